@@ -9,6 +9,7 @@ import {
   changing,
   clientVariant,
   deliveryMutants,
+  halfCloses,
   reading,
   runClientCases,
   sending,
@@ -48,6 +49,7 @@ function changingValues(code: string, edit: (value: string) => string): (reply: 
 const SENT: readonly ClientMutant[] = [
   sending('sends two messages', 'BRK-1.6', (message) => message + message, ['sent/one']),
   sending('sends an empty line first', 'BRK-1.6', (message) => `\r\n${message}`, ['sent/one']),
+  halfCloses('BRK-1.9'),
   sending('ends the message in LF', 'BRK-1.9', (message) => message.replace('\r\n', '\n'), ['sent/line-end']),
   sending('sends no #END', 'BRK-2.9', (message) => message.replace('#END ', ''), ['sent/form', 'sent/word']),
   sending('sends no #USER', 'BRK-2.1', (message) => message.replace('#USER ', ''), ['sent/form']),
@@ -218,6 +220,7 @@ const READS: readonly ClientMutant[] = [
     'cut/in-bytes',
     'cut/nothing',
     'refused/gatherer',
+    'refused/no-connection',
     'cut/reset',
   ]),
   changing('is silent about errors', 'BRK-4.13', { diagnostics: () => '' }, [

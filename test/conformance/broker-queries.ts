@@ -165,7 +165,10 @@ export const BROKER_FLAG_MUTANTS: readonly BrokerMutant[] = [
     'flags/errors',
   ]),
   misreading('#opaque is ignored', 'BRK-3.2', /#opaque ?/gi, '', ['flags/opaque']),
-  misreading('maxresult is ignored', 'BRK-8.11', /#index maxresult \d+ ?/g, '', ['flags/maxresult']),
+  misreading('maxresult is ignored', 'BRK-8.11', /#index maxresult \d+ ?/g, '', [
+    'flags/maxresult',
+    'flags/maxresult-lines',
+  ]),
   misreading(
     'maxresult is one more',
     'BRK-8.11',

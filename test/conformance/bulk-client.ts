@@ -9,6 +9,7 @@ import {
   changing,
   clientVariant,
   deliveryMutants,
+  halfCloses,
   reading,
   runClientCases,
   sending,
@@ -31,8 +32,12 @@ const SHIPPED: readonly ClientMutant[] = [
     'error/status',
     'cut/in-object',
     'cut/in-group',
+    'cut/in-header',
     'cut/nothing',
+    'cut/reset',
     'refused/gatherer',
+    'refused/no-connection',
+    ...proposed('cut-in-group', 'cut-in-version'),
   ]),
   changing('is silent about errors', 'BT-10', { diagnostics: () => '' }, ['error/shown']),
   sending('sends two messages', 'BT-2', (text) => text + text, ['sent/one']),
@@ -43,6 +48,7 @@ const SHIPPED: readonly ClientMutant[] = [
   sending('sends a word as the time', 'BT-4', (text) => text.replace(/#SINCE \d+/i, '#SINCE yesterday'), [
     'sent/form',
   ]),
+  halfCloses('BT-3'),
   sending('ends the message in LF', 'BT-3', (text) => text.replace('\r\n', '\n'), ['sent/line-end']),
   stopsAt(
     'UPDATE before DELETE',
@@ -151,6 +157,12 @@ const PROPOSED: readonly ClientMutant[] = [
     'BP-28',
     (text) => text.replace('160 - what\n', ''),
     proposed('unknown-code'),
+  ),
+  reading(
+    'drops a reply with an unknown code after objects',
+    'BP-28',
+    (text) => (/\}\s*160 - what\n$/.test(text) ? '' : text),
+    proposed('keeps-objects'),
   ),
   reading(
     'ignores the magic number',

@@ -410,13 +410,15 @@ const MESSAGES: readonly BulkMutant[] = [
 ];
 
 const ENDURANCE: readonly BulkMutant[] = [
-  replyMutant(
-    'a client that reads late gets a part',
-    'BT-19',
-    everyOther((reply) => reply.slice(0, reply.length >> 1)),
-    ['endurance/slow-reader'],
-    ['transfer/everything', 'endurance/slow-reader'],
-  ),
+  {
+    name: 'a client that reads late gets a part',
+    rule: 'BT-19',
+    get change() {
+      return { reply: everyOther((reply) => reply.slice(0, reply.length >> 1)) };
+    },
+    fails: ['endurance/slow-reader'],
+    only: ['transfer/everything', 'endurance/slow-reader'],
+  },
   {
     name: 'one client is served at a time',
     rule: 'BT-12',
@@ -427,14 +429,18 @@ const ENDURANCE: readonly BulkMutant[] = [
   {
     name: 'a client that does not read stops the Broker',
     rule: 'BT-12',
-    change: { weakness: { diesAt: onceMore(2) } },
+    get change() {
+      return { weakness: { diesAt: onceMore(2) } };
+    },
     fails: ['endurance/does-not-read'],
     only: ['transfer/everything', 'endurance/does-not-read'],
   },
   {
     name: 'a client that leaves stops the Broker',
     rule: 'BT-12',
-    change: { weakness: { diesAfter: onceMore(2) } },
+    get change() {
+      return { weakness: { diesAfter: onceMore(2) } };
+    },
     fails: ['endurance/does-not-read'],
     only: ['transfer/everything', 'endurance/does-not-read'],
   },

@@ -7,7 +7,7 @@ import { type Sent, startProxy } from './proxy.js';
 /** Changes of a client. */
 export interface ClientChange {
   /** Changes what the client sends, as it comes; mostly a line. */
-  sent?(text: string): string;
+  sent?(text: string): string | Sent;
   /** Changes what the client receives, as it comes. `ended`: the server has closed, and `text` is empty. */
   received?(text: string, ended: boolean): string | Sent;
   /** Changes the whole reply of a Broker, which ends with the connection. */
@@ -143,6 +143,13 @@ export function sending(
   fails: readonly string[],
 ): ClientMutant {
   return changing(name, rule, { sent }, fails);
+}
+
+/** A client that closes its side as soon as it has sent its message, and hears nothing. */
+export function halfCloses(rule: string): ClientMutant {
+  const sent = (text: string): Sent => ({ text, action: 'close' });
+  const fails = ['session/keeps-open'];
+  return changing('closes its side after the message', rule, { sent }, fails, fails);
 }
 
 /** A client in which a delivery of single bytes, or one with pauses, breaks something. */

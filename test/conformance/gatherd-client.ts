@@ -1,5 +1,6 @@
 // The mutants of the kit's own client of gatherd, behind a proxy.
-import { prepareClients } from '../../clients/conformance/gatherd-client/suite.js';
+import type { ClientUnderTest } from '../../clients/conformance/client-under-test.js';
+import { CLIENT_CASES, prepareClients } from '../../clients/conformance/gatherd-client/suite.js';
 import { OWN_GATHERD_CLIENTS } from '../clients/conformance/own-clients.js';
 import {
   type ClientChange,
@@ -16,6 +17,10 @@ import {
 import type { MutatedSuite } from './mutant.js';
 
 const SLOW = /^(?:delivery\/.*|.*\/huge|refused\/no-connection|session\/closes)$/;
+/** The cases in which the client must report a failure. */
+const FAILED_TRANSFERS = CLIENT_CASES.map(({ id }) => id).filter((id) =>
+  /^(?:incomplete|refused)\/|^gzip\/(?:bad-|cut-|not-)/.test(id),
+);
 const isMember = (text: string) => text.includes('\x1f\x8b\x08');
 /** The flags of the first gzip header of a text, and the first byte of its deflate data if the header has no more fields. */
 const byteOf = (text: string, offset: number) => text.charCodeAt(text.indexOf('\x1f\x8b\x08') + offset);
@@ -109,12 +114,7 @@ const CLEAR: readonly ClientMutant[] = [
     ['session/plain'],
   ),
   changing('reports a failure after success', 'GATHERD-11.4', { status: () => 1 }, ['session/exit-status']),
-  changing('reports success always', 'GATHERD-11.4', { status: () => 0 }, [
-    'incomplete/no-end-line',
-    'incomplete/reset',
-    'gzip/bad-crc',
-    'refused/no-greeting',
-  ]),
+  changing('reports success always', 'GATHERD-11.4', { status: () => 0 }, FAILED_TRANSFERS),
   {
     ...changing(
       'does not close after 999',
@@ -375,13 +375,9 @@ export const GATHERD_CLIENT: MutatedSuite<ClientChanges> = {
   async start() {
     return (change = () => ({}), request) => {
       let isChanged = false;
-      const wrap = (client: NonNullable<(typeof OWN_GATHERD_CLIENTS)['client']>) =>
-        changedClient(client, change, () => (isChanged = true));
+      const wrap = (client: ClientUnderTest) => changedClient(client, change, () => (isChanged = true));
       const { client, infoClient } = OWN_GATHERD_CLIENTS;
-      const prepared = prepareClients({
-        ...(client === undefined ? {} : { client: wrap(client) }),
-        ...(infoClient === undefined ? {} : { infoClient: wrap(infoClient) }),
-      });
+      const prepared = prepareClients({ client: wrap(client), infoClient: wrap(infoClient) });
       return runClientCases(prepared, request, () => isChanged);
     };
   },

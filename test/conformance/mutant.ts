@@ -8,7 +8,7 @@ export interface Mutant<Change> {
   readonly name: string;
   /** The rule that it breaks. */
   readonly rule: string;
-  /** How the bytes of the correct peer are changed. */
+  /** How the bytes of the correct peer are changed. A change that counts is made anew for each run, by a getter. */
   readonly change: Change;
   /** The cases about the rule, which must fail. All cases that fail are listed in `fixtures/`. */
   readonly fails: readonly string[];

@@ -1,9 +1,10 @@
 // A proxy on loopback that changes the bytes between a peer and the conformance kit.
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 
-/** A server that clients can block looks at new clients after this time. */
-const BLOCKING_MS = 60;
+/** A server that clients can block looks at new clients after so many turns of the event loop. */
+const BLOCKING_TURNS = 3;
 
 /** What is sent on. `close` closes the connection after it, `reset` breaks it. */
 export interface Sent {
@@ -72,6 +73,11 @@ export async function startProxy(
       if (!client.destroyed) serve(client);
     }
   };
+  /** Reads first what other clients have sent before this one connected. */
+  const serveLater = async () => {
+    for (let turn = 0; turn < BLOCKING_TURNS; turn++) await setImmediate();
+    serveWaiting();
+  };
   /** Watches what a client sends, for servers that suffer from it. */
   const watch = (client: Socket) => {
     let sent = '';
@@ -98,9 +104,8 @@ export async function startProxy(
     client.on('error', () => client.destroy());
     if (isDead) return void client.destroy();
     waiting.push(client);
-    // What another client has sent before may arrive later than this connection.
     if (weakness.blockedBy === undefined) serveWaiting();
-    else setTimeout(serveWaiting, BLOCKING_MS);
+    else void serveLater();
   });
   function serve(client: Socket): void {
     const upstream = connect({

@@ -1,14 +1,14 @@
 // Tries one suite with its correct peer, its variants and its mutants, and counts which case is failed by which mutant.
 import type { Test } from 'tap';
-import { type CaseDescription, loadSuite, matchesPattern } from '../../clients/conformance/index.js';
+import { type CaseDescription, loadSuite } from '../../clients/conformance/index.js';
+import { failuresOf, PATIENCE_MS } from '../clients/conformance/run-cases.js';
 import { readExpected, writeExpected } from './expected.js';
 import type { MutatedSuite, Runner, RunReport } from './mutant.js';
 import { REFUSED } from './run-proxied.js';
+import { cheapestMutants, everyMutant, selects } from './trials.js';
 
-/** Milliseconds for one case: far more than any answer needs, since a mutant that hangs names the cases to run. */
-const TIMEOUT_MS = 10_000;
-/** A mutant that makes the kit wait costs this time for each of its cases. */
-const WAITING_MS = 1_000;
+/** Milliseconds for one case whose outcome is not known yet. */
+const RECORD_MS = 10_000;
 /** Runs at a time; a run mostly waits. */
 const TOGETHER = 6;
 
@@ -18,6 +18,8 @@ export interface Outcome {
   readonly cases: number;
   readonly mutants: number;
   readonly variants: number;
+  /** Mutants that were run. */
+  readonly tried: number;
   /** Cases that are a MUST and that no mutant fails. */
   readonly uncovered: readonly string[];
   /** Mutants that no case noticed. */
@@ -30,34 +32,32 @@ export interface Choice {
   readonly pattern: string;
   /** Lists the cases that fail in `fixtures/`, instead of comparing them. */
   readonly records: boolean;
+  /** Tries the cheapest mutant of each case, and no variant. */
+  readonly cheapest: boolean;
 }
 
 /** Runs everything and asserts it. */
 export async function tryMutants<Change>(
   t: Test,
   mutated: MutatedSuite<Change>,
-  { pattern, records }: Choice,
+  { pattern, records, cheapest }: Choice,
 ): Promise<Outcome> {
   const { suite, mutants, variants, slow } = mutated;
   const { cases } = await loadSuite(suite);
   const ids = cases.map(({ id }) => id);
   checkNames(t, mutated, ids);
   const run = await mutated.start(t);
-  if (pattern === '') await checkCorrect(t, run, ids);
   const quick = ids.filter((id) => !slow.test(id));
-  const failing = new Map<string, number>();
-  const unnoticed: string[] = [];
+  if (pattern === '') await checkCorrect(t, run, cheapest ? quick : ids);
   const expected = await readExpected(suite);
   if (!records) {
     t.same(Object.keys(expected).sort(), mutants.map(({ name }) => name).sort(), 'every mutant is listed');
   }
-  const observed: Record<string, readonly string[]> = {};
-  const chosen = (name: string) => name.includes(pattern);
-  await inParallel(variants, async ({ name, rule, change, skips = [] }) => {
-    if (!chosen(name)) return;
-    const { results, changed } = await run(change, { only: quick, timeoutMs: TIMEOUT_MS });
+  const chosen = ({ name }: { readonly name: string }) => name.includes(pattern);
+  await inParallel(cheapest ? [] : variants.filter(chosen), async ({ name, rule, change, skips = [] }) => {
+    const { results, changed } = await run(change, { only: quick, timeoutMs: PATIENCE_MS });
     const bad = results.filter(
-      ({ verdict, id }) => verdict === 'fail' || (verdict === 'skip' && !matchesAny(id, skips)),
+      ({ verdict, id }) => verdict === 'fail' || (verdict === 'skip' && !selects(skips, id)),
     );
     t.same(
       bad.map(({ id, verdict, message }) => `${id} ${verdict}: ${message}`),
@@ -66,36 +66,35 @@ export async function tryMutants<Change>(
     );
     t.ok(changed, `${suite}: the variant changes something: ${name}`);
   });
-  await inParallel(mutants, async (mutant) => {
-    if (!chosen(mutant.name)) return;
-    const { name, rule, change, fails } = mutant;
-    const only = mutant.only ?? [
-      ...(mutated.whole === true || isInSample(name) ? quick : [...mutated.first, ...few(quick, name)]),
-      ...fails,
-    ];
-    const timeoutMs = mutant.only === undefined ? TIMEOUT_MS : WAITING_MS;
-    const report = await run(change, { only, timeoutMs });
-    const failed = failedIn(report);
-    for (const id of failed) failing.set(id, (failing.get(id) ?? 0) + 1);
-    if (failed.length === 0) unnoticed.push(name);
+  const observed: Record<string, readonly string[]> = {};
+  const all = cheapest ? cheapestMutants(mutated, ids, expected) : everyMutant(mutated, quick);
+  const trials = all.filter(({ mutant }) => chosen(mutant));
+  await inParallel(trials, async (trial) => {
+    const { name, rule, fails } = trial.mutant;
+    const listed = (expected[name] ?? []).filter((id) => id === REFUSED || selects(trial.only, id));
+    // A change that counts begins anew with each run.
+    const failedWith = async (timeoutMs: number) =>
+      failedIn(await run(trial.mutant.change, { only: trial.only, timeoutMs }));
+    const failed = records ? await failedWith(RECORD_MS) : await failuresOf(listed, failedWith);
     observed[name] = failed;
     t.same(
-      fails.filter((id) => !failed.includes(id) && failed[0] !== REFUSED),
+      fails.filter((id) => selects(trial.only, id) && !failed.includes(id) && failed[0] !== REFUSED),
       [],
       `${suite}, ${rule}: ${name}: the cases about it fail`,
     );
     if (records) return;
-    t.same(failed, expected[name] ?? [], `${suite}, ${rule}: ${name}: the listed cases fail, and no others`);
+    t.same(failed, listed, `${suite}, ${rule}: ${name}: the listed cases fail, and no others`);
   });
   if (records) await writeExpected(suite, { ...(pattern === '' ? {} : expected), ...observed });
-  const uncovered = mustCases(cases).filter((id) => !failing.has(id));
+  const failing = new Set(Object.values(observed).flat());
   return {
     suite,
     cases: cases.length,
     mutants: mutants.length,
     variants: variants.length,
-    uncovered,
-    unnoticed,
+    tried: trials.length,
+    uncovered: mustCases(cases).filter((id) => !failing.has(id)),
+    unnoticed: trials.map(({ mutant }) => mutant.name).filter((name) => observed[name]?.length === 0),
   };
 }
 
@@ -120,7 +119,7 @@ function checkNames<Change>(
 }
 
 async function checkCorrect<Change>(t: Test, run: Runner<Change>, ids: readonly string[]): Promise<void> {
-  const { results, changed } = await run(undefined, { only: ids, timeoutMs: TIMEOUT_MS });
+  const { results, changed } = await run(undefined, { only: ids, timeoutMs: PATIENCE_MS });
   const bad = results.filter(({ verdict }) => verdict !== 'pass');
   t.same(
     bad.map(({ id, verdict, message }) => `${id} ${verdict}: ${message}`),
@@ -131,32 +130,8 @@ async function checkCorrect<Change>(t: Test, run: Runner<Change>, ids: readonly 
   t.notOk(changed, 'without a change no byte is altered');
 }
 
-/** One mutant in this many runs with all quick cases, the others with those about them and a few others. */
-const SAMPLE = 16;
-const FEW = 6;
-
-function hashOf(text: string): number {
-  let hash = 7;
-  for (const char of text) hash = (hash * 31 + char.charCodeAt(0)) >>> 0;
-  return hash;
-}
-
-function isInSample(name: string): boolean {
-  return hashOf(name) % SAMPLE === 0;
-}
-
-/** Returns some of the ids, which depend on the name of the mutant only. */
-function few(ids: readonly string[], name: string): readonly string[] {
-  const ranked = ids.map((id) => ({ id, rank: hashOf(`${name} ${id}`) })).sort((a, b) => a.rank - b.rank);
-  return ranked.slice(0, FEW).map(({ id }) => id);
-}
-
 function failedIn({ results }: RunReport): string[] {
   return results.filter(({ verdict }) => verdict === 'fail').map(({ id }) => id);
-}
-
-function matchesAny(id: string, patterns: readonly string[]): boolean {
-  return patterns.some((pattern) => matchesPattern(id, pattern));
 }
 
 async function inParallel<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {

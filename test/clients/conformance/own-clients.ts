@@ -34,11 +34,14 @@ function gatherdClient(
   };
 }
 
+/** Our client of gatherd, for objects. */
+export const OWN_GATHERD_CLIENT = gatherdClient('own', async (client, output) => {
+  for await (const piece of client.stream({ since: 0 })) await output(piece);
+});
+
 /** Our client of gatherd, for objects and for the description. */
-export const OWN_GATHERD_CLIENTS: ClientsUnderTest = {
-  client: gatherdClient('own', async (client, output) => {
-    for await (const piece of client.stream({ since: 0 })) await output(piece);
-  }),
+export const OWN_GATHERD_CLIENTS: Required<Pick<ClientsUnderTest, 'client' | 'infoClient'>> = {
+  client: OWN_GATHERD_CLIENT,
   infoClient: gatherdClient('own info', async (client, output) => {
     const info = await client.info();
     if (info !== undefined) await output(encodeSoif(info));
