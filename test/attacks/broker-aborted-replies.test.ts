@@ -9,6 +9,9 @@ import { decodeSoif } from '../../protocols/soif/index.js';
 import { BrokerServer } from '../../servers/broker/index.js';
 import { serveConnection } from '../../servers/broker/server.js';
 import type { HostConnection } from '../../servers/host/index.js';
+import { Random } from '../helpers/random.js';
+import { SEED } from '../helpers/seed.js';
+import { waitUntil } from '../helpers/wait-until.js';
 import {
   type BrokerFixture,
   document,
@@ -76,11 +79,6 @@ function countFiles(): number | undefined {
 }
 
 /** Waits until the condition holds, for ten seconds at most. */
-async function until(condition: () => boolean): Promise<boolean> {
-  for (let i = 0; i < 1000 && !condition(); i++) await sleep(10);
-  return condition();
-}
-
 /** Sends the first bytes of a message, waits, and resets the connection. */
 async function sendAndReset(port: number, text: string, bytes: number, waitMs: number): Promise<void> {
   const socket = connect(port, '127.0.0.1');
@@ -103,43 +101,40 @@ t.test('a message for the other interface and a reset, 600 times', async (t) => 
       Array.from({ length: 50 }, () => sendAndReset(port, '#USER #interface 2 #END Doc', 100, 0)),
     );
   }
-  t.ok(await until(() => server.connections === 0), 'no connection is left');
+  await waitUntil(() => server.connections === 0);
   t.same(fixture.broker.load, IDLE);
   t.match(await exchange(port, '#USER #END Doc\r\n'), /130 - object end/);
 });
 
-t.test('resets at any moment leave nothing behind', async (t) => {
+t.test(`resets at any moment leave nothing behind (seed ${SEED})`, async (t) => {
   const fixture = await openFilled(t);
   const server = await serveBroker(t, fixture, { queueWaitMs: 200, repeatVersionMs: 5 });
   const { port } = server.address;
   for (const message of MESSAGES) if (message !== '') await exchange(port, `${message}\r\n`);
-  await until(() => server.connections === 0);
+  await waitUntil(() => server.connections === 0);
   const timers = countTimers();
   const files = countFiles();
-  let seed = 1;
-  const random = (below: number) => {
-    seed = (seed * 48_271) % 2_147_483_647;
-    return seed % below;
-  };
+  const random = new Random(SEED);
   for (let round = 0; round < 25; round++) {
     await Promise.all(
       Array.from({ length: 20 }, () => {
-        const message = MESSAGES[random(MESSAGES.length)] ?? '';
-        const whole = random(4) > 0;
+        const message = MESSAGES[random.below(MESSAGES.length)] ?? '';
+        const whole = !random.once(4);
         return sendAndReset(
           port,
           message,
-          whole ? message.length + 2 : random(message.length + 2),
-          random(12),
+          whole ? message.length + 2 : random.below(message.length + 2),
+          random.below(12),
         );
       }),
     );
   }
-  t.ok(await until(() => server.connections === 0), 'no connection is left');
-  t.ok(await until(() => fixture.broker.load.running + fixture.broker.load.waiting === 0));
+  await waitUntil(() => server.connections === 0);
+  await waitUntil(() => fixture.broker.load.running + fixture.broker.load.waiting === 0);
   t.same(fixture.broker.load, IDLE);
-  t.ok(await until(() => countTimers() <= timers), `${countTimers()} timers, ${timers} before`);
-  if (files !== undefined) t.ok(await until(() => (countFiles() ?? 0) <= files), 'no file is left open');
+  await waitUntil(() => countTimers() <= timers);
+  t.pass(`${timers} timers before, ${countTimers()} afterwards`);
+  if (files !== undefined) await waitUntil(() => (countFiles() ?? 0) <= files);
 });
 
 /** How a connection breaks. */
@@ -236,7 +231,8 @@ t.test('a reply that breaks at any of its awaits gives everything back', async (
       t.ok(broken > 1, `${message.slice(0, 40)}: ${broken} awaits, ${breakage}`);
     }
   }
-  t.ok(await until(() => countTimers() <= timers), `${countTimers()} timers, ${timers} before`);
+  await waitUntil(() => countTimers() <= timers);
+  t.pass(`${timers} timers before, ${countTimers()} afterwards`);
 });
 
 t.test('a reply whose store fails at any read gives everything back', async (t) => {
@@ -261,7 +257,7 @@ t.test('a reply whose store fails at any read gives everything back', async (t) 
       });
       await exchange(server.address.port, `${message}\r\n`).catch(() => '');
       Object.assign(store, { entries, objects, moment });
-      t.ok(await until(() => server.connections === 0));
+      await waitUntil(() => server.connections === 0);
       t.same(broker.load, IDLE, `${message}, read ${failAt}`);
     }
   }

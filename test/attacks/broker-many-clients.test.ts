@@ -3,6 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { QuerySlots } from '../../servers/broker/query-slots.js';
+import { waitUntil } from '../helpers/wait-until.js';
 import { ask, startBrokerProcess, wordOf } from './broker-process.js';
 
 const CLIENTS = 100;
@@ -53,10 +54,10 @@ t.test(`cheap queries beside ${CLIENTS} clients, ${OBJECTS} objects`, async (t) 
     }
     t.ok(worst <= MOST_MS, `${name}: a cheap query waits for a turn`);
     let load = await figures();
-    for (let tries = 0; tries < 400 && load.running + load.waiting + load.connections > 0; tries++) {
-      await sleep(50);
+    await waitUntil(async () => {
       load = await figures();
-    }
+      return load.running + load.waiting + load.connections === 0;
+    });
     t.match(load, { running: 0, waiting: 0, connections: 0, replies: 0 }, 'nothing is left');
   }
 });

@@ -1,10 +1,11 @@
 // The console of a crawl beside floods of its pages, and readers of its events that do not read.
 import type { Socket } from 'node:net';
 import t, { type Test } from 'tap';
+import { waitUntil } from '../helpers/wait-until.js';
 import { consoleScene } from '../servers/crawler/console-scene.js';
 import { queue } from '../servers/crawler/fake-control.js';
 import { assertFair } from './fairness.js';
-import { ask, dial, settle } from './sockets.js';
+import { ask, countOpen, dial } from './sockets.js';
 
 const get = (path: string, authorization: string, more = ''): string =>
   `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${authorization}\r\n${more}\r\n`;
@@ -38,8 +39,7 @@ async function follower(t: Test, port: number, request: string, from?: string) {
     reader.text = (reader.text + chunk.toString('latin1')).slice(-100_000);
   });
   socket.write(request);
-  for (let tries = 0; tries < 500 && !reader.text.includes('event: snapshot'); tries++)
-    await new Promise((resolve) => setTimeout(resolve, 10));
+  await waitUntil(() => reader.text.includes('event: snapshot') || socket.closed);
   return reader;
 }
 
@@ -57,8 +57,7 @@ t.test('readers of events that do not read are bounded in memory and number, and
     socket.pause();
     socket.write(request);
     slow.push(socket);
-    for (let tries = 0; tries < 500 && crawlConsole.followers < Math.min(i + 1, maxFollowers); tries++)
-      await new Promise((resolve) => setTimeout(resolve, 10));
+    await waitUntil(() => crawlConsole.followers >= Math.min(i + 1, maxFollowers));
   }
   t.equal(crawlConsole.followers, maxFollowers);
   const before = process.memoryUsage();
@@ -77,7 +76,7 @@ t.test('readers of events that do not read are bounded in memory and number, and
   const growth = (external + arrayBuffers - before.external - before.arrayBuffers) / 1e6;
   t.ok(growth < 50, `${growth.toFixed(1)} MB more memory`);
   for (const socket of slow) socket.resume();
-  t.equal(await settle(slow, 0), 0, 'their connections are closed');
+  await waitUntil(() => countOpen(slow) === 0);
   const newcomer = await follower(t, port, request);
   t.match(newcomer.text, /event: snapshot/, 'then a newcomer is served');
 });
@@ -90,19 +89,16 @@ t.test('readers of events of one address do not keep others out, nor a newcomer 
   const crowd = [];
   for (let i = 0; i < 12; i++) crowd.push(await follower(t, port, request, '127.0.0.2'));
   t.equal(crawlConsole.followers, 4, 'three of the crowd and the operator');
-  const open = await settle(
-    crowd.map(({ socket }) => socket),
-    3,
-  );
-  t.equal(open, 3);
+  const sockets = crowd.map(({ socket }) => socket);
+  await waitUntil(() => countOpen(sockets) <= 3);
+  t.equal(countOpen(sockets), 3);
   for (const { text } of crowd) t.match(text, /event: snapshot/, 'each was served at first');
   t.match(crowd[0]?.text, /retry: 60000\n\n/, 'the oldest is told to come back late');
   for (let i = 4; i < 10; i++) crowd.push(await follower(t, port, request, `127.0.0.${i}`));
   t.equal(crawlConsole.followers, 8);
   operator.text = '';
   crawlConsole.sample();
-  for (let tries = 0; tries < 500 && operator.text === ''; tries++)
-    await new Promise((resolve) => setTimeout(resolve, 10));
+  await waitUntil(() => operator.text !== '' || operator.socket.closed);
   t.match(
     operator.text,
     /event: snapshot/,

@@ -6,6 +6,7 @@ import { type EssenceOutput, EssencePool } from '../../servers/essence/index.js'
 import { treeMs } from '../../servers/essence/processor-time.js';
 import { deflated, endlessPdf, pdfWith } from '../helpers/bombs/pdf-bombs.js';
 import { childProcesses, TreeWatch, treeBytes } from '../helpers/process-tree.js';
+import { waitUntil } from '../helpers/wait-until.js';
 import { attributesOf, IDENTITY, inputOf } from '../servers/essence/helpers.js';
 
 const MIB = 1024 * 1024;
@@ -85,7 +86,7 @@ t.test(
   async (t) => {
     await using pool = await EssencePool.create({ ...IDENTITY, workers: 1, readerIdleMs: 50 });
     checkGood(t, await pool.summarize(inputOf('http://a.test/good.pdf', GOOD)));
-    while (childProcesses().length > 0) await pause(20);
+    await waitUntil(() => childProcesses().length === 0);
     checkGood(t, await pool.summarize(inputOf('http://a.test/good.pdf', GOOD)));
     t.equal(pool.statistics.replaced, 0, 'that is not a failure');
   },
@@ -95,7 +96,7 @@ t.test('closing the pool ends a reader in an endless document', { skip: !isLinux
   const pool = await EssencePool.create({ ...IDENTITY, workers: 1 });
   const endless = pool.summarize(inputOf('http://a.test/bomb.pdf', ENDLESS));
   const rejected = t.rejects(endless, { code: 'ERR_STATE' });
-  while (childProcesses().length === 0) await pause(5);
+  await waitUntil(() => childProcesses().length > 0);
   await pool.close();
   await rejected;
   t.same(childProcesses(), []);
@@ -121,7 +122,7 @@ t.test('kill -9 of the process that owns the pool leaves no reader', { skip: !is
   t.ok(isAlive(reader), 'the reader is at work');
   owner.kill('SIGKILL');
   await once(owner, 'exit');
-  while (isAlive(reader)) await pause(20);
+  await waitUntil(() => !isAlive(reader));
   t.pass('it ends with its owner');
 });
 
@@ -132,8 +133,4 @@ function isAlive(pid: number): boolean {
     // ESRCH: it is gone.
     return false;
   }
-}
-
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

@@ -1,26 +1,24 @@
 // A Broker whose disk is full: it says so, answers queries, goes on when there is space, and loses no object.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { GatherdServer } from '../../servers/gatherd/index.js';
 import { createLogger } from '../../servers/host/index.js';
 import { BrokerStore } from '../../storage/index.js';
-import { CliProcess, cli } from '../helpers/cli.js';
-import { type SmallDisk, smallDisk } from '../helpers/small-disk.js';
+import { cli } from '../helpers/cli.js';
+import { byTier } from '../helpers/seed.js';
+import { smallDisk } from '../helpers/small-disk.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
-import { writeDocuments } from './documents.js';
+import { waitUntil } from '../helpers/wait-until.js';
+import { gatherDocuments, start, terminate } from './disk-scene.js';
 
 const DOCUMENTS = 700;
 
-/** Gathers some documents and serves their summaries. @returns the port */
-async function gatherSummaries(t: Test): Promise<number> {
-  const root = await temporaryDirectory(t);
-  const documents = await writeDocuments(join(root, 'documents'), DOCUMENTS);
-  const data = join(root, 'data');
-  const ports = ['--gatherd-port', '0', '--broker-port', '0', '--web-port', '0', '--references-port', '0'];
-  const gathered = await cli('run', '--once', '--data', data, ...ports, documents);
-  if (gathered.code !== 0) throw new Error(gathered.stderr);
+const gatherd = await serveSummaries(t);
+
+/** Serves the summaries of some documents. @returns the port */
+async function serveSummaries(t: Test): Promise<number> {
+  const { data } = await gatherDocuments(t, DOCUMENTS);
   const server = await GatherdServer.listen({
     generationsDirectory: join(data, 'gatherer', 'generations'),
     host: '127.0.0.1',
@@ -31,44 +29,31 @@ async function gatherSummaries(t: Test): Promise<number> {
   return server.address.port;
 }
 
-/** Writes the configuration of a broker on the disk, and starts it. */
-async function startBroker(disk: SmallDisk, gatherd: number, ...options: readonly string[]) {
-  const directory = join(disk.directory, 'broker');
+/** Writes the configuration of a broker. */
+async function configureBroker(t: Test, parent: string) {
+  const directory = join(parent, 'broker');
   await mkdir(join(directory, 'admin'), { recursive: true });
   const file = join(directory, 'admin', 'broker.conf');
   await writeFile(file, 'Broker-Name small\nBroker-Port 0\nLog-Types All\n');
   await writeFile(join(directory, 'admin', 'Collection.conf'), `127.0.0.1 ${gatherd} 3 --\n`);
-  return { directory, file, start: () => new CliProcess(['broker', file, ...options]) };
+  return { directory, begin: () => start(t, 'broker', file, '--stop-limit', '60') };
 }
-
-/** Waits until a process has written a text to standard error. */
-async function untilLogged(program: CliProcess, pattern: RegExp): Promise<void> {
-  const end = Date.now() + 120_000;
-  while (!pattern.test(program.stderr)) {
-    if (Date.now() > end || program.child.exitCode !== null)
-      throw new Error(`${pattern} is not in ${program.stderr}`);
-    await pause(50);
-  }
-}
-
-const gatherd = await gatherSummaries(t);
 
 t.test(
   'collecting onto a full disk ends with a sentence, and is completed when there is space',
   async (t) => {
     // Most of the time is waiting for the next try.
-    t.jobs = 3;
+    t.jobs = 2;
     // The space ends in the log of the store, in its tables, or in the index.
-    for (const leave of [200_000, 3_500_000, 6_000_000]) {
+    for (const leave of byTier([200_000, 3_500_000], [200_000, 3_500_000, 6_000_000])) {
       t.test(`${leave} bytes are free`, { buffered: true }, async (t) => {
         const disk = await smallDisk(t, 64);
         if (disk === undefined) return;
-        const { directory, start } = await startBroker(disk, gatherd);
+        const { directory, begin } = await configureBroker(t, disk.directory);
         await disk.fill(leave);
-        const program = start();
-        t.teardown(() => program.kill('SIGKILL'));
+        const program = begin();
         const [, address = ''] = await program.output(/ready broker=(\S+)/);
-        await untilLogged(program, /Collection failed.*no space left|Collection failed.*disk is full/);
+        await program.output(/Collection failed.*no space left|Collection failed.*disk is full/, 'stderr');
         t.match(program.stderr, /the collection is tried again when there is space/);
         const answer = await cli('query', address, 'document');
         t.ok([0, 1].includes(answer.code ?? -1), 'queries are answered');
@@ -76,7 +61,7 @@ t.test(
         const others = answer.stderr.replace(/^.*The index lacks the last \d+ changes: .*$/gm, '');
         t.notMatch(others, /ERR|cannot|refused/);
         await disk.free();
-        await untilLogged(program, new RegExp(`Collection: \\d+ objects received, ${DOCUMENTS} in all`));
+        await program.output(new RegExp(`Collection: \\d+ objects received, ${DOCUMENTS} in all`), 'stderr');
         t.equal((await cli('query', address, 'document')).code, 0);
         // What the broker said to be stored is there after a crash.
         program.kill('SIGKILL');
@@ -100,25 +85,18 @@ t.test(
 t.test('SIGTERM ends a broker whose disk is full; it can be started again', async (t) => {
   const disk = await smallDisk(t, 32);
   if (disk === undefined) return;
-  const { start } = await startBroker(disk, gatherd);
+  const { begin } = await configureBroker(t, disk.directory);
   await disk.fill(300_000);
-  const program = start();
-  t.teardown(() => program.kill('SIGKILL'));
+  const program = begin();
   await program.output(/ready/);
-  await untilLogged(program, /Collection failed/);
+  await program.output(/Collection failed/, 'stderr');
   await disk.fill();
-  const begin = performance.now();
-  program.kill('SIGTERM');
-  const { signal } = await program.finished;
-  t.ok(performance.now() - begin < 10_000);
-  t.not(signal, 'SIGKILL');
+  await terminate(t, program);
   await disk.free();
-  const again = start();
-  t.teardown(() => again.kill('SIGKILL'));
+  const again = begin();
   await again.output(/ready/);
-  await untilLogged(again, new RegExp(`${DOCUMENTS} in all`));
-  again.kill('SIGTERM');
-  t.equal((await again.finished).code, 0);
+  await again.output(new RegExp(`${DOCUMENTS} in all`), 'stderr');
+  t.equal(await terminate(t, again), 0);
 });
 
 t.test(
@@ -127,22 +105,20 @@ t.test(
     const disk = await smallDisk(t, 2);
     if (disk === undefined) return;
     const big = await temporaryDirectory(t);
-    const { directory, start } = await startBroker({ ...disk, directory: big }, gatherd);
+    const { directory, begin } = await configureBroker(t, big);
     const events = join(disk.directory, 'LOG');
     await writeFile(
       join(directory, 'admin', 'broker.conf'),
       `Broker-Name small\nBroker-Port 0\nLog-Types All\nLog-File ${events}\n`,
     );
     await disk.fill();
-    const program = start();
-    t.teardown(() => program.kill('SIGKILL'));
+    const program = begin();
     const [, address = ''] = await program.output(/ready broker=(\S+)/);
-    await untilLogged(program, new RegExp(`${DOCUMENTS} in all`));
+    await program.output(new RegExp(`${DOCUMENTS} in all`), 'stderr');
     for (let i = 0; i < 3; i++) t.equal((await cli('query', address, 'document')).code, 0);
     t.equal(await readFile(events, 'utf8'), '');
     await disk.free();
-    while (!(await readFile(events, 'utf8')).includes(' Query: ')) await pause(100);
-    program.kill('SIGTERM');
-    t.equal((await program.finished).code, 0);
+    await waitUntil(async () => (await readFile(events, 'utf8')).includes(' Query: '));
+    t.equal(await terminate(t, program), 0);
   },
 );

@@ -1,100 +1,182 @@
-// Gathering onto a full disk: the run waits, says so everywhere, and goes on when there is space.
+// Gathering onto a full disk: the run waits or ends with a sentence, says so everywhere, and is completed when there is space. SIGTERM ends it
+// at any time.
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { progressLine, totalLines } from '../../servers/cli/crawl/tables.js';
 import { metricsText } from '../../servers/crawler/console/metrics.js';
 import { stateSection } from '../../servers/crawler/console/sections.js';
 import { crawlReport } from '../../servers/crawler/logs/reports.js';
-import { CliProcess, cli } from '../helpers/cli.js';
-import { smallDisk } from '../helpers/small-disk.js';
+import { CRASH } from '../disk/sweep.js';
+import { cli } from '../helpers/cli.js';
+import { page, Site } from '../helpers/site.js';
+import { type SmallDisk, smallDisk } from '../helpers/small-disk.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { FakeCrawl } from '../servers/crawler/fake-control.js';
+import { ANY_PORTS, start, terminate } from './disk-scene.js';
 import { writeDocuments } from './documents.js';
 
 const DOCUMENTS = 300;
-const PORTS = ['--gatherd-port', '0', '--broker-port', '0', '--web-port', '0', '--references-port', '0'];
-
+const STOP = ['--stop-limit', '60'];
 const documents = await writeDocuments(join(await temporaryDirectory(t), 'documents'), DOCUMENTS);
 
-async function untilPrinted(program: CliProcess, pattern: RegExp): Promise<void> {
-  const end = Date.now() + 60_000;
-  while (!pattern.test(program.stderr)) {
-    if (Date.now() > end || program.child.exitCode !== null)
-      throw new Error(`${pattern} is not in ${program.stderr}`);
-    await pause(50);
-  }
+/** The arguments of a run onto a disk that pauses below a limit in MiB. */
+function run(disk: SmallDisk, lowDisk: string, ...more: readonly string[]): readonly string[] {
+  const data = join(disk.directory, `data${lowDisk}`);
+  return ['run', '--low-disk', lowDisk, '--data', data, ...ANY_PORTS, ...more];
 }
 
-function start(t: Test, ...args: readonly string[]): CliProcess {
-  const program = new CliProcess(args);
-  t.teardown(() => program.kill('SIGKILL'));
-  return program;
+/** A run that waits for space: what it says, and what ends the waiting. */
+const WAITS = [
+  {
+    name: 'a disk that is full',
+    mebibytes: 3,
+    lowDisk: '0',
+    says: /no space left.*; it goes on when there is space\.\n/,
+    goesOn: /ready /,
+  },
+  {
+    name: 'a disk below the limit of free space',
+    mebibytes: 40,
+    lowDisk: '50',
+    says: /crawl pauses: less than 50 MiB are free in .*; it resumes when there is space\n/,
+    goesOn: /crawl resumes: there is space again\n/,
+  },
+] as const;
+
+for (const { name, mebibytes, lowDisk, says, goesOn } of WAITS) {
+  t.test(`harvest run waits on ${name}, says so, and goes on when there is space`, async (t) => {
+    const disk = await smallDisk(t, mebibytes);
+    if (disk === undefined) return;
+    const program = start(t, ...run(disk, lowDisk, ...STOP, documents));
+    await program.output(says, 'stderr');
+    disk.resize(200);
+    await Promise.any([program.output(goesOn), program.output(goesOn, 'stderr')]);
+    const [, broker = ''] = await program.output(/ready .*broker=(\S+)/);
+    t.match(program.stderr, new RegExp(`has ${DOCUMENTS} objects`));
+    t.equal((await cli('query', broker, 'document')).code, 0);
+    t.equal(await terminate(t, program), 0);
+  });
+
+  t.test(`SIGTERM ends a run that waits on ${name}`, async (t) => {
+    const disk = await smallDisk(t, mebibytes);
+    if (disk === undefined) return;
+    const program = start(t, ...run(disk, lowDisk, ...STOP, documents));
+    await program.output(says, 'stderr');
+    t.equal(await terminate(t, program), 130);
+  });
 }
 
-t.test('harvest run waits on a full disk, and goes on when there is space', async (t) => {
-  const disk = await smallDisk(t, 3);
+t.test('harvest run --once ends with status 1 and a sentence; the next run completes the work', async (t) => {
+  const disk = await smallDisk(t, 1);
   if (disk === undefined) return;
-  const program = start(
-    t,
-    'run',
-    '--low-disk',
-    '0',
-    '--data',
-    join(disk.directory, 'data'),
-    ...PORTS,
-    documents,
-  );
-  await untilPrinted(program, /no space left.*; it goes on when there is space\.\n/);
+  // The space ends in the store of the Gatherer, in the publication, in the store or the index of the Broker.
+  for (const mebibytes of [1, 2, 3]) {
+    disk.resize(mebibytes);
+    const { code, stderr } = await cli(...run(disk, '0', '--once', documents));
+    t.equal(code, 1, `${mebibytes} MiB`);
+    t.match(stderr, /no space left|disk is full|ENOSPC/);
+    t.match(stderr, /the gathered documents are kept, and the next run continues\n$/);
+    t.notMatch(stderr, CRASH);
+  }
   disk.resize(200);
-  const [, broker = ''] = await program.output(/ready .*broker=(\S+)/);
-  t.match(program.stderr, new RegExp(`has ${DOCUMENTS} objects`));
-  t.equal((await cli('query', broker, 'document')).code, 0);
-  program.kill('SIGTERM');
-  t.equal((await program.finished).code, 0);
+  const { code, stdout, stderr } = await cli(...run(disk, '0', '--once', documents));
+  t.equal(code, 0, stderr);
+  t.match(JSON.parse(stdout), { exported: DOCUMENTS, objects: DOCUMENTS });
 });
 
-t.test('a crawl below the limit of free space pauses, says so, and resumes by itself', async (t) => {
+t.test('below the limit of free space harvest run --once ends with status 1 and a sentence', async (t) => {
   const disk = await smallDisk(t, 100);
   if (disk === undefined) return;
-  await disk.fill(30 << 20);
-  const program = start(
-    t,
-    'run',
-    '--low-disk',
-    '50',
-    '--data',
-    join(disk.directory, 'data'),
-    ...PORTS,
-    documents,
-  );
-  await untilPrinted(
-    program,
-    /crawl pauses: less than 50 MiB are free in .*; it resumes when there is space\n/,
-  );
-  await disk.free();
-  await untilPrinted(program, /crawl resumes: there is space again\n/);
-  await untilPrinted(program, new RegExp(`has ${DOCUMENTS} objects`));
-  program.kill('SIGTERM');
-  t.equal((await program.finished).code, 0);
+  const data = join(disk.directory, 'data');
+  const { code, stdout, stderr } = await cli('run', '--once', '--data', data, ...ANY_PORTS, documents);
+  t.equal(code, 1);
+  t.equal(stdout, '');
+  t.match(stderr, /crawl ends: less than 512 MiB are free in /);
+  t.match(stderr, /\nharvest: too little space is free in .*: gathering has stopped/);
 });
 
-t.test('SIGTERM ends a run that waits for space', async (t) => {
-  const disk = await smallDisk(t, 3);
+/** Writes the configuration of a Gatherer. @returns its path */
+async function gatherer(
+  top: string,
+  { order, data, root }: { readonly order: object; readonly data: string; readonly root: string },
+): Promise<string> {
+  const file = join(top, 'example.cf');
+  await writeFile(join(top, 'order.json'), JSON.stringify(order));
+  await writeFile(
+    file,
+    `Gatherer-Name: example
+Top-Directory: ${top}
+Data-Directory: ${data}
+Crawl-Order: order.json
+Access-Delay: 0
+<RootNodes>
+${root} URL=2000 Delay=0
+</RootNodes>
+`,
+  );
+  return file;
+}
+
+t.test('a document whose WARC record finds no space has not failed: the next run gathers it', async (t) => {
+  const disk = await smallDisk(t, 20);
   if (disk === undefined) return;
-  for (const [lowDisk, sentence] of [
-    ['0', /it goes on when there is space/],
-    ['50', /crawl pauses: /],
-  ] as const) {
-    const data = join(disk.directory, `data${lowDisk}`);
-    const program = start(t, 'run', '--low-disk', lowDisk, '--data', data, ...PORTS, documents);
-    await untilPrinted(program, sentence);
-    const begin = performance.now();
-    program.kill('SIGTERM');
-    t.equal((await program.finished).code, 130);
-    t.ok(performance.now() - begin < 10_000);
-    disk.resize(20);
-  }
+  await disk.fill(100_000);
+  const top = await temporaryDirectory(t);
+  const order = { lowDiskMiB: 0, logs: true, warc: { directory: join(disk.directory, 'warc') } };
+  const file = await gatherer(top, { order, data: join(top, 'data'), root: `file://${documents}/` });
+  const full = await cli('gatherer', '--no-daemon', '--json', file);
+  t.equal(full.code, 1, full.stdout);
+  t.match(full.stderr, /a WARC record cannot be written/);
+  await disk.free();
+  const { code, stdout, stderr } = await cli('gatherer', '--no-daemon', '--json', file);
+  t.equal(code, 0, stderr);
+  t.match(JSON.parse(stdout), { gathered: { resumed: true, counts: { failed: 0 } }, objects: DOCUMENTS });
+});
+
+/** A site of pages that link to the next ones. */
+function endlessSite(): Promise<Site> {
+  const pages = Array.from({ length: 2000 }, (_, i) => [
+    `/${i}.html`,
+    page(`Page ${i}`, [`/${i + 1}.html`, `/${i + 2}.html`], 'word '.repeat(400)),
+  ]);
+  return Site.start(Object.fromEntries(pages));
+}
+
+t.test('the disk becomes full while a Gatherer with a console gathers', async (t) => {
+  const disk = await smallDisk(t, 64);
+  if (disk === undefined) return;
+  await using site = await endlessSite();
+  const top = join(disk.directory, 'top');
+  await mkdir(top);
+  const data = join(top, 'data');
+  const order = { lowDiskMiB: 20, console: { port: 0 } };
+  const program = start(
+    t,
+    ...['gatherer', '--no-daemon', ...STOP],
+    await gatherer(top, { order, data, root: `${site.url}/0.html` }),
+  );
+  await site.served.reached(3);
+  await disk.fill();
+  const pauses = await program.output(/crawl pauses: /, 'stderr').catch(() => undefined);
+  if (pauses !== undefined) {
+    const watched = await cli('crawl', 'watch', '--once', '--data', data);
+    t.equal(watched.code, 0, watched.stderr);
+    t.match(watched.stdout, /less than 20 MiB are free/, 'the console says why it pauses');
+  } else t.match(program.stderr, /no space left|disk is full|ENOSPC/, 'it ended before it could pause');
+  t.not(await terminate(t, program), 0, 'the gathering is not complete');
+});
+
+t.test('the disk becomes full while harvest run gathers', async (t) => {
+  const disk = await smallDisk(t, 64);
+  if (disk === undefined) return;
+  await using site = await endlessSite();
+  const options = ['--delay', '0', '--urls', '2000', ...STOP];
+  const program = start(t, ...run(disk, '0', ...options, `${site.url}/0.html`));
+  await site.served.reached(10);
+  await disk.fill();
+  await program.output(/no space left|disk is full|ENOSPC/, 'stderr');
+  t.not(await terminate(t, program), 0, 'the gathering is not complete');
 });
 
 t.test('the console, the metrics, the reports and the terminal tell why a crawl pauses', async (t) => {

@@ -1,7 +1,9 @@
-// `harvest registry export` and the tools that make a database, onto a full disk: status 1, a sentence, and no half-written output.
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+// What is written onto a full disk leaves no half-written output, and its error names the disk: `harvest registry export`, the tools that
+// make a database, and the disk cache of the fetcher.
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { DiskCache, type FetchResult } from '../../clients/fetch/index.js';
 import { decodeSoif } from '../../protocols/soif/index.js';
 import { BrokerStore } from '../../storage/index.js';
 import { checkRegistry } from '../../storage/original-registry/index.js';
@@ -111,4 +113,66 @@ t.test('G-138: a source with an error leaves no new database', async (t) => {
   const result = await cli('template2db', db, bad, join(top, 'missing.soif'));
   t.equal(result.code, 1, result.stderr);
   t.same(readdirSync(top), ['bad.soif']);
+});
+
+function cached(url: string): FetchResult {
+  const now = Date.now();
+  return {
+    url,
+    status: 200,
+    headers: {},
+    contentType: 'text/plain',
+    lastModified: 5,
+    etag: '"e"',
+    body: Buffer.from('text'),
+    truncated: false,
+    local: false,
+    beginTime: now,
+    endTime: now,
+  };
+}
+
+/** The directories that fill the disk. */
+function fillers(directory: string): string[] {
+  return readdirSync(directory)
+    .filter((name) => name.startsWith('filler'))
+    .map((name) => join(directory, name));
+}
+
+/** Takes all names that the disk has room for. */
+function takeNames(directory: string): void {
+  for (let i = 0; ; i++) {
+    try {
+      mkdirSync(join(directory, `filler${i}`));
+    } catch {
+      // There is no room for another one.
+      return;
+    }
+  }
+}
+
+t.test('a disk cache that finds no room for a directory names the full disk', async (t) => {
+  const disk = await smallDisk(t, 2);
+  if (disk === undefined) return;
+  disk.remount('nr_inodes=40');
+  const directory = join(disk.directory, 'a', 'cache');
+  takeNames(disk.directory);
+  await t.rejects(DiskCache.open(directory), {
+    name: 'StorageError',
+    message: /cache: ENOSPC: no space left/,
+  });
+  for (const filler of fillers(disk.directory)) rmdirSync(filler);
+
+  const cache = await DiskCache.open(directory);
+  takeNames(disk.directory);
+  // Room for the temporary file, not for the directory of the entry.
+  rmdirSync(fillers(disk.directory)[0] ?? '');
+  await t.rejects(cache.put(cached('http://a.example/')), {
+    name: 'StorageError',
+    message: /cache: ENOSPC: no space left/,
+  });
+  t.same(readdirSync(join(directory, 'tmp')), [], 'no temporary file remains');
+  for (const filler of fillers(disk.directory)) rmdirSync(filler);
+  t.equal(await cache.put(cached('http://a.example/')), true);
+  t.equal((await cache.get('http://a.example/'))?.status, 200);
 });

@@ -19,7 +19,7 @@ import { startLargeBroker } from './large-objects-broker.js';
 const MAX_MB = 350;
 /** Pages of Node itself, which the system counts as those of files, MB. */
 const PROGRAM_MB = 45;
-const OPTIONS = { skip: process.platform !== 'linux', timeout: 300_000 };
+const OPTIONS = { skip: process.platform !== 'linux' };
 const LARGE = 3;
 const MEDIUM = 150;
 

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { Test } from 'tap';
+import { waitUntil } from '../helpers/wait-until.js';
 
 /** Connects. `from` is the source address. */
 export async function dial(t: Test, port: number, from?: string): Promise<Socket> {
@@ -62,10 +63,8 @@ export function countOpen(sockets: readonly Socket[]): number {
   return sockets.filter((socket) => !socket.readableEnded && !socket.destroyed).length;
 }
 
-/** Waits until at most this many connections are open, for a few seconds; returns how many are. */
+/** Waits until at most this many connections are open; returns how many are. */
 export async function settle(sockets: readonly Socket[], most: number): Promise<number> {
-  for (let tries = 0; tries < 100 && countOpen(sockets) > most; tries++) {
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  await waitUntil(() => countOpen(sockets) <= most);
   return countOpen(sockets);
 }

@@ -31,7 +31,7 @@ export interface Subject {
 }
 
 /** States of each mode that are examined, unless CRASH_STATES gives another number. */
-const DEFAULT_STATES = byTier(20, 250);
+const DEFAULT_STATES = byTier(25, 100);
 /** Violations that are reported in detail. */
 const MAX_REPORTED = 20;
 

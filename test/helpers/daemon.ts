@@ -5,6 +5,7 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
+import { waitUntil } from './wait-until.js';
 
 /** Finds a port of loopback that is free now. */
 export async function freePort(): Promise<number> {
@@ -34,11 +35,11 @@ export async function startDaemon(
     // Kills the whole process group: some daemons start a process for each connection.
     if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
   });
-  for (let tries = 0; tries < 2400 && child.exitCode === null; tries++) {
-    if (await acceptsConnections(port)) return child;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error(`${command} did not start`);
+  await waitUntil(() => {
+    if (child.exitCode !== null) throw new Error(`${command} did not start`);
+    return acceptsConnections(port);
+  });
+  return child;
 }
 
 async function acceptsConnections(port: number): Promise<boolean> {

@@ -12,6 +12,8 @@ export interface SmallDisk {
   fill(leave?: number): Promise<void>;
   /** Gives the space back that {@link fill} took. */
   free(): Promise<void>;
+  /** Changes options of the mounted file system: `ro` lets nothing be written, `rw` everything again. */
+  remount(options: string): void;
   /** Changes the size of the file system. */
   resize(mebibytes: number): void;
 }
@@ -33,6 +35,9 @@ export async function smallDisk(t: Test, mebibytes: number): Promise<SmallDisk |
   }
   t.teardown(() => execFileSync('umount', ['-l', directory]));
   const filler = join(directory, 'filler');
+  const remount = (options: string): void => {
+    execFileSync('mount', ['-o', `remount,${options}`, directory], { stdio: 'ignore' });
+  };
   return {
     directory,
     async fill(leave = 0) {
@@ -54,8 +59,7 @@ export async function smallDisk(t: Test, mebibytes: number): Promise<SmallDisk |
       }
     },
     free: () => rm(filler, { force: true }),
-    resize(mebibytes) {
-      execFileSync('mount', ['-o', `remount,size=${mebibytes}m`, directory], { stdio: 'ignore' });
-    },
+    remount,
+    resize: (mebibytes) => remount(`size=${mebibytes}m`),
   };
 }

@@ -13,6 +13,7 @@ import { page, Site } from '../helpers/site.js';
 import { smallDisk } from '../helpers/small-disk.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { RENEWED_CERTIFICATE, TLS_CERTIFICATE, TLS_KEY } from '../helpers/tls.js';
+import { waitUntil } from '../helpers/wait-until.js';
 
 const LIBRARY = ['x86_64', 'aarch64']
   .map((machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketimeMT.so.1`)
@@ -22,14 +23,6 @@ const FORMER_VERSION = '0.1.0';
 const FORMER_PAGE = 'http://www.example.org/docs/gopher.html';
 /** Hours from one look at the program to the next: a round has begun in the meantime. */
 const HOURS = 25;
-
-const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
-
-/** Waits until a condition is true. */
-async function until(what: string, isTrue: () => Promise<boolean> | boolean, seconds = 60): Promise<void> {
-  for (const end = Date.now() + seconds * 1000; Date.now() < end; await pause(50)) if (await isTrue()) return;
-  throw new Error(`not within ${seconds} seconds: ${what}`);
-}
 
 t.test('a week of operation', { skip: LIBRARY === undefined && 'faketime is not installed' }, async (t) => {
   const disk = await smallDisk(t, 96);
@@ -126,20 +119,20 @@ t.test('a week of operation', { skip: LIBRARY === undefined && 'faketime is not 
       await run.output(/^ready gatherd=/m);
     } else moveClock(day);
     if (day === 4) {
-      await until('the full disk is said', async () => {
+      await waitUntil(async () => {
         t.ok(await finds('number3'), 'answers come from what there is');
         return /space|full/i.test(run.stderr);
       });
       await disk.free();
     }
-    await until(`the edition of day ${day}`, () => finds(`number${day}`));
+    await waitUntil(() => finds(`number${day}`));
     t.ok(await finds(`number${day}`), `day ${day}: the new edition is found`);
     t.ok(await finds(`onday${day}`), 'and the new page');
     t.notOk(await finds(`number${day - 1}`), 'the former edition is not');
     if (day === 3) {
-      await until('the renewed certificate', async () => (await subject()) === 'renewed');
+      await waitUntil(async () => (await subject()) === 'renewed');
       proxy.kill('SIGHUP');
-      await until('that of the proxy', async () => (await subject(port)) === 'renewed');
+      await waitUntil(async () => (await subject(port)) === 'renewed');
     }
   }
   const former = await search('veronica');

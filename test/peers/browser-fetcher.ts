@@ -3,7 +3,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { processTree } from '../../servers/crawler/browser/index.js';
 import type { CrawlOrderInput } from '../../servers/crawler/order/order.js';
@@ -12,6 +11,7 @@ import { CliProcess } from '../helpers/cli.js';
 import { scratchDirectory } from '../helpers/daemon.js';
 import { parseConfiguration, readExport, renderConfiguration } from '../helpers/gather-peers/gather.js';
 import { type Page, page, Site } from '../helpers/site.js';
+import { waitUntil } from '../helpers/wait-until.js';
 import { crawl } from '../servers/crawler/order-keys/crawls.js';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
@@ -55,10 +55,6 @@ function commandLine(pid: number): string {
 
 async function hasNoBrowser(t: Test): Promise<void> {
   t.strictSame(await browserProcesses(), [], 'no process of the browser is left');
-}
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await sleep(20);
 }
 
 t.test('CRAWL-11.2 text and links that only scripts make', { skip }, async (t) => {
@@ -227,12 +223,12 @@ for (const signal of ['SIGTERM', 'SIGKILL'] as const)
     const lines = [`Crawl-Order: ${join(directory, 'order.json')}`];
     await writeFile(file, renderConfiguration({ roots: [`${site.url}/ Delay=0`], lines }));
     const program = new CliProcess(['gatherer', '--no-daemon', '--data', join(directory, 'data'), file]);
-    await until(() => site.paths.includes('/slow'));
+    await waitUntil(() => site.paths.includes('/slow'));
     const pids = await browserProcesses();
     t.ok(pids.length > 2, `${pids.length} processes`);
     program.kill(signal);
     await program.finished;
-    await until(() => !pids.some((pid) => /chrom/.test(commandLine(pid))));
+    await waitUntil(() => !pids.some((pid) => /chrom/.test(commandLine(pid))));
     t.strictSame(await browserProcesses(), []);
   });
 

@@ -6,7 +6,7 @@ import { buildShim, fastDirectory, runWithShim } from '../disk/shim.js';
 import { byTier, SEED } from '../helpers/seed.js';
 
 /** Changes that fail, for each kind of store. */
-const CHANGES = process.env.CRASH_STATES ?? byTier('10', '150');
+const CHANGES = process.env.CRASH_STATES ?? byTier('10', '50');
 
 t.test(
   `a full disk is an error with its sentence, loses nothing, and the work goes on with space (seed ${SEED})`,

@@ -10,6 +10,7 @@ import { parseQuery } from '../../protocols/broker/index.js';
 import { PeerError, StorageError, UsageError } from '../../protocols/errors.js';
 import { translate } from '../../storage/indexers/glimpse/translate.js';
 import { type GlimpseIndexerOptions, type Hit, openGlimpseIndexer } from '../../storage/indexers/index.js';
+import { waitUntil } from '../helpers/wait-until.js';
 import {
   EmbeddedFixture,
   type ObjectAttributes,
@@ -67,13 +68,6 @@ async function listenOnFreePort(): Promise<{ port: number; close: () => Promise<
 }
 
 /** Waits until a condition holds; fails after five minutes. */
-async function waitUntil(event: string, condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 300_000; !(await condition()); ) {
-    if (Date.now() > end) throw new Error(`waited too long: ${event}`);
-    await sleep(20);
-  }
-}
-
 /** Writes a program that replaces glimpse. Returns its path. */
 async function writeProgram(base: EmbeddedFixture, name: string, source: string): Promise<string> {
   const path = join(base.directory, name);
@@ -294,7 +288,7 @@ t.test(
     const { hits, outcome } = await base.searchAll('http', { lifetimeMs: 600 });
     t.equal(hits.length, 3, 'all files are hits except the one that glimpse cannot read');
     t.same(outcome, { complete: false, reason: 'lifetime', warnings: [] });
-    await waitUntil('glimpse ends', async () => (await findProcesses(base.directory)).length === 0);
+    await waitUntil(async () => (await findProcesses(base.directory)).length === 0);
 
     const stopping = new AbortController();
     const results = base.indexer.query(expressionOf('http'), { ...PLAIN_SEARCH, signal: stopping.signal });
@@ -304,7 +298,7 @@ t.test(
       if (seen.length === 3) stopping.abort();
     }
     t.equal((await results.outcome).reason, 'aborted');
-    await waitUntil('glimpse ends', async () => (await findProcesses(base.directory)).length === 0);
+    await waitUntil(async () => (await findProcesses(base.directory)).length === 0);
   },
 );
 
@@ -385,16 +379,13 @@ t.test(
     // A query that the server cannot finish: BRK-8.13 (3).
     const { file, unblock } = await blockLastFile(base);
     const long = base.searchAll('http', { lifetimeMs: 3000 });
-    await waitUntil(
-      'the client runs',
-      async () => (await findProcesses(`\0${port}\0-W\0-e\0http`)).length > 0,
-    );
+    await waitUntil(async () => (await findProcesses(`\0${port}\0-W\0-e\0http`)).length > 0);
     const concurrent = await base.oids('nowhere');
     t.same(concurrent, [], 'a concurrent query is answered');
     const { outcome, hits } = await long;
     t.equal(outcome.reason, 'lifetime');
     t.equal(hits.length, 4);
-    await waitUntil('a server without answers is replaced', async () => {
+    await waitUntil(async () => {
       const now = await serverProcess();
       return /^\d+$/.test(now) && now !== second;
     });
@@ -481,7 +472,7 @@ t.test(
 
     await reopen(base, { programs: { glimpseindex: hanging } });
     const killed = t.rejects(base.catchUp(), { message: 'glimpseindex failed (SIGKILL): sorting' });
-    await waitUntil('glimpseindex runs', async () => (await findProcesses(hanging)).length > 0);
+    await waitUntil(async () => (await findProcesses(hanging)).length > 0);
     await sleep(300);
     for (const pid of await findProcesses(hanging)) process.kill(-Number(pid), 'SIGKILL');
     await killed;

@@ -10,6 +10,7 @@ import { CliProcess } from '../helpers/cli.js';
 import { freePort } from '../helpers/daemon.js';
 import { page, Site } from '../helpers/site.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
+import { waitUntil } from '../helpers/wait-until.js';
 
 const EXAMPLES = join(dirname(fileURLToPath(import.meta.resolve('#package.json'))), 'examples/monitoring');
 
@@ -37,10 +38,10 @@ t.test('examples/monitoring', async (t) => {
   });
   await server.output(/^ready /m);
   let text = '';
-  for (let tries = 0; tries < 500 && !/^harvest_broker_objects 1$/m.test(text); tries++) {
+  await waitUntil(async () => {
     text = await (await request(`http://127.0.0.1:${port}/metrics`)).body.text();
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+    return /^harvest_broker_objects 1$/m.test(text);
+  });
   // Those of the process have the names that all programs of Node have.
   const own = text.split('\n').filter((line) => !/^(?:# \w+ )?nodejs_/.test(line));
   t.doesNotThrow(

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { CliProcess, cli } from '../helpers/cli.js';
 import { freePort } from '../helpers/daemon.js';
+import { waitUntil } from '../helpers/wait-until.js';
 import { CLIENTS, type Ran, run } from './clients/run.js';
 
 const DOCUMENTS = process.env.PEER_DOCUMENTS ?? '/usr/share/doc/postgresql-doc-15/html';
@@ -33,15 +34,14 @@ http { include /etc/nginx/mime.types; access_log off; keepalive_requests 1000000
 `,
   );
   const child = spawn('nginx', ['-c', config, '-p', scratch], { stdio: 'ignore' });
-  for (let tries = 0; tries < 2400; tries++) {
-    const up = await fetch(`http://127.0.0.1:${port}/`).then(
+  await waitUntil(() => {
+    if (child.exitCode !== null) throw new Error('nginx did not start');
+    return fetch(`http://127.0.0.1:${port}/`).then(
       (response) => response.ok,
       () => false,
     );
-    if (up) return child;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error('nginx did not start');
+  });
+  return child;
 }
 
 t.test(

@@ -11,6 +11,7 @@ import { PROXY_EXAMPLES, PUBLIC_NAME, startNginxProxy } from '../helpers/nginx-p
 import { page, Site } from '../helpers/site.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { TLS_CERTIFICATE, TLS_KEY } from '../helpers/tls.js';
+import { waitUntil } from '../helpers/wait-until.js';
 
 interface Servers {
   readonly directory: string;
@@ -85,14 +86,6 @@ function visitor(t: Test, port: number) {
   };
 }
 
-async function waitFor(condition: () => Promise<boolean>, what: string): Promise<void> {
-  for (let tries = 0; tries < 1200; tries++) {
-    if (await condition().catch(() => false)) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error(`timed out: ${what}`);
-}
-
 function startProxy(t: Test, command: string, args: readonly string[], directory: string): ChildProcess {
   const child = spawn(command, args, {
     stdio: ['ignore', 'ignore', 'inherit'],
@@ -106,7 +99,11 @@ function startProxy(t: Test, command: string, args: readonly string[], directory
 async function checkPages(t: Test, servers: Servers, port: number, base: string): Promise<void> {
   const get = visitor(t, port);
   const search = `${base}/Harvest/cgi-bin/BrokerQuery.cgi?query=proxied`;
-  await waitFor(async () => (await get(search)).text.includes(servers.url), 'the first collection');
+  // The proxy may not listen yet; then comes the first collection.
+  await waitUntil(async () => {
+    const found = await get(search).catch(() => undefined);
+    return found?.text.includes(servers.url) === true;
+  });
   const first = await get(`${base}/`);
   for (const [, link = ''] of first.text.matchAll(/(?:href|src)="(\/[^"?]*)/g)) {
     t.ok(link.startsWith(`${base}/`), link);

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { CliProcess } from '../helpers/cli.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
+import { waitUntil } from '../helpers/wait-until.js';
 
 const UNITS = join(dirname(fileURLToPath(import.meta.resolve('#package.json'))), 'examples/systemd');
 
@@ -47,16 +48,12 @@ t.test('Type=notify: a server says that it is ready, when it is', async (t) => {
   socat.stdout.setEncoding('utf8').on('data', (text: string) => {
     received += text;
   });
-  for (let tries = 0; tries < 500 && !readdirSync(directory).includes('notify'); tries++) await pause();
+  await waitUntil(() => readdirSync(directory).includes('notify'));
   const server = new CliProcess(['gatherd', '-d', directory, '0'], { NOTIFY_SOCKET: path });
   const [, address = ''] = await server.output(/^ready gatherd=(\S+)$/m);
-  for (let tries = 0; tries < 500 && !received.includes('STATUS='); tries++) await pause();
+  await waitUntil(() => received.includes('STATUS='));
   t.match(received, /^READY=1$/m);
   t.match(received, `STATUS=serving on ${address}`);
   server.kill('SIGTERM');
   await once(server.child, 'close');
 });
-
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 20));
-}

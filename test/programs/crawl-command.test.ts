@@ -2,12 +2,12 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import type { CrawlOrderInput } from '../../servers/crawler/order/index.js';
 import { CliProcess, cli } from '../helpers/cli.js';
 import { page, Site } from '../helpers/site.js';
+import { waitUntil } from '../helpers/wait-until.js';
 
 // About twenty processes are started in sequence.
 const PAGES = 12;
@@ -19,11 +19,11 @@ function scratch(t: Test): string {
 }
 
 /** Waits for a file. Fails if the process ends first. */
-async function waitForFile(path: string, run: CliProcess): Promise<void> {
-  while (!existsSync(path)) {
+function waitForFile(path: string, run: CliProcess): Promise<void> {
+  return waitUntil(() => {
     if (run.child.exitCode !== null) throw new Error(`the process ended: ${run.stderr}`);
-    await pause(20);
-  }
+    return existsSync(path);
+  });
 }
 
 function writeOrder(directory: string, order: CrawlOrderInput): void {

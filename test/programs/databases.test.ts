@@ -18,6 +18,7 @@ import { CliProcess, cli, type Finished, PROGRAM } from '../helpers/cli.js';
 import { PLAIN_NODE } from '../helpers/plain-node.js';
 import { page, Site } from '../helpers/site.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
+import { waitUntil } from '../helpers/wait-until.js';
 import { BARE, contentOf, databaseOf, ONE, TWO, wrapped } from '../storage/databases/helpers.js';
 
 // Each test starts processes, which takes long on a busy machine.
@@ -70,11 +71,11 @@ async function runWithInput(input: string | Buffer, ...args: readonly string[]):
 }
 
 /** Polls until the condition holds. Fails if the child ends first. */
-async function waitUntil(child: ChildProcessWithoutNullStreams, condition: () => boolean): Promise<void> {
-  while (!condition()) {
+function waitFor(child: ChildProcessWithoutNullStreams, condition: () => boolean): Promise<void> {
+  return waitUntil(() => {
     if (child.exitCode !== null) throw new Error(`the process ended (${child.exitCode})`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+    return condition();
+  });
 }
 
 async function killAndWait(child: ChildProcessWithoutNullStreams): Promise<void> {
@@ -142,10 +143,10 @@ t.test(
     t.equal(contentOf(join(data, 'PRODUCTION.gdbm')), merged);
     // The daemon notices a new generation after a short delay.
     let served = '';
-    for (let tries = 0; tries < 200 && !served.includes('my-manual-attribute'); tries++) {
+    await waitUntil(async () => {
       served = await exchange(port, 'SEND-UPDATE 0\nQUIT\n');
-      await new Promise((resolve) => setTimeout(resolve, 25));
-    }
+      return served.includes('my-manual-attribute');
+    });
     t.match(served, merged, 'GATHERD-10.5: gatherd serves all four attributes');
     t.notOk(
       readdirSync(data).some((name) => /journal|wal|shm|\.new/.test(name)),
@@ -226,7 +227,7 @@ t.test('a tool that is killed with -9 leaves the old database intact', async (t)
   );
   loading.stdin.write(`@FILE { http://h/1\nTitle{7}:\tchanged\n}\n${many.join('')}`);
   // This is more than the cache, so the file itself has changed without a commit.
-  await waitUntil(loading, () => statSync(path).size > 4_000_000);
+  await waitFor(loading, () => statSync(path).size > 4_000_000);
   await killAndWait(loading);
   t.ok(existsSync(`${path}-journal`));
   t.equal(contentOf(path), ONE + TWO, 'template2db');
@@ -235,7 +236,7 @@ t.test('a tool that is killed with -9 leaves the old database intact', async (t)
   const fifo = join(directory, 'fifo');
   await new Promise((resolve) => execFile('mkfifo', [fifo], resolve));
   const merging = startTool('mergedb', '--force', path, fifo, path);
-  await waitUntil(merging, () => readdirSync(directory).some((name) => name.startsWith('.a.gdbm.new-')));
+  await waitFor(merging, () => readdirSync(directory).some((name) => name.startsWith('.a.gdbm.new-')));
   await killAndWait(merging);
   t.equal(contentOf(path), ONE + TWO, 'mergedb');
   writeFileSync(join(directory, 'm'), BARE);
@@ -255,7 +256,7 @@ t.test('an interrupted tool undoes its changes and exits with 130', async (t) =>
   });
   loading.stdin.on('error', () => undefined);
   loading.stdin.write(TWO.repeat(2000));
-  await waitUntil(loading, () => existsSync(`${path}-journal`));
+  await waitFor(loading, () => existsSync(`${path}-journal`));
   const closed = new Promise<number | null>((resolve) => loading.once('close', resolve));
   loading.kill('SIGINT');
   t.equal(await closed, 130);

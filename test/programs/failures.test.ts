@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { CliProcess, cli } from '../helpers/cli.js';
 import { page, Site } from '../helpers/site.js';
+import { waitUntil } from '../helpers/wait-until.js';
 
 const PORTS = ['gatherd', 'broker', 'web', 'references'].flatMap((name) => [`--${name}-port`, '0']);
 
@@ -96,7 +97,7 @@ t.test('the console of a run: `harvest crawl` pauses, reports and continues it',
   const run = new CliProcess(['run', '--delay', '0', '--data', data, ...PORTS, `${site.url}/`]);
   t.teardown(() => run.child.kill('SIGKILL'));
   const file = join(data, 'gatherer', 'crawl', 'console.json');
-  while (!existsSync(file) && run.child.exitCode === null) await new Promise((next) => setTimeout(next, 20));
+  await waitUntil(() => existsSync(file) || run.child.exitCode !== null);
   t.match(JSON.parse(readFileSync(file, 'utf8')), { url: /^http:\/\/127\.0\.0\.1:/ });
   const paused = await cli('crawl', 'pause', '--data', data);
   t.equal(paused.code, 0, paused.stderr);

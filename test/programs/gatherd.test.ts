@@ -10,6 +10,7 @@ import t from 'tap';
 import { cli } from '../helpers/cli.js';
 import { freePort } from '../helpers/daemon.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
+import { waitUntil } from '../helpers/wait-until.js';
 import { Database, exchange } from '../servers/gatherd/helpers.js';
 import {
   ANSWER,
@@ -23,12 +24,8 @@ import {
 
 // Each test starts processes, which takes long on a busy machine.
 /** Waits until a file matches; only the time limit of the test ends the wait. */
-async function waitForMatch(path: string, pattern: RegExp): Promise<string> {
-  for (;;) {
-    const text = existsSync(path) ? await readFile(path, 'utf8') : '';
-    if (pattern.test(text)) return text;
-    await delay(20);
-  }
+function waitForMatch(path: string, pattern: RegExp): Promise<void> {
+  return waitUntil(async () => existsSync(path) && pattern.test(await readFile(path, 'utf8')));
 }
 
 t.test('GATHERD-11.1 -db, -log, -cf, -index and -zip, relative to the directory', async (t) => {
@@ -80,7 +77,7 @@ t.test('GATHERD-11.1 directories that are missing, empty, or an original Gathere
   t.match(await exchange(t, port, SESSION), /\n499 - Sent 0 objects\n/);
   await new Database(path).publish([ONE]);
   child.kill('SIGHUP');
-  while (!(await exchange(t, port, SESSION)).includes('499 - Sent 1 objects')) await delay(20);
+  await waitUntil(async () => (await exchange(t, port, SESSION)).includes('499 - Sent 1 objects'));
   child.kill('SIGINT');
   const { code, stderr } = await child.finished;
   t.equal(code, 0);
@@ -264,7 +261,7 @@ t.test(
     for (const second of ['SIGTERM', 'SIGINT'] as const) {
       const stuck = await open('600');
       stuck.process.kill('SIGTERM');
-      while (!stuck.process.stderr.includes('stopping, 1 sessions')) await delay(20);
+      await stuck.process.output(/stopping, 1 sessions/, 'stderr');
       stuck.process.kill(second);
       t.equal((await stuck.process.finished).signal, second);
     }

@@ -3,11 +3,11 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { cli, type Finished, PROGRAM } from '../helpers/cli.js';
 import { PLAIN_NODE } from '../helpers/plain-node.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
+import { waitUntil } from '../helpers/wait-until.js';
 
 /** A Gatherer's directory with one document, `documents/a.txt`; returns the directory and its configuration file. */
 async function gatherer(t: Test, lines = ''): Promise<{ top: string; file: string }> {
@@ -73,7 +73,7 @@ t.test('-background checks the configuration, returns at once, and gathers', asy
   const { code, stdout } = await cli('gatherer', '-background', '--json', file);
   t.equal(code, 0);
   t.type(JSON.parse(stdout).background, 'number');
-  while (!existsSync(join(top, 'RunGatherd'))) await setTimeout(20);
+  await waitUntil(() => existsSync(join(top, 'RunGatherd')));
   t.match(await readFile(join(top, 'log.gatherer'), 'utf8'), 'a.txt Text 200');
   t.equal(await readFile(join(top, 'log.errors'), 'utf8'), '', 'no progress in the file of errors');
   t.equal((await cli('gatherer', '-background', '-manual', file)).code, 2);

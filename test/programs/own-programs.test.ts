@@ -12,6 +12,7 @@ import { freePort } from '../helpers/daemon.js';
 import { PLAIN_NODE } from '../helpers/plain-node.js';
 import { page, Site } from '../helpers/site.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
+import { waitUntil } from '../helpers/wait-until.js';
 
 const PROGRAMS = join(dirname(fileURLToPath(import.meta.resolve('#package.json'))), 'examples/programs');
 
@@ -106,11 +107,10 @@ t.test(
       if (!link.endsWith('.cgi')) t.equal((await get(link, login)).status, 200, link);
     }
     let results = '';
-    for (let i = 0; i < 250 && !results.includes(url); i++) {
+    await waitUntil(async () => {
       results = (await get('/search/Harvest/cgi-bin/BrokerQuery.cgi?query=borrowed', login)).text;
-      if (!results.includes(url)) await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-    t.match(results, url, 'collected, and found');
+      return results.includes(url);
+    });
     const [, summary = ''] =
       /href="(\/search\/Harvest\/cgi-bin\/DisplayObject\.cgi\?[^"]*)"/.exec(results) ?? [];
     t.match((await get(summary, login)).text, 'Borrowed words');
@@ -140,10 +140,10 @@ t.test('BRK-8.5 own-indexer: the engine that broker.conf names by a path answers
     const server = new CliProcess(['broker', conf]);
     t.teardown(() => server.child.kill('SIGKILL'));
     let found = '';
-    for (let i = 0; i < 250 && !found.includes(url); i++) {
-      await new Promise((resolve) => setTimeout(resolve, 40));
+    await waitUntil(async () => {
       found = (await cli('query', `127.0.0.1:${port}`, 'borrowed')).stdout;
-    }
+      return found.includes(url) || server.child.exitCode !== null;
+    });
     t.match(found, url, start);
     server.child.kill('SIGTERM');
     t.equal((await server.finished).code, 0, server.stderr);

@@ -48,7 +48,6 @@ t.test(
   'R-64, S-45: 8192 clients are connected, nearly all of them idle, and the others get answers',
   {
     skip: process.platform !== 'linux' ? 'memory is read from /proc' : false,
-    timeout: 120_000,
   },
   async (t) => {
     if (clientCount < CLIENTS)

@@ -22,6 +22,7 @@ import { userLine } from '../../servers/refererd/index.js';
 import { CliProcess, cli, PROGRAM } from '../helpers/cli.js';
 import { freePort } from '../helpers/daemon.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
+import { waitUntil } from '../helpers/wait-until.js';
 import { basicAuthorization, exchange, RawClient, requestHttp } from '../servers/refererd/helpers.js';
 import { publishFixture } from '../storage/references/fixture.js';
 
@@ -88,10 +89,6 @@ async function startRefererd(
 }
 
 const log = (home: Home) => readFile(join(home.root, 'logs/refererd.log'), 'utf8');
-
-async function waitUntil(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20));
-}
 
 /** Starts a mail relay that accepts every message. */
 async function mailRelay(t: Test): Promise<{ port: number; messages: string[] }> {

@@ -1,16 +1,12 @@
 // `harvest run --every`: rounds that follow one another, by the requests that a site receives and the answers of the Broker.
-import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { CliProcess, cli } from '../helpers/cli.js';
 import { page, Site } from '../helpers/site.js';
+import { waitUntil } from '../helpers/wait-until.js';
 
 const PORTS = ['gatherd', 'broker', 'web', 'references'].flatMap((name) => [`--${name}-port`, '0']);
 
 /** Waits until a condition holds, at most half a minute. */
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let i = 0; i < 300 && !(await holds()); i++) await pause(100);
-}
-
 t.test(
   'rounds ask for pages conditionally, find what changed, and survive a site that is gone',
   async (t) => {
@@ -36,7 +32,7 @@ t.test(
     };
     t.ok(await finds('yesterday'));
     site.pages.set('/news.html', page('Tomorrow', []));
-    await until(() => finds('tomorrow'));
+    await waitUntil(() => finds('tomorrow'));
     t.ok(await finds('tomorrow'), 'a later round gathers and collects what changed');
     t.notOk(await finds('yesterday'));
     t.same(
@@ -46,13 +42,13 @@ t.test(
     );
 
     site.pages.delete('/');
-    await until(() => run.stderr.includes('nothing was gathered from this root'));
+    await run.output(/nothing was gathered from this root/, 'stderr');
     t.match(run.stderr, `${site.url}/: nothing was gathered from this root`);
     t.ok(await finds('tomorrow'), 'the servers go on, with what they have');
 
     site.pages.set('/', page('Back', ['/same.html', '/news.html']));
     site.pages.set('/news.html', page('Later', []));
-    await until(() => finds('later'));
+    await waitUntil(() => finds('later'));
     t.ok(await finds('later'), 'the rounds go on');
 
     run.kill('SIGTERM');

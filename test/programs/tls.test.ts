@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect as connectTcp } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:tls';
 import t, { type Test } from 'tap';
 import { Agent, request } from 'undici';
@@ -12,6 +11,7 @@ import { freePort } from '../helpers/daemon.js';
 import { page, Site } from '../helpers/site.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { RENEWED_CERTIFICATE, TLS_CERTIFICATE, TLS_KEY } from '../helpers/tls.js';
+import { waitUntil } from '../helpers/wait-until.js';
 
 /** A gathered site, and the files of a certificate. */
 interface Setup {
@@ -96,7 +96,7 @@ t.test('gatherd with TLS: who trusts the certificate, and its renewal without a 
   t.equal(await subjectOf(port), '127.0.0.1');
   writeFileSync(setup.certificate, 'no certificate');
   server.kill('SIGHUP');
-  for (let i = 0; i < 250 && !server.stderr.includes('stays in use'); i++) await pause();
+  await server.output(/stays in use/, 'stderr');
   t.match(
     server.stderr,
     /the former certificate stays in use: .*site\.pem.* is not a certificate with the key of/,
@@ -104,7 +104,7 @@ t.test('gatherd with TLS: who trusts the certificate, and its renewal without a 
   t.equal(await subjectOf(port), '127.0.0.1');
   writeFileSync(setup.certificate, RENEWED_CERTIFICATE);
   server.kill('SIGHUP');
-  for (let i = 0; i < 250 && !server.stderr.includes('is renewed'); i++) await pause();
+  await server.output(/is renewed/, 'stderr');
   t.equal(await subjectOf(port), 'renewed');
   t.equal((await trusting(setup, 'gather', `tls://localhost:${port}`)).code, 0);
 });
@@ -245,13 +245,10 @@ t.test('run with TLS: all four ports, also between the parts of the process; ren
   writeFileSync(certificate, RENEWED_CERTIFICATE);
   run.child.kill('SIGHUP');
   const port = Number(broker.split(':')[1]);
-  for (let i = 0; i < 100 && (await subjectOf(port)) !== 'renewed'; i++)
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  t.equal(await subjectOf(port), 'renewed');
+  await waitUntil(async () => (await subjectOf(port)) === 'renewed');
   const from = run.stderr.length;
   await run.output(/$/);
-  for (let i = 0; i < 300 && !/Broker received/.test(run.stderr.slice(from)); i++)
-    await new Promise((resolve) => setTimeout(resolve, 50));
+  await waitUntil(() => /Broker received/.test(run.stderr.slice(from)) || run.child.exitCode !== null);
   t.match(run.stderr.slice(from), /Broker received/, 'the next round collects with the new certificate');
   const ca = RENEWED_CERTIFICATE;
   const renewed = new Agent({ connect: { ca } });
@@ -343,6 +340,6 @@ t.test(
 
 /** Waits for the file of a console, and reads it. */
 async function consoleOf(file: string): Promise<{ readonly url: string }> {
-  while (!existsSync(file)) await sleep(50);
+  await waitUntil(() => existsSync(file));
   return JSON.parse(readFileSync(file, 'utf8')) as { url: string };
 }

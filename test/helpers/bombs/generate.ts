@@ -1,5 +1,5 @@
-// Writes the bombs of one kind into a directory: `generate.js KIND SEED DIRECTORY`. A process of its own, because making a bomb takes the
-// memory that reading it must not take.
+// Writes some bombs of one kind, in the order of a seed, into a directory: `generate.js KIND SEED COUNT DIRECTORY`. A process of its own,
+// because making a bomb takes the memory that reading it must not take.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Random } from '../random.js';
@@ -20,13 +20,14 @@ const KINDS: Readonly<Record<string, (random: Random) => Bomb[]>> = {
   text: textBombs,
 };
 
-const [kind = '', seed = '1', directory = ''] = process.argv.slice(2);
+const [kind = '', seed = '1', count = '', directory = ''] = process.argv.slice(2);
 const make = KINDS[kind];
 if (make === undefined || directory === '') throw new Error(`generate: no bombs of the kind ${kind}`);
-const bombs = make(new Random(Number(seed)));
+const random = new Random(Number(seed));
+const bombs = random.shuffle(make(random)).slice(0, Number(count));
 const names: { name: string; what: string }[] = [];
 for (const [index, { name, what, body }] of bombs.entries()) {
-  await writeFile(join(directory, `${index}.bomb`), body);
+  await writeFile(join(directory, `${index}.bomb`), typeof body === 'function' ? body() : body);
   names.push({ name, what });
 }
 await writeFile(join(directory, 'names.json'), JSON.stringify(names));

@@ -8,6 +8,7 @@ import { GatherdServer } from '../../../servers/gatherd/index.js';
 import { createLogger, Listener, TcpHost } from '../../../servers/host/index.js';
 import { startRefererd } from '../../../servers/refererd/index.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
+import { waitUntil } from '../../helpers/wait-until.js';
 import { publishFixture } from '../../storage/references/fixture.js';
 
 const log = createLogger({ program: 'test', level: 'silent' });
@@ -34,10 +35,8 @@ function activeResources(): readonly string[] {
 async function checkCleanFailure(t: Test, open: () => Promise<unknown>, message: RegExp): Promise<void> {
   const before = activeResources();
   await t.rejects(open(), message);
-  const deadline = performance.now() + 5000;
-  while (activeResources().join() !== before.join() && performance.now() < deadline)
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  t.same(activeResources(), before, 'nothing is left open');
+  await waitUntil(() => activeResources().join() === before.join());
+  t.pass('nothing is left open');
 }
 
 const IN_USE = /cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE/;

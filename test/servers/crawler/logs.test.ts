@@ -16,6 +16,7 @@ import {
 } from '../../../servers/crawler/logs/index.js';
 import { assertProperty } from '../../helpers/property.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
+import { waitUntil } from '../../helpers/wait-until.js';
 import { EVENT, SNAPSHOT, TIME } from './log-fixtures.js';
 
 /** Reads a file of a directory. */
@@ -242,11 +243,12 @@ t.test(
     logs.trackProgress(() => ({ ...SNAPSHOT, state: states.shift() ?? 'paused' }));
     logs.document(EVENT);
     const until = async (name: string, lines: number): Promise<string> => {
-      for (;;) {
-        const found = await text(root, name);
-        if (found.split('\n').length > lines) return found;
-        await new Promise((resolve) => setTimeout(resolve, 5));
-      }
+      let found = '';
+      await waitUntil(async () => {
+        found = await text(root, name);
+        return found.split('\n').length > lines;
+      });
+      return found;
     };
     t.match(await until('crawl.log', 1), 'http://a.test/x');
     t.equal(await until('progress-statistics.log', 2), `${PROGRESS_LEGEND}\n${progressLine(SNAPSHOT)}\n`);

@@ -12,6 +12,7 @@ import {
 } from '../../../servers/gatherd/index.js';
 import { createLoggerOn, harvestLines } from '../../../servers/host/index.js';
 import { type ExportChunk, GathererStore, type SummarySnapshot } from '../../../storage/index.js';
+import { waitUntil } from '../../helpers/wait-until.js';
 
 export const latin1 = (data: Uint8Array) => Buffer.from(data).toString('latin1');
 
@@ -202,11 +203,11 @@ export function generatedSource(
 }
 
 /** Waits until a log line matches. */
-export async function waitForLog(log: readonly string[], pattern: RegExp): Promise<void> {
-  while (!log.some((line) => pattern.test(line))) await new Promise((resolve) => setTimeout(resolve, 5));
+export function waitForLog(log: readonly string[], pattern: RegExp): Promise<void> {
+  return waitUntil(() => log.some((line) => pattern.test(line)));
 }
 
 /** Waits until all connections are closed. */
-export async function waitForDisconnects(server: { readonly connections: number }): Promise<void> {
-  while (server.connections > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+export function waitForDisconnects(server: { readonly connections: number }): Promise<void> {
+  return waitUntil(() => server.connections === 0);
 }

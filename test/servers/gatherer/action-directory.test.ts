@@ -16,6 +16,7 @@ import type { JournalUri } from '../../../servers/crawler/journal/index.js';
 import { openOrdered } from '../../helpers/ordered-crawl.js';
 import { type Page, Site } from '../../helpers/site.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
+import { waitUntil } from '../../helpers/wait-until.js';
 import { crawl } from '../crawler/order-keys/crawls.js';
 
 const never = new AbortController().signal;
@@ -63,10 +64,6 @@ function listen(t: { teardown(work: () => void): void }): string[] {
   return said;
 }
 
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
-}
-
 t.test('CRAWL-17.1.4: files of every kind act on a running crawl', async (t) => {
   const said = listen(t);
   const directory = await temporaryDirectory(t);
@@ -75,7 +72,7 @@ t.test('CRAWL-17.1.4: files of every kind act on a running crawl', async (t) => 
   mkdirSync(actions);
   const slow: Page = async (_, response) => {
     // The start page is answered when all files are done.
-    await until(() => existsSync(done) && readdirSync(done).length === 6);
+    await waitUntil(() => existsSync(done) && readdirSync(done).length === 6);
     response
       .writeHead(200, { 'content-type': 'text/html' })
       .end('<a href=/noted>n</a> <a href=/linked>l</a>');
@@ -198,12 +195,12 @@ t.test('CRAWL-17.1.4, 6.1: a crawl that waits for more URIs continues with those
   await crawl(directory, site, {
     order: { pauseAtFinish: true, actions: { directory: actions, firstLookSeconds: 0, lookSeconds: 0.05 } },
     drive: async ({ control }) => {
-      await until(() => control.snapshot().state === 'empty');
+      await waitUntil(() => control.snapshot().state === 'empty');
       mkdirSync(actions);
       writeFileSync(join(actions, '.1.schedule'), `${site.url}/more\n`);
       renameSync(join(actions, '.1.schedule'), join(actions, '1.schedule'));
-      await until(() => site.paths.includes('/more'));
-      await until(() => control.snapshot().state === 'empty');
+      await waitUntil(() => site.paths.includes('/more'));
+      await waitUntil(() => control.snapshot().state === 'empty');
       control.stop();
     },
   });

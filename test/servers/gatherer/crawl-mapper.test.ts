@@ -7,6 +7,7 @@ import { crawlOrderSchema, orderProblems } from '../../../servers/crawler/order/
 import { openOrdered } from '../../helpers/ordered-crawl.js';
 import { Site } from '../../helpers/site.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
+import { waitUntil } from '../../helpers/wait-until.js';
 
 const never = new AbortController().signal;
 
@@ -121,7 +122,7 @@ t.test('CRAWL-9.8: crawlers pass URIs on by their action directories', async (t)
   });
   const stop = new AbortController();
   const running = second.run(stop.signal);
-  while (!other.requests.some(({ path }) => path === '/back')) await new Promise((r) => setTimeout(r, 5));
+  await waitUntil(() => other.requests.some(({ path }) => path === '/back'));
   stop.abort();
   await t.rejects(running);
   t.ok(other.requests.some(({ path }) => path === '/linked'));

@@ -168,45 +168,41 @@ t.test('a query waits for its reader', async (t) => {
   t.equal(reads, 150);
 });
 
-t.test(
-  'BRK-8.3 after a crash every change up to the watermark is in the index',
-  { timeout: 60_000 },
-  async (t) => {
-    await using fixture = await EmbeddedFixture.open();
-    await fixture.indexer.close();
-    const script = fileURLToPath(new URL('./crash-child.js', import.meta.url));
-    let lastFlushed = 0;
-    for (let round = 1; round <= 2; round++) {
-      const child = spawn('env', [...PLAIN_NODE, script, fixture.file, `${fixture.directory}/child`], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
-      for await (const line of createInterface({ input: child.stdout })) {
-        lastFlushed = Number(line);
-        if (lastFlushed >= round * 60) break;
-      }
-      child.kill('SIGKILL');
-      await once(child, 'exit');
-
-      fixture.indexer = await openIndexer(fixture.directory);
-      const watermark = fixture.indexer.watermark;
-      t.ok(
-        watermark >= lastFlushed && lastFlushed >= round * 60,
-        `round ${round}: every change reported as durable is in the index`,
-      );
-      const wordsOnly = { ignoreCase: true, matchWord: true, wantLines: false };
-      const latest = Array.from({ length: Math.min(50, watermark) }, (_, i) => watermark - i);
-      for (const change of latest) {
-        const oid = (change % 50) + 1;
-        const found = await fixture.oids(`v${change}`, wordsOnly);
-        // A later change that was not flushed may have replaced it already; it is applied again.
-        const replaced = await fixture.oids(`v${change + 50}`, wordsOnly);
-        t.same(found.length === 1 ? found : replaced, [oid], `change ${change}`);
-      }
-      await fixture.indexer.close();
+t.test('BRK-8.3 after a crash every change up to the watermark is in the index', async (t) => {
+  await using fixture = await EmbeddedFixture.open();
+  await fixture.indexer.close();
+  const script = fileURLToPath(new URL('./crash-child.js', import.meta.url));
+  let lastFlushed = 0;
+  for (let round = 1; round <= 2; round++) {
+    const child = spawn('env', [...PLAIN_NODE, script, fixture.file, `${fixture.directory}/child`], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    for await (const line of createInterface({ input: child.stdout })) {
+      lastFlushed = Number(line);
+      if (lastFlushed >= round * 60) break;
     }
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+
     fixture.indexer = await openIndexer(fixture.directory);
-  },
-);
+    const watermark = fixture.indexer.watermark;
+    t.ok(
+      watermark >= lastFlushed && lastFlushed >= round * 60,
+      `round ${round}: every change reported as durable is in the index`,
+    );
+    const wordsOnly = { ignoreCase: true, matchWord: true, wantLines: false };
+    const latest = Array.from({ length: Math.min(50, watermark) }, (_, i) => watermark - i);
+    for (const change of latest) {
+      const oid = (change % 50) + 1;
+      const found = await fixture.oids(`v${change}`, wordsOnly);
+      // A later change that was not flushed may have replaced it already; it is applied again.
+      const replaced = await fixture.oids(`v${change + 50}`, wordsOnly);
+      t.same(found.length === 1 ? found : replaced, [oid], `change ${change}`);
+    }
+    await fixture.indexer.close();
+  }
+  fixture.indexer = await openIndexer(fixture.directory);
+});
 
 t.test('a failure ends the run and does not change the watermark', async (t) => {
   await using fixture = await EmbeddedFixture.open();
@@ -261,20 +257,16 @@ t.test('an object that is not SOIF or was removed from the store is not a hit', 
   t.same(await fixture.oids('apple'), [2]);
 });
 
-t.test(
-  'parts of words are found among more than 20 000 objects with a cached vocabulary',
-  { timeout: 120_000 },
-  async (t) => {
-    await using fixture = await EmbeddedFixture.open();
-    const count = 20_011;
-    for (let first = 0; first < count; first += 2000) {
-      const objects = Array.from({ length: Math.min(2000, count - first) }, (_, i) =>
-        objectOf({ url: `http://h/${first + i}`, Title: `word${first + i}` }),
-      );
-      await fixture.putSoif(objects);
-    }
-    // The second search counts the objects that are newer than the cached vocabulary.
-    t.equal((await fixture.oids('ord20010', { ignoreCase: true, wantLines: false })).length, 1);
-    t.equal((await fixture.oids('ord1999', { ignoreCase: true, wantLines: false })).length, 11);
-  },
-);
+t.test('parts of words are found among more than 20 000 objects with a cached vocabulary', async (t) => {
+  await using fixture = await EmbeddedFixture.open();
+  const count = 20_011;
+  for (let first = 0; first < count; first += 2000) {
+    const objects = Array.from({ length: Math.min(2000, count - first) }, (_, i) =>
+      objectOf({ url: `http://h/${first + i}`, Title: `word${first + i}` }),
+    );
+    await fixture.putSoif(objects);
+  }
+  // The second search counts the objects that are newer than the cached vocabulary.
+  t.equal((await fixture.oids('ord20010', { ignoreCase: true, wantLines: false })).length, 1);
+  t.equal((await fixture.oids('ord1999', { ignoreCase: true, wantLines: false })).length, 11);
+});

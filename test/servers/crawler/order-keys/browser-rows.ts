@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { CrawlOrderInput } from '../../../../servers/crawler/order/order.js';
 import { fakeBrowser, requestOf } from '../../../helpers/fake-browser.js';
 import { page } from '../../../helpers/site.js';
-import { until } from './hosts.js';
+import { waitUntil } from '../../../helpers/wait-until.js';
 import type { OrderRow } from './order-rows.js';
 
 const HOUR_MS = 3_600_000;
@@ -73,10 +73,10 @@ export const BROWSER_ROWS: readonly OrderRow[] = [
     key: 'settings.browserDelayMs',
     set: setting({ browserDelayMs: HOUR_MS }),
     drive: async ({ control, site }) => {
-      await until(() => site.paths.includes('/'));
+      await waitUntil(() => site.paths.includes('/'));
       // Without the delay the crawl ends long before.
       let rounds = 0;
-      await until(() => control.snapshot().state === 'finished' || rounds++ === 100);
+      await waitUntil(() => control.snapshot().state === 'finished' || rounds++ === 100);
       for (const { worker } of control.workers()) control.killWorker(worker);
       control.stop();
     },

@@ -9,6 +9,7 @@ import { parseCrawlLogLine } from '../../../../servers/crawler/logs/index.js';
 import { type CrawlOrderInput, crawlOrderSchema } from '../../../../servers/crawler/order/order.js';
 import { Gatherer } from '../../../../servers/gatherer/index.js';
 import { type Page, Site } from '../../../helpers/site.js';
+import { waitUntil } from '../../../helpers/wait-until.js';
 
 type Settings = NonNullable<CrawlOrderInput['settings']>;
 
@@ -136,10 +137,10 @@ export async function crawlRows(
   let started: readonly QueueReport[] = [];
   let ended: readonly QueueReport[] = [];
   const drive = async (control: CrawlControl): Promise<void> => {
-    await until(() => control.snapshot().state === 'paused');
+    await waitUntil(() => control.snapshot().state === 'paused');
     started = await control.queues({ limit: 10_000 });
     control.resume();
-    await until(async () => {
+    await waitUntil(async () => {
       ended = await control.queues({ limit: 10_000 });
       return control.snapshot().state === 'finished' || (await isIdle(control, ended));
     });
@@ -194,9 +195,4 @@ async function isIdle(control: CrawlControl, queues: readonly QueueReport[]): Pr
         (state === 'snoozed' && wakeTime > soon),
     )
   );
-}
-
-/** Waits until a condition is true. */
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));
 }

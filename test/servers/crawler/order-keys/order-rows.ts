@@ -8,8 +8,8 @@ import type { CrawlOrderInput } from '../../../../servers/crawler/order/order.js
 import type { GathererOptions } from '../../../../servers/gatherer/index.js';
 import type { Page } from '../../../helpers/site.js';
 import { page } from '../../../helpers/site.js';
+import { waitUntil } from '../../../helpers/wait-until.js';
 import { type CrawlView, PAGES, type Running } from './crawls.js';
-import { until } from './hosts.js';
 
 /** An option and what shows its effect. */
 export interface OrderRow {
@@ -40,7 +40,7 @@ function late(milliseconds: number, text: string): Page {
 function stopAt(state: string): NonNullable<OrderRow['drive']> {
   return async ({ control }) => {
     const current = (): string => control.snapshot().state;
-    await until(() => [state, 'finished'].includes(current()));
+    await waitUntil(() => [state, 'finished'].includes(current()));
     const came = current() === state;
     control.stop();
     return came;
@@ -49,7 +49,7 @@ function stopAt(state: string): NonNullable<OrderRow['drive']> {
 
 /** Returns the number of inactive queues of a crawl that is paused at its start, and stops it. */
 async function inactiveAtStart({ control }: Running): Promise<number> {
-  await until(() => control.snapshot().state === 'paused');
+  await waitUntil(() => control.snapshot().state === 'paused');
   const queues = await control.queues({ limit: 100 });
   control.stop();
   return queues.filter(({ state }) => state === 'inactive').length;
@@ -68,11 +68,11 @@ function dropFiles(...names: readonly string[]): NonNullable<OrderRow['drive']> 
   return async ({ control, crawl }) => {
     const actions = join(crawl, 'actions');
     mkdirSync(actions, { recursive: true });
-    await until(() => control.snapshot().state === 'empty');
+    await waitUntil(() => control.snapshot().state === 'empty');
     for (const [index, name] of names.entries()) {
       writeFileSync(join(actions, name), '');
       const end = Date.now() + 4000;
-      await until(() => doneFiles(crawl).length > index || Date.now() > end);
+      await waitUntil(() => doneFiles(crawl).length > index || Date.now() > end);
     }
     const done = doneFiles(crawl).length;
     control.stop();
@@ -173,14 +173,14 @@ export const ORDER_ROWS: readonly OrderRow[] = [
     hosts: HOSTS,
     drive: async ({ control, site }) => {
       const isPaused = (): boolean => control.snapshot().state === 'paused';
-      await until(isPaused);
+      await waitUntil(isPaused);
       // Paused again, so that its queue stays as it is after the first fetch.
       site.pages.set('/robots.txt', (_, response) => {
         control.pause();
         response.end();
       });
       control.resume();
-      await until(() => isPaused() && site.requests.length > 0);
+      await waitUntil(() => isPaused() && site.requests.length > 0);
       const queues = await control.queues({ limit: 100 });
       control.stop();
       return queues.find(({ lastQueued }) => lastQueued === `${site.url}/`)?.state;
@@ -192,10 +192,10 @@ export const ORDER_ROWS: readonly OrderRow[] = [
     // CRAWL-7.6: the first document takes an hour.
     set: () => ({ totalBandwidthKBs: 0.000_001 }),
     drive: async ({ control, site }) => {
-      await until(() => site.requests.length > 0);
+      await waitUntil(() => site.requests.length > 0);
       // Without the limit the crawl ends long before.
       let rounds = 0;
-      await until(() => control.snapshot().state === 'finished' || rounds++ === 100);
+      await waitUntil(() => control.snapshot().state === 'finished' || rounds++ === 100);
       control.stop();
     },
     shows: ({ site }) => !site.paths.includes('/a'),
@@ -223,7 +223,7 @@ export const ORDER_ROWS: readonly OrderRow[] = [
     set: () => ({ lowDiskMiB: 1_000_000_000 }),
     both: () => ({ lowDiskMiB: 0 }),
     drive: async ({ control }) => {
-      await until(
+      await waitUntil(
         () => control.snapshot().pauseReason !== undefined || control.snapshot().state === 'finished',
       );
       const reason = control.snapshot().pauseReason;

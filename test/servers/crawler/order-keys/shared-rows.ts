@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { CrawlOrderInput } from '../../../../servers/crawler/order/order.js';
 import { TLS_CERTIFICATE, TLS_KEY } from '../../../helpers/tls.js';
+import { waitUntil } from '../../../helpers/wait-until.js';
 import type { CrawlView, Running } from './crawls.js';
-import { until } from './hosts.js';
 
 /** Environment variable with the password of the console, and of the members' page. */
 export const PASSWORD = 'HARVEST_TEST_PASSWORD';
@@ -84,9 +84,9 @@ interface Answers {
 
 /** Waits for the end of the work and, with the full order, for checkpoints and figures; asks the console; stops the crawl. */
 export async function driveShared({ control, consoleUrl = '', crawl }: Running): Promise<Answers> {
-  await until(() => control.snapshot().state === 'empty');
+  await waitUntil(() => control.snapshot().state === 'empty');
   if (control.snapshot().name === 'named')
-    await until(() => newestCheckpoint(crawl) >= 3 && figures(crawl) >= 3);
+    await waitUntil(() => newestCheckpoint(crawl) >= 3 && figures(crawl) >= 3);
   const login = Buffer.from('operator:open sesame').toString('base64');
   const answers = {
     plain: await statusOf(consoleUrl),
