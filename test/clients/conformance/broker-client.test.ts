@@ -13,7 +13,7 @@ import { changedClient } from '../../conformance/client-run.js';
 import { cli, PROGRAM } from '../../helpers/cli.js';
 import { PLAIN_NODE } from '../../helpers/plain-node.js';
 import { OWN_BROKER_CLIENT } from './own-clients.js';
-import { resultsOf } from './run-cases.js';
+import { PATIENTLY, resultsOf } from './run-cases.js';
 
 async function results(
   client: ClientUnderTest<QueryTask>,
@@ -43,7 +43,13 @@ t.test('BRK-4.17: `harvest query` passes a case of every kind as a program', asy
   ];
   const harvest = ['env', ...PLAIN_NODE, PROGRAM, 'query', '--json', '--attribute', 'author'];
   const found = await cli(
-    ...['conformance', 'broker-client', '--strict', ...only.flatMap((pattern) => ['--only', pattern])],
+    ...[
+      'conformance',
+      'broker-client',
+      '--strict',
+      ...PATIENTLY,
+      ...only.flatMap((pattern) => ['--only', pattern]),
+    ],
     ...['--', ...harvest, '{host}:{port}', '{query}'],
   );
   t.equal(found.code, 0, found.stdout + found.stderr);

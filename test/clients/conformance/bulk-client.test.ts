@@ -11,7 +11,7 @@ import type { CaseResult } from '../../../clients/conformance/index.js';
 import { cli, PROGRAM } from '../../helpers/cli.js';
 import { PLAIN_NODE } from '../../helpers/plain-node.js';
 import { ownBulkClient } from './own-clients.js';
-import { resultsOf } from './run-cases.js';
+import { PATIENTLY, resultsOf } from './run-cases.js';
 
 async function results(client: ClientUnderTest): Promise<CaseResult[]> {
   await using prepared = prepareBulkClient(client);
@@ -44,7 +44,13 @@ t.test('BT-14: `harvest bulk` passes a case of every kind as a program, over bot
   ] as const) {
     const harvest = ['env', ...PLAIN_NODE, PROGRAM, 'bulk', '--interface', version];
     const found = await cli(
-      ...['conformance', 'bulk-client', '--strict', ...only.flatMap((pattern) => ['--only', pattern])],
+      ...[
+        'conformance',
+        'bulk-client',
+        '--strict',
+        ...PATIENTLY,
+        ...only.flatMap((pattern) => ['--only', pattern]),
+      ],
       ...['--', ...harvest, '{host}:{port}'],
     );
     t.equal(found.code, 0, found.stdout + found.stderr);

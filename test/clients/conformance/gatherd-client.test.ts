@@ -16,7 +16,7 @@ import { cli, PROGRAM } from '../../helpers/cli.js';
 import { PLAIN_NODE } from '../../helpers/plain-node.js';
 import { beckettClient, roadsClient } from './historic-clients/historic-clients.js';
 import { OWN_GATHERD_CLIENT, OWN_GATHERD_CLIENTS } from './own-clients.js';
-import { failuresOf, resultsOf } from './run-cases.js';
+import { failuresOf, PATIENTLY, resultsOf } from './run-cases.js';
 
 const ROADS = [
   '--',
@@ -108,7 +108,13 @@ t.test('GATHERD-11.4: `harvest gather` passes a case of every kind as a program'
   ];
   const harvest = `env -u NODE_OPTIONS ${process.execPath} ${PROGRAM}`;
   const found = await cli(
-    ...['conformance', 'gatherd-client', '--strict', ...only.flatMap((pattern) => ['--only', pattern])],
+    ...[
+      'conformance',
+      'gatherd-client',
+      '--strict',
+      ...PATIENTLY,
+      ...only.flatMap((pattern) => ['--only', pattern]),
+    ],
     ...[
       `--info=${harvest} gather -info {host} {port}`,
       '--',

@@ -8,6 +8,8 @@ import {
 
 /** Milliseconds for a case that passes: no case of a correct peer comes near it. */
 export const PATIENCE_MS = 60_000;
+/** The same limit for `harvest conformance`. */
+export const PATIENTLY = ['--timeout', String(PATIENCE_MS / 1000)];
 /** Milliseconds for a case of a peer with defects, one limit after the other: a silent peer costs the first, a busy machine gets more. */
 const LIMITS_MS = [2_000, 10_000, PATIENCE_MS];
 
