@@ -15,7 +15,7 @@ export interface Entry {
 }
 
 /** An object with the attributes that Brokers require, in the layout of SOIF-2.2. */
-export function entry(url: string, time: number, body: string): Entry {
+function entry(url: string, time: number, body: string): Entry {
   const attributes = {
     'Gatherer-Name': 'Test',
     'Gatherer-Host': 'gatherer.example.org',
