@@ -6,7 +6,7 @@ import { StateError } from '../../protocols/errors.js';
 import type { DocumentReply, DocumentWorker, WorkerEnd, WorkerEvents } from './document-worker.js';
 import type { EssenceInput } from './model.js';
 import type { DraftPiece } from './summary.js';
-import { MONOTONIC_CLOCK, type MonotonicClock, TimeBudget, TimeWatch } from './time-budget.js';
+import { TimeBudget, TimeWatch } from './time-budget.js';
 
 /** Options of a group. */
 export interface WorkerGroupOptions {

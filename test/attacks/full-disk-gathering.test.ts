@@ -121,17 +121,62 @@ ${root} URL=2000 Delay=0
 t.test('a document whose WARC record finds no space has not failed: the next run gathers it', async (t) => {
   const disk = await smallDisk(t, 20);
   if (disk === undefined) return;
-  for (const [lowDisk, sentence] of [
-    ['0', /it goes on when there is space/],
-    ['50', /crawl pauses: /],
-  ] as const) {
-    const data = join(disk.directory, `data${lowDisk}`);
-    const program = start(t, 'run', '--low-disk', lowDisk, '--data', data, ...PORTS, documents);
-    await untilPrinted(program, sentence);
-    program.kill('SIGTERM');
-    t.equal((await program.finished).code, 130);
-    disk.resize(20);
-  }
+  await disk.fill(100_000);
+  const top = await temporaryDirectory(t);
+  const order = { lowDiskMiB: 0, logs: true, warc: { directory: join(disk.directory, 'warc') } };
+  const file = await gatherer(top, { order, data: join(top, 'data'), root: `file://${documents}/` });
+  const full = await cli('gatherer', '--no-daemon', '--json', file);
+  t.equal(full.code, 1, full.stdout);
+  t.match(full.stderr, /a WARC record cannot be written/);
+  await disk.free();
+  const { code, stdout, stderr } = await cli('gatherer', '--no-daemon', '--json', file);
+  t.equal(code, 0, stderr);
+  t.match(JSON.parse(stdout), { gathered: { resumed: true, counts: { failed: 0 } }, objects: DOCUMENTS });
+});
+
+/** A site of pages that link to the next ones. */
+function endlessSite(): Promise<Site> {
+  const pages = Array.from({ length: 2000 }, (_, i) => [
+    `/${i}.html`,
+    page(`Page ${i}`, [`/${i + 1}.html`, `/${i + 2}.html`], 'word '.repeat(400)),
+  ]);
+  return Site.start(Object.fromEntries(pages));
+}
+
+t.test('the disk becomes full while a Gatherer with a console gathers', async (t) => {
+  const disk = await smallDisk(t, 64);
+  if (disk === undefined) return;
+  await using site = await endlessSite();
+  const top = join(disk.directory, 'top');
+  await mkdir(top);
+  const data = join(top, 'data');
+  const order = { lowDiskMiB: 20, console: { port: 0 } };
+  const program = start(
+    t,
+    ...['gatherer', '--no-daemon', ...STOP],
+    await gatherer(top, { order, data, root: `${site.url}/0.html` }),
+  );
+  await site.served.reached(3);
+  await disk.fill();
+  const pauses = await program.output(/crawl pauses: /, 'stderr').catch(() => undefined);
+  if (pauses !== undefined) {
+    const watched = await cli('crawl', 'watch', '--once', '--data', data);
+    t.equal(watched.code, 0, watched.stderr);
+    t.match(watched.stdout, /less than 20 MiB are free/, 'the console says why it pauses');
+  } else t.match(program.stderr, /no space left|disk is full|ENOSPC/, 'it ended before it could pause');
+  t.not(await terminate(t, program), 0, 'the gathering is not complete');
+});
+
+t.test('the disk becomes full while harvest run gathers', async (t) => {
+  const disk = await smallDisk(t, 64);
+  if (disk === undefined) return;
+  await using site = await endlessSite();
+  const options = ['--delay', '0', '--urls', '2000', ...STOP];
+  const program = start(t, ...run(disk, '0', ...options, `${site.url}/0.html`));
+  await site.served.reached(10);
+  await disk.fill();
+  await program.output(/no space left|disk is full|ENOSPC/, 'stderr');
+  t.not(await terminate(t, program), 0, 'the gathering is not complete');
 });
 
 t.test('the console, the metrics, the reports and the terminal tell why a crawl pauses', async (t) => {

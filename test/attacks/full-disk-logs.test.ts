@@ -79,10 +79,11 @@ async function ask(port: number, request: string): Promise<string> {
   return answer;
 }
 
-/** Sends SIGTERM and waits for the end. Its own limit would end a program that does not stop with status 1. */
-async function stop(child: ReturnType<typeof spawn>): Promise<void> {
+/** Ends a program by SIGTERM. After its own limit it would kill itself. */
+async function stop(t: Test, child: ReturnType<typeof spawn>): Promise<void> {
   child.kill('SIGTERM');
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  t.not(child.signalCode, 'SIGKILL', 'its event loop was not blocked');
 }
 
 t.test(
@@ -99,7 +100,7 @@ t.test(
           if (!server.answer.test(answer)) t.match(answer, server.answer, `request ${i}`);
         }
         t.equal(child.exitCode, null, 'it runs');
-        await stop(child);
+        await stop(t, child);
         t.equal(child.exitCode, 0);
       });
     }
@@ -123,9 +124,8 @@ t.test('SIGTERM ends each server while peers neither read nor send', async (t) =
         socket.pause();
         if (i % 2 === 0) socket.write(server.request.replace('QUIT\n', 'SEND-UPDATE 0\n'.repeat(50)));
       }
-      await pause(500);
-      await stop(child);
-      t.not(child.signalCode, 'SIGKILL', 'its event loop was not blocked');
+      await Promise.all(connected);
+      await stop(t, child);
     });
   }
 });
@@ -145,7 +145,7 @@ t.test('SIGTERM ends a broker while its Gatherer neither reads nor answers', asy
   const connected = once(silent, 'connection');
   for await (const text of child.stdout) if (String(text).includes('ready')) break;
   await connected;
-  await stop(child);
+  await stop(t, child);
   t.equal(child.exitCode, 0);
 });
 
@@ -164,7 +164,6 @@ t.test('SIGTERM ends gathering from a site that neither reads nor answers', asyn
   );
   t.teardown(() => child.kill('SIGKILL'));
   await once(silent, 'connection');
-  await pause(300);
-  await stop(child);
+  await stop(t, child);
   t.equal(child.exitCode, 130);
 });

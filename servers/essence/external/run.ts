@@ -28,7 +28,7 @@ export interface ProgramCall {
 
 /** The clock of programs and their processor time, which a test can replace. */
 interface ProgramMeasures {
-  readonly clock: MonotonicClock;
+  readonly clock: Clock;
   /** Milliseconds of processor time of a program and its descendants; undefined if that is not known. */
   readonly processorMs: (pid: number) => number | undefined;
 }
