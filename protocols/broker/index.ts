@@ -1,4 +1,5 @@
-export { ADMIN_COMMANDS, type AdminCommandTitle, buildAdminCommand } from './admin.js';
+export { buildAdminCommand } from './admin.js';
+export { ADMIN_COMMANDS, type AdminCommandTitle } from './admin-commands.js';
 export {
   BrokerClientSession,
   type BrokerClientSessionOptions,

@@ -1,6 +1,7 @@
 import { ConfigError } from '../errors.js';
 import { ACCESS_METHODS, type AccessMethod, canonicalUrl, methodOfScheme } from '../urls/index.js';
 import { wordsOf } from './lines.js';
+import { DEFAULT_DELAY, DEFAULT_HOST_MAX, DEFAULT_URL_MAX } from './root-node-defaults.js';
 import { INT_MAX, parseDelay, parseInteger, ValueError } from './values.js';
 
 /*
@@ -56,12 +57,6 @@ export interface RootNodeDefaults {
   /** Seconds. */
   readonly delay: number;
 }
-
-/** G-27, table of section 3. */
-export const DEFAULT_URL_MAX = 250;
-export const DEFAULT_HOST_MAX = 1;
-/** Default of `Access-Delay` and of a RootNode's `Delay`, in seconds. */
-export const DEFAULT_DELAY = 1;
 
 /**
  * Parses one line of `<RootNodes>` (G-28 to G-36, G-52, G-53).

@@ -2,7 +2,6 @@
 import { ConfigError, throwConfigErrors } from '../errors.js';
 import { addScheme } from '../urls/index.js';
 import {
-  DEFAULT_DELAY,
   type LeafNode,
   type NodeLocation,
   parseLeafNode,
@@ -17,6 +16,7 @@ import {
 } from './gatherer-variables.js';
 import { type ConfigLine, readLines } from './lines.js';
 import { directoryOf, isAbsolutePath, joinPath } from './paths.js';
+import { DEFAULT_DELAY } from './root-node-defaults.js';
 import type { Assignment } from './variables.js';
 
 /** Variables whose defaults depend on other variables or on the host. */

@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { DEFAULT_REFRESH_RATE, DEFAULT_TIME_TO_LIVE } from '../time.js';
 import { canonicalUrl, withoutUserInfo } from '../urls/index.js';
-import { DEFAULT_DELAY } from './enum-spec.js';
 import { parseEssenceOptions } from './essence-options.js';
 import { wordsOf } from './lines.js';
+import { DEFAULT_DELAY } from './root-node-defaults.js';
 import {
   delay,
   hostAndPort,

@@ -17,9 +17,6 @@ export {
 } from './collection-conf.js';
 export type { RootNodeDefaults } from './enum-spec.js';
 export {
-  DEFAULT_DELAY,
-  DEFAULT_HOST_MAX,
-  DEFAULT_URL_MAX,
   type LeafNode,
   type NodeLocation,
   parseEnumeratedNode,
@@ -64,5 +61,6 @@ export {
   type RefererDefaults,
   rereadRefererConf,
 } from './referer-conf.js';
+export { DEFAULT_DELAY, DEFAULT_HOST_MAX, DEFAULT_URL_MAX } from './root-node-defaults.js';
 export { variablesMarkdown, variablesText } from './variable-table.js';
 export type { Assignment, VariableReading, VariableRow, VariableTable } from './variables.js';

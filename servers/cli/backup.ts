@@ -1,11 +1,6 @@
 // `harvest backup` and `harvest restore`.
 import { Command } from 'commander';
-import { type BackupReport, backUp, restore } from '../../storage/backup/index.js';
-import { checkStores } from '../../storage/check/index.js';
-import { StopSignal } from '../host/index.js';
-import { complain, complainOrThrow, EXIT } from './exit.js';
-import { Progress } from './progress.js';
-import { StandardOutput } from './standard-output.js';
+import type { Options } from './actions/backup.js';
 
 const BACKUP_HELP = `
 Copies DIR, the data of a Gatherer, a Broker, a References Server or of \`harvest run\`, to TARGET, which must not exist. The servers may run and
@@ -33,11 +28,6 @@ Example:
 Exit status: 0 done; 1 failure, and no DIR; 2 usage; 130 interrupted.
 `;
 
-interface Options {
-  readonly check: boolean;
-  readonly json: boolean;
-}
-
 /** `harvest backup DIR TARGET`. */
 export function backupCommand(): Command {
   return withOptions(new Command('backup'))
@@ -45,7 +35,10 @@ export function backupCommand(): Command {
     .argument('<dir>', 'the data directory')
     .argument('<target>', 'the copy; on another disk')
     .addHelpText('after', BACKUP_HELP)
-    .action((dir: string, target: string, options: Options) => run('backup', backUp, dir, target, options));
+    .action(async (dir: string, target: string, options: Options) => {
+      const { backup } = await import('./actions/backup.js');
+      await backup(dir, target, options);
+    });
 }
 
 /** `harvest restore BACKUP DIR`. */
@@ -55,49 +48,14 @@ export function restoreCommand(): Command {
     .argument('<backup>', 'a directory that backup made')
     .argument('<dir>', 'the data directory; absent or empty')
     .addHelpText('after', RESTORE_HELP)
-    .action((backup: string, dir: string, options: Options) => run('restore', restore, backup, dir, options));
+    .action(async (backup: string, dir: string, options: Options) => {
+      const { restoreBackup } = await import('./actions/backup.js');
+      await restoreBackup(backup, dir, options);
+    });
 }
 
 function withOptions(command: Command): Command {
   return command
     .option('--no-check', 'do not read the copy to compare its checksums')
     .option('--json', 'print the counts as one JSON line', false);
-}
-
-async function run(
-  name: string,
-  copy: typeof backUp,
-  from: string,
-  to: string,
-  { check, json }: Options,
-): Promise<void> {
-  using stop = new StopSignal();
-  const { signal } = stop;
-  let where = '';
-  using progress = new Progress({ format: `${name}: {path}`, onLine: () => complain(name, where) });
-  const onPath = (path: string): void => {
-    where = path;
-    progress.update(1, 1, { path });
-  };
-  try {
-    const report = await copy(from, to, { signal, onPath });
-    const problems: string[] = [];
-    if (check)
-      for await (const store of checkStores(to, { signal, onProgress: (path) => onPath(`checking ${path}`) }))
-        problems.push(...store.problems.map((problem) => `${store.directory}: ${problem}`));
-    for (const problem of problems) complain(name, problem);
-    await new StandardOutput().write(json ? `${JSON.stringify(report)}\n` : text(name, to, report));
-    process.exitCode = problems.length > 0 ? EXIT.failure : EXIT.ok;
-  } catch (error) {
-    if (signal.aborted) {
-      complain(name, 'interrupted');
-      process.exitCode = EXIT.interrupted;
-      return;
-    }
-    process.exitCode = complainOrThrow(name, error, EXIT.failure);
-  }
-}
-
-function text(name: string, to: string, { databases, files, bytes }: BackupReport): string {
-  return `${name}: ${to}: ${databases} databases, ${files} files, ${(bytes / 2 ** 20).toFixed(1)} MiB\n`;
 }

@@ -1,6 +1,5 @@
 import { Command } from 'commander';
 import { PASSWORD_HELP, type PasswordSources } from './admin-password.js';
-import { sendAdminCommand } from './broker-admin.js';
 import { portOption } from './option-values.js';
 import { type PeerAddress, peerAddress } from './peer-address.js';
 
@@ -27,6 +26,7 @@ export function brokerRestartCommand(): Command {
     .addHelpText('after', HELP)
     .action(async (peer: PeerAddress, port: number | undefined, options: PasswordSources) => {
       const address = { host: peer.host, port: peer.port ?? port };
+      const { sendAdminCommand } = await import('./actions/broker-admin.js');
       process.exitCode = await sendAdminCommand(
         address,
         'restart',

@@ -1,32 +1,16 @@
-import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { UsageError } from '../../protocols/errors.js';
-import { readBrokerConf, runBroker } from '../broker/index.js';
-import { DebugFlags, notifyReady } from '../host/index.js';
+import type { BrokerOptions } from './actions/broker.js';
 import { brokerAdminCommand } from './broker-admin.js';
 import {
   addConnectionOptions,
   addPeerOptions,
   addRotationOptions,
   addTlsOptions,
-  type ConnectionOptions,
-  certificateFiles,
-  connectionArguments,
-  connectionLimits,
-  logRotation,
-  type MonitorOption,
-  monitorArguments,
   monitorOption,
-  type RotationOptions,
-  rotationArguments,
-  stopTimes,
-  type TlsOptions,
-  tlsArguments,
 } from './connection-options.js';
-import { EXIT } from './exit.js';
-import { portOption, repeatedOption } from './option-values.js';
-import { addPublicOptions, type PublicOptions, publicArguments, publicSettings } from './public-options.js';
-import { debugArguments, HARVEST_PROGRAM, startInBackground } from './start-program.js';
+import { LOOPBACK, portOption, repeatedOption } from './option-values.js';
+import { addPublicOptions } from './public-options.js';
 
 const HELP = `
 FILE is a broker.conf: a variable and its value on each line. Collection.conf in the same directory lists the collection
@@ -54,17 +38,6 @@ Debugging: -DSECTION,LEVEL or $HARVEST_DEBUG; -DSECTION shows all levels:
 Exit status: 0 stopped by a signal or #shutdown, or started by --detach; 1 failure; 2 usage or configuration.
 `;
 
-interface BrokerOptions extends ConnectionOptions, TlsOptions, MonitorOption, RotationOptions, PublicOptions {
-  readonly new: boolean;
-  readonly nocol: boolean;
-  readonly host: string;
-  readonly webPort?: number;
-  readonly jsonLog: boolean;
-  readonly log?: string;
-  readonly detach: boolean;
-  readonly debug: readonly string[];
-}
-
 /** `harvest broker FILE [-new | -nocol]` (BRK-6.1) and `harvest broker admin`. */
 export function brokerCommand(): Command {
   const command = new Command('broker')
@@ -72,7 +45,7 @@ export function brokerCommand(): Command {
     .argument('<file>', 'broker.conf')
     .option('--new', 'begin a new collection: delete every object first (-new)', false)
     .option('--nocol', 'do not collect at the start (-nocol)', false)
-    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--host <address>', 'address to listen on', LOOPBACK)
     .option('--web-port <port>', 'serve the search page too, on this port', portOption)
     .option('--detach', 'run in the background, output to broker.out', false)
     .option('--log <file>', 'log file (default: standard error; with --detach: broker.out)')
@@ -86,62 +59,8 @@ export function brokerCommand(): Command {
     .addHelpText('after', HELP)
     .action(async (file: string, options: BrokerOptions) => {
       if (options.new && options.nocol) throw new UsageError('-new and -nocol are mutually exclusive');
-      const debug = DebugFlags.parse(options.debug, process.env.HARVEST_DEBUG);
-      if (options.detach) return detach(file, options);
-      await runBroker({
-        configFile: file,
-        settings: publicSettings(options),
-        mode: options.new ? 'new' : options.nocol ? 'nocol' : 'collect',
-        host: options.host,
-        jsonLog: options.jsonLog,
-        rotation: logRotation(options),
-        debug,
-        ...stopTimes(options),
-        connections: connectionLimits(options),
-        tls: certificateFiles(options),
-        monitor: options.monitor,
-        harvest: [process.execPath, HARVEST_PROGRAM],
-        ...(options.webPort === undefined ? {} : { webPort: options.webPort }),
-        ...(options.log === undefined ? {} : { logFile: resolve(options.log) }),
-        onReady: ({ host, port, web }) => {
-          process.stdout.write(`ready broker=${host}:${port}${web === undefined ? '' : ` web=${web}`}\n`);
-          notifyReady(`serving on ${host}:${port}${web === undefined ? '' : `, pages at ${web}`}`);
-        },
-      });
-      process.exitCode = EXIT.ok;
+      const { serveBroker } = await import('./actions/broker.js');
+      await serveBroker(file, options);
     })
     .addCommand(brokerAdminCommand());
-}
-
-/** Starts the same command in the background and waits until it accepts connections. */
-async function detach(file: string, options: BrokerOptions): Promise<void> {
-  // An error in the configuration is reported here, not only in the log.
-  const { config } = await readBrokerConf(file, publicSettings(options));
-  const log = resolve(options.log ?? join(config.brokerDirectory, 'broker.out'));
-  const args = [
-    'broker',
-    resolve(file),
-    ...(options.new ? ['--new'] : []),
-    ...(options.nocol ? ['--nocol'] : []),
-    ...(options.webPort === undefined ? [] : ['--web-port', String(options.webPort)]),
-    ...(options.jsonLog ? ['--json-log'] : []),
-    ...debugArguments(options.debug),
-    '--host',
-    options.host,
-    ...connectionArguments(options),
-    ...tlsArguments(options),
-    ...publicArguments(options),
-    ...rotationArguments(options),
-    ...monitorArguments(options.monitor),
-    '--log',
-    log,
-  ];
-  const { pid, address } = await startInBackground({
-    name: 'the broker',
-    args,
-    logFile: log,
-    ready: /^ready (broker=.*)$/m,
-  });
-  process.stdout.write(`ready ${address} pid=${pid}\n`);
-  process.exitCode = EXIT.ok;
 }

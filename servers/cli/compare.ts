@@ -1,16 +1,7 @@
 import { Command } from 'commander';
-import {
-  type BrokerDifference,
-  BulkClient,
-  compareBrokers,
-  type DigestIdentity,
-} from '../../clients/bulk/index.js';
-import { urlFields } from '../../protocols/soif/index.js';
-import { complain, complainOrThrow, EXIT } from './exit.js';
+import type { CompareCommandOptions } from './actions/compare.js';
 import { countOption, timeoutOption } from './option-values.js';
 import { type PeerAddress, peerAddress } from './peer-address.js';
-import { printableUrl } from './printable.js';
-import { StandardOutput } from './standard-output.js';
 
 const HELP = `
 Checks whether two brokers have the same objects. Brokers of this kit send digests, so that only differing ranges are
@@ -26,12 +17,6 @@ Examples:
 Exit status: 0 the same; 1 different; 2 usage; 3 a broker cannot be reached or failed.
 `;
 
-interface CompareCommandOptions {
-  readonly json: boolean;
-  readonly max: number;
-  readonly timeout?: number;
-}
-
 /** `harvest compare BROKER BROKER` */
 export function compareCommand(): Command {
   return new Command('compare')
@@ -43,48 +28,7 @@ export function compareCommand(): Command {
     .option('--timeout <seconds>', 'give up after this time', timeoutOption)
     .addHelpText('after', HELP)
     .action(async (first: PeerAddress, second: PeerAddress, options: CompareCommandOptions) => {
+      const { compare } = await import('./actions/compare.js');
       process.exitCode = await compare(first, second, options);
     });
-}
-
-async function compare(
-  first: PeerAddress,
-  second: PeerAddress,
-  options: CompareCommandOptions,
-): Promise<number> {
-  const signal = options.timeout === undefined ? undefined : AbortSignal.timeout(options.timeout * 1000);
-  const output = new StandardOutput();
-  try {
-    const difference = await compareBrokers(clientOf(first), clientOf(second), {
-      maxDifferences: options.max,
-      ...(signal === undefined ? {} : { signal }),
-    });
-    await output.write(options.json ? jsonOf(difference) : textOf(difference));
-    return difference.equal ? EXIT.ok : EXIT.failure;
-  } catch (error) {
-    if (!signal?.aborted) return complainOrThrow('compare', error, EXIT.connection);
-    complain('compare', `no result within ${options.timeout} s`);
-    return EXIT.connection;
-  }
-}
-
-function clientOf({ host, port }: PeerAddress): BulkClient {
-  return new BulkClient({ host, ...(port === undefined ? {} : { port }) });
-}
-
-function textOf({ equal, onlyA, onlyB, truncated, objects, bytes }: BrokerDifference): Uint8Array {
-  if (equal) return Buffer.from(`the same ${objects.a} objects; ${bytes} bytes received\n`);
-  const line = (mark: string) => (each: DigestIdentity) =>
-    Buffer.concat([Buffer.from(`${mark} ${each.updateTime} `), printableUrl(each.url), Buffer.from('\n')]);
-  const totals = [
-    `${objects.a} and ${objects.b} objects; only the first has ${onlyA.length}, only the second ${onlyB.length}`,
-    `${truncated ? ', and there are more; --max lists more' : ''}; ${bytes} bytes received\n`,
-  ];
-  return Buffer.concat([...onlyA.map(line('<')), ...onlyB.map(line('>')), Buffer.from(totals.join(''))]);
-}
-
-function jsonOf(difference: BrokerDifference): string {
-  const identity = (each: DigestIdentity) => ({ ...each, ...urlFields(each.url) });
-  const { onlyA, onlyB } = difference;
-  return `${JSON.stringify({ ...difference, onlyA: onlyA.map(identity), onlyB: onlyB.map(identity) })}\n`;
 }

@@ -1,14 +1,5 @@
 // `--config FILE`: the options of a command in a file.
-import { readFileSync } from 'node:fs';
-import { type Command, InvalidArgumentError, Option } from 'commander';
-import { z } from 'zod';
-import { messageOf, UsageError } from '../../protocols/errors.js';
-
-const valueSchema = z.union([z.string(), z.number(), z.boolean()]);
-const fileSchema = z.record(z.string(), z.union([valueSchema, z.array(z.string())]));
-
-/** The name of the key whose list stands for the command's arguments. */
-const ARGUMENTS = 'arguments';
+import { type Command, Option } from 'commander';
 
 /**
  * Adds `--config FILE`: a JSON object whose keys are names of the command's options without the dashes, e.g. `"web-port": 9080`, and
@@ -17,56 +8,10 @@ const ARGUMENTS = 'arguments';
 export function addConfigOption(command: Command): Command {
   return command
     .addOption(new Option('--config <file>', 'read options from a JSON file; the command line goes first'))
-    .hook('preAction', (_, action) => {
+    .hook('preAction', async (_, action) => {
       const { config } = action.opts<{ config?: string }>();
       if (config === undefined) return;
-      for (const [key, value] of Object.entries(readOptions(config))) applyOption(action, config, key, value);
+      const { applyConfigFile } = await import('./config-file.js');
+      applyConfigFile(action, config);
     });
-}
-
-function readOptions(file: string): z.infer<typeof fileSchema> {
-  let json: unknown;
-  try {
-    json = JSON.parse(readFileSync(file, 'utf8'));
-  } catch (cause) {
-    throw new UsageError(`${file}: cannot be read: ${messageOf(cause)}`, { cause });
-  }
-  const parsed = fileSchema.safeParse(json);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const at = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.join('.')}: `;
-  throw new UsageError(
-    `${file}: ${at}must be an object with the names of options, and texts, numbers, true or false as values`,
-  );
-}
-
-function applyOption(
-  command: Command,
-  file: string,
-  key: string,
-  value: z.infer<typeof valueSchema> | string[],
-): void {
-  if (key === ARGUMENTS && Array.isArray(value)) {
-    // Commander hands `processedArgs` to the action; the first argument of these commands is a list.
-    if (command.args.length === 0) command.processedArgs[0] = value;
-    return;
-  }
-  const option = command.options.find(({ long }) => long === `--${key}` && key !== 'config');
-  if (option === undefined || Array.isArray(value))
-    throw new UsageError(`${file}: ${key}: the command has no such option`);
-  const name = option.attributeName();
-  if (!['default', undefined].includes(command.getOptionValueSource(name))) return;
-  if (option.isBoolean() !== (typeof value === 'boolean'))
-    throw new UsageError(`${file}: ${key}: must be ${option.isBoolean() ? 'true or false' : 'a value'}`);
-  command.setOptionValueWithSource(name, parse(option, file, key, value), 'config');
-}
-
-function parse(option: Option, file: string, key: string, value: z.infer<typeof valueSchema>): unknown {
-  if (typeof value === 'boolean' || option.parseArg === undefined) return value;
-  try {
-    return option.parseArg(String(value), undefined);
-  } catch (cause) {
-    if (!(cause instanceof InvalidArgumentError)) throw cause;
-    throw new UsageError(`${file}: ${key}: ${cause.message}`, { cause });
-  }
 }

@@ -1,5 +1,5 @@
 import { redactLogins } from '../../protocols/visible-text.js';
-import { type DocumentEvent, documentChannel } from '../gatherer/index.js';
+import { type DocumentEvent, documentChannel } from '../crawler/events.js';
 import { printable } from './printable.js';
 
 /** Reasons that are told apart. */

@@ -1,8 +1,5 @@
 import { Argument, Command } from 'commander';
-import { entryUrl, type FetchResult } from '../../clients/fetch/index.js';
-import { UsageError } from '../../protocols/errors.js';
-import { readFirstLine } from './hidden-answer.js';
-import { documentOf, retrieve } from './retrieve.js';
+import type { FtpgetOptions } from './actions/ftpget.js';
 import { rawOption } from './standard-output.js';
 
 const HELP = `
@@ -19,16 +16,6 @@ Other users can see a PASSWORD on the command line; --password-file and $HARVEST
 
 Exit status: 0 fetched; 1 refused, not found or truncated; 2 usage; 3 no connection, or no answer in time.
 `;
-
-/** Environment variable that may contain the password. */
-const PASSWORD_VARIABLE = 'HARVEST_FTP_PASSWORD';
-
-interface FtpgetOptions {
-  readonly passwordFile?: string;
-  readonly raw: boolean;
-  readonly htmlify: boolean;
-  readonly json: boolean;
-}
 
 /** `ftpget [-htmlify] localfile hostname filename A,I username password` (G-89). */
 export function ftpgetCommand(): Command {
@@ -55,51 +42,8 @@ export function ftpgetCommand(): Command {
         given: string | undefined,
         options: FtpgetOptions,
       ) => {
-        const [, host, port] = /^(\[[0-9a-f:.]+\]|[^:/?@]+)(?::(\d{1,5}))?$/i.exec(server) ?? [];
-        if (host === undefined) throw new UsageError(`ftpget: ${server} is not HOST or HOST:PORT`);
-        const password = await passwordOf(given, options);
-        const escaped = name.replace(/^\/+/, '%2F').split('/').map(escapeOnce).join('/');
-        process.exitCode = await retrieve({
-          command: 'ftpget',
-          url: `ftp://${host}${port === undefined ? '' : `:${port}`}/${escaped}${type === 'A' ? ';type=a' : ''}`,
-          fetcher: { ftpAuth: [{ host: host.replace(/^\[|\]$/g, ''), ...portOf(port), user, password }] },
-          file,
-          json: options.json,
-          raw: options.raw,
-          render: options.htmlify ? htmlOf : documentOf,
-        });
+        const { ftpget } = await import('./actions/ftpget.js');
+        await ftpget(file, server, name, type, user, given, options);
       },
     );
-}
-
-async function passwordOf(given: string | undefined, { passwordFile }: FtpgetOptions): Promise<string> {
-  if (given !== undefined && passwordFile !== undefined)
-    throw new UsageError('ftpget: the password and --password-file are mutually exclusive');
-  if (passwordFile !== undefined) return readFirstLine(passwordFile);
-  return given ?? process.env[PASSWORD_VARIABLE] ?? 'harvest@';
-}
-
-function portOf(port: string | undefined): { readonly port?: number } {
-  return port === undefined ? {} : { port: Number(port) };
-}
-
-function escapeOnce(segment: string): string {
-  const [, slash = '', rest = ''] = /^(%2F)?(.*)$/s.exec(segment)!;
-  return slash + encodeURIComponent(rest);
-}
-
-function htmlOf(result: FetchResult): Uint8Array {
-  if (result.entries === undefined) return result.body;
-  const title = `Directory ${escapeHtml(result.url)}`;
-  const items = result.entries.map(
-    (entry) => `<li><a href="${escapeHtml(entryUrl(result.url, entry))}">${escapeHtml(entry)}</a></li>\n`,
-  );
-  return Buffer.from(
-    `<!DOCTYPE html>\n<html><head><meta charset="utf-8"><title>${title}</title></head>\n<body><h1>${title}</h1>\n` +
-      `<ul>\n${items.join('')}</ul>\n</body></html>\n`,
-  );
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -1,4 +1,4 @@
-import { type CrawlEvent, crawlChannel, type DocumentEvent, documentChannel } from '../gatherer/index.js';
+import { type CrawlEvent, crawlChannel, type DocumentEvent, documentChannel } from '../crawler/events.js';
 import type { Logger } from '../host/index.js';
 import { writeMessage } from './printable.js';
 import { Progress } from './progress.js';

@@ -1,10 +1,8 @@
 import { Command } from 'commander';
-import { GatherdClient } from '../../clients/gatherd/index.js';
 import { UsageError } from '../../protocols/errors.js';
-import { encodeSoif } from '../../protocols/soif/index.js';
-import { complain, complainOrThrow, EXIT } from './exit.js';
+import type { GatherOptions } from './actions/gather.js';
 import { type PeerAddress, peerAddress } from './peer-address.js';
-import { rawOption, StandardOutput } from './standard-output.js';
+import { rawOption } from './standard-output.js';
 import { timestampOption } from './timestamp-option.js';
 
 const HELP = `
@@ -26,13 +24,6 @@ Examples:
 
 Exit status: 0 complete; 1 connection or protocol failure; 2 usage.
 `;
-
-interface GatherOptions {
-  readonly raw: boolean;
-  readonly info: boolean;
-  readonly compress: boolean;
-  readonly changes: boolean;
-}
 
 /** `harvest gather [-info] [-nocompress] host [port] [timestamp]` (GATHERD-11.4, GATHERD-11.5). */
 export function gatherCommand(): Command {
@@ -60,6 +51,7 @@ export function gatherCommand(): Command {
           const [port, since = 0] = peer.port === undefined ? [first, second] : [peer.port, first];
           if (port !== undefined && port > MAX_PORT)
             throw new UsageError(`gather: a port must be at most ${MAX_PORT}`);
+          const { gather } = await import('./actions/gather.js');
           process.exitCode = await gather({ host: peer.host, port }, since, options);
         },
       )
@@ -67,34 +59,3 @@ export function gatherCommand(): Command {
 }
 
 const MAX_PORT = 65_535;
-
-async function gather(peer: PeerAddress, since: number, options: GatherOptions): Promise<number> {
-  const { host, port } = peer;
-  const output = new StandardOutput({ raw: options.raw });
-  try {
-    await using client = await GatherdClient.connect({
-      host,
-      ...(port === undefined ? {} : { port }),
-      onWarning: ({ rule, offset, message }) => complain('gather', `${message} (${rule}, offset ${offset})`),
-    });
-    if (options.info) {
-      const info = await client.info();
-      if (info === undefined) {
-        complain('gather', 'the server has no description of its database');
-        return EXIT.failure;
-      }
-      await output.write(encodeSoif(info));
-    } else {
-      // GATHERD-4.4: original readers treat every object of the stream as new, so deletions are requested only with --changes.
-      const request = { since, compression: options.compress, sections: options.changes };
-      for await (const piece of client.stream(request)) {
-        // The reader has closed the pipe.
-        if (!(await output.write(piece))) return EXIT.ok;
-      }
-    }
-    await client.quit();
-    return EXIT.ok;
-  } catch (error) {
-    return complainOrThrow('gather', error, EXIT.failure);
-  }
-}

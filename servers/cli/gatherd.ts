@@ -1,31 +1,15 @@
-import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { UsageError } from '../../protocols/errors.js';
-import { type GatherdProgramOptions, runDaemon, runInetd } from '../gatherd/index.js';
-import { DebugFlags, notifyReady, shieldStandardError } from '../host/index.js';
+import { shieldStandardError } from '../host/standard-descriptors.js';
+import type { DaemonOptions, FileOptions } from './actions/gatherd.js';
 import {
   addConnectionOptions,
   addPeerOptions,
   addRotationOptions,
   addTlsOptions,
-  type ConnectionOptions,
-  certificateFiles,
-  connectionArguments,
-  connectionLimits,
-  logRotation,
-  type MonitorOption,
-  monitorArguments,
   monitorOption,
-  type PeerOptions,
-  type RotationOptions,
-  rotationArguments,
-  stopTimes,
-  type TlsOptions,
-  tlsArguments,
 } from './connection-options.js';
-import { EXIT } from './exit.js';
-import { portOption, repeatedOption } from './option-values.js';
-import { debugArguments, startGatherd } from './start-program.js';
+import { LOOPBACK, portOption, repeatedOption } from './option-values.js';
 
 const FILES_HELP = `
 DIR is a Gatherer's data directory. Relative names of the other files are relative to it:
@@ -71,51 +55,19 @@ A line of inetd.conf:
 Exit status: 0 the session has ended, for any reason; 1 failure; 2 usage.
 `;
 
-interface FileOptions extends PeerOptions, RotationOptions {
-  readonly dir: string;
-  readonly db?: string;
-  readonly index?: string;
-  readonly log?: string;
-  readonly zip?: string;
-  readonly cf?: string;
-  readonly hostname?: string;
-  readonly lineEndAfterMember: boolean;
-  readonly jsonLog: boolean;
-  readonly debug: readonly string[];
-}
-
-interface DaemonOptions extends FileOptions, ConnectionOptions, TlsOptions, MonitorOption {
-  readonly host: string;
-  readonly pidFile?: string;
-  readonly detach: boolean;
-}
-
 /** `gatherd [-db | -index | -log | -zip | -cf FILE] [-dir DIR | -d DIR] [PORT]` (GATHERD-11.1). */
 export function gatherdCommand(): Command {
   return addTlsOptions(addConnectionOptions(withFileOptions(new Command('gatherd')), 2048), 'the port')
     .addOption(monitorOption())
     .description("Serves a Gatherer's published summaries to collectors.")
     .argument('[port]', 'TCP port; 0 = any free port', portOption, 8500)
-    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--host <address>', 'address to listen on', LOOPBACK)
     .option('--pid-file <file>', 'file with the process id (default: gatherd.pid)')
     .option('--detach', 'run in the background, log to a file', false)
     .addHelpText('after', DAEMON_HELP)
     .action(async (port: number, options: DaemonOptions) => {
-      if (options.detach) return detach(port, options);
-      await runDaemon({
-        ...programOptions(options),
-        host: options.host,
-        port,
-        tls: certificateFiles(options),
-        monitor: options.monitor,
-        maxConnections: options.maxConnections,
-        maxPerAddress: options.maxPerAddress,
-        onReady: ({ host, port }) => {
-          process.stdout.write(`ready gatherd=${host}:${port}\n`);
-          notifyReady(`serving on ${host}:${port}`);
-        },
-      });
-      process.exitCode = EXIT.ok;
+      const { gatherd } = await import('./actions/gatherd.js');
+      await gatherd(port, options);
     });
 }
 
@@ -127,8 +79,8 @@ export function inGatherdCommand(): Command {
     .description('Serves one collector on standard input and output, for inetd.')
     .addHelpText('after', INETD_HELP)
     .action(async (options: FileOptions) => {
-      await runInetd(programOptions(options));
-      process.exitCode = EXIT.ok;
+      const { inGatherd } = await import('./actions/gatherd.js');
+      await inGatherd(options);
     });
 }
 
@@ -150,46 +102,4 @@ function withFileOptions(command: Command): Command {
 function hostNameOption(value: string): string {
   if (!/^\S+$/.test(value)) throw new UsageError('--hostname: must be a name without blanks');
   return value;
-}
-
-function programOptions(options: FileOptions & { readonly pidFile?: string }): GatherdProgramOptions {
-  if (resolve(options.dir) === '/') throw new UsageError('-d: must be a data directory');
-  const unused = [options.index, options.zip].filter((file) => file !== undefined);
-  return {
-    directory: options.dir,
-    names: { database: options.db, access: options.cf, log: options.log, pid: options.pidFile },
-    hostname: options.hostname,
-    jsonLog: options.jsonLog,
-    rotation: logRotation(options),
-    debug: DebugFlags.parse(options.debug, process.env.HARVEST_DEBUG),
-    timeoutMs: connectionLimits(options).timeoutMs,
-    minBytesPerSecond: options.minRate,
-    lineEndAfterMember: options.lineEndAfterMember,
-    ...stopTimes(options),
-    unused,
-  };
-}
-
-/** Starts the same command in the background and waits until it accepts connections. */
-async function detach(port: number, options: DaemonOptions): Promise<void> {
-  const { dir, log, db, index, zip, cf, hostname, pidFile } = options;
-  // Errors in the options are reported here, not only in the log.
-  programOptions(options);
-  const given = Object.entries({ db, index, zip, cf, hostname, 'pid-file': pidFile });
-  const fileArguments = given.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, value]));
-  const { pid, address } = await startGatherd(dir, log, [
-    ...fileArguments,
-    ...debugArguments(options.debug),
-    ...(options.jsonLog ? ['--json-log'] : []),
-    ...(options.lineEndAfterMember ? ['--line-end-after-member'] : []),
-    ...connectionArguments(options),
-    ...tlsArguments(options),
-    ...rotationArguments(options),
-    ...monitorArguments(options.monitor),
-    '--host',
-    options.host,
-    String(port),
-  ]);
-  process.stdout.write(`ready gatherd=${address} pid=${pid}\n`);
-  process.exitCode = EXIT.ok;
 }

@@ -1,45 +1,9 @@
-import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { Command, Option } from 'commander';
-import { GATHERER_VARIABLES, type GathererConfig, variablesText } from '../../protocols/config/index.js';
-import { type ConfigError, UsageError } from '../../protocols/errors.js';
-import { canonicalUrl } from '../../protocols/urls/index.js';
-import type { PublishedReferences } from '../../storage/references/index.js';
-import { configFromRoots } from '../all-in-one/index.js';
-import { gatherdFiles } from '../gatherd/index.js';
-import {
-  debugProcessors,
-  followDebug,
-  Gatherer,
-  type GatherReport,
-  logDocuments,
-  logRun,
-  MonitoredGatherer,
-  writeGathererScripts,
-} from '../gatherer/index.js';
-import { RunState } from '../gatherer/run-state.js';
-import {
-  createDebug,
-  createLogger,
-  DebugFlags,
-  type PidRecord,
-  runningProcess,
-  StopSignal,
-} from '../host/index.js';
-import { Monitor } from '../monitor/index.js';
-import { type MonitorOption, monitorOption } from './connection-options.js';
-import { writeExportFiles } from './db/export-files.js';
+import { Command, CommanderError, Option } from 'commander';
+import type { GathererCliOptions } from './actions/gatherer.js';
+import { monitorOption } from './connection-options.js';
 import { EXIT } from './exit.js';
-import { GatherProgress } from './gather-progress.js';
-import { integerOption, repeatedOption, stopLimitOption } from './option-values.js';
-import { Phases } from './phases.js';
-import { writeMessage } from './printable.js';
-import { debugArguments, HARVEST_PROGRAM, startGatherd, startUnattended } from './start-program.js';
-
-/** Looks for the pid file of a daemon, and the milliseconds between them. */
-const RUNNING_TRIES = 30;
-const RUNNING_POLL_MS = 100;
+import { integerOption, LOOPBACK, repeatedOption, stopLimitOption } from './option-values.js';
+import { StandardOutput } from './standard-output.js';
 
 const HELP = `
 FILE is a Gatherer's configuration file. The command gathers its documents once, publishes the summaries, and starts gatherd
@@ -84,45 +48,6 @@ Examples:
 Exit status: 0 done; 1 failure; 2 usage or configuration; 130 stopped while gathering.
 `;
 
-const LOOPBACK = '127.0.0.1';
-
-/** G-12: the flags of `-debug`: the sections of G-150 that the Gatherer, Essence and the libraries have. */
-const ALL_SECTIONS = Array.from({ length: 86 - 20 + 1 }, (_, index) => `-D${20 + index}`);
-
-interface GathererCliOptions extends MonitorOption {
-  readonly force: boolean;
-  readonly data?: string;
-  readonly daemon: boolean;
-  readonly host: string;
-  readonly json: boolean;
-  readonly jsonLog: boolean;
-  readonly stopLimit: number;
-  readonly lowDisk?: number;
-  readonly only?: readonly string[];
-  readonly debug: readonly string[];
-  readonly background: boolean;
-  readonly inBackground: boolean;
-  readonly export: boolean;
-  readonly manual: boolean;
-  readonly debugAll: boolean;
-}
-
-/** The published generation. */
-interface Published {
-  readonly generation: number;
-  readonly objects: number;
-  /** Undefined if no link changed. */
-  readonly references: PublishedReferences | undefined;
-}
-
-/** The gatherd that serves the summaries. */
-interface Daemon {
-  readonly address: string;
-  readonly pid: number;
-  /** False if it was already running. */
-  readonly started: boolean;
-}
-
 /** `Gatherer FILE` (G-5, G-117). */
 export function gathererCommand(): Command {
   return (
@@ -156,228 +81,17 @@ export function gathererCommand(): Command {
       .addOption(monitorOption())
       // Like --help, it needs no FILE.
       .on('option:help-variables', () => {
-        process.stdout.write(variablesText(GATHERER_VARIABLES.describe()));
-        process.exit(EXIT.ok);
+        void printVariables();
+        throw new CommanderError(EXIT.ok, 'harvest.helpVariables', '(the variables)');
       })
       .action(async (file: string, options: GathererCliOptions) => {
-        process.exitCode = options.background
-          ? gatherInBackground(file, options)
-          : await gatherOnce(file, options);
+        const { runGatherer } = await import('./actions/gatherer.js');
+        await runGatherer(file, options);
       })
   );
 }
 
-async function gatherOnce(file: string, options: GathererCliOptions): Promise<number> {
-  const { config, warnings } = readConfiguration(file, options);
-  const flags = [...config.debugOptions, ...(options.debugAll ? ALL_SECTIONS : []), ...options.debug];
-  const debugFlags = DebugFlags.parse(flags, process.env.HARVEST_DEBUG);
-  const level = debugFlags.any ? 'debug' : 'info';
-  const json = options.jsonLog;
-  const log = createLogger({ program: 'essence', file: config.logFile, level, json });
-  const errors = createLogger({ program: 'essence', file: config.errorlogFile, json });
-  for (const { message } of warnings) errors.warn(message);
-  let phase = 'the start';
-  using stopSignal = new StopSignal({
-    limit: {
-      program: 'gatherer',
-      limitMs: options.stopLimit * 1000,
-      report: (sentence) => errors.error(sentence),
-    },
-  }).waitsFor(() => [phase]);
-  const stop = stopSignal.signal;
-  let gathered: GatherReport | undefined;
-  let published: Published;
-  using phases = options.manual ? new Phases(stop) : undefined;
-  try {
-    using progress = options.inBackground ? undefined : new GatherProgress();
-    using _debug = debugFlags.any ? followDebug(createDebug(debugFlags, log)) : undefined;
-    const monitored = new MonitoredGatherer();
-    await using _monitor =
-      options.monitor &&
-      (await Monitor.listen({ address: options.monitor, servers: [monitored], log: errors }));
-    await using gatherer = await Gatherer.open({
-      directory: config.dataDirectory,
-      config,
-      configFile: file,
-      force: options.force || options.only !== undefined,
-      keepTemporaryFiles: options.debugAll,
-      ...(options.lowDisk === undefined ? {} : { lowDiskMiB: options.lowDisk }),
-      onProblem: ({ message }) => errors.warn(message),
-      log,
-      onControl: (control, url) => {
-        monitored.crawls(control);
-        if (url !== undefined) process.stderr.write(`gatherer: the crawl's console is ${url}\n`);
-      },
-      ...(debugFlags.any ? { processors: debugProcessors() } : {}),
-    });
-    monitored.watch(gatherer);
-    if (options.only !== undefined) await refuseToDiscard(gatherer);
-    using _log = logDocuments(log, errors);
-    phase = 'the documents in progress';
-    if (!options.export) {
-      progress?.showPhase('gather');
-      gathered = await logRun(log, errors, config, () => gatherer.run(stop));
-      if ((await phases?.confirm(gatheredText(gathered), 'publish')) === false) return EXIT.ok;
-    }
-    phase = 'the publication';
-    progress?.showPhase('publish');
-    const generation = await gatherer.publish();
-    const references = await gatherer.publishReferences(stop);
-    await writeExportFiles(config.dataDirectory, Math.floor(Date.now() / 1000));
-    published = { generation, objects: gatherer.store.summaries.count, references };
-    const next = 'write the scripts and start gatherd';
-    if ((await phases?.confirm(publishedText(published), next)) === false) return EXIT.ok;
-  } catch (error) {
-    if (!stop.aborted) throw error;
-    process.stderr.write('gatherer: stopped; the gathered documents are kept, and the next run continues\n');
-    return EXIT.interrupted;
-  }
-  const scripts = await writeGathererScripts({
-    directory: config.topDirectory,
-    configurationFile: file,
-    dataDirectory: config.dataDirectory,
-    // The scripts must use the same database as this command line.
-    gathererOptions: [
-      ...(options.data === undefined ? [] : ['--data', config.dataDirectory]),
-      ...(options.host === LOOPBACK ? [] : ['--host', options.host]),
-    ],
-    host: options.host,
-    port: config.gathererPort,
-    harvest: [process.execPath, HARVEST_PROGRAM],
-  });
-  // G-117: a running gatherd finds the new generation itself; inetd starts its own.
-  const needsGatherd = options.daemon && !config.gatherdInetd;
-  const daemon = needsGatherd ? await ensureGatherd(config, options.host, flags) : undefined;
-  process.stdout.write(
-    options.json
-      ? `${JSON.stringify({ gathered, ...published, scripts, gatherd: daemon })}\n`
-      : reportText(gathered, published, daemon),
-  );
-  return EXIT.ok;
-}
-
-/** Checks the configuration, starts this command in the background, and returns (`-background`). */
-function gatherInBackground(file: string, options: GathererCliOptions): number {
-  if (options.manual) throw new UsageError('-manual needs a terminal: it cannot be used with -background');
-  const { errorlogFile } = readConfiguration(file, options).config;
-  const pid = startUnattended(
-    ['gatherer', '--in-background', file, ...argumentsOf(options)],
-    resolve(errorlogFile),
-  );
-  process.stdout.write(
-    options.json
-      ? `${JSON.stringify({ background: pid })}\n`
-      : `gathering in the background: process ${pid}, messages in ${errorlogFile}\n`,
-  );
-  return EXIT.ok;
-}
-
-/** The options of the command line that a process in the background gets. */
-function argumentsOf(options: GathererCliOptions): string[] {
-  const { data, host, lowDisk, only = [] } = options;
-  return [
-    ...(options.force ? ['--force'] : []),
-    ...(options.export ? ['--export'] : []),
-    ...(options.debugAll ? ['--debug-all'] : []),
-    ...(options.daemon ? [] : ['--no-daemon']),
-    ...(options.jsonLog ? ['--json-log'] : []),
-    ...(data === undefined ? [] : ['--data', data]),
-    ...(lowDisk === undefined ? [] : ['--low-disk', String(lowDisk)]),
-    ...['--host', host, '--stop-limit', String(options.stopLimit)],
-    ...debugArguments(options.debug),
-    ...(only.length === 0 ? [] : ['--only', ...only]),
-  ];
-}
-
-/** Reads the configuration; prints its warnings, unless they go to log.errors only. */
-function readConfiguration(
-  file: string,
-  options: GathererCliOptions,
-): { readonly config: GathererConfig; readonly warnings: readonly ConfigError[] } {
-  if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true) {
-    throw new UsageError(`${file}: must be a configuration file, not a directory`);
-  }
-  const path = resolve(file);
-  const { config, warnings } = configFromRoots([path], {});
-  if (!options.inBackground) for (const { message } of warnings) writeMessage(`warning: ${message}`);
-  const resolved = {
-    ...(options.only === undefined ? config : withOnlyUrls(config, options.only)),
-    topDirectory: resolve(config.topDirectory),
-    dataDirectory: resolve(options.data ?? config.dataDirectory),
-    logFile: resolve(config.logFile),
-    errorlogFile: resolve(config.errorlogFile),
-  };
-  return { config: resolved, warnings };
-}
-
-/** G-9: replaces the nodes of a configuration by the URLs as LeafNodes. */
-function withOnlyUrls(config: GathererConfig, urls: readonly string[]): GathererConfig {
-  const leafNodes = urls.map((configuredUrl) => {
-    const url = canonicalUrl(configuredUrl);
-    if (url === undefined) throw new UsageError(`--only: ${configuredUrl} is not a URL that can be gathered`);
-    return { url, configuredUrl, line: 0 };
-  });
-  return { ...config, rootNodes: [], leafNodes };
-}
-
-/** @throws UsageError if a run with `--only` would discard the rest of an interrupted run (G-171) */
-async function refuseToDiscard({ store, config }: Gatherer): Promise<void> {
-  if ((await store.meta.get('run.state')) !== 'running') return;
-  if ((await new RunState(store, config).interrupted()) !== undefined) return;
-  throw new UsageError('--only: an interrupted run must be finished first: run the Gatherer without --only');
-}
-
-async function ensureGatherd(
-  { dataDirectory, gathererPort }: GathererConfig,
-  host: string,
-  flags: readonly string[],
-): Promise<Daemon> {
-  const { pid } = await gatherdFiles(dataDirectory);
-  const running = await runningProcess(pid);
-  if (running !== undefined) return { address: running.address, pid: running.pid, started: false };
-  const args = [...debugArguments(flags), '--host', host, String(gathererPort)];
-  try {
-    return { ...(await startGatherd(dataDirectory, undefined, args)), started: true };
-  } catch (error) {
-    const found = await runningSoon(pid);
-    if (found === undefined) throw error;
-    return { address: found.address, pid: found.pid, started: false };
-  }
-}
-
-/** Waits for the pid file of a daemon whose directory was deleted while it ran, which writes the file again within a second. */
-async function runningSoon(pidFile: string): Promise<PidRecord | undefined> {
-  for (let tries = 0; tries < RUNNING_TRIES; tries++) {
-    const running = await runningProcess(pidFile);
-    if (running !== undefined && running.address !== '') return running;
-    await delay(RUNNING_POLL_MS);
-  }
-  return undefined;
-}
-
-function reportText(
-  gathered: GatherReport | undefined,
-  published: Published,
-  daemon: Daemon | undefined,
-): string {
-  const lines = [...(gathered === undefined ? [] : [gatheredText(gathered)]), publishedText(published)];
-  if (daemon !== undefined) {
-    const how = daemon.started ? 'started' : 'was running';
-    lines.push(`gatherd ${how}: ${daemon.address}, process ${daemon.pid}`);
-  }
-  return `${lines.join('\n')}\n`;
-}
-
-function gatheredText({ counts, seconds, resumed }: GatherReport): string {
-  const { summarized, unchanged, kept, rejected, failed } = counts;
-  return `${resumed ? 'Continued' : 'Gathered'}: ${summarized} summarized, ${unchanged} unchanged, ${kept} kept, ${rejected} rejected, ${failed} failed in ${seconds.toFixed(1)} s`;
-}
-
-function publishedText({ generation, objects, references }: Published): string {
-  const lines = [`Published generation ${generation}: ${objects} objects`];
-  if (references !== undefined) {
-    const { generation: number, links, documents } = references;
-    lines.push(`Published references ${number}: ${links} links, ${documents} documents`);
-  }
-  return lines.join('\n');
+async function printVariables(): Promise<void> {
+  const { GATHERER_VARIABLES, variablesText } = await import('../../protocols/config/index.js');
+  await new StandardOutput().write(variablesText(GATHERER_VARIABLES.describe()));
 }

@@ -1,7 +1,6 @@
 import { Command } from 'commander';
 import { UsageError } from '../../protocols/errors.js';
 import { portOption } from './option-values.js';
-import { retrieve } from './retrieve.js';
 import { rawOption } from './standard-output.js';
 
 const HELP = `
@@ -37,6 +36,7 @@ export function gophergetCommand(): Command {
       ) => {
         if (!/^(\[[0-9a-f:.]+\]|[^:/?@]+)$/i.test(host))
           throw new UsageError(`gopherget: ${host} is not a host name`);
+        const { retrieve } = await import('./retrieve.js');
         process.exitCode = await retrieve({
           command: 'gopherget',
           // Type 9 is binary, so the answer stays unchanged. Slashes are escaped too: a selector is not a path.

@@ -1,7 +1,5 @@
 import { Command } from 'commander';
-import { gatherdFiles } from '../gatherd/index.js';
-import { runningProcess, stopProcess } from '../host/index.js';
-import { complain, EXIT } from './exit.js';
+import type { KillOptions } from './actions/kill-gatherd.js';
 import { secondsOption } from './option-values.js';
 
 const HELP = `
@@ -13,12 +11,6 @@ Example:
 Exit status: 0 stopped; 1 gatherd is not running, or did not stop in time; 2 usage.
 `;
 
-interface KillOptions {
-  readonly dir: string;
-  readonly pidFile?: string;
-  readonly timeout: number;
-}
-
 /** `kill-gatherd [-d DIR]` (GATHERD-11.3). */
 export function killGatherdCommand(): Command {
   return new Command('kill-gatherd')
@@ -28,21 +20,7 @@ export function killGatherdCommand(): Command {
     .option('--timeout <seconds>', 'maximum time to wait until it ends', secondsOption, 30)
     .addHelpText('after', HELP)
     .action(async (options: KillOptions) => {
+      const { killGatherd } = await import('./actions/kill-gatherd.js');
       process.exitCode = await killGatherd(options);
     });
-}
-
-async function killGatherd({ dir, pidFile, timeout }: KillOptions): Promise<number> {
-  const files = await gatherdFiles(dir, { pid: pidFile });
-  const running = await runningProcess(files.pid);
-  if (running === undefined) {
-    complain('kill-gatherd', `no gatherd is running in ${files.directory}`);
-    return EXIT.failure;
-  }
-  if (!(await stopProcess(running, { timeoutMs: timeout * 1000 }))) {
-    complain('kill-gatherd', `process ${running.pid} is still running after ${timeout} seconds`);
-    return EXIT.failure;
-  }
-  process.stdout.write(`stopped gatherd=${running.address} pid=${running.pid}\n`);
-  return EXIT.ok;
 }

@@ -1,6 +1,5 @@
 import { Command } from 'commander';
 import { UsageError } from '../../protocols/errors.js';
-import { retrieve } from './retrieve.js';
 import { rawOption } from './standard-output.js';
 
 const HELP = `
@@ -28,6 +27,7 @@ export function newsgetCommand(): Command {
     .addHelpText('after', HELP)
     .action(async (file: string, url: string, { json, raw }: { json: boolean; raw: boolean }) => {
       if (!/^(?:news|nntp):/i.test(url)) throw new UsageError(`newsget: ${url} is not a news: or nntp: URL`);
+      const { retrieve } = await import('./retrieve.js');
       process.exitCode = await retrieve({ command: 'newsget', url, file, json, raw });
     });
 }

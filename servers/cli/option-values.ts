@@ -1,5 +1,8 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { MAX_OBJECT_BYTES } from '../../protocols/soif/index.js';
+import { MAX_OBJECT_BYTES } from '../../protocols/soif/options.js';
+
+/** The address on which the servers listen unless an option names another. */
+export const LOOPBACK = '127.0.0.1';
 
 /** The maximum of a RootNode's limits (G-28). */
 const MAX_INTEGER = 0x7fff_ffff;

@@ -1,9 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { publishRanks, ReferencesReader } from '../../storage/references/index.js';
-import { EXIT_HELP, runTool } from './db/run-tool.js';
-import { PHASE_LABELS } from './links/load.js';
+import type { PageRankCommandOptions } from './actions/pagerank.js';
+import { EXIT_HELP } from './db/exit-help.js';
 import { countOption, integerOption } from './option-values.js';
-import { Progress } from './progress.js';
 
 const HELP = `
 Computes the PageRank of every document in the published link graph of the data directory DATA, and of every ID that only
@@ -19,15 +17,6 @@ Examples:
   harvest pagerank --data DATA --damping 0.5 --tolerance 1e-12 --top 0
 ${EXIT_HELP.replace('the database', 'what was published')}`;
 
-interface PageRankCommandOptions {
-  readonly data: string;
-  readonly top: number;
-  readonly damping: number;
-  readonly tolerance: number;
-  readonly maxRounds: number;
-  readonly json: boolean;
-}
-
 const DEFAULT_TOP = 10;
 
 /** `harvest pagerank` (R-2, R-28). */
@@ -42,31 +31,9 @@ export function pagerankCommand(): Command {
     .option('--max-rounds <n>', 'maximum number of rounds', countOption, 200)
     .option('--json', 'print one JSON object', false)
     .addHelpText('after', HELP)
-    .action(async ({ data, top, json, ...method }: PageRankCommandOptions) => {
-      await runTool('pagerank', async (tool) => {
-        using progress = new Progress({ format: 'pagerank: {bar} {percentage}%  {what}' });
-        const published = await publishRanks(data, {
-          ...method,
-          signal: tool.signal,
-          onProgress: (phase, done, total) => progress.update(done, total, { what: PHASE_LABELS[phase] }),
-          onRound: (round) => progress.update(round, method.maxRounds, { what: `round ${round}` }),
-        });
-        progress.clear();
-        if (!published.converged)
-          tool.onWarning?.(`after ${published.rounds} rounds the ranks still change by ${published.change}`);
-        await using reader = await ReferencesReader.openCurrent(data, { residentBytes: 0 });
-        const best = reader
-          .highestRanks(top)
-          .map(({ id, rank }) => ({ id, rank, url: reader.document(id)?.url ?? null }));
-        if (json) {
-          await tool.output.write(`${JSON.stringify({ ...published, top: best })}\n`);
-          return;
-        }
-        const lines = best.map(({ id, rank, url }) => `${rank.toExponential(4)}\t${id}\t${url ?? '-'}\n`);
-        await tool.output.write(lines.join(''));
-        const { ranked, links, rounds, generation } = published;
-        tool.onWarning?.(`${ranked} ranked, ${links} links, ${rounds} rounds, generation ${generation}`);
-      });
+    .action(async (options: PageRankCommandOptions) => {
+      const { pagerank } = await import('./actions/pagerank.js');
+      await pagerank(options);
     });
 }
 

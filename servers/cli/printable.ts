@@ -1,5 +1,5 @@
 // Makes text of others safe for a terminal.
-import { bytesOfUrl } from '../../protocols/soif/index.js';
+import { bytesOfUrl } from '../../protocols/soif/url-bytes.js';
 import {
   escapeJsonControls,
   redactLogins,

@@ -1,20 +1,5 @@
-import { join, resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { StorageError } from '../../protocols/errors.js';
-import type { RegistryFormat, RegistryReading, RegistryVersion } from '../../protocols/registry/index.js';
-import { BrokerStore } from '../../storage/index.js';
-import {
-  checkRegistry,
-  copyAdminFiles,
-  exportRegistry,
-  importRegistry,
-  locateBroker,
-  type RegistryProblem,
-  repairRegistry,
-} from '../../storage/original-registry/index.js';
-import { report, runTool, type Tool } from './db/run-tool.js';
-import { complain, EXIT } from './exit.js';
-import { refuseRunning } from './stopped-broker.js';
+import type { FormatOptions } from './actions/registry.js';
 
 const HELP = `
 The directory of an original broker has admin/Registry, a file with a record for each object, and the objects as
@@ -33,14 +18,6 @@ const FORMAT_HELP = `
 The magic numbers and flags of the original are not documented. Use --magic, --record-magic, --valid and --deleted for a
 Registry with other values. What a size field counts is detected; --reading sets it: a = the data, b = the whole record, c =
 the bytes after the size.`;
-
-interface FormatOptions {
-  readonly reading?: RegistryReading;
-  readonly magic?: number;
-  readonly recordMagic?: number;
-  readonly valid?: number;
-  readonly deleted?: number;
-}
 
 /** `harvest registry export|import|check|repair` (REG-1 to REG-50). */
 export function registryCommand(): Command {
@@ -81,16 +58,8 @@ function exportCommand(): Command {
     async (
       options: FormatOptions & { data: string; to: string; version: string; force: boolean; json: boolean },
     ) => {
-      await runTool('registry export', async (tool) => {
-        const { directory, store: path } = await locateStore(options.data);
-        const to = resolve(options.to);
-        const version: RegistryVersion = options.version === '2' ? 2 : 1;
-        await using store = await BrokerStore.open(path, { create: false });
-        const { force } = options;
-        const settings = { ...tool, ...formatOf(options), version, force, adminFrom: directory };
-        const counts = await exportRegistry(store, path, to, settings);
-        await report(tool, options.json, 'registry export', { ...counts });
-      });
+      const { runExport } = await import('./actions/registry.js');
+      await runExport(options);
     },
   );
 }
@@ -114,16 +83,8 @@ function importCommand(): Command {
       .option('--json', 'print the counts as JSON', false)
       .addHelpText('after', IMPORT_HELP),
   ).action(async (options: FormatOptions & { from: string; data: string; json: boolean }) => {
-    await runTool('registry import', async (tool) => {
-      const from = resolve(options.from);
-      const data = resolve(options.data);
-      await refuseRunning(from);
-      await refuseRunning(data);
-      const settings = { ...tool, ...formatOf(options) };
-      const counts = await importRegistry(from, join(data, 'store'), settings);
-      const copied = (await copyAdminFiles(from, data)).length;
-      await report(tool, options.json, 'registry import', { ...counts, filesCopied: copied });
-    });
+    const { runImport } = await import('./actions/registry.js');
+    await runImport(options);
   });
 }
 
@@ -145,19 +106,8 @@ function checkCommand(): Command {
       .option('--json', 'print JSON lines', false)
       .addHelpText('after', CHECK_HELP),
   ).action(async (path: string, options: FormatOptions & { json: boolean }) => {
-    let problems = 0;
-    await runTool('registry check', async (tool) => {
-      const { registry, directory } = await locateOriginal(path);
-      const { version, counts, ...rest } = await checkRegistry(
-        registry,
-        scanOptions(tool, options),
-        directory,
-      );
-      problems = rest.problems;
-      const shown = options.json ? version : String(version);
-      await report(tool, options.json, 'registry check', { version: shown, ...rest, ...counts });
-    });
-    if (problems > 0 && process.exitCode === EXIT.ok) process.exitCode = EXIT.failure;
+    const { runCheck } = await import('./actions/registry.js');
+    await runCheck(path, options);
   });
 }
 
@@ -182,56 +132,9 @@ function repairCommand(): Command {
       .option('--json', 'print JSON lines', false)
       .addHelpText('after', REPAIR_HELP),
   ).action(async (path: string, options: FormatOptions & { dryRun: boolean; json: boolean }) => {
-    let remaining = 0;
-    await runTool('registry repair', async (tool) => {
-      const { registry, directory } = await locateOriginal(path);
-      if (directory !== undefined) await refuseRunning(directory);
-      const { dryRun } = options;
-      const settings = { ...scanOptions(tool, options), onWarning: tool.onWarning, dryRun };
-      const { version, counts, kept, ...rest } = await repairRegistry(registry, settings, directory);
-      remaining = rest.remaining;
-      const old = kept === undefined ? {} : { old: kept };
-      const shown = options.json ? version : String(version);
-      await report(tool, options.json, 'registry repair', { version: shown, ...rest, ...counts, ...old });
-      if (remaining > 0 && !dryRun) complain('registry repair', `${remaining} problems remain`);
-    });
-    if (remaining > 0 && process.exitCode === EXIT.ok) process.exitCode = EXIT.failure;
+    const { runRepair } = await import('./actions/registry.js');
+    await runRepair(path, options);
   });
-}
-
-/** Options and callbacks of check and repair. */
-function scanOptions(tool: Tool, options: FormatOptions & { readonly json: boolean }) {
-  return {
-    ...formatOf(options),
-    signal: tool.signal,
-    onRecord: () => tool.onObject?.(),
-    onProblem: async (problem: RegistryProblem) => {
-      await tool.output.write(options.json ? `${JSON.stringify(problem)}\n` : problemLine(problem));
-    },
-  };
-}
-
-function problemLine({ rule, offset, message, lost }: RegistryProblem): string {
-  const position = offset === undefined ? '' : `offset ${offset}: `;
-  return `${position}${message}${lost === undefined ? '' : `, ${lost} bytes`} (${rule})\n`;
-}
-
-/** Finds the store of a broker of this kit. @throws StorageError if the broker runs or there is no store */
-async function locateStore(path: string): Promise<{ readonly directory: string; readonly store: string }> {
-  const located = await locateBroker(resolve(path));
-  if (located.kind !== 'store') throw new StorageError(`${path} has no store of a broker of this kit`);
-  await refuseRunning(located.directory);
-  return { directory: located.directory, store: join(located.directory, 'store') };
-}
-
-/** Finds the Registry of an original broker. @throws StorageError if the path is a broker of this kit */
-async function locateOriginal(
-  path: string,
-): Promise<{ readonly registry: string; readonly directory: string | undefined }> {
-  const located = await locateBroker(resolve(path));
-  if (located.kind === 'registry') return located;
-  const registry = join(located.directory, 'admin', 'Registry');
-  throw new StorageError(`${path} is a broker of this kit; give ${registry} itself if it was exported there`);
 }
 
 function withFormat(command: Command): Command {
@@ -247,14 +150,4 @@ function numberOption(value: string): number {
   if (!/^(?:0x[0-9a-f]{1,8}|\d{1,10})$/i.test(value))
     throw new InvalidArgumentError('must be a number of 32 bits');
   return Number(value);
-}
-
-function formatOf({ reading, magic, recordMagic, valid, deleted }: FormatOptions): Partial<RegistryFormat> {
-  return {
-    ...(reading === undefined ? {} : { reading }),
-    ...(magic === undefined ? {} : { fileMagic: magic }),
-    ...(recordMagic === undefined ? {} : { recordMagic }),
-    ...(valid === undefined ? {} : { validFlag: valid }),
-    ...(deleted === undefined ? {} : { deletedFlag: deleted }),
-  };
 }

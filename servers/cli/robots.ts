@@ -1,16 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { Command, Option } from 'commander';
-import {
-  type PolicyDecision,
-  parseRobots,
-  ROBOTS_POLICIES,
-  RobotsPolicy,
-  type RobotsPolicyName,
-} from '../../protocols/robots/index.js';
-import { cleanUri } from '../../protocols/urls/index.js';
-import { complain, EXIT } from './exit.js';
-import { StandardOutput } from './standard-output.js';
-import { argumentsOrLines } from './url.js';
+import { ROBOTS_POLICIES } from '../../protocols/robots/robots-policy.js';
+import type { CheckOptions } from './actions/robots.js';
 
 const HELP = `
 Reports for each URL whether the robots.txt in FILE allows the agent to fetch it. Output is allow or disallow, the URL, the number
@@ -34,16 +24,6 @@ Examples:
 
 Exit status: 0 done, whatever the answers; 1 a file or URL could not be read; 2 usage.
 `;
-
-interface CheckOptions {
-  readonly file: string;
-  readonly agent: string;
-  readonly policy: RobotsPolicyName;
-  readonly customFile?: string;
-  readonly set?: string;
-  readonly masquerade: boolean;
-  readonly json: boolean;
-}
 
 /** `harvest robots check` (CRAWL-13, RFC 9309). */
 export function robotsCommand(): Command {
@@ -71,56 +51,7 @@ function checkCommand(): Command {
     .option('--json', 'print a JSON object for each URL', false)
     .addHelpText('after', HELP)
     .action(async (urls: string[], options: CheckOptions) => {
+      const { check } = await import('./actions/robots.js');
       process.exitCode = await check(urls, options);
     });
-}
-
-async function check(urls: readonly string[], options: CheckOptions): Promise<number> {
-  const { agent, policy, masquerade, json } = options;
-  const robots = await readRobots(options.file);
-  const robotsPolicy = new RobotsPolicy({
-    policy,
-    userAgent: agent,
-    masquerade,
-    userAgents: options.set === undefined ? [] : options.set.split(','),
-    ...(options.customFile === undefined ? {} : { customRobots: await readRobots(options.customFile) }),
-  });
-  const output = new StandardOutput();
-  let status: number = EXIT.ok;
-  for await (const url of argumentsOrLines(urls)) {
-    const path = pathOf(url);
-    if (path === undefined) {
-      status = EXIT.failure;
-      complain('robots', `${JSON.stringify(url)} is not a usable URL`);
-      continue;
-    }
-    const decision = robotsPolicy.decide(robots, path);
-    if (!(await output.write(`${json ? jsonLine(url, decision) : textLine(url, decision, masquerade)}\n`)))
-      break;
-  }
-  return status;
-}
-
-async function readRobots(file: string): Promise<ReturnType<typeof parseRobots>> {
-  return parseRobots(await readFile(file, 'utf8'));
-}
-
-/** Returns path and query of a URL, escaped (CRAWL-13.2.8); undefined if it is not a URL. */
-function pathOf(url: string): string | undefined {
-  const clean = cleanUri(url, 'http://robots.invalid/');
-  return clean === undefined ? undefined : /^[a-z][a-z0-9+.-]*:\/\/[^/?]*(.*)$/.exec(clean)?.[1];
-}
-
-function verdict({ allowed }: PolicyDecision): string {
-  return allowed ? 'allow' : 'disallow';
-}
-
-function textLine(url: string, decision: PolicyDecision, masquerade: boolean): string {
-  const columns = [verdict(decision), url, String(decision.lineNumber ?? '-'), decision.line ?? '-'];
-  return (masquerade ? [...columns, decision.fetchAs] : columns).join('\t');
-}
-
-function jsonLine(url: string, decision: PolicyDecision): string {
-  const { allowed, line = null, lineNumber = null, group = null, fetchAs } = decision;
-  return JSON.stringify({ url, verdict: verdict(decision), allowed, lineNumber, line, group, fetchAs });
 }

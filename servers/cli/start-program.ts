@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { ConnectionError } from '../../protocols/errors.js';
-import { gatherdFiles } from '../gatherd/index.js';
-import { startDetached, startUnwatched } from '../host/index.js';
+import { gatherdFiles } from '../gatherd/files.js';
+import { startDetached, startUnwatched } from '../host/detach.js';
 
 /** Path of the `harvest` program, for commands that start another command. */
 export const HARVEST_PROGRAM = fileURLToPath(new URL('./harvest.js', import.meta.url));

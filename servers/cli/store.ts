@@ -1,19 +1,5 @@
-// `harvest store`: checks the files of a Gatherer or Broker for damage, and repairs them.
-import { stat } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import { Command } from 'commander';
-import { UsageError } from '../../protocols/errors.js';
-import {
-  type CheckedStore,
-  checkStores,
-  type RepairedStore,
-  repairStores,
-} from '../../storage/check/index.js';
-import { checkCrawlFiles } from '../crawler/check-files.js';
-import { StopSignal } from '../host/index.js';
-import { complain, complainOrThrow, EXIT } from './exit.js';
-import { Progress } from './progress.js';
-import { StandardOutput } from './standard-output.js';
+import type { CheckOptions, RepairOptions } from './actions/store.js';
 
 const HELP = `
 A disk may return other bytes than were written, and files may be cut or deleted. The servers compare checksums when they open a
@@ -56,30 +42,15 @@ Examples:
 Exit status: 0 sound; 1 damage; 2 usage; 130 interrupted.
 `;
 
-interface CheckOptions {
-  readonly json: boolean;
-}
-
 function checkCommand(): Command {
   return new Command('check')
     .description('Reads all stores of a directory and compares them with their checksums.')
     .argument('<dir>', 'directory of a gatherer or a broker')
     .option('--json', 'print a JSON line for each store', false)
     .addHelpText('after', CHECK_HELP)
-    .action(async (dir: string, { json }: CheckOptions) => {
-      await runStore('store check', dir, async ({ directory, output, signal, show }) => {
-        let damaged = 0;
-        let stores = 0;
-        for (const check of [checkStores, checkCrawlFiles]) {
-          for await (const store of check(directory, { signal, onProgress: show })) {
-            stores++;
-            if (store.problems.length > 0) damaged++;
-            await output.write(json ? `${JSON.stringify(store)}\n` : checkedText(store));
-          }
-        }
-        requireStores(stores, dir);
-        return damaged > 0 ? EXIT.failure : EXIT.ok;
-      });
+    .action(async (dir: string, options: CheckOptions) => {
+      const { checkStore } = await import('./actions/store.js');
+      await checkStore(dir, options);
     });
 }
 
@@ -100,12 +71,6 @@ Examples:
 Exit status: 0 done; 1 failure; 2 usage; 130 interrupted.
 `;
 
-interface RepairOptions {
-  readonly json: boolean;
-  readonly replace: boolean;
-  readonly force: boolean;
-}
-
 function repairCommand(): Command {
   return new Command('repair')
     .description('Saves what can be read of damaged stores.')
@@ -114,81 +79,8 @@ function repairCommand(): Command {
     .option('--force', 'also repair stores whose files are sound', false)
     .option('--json', 'print a JSON line for each store', false)
     .addHelpText('after', REPAIR_HELP)
-    .action(async (dir: string, { json, ...options }: RepairOptions) => {
-      await runStore('store repair', dir, async ({ directory, output, signal, show }) => {
-        let stores = 0;
-        const onProgress = (where: string, bytes: number) => show(where, bytes, bytes);
-        for await (const store of repairStores(directory, { ...options, signal, onProgress })) {
-          stores++;
-          await output.write(json ? `${JSON.stringify(store)}\n` : repairedText(store));
-        }
-        requireStores(stores, dir);
-        return EXIT.ok;
-      });
+    .action(async (dir: string, options: RepairOptions) => {
+      const { repairStore } = await import('./actions/store.js');
+      await repairStore(dir, options);
     });
-}
-
-interface StoreTool {
-  readonly directory: string;
-  readonly output: StandardOutput;
-  readonly signal: AbortSignal;
-  readonly show: (directory: string, done: number, total: number) => void;
-}
-
-async function runStore(
-  name: string,
-  dir: string,
-  work: (tool: StoreTool) => Promise<number>,
-): Promise<void> {
-  using stop = new StopSignal();
-  let line = '';
-  using progress = new Progress({
-    format: `${name}: {bar} {percentage}% of {directory}, {duration_formatted}`,
-    onLine: () => complain(name, line),
-  });
-  const show = (directory: string, done: number, total: number) => {
-    line = `${directory}: ${mebibytes(done)} of ${mebibytes(total)} MiB`;
-    progress.update(done, total, { directory });
-  };
-  try {
-    const directory = resolve(dir);
-    const found = await stat(directory).catch(() => undefined);
-    if (found?.isDirectory() !== true) throw new UsageError(`${name}: ${dir} is not a directory`);
-    process.exitCode = await work({ directory, output: new StandardOutput(), signal: stop.signal, show });
-  } catch (error) {
-    if (stop.signal.aborted) {
-      complain(name, 'interrupted');
-      process.exitCode = EXIT.interrupted;
-      return;
-    }
-    process.exitCode = complainOrThrow(name, error, EXIT.failure);
-  }
-}
-
-function requireStores(stores: number, dir: string): void {
-  if (stores === 0) throw new UsageError(`${dir} has no store, generation or index below it`);
-}
-
-function checkedText({ directory, kind, bytes, objects, problems, advice }: CheckedStore): string {
-  const count = objects === undefined ? '' : `, ${objects} objects`;
-  const size = `${kind}, ${mebibytes(bytes)} MiB${count}`;
-  if (problems.length === 0) return `${directory}: sound (${size})\n`;
-  return `${directory}: DAMAGED (${size})\n${[...problems, ...(advice === undefined ? [] : [`What to do: ${advice}.`])].map((line) => `  ${line}\n`).join('')}`;
-}
-
-function repairedText({ directory, outcome, ...saved }: RepairedStore): string {
-  if (outcome === 'sound') return `${directory}: sound, left alone\n`;
-  if (outcome === 'published') return `${directory}: not repaired, it is made again from the store\n`;
-  const { rows = 0, objects, dropped = 0, repaired, damaged } = saved;
-  const count = objects === undefined ? `${rows} rows` : `${objects} objects (${rows} rows)`;
-  const lost = dropped === 0 ? '' : `, ${dropped} without their other half dropped`;
-  const where =
-    damaged === undefined
-      ? `  the repaired store is ${repaired}; --replace would use it\n`
-      : `  the damaged store is ${damaged}\n`;
-  return `${directory}: ${count} saved${lost}\n${where}`;
-}
-
-function mebibytes(bytes: number): string {
-  return (bytes / 2 ** 20).toFixed(1);
 }

@@ -1,26 +1,17 @@
-import { readFile } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import {
-  canonicalString,
-  canonicalUrl,
-  cleanUri,
   DEFAULT_SEEN_RULES,
   type FingerprintBits,
-  fingerprint,
-  formatWord,
-  impliedSurtPrefix,
-  PublicSuffixes,
   QUEUE_POLICIES,
-  type QueuePolicy,
-  queueAssignment,
   SEEN_RULES,
-  seenRules,
-  surt,
-  uriKeyHalves,
 } from '../../protocols/urls/index.js';
-import { complain, EXIT } from './exit.js';
-import { StandardOutput } from './standard-output.js';
+import type {
+  CanonicalCommandOptions,
+  ClassCommandOptions,
+  FingerprintCommandOptions,
+  OutputOptions,
+  SurtCommandOptions,
+} from './actions/url.js';
 
 const HELP = `
 Prints how the crawl engine handles a URI. Each command prints one line per URI; if - is the only URI, URIs are lines of standard
@@ -55,15 +46,6 @@ export function urlCommand(): Command {
   return url;
 }
 
-interface OutputOptions {
-  readonly json: boolean;
-}
-
-interface CanonicalCommandOptions extends OutputOptions {
-  readonly rules?: readonly string[];
-  readonly gatherer: boolean;
-}
-
 const RULES_HELP = `
 The URI is cleaned like every discovered one (CRAWL-2.1), then these rules are applied in order:
   ${DEFAULT_SEEN_RULES.map(({ name }) => name).join(' ')}
@@ -76,59 +58,38 @@ function canonicalCommand(): Command {
     .option('--rules <names>', 'the rules, separated by commas; none only cleans the URI', namesOption)
     .option('--gatherer', "print the form of the Gatherer's summaries instead (G-57 to G-59)", false)
     .addHelpText('after', RULES_HELP)
-    .action(async (uris: string[], { rules, gatherer, json }: CanonicalCommandOptions) => {
-      await printResults('canonical', uris, json, () => {
-        const chosen = rules === undefined ? DEFAULT_SEEN_RULES : seenRules(rules);
-        return (uri) => {
-          if (gatherer) return canonicalUrl(uri);
-          const clean = cleanUri(uri);
-          return clean === undefined ? undefined : canonicalString(clean, chosen);
-        };
-      });
+    .action(async (uris: string[], options: CanonicalCommandOptions) => {
+      const { printCanonical } = await import('./actions/url.js');
+      await printCanonical(uris, options);
     });
-}
-
-interface SurtCommandOptions extends OutputOptions {
-  readonly prefix: boolean;
-  readonly preserveCase: boolean;
 }
 
 function surtCommand(): Command {
   return subcommand('surt', 'print the SURT: the labels of the host in reverse order (CRAWL-15)')
     .option('--prefix', 'print the prefix that the URI implies as a seed', false)
     .option('--preserve-case', 'keep capitals', false)
-    .action(async (uris: string[], { prefix, preserveCase, json }: SurtCommandOptions) => {
-      await printResults('surt', uris, json, () =>
-        prefix ? impliedSurtPrefix : (uri) => surt(uri, { preserveCase }),
-      );
+    .action(async (uris: string[], options: SurtCommandOptions) => {
+      const { printSurt } = await import('./actions/url.js');
+      await printSurt(uris, options);
     });
-}
-
-interface FingerprintCommandOptions extends OutputOptions {
-  readonly bits: FingerprintBits;
 }
 
 function fingerprintCommand(): Command {
   return subcommand('fingerprint', 'print the Rabin fingerprint of the unchanged text (CRAWL-3)')
     .option('--bits <n>', '24, 32, 40 or 64: the first bits of the printed 64-bit word', bitsOption, 64)
-    .action(async (uris: string[], { bits, json }: FingerprintCommandOptions) => {
-      await printResults('fingerprint', uris, json, () => (uri) => formatWord(fingerprint(uri, bits)));
+    .action(async (uris: string[], options: FingerprintCommandOptions) => {
+      const { printFingerprint } = await import('./actions/url.js');
+      await printFingerprint(uris, options);
     });
 }
 
 function keyCommand(): Command {
   return subcommand('key', 'print the key of the seen filter for the unchanged text (CRAWL-3.7)').action(
-    async (uris: string[], { json }: OutputOptions) => {
-      await printResults('key', uris, json, () => (uri) => formatWord(uriKeyHalves(uri)));
+    async (uris: string[], options: OutputOptions) => {
+      const { printKey } = await import('./actions/url.js');
+      await printKey(uris, options);
     },
   );
-}
-
-interface ClassCommandOptions extends OutputOptions {
-  readonly policy: QueuePolicy;
-  readonly via?: string;
-  readonly publicSuffixes?: string;
-  readonly parallel: number;
 }
 
 function classCommand(): Command {
@@ -138,13 +99,8 @@ function classCommand(): Command {
     .option('--public-suffixes <file>', 'the Public Suffix List, for --policy topmost')
     .option('--parallel <n>', 'number of queues per key', parallelOption, 1)
     .action(async (uris: string[], options: ClassCommandOptions) => {
-      const { policy, via, publicSuffixes: file, parallel: parallelQueues, json } = options;
-      await printResults('class', uris, json, async () => {
-        const publicSuffixes =
-          file === undefined ? PublicSuffixes.HEURISTIC : PublicSuffixes.parse(await readFile(file, 'utf8'));
-        const assign = queueAssignment({ policy, publicSuffixes, parallelQueues });
-        return (uri) => assign({ uri: cleanUri(uri) ?? uri, ...(via === undefined ? {} : { via }) });
-      });
+      const { printClass } = await import('./actions/url.js');
+      await printClass(uris, options);
     });
 }
 
@@ -169,36 +125,4 @@ function bitsOption(value: string): FingerprintBits {
 function parallelOption(value: string): number {
   if (!/^[1-9]\d{0,3}$/.test(value)) throw new InvalidArgumentError('must be a number from 1 to 9999');
   return Number(value);
-}
-
-/** Computes a property of a URI; undefined if the URI is not usable. */
-type UriFunction = (uri: string) => string | undefined;
-
-/** Prints one line per URI: the result, or an empty line and a message on standard error if the URI is not usable. */
-async function printResults(
-  field: string,
-  uris: readonly string[],
-  json: boolean,
-  prepare: () => UriFunction | Promise<UriFunction>,
-): Promise<void> {
-  const output = new StandardOutput();
-  const compute = await prepare();
-  let status: number = EXIT.ok;
-  for await (const uri of argumentsOrLines(uris)) {
-    const found = compute(uri);
-    if (found === undefined) {
-      status = EXIT.failure;
-      complain('url', `${JSON.stringify(uri)} is not a usable URI`);
-    }
-    const line = json ? JSON.stringify({ url: uri, [field]: found ?? null }) : (found ?? '');
-    if (!(await output.write(`${line}\n`))) break;
-  }
-  process.exitCode = status;
-}
-
-/** Yields the arguments of the command line; if `-` is the only one, the lines of standard input. */
-export async function* argumentsOrLines(args: readonly string[]): AsyncGenerator<string, void, undefined> {
-  if (args.length === 1 && args[0] === '-') {
-    yield* createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY });
-  } else yield* args;
 }

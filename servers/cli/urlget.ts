@@ -1,8 +1,6 @@
 import { Command } from 'commander';
-import { cacheSettings, DiskCache, defaultCacheDirectory } from '../../clients/fetch/index.js';
-import { readFirstLine } from './hidden-answer.js';
+import type { UrlgetOptions } from './actions/urlget.js';
 import { countOption, timeoutOption } from './option-values.js';
-import { retrieve } from './retrieve.js';
 import { rawOption } from './standard-output.js';
 
 const HELP = `
@@ -26,17 +24,6 @@ Examples:
 Exit status: 0 fetched; 1 refused, not found or truncated; 2 usage; 3 no connection, or no answer in time.
 `;
 
-interface UrlgetOptions {
-  readonly raw: boolean;
-  readonly output?: string;
-  readonly json: boolean;
-  readonly reload: boolean;
-  readonly cache: string | boolean;
-  readonly maxBytes: number;
-  readonly timeout: number;
-  readonly proxy?: string;
-}
-
 /** `urlget URL` (G-89). */
 export function urlgetCommand(): Command {
   return new Command('urlget')
@@ -53,22 +40,7 @@ export function urlgetCommand(): Command {
     .addOption(rawOption())
     .addHelpText('after', HELP)
     .action(async (given: string, options: UrlgetOptions) => {
-      const url = given === '-' ? (await readFirstLine('-')).trim() : given;
-      const directory = typeof options.cache === 'string' ? options.cache : defaultCacheDirectory();
-      const cache =
-        options.cache === false ? undefined : await DiskCache.open(directory, cacheSettings(process.env));
-      process.exitCode = await retrieve({
-        command: 'urlget',
-        url,
-        fetcher: { cache, httpProxy: options.proxy, ftpProxy: options.proxy },
-        request: {
-          maxBytes: options.maxBytes,
-          timeoutMs: Math.ceil(options.timeout * 1000),
-          reload: options.reload,
-        },
-        file: options.output,
-        json: options.json,
-        raw: options.raw,
-      });
+      const { urlget } = await import('./actions/urlget.js');
+      await urlget(given, options);
     });
 }

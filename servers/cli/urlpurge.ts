@@ -1,6 +1,5 @@
 import { Command } from 'commander';
-import { cacheSettings, DiskCache, defaultCacheDirectory } from '../../clients/fetch/index.js';
-import { StandardOutput } from './standard-output.js';
+import type { UrlpurgeOptions } from './actions/urlpurge.js';
 
 const HELP = `
 The disk cache keeps documents that urlget and the Gatherer fetched, for at most 7 days (GATHERER_CACHE_TTL shortens this).
@@ -15,12 +14,6 @@ Examples:
 Exit status: 0 done; 1 the directory cannot be used; 2 usage.
 `;
 
-interface UrlpurgeOptions {
-  readonly cache?: string;
-  readonly expired: boolean;
-  readonly json: boolean;
-}
-
 /** `urlpurge` (G-89). */
 export function urlpurgeCommand(): Command {
   return new Command('urlpurge')
@@ -30,15 +23,7 @@ export function urlpurgeCommand(): Command {
     .option('--json', 'print the numbers as one JSON line', false)
     .addHelpText('after', HELP)
     .action(async (options: UrlpurgeOptions) => {
-      const cache = await DiskCache.open(
-        options.cache ?? defaultCacheDirectory(),
-        cacheSettings(process.env),
-      );
-      const removed = await (options.expired ? cache.expire() : cache.purge());
-      const left = await cache.size();
-      const line = options.json
-        ? JSON.stringify({ directory: cache.directory, removed, ...left })
-        : `${cache.directory}: ${removed} removed, ${left.entries} left (${left.bytes} bytes)`;
-      await new StandardOutput().write(`${line}\n`);
+      const { urlpurge } = await import('./actions/urlpurge.js');
+      await urlpurge(options);
     });
 }

@@ -40,8 +40,8 @@ export {
   openStandardConnection,
   type StandardConnection,
   type StandardConnectionOptions,
-  shieldStandardError,
 } from './standard-connection.js';
+export { shieldStandardError } from './standard-descriptors.js';
 export {
   STOP_LIMIT_MS,
   type StopLimit,

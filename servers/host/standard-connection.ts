@@ -1,5 +1,5 @@
 // Standard input and output as a connection, for inetd (GATHERD-11.2).
-import { closeSync, fstatSync, openSync, type Stats } from 'node:fs';
+import { fstatSync } from 'node:fs';
 import { Socket, type SocketConstructorOpts } from 'node:net';
 import type { DuplexOptions, Readable, Writable } from 'node:stream';
 import type { Logger } from 'pino';
@@ -8,6 +8,7 @@ import { type ByteStream, type ConnectionLimits, SocketConnection } from './conn
 import { LogLimiter, type LogLimits, peerLog } from './log-limit.js';
 import { createPeer, type NameLookup, NO_ADDRESS, systemLookup } from './peer.js';
 import { PipePair } from './pipe-pair.js';
+import { isSame, isStream } from './standard-descriptors.js';
 
 /** Bytes buffered in each direction before we stop reading or the session has to wait. */
 const BUFFER_BYTES = 64 * 1024;
@@ -83,31 +84,4 @@ function openDescriptor(options: SocketConstructorOpts): Socket {
       cause,
     });
   }
-}
-
-/**
- * Redirects standard error to /dev/null if it is the socket of the peer, as under inetd: nothing that this process or the
- * runtime writes there may reach the peer.
- *
- * @returns whether it was redirected
- */
-export function shieldStandardError(): boolean {
-  try {
-    const [input, output, error] = [fstatSync(0), fstatSync(1), fstatSync(2)];
-    if (!isStream(error) || (!isSame(error, input) && !isSame(error, output))) return false;
-  } catch {
-    return false;
-  }
-  closeSync(2);
-  // The system assigns the lowest free number, which is 2.
-  openSync('/dev/null', 'w');
-  return true;
-}
-
-function isStream(descriptor: Stats): boolean {
-  return descriptor.isSocket() || descriptor.isFIFO();
-}
-
-function isSame(one: Stats, other: Stats): boolean {
-  return one.ino === other.ino && one.dev === other.dev;
 }

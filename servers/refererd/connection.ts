@@ -13,7 +13,8 @@ import {
 import { plainAddress, type Seat, type Share } from '../host/index.js';
 import type { AllowedHosts } from './allowed-hosts.js';
 import { ExchangeLog } from './exchange-log.js';
-import { LEVEL, type PeerLines, type RefererLog } from './log.js';
+import { LEVEL } from './level.js';
+import type { PeerLines, RefererLog } from './log.js';
 import type { HttpClient, RefererSettings } from './service.js';
 import type { Statistics } from './statistics.js';
 

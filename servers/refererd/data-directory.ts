@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path';
 import type { RefererConfig } from '../../protocols/config/index.js';
 import { StorageError } from '../../protocols/errors.js';
 import { berkeleyFile, loadReferences, referencesDirectory } from '../../storage/references/index.js';
-import { LEVEL, type RefererLog } from './log.js';
+import { LEVEL } from './level.js';
+import type { RefererLog } from './log.js';
 
 /** The parameters that name the databases. */
 export type DatabaseNames = Pick<RefererConfig, 'refdb' | 'urldb' | 'hubsdb'>;

@@ -1,5 +1,6 @@
 // Logs the lines that are exchanged with a peer.
-import { LEVEL, type PeerLines, withoutPasswords } from './log.js';
+import { LEVEL } from './level.js';
+import { type PeerLines, withoutPasswords } from './log.js';
 
 /** Characters of a line that are logged. */
 const MAX_LINE_LENGTH = 1024;

@@ -2,18 +2,7 @@
 import { messageOf } from '../../protocols/errors.js';
 import { escapeControls, escapeJsonControls } from '../../protocols/visible-text.js';
 import { type ConnectionLines, LogFile, type Logger, LogLimiter, type LogLimits } from '../host/index.js';
-
-/** R-66: a message is written if its level is not above `debuglevel`. */
-export const LEVEL = {
-  critical: 10,
-  error: 20,
-  warning: 30,
-  notice: 40,
-  request: 50,
-  lookUp: 60,
-  connection: 70,
-  protocol: 80,
-} as const;
+import { LEVEL } from './level.js';
 
 /** The log of a references server; levels are those of {@link LEVEL}. */
 export interface RefererLog {

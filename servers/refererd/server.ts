@@ -6,7 +6,7 @@ import { CloseStack } from '../../protocols/close-stack.js';
 import { CODES, ReplyBuffers, ReplyWriter } from '../../protocols/sstp/index.js';
 import { ConnectionTable, FairShare, type Listen, Listener, plainAddress, type Seat } from '../host/index.js';
 import { type ConnectionContext, RefererConnection } from './connection.js';
-import { LEVEL } from './log.js';
+import { LEVEL } from './level.js';
 import type { RefererService } from './service.js';
 import { createHttpServer, type HttpServer } from './web/http-server.js';
 

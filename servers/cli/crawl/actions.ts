@@ -1,21 +1,10 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { EXIT } from '../exit.js';
-import { StandardOutput } from '../standard-output.js';
-import {
-  type CrawlSelection,
-  exitStatus,
-  reportNoCrawl,
-  runningCrawl,
-  withCrawlOptions,
-} from './find-crawl.js';
+import type { ActionOptions } from '../actions/crawl/actions.js';
+import { withCrawlOptions } from './crawl-options.js';
 
 const EXIT_HELP = `
 Exit status: 0 done; 1 no crawl is running, or the console refused; 2 usage; 3 the console cannot be reached.
 `;
-
-interface ActionOptions extends CrawlSelection {
-  readonly json: boolean;
-}
 
 /** Commands without parameters: name, the console's name of the action, summary, description. */
 const PLAIN_ACTIONS: readonly (readonly [string, string, string, string])[] = [
@@ -46,7 +35,7 @@ const PLAIN_ACTIONS: readonly (readonly [string, string, string, string])[] = [
 export function actionCommands(): Command[] {
   const plain = PLAIN_ACTIONS.map(([name, action, summary, description]) =>
     command(name, summary, description).action(async (options: ActionOptions) => {
-      process.exitCode = await exitStatus(() => send(action, {}, options));
+      await runAction(action, {}, options);
     }),
   );
   const remove = command('delete', 'delete pending URIs', 'Deletes pending URIs that match.')
@@ -63,7 +52,7 @@ Examples:
     .action(async (pattern: string, options: ActionOptions & { readonly queues?: string }) => {
       const { queues } = options;
       const fields = { pattern, ...(queues === undefined ? {} : { queuePattern: queues }) };
-      process.exitCode = await exitStatus(() => send('delete-uris', fields, options));
+      await runAction('delete-uris', fields, options);
     });
   const kill = command(
     'kill',
@@ -72,7 +61,7 @@ Examples:
   )
     .argument('<worker>', 'number of the worker, from harvest crawl report workers', workerArgument)
     .action(async (worker: string, options: ActionOptions) => {
-      process.exitCode = await exitStatus(() => send('kill-worker', { worker }, options));
+      await runAction('kill-worker', { worker }, options);
     });
   return [...plain, remove, kill];
 }
@@ -90,14 +79,12 @@ function workerArgument(text: string): string {
   return text;
 }
 
-async function send(
+/** @param action the console's name of it */
+async function runAction(
   action: string,
   fields: Readonly<Record<string, string>>,
   options: ActionOptions,
-): Promise<number> {
-  const crawl = await runningCrawl(options);
-  if (crawl === undefined) return reportNoCrawl(options);
-  const reply = await crawl.runAction(action, fields);
-  await new StandardOutput().write(options.json ? `${JSON.stringify(reply)}\n` : `${reply.text}\n`);
-  return EXIT.ok;
+): Promise<void> {
+  const { send } = await import('../actions/crawl/actions.js');
+  process.exitCode = await send(action, fields, options);
 }

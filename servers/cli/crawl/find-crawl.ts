@@ -1,34 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Command, InvalidArgumentError } from 'commander';
 import { ConnectionError, errorCode, UsageError } from '../../../protocols/errors.js';
 import { CONSOLE_FILE, readConsoleFile } from '../../crawler/console/console-file.js';
 import { complain, complainOrThrow, EXIT } from '../exit.js';
 import { ConsoleClient } from './console-client.js';
-
-/** Environment variable with the password for the console of `--url`. */
-export const PASSWORD_VARIABLE = 'HARVEST_CONSOLE_PASSWORD';
-
-/** Options that select a crawl. */
-export interface CrawlSelection {
-  readonly data: string;
-  readonly url?: string;
-}
-
-/** Adds the options of {@link CrawlSelection}. */
-export function withCrawlOptions(command: Command): Command {
-  return command
-    .option('--data <dir>', 'data directory of the crawl', './data')
-    .option('--url <url>', `URL of the console; the password is $${PASSWORD_VARIABLE}`, urlOption);
-}
-
-function urlOption(text: string): string {
-  if (!/^https?:\/\//.test(text) || !URL.canParse(text))
-    throw new InvalidArgumentError('must be http://HOST:PORT/');
-  const url = new URL(text);
-  if (!url.pathname.endsWith('/')) url.pathname += '/';
-  return url.href;
-}
+import { type CrawlSelection, PASSWORD_VARIABLE } from './crawl-options.js';
 
 /** Returns the possible directories of a Gatherer: `gatherer/` below the directory of `harvest run`, or the directory itself. */
 function gatherersOf(data: string): readonly string[] {

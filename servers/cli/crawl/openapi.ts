@@ -1,6 +1,4 @@
 import { Command } from 'commander';
-import { openApiDocument } from '../../crawler/console/index.js';
-import { StandardOutput } from '../standard-output.js';
 
 const HELP = `
 A running crawl serves the same document at /api/openapi.json of its console. console.json below the crawl's directory has the
@@ -20,6 +18,7 @@ export function openapiCommand(): Command {
     .description("Prints the OpenAPI 3.1 document of the console's interface for programs.")
     .addHelpText('after', HELP)
     .action(async () => {
-      await new StandardOutput().write(`${JSON.stringify(openApiDocument(), undefined, 2)}\n`);
+      const { openapi } = await import('../actions/crawl/openapi.js');
+      await openapi();
     });
 }

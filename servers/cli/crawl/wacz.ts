@@ -1,7 +1,5 @@
 import { Command } from 'commander';
-import { packWacz } from '../../crawler/warc/index.js';
-import { StandardOutput } from '../standard-output.js';
-import { exitStatus } from './find-crawl.js';
+import type { WaczCommandOptions } from '../actions/crawl/wacz.js';
 
 const HELP = `
 A WACZ file is a zip file with WARC files, their index, a list of pages and digests. Programs such as ReplayWeb.page open it without a server.
@@ -15,12 +13,6 @@ Examples:
 Exit status: 0 done; 1 a file cannot be read or written, or has damaged records; 2 usage, or no finished WARC files.
 `;
 
-interface WaczCommandOptions {
-  readonly output: string;
-  readonly title?: string;
-  readonly json: boolean;
-}
-
 /** `harvest crawl wacz`: packs the WARC files of a crawl (CRAWL-18.6). */
 export function waczCommand(): Command {
   return new Command('wacz')
@@ -32,26 +24,7 @@ export function waczCommand(): Command {
     .option('--json', 'the counts as JSON', false)
     .addHelpText('after', HELP)
     .action(async (directory: string, options: WaczCommandOptions) => {
-      process.exitCode = await exitStatus(() => pack(directory, options));
+      const { wacz } = await import('../actions/crawl/wacz.js');
+      await wacz(directory, options);
     });
-}
-
-async function pack(directory: string, { output, title, json }: WaczCommandOptions): Promise<number> {
-  const counts = await packWacz({
-    directory,
-    output,
-    ...(title === undefined ? {} : { title }),
-    onDamage: (sentence) => void process.stderr.write(`warning: ${sentence}\n`),
-    ...(process.stderr.isTTY === true && !json
-      ? { onFile: (name: string) => void process.stderr.write(`${name}\n`) }
-      : {}),
-  });
-  const out = new StandardOutput();
-  const { files, captures, pages, bytes } = counts;
-  await out.write(
-    json
-      ? `${JSON.stringify(counts)}\n`
-      : `${output}: ${files} WARC files, ${captures} captures, ${pages} pages, ${bytes} bytes\n`,
-  );
-  return counts.damaged > 0 ? 1 : 0;
 }

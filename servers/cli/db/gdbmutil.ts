@@ -1,19 +1,6 @@
 import { Command } from 'commander';
-import { StorageError } from '../../../protocols/errors.js';
-import { bytesOfUrl, textOfUrl, timesOf, urlFields } from '../../../protocols/soif/index.js';
-import {
-  changeDatabase,
-  DatabaseFile,
-  loadObjects,
-  locateSource,
-  openLocated,
-  openSource,
-  readStream,
-  recordOf,
-  type SourceObject,
-  storedUrl,
-} from '../../../storage/databases/index.js';
-import { EXIT_HELP, openTarget, prepareTarget, report, runTool, type Tool } from './run-tool.js';
+import type { JsonOption } from '../actions/db/gdbmutil.js';
+import { EXIT_HELP } from './exit-help.js';
 
 const HELP = `
 Reads and edits database files. DB is a database file; list, get, dump, count and import read every kind of source: an
@@ -44,10 +31,6 @@ export function gdbmutilCommand(): Command {
     .addHelpText('after', HELP);
 }
 
-interface JsonOption {
-  readonly json: boolean;
-}
-
 /** Creates a subcommand with the argument DB. */
 function subcommand(name: string, description: string): Command {
   return new Command(name).description(description).argument('<db>', 'the database');
@@ -56,97 +39,46 @@ function subcommand(name: string, description: string): Command {
 function listCommand(): Command {
   return subcommand('list', 'print the URLs')
     .option('--json', 'one JSON object per line, with times and size', false)
-    .action((path: string, { json }: JsonOption) =>
-      runTool('gdbmutil', async (run) => {
-        for await (const { object, bytes } of openSource(path, run)) {
-          const { url } = object;
-          const { updateTime, timeToLive } = timesOf(object);
-          const line = json
-            ? Buffer.from(JSON.stringify({ ...urlFields(url), updateTime, timeToLive, bytes: bytes.length }))
-            : bytesOfUrl(url);
-          if (!(await run.output.write(Buffer.concat([line, Buffer.from('\n')])))) return;
-        }
-      }),
-    );
+    .action(async (path: string, options: JsonOption) => {
+      const { list } = await import('../actions/db/gdbmutil.js');
+      await list(path, options);
+    });
 }
 
 function getCommand(): Command {
   return subcommand('get', "print a URL's object")
     .argument('<url>', 'its URL')
-    .action((path: string, url: string) =>
-      runTool('gdbmutil', async (run) => {
-        const bytes = await find(path, url, run);
-        if (bytes === undefined) throw new StorageError(`${path} has no object with the URL ${url}`);
-        await run.output.write(bytes);
-      }),
-    );
-}
-
-/** Looks a URL up in a database file; reads any other source from its beginning. */
-async function find(path: string, url: string, run: Tool): Promise<Uint8Array | undefined> {
-  const located = await locateSource(path);
-  if (located.kind === 'database') {
-    using database = DatabaseFile.open(located.path, { readOnly: true });
-    return database.get(storedUrl(url))?.soif;
-  }
-  for await (const { object, bytes } of openLocated(located, run)) {
-    if (object.url === storedUrl(url)) return bytes;
-  }
-  return undefined;
+    .action(async (path: string, url: string) => {
+      const { get } = await import('../actions/db/gdbmutil.js');
+      await get(path, url);
+    });
 }
 
 function putCommand(): Command {
   return subcommand('put', 'store the single object on standard input')
     .argument('[url]', 'URL that the object must have')
     .option('--json', 'print the counts as JSON', false)
-    .action((path: string, url: string | undefined, { json }: JsonOption) =>
-      runTool('gdbmutil', async (run) => {
-        const objects: SourceObject[] = [];
-        for await (const item of readStream(process.stdin, 'standard input', run)) {
-          if (objects.push(item) > 1)
-            throw new StorageError('standard input has more than one object; use load');
-        }
-        const [item] = objects;
-        if (item === undefined) throw new StorageError('standard input has no object');
-        const record = recordOf(item.object, item.bytes);
-        if (url !== undefined && record.url !== storedUrl(url)) {
-          throw new StorageError(`the object on standard input is about ${textOfUrl(record.url)}`);
-        }
-        await prepareTarget(path, run);
-        const counts = await changeDatabase(path, (database) => {
-          const added = database.has(record.url) ? 0 : 1;
-          database.put(record);
-          return { added, replaced: 1 - added, objects: database.count };
-        });
-        await report(run, json, 'gdbmutil', counts);
-      }),
-    );
+    .action(async (path: string, url: string | undefined, options: JsonOption) => {
+      const { put } = await import('../actions/db/gdbmutil.js');
+      await put(path, url, options);
+    });
 }
 
 function deleteCommand(): Command {
   return subcommand('delete', 'delete the objects of these URLs')
     .argument('<urls...>', 'their URLs')
     .option('--json', 'print the counts as JSON', false)
-    .action((path: string, urls: string[], { json }: JsonOption) =>
-      runTool('gdbmutil', async (run) => {
-        using database = await openTarget(path, run);
-        const deleted = await database.transaction(
-          () => urls.filter((url) => database.delete(storedUrl(url))).length,
-        );
-        if (deleted < urls.length) run.onWarning?.(`${urls.length - deleted} of the URLs were not found`);
-        await report(run, json, 'gdbmutil', { deleted, objects: database.count });
-      }),
-    );
+    .action(async (path: string, urls: string[], options: JsonOption) => {
+      const { remove } = await import('../actions/db/gdbmutil.js');
+      await remove(path, urls, options);
+    });
 }
 
 function dumpCommand(): Command {
-  return subcommand('dump', 'print all objects as SOIF').action((path: string) =>
-    runTool('gdbmutil', async (run) => {
-      for await (const { bytes } of openSource(path, run)) {
-        if (!(await run.output.write(bytes))) return;
-      }
-    }),
-  );
+  return subcommand('dump', 'print all objects as SOIF').action(async (path: string) => {
+    const { dump } = await import('../actions/db/gdbmutil.js');
+    await dump(path);
+  });
 }
 
 function loadCommand(): Command {
@@ -154,51 +86,26 @@ function loadCommand(): Command {
     .argument('[file]', 'SOIF stream; - or none is standard input')
     .option('--replace', 'first delete all objects of the database', false)
     .option('--json', 'print the counts as JSON', false)
-    .action((path: string, file: string | undefined, { json, replace }: JsonOption & { replace: boolean }) =>
-      runTool('gdbmutil', async (run) => {
-        const objects =
-          file === undefined || file === '-'
-            ? readStream(process.stdin, 'standard input', run)
-            : openSource(file, run);
-        await prepareTarget(path, run);
-        const counts = await changeDatabase(path, async (database) => ({
-          ...(await loadObjects(database, objects, { ...run, replace })),
-          objects: database.count,
-        }));
-        await report(run, json, 'gdbmutil', counts);
-      }),
-    );
+    .action(async (path: string, file: string | undefined, options: JsonOption & { replace: boolean }) => {
+      const { load } = await import('../actions/db/gdbmutil.js');
+      await load(path, file, options);
+    });
 }
 
 function countCommand(): Command {
-  return subcommand('count', 'print the number of objects').action((path: string) =>
-    runTool('gdbmutil', async (run) => {
-      await run.output.write(`${await countObjects(path, run)}\n`);
-    }),
-  );
-}
-
-async function countObjects(path: string, run: Tool): Promise<number> {
-  const located = await locateSource(path);
-  if (located.kind === 'database') {
-    using database = DatabaseFile.open(located.path, { readOnly: true });
-    return database.count;
-  }
-  let count = 0;
-  for await (const _ of openLocated(located, run)) count++;
-  return count;
+  return subcommand('count', 'print the number of objects').action(async (path: string) => {
+    const { count } = await import('../actions/db/gdbmutil.js');
+    await count(path);
+  });
 }
 
 function reorganizeCommand(): Command {
   return subcommand('reorganize', 'rewrite the file without the space of deleted objects')
     .option('--json', 'print the counts as JSON', false)
-    .action((path: string, { json }: JsonOption) =>
-      runTool('gdbmutil', async (run) => {
-        using database = await openTarget(path, run);
-        database.reorganize();
-        await report(run, json, 'gdbmutil', { objects: database.count });
-      }),
-    );
+    .action(async (path: string, options: JsonOption) => {
+      const { reorganize } = await import('../actions/db/gdbmutil.js');
+      await reorganize(path, options);
+    });
 }
 
 function importCommand(): Command {
@@ -207,15 +114,8 @@ function importCommand(): Command {
     .argument('<source>', 'the GDBM file')
     .argument('<db>', 'the database file; created if missing')
     .option('--json', 'print the counts as JSON', false)
-    .action((source: string, path: string, { json }: JsonOption) =>
-      runTool('gdbmutil', async (run) => {
-        await locateSource(source);
-        await prepareTarget(path, run);
-        const counts = await changeDatabase(path, async (database) => ({
-          ...(await loadObjects(database, openSource(source, run), run)),
-          objects: database.count,
-        }));
-        await report(run, json, 'gdbmutil', counts);
-      }),
-    );
+    .action(async (source: string, path: string, options: JsonOption) => {
+      const { importDatabase } = await import('../actions/db/gdbmutil.js');
+      await importDatabase(source, path, options);
+    });
 }

@@ -1,13 +1,5 @@
 import { Command } from 'commander';
-import { StorageError } from '../../../protocols/errors.js';
-import {
-  changeDatabase,
-  loadObjects,
-  locateSource,
-  openSource,
-  readStream,
-} from '../../../storage/databases/index.js';
-import { EXIT_HELP, report, runTool, type Tool } from './run-tool.js';
+import { EXIT_HELP } from './exit-help.js';
 
 const HELP = `
 Reads SOIF from standard input or files and stores the objects in the database DB, which is created if missing. An object
@@ -30,24 +22,7 @@ export function template2dbCommand(): Command {
     .option('--json', 'print the counts as JSON', false)
     .addHelpText('after', HELP)
     .action(async (path: string, files: string[], options: { json: boolean }) => {
-      await runTool('template2db', async (tool) => {
-        // Sources are checked before the database is created, so that a wrong name leaves no file.
-        for (const file of files) if (file !== '-') await locateSource(file);
-        const counts = await changeDatabase(path, async (database) => ({
-          ...(await loadObjects(database, objectsOf(files, tool), tool)),
-          objects: database.count,
-        }));
-        await report(tool, options.json, 'template2db', counts);
-      });
+      const { template2db } = await import('../actions/db/load.js');
+      await template2db(path, files, options);
     });
-}
-
-/** Yields the objects of all files in sequence, so that they become one transaction. */
-async function* objectsOf(files: readonly string[], tool: Tool): ReturnType<typeof openSource> {
-  for (const file of files.length === 0 ? ['-'] : files) {
-    if (file !== '-') yield* openSource(file, tool);
-    else if (process.stdin.isTTY)
-      throw new StorageError('standard input is a terminal; give a file, or pipe SOIF into the command');
-    else yield* readStream(process.stdin, 'standard input', tool);
-  }
 }

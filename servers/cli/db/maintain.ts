@@ -1,7 +1,6 @@
 import { Command } from 'commander';
-import { cleanDatabase, removeBinary } from '../../../storage/databases/index.js';
 import { integerOption } from '../option-values.js';
-import { EXIT_HELP, nowOf, openTarget, report, runTool } from './run-tool.js';
+import { EXIT_HELP } from './exit-help.js';
 
 const TARGET_HELP = `
 DB is a database file. Original GDBM files are not changed: \`harvest gdbmutil import\` converts one into a database file. If a Gatherer's
@@ -26,11 +25,8 @@ export function expiredbCommand(): Command {
     .option('--json', 'print the counts as JSON', false)
     .addHelpText('after', EXPIRE_HELP)
     .action(async (path: string, options: { now?: number; json: boolean }) => {
-      await runTool('expiredb', async (tool) => {
-        using database = await openTarget(path, tool);
-        const deleted = database.deleteExpired(nowOf(options));
-        await report(tool, options.json, 'expiredb', { deleted, objects: database.count });
-      });
+      const { expiredb } = await import('../actions/db/maintain.js');
+      await expiredb(path, options);
     });
 }
 
@@ -55,17 +51,8 @@ export function cleandbCommand(): Command {
     .option('--json', 'print the counts as JSON', false)
     .addHelpText('after', CLEAN_HELP)
     .action(async (path: string, options: { truncate: boolean; complete: boolean; json: boolean }) => {
-      await runTool('cleandb', async (tool) => {
-        using database = await openTarget(path, tool);
-        const { truncate, complete, json } = options;
-        const counts = await cleanDatabase(database, {
-          ...tool,
-          truncate,
-          complete,
-          onDeleted: (url, reason) => tool.onWarning?.(`${url}: deleted: ${reason}`),
-        });
-        await report(tool, json, 'cleandb', { ...counts, objects: database.count });
-      });
+      const { cleandb } = await import('../actions/db/maintain.js');
+      await cleandb(path, options);
     });
 }
 
@@ -86,9 +73,7 @@ export function rmbinaryCommand(): Command {
     .option('--json', 'print the counts as JSON', false)
     .addHelpText('after', BINARY_HELP)
     .action(async (path: string, options: { json: boolean }) => {
-      await runTool('rmbinary', async (tool) => {
-        using database = await openTarget(path, tool);
-        await report(tool, options.json, 'rmbinary', { ...(await removeBinary(database, tool)) });
-      });
+      const { rmbinary } = await import('../actions/db/maintain.js');
+      await rmbinary(path, options);
     });
 }

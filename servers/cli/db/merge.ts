@@ -1,11 +1,5 @@
 import { Command } from 'commander';
-import {
-  changeDatabase,
-  consolidate,
-  locateSource,
-  mergeDatabases,
-} from '../../../storage/databases/index.js';
-import { EXIT_HELP, prepareTarget, report, runTool } from './run-tool.js';
+import { EXIT_HELP } from './exit-help.js';
 
 const MERGE_HELP = `
 Creates the database PRODUCTION from AUTOMATIC, the Gatherer's objects, and the attributes of the hand-written MANUAL databases. For
@@ -37,12 +31,10 @@ export function mergedbCommand(): Command {
         production: string,
         automatic: string,
         manual: string[],
-        { force, json }: { force: boolean; json: boolean },
+        options: { force: boolean; json: boolean },
       ) => {
-        await runTool('mergedb', async (tool) => {
-          const counts = await mergeDatabases(production, automatic, manual, { ...tool, force });
-          await report(tool, json, 'mergedb', { ...counts });
-        });
+        const { mergedb } = await import('../actions/db/merge.js');
+        await mergedb(production, automatic, manual, options);
       },
     );
 }
@@ -64,15 +56,7 @@ export function consoldbCommand(): Command {
     .option('--json', 'print the counts as JSON', false)
     .addHelpText('after', CONSOLIDATE_HELP)
     .action(async (target: string, sources: string[], options: { json: boolean }) => {
-      await runTool('consoldb', async (tool) => {
-        // Sources are checked before the database is created, so that a wrong name leaves no file.
-        for (const source of sources) await locateSource(source);
-        await prepareTarget(target, tool);
-        const counts = await changeDatabase(target, async (database) => ({
-          ...(await consolidate(database, sources, tool)),
-          objects: database.count,
-        }));
-        await report(tool, options.json, 'consoldb', counts);
-      });
+      const { consoldb } = await import('../actions/db/merge.js');
+      await consoldb(target, sources, options);
     });
 }

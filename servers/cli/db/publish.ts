@@ -1,10 +1,8 @@
 import { Command } from 'commander';
 import { UsageError } from '../../../protocols/errors.js';
-import { type PublishedDirectory, publishDirectory } from '../../../storage/databases/index.js';
-import type { GathererNames } from '../../../storage/index.js';
+import type { IndexOptions } from '../actions/db/publish.js';
 import { integerOption } from '../option-values.js';
-import { encodeStatistics, openGeneration, writeStatistics, writeTemplates } from './export-files.js';
-import { type Counts, EXIT_HELP, nowOf, report, runTool } from './run-tool.js';
+import { EXIT_HELP } from './exit-help.js';
 
 const INDEX_HELP = `
 DIR is a Gatherer's data directory (default: the current one). Its PRODUCTION.gdbm (of any kind), else the Gatherer's working
@@ -20,38 +18,12 @@ Examples:
   harvest mkindex --gatherer-name 'Our reports' --gatherer-host reports.example.org --gatherer-version 1.8 data
 ${EXIT_HELP}`;
 
-/** Names for objects without a Gatherer's name, on the command line. */
-export interface GathererOptions {
-  readonly gathererName?: string;
-  readonly gathererHost?: string;
-  readonly gathererVersion?: string;
-}
-
 /** Adds the options of {@link GathererOptions}. */
 export function withGathererOptions(command: Command): Command {
   return command
     .option('--gatherer-name <name>', 'Gatherer-Name of objects that have none')
     .option('--gatherer-host <host>', 'Gatherer-Host of objects that have none')
     .option('--gatherer-version <version>', 'Gatherer-Version of objects that have none');
-}
-
-/** Returns the names to add (GATHERD-13.9), if any is given. */
-export function gathererOf(options: GathererOptions): { readonly gatherer?: GathererNames } {
-  const { gathererName = '', gathererHost = '', gathererVersion = '' } = options;
-  if (gathererName === '' && gathererHost === '' && gathererVersion === '') return {};
-  return { gatherer: { gathererName, gathererHost, gathererVersion } };
-}
-
-/** Returns the counts of a publication. */
-export function publicationCounts({ generation, objects, changes, source }: PublishedDirectory): Counts {
-  const { added, changed, refreshed, deleted } = changes ?? {};
-  const counts = { objects, added, changed, refreshed, deleted, generation, source };
-  return Object.fromEntries(Object.entries(counts).filter(([, value]) => value !== undefined)) as Counts;
-}
-
-interface IndexOptions extends GathererOptions {
-  readonly now?: number;
-  readonly json: boolean;
 }
 
 /** `mkindex [DIR]` (GATHERD-10.5, G-140). */
@@ -63,14 +35,8 @@ export function mkindexCommand(): Command {
     .option('--json', 'print the counts as JSON', false)
     .addHelpText('after', INDEX_HELP)
     .action(async (directory: string, options: IndexOptions) => {
-      await runTool('mkindex', async (tool) => {
-        const published = await publishDirectory(directory, {
-          ...tool,
-          ...gathererOf(options),
-          now: nowOf(options),
-        });
-        await report(tool, options.json, 'mkindex', publicationCounts(published));
-      });
+      const { mkindex } = await import('../actions/db/publish.js');
+      await mkindex(directory, options);
     });
 }
 
@@ -90,11 +56,8 @@ export function mkcompressedCommand(): Command {
     .option('--json', 'print the counts as JSON', false)
     .addHelpText('after', COMPRESSED_HELP)
     .action(async (directory: string, options: { json: boolean }) => {
-      await runTool('mkcompressed', async (tool) => {
-        await using snapshot = await openGeneration(directory);
-        const counts = await writeTemplates(directory, snapshot);
-        await report(tool, options.json, 'mkcompressed', { ...counts });
-      });
+      const { mkcompressed } = await import('../actions/db/publish.js');
+      await mkcompressed(directory, options);
     });
 }
 
@@ -118,14 +81,7 @@ export function mkgathererstatsCommand(): Command {
     .addHelpText('after', STATISTICS_HELP)
     .action(async (directory: string, options: { write: boolean; json: boolean; now?: number }) => {
       if (options.json && !options.write) throw new UsageError('mkgathererstats: --json requires --write');
-      await runTool('mkgathererstats', async (tool) => {
-        await using snapshot = await openGeneration(directory);
-        const info = await encodeStatistics(snapshot, nowOf(options));
-        if (!options.write) await tool.output.write(info);
-        else {
-          await writeStatistics(directory, info);
-          await report(tool, options.json, 'mkgathererstats', { objects: snapshot.count });
-        }
-      });
+      const { mkgathererstats } = await import('../actions/db/publish.js');
+      await mkgathererstats(directory, options);
     });
 }

@@ -8,11 +8,6 @@ import { StandardOutput } from '../standard-output.js';
 /** Output, signal and callbacks of a database tool. */
 export type Tool = ToolOptions & { readonly output: StandardOutput; readonly signal: AbortSignal };
 
-/** The end of every tool's help. */
-export const EXIT_HELP = `
-Exit status: 0 done; 1 failure; 2 usage; 130 interrupted. A tool that fails or is killed leaves the database unchanged.
-`;
-
 /** Warnings printed; the others are only counted. */
 const MAX_WARNINGS = 20;
 

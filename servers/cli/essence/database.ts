@@ -11,9 +11,6 @@ import {
 import { createDirectory } from '../../../storage/files/make-directory.js';
 import { replaceFile } from '../../../storage/files/replace-file.js';
 
-/** Replaced objects after which the file is rewritten (E-119). */
-export const MAX_DELETIONS = 1000;
-
 /** Result of {@link storeObjects}. */
 export type StoreCounts = Readonly<Record<'added' | 'replaced' | 'objects', number>>;
 

@@ -1,13 +1,6 @@
 import { Command, Option } from 'commander';
-import { UsageError } from '../../../protocols/errors.js';
-import {
-  type DumpFormat,
-  dumpDocuments,
-  dumpLinks,
-  dumpServers,
-  ReferencesReader,
-} from '../../../storage/references/index.js';
-import { EXIT_HELP, runTool } from '../db/run-tool.js';
+import type { DumpOptions } from '../actions/links/dump.js';
+import { EXIT_HELP } from '../db/exit-help.js';
 
 const HELP = `
 Writes the published link graph to standard output: the links (--refs, the default), the reverse links (--hubs), the documents or the
@@ -21,14 +14,6 @@ Examples:
   harvest links dump --documents --data DATA | gzip > documents.jsonl.gz
 ${EXIT_HELP.slice(0, EXIT_HELP.indexOf(' A tool'))}
 `;
-
-const CONTENTS = ['refs', 'hubs', 'documents', 'servers'] as const;
-type Content = (typeof CONTENTS)[number];
-
-interface DumpOptions extends Partial<Readonly<Record<Content, boolean>>> {
-  readonly data: string;
-  readonly format: DumpFormat;
-}
 
 /** `harvest links dump` (R-19). */
 export function dumpCommand(): Command {
@@ -44,27 +29,8 @@ export function dumpCommand(): Command {
       new Option('--format <format>', 'format of links').choices(['bytevalue', 'pairs']).default('bytevalue'),
     )
     .addHelpText('after', HELP)
-    .action(async ({ data, format, ...chosen }: DumpOptions) => {
-      const [content = 'refs', ...more] = CONTENTS.filter((name) => chosen[name] === true);
-      if (more.length > 0)
-        throw new UsageError(`links dump: --${content} and --${more[0]} are mutually exclusive`);
-      await runTool('links dump', async ({ output, signal }) => {
-        await using reader = await ReferencesReader.openCurrent(data, { residentBytes: 0 });
-        for (const piece of piecesOf(reader, content, format)) {
-          signal.throwIfAborted();
-          // The reader has closed the pipe.
-          if (!(await output.write(piece))) return;
-        }
-      });
+    .action(async (options: DumpOptions) => {
+      const { printGraph } = await import('../actions/links/dump.js');
+      await printGraph(options);
     });
-}
-
-function piecesOf(
-  reader: ReferencesReader,
-  content: Content,
-  format: DumpFormat,
-): Iterable<string | Uint8Array> {
-  if (content === 'documents') return dumpDocuments(reader);
-  if (content === 'servers') return dumpServers(reader);
-  return dumpLinks(reader, content, format);
 }

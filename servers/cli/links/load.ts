@@ -1,9 +1,7 @@
-import { statSync } from 'node:fs';
 import { Command, Option } from 'commander';
-import { type BuildPhase, type ByteOrder, loadReferences } from '../../../storage/references/index.js';
-import { EXIT_HELP, report, runTool } from '../db/run-tool.js';
+import type { LoadCommandOptions } from '../actions/links/load.js';
+import { EXIT_HELP } from '../db/exit-help.js';
 import { countOption } from '../option-values.js';
-import { Progress } from '../progress.js';
 
 const HELP = `
 Documents are lines of JSON:
@@ -25,41 +23,7 @@ Examples:
   db_dump refs.db | harvest links load --documents documents.jsonl.gz --refs - --data DATA
   harvest links load --documents d.jsonl --refs refs.dump --hubs hubs.dump --byte-order big --data DATA
 ${EXIT_HELP.replace('the database', 'what was published')}`;
-
-interface LoadCommandOptions {
-  readonly documents?: string;
-  readonly refs: string;
-  readonly hubs?: string;
-  readonly data: string;
-  readonly byteOrder: ByteOrder;
-  readonly memory: number;
-  readonly json: boolean;
-}
-
-const MEBIBYTE = 1024 * 1024;
 const DEFAULT_MEMORY = 256;
-
-/** Labels of the phases of building a link graph. */
-export const PHASE_LABELS: Readonly<Record<BuildPhase, string>> = {
-  documents: 'sorting documents',
-  refs: 'sorting links',
-  hubs: 'sorting reverse links',
-  siterefs: 'links of sites',
-  sitehubs: 'links to sites',
-  ranks: 'numbering links',
-};
-
-/** Returns a function from a file to its size in bytes, cached; 0 for standard input, whose size is not known. */
-function createSizeLookup(): (file: string) => number {
-  const sizes = new Map<string, number>();
-  return (file) => {
-    const known = sizes.get(file);
-    if (known !== undefined) return known;
-    const size = file === '-' ? 0 : (statSync(file, { throwIfNoEntry: false })?.size ?? 0);
-    sizes.set(file, size);
-    return size;
-  };
-}
 
 /** `harvest links load` (R-10 to R-13, R-19). */
 export function loadCommand(): Command {
@@ -78,21 +42,8 @@ export function loadCommand(): Command {
     .option('--memory <mib>', 'memory for sorting, MiB', countOption, DEFAULT_MEMORY)
     .option('--json', 'print the counts as JSON', false)
     .addHelpText('after', HELP)
-    .action(async ({ memory, json, ...files }: LoadCommandOptions) => {
-      await runTool('links load', async (tool) => {
-        using progress = new Progress({ format: 'links load: {bar} {percentage}%  {what}' });
-        const sizeOf = createSizeLookup();
-        const published = await loadReferences({
-          ...files,
-          memoryBytes: memory * MEBIBYTE,
-          signal: tool.signal,
-          onRead: (file, bytes) =>
-            progress.update(bytes, Math.max(bytes, sizeOf(file)), { what: `reading ${file}` }),
-          onProgress: (phase, done, total) => progress.update(done, total, { what: PHASE_LABELS[phase] }),
-        });
-        const { documents, servers, links, repeated, generation } = published;
-        progress.clear();
-        await report(tool, json, 'links load', { documents, servers, links, repeated, generation });
-      });
+    .action(async (options: LoadCommandOptions) => {
+      const { loadLinks } = await import('../actions/links/load.js');
+      await loadLinks(options);
     });
 }

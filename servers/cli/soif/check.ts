@@ -1,11 +1,7 @@
 import { Command } from 'commander';
-import { attemptLine, checkSoif, countsLine, type SoifAttempt } from '../../../clients/soif-tools/check.js';
 import { STANDARD_INPUT } from '../../../clients/soif-tools/input.js';
-import { checkAsOriginal } from '../../../clients/soif-tools/original-check.js';
-import { EXIT } from '../exit.js';
+import type { CheckOptions } from '../actions/soif/check.js';
 import { objectBytesOption } from '../option-values.js';
-import { OUTPUT_BUFFER_BYTES, StandardOutput } from '../standard-output.js';
-import { openFile } from './files.js';
 
 const HELP = `
 Prints for each attempt at an object whether it is valid, in the format of the original cksoif; an invalid one is followed by the
@@ -40,16 +36,6 @@ Example:
 Exit status: 0 for any input, as the original; 1 the input cannot be read.
 `;
 
-/** SOIF-8.6: explains to users of `gather | cksoif` why valid objects are reported as invalid. */
-const WRAPPED_NOTE =
-  'cksoif: this is an update stream, whose groups are not SOIF; `harvest soif cat` removes them\n';
-
-interface CheckOptions {
-  readonly lenient: boolean;
-  readonly json: boolean;
-  readonly maxObject?: number;
-}
-
 /** `harvest soif check` (SOIF-4.9). */
 export function checkCommand(): Command {
   return new Command('check')
@@ -64,6 +50,7 @@ export function checkCommand(): Command {
     )
     .addHelpText('after', HELP)
     .action(async (file: string, options: CheckOptions) => {
+      const { check } = await import('../actions/soif/check.js');
       process.exitCode = await check(file, options);
     });
 }
@@ -75,63 +62,7 @@ export function cksoifCommand(): Command {
     .argument('[file]', 'a SOIF file, plain or gzip; - is standard input', STANDARD_INPUT)
     .addHelpText('after', ORIGINAL_HELP)
     .action(async (file: string) => {
-      await using output = new StandardOutput({ bufferBytes: OUTPUT_BUFFER_BYTES });
-      const attempts = checkAsOriginal(openFile(file));
-      for (;;) {
-        const { done, value } = await attempts.next();
-        if (!(await output.write(done ? countsLine(value) : attemptLine(value)))) {
-          await attempts.return({ valid: 0, attempts: 0, wrapped: false });
-          return;
-        }
-        if (!done) continue;
-        if (value.wrapped) process.stderr.write(WRAPPED_NOTE);
-        return;
-      }
+      const { cksoif } = await import('../actions/soif/check.js');
+      await cksoif(file);
     });
-}
-
-async function check(file: string, { lenient, json, maxObject }: CheckOptions): Promise<number> {
-  await using output = new StandardOutput({ bufferBytes: OUTPUT_BUFFER_BYTES });
-  const attempts = checkSoif(openFile(file), {
-    mode: lenient ? 'lenient' : 'strict',
-    ...(maxObject === undefined ? {} : { maxObjectBytes: maxObject }),
-  });
-  for (;;) {
-    const { done, value } = await attempts.next();
-    if (done) {
-      await output.write(json ? `${JSON.stringify(value)}\n` : countsLine(value));
-      return value.valid === value.attempts ? EXIT.ok : EXIT.failure;
-    }
-    const text = json ? attemptJson(value, lenient) : attemptLine(value) + explanation(value);
-    if (!(await output.write(text))) {
-      await attempts.return({ valid: 0, attempts: 0, warnings: 0 });
-      return EXIT.ok;
-    }
-  }
-}
-
-function explanation({ problem, warnings }: SoifAttempt): string {
-  const lines = warnings.map(
-    ({ rule, offset, message }) => `    warning ${rule} at byte ${offset}: ${message}\n`,
-  );
-  if (problem !== undefined) {
-    lines.push(`    ${problem.rule} at byte ${problem.offset}: ${problem.message}\n`);
-  }
-  return lines.join('');
-}
-
-function attemptJson(attempt: SoifAttempt, lenient: boolean): string {
-  const { number, valid, offset, type, url, problem, warnings } = attempt;
-  const shownWarnings = warnings.map(({ rule, offset, message }) => ({ rule, offset, message }));
-  const line = {
-    attempt: number,
-    valid,
-    offset,
-    type,
-    url,
-    rule: problem?.rule,
-    message: problem?.message,
-    ...(lenient ? { warnings: shownWarnings } : {}),
-  };
-  return `${JSON.stringify(line)}\n`;
 }

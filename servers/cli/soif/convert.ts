@@ -1,12 +1,8 @@
 import { Command, Option } from 'commander';
 import { STANDARD_INPUT } from '../../../clients/soif-tools/input.js';
-import { SECTION_CLOSE, SECTION_OPEN, type SectionName } from '../../../protocols/soif/index.js';
-import { EXIT } from '../exit.js';
+import type { ConvertOptions } from '../actions/soif/convert.js';
 import { objectBytesOption } from '../option-values.js';
-import { OUTPUT_BUFFER_BYTES, rawOption, StandardOutput } from '../standard-output.js';
-import { openFile } from './files.js';
-import { ObjectReader } from './reader.js';
-import { jsonWriter } from './write-objects.js';
+import { rawOption } from '../standard-output.js';
 
 const HELP = `
 Converts SOIF into JSON lines and back. One line is one object:
@@ -24,12 +20,6 @@ Examples:
 Exit status: 0 done; 1 something could not be read (with the number of the JSON line); 2 usage.
 `;
 
-interface ConvertOptions {
-  readonly to: 'jsonl' | 'soif';
-  readonly maxObject?: number;
-  readonly raw: boolean;
-}
-
 /** `harvest soif convert`: SOIF to JSON lines and back. */
 export function convertCommand(): Command {
   return new Command('convert')
@@ -40,40 +30,7 @@ export function convertCommand(): Command {
     .addOption(rawOption())
     .addHelpText('after', HELP)
     .action(async (file: string, options: ConvertOptions) => {
-      process.exitCode = options.to === 'jsonl' ? await toJson(file, options) : await toSoif(file, options);
+      const { convertSoif } = await import('../actions/soif/convert.js');
+      await convertSoif(file, options);
     });
-}
-
-async function toJson(file: string, { maxObject, raw }: ConvertOptions): Promise<number> {
-  await using output = new StandardOutput({ bufferBytes: OUTPUT_BUFFER_BYTES, raw });
-  const writeJson = await jsonWriter(output);
-  const reader = new ObjectReader('convert', maxObject);
-  for await (const item of reader.objects([file])) {
-    if (!(await writeJson(item))) return EXIT.ok;
-  }
-  return reader.incomplete ? EXIT.failure : EXIT.ok;
-}
-
-async function toSoif(file: string, { maxObject, raw }: ConvertOptions): Promise<number> {
-  const { readJsonLines } = await import('../../../clients/soif-tools/json-lines.js');
-  await using output = new StandardOutput({ bufferBytes: OUTPUT_BUFFER_BYTES, raw });
-  // Objects of no group count as updates (SOIF-8.9), so only the other groups are written.
-  let open: SectionName = 'update';
-  const enter = async (section: SectionName): Promise<void> => {
-    if (section === open) return;
-    if (open !== 'update') await output.write(SECTION_CLOSE);
-    if (section !== 'update') await output.write(SECTION_OPEN[section]);
-    open = section;
-  };
-  const limits = maxObject === undefined ? {} : { maxLineBytes: maxObject };
-  try {
-    for await (const { bytes, section } of readJsonLines(openFile(file), limits)) {
-      await enter(section);
-      if (!(await output.write(bytes))) return EXIT.ok;
-    }
-  } finally {
-    // After a wrong line too, so that the output before it is complete.
-    await enter('update');
-  }
-  return EXIT.ok;
 }

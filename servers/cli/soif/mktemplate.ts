@@ -1,13 +1,4 @@
 import { Command } from 'commander';
-import { makeTemplates } from '../../../clients/soif-tools/annotations.js';
-import { inputName } from '../../../clients/soif-tools/input.js';
-import { ProtocolError } from '../../../protocols/errors.js';
-import { complain, EXIT } from '../exit.js';
-import { OUTPUT_BUFFER_BYTES, StandardOutput } from '../standard-output.js';
-import { filesOf, openFile } from './files.js';
-
-/** Faults of one file that are listed; a file of another kind has one in each line. */
-const MAX_FAULTS = 1000;
 
 const HELP = `
 Converts annotation files, which are written by hand, into SOIF. Such a file has no sizes; a value is the rest of its line after
@@ -35,33 +26,7 @@ export function mktemplateCommand(): Command {
     .option('--strict', 'stop at the first fault', false)
     .addHelpText('after', HELP)
     .action(async (files: string[], { strict }: { readonly strict: boolean }) => {
-      process.exitCode = await mktemplate(filesOf(files), strict);
+      const { mktemplate } = await import('../actions/soif/mktemplate.js');
+      process.exitCode = await mktemplate(files, strict);
     });
-}
-
-async function mktemplate(files: readonly string[], strict: boolean): Promise<number> {
-  await using output = new StandardOutput({ bufferBytes: OUTPUT_BUFFER_BYTES });
-  let incomplete = false;
-  for (const file of files) {
-    const warn = (sentence: string): void => complain('mktemplate', `${inputName(file)}: ${sentence}`);
-    let faults = 0;
-    const templates = makeTemplates(openFile(file), {
-      mode: strict ? 'strict' : 'lenient',
-      onWarning: ({ rule, line, message, dropped }) => {
-        incomplete ||= dropped;
-        if (++faults <= MAX_FAULTS) warn(`line ${line}: ${message}${dropped ? ', skipped' : ''} (${rule})`);
-      },
-    });
-    try {
-      for await (const template of templates) {
-        if (!(await output.write(template))) return EXIT.ok;
-      }
-      if (faults > MAX_FAULTS) warn(`${faults - MAX_FAULTS} more faults are not listed`);
-    } catch (error) {
-      if (!(error instanceof ProtocolError)) throw error;
-      warn(error.message);
-      return EXIT.failure;
-    }
-  }
-  return incomplete ? EXIT.failure : EXIT.ok;
 }

@@ -1,19 +1,6 @@
 import { Command } from 'commander';
-import type { StreamObject } from '../../../clients/soif-tools/objects.js';
-import {
-  attributeOf,
-  bytesOfUrl,
-  encodeSoif,
-  rangeOf,
-  rewriteLarge,
-  type SoifBytes,
-  urlProblem,
-} from '../../../protocols/soif/index.js';
-import { EXIT } from '../exit.js';
-import { OUTPUT_BUFFER_BYTES, rawOption, StandardOutput } from '../standard-output.js';
-import { filesOf } from './files.js';
-import { ObjectReader } from './reader.js';
-import { writeBytes } from './write-objects.js';
+import type { RawOptions } from '../actions/soif/print.js';
+import { rawOption } from '../standard-output.js';
 
 const EXIT_HELP = `
 Exit status: 0 all objects were read; 1 some were not (reported on standard error); 2 usage.
@@ -45,10 +32,6 @@ Example:
   harvest gather localhost | print-urlrefs | sort -u
 ${EXIT_HELP}`;
 
-interface RawOptions {
-  readonly raw: boolean;
-}
-
 const FILES_HELP = 'SOIF files, plain or gzip; - or none is standard input';
 
 /** `print-attr Attribute` (G-132). */
@@ -59,15 +42,9 @@ export function printAttrCommand(): Command {
     .argument('[files...]', FILES_HELP)
     .addOption(rawOption())
     .addHelpText('after', ATTR_HELP)
-    .action(async (attribute: string, files: string[], { raw }: RawOptions) => {
-      process.exitCode = await print('print-attr', files, raw, ({ object, large }) => {
-        if (large !== undefined) {
-          const found = attributeOf(large.outline, attribute);
-          return found === undefined ? [] : [rangeOf(large.source, found.start, found.end), '\n'];
-        }
-        const value = object.get(attribute);
-        return value === undefined ? [] : [value, '\n'];
-      });
+    .action(async (attribute: string, files: string[], options: RawOptions) => {
+      const { printAttr } = await import('../actions/soif/print.js');
+      await printAttr(attribute, files, options);
     });
 }
 
@@ -79,18 +56,9 @@ export function printTemplateCommand(): Command {
     .option('--no-print-time', 'do not add Print-Time')
     .addOption(rawOption())
     .addHelpText('after', TEMPLATE_HELP)
-    .action(async (files: string[], { printTime, raw }: RawOptions & { readonly printTime: boolean }) => {
-      process.exitCode = await print('print-template', files, raw, ({ object, offset, large }, reader) => {
-        const message = urlProblem(object.urlBytes, object.type);
-        if (message !== undefined) {
-          reader.leaveOut({ kind: 'warning', rule: 'SOIF-2.9', offset, message });
-          return [];
-        }
-        const now = String(Math.floor(Date.now() / 1000));
-        const added = printTime ? ([['Print-Time', now]] as const) : [];
-        if (large !== undefined) return [rewriteLarge(large.source, large.outline, added)];
-        return [encodeSoif(printTime ? object.with(added) : object)];
-      });
+    .action(async (files: string[], options: RawOptions & { readonly printTime: boolean }) => {
+      const { printTemplate } = await import('../actions/soif/print.js');
+      await printTemplate(files, options);
     });
 }
 
@@ -101,37 +69,8 @@ export function printUrlrefsCommand(): Command {
     .argument('[files...]', FILES_HELP)
     .addOption(rawOption())
     .addHelpText('after', URLREFS_HELP)
-    .action(async (files: string[], { raw }: RawOptions) => {
-      const { urlReferences, largeUrlReferences } = await import('../../../clients/soif-tools/index.js');
-      process.exitCode = await print('print-urlrefs', files, raw, ({ object, large }) =>
-        bytesOfLines(large === undefined ? urlReferences(object) : largeUrlReferences(large)),
-      );
+    .action(async (files: string[], options: RawOptions) => {
+      const { printUrlrefs } = await import('../actions/soif/print.js');
+      await printUrlrefs(files, options);
     });
-}
-
-/** The lines of URLs with one character a byte. */
-async function* bytesOfLines(
-  urls: Iterable<string> | AsyncIterable<string>,
-): AsyncGenerator<string | Uint8Array> {
-  for await (const url of urls) yield* [bytesOfUrl(url), '\n'];
-}
-
-type Piece = string | SoifBytes;
-
-/** Prints the result of `render` for each object; returns the exit status. */
-async function print(
-  command: string,
-  files: readonly string[],
-  raw: boolean,
-  render: (item: StreamObject, reader: ObjectReader) => Iterable<Piece> | AsyncIterable<Piece>,
-): Promise<number> {
-  await using output = new StandardOutput({ bufferBytes: OUTPUT_BUFFER_BYTES, raw });
-  const reader = new ObjectReader(command);
-  for await (const item of reader.objects(filesOf(files))) {
-    for await (const piece of render(item, reader)) {
-      const written = typeof piece === 'string' ? output.write(piece) : writeBytes(output, piece);
-      if (!(await written)) return EXIT.ok;
-    }
-  }
-  return reader.incomplete ? EXIT.failure : EXIT.ok;
 }

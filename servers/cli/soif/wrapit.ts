@@ -1,8 +1,5 @@
 import { Command } from 'commander';
-import { wrapAttribute } from '../../../clients/soif-tools/attributes.js';
-import { readInput, STANDARD_INPUT } from '../../../clients/soif-tools/input.js';
 import { countOption } from '../option-values.js';
-import { StandardOutput } from '../standard-output.js';
 
 const HELP = `
 Reads raw data from standard input and prints it as one SOIF attribute with its byte count, the output format of summarizer
@@ -21,8 +18,8 @@ export function wrapitCommand(): Command {
     .argument('<attribute>', "the attribute's name: letters, digits, - _ . < >")
     .option('--max-bytes <bytes>', 'maximum number of bytes (default: 64 MiB)', countOption)
     .addHelpText('after', HELP)
-    .action(async (attribute: string, { maxBytes }: { readonly maxBytes?: number }) => {
-      const data = readInput(STANDARD_INPUT, { unpack: false });
-      await new StandardOutput().write(await wrapAttribute(attribute, data, maxBytes));
+    .action(async (attribute: string, options: { readonly maxBytes?: number }) => {
+      const { wrapit } = await import('../actions/soif/wrapit.js');
+      await wrapit(attribute, options);
     });
 }

@@ -1,3 +1,4 @@
 export { namePartsOf } from './file-names.js';
-export { MIRROR_DATA, Mirror, type MirrorReport } from './mirror.js';
+export { Mirror, type MirrorReport } from './mirror.js';
+export { MIRROR_DATA } from './mirror-data.js';
 export { MirrorIndex } from './mirror-index.js';

@@ -10,11 +10,9 @@ import { Gatherer, type GathererOptions, type GatherReport } from '../gatherer.j
 import { GONE_STATUSES } from '../gone-statuses.js';
 import { logDocuments, logRun } from '../log.js';
 import type { Refusal } from '../root-limits.js';
+import { MIRROR_DATA } from './mirror-data.js';
 import { MirrorIndex } from './mirror-index.js';
 import { BodyKeeper, MirrorWriter } from './mirror-writer.js';
-
-/** Directory below a mirror's own: the Gatherer's data and the mirror's index. */
-export const MIRROR_DATA = '.harvest';
 
 export interface MirrorOptions {
   /** Root of the files; the summaries are in {@link MIRROR_DATA} below it. */

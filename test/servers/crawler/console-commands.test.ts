@@ -3,7 +3,8 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import t from 'tap';
 import { StorageError } from '../../../protocols/errors.js';
-import { PASSWORD_VARIABLE, runningCrawl } from '../../../servers/cli/crawl/find-crawl.js';
+import { PASSWORD_VARIABLE } from '../../../servers/cli/crawl/crawl-options.js';
+import { runningCrawl } from '../../../servers/cli/crawl/find-crawl.js';
 import { screenText } from '../../../servers/cli/crawl/screen.js';
 import { sparkline } from '../../../servers/cli/crawl/tables.js';
 import { readConsoleFile } from '../../../servers/crawler/console/index.js';

@@ -1,0 +1,19 @@
+import { cacheSettings, DiskCache, defaultCacheDirectory } from '../../../clients/fetch/index.js';
+import { StandardOutput } from '../standard-output.js';
+
+export interface UrlpurgeOptions {
+  readonly cache?: string;
+  readonly expired: boolean;
+  readonly json: boolean;
+}
+
+/** The action of `harvest urlpurge`. */
+export async function urlpurge(options: UrlpurgeOptions): Promise<void> {
+  const cache = await DiskCache.open(options.cache ?? defaultCacheDirectory(), cacheSettings(process.env));
+  const removed = await (options.expired ? cache.expire() : cache.purge());
+  const left = await cache.size();
+  const line = options.json
+    ? JSON.stringify({ directory: cache.directory, removed, ...left })
+    : `${cache.directory}: ${removed} removed, ${left.entries} left (${left.bytes} bytes)`;
+  await new StandardOutput().write(`${line}\n`);
+}
