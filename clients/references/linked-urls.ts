@@ -1,5 +1,4 @@
 // Reads the URLs of links from the web pages of a references server.
-import { request } from 'undici';
 import { z } from 'zod';
 import { ConnectionError, KitError, messageOf, PeerError } from '../../protocols/errors.js';
 
@@ -64,6 +63,7 @@ async function fetchPage(
   const [scheme, plain] = host.startsWith('tls://') ? ['https', host.slice(6)] : ['http', host];
   const name = plain.includes(':') ? `[${plain}]` : plain;
   const timeout = AbortSignal.timeout(timeoutMs);
+  const { request } = await import('undici');
   let status: number;
   let text: string;
   try {

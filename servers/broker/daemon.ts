@@ -1,9 +1,6 @@
-// The program broker: configuration, log, pid file, signals.
-import { readFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
-import { type BrokerConfig, parseBrokerConf, withBrokerSettings } from '../../protocols/config/index.js';
-import type { ConfigError } from '../../protocols/errors.js';
-import { messageOf, UsageError } from '../../protocols/errors.js';
+import { dirname } from 'node:path';
+import type { BrokerConfig } from '../../protocols/config/index.js';
+import { messageOf } from '../../protocols/errors.js';
 import { createDirectory } from '../../storage/files/make-directory.js';
 import {
   type CertificateFiles,
@@ -15,17 +12,16 @@ import {
   openLog,
   type PeerLimits,
   PidFile,
-  passwordFileWarning,
   StopSignal,
   stopLimit,
 } from '../host/index.js';
 import { Monitor, type MonitorOptions } from '../monitor/index.js';
 import { Broker, type StartMode } from './broker.js';
+import { brokerPidFile, readBrokerConf } from './broker-files.js';
 import { type CollectEvent, collectChannel } from './collect-report.js';
 import { monitoredBroker } from './figures.js';
 import { writeRunBroker } from './script.js';
 import { BrokerServer, portLimits } from './server.js';
-import { pageLimits, WebServer } from './web/server.js';
 
 /** Options of the program broker. */
 export interface BrokerProgramOptions {
@@ -69,41 +65,6 @@ export interface BrokerProgramOptions {
 
 const GRACE_MS = 5000;
 
-/** The contents of a `broker.conf` and its warnings. */
-export interface ReadConfiguration {
-  readonly config: BrokerConfig;
-  readonly warnings: readonly ConfigError[];
-}
-
-/**
- * Reads a `broker.conf`; the default of Broker-Directory is the parent of the file's directory (BRK-6.6).
- *
- * @param settings variables that precede those of the file, by their names
- * @throws UsageError when it cannot be read, ConfigError for an invalid value
- */
-export async function readBrokerConf(
-  file: string,
-  settings: Readonly<Record<string, string>> = {},
-): Promise<ReadConfiguration> {
-  const path = resolve(file);
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (cause) {
-    const why = messageOf(cause);
-    throw new UsageError(`${file}: cannot be read: ${why}`, { cause });
-  }
-  const { config: read, warnings } = parseBrokerConf(text, file, { brokerDirectory: dirname(dirname(path)) });
-  const config = withBrokerSettings(read, settings);
-  const readable = config.adminPassword === '' ? undefined : passwordFileWarning(path, 'Admin-Password');
-  return { config, warnings: readable === undefined ? warnings : [...warnings, readable] };
-}
-
-/** Path of the pid file of a running broker. */
-export function brokerPidFile(brokerDirectory: string): string {
-  return join(brokerDirectory, 'admin', 'broker.pid');
-}
-
 /**
  * BRK-6.1: runs the program until a signal or `#shutdown`. The pid file prevents a second broker in the same directory. SIGHUP
  * reopens the logs.
@@ -146,11 +107,12 @@ export async function runBroker(options: BrokerProgramOptions): Promise<void> {
     listen: certificate?.listen,
     shutdown: stop,
   });
+  const pages = webPort === undefined ? undefined : await import('./web/server.js');
   await using web =
-    webPort === undefined
+    pages === undefined || webPort === undefined
       ? undefined
-      : await WebServer.listen({
-          ...pageLimits(options.connections),
+      : await pages.WebServer.listen({
+          ...pages.pageLimits(options.connections),
           broker,
           brokerAddress: server.address,
           portCertificate: certificate,

@@ -9,6 +9,8 @@ export {
   passwordMatches,
 } from './admin.js';
 export { Broker, type StartMode } from './broker.js';
+export type { ReadConfiguration } from './broker-files.js';
+export { brokerPidFile, readBrokerConf } from './broker-files.js';
 export type { BrokerOptions } from './broker-parts.js';
 export type { BrokerDescription } from './bulk-list.js';
 export type { BulkServingBroker } from './bulk-reply.js';
@@ -18,8 +20,7 @@ export { type CollectEvent, collectChannel, type PointReport } from './collect-r
 export type { CollectionReport } from './collection.js';
 export { pointKey } from './collector.js';
 export type { BrokerCounts, QueryEnd } from './counts.js';
-export type { ReadConfiguration } from './daemon.js';
-export { type BrokerProgramOptions, brokerPidFile, readBrokerConf, runBroker } from './daemon.js';
+export { type BrokerProgramOptions, runBroker } from './daemon.js';
 export { EventLog, type EventLogOptions, LOG_TYPES, type LogType } from './event-log.js';
 export { monitoredBroker } from './figures.js';
 export type { IndexKeeper, IndexKeeperOptions } from './index-keeper.js';

@@ -1,6 +1,6 @@
 // Writes the script `RunBroker` (BRK-6.6).
 import { join, resolve } from 'node:path';
-import { SCRIPT_MARK, shellWord, writeScript } from '../host/index.js';
+import { SCRIPT_MARK, shellWord, writeScript } from '../host/script-file.js';
 
 /** Options of {@link writeRunBroker}. */
 export interface RunBrokerOptions {

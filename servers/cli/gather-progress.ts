@@ -1,5 +1,5 @@
 import { type CrawlEvent, crawlChannel, type DocumentEvent, documentChannel } from '../crawler/events.js';
-import type { Logger } from '../host/index.js';
+import type { Logger } from '../host/logger.js';
 import { writeMessage } from './printable.js';
 import { Progress } from './progress.js';
 

@@ -1,4 +1,4 @@
-import { SingleBar } from 'cli-progress';
+import type { SingleBar } from 'cli-progress';
 
 /** Redraws of a bar per second. */
 const DRAWINGS_PER_SECOND = 8;
@@ -27,6 +27,8 @@ export class Progress implements Disposable {
   readonly #onLine: (() => void) | undefined;
   readonly #startMs = Date.now();
   readonly #timer: NodeJS.Timeout | undefined;
+  /** Loaded while the work begins, and only for a terminal. */
+  #Bar: typeof SingleBar | undefined;
   #bar: SingleBar | undefined;
   #changed = false;
 
@@ -35,6 +37,11 @@ export class Progress implements Disposable {
     this.#delayMs = delayMs;
     this.#onLine = onLine;
     this.terminal = terminal ?? process.stderr.isTTY === true;
+    if (this.terminal) {
+      void import('cli-progress').then((loaded) => {
+        this.#Bar = loaded.SingleBar;
+      });
+    }
     if (!this.terminal && onLine !== undefined)
       this.#timer = setInterval(() => this.flushLine(), LINE_INTERVAL_MS).unref();
   }
@@ -42,10 +49,10 @@ export class Progress implements Disposable {
   /** Shows that `value` of `total` is done. A total that grows may be smaller than the final one. */
   update(value: number, total: number, fields: Readonly<Record<string, string | number>> = {}): void {
     this.#changed = true;
-    if (!this.terminal || Date.now() - this.#startMs < this.#delayMs) return;
+    if (this.#Bar === undefined || Date.now() - this.#startMs < this.#delayMs) return;
     const shown = { ...fields, rate: this.rate(value) };
     if (this.#bar === undefined) {
-      this.#bar = new SingleBar({
+      this.#bar = new this.#Bar({
         stream: process.stderr,
         format: this.#format,
         hideCursor: true,

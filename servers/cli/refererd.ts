@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { UsageError } from '../../protocols/errors.js';
-import type { MailRelay } from '../refererd/index.js';
+import type { MailRelay } from '../refererd/fault-report.js';
 import { LEVEL } from '../refererd/level.js';
 import type { RefererdOptions } from './actions/refererd.js';
 import { addTlsOptions, maxPerAddressOption, monitorOption } from './connection-options.js';

@@ -1,16 +1,12 @@
 import { writeFile } from 'node:fs/promises';
+import { createFetcher, type FetcherOptions } from '../../clients/fetch/create-fetcher.js';
+import { entryUrl } from '../../clients/fetch/entry-names.js';
 import { fetchFollowing } from '../../clients/fetch/follow.js';
-import {
-  createFetcher,
-  entryUrl,
-  type FetcherOptions,
-  type FetchRequest,
-  type FetchResult,
-} from '../../clients/fetch/index.js';
+import type { FetchRequest, FetchResult } from '../../clients/fetch/types.js';
 import { ConnectionError, messageOf, StorageError, UsageError } from '../../protocols/errors.js';
 import { canonicalUrl, withoutUserInfo } from '../../protocols/urls/index.js';
-import { followDebug } from '../gatherer/debug.js';
-import { createDebug, createLogger, DebugFlags, StopSignal } from '../host/index.js';
+import { createDebug, DebugFlags } from '../host/debug-flags.js';
+import { StopSignal } from '../host/stop-signal.js';
 import { complain, complainOrThrow, EXIT } from './exit.js';
 import { StandardOutput } from './standard-output.js';
 
@@ -43,9 +39,7 @@ export async function retrieve(retrieval: Retrieval): Promise<number> {
   if (url === undefined)
     throw new UsageError(`${command}: ${retrieval.url} is not a URL that can be fetched`);
   const flags = DebugFlags.parse([], process.env.HARVEST_DEBUG);
-  using _debug = flags.any
-    ? followDebug(createDebug(flags, createLogger({ program: command, level: 'debug' })))
-    : undefined;
+  using _debug = flags.any ? await debugOutput(flags, command) : undefined;
   await using fetcher = createFetcher({
     userAgent: USER_AGENT,
     onWarning: (sentence) => complain(command, sentence),
@@ -117,4 +111,11 @@ function metadataOf(result: FetchResult): object {
 function describeRefusal(result: FetchResult): string {
   const reply = result.headers['ftp-reply'] ?? result.headers['nntp-reply'] ?? result.headers['gopher-error'];
   return `${withoutUserInfo(result.url)}: status ${result.status}${reply === undefined ? '' : ` (${reply})`}`;
+}
+
+/** Writes the debugging messages of the fetchers to standard error, until it is disposed of. */
+async function debugOutput(flags: DebugFlags, command: string): Promise<Disposable> {
+  const { followDebug } = await import('../gatherer/debug.js');
+  const { createLogger } = await import('../host/logger.js');
+  return followDebug(createDebug(flags, createLogger({ program: command, level: 'debug' })));
 }

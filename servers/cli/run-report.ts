@@ -1,6 +1,6 @@
 // What `harvest run` says of a round.
-import type { PublishedReferences } from '../../storage/references/index.js';
-import type { CycleReport } from '../all-in-one/index.js';
+import type { PublishedReferences } from '../../storage/references/builder.js';
+import type { CycleReport } from '../all-in-one/all-in-one.js';
 
 /** Returns the counts that `--once` prints. */
 export function summary({

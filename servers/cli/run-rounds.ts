@@ -1,8 +1,8 @@
 // The rounds of `harvest run`: each gathers, publishes and collects.
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDiskFull, KitError, messageOf, StorageError } from '../../protocols/errors.js';
-import type { AllInOne, CycleReport } from '../all-in-one/index.js';
-import type { Logger } from '../host/index.js';
+import type { AllInOne, CycleReport } from '../all-in-one/all-in-one.js';
+import type { Logger } from '../host/logger.js';
 import { FailureNotes } from './failure-notes.js';
 import { GatherProgress } from './gather-progress.js';
 

@@ -1,7 +1,9 @@
 import type { FetchResult } from '../../clients/fetch/index.js';
 import { withoutUserInfo } from '../../protocols/urls/index.js';
-import type { DocumentRecord, GathererBatch, QueueEntry } from '../../storage/index.js';
-import type { EssenceOutput } from '../essence/index.js';
+import type { GathererBatch } from '../../storage/gatherer/batch.js';
+import type { QueueEntry } from '../../storage/gatherer/queues.js';
+import type { DocumentRecord } from '../../storage/records/records.js';
+import type { EssenceOutput } from '../essence/model.js';
 import type { WaitReason } from './control.js';
 import { DISPOSITIONS, type Disposition } from './dispositions.js';
 import type { RecordedEvent } from './events.js';

@@ -1,8 +1,9 @@
 // Decides by gatherd.cf whether a peer may connect (GATHERD-9).
 import { readFile } from 'node:fs/promises';
-import { type GatherdAccess, parseGatherdConf } from '../../protocols/config/index.js';
+import { type GatherdAccess, parseGatherdConf } from '../../protocols/config/gatherd-conf.js';
 import { errorCode } from '../../protocols/errors.js';
-import type { Peer, PeerLog } from '../host/index.js';
+import type { PeerLog } from '../host/log-limit.js';
+import type { Peer } from '../host/peer.js';
 
 /** Whether a peer may connect. */
 export interface AccessDecision {

@@ -1,6 +1,7 @@
 // Keeps the newest generation of the database open.
-import type { PublishedGeneration, SummarySnapshot } from '../../storage/index.js';
-import type { Logger } from '../host/index.js';
+import type { PublishedGeneration } from '../../storage/generations/generations.js';
+import type { SummarySnapshot } from '../../storage/generations/snapshot.js';
+import type { Logger } from '../host/logger.js';
 
 /** The generation that a gatherd serves. */
 export interface ServedGeneration {

@@ -1,20 +1,11 @@
 // The programs gatherd and in.gatherd: files, log, pid file, signals (GATHERD-10 to 12).
 import { StorageError } from '../../protocols/errors.js';
-import {
-  type CertificateFiles,
-  createDebug,
-  DebugFlags,
-  type Logger,
-  type LogRotation,
-  type OpenLog,
-  openCertificate,
-  openLog,
-  PidFile,
-  type StopLimit,
-  StopSignal,
-  stopLimit,
-} from '../host/index.js';
-import type { Monitor, MonitorOptions } from '../monitor/index.js';
+import { createDebug, DebugFlags } from '../host/debug-flags.js';
+import { type Logger, type LogRotation, type OpenLog, openLog } from '../host/logger.js';
+import { PidFile } from '../host/pid-file.js';
+import { type StopLimit, StopSignal, stopLimit } from '../host/stop-signal.js';
+import { type CertificateFiles, openCertificate } from '../host/tls.js';
+import type { Monitor, MonitorOptions } from '../monitor/monitor.js';
 import { monitoredGatherd } from './figures.js';
 import { type GatherdFileNames, type GatherdFiles, gatherdFiles, reportDatabase } from './files.js';
 import { serveInetd } from './inetd.js';

@@ -4,7 +4,7 @@ import { constants, crc32, createDeflateRaw } from 'node:zlib';
 import { encodeGzipTrailer, GZIP_HEADER } from '../../protocols/gatherd/index.js';
 import { SECTION_CLOSE, SECTION_OPEN } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import type { SummarySnapshot } from '../../storage/index.js';
+import type { SummarySnapshot } from '../../storage/generations/snapshot.js';
 import { isRefreshed, keepBookkeeping } from './refreshed.js';
 
 /** Counts the objects of an update stream while it is sent. */

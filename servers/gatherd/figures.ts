@@ -1,4 +1,4 @@
-import type { MonitoredServer } from '../monitor/index.js';
+import type { MonitoredServer } from '../monitor/figures.js';
 import type { GatherdServer } from './server.js';
 
 /** A gatherd as its monitor sees it. */

@@ -2,8 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
-import { Generations } from '../../storage/index.js';
-import type { Logger } from '../host/index.js';
+import type { Logger } from '../host/logger.js';
 
 /** Names of the daemon's files (GATHERD-10.1), relative to the directory. */
 export interface GatherdFileNames {
@@ -63,6 +62,8 @@ export async function reportDatabase(
   log: Logger,
   complain: (sentence: string) => void,
 ): Promise<void> {
+  // Programs that only name the files need no store.
+  const { Generations } = await import('../../storage/generations/generations.js');
   if ((await new Generations(database).current()) !== undefined) return;
   log.warn(`nothing is published in ${database} yet: the database is empty`);
   for (const name of ORIGINAL_FILES) {

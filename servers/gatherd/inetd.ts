@@ -1,5 +1,7 @@
 // Serves one session on standard input and output (GATHERD-11.2).
-import { openStandardConnection, runSession, type StandardConnectionOptions } from '../host/index.js';
+
+import { runSession } from '../host/run-session.js';
+import { openStandardConnection, type StandardConnectionOptions } from '../host/standard-connection.js';
 import { GatherdService, type GatherdServiceOptions } from './service.js';
 
 export interface GatherdInetdOptions

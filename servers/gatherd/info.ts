@@ -1,7 +1,7 @@
 // The answer to INFO (GATHERD-8).
 import { encodeSoif, endLastLine, SoifObject } from '../../protocols/soif/index.js';
 import { DEFAULT_REFRESH_RATE, DEFAULT_TIME_TO_LIVE, type UnixSeconds } from '../../protocols/time.js';
-import type { SnapshotInfo } from '../../storage/index.js';
+import type { SnapshotInfo } from '../../storage/generations/snapshot.js';
 
 /** The Gatherer's description of itself in INFO. */
 export interface GathererIdentity {

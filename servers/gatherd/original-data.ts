@@ -11,7 +11,7 @@ import {
   WORKING_DIRECTORY,
 } from '../../storage/databases/file-kind.js';
 import type { LookupDatabase, ToolOptions } from '../../storage/databases/index.js';
-import type { Logger } from '../host/index.js';
+import type { Logger } from '../host/logger.js';
 import type { GatherdFiles } from './files.js';
 
 /** Milliseconds between two looks at the time of the original database. */

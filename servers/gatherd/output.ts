@@ -1,5 +1,5 @@
 // Collects small pieces of output into larger writes.
-import type { HostConnection } from '../host/index.js';
+import type { HostConnection } from '../host/connection.js';
 
 /** Smaller pieces are collected, because each write would be a separate packet and wake the peer. */
 const SMALL_BYTES = 16 * 1024;

@@ -1,7 +1,13 @@
 import { crc32 } from 'node:zlib';
 import { combineCrc32, encodeGzipTrailer, GZIP_HEADER } from '../../protocols/gatherd/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import { deflateEnd, deflatePiece, EXPORT_HEAD, EXPORT_TAIL, type ReadyExport } from '../../storage/index.js';
+import {
+  deflateEnd,
+  deflatePiece,
+  EXPORT_HEAD,
+  EXPORT_TAIL,
+} from '../../storage/generations/export/format.js';
+import type { ReadyExport } from '../../storage/generations/export/ready-export.js';
 import type { ChunkCache, ChunkLease, ChunkSource } from './chunk-cache.js';
 import type { ExportCount } from './export-stream.js';
 

@@ -1,6 +1,6 @@
 // The TCP server of gatherd.
 import { CloseStack } from '../../protocols/close-stack.js';
-import { type HostOptions, TcpHost } from '../host/index.js';
+import { type HostOptions, TcpHost } from '../host/tcp-host.js';
 import type { GatherdCounts } from './counts.js';
 import type { ServedGeneration } from './current-snapshot.js';
 import { GatherdService, type GatherdServiceOptions } from './service.js';

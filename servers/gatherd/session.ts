@@ -10,8 +10,10 @@ import {
   GatherdServerSession,
 } from '../../protocols/gatherd/index.js';
 import { textOfUrl } from '../../protocols/soif/index.js';
-import type { SummarySnapshot } from '../../storage/index.js';
-import type { FairShare, HostConnection, PeerLog, Share } from '../host/index.js';
+import type { SummarySnapshot } from '../../storage/generations/snapshot.js';
+import type { HostConnection } from '../host/connection.js';
+import type { FairShare, Share } from '../host/fair-share.js';
+import type { PeerLog } from '../host/log-limit.js';
 import type { ChunkCache } from './chunk-cache.js';
 import type { GatherdCounts } from './counts.js';
 import type { CurrentSnapshot } from './current-snapshot.js';

@@ -1,7 +1,8 @@
 import { type Fetcher, LocalMapper } from '../../clients/fetch/index.js';
 import type { GathererConfig, RootNode } from '../../protocols/config/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import type { DocumentRecord, GathererStore, QueuedUri } from '../../storage/index.js';
+import type { GathererStore } from '../../storage/gatherer/store.js';
+import type { DocumentRecord, QueuedUri } from '../../storage/records/records.js';
 import { type PageLoader, type PagePartsOptions, PartCache } from '../crawler/browser/index.js';
 import { CHAIN_NAMES, type ChainName, type Processor, type ProcessorChains } from '../crawler/chains.js';
 import { decideSequence } from '../crawler/decide/index.js';
@@ -29,13 +30,9 @@ import type { CookieJars } from '../crawler/requests/index.js';
 import type { Scope } from '../crawler/scope.js';
 import type { ServerCache } from '../crawler/servers/index.js';
 import type { WarcFiles } from '../crawler/warc/index.js';
-import {
-  type EssencePool,
-  gathererAttributes,
-  isRejected,
-  mayContainLinks,
-  typeByUrl,
-} from '../essence/index.js';
+import { gathererAttributes } from '../essence/assemble.js';
+import type { EssencePool } from '../essence/pool.js';
+import { isRejected, mayContainLinks, typeByUrl } from '../essence/recognize.js';
 import type { Annotations } from './annotations.js';
 import { essenceOptionsOf } from './essence-options.js';
 import type { MinTimeToLive } from './min-time-to-live.js';

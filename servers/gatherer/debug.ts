@@ -1,5 +1,5 @@
-import { type DebugMessage, debugChannel, publishDebug } from '../../clients/fetch/index.js';
-import { type FilterEvent, filterChannel } from '../../protocols/config/index.js';
+import { type DebugMessage, debugChannel, publishDebug } from '../../clients/fetch/debug-channel.js';
+import { type FilterEvent, filterChannel } from '../../protocols/config/filter.js';
 import { redactLogins } from '../../protocols/visible-text.js';
 import type { ChainName, Processor, ProcessResult } from '../crawler/chains.js';
 import { type CrawlUri, FETCH_STATUS, type OutLink } from '../crawler/crawl-uri.js';
@@ -11,7 +11,7 @@ import {
   type UriErrorEvent,
   uriErrorChannel,
 } from '../crawler/events.js';
-import type { Debug } from '../host/index.js';
+import type { Debug } from '../host/debug-flags.js';
 import { dueTime } from './processors/history.js';
 
 /**

@@ -1,13 +1,9 @@
 import { dirname, join, resolve } from 'node:path';
 import type { GathererConfig } from '../../protocols/config/index.js';
 import type { CrawlOrderConfig } from '../crawler/order/order.js';
-import {
-  type EssenceOptions,
-  type EssencePoolOptions,
-  existingDirectories,
-  installedPrograms,
-  type OwnModules,
-} from '../essence/index.js';
+import { existingDirectories, installedPrograms, type OwnModules } from '../essence/external/index.js';
+import type { EssenceOptions } from '../essence/model.js';
+import type { EssencePoolOptions } from '../essence/pool.js';
 import { findConfigFile } from './config-files.js';
 
 /** Returns the Essence options of a Gatherer's configuration; its Essence-Options precede the variables (E-116). */

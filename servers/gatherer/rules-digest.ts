@@ -1,14 +1,12 @@
 // Digests of everything besides a document that its objects depend on (G-110): they show which objects a change of the configuration affects.
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type { DocumentRecord } from '../../storage/index.js';
+import type { DocumentRecord } from '../../storage/records/records.js';
 import type { CrawlOrderConfig } from '../crawler/order/order.js';
-import {
-  type EssencePoolOptions,
-  gathererAttributes,
-  ownPrograms,
-  readEssenceSources,
-} from '../essence/index.js';
+import { gathererAttributes } from '../essence/assemble.js';
+import { readEssenceSources } from '../essence/context.js';
+import type { EssencePoolOptions } from '../essence/pool.js';
+import { ownPrograms } from '../essence/rules/index.js';
 import { orderDigest } from './order-digest.js';
 
 /**

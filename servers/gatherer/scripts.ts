@@ -1,5 +1,5 @@
 import { basename, dirname, join, resolve } from 'node:path';
-import { SCRIPT_MARK, shellWord, writeScript } from '../host/index.js';
+import { SCRIPT_MARK, shellWord, writeScript } from '../host/script-file.js';
 
 /** The paths and arguments in a Gatherer's scripts. */
 export interface GathererScriptOptions {

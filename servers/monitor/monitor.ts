@@ -1,11 +1,8 @@
 // The port of a monitor: health, readiness, metrics.
 import type { FastifyInstance } from 'fastify';
 import { messageOf } from '../../protocols/errors.js';
-import { type Address, createApplication, listenOn } from '../web/application.js';
-import { sendLine } from '../web/replies.js';
-import { securityHeaders } from '../web/security-headers.js';
+import type { Address } from '../web/application.js';
 import type { MonitoredServer } from './figures.js';
-import { Metrics } from './metrics.js';
 
 export interface MonitorOptions {
   /** Where it listens: a host and a port (0: a free one), or the path of a socket in the file system. */
@@ -27,6 +24,14 @@ export class Monitor implements AsyncDisposable {
 
   /** @throws ConnectionError when it cannot listen there */
   static async listen({ address, servers, log }: MonitorOptions): Promise<Monitor> {
+    // Few servers have a monitor; the others need neither fastify nor the metrics.
+    const [{ createApplication, listenOn }, { sendLine }, { securityHeaders }, { Metrics }] =
+      await Promise.all([
+        import('../web/application.js'),
+        import('../web/replies.js'),
+        import('../web/security-headers.js'),
+        import('./metrics.js'),
+      ]);
     const metrics = new Metrics(servers);
     const app = await createApplication({
       headers: { ...securityHeaders({ referrer: 'no-referrer' }), 'cache-control': 'no-store' },

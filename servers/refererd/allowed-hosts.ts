@@ -1,6 +1,6 @@
 // Decides which hosts may connect.
 import { LRUCache } from 'lru-cache';
-import { createPeer, type NameLookup, plainAddress, systemLookup } from '../host/index.js';
+import { createPeer, type NameLookup, plainAddress, systemLookup } from '../host/peer.js';
 import { type HostnamePattern, parseHostnamePatterns } from './hostname-patterns.js';
 
 /** a peer whose name is not found in this time counts as nameless. */

@@ -8,7 +8,7 @@ import {
   type LinkKind as RequestKind,
   type UrlByNameRequest,
 } from '../../protocols/sstp/index.js';
-import type { LinkKind, LinkList, References } from '../../storage/references/index.js';
+import type { LinkKind, LinkList, References } from '../../storage/references/contract.js';
 
 /** limit of the IDs in one reply. */
 export const MAX_RESULTS = 10_000;

@@ -1,9 +1,9 @@
 // Loads the lists of allowed hosts and of users.
 import { readFile } from 'node:fs/promises';
-import { fetchCommonConfiguration } from '../../clients/references/index.js';
-import type { RefererConfig } from '../../protocols/config/index.js';
+import { fetchCommonConfiguration } from '../../clients/references/configuration.js';
+import type { RefererConfig } from '../../protocols/config/referer-conf.js';
 import { errorCode, messageOf } from '../../protocols/errors.js';
-import { passwordFileWarning } from '../host/index.js';
+import { passwordFileWarning } from '../host/password-file.js';
 import { AllowedHosts } from './allowed-hosts.js';
 import { LEVEL } from './level.js';
 import type { RefererLog } from './log.js';

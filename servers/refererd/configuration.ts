@@ -1,10 +1,10 @@
 // Reads the configuration file of the original program.
 import { readFile } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
-import { parseRefererConf, type RefererConfig } from '../../protocols/config/index.js';
+import { parseRefererConf, type RefererConfig } from '../../protocols/config/referer-conf.js';
 import type { ConfigError } from '../../protocols/errors.js';
 import { messageOf, StorageError } from '../../protocols/errors.js';
-import { passwordFileWarning } from '../host/index.js';
+import { passwordFileWarning } from '../host/password-file.js';
 
 /** The configuration file, and the facts about the start that its values depend on. */
 export interface ConfigurationSource {

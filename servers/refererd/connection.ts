@@ -10,7 +10,9 @@ import {
   type ServerRequest,
   SstpServerSession,
 } from '../../protocols/sstp/index.js';
-import { plainAddress, type Seat, type Share } from '../host/index.js';
+import type { Seat } from '../host/connection-table.js';
+import type { Share } from '../host/fair-share.js';
+import { plainAddress } from '../host/peer.js';
 import type { AllowedHosts } from './allowed-hosts.js';
 import { ExchangeLog } from './exchange-log.js';
 import { LEVEL } from './level.js';

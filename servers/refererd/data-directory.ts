@@ -1,9 +1,11 @@
 // Finds the links that a configuration names, and loads them if a dump is newer.
 import { readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { RefererConfig } from '../../protocols/config/index.js';
+import type { RefererConfig } from '../../protocols/config/referer-conf.js';
 import { StorageError } from '../../protocols/errors.js';
-import { berkeleyFile, loadReferences, referencesDirectory } from '../../storage/references/index.js';
+import { berkeleyFile } from '../../storage/references/berkeley-db.js';
+import { referencesDirectory } from '../../storage/references/format.js';
+import { loadReferences } from '../../storage/references/load.js';
 import { LEVEL } from './level.js';
 import type { RefererLog } from './log.js';
 

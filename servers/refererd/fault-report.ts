@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import type { RefererConfig } from '../../protocols/config/index.js';
+import type { RefererConfig } from '../../protocols/config/referer-conf.js';
 import { sendMail } from './smtp.js';
 
 /** A server process that a fault has ended. */

@@ -1,4 +1,4 @@
-import type { MonitoredServer } from '../monitor/index.js';
+import type { MonitoredServer } from '../monitor/figures.js';
 import type { RefererService } from './service.js';
 
 /** A References Server as its monitor sees it. Its counters are those of the statistics page; `/clean` clears them. */

@@ -1,7 +1,9 @@
 // The log of the original program.
 import { messageOf } from '../../protocols/errors.js';
 import { escapeControls, escapeJsonControls } from '../../protocols/visible-text.js';
-import { type ConnectionLines, LogFile, type Logger, LogLimiter, type LogLimits } from '../host/index.js';
+import { LogFile } from '../host/log-file.js';
+import { type ConnectionLines, LogLimiter, type LogLimits } from '../host/log-limit.js';
+import type { Logger } from '../host/logger.js';
 import { LEVEL } from './level.js';
 
 /** The log of a references server; levels are those of {@link LEVEL}. */

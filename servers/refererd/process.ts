@@ -3,18 +3,13 @@ import { promises as dns } from 'node:dns';
 import { accessSync, constants } from 'node:fs';
 import { dirname } from 'node:path';
 import { CloseStack } from '../../protocols/close-stack.js';
-import { type RefererConfig, rereadRefererConf } from '../../protocols/config/index.js';
+import { type RefererConfig, rereadRefererConf } from '../../protocols/config/referer-conf.js';
 import { ConnectionError, messageOf, StorageError } from '../../protocols/errors.js';
-import {
-  type Certificate,
-  type CertificateFiles,
-  connectionsWithinLimit,
-  openCertificate,
-  PidFile,
-  StopSignal,
-  stopLimit,
-} from '../host/index.js';
-import { Monitor, type MonitorOptions } from '../monitor/index.js';
+import { connectionsWithinLimit } from '../host/fd-limit.js';
+import { PidFile } from '../host/pid-file.js';
+import { StopSignal, stopLimit } from '../host/stop-signal.js';
+import { type Certificate, type CertificateFiles, openCertificate } from '../host/tls.js';
+import { Monitor, type MonitorOptions } from '../monitor/monitor.js';
 import { loadCommonLists } from './common-lists.js';
 import { type ConfigurationSource, readConfiguration } from './configuration.js';
 import { prepareData } from './data-directory.js';

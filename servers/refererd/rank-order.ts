@@ -1,6 +1,6 @@
 // Orders links by PageRank.
 import { LRUCache } from 'lru-cache';
-import type { LinkList, References } from '../../storage/references/index.js';
+import type { LinkList, References } from '../../storage/references/contract.js';
 import { naturalOrder, type Pager } from './answers.js';
 
 /** Longer lists keep their natural order, because a single page would require sorting all of the list. */

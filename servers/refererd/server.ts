@@ -2,13 +2,15 @@
 import type { Socket } from 'node:net';
 import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
 import type { Clock } from '../../protocols/clock.js';
-import { CloseStack } from '../../protocols/close-stack.js';
 import { CODES, ReplyBuffers, ReplyWriter } from '../../protocols/sstp/index.js';
-import { ConnectionTable, FairShare, type Listen, Listener, plainAddress, type Seat } from '../host/index.js';
+import { ConnectionTable, type Seat } from '../host/connection-table.js';
+import { FairShare } from '../host/fair-share.js';
+import { type Listen, Listener } from '../host/listener.js';
+import { plainAddress } from '../host/peer.js';
 import { type ConnectionContext, RefererConnection } from './connection.js';
 import { LEVEL } from './level.js';
 import type { RefererService } from './service.js';
-import { createHttpServer, type HttpServer } from './web/http-server.js';
+import { HttpOnDemand } from './web/http-on-demand.js';
 
 /** Clients that receive a refusal at the same time; the connections of further ones are closed without it. */
 const MAX_REFUSED = 32;
@@ -45,7 +47,7 @@ export class RefererServer implements AsyncDisposable {
   readonly #listener: Listener;
   readonly #connections = new Set<RefererConnection>();
   readonly #context: ConnectionContext;
-  readonly #web: HttpServer;
+  readonly #web: HttpOnDemand;
   readonly #table: ConnectionTable;
   /** A pause costs about a hundred requests; even beside twenty floods a cheap request waits for a few slices only. */
   readonly #fairShare = new FairShare({ sliceMs: 1 });
@@ -55,10 +57,10 @@ export class RefererServer implements AsyncDisposable {
   #stopping: Promise<void> | undefined;
   #allClosed: (() => void) | undefined;
 
-  private constructor(options: RefererServerOptions, web: HttpServer, listener: Listener) {
+  private constructor(options: RefererServerOptions, listener: Listener) {
     const { service, addresses, clock = monotonicClock } = options;
     this.#service = service;
-    this.#web = web;
+    this.#web = new HttpOnDemand(service);
     this.#listener = listener;
     this.addresses = addresses;
     this.port = listener.port;
@@ -81,7 +83,7 @@ export class RefererServer implements AsyncDisposable {
       log: service.log,
       buffers: new ReplyBuffers(),
       answer: (request, replies, log) => service.answer(request, replies, log),
-      serveHttp: (socket, client) => web.take(socket, client),
+      serveHttp: (socket, client) => this.#web.take(socket, client),
       closed: (connection) => this.#closed(connection),
     };
   }
@@ -93,8 +95,6 @@ export class RefererServer implements AsyncDisposable {
    */
   static async listen(options: RefererServerOptions): Promise<RefererServer> {
     const { service, addresses, port } = options;
-    await using parts = new CloseStack();
-    const web = parts.adopt(await createHttpServer(service), (opened) => opened.close());
     let server: RefererServer | undefined;
     const early: Socket[] = [];
     const listener = await Listener.open({
@@ -106,9 +106,8 @@ export class RefererServer implements AsyncDisposable {
       onConnection: (socket) => (server === undefined ? void early.push(socket) : server.#accept(socket)),
       onAcceptError: (error) => service.log.write(LEVEL.error, `accept: ${error.message}`),
     });
-    server = new RefererServer(options, web, listener);
+    server = new RefererServer(options, listener);
     for (const socket of early) server.#accept(socket);
-    parts.move();
     return server;
   }
 

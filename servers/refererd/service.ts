@@ -1,7 +1,7 @@
 // State and answers that the connections of a references server share.
 import { messageOf } from '../../protocols/errors.js';
 import { CODES, type ReplyWriter, type ServerRequest } from '../../protocols/sstp/index.js';
-import type { CurrentReferences } from '../../storage/references/index.js';
+import type { CurrentReferences } from '../../storage/references/current.js';
 import type { HostNames } from '../web/own-host.js';
 import { PasswordThrottle } from '../web/password-throttle.js';
 import { AllowedHosts } from './allowed-hosts.js';

@@ -1,7 +1,8 @@
 // Limits of the connections of an HTTP server.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { acceptedBytes, ConnectionTable, type Seat, SendWatch, type TableLimits } from '../host/index.js';
+import { ConnectionTable, type Seat, type TableLimits } from '../host/connection-table.js';
+import { acceptedBytes, SendWatch } from '../host/send-watch.js';
 
 /** Limits of {@link guardConnections}. */
 export interface ConnectionGuardOptions extends TableLimits {

@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
 import type { Clock } from '../../protocols/clock.js';
-import { addressGroup } from '../host/index.js';
+import { addressGroup } from '../host/address-group.js';
 
 /** Wrong passwords of one address within {@link WINDOW_MS} before it must wait. */
 const MAX_FAILURES = 10;

@@ -28,6 +28,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'servers/host/password-file.ts':
     'before the start, and when the administrator has the configuration read again',
   'servers/host/standard-connection.ts': 'before the session of inetd',
+  'servers/host/standard-descriptors.ts': 'before the session of inetd',
   'servers/all-in-one/roots.ts': 'before the start',
   'servers/all-in-one/all-in-one.ts': 'before the start',
   'servers/refererd/process.ts': 'before the start, and the last lines before the end',

@@ -14,5 +14,6 @@ import '../servers/cli/config-option.test.js';
 import '../servers/cli/help/completion.test.js';
 import '../servers/cli/help/man-page.test.js';
 import '../servers/cli/help/suggestions.test.js';
+import '../servers/cli/lazy-imports.test.js';
 import '../servers/cli/node-version.test.js';
 import '../servers/cli/spelling.test.js';

@@ -2,10 +2,10 @@
 
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ReferencesPool } from '../../../clients/references/index.js';
+import { ReferencesPool } from '../../../clients/references/pool.js';
 import { hrefOfUrl } from '../../../protocols/soif/index.js';
 import { referenceUrl } from '../../../protocols/urls/index.js';
-import type { Certificate } from '../../host/index.js';
+import type { Certificate } from '../../host/tls.js';
 import type { ShownHit } from './results.js';
 
 /** Time limits for a References Server. */

@@ -1,7 +1,7 @@
 // Renders the statistics as a single file (BRK-6.7).
 import { readFile } from 'node:fs/promises';
 import type { UnixSeconds } from '../../../protocols/time.js';
-import type { BrokerStore } from '../../../storage/index.js';
+import type { BrokerStore } from '../../../storage/broker/broker-store.js';
 import { renderPage } from '../../web/page-shell.js';
 import { StatisticsCache } from '../statistics.js';
 import { AgeStatistics } from './ages.js';

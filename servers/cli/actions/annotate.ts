@@ -2,8 +2,9 @@ import { resolve } from 'node:path';
 import { UsageError } from '../../../protocols/errors.js';
 import { textOfUrl, urlFields } from '../../../protocols/soif/index.js';
 import { canonicalUrl } from '../../../protocols/urls/index.js';
-import { type Annotation, AnnotationFile, FormServer } from '../../gatherer/annotate/index.js';
-import { StopSignal } from '../../host/index.js';
+import { type Annotation, AnnotationFile } from '../../gatherer/annotate/annotation-file.js';
+import { FormServer } from '../../gatherer/annotate/form-server.js';
+import { StopSignal } from '../../host/stop-signal.js';
 import { complain, EXIT } from '../exit.js';
 import { StandardOutput } from '../standard-output.js';
 

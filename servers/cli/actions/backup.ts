@@ -1,6 +1,6 @@
 import { type BackupReport, backUp, restore } from '../../../storage/backup/index.js';
-import { checkStores } from '../../../storage/check/index.js';
-import { StopSignal } from '../../host/index.js';
+import { checkStores } from '../../../storage/check/check.js';
+import { StopSignal } from '../../host/stop-signal.js';
 import { complain, complainOrThrow, EXIT } from '../exit.js';
 import { Progress } from '../progress.js';
 import { StandardOutput } from '../standard-output.js';

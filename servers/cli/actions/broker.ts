@@ -1,6 +1,8 @@
 import { join, resolve } from 'node:path';
-import { readBrokerConf, runBroker } from '../../broker/index.js';
-import { DebugFlags, notifyReady } from '../../host/index.js';
+import { readBrokerConf } from '../../broker/broker-files.js';
+import { runBroker } from '../../broker/daemon.js';
+import { DebugFlags } from '../../host/debug-flags.js';
+import { notifyReady } from '../../host/notify.js';
 import {
   type ConnectionOptions,
   certificateFiles,

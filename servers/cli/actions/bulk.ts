@@ -1,7 +1,8 @@
 import { createWriteStream } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { BulkClient, type BulkTransfer } from '../../../clients/bulk/index.js';
-import { jsonLine, jsonPieces } from '../../../clients/soif-tools/index.js';
+import { jsonLine } from '../../../clients/soif-tools/json-lines.js';
+import { jsonPieces } from '../../../clients/soif-tools/large-objects.js';
 import { PeerError } from '../../../protocols/errors.js';
 import { SpoolFile } from '../../../storage/files/spool-file.js';
 import { complain, complainOrThrow, EXIT } from '../exit.js';

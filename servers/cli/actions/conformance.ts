@@ -11,7 +11,7 @@ import {
   tap,
 } from '../../../clients/conformance/index.js';
 import { ConnectionError, UsageError } from '../../../protocols/errors.js';
-import { StopSignal } from '../../host/index.js';
+import { StopSignal } from '../../host/stop-signal.js';
 import { complain, complainOrThrow, EXIT } from '../exit.js';
 import { StandardOutput } from '../standard-output.js';
 

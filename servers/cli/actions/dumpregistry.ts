@@ -1,8 +1,11 @@
 import { join } from 'node:path';
 import type { GathererIds, RegistryRecord } from '../../../protocols/registry/index.js';
 import { decodeText, urlFields, urlOfBytes } from '../../../protocols/soif/index.js';
-import { BrokerStore, type RegistryEntry } from '../../../storage/index.js';
-import { locateBroker, RegistryFile, readGathererIds } from '../../../storage/original-registry/index.js';
+import { BrokerStore } from '../../../storage/broker/broker-store.js';
+import { locateBroker } from '../../../storage/original-registry/broker-directory.js';
+import { readGathererIds } from '../../../storage/original-registry/export-registry.js';
+import { RegistryFile } from '../../../storage/original-registry/registry-file.js';
+import type { RegistryEntry } from '../../../storage/records/records.js';
 import { complain, EXIT } from '../exit.js';
 import { printable, printableUrl } from '../printable.js';
 import { StandardOutput } from '../standard-output.js';

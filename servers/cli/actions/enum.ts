@@ -1,16 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseGathererConf } from '../../../protocols/config/index.js';
+import { parseGathererConf } from '../../../protocols/config/gatherer-conf.js';
 import { UsageError } from '../../../protocols/errors.js';
-import {
-  type DocumentEvent,
-  debugProcessors,
-  documentChannel,
-  followDebug,
-  Gatherer,
-} from '../../gatherer/index.js';
-import { createDebug, createLogger, DebugFlags, StopSignal } from '../../host/index.js';
+import { type DocumentEvent, documentChannel } from '../../crawler/events.js';
+import { debugProcessors, followDebug } from '../../gatherer/debug.js';
+import { Gatherer } from '../../gatherer/gatherer.js';
+import { createDebug, DebugFlags } from '../../host/debug-flags.js';
+import { createLogger } from '../../host/logger.js';
+import { StopSignal } from '../../host/stop-signal.js';
 import { complain, EXIT } from '../exit.js';
 import { StandardOutput } from '../standard-output.js';
 

@@ -1,20 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import { createFetcher, type Fetcher } from '../../../clients/fetch/index.js';
+import { createFetcher } from '../../../clients/fetch/create-fetcher.js';
+import type { Fetcher } from '../../../clients/fetch/types.js';
 import { jsonLine } from '../../../clients/soif-tools/json-lines.js';
 import { messageOf, StorageError, UsageError } from '../../../protocols/errors.js';
 import { decodeSoif } from '../../../protocols/soif/index.js';
 import { DEFAULT_REFRESH_RATE, DEFAULT_TIME_TO_LIVE } from '../../../protocols/time.js';
-import {
-  type EssenceOutput,
-  EssencePool,
-  type EssencePoolOptions,
-  installedPrograms,
-  isRejected,
-  type RecognitionStep,
-  recognize,
-} from '../../essence/index.js';
+import { installedPrograms } from '../../essence/external/index.js';
+import type { EssenceOutput } from '../../essence/model.js';
+import { EssencePool, type EssencePoolOptions } from '../../essence/pool.js';
+import { isRejected, type RecognitionStep, recognize } from '../../essence/recognize.js';
 import { sentenceOf } from '../db/run-tool.js';
 import { storeObjects } from '../essence/database.js';
 import { type Messages, openMessages } from '../essence/messages.js';

@@ -1,4 +1,5 @@
-import { entryUrl, type FetchResult } from '../../../clients/fetch/index.js';
+import { entryUrl } from '../../../clients/fetch/entry-names.js';
+import type { FetchResult } from '../../../clients/fetch/types.js';
 import { UsageError } from '../../../protocols/errors.js';
 import { readFirstLine } from '../hidden-answer.js';
 import { documentOf, retrieve } from '../retrieve.js';

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { UsageError } from '../../../protocols/errors.js';
-import { type GatherdProgramOptions, runDaemon, runInetd } from '../../gatherd/index.js';
-import { DebugFlags, notifyReady } from '../../host/index.js';
+import { type GatherdProgramOptions, runDaemon, runInetd } from '../../gatherd/daemon.js';
+import { DebugFlags } from '../../host/debug-flags.js';
+import { notifyReady } from '../../host/notify.js';
 import {
   type ConnectionOptions,
   certificateFiles,

@@ -1,32 +1,23 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { GathererConfig } from '../../../protocols/config/index.js';
+import type { GathererConfig } from '../../../protocols/config/gatherer-conf.js';
 import { type ConfigError, UsageError } from '../../../protocols/errors.js';
 import { canonicalUrl } from '../../../protocols/urls/index.js';
-import type { PublishedReferences } from '../../../storage/references/index.js';
-import { configFromRoots } from '../../all-in-one/index.js';
-import { gatherdFiles } from '../../gatherd/index.js';
-import {
-  debugProcessors,
-  followDebug,
-  Gatherer,
-  type GatherReport,
-  logDocuments,
-  logRun,
-  MonitoredGatherer,
-  writeGathererScripts,
-} from '../../gatherer/index.js';
+import type { PublishedReferences } from '../../../storage/references/builder.js';
+import { configFromRoots } from '../../all-in-one/roots.js';
+import { gatherdFiles } from '../../gatherd/files.js';
+import { debugProcessors, followDebug } from '../../gatherer/debug.js';
+import { MonitoredGatherer } from '../../gatherer/figures.js';
+import { Gatherer, type GatherReport } from '../../gatherer/gatherer.js';
+import { logDocuments, logRun } from '../../gatherer/log.js';
 import { RunState } from '../../gatherer/run-state.js';
-import {
-  createDebug,
-  createLogger,
-  DebugFlags,
-  type PidRecord,
-  runningProcess,
-  StopSignal,
-} from '../../host/index.js';
-import { Monitor } from '../../monitor/index.js';
+import { writeGathererScripts } from '../../gatherer/scripts.js';
+import { createDebug, DebugFlags } from '../../host/debug-flags.js';
+import { createLogger } from '../../host/logger.js';
+import { type PidRecord, runningProcess } from '../../host/pid-file.js';
+import { StopSignal } from '../../host/stop-signal.js';
+import { Monitor } from '../../monitor/monitor.js';
 import type { MonitorOption } from '../connection-options.js';
 import { writeExportFiles } from '../db/export-files.js';
 import { EXIT } from '../exit.js';

@@ -1,5 +1,5 @@
-import { gatherdFiles } from '../../gatherd/index.js';
-import { runningProcess, stopProcess } from '../../host/index.js';
+import { gatherdFiles } from '../../gatherd/files.js';
+import { runningProcess, stopProcess } from '../../host/pid-file.js';
 import { complain, EXIT } from '../exit.js';
 
 export interface KillOptions {

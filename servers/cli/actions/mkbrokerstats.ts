@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
-import { BrokerStore } from '../../../storage/index.js';
-import { readBrokerConf, statsFile } from '../../broker/index.js';
+import { BrokerStore } from '../../../storage/broker/broker-store.js';
+import { readBrokerConf } from '../../broker/broker-files.js';
+import { statsFile } from '../../broker/web/stats-file.js';
 import { EXIT } from '../exit.js';
 import { StandardOutput } from '../standard-output.js';
 import { refuseRunning } from '../stopped-broker.js';

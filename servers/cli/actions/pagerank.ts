@@ -1,4 +1,5 @@
-import { publishRanks, ReferencesReader } from '../../../storage/references/index.js';
+import { publishRanks } from '../../../storage/references/rank-publication.js';
+import { ReferencesReader } from '../../../storage/references/reader.js';
 import { runTool } from '../db/run-tool.js';
 import { Progress } from '../progress.js';
 import { PHASE_LABELS } from './links/load.js';

@@ -1,4 +1,5 @@
-import { linkedUrls, type PagesQuery, ReferencesClient } from '../../../clients/references/index.js';
+import type { PagesQuery } from '../../../clients/references/calls.js';
+import { ReferencesClient } from '../../../clients/references/client.js';
 import { PeerError, ProtocolError, UsageError } from '../../../protocols/errors.js';
 import {
   CODES,
@@ -150,6 +151,7 @@ async function printUrls(
   const limit = all ? Number.POSITIVE_INFINITY : (count ?? DEFAULT_URLS);
   let shown = 0;
   let found: number | undefined;
+  const { linkedUrls } = await import('../../../clients/references/linked-urls.js');
   const pages = linkedUrls({
     ...address,
     what,

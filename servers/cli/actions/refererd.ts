@@ -1,16 +1,15 @@
 import { resolve } from 'node:path';
-import { notifyReady, openCertificate, StopSignal } from '../../host/index.js';
-import { Monitor } from '../../monitor/index.js';
-import {
-  FileLog,
-  LEVEL,
-  logLines,
-  type MailRelay,
-  monitoredRefererd,
-  runRefererProcess,
-  startRefererd,
-  superviseRefererd,
-} from '../../refererd/index.js';
+import { notifyReady } from '../../host/notify.js';
+import { StopSignal } from '../../host/stop-signal.js';
+import { openCertificate } from '../../host/tls.js';
+import { Monitor } from '../../monitor/monitor.js';
+import type { MailRelay } from '../../refererd/fault-report.js';
+import { monitoredRefererd } from '../../refererd/figures.js';
+import { LEVEL } from '../../refererd/level.js';
+import { FileLog, logLines } from '../../refererd/log.js';
+import { runRefererProcess } from '../../refererd/process.js';
+import { startRefererd } from '../../refererd/start.js';
+import { superviseRefererd } from '../../refererd/supervisor.js';
 import {
   certificateFiles,
   type MonitorOption,

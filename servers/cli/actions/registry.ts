@@ -1,16 +1,13 @@
 import { join, resolve } from 'node:path';
 import { StorageError } from '../../../protocols/errors.js';
 import type { RegistryFormat, RegistryReading, RegistryVersion } from '../../../protocols/registry/index.js';
-import { BrokerStore } from '../../../storage/index.js';
-import {
-  checkRegistry,
-  copyAdminFiles,
-  exportRegistry,
-  importRegistry,
-  locateBroker,
-  type RegistryProblem,
-  repairRegistry,
-} from '../../../storage/original-registry/index.js';
+import { BrokerStore } from '../../../storage/broker/broker-store.js';
+import { locateBroker } from '../../../storage/original-registry/broker-directory.js';
+import { checkRegistry } from '../../../storage/original-registry/check.js';
+import { copyAdminFiles, exportRegistry } from '../../../storage/original-registry/export-registry.js';
+import { importRegistry } from '../../../storage/original-registry/import-registry.js';
+import { repairRegistry } from '../../../storage/original-registry/repair.js';
+import type { RegistryProblem } from '../../../storage/original-registry/scan.js';
 import { report, runTool, type Tool } from '../db/run-tool.js';
 import { complain, EXIT } from '../exit.js';
 import { refuseRunning } from '../stopped-broker.js';

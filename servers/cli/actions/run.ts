@@ -1,14 +1,11 @@
 import { join } from 'node:path';
-import {
-  AllInOne,
-  configFromRoots,
-  DocumentsServer,
-  findTrials,
-  type LogName,
-  readOwnDocuments,
-  type Trials,
-} from '../../all-in-one/index.js';
-import { createLogger, type Logger, StopSignal } from '../../host/index.js';
+import { AllInOne, type LogName } from '../../all-in-one/all-in-one.js';
+import { DocumentsServer } from '../../all-in-one/documents-server.js';
+import { readOwnDocuments } from '../../all-in-one/own-documents.js';
+import { configFromRoots } from '../../all-in-one/roots.js';
+import { findTrials, type Trials } from '../../all-in-one/trials.js';
+import { createLogger, type Logger } from '../../host/logger.js';
+import { StopSignal } from '../../host/stop-signal.js';
 import type { CommandEntry } from '../command-entry.js';
 import {
   type ConnectionOptions,

@@ -4,7 +4,9 @@ import { pathToFileURL } from 'node:url';
 import { readInput } from '../../../clients/soif-tools/input.js';
 import { encodeAttributes } from '../../../protocols/soif/index.js';
 import { canonicalUrl } from '../../../protocols/urls/index.js';
-import { createEssenceContext, installedPrograms, summarizeByTable } from '../../essence/index.js';
+import { createEssenceContext } from '../../essence/context.js';
+import { installedPrograms } from '../../essence/external/index.js';
+import { summarizeByTable } from '../../essence/sgml-document.js';
 import { complain, EXIT } from '../exit.js';
 import { StandardOutput } from '../standard-output.js';
 

@@ -1,14 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { UsageError } from '../../../protocols/errors.js';
-import {
-  type CheckedStore,
-  checkStores,
-  type RepairedStore,
-  repairStores,
-} from '../../../storage/check/index.js';
+import { type CheckedStore, checkStores } from '../../../storage/check/check.js';
+import { type RepairedStore, repairStores } from '../../../storage/check/repair.js';
 import { checkCrawlFiles } from '../../crawler/check-files.js';
-import { StopSignal } from '../../host/index.js';
+import { StopSignal } from '../../host/stop-signal.js';
 import { complain, complainOrThrow, EXIT } from '../exit.js';
 import { Progress } from '../progress.js';
 import { StandardOutput } from '../standard-output.js';

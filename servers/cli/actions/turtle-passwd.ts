@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { StorageError, UsageError } from '../../../protocols/errors.js';
 import { replaceFile } from '../../../storage/files/replace-file.js';
-import { checkUserName, UserBase, userLine, withUser } from '../../refererd/index.js';
+import { checkUserName, UserBase, userLine, withUser } from '../../refererd/user-base.js';
 import { complain, EXIT } from '../exit.js';
 import { firstLine, hiddenAnswer } from '../hidden-answer.js';
 

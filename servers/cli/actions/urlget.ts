@@ -1,4 +1,5 @@
-import { cacheSettings, DiskCache, defaultCacheDirectory } from '../../../clients/fetch/index.js';
+import { DiskCache } from '../../../clients/fetch/cache/disk-cache.js';
+import { cacheSettings, defaultCacheDirectory } from '../../../clients/fetch/cache/settings.js';
 import { readFirstLine } from '../hidden-answer.js';
 import { retrieve } from '../retrieve.js';
 

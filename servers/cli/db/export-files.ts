@@ -3,9 +3,10 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { StorageError } from '../../../protocols/errors.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
-import { GENERATIONS_DIRECTORY, TEMPLATES_FILE } from '../../../storage/databases/index.js';
+import { GENERATIONS_DIRECTORY, TEMPLATES_FILE } from '../../../storage/databases/file-kind.js';
 import { replaceFile } from '../../../storage/files/replace-file.js';
-import { Generations, type SummarySnapshot } from '../../../storage/index.js';
+import { Generations } from '../../../storage/generations/generations.js';
+import type { SummarySnapshot } from '../../../storage/generations/snapshot.js';
 // Imported directly, because the index would load the whole server.
 import { encodeInfo } from '../../gatherd/info.js';
 

@@ -1,6 +1,7 @@
 import type { UnixSeconds } from '../../../protocols/time.js';
-import { createProduction, DatabaseFile, type ToolOptions } from '../../../storage/databases/index.js';
-import { StopSignal } from '../../host/index.js';
+import type { DatabaseFile } from '../../../storage/databases/database-file.js';
+import type { ToolOptions } from '../../../storage/databases/load.js';
+import { StopSignal } from '../../host/stop-signal.js';
 import { complain, complainOrThrow, EXIT } from '../exit.js';
 import { Progress } from '../progress.js';
 import { StandardOutput } from '../standard-output.js';
@@ -49,11 +50,13 @@ export async function runTool(name: string, work: (tool: Tool) => Promise<void>)
 /** Opens the database file that a tool changes, see {@link prepareTarget}. */
 export async function openTarget(path: string, tool: Tool): Promise<DatabaseFile> {
   await prepareTarget(path, tool);
+  const { DatabaseFile } = await import('../../../storage/databases/database-file.js');
   return DatabaseFile.open(path);
 }
 
 /** Makes `PRODUCTION.gdbm` of a Gatherer's data directory if it is not there, and says so. */
 export async function prepareTarget(path: string, tool: Tool): Promise<void> {
+  const { createProduction } = await import('../../../storage/databases/change.js');
   const objects = await createProduction(path, { signal: tool.signal });
   if (objects === undefined) return;
   tool.onWarning?.(`${path} is made from the ${objects} published objects; "harvest mkindex" publishes it`);

@@ -2,12 +2,10 @@ import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode, messageOf, StorageError } from '../../../protocols/errors.js';
 import { decodeSoif } from '../../../protocols/soif/index.js';
-import {
-  DatabaseFile,
-  loadObjects,
-  type SourceObject,
-  WORKING_FILE,
-} from '../../../storage/databases/index.js';
+import { DatabaseFile } from '../../../storage/databases/database-file.js';
+import { WORKING_FILE } from '../../../storage/databases/file-kind.js';
+import { loadObjects } from '../../../storage/databases/load.js';
+import type { SourceObject } from '../../../storage/databases/sources.js';
 import { createDirectory } from '../../../storage/files/make-directory.js';
 import { replaceFile } from '../../../storage/files/replace-file.js';
 

@@ -1,4 +1,4 @@
-import { createLogger } from '../../host/index.js';
+import { createLogger } from '../../host/logger.js';
 import { writeMessage } from '../printable.js';
 
 /** Receives the messages about documents. */

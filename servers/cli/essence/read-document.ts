@@ -2,10 +2,14 @@ import { createReadStream } from 'node:fs';
 import { lstat, readlink, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Fetcher, fetchFollowing, localPathOf } from '../../../clients/fetch/index.js';
+import { localPathOf } from '../../../clients/fetch/file-fetcher.js';
+import { fetchFollowing } from '../../../clients/fetch/follow.js';
+import type { Fetcher } from '../../../clients/fetch/types.js';
 import { KitError, messageOf, StorageError, UsageError } from '../../../protocols/errors.js';
 import { canonicalUrl, withoutUserInfo } from '../../../protocols/urls/index.js';
-import { type EssenceInput, isRejected, type SelectionRules, typeByUrl } from '../../essence/index.js';
+import type { SelectionRules } from '../../essence/context.js';
+import type { EssenceInput } from '../../essence/model.js';
+import { isRejected, typeByUrl } from '../../essence/recognize.js';
 
 /** Limits of reading. */
 export interface ReadOptions {

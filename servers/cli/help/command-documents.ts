@@ -1,5 +1,5 @@
 // The help of every command as a Markdown document.
-import { createDocument, type OwnDocument } from '../../all-in-one/index.js';
+import { createDocument, type OwnDocument } from '../../all-in-one/own-documents.js';
 import type { CommandEntry } from '../command-entry.js';
 import { helpOf, sentence } from './command-help.js';
 

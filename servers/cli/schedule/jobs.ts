@@ -1,13 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, join, resolve } from 'node:path';
-import {
-  type BrokerConfig,
-  type GathererConfig,
-  parseBrokerConf,
-  parseCollectionConf,
-  parseGathererConf,
-} from '../../../protocols/config/index.js';
+import { type BrokerConfig, parseBrokerConf } from '../../../protocols/config/broker-conf.js';
+import { parseCollectionConf } from '../../../protocols/config/collection-conf.js';
+import { type GathererConfig, parseGathererConf } from '../../../protocols/config/gatherer-conf.js';
 import { messageOf, UsageError } from '../../../protocols/errors.js';
 import { fileNameOf } from '../init/answers.js';
 

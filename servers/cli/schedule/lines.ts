@@ -1,4 +1,4 @@
-import { shellWord } from '../../host/index.js';
+import { shellWord } from '../../host/script-file.js';
 import type { Collection, Job } from './jobs.js';
 import { calendarTime, cronTime, type Period, type TimeOfDay } from './times.js';
 

@@ -1,2 +1,2 @@
-export { type Annotation, AnnotationFile } from './annotation-file.js';
+export { AnnotationFile } from './annotation-file.js';
 export { FormServer } from './form-server.js';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { decodeSoif, textOfUrl } from '../../../protocols/soif/index.js';
-import { Generations } from '../../../storage/index.js';
+import { Generations } from '../../../storage/generations/generations.js';
 
 /** An object of the Gatherer, for the list of the form. */
 interface ListedObject {

@@ -1,4 +1,3 @@
 export { namePartsOf } from './file-names.js';
-export { Mirror, type MirrorReport } from './mirror.js';
-export { MIRROR_DATA } from './mirror-data.js';
+export { Mirror } from './mirror.js';
 export { MirrorIndex } from './mirror-index.js';

@@ -1,14 +1,11 @@
 import { decodeSoif, encodeSoif, type SoifObject } from '../../../protocols/soif/index.js';
-import type {
-  DocumentRecord,
-  GathererBatch,
-  MetaStore,
-  Summary,
-  SummaryStore,
-} from '../../../storage/index.js';
+import type { GathererBatch } from '../../../storage/gatherer/batch.js';
+import type { MetaStore } from '../../../storage/gatherer/meta.js';
+import type { DocumentRecord } from '../../../storage/records/records.js';
+import type { Summary, SummaryStore } from '../../../storage/summaries/summary-store.js';
 import type { Processor, ProcessResult } from '../../crawler/chains.js';
 import type { CrawlUri } from '../../crawler/crawl-uri.js';
-import type { EssenceOutput, ExplodedObject } from '../../essence/index.js';
+import type { EssenceOutput, ExplodedObject } from '../../essence/model.js';
 import type { Annotations } from '../annotations.js';
 import type { MinTimeToLive } from '../min-time-to-live.js';
 import { hasSameValues, isAnnotated, type RulesDigest } from '../rules-digest.js';

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import type { References, ReferencesReader } from '../../../storage/references/index.js';
+import type { References } from '../../../storage/references/contract.js';
+import type { ReferencesReader } from '../../../storage/references/reader.js';
 import { sendPage } from '../../web/replies.js';
 import { type LinksView, readLinksView, VIEWS } from './links-view.js';
 import { renderHomePage, renderLinksPage, renderUnknownPage } from './pages.js';

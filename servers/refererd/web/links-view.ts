@@ -1,5 +1,5 @@
 // Reads one page of the links of a document or a site.
-import type { LinkKind, References } from '../../../storage/references/index.js';
+import type { LinkKind, References } from '../../../storage/references/contract.js';
 import { findSubject, type Subject } from './subject.js';
 
 /** Links on one page. */

@@ -1,6 +1,6 @@
 // Renders the pages of links.
 // Links are relative, so that a proxy may serve the pages below any path.
-import type { ReferencesCounts } from '../../../storage/references/index.js';
+import type { ReferencesCounts } from '../../../storage/references/contract.js';
 import { type Content, type Html, html, link } from '../../web/html.js';
 import { renderPage } from '../../web/page-shell.js';
 import type { LinksView, ViewName } from './links-view.js';

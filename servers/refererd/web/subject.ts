@@ -2,12 +2,8 @@
 import { KitError } from '../../../protocols/errors.js';
 import { MAX_U32 } from '../../../protocols/sstp/index.js';
 import { canonicalDocumentUrl, formatServerName, serverNameOf } from '../../../protocols/urls/index.js';
-import type {
-  References,
-  ReferencesReader,
-  ServerRecord,
-  UrlRecord,
-} from '../../../storage/references/index.js';
+import type { References, ServerRecord, UrlRecord } from '../../../storage/references/contract.js';
+import type { ReferencesReader } from '../../../storage/references/reader.js';
 
 /** The document and the site that a query names. */
 export interface Subject {

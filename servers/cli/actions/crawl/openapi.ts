@@ -1,4 +1,4 @@
-import { openApiDocument } from '../../../crawler/console/index.js';
+import { openApiDocument } from '../../../crawler/console/openapi.js';
 import { StandardOutput } from '../../standard-output.js';
 
 /** The action of `harvest crawl openapi`. */

@@ -1,16 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { messageOf, UsageError } from '../../../../protocols/errors.js';
-import {
-  type AppliedSheet,
-  type CrawlOrderConfig,
-  type CrawlSettings,
-  chainSteps,
-  defaultOrderText,
-  describeSettings,
-  readOrderText,
-  SheetOverlays,
-  settingsTable,
-} from '../../../crawler/order/index.js';
+import { chainSteps } from '../../../crawler/order/chain-config.js';
+import { defaultOrderText, describeSettings, settingsTable } from '../../../crawler/order/describe.js';
+import type { CrawlOrderConfig } from '../../../crawler/order/order.js';
+import { readOrderText } from '../../../crawler/order/read-order-file.js';
+import type { CrawlSettings } from '../../../crawler/order/settings.js';
+import { type AppliedSheet, SheetOverlays } from '../../../crawler/order/sheets.js';
 import { importProcessor } from '../../../crawler/processors/user-processor.js';
 import { EXIT } from '../../exit.js';
 import { printable, writeMessage } from '../../printable.js';

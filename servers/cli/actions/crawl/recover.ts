@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import { UsageError } from '../../../../protocols/errors.js';
-import { configFromRoots } from '../../../all-in-one/index.js';
+import { configFromRoots } from '../../../all-in-one/roots.js';
 import { listCheckpoints, restoreCheckpoint } from '../../../crawler/checkpoint.js';
 import { formatNumber } from '../../../crawler/console/labels.js';
 import { readConfiguredOrder } from '../../../gatherer/gatherer.js';
 import { type RecoveredJournal, recoverJournal } from '../../../gatherer/recover-journal.js';
-import { StopSignal } from '../../../host/index.js';
+import { StopSignal } from '../../../host/stop-signal.js';
 import { exitStatus, gathererOf } from '../../crawl/find-crawl.js';
 import { complain, EXIT } from '../../exit.js';
 import { writeMessage } from '../../printable.js';

@@ -1,5 +1,5 @@
 import { StorageError } from '../../../../protocols/errors.js';
-import { isStoreInUse } from '../../../../storage/index.js';
+import { isStoreInUse } from '../../../../storage/level/open-database.js';
 import type { CrawlSnapshot, QueueState } from '../../../crawler/control.js';
 import { OfflineCrawl } from '../../../crawler/offline-crawl.js';
 import type { ConsoleClient } from '../../crawl/console-client.js';

@@ -1,4 +1,4 @@
-import { packWacz } from '../../../crawler/warc/index.js';
+import { packWacz } from '../../../crawler/warc/wacz.js';
 import { exitStatus } from '../../crawl/find-crawl.js';
 import { StandardOutput } from '../../standard-output.js';
 

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { ConnectionError } from '../../../../protocols/errors.js';
 import { RateHistory } from '../../../crawler/console/history.js';
 import type { CrawlSnapshot, QueueReport, QueueState } from '../../../crawler/control.js';
-import { StopSignal } from '../../../host/index.js';
+import { StopSignal } from '../../../host/stop-signal.js';
 import type { ConsoleClient } from '../../crawl/console-client.js';
 import type { CrawlSelection } from '../../crawl/crawl-options.js';
 import { exitStatus, reportNoCrawl, runningCrawl } from '../../crawl/find-crawl.js';

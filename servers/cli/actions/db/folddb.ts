@@ -1,18 +1,16 @@
 import { join } from 'node:path';
 import { StorageError } from '../../../../protocols/errors.js';
+import { DatabaseFile } from '../../../../storage/databases/database-file.js';
 import {
-  cleanDatabase,
-  consolidate,
-  DatabaseFile,
   type LocatedSource,
-  locateExported,
   locateSource,
-  publishDirectory,
-  removeBinary,
   TEMPLATES_FILE,
-  temporaryCopy,
   WORKING_FILE,
-} from '../../../../storage/databases/index.js';
+} from '../../../../storage/databases/file-kind.js';
+import { temporaryCopy } from '../../../../storage/databases/load.js';
+import { cleanDatabase, removeBinary } from '../../../../storage/databases/maintain.js';
+import { consolidate } from '../../../../storage/databases/merge.js';
+import { locateExported, publishDirectory } from '../../../../storage/databases/publish-directory.js';
 import { encodeStatistics, openGeneration, writeStatistics, writeTemplates } from '../../db/export-files.js';
 import { type Counts, nowOf, runTool, sentenceOf, type Tool } from '../../db/run-tool.js';
 import { type GathererOptions, gathererOf, publicationCounts } from './publish.js';

@@ -1,17 +1,16 @@
 import { StorageError } from '../../../../protocols/errors.js';
 import { bytesOfUrl, textOfUrl, timesOf, urlFields } from '../../../../protocols/soif/index.js';
+import { changeDatabase } from '../../../../storage/databases/change.js';
+import { DatabaseFile } from '../../../../storage/databases/database-file.js';
+import { locateSource } from '../../../../storage/databases/file-kind.js';
+import { loadObjects } from '../../../../storage/databases/load.js';
+import { recordOf, storedUrl } from '../../../../storage/databases/record.js';
 import {
-  changeDatabase,
-  DatabaseFile,
-  loadObjects,
-  locateSource,
   openLocated,
   openSource,
   readStream,
-  recordOf,
   type SourceObject,
-  storedUrl,
-} from '../../../../storage/databases/index.js';
+} from '../../../../storage/databases/sources.js';
 import { openTarget, prepareTarget, report, runTool, type Tool } from '../../db/run-tool.js';
 
 export interface JsonOption {

@@ -1,11 +1,8 @@
 import { StorageError } from '../../../../protocols/errors.js';
-import {
-  changeDatabase,
-  loadObjects,
-  locateSource,
-  openSource,
-  readStream,
-} from '../../../../storage/databases/index.js';
+import { changeDatabase } from '../../../../storage/databases/change.js';
+import { locateSource } from '../../../../storage/databases/file-kind.js';
+import { loadObjects } from '../../../../storage/databases/load.js';
+import { openSource, readStream } from '../../../../storage/databases/sources.js';
 import { report, runTool, type Tool } from '../../db/run-tool.js';
 
 /** The action of `harvest template2db`. */

@@ -1,4 +1,4 @@
-import { cleanDatabase, removeBinary } from '../../../../storage/databases/index.js';
+import { cleanDatabase, removeBinary } from '../../../../storage/databases/maintain.js';
 import { nowOf, openTarget, report, runTool } from '../../db/run-tool.js';
 
 /** The action of `harvest expiredb`. */

@@ -1,9 +1,6 @@
-import {
-  changeDatabase,
-  consolidate,
-  locateSource,
-  mergeDatabases,
-} from '../../../../storage/databases/index.js';
+import { changeDatabase } from '../../../../storage/databases/change.js';
+import { locateSource } from '../../../../storage/databases/file-kind.js';
+import { consolidate, mergeDatabases } from '../../../../storage/databases/merge.js';
 import { prepareTarget, report, runTool } from '../../db/run-tool.js';
 
 /** The action of `harvest mergedb`. */

@@ -1,5 +1,8 @@
-import { type PublishedDirectory, publishDirectory } from '../../../../storage/databases/index.js';
-import type { GathererNames } from '../../../../storage/index.js';
+import {
+  type PublishedDirectory,
+  publishDirectory,
+} from '../../../../storage/databases/publish-directory.js';
+import type { GathererNames } from '../../../../storage/generations/export/survey.js';
 import { encodeStatistics, openGeneration, writeStatistics, writeTemplates } from '../../db/export-files.js';
 import { type Counts, nowOf, report, runTool } from '../../db/run-tool.js';
 

@@ -4,8 +4,8 @@ import {
   dumpDocuments,
   dumpLinks,
   dumpServers,
-  ReferencesReader,
-} from '../../../../storage/references/index.js';
+} from '../../../../storage/references/dump.js';
+import { ReferencesReader } from '../../../../storage/references/reader.js';
 import { runTool } from '../../db/run-tool.js';
 
 type Content = (typeof CONTENTS)[number];

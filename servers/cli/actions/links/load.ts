@@ -1,5 +1,7 @@
 import { statSync } from 'node:fs';
-import { type BuildPhase, type ByteOrder, loadReferences } from '../../../../storage/references/index.js';
+import { loadReferences } from '../../../../storage/references/load.js';
+import type { ByteOrder } from '../../../../storage/references/pair-parser.js';
+import type { BuildPhase } from '../../../../storage/references/progress-reporter.js';
 import { report, runTool } from '../../db/run-tool.js';
 import { Progress } from '../../progress.js';
 

@@ -1,5 +1,5 @@
 import { decodeText, encodeSoif } from '../../../../protocols/soif/index.js';
-import { convertDocument } from '../../../essence/index.js';
+import { convertDocument } from '../../../essence/unnest/explode.js';
 import { complain, EXIT } from '../../exit.js';
 import { openFile } from '../../soif/files.js';
 import { OUTPUT_BUFFER_BYTES, StandardOutput } from '../../standard-output.js';
