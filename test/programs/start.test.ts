@@ -35,7 +35,7 @@ export async function load(url, context, next) {
 `)}`;
 
 t.test('the start of `harvest run` loads no library that only few documents need', (t) => {
-  const module = pathToFileURL(join(PROGRAM, '..', 'run.js')).href;
+  const module = pathToFileURL(join(PROGRAM, '..', 'actions', 'run.js')).href;
   const [command = '', ...args] = ['env', ...PLAIN_NODE];
   const { stderr, status } = spawnSync(
     command,
