@@ -7,9 +7,10 @@ export function summaryOfDraft(pieces: readonly DraftPiece[]): Summary | undefin
   const embedded: EmbeddedSummary[] = [];
   let open: DraftPiece[] = [];
   for (const piece of pieces) {
-    if (piece.component !== undefined) embedded.push(piece.component);
-    if (piece.component !== undefined) open = [];
-    else if (piece.part !== undefined) open.push(piece);
+    if (piece.components !== undefined) {
+      embedded.push(...piece.components);
+      open = [];
+    } else if (piece.part !== undefined) open.push(piece);
   }
   const [last] = open;
   const unfinished = summaryOfPieces(open);

@@ -35,7 +35,7 @@ function serve({ worker: setup, maxMemoryMb }: ReaderSetup): void {
   let unused = 0;
   let before = 0;
   let watch: NodeJS.Timeout | undefined;
-  /** What the thread has read of the current document, and when the last report was sent. */
+  /** What the thread has read of the current document, and when the last message was sent. */
   let pieces: DraftPiece[] = [];
   let reported = 0;
   let programsMs = 0;
@@ -67,6 +67,7 @@ function serve({ worker: setup, maxMemoryMb }: ReaderSetup): void {
       return;
     }
     before = process.memoryUsage.rss();
+    reported = performance.now();
     if ('ready' in reply) {
       unused = before;
       return tell(reply);

@@ -29,6 +29,6 @@ export interface DraftPiece {
   readonly attributes?: Summary['attributes'];
   /** The next page or paragraph of the running text. */
   readonly text?: string;
-  /** A component that was read to its end, in place of the pieces of it. */
-  readonly component?: EmbeddedSummary;
+  /** Components that were read to their end, the last one in place of the pieces of it. */
+  readonly components?: readonly EmbeddedSummary[];
 }

@@ -141,7 +141,7 @@ function summarizePage(document: SourceDocument, { htmlTable, settings }: Essenc
 
 const TEXT_TYPES: ReadonlySet<string> = new Set(TEXTS.map(([type]) => type));
 
-/** Characters of a text that are kept before it is read. */
+/** Characters of a text that are kept before it is read; a shorter one is read at once. */
 const KEPT_TEXT = 64 * 1024;
 
 /**
@@ -153,7 +153,7 @@ export function summarizerFor(type: string, fullText: boolean): Summarizer {
   if (!TEXT_TYPES.has(type)) return known;
   const reader = fullText ? summarizeFullText : known;
   return (document, context) => {
-    document.keep({ text: document.text.slice(0, KEPT_TEXT) });
+    if (document.body.length > KEPT_TEXT) document.keep({ text: document.text.slice(0, KEPT_TEXT) });
     return reader(document, context);
   };
 }

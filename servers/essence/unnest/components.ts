@@ -5,6 +5,7 @@ import type { EssenceInput, ExplodedObject } from '../model.js';
 import { NESTED_TYPES } from '../recognize.js';
 import type { EmbeddedSummary, Summary } from '../summary.js';
 import { summaryOf } from '../summary-of.js';
+import { mayReadInThread } from '../trust.js';
 import { chunksOf } from './chunks.js';
 import { CONVERTERS } from './converters/index.js';
 import { explode, unnesterOf } from './explode.js';
@@ -14,6 +15,8 @@ import { hasParts } from './mime.js';
 import { withoutRedundant } from './redundant-files.js';
 import { type Leaf, unnest } from './walk.js';
 
+/** Milliseconds after which components that were read are kept. */
+const KEEP_MS = 50;
 /** Maximum number of warnings of one document: an archive may have ten thousand links. */
 const MAX_WARNINGS = 30;
 
@@ -54,6 +57,13 @@ export async function componentsOf(
     return { embedded, exploded };
   }
   const time = document.time.within(settings.unnest.timeLimitMs);
+  let finished: EmbeddedSummary[] = [];
+  let keptAt = performance.now();
+  const keepFinished = () => {
+    if (finished.length > 0) document.keep({ components: finished });
+    finished = [];
+    keptAt = performance.now();
+  };
   await unnest(type, fileNameOf(input.url) || type, chunksOf(input.body), {
     rules,
     meter: new UnnestMeter(settings.unnest, input.body.length, time),
@@ -64,6 +74,9 @@ export async function componentsOf(
         time,
         keep: (piece) => document.keep({ ...piece, part: { name, type } }),
       });
+      // A message for each small text would cost more than reading it.
+      const isAtOnce = mayReadInThread(leaf, leaf.body.length, context, part.url);
+      if (!isAtOnce || performance.now() - keptAt > KEEP_MS) keepFinished();
       if (isExploder(leaf.type)) {
         exploded.push(...(await explode(partInput(input, leaf), leaf.type, part, context)));
       } else {
@@ -76,13 +89,7 @@ export async function componentsOf(
           for (const [name, value] of attributes) remaining -= name.length + value.length;
           const component = { name, type, ...(whole === undefined ? {} : { whole }) };
           embedded.push({ ...component, summary: { ...summary, attributes } });
-          const { description } = summary;
-          document.keep({
-            component: {
-              ...component,
-              summary: { attributes, ...(description === undefined ? {} : { description }) },
-            },
-          });
+          finished.push({ ...component, summary: draftOf(summary, attributes) });
         }
       }
       if (part.unfinished !== undefined) part.warn(`it is not read to its end (E-45): ${part.unfinished}`);
@@ -91,6 +98,11 @@ export async function componentsOf(
   });
   if (reported > MAX_WARNINGS) document.warn(`${reported - MAX_WARNINGS} more warnings about its components`);
   return { embedded: settings.grouping ? withoutRedundant(embedded) : embedded, exploded };
+}
+
+/** What is kept of a component's summary. */
+function draftOf({ description }: Summary, attributes: Summary['attributes']): Summary {
+  return { attributes, ...(description === undefined ? {} : { description }) };
 }
 
 /**
