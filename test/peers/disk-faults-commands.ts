@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { writeDocuments } from '../attacks/documents.js';
 import { CRASH, FAULT_SENTENCE, FaultSweep, sample } from '../disk/sweep.js';
+import { byTier } from '../helpers/seed.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 
 // Each point starts two processes.
@@ -29,14 +30,16 @@ async function examine(t: Test, sweep: FaultSweep, { args, complete, prepare }: 
     await begin();
     return sweep.changesOf(args, reads);
   };
-  const changes = await count(false);
-  const reads = await count(true);
+  const counts = new Map<boolean, number>();
   const kinds = [
-    { fault: 'ENOSPC', of: changes, reads: false, points: 3 },
-    { fault: 'EIO', of: changes, reads: false, points: 1 },
-    { fault: 'EIO', of: reads, reads: true, points: 1 },
+    { fault: 'ENOSPC', reads: false, points: byTier(1, 3) },
+    { fault: 'EIO', reads: false, points: 1 },
+    { fault: 'EIO', reads: true, points: byTier(0, 1) },
   ] as const;
-  for (const { fault, of, reads, points } of kinds) {
+  for (const { fault, reads, points } of kinds) {
+    if (points === 0) continue;
+    const of = counts.get(reads) ?? (await count(reads));
+    counts.set(reads, of);
     for (const at of sample(of, points)) {
       const name = `${fault} from ${reads ? 'read' : 'change'} ${at} of ${of}`;
       await begin();
