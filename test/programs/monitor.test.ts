@@ -65,11 +65,10 @@ t.test('gatherd: not ready without a generation; sessions, commands, objects', a
 
   const { data } = await gather(t);
   const { found, port } = await start(t, /^ready gatherd=127\.0\.0\.1:(\d+)$/m, 'gatherd', '-d', data, '0');
-  for (let i = 0; i < 250 && (await ask(port, '/readyz')).status !== 200; i++) await pause();
+  while ((await ask(port, '/readyz')).status !== 200) await pause();
   t.match(await ask(port, '/readyz'), { status: 200, text: '{"status":"ready","problems":[]}' });
   t.equal((await cli('gather', 'localhost', found[0] ?? '')).code, 0);
-  for (let i = 0; i < 250 && (await metrics(port)).get('harvest_gatherd_sessions_total') !== 1; i++)
-    await pause();
+  while ((await metrics(port)).get('harvest_gatherd_sessions_total') !== 1) await pause();
   const values = await metrics(port);
   for (const [name, value] of [
     ['harvest_gatherd_sessions_total', 1],
@@ -182,7 +181,7 @@ t.test('run and gatherer: one monitor for all; wrong addresses', async (t) => {
     /^ready /m,
     ...['run', `${site.url}/`, '--delay', '0', '--data', join(directory, 'data'), ...ports],
   );
-  for (let i = 0; i < 500 && (await metrics(port)).get('harvest_broker_objects') !== 1; i++) await pause();
+  while ((await metrics(port)).get('harvest_broker_objects') !== 1) await pause();
   const values = await metrics(port);
   for (const name of ['harvest_gatherer_objects', 'harvest_gatherd_objects', 'harvest_broker_objects'])
     t.equal(values.get(name), 1, name);
