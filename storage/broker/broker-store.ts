@@ -104,12 +104,15 @@ export class BrokerStore implements AsyncDisposable {
     if (openDirectories.has(path))
       throw new StorageError(`the store in ${path} is in use by this process already`);
     openDirectories.add(path);
+    let level: Level | undefined;
     try {
-      const level = await Level.open(path, { ...options, kind: 'broker', multithreading: true });
+      level = await Level.open(path, { ...options, kind: 'broker', multithreading: true });
       const counters = await readBrokerCounters(level);
       await deleteOrphans(level, counters.sequence);
       return new BrokerStore(level, counters, options);
     } catch (error) {
+      // Otherwise the store stays locked, and cannot be opened again when e.g. the disk has space.
+      await level?.close();
       openDirectories.delete(path);
       throw error;
     }

@@ -113,8 +113,14 @@ export class GathererStore implements AsyncDisposable {
       kind: 'gatherer',
       upgrade: true,
     });
-    const seal = known ?? (await LoginSeal.create(directory));
-    return new GathererStore(level, await readCounters(level), await LinkTables.open(level), seal, options);
+    try {
+      const seal = known ?? (await LoginSeal.create(directory));
+      return new GathererStore(level, await readCounters(level), await LinkTables.open(level), seal, options);
+    } catch (error) {
+      // Otherwise the store stays locked, and cannot be opened again when e.g. the disk has space.
+      await level.close();
+      throw error;
+    }
   }
 
   /** Deletes the tombstones of objects that no Broker can still have. */

@@ -1,5 +1,5 @@
 // G-81: logins of URLs in the rows of the working store.
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
@@ -104,5 +104,18 @@ t.test(
     }
     writeFileSync(join(checkpoint, 'LOGIN-KEY'), 'short');
     await t.rejects(GathererStore.open(checkpoint), { name: 'StorageError', message: /LOGIN-KEY.*5 bytes/ });
+  },
+);
+
+t.test(
+  'G-81: a store whose key cannot be written is closed again, and can be opened when it can',
+  async (t) => {
+    const directory = join(await temporaryDirectory(t), 'working');
+    const obstacle = join(directory, 'LOGIN-KEY.new');
+    mkdirSync(obstacle, { recursive: true });
+    await t.rejects(GathererStore.open(directory), /the key to the logins of URLs: EISDIR/);
+    rmdirSync(obstacle);
+    await using store = await GathererStore.open(directory);
+    t.equal(store.summaries.count, 0);
   },
 );
