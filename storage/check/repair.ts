@@ -1,6 +1,5 @@
 // `harvest store repair`: saves what can be read of a damaged store into a new one beside it.
-import { existsSync } from 'node:fs';
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { lstat, mkdir, rename, rm } from 'node:fs/promises';
 import { errorCode } from '../../protocols/errors.js';
 import { LoginSeal } from '../generations/login-seal.js';
 import { Level, type StoreKind } from '../level/level.js';
@@ -100,13 +99,23 @@ async function reserveNames(directory: string, suffix: string): Promise<{ target
   for (let i = 0; ; i++) {
     const ending = i === 0 ? suffix : `${suffix}.${i}`;
     const [target, damaged] = [`${directory}.repaired-${ending}`, `${directory}.damaged-${ending}`];
-    if (existsSync(damaged)) continue;
     try {
+      if (await exists(damaged)) continue;
       await mkdir(target);
       return { target, damaged };
     } catch (error) {
       if (errorCode(error) !== 'EEXIST') throw error;
     }
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return false;
+    throw error;
   }
 }
 

@@ -144,7 +144,7 @@ t.test('harvest run serves gatherd, broker and web page until it is stopped', as
   const [, gatherd, broker, web] = await run.output(
     /^ready gatherd=127\.0\.0\.1:(\d+) broker=127\.0\.0\.1:(\d+) web=(http:\S+)$/m,
   );
-  t.match(run.stdout, /harvest query/, 'the output suggests a query');
+  t.match(run.stdout, /harvest(?:\.js)? query/, 'the output suggests a query');
 
   const taken = await cli('run', data, ...optionsFor(join(data, 'taken')), '--gatherd-port', String(gatherd));
   t.equal(taken.code, 1, 'a port in use is a failure');

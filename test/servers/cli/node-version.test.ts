@@ -1,6 +1,7 @@
 // The version of Node that the kit needs.
 
 import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { LOWEST_NODE, nodeProblem } from '../../../servers/cli/node-version.js';
 
@@ -12,6 +13,6 @@ t.test('an older Node gets one sentence', async (t) => {
     );
   for (const version of [LOWEST_NODE, '20.20.2', '22.0.0', '24.21.0'])
     t.equal(nodeProblem(version), undefined);
-  const { engines } = JSON.parse(await readFile('package.json', 'utf8'));
+  const { engines } = JSON.parse(await readFile(fileURLToPath(import.meta.resolve('#package.json')), 'utf8'));
   t.equal(engines.node, `>=${LOWEST_NODE}`, 'package.json says the same');
 });
