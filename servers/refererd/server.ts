@@ -111,6 +111,11 @@ export class RefererServer implements AsyncDisposable {
     return server;
   }
 
+  /** Loads the HTTP pages now, not with their first client: another user might not read the files of the program. */
+  loadPages(): Promise<void> {
+    return this.#web.load();
+  }
+
   /** Begins to serve, also the clients that have connected already. */
   open(): void {
     const held = this.#held ?? new Set();

@@ -15,8 +15,7 @@ export class HttpOnDemand {
 
   /** Serves a connection, see {@link HttpServer.take}; closes it if the pages cannot be loaded. */
   take(socket: Socket, client: HttpClient): void {
-    this.#server ??= this.#load();
-    this.#server.then(
+    this.#loaded().then(
       (server) => {
         if (!socket.destroyed) server.take(socket, client);
       },
@@ -34,8 +33,15 @@ export class HttpOnDemand {
     await server?.close();
   }
 
-  async #load(): Promise<HttpServer> {
-    const { createHttpServer } = await import('./http-server.js');
-    return createHttpServer(this.#service);
+  /** Loads the pages before there is a client. */
+  async load(): Promise<void> {
+    await this.#loaded();
+  }
+
+  #loaded(): Promise<HttpServer> {
+    this.#server ??= import('./http-server.js').then(({ createHttpServer }) =>
+      createHttpServer(this.#service),
+    );
+    return this.#server;
   }
 }

@@ -31,6 +31,7 @@ import { OfflineCrawl } from '../../../servers/crawler/offline-crawl.js';
 import { type CrawlOrderInput, crawlOrderSchema } from '../../../servers/crawler/order/index.js';
 import { Gatherer } from '../../../servers/gatherer/index.js';
 import { GathererStore } from '../../../storage/index.js';
+import { byTier } from '../../helpers/seed.js';
 import { page, Site } from '../../helpers/site.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
@@ -115,7 +116,7 @@ function filesOf(directory: string): Record<string, string> {
   return files;
 }
 
-for (const seen of ['level', 'memory-set', 'disk-merge'] as const) {
+for (const seen of byTier(['disk-merge'] as const, ['level', 'memory-set', 'disk-merge'] as const)) {
   t.test(`CRAWL-17.3 a checkpoint of a running crawl is restored, seen filter ${seen}`, async (t) => {
     await using site = await Site.start(pages());
     const undisturbed = await temporaryDirectory(t);

@@ -1,4 +1,4 @@
-// The frontier: its conformance suite (with other seen filters: test/slow), deliberately wrong frontiers that the suite must find, and its data structures.
+// The frontier: its conformance suite (with other seen filters and settings: test/slow), deliberately wrong frontiers that the suite must find, and its data structures.
 
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -17,15 +17,6 @@ import { type OpenFrontier, opener } from './frontier-under-test.js';
 
 t.test('the frontier passes the conformance suite', async (t) => {
   frontierConformance({ test: (name, run) => t.test(name, run), open: opener('level'), histories: 1 });
-});
-
-t.test('the frontier whose queues go on during a write passes the conformance suite', async (t) => {
-  frontierConformance({
-    // One test expects a queue of new URIs before that of the page with them, which such a queue does not wait for.
-    test: (name, run) => (/ opened again continues/.test(name) ? undefined : t.test(name, run)),
-    open: opener('level', true),
-    histories: 1,
-  });
 });
 
 t.test('CRAWL-9.11 highest-uri: the queue whose best URI has the smallest precedence is next', async (t) => {
