@@ -145,7 +145,6 @@ class RefererProcess {
       parts.use(await Monitor.listen({ address, servers, log: logLines(log) }));
     }
     this.#pidFile = await PidFile.replace(this.config.pidfile);
-    if (process.getuid?.() === 0 && !options.chrooted) await server.loadPages();
     await this.#serve(service, server, written);
     await parts[Symbol.asyncDispose]();
     log.write(LEVEL.notice, 'stopped');

@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net';
 import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
 import type { Clock } from '../../protocols/clock.js';
+import { CloseStack } from '../../protocols/close-stack.js';
 import { CODES, ReplyBuffers, ReplyWriter } from '../../protocols/sstp/index.js';
 import { ConnectionTable, type Seat } from '../host/connection-table.js';
 import { FairShare } from '../host/fair-share.js';
@@ -10,7 +11,7 @@ import { plainAddress } from '../host/peer.js';
 import { type ConnectionContext, RefererConnection } from './connection.js';
 import { LEVEL } from './level.js';
 import type { RefererService } from './service.js';
-import { HttpOnDemand } from './web/http-on-demand.js';
+import { createHttpServer, type HttpServer } from './web/http-server.js';
 
 /** Clients that receive a refusal at the same time; the connections of further ones are closed without it. */
 const MAX_REFUSED = 32;
@@ -47,7 +48,7 @@ export class RefererServer implements AsyncDisposable {
   readonly #listener: Listener;
   readonly #connections = new Set<RefererConnection>();
   readonly #context: ConnectionContext;
-  readonly #web: HttpOnDemand;
+  readonly #web: HttpServer;
   readonly #table: ConnectionTable;
   /** A pause costs about a hundred requests; even beside twenty floods a cheap request waits for a few slices only. */
   readonly #fairShare = new FairShare({ sliceMs: 1 });
@@ -57,10 +58,10 @@ export class RefererServer implements AsyncDisposable {
   #stopping: Promise<void> | undefined;
   #allClosed: (() => void) | undefined;
 
-  private constructor(options: RefererServerOptions, listener: Listener) {
+  private constructor(options: RefererServerOptions, web: HttpServer, listener: Listener) {
     const { service, addresses, clock = monotonicClock } = options;
     this.#service = service;
-    this.#web = new HttpOnDemand(service);
+    this.#web = web;
     this.#listener = listener;
     this.addresses = addresses;
     this.port = listener.port;
@@ -83,7 +84,7 @@ export class RefererServer implements AsyncDisposable {
       log: service.log,
       buffers: new ReplyBuffers(),
       answer: (request, replies, log) => service.answer(request, replies, log),
-      serveHttp: (socket, client) => this.#web.take(socket, client),
+      serveHttp: (socket, client) => web.take(socket, client),
       closed: (connection) => this.#closed(connection),
     };
   }
@@ -95,6 +96,10 @@ export class RefererServer implements AsyncDisposable {
    */
   static async listen(options: RefererServerOptions): Promise<RefererServer> {
     const { service, addresses, port } = options;
+    await using parts = new CloseStack();
+    // Loaded before the first client: a request whose client has ended its direction must not wait, and after a change of the user the
+    // files of the program may be unreadable.
+    const web = parts.adopt(await createHttpServer(service), (opened) => opened.close());
     let server: RefererServer | undefined;
     const early: Socket[] = [];
     const listener = await Listener.open({
@@ -106,14 +111,10 @@ export class RefererServer implements AsyncDisposable {
       onConnection: (socket) => (server === undefined ? void early.push(socket) : server.#accept(socket)),
       onAcceptError: (error) => service.log.write(LEVEL.error, `accept: ${error.message}`),
     });
-    server = new RefererServer(options, listener);
+    server = new RefererServer(options, web, listener);
     for (const socket of early) server.#accept(socket);
+    parts.move();
     return server;
-  }
-
-  /** Loads the HTTP pages now, not with their first client: another user might not read the files of the program. */
-  loadPages(): Promise<void> {
-    return this.#web.load();
   }
 
   /** Begins to serve (R-54), also the clients that have connected already. */

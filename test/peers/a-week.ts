@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
+import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { Agent, request } from 'undici';
 import { CliProcess } from '../helpers/cli.js';
@@ -30,7 +31,7 @@ t.test('a week of operation', { skip: LIBRARY === undefined && 'faketime is not 
   const directory = await temporaryDirectory(t);
   const unpacked = spawnSync('tar', [
     'xzf',
-    join('test', 'upgrades', `${FORMER_VERSION}.tar.gz`),
+    fileURLToPath(new URL(`test/upgrades/${FORMER_VERSION}.tar.gz`, import.meta.resolve('#package.json'))),
     '-C',
     directory,
   ]);

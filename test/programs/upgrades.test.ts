@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import t from 'tap';
 import { GatherdServer } from '../../servers/gatherd/index.js';
@@ -9,7 +10,7 @@ import { createLogger } from '../../servers/host/index.js';
 import { CliProcess, cli } from '../helpers/cli.js';
 
 const PORTS = ['gatherd', 'broker', 'web', 'references'].flatMap((name) => [`--${name}-port`, '0']);
-const ARCHIVES = join('test', 'upgrades');
+const ARCHIVES = fileURLToPath(new URL('test/upgrades', import.meta.resolve('#package.json')));
 const versions = readdirSync(ARCHIVES).flatMap((name) => /^(.+)\.tar\.gz$/.exec(name)?.[1] ?? []);
 t.ok(versions.includes('0.1.0') && versions.includes('0.2.0'), 'there are archives');
 

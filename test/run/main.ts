@@ -1,5 +1,5 @@
 // `npm test`, the gate and `npm run verify`: runs the scripts of the manifest and prints a line for each.
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -96,6 +96,8 @@ async function main(): Promise<number> {
   const missing = provide([...plan.required, ...plan.optional].flatMap(({ needs }) => needs));
   // Sockets lie below it, whose paths have at most 107 bytes.
   const directory = mkdtempSync(join(tmpdir(), 'hv-'));
+  // Some scripts run programs as another user.
+  chmodSync(directory, 0o755);
   const logDirectory = join(process.cwd(), '.ci', 'logs', tier);
   rmSync(logDirectory, { recursive: true, force: true });
   mkdirSync(logDirectory, { recursive: true });

@@ -35,6 +35,13 @@ async function publishMany(t: Test, links: number): Promise<string> {
 const idsOf = (reply: string): number[] =>
   [...reply.matchAll(/HEADER_URI_ID: (\d+)/g)].map((match) => Number(match[1]));
 
+t.test('the first HTTP clients, which end their direction with the request, get their replies', async (t) => {
+  const { address } = await serveFixture(t);
+  const clients = await Promise.all(Array.from({ length: 5 }, () => RawClient.connect(t, address.port)));
+  for (const { socket } of clients) socket.end('GET /nothing HTTP/1.0\r\n\r\n');
+  for (const client of clients) t.match(await client.rest(), /^HTTP\/1\.[01] 404 /);
+});
+
 t.test('C-02, C-03, R-31: 25000 links are read in pages, and one reply has at most 10000', async (t) => {
   const { address } = await serveFixture(t, { data: await publishMany(t, 25_000) });
   const page = (start: number, count?: number) =>
