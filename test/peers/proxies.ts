@@ -1,5 +1,5 @@
 // The examples of proxies in front of the pages: nginx and Caddy as examples/proxies says, with TLS; addresses of visitors, forms, feeds and
-// the pages of links. Prints TAP. Needs nginx, caddy and curl-like requests of undici; `.ci/run` installs them.
+// the pages of links. Prints TAP. Needs nginx, caddy and curl-like requests of undici; the runner installs them.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

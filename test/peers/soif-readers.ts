@@ -1,6 +1,6 @@
 // Reads the export of gatherd with the original SOIF libraries of 1994 and 1995, in C and in Perl. They are part of the sources of
 // Debian's glimpse, which are fetched with apt into a temporary directory (or found in PEER_GLIMPSE_SOURCE) and compiled there.
-// Prints TAP. Needs gcc, libc6-dev, make, perl and apt; `.ci/run` installs them.
+// Prints TAP. Needs gcc, libc6-dev, make, perl and apt; the runner installs them.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';

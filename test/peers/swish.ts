@@ -1,4 +1,4 @@
-// Tests the Swish indexer with Debian's swish-e. Prints TAP; without it, only the translation of queries is tested. `.ci/run`
+// Tests the Swish indexer with Debian's swish-e. Prints TAP; without it, only the translation of queries is tested. The runner
 // installs it.
 import { spawnSync } from 'node:child_process';
 import { readdir, truncate } from 'node:fs/promises';
