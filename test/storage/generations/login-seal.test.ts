@@ -43,7 +43,10 @@ t.test('G-81: any text is opened as it was sealed, and no login is left in it', 
   );
   assertProperty(
     fc.property(login, (secret) => {
-      t.notOk(seal.seal(`http://${secret}@h.test/`).includes(`${secret}@`));
+      const sealed = seal.seal(`http://${secret}@h.test/`);
+      t.notOk(sealed.includes(`//${secret}@`));
+      // A short one can be the end of what it is encrypted to.
+      if (secret.length >= 12) t.notOk(sealed.includes(secret));
     }),
   );
 });
