@@ -24,7 +24,7 @@ import {
  * document's content; a document that cannot be summarized is rejected with a warning.
  *
  * @param recognition - its type, if the caller has determined it.
- * @param reading - the time for it, and who keeps what was read. Default: no limit, nobody
+ * @param reading - the time for it, and who keeps what was read. Default: no limit, and nothing is kept
  */
 export async function summarizeDocument(
   input: EssenceInput,

@@ -120,7 +120,7 @@ t.test('repair saves the objects outside the damaged block, and the result is so
   }
 });
 
-t.test("copies of the same second, and what a killed check left, are in nobody's way", async (t) => {
+t.test('copies of the same second, and what a killed check left, do no harm', async (t) => {
   const root = await temporaryDirectory(t);
   await fillBroker(root);
   const store = join(root, 'store');

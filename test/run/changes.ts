@@ -29,7 +29,7 @@ export function commitCount(): number {
 
 /**
  * The commit with which HEAD is compared: `$CI_BASE`, else where HEAD left `origin/main`, else the parent of the oldest commit of the
- * 24 hours before HEAD. Undefined if there is none: everything has changed.
+ * 24 hours before HEAD. Undefined if absent: everything has changed.
  */
 export function baseCommit(): string | undefined {
   const named = process.env.CI_BASE;

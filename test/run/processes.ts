@@ -68,7 +68,7 @@ export function processesWith(variable: string, value: string): { pid: number; c
     try {
       if (!`\0${readFileSync(`/proc/${name}/environ`, 'latin1')}`.includes(wanted)) return [];
       const command = readFileSync(`/proc/${name}/cmdline`, 'latin1').replaceAll('\0', ' ').trim();
-      // A process that ended, and that nobody has waited for, has no command.
+      // A process that ended, but was not waited for, has no command.
       return command === '' ? [] : [{ pid: Number(name), command }];
     } catch {
       return [];

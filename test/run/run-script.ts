@@ -33,7 +33,7 @@ export interface RunContext {
   readonly signal: AbortSignal;
 }
 
-/** The compiled file of a script; undefined if there is none. */
+/** The compiled file of a script; undefined if absent. */
 export function fileOf({ name }: Pick<Script, 'name'>): string | undefined {
   return [`${name}.test.js`, `${name}.js`].map((file) => join(compiled, file)).find(existsSync);
 }
