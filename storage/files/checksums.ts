@@ -2,7 +2,6 @@
 import { open, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { z } from 'zod';
 import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
 import { adviceFor } from './advice.js';
 import { fileIdentity, rememberVerified, wasVerified } from './file-identity.js';
@@ -10,9 +9,17 @@ import { openRegular, readRegular } from './regular-file.js';
 
 export const SUMS_FILE = 'SUMS';
 
-const sumsSchema = z.object({
-  files: z.record(z.string().regex(/^[^/]+$/), z.object({ size: z.number(), crc32: z.number() })),
-});
+/** Size in bytes and CRC-32 of files, by their names in one directory. */
+export type FileSums = Readonly<Record<string, { readonly size: number; readonly crc32: number }>>;
+
+/** Checks what a file says by hand: a thread that only reads databases loads no library for it. */
+export function isFileSums(value: unknown): value is FileSums {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).every(
+    ([name, sum]: [string, Partial<FileSums[string]> | null]) =>
+      /^[^/]+$/.test(name) && typeof sum?.size === 'number' && typeof sum.crc32 === 'number',
+  );
+}
 
 /** Bytes of one read. */
 const PIECE_BYTES = 1 << 20;
@@ -78,7 +85,7 @@ export async function stampOf(directory: string): Promise<number | undefined> {
   return Math.max(1, crc32(JSON.stringify(Object.entries(sums.files).sort())));
 }
 
-async function readSums(directory: string) {
+async function readSums(directory: string): Promise<{ readonly files: FileSums } | string | undefined> {
   let text: string;
   try {
     text = (await readRegular(join(directory, SUMS_FILE))).toString('utf8');
@@ -87,11 +94,12 @@ async function readSums(directory: string) {
     return unreadable(join(directory, SUMS_FILE), SUMS_FILE, error);
   }
   try {
-    return sumsSchema.parse(JSON.parse(text));
+    const { files } = JSON.parse(text) as { files?: unknown };
+    if (isFileSums(files)) return { files };
   } catch {
-    // Not JSON, or not of this form: either way its files cannot be compared.
-    return `${SUMS_FILE} is damaged`;
+    // Not JSON. As for JSON of another form, its files cannot be compared.
   }
+  return `${SUMS_FILE} is damaged`;
 }
 
 async function compare(

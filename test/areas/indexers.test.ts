@@ -1,16 +1,8 @@
 // One process for the query engines: starting one for each file takes longer than its tests.
 import '../storage/indexers/indexed-part.test.js';
-import '../storage/indexers/conformance.test.js';
-import '../storage/indexers/differential.test.js';
-import '../storage/indexers/engine.test.js';
 import '../storage/indexers/glimpse-parts.test.js';
-import '../storage/indexers/open-indexer.test.js';
-import '../storage/indexers/scheduler.test.js';
-import '../storage/indexers/semantics.test.js';
-import '../storage/indexers/term-lookup.test.js';
 import '../storage/indexers/regexps.test.js';
 import '../storage/indexers/occurrences.test.js';
 import '../storage/indexers/link-texts.test.js';
-import '../storage/indexers/relevance.test.js';
 import '../storage/indexers/text-and-terms.test.js';
 import '../storage/indexers/word-list.test.js';

@@ -15,8 +15,6 @@ import '../storage/databases/database-file.test.js';
 import '../storage/databases/maintenance.test.js';
 import '../storage/databases/sources.test.js';
 import '../protocols/registry/codec.test.js';
-import '../storage/original-registry/file.test.js';
 import '../clients/references/client.test.js';
 import '../storage/references/berkeley-db.test.js';
-import '../storage/references/link-tools.test.js';
 import '../storage/references/storage.test.js';

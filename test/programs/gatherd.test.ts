@@ -1,28 +1,14 @@
 // gatherd and kill-gatherd as processes: options, pid file, signals.
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { cli } from '../helpers/cli.js';
-import { freePort } from '../helpers/daemon.js';
-import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { waitUntil } from '../helpers/wait-until.js';
 import { Database, exchange } from '../servers/gatherd/helpers.js';
-import {
-  ANSWER,
-  BIG,
-  createDataDirectory,
-  type Daemon,
-  ONE,
-  SESSION,
-  startGatherd,
-} from './gatherd-support.js';
+import { ANSWER, createDataDirectory, ONE, SESSION, startGatherd } from './gatherd-support.js';
 
-// Each test starts processes, which takes long on a busy machine.
 /** Waits until a file matches; only the time limit of the test ends the wait. */
 function waitForMatch(path: string, pattern: RegExp): Promise<void> {
   return waitUntil(async () => existsSync(path) && pattern.test(await readFile(path, 'utf8')));
@@ -155,36 +141,6 @@ t.test('GATHERD-11.3 kill-gatherd stops the daemon of a directory, and nothing e
   t.equal((await cli('kill-gatherd', '-d', join(path, 'none'))).code, 1);
 });
 
-t.test(
-  'a second daemon on a directory reports which one is running; after kill -9 the next one starts',
-  async (t) => {
-    const path = await createDataDirectory(t);
-    const first = await startGatherd(t, '-d', path, '0');
-    const pid = first.process.child.pid;
-    const second = await cli('gatherd', '-d', path, String(first.port));
-    const sentence = `gatherd is already running here (process ${pid}, at 127.0.0.1:${first.port})`;
-    t.equal(second.code, 1);
-    t.match(second.stderr, `harvest: ${sentence}\n`);
-    const detached = await cli('gatherd', '--detach', '-d', path, String(first.port));
-    t.same([detached.code, detached.stderr], [1, `harvest: gatherd did not start: ${sentence}\n`]);
-    const elsewhere = await cli('gatherd', '-d', await createDataDirectory(t), String(first.port));
-    t.equal(elsewhere.code, 1);
-    t.match(elsewhere.stderr, /^gatherd: cannot listen on .*EADDRINUSE.* \(another port can be given\)\n$/m);
-    const separate = await startGatherd(t, '--pid-file', 'separate.pid', '-d', path, '0');
-    t.match(
-      await exchange(t, separate.port, SESSION),
-      '499 - Sent 2 objects',
-      'a daemon with a separate pid file starts',
-    );
-
-    first.process.kill('SIGKILL');
-    await first.process.finished;
-    t.ok(existsSync(join(path, 'gatherd.pid')));
-    const third = await startGatherd(t, '-d', path, '0');
-    t.match(await exchange(t, third.port, SESSION), '499 - Sent 2 objects');
-  },
-);
-
 t.test('SIGHUP: the log continues in a new file after the old one was renamed', async (t) => {
   const path = await createDataDirectory(t);
   const log = join(path, 'gatherd.log');
@@ -203,101 +159,3 @@ t.test('SIGHUP: the log continues in a new file after the old one was renamed', 
   t.notMatch(older, 'HELLO after');
   t.notMatch(newer, 'HELLO between');
 });
-
-t.test('SIGTERM: a transfer may finish, new connections are refused', async (t) => {
-  const path = await createDataDirectory(t, BIG);
-  const { process: child, port } = await startGatherd(t, '-d', path, '--grace', '60', '0');
-  const socket = connect(port, '127.0.0.1');
-  let [bytes, last] = [0, ''];
-  const started = once(socket, 'data');
-  socket.on('data', (chunk: Buffer) => {
-    bytes += chunk.length;
-    last = (last + chunk.toString('latin1')).slice(-100);
-  });
-  socket.write('SEND-UPDATE 0\nQUIT\n');
-  await started;
-  socket.pause();
-  child.kill('SIGTERM');
-  let stderr = '';
-  while (!stderr.includes('stopping, 1 sessions')) {
-    await delay(20);
-    stderr = child.stderr;
-  }
-  const refused = connect(port, '127.0.0.1');
-  const [error] = await once(refused, 'error').catch((cause: Error) => [cause]);
-  t.match(error, { code: 'ECONNREFUSED' });
-  t.equal(child.child.exitCode, null, 'the daemon waits for the transfer');
-  const closed = once(socket, 'close');
-  socket.resume();
-  await closed;
-  t.match(last, /\n499 - Sent 400 objects\n/);
-  t.ok(bytes > 400 * 65_536);
-  t.equal((await child.finished).code, 0);
-});
-
-t.test(
-  'SIGTERM: a stalled transfer is cut after the grace time; a second signal ends the daemon immediately',
-  async (t) => {
-    const path = await createDataDirectory(t, BIG);
-    const open = async (grace: string): Promise<Daemon & { readonly closed: Promise<unknown> }> => {
-      const daemon = await startGatherd(t, '-d', path, '--grace', grace, '0');
-      const socket = connect(daemon.port, '127.0.0.1');
-      t.teardown(() => void socket.destroy());
-      socket.write('SEND-UPDATE 0\n');
-      await once(socket, 'data');
-      socket.pause();
-      return {
-        ...daemon,
-        closed: new Promise((resolve) => socket.on('error', resolve).on('close', resolve)),
-      };
-    };
-    const cut = await open('0.2');
-    cut.process.kill('SIGTERM');
-    const { code, stderr } = await cut.process.finished;
-    t.equal(code, 0);
-    t.match(stderr, /end of session: the server is stopping/);
-    t.notOk(existsSync(join(path, 'gatherd.pid')));
-
-    for (const second of ['SIGTERM', 'SIGINT'] as const) {
-      const stuck = await open('600');
-      stuck.process.kill('SIGTERM');
-      await stuck.process.output(/stopping, 1 sessions/, 'stderr');
-      stuck.process.kill(second);
-      t.equal((await stuck.process.finished).signal, second);
-    }
-  },
-);
-
-t.test(
-  "the manual's `rm -rf data tmp log.*` while gatherd runs: nothing deleted is served, the next run is",
-  async (t) => {
-    const directory = await temporaryDirectory(t);
-    const data = join(directory, 'data');
-    const port = await freePort();
-    const file = join(directory, 'gatherer.cf');
-    await writeFile(join(directory, 'a.txt'), 'wheat\n');
-    await writeFile(
-      file,
-      `Gatherer-Name: Test\nGatherer-Port: ${port}\n<LeafNodes>\nfile://localhost${encodeURI(directory)}/a.txt\n</LeafNodes>\n`,
-    );
-    t.teardown(() => cli('kill-gatherd', '-d', data));
-    const first = JSON.parse((await cli('gatherer', '--json', file)).stdout);
-    t.equal(first.gatherd?.started, true);
-    t.match(await exchange(t, port, 'SEND-UPDATE 0\nQUIT\n'), /Partial-Text\{\d+\}:\twheat\n/);
-
-    await rm(data, { recursive: true });
-    let served = 'wheat';
-    while (served.includes('wheat')) served = await exchange(t, port, 'SEND-UPDATE 0\nQUIT\n');
-    t.match(served, '499 - Sent 0 objects', 'the deleted objects are served no more');
-
-    await writeFile(join(directory, 'a.txt'), 'barley\n');
-    const run = await cli('gatherer', '--json', file);
-    t.equal(run.code, 0, run.stderr);
-    const second = JSON.parse(run.stdout);
-    t.equal(second.generation, first.generation, 'the numbers begin again');
-    t.match(second.gatherd, { pid: first.gatherd.pid, started: false }, 'the run finds its daemon');
-    t.match(await exchange(t, port, 'SEND-UPDATE 0\nQUIT\n'), /Partial-Text\{\d+\}:\tbarley\n/);
-    const stopped = await cli('kill-gatherd', '-d', data);
-    t.equal(stopped.code, 0, stopped.stderr);
-  },
-);

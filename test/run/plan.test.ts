@@ -52,6 +52,16 @@ t.test('the gate takes short scripts of changed paths first, until their budget 
   t.same(plan.postponed, ['long']);
 });
 
+t.test('the tests of the code that changed come before those of its programs', async (t) => {
+  const manifest = [
+    script('areas/broker-long', { paths: ['servers/broker'], seconds: 90 }),
+    script('programs/broker', { paths: ['servers/broker'], seconds: 20 }),
+  ];
+  const plan = planGate(manifest, { ...inputs, changed: ['servers/broker/admin.ts'] });
+  t.same(names(plan.optional), ['areas/broker-long']);
+  t.same(plan.postponed, ['programs/broker']);
+});
+
 t.test('what no change selects has its turn once in twelve', async (t) => {
   const manifest = Array.from({ length: 30 }, (_, index) => script(`s${index}`));
   const seen = new Map<string, number>();

@@ -50,15 +50,21 @@ export function planGate(manifest: readonly Script[], inputs: GateInputs): Plan 
   // The commands are checks of the whole project.
   const required = inGate.filter(({ command }) => command !== undefined);
   const candidates = inGate.filter(({ command }) => command === undefined);
-  // A long script must not keep out several short ones.
-  const changed = candidates.filter((script) => standsFor(script, inputs.changed)).sort(byLength);
+  // First the tests of the code itself. Then the short ones: a long script must not keep out several of them.
+  const changed = candidates
+    .filter((script) => standsFor(script, inputs.changed))
+    .sort((a, b) => Number(isArea(b)) - Number(isArea(a)) || byLength(a, b));
   const rest = candidates.filter((script) => !changed.includes(script));
   const inTurn = rest.filter((_, index) => index % TURNS === inputs.turn % TURNS).sort(byLength);
   const [first, tooLong] = fill(changed, inputs.changedSeconds);
   const [second, tooLongInTurn] = fill(inTurn, inputs.turnSeconds);
   return {
     required: longestFirst(required),
-    optional: [...longestFirst(first), ...longestFirst(second)],
+    optional: [
+      ...first.filter(isArea),
+      ...longestFirst(first.filter((script) => !isArea(script))),
+      ...longestFirst(second),
+    ],
     postponed: [...tooLong, ...tooLongInTurn].map(({ name }) => name).sort(),
   };
 }
@@ -101,6 +107,10 @@ function fill(scripts: readonly Script[], budget: number): [Script[], Script[]] 
     taken.push(script);
   }
   return [taken, left];
+}
+
+function isArea({ name }: Script): boolean {
+  return name.startsWith('areas/');
 }
 
 function byLength(a: Script, b: Script): number {

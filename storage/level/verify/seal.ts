@@ -3,8 +3,8 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { z } from 'zod';
 import { errorCode } from '../../../protocols/errors.js';
+import { type FileSums, isFileSums } from '../../files/checksums.js';
 import { readRegular } from '../../files/regular-file.js';
 import { syncPath } from '../../files/sync-path.js';
 import { forgetLengths } from './log-lengths.js';
@@ -12,13 +12,11 @@ import { forgetLengths } from './log-lengths.js';
 /** LevelDB leaves files alone whose names are not its own. */
 const SEAL_FILE = 'SEAL';
 
-const sealSchema = z.object({
+export interface Seal {
   /** The MANIFEST that CURRENT named. Every opening makes a new one, so another name means that the seal is old. */
-  manifest: z.string(),
-  files: z.record(z.string(), z.object({ size: z.number(), crc32: z.number() })),
-});
-
-export type Seal = z.infer<typeof sealSchema>;
+  readonly manifest: string;
+  readonly files: FileSums;
+}
 
 /** Files that may grow, and that no other file describes. */
 const SEALED = /^(?:MANIFEST-\d+|\d+\.log)$/;
@@ -27,8 +25,8 @@ const SEALED = /^(?:MANIFEST-\d+|\d+\.log)$/;
 export async function readSeal(directory: string): Promise<Seal | undefined> {
   try {
     const text = (await readRegular(join(directory, SEAL_FILE))).toString('utf8');
-    const result = sealSchema.safeParse(JSON.parse(text));
-    return result.success ? result.data : undefined;
+    const { manifest, files } = (JSON.parse(text) ?? {}) as { manifest?: unknown; files?: unknown };
+    return typeof manifest === 'string' && isFileSums(files) ? { manifest, files } : undefined;
   } catch (error) {
     // A damaged seal seals nothing. The files that it named are then checked as after a crash.
     if (error instanceof SyntaxError || errorCode(error) === 'ENOENT') return undefined;

@@ -1,0 +1,9 @@
+// The tests of the area that take seconds each; those of `indexers` run in every `npm test`.
+import '../storage/indexers/conformance.test.js';
+import '../storage/indexers/differential.test.js';
+import '../storage/indexers/engine.test.js';
+import '../storage/indexers/open-indexer.test.js';
+import '../storage/indexers/scheduler.test.js';
+import '../storage/indexers/term-lookup.test.js';
+import '../storage/indexers/relevance.test.js';
+import '../storage/indexers/semantics.test.js';
