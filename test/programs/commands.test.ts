@@ -69,85 +69,79 @@ t.test('harvest --help lists all commands by group; wrong names get suggestions'
   );
 });
 
-t.test(
-  'G-117, G-152 to G-154: Gatherer FILE gathers, publishes, writes its scripts and starts one gatherd',
-  async (t) => {
-    const path = join(await createDataDirectory(t, []), "it's here");
-    const documents = join(path, 'documents');
-    await mkdir(documents, { recursive: true });
-    await writeFile(join(documents, 'a.txt'), 'wheat\n');
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    await new Promise((resolve) => server.close(resolve));
-    const file = join(path, 'test.cf');
-    const configuration = (lines: string): string =>
-      `Gatherer-Name: Test\nGatherer-Host: g.example\nGatherer-Port: ${port}\n${lines}<LeafNodes>\nfile://localhost${encodeURI(documents)}/a.txt\n</LeafNodes>\n`;
-    await writeFile(file, configuration('Gatherd-Inetd: yes\n'));
-    const data = join(path, 'data');
-    t.teardown(() => cli('kill-gatherd', '-d', data));
+t.test('G-117, G-152 to G-154: Gatherer FILE gathers, publishes, starts gatherd and scripts', async (t) => {
+  const path = join(await createDataDirectory(t, []), "it's here");
+  const documents = join(path, 'documents');
+  await mkdir(documents, { recursive: true });
+  await writeFile(join(documents, 'a.txt'), 'wheat\n');
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  const file = join(path, 'test.cf');
+  const configuration = (lines: string): string =>
+    `Gatherer-Name: Test\nGatherer-Host: g.example\nGatherer-Port: ${port}\n${lines}<LeafNodes>\nfile://localhost${encodeURI(documents)}/a.txt\n</LeafNodes>\n`;
+  await writeFile(file, configuration('Gatherd-Inetd: yes\n'));
+  const data = join(path, 'data');
+  t.teardown(() => cli('kill-gatherd', '-d', data));
 
-    const inetd = await cli('gatherer', '--json', file);
-    t.equal(inetd.code, 0, inetd.stderr);
-    const first = JSON.parse(inetd.stdout);
-    t.same([first.generation, first.objects, first.gatherd], [1, 1, undefined], 'G-117 Gatherd-Inetd');
-    t.same(first.scripts, ['RunGatherer', 'RunGatherd']);
-    for (const name of ['RunGatherer', 'RunGatherd'])
-      t.equal((await stat(join(path, name))).mode & 0o777, 0o755);
-    t.match(await readFile(join(path, 'log.gatherer'), 'utf8'), 'a.txt Text 200', 'G-145');
-    t.notOk(existsSync(join(data, 'gatherd.pid')));
+  const inetd = await cli('gatherer', '--json', file);
+  t.equal(inetd.code, 0, inetd.stderr);
+  const first = JSON.parse(inetd.stdout);
+  t.same([first.generation, first.objects, first.gatherd], [1, 1, undefined], 'G-117 Gatherd-Inetd');
+  t.same(first.scripts, ['RunGatherer', 'RunGatherd']);
+  for (const name of ['RunGatherer', 'RunGatherd'])
+    t.equal((await stat(join(path, name))).mode & 0o777, 0o755);
+  t.match(await readFile(join(path, 'log.gatherer'), 'utf8'), 'a.txt Text 200', 'G-145');
+  t.notOk(existsSync(join(data, 'gatherd.pid')));
 
-    await writeFile(file, configuration('Debug-Options: -D62,1\n'));
-    await writeFile(join(path, 'RunGatherd'), '#!/bin/sh\necho my own\n');
-    const noDaemon = await cli('gatherer', '--no-daemon', '-force', file);
-    t.match(
-      noDaemon.stdout,
-      /^Gathered: 0 summarized, 1 unchanged, .*\nPublished generation 2: 1 objects\n$/,
-    );
-    t.match(
-      await readFile(join(path, 'log.gatherer'), 'utf8'),
-      /\[62,1\] .*a\.txt: unchanged, type Text/,
-      'G-149',
-    );
-    t.equal(
-      await readFile(join(path, 'RunGatherd'), 'utf8'),
-      '#!/bin/sh\necho my own\n',
-      'a file of the user is kept',
-    );
-    await rm(join(path, 'RunGatherd'));
+  await writeFile(file, configuration('Debug-Options: -D62,1\n'));
+  await writeFile(join(path, 'RunGatherd'), '#!/bin/sh\necho my own\n');
+  const noDaemon = await cli('gatherer', '--no-daemon', '-force', file);
+  t.match(noDaemon.stdout, /^Gathered: 0 summarized, 1 unchanged, .*\nPublished generation 2: 1 objects\n$/);
+  t.match(
+    await readFile(join(path, 'log.gatherer'), 'utf8'),
+    /\[62,1\] .*a\.txt: unchanged, type Text/,
+    'G-149',
+  );
+  t.equal(
+    await readFile(join(path, 'RunGatherd'), 'utf8'),
+    '#!/bin/sh\necho my own\n',
+    'a file of the user is kept',
+  );
+  await rm(join(path, 'RunGatherd'));
 
-    const third = JSON.parse((await cli('gatherer', '--json', file)).stdout);
-    t.same(third.scripts, ['RunGatherd']);
-    t.match(third.gatherd, { address: `127.0.0.1:${port}`, started: true });
-    t.match(
-      await exchange(t, port, 'SEND-UPDATE 0\nQUIT\n'),
-      /\nPartial-Text\{\d+\}:\twheat\n.*499 - Sent 1 objects\n/s,
-    );
-    t.match(await readFile(join(data, 'gatherd.log'), 'utf8'), `listening on 127.0.0.1:${port}`);
+  const third = JSON.parse((await cli('gatherer', '--json', file)).stdout);
+  t.same(third.scripts, ['RunGatherd']);
+  t.match(third.gatherd, { address: `127.0.0.1:${port}`, started: true });
+  t.match(
+    await exchange(t, port, 'SEND-UPDATE 0\nQUIT\n'),
+    /\nPartial-Text\{\d+\}:\twheat\n.*499 - Sent 1 objects\n/s,
+  );
+  t.match(await readFile(join(data, 'gatherd.log'), 'utf8'), `listening on 127.0.0.1:${port}`);
 
-    const script = await promisify(execFile)('sh', [join(path, 'RunGatherer'), '--json'], { cwd: tmpdir() });
-    const fourth = JSON.parse(script.stdout);
-    t.same(fourth.gatherd, { ...third.gatherd, started: false }, 'G-117, G-153: the running gatherd is kept');
-    t.equal(fourth.generation, 4);
+  const script = await promisify(execFile)('sh', [join(path, 'RunGatherer'), '--json'], { cwd: tmpdir() });
+  const fourth = JSON.parse(script.stdout);
+  t.same(fourth.gatherd, { ...third.gatherd, started: false }, 'G-117, G-153: the running gatherd is kept');
+  t.equal(fourth.generation, 4);
 
-    t.equal((await cli('kill-gatherd', '-d', data)).code, 0);
-    const boot = await promisify(execFile)(join(path, 'RunGatherd'), ['--hostname', 'g.example'], {
-      cwd: tmpdir(),
-    });
-    t.match(boot.stdout, new RegExp(`^ready gatherd=127\\.0\\.0\\.1:${port} pid=\\d+\\n$`), 'G-154');
-    t.match(await exchange(t, port, 'QUIT\n'), '000 - HELLO 1.8 g.example\n');
-    t.equal((await cli('kill-gatherd', '-d', data)).code, 0);
+  t.equal((await cli('kill-gatherd', '-d', data)).code, 0);
+  const boot = await promisify(execFile)(join(path, 'RunGatherd'), ['--hostname', 'g.example'], {
+    cwd: tmpdir(),
+  });
+  t.match(boot.stdout, new RegExp(`^ready gatherd=127\\.0\\.0\\.1:${port} pid=\\d+\\n$`), 'G-154');
+  t.match(await exchange(t, port, 'QUIT\n'), '000 - HELLO 1.8 g.example\n');
+  t.equal((await cli('kill-gatherd', '-d', data)).code, 0);
 
-    // The script uses the database of the command line, so that a gathering by cron changes the database that is served.
-    const other = join(path, 'data 2');
-    const elsewhere = await cli('gatherer', '--no-daemon', '--data', other, '--host', '127.0.0.2', file);
-    t.equal(elsewhere.code, 0, elsewhere.stderr);
-    const again = ` 'gatherer' '--data' '${other.replace("'", "'\\''")}' '--host' '127.0.0.2' "$@" 'test.cf'\n`;
-    t.match(await readFile(join(path, 'RunGatherer'), 'utf8'), again, 'G-153');
+  // The script uses the database of the command line, so that a gathering by cron changes the database that is served.
+  const other = join(path, 'data 2');
+  const elsewhere = await cli('gatherer', '--no-daemon', '--data', other, '--host', '127.0.0.2', file);
+  t.equal(elsewhere.code, 0, elsewhere.stderr);
+  const again = ` 'gatherer' '--data' '${other.replace("'", "'\\''")}' '--host' '127.0.0.2' "$@" 'test.cf'\n`;
+  t.match(await readFile(join(path, 'RunGatherer'), 'utf8'), again, 'G-153');
 
-    const directory = await cli('gatherer', path);
-    t.equal(directory.code, 2);
-    const none = await cli('gatherer', join(path, 'none.cf'));
-    t.equal(none.code, 2);
-  },
-);
+  const directory = await cli('gatherer', path);
+  t.equal(directory.code, 2);
+  const none = await cli('gatherer', join(path, 'none.cf'));
+  t.equal(none.code, 2);
+});

@@ -106,54 +106,51 @@ async function startGatherd(t: Test, directory: string): Promise<number> {
   return Number(port);
 }
 
-t.test(
-  'G-140: the example of the manual works as printed, up to the objects that gatherd serves',
-  async (t) => {
-    const directory = await temporaryDirectory(t);
-    const data = join(directory, 'data');
-    mkdirSync(data);
-    const bin = createOriginalPrograms(directory);
-    const automatic =
-      '@FILE { http://www.example.org/paper.ps\nkeywords{16}:\tboulder colorado\nfile-size{4}:\t1034\n' +
-      'md5{32}:\tc3d79dc037efd538ce50464089af2fb6\n}\n';
-    await databaseOf(join(data, 'PRODUCTION.gdbm'), automatic);
-    writeFileSync(
-      join(data, 'annotations'),
-      '@FILE { http://www.example.org/paper.ps\nmy-manual-attribute:\tthis is a neat attribute\n}\n',
-    );
-    t.equal((await shell('mkindex', data, bin)).code, 0);
-    const port = await startGatherd(t, data);
-    t.match(
-      await exchange(port, 'SEND-UPDATE 0\nQUIT\n'),
-      automatic,
-      'gatherd serves the object without the annotation',
-    );
-    for (const line of [
-      'mktemplate annotations | template2db annotations.gdbm',
-      'mergedb PRODUCTION.new PRODUCTION.gdbm annotations.gdbm',
-      'mv PRODUCTION.new PRODUCTION.gdbm',
-      'mkindex',
-    ]) {
-      const { code, stderr } = await shell(line, data, bin);
-      t.same([code, stderr], [0, ''], line);
-    }
-    const merged =
-      '@FILE { http://www.example.org/paper.ps\nmy-manual-attribute{24}:\tthis is a neat attribute\n' +
-      'keywords{16}:\tboulder colorado\nfile-size{4}:\t1034\nmd5{32}:\tc3d79dc037efd538ce50464089af2fb6\n}\n';
-    t.equal(contentOf(join(data, 'PRODUCTION.gdbm')), merged);
-    // The daemon notices a new generation after a short delay.
-    let served = '';
-    await waitUntil(async () => {
-      served = await exchange(port, 'SEND-UPDATE 0\nQUIT\n');
-      return served.includes('my-manual-attribute');
-    });
-    t.match(served, merged, 'GATHERD-10.5: gatherd serves all four attributes');
-    t.notOk(
-      readdirSync(data).some((name) => /journal|wal|shm|\.new/.test(name)),
-      'no temporary file is left',
-    );
-  },
-);
+t.test('G-140: the example of the manual works as printed, up to the objects of gatherd', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const data = join(directory, 'data');
+  mkdirSync(data);
+  const bin = createOriginalPrograms(directory);
+  const automatic =
+    '@FILE { http://www.example.org/paper.ps\nkeywords{16}:\tboulder colorado\nfile-size{4}:\t1034\n' +
+    'md5{32}:\tc3d79dc037efd538ce50464089af2fb6\n}\n';
+  await databaseOf(join(data, 'PRODUCTION.gdbm'), automatic);
+  writeFileSync(
+    join(data, 'annotations'),
+    '@FILE { http://www.example.org/paper.ps\nmy-manual-attribute:\tthis is a neat attribute\n}\n',
+  );
+  t.equal((await shell('mkindex', data, bin)).code, 0);
+  const port = await startGatherd(t, data);
+  t.match(
+    await exchange(port, 'SEND-UPDATE 0\nQUIT\n'),
+    automatic,
+    'gatherd serves the object without the annotation',
+  );
+  for (const line of [
+    'mktemplate annotations | template2db annotations.gdbm',
+    'mergedb PRODUCTION.new PRODUCTION.gdbm annotations.gdbm',
+    'mv PRODUCTION.new PRODUCTION.gdbm',
+    'mkindex',
+  ]) {
+    const { code, stderr } = await shell(line, data, bin);
+    t.same([code, stderr], [0, ''], line);
+  }
+  const merged =
+    '@FILE { http://www.example.org/paper.ps\nmy-manual-attribute{24}:\tthis is a neat attribute\n' +
+    'keywords{16}:\tboulder colorado\nfile-size{4}:\t1034\nmd5{32}:\tc3d79dc037efd538ce50464089af2fb6\n}\n';
+  t.equal(contentOf(join(data, 'PRODUCTION.gdbm')), merged);
+  // The daemon notices a new generation after a short delay.
+  let served = '';
+  await waitUntil(async () => {
+    served = await exchange(port, 'SEND-UPDATE 0\nQUIT\n');
+    return served.includes('my-manual-attribute');
+  });
+  t.match(served, merged, 'GATHERD-10.5: gatherd serves all four attributes');
+  t.notOk(
+    readdirSync(data).some((name) => /journal|wal|shm|\.new/.test(name)),
+    'no temporary file is left',
+  );
+});
 
 t.test('G-140: the script that merges annotations is right after any number of runs', async (t) => {
   const directory = await temporaryDirectory(t);

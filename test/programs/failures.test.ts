@@ -15,36 +15,33 @@ const PAGES = {
   '/a.html': page('Alpha', []),
 };
 
-t.test(
-  'a root that gave nothing: the reason on the screen, exit status 1; the others are gathered',
-  async (t) => {
-    await using site = await Site.start({
-      ...PAGES,
-      '/moved.html': (_, response) => response.writeHead(302, { location: '/lost.html' }).end(),
-    });
-    const data = t.testdir();
-    const roots = [`${site.url}/gone.html`, `${site.url}/moved.html`, `${site.url}/`];
-    const { code, stdout, stderr } = await cli(
-      'run',
-      '--once',
-      '--delay',
-      '0',
-      '--data',
-      data,
-      ...PORTS,
-      ...roots,
-    );
-    t.equal(code, 1, stderr);
-    t.match(stderr, `${site.url}/gone.html: nothing was gathered from this root: status 404`);
-    t.match(stderr, `${site.url}/moved.html: nothing was gathered from this root: status 404`);
-    t.notMatch(stderr, `${site.url}/: nothing`);
-    t.match(stderr, /^ {2}status 404: \d documents, the first is http:/m, 'reasons of documents');
-    t.match(stderr, `  all failures: ${join(data, 'gatherer/log.errors')}`);
-    t.match(JSON.parse(stdout), { objects: 2 });
-    const again = await cli('run', '--once', '--delay', '0', '--data', data, ...PORTS, `${site.url}/`);
-    t.equal(again.code, 0, 'broken links alone are no failure');
-  },
-);
+t.test('a root that gave nothing: a reason on the screen, exit status 1; others are gathered', async (t) => {
+  await using site = await Site.start({
+    ...PAGES,
+    '/moved.html': (_, response) => response.writeHead(302, { location: '/lost.html' }).end(),
+  });
+  const data = t.testdir();
+  const roots = [`${site.url}/gone.html`, `${site.url}/moved.html`, `${site.url}/`];
+  const { code, stdout, stderr } = await cli(
+    'run',
+    '--once',
+    '--delay',
+    '0',
+    '--data',
+    data,
+    ...PORTS,
+    ...roots,
+  );
+  t.equal(code, 1, stderr);
+  t.match(stderr, `${site.url}/gone.html: nothing was gathered from this root: status 404`);
+  t.match(stderr, `${site.url}/moved.html: nothing was gathered from this root: status 404`);
+  t.notMatch(stderr, `${site.url}/: nothing`);
+  t.match(stderr, /^ {2}status 404: \d documents, the first is http:/m, 'reasons of documents');
+  t.match(stderr, `  all failures: ${join(data, 'gatherer/log.errors')}`);
+  t.match(JSON.parse(stdout), { objects: 2 });
+  const again = await cli('run', '--once', '--delay', '0', '--data', data, ...PORTS, `${site.url}/`);
+  t.equal(again.code, 0, 'broken links alone are no failure');
+});
 
 t.test(
   'G-87: a directory that may not be read is "permission denied"',

@@ -12,35 +12,32 @@ import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { exchange } from '../servers/gatherd/helpers.js';
 import { BIG, createDataDirectory, type Daemon, SESSION, startGatherd } from './gatherd-support.js';
 
-t.test(
-  'a second daemon on a directory reports which one is running; after kill -9 the next one starts',
-  async (t) => {
-    const path = await createDataDirectory(t);
-    const first = await startGatherd(t, '-d', path, '0');
-    const pid = first.process.child.pid;
-    const second = await cli('gatherd', '-d', path, String(first.port));
-    const sentence = `gatherd is already running here (process ${pid}, at 127.0.0.1:${first.port})`;
-    t.equal(second.code, 1);
-    t.match(second.stderr, `harvest: ${sentence}\n`);
-    const detached = await cli('gatherd', '--detach', '-d', path, String(first.port));
-    t.same([detached.code, detached.stderr], [1, `harvest: gatherd did not start: ${sentence}\n`]);
-    const elsewhere = await cli('gatherd', '-d', await createDataDirectory(t), String(first.port));
-    t.equal(elsewhere.code, 1);
-    t.match(elsewhere.stderr, /^gatherd: cannot listen on .*EADDRINUSE.* \(another port can be given\)\n$/m);
-    const separate = await startGatherd(t, '--pid-file', 'separate.pid', '-d', path, '0');
-    t.match(
-      await exchange(t, separate.port, SESSION),
-      '499 - Sent 2 objects',
-      'a daemon with a separate pid file starts',
-    );
+t.test('a second daemon on a directory names the first; after kill -9 the next one starts', async (t) => {
+  const path = await createDataDirectory(t);
+  const first = await startGatherd(t, '-d', path, '0');
+  const pid = first.process.child.pid;
+  const second = await cli('gatherd', '-d', path, String(first.port));
+  const sentence = `gatherd is already running here (process ${pid}, at 127.0.0.1:${first.port})`;
+  t.equal(second.code, 1);
+  t.match(second.stderr, `harvest: ${sentence}\n`);
+  const detached = await cli('gatherd', '--detach', '-d', path, String(first.port));
+  t.same([detached.code, detached.stderr], [1, `harvest: gatherd did not start: ${sentence}\n`]);
+  const elsewhere = await cli('gatherd', '-d', await createDataDirectory(t), String(first.port));
+  t.equal(elsewhere.code, 1);
+  t.match(elsewhere.stderr, /^gatherd: cannot listen on .*EADDRINUSE.* \(another port can be given\)\n$/m);
+  const separate = await startGatherd(t, '--pid-file', 'separate.pid', '-d', path, '0');
+  t.match(
+    await exchange(t, separate.port, SESSION),
+    '499 - Sent 2 objects',
+    'a daemon with a separate pid file starts',
+  );
 
-    first.process.kill('SIGKILL');
-    await first.process.finished;
-    t.ok(existsSync(join(path, 'gatherd.pid')));
-    const third = await startGatherd(t, '-d', path, '0');
-    t.match(await exchange(t, third.port, SESSION), '499 - Sent 2 objects');
-  },
-);
+  first.process.kill('SIGKILL');
+  await first.process.finished;
+  t.ok(existsSync(join(path, 'gatherd.pid')));
+  const third = await startGatherd(t, '-d', path, '0');
+  t.match(await exchange(t, third.port, SESSION), '499 - Sent 2 objects');
+});
 
 t.test('SIGTERM: a transfer may finish, new connections are refused', async (t) => {
   const path = await createDataDirectory(t, BIG);
@@ -73,69 +70,63 @@ t.test('SIGTERM: a transfer may finish, new connections are refused', async (t) 
   t.equal((await child.finished).code, 0);
 });
 
-t.test(
-  'SIGTERM: a stalled transfer is cut after the grace time; a second signal ends the daemon immediately',
-  async (t) => {
-    const path = await createDataDirectory(t, BIG);
-    const open = async (grace: string): Promise<Daemon & { readonly closed: Promise<unknown> }> => {
-      const daemon = await startGatherd(t, '-d', path, '--grace', grace, '0');
-      const socket = connect(daemon.port, '127.0.0.1');
-      t.teardown(() => void socket.destroy());
-      socket.write('SEND-UPDATE 0\n');
-      await once(socket, 'data');
-      socket.pause();
-      return {
-        ...daemon,
-        closed: new Promise((resolve) => socket.on('error', resolve).on('close', resolve)),
-      };
+t.test('SIGTERM: a stalled transfer is cut after the grace time, by a second signal at once', async (t) => {
+  const path = await createDataDirectory(t, BIG);
+  const open = async (grace: string): Promise<Daemon & { readonly closed: Promise<unknown> }> => {
+    const daemon = await startGatherd(t, '-d', path, '--grace', grace, '0');
+    const socket = connect(daemon.port, '127.0.0.1');
+    t.teardown(() => void socket.destroy());
+    socket.write('SEND-UPDATE 0\n');
+    await once(socket, 'data');
+    socket.pause();
+    return {
+      ...daemon,
+      closed: new Promise((resolve) => socket.on('error', resolve).on('close', resolve)),
     };
-    const cut = await open('0.2');
-    cut.process.kill('SIGTERM');
-    const { code, stderr } = await cut.process.finished;
-    t.equal(code, 0);
-    t.match(stderr, /end of session: the server is stopping/);
-    t.notOk(existsSync(join(path, 'gatherd.pid')));
+  };
+  const cut = await open('0.2');
+  cut.process.kill('SIGTERM');
+  const { code, stderr } = await cut.process.finished;
+  t.equal(code, 0);
+  t.match(stderr, /end of session: the server is stopping/);
+  t.notOk(existsSync(join(path, 'gatherd.pid')));
 
-    for (const second of ['SIGTERM', 'SIGINT'] as const) {
-      const stuck = await open('600');
-      stuck.process.kill('SIGTERM');
-      await stuck.process.output(/stopping, 1 sessions/, 'stderr');
-      stuck.process.kill(second);
-      t.equal((await stuck.process.finished).signal, second);
-    }
-  },
-);
+  for (const second of ['SIGTERM', 'SIGINT'] as const) {
+    const stuck = await open('600');
+    stuck.process.kill('SIGTERM');
+    await stuck.process.output(/stopping, 1 sessions/, 'stderr');
+    stuck.process.kill(second);
+    t.equal((await stuck.process.finished).signal, second);
+  }
+});
 
-t.test(
-  "the manual's `rm -rf data tmp log.*` while gatherd runs: nothing deleted is served, the next run is",
-  async (t) => {
-    const directory = await temporaryDirectory(t);
-    const data = join(directory, 'data');
-    const port = await freePort();
-    const file = join(directory, 'gatherer.cf');
-    await writeFile(join(directory, 'a.txt'), 'wheat\n');
-    await writeFile(
-      file,
-      `Gatherer-Name: Test\nGatherer-Port: ${port}\n<LeafNodes>\nfile://localhost${encodeURI(directory)}/a.txt\n</LeafNodes>\n`,
-    );
-    t.teardown(() => cli('kill-gatherd', '-d', data));
-    const first = JSON.parse((await cli('gatherer', '--json', file)).stdout);
-    t.equal(first.gatherd?.started, true);
-    t.match(await exchange(t, port, 'SEND-UPDATE 0\nQUIT\n'), /Partial-Text\{\d+\}:\twheat\n/);
+t.test("the manual's `rm -rf data tmp log.*` while gatherd runs: only the next run is served", async (t) => {
+  const directory = await temporaryDirectory(t);
+  const data = join(directory, 'data');
+  const port = await freePort();
+  const file = join(directory, 'gatherer.cf');
+  await writeFile(join(directory, 'a.txt'), 'wheat\n');
+  await writeFile(
+    file,
+    `Gatherer-Name: Test\nGatherer-Port: ${port}\n<LeafNodes>\nfile://localhost${encodeURI(directory)}/a.txt\n</LeafNodes>\n`,
+  );
+  t.teardown(() => cli('kill-gatherd', '-d', data));
+  const first = JSON.parse((await cli('gatherer', '--json', file)).stdout);
+  t.equal(first.gatherd?.started, true);
+  t.match(await exchange(t, port, 'SEND-UPDATE 0\nQUIT\n'), /Partial-Text\{\d+\}:\twheat\n/);
 
-    await rm(data, { recursive: true });
-    let served = 'wheat';
-    while (served.includes('wheat')) served = await exchange(t, port, 'SEND-UPDATE 0\nQUIT\n');
-    t.match(served, '499 - Sent 0 objects', 'the deleted objects are served no more');
+  await rm(data, { recursive: true });
+  let served = 'wheat';
+  while (served.includes('wheat')) served = await exchange(t, port, 'SEND-UPDATE 0\nQUIT\n');
+  t.match(served, '499 - Sent 0 objects', 'the deleted objects are served no more');
 
-    await writeFile(join(directory, 'a.txt'), 'barley\n');
-    const run = await cli('gatherer', '--json', file);
-    t.equal(run.code, 0, run.stderr);
-    const second = JSON.parse(run.stdout);
-    t.equal(second.generation, first.generation, 'the numbers begin again');
-    t.match(second.gatherd, { pid: first.gatherd.pid, started: false }, 'the run finds its daemon');
-    t.match(await exchange(t, port, 'SEND-UPDATE 0\nQUIT\n'), /Partial-Text\{\d+\}:\tbarley\n/);
-    const stopped = await cli('kill-gatherd', '-d', data);
-    t.equal(stopped.code, 0, stopped.stderr);
-  },
-);
+  await writeFile(join(directory, 'a.txt'), 'barley\n');
+  const run = await cli('gatherer', '--json', file);
+  t.equal(run.code, 0, run.stderr);
+  const second = JSON.parse(run.stdout);
+  t.equal(second.generation, first.generation, 'the numbers begin again');
+  t.match(second.gatherd, { pid: first.gatherd.pid, started: false }, 'the run finds its daemon');
+  t.match(await exchange(t, port, 'SEND-UPDATE 0\nQUIT\n'), /Partial-Text\{\d+\}:\tbarley\n/);
+  const stopped = await cli('kill-gatherd', '-d', data);
+  t.equal(stopped.code, 0, stopped.stderr);
+});

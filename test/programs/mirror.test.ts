@@ -73,36 +73,33 @@ t.test('G-8 file names are escaped, bounded and never outside the directory', (t
   t.end();
 });
 
-t.test(
-  'G-8 no two URLs share a file, whatever their case, and no file is the directory of another',
-  async (t) => {
-    const directory = t.testdir({});
-    const urls = ['/File.txt', '/file.txt', '/a', '/a/b', '/A/c', '/x%3Fy', '/x?y'].map(
-      (path) => `http://h.example.org${path}`,
-    );
-    urls.push('https://h.example.org/File.txt');
-    const paths: string[] = [];
-    {
-      await using index = await MirrorIndex.open(join(directory, 'i'));
-      for (const url of urls) {
-        const entry = await index.entryFor(url);
-        await index.markSeen(entry, 1);
-        paths.push(entry.path);
-      }
+t.test('G-8 no two URLs share a file, in any case, and no file is the directory of another', async (t) => {
+  const directory = t.testdir({});
+  const urls = ['/File.txt', '/file.txt', '/a', '/a/b', '/A/c', '/x%3Fy', '/x?y'].map(
+    (path) => `http://h.example.org${path}`,
+  );
+  urls.push('https://h.example.org/File.txt');
+  const paths: string[] = [];
+  {
+    await using index = await MirrorIndex.open(join(directory, 'i'));
+    for (const url of urls) {
+      const entry = await index.entryFor(url);
+      await index.markSeen(entry, 1);
+      paths.push(entry.path);
     }
-    t.equal(new Set(paths.map((path) => path.toLowerCase())).size, urls.length);
-    for (const path of paths)
-      t.notOk(
-        paths.some((other) => other.toLowerCase().startsWith(`${path.toLowerCase()}/`)),
-        path,
-      );
-    t.equal(paths[0], 'h.example.org/File.txt');
-    t.match(paths[1], /^h\.example\.org\/file~[0-9a-f]{8}\.txt$/);
-    await using again = await MirrorIndex.open(join(directory, 'i'));
-    for (const [i, url] of urls.entries())
-      t.equal((await again.entryFor(url)).path, paths[i], 'the name of a URL never changes');
-  },
-);
+  }
+  t.equal(new Set(paths.map((path) => path.toLowerCase())).size, urls.length);
+  for (const path of paths)
+    t.notOk(
+      paths.some((other) => other.toLowerCase().startsWith(`${path.toLowerCase()}/`)),
+      path,
+    );
+  t.equal(paths[0], 'h.example.org/File.txt');
+  t.match(paths[1], /^h\.example\.org\/file~[0-9a-f]{8}\.txt$/);
+  await using again = await MirrorIndex.open(join(directory, 'i'));
+  for (const [i, url] of urls.entries())
+    t.equal((await again.entryFor(url)).path, paths[i], 'the name of a URL never changes');
+});
 
 t.test('G-8 the requisites of a page and of a style sheet', async (t) => {
   const html = `<base href="/d/"><img src=p.png srcset="q.png 1x, /r.png 2x"><link rel="stylesheet" href="s.css">
@@ -126,92 +123,89 @@ t.test('G-8 the requisites of a page and of a style sheet', async (t) => {
   ]);
 });
 
-t.test(
-  'G-8 a mirror has the documents of wget -m, fetches only changes, and deletes with --delete',
-  async (t) => {
-    const directory = t.testdir({});
-    await using site = await Site.start({
-      '/': `${page('Home', ['a.html', 'sub/', 'moved', 'gone.html', 'text.txt'])}<img src="p.png">`,
-      '/a.html': page('A', ['/']),
-      '/sub/': page('Sub', ['../a.html', 'deep.html']),
-      '/sub/deep.html': page('Deep', []),
-      '/moved': (_request, response) => void response.writeHead(302, { location: '/target.html' }).end(),
-      '/target.html': page('Target', []),
-      '/gone.html': page('Soon gone', []),
-      '/p.png': (_request, response) =>
-        void response.writeHead(200, { 'content-type': 'image/png' }).end('\x89PNG'),
-      '/text.txt': (request, response) => {
-        const same = request.headers['if-none-match'] === '"1"';
-        response.writeHead(same ? 304 : 200, {
-          'content-type': 'text/plain',
-          etag: '"1"',
-          'last-modified': 'Thu, 01 Jan 2004 00:00:00 GMT',
-        });
-        response.end(same ? undefined : 'text\n');
-      },
-    });
-    const copy = join(directory, 'copy');
-    const host = `127.0.0.1+${site.port}`;
-    const first = await mirror(`${site.url}/`, copy);
-    t.equal(first.gathered.counts.failed, 0);
-    const expected = [
-      'a.html',
-      'gone.html',
-      'index.html',
-      'p.png',
-      'sub/deep.html',
-      'sub/index.html',
-      'target.html',
-      'text.txt',
-    ];
-    t.same(
-      filesOf(copy),
-      expected.map((name) => `${host}/${name}`),
-    );
-    t.equal(readFileSync(join(copy, host, 'text.txt'), 'utf8'), 'text\n');
-    t.equal(statSync(join(copy, host, 'text.txt')).mtime.getTime(), Date.UTC(2004, 0, 1));
-    if (spawnSync('wget', ['--version']).status === 0) {
-      const words = ['-m', '-q', '-e', 'robots=off', '-P', join(directory, 'wget'), `${site.url}/`];
-      await once(spawn('wget', words, { stdio: 'ignore' }), 'exit');
-      const theirs = filesOf(join(directory, 'wget')).map((path) => path.replace(/^[^/]*\//, ''));
-      // wget stores a redirected document under the name of the link.
-      t.same(theirs.map((name) => (name === 'moved' ? 'target.html' : name)).sort(), expected);
-    }
+t.test('G-8 a mirror has what wget -m has, fetches only changes, and deletes with --delete', async (t) => {
+  const directory = t.testdir({});
+  await using site = await Site.start({
+    '/': `${page('Home', ['a.html', 'sub/', 'moved', 'gone.html', 'text.txt'])}<img src="p.png">`,
+    '/a.html': page('A', ['/']),
+    '/sub/': page('Sub', ['../a.html', 'deep.html']),
+    '/sub/deep.html': page('Deep', []),
+    '/moved': (_request, response) => void response.writeHead(302, { location: '/target.html' }).end(),
+    '/target.html': page('Target', []),
+    '/gone.html': page('Soon gone', []),
+    '/p.png': (_request, response) =>
+      void response.writeHead(200, { 'content-type': 'image/png' }).end('\x89PNG'),
+    '/text.txt': (request, response) => {
+      const same = request.headers['if-none-match'] === '"1"';
+      response.writeHead(same ? 304 : 200, {
+        'content-type': 'text/plain',
+        etag: '"1"',
+        'last-modified': 'Thu, 01 Jan 2004 00:00:00 GMT',
+      });
+      response.end(same ? undefined : 'text\n');
+    },
+  });
+  const copy = join(directory, 'copy');
+  const host = `127.0.0.1+${site.port}`;
+  const first = await mirror(`${site.url}/`, copy);
+  t.equal(first.gathered.counts.failed, 0);
+  const expected = [
+    'a.html',
+    'gone.html',
+    'index.html',
+    'p.png',
+    'sub/deep.html',
+    'sub/index.html',
+    'target.html',
+    'text.txt',
+  ];
+  t.same(
+    filesOf(copy),
+    expected.map((name) => `${host}/${name}`),
+  );
+  t.equal(readFileSync(join(copy, host, 'text.txt'), 'utf8'), 'text\n');
+  t.equal(statSync(join(copy, host, 'text.txt')).mtime.getTime(), Date.UTC(2004, 0, 1));
+  if (spawnSync('wget', ['--version']).status === 0) {
+    const words = ['-m', '-q', '-e', 'robots=off', '-P', join(directory, 'wget'), `${site.url}/`];
+    await once(spawn('wget', words, { stdio: 'ignore' }), 'exit');
+    const theirs = filesOf(join(directory, 'wget')).map((path) => path.replace(/^[^/]*\//, ''));
+    // wget stores a redirected document under the name of the link.
+    t.same(theirs.map((name) => (name === 'moved' ? 'target.html' : name)).sort(), expected);
+  }
 
-    const before = site.requests.length;
-    const second = await mirror(`${site.url}/`, copy);
-    t.equal(second.gathered.counts.kept, 8);
-    t.equal(second.written, 0);
-    t.equal(
-      site.paths.length,
-      site.paths.slice(0, before).length,
-      'no request before the Refresh-Rate has passed',
-    );
+  const before = site.requests.length;
+  const second = await mirror(`${site.url}/`, copy);
+  t.equal(second.gathered.counts.kept, 8);
+  t.equal(second.written, 0);
+  t.equal(
+    site.paths.length,
+    site.paths.slice(0, before).length,
+    'no request before the Refresh-Rate has passed',
+  );
 
-    rmSync(join(copy, host, 'a.html'));
-    const third = await mirror(`${site.url}/`, copy);
-    t.equal(third.written, 1, 'a deleted file is fetched again');
-    t.ok(existsSync(join(copy, host, 'a.html')));
+  rmSync(join(copy, host, 'a.html'));
+  const third = await mirror(`${site.url}/`, copy);
+  t.equal(third.written, 1, 'a deleted file is fetched again');
+  t.ok(existsSync(join(copy, host, 'a.html')));
 
-    const checked = await mirror('--check', `${site.url}/`, copy);
-    t.equal(checked.written, 0);
-    t.equal(
-      site.requests.filter(({ path, headers }) => path === '/text.txt' && headers['if-none-match'] === '"1"')
-        .length,
-      1,
-    );
+  const checked = await mirror('--check', `${site.url}/`, copy);
+  t.equal(checked.written, 0);
+  t.equal(
+    site.requests.filter(({ path, headers }) => path === '/text.txt' && headers['if-none-match'] === '"1"')
+      .length,
+    1,
+  );
 
-    site.pages.delete('/gone.html');
-    const stale = await mirror('--check', `${site.url}/`, copy);
-    t.same([stale.stale, stale.deleted], [1, 0]);
-    t.ok(existsSync(join(copy, host, 'gone.html')), 'only --delete removes files');
-    site.pages.set('/sub/', (_request, response) => void response.writeHead(500).end());
-    const doubtful = await mirror('--check', '--delete', `${site.url}/`, copy);
-    t.same([doubtful.deleted, doubtful.complete], [1, false]);
-    t.ok(existsSync(join(copy, host, 'sub/deep.html')), 'a page that this run did not reach is kept');
-    t.notOk(existsSync(join(copy, host, 'gone.html')));
-  },
-);
+  site.pages.delete('/gone.html');
+  const stale = await mirror('--check', `${site.url}/`, copy);
+  t.same([stale.stale, stale.deleted], [1, 0]);
+  t.ok(existsSync(join(copy, host, 'gone.html')), 'only --delete removes files');
+  site.pages.set('/sub/', (_request, response) => void response.writeHead(500).end());
+  const doubtful = await mirror('--check', '--delete', `${site.url}/`, copy);
+  t.same([doubtful.deleted, doubtful.complete], [1, false]);
+  t.ok(existsSync(join(copy, host, 'sub/deep.html')), 'a page that this run did not reach is kept');
+  t.notOk(existsSync(join(copy, host, 'gone.html')));
+});
 
 t.test('G-8, G-171 a killed mirror continues: nothing is lost, no partial file is left', async (t) => {
   const directory = t.testdir({});

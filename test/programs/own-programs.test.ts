@@ -73,53 +73,46 @@ t.test('own-socket: a server listens where its owner wants', async (t) => {
   t.equal(await program.stop(), 0, 'a signal ends it');
 });
 
-t.test(
-  'own-application: the pages of a Broker below a prefix, behind hooks of the application',
-  async (t) => {
-    const { directory, data, url } = await gather(t);
-    const [gatherd, port, own] = [await freePort(), await freePort(), await freePort()];
-    const daemon = await cli('gatherd', '--detach', '-d', data, String(gatherd));
-    t.equal(daemon.code, 0, daemon.stderr);
-    t.teardown(() => cli('kill-gatherd', '-d', data));
-    const broker = join(directory, 'broker');
-    mkdirSync(join(broker, 'admin'), { recursive: true });
-    writeFileSync(join(broker, 'admin', 'broker.conf'), `Broker-Port ${port}\nBroker-Name own\n`);
-    writeFileSync(join(broker, 'admin', 'Collection.conf'), `localhost ${gatherd} 3\n`);
-    await using program = await start('own-application.mjs', [broker], { PORT: String(own) });
+t.test('own-application: the pages of a Broker below a prefix, behind hooks of an application', async (t) => {
+  const { directory, data, url } = await gather(t);
+  const [gatherd, port, own] = [await freePort(), await freePort(), await freePort()];
+  const daemon = await cli('gatherd', '--detach', '-d', data, String(gatherd));
+  t.equal(daemon.code, 0, daemon.stderr);
+  t.teardown(() => cli('kill-gatherd', '-d', data));
+  const broker = join(directory, 'broker');
+  mkdirSync(join(broker, 'admin'), { recursive: true });
+  writeFileSync(join(broker, 'admin', 'broker.conf'), `Broker-Port ${port}\nBroker-Name own\n`);
+  writeFileSync(join(broker, 'admin', 'Collection.conf'), `localhost ${gatherd} 3\n`);
+  await using program = await start('own-application.mjs', [broker], { PORT: String(own) });
 
-    const get = async (path: string, headers: Record<string, string> = {}) => {
-      const {
-        statusCode,
-        body,
-        headers: found,
-      } = await request(`http://127.0.0.1:${own}${path}`, { headers });
-      return { status: statusCode, text: await body.text(), headers: found };
-    };
-    t.equal((await get('/search/')).status, 401, 'the hook of the application decides first');
-    const login = { authorization: `Basic ${Buffer.from('guest:sesame').toString('base64')}` };
-    t.match(await get('/', login), { status: 200, text: '<a href="/search/">Search</a>' });
-    const first = await get('/search/', login);
-    t.equal(first.status, 200);
-    t.match(first.headers['content-security-policy'], /default-src/, 'the pages have their headers');
-    t.notMatch((await get('/', login)).headers, { 'content-security-policy': /./ }, 'and only the pages');
-    for (const [, link = ''] of first.text.matchAll(/(?:href|src|action)="(\/[^"?]*)/g)) {
-      t.match(link, /^\/search\//, link);
-      if (!link.endsWith('.cgi')) t.equal((await get(link, login)).status, 200, link);
-    }
-    let results = '';
-    await waitUntil(async () => {
-      results = (await get('/search/Harvest/cgi-bin/BrokerQuery.cgi?query=borrowed', login)).text;
-      return results.includes(url);
-    });
-    const [, summary = ''] =
-      /href="(\/search\/Harvest\/cgi-bin\/DisplayObject\.cgi\?[^"]*)"/.exec(results) ?? [];
-    t.match((await get(summary, login)).text, 'Borrowed words');
-    t.match(await get('/search/nothing', login), { status: 404, text: /There is no such page/ });
-    t.match(await get('/nothing', login), { status: 404, text: /Route GET:\/nothing not found/ });
-    t.match(await get('/search/Harvest/suggestions?query=borr', login), { status: 200, text: /^\[/ });
-    t.equal(await program.stop(), 0, 'a signal ends it');
-  },
-);
+  const get = async (path: string, headers: Record<string, string> = {}) => {
+    const { statusCode, body, headers: found } = await request(`http://127.0.0.1:${own}${path}`, { headers });
+    return { status: statusCode, text: await body.text(), headers: found };
+  };
+  t.equal((await get('/search/')).status, 401, 'the hook of the application decides first');
+  const login = { authorization: `Basic ${Buffer.from('guest:sesame').toString('base64')}` };
+  t.match(await get('/', login), { status: 200, text: '<a href="/search/">Search</a>' });
+  const first = await get('/search/', login);
+  t.equal(first.status, 200);
+  t.match(first.headers['content-security-policy'], /default-src/, 'the pages have their headers');
+  t.notMatch((await get('/', login)).headers, { 'content-security-policy': /./ }, 'and only the pages');
+  for (const [, link = ''] of first.text.matchAll(/(?:href|src|action)="(\/[^"?]*)/g)) {
+    t.match(link, /^\/search\//, link);
+    if (!link.endsWith('.cgi')) t.equal((await get(link, login)).status, 200, link);
+  }
+  let results = '';
+  await waitUntil(async () => {
+    results = (await get('/search/Harvest/cgi-bin/BrokerQuery.cgi?query=borrowed', login)).text;
+    return results.includes(url);
+  });
+  const [, summary = ''] =
+    /href="(\/search\/Harvest\/cgi-bin\/DisplayObject\.cgi\?[^"]*)"/.exec(results) ?? [];
+  t.match((await get(summary, login)).text, 'Borrowed words');
+  t.match(await get('/search/nothing', login), { status: 404, text: /There is no such page/ });
+  t.match(await get('/nothing', login), { status: 404, text: /Route GET:\/nothing not found/ });
+  t.match(await get('/search/Harvest/suggestions?query=borr', login), { status: 200, text: /^\[/ });
+  t.equal(await program.stop(), 0, 'a signal ends it');
+});
 
 t.test('BRK-8.5 own-indexer: the engine that broker.conf names by a path answers the queries', async (t) => {
   const { directory, data, url } = await gather(t);

@@ -318,24 +318,21 @@ async function startScriptedGatherd(t: Test, end: string | undefined) {
   });
 }
 
-t.test(
-  'GATHERD-11.4, GATHERD-11.5: gather prints the export, a part of it, or the description',
-  async (t) => {
-    const good = await startScriptedGatherd(t, '499 - Sent 1 objects\n');
-    const cut = await startScriptedGatherd(t, undefined);
-    const [full, since, info, broken, absent] = await Promise.all([
-      run('gather', ['-nocompress', good.address]),
-      run('gather', ['127.0.0.1', String(good.port), '1735689600']),
-      run('gather', ['-info', '127.0.0.1', String(good.port)]),
-      run('gather', ['-nocompress', cut.address]),
-      run('gather', ['127.0.0.1:1']),
-    ]);
-    t.same(full, { code: 0, stdout: STREAM, stderr: '' });
-    t.equal(since.code, 0);
-    t.ok(good.received.includes('SEND-UPDATE 1735689600'));
-    t.same(info, { code: 0, stdout: '@GATHERER { http://a.test/\nCount{1}:\t7\n}\n', stderr: '' });
-    t.same([broken.code, broken.stdout], [1, '']);
-    t.match(broken.stderr, /^gather: /);
-    t.equal(absent.code, 1);
-  },
-);
+t.test('GATHERD-11.4, GATHERD-11.5: gather prints the export, a part, or its description', async (t) => {
+  const good = await startScriptedGatherd(t, '499 - Sent 1 objects\n');
+  const cut = await startScriptedGatherd(t, undefined);
+  const [full, since, info, broken, absent] = await Promise.all([
+    run('gather', ['-nocompress', good.address]),
+    run('gather', ['127.0.0.1', String(good.port), '1735689600']),
+    run('gather', ['-info', '127.0.0.1', String(good.port)]),
+    run('gather', ['-nocompress', cut.address]),
+    run('gather', ['127.0.0.1:1']),
+  ]);
+  t.same(full, { code: 0, stdout: STREAM, stderr: '' });
+  t.equal(since.code, 0);
+  t.ok(good.received.includes('SEND-UPDATE 1735689600'));
+  t.same(info, { code: 0, stdout: '@GATHERER { http://a.test/\nCount{1}:\t7\n}\n', stderr: '' });
+  t.same([broken.code, broken.stdout], [1, '']);
+  t.match(broken.stderr, /^gather: /);
+  t.equal(absent.code, 1);
+});

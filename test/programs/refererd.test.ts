@@ -167,31 +167,28 @@ t.test('R-58, R-59, C-10, C-12: SIGHUP reopens the log and reads the configurati
   await waitUntil(async () => /127\.0\.0\.1 REQ_GET_REFERENCES 20/.test(await log(home)));
 });
 
-t.test(
-  'R-49, C-10, C-11: /reload reads the configuration again and keeps the old one if it is invalid',
-  async (t) => {
-    const home = await createHome(t);
-    await startRefererd(t, home);
-    const reload = () =>
-      requestHttp(t, home.port, 'GET /reload HTTP/1.0', basicAuthorization('anna', 'sesame'));
-    await home.configure('debuglevel = 80', 'version = 1.1');
-    t.equal((await reload()).status, 200);
-    t.match(
-      (await requestHttp(t, home.port, 'GET /stat HTTP/1.0', basicAuthorization('anna', 'sesame'))).body,
-      /^version: 1\.1$/m,
-    );
-    await home.configure('debuglevel = high', 'version = 1.2');
-    const broken = await reload();
-    t.equal(broken.status, 500);
-    t.match(broken.body, /referer\.cf:\d+: debuglevel: must be/);
-    t.match(
-      (await requestHttp(t, home.port, 'GET /stat HTTP/1.0', basicAuthorization('anna', 'sesame'))).body,
-      /^version: 1\.1$/m,
-    );
-    await exchange(t, home.port, ASK);
-    await waitUntil(async () => /< HEADER_URI_ID: 20/.test(await log(home)));
-  },
-);
+t.test('R-49, C-10, C-11: /reload reads the configuration again, or keeps the old if invalid', async (t) => {
+  const home = await createHome(t);
+  await startRefererd(t, home);
+  const reload = () =>
+    requestHttp(t, home.port, 'GET /reload HTTP/1.0', basicAuthorization('anna', 'sesame'));
+  await home.configure('debuglevel = 80', 'version = 1.1');
+  t.equal((await reload()).status, 200);
+  t.match(
+    (await requestHttp(t, home.port, 'GET /stat HTTP/1.0', basicAuthorization('anna', 'sesame'))).body,
+    /^version: 1\.1$/m,
+  );
+  await home.configure('debuglevel = high', 'version = 1.2');
+  const broken = await reload();
+  t.equal(broken.status, 500);
+  t.match(broken.body, /referer\.cf:\d+: debuglevel: must be/);
+  t.match(
+    (await requestHttp(t, home.port, 'GET /stat HTTP/1.0', basicAuthorization('anna', 'sesame'))).body,
+    /^version: 1\.1$/m,
+  );
+  await exchange(t, home.port, ASK);
+  await waitUntil(async () => /< HEADER_URI_ID: 20/.test(await log(home)));
+});
 
 t.test('R-60, C-13: SIGUSR1 to the parent finishes pending requests', async (t) => {
   const home = await createHome(t);
@@ -208,36 +205,33 @@ t.test('R-60, C-13: SIGUSR1 to the parent finishes pending requests', async (t) 
   t.equal((await daemon.finished).code, 0);
 });
 
-t.test(
-  'R-57, R-61, R-71, C-15: a fault is reported once to the maintainer, unless sendmessages is 0',
-  async (t) => {
-    const home = await createHome(t);
-    const relay = await mailRelay(t);
-    for (const [signal, number] of [
-      ['SIGSEGV', 11],
-      ['SIGBUS', 7],
-      ['SIGILL', 4],
-      ['SIGQUIT', 3],
-    ] as const) {
-      await home.configure('maintainer = admin@example.org');
-      const { daemon, pid } = await startRefererd(t, home, '--mail-relay', `127.0.0.1:${relay.port}`);
-      process.kill(pid, signal);
-      t.equal((await daemon.finished).code, 128 + number, signal);
-      await waitUntil(async () => relay.messages.length > 0);
-      t.equal(relay.messages.length, 1);
-      const message = relay.messages.splice(0).join('');
-      t.match(message, '\r\nMAIL FROM:<refererd@[127.0.0.1]>\r\nRCPT TO:<admin@example.org>\r\n');
-      t.match(message, `\r\nSubject: refererd: ${signal} on 127.0.0.1\r\n`);
-      t.match(message, `\r\npid: ${pid}\r\nsignal: ${signal}\r\n`);
-      await t.rejects(stat(join(home.root, 'logs/refererd.pid')), { code: 'ENOENT' });
-    }
-    await home.configure('maintainer = admin@example.org', 'sendmessages = 0');
+t.test('R-57, R-61, R-71, C-15: a fault is mailed to the maintainer; sendmessages 0: never', async (t) => {
+  const home = await createHome(t);
+  const relay = await mailRelay(t);
+  for (const [signal, number] of [
+    ['SIGSEGV', 11],
+    ['SIGBUS', 7],
+    ['SIGILL', 4],
+    ['SIGQUIT', 3],
+  ] as const) {
+    await home.configure('maintainer = admin@example.org');
     const { daemon, pid } = await startRefererd(t, home, '--mail-relay', `127.0.0.1:${relay.port}`);
-    process.kill(pid, 'SIGSEGV');
-    t.equal((await daemon.finished).code, 139);
-    t.same(relay.messages, []);
-  },
-);
+    process.kill(pid, signal);
+    t.equal((await daemon.finished).code, 128 + number, signal);
+    await waitUntil(async () => relay.messages.length > 0);
+    t.equal(relay.messages.length, 1);
+    const message = relay.messages.splice(0).join('');
+    t.match(message, '\r\nMAIL FROM:<refererd@[127.0.0.1]>\r\nRCPT TO:<admin@example.org>\r\n');
+    t.match(message, `\r\nSubject: refererd: ${signal} on 127.0.0.1\r\n`);
+    t.match(message, `\r\npid: ${pid}\r\nsignal: ${signal}\r\n`);
+    await t.rejects(stat(join(home.root, 'logs/refererd.pid')), { code: 'ENOENT' });
+  }
+  await home.configure('maintainer = admin@example.org', 'sendmessages = 0');
+  const { daemon, pid } = await startRefererd(t, home, '--mail-relay', `127.0.0.1:${relay.port}`);
+  process.kill(pid, 'SIGSEGV');
+  t.equal((await daemon.finished).code, 139);
+  t.same(relay.messages, []);
+});
 
 t.test('R-54, R-55, R-62, R-73: errors that prevent a start, and their status', async (t) => {
   const home = await createHome(t);
@@ -256,31 +250,28 @@ t.test('R-54, R-55, R-62, R-73: errors that prevent a start, and their status', 
   t.equal(both.code, 2);
 });
 
-t.test(
-  'C-25, R-5, R-19: dumps named in the configuration are loaded, and loaded again after a change',
-  async (t) => {
-    const home = await createHome(t);
-    const dump = (...pairs: readonly string[]) =>
-      `VERSION=2\nformat=bytevalue\ntype=btree\nduplicates=1\nHEADER=END\n${pairs.map((word) => ` ${word}\n`).join('')}DATA=END\n`;
-    await mkdir(join(home.root, 'db'));
-    if (IS_ROOT) await chown(join(home.root, 'db'), 65_534, 65_534);
-    const refs = join(home.root, 'db/refs.db');
-    await writeFile(refs, dump('0a000000', '14000000', '14000000', '0a000000'));
-    await writeFile(
-      join(home.root, 'db/url.db'),
-      '{"id":10,"url":"http://a.example/"}\n{"id":20,"url":"http://b.example/"}\n',
-    );
-    await home.configure('refdb = db/refs.db', 'urldb = db/url.db', 'hubsdir = db', `hubsdb = ${refs}`);
-    const { daemon, pid } = await startRefererd(t, home);
-    t.equal(await exchange(t, home.port, ASK.replace('URI_ID: 20', 'URL: http://B.example')), ANSWER);
-    await writeFile(refs, dump('14000000', '0b000000', '0b000000', '14000000'));
-    const later = new Date(Date.now() + 10_000);
-    await utimes(refs, later, later);
-    process.kill(pid, 'SIGHUP');
-    await waitUntil(async () => /generation 2|stays/.test(await log(home)) || daemon.child.exitCode !== null);
-    t.equal(await exchange(t, home.port, ASK), ANSWER.replace('ID: 10', 'ID: 11'));
-  },
-);
+t.test('C-25, R-5, R-19: dumps that the configuration names are loaded, again after a change', async (t) => {
+  const home = await createHome(t);
+  const dump = (...pairs: readonly string[]) =>
+    `VERSION=2\nformat=bytevalue\ntype=btree\nduplicates=1\nHEADER=END\n${pairs.map((word) => ` ${word}\n`).join('')}DATA=END\n`;
+  await mkdir(join(home.root, 'db'));
+  if (IS_ROOT) await chown(join(home.root, 'db'), 65_534, 65_534);
+  const refs = join(home.root, 'db/refs.db');
+  await writeFile(refs, dump('0a000000', '14000000', '14000000', '0a000000'));
+  await writeFile(
+    join(home.root, 'db/url.db'),
+    '{"id":10,"url":"http://a.example/"}\n{"id":20,"url":"http://b.example/"}\n',
+  );
+  await home.configure('refdb = db/refs.db', 'urldb = db/url.db', 'hubsdir = db', `hubsdb = ${refs}`);
+  const { daemon, pid } = await startRefererd(t, home);
+  t.equal(await exchange(t, home.port, ASK.replace('URI_ID: 20', 'URL: http://B.example')), ANSWER);
+  await writeFile(refs, dump('14000000', '0b000000', '0b000000', '14000000'));
+  const later = new Date(Date.now() + 10_000);
+  await utimes(refs, later, later);
+  process.kill(pid, 'SIGHUP');
+  await waitUntil(async () => /generation 2|stays/.test(await log(home)) || daemon.child.exitCode !== null);
+  t.equal(await exchange(t, home.port, ASK), ANSWER.replace('ID: 10', 'ID: 11'));
+});
 
 t.test('R-52, R-54, C-06, C-07: the dispatcher and its replacement', async (t) => {
   const home = await createHome(t);
@@ -452,23 +443,20 @@ t.test('--data: one process, no configuration', async (t) => {
   t.match(stderr, /^refererd\[\d+\]: serving generation 1: 5 documents, 8 links$/m);
 });
 
-t.test(
-  'R-60, R-70, R-71: a signal to the parent waits until the server process listens for it',
-  async (t) => {
-    const home = await createHome(t);
-    for (const signal of ['SIGTERM', 'SIGUSR1'] as const) {
-      const daemon = new CliProcess(['refererd', '-c', home.file]);
-      t.teardown(() => daemon.kill('SIGKILL'));
-      const parent = daemon.child.pid ?? 0;
-      const children = () => readFile(`/proc/${parent}/task/${parent}/children`, 'utf8');
-      await waitUntil(async () => (await children()) !== '' || daemon.child.exitCode !== null);
-      daemon.kill(signal);
-      const { code, stderr } = await daemon.finished;
-      t.equal(code, 0, signal);
-      t.equal(stderr, '', 'standard error has no message of a fault or a debugger');
-    }
-  },
-);
+t.test('R-60, R-70, R-71: a signal to the parent waits until the server process handles it', async (t) => {
+  const home = await createHome(t);
+  for (const signal of ['SIGTERM', 'SIGUSR1'] as const) {
+    const daemon = new CliProcess(['refererd', '-c', home.file]);
+    t.teardown(() => daemon.kill('SIGKILL'));
+    const parent = daemon.child.pid ?? 0;
+    const children = () => readFile(`/proc/${parent}/task/${parent}/children`, 'utf8');
+    await waitUntil(async () => (await children()) !== '' || daemon.child.exitCode !== null);
+    daemon.kill(signal);
+    const { code, stderr } = await daemon.finished;
+    t.equal(code, 0, signal);
+    t.equal(stderr, '', 'standard error has no message of a fault or a debugger');
+  }
+});
 
 t.test('R-57, R-71: SIGQUIT to both processes, as sent by a terminal, is reported too', async (t) => {
   const home = await createHome(t);

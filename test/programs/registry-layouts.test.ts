@@ -60,36 +60,33 @@ t.test('REG-34: import and check find the objects in every layout', async (t) =>
   );
 });
 
-t.test(
-  'REG-34: links are followed, once; of several files of an object the right one is taken',
-  async (t) => {
-    const top = await temporaryDirectory(t);
-    const from = writeObjects(join(top, 'from'), 3, LAYOUTS['number modulo 100']);
-    renameSync(join(from, 'objects', '2'), join(top, 'other-disk'));
-    symlinkSync(join(top, 'other-disk'), join(from, 'objects', '2'));
-    symlinkSync('..', join(from, 'objects', '1', 'loop'));
-    writeOriginal(from, handFile([1, 2, 3].map((oid) => handRecord(oid))), {
-      // An older copy, one about another URL in the place, and the right one deeper.
-      'backup/OBJ1': objectOf(1, { 'Update-Time': '700000000', Title: 'old copy' }),
-      '3/OBJ3': objectOf(9),
-      'deep/er/OBJ3': objectOf(3),
-    });
-    const { code, stdout, stderr } = await cli(
-      'registry',
-      'import',
-      '--from',
-      from,
-      '--data',
-      join(top, 'data'),
-    );
-    t.equal(code, 0, stderr);
-    t.match(stdout, /3 imported, 0 known, 0 skipped, 0 missing/);
-    t.match(stderr, /backup\/OBJ1 is one of several files of object 1/);
-    await using store = await BrokerStore.open(join(top, 'data', 'store'), { create: false });
-    const [first] = await store.objects([1]);
-    t.match(Buffer.from(first!).toString(), /object 1/);
-  },
-);
+t.test('REG-34: links are followed, once; of several files of an object the right one counts', async (t) => {
+  const top = await temporaryDirectory(t);
+  const from = writeObjects(join(top, 'from'), 3, LAYOUTS['number modulo 100']);
+  renameSync(join(from, 'objects', '2'), join(top, 'other-disk'));
+  symlinkSync(join(top, 'other-disk'), join(from, 'objects', '2'));
+  symlinkSync('..', join(from, 'objects', '1', 'loop'));
+  writeOriginal(from, handFile([1, 2, 3].map((oid) => handRecord(oid))), {
+    // An older copy, one about another URL in the place, and the right one deeper.
+    'backup/OBJ1': objectOf(1, { 'Update-Time': '700000000', Title: 'old copy' }),
+    '3/OBJ3': objectOf(9),
+    'deep/er/OBJ3': objectOf(3),
+  });
+  const { code, stdout, stderr } = await cli(
+    'registry',
+    'import',
+    '--from',
+    from,
+    '--data',
+    join(top, 'data'),
+  );
+  t.equal(code, 0, stderr);
+  t.match(stdout, /3 imported, 0 known, 0 skipped, 0 missing/);
+  t.match(stderr, /backup\/OBJ1 is one of several files of object 1/);
+  await using store = await BrokerStore.open(join(top, 'data', 'store'), { create: false });
+  const [first] = await store.objects([1]);
+  t.match(Buffer.from(first!).toString(), /object 1/);
+});
 
 t.test('REG-34: an import of nothing is a failure with status 1', async (t) => {
   const top = await temporaryDirectory(t);

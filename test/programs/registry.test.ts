@@ -116,37 +116,34 @@ t.test('3.3, REG-4, REG-22, REG-33 to REG-36: export writes an original director
   );
 });
 
-t.test(
-  'REG-35, REG-40, REG-50: an export that is imported again gives the same objects, in each version and reading',
-  async (t) => {
-    const { root, data } = await createBroker(t);
-    const before = await contentOf(data);
-    t.equal(before.length, 102);
-    const kinds = [
-      [1, 'a'],
-      [1, 'c'],
-      [2, 'b'],
-    ] as const;
-    for (const [version, reading] of kinds) {
-      const to = join(root, `original-${version}-${reading}`);
-      const back = join(root, `back-${version}-${reading}`);
-      {
-        await using store = await BrokerStore.open(join(data, 'store'));
-        await exportRegistry(store, join(data, 'store'), to, { version, reading });
-      }
-      t.match(await checkRegistry(join(to, 'admin', 'Registry'), {}, to), { version, reading, problems: 0 });
-      mkdirSync(back);
-      const counts = await importRegistry(to, join(back, 'store'));
-      t.match(counts, { imported: 102, known: 0, skipped: 0, missing: 0, notValid: 1, unreferenced: 0 });
-      t.same(await contentOf(back), before);
-      await using store = await BrokerStore.open(join(back, 'store'));
-      await fill(store, [soif('http://a/new', BOOKKEEPING)]);
-      t.equal((await store.byUrl('http://a/new'))[0]?.oid, 105, 'REG-35: the next OID');
+t.test('REG-35, REG-40, REG-50: an imported export gives the same objects, however it is read', async (t) => {
+  const { root, data } = await createBroker(t);
+  const before = await contentOf(data);
+  t.equal(before.length, 102);
+  const kinds = [
+    [1, 'a'],
+    [1, 'c'],
+    [2, 'b'],
+  ] as const;
+  for (const [version, reading] of kinds) {
+    const to = join(root, `original-${version}-${reading}`);
+    const back = join(root, `back-${version}-${reading}`);
+    {
+      await using store = await BrokerStore.open(join(data, 'store'));
+      await exportRegistry(store, join(data, 'store'), to, { version, reading });
     }
-    const ids = readFileSync(join(root, 'original-2-b', 'admin', 'Gatherer-Ids'), 'latin1');
-    t.equal(ids, '1\tG\th\t1.0\n');
-  },
-);
+    t.match(await checkRegistry(join(to, 'admin', 'Registry'), {}, to), { version, reading, problems: 0 });
+    mkdirSync(back);
+    const counts = await importRegistry(to, join(back, 'store'));
+    t.match(counts, { imported: 102, known: 0, skipped: 0, missing: 0, notValid: 1, unreferenced: 0 });
+    t.same(await contentOf(back), before);
+    await using store = await BrokerStore.open(join(back, 'store'));
+    await fill(store, [soif('http://a/new', BOOKKEEPING)]);
+    t.equal((await store.byUrl('http://a/new'))[0]?.oid, 105, 'REG-35: the next OID');
+  }
+  const ids = readFileSync(join(root, 'original-2-b', 'admin', 'Gatherer-Ids'), 'latin1');
+  t.equal(ids, '1\tG\th\t1.0\n');
+});
 
 t.test('REG-37, REG-38, REG-40, REG-45: objects that cannot be imported are reported', async (t) => {
   const root = await temporaryDirectory(t);

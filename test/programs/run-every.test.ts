@@ -7,56 +7,53 @@ import { waitUntil } from '../helpers/wait-until.js';
 const PORTS = ['gatherd', 'broker', 'web', 'references'].flatMap((name) => [`--${name}-port`, '0']);
 
 /** Waits until a condition holds, at most half a minute. */
-t.test(
-  'rounds ask for pages conditionally, find what changed, and survive a site that is gone',
-  async (t) => {
-    const conditions: (string | undefined)[] = [];
-    await using site = await Site.start({
-      '/': page('Start', ['/same.html', '/news.html']),
-      '/news.html': page('Yesterday', []),
-      '/same.html': (request, response) => {
-        conditions.push(request.headers['if-none-match']);
-        if (request.headers['if-none-match'] === '"v1"') response.writeHead(304).end();
-        else response.writeHead(200, { 'content-type': 'text/html', etag: '"v1"' }).end(page('Same', []));
-      },
-    });
-    const run = new CliProcess([
-      ...['run', '--every', '2s', '--delay', '0', '--data', t.testdir(), ...PORTS],
-      `${site.url}/`,
-    ]);
-    const [, broker = ''] = await run.output(/^ready .*broker=(\S+)/m);
-    t.match(run.stderr, /The next round begins at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\./);
-    const finds = async (word: string): Promise<boolean> => {
-      const { stdout } = await cli('query', broker, word, '--json');
-      return stdout.includes(`${site.url}/news.html`);
-    };
-    t.ok(await finds('yesterday'));
-    site.pages.set('/news.html', page('Tomorrow', []));
-    await waitUntil(() => finds('tomorrow'));
-    t.ok(await finds('tomorrow'), 'a later round gathers and collects what changed');
-    t.notOk(await finds('yesterday'));
-    t.same(
-      conditions.slice(0, 2),
-      [undefined, '"v1"'],
-      'a page that did not change is asked for conditionally',
-    );
+t.test('rounds ask for pages conditionally, find changes, and survive a site that is gone', async (t) => {
+  const conditions: (string | undefined)[] = [];
+  await using site = await Site.start({
+    '/': page('Start', ['/same.html', '/news.html']),
+    '/news.html': page('Yesterday', []),
+    '/same.html': (request, response) => {
+      conditions.push(request.headers['if-none-match']);
+      if (request.headers['if-none-match'] === '"v1"') response.writeHead(304).end();
+      else response.writeHead(200, { 'content-type': 'text/html', etag: '"v1"' }).end(page('Same', []));
+    },
+  });
+  const run = new CliProcess([
+    ...['run', '--every', '2s', '--delay', '0', '--data', t.testdir(), ...PORTS],
+    `${site.url}/`,
+  ]);
+  const [, broker = ''] = await run.output(/^ready .*broker=(\S+)/m);
+  t.match(run.stderr, /The next round begins at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\./);
+  const finds = async (word: string): Promise<boolean> => {
+    const { stdout } = await cli('query', broker, word, '--json');
+    return stdout.includes(`${site.url}/news.html`);
+  };
+  t.ok(await finds('yesterday'));
+  site.pages.set('/news.html', page('Tomorrow', []));
+  await waitUntil(() => finds('tomorrow'));
+  t.ok(await finds('tomorrow'), 'a later round gathers and collects what changed');
+  t.notOk(await finds('yesterday'));
+  t.same(
+    conditions.slice(0, 2),
+    [undefined, '"v1"'],
+    'a page that did not change is asked for conditionally',
+  );
 
-    site.pages.delete('/');
-    await run.output(/nothing was gathered from this root/, 'stderr');
-    t.match(run.stderr, `${site.url}/: nothing was gathered from this root`);
-    t.ok(await finds('tomorrow'), 'the servers go on, with what they have');
+  site.pages.delete('/');
+  await run.output(/nothing was gathered from this root/, 'stderr');
+  t.match(run.stderr, `${site.url}/: nothing was gathered from this root`);
+  t.ok(await finds('tomorrow'), 'the servers go on, with what they have');
 
-    site.pages.set('/', page('Back', ['/same.html', '/news.html']));
-    site.pages.set('/news.html', page('Later', []));
-    await waitUntil(() => finds('later'));
-    t.ok(await finds('later'), 'the rounds go on');
+  site.pages.set('/', page('Back', ['/same.html', '/news.html']));
+  site.pages.set('/news.html', page('Later', []));
+  await waitUntil(() => finds('later'));
+  t.ok(await finds('later'), 'the rounds go on');
 
-    run.kill('SIGTERM');
-    const { code, stderr } = await run.finished;
-    t.equal(code, 0, stderr);
-    t.match(stderr, 'Stopping.');
-  },
-);
+  run.kill('SIGTERM');
+  const { code, stderr } = await run.finished;
+  t.equal(code, 0, stderr);
+  t.match(stderr, 'Stopping.');
+});
 
 t.test('--every with --once, and what is not a period, are refused', async (t) => {
   for (const [args, message] of [

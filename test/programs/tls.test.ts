@@ -268,75 +268,72 @@ t.test('run with TLS: all four ports, also between the parts of the process; ren
   t.equal((await run.finished).code, 0, run.stderr);
 });
 
-t.test(
-  'the console of a crawl with TLS: its page, its cookie, the commands, and orders that cannot be',
-  async (t) => {
-    const directory = await temporaryDirectory(t);
-    const data = join(directory, 'data');
-    mkdirSync(join(data, 'crawl'), { recursive: true });
-    writeFileSync(join(directory, 'site.pem'), TLS_CERTIFICATE);
-    // Relative paths are those of the crawl's own directory.
-    writeFileSync(join(data, 'crawl', 'site.key'), TLS_KEY, { mode: 0o600 });
-    await using site = await Site.start({ '/': page('Only', []) });
-    const configuration = join(directory, 'crawl.cf');
-    writeFileSync(
-      configuration,
-      `Gatherer-Name: tls\nTop-Directory: ${directory}\nCrawl-Order: order.json\n<RootNodes>\n${site.url}/\n</RootNodes>\n`,
-    );
-    const crawl = (console: object) => {
-      const order = { pauseAtStart: true, settings: { delayFactor: 0, minDelayMs: 1, maxDelayMs: 1 } };
-      const paths = { port: 0, certificate: join(directory, 'site.pem'), key: 'site.key', ...console };
-      writeFileSync(join(directory, 'order.json'), JSON.stringify({ ...order, console: paths }));
-      return new CliProcess(['gatherer', configuration, '--no-daemon'], {
-        HARVEST_CONSOLE_PASSWORD: 'secret',
-      });
-    };
-    t.match(await crawl({ key: '' }).finished, {
-      code: 2,
-      stderr: /console\.key: certificate and key are set together/,
+t.test('the console of a crawl with TLS: page, cookie, commands, and orders that cannot be', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const data = join(directory, 'data');
+  mkdirSync(join(data, 'crawl'), { recursive: true });
+  writeFileSync(join(directory, 'site.pem'), TLS_CERTIFICATE);
+  // Relative paths are those of the crawl's own directory.
+  writeFileSync(join(data, 'crawl', 'site.key'), TLS_KEY, { mode: 0o600 });
+  await using site = await Site.start({ '/': page('Only', []) });
+  const configuration = join(directory, 'crawl.cf');
+  writeFileSync(
+    configuration,
+    `Gatherer-Name: tls\nTop-Directory: ${directory}\nCrawl-Order: order.json\n<RootNodes>\n${site.url}/\n</RootNodes>\n`,
+  );
+  const crawl = (console: object) => {
+    const order = { pauseAtStart: true, settings: { delayFactor: 0, minDelayMs: 1, maxDelayMs: 1 } };
+    const paths = { port: 0, certificate: join(directory, 'site.pem'), key: 'site.key', ...console };
+    writeFileSync(join(directory, 'order.json'), JSON.stringify({ ...order, console: paths }));
+    return new CliProcess(['gatherer', configuration, '--no-daemon'], {
+      HARVEST_CONSOLE_PASSWORD: 'secret',
     });
-    t.match(await crawl({ key: 'none' }).finished, {
-      code: 2,
-      stderr: /crawl\/none: cannot be read: ENOENT/,
-    });
+  };
+  t.match(await crawl({ key: '' }).finished, {
+    code: 2,
+    stderr: /console\.key: certificate and key are set together/,
+  });
+  t.match(await crawl({ key: 'none' }).finished, {
+    code: 2,
+    stderr: /crawl\/none: cannot be read: ENOENT/,
+  });
 
-    const running = crawl({});
-    t.teardown(() => running.kill('SIGTERM'));
-    const { url } = await consoleOf(join(data, 'crawl', 'console.json'));
-    t.match(url, /^https:\/\/127\.0\.0\.1:\d+\/$/);
-    const report = await cli('crawl', 'report', 'frontier', '--json', '--data', data);
-    t.match([report.code, report.stdout], [0, /"queued":1/], report.stderr);
-    const agent = new Agent({ connect: { ca: TLS_CERTIFICATE } });
-    t.teardown(() => agent.close());
-    const login = await request(new URL('login', url), {
-      dispatcher: agent,
-      method: 'POST',
-      headers: { 'content-type': 'application/x-www-form-urlencoded', origin: url.slice(0, -1) },
-      body: 'password=secret',
-    });
-    await login.body.dump();
-    t.equal(login.statusCode, 303);
-    const cookie = String(login.headers['set-cookie']);
-    t.match(cookie, /; Secure/);
-    const shown = await request(url, { dispatcher: agent, headers: { cookie: cookie.split(';')[0]! } });
-    t.match([shown.statusCode, await shown.body.text()], [200, /paused/]);
-    await t.rejects(request(url.replace('https:', 'http:')), 'what is not TLS is dropped');
-    const foreign = new CliProcess(['crawl', 'report', 'all', '--url', url], {
-      HARVEST_CONSOLE_PASSWORD: 'secret',
-    });
-    t.match(
-      await foreign.finished,
-      { code: 3, stderr: /self-signed certificate/ },
-      'another machine checks it',
-    );
-    const trusted = new CliProcess(['crawl', 'resume', '--url', url], {
-      HARVEST_CONSOLE_PASSWORD: 'secret',
-      NODE_EXTRA_CA_CERTS: join(directory, 'site.pem'),
-    });
-    t.match(await trusted.finished, { code: 0 });
-    t.match(await running.finished, { code: 0, stderr: /console is https:/ });
-  },
-);
+  const running = crawl({});
+  t.teardown(() => running.kill('SIGTERM'));
+  const { url } = await consoleOf(join(data, 'crawl', 'console.json'));
+  t.match(url, /^https:\/\/127\.0\.0\.1:\d+\/$/);
+  const report = await cli('crawl', 'report', 'frontier', '--json', '--data', data);
+  t.match([report.code, report.stdout], [0, /"queued":1/], report.stderr);
+  const agent = new Agent({ connect: { ca: TLS_CERTIFICATE } });
+  t.teardown(() => agent.close());
+  const login = await request(new URL('login', url), {
+    dispatcher: agent,
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded', origin: url.slice(0, -1) },
+    body: 'password=secret',
+  });
+  await login.body.dump();
+  t.equal(login.statusCode, 303);
+  const cookie = String(login.headers['set-cookie']);
+  t.match(cookie, /; Secure/);
+  const shown = await request(url, { dispatcher: agent, headers: { cookie: cookie.split(';')[0]! } });
+  t.match([shown.statusCode, await shown.body.text()], [200, /paused/]);
+  await t.rejects(request(url.replace('https:', 'http:')), 'what is not TLS is dropped');
+  const foreign = new CliProcess(['crawl', 'report', 'all', '--url', url], {
+    HARVEST_CONSOLE_PASSWORD: 'secret',
+  });
+  t.match(
+    await foreign.finished,
+    { code: 3, stderr: /self-signed certificate/ },
+    'another machine checks it',
+  );
+  const trusted = new CliProcess(['crawl', 'resume', '--url', url], {
+    HARVEST_CONSOLE_PASSWORD: 'secret',
+    NODE_EXTRA_CA_CERTS: join(directory, 'site.pem'),
+  });
+  t.match(await trusted.finished, { code: 0 });
+  t.match(await running.finished, { code: 0, stderr: /console is https:/ });
+});
 
 /** Waits for the file of a console, and reads it. */
 async function consoleOf(file: string): Promise<{ readonly url: string }> {

@@ -184,43 +184,40 @@ t.test('BRK-5.1: #rem-dups keeps the newest object of each URL', async (t) => {
   t.equal(await admin('#rem-dups'), `101 - Deleted 0 objects\n${INDEX_FOLLOWS}`);
 });
 
-t.test(
-  'BRK-5.1: #add-object reads plain and gzip files and counts objects; a faulty object does not stop it',
-  async (t) => {
-    const fixture = await openAdministered(t);
-    const { admin, broker, directory } = fixture;
-    await writeFile(join(directory, 'one.soif'), document('http://one.example/', { Title: 'handmade' }));
-    const bad = soif('http://bad.example/', { Title: 'no gatherer' });
-    await writeFile(
-      join(directory, 'two.soif.gz'),
-      gzipSync(`${bad}${document('http://two.example/', { Title: 'handmade' })}`),
-    );
-    t.match(
-      await admin('#add-object "one.soif two.soif.gz"'),
-      /^101 - Objects: 2 added, 0 updated, 0 unchanged, 1 rejected; 0 faults in the files\n101 - update of http:\/\/bad\.example\/: no readable Gatherer-Name/,
-    );
-    t.same(await findUrls(broker, 'handmade'), ['http://one.example/', 'http://two.example/']);
-    t.ok((await readEvents(fixture)).includes('20260101 00:00:00 Update: http://one.example/'));
-    t.match(await admin('#add-object missing.soif'), /^111 - ERROR: .*missing\.soif: no such file\n$/);
+t.test('BRK-5.1: #add-object reads plain and gzip files, counts objects, skips faulty ones', async (t) => {
+  const fixture = await openAdministered(t);
+  const { admin, broker, directory } = fixture;
+  await writeFile(join(directory, 'one.soif'), document('http://one.example/', { Title: 'handmade' }));
+  const bad = soif('http://bad.example/', { Title: 'no gatherer' });
+  await writeFile(
+    join(directory, 'two.soif.gz'),
+    gzipSync(`${bad}${document('http://two.example/', { Title: 'handmade' })}`),
+  );
+  t.match(
+    await admin('#add-object "one.soif two.soif.gz"'),
+    /^101 - Objects: 2 added, 0 updated, 0 unchanged, 1 rejected; 0 faults in the files\n101 - update of http:\/\/bad\.example\/: no readable Gatherer-Name/,
+  );
+  t.same(await findUrls(broker, 'handmade'), ['http://one.example/', 'http://two.example/']);
+  t.ok((await readEvents(fixture)).includes('20260101 00:00:00 Update: http://one.example/'));
+  t.match(await admin('#add-object missing.soif'), /^111 - ERROR: .*missing\.soif: no such file\n$/);
 
-    await writeFile(join(directory, 'shadow'), '@FILE { http://x.example/\nTitle{zz}:\ttopsecret\n}\n');
-    const reply = await admin('#add-object shadow');
-    t.equal(reply, '111 - ERROR: shadow: no SOIF objects in it (breaks SOIF-4.4 at byte 32)\n');
-    t.notMatch(reply, /topsecret/, 'the reply does not quote a file that is not SOIF');
-    await writeFile(join(directory, 'empty'), '');
-    for (const file of ['/etc/passwd', 'empty'])
-      t.equal(await admin(`#add-object "${file}"`), `111 - ERROR: ${file}: no SOIF objects in it\n`);
-    t.equal(
-      await admin('#add-object "/etc/passwd empty"'),
-      '111 - ERROR: /etc/passwd: no SOIF objects in it; empty: no SOIF objects in it\n',
-    );
-    t.equal(
-      await admin('#add-object "one.soif /etc/passwd"'),
-      '101 - Objects: 0 added, 0 updated, 1 unchanged, 0 rejected; 1 faults in the files\n101 - /etc/passwd: no SOIF objects in it\n',
-      'a file without objects does not stop the others',
-    );
-  },
-);
+  await writeFile(join(directory, 'shadow'), '@FILE { http://x.example/\nTitle{zz}:\ttopsecret\n}\n');
+  const reply = await admin('#add-object shadow');
+  t.equal(reply, '111 - ERROR: shadow: no SOIF objects in it (breaks SOIF-4.4 at byte 32)\n');
+  t.notMatch(reply, /topsecret/, 'the reply does not quote a file that is not SOIF');
+  await writeFile(join(directory, 'empty'), '');
+  for (const file of ['/etc/passwd', 'empty'])
+    t.equal(await admin(`#add-object "${file}"`), `111 - ERROR: ${file}: no SOIF objects in it\n`);
+  t.equal(
+    await admin('#add-object "/etc/passwd empty"'),
+    '111 - ERROR: /etc/passwd: no SOIF objects in it; empty: no SOIF objects in it\n',
+  );
+  t.equal(
+    await admin('#add-object "one.soif /etc/passwd"'),
+    '101 - Objects: 0 added, 0 updated, 1 unchanged, 0 rejected; 1 faults in the files\n101 - /etc/passwd: no SOIF objects in it\n',
+    'a file without objects does not stop the others',
+  );
+});
 
 t.test('BRK-5.1, 5.7: log types are switched; logs are closed, opened and rotated', async (t) => {
   const fixture = await openAdministered(t, 'Log-Types Query nonsense\n');
@@ -296,92 +293,86 @@ t.test('BRK-5.1: #open-log writes only to logs below Broker-Directory', async (t
   t.equal(existsSync(join(directory, '..', 'outside.log')), false);
 });
 
-t.test(
-  'BRK-5.1, 5.3: #set lasts until the broker ends; variables that cannot change at run time are refused',
-  async (t) => {
-    const { admin, broker, port, log, open } = await openAdministered(t);
-    t.equal(await admin('#set max-results 1'), '101 - Max-Results is set until the broker ends\n');
-    const countObjects = (reply: string) =>
-      reply.split('\n').filter((line) => line === '130 - object end').length;
-    t.equal(countObjects(await exchange(port, '#USER #END #allb\n')), 1);
-    t.equal(
-      await admin('#set Max-Results 0'),
-      '111 - ERROR: Max-Results: must be a whole number from 1 to 2147483647\n',
-    );
-    t.equal(await admin('#set No-Such 1'), '111 - ERROR: there is no such variable\n');
-    t.match(
-      await admin('#set Broker-Port 99'),
-      /^111 - ERROR: Broker-Port cannot be set while the broker runs/,
-    );
-    t.equal(broker.config.maxResults, 1);
+t.test('BRK-5.1, 5.3: #set lasts until the broker ends; fixed variables are refused', async (t) => {
+  const { admin, broker, port, log, open } = await openAdministered(t);
+  t.equal(await admin('#set max-results 1'), '101 - Max-Results is set until the broker ends\n');
+  const countObjects = (reply: string) =>
+    reply.split('\n').filter((line) => line === '130 - object end').length;
+  t.equal(countObjects(await exchange(port, '#USER #END #allb\n')), 1);
+  t.equal(
+    await admin('#set Max-Results 0'),
+    '111 - ERROR: Max-Results: must be a whole number from 1 to 2147483647\n',
+  );
+  t.equal(await admin('#set No-Such 1'), '111 - ERROR: there is no such variable\n');
+  t.match(
+    await admin('#set Broker-Port 99'),
+    /^111 - ERROR: Broker-Port cannot be set while the broker runs/,
+  );
+  t.equal(broker.config.maxResults, 1);
 
-    t.equal(await admin('#set Opaque-Mode show'), '101 - Opaque-Mode is set until the broker ends\n');
-    t.notMatch(await exchange(port, '#USER #END Mosaic\n'), /^122/m);
-    t.equal(await admin('#set HTTP-Port 80'), '101 - HTTP-Port is set until the broker ends\n');
-    t.match(
-      await exchange(port, '#USER #END Mosaic\n'),
-      /^125 - http:\/\/www\.example\.org\/Harvest\/.*\n126 - http:\/\/www\.example\.org\/Harvest\/brokers\/example\/$/m,
-      'a derived home page follows its variables',
-    );
-    t.equal(await admin('#set Log-Types "Admin"'), '101 - Log-Types is set until the broker ends\n');
-    t.same(broker.events.types, ['Admin']);
+  t.equal(await admin('#set Opaque-Mode show'), '101 - Opaque-Mode is set until the broker ends\n');
+  t.notMatch(await exchange(port, '#USER #END Mosaic\n'), /^122/m);
+  t.equal(await admin('#set HTTP-Port 80'), '101 - HTTP-Port is set until the broker ends\n');
+  t.match(
+    await exchange(port, '#USER #END Mosaic\n'),
+    /^125 - http:\/\/www\.example\.org\/Harvest\/.*\n126 - http:\/\/www\.example\.org\/Harvest\/brokers\/example\/$/m,
+    'a derived home page follows its variables',
+  );
+  t.equal(await admin('#set Log-Types "Admin"'), '101 - Log-Types is set until the broker ends\n');
+  t.same(broker.events.types, ['Admin']);
 
-    t.equal(
-      await admin('#set Admin-Password "new one"'),
-      '101 - Admin-Password is set until the broker ends\n',
-    );
-    t.equal(await admin('#flush-log'), '111 - ERROR: Invalid password\n');
-    t.notMatch(log.join(''), /new one|sesame/);
-    await broker.close();
-    t.equal((await open()).config.maxResults, 1000, 'BRK-5.3: the next run has the configured value');
+  t.equal(
+    await admin('#set Admin-Password "new one"'),
+    '101 - Admin-Password is set until the broker ends\n',
+  );
+  t.equal(await admin('#flush-log'), '111 - ERROR: Invalid password\n');
+  t.notMatch(log.join(''), /new one|sesame/);
+  await broker.close();
+  t.equal((await open()).config.maxResults, 1000, 'BRK-5.3: the next run has the configured value');
 
-    const config = brokerConfig('/b', 'Home-Page http://home.example/\n');
-    t.equal(setBrokerVariable(config, 'HTTP-Port', '81').config.homePage, 'http://home.example/');
-    t.equal(setBrokerVariable(config, 'Collection-File', 'c').config.collectionFile, '/b/c');
-    t.equal(setBrokerVariable(config, 'HTTP-Host', '').config.httpHost, 'broker.example.org');
-  },
-);
+  const config = brokerConfig('/b', 'Home-Page http://home.example/\n');
+  t.equal(setBrokerVariable(config, 'HTTP-Port', '81').config.homePage, 'http://home.example/');
+  t.equal(setBrokerVariable(config, 'Collection-File', 'c').config.collectionFile, '/b/c');
+  t.equal(setBrokerVariable(config, 'HTTP-Host', '').config.httpHost, 'broker.example.org');
+});
 
-t.test(
-  'BRK-5.4: a long command replies immediately, continues in the background, and logs its result',
-  async (t) => {
-    const gatherd = await ScriptedGatherd.listen();
-    t.teardown(() => gatherd.close());
-    gatherd.documents = corpus();
-    const fixture = await openAdministered(t, 'Log-Types Collection Admin Admin-Return\n', {
-      points: [gatherd.point(0)],
-    });
-    const { admin, broker, log } = fixture;
-    let openGate = () => {};
-    gatherd.gate = new Promise((resolve) => {
-      openGate = resolve;
-    });
-    t.equal(await admin('#collection'), '101 - Collection started\n');
-    t.equal(await admin('#collection'), '101 - Collection is running already\n');
-    t.match(await admin('#do-stats'), /^101 - Running: Collection$/m);
-    openGate();
-    await broker.jobs.settled();
-    t.ok(
-      log.some((line) =>
-        /Collection: 3 objects received, 0 expired, 0 of 1 points incomplete \(\d+ ms\)/.test(line),
-      ),
-    );
-    t.ok(
-      (await readEvents(fixture)).some((line) => / Admin-Return: Collection: 3 objects received/.test(line)),
-    );
+t.test('BRK-5.4: a long command replies at once, runs in the background, and logs its result', async (t) => {
+  const gatherd = await ScriptedGatherd.listen();
+  t.teardown(() => gatherd.close());
+  gatherd.documents = corpus();
+  const fixture = await openAdministered(t, 'Log-Types Collection Admin Admin-Return\n', {
+    points: [gatherd.point(0)],
+  });
+  const { admin, broker, log } = fixture;
+  let openGate = () => {};
+  gatherd.gate = new Promise((resolve) => {
+    openGate = resolve;
+  });
+  t.equal(await admin('#collection'), '101 - Collection started\n');
+  t.equal(await admin('#collection'), '101 - Collection is running already\n');
+  t.match(await admin('#do-stats'), /^101 - Running: Collection$/m);
+  openGate();
+  await broker.jobs.settled();
+  t.ok(
+    log.some((line) =>
+      /Collection: 3 objects received, 0 expired, 0 of 1 points incomplete \(\d+ ms\)/.test(line),
+    ),
+  );
+  t.ok(
+    (await readEvents(fixture)).some((line) => / Admin-Return: Collection: 3 objects received/.test(line)),
+  );
 
-    t.equal(await admin('#full-index'), '101 - Index corpus started\n');
-    await broker.jobs.settled();
-    t.ok(log.some((line) => line.includes('Index corpus: 3 objects indexed')));
-    t.same(await findUrls(broker, 'Mosaic'), [MOSAIC]);
+  t.equal(await admin('#full-index'), '101 - Index corpus started\n');
+  await broker.jobs.settled();
+  t.ok(log.some((line) => line.includes('Index corpus: 3 objects indexed')));
+  t.same(await findUrls(broker, 'Mosaic'), [MOSAIC]);
 
-    await storeObject(broker.store, document('http://new.example/', { Title: 'Mosaic' }));
-    t.equal(await admin('#incremental-index'), '101 - Index changes started\n');
-    await broker.jobs.settled();
-    t.ok(log.some((line) => line.includes('Index changes: 1 changes indexed')));
-    t.same(await findUrls(broker, 'Mosaic'), ['http://new.example/', MOSAIC]);
-  },
-);
+  await storeObject(broker.store, document('http://new.example/', { Title: 'Mosaic' }));
+  t.equal(await admin('#incremental-index'), '101 - Index changes started\n');
+  await broker.jobs.settled();
+  t.ok(log.some((line) => line.includes('Index changes: 1 changes indexed')));
+  t.same(await findUrls(broker, 'Mosaic'), ['http://new.example/', MOSAIC]);
+});
 
 t.test('BRK-5.4: a deletion that outlasts the reply timeout continues in the background', async (t) => {
   const { broker } = await openAdministered(t);
@@ -423,25 +414,22 @@ t.test('BRK-5.1, REG-31: #restart reads the configuration again, forgets #set, a
   t.ok(fixture.log.some((line) => line.includes('effective at the next start: Broker-Port')));
 });
 
-t.test(
-  'BRK-5.1, REG-27: the Registry is compressed by command, and when enough records are deleted',
-  async (t) => {
-    const { admin, broker } = await openAdministered(
-      t,
-      'Compress-Percent 50\nLog-Types Compressing-Registry\n',
-    );
-    t.equal(await admin('#compress-registry'), '101 - Compressed the Registry: 0 deleted records removed\n');
-    for (let i = 0; i < 120; i++)
-      await storeObject(broker.store, document(`http://many.example/${i}`, { Title: 'many' }));
-    const oids: number[] = [];
-    for await (const page of broker.store.all({ after: 3 })) oids.push(...page.map(({ oid }) => oid));
-    await broker.maintenance.remove(oids.slice(0, 99));
-    t.equal(broker.maintenance.compressible, false, '99 deleted records are fewer than 100');
-    await broker.maintenance.remove(oids.slice(99, 101));
-    t.equal(broker.maintenance.compressible, true, '101 of 123 records are more than half');
-    await broker.collect();
-    t.equal(broker.maintenance.deletedRecords, 0, 'the collection ends with a compression');
-    t.equal(broker.count, 22);
-    t.equal((await findUrls(broker, 'many')).length, 19);
-  },
-);
+t.test('BRK-5.1, REG-27: the Registry is compressed by command, and after enough deletions', async (t) => {
+  const { admin, broker } = await openAdministered(
+    t,
+    'Compress-Percent 50\nLog-Types Compressing-Registry\n',
+  );
+  t.equal(await admin('#compress-registry'), '101 - Compressed the Registry: 0 deleted records removed\n');
+  for (let i = 0; i < 120; i++)
+    await storeObject(broker.store, document(`http://many.example/${i}`, { Title: 'many' }));
+  const oids: number[] = [];
+  for await (const page of broker.store.all({ after: 3 })) oids.push(...page.map(({ oid }) => oid));
+  await broker.maintenance.remove(oids.slice(0, 99));
+  t.equal(broker.maintenance.compressible, false, '99 deleted records are fewer than 100');
+  await broker.maintenance.remove(oids.slice(99, 101));
+  t.equal(broker.maintenance.compressible, true, '101 of 123 records are more than half');
+  await broker.collect();
+  t.equal(broker.maintenance.deletedRecords, 0, 'the collection ends with a compression');
+  t.equal(broker.count, 22);
+  t.equal((await findUrls(broker, 'many')).length, 19);
+});

@@ -72,80 +72,71 @@ async function lastOf({ broker }: Peer, point: CollectionPoint): Promise<number 
   return (await broker.store.collectionState(pointKey(point)))?.last;
 }
 
-t.test(
-  'BT-3, BT-6: each type sends its own request; types 5 and 7 continue from the end of the last transfer',
-  async (t) => {
-    const clock = new Clock();
-    const remote = await ScriptedBroker.listen(t);
-    remote.reply = bulkStream({}, '000 - Bulk transfer follows, time 1234567');
-    const filter = { query: '(Type : HTML) and gopher', flags: '#index error 1' };
-    const queryTail = `#index error 1 #END (Type : HTML) and gopher\r\n`;
-    for (const [type, first, second] of [
-      [4, '#BULK #SINCE 0 #END #ALLB\r\n', '#BULK #SINCE 0 #END #ALLB\r\n'],
-      [5, '#BULK #SINCE 0 #END #ALLB\r\n', '#BULK #SINCE 1234567 #END #ALLB\r\n'],
-      [6, `#BULK ${queryTail}`, `#BULK ${queryTail}`],
-      [7, `#BULK #SINCE 0 ${queryTail}`, `#BULK #SINCE 1234567 ${queryTail}`],
-    ] as const) {
-      const peer = await startPeer(t, clock);
-      peer.points.push(remote.point(type, type > 5 ? filter : undefined));
-      await peer.broker.collect();
-      await peer.broker.collect();
-      t.same(remote.messages.splice(0), [first, second], `type ${type}`);
-    }
-  },
-);
-
-t.test(
-  'BT-5: a broker that announces no time gets the second before our last request as SINCE',
-  async (t) => {
-    const clock = new Clock();
-    const remote = await ScriptedBroker.listen(t);
-    remote.reply = bulkStream({ updated: document(urlOf('a'), { Title: 'x' }, NOW - 9) });
+t.test('BT-3, BT-6: each type sends its own request; 5 and 7 go on from the last transfer', async (t) => {
+  const clock = new Clock();
+  const remote = await ScriptedBroker.listen(t);
+  remote.reply = bulkStream({}, '000 - Bulk transfer follows, time 1234567');
+  const filter = { query: '(Type : HTML) and gopher', flags: '#index error 1' };
+  const queryTail = `#index error 1 #END (Type : HTML) and gopher\r\n`;
+  for (const [type, first, second] of [
+    [4, '#BULK #SINCE 0 #END #ALLB\r\n', '#BULK #SINCE 0 #END #ALLB\r\n'],
+    [5, '#BULK #SINCE 0 #END #ALLB\r\n', '#BULK #SINCE 1234567 #END #ALLB\r\n'],
+    [6, `#BULK ${queryTail}`, `#BULK ${queryTail}`],
+    [7, `#BULK #SINCE 0 ${queryTail}`, `#BULK #SINCE 1234567 ${queryTail}`],
+  ] as const) {
     const peer = await startPeer(t, clock);
-    peer.points.push(remote.point(5));
+    peer.points.push(remote.point(type, type > 5 ? filter : undefined));
     await peer.broker.collect();
-    t.equal(await lastOf(peer, remote.point(5)), NOW - 1);
-  },
-);
+    await peer.broker.collect();
+    t.same(remote.messages.splice(0), [first, second], `type ${type}`);
+  }
+});
 
-t.test(
-  'BT-7: LAST-COLLECTION is written after each collection, and read for a store that has no state of its own',
-  async (t) => {
-    const clock = new Clock();
-    const remote = await ScriptedBroker.listen(t);
-    const { port } = remote.point(5);
-    remote.reply = bulkStream(
-      { updated: document(urlOf('a'), { Title: 'x' }, NOW - 9) },
-      '000 - Bulk transfer follows, time 77',
-    );
-    const peer = await startPeer(t, clock);
-    const file = join(peer.directory, 'admin', 'LAST-COLLECTION');
-    await mkdir(join(peer.directory, 'admin'), { recursive: true });
-    await writeFile(
-      file,
-      `127.0.0.1 ${port} 4 11\nnonsense\n127.0.0.1 ${port} 5 42\n127.0.0.1 ${port} 7 43 --QUERY gopher\n`,
-    );
-    await applyChanges(peer, update('b', NOW - 9));
-    peer.points.push(
-      remote.point(5),
-      remote.point(7, { query: 'gopher', flags: '' }),
-      remote.point(7, { query: 'wais', flags: '' }),
-    );
-    await peer.broker.collect();
-    t.same(
-      remote.messages.splice(0).map((message) => message.trim()),
-      ['#BULK #SINCE 42 #END #ALLB', '#BULK #SINCE 43 #END gopher', '#BULK #SINCE 0 #END wais'],
-    );
-    t.equal(
-      await readFile(file, 'utf8'),
-      `127.0.0.1 ${port} 5 77\n127.0.0.1 ${port} 7 77 --QUERY gopher\n127.0.0.1 ${port} 7 77 --QUERY wais\n`,
-    );
-    await peer.broker.drop();
-    t.equal(await readFile(file, 'utf8'), '', 'BT-7: after -new, <last> is 0');
-    await peer.broker.collect();
-    t.equal(remote.messages[0], '#BULK #SINCE 0 #END #ALLB\r\n');
-  },
-);
+t.test('BT-5: a broker that announces no time gets SINCE: the second before our last request', async (t) => {
+  const clock = new Clock();
+  const remote = await ScriptedBroker.listen(t);
+  remote.reply = bulkStream({ updated: document(urlOf('a'), { Title: 'x' }, NOW - 9) });
+  const peer = await startPeer(t, clock);
+  peer.points.push(remote.point(5));
+  await peer.broker.collect();
+  t.equal(await lastOf(peer, remote.point(5)), NOW - 1);
+});
+
+t.test('BT-7: LAST-COLLECTION is written after a collection; a store without a state reads it', async (t) => {
+  const clock = new Clock();
+  const remote = await ScriptedBroker.listen(t);
+  const { port } = remote.point(5);
+  remote.reply = bulkStream(
+    { updated: document(urlOf('a'), { Title: 'x' }, NOW - 9) },
+    '000 - Bulk transfer follows, time 77',
+  );
+  const peer = await startPeer(t, clock);
+  const file = join(peer.directory, 'admin', 'LAST-COLLECTION');
+  await mkdir(join(peer.directory, 'admin'), { recursive: true });
+  await writeFile(
+    file,
+    `127.0.0.1 ${port} 4 11\nnonsense\n127.0.0.1 ${port} 5 42\n127.0.0.1 ${port} 7 43 --QUERY gopher\n`,
+  );
+  await applyChanges(peer, update('b', NOW - 9));
+  peer.points.push(
+    remote.point(5),
+    remote.point(7, { query: 'gopher', flags: '' }),
+    remote.point(7, { query: 'wais', flags: '' }),
+  );
+  await peer.broker.collect();
+  t.same(
+    remote.messages.splice(0).map((message) => message.trim()),
+    ['#BULK #SINCE 42 #END #ALLB', '#BULK #SINCE 43 #END gopher', '#BULK #SINCE 0 #END wais'],
+  );
+  t.equal(
+    await readFile(file, 'utf8'),
+    `127.0.0.1 ${port} 5 77\n127.0.0.1 ${port} 7 77 --QUERY gopher\n127.0.0.1 ${port} 7 77 --QUERY wais\n`,
+  );
+  await peer.broker.drop();
+  t.equal(await readFile(file, 'utf8'), '', 'BT-7: after -new, <last> is 0');
+  await peer.broker.collect();
+  t.equal(remote.messages[0], '#BULK #SINCE 0 #END #ALLB\r\n');
+});
 
 t.test('BT-7: an empty store requests everything, whatever LAST-COLLECTION says', async (t) => {
   const clock = new Clock();
@@ -167,44 +158,38 @@ t.test('BT-7: an empty store requests everything, whatever LAST-COLLECTION says'
   t.same(messages, ['#BULK #SINCE 0 #END #ALLB', '#BULK #SINCE 0 #END #ALLB']);
 });
 
-t.test(
-  'BT-19 a transfer cut at any byte: its objects are kept, <last> stays, the next transfer delivers the rest',
-  async (t) => {
-    const clock = new Clock();
-    const remote = await ScriptedBroker.listen(t);
-    const peer = await startPeer(t, clock);
-    const point = remote.point(5);
-    peer.points.push(point);
-    const titles = ['a', 'b', 'c'].map((n) => document(urlOf(n), { Title: n }, NOW - 9));
-    const whole = bulkStream(
-      {
-        deleted: soif(urlOf('d'), { ...GATHERER, 'Update-Time': String(NOW - 20) }),
-        updated: titles.join(''),
-      },
-      '000 - Bulk transfer follows, time 500',
-    );
-    const objectEnds = titles.map((_, i) => whole.length - 2 - titles.slice(i + 1).join('').length);
-    for (let cut = 0; cut < whole.length; cut += 59) {
-      await peer.broker.store.clear();
-      remote.reply = whole.subarray(0, cut);
-      const report = await peer.broker.collect();
-      t.equal(report.points[0]?.complete, false, `cut at ${cut}`);
-      // An object is complete at its closing brace or at the byte after it.
-      const min = objectEnds.filter((end) => end < cut).length;
-      const max = objectEnds.filter((end) => end <= cut + 1).length;
-      t.ok(
-        peer.broker.count >= min && peer.broker.count <= max,
-        `cut at ${cut}: ${peer.broker.count} objects`,
-      );
-      t.equal(await lastOf(peer, point), undefined);
-    }
-    remote.reply = whole;
-    t.equal((await peer.broker.collect()).points[0]?.complete, true);
-    t.same(await listContents(peer), ['a -9', 'b -9', 'c -9']);
-    t.equal(await lastOf(peer, point), 500);
-    t.ok(peer.log.some((line) => /ERROR: Collection: .*incomplete/.test(line)));
-  },
-);
+t.test('BT-19 a transfer cut at any byte: objects are kept, <last> stays, the next is whole', async (t) => {
+  const clock = new Clock();
+  const remote = await ScriptedBroker.listen(t);
+  const peer = await startPeer(t, clock);
+  const point = remote.point(5);
+  peer.points.push(point);
+  const titles = ['a', 'b', 'c'].map((n) => document(urlOf(n), { Title: n }, NOW - 9));
+  const whole = bulkStream(
+    {
+      deleted: soif(urlOf('d'), { ...GATHERER, 'Update-Time': String(NOW - 20) }),
+      updated: titles.join(''),
+    },
+    '000 - Bulk transfer follows, time 500',
+  );
+  const objectEnds = titles.map((_, i) => whole.length - 2 - titles.slice(i + 1).join('').length);
+  for (let cut = 0; cut < whole.length; cut += 59) {
+    await peer.broker.store.clear();
+    remote.reply = whole.subarray(0, cut);
+    const report = await peer.broker.collect();
+    t.equal(report.points[0]?.complete, false, `cut at ${cut}`);
+    // An object is complete at its closing brace or at the byte after it.
+    const min = objectEnds.filter((end) => end < cut).length;
+    const max = objectEnds.filter((end) => end <= cut + 1).length;
+    t.ok(peer.broker.count >= min && peer.broker.count <= max, `cut at ${cut}: ${peer.broker.count} objects`);
+    t.equal(await lastOf(peer, point), undefined);
+  }
+  remote.reply = whole;
+  t.equal((await peer.broker.collect()).points[0]?.complete, true);
+  t.same(await listContents(peer), ['a -9', 'b -9', 'c -9']);
+  t.equal(await lastOf(peer, point), 500);
+  t.ok(peer.log.some((line) => /ERROR: Collection: .*incomplete/.test(line)));
+});
 
 t.test('BT-10, BT-19: a refusal is reported, and <last> stays', async (t) => {
   const clock = new Clock();
@@ -217,75 +202,72 @@ t.test('BT-10, BT-19: a refusal is reported, and <last> stays', async (t) => {
   t.equal(await lastOf(peer, remote.point(5)), undefined);
 });
 
-t.test(
-  'BT-18, BT-20, BT-24 to BT-27: the groups of a stream are applied in the order of arrival',
-  async (t) => {
-    const clock = new Clock();
-    const remote = await ScriptedBroker.listen(t);
-    const peer = await startPeer(t, clock, { conf: 'Log-Types Update Refresh Delete\n' });
-    peer.points.push(remote.point(5));
-    await applyChanges(
-      peer,
-      update('a', NOW - 50),
-      update('b', NOW - 50),
-      update('c', NOW - 50),
-      update('d', NOW - 50),
-    );
-    const before = peer.broker.store.lastSequence;
-    const attributesAt = (time: number) => ({ ...GATHERER, 'Update-Time': String(time) });
-    remote.reply = Buffer.from(
-      [
-        '000 - x\n@update { ',
-        document(urlOf('a'), { Title: 'older' }, NOW - 51),
-        document(urlOf('b'), { Title: 'same' }, NOW - 50),
-        soif(urlOf('lacking'), { Title: 'no Gatherer' }),
-        '}@Refresh{',
-        soif(urlOf('c'), attributesAt(NOW - 51)),
-        soif(urlOf('unknown'), attributesAt(NOW)),
-        '} @DELETE {',
-        soif(urlOf('d'), attributesAt(NOW - 51)),
-        soif(urlOf('never'), attributesAt(NOW - 51)),
-        '}\n',
-      ].join(''),
-    );
-    const unchanged = await peer.broker.collect();
-    t.match(unchanged.totals, {
-      added: 0,
-      updated: 0,
-      refreshed: 0,
-      deleted: 0,
-      duplicates: 4,
-      absent: 1,
-      rejected: 2,
-    });
-    t.equal(peer.broker.store.lastSequence, before, 'equal or older objects change nothing');
-    t.same(
-      unchanged.points[0]?.reasons.map((reason) => reason.replace(/ of .*: /, ': ')),
-      [
-        'update: no readable Gatherer-Name, Gatherer-Host, Gatherer-Version, Update-Time',
-        'refresh: the object is not known',
-      ],
-    );
-    remote.reply = bulkStream({
-      deleted: soif(urlOf('d'), attributesAt(NOW - 50)),
-      refreshed: soif(urlOf('c'), attributesAt(NOW - 40)),
-      updated: document(urlOf('a'), { Title: 'newer' }, NOW - 40),
-    });
-    const changed = await peer.broker.collect();
-    t.match(changed.totals, { added: 0, updated: 1, refreshed: 1, deleted: 1 });
-    t.same(await listContents(peer), ['a -40', 'b -50', 'c -40']);
-    await peer.broker.events.flush();
-    const lines = await readFile(join(peer.directory, 'admin', 'LOG'), 'utf8');
-    t.same(
-      lines
-        .trim()
-        .split('\n')
-        .map((line) => line.slice(18)),
-      [`Delete: ${urlOf('d')}`, `Refresh: ${urlOf('c')}`, `Update: ${urlOf('a')}`],
-      'BT-28: the log has one line per change',
-    );
-  },
-);
+t.test('BT-18, BT-20, BT-24 to BT-27: the groups of a stream are applied in their order', async (t) => {
+  const clock = new Clock();
+  const remote = await ScriptedBroker.listen(t);
+  const peer = await startPeer(t, clock, { conf: 'Log-Types Update Refresh Delete\n' });
+  peer.points.push(remote.point(5));
+  await applyChanges(
+    peer,
+    update('a', NOW - 50),
+    update('b', NOW - 50),
+    update('c', NOW - 50),
+    update('d', NOW - 50),
+  );
+  const before = peer.broker.store.lastSequence;
+  const attributesAt = (time: number) => ({ ...GATHERER, 'Update-Time': String(time) });
+  remote.reply = Buffer.from(
+    [
+      '000 - x\n@update { ',
+      document(urlOf('a'), { Title: 'older' }, NOW - 51),
+      document(urlOf('b'), { Title: 'same' }, NOW - 50),
+      soif(urlOf('lacking'), { Title: 'no Gatherer' }),
+      '}@Refresh{',
+      soif(urlOf('c'), attributesAt(NOW - 51)),
+      soif(urlOf('unknown'), attributesAt(NOW)),
+      '} @DELETE {',
+      soif(urlOf('d'), attributesAt(NOW - 51)),
+      soif(urlOf('never'), attributesAt(NOW - 51)),
+      '}\n',
+    ].join(''),
+  );
+  const unchanged = await peer.broker.collect();
+  t.match(unchanged.totals, {
+    added: 0,
+    updated: 0,
+    refreshed: 0,
+    deleted: 0,
+    duplicates: 4,
+    absent: 1,
+    rejected: 2,
+  });
+  t.equal(peer.broker.store.lastSequence, before, 'equal or older objects change nothing');
+  t.same(
+    unchanged.points[0]?.reasons.map((reason) => reason.replace(/ of .*: /, ': ')),
+    [
+      'update: no readable Gatherer-Name, Gatherer-Host, Gatherer-Version, Update-Time',
+      'refresh: the object is not known',
+    ],
+  );
+  remote.reply = bulkStream({
+    deleted: soif(urlOf('d'), attributesAt(NOW - 50)),
+    refreshed: soif(urlOf('c'), attributesAt(NOW - 40)),
+    updated: document(urlOf('a'), { Title: 'newer' }, NOW - 40),
+  });
+  const changed = await peer.broker.collect();
+  t.match(changed.totals, { added: 0, updated: 1, refreshed: 1, deleted: 1 });
+  t.same(await listContents(peer), ['a -40', 'b -50', 'c -40']);
+  await peer.broker.events.flush();
+  const lines = await readFile(join(peer.directory, 'admin', 'LOG'), 'utf8');
+  t.same(
+    lines
+      .trim()
+      .split('\n')
+      .map((line) => line.slice(18)),
+    [`Delete: ${urlOf('d')}`, `Refresh: ${urlOf('c')}`, `Update: ${urlOf('a')}`],
+    'BT-28: the log has one line per change',
+  );
+});
 
 t.test('REG-48: an object that has expired on arrival is neither stored nor relayed', async (t) => {
   const clock = new Clock();

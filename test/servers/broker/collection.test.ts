@@ -65,36 +65,33 @@ t.test('GATHERD-13.4: the type determines the request', async (t) => {
   }
 });
 
-t.test(
-  'GATHERD-13.6: an incomplete transfer leaves <last> unchanged and keeps the objects that arrived',
-  async (t) => {
-    const server = await startScripted(t);
-    const point = server.point(1);
-    const limits = { maxFailures: 2, retryPauseMs: 1 };
-    const { broker, log } = await openBroker(t, { points: [point], limits });
-    server.breakAfter = 800;
-    server.onUpdate = () => {
-      if (server.commands.filter((line) => line.startsWith('SEND-UPDATE')).length > 1) server.breakAfter = 50;
-    };
-    const report = await broker.collect();
-    server.onUpdate = undefined;
-    t.equal(report.points[0]?.complete, false);
-    t.type(report.points[0]?.error, 'string');
-    t.ok(broker.count > 0 && broker.count < 3, `${broker.count} of 3 objects`);
-    t.ok(
-      (await findUrls(broker, 'gopher')).includes('http://www.example.org/gopher.html'),
-      'the objects that arrived are indexed',
-    );
-    t.equal((await broker.store.collectionState(pointKey(point)))?.last ?? 0, 0);
-    t.ok(log.some((line) => /ERROR: .*incomplete/.test(line)));
+t.test('GATHERD-13.6: an incomplete transfer does not change <last>; what arrived is kept', async (t) => {
+  const server = await startScripted(t);
+  const point = server.point(1);
+  const limits = { maxFailures: 2, retryPauseMs: 1 };
+  const { broker, log } = await openBroker(t, { points: [point], limits });
+  server.breakAfter = 800;
+  server.onUpdate = () => {
+    if (server.commands.filter((line) => line.startsWith('SEND-UPDATE')).length > 1) server.breakAfter = 50;
+  };
+  const report = await broker.collect();
+  server.onUpdate = undefined;
+  t.equal(report.points[0]?.complete, false);
+  t.type(report.points[0]?.error, 'string');
+  t.ok(broker.count > 0 && broker.count < 3, `${broker.count} of 3 objects`);
+  t.ok(
+    (await findUrls(broker, 'gopher')).includes('http://www.example.org/gopher.html'),
+    'the objects that arrived are indexed',
+  );
+  t.equal((await broker.store.collectionState(pointKey(point)))?.last ?? 0, 0);
+  t.ok(log.some((line) => /ERROR: .*incomplete/.test(line)));
 
-    server.breakAfter = undefined;
-    const again = await broker.collect();
-    t.equal(again.points[0]?.since, 0);
-    t.equal(broker.count, 3);
-    t.equal((await broker.store.collectionState(pointKey(point)))?.last, LAST);
-  },
-);
+  server.breakAfter = undefined;
+  const again = await broker.collect();
+  t.equal(again.points[0]?.since, 0);
+  t.equal(broker.count, 3);
+  t.equal((await broker.store.collectionState(pointKey(point)))?.last, LAST);
+});
 
 t.test('GATHERD-13.7: a broken transfer is resumed and delivers each object once', async (t) => {
   const server = await startScripted(t);
@@ -110,65 +107,56 @@ t.test('GATHERD-13.7: a broken transfer is resumed and delivers each object once
   t.ok(log.some((line) => line.includes('the transfer is resumed in 1 ms')));
 });
 
-t.test(
-  'BRK-7.14: an object that has already expired is not added, and deletes its predecessor',
-  async (t) => {
-    const server = await startScripted(t);
-    const { broker } = await openBroker(t, { points: [server.point(0)] });
-    await broker.collect();
-    const expired = (url: string) =>
-      document(url, { Title: 'gone' }, NOW - 100).replace('{7}:\t2419200', '{2}:\t50');
-    server.documents = [
-      ...server.documents.slice(1),
-      { updateTime: NOW - 100, text: expired('http://www.example.org/gopher.html') },
-      { updateTime: NOW - 100, text: expired('http://www.example.org/never.html') },
-    ];
-    for (const deleted of [1, 0]) {
-      const sequence = broker.store.lastSequence;
-      const report = await broker.collect();
-      t.match(report.totals, { added: 0, updated: 0, deleted, rejected: 0 });
-      t.equal(report.points[0]?.expired, 2);
-      t.equal(report.expired, 0, 'the cleaning finds no expired object');
-      t.equal(broker.store.lastSequence - sequence, deleted, 'only the deletion is written');
-    }
-    t.equal(broker.count, 2);
-  },
-);
-
-t.test(
-  'GATHERD-13.6: an object with a time in the far future is stored but does not become <last>',
-  async (t) => {
-    const server = await startScripted(t);
-    server.documents.push({
-      updateTime: 4_000_000_000,
-      text: document('http://x.example/', {}, 4_000_000_000),
-    });
-    const { broker } = await openBroker(t, { points: [server.point(3)] });
-    await broker.collect();
-    t.equal(broker.count, 4);
-    t.equal((await broker.store.collectionState(pointKey(server.point(3))))?.last, LAST);
-  },
-);
-
-t.test(
-  'BRK-7.12: a point that fails is logged, and the collection continues with the next one',
-  async (t) => {
-    const closed = await ScriptedGatherd.listen();
-    const deadPoint = closed.point(0);
-    await closed.close();
-    const server = await startScripted(t);
-    const bulk: CollectionPoint = { ...deadPoint, type: 4 };
-    const limits = { maxFailures: 1 };
-    const { broker, log } = await openBroker(t, { points: [deadPoint, bulk, server.point(0)], limits });
+t.test('BRK-7.14: an object that has expired is not added, and deletes its predecessor', async (t) => {
+  const server = await startScripted(t);
+  const { broker } = await openBroker(t, { points: [server.point(0)] });
+  await broker.collect();
+  const expired = (url: string) =>
+    document(url, { Title: 'gone' }, NOW - 100).replace('{7}:\t2419200', '{2}:\t50');
+  server.documents = [
+    ...server.documents.slice(1),
+    { updateTime: NOW - 100, text: expired('http://www.example.org/gopher.html') },
+    { updateTime: NOW - 100, text: expired('http://www.example.org/never.html') },
+  ];
+  for (const deleted of [1, 0]) {
+    const sequence = broker.store.lastSequence;
     const report = await broker.collect();
-    t.same(
-      report.points.map((point) => point.complete),
-      [false, false, true],
-    );
-    t.equal(broker.count, 3);
-    t.equal(log.filter((line) => line.includes(`127.0.0.1:${deadPoint.port}: incomplete`)).length, 2);
-  },
-);
+    t.match(report.totals, { added: 0, updated: 0, deleted, rejected: 0 });
+    t.equal(report.points[0]?.expired, 2);
+    t.equal(report.expired, 0, 'the cleaning finds no expired object');
+    t.equal(broker.store.lastSequence - sequence, deleted, 'only the deletion is written');
+  }
+  t.equal(broker.count, 2);
+});
+
+t.test('GATHERD-13.6: an object of the far future is stored but does not become <last>', async (t) => {
+  const server = await startScripted(t);
+  server.documents.push({
+    updateTime: 4_000_000_000,
+    text: document('http://x.example/', {}, 4_000_000_000),
+  });
+  const { broker } = await openBroker(t, { points: [server.point(3)] });
+  await broker.collect();
+  t.equal(broker.count, 4);
+  t.equal((await broker.store.collectionState(pointKey(server.point(3))))?.last, LAST);
+});
+
+t.test('BRK-7.12: a point that fails is logged, and the collection goes on with the next', async (t) => {
+  const closed = await ScriptedGatherd.listen();
+  const deadPoint = closed.point(0);
+  await closed.close();
+  const server = await startScripted(t);
+  const bulk: CollectionPoint = { ...deadPoint, type: 4 };
+  const limits = { maxFailures: 1 };
+  const { broker, log } = await openBroker(t, { points: [deadPoint, bulk, server.point(0)], limits });
+  const report = await broker.collect();
+  t.same(
+    report.points.map((point) => point.complete),
+    [false, false, true],
+  );
+  t.equal(broker.count, 3);
+  t.equal(log.filter((line) => line.includes(`127.0.0.1:${deadPoint.port}: incomplete`)).length, 2);
+});
 
 t.test('GATHERD-13.8: the log says that deleted objects were not known', async (t) => {
   const server = await startScripted(t);
@@ -231,19 +219,16 @@ t.test('GATHERD-4.4, 5: an object that is refreshed but not stored is requested'
   t.match(report.points[0]?.reasons, ['refresh of http://unknown.example/: the object is not known']);
 });
 
-t.test(
-  'BRK-7.9: objects without Gatherer attributes are rejected, malformed ones skipped, and both are counted',
-  async (t) => {
-    const server = await startScripted(t);
-    server.sections = `@DELETE {\n}\n@REFRESH {\n}\n@UPDATE {\n${soif('http://a.example/', { Title: 'no gatherer' })}@FILE { http://b.example/\nTitle{x}:\tbad size\n}\n${document('http://c.example/', { Title: 'good' })}}\n`;
-    const { broker } = await openBroker(t, { points: [server.point(0)] });
-    const report = await broker.collect();
-    t.match(report.totals, { added: 1, rejected: 1 });
-    t.ok((report.points[0]?.malformed ?? 0) > 0);
-    t.ok(report.points[0]?.reasons.some((reason) => reason.includes('Gatherer-Name')));
-    t.same(await findUrls(broker, 'good'), ['http://c.example/']);
-  },
-);
+t.test('BRK-7.9: objects without Gatherer attributes are rejected, malformed ones skipped', async (t) => {
+  const server = await startScripted(t);
+  server.sections = `@DELETE {\n}\n@REFRESH {\n}\n@UPDATE {\n${soif('http://a.example/', { Title: 'no gatherer' })}@FILE { http://b.example/\nTitle{x}:\tbad size\n}\n${document('http://c.example/', { Title: 'good' })}}\n`;
+  const { broker } = await openBroker(t, { points: [server.point(0)] });
+  const report = await broker.collect();
+  t.match(report.totals, { added: 1, rejected: 1 });
+  t.ok((report.points[0]?.malformed ?? 0) > 0);
+  t.ok(report.points[0]?.reasons.some((reason) => reason.includes('Gatherer-Name')));
+  t.same(await findUrls(broker, 'good'), ['http://c.example/']);
+});
 
 t.test('BRK-7.13: queries run during a collection, and a second call joins it', async (t) => {
   const server = await startScripted(t);

@@ -31,19 +31,16 @@ function repairOn(clock: { now: number }) {
   return { warnings, rebuilds, failUntil };
 }
 
-t.test(
-  'an index that no rebuild repairs is rebuilt less and less often, and the log says when',
-  async (t) => {
-    const clock = { now: 0 };
-    const { warnings, rebuilds, failUntil } = repairOn(clock);
-    await failUntil(24 * HOUR_MS);
-    const minutes = rebuilds.map((at) => at / 60_000);
-    t.same(minutes, [0, 1, 3, 7, 15, 31, 63, 127, 255, 511, 1023]);
-    const pauses = warnings.filter((text) => text.includes('at the earliest'));
-    t.equal(pauses.length, rebuilds.length, 'one line a pause');
-    t.match(pauses[1], /the next rebuild starts in 110 s at the earliest/);
-  },
-);
+t.test('an index that no rebuild repairs is rebuilt ever less often, and the log says when', async (t) => {
+  const clock = { now: 0 };
+  const { warnings, rebuilds, failUntil } = repairOn(clock);
+  await failUntil(24 * HOUR_MS);
+  const minutes = rebuilds.map((at) => at / 60_000);
+  t.same(minutes, [0, 1, 3, 7, 15, 31, 63, 127, 255, 511, 1023]);
+  const pauses = warnings.filter((text) => text.includes('at the earliest'));
+  t.equal(pauses.length, rebuilds.length, 'one line a pause');
+  t.match(pauses[1], /the next rebuild starts in 110 s at the earliest/);
+});
 
 t.test('a rebuild that helped makes the next one start at once', async (t) => {
   const clock = { now: 0 };

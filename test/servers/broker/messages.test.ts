@@ -191,80 +191,74 @@ http://lib.test/e
   );
 });
 
-t.test(
-  'BRK-2.19, BRK-3.5, BRK-4.13, BRK-4.14, BRK-4.18: a refusal says ERROR and ends the reply',
-  async (t) => {
-    const { port } = await shared;
-    const cases: readonly (readonly [string, RegExp])[] = [
-      ['#USER apple', /^111 - ERROR: Malformed message: .*BRK-2\.9/],
-      [
-        '#USER #verbose #END apple',
-        /^111 - ERROR: Malformed message: unknown flag #verbose \(BRK-3\.5, offset 6\)$/,
-      ],
-      ['#USER #index error 9 #END apple', /^111 - ERROR: Malformed message: .*BRK-2\.23/],
-      ['#USER #END (apple', /^111 - ERROR: Malformed message: .*BRK-2\.4/],
-      [`#USER #END ${'('.repeat(2000)}`, /^111 - ERROR: Malformed message: .*BRK-2\.12/],
-      [`#USER #END ${'x '.repeat(2000)}`, /^111 - ERROR: Malformed message: .*BRK-2\.12/],
-      ['#USER #END title regexp "("', /^111 - ERROR: .*does not support/],
-      ['#WHAT #END apple', /^111 - ERROR: Malformed message: .*BRK-2\.1/],
-      ['SEND-UPDATE 0', /^111 - ERROR: Malformed message: .*BRK-2\.1/],
-    ];
-    for (const [message, expected] of cases) {
-      const lines = (await exchange(port, `${message}\r\n`)).split('\n').slice(1, -1);
-      t.equal(lines.length, 1, message.slice(0, 40));
-      t.match(lines[0], expected);
-    }
-    t.match(
-      await exchange(port, '#USER #opaque #index rank "by date" #index fuzzy #END pie\r\n'),
-      /^200 - .*\n101 - .*rank "by date".*\n101 - .*fuzzy.*\n120 - http:\/\/lib\.test\/c\n/,
-      'BRK-3.5: notices come first, results follow',
-    );
-    t.match(
-      await exchange(port, '#USER #opaque #index error 1 #END pi.\r\n'),
-      /130 - object end\n103 - ERROR: .*\n$/,
-      'BRK-4.13, BRK-4.18: a warning does not end the results',
-    );
-  },
-);
+t.test('BRK-2.19, BRK-3.5, BRK-4.13, BRK-4.14, BRK-4.18: a refusal says ERROR and ends all', async (t) => {
+  const { port } = await shared;
+  const cases: readonly (readonly [string, RegExp])[] = [
+    ['#USER apple', /^111 - ERROR: Malformed message: .*BRK-2\.9/],
+    [
+      '#USER #verbose #END apple',
+      /^111 - ERROR: Malformed message: unknown flag #verbose \(BRK-3\.5, offset 6\)$/,
+    ],
+    ['#USER #index error 9 #END apple', /^111 - ERROR: Malformed message: .*BRK-2\.23/],
+    ['#USER #END (apple', /^111 - ERROR: Malformed message: .*BRK-2\.4/],
+    [`#USER #END ${'('.repeat(2000)}`, /^111 - ERROR: Malformed message: .*BRK-2\.12/],
+    [`#USER #END ${'x '.repeat(2000)}`, /^111 - ERROR: Malformed message: .*BRK-2\.12/],
+    ['#USER #END title regexp "("', /^111 - ERROR: .*does not support/],
+    ['#WHAT #END apple', /^111 - ERROR: Malformed message: .*BRK-2\.1/],
+    ['SEND-UPDATE 0', /^111 - ERROR: Malformed message: .*BRK-2\.1/],
+  ];
+  for (const [message, expected] of cases) {
+    const lines = (await exchange(port, `${message}\r\n`)).split('\n').slice(1, -1);
+    t.equal(lines.length, 1, message.slice(0, 40));
+    t.match(lines[0], expected);
+  }
+  t.match(
+    await exchange(port, '#USER #opaque #index rank "by date" #index fuzzy #END pie\r\n'),
+    /^200 - .*\n101 - .*rank "by date".*\n101 - .*fuzzy.*\n120 - http:\/\/lib\.test\/c\n/,
+    'BRK-3.5: notices come first, results follow',
+  );
+  t.match(
+    await exchange(port, '#USER #opaque #index error 1 #END pi.\r\n'),
+    /130 - object end\n103 - ERROR: .*\n$/,
+    'BRK-4.13, BRK-4.18: a warning does not end the results',
+  );
+});
 
-t.test(
-  'BRK-4.19, BRK-4.15: results and warnings of an engine that runs out of time reach the client',
-  async (t) => {
-    const { broker } = await shared;
-    const outcome: SearchOutcome = {
-      complete: false,
-      reason: 'lifetime',
-      warnings: ['glimpse: pattern too long'],
-    };
-    const engine = new Proxy(broker.indexer, {
-      get(target, name): unknown {
-        const results = {
-          outcome: Promise.resolve(outcome),
-          async *[Symbol.asyncIterator]() {
-            yield { oid: 3, lines: [] };
-          },
-        };
-        return name === 'query' ? () => results : Reflect.get(target, name, target);
-      },
-    }) satisfies Indexer;
-    const pages = search({ kind: 'term', text: 'x', quoted: false, offset: 0 }, DEFAULT_FLAGS, {
-      store: broker.store,
-      indexer: engine,
-      objectUrl: () => 'http://b.test/o',
-      homePage: 'http://b.test/',
-      maxResults: 10,
-      maxLife: 30,
-      opaqueMode: 'suppress',
-    });
-    let text = '';
-    for await (const page of pages) text += page.map((item) => Buffer.from(encodeResult(item))).join('');
-    t.equal(
-      text,
-      '120 - http://lib.test/c\n125 - http://b.test/o\n126 - http://b.test/\n130 - object end\n' +
-        '103 - ERROR: glimpse: pattern too long\n101 - Query stopped after 30 seconds; results are incomplete.\n',
-    );
-  },
-);
+t.test('BRK-4.19, BRK-4.15: results and warnings of an engine that is out of time are sent', async (t) => {
+  const { broker } = await shared;
+  const outcome: SearchOutcome = {
+    complete: false,
+    reason: 'lifetime',
+    warnings: ['glimpse: pattern too long'],
+  };
+  const engine = new Proxy(broker.indexer, {
+    get(target, name): unknown {
+      const results = {
+        outcome: Promise.resolve(outcome),
+        async *[Symbol.asyncIterator]() {
+          yield { oid: 3, lines: [] };
+        },
+      };
+      return name === 'query' ? () => results : Reflect.get(target, name, target);
+    },
+  }) satisfies Indexer;
+  const pages = search({ kind: 'term', text: 'x', quoted: false, offset: 0 }, DEFAULT_FLAGS, {
+    store: broker.store,
+    indexer: engine,
+    objectUrl: () => 'http://b.test/o',
+    homePage: 'http://b.test/',
+    maxResults: 10,
+    maxLife: 30,
+    opaqueMode: 'suppress',
+  });
+  let text = '';
+  for await (const page of pages) text += page.map((item) => Buffer.from(encodeResult(item))).join('');
+  t.equal(
+    text,
+    '120 - http://lib.test/c\n125 - http://b.test/o\n126 - http://b.test/\n130 - object end\n' +
+      '103 - ERROR: glimpse: pattern too long\n101 - Query stopped after 30 seconds; results are incomplete.\n',
+  );
+});
 
 t.test('BRK-3.2: one client, two servers: matched lines are sent on request', async (t) => {
   for (const mode of ['suppress', 'show'] as const) {

@@ -126,57 +126,51 @@ t.test('BRK-7.3: Max-Results limits every reply', async (t) => {
 
 t.test('BRK-10: replies suit the parsers of two clients of 1998', async (t) => {
   const { port } = await serveCorpus(t);
-  t.test(
-    'the WHOIS++ gateway sends CR LF, does not half-close, and reads objects from 120 to 130',
-    async (t) => {
-      const reply = await exchange(
-        port,
-        '#USER #desc #index case insensitive #index maxresult 51 #END gopher and wais\r\n',
-      );
-      const records: Record<string, string>[] = [];
-      let record: Record<string, string> | undefined;
-      for (const line of reply.split('\n')) {
-        if (/^(?:200|125|126|124) - /.test(line)) continue;
-        if (/^(?:111|103) - /.test(line) && line.includes('ERROR')) t.fail(line);
-        if (line.startsWith('120 - ')) record = { url: line.slice(6) };
-        else if (line === '130 - object end') records.push(record ?? {});
-      }
-      t.same(records, [{ url: 'ftp://ftp.example.org/wais.txt' }]);
-    },
-  );
+  t.test('the WHOIS++ gateway sends CR LF, does not half-close, reads objects from 120 to 130', async (t) => {
+    const reply = await exchange(
+      port,
+      '#USER #desc #index case insensitive #index maxresult 51 #END gopher and wais\r\n',
+    );
+    const records: Record<string, string>[] = [];
+    let record: Record<string, string> | undefined;
+    for (const line of reply.split('\n')) {
+      if (/^(?:200|125|126|124) - /.test(line)) continue;
+      if (/^(?:111|103) - /.test(line) && line.includes('ERROR')) t.fail(line);
+      if (line.startsWith('120 - ')) record = { url: line.slice(6) };
+      else if (line === '130 - object end') records.push(record ?? {});
+    }
+    t.same(records, [{ url: 'ftp://ftp.example.org/wais.txt' }]);
+  });
 
-  t.test(
-    'the centroid client reads the version line before it sends, and reads 127 by its size',
-    async (t) => {
-      const socket = connect(port, '127.0.0.1');
-      let reply = '';
-      socket.setEncoding('latin1');
-      socket.on('data', (text: string) => {
-        reply += text;
-      });
-      await once(socket, 'data');
-      t.match(reply, /^200 - .*Broker.*\n$/);
-      socket.write('#USER #attribute title #attribute type #END #ALLB\r\n');
-      await once(socket, 'end');
-      socket.destroy();
-      const values: string[] = [];
-      for (let rest = reply; ; ) {
-        const match = /127 - ([^\n]*) (\d+)\n/.exec(rest);
-        if (match === null) break;
-        const start = match.index + match[0].length;
-        values.push(`${match[1]}=${rest.slice(start, start + Number(match[2]))}`);
-        rest = rest.slice(start + Number(match[2]));
-      }
-      t.same(values, [
-        'title=The gopher menu',
-        'type=HTML',
-        'title=WAIS and gopher',
-        'type=Text',
-        'title=Mosaic',
-        'type=HTML',
-      ]);
-    },
-  );
+  t.test('the centroid client awaits the version line before it sends, and reads 127 by size', async (t) => {
+    const socket = connect(port, '127.0.0.1');
+    let reply = '';
+    socket.setEncoding('latin1');
+    socket.on('data', (text: string) => {
+      reply += text;
+    });
+    await once(socket, 'data');
+    t.match(reply, /^200 - .*Broker.*\n$/);
+    socket.write('#USER #attribute title #attribute type #END #ALLB\r\n');
+    await once(socket, 'end');
+    socket.destroy();
+    const values: string[] = [];
+    for (let rest = reply; ; ) {
+      const match = /127 - ([^\n]*) (\d+)\n/.exec(rest);
+      if (match === null) break;
+      const start = match.index + match[0].length;
+      values.push(`${match[1]}=${rest.slice(start, start + Number(match[2]))}`);
+      rest = rest.slice(start + Number(match[2]));
+    }
+    t.same(values, [
+      'title=The gopher menu',
+      'type=HTML',
+      'title=WAIS and gopher',
+      'type=Text',
+      'title=Mosaic',
+      'type=HTML',
+    ]);
+  });
 });
 
 t.test('BRK-1.8: messages that do not end', async (t) => {
@@ -276,57 +270,50 @@ function over(signal: AbortSignal): Promise<unknown> {
   return signal.aborted ? Promise.resolve() : once(signal, 'abort');
 }
 
-t.test(
-  'a client that is gone after its message ends its query soon; one that only ended its direction gets the reply',
-  async (t) => {
-    for (const [text, allowHalfOpen] of [
-      ['#USER #END x\n', false],
-      ['#USER #END x\n', true],
-    ] as const) {
-      const { broker } = await openBroker(t);
-      const finish = new AbortController();
-      const started = new AbortController();
-      const aborted = new AbortController();
-      const server = await serveBroker(
-        t,
-        {
-          broker: withQueryResults(broker, async function* (signal) {
-            started.abort();
-            signal?.addEventListener('abort', () => aborted.abort());
-            await Promise.race([over(aborted.signal), over(finish.signal)]);
-            yield [{ kind: 'message', text: 'done' }];
-            return EMPTY_SUMMARY;
-          }),
-        },
-        { probeMs: 20 },
-      );
-      const socket = connect({ port: server.address.port, host: '127.0.0.1', allowHalfOpen });
-      socket.on('error', () => undefined);
-      let reply = '';
-      socket.on('data', (chunk: Buffer) => {
-        reply += chunk;
-        if (reply.split(VERSION).length > 2) finish.abort();
-      });
-      // With the greeting read, closing sends FIN, not a reset.
-      await once(socket, 'data');
-      socket.write(text);
-      await over(started.signal);
-      if (allowHalfOpen) {
-        socket.end();
-        await once(socket, 'end');
-        t.match(
-          reply,
-          /^(?:200 - HARVEST Broker 1\.0\n){2}101 - done\n$/,
-          'the version line is repeated once',
-        );
-      } else {
-        socket.destroy();
-        await over(aborted.signal);
-        t.notOk(finish.signal.aborted, text);
-      }
+t.test('a client that is gone ends its query soon; one that half-closed gets the reply', async (t) => {
+  for (const [text, allowHalfOpen] of [
+    ['#USER #END x\n', false],
+    ['#USER #END x\n', true],
+  ] as const) {
+    const { broker } = await openBroker(t);
+    const finish = new AbortController();
+    const started = new AbortController();
+    const aborted = new AbortController();
+    const server = await serveBroker(
+      t,
+      {
+        broker: withQueryResults(broker, async function* (signal) {
+          started.abort();
+          signal?.addEventListener('abort', () => aborted.abort());
+          await Promise.race([over(aborted.signal), over(finish.signal)]);
+          yield [{ kind: 'message', text: 'done' }];
+          return EMPTY_SUMMARY;
+        }),
+      },
+      { probeMs: 20 },
+    );
+    const socket = connect({ port: server.address.port, host: '127.0.0.1', allowHalfOpen });
+    socket.on('error', () => undefined);
+    let reply = '';
+    socket.on('data', (chunk: Buffer) => {
+      reply += chunk;
+      if (reply.split(VERSION).length > 2) finish.abort();
+    });
+    // With the greeting read, closing sends FIN, not a reset.
+    await once(socket, 'data');
+    socket.write(text);
+    await over(started.signal);
+    if (allowHalfOpen) {
+      socket.end();
+      await once(socket, 'end');
+      t.match(reply, /^(?:200 - HARVEST Broker 1\.0\n){2}101 - done\n$/, 'the version line is repeated once');
+    } else {
+      socket.destroy();
+      await over(aborted.signal);
+      t.notOk(finish.signal.aborted, text);
     }
-  },
-);
+  }
+});
 
 t.test('a client that closes the connection ends its query', async (t) => {
   const { broker } = await openBroker(t);

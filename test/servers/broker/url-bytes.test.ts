@@ -112,73 +112,65 @@ class Gatherer {
   }
 }
 
-t.test(
-  'GATHERD-5.1, BRK-1.10, BT-16: any bytes of a URL pass unchanged from gatherd over Brokers to queries (property)',
-  async (t) => {
-    await assertProperty(
-      fc.asyncProperty(URLS, fc.constantFrom(1, 3), async (urls, type) => {
-        const sorted = [...urls].sort();
-        const clock = new Clock();
-        const gatherer = await Gatherer.start(t);
-        await gatherer.publish(urls, NOW - 1000);
-        const [first, second] = [await startPeer(t, clock), await startPeer(t, clock)];
-        first.points.push({ host: '127.0.0.1', port: gatherer.server.address.port, type, line: 1 });
-        second.points.push(pointAt(first, 5));
+t.test('GATHERD-5.1, BRK-1.10, BT-16: any bytes of a URL pass gatherd, Brokers and queries', async (t) => {
+  await assertProperty(
+    fc.asyncProperty(URLS, fc.constantFrom(1, 3), async (urls, type) => {
+      const sorted = [...urls].sort();
+      const clock = new Clock();
+      const gatherer = await Gatherer.start(t);
+      await gatherer.publish(urls, NOW - 1000);
+      const [first, second] = [await startPeer(t, clock), await startPeer(t, clock)];
+      first.points.push({ host: '127.0.0.1', port: gatherer.server.address.port, type, line: 1 });
+      second.points.push(pointAt(first, 5));
 
-        await first.broker.collect();
-        clock.advance(10);
-        await second.broker.collect();
-        for (const peer of [first, second]) {
-          t.same(matchesOf(await exchange(peer, '#USER #END #ALLB\r\n')).sort(), sorted, 'all');
-          t.same(
-            matchesOf(await exchange(peer, '#USER #END "word"\r\n')).sort(),
-            sorted,
-            'found by the index',
-          );
-          t.same(groupOf(await exchange(peer, '#BULK #SINCE 0 #END #ALLB\r\n'), 'UPDATE'), sorted, 'bulk');
-          const listed = await exchange(peer, '#USER #interface 2 #END #ALLB\r\n');
-          for (const url of urls)
-            t.ok(listed.includes(`120 - ${url}\n125 - `), `BP-17 ${JSON.stringify(url)}`);
-          const { port } = peer.server.address;
-          const hits: string[] = [];
-          for await (const hit of new BrokerClient({ host: '127.0.0.1', port }).query('#allb'))
-            hits.push(hit.url);
-          t.same(hits.sort(), sorted, 'clients/broker');
-          const received: string[] = [];
-          for await (const { object } of new BulkClient({ host: '127.0.0.1', port }).transfer({
-            interface: 2,
-          }))
-            received.push(object.url);
-          t.same(received.sort(), sorted, 'clients/bulk');
-          const attribute = await exchange(peer, '#USER #attribute url #END #ALLB\r\n');
-          for (const url of urls) t.ok(attribute.includes(`127 - url ${url.length}\n${url}\n`), 'BRK-2.18');
-        }
-        await using client = await GatherdClient.connect({
-          host: '127.0.0.1',
-          port: gatherer.server.address.port,
-        });
-        for (const url of urls) t.equal((await client.object(url))?.url, url, 'SEND-OBJECT');
-        await client.quit();
+      await first.broker.collect();
+      clock.advance(10);
+      await second.broker.collect();
+      for (const peer of [first, second]) {
+        t.same(matchesOf(await exchange(peer, '#USER #END #ALLB\r\n')).sort(), sorted, 'all');
+        t.same(matchesOf(await exchange(peer, '#USER #END "word"\r\n')).sort(), sorted, 'found by the index');
+        t.same(groupOf(await exchange(peer, '#BULK #SINCE 0 #END #ALLB\r\n'), 'UPDATE'), sorted, 'bulk');
+        const listed = await exchange(peer, '#USER #interface 2 #END #ALLB\r\n');
+        for (const url of urls) t.ok(listed.includes(`120 - ${url}\n125 - `), `BP-17 ${JSON.stringify(url)}`);
+        const { port } = peer.server.address;
+        const hits: string[] = [];
+        for await (const hit of new BrokerClient({ host: '127.0.0.1', port }).query('#allb'))
+          hits.push(hit.url);
+        t.same(hits.sort(), sorted, 'clients/broker');
+        const received: string[] = [];
+        for await (const { object } of new BulkClient({ host: '127.0.0.1', port }).transfer({
+          interface: 2,
+        }))
+          received.push(object.url);
+        t.same(received.sort(), sorted, 'clients/bulk');
+        const attribute = await exchange(peer, '#USER #attribute url #END #ALLB\r\n');
+        for (const url of urls) t.ok(attribute.includes(`127 - url ${url.length}\n${url}\n`), 'BRK-2.18');
+      }
+      await using client = await GatherdClient.connect({
+        host: '127.0.0.1',
+        port: gatherer.server.address.port,
+      });
+      for (const url of urls) t.equal((await client.object(url))?.url, url, 'SEND-OBJECT');
+      await client.quit();
 
-        // Every other object is deleted, the rest is updated: each change reaches exactly its own object.
-        const gone = urls.filter((_, i) => i % 2 === 0);
-        const kept = urls.filter((_, i) => i % 2 === 1).sort();
-        await gatherer.publish(kept, NOW - 500, gone);
-        clock.advance(10);
-        await first.broker.collect();
-        const changes = await exchange(first, `#BULK #SINCE ${NOW + 15} #END #ALLB\r\n`);
-        t.same(groupOf(changes, 'DELETE'), [...gone].sort(), 'DELETE');
-        clock.advance(10);
-        await second.broker.collect();
-        for (const peer of [first, second]) {
-          t.same(matchesOf(await exchange(peer, '#USER #END #ALLB\r\n')).sort(), kept, 'after the changes');
-          t.same(matchesOf(await exchange(peer, `#USER #END t${NOW - 500}\r\n`)).sort(), kept, 'updated');
-        }
-      }),
-      { numRuns: 3, endOnFailure: true },
-    );
-  },
-);
+      // Every other object is deleted, the rest is updated: each change reaches exactly its own object.
+      const gone = urls.filter((_, i) => i % 2 === 0);
+      const kept = urls.filter((_, i) => i % 2 === 1).sort();
+      await gatherer.publish(kept, NOW - 500, gone);
+      clock.advance(10);
+      await first.broker.collect();
+      const changes = await exchange(first, `#BULK #SINCE ${NOW + 15} #END #ALLB\r\n`);
+      t.same(groupOf(changes, 'DELETE'), [...gone].sort(), 'DELETE');
+      clock.advance(10);
+      await second.broker.collect();
+      for (const peer of [first, second]) {
+        t.same(matchesOf(await exchange(peer, '#USER #END #ALLB\r\n')).sort(), kept, 'after the changes');
+        t.same(matchesOf(await exchange(peer, `#USER #END t${NOW - 500}\r\n`)).sort(), kept, 'updated');
+      }
+    }),
+    { numRuns: 3, endOnFailure: true },
+  );
+});
 
 t.test('SOIF-8.4: refreshes reach the object of exactly their URL', async (t) => {
   const gatherd = await ScriptedGatherd.listen();
@@ -202,30 +194,27 @@ t.test('SOIF-8.4: refreshes reach the object of exactly their URL', async (t) =>
   );
 });
 
-t.test(
-  'SOIF-2.9, 4.4: a URL that readers would read otherwise is not stored, and named; no other object changes',
-  async (t) => {
-    const gatherd = await ScriptedGatherd.listen();
-    t.teardown(() => gatherd.close());
-    const peer = await startPeer(t, new Clock());
-    peer.points.push(gatherd.point(0));
-    const wrong = ['http://a.test/b c', 'http://a.test/b\tc', '{http://a.test/', 'http://a.test/\0'];
-    const right = [
-      'http://a.test/b',
-      'http://a.test/b%20c',
-      'http://a.test/b%09c',
-      'http://a.test/',
-      'http://a.test/%00',
-    ];
-    const updates = [...right, ...wrong].map((url) => document(url, { Title: 'x' }, NOW - 100)).join('');
-    gatherd.sections = bytesOf(`@UPDATE {\n${updates}}\n`);
-    const { points } = await peer.broker.collect();
-    t.match(points, [{ added: right.length, rejected: wrong.length, complete: true }]);
-    const log = peer.log.join('\n');
-    for (const url of wrong) t.ok(log.includes(JSON.stringify(url)), `the log names ${JSON.stringify(url)}`);
-    const deletions = wrong.map((url) => document(url, {}, NOW - 50)).join('');
-    gatherd.sections = bytesOf(`@DELETE {\n${deletions}}\n`);
-    await peer.broker.collect();
-    t.same(matchesOf(await exchange(peer, '#USER #END #ALLB\r\n')).sort(), right.sort());
-  },
-);
+t.test('SOIF-2.9, 4.4: a URL that readers read otherwise is named, not stored; others stay', async (t) => {
+  const gatherd = await ScriptedGatherd.listen();
+  t.teardown(() => gatherd.close());
+  const peer = await startPeer(t, new Clock());
+  peer.points.push(gatherd.point(0));
+  const wrong = ['http://a.test/b c', 'http://a.test/b\tc', '{http://a.test/', 'http://a.test/\0'];
+  const right = [
+    'http://a.test/b',
+    'http://a.test/b%20c',
+    'http://a.test/b%09c',
+    'http://a.test/',
+    'http://a.test/%00',
+  ];
+  const updates = [...right, ...wrong].map((url) => document(url, { Title: 'x' }, NOW - 100)).join('');
+  gatherd.sections = bytesOf(`@UPDATE {\n${updates}}\n`);
+  const { points } = await peer.broker.collect();
+  t.match(points, [{ added: right.length, rejected: wrong.length, complete: true }]);
+  const log = peer.log.join('\n');
+  for (const url of wrong) t.ok(log.includes(JSON.stringify(url)), `the log names ${JSON.stringify(url)}`);
+  const deletions = wrong.map((url) => document(url, {}, NOW - 50)).join('');
+  gatherd.sections = bytesOf(`@DELETE {\n${deletions}}\n`);
+  await peer.broker.collect();
+  t.same(matchesOf(await exchange(peer, '#USER #END #ALLB\r\n')).sort(), right.sort());
+});

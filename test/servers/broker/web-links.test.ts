@@ -53,33 +53,30 @@ function linkCounts(page: Page): Record<string, string> {
   return found;
 }
 
-t.test(
-  'R-10: results say how many documents link to them, and link to the list of these documents',
-  async (t) => {
-    const server = await startReferences(t);
-    const { get } = await openWebsite(t, { documents: OBJECTS, conf: `References-Server ${server}\n` });
-    const page = await get(`${QUERY}?${FIELDS}`);
-    t.equal(page.status, 200);
-    t.same(linkCounts(page), {
-      'Page 0': `Linked from 1 document http://${server}/?q=http%3A%2F%2Fa.example.org%2F%7Eanna%2F`,
-      'Page 1': '',
-      'Page 2': `Linked from 1,000 documents http://${server}/?q=http%3A%2F%2Fa.example.org%2Fc`,
-    });
-    const shown = await fetch(`http://${server}/?q=http%3A%2F%2Fa.example.org%2Fc&format=json`);
-    t.match(await shown.json(), { found: 1000 });
-    const json = JSON.parse((await get(`${QUERY}?${FIELDS}&format=json`)).body) as {
-      objects: { title: string; linkedFrom?: number }[];
-    };
-    t.same(
-      json.objects.map(({ title, linkedFrom }) => [title, linkedFrom]),
-      [
-        ['Page 0', 1],
-        ['Page 1', undefined],
-        ['Page 2', 1000],
-      ],
-    );
-  },
-);
+t.test('R-10: results say how many documents link to them, and link to the list of these', async (t) => {
+  const server = await startReferences(t);
+  const { get } = await openWebsite(t, { documents: OBJECTS, conf: `References-Server ${server}\n` });
+  const page = await get(`${QUERY}?${FIELDS}`);
+  t.equal(page.status, 200);
+  t.same(linkCounts(page), {
+    'Page 0': `Linked from 1 document http://${server}/?q=http%3A%2F%2Fa.example.org%2F%7Eanna%2F`,
+    'Page 1': '',
+    'Page 2': `Linked from 1,000 documents http://${server}/?q=http%3A%2F%2Fa.example.org%2Fc`,
+  });
+  const shown = await fetch(`http://${server}/?q=http%3A%2F%2Fa.example.org%2Fc&format=json`);
+  t.match(await shown.json(), { found: 1000 });
+  const json = JSON.parse((await get(`${QUERY}?${FIELDS}&format=json`)).body) as {
+    objects: { title: string; linkedFrom?: number }[];
+  };
+  t.same(
+    json.objects.map(({ title, linkedFrom }) => [title, linkedFrom]),
+    [
+      ['Page 0', 1],
+      ['Page 1', undefined],
+      ['Page 2', 1000],
+    ],
+  );
+});
 
 t.test('References-Rank raises documents that many others link to; it is off by default', async (t) => {
   const server = await startReferences(t);
@@ -110,48 +107,45 @@ t.test('links raise a result by a limited number of ranks', (t) => {
   t.end();
 });
 
-t.test(
-  'a References Server that is silent or down delays one page by the deadline, and fails none',
-  async (t) => {
-    let requests = 0;
-    const silent = createServer((socket) => socket.on('error', () => undefined).on('data', () => requests++));
-    silent.listen(0, '127.0.0.1');
-    await once(silent, 'listening');
-    const address = silent.address();
-    const port = address === null || typeof address === 'string' ? 0 : address.port;
-    t.teardown(() => silent.close());
-    {
-      await using links = new LinkedFrom(`127.0.0.1:${port}`, { deadlineMs: 200, pauseMs: 3_600_000 });
-      t.equal((await links.count(['http://a.example.org/'], never)).size, 0);
-      t.equal(requests, 1);
-      t.equal((await links.count(['http://a.example.org/'], never)).size, 0);
-      t.equal(requests, 1, 'a silent server receives no request for a while');
-    }
-    const aborted = new AbortController();
-    aborted.abort();
-    {
-      await using links = new LinkedFrom(`127.0.0.1:${port}`, { deadlineMs: 3_600_000, pauseMs: 0 });
-      t.equal(
-        (await links.count(['http://a.example.org/'], aborted.signal)).size,
-        0,
-        'an aborted request has no counts',
-      );
-      t.equal(
-        (await links.count(['file:///etc/motd', 'news:x'], never)).size,
-        0,
-        'other schemes are not queried',
-      );
-    }
-    const { get } = await openWebsite(t, { documents: OBJECTS, conf: 'References-Server 127.0.0.1:1\n' });
-    for (let i = 0; i < 2; i++) {
-      const page = await get(`${QUERY}?${FIELDS}`);
-      t.equal(page.status, 200);
-      t.same(linkCounts(page), { 'Page 0': '', 'Page 1': '', 'Page 2': '' });
-    }
-    const plain = await openWebsite(t, { documents: OBJECTS });
-    t.notMatch((await plain.get(`${QUERY}?${FIELDS}`)).body, /Linked from/);
-  },
-);
+t.test('a silent or absent References Server delays one page by the deadline, and fails none', async (t) => {
+  let requests = 0;
+  const silent = createServer((socket) => socket.on('error', () => undefined).on('data', () => requests++));
+  silent.listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const address = silent.address();
+  const port = address === null || typeof address === 'string' ? 0 : address.port;
+  t.teardown(() => silent.close());
+  {
+    await using links = new LinkedFrom(`127.0.0.1:${port}`, { deadlineMs: 200, pauseMs: 3_600_000 });
+    t.equal((await links.count(['http://a.example.org/'], never)).size, 0);
+    t.equal(requests, 1);
+    t.equal((await links.count(['http://a.example.org/'], never)).size, 0);
+    t.equal(requests, 1, 'a silent server receives no request for a while');
+  }
+  const aborted = new AbortController();
+  aborted.abort();
+  {
+    await using links = new LinkedFrom(`127.0.0.1:${port}`, { deadlineMs: 3_600_000, pauseMs: 0 });
+    t.equal(
+      (await links.count(['http://a.example.org/'], aborted.signal)).size,
+      0,
+      'an aborted request has no counts',
+    );
+    t.equal(
+      (await links.count(['file:///etc/motd', 'news:x'], never)).size,
+      0,
+      'other schemes are not queried',
+    );
+  }
+  const { get } = await openWebsite(t, { documents: OBJECTS, conf: 'References-Server 127.0.0.1:1\n' });
+  for (let i = 0; i < 2; i++) {
+    const page = await get(`${QUERY}?${FIELDS}`);
+    t.equal(page.status, 200);
+    t.same(linkCounts(page), { 'Page 0': '', 'Page 1': '', 'Page 2': '' });
+  }
+  const plain = await openWebsite(t, { documents: OBJECTS });
+  t.notMatch((await plain.get(`${QUERY}?${FIELDS}`)).body, /Linked from/);
+});
 
 t.test('the page of an IPv6 address has brackets', async (t) => {
   await using links = new LinkedFrom('[::1]:3324');

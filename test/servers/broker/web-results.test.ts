@@ -76,44 +76,41 @@ t.test('facets count the whole result, not only the listed objects, and narrow i
   t.equal((await follow(page, 'First "quoted" Gatherer')).$('h1').text(), '6 objects found');
 });
 
-t.test(
-  'facets are bounded: a truncated count says so, and concurrent counts beyond the limit are omitted',
-  async (t) => {
-    const { broker } = await openWebsite(t, { documents: thirtyDocuments() });
-    const matching = { ignoreCase: true, matchWord: true, errors: 0 };
-    const signal = new AbortController().signal;
-    const cut = await new FacetCounter(broker, { maxFacetObjects: 10, facetValues: 1 }).count(
-      parseQuery('many'),
-      matching,
-      signal,
-    );
-    t.equal(cut?.complete, false);
-    t.equal(cut?.objects, 10);
-    t.same(
-      cut?.facets.map(({ values, others }) => [values.length, others]),
-      [
-        [1, 1],
-        [1, 1],
-        [1, 1],
-      ],
-    );
-    const all = await new FacetCounter(broker).count(parseQuery('#allb'), matching, signal);
-    t.match(all, { objects: 30, complete: true });
-    const busy = new FacetCounter(broker, { maxFacetCounts: 1 });
-    const [first, second] = await Promise.all([
-      busy.count(parseQuery('many'), matching, signal),
-      busy.count(parseQuery('more'), matching, signal),
-    ]);
-    t.equal(first?.objects, 30);
-    t.equal(second, undefined);
-    t.equal((await busy.count(parseQuery('more'), matching, signal))?.objects, 29);
-    t.equal(
-      await busy.count(parseQuery('a regexp "("'), matching, signal),
-      undefined,
-      'BRK-2.19: a query that the engine refuses has no facets',
-    );
-  },
-);
+t.test('facets are bounded: a truncated count says so; counts beyond the limit are omitted', async (t) => {
+  const { broker } = await openWebsite(t, { documents: thirtyDocuments() });
+  const matching = { ignoreCase: true, matchWord: true, errors: 0 };
+  const signal = new AbortController().signal;
+  const cut = await new FacetCounter(broker, { maxFacetObjects: 10, facetValues: 1 }).count(
+    parseQuery('many'),
+    matching,
+    signal,
+  );
+  t.equal(cut?.complete, false);
+  t.equal(cut?.objects, 10);
+  t.same(
+    cut?.facets.map(({ values, others }) => [values.length, others]),
+    [
+      [1, 1],
+      [1, 1],
+      [1, 1],
+    ],
+  );
+  const all = await new FacetCounter(broker).count(parseQuery('#allb'), matching, signal);
+  t.match(all, { objects: 30, complete: true });
+  const busy = new FacetCounter(broker, { maxFacetCounts: 1 });
+  const [first, second] = await Promise.all([
+    busy.count(parseQuery('many'), matching, signal),
+    busy.count(parseQuery('more'), matching, signal),
+  ]);
+  t.equal(first?.objects, 30);
+  t.equal(second, undefined);
+  t.equal((await busy.count(parseQuery('more'), matching, signal))?.objects, 29);
+  t.equal(
+    await busy.count(parseQuery('a regexp "("'), matching, signal),
+    undefined,
+    'BRK-2.19: a query that the engine refuses has no facets',
+  );
+});
 
 t.test('a narrowed query is plain query syntax', async (t) => {
   t.same(readNarrowings(['type:HTML', 'type:HTML', 'kind:x', 'host:', 'gatherer:a:b']), [
@@ -217,10 +214,8 @@ t.test('a query returns JSON or RSS on request', async (t) => {
   );
 });
 
-t.test(
-  'BRK-9.5: each definition of a BrokerQuery.cf is parsed; invalid ones are reported with their lines',
-  async (t) => {
-    const text = `# comment
+t.test('BRK-9.5: definitions of a BrokerQuery.cf are parsed; bad ones are reported by line', async (t) => {
+  const text = `# comment
 <Timeout>
 30
 </Timeout>
@@ -243,36 +238,35 @@ soon
 <ResultHeader>
 never ends
 `;
-    const { config, warnings } = parseBrokerQueryCf(text, 'x.cf');
-    t.equal(config.timeout, 30);
-    t.equal(formatNumber(7, config.objectNumber), '  7.');
-    t.equal(
-      renderTemplate(config.templates.PrintObject, { url: 'http://a/?x=1&y="', objectnum: '7' }).text,
-      '<A HREF="http://a/?x=1&amp;y=&quot;">7</A> $5 $unknown\n',
-      'BRK-9.5: only the last newline of a definition is dropped',
-    );
-    t.same(
-      warnings.map(({ line, variable }) => [line, variable]),
-      [
-        [12, 'InitFunction'],
-        [15, ''],
-        [16, 'Timeout'],
-        [19, 'Nothing'],
-        [21, 'ResultHeader'],
-        [22, ''],
-      ],
-    );
-    const merged = mergeBrokerQueryConfig(
-      config,
-      parseBrokerQueryCf('<BrokerDown>\nx\n</BrokerDown>', 'y').config,
-    );
-    t.same(Object.keys(merged.templates), ['PrintObject', 'BrokerDown']);
-    t.equal(formatNumber(7, { before: '', after: '', width: 3, fill: 'zeros' }), '007');
-    t.same(parseBrokersCf('# c\nExample broker.example.org 8501\nbad\n', 'b').brokers, [
-      { name: 'Example', host: 'broker.example.org', port: 8501 },
-    ]);
-  },
-);
+  const { config, warnings } = parseBrokerQueryCf(text, 'x.cf');
+  t.equal(config.timeout, 30);
+  t.equal(formatNumber(7, config.objectNumber), '  7.');
+  t.equal(
+    renderTemplate(config.templates.PrintObject, { url: 'http://a/?x=1&y="', objectnum: '7' }).text,
+    '<A HREF="http://a/?x=1&amp;y=&quot;">7</A> $5 $unknown\n',
+    'BRK-9.5: only the last newline of a definition is dropped',
+  );
+  t.same(
+    warnings.map(({ line, variable }) => [line, variable]),
+    [
+      [12, 'InitFunction'],
+      [15, ''],
+      [16, 'Timeout'],
+      [19, 'Nothing'],
+      [21, 'ResultHeader'],
+      [22, ''],
+    ],
+  );
+  const merged = mergeBrokerQueryConfig(
+    config,
+    parseBrokerQueryCf('<BrokerDown>\nx\n</BrokerDown>', 'y').config,
+  );
+  t.same(Object.keys(merged.templates), ['PrintObject', 'BrokerDown']);
+  t.equal(formatNumber(7, { before: '', after: '', width: 3, fill: 'zeros' }), '007');
+  t.same(parseBrokersCf('# c\nExample broker.example.org 8501\nbad\n', 'b').brokers, [
+    { name: 'Example', host: 'broker.example.org', port: 8501 },
+  ]);
+});
 
 t.test("BRK-9.5: the manual's example: a backslash joins lines, and \\n is a newline", async (t) => {
   const { config, warnings } = parseBrokerQueryCf(

@@ -125,15 +125,12 @@ t.test('E-45 an ID3 tag of very many frames is read up to a limit', (t) => {
   t.end();
 });
 
-t.test(
-  '6.2 the character sets of very many texts are not guessed: the time grows with the size of the file',
-  (t) => {
-    const texts = new TagTexts();
-    const russian = encodeEightBit('Война и мир, роман в четырёх томах', 'koi8-r');
-    const decoded = Array.from({ length: 300 }, () => texts.decode(russian));
-    t.equal(decoded.filter((text) => text === 'Война и мир, роман в четырёх томах').length, 200);
-    t.match(decoded[299], /^÷ÏÊÎÁ/, 'windows-1252');
-    t.equal(texts.decode(Buffer.from('ä')), 'ä', 'UTF-8 is not a guess');
-    t.end();
-  },
-);
+t.test('6.2 no character sets of very many texts are guessed: time grows with the size of the file', (t) => {
+  const texts = new TagTexts();
+  const russian = encodeEightBit('Война и мир, роман в четырёх томах', 'koi8-r');
+  const decoded = Array.from({ length: 300 }, () => texts.decode(russian));
+  t.equal(decoded.filter((text) => text === 'Война и мир, роман в четырёх томах').length, 200);
+  t.match(decoded[299], /^÷ÏÊÎÁ/, 'windows-1252');
+  t.equal(texts.decode(Buffer.from('ä')), 'ä', 'UTF-8 is not a guess');
+  t.end();
+});

@@ -71,15 +71,12 @@ t.test('E-89 the four mappings apply to SGML and to XML', async (t) => {
   );
 });
 
-t.test(
-  'E-90 to E-93 unmapped content belongs to the parent, ignore drops, parent keeps, the root drops the rest',
-  async (t) => {
-    const table = '<BODY> body\n<B> keywords,parent\n<H> headings\n<CODE> ignore\n';
-    const text =
-      '<doc>lost<body><h>Head</h>One <i>two</i> <b>three</b>, <code>x <b>y</b></code>four.</body>lost</doc>';
-    t.same(extract(table, text), { headings: 'Head', keywords: 'three', body: 'One two three, four.' });
-  },
-);
+t.test("E-90 to E-93 unmapped content is the parent's; ignore drops it, parent keeps it", async (t) => {
+  const table = '<BODY> body\n<B> keywords,parent\n<H> headings\n<CODE> ignore\n';
+  const text =
+    '<doc>lost<body><h>Head</h>One <i>two</i> <b>three</b>, <code>x <b>y</b></code>four.</body>lost</doc>';
+  t.same(extract(table, text), { headings: 'Head', keywords: 'three', body: 'One two three, four.' });
+});
 
 t.test('E-95 white space is collapsed; an element after a tag begins a line', async (t) => {
   const table = '<*> body\n<I> it,parent\n';
@@ -153,21 +150,18 @@ t.test('property: the event stream of any document is balanced', async () => {
   );
 });
 
-t.test(
-  'E-100 the shipped generic table takes the first title as the title, the others as headings',
-  async (t) => {
-    const types = compileSgmlTypes(await readSgmlSources(undefined));
-    const text =
-      '<?xml version="1.0"?><book><title>The Book</title><author>Ann</author><chapter><title>One</title><para>Text <emphasis>strong</emphasis> here.</para></chapter><chapter><title>Two</title></chapter></book>';
-    t.same(Object.fromEntries(summarizeMarkup(document(text), 'XML', types).attributes), {
-      title: 'The Book',
-      headings: 'One\nTwo',
-      author: 'Ann',
-      keywords: 'strong',
-      body: 'The Book\nAnn\nOne\nText strong here.\nTwo',
-    });
-  },
-);
+t.test('E-100 the shipped generic table: the first title is the title, others are headings', async (t) => {
+  const types = compileSgmlTypes(await readSgmlSources(undefined));
+  const text =
+    '<?xml version="1.0"?><book><title>The Book</title><author>Ann</author><chapter><title>One</title><para>Text <emphasis>strong</emphasis> here.</para></chapter><chapter><title>Two</title></chapter></book>';
+  t.same(Object.fromEntries(summarizeMarkup(document(text), 'XML', types).attributes), {
+    title: 'The Book',
+    headings: 'One\nTwo',
+    author: 'Ann',
+    keywords: 'strong',
+    body: 'The Book\nAnn\nOne\nText strong here.\nTwo',
+  });
+});
 
 t.test('E-117 a type with a table has a summarizer, which also yields the full text', async (t) => {
   const types = compileSgmlTypes({ types: { FOO: { file: 't', text: '<T> title\n' } } });
@@ -236,35 +230,29 @@ t.test('E-87 OpenSP never reads the declarations of a document: neither files no
   }
 });
 
-t.test(
-  'E-83 a table of the Gatherer lib precedes that of sgmls-lib; E-101 a script may name a table',
-  async (t) => {
-    const lib = await directoryWith(t, {
-      ...FOO,
-      'FOO.sum.tbl': '<TI> mine\n',
-      'BAR.sum': '#!/bin/sh\nexec SGML.sum -t my.table FOO $*\n',
-      'my.table': '<TI> special\n',
-    });
-    const { sgml } = await findTypePrograms([lib]);
-    const types = compileSgmlTypes(await readSgmlSources(lib, sgml));
-    const extracted = (type: string) =>
-      Object.fromEntries(summarizeMarkup(document('<FOO><TI>x</TI></FOO>'), type, types).attributes);
-    t.same(extracted('FOO'), { mine: 'x' });
-    t.same(extracted('BAR'), { special: 'x' });
-    await rm(join(lib, 'my.table'));
-    await t.rejects(readSgmlSources(lib, sgml), { message: /^BAR\.sum: -t: the table cannot be read/ });
-  },
-);
+t.test('E-83 a table of the Gatherer lib precedes sgmls-lib; E-101 a script may name a table', async (t) => {
+  const lib = await directoryWith(t, {
+    ...FOO,
+    'FOO.sum.tbl': '<TI> mine\n',
+    'BAR.sum': '#!/bin/sh\nexec SGML.sum -t my.table FOO $*\n',
+    'my.table': '<TI> special\n',
+  });
+  const { sgml } = await findTypePrograms([lib]);
+  const types = compileSgmlTypes(await readSgmlSources(lib, sgml));
+  const extracted = (type: string) =>
+    Object.fromEntries(summarizeMarkup(document('<FOO><TI>x</TI></FOO>'), type, types).attributes);
+  t.same(extracted('FOO'), { mine: 'x' });
+  t.same(extracted('BAR'), { special: 'x' });
+  await rm(join(lib, 'my.table'));
+  await t.rejects(readSgmlSources(lib, sgml), { message: /^BAR\.sum: -t: the table cannot be read/ });
+});
 
-t.test(
-  'E-45: short references to long entities do not multiply a document beyond what can be kept',
-  async (t) => {
-    const declared = `<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "${'x'.repeat(4000)}">]>`;
-    const output = await summarizeDocument(
-      'http://a.test/x.xml',
-      `${declared}<x><title>${'&a;'.repeat(300_000)}</title></x>`,
-    );
-    t.equal(output.type, 'SGML');
-    t.notOk(output.rejected);
-  },
-);
+t.test('E-45: short references to long entities do not multiply a document beyond limits', async (t) => {
+  const declared = `<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "${'x'.repeat(4000)}">]>`;
+  const output = await summarizeDocument(
+    'http://a.test/x.xml',
+    `${declared}<x><title>${'&a;'.repeat(300_000)}</title></x>`,
+  );
+  t.equal(output.type, 'SGML');
+  t.notOk(output.rejected);
+});

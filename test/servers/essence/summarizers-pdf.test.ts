@@ -55,24 +55,21 @@ t.test('Pdf (6.2): the text of fonts with predefined CMaps and without ToUnicode
   }
 });
 
-t.test(
-  'E-45: a PDF file whose content expands beyond the limits is summarized by its name, one with a large white picture is not',
-  async (t) => {
-    for (const times of [1, 2, 3]) {
-      const bomb = pdfWith(`/Filter[${'/FlateDecode'.repeat(times)}]`, deflated(40 * 1024 * 1024, times));
-      const output = await summarize('http://a.test/bomb.pdf', bomb);
-      t.match(output.warnings, [
-        /the Pdf document is summarized by its name \(E-45\): a stream expands to more than/,
-      ]);
-      t.equal(contentOf(output).Title, 'bomb.pdf\n');
-    }
-    const text = new TextEncoder().encode('BT /F 12 Tf 72 700 Td (some words) Tj ET');
-    const picture = `<</Subtype/Image/Width 9000/Height 9000/Filter/FlateDecode>>\nstream\n${Buffer.from(deflated(40 * 1024 * 1024, 1)).toString('latin1')}\nendstream\n`;
-    const output = await summarize(
-      'http://a.test/good.pdf',
-      Buffer.concat([pdfWith('', text), Buffer.from(picture, 'latin1')]),
-    );
-    t.same(output.warnings, []);
-    t.equal(contentOf(output)['Partial-Text'], 'some words\n');
-  },
-);
+t.test('E-45: a PDF file that expands beyond the limits has only its name; pictures may', async (t) => {
+  for (const times of [1, 2, 3]) {
+    const bomb = pdfWith(`/Filter[${'/FlateDecode'.repeat(times)}]`, deflated(40 * 1024 * 1024, times));
+    const output = await summarize('http://a.test/bomb.pdf', bomb);
+    t.match(output.warnings, [
+      /the Pdf document is summarized by its name \(E-45\): a stream expands to more than/,
+    ]);
+    t.equal(contentOf(output).Title, 'bomb.pdf\n');
+  }
+  const text = new TextEncoder().encode('BT /F 12 Tf 72 700 Td (some words) Tj ET');
+  const picture = `<</Subtype/Image/Width 9000/Height 9000/Filter/FlateDecode>>\nstream\n${Buffer.from(deflated(40 * 1024 * 1024, 1)).toString('latin1')}\nendstream\n`;
+  const output = await summarize(
+    'http://a.test/good.pdf',
+    Buffer.concat([pdfWith('', text), Buffer.from(picture, 'latin1')]),
+  );
+  t.same(output.warnings, []);
+  t.equal(contentOf(output)['Partial-Text'], 'some words\n');
+});

@@ -67,20 +67,17 @@ t.test('E-40, E-46 the nested types are those with a format or a converter, and 
   t.same([...NESTED_TYPES].sort(), [...FORMATS.keys(), ...CONVERTERS.keys(), 'Exploder'].sort());
 });
 
-t.test(
-  'E-26 only the component on the stop list is skipped, and a nested type on it is not unpacked',
-  async (t) => {
-    const archive = tar([
-      ['x.gif', 'GIF89a'],
-      ['a.txt', 'a\n'],
-    ]);
-    t.same((await componentsIn('x.tar', archive)).components, ['a.txt (Text): a']);
-    const context = contextOf();
-    const rules = { ...context.rules, stoplist: new Set(['Tar']) };
-    const output = await summarizeDocument(inputOf('ftp://a.test/x.tar', archive), { ...context, rules });
-    t.ok(output.rejected);
-  },
-);
+t.test('E-26 only what is on the stop list is skipped, and a nested type on it stays packed', async (t) => {
+  const archive = tar([
+    ['x.gif', 'GIF89a'],
+    ['a.txt', 'a\n'],
+  ]);
+  t.same((await componentsIn('x.tar', archive)).components, ['a.txt (Text): a']);
+  const context = contextOf();
+  const rules = { ...context.rules, stoplist: new Set(['Tar']) };
+  const output = await summarizeDocument(inputOf('ftp://a.test/x.tar', archive), { ...context, rules });
+  t.ok(output.rejected);
+});
 
 t.test('E-45 limits: compression ratio, bytes, components, depth, size of a component, time', async (t) => {
   const bomb = gzipSync(Buffer.alloc(40_000_000, 'a'));

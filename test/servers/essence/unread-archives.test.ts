@@ -17,22 +17,19 @@ const ARCHIVES = [
   ['Zoo', ZOO, ['x.zoo', 'X.Zoo']],
 ] as const;
 
-t.test(
-  'E-6, E-16 ARJ, LHa and Zoo archives are recognized by name and by content; a warning says that they are not read',
-  async (t) => {
-    for (const [type, bytes, names] of ARCHIVES) {
-      for (const name of [...names, 'download']) {
-        const output = await summarize(`ftp://a.test/${name}`, bytes);
-        t.equal(output.type, type, `${name} is ${type}`);
-        t.equal(output.rejected, false, `${type} is not on the stop list`);
-        t.same(contentOf(output), { Title: `${name}\n` });
-        t.equal(output.warnings.length, 1);
-        t.match(output.warnings[0], new RegExp(`^${type} archives are not read, `));
-        t.match(output.warnings[0], ` ${type}.unnest `);
-      }
+t.test('E-6, E-16 ARJ, LHa and Zoo archives are recognized; a warning says: not read', async (t) => {
+  for (const [type, bytes, names] of ARCHIVES) {
+    for (const name of [...names, 'download']) {
+      const output = await summarize(`ftp://a.test/${name}`, bytes);
+      t.equal(output.type, type, `${name} is ${type}`);
+      t.equal(output.rejected, false, `${type} is not on the stop list`);
+      t.same(contentOf(output), { Title: `${name}\n` });
+      t.equal(output.warnings.length, 1);
+      t.match(output.warnings[0], new RegExp(`^${type} archives are not read, `));
+      t.match(output.warnings[0], ` ${type}.unnest `);
     }
-  },
-);
+  }
+});
 
 t.test('E-40 a file that has only the name of such an archive produces a warning', async (t) => {
   for (const [type, bytes, [name]] of ARCHIVES) {

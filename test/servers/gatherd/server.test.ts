@@ -48,20 +48,17 @@ t.test('GATHERD-7.1: an uncompressed full copy, byte for byte', async (t) => {
   );
 });
 
-t.test(
-  'GATHERD-4.3, 4.5: objects at the boundary are included; without new objects the sections are empty',
-  async (t) => {
-    const { port } = await startGatherd(t, [A, B, C]);
-    const since = async (time: number) => {
-      const reply = await exchange(t, port, `SEND-UPDATE ${time}\nQUIT\n`);
-      return /objects since \d+\n([\s\S]*)499 - Sent (\d) objects\n999 - Bye\n$/.exec(reply)?.slice(1);
-    };
-    t.same(await since(100), [ALL, '3']);
-    t.same(await since(101), [updateStream(B.soif + C.soif), '2']);
-    t.same(await since(200), [updateStream(B.soif + C.soif), '2']);
-    t.same(await since(201), [updateStream(''), '0']);
-  },
-);
+t.test('GATHERD-4.3, 4.5: objects at the boundary are included; nothing new: empty sections', async (t) => {
+  const { port } = await startGatherd(t, [A, B, C]);
+  const since = async (time: number) => {
+    const reply = await exchange(t, port, `SEND-UPDATE ${time}\nQUIT\n`);
+    return /objects since \d+\n([\s\S]*)499 - Sent (\d) objects\n999 - Bye\n$/.exec(reply)?.slice(1);
+  };
+  t.same(await since(100), [ALL, '3']);
+  t.same(await since(101), [updateStream(B.soif + C.soif), '2']);
+  t.same(await since(200), [updateStream(B.soif + C.soif), '2']);
+  t.same(await since(201), [updateStream(''), '0']);
+});
 
 t.test('GATHERD-3.4, 3.6, 3.8, 5: SEND-OBJECT and INFO', async (t) => {
   const identity = { name: 'Ant Gatherer', host: 'ants.example.org', port: 8500, version: '0.1' };
@@ -112,55 +109,49 @@ t.test('GATHERD-8.4: a daemon without a configured identity uses that of the new
   t.match(empty, 'Number-Of-Objects{1}:\t0\n');
 });
 
-t.test(
-  'GATHERD-6.3: one LF after the member, for clients that say so and by an option, not by default',
-  async (t) => {
-    const gap = (reply: string) => {
-      const [, member = ''] = /400 - [^\n]*\n([\s\S]*)499 - Sent/.exec(reply) ?? [];
-      const bytes = Buffer.from(member, 'latin1');
-      // The last four bytes of a member are the length of its data.
-      const at = bytes.lastIndexOf(Buffer.from(Uint32Array.of(updateStream(A.soif + B.soif).length).buffer));
-      t.equal(gunzipSync(bytes.subarray(0, at + 4)).toString('latin1'), updateStream(A.soif + B.soif));
-      return bytes.subarray(at + 4).toString('latin1');
-    };
-    const compressed = 'SET compression\nSEND-UPDATE 0\nQUIT\n';
-    const plain = await startGatherd(t, [A, B]);
-    t.equal(gap(await exchange(t, plain.port, compressed)), '');
-    t.equal(gap(await exchange(t, plain.port, `SET line-end\n${compressed}`)), '\n');
-    const clear = await exchange(t, plain.port, 'SET line-end\nSEND-UPDATE 0\nQUIT\n');
-    t.ok(clear.includes('}\n499 - Sent 2 objects\n'), 'data in clear stays as it is');
-    const option = await startGatherd(t, [A, B], { lineEndAfterMember: true });
-    t.equal(gap(await exchange(t, option.port, compressed)), '\n');
-  },
-);
+t.test('GATHERD-6.3: one LF after the member, for clients that say so or by an option only', async (t) => {
+  const gap = (reply: string) => {
+    const [, member = ''] = /400 - [^\n]*\n([\s\S]*)499 - Sent/.exec(reply) ?? [];
+    const bytes = Buffer.from(member, 'latin1');
+    // The last four bytes of a member are the length of its data.
+    const at = bytes.lastIndexOf(Buffer.from(Uint32Array.of(updateStream(A.soif + B.soif).length).buffer));
+    t.equal(gunzipSync(bytes.subarray(0, at + 4)).toString('latin1'), updateStream(A.soif + B.soif));
+    return bytes.subarray(at + 4).toString('latin1');
+  };
+  const compressed = 'SET compression\nSEND-UPDATE 0\nQUIT\n';
+  const plain = await startGatherd(t, [A, B]);
+  t.equal(gap(await exchange(t, plain.port, compressed)), '');
+  t.equal(gap(await exchange(t, plain.port, `SET line-end\n${compressed}`)), '\n');
+  const clear = await exchange(t, plain.port, 'SET line-end\nSEND-UPDATE 0\nQUIT\n');
+  t.ok(clear.includes('}\n499 - Sent 2 objects\n'), 'data in clear stays as it is');
+  const option = await startGatherd(t, [A, B], { lineEndAfterMember: true });
+  t.equal(gap(await exchange(t, option.port, compressed)), '\n');
+});
 
-t.test(
-  'GATHERD-6.2, 6.3: a compressed transfer is one gzip member, directly followed by the end line',
-  async (t) => {
-    const { port } = await startGatherd(t, [A, B, C]);
-    const reply = await exchange(t, port, 'SET compression\nSEND-UPDATE 0\nQUIT\n');
-    const start = `${GREETING}500 - Compression enabled\n400 - Sending all objects since 0\n`;
-    const end = '499 - Sent 3 objects\n999 - Bye\n';
-    t.ok(reply.startsWith(start));
-    t.ok(reply.endsWith(end));
-    const member = Buffer.from(reply.slice(start.length, -end.length), 'latin1');
-    t.equal(
-      gunzipSync(member).toString('latin1'),
-      ALL,
-      'the bytes between the status lines are exactly one gzip member',
-    );
+t.test('GATHERD-6.2, 6.3: a compressed transfer is one gzip member, then the end line', async (t) => {
+  const { port } = await startGatherd(t, [A, B, C]);
+  const reply = await exchange(t, port, 'SET compression\nSEND-UPDATE 0\nQUIT\n');
+  const start = `${GREETING}500 - Compression enabled\n400 - Sending all objects since 0\n`;
+  const end = '499 - Sent 3 objects\n999 - Bye\n';
+  t.ok(reply.startsWith(start));
+  t.ok(reply.endsWith(end));
+  const member = Buffer.from(reply.slice(start.length, -end.length), 'latin1');
+  t.equal(
+    gunzipSync(member).toString('latin1'),
+    ALL,
+    'the bytes between the status lines are exactly one gzip member',
+  );
 
-    // The sample client (GATHERD-7.2): everything up to a line that begins 499 goes to `gzip -d`.
-    const gzip = spawn('gzip', ['-dc'], { stdio: ['pipe', 'pipe', 'pipe'] });
-    gzip.stdin.on('error', () => {});
-    gzip.stdin.end(Buffer.from(reply.slice(start.length), 'latin1'));
-    const output: Buffer[] = [];
-    gzip.stdout.on('data', (chunk: Buffer) => output.push(chunk));
-    const [status] = await once(gzip, 'close');
-    t.equal(Buffer.concat(output).toString('latin1'), ALL);
-    t.equal(status, 2, 'GATHERD-6.7: gzip warns about trailing garbage and ignores it');
-  },
-);
+  // The sample client (GATHERD-7.2): everything up to a line that begins 499 goes to `gzip -d`.
+  const gzip = spawn('gzip', ['-dc'], { stdio: ['pipe', 'pipe', 'pipe'] });
+  gzip.stdin.on('error', () => {});
+  gzip.stdin.end(Buffer.from(reply.slice(start.length), 'latin1'));
+  const output: Buffer[] = [];
+  gzip.stdout.on('data', (chunk: Buffer) => output.push(chunk));
+  const [status] = await once(gzip, 'close');
+  t.equal(Buffer.concat(output).toString('latin1'), ALL);
+  t.equal(status, 2, 'GATHERD-6.7: gzip warns about trailing garbage and ignores it');
+});
 
 t.test('GATHERD-7.3: the ROADS client sends no HELLO, ends lines with CR LF, and closes early', async (t) => {
   const { port, server } = await startGatherd(t, [A, B, C]);
@@ -208,39 +199,36 @@ t.test('GATHERD-12.4: a hundred concurrent clients receive complete copies', asy
   await waitForDisconnects(server);
 });
 
-t.test(
-  'GATHERD-10.5, 12.4: a database without a generation is empty; a transfer keeps its generation',
-  async (t) => {
-    const big = Array.from({ length: 400 }, (_, i) =>
-      entry(`http://${i}.example/`, 500 + i, 'old '.repeat(8000)),
-    );
-    const { port, database } = await startGatherd(t);
-    t.match(
-      await exchange(t, port, 'SEND-UPDATE 0\nINFO\nQUIT\n'),
-      `${updateStream('')}499 - Sent 0 objects\n@GATHERER { -\n`,
-    );
-    await database.publish(big);
-    const client = new RawClient(t, port);
-    await client.until(/^000/);
-    client.send('SEND-UPDATE 0\nSEND-UPDATE 1000\nQUIT\n');
-    await client.until(/old old/);
-    client.socket.pause();
-    await database.publish([entry('http://0.example/', 1000, 'new')]);
-    t.match(
-      await exchange(t, port, 'SEND-UPDATE 1000\nQUIT\n'),
-      /Body\{3\}:\tnew\n[\s\S]*499 - Sent 1 objects/,
-    );
-    client.socket.resume();
-    await client.closed;
-    const [first, second] = client.received.split('499 - Sent 400 objects\n');
-    t.equal(first?.includes('new'), false, 'the running transfer sends its own generation');
-    t.match(
-      second,
-      updateStream(soif('http://0.example/', 1000, 'new')),
-      'the next command sends the new generation',
-    );
-  },
-);
+t.test('GATHERD-10.5, 12.4: no generation, no objects; a transfer keeps its generation', async (t) => {
+  const big = Array.from({ length: 400 }, (_, i) =>
+    entry(`http://${i}.example/`, 500 + i, 'old '.repeat(8000)),
+  );
+  const { port, database } = await startGatherd(t);
+  t.match(
+    await exchange(t, port, 'SEND-UPDATE 0\nINFO\nQUIT\n'),
+    `${updateStream('')}499 - Sent 0 objects\n@GATHERER { -\n`,
+  );
+  await database.publish(big);
+  const client = new RawClient(t, port);
+  await client.until(/^000/);
+  client.send('SEND-UPDATE 0\nSEND-UPDATE 1000\nQUIT\n');
+  await client.until(/old old/);
+  client.socket.pause();
+  await database.publish([entry('http://0.example/', 1000, 'new')]);
+  t.match(
+    await exchange(t, port, 'SEND-UPDATE 1000\nQUIT\n'),
+    /Body\{3\}:\tnew\n[\s\S]*499 - Sent 1 objects/,
+  );
+  client.socket.resume();
+  await client.closed;
+  const [first, second] = client.received.split('499 - Sent 400 objects\n');
+  t.equal(first?.includes('new'), false, 'the running transfer sends its own generation');
+  t.match(
+    second,
+    updateStream(soif('http://0.example/', 1000, 'new')),
+    'the next command sends the new generation',
+  );
+});
 
 t.test('GATHERD-9, 3.10: gatherd.cf is read for each connection', async (t) => {
   const accessFile = join(t.testdir(), 'gatherd.cf');

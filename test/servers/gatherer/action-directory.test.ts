@@ -158,26 +158,23 @@ class MemorySink implements ActionSink {
   }
 }
 
-t.test(
-  'CRAWL-17.1.4: after a crash a file with the ending force continues behind what was stored',
-  async (t) => {
-    listen(t);
-    const directory = await temporaryDirectory(t);
-    const urls = Array.from({ length: 2500 }, (_, i) => `http://site.test/${i}`);
-    writeFileSync(join(directory, 'a.force'), urls.join('\n'));
-    const sink = new MemorySink();
-    const open = (): ActionDirectory => new ActionDirectory({ directory, firstLookMs: 0, lookMs: 10, sink });
-    sink.failAt = 2000;
-    await open().look(never);
-    t.equal(sink.scheduled.length, 2000);
-    sink.failAt = Number.POSITIVE_INFINITY;
-    await open().look(never);
-    t.same(sink.scheduled, urls, 'each once');
-    writeFileSync(join(directory, 'a.force'), urls.join('\n'));
-    await open().look(never);
-    t.equal(sink.scheduled.length, 5000, 'a new file of the same name is carried out');
-  },
-);
+t.test('CRAWL-17.1.4: after a crash a file with the ending force goes on after what is stored', async (t) => {
+  listen(t);
+  const directory = await temporaryDirectory(t);
+  const urls = Array.from({ length: 2500 }, (_, i) => `http://site.test/${i}`);
+  writeFileSync(join(directory, 'a.force'), urls.join('\n'));
+  const sink = new MemorySink();
+  const open = (): ActionDirectory => new ActionDirectory({ directory, firstLookMs: 0, lookMs: 10, sink });
+  sink.failAt = 2000;
+  await open().look(never);
+  t.equal(sink.scheduled.length, 2000);
+  sink.failAt = Number.POSITIVE_INFINITY;
+  await open().look(never);
+  t.same(sink.scheduled, urls, 'each once');
+  writeFileSync(join(directory, 'a.force'), urls.join('\n'));
+  await open().look(never);
+  t.equal(sink.scheduled.length, 5000, 'a new file of the same name is carried out');
+});
 
 t.test('CRAWL-17.1.4: in a crawl that is over no file is carried out', async (t) => {
   const directory = await temporaryDirectory(t);

@@ -58,58 +58,55 @@ async function site(t: Test): Promise<Site> {
   return started;
 }
 
-t.test(
-  'WARC 1.1, 6.2 to 6.6: documents, redirects, failures, robots.txt and addresses are archived',
-  async (t) => {
-    const web = await site(t);
-    const { records, raw } = await archive(t, web, {
-      warc: { transferCoding: 'kept' },
-      settings: { cookies: true },
-    });
-    const base = `http://localhost:${web.port}`;
-    const kinds = records.map(({ type, url }) => `${type} ${url.replace(base, '')}`.trim());
-    t.equal(kinds[0], 'warcinfo');
-    t.same(kinds.slice(1).sort(), [
-      'metadata /',
-      'metadata /coded.html',
-      'metadata /moved',
-      'metadata /none',
-      'request /',
-      'request /coded.html',
-      'request /moved',
-      'request /none',
-      'request /robots.txt',
-      'resource dns:localhost',
-      'response /',
-      'response /coded.html',
-      'response /moved',
-      'response /none',
-      'response /robots.txt',
-    ]);
-    t.match(records.find(({ url }) => url === 'dns:localhost')?.text, /^localhost\.\tIN\tA(?:AAA)?\t\S+\n/);
-    t.match(
-      records.find(({ type, url }) => type === 'response' && url === `${base}/robots.txt`)?.text,
-      /Disallow: \/private/,
-    );
-    t.match(
-      records.find(({ type, url }) => type === 'response' && url === `${base}/coded.html`)?.text,
-      /<h1>Coded<\/h1>/,
-    );
-    t.match(raw, /\r\nContent-Encoding: gzip\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\n/);
-    t.match(raw, /\r\nTransfer-Encoding: chunked\r\n/);
-    t.match(raw, /GET \/moved HTTP\/1\.1\r\nhost: localhost:\d+\r\n/);
-    const info = records[0]?.text ?? '';
-    t.match(info, /^http-header-from: w@h\.example\r$/m);
-    const order: unknown = JSON.parse(/^order: (.*)\r$/m.exec(info)?.[1] ?? '');
-    t.match(order, { settings: { minDelayMs: 0, cookies: true } });
-    const start = records.find(({ type, url }) => type === 'metadata' && url === `${base}/`)?.text ?? '';
-    t.match(start, `outlink: ${base}/coded.html L\r\n`);
-    t.match(
-      records.find(({ type, url }) => type === 'metadata' && url === `${base}/moved`)?.text,
-      `via: ${base}/\r\nhopsFromSeed: L\r\n`,
-    );
-  },
-);
+t.test('WARC 1.1, 6.2 to 6.6: documents, redirects, failures, robots.txt, addresses', async (t) => {
+  const web = await site(t);
+  const { records, raw } = await archive(t, web, {
+    warc: { transferCoding: 'kept' },
+    settings: { cookies: true },
+  });
+  const base = `http://localhost:${web.port}`;
+  const kinds = records.map(({ type, url }) => `${type} ${url.replace(base, '')}`.trim());
+  t.equal(kinds[0], 'warcinfo');
+  t.same(kinds.slice(1).sort(), [
+    'metadata /',
+    'metadata /coded.html',
+    'metadata /moved',
+    'metadata /none',
+    'request /',
+    'request /coded.html',
+    'request /moved',
+    'request /none',
+    'request /robots.txt',
+    'resource dns:localhost',
+    'response /',
+    'response /coded.html',
+    'response /moved',
+    'response /none',
+    'response /robots.txt',
+  ]);
+  t.match(records.find(({ url }) => url === 'dns:localhost')?.text, /^localhost\.\tIN\tA(?:AAA)?\t\S+\n/);
+  t.match(
+    records.find(({ type, url }) => type === 'response' && url === `${base}/robots.txt`)?.text,
+    /Disallow: \/private/,
+  );
+  t.match(
+    records.find(({ type, url }) => type === 'response' && url === `${base}/coded.html`)?.text,
+    /<h1>Coded<\/h1>/,
+  );
+  t.match(raw, /\r\nContent-Encoding: gzip\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\n/);
+  t.match(raw, /\r\nTransfer-Encoding: chunked\r\n/);
+  t.match(raw, /GET \/moved HTTP\/1\.1\r\nhost: localhost:\d+\r\n/);
+  const info = records[0]?.text ?? '';
+  t.match(info, /^http-header-from: w@h\.example\r$/m);
+  const order: unknown = JSON.parse(/^order: (.*)\r$/m.exec(info)?.[1] ?? '');
+  t.match(order, { settings: { minDelayMs: 0, cookies: true } });
+  const start = records.find(({ type, url }) => type === 'metadata' && url === `${base}/`)?.text ?? '';
+  t.match(start, `outlink: ${base}/coded.html L\r\n`);
+  t.match(
+    records.find(({ type, url }) => type === 'metadata' && url === `${base}/moved`)?.text,
+    `via: ${base}/\r\nhopsFromSeed: L\r\n`,
+  );
+});
 
 t.test('CDXJ: each file has an index, by which captures are found', async (t) => {
   const web = await site(t);

@@ -12,58 +12,55 @@ import { FilterFiles } from '../../../servers/gatherer/filters.js';
 import { ftpProxyOf } from '../../../servers/gatherer/ftp-proxy.js';
 import { withSecrets } from '../../../servers/gatherer/secrets.js';
 
-t.test(
-  'G-137, G-139 to G-142: annotations are merged as in the example, and the first file wins',
-  async (t) => {
-    const top = t.testdir();
-    const first = join(top, 'annotations');
-    const second = join(top, 'annotations2');
-    await writeFile(
-      first,
-      '@FILE { http://h.example/~x\nmy-manual-attribute:\tthis is a neat attribute\nTitle:\tBy hand\n}\n' +
-        '@FILE { http://h.example/only\nTitle:\tNot gathered\n}\nnonsense\n',
-    );
-    await writeFile(second, '@FILE { http://h.example/%7Ex\ntitle:\tSecond\nAuthor:\tJoe\n}\n');
-    const problems: string[] = [];
-    const onProblem = (problem: ConfigError): void => void problems.push(problem.message);
-    const annotations = await Annotations.load([first, second], { onProblem });
-    t.same(problems, [`${first}:8: text between objects (SOIF-11.1)`]);
-    t.equal(annotations.size, 2);
+t.test('G-137, G-139 to G-142: annotations are merged as in the example; the first file wins', async (t) => {
+  const top = t.testdir();
+  const first = join(top, 'annotations');
+  const second = join(top, 'annotations2');
+  await writeFile(
+    first,
+    '@FILE { http://h.example/~x\nmy-manual-attribute:\tthis is a neat attribute\nTitle:\tBy hand\n}\n' +
+      '@FILE { http://h.example/only\nTitle:\tNot gathered\n}\nnonsense\n',
+  );
+  await writeFile(second, '@FILE { http://h.example/%7Ex\ntitle:\tSecond\nAuthor:\tJoe\n}\n');
+  const problems: string[] = [];
+  const onProblem = (problem: ConfigError): void => void problems.push(problem.message);
+  const annotations = await Annotations.load([first, second], { onProblem });
+  t.same(problems, [`${first}:8: text between objects (SOIF-11.1)`]);
+  t.equal(annotations.size, 2);
 
-    const automatic = SoifObject.of('HTML', 'http://h.example/%7ex', [
-      ['keywords', 'boulder\ncolorado'],
-      ['TITLE', 'By machine'],
-      ['file-size', '1034'],
-      ['md5', 'c3d79dc037efd538ce50464089af2fb6'],
-    ]);
-    t.equal(
-      Buffer.from(encodeSoif(annotations.merge(automatic))).toString(),
-      '@HTML { http://h.example/%7ex\nmy-manual-attribute{24}:\tthis is a neat attribute\nTitle{7}:\tBy hand\nAuthor{3}:\tJoe\n' +
-        'keywords{16}:\tboulder\ncolorado\nfile-size{4}:\t1034\nmd5{32}:\tc3d79dc037efd538ce50464089af2fb6\n}\n',
-    );
-    const other = decodeSoif(Buffer.from('@FILE { http://h.example/other\nTitle{1}:\tx\n}\n'));
-    t.equal(annotations.merge(other), other);
-    t.same(
-      [...annotations.unmatched((url) => url === 'http://h.example/%7ex')].map(({ url }) => url),
-      ['http://h.example/only'],
-    );
+  const automatic = SoifObject.of('HTML', 'http://h.example/%7ex', [
+    ['keywords', 'boulder\ncolorado'],
+    ['TITLE', 'By machine'],
+    ['file-size', '1034'],
+    ['md5', 'c3d79dc037efd538ce50464089af2fb6'],
+  ]);
+  t.equal(
+    Buffer.from(encodeSoif(annotations.merge(automatic))).toString(),
+    '@HTML { http://h.example/%7ex\nmy-manual-attribute{24}:\tthis is a neat attribute\nTitle{7}:\tBy hand\nAuthor{3}:\tJoe\n' +
+      'keywords{16}:\tboulder\ncolorado\nfile-size{4}:\t1034\nmd5{32}:\tc3d79dc037efd538ce50464089af2fb6\n}\n',
+  );
+  const other = decodeSoif(Buffer.from('@FILE { http://h.example/other\nTitle{1}:\tx\n}\n'));
+  t.equal(annotations.merge(other), other);
+  t.same(
+    [...annotations.unmatched((url) => url === 'http://h.example/%7ex')].map(({ url }) => url),
+    ['http://h.example/only'],
+  );
 
-    const reloaded = await Annotations.load([first, second]);
-    t.equal(reloaded.digest, annotations.digest);
-    await writeFile(second, '@FILE { http://h.example/~x\nAuthor:\tAnn\n}\n');
-    const changed = await Annotations.load([first, second]);
-    t.not(changed.digest, reloaded.digest);
-    t.equal(changed.digestFor('http://h.example/only'), reloaded.digestFor('http://h.example/only'));
-    t.not(changed.digestFor('http://h.example/~x'), reloaded.digestFor('http://h.example/~x'));
-    t.equal(changed.digestFor('http://h.example/other'), undefined);
-    await t.rejects(Annotations.load([first], { maxBytes: 20 }), { code: 'ERR_STORAGE' });
-    await t.rejects(Annotations.load([join(top, 'none')]), {
-      code: 'ERR_STORAGE',
-      message: /none: the annotations cannot/,
-    });
-    t.equal((await Annotations.load([])).merge(automatic), automatic);
-  },
-);
+  const reloaded = await Annotations.load([first, second]);
+  t.equal(reloaded.digest, annotations.digest);
+  await writeFile(second, '@FILE { http://h.example/~x\nAuthor:\tAnn\n}\n');
+  const changed = await Annotations.load([first, second]);
+  t.not(changed.digest, reloaded.digest);
+  t.equal(changed.digestFor('http://h.example/only'), reloaded.digestFor('http://h.example/only'));
+  t.not(changed.digestFor('http://h.example/~x'), reloaded.digestFor('http://h.example/~x'));
+  t.equal(changed.digestFor('http://h.example/other'), undefined);
+  await t.rejects(Annotations.load([first], { maxBytes: 20 }), { code: 'ERR_STORAGE' });
+  await t.rejects(Annotations.load([join(top, 'none')]), {
+    code: 'ERR_STORAGE',
+    message: /none: the annotations cannot/,
+  });
+  t.equal((await Annotations.load([])).merge(automatic), automatic);
+});
 
 t.test('G-25, G-20: the logins of the secrets file follow those of the configuration', async (t) => {
   const top = t.testdir();
@@ -118,35 +115,32 @@ t.test('E-116, E-22: Essence-Options sets the options of Essence', async (t) => 
   t.equal(options('--verbose').gathererName, 'x');
 });
 
-t.test(
-  'G-20, G-31, G-44: a RootNode has the default filter, no filter, or files in Lib-Directory and Top-Directory',
-  async (t) => {
-    const top = t.testdir({ lib: { 'in.lib': 'Deny ^/lib/\n' }, 'in.top': 'Deny ^bad:80\n' });
-    const lists = [
-      'http://h.example/',
-      'http://h.example/ URL=250,/dev/null',
-      'http://h.example/ URL=1,in.lib Host=2,in.top',
-    ].join('\n');
-    const text = `Gatherer-Name: x\nTop-Directory: ${top}\nLib-Directory: lib\n<RootNodes>\n${lists}\n</RootNodes>\n`;
-    const { config } = parseGathererConf(text, 'x.cf');
-    const files = new FilterFiles(config);
-    const [defaults, none, custom] = await Promise.all(config.rootNodes.map((node) => files.rulesOf(node)));
-    t.equal(defaults?.urlFilter?.allows('/picture.gif'), false);
-    t.equal(defaults?.urlFilter?.allows('/page.html'), true);
-    t.equal(defaults?.hostFilter, undefined);
-    t.equal(none?.urlFilter, undefined);
-    t.equal(custom?.urlFilter?.allows('/lib/x'), false);
-    t.equal(custom?.hostFilter?.allows('bad:80', '1.2.3.4:80'), false);
-    const missing = { ...config.rootNodes[0]!, urlFilter: 'nowhere' };
-    const [first, second] = [
-      await files.rulesOf(config.rootNodes[2]!),
-      await files.rulesOf(config.rootNodes[2]!),
-    ];
-    t.equal(first.hostFilter, second.hostFilter, 'a file is read once per run');
-    t.equal(first.urlFilter, second.urlFilter);
-    await t.rejects(files.rulesOf(missing), { code: 'ERR_CONFIG', message: /nowhere:.*line 5/ });
-  },
-);
+t.test('G-20, G-31, G-44: a default filter, none, or files in Lib-Directory and Top-Directory', async (t) => {
+  const top = t.testdir({ lib: { 'in.lib': 'Deny ^/lib/\n' }, 'in.top': 'Deny ^bad:80\n' });
+  const lists = [
+    'http://h.example/',
+    'http://h.example/ URL=250,/dev/null',
+    'http://h.example/ URL=1,in.lib Host=2,in.top',
+  ].join('\n');
+  const text = `Gatherer-Name: x\nTop-Directory: ${top}\nLib-Directory: lib\n<RootNodes>\n${lists}\n</RootNodes>\n`;
+  const { config } = parseGathererConf(text, 'x.cf');
+  const files = new FilterFiles(config);
+  const [defaults, none, custom] = await Promise.all(config.rootNodes.map((node) => files.rulesOf(node)));
+  t.equal(defaults?.urlFilter?.allows('/picture.gif'), false);
+  t.equal(defaults?.urlFilter?.allows('/page.html'), true);
+  t.equal(defaults?.hostFilter, undefined);
+  t.equal(none?.urlFilter, undefined);
+  t.equal(custom?.urlFilter?.allows('/lib/x'), false);
+  t.equal(custom?.hostFilter?.allows('bad:80', '1.2.3.4:80'), false);
+  const missing = { ...config.rootNodes[0]!, urlFilter: 'nowhere' };
+  const [first, second] = [
+    await files.rulesOf(config.rootNodes[2]!),
+    await files.rulesOf(config.rootNodes[2]!),
+  ];
+  t.equal(first.hostFilter, second.hostFilter, 'a file is read once per run');
+  t.equal(first.urlFilter, second.urlFilter);
+  await t.rejects(files.rulesOf(missing), { code: 'ERR_CONFIG', message: /nowhere:.*line 5/ });
+});
 
 t.test('G-152, G-54, E-61: programs are in bin of Top-Directory, then in Lib-Directory and its bin', (t) => {
   const top = t.testdir({ bin: {}, 'own-lib': {}, other: { lib: {}, bin: {} } });

@@ -101,40 +101,37 @@ t.test('G-27 to G-45: the limits of a RootNode refuse URLs and hosts', async (t)
   );
 });
 
-t.test(
-  'G-45: the host filter of the manual decides by the first line that matches name or address',
-  async (t) => {
-    const known: Readonly<Record<string, string>> = {
-      'bcn.boulder.co.us': '128.138.1.1',
-      'bvsd.k12.co.us': '128.138.1.2',
-      'cs.colorado.edu': '128.138.243.151',
-      'www.example.org': '192.0.2.1',
-    };
-    const addresses = new HostAddresses({
-      lookup: async (name) => ({ addresses: [known[name] ?? ''], ttlSeconds: -1 }),
-    });
-    await addresses.resolve(Object.keys(known));
-    const text = 'Deny bcn.boulder.co.us:8080\nDeny bvsd.k12.co.us\nAllow ^128\\.138\\..*\nDeny .\n';
-    const limits = new RootLimits(
-      {
-        root: rootNode('http://www.colorado.edu/ Host=99'),
-        urlFilter: undefined,
-        hostFilter: parseFilter(text, 'f'),
-      },
-      addresses,
-    );
-    const refusal = (url: string) => limits.hostRefusal(new URL(url), 1);
-    t.equal(refusal('http://bcn.boulder.co.us:8080/'), 'host-filter', 'line 1 denies this port');
-    t.equal(refusal('http://bcn.boulder.co.us/'), undefined, 'line 3 allows the other ports by the address');
-    t.equal(
-      refusal('http://bvsd.k12.co.us/'),
-      'host-filter',
-      'line 2 denies the name, whose address line 3 allows',
-    );
-    t.equal(refusal('http://cs.colorado.edu/'), undefined);
-    t.equal(refusal('http://www.example.org/'), 'host-filter', 'line 4 denies all others');
-  },
-);
+t.test('G-45: the host filter of the manual: the first line that matches name or address', async (t) => {
+  const known: Readonly<Record<string, string>> = {
+    'bcn.boulder.co.us': '128.138.1.1',
+    'bvsd.k12.co.us': '128.138.1.2',
+    'cs.colorado.edu': '128.138.243.151',
+    'www.example.org': '192.0.2.1',
+  };
+  const addresses = new HostAddresses({
+    lookup: async (name) => ({ addresses: [known[name] ?? ''], ttlSeconds: -1 }),
+  });
+  await addresses.resolve(Object.keys(known));
+  const text = 'Deny bcn.boulder.co.us:8080\nDeny bvsd.k12.co.us\nAllow ^128\\.138\\..*\nDeny .\n';
+  const limits = new RootLimits(
+    {
+      root: rootNode('http://www.colorado.edu/ Host=99'),
+      urlFilter: undefined,
+      hostFilter: parseFilter(text, 'f'),
+    },
+    addresses,
+  );
+  const refusal = (url: string) => limits.hostRefusal(new URL(url), 1);
+  t.equal(refusal('http://bcn.boulder.co.us:8080/'), 'host-filter', 'line 1 denies this port');
+  t.equal(refusal('http://bcn.boulder.co.us/'), undefined, 'line 3 allows the other ports by the address');
+  t.equal(
+    refusal('http://bvsd.k12.co.us/'),
+    'host-filter',
+    'line 2 denies the name, whose address line 3 allows',
+  );
+  t.equal(refusal('http://cs.colorado.edu/'), undefined);
+  t.equal(refusal('http://www.example.org/'), 'host-filter', 'line 4 denies all others');
+});
 
 /** A Gatherer during a test, and the events of its documents. */
 interface Run {
@@ -376,33 +373,30 @@ t.test('G-71 to G-77: with Local-Mapping no server is contacted, and URLs are un
   );
 });
 
-t.test(
-  'G-20, G-24: filter files are found in Lib-Directory below Top-Directory; a missing one is named in the error',
-  async (t) => {
-    await using site = await Site.start({
-      '/': page('Start', ['/yes', '/no']),
-      '/yes': page('Yes', []),
-      '/no': page('No', []),
-    });
-    const folder = t.testdir({ lib: { MyFilter: 'Deny ^/no\nAllow .\n' } });
-    const text = (filter: string): string =>
-      `Gatherer-Name: Test\nTop-Directory: ${folder}\nLib-Directory: lib\n<RootNodes>\n${site.url}/ URL=10,${filter} Delay=0\n</RootNodes>\n`;
-    const run = async (filter: string): Promise<void> =>
-      withGatherer(
-        {
-          directory: await temporaryDirectory(t),
-          config: parseGathererConf(text(filter), 'my.cf', {}).config,
-        },
-        async ({ gatherer }) => {
-          await gatherer.run(never);
-        },
-      );
-    await run('MyFilter');
-    t.ok(site.paths.includes('/yes'));
-    t.notOk(site.paths.includes('/no'));
-    await t.rejects(run('NoSuchFilter'), { code: 'ERR_CONFIG', message: /NoSuchFilter.*line 5/ });
-  },
-);
+t.test('G-20, G-24: filter files of Lib-Directory below Top-Directory; a missing one is named', async (t) => {
+  await using site = await Site.start({
+    '/': page('Start', ['/yes', '/no']),
+    '/yes': page('Yes', []),
+    '/no': page('No', []),
+  });
+  const folder = t.testdir({ lib: { MyFilter: 'Deny ^/no\nAllow .\n' } });
+  const text = (filter: string): string =>
+    `Gatherer-Name: Test\nTop-Directory: ${folder}\nLib-Directory: lib\n<RootNodes>\n${site.url}/ URL=10,${filter} Delay=0\n</RootNodes>\n`;
+  const run = async (filter: string): Promise<void> =>
+    withGatherer(
+      {
+        directory: await temporaryDirectory(t),
+        config: parseGathererConf(text(filter), 'my.cf', {}).config,
+      },
+      async ({ gatherer }) => {
+        await gatherer.run(never);
+      },
+    );
+  await run('MyFilter');
+  t.ok(site.paths.includes('/yes'));
+  t.notOk(site.paths.includes('/no'));
+  await t.rejects(run('NoSuchFilter'), { code: 'ERR_CONFIG', message: /NoSuchFilter.*line 5/ });
+});
 
 t.test('the next run continues a stopped run', async (t) => {
   const links = Array.from({ length: 30 }, (_, i) => `/p${i}`);

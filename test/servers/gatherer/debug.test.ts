@@ -150,160 +150,146 @@ t.test('G-149 to G-151: a run over HTTP writes the lines of each section', async
   );
 });
 
-t.test(
-  'G-150: runs over Gopher, FTP and files write the lines of sections 22 to 24, 43, 45 and 46',
-  async (t) => {
-    const gopher = await scripted(t, (socket) => {
-      onLines(socket, () => socket.end('0About\t/about\t127.0.0.1\t70\r\n.\r\n'));
-    });
-    const ftp = await scripted(t, (socket) => {
-      socket.write('220 here\r\n');
-      onLines(socket, (line) =>
-        socket.write(line.startsWith('USER') ? '530 access denied\r\n' : '502 unknown command\r\n'),
-      );
-    });
-    const directory = t.testdir({ files: { 'a.txt': 'Text.\n', 'b.txt': 'Text.\n' } });
-    const text = `Keep-Cache: yes\nWorking-Directory: ${directory}/tmp\n<RootNodes>\nfile://${directory}/files/ Access=FILE\n</RootNodes>\n${leafNodes(
-      `gopher://127.0.0.1:${gopher.port}/1/`,
-      `ftp://127.0.0.1:${ftp.port}/pub/`,
-    )}`;
-    const { debug, errors } = await gather(directory, text, ['-D22,1 -D23 -D24 -D43,1 -D45 -D46']);
-    t.equal(
-      lineOf(t, debug, `[46,1] file://localhost${directory}/files/: `),
-      `a list of 2 links: L file://localhost${directory}/files/a.txt L file://localhost${directory}/files/b.txt`,
+t.test('G-150: runs over Gopher, FTP and files trace the sections 22 to 24, 43, 45 and 46', async (t) => {
+  const gopher = await scripted(t, (socket) => {
+    onLines(socket, () => socket.end('0About\t/about\t127.0.0.1\t70\r\n.\r\n'));
+  });
+  const ftp = await scripted(t, (socket) => {
+    socket.write('220 here\r\n');
+    onLines(socket, (line) =>
+      socket.write(line.startsWith('USER') ? '530 access denied\r\n' : '502 unknown command\r\n'),
     );
-    t.match(lineOf(t, debug, `[43,1] gopher://127.0.0.1:${gopher.port}/1/: `), /^a list of 1 links$/);
-    t.match(
-      lineOf(t, debug, `[24,1] 127.0.0.1:${gopher.port} type 1, `),
-      /^"\/": a menu of 1 links, \d+ bytes$/,
-    );
-    t.match(lineOf(t, debug, `[23,1] 127.0.0.1:${ftp.port} as anonymous: `), /status 401, .*access denied/);
-    t.match(lineOf(t, debug, `[45,1] ftp://127.0.0.1:${ftp.port}/pub/: `), /^a document of 0 links: none$/);
-    t.ok(debug.includes(`[22,1] gopher://127.0.0.1:${gopher.port}/1/: not in the cache`));
-    t.match(
-      lineOf(t, errors, `ftp://127.0.0.1:${ftp.port}/pub/: `),
-      `FTP-Auth: 127.0.0.1:${ftp.port} username password`,
-      'G-83: the message names the remedy',
-    );
-  },
-);
+  });
+  const directory = t.testdir({ files: { 'a.txt': 'Text.\n', 'b.txt': 'Text.\n' } });
+  const text = `Keep-Cache: yes\nWorking-Directory: ${directory}/tmp\n<RootNodes>\nfile://${directory}/files/ Access=FILE\n</RootNodes>\n${leafNodes(
+    `gopher://127.0.0.1:${gopher.port}/1/`,
+    `ftp://127.0.0.1:${ftp.port}/pub/`,
+  )}`;
+  const { debug, errors } = await gather(directory, text, ['-D22,1 -D23 -D24 -D43,1 -D45 -D46']);
+  t.equal(
+    lineOf(t, debug, `[46,1] file://localhost${directory}/files/: `),
+    `a list of 2 links: L file://localhost${directory}/files/a.txt L file://localhost${directory}/files/b.txt`,
+  );
+  t.match(lineOf(t, debug, `[43,1] gopher://127.0.0.1:${gopher.port}/1/: `), /^a list of 1 links$/);
+  t.match(
+    lineOf(t, debug, `[24,1] 127.0.0.1:${gopher.port} type 1, `),
+    /^"\/": a menu of 1 links, \d+ bytes$/,
+  );
+  t.match(lineOf(t, debug, `[23,1] 127.0.0.1:${ftp.port} as anonymous: `), /status 401, .*access denied/);
+  t.match(lineOf(t, debug, `[45,1] ftp://127.0.0.1:${ftp.port}/pub/: `), /^a document of 0 links: none$/);
+  t.ok(debug.includes(`[22,1] gopher://127.0.0.1:${gopher.port}/1/: not in the cache`));
+  t.match(
+    lineOf(t, errors, `ftp://127.0.0.1:${ftp.port}/pub/: `),
+    `FTP-Auth: 127.0.0.1:${ftp.port} username password`,
+    'G-83: the message names the remedy',
+  );
+});
 
-t.test(
-  'G-151: messages that are not shown are not computed, and disposing removes the subscriber',
-  async (t) => {
-    const shown = memoryLog('debug');
-    let computed = 0;
-    const message = (): string => {
-      computed++;
-      return 'ftp://joe:secret@ftp.example.org/x';
-    };
-    {
-      using _debug = followDebug(createDebug(DebugFlags.parse(['-D20,5']), shown.log));
-      publishDebug(20, 9, message);
-      publishDebug(21, 1, message);
-      t.equal(computed, 0);
-      publishDebug(20, 5, message);
-      t.equal(computed, 1);
-      publishDebug(20, 1, message);
-    }
-    t.same(
-      shown.lines,
-      ['[20,5] ftp://ftp.example.org/x', '[20,1] ftp://ftp.example.org/x'],
-      'G-81: logins are removed from URLs',
-    );
-    t.notOk(debugChannel.hasSubscribers);
+t.test('G-151: messages that are not shown are not computed; disposing unsubscribes', async (t) => {
+  const shown = memoryLog('debug');
+  let computed = 0;
+  const message = (): string => {
+    computed++;
+    return 'ftp://joe:secret@ftp.example.org/x';
+  };
+  {
+    using _debug = followDebug(createDebug(DebugFlags.parse(['-D20,5']), shown.log));
+    publishDebug(20, 9, message);
+    publishDebug(21, 1, message);
+    t.equal(computed, 0);
+    publishDebug(20, 5, message);
+    t.equal(computed, 1);
     publishDebug(20, 1, message);
-    t.equal(computed, 2);
-  },
-);
+  }
+  t.same(
+    shown.lines,
+    ['[20,5] ftp://ftp.example.org/x', '[20,1] ftp://ftp.example.org/x'],
+    'G-81: logins are removed from URLs',
+  );
+  t.notOk(debugChannel.hasSubscribers);
+  publishDebug(20, 1, message);
+  t.equal(computed, 2);
+});
 
-t.test(
-  'G-75, G-76, G-78: -D20,1 and the log show how Local-Mapping derives a file name and why it fails',
-  async (t) => {
-    const directory = t.testdir({ files: { 'good.txt': 'Good.\n', 'run.cgi': '#!/bin/sh\n', sub: {} } });
-    const files = `${directory}/files/`;
-    chmodSync(`${files}run.cgi`, 0o755);
-    symlinkSync('good.txt', `${files}link.txt`);
-    await using site = await Site.start({ '/m/link.txt': 'From the server.\n' });
-    const urlOf = (name: string): string => `${site.url}/m/${name}`;
-    const names = ['good.txt', 'run.cgi', 'link.txt', 'sub', 'none.txt', 'a%20b.txt'];
-    const text = `Local-Mapping: ${site.url}/m/ ${files}\n${leafNodes(...names.map(urlOf))}`;
-    const { debug, log, errors } = await gather(directory, text, ['-D20,1']);
-    const reasons: Readonly<Record<string, string>> = {
-      'run.cgi': 'has execute bits set (G-75 c)',
-      'link.txt': 'is a symbolic link, not a regular file (G-75 b)',
-      sub: 'is a directory, not a regular file (G-75 b)',
-      'none.txt': 'cannot be opened: ENOENT (G-75 a)',
-      'a%20b.txt': 'cannot be opened: ENOENT (G-75 a); escapes in the URL are not undone (G-76)',
-    };
-    for (const name of names) {
-      t.ok(
-        debug.includes(
-          `[20,1] Local-Mapping: ${urlOf(name)}: ${site.url}/m/ is ${files}, the file is ${files}${name}`,
-        ),
-        name,
-      );
-      if (reasons[name] === undefined) continue;
-      t.ok(
-        debug.includes(
-          `[20,1] Local-Mapping: ${urlOf(name)}: ${files}${name} ${reasons[name]}: the document is requested from the server`,
-        ),
-        name,
-      );
-    }
-    t.ok(log.includes(`${urlOf('good.txt')} Text 200 [L]`), 'G-77: a local document is marked [L]');
+t.test('G-75, G-76, G-78: -D20,1 and the log show how Local-Mapping maps, or why it fails', async (t) => {
+  const directory = t.testdir({ files: { 'good.txt': 'Good.\n', 'run.cgi': '#!/bin/sh\n', sub: {} } });
+  const files = `${directory}/files/`;
+  chmodSync(`${files}run.cgi`, 0o755);
+  symlinkSync('good.txt', `${files}link.txt`);
+  await using site = await Site.start({ '/m/link.txt': 'From the server.\n' });
+  const urlOf = (name: string): string => `${site.url}/m/${name}`;
+  const names = ['good.txt', 'run.cgi', 'link.txt', 'sub', 'none.txt', 'a%20b.txt'];
+  const text = `Local-Mapping: ${site.url}/m/ ${files}\n${leafNodes(...names.map(urlOf))}`;
+  const { debug, log, errors } = await gather(directory, text, ['-D20,1']);
+  const reasons: Readonly<Record<string, string>> = {
+    'run.cgi': 'has execute bits set (G-75 c)',
+    'link.txt': 'is a symbolic link, not a regular file (G-75 b)',
+    sub: 'is a directory, not a regular file (G-75 b)',
+    'none.txt': 'cannot be opened: ENOENT (G-75 a)',
+    'a%20b.txt': 'cannot be opened: ENOENT (G-75 a); escapes in the URL are not undone (G-76)',
+  };
+  for (const name of names) {
     t.ok(
-      log.includes(`${urlOf('link.txt')} Text 200: Local-Mapping: ${files}link.txt ${reasons['link.txt']}`),
+      debug.includes(
+        `[20,1] Local-Mapping: ${urlOf(name)}: ${site.url}/m/ is ${files}, the file is ${files}${name}`,
+      ),
+      name,
     );
-    t.equal(
-      lineOf(t, errors, `${urlOf('none.txt')}: `),
-      `status 404 (status 404); Local-Mapping: ${files}none.txt ${reasons['none.txt']}`,
+    if (reasons[name] === undefined) continue;
+    t.ok(
+      debug.includes(
+        `[20,1] Local-Mapping: ${urlOf(name)}: ${files}${name} ${reasons[name]}: the document is requested from the server`,
+      ),
+      name,
     );
-    const outside = new LocalMapper([{ prefix: 'http://a.test/', path: files }]);
-    t.equal(
-      await outside.fetch({ url: 'http://a.test/../x' }),
-      undefined,
-      'G-76: .. does not leave the directory',
-    );
-  },
-);
+  }
+  t.ok(log.includes(`${urlOf('good.txt')} Text 200 [L]`), 'G-77: a local document is marked [L]');
+  t.ok(log.includes(`${urlOf('link.txt')} Text 200: Local-Mapping: ${files}link.txt ${reasons['link.txt']}`));
+  t.equal(
+    lineOf(t, errors, `${urlOf('none.txt')}: `),
+    `status 404 (status 404); Local-Mapping: ${files}none.txt ${reasons['none.txt']}`,
+  );
+  const outside = new LocalMapper([{ prefix: 'http://a.test/', path: files }]);
+  t.equal(
+    await outside.fetch({ url: 'http://a.test/../x' }),
+    undefined,
+    'G-76: .. does not leave the directory',
+  );
+});
 
-t.test(
-  'G-148: the log has a line per document with [C] and [N], the begin, the totals, and the limits of each RootNode',
-  async (t) => {
-    await using site = await Site.start({
-      '/': page('Start', ['/a.html', '/b.html', '/no.html', 'http://elsewhere.example.org/']),
-      '/a.html': page('A', []),
-      '/b.html': page('B', []),
-      '/robots.txt': 'User-agent: *\nDisallow: /no\n',
-    });
-    const { url } = site;
-    const directory = t.testdir();
-    const first = await gather(directory, `Keep-Cache: yes\n${rootNodes(`${url}/ URL=3`)}`);
-    t.equal(first.log[0], 'begin: Test: 1 RootNode, 0 LeafNodes');
-    t.ok(first.log.includes(`${url}/ HTML 200`));
-    t.match(
-      lineOf(t, first.log, `RootNode ${url}/: `),
-      /^3 URLs, 1 host; .*1 link over the number of URLs: raise URL= in the RootNode/,
-      'gatherer.md 14: the log names the remedy for the limit',
-    );
-    t.match(
-      first.log.at(-1),
-      /^end: finished: 3 summarized, 0 unchanged, 0 kept, 0 listed, 0 redirected, 0 rejected, 0 failed, \d+ bytes in \d+\.\d s$/,
-    );
-    const again = await gather(directory, `Keep-Cache: yes\n${rootNodes(`${url}/ URL=9`)}`, [], {
-      force: true,
-    });
-    t.ok(again.log.includes(`${url}/ HTML 200 [C] [N]`), again.log.join('\n'));
-    t.ok(again.log.includes(`${url}/no.html rejected -9998: robots.txt: Disallow: /no (line 2)`));
-    t.match(
-      lineOf(t, again.log, `RootNode ${url}/: `),
-      /^4 URLs, 1 host; 1 link to more hosts than allowed: raise Host= in the RootNode$/,
-    );
-    const whole = await gather(t.testdir(), rootNodes(`${url}/a.html`));
-    t.equal(lineOf(t, whole.log, `RootNode ${url}/a.html: `), '1 URL, 1 host; all links were followed');
-  },
-);
+t.test('G-148: the log: [C] or [N] of each document, begin, totals, limits of each RootNode', async (t) => {
+  await using site = await Site.start({
+    '/': page('Start', ['/a.html', '/b.html', '/no.html', 'http://elsewhere.example.org/']),
+    '/a.html': page('A', []),
+    '/b.html': page('B', []),
+    '/robots.txt': 'User-agent: *\nDisallow: /no\n',
+  });
+  const { url } = site;
+  const directory = t.testdir();
+  const first = await gather(directory, `Keep-Cache: yes\n${rootNodes(`${url}/ URL=3`)}`);
+  t.equal(first.log[0], 'begin: Test: 1 RootNode, 0 LeafNodes');
+  t.ok(first.log.includes(`${url}/ HTML 200`));
+  t.match(
+    lineOf(t, first.log, `RootNode ${url}/: `),
+    /^3 URLs, 1 host; .*1 link over the number of URLs: raise URL= in the RootNode/,
+    'gatherer.md 14: the log names the remedy for the limit',
+  );
+  t.match(
+    first.log.at(-1),
+    /^end: finished: 3 summarized, 0 unchanged, 0 kept, 0 listed, 0 redirected, 0 rejected, 0 failed, \d+ bytes in \d+\.\d s$/,
+  );
+  const again = await gather(directory, `Keep-Cache: yes\n${rootNodes(`${url}/ URL=9`)}`, [], {
+    force: true,
+  });
+  t.ok(again.log.includes(`${url}/ HTML 200 [C] [N]`), again.log.join('\n'));
+  t.ok(again.log.includes(`${url}/no.html rejected -9998: robots.txt: Disallow: /no (line 2)`));
+  t.match(
+    lineOf(t, again.log, `RootNode ${url}/: `),
+    /^4 URLs, 1 host; 1 link to more hosts than allowed: raise Host= in the RootNode$/,
+  );
+  const whole = await gather(t.testdir(), rootNodes(`${url}/a.html`));
+  t.equal(lineOf(t, whole.log, `RootNode ${url}/a.html: `), '1 URL, 1 host; all links were followed');
+});
 
 t.test('G-148: both logs report a run that ends early', async (t) => {
   const log = memoryLog();
@@ -382,46 +368,40 @@ t.test('gatherer.md 14: the error log names the remedy for a server without TLS'
   );
 });
 
-t.test(
-  'G-146, G-149: harvest gatherer prefixes its lines, obeys -D, and prints --help-variables',
-  async (t) => {
-    await using site = await Site.start({ '/a.txt': 'Text.\n' });
-    const nodes = leafNodes(`${site.url}/a.txt`, `${site.url}/none.txt`);
-    const directory = t.testdir({ 'my.cf': `Gatherer-Name: Mine\nAccess-Delay: 0\n${nodes}` });
-    const runGatherer = (...args: string[]) =>
-      cli('gatherer', join(directory, 'my.cf'), '--data', join(directory, 'data'), '--no-daemon', ...args);
-    t.equal((await runGatherer('-D60,1')).code, 0);
-    const log = readFileSync(join(directory, 'log.gatherer'), 'utf8');
-    const prefix = 'essence: \\d{6} \\d\\d:\\d\\d:\\d\\d: ';
-    for (const text of [
-      'begin: Mine: 0 RootNodes, 2 LeafNodes',
-      `${site.url}/a.txt Text 200`,
-      'end: finished: 1 summarized,',
-    ])
-      t.match(log, new RegExp(`^${prefix}${text.replaceAll('.', '\\.')}`, 'm'));
-    t.match(
-      log,
-      new RegExp(`^${prefix}\\[60,1\\] ${site.url}/a\\.txt: 6 bytes, text/plain, modified 0$`, 'm'),
-    );
-    t.match(
-      readFileSync(join(directory, 'log.errors'), 'utf8'),
-      new RegExp(`^${prefix}ERROR: ${site.url}/none\\.txt: status 404`, 'm'),
-    );
+t.test('G-146, G-149: harvest gatherer prefixes its lines, obeys -D and --help-variables', async (t) => {
+  await using site = await Site.start({ '/a.txt': 'Text.\n' });
+  const nodes = leafNodes(`${site.url}/a.txt`, `${site.url}/none.txt`);
+  const directory = t.testdir({ 'my.cf': `Gatherer-Name: Mine\nAccess-Delay: 0\n${nodes}` });
+  const runGatherer = (...args: string[]) =>
+    cli('gatherer', join(directory, 'my.cf'), '--data', join(directory, 'data'), '--no-daemon', ...args);
+  t.equal((await runGatherer('-D60,1')).code, 0);
+  const log = readFileSync(join(directory, 'log.gatherer'), 'utf8');
+  const prefix = 'essence: \\d{6} \\d\\d:\\d\\d:\\d\\d: ';
+  for (const text of [
+    'begin: Mine: 0 RootNodes, 2 LeafNodes',
+    `${site.url}/a.txt Text 200`,
+    'end: finished: 1 summarized,',
+  ])
+    t.match(log, new RegExp(`^${prefix}${text.replaceAll('.', '\\.')}`, 'm'));
+  t.match(log, new RegExp(`^${prefix}\\[60,1\\] ${site.url}/a\\.txt: 6 bytes, text/plain, modified 0$`, 'm'));
+  t.match(
+    readFileSync(join(directory, 'log.errors'), 'utf8'),
+    new RegExp(`^${prefix}ERROR: ${site.url}/none\\.txt: status 404`, 'm'),
+  );
 
-    process.env.HARVEST_DEBUG = '-D21,1';
-    t.teardown(() => delete process.env.HARVEST_DEBUG);
-    const urlget = await cli('urlget', `${site.url.replace('://', '://joe:cret@')}/a.txt`);
-    delete process.env.HARVEST_DEBUG;
-    t.equal(urlget.stdout, 'Text.\n', urlget.stderr);
-    t.match(
-      urlget.stderr,
-      `[21,1] GET ${site.url}/a.txt: status 200`,
-      'G-149: urlget also prints its sections',
-    );
-    t.notMatch(urlget.stderr, 'cret', 'G-81: the login is not shown');
+  process.env.HARVEST_DEBUG = '-D21,1';
+  t.teardown(() => delete process.env.HARVEST_DEBUG);
+  const urlget = await cli('urlget', `${site.url.replace('://', '://joe:cret@')}/a.txt`);
+  delete process.env.HARVEST_DEBUG;
+  t.equal(urlget.stdout, 'Text.\n', urlget.stderr);
+  t.match(
+    urlget.stderr,
+    `[21,1] GET ${site.url}/a.txt: status 200`,
+    'G-149: urlget also prints its sections',
+  );
+  t.notMatch(urlget.stderr, 'cret', 'G-81: the login is not shown');
 
-    const help = await cli('gatherer', '--help-variables');
-    t.equal(help.code, 0, help.stderr);
-    t.match(help.stdout, /^Local-Mapping: .*\n {2}\S.*\n {2}default: none$/m);
-  },
-);
+  const help = await cli('gatherer', '--help-variables');
+  t.equal(help.code, 0, help.stderr);
+  t.match(help.stdout, /^Local-Mapping: .*\n {2}\S.*\n {2}default: none$/m);
+});

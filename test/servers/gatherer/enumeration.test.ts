@@ -53,65 +53,59 @@ const rootNodes = (lines: string): string => `<RootNodes>\n${lines}\n</RootNodes
 const leafNodes = (lines: string): string => `<LeafNodes>\n${lines}\n</LeafNodes>\n`;
 const urlsOf = (nodes: readonly { url: string }[]): string[] => nodes.map(({ url }) => url);
 
-t.test(
-  'G-52, G-53, G-69: URL generators of the examples run in the order of the file; their output keeps its order',
-  async (t) => {
-    const { config, options, problems } = await createGatherer(
-      t,
-      {
-        'bin/generate-news-urls.sh':
-          '#!/bin/sh\necho news:comp.unix.voodoo\necho news:rec.pets.birds\n\n# a comment\necho http://www.nlanr.net/\n',
-        'bin/my-fave-sites.pl': '#!/bin/sh\nfor a in "$@"; do echo "http://$a.example/"; done\n',
-      },
-      rootNodes(
-        'http://first.example/\n|my-fave-sites.pl b=1 c Depth=1 URL=5000,url-filter\nftp://last.example/',
-      ) + leafNodes('|generate-news-urls.sh\nhttp://one.example/~x'),
-    );
-    t.match(await collect(expandRootNodes(config.rootNodes, options)), [
-      { url: 'http://first.example/', depth: 0, urlMax: 250 },
-      {
-        url: 'http://c.example/',
-        program: undefined,
-        depth: 1,
-        urlMax: 5000,
-        urlFilter: 'url-filter',
-        line: 6,
-      },
-      { url: 'ftp://last.example/' },
-    ]);
-    t.same(urlsOf(await collect(expandLeafNodes(config.leafNodes, options))), [
-      'news:comp.unix.voodoo',
-      'news:rec.pets.birds',
-      'http://www.nlanr.net/',
-      'http://one.example/%7ex',
-    ]);
-    // `b=1` is an argument of the program (G-53), not a host name.
-    t.same(problems, ['my-fave-sites.pl:1: is not a URL of a supported form']);
-  },
-);
+t.test('G-52, G-53, G-69: URL generators of the examples run in order; output keeps its order', async (t) => {
+  const { config, options, problems } = await createGatherer(
+    t,
+    {
+      'bin/generate-news-urls.sh':
+        '#!/bin/sh\necho news:comp.unix.voodoo\necho news:rec.pets.birds\n\n# a comment\necho http://www.nlanr.net/\n',
+      'bin/my-fave-sites.pl': '#!/bin/sh\nfor a in "$@"; do echo "http://$a.example/"; done\n',
+    },
+    rootNodes(
+      'http://first.example/\n|my-fave-sites.pl b=1 c Depth=1 URL=5000,url-filter\nftp://last.example/',
+    ) + leafNodes('|generate-news-urls.sh\nhttp://one.example/~x'),
+  );
+  t.match(await collect(expandRootNodes(config.rootNodes, options)), [
+    { url: 'http://first.example/', depth: 0, urlMax: 250 },
+    {
+      url: 'http://c.example/',
+      program: undefined,
+      depth: 1,
+      urlMax: 5000,
+      urlFilter: 'url-filter',
+      line: 6,
+    },
+    { url: 'ftp://last.example/' },
+  ]);
+  t.same(urlsOf(await collect(expandLeafNodes(config.leafNodes, options))), [
+    'news:comp.unix.voodoo',
+    'news:rec.pets.birds',
+    'http://www.nlanr.net/',
+    'http://one.example/%7ex',
+  ]);
+  // `b=1` is an argument of the program (G-53), not a host name.
+  t.same(problems, ['my-fave-sites.pl:1: is not a URL of a supported form']);
+});
 
-t.test(
-  'G-54: programs are found in bin, Lib-Directory and PATH, and run in Top-Directory without a shell in a small environment',
-  async (t) => {
-    const { config, options, problems, top } = await createGatherer(
-      t,
-      {
-        'bin/both': '#!/bin/sh\necho http://bin.example/\n',
-        'lib/both': '#!/bin/sh\necho http://lib.example/\n',
-        'lib/only-lib': '#!/bin/sh\necho http://only-lib.example/\n',
-        'tools/deep': '#!/bin/sh\necho "http://h.example$(pwd)/$SECRET$NNTPSERVER/$1"\n',
-      },
-      leafNodes('|both\n|only-lib\n|tools/deep $(id)\n|echo http://path.example/\n|not-there'),
-    );
-    t.same(urlsOf(await collect(expandLeafNodes(config.leafNodes, options))), [
-      'http://bin.example/',
-      'http://only-lib.example/',
-      `http://h.example${top}/news.example/$(id)`,
-      'http://path.example/',
-    ]);
-    t.same(problems, ['x.cf:9: not-there failed: there is no such program']);
-  },
-);
+t.test('G-54: programs of bin, Lib-Directory and PATH run in Top-Directory, without a shell', async (t) => {
+  const { config, options, problems, top } = await createGatherer(
+    t,
+    {
+      'bin/both': '#!/bin/sh\necho http://bin.example/\n',
+      'lib/both': '#!/bin/sh\necho http://lib.example/\n',
+      'lib/only-lib': '#!/bin/sh\necho http://only-lib.example/\n',
+      'tools/deep': '#!/bin/sh\necho "http://h.example$(pwd)/$SECRET$NNTPSERVER/$1"\n',
+    },
+    leafNodes('|both\n|only-lib\n|tools/deep $(id)\n|echo http://path.example/\n|not-there'),
+  );
+  t.same(urlsOf(await collect(expandLeafNodes(config.leafNodes, options))), [
+    'http://bin.example/',
+    'http://only-lib.example/',
+    `http://h.example${top}/news.example/$(id)`,
+    'http://path.example/',
+  ]);
+  t.same(problems, ['x.cf:9: not-there failed: there is no such program']);
+});
 
 t.test('G-50, G-51: a program of Enumeration= reads URLs and writes RootNodes of nine fields', async (t) => {
   const { config, options, problems } = await createGatherer(
@@ -177,45 +171,42 @@ t.test('G-51: programs that call themselves terminate', async (t) => {
   t.ok(many.problems.includes('x.cf:5: again lines after the first 120 are skipped'), many.problems.join());
 });
 
-t.test(
-  'G-54, G-174: programs that fail, never end, or produce endless output are stopped and reported',
-  async (t) => {
-    const list = leafNodes('|fail\nhttp://after.example/');
-    const failing = await createGatherer(
-      t,
-      { 'bin/fail': '#!/bin/sh\necho http://a.example/\nprintf http://half.ex\necho no disk >&2\nexit 3\n' },
-      list,
-    );
-    t.same(urlsOf(await collect(expandLeafNodes(failing.config.leafNodes, failing.options))), [
-      'http://a.example/',
-      'http://after.example/',
-    ]);
-    t.same(failing.problems, ['x.cf:5: fail failed: exit status 3: no disk']);
+t.test('G-54, G-174: programs that fail, never end or write endlessly are ended and reported', async (t) => {
+  const list = leafNodes('|fail\nhttp://after.example/');
+  const failing = await createGatherer(
+    t,
+    { 'bin/fail': '#!/bin/sh\necho http://a.example/\nprintf http://half.ex\necho no disk >&2\nexit 3\n' },
+    list,
+  );
+  t.same(urlsOf(await collect(expandLeafNodes(failing.config.leafNodes, failing.options))), [
+    'http://a.example/',
+    'http://after.example/',
+  ]);
+  t.same(failing.problems, ['x.cf:5: fail failed: exit status 3: no disk']);
 
-    const endless = { 'bin/fail': '#!/bin/sh\nexec yes http://a.example/\n' };
-    const printing = await createGatherer(t, endless, list, { outputBytes: 100 });
-    const printed = await collect(expandLeafNodes(printing.config.leafNodes, printing.options));
-    // 100 bytes are five lines of 18 bytes and an incomplete one.
-    t.same(urlsOf(printed), [...Array(5).fill('http://a.example/'), 'http://after.example/']);
-    t.same(printing.problems, ['x.cf:5: fail failed: its output was cut at 100 bytes']);
+  const endless = { 'bin/fail': '#!/bin/sh\nexec yes http://a.example/\n' };
+  const printing = await createGatherer(t, endless, list, { outputBytes: 100 });
+  const printed = await collect(expandLeafNodes(printing.config.leafNodes, printing.options));
+  // 100 bytes are five lines of 18 bytes and an incomplete one.
+  t.same(urlsOf(printed), [...Array(5).fill('http://a.example/'), 'http://after.example/']);
+  t.same(printing.problems, ['x.cf:5: fail failed: its output was cut at 100 bytes']);
 
-    const hanging = await createGatherer(t, { 'bin/fail': '#!/bin/sh\nexec sleep 100\n' }, list, {
-      timeMs: 20,
-    });
-    t.same(urlsOf(await collect(expandLeafNodes(hanging.config.leafNodes, hanging.options))), [
-      'http://after.example/',
-    ]);
-    t.match(hanging.problems, [/fail failed: it took more than \d+ ms/]);
+  const hanging = await createGatherer(t, { 'bin/fail': '#!/bin/sh\nexec sleep 100\n' }, list, {
+    timeMs: 20,
+  });
+  t.same(urlsOf(await collect(expandLeafNodes(hanging.config.leafNodes, hanging.options))), [
+    'http://after.example/',
+  ]);
+  t.match(hanging.problems, [/fail failed: it took more than \d+ ms/]);
 
-    const stop = new AbortController();
-    const aborted = await createGatherer(t, { 'bin/fail': '#!/bin/sh\nexec sleep 100\n' }, list);
-    const waiting = collect(
-      expandLeafNodes(aborted.config.leafNodes, { ...aborted.options, signal: stop.signal }),
-    );
-    stop.abort(new Error('enough'));
-    await t.rejects(waiting, { message: 'enough' });
-  },
-);
+  const stop = new AbortController();
+  const aborted = await createGatherer(t, { 'bin/fail': '#!/bin/sh\nexec sleep 100\n' }, list);
+  const waiting = collect(
+    expandLeafNodes(aborted.config.leafNodes, { ...aborted.options, signal: stop.signal }),
+  );
+  stop.abort(new Error('enough'));
+  await t.rejects(waiting, { message: 'enough' });
+});
 
 t.test('G-51: invalid lines are reported with their numbers, up to a limit', async (t) => {
   const { config, options, problems } = await createGatherer(

@@ -157,87 +157,81 @@ t.test('G-172: a page names its feeds; other documents list no URLs', async (t) 
   t.same(await read(''), { kind: undefined, urls: [], warnings: [] });
 });
 
-t.test(
-  'G-172, G-174: listings that are too long, damaged or hostile are truncated with a warning',
-  async (t) => {
-    const entry = (n: number): string => `<url><loc>/${n}</loc></url>\n`;
-    const many = `<urlset>${Array.from({ length: 40 }, (_, n) => entry(n)).join('')}</urlset>`;
-    t.match(await read(many, { maxEntries: 30 }), {
-      urls: { length: 30 },
-      warnings: ['URLs after the first 30 are skipped'],
-    });
-    // 8 bytes of header, then 27 of each of the first URLs: the third one is truncated.
-    t.match(await read(many, { maxBytes: 80 }), {
-      urls: { length: 2 },
-      warnings: ['only the first 80 bytes are read'],
-    });
-    t.match(await read(many.slice(0, 80)), {
-      urls: { length: 2 },
-      warnings: ['it is truncated'],
-    });
-    const packed = gzipSync(many);
-    const damaged = await read(packed.subarray(0, packed.length - 12));
-    t.match(damaged.warnings[0], /^it is damaged: /);
-    t.equal(damaged.kind, 'sitemap');
-    const bomb = gzipSync(`<urlset>${entry(1)}${' '.repeat(3_000_000)}${entry(2)}</urlset>`);
-    t.match(await read(bomb, { maxBytes: 1_000_000 }), { urls: { length: 1 }, warnings: [/1000000 bytes/] });
-    const deep = `<urlset>${entry(1)}${'<a>'.repeat(300_000)}${'</b>'.repeat(300_000)}${entry(2)}</urlset>`;
-    t.match(await read(deep), { urls: { length: 1 }, warnings: ['elements nested deeper than 100'] });
-    const doctype =
-      '<!DOCTYPE urlset [<!ENTITY a "http://h.example/ha"><!ENTITY x SYSTEM "file:///etc/passwd">]>';
-    const unexpanded = await read(`${doctype}<urlset><url><loc>&x;&a;</loc></url>${entry(3)}</urlset>`);
-    t.notOk(unexpanded.urls.some(({ url }) => /ha$|root/.test(url)));
-    t.equal(unexpanded.urls.at(-1)?.url, 'http://h.example/3');
+t.test('G-172, G-174: too long, damaged or hostile listings are truncated with a warning', async (t) => {
+  const entry = (n: number): string => `<url><loc>/${n}</loc></url>\n`;
+  const many = `<urlset>${Array.from({ length: 40 }, (_, n) => entry(n)).join('')}</urlset>`;
+  t.match(await read(many, { maxEntries: 30 }), {
+    urls: { length: 30 },
+    warnings: ['URLs after the first 30 are skipped'],
+  });
+  // 8 bytes of header, then 27 of each of the first URLs: the third one is truncated.
+  t.match(await read(many, { maxBytes: 80 }), {
+    urls: { length: 2 },
+    warnings: ['only the first 80 bytes are read'],
+  });
+  t.match(await read(many.slice(0, 80)), {
+    urls: { length: 2 },
+    warnings: ['it is truncated'],
+  });
+  const packed = gzipSync(many);
+  const damaged = await read(packed.subarray(0, packed.length - 12));
+  t.match(damaged.warnings[0], /^it is damaged: /);
+  t.equal(damaged.kind, 'sitemap');
+  const bomb = gzipSync(`<urlset>${entry(1)}${' '.repeat(3_000_000)}${entry(2)}</urlset>`);
+  t.match(await read(bomb, { maxBytes: 1_000_000 }), { urls: { length: 1 }, warnings: [/1000000 bytes/] });
+  const deep = `<urlset>${entry(1)}${'<a>'.repeat(300_000)}${'</b>'.repeat(300_000)}${entry(2)}</urlset>`;
+  t.match(await read(deep), { urls: { length: 1 }, warnings: ['elements nested deeper than 100'] });
+  const doctype =
+    '<!DOCTYPE urlset [<!ENTITY a "http://h.example/ha"><!ENTITY x SYSTEM "file:///etc/passwd">]>';
+  const unexpanded = await read(`${doctype}<urlset><url><loc>&x;&a;</loc></url>${entry(3)}</urlset>`);
+  t.notOk(unexpanded.urls.some(({ url }) => /ha$|root/.test(url)));
+  t.equal(unexpanded.urls.at(-1)?.url, 'http://h.example/3');
 
-    const stop = new AbortController();
-    const reading = readListing(Buffer.from(many), { url: SITE, signal: stop.signal });
-    await reading.next();
-    stop.abort(new Error('enough'));
-    const endless = async function* (): AsyncGenerator<Uint8Array> {
-      for (;;) yield Buffer.from(many);
-    };
-    await t.rejects(collect(readListing(endless(), { url: SITE, signal: stop.signal })), {
-      message: 'enough',
-    });
-  },
-);
+  const stop = new AbortController();
+  const reading = readListing(Buffer.from(many), { url: SITE, signal: stop.signal });
+  await reading.next();
+  stop.abort(new Error('enough'));
+  const endless = async function* (): AsyncGenerator<Uint8Array> {
+    for (;;) yield Buffer.from(many);
+  };
+  await t.rejects(collect(readListing(endless(), { url: SITE, signal: stop.signal })), {
+    message: 'enough',
+  });
+});
 
-t.test(
-  'G-172: chunk boundaries do not change a listing; random markup never leads to another host',
-  async (t) => {
-    const whole = await read(URLSET);
-    await assertProperty(
-      fc.asyncProperty(
-        fc.array(fc.integer({ min: 1, max: 700 }), { minLength: 1, maxLength: 30 }),
-        async (sizes) => {
-          const bytes = gzipSync(URLSET);
-          const pieces = async function* (): AsyncGenerator<Uint8Array> {
-            for (let start = 0, n = 0; start < bytes.length; n++) {
-              const size = sizes[n % sizes.length]!;
-              yield bytes.subarray(start, start + size);
-              start += size;
-            }
-          };
-          const found = await collect(readListing(pieces(), { url: SITE }));
-          if (JSON.stringify(found) !== JSON.stringify(whole.urls)) throw new Error(JSON.stringify(found));
-        },
-      ),
-      { numRuns: 40 },
+t.test('G-172: chunks do not change a listing; random markup never leads to another host', async (t) => {
+  const whole = await read(URLSET);
+  await assertProperty(
+    fc.asyncProperty(
+      fc.array(fc.integer({ min: 1, max: 700 }), { minLength: 1, maxLength: 30 }),
+      async (sizes) => {
+        const bytes = gzipSync(URLSET);
+        const pieces = async function* (): AsyncGenerator<Uint8Array> {
+          for (let start = 0, n = 0; start < bytes.length; n++) {
+            const size = sizes[n % sizes.length]!;
+            yield bytes.subarray(start, start + size);
+            start += size;
+          }
+        };
+        const found = await collect(readListing(pieces(), { url: SITE }));
+        if (JSON.stringify(found) !== JSON.stringify(whole.urls)) throw new Error(JSON.stringify(found));
+      },
+    ),
+    { numRuns: 40 },
+  );
+  const tokens =
+    '<|>|/|urlset|url|loc|item|link|entry|feed|rss|html|"|=|&|;|http://h.example/|<![CDATA[|]]>|<!--|?| '.split(
+      '|',
     );
-    const tokens =
-      '<|>|/|urlset|url|loc|item|link|entry|feed|rss|html|"|=|&|;|http://h.example/|<![CDATA[|]]>|<!--|?| '.split(
-        '|',
-      );
-    await assertProperty(
-      fc.asyncProperty(fc.array(fc.constantFrom(...tokens), { maxLength: 40 }), async (parts) => {
-        const { urls } = await read(parts.join(''));
-        if (urls.some(({ url }) => !url.startsWith('http://h.example/'))) throw new Error('another host');
-      }),
-      { numRuns: 200 },
-    );
-    t.equal(whole.urls.length, 3);
-  },
-);
+  await assertProperty(
+    fc.asyncProperty(fc.array(fc.constantFrom(...tokens), { maxLength: 40 }), async (parts) => {
+      const { urls } = await read(parts.join(''));
+      if (urls.some(({ url }) => !url.startsWith('http://h.example/'))) throw new Error('another host');
+    }),
+    { numRuns: 200 },
+  );
+  t.equal(whole.urls.length, 3);
+});
 
 t.test('G-174: a source may lead only to permitted targets', async (t) => {
   const addresses = (host: string): readonly string[] =>

@@ -34,37 +34,34 @@ async function gather(directory: string, text: string, now: number) {
   return { counts, objects };
 }
 
-t.test(
-  'E-46, E-47: exploded objects are stored under their own URLs, change with the file, and are deleted with it',
-  async (t) => {
-    const directory = await mkdtemp(join(tmpdir(), 'objects-'));
-    await using site = await Site.start({
-      '/': page('Start', ['/one.lsm']),
-      '/one.lsm': (_, response) =>
-        response.writeHead(200, { 'content-type': 'text/plain' }).end(lsm('One', 'one.tgz')),
-    });
-    const text = `Gatherer-Name: T\nGatherer-Host: g\nAccess-Delay: 0\nTime-To-Live: ${10 * DAY}\n<RootNodes>\n${site.url}/\n</RootNodes>\n`;
-    const object = 'ftp://ftp.example.org/pub/linux/one.tgz';
-    const start = 1_700_000_000;
+t.test('E-46, E-47: exploded objects have own URLs, and change and go with their file', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'objects-'));
+  await using site = await Site.start({
+    '/': page('Start', ['/one.lsm']),
+    '/one.lsm': (_, response) =>
+      response.writeHead(200, { 'content-type': 'text/plain' }).end(lsm('One', 'one.tgz')),
+  });
+  const text = `Gatherer-Name: T\nGatherer-Host: g\nAccess-Delay: 0\nTime-To-Live: ${10 * DAY}\n<RootNodes>\n${site.url}/\n</RootNodes>\n`;
+  const object = 'ftp://ftp.example.org/pub/linux/one.tgz';
+  const start = 1_700_000_000;
 
-    const first = await gather(directory, text, start);
-    t.match(first.counts, { summarized: 2 });
-    t.same(first.objects, { [`${site.url}/`]: String(start), [object]: String(start) });
+  const first = await gather(directory, text, start);
+  t.match(first.counts, { summarized: 2 });
+  t.same(first.objects, { [`${site.url}/`]: String(start), [object]: String(start) });
 
-    const second = await gather(directory, text, start + DAY);
-    t.match(second.counts, { unchanged: 2 });
-    t.same(second.objects[object], String(start + DAY), 'an unchanged file refreshes its exploded objects');
+  const second = await gather(directory, text, start + DAY);
+  t.match(second.counts, { unchanged: 2 });
+  t.same(second.objects[object], String(start + DAY), 'an unchanged file refreshes its exploded objects');
 
-    site.pages.set('/one.lsm', (_, response) =>
-      response.writeHead(200, { 'content-type': 'text/plain' }).end(lsm('Two', 'two.tgz')),
-    );
-    const third = await gather(directory, text, start + 2 * DAY);
-    t.same(Object.keys(third.objects).sort(), ['ftp://ftp.example.org/pub/linux/two.tgz', `${site.url}/`]);
+  site.pages.set('/one.lsm', (_, response) =>
+    response.writeHead(200, { 'content-type': 'text/plain' }).end(lsm('Two', 'two.tgz')),
+  );
+  const third = await gather(directory, text, start + 2 * DAY);
+  t.same(Object.keys(third.objects).sort(), ['ftp://ftp.example.org/pub/linux/two.tgz', `${site.url}/`]);
 
-    const late = await gather(directory, text, start + 20 * DAY);
-    t.same(late.objects['ftp://ftp.example.org/pub/linux/two.tgz'], String(start + 20 * DAY));
-  },
-);
+  const late = await gather(directory, text, start + 20 * DAY);
+  t.same(late.objects['ftp://ftp.example.org/pub/linux/two.tgz'], String(start + 20 * DAY));
+});
 
 t.test('SOIF-6.7: exploded objects with a Time-To-Live of 0 do not expire', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'objects-'));
@@ -79,33 +76,30 @@ t.test('SOIF-6.7: exploded objects with a Time-To-Live of 0 do not expire', asyn
   t.match((await gather(directory, text, start + DAY)).counts, { unchanged: 2 }, 'the file is known');
 });
 
-t.test(
-  'E-121, E-128, E-130: rules of the configuration change objects, their URLs and their lifetimes',
-  async (t) => {
-    const directory = await mkdtemp(join(tmpdir(), 'objects-'));
-    await using site = await Site.start({ '/': page('Start', ['/short']), '/short': page('Short', []) });
-    const rules = join(directory, 'rules');
-    const from = site.url.replaceAll('/', '\\/').replaceAll('.', '\\.');
-    const program = `sed s,^${site.url}/,http://www.example.org/,`;
-    await writeFile(
-      rules,
-      `url ~ /^${from}\\/$/\n\turl | ${program}\nurl ~ /short/\n\ttime-to-live = "${DAY}"\n`,
-    );
-    const text = `Gatherer-Name: T\nGatherer-Host: g\nAccess-Delay: 0\nTime-To-Live: ${10 * DAY}\nPost-Summarizing: ${rules}\n<RootNodes>\n${site.url}/\n</RootNodes>\n`;
-    const start = 1_700_000_000;
-    const first = await gather(directory, text, start);
-    t.same(Object.keys(first.objects).sort(), [`${site.url}/short`, 'http://www.example.org/'].sort());
+t.test('E-121, E-128, E-130: rules change objects, their URLs and their lifetimes', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'objects-'));
+  await using site = await Site.start({ '/': page('Start', ['/short']), '/short': page('Short', []) });
+  const rules = join(directory, 'rules');
+  const from = site.url.replaceAll('/', '\\/').replaceAll('.', '\\.');
+  const program = `sed s,^${site.url}/,http://www.example.org/,`;
+  await writeFile(
+    rules,
+    `url ~ /^${from}\\/$/\n\turl | ${program}\nurl ~ /short/\n\ttime-to-live = "${DAY}"\n`,
+  );
+  const text = `Gatherer-Name: T\nGatherer-Host: g\nAccess-Delay: 0\nTime-To-Live: ${10 * DAY}\nPost-Summarizing: ${rules}\n<RootNodes>\n${site.url}/\n</RootNodes>\n`;
+  const start = 1_700_000_000;
+  const first = await gather(directory, text, start);
+  t.same(Object.keys(first.objects).sort(), [`${site.url}/short`, 'http://www.example.org/'].sort());
 
-    const second = await gather(directory, text, start + 3600);
-    t.match(second.counts, { unchanged: 2 });
-    t.same(second.objects['http://www.example.org/'], String(start + 3600));
+  const second = await gather(directory, text, start + 3600);
+  t.match(second.counts, { unchanged: 2 });
+  t.same(second.objects['http://www.example.org/'], String(start + 3600));
 
-    site.pages.delete('/short');
-    const third = await gather(directory, text, start + 3 * DAY);
-    t.same(
-      Object.keys(third.objects),
-      ['http://www.example.org/'],
-      'the object with the short lifetime has expired',
-    );
-  },
-);
+  site.pages.delete('/short');
+  const third = await gather(directory, text, start + 3 * DAY);
+  t.same(
+    Object.keys(third.objects),
+    ['http://www.example.org/'],
+    'the object with the short lifetime has expired',
+  );
+});

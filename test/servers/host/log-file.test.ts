@@ -48,38 +48,35 @@ t.test('lines reach the file soon, after a full block, or after a delay', async 
   t.throws(() => new LogFile(join(path, 'below')), { name: 'StorageError', message: /cannot be opened/ });
 });
 
-t.test(
-  'a log is rotated, reopened, and continued under another path; no line changes its file',
-  async (t) => {
-    const root = await temporaryDirectory(t);
-    const [path, other] = [join(root, 'a.log'), join(root, 'b.log')];
-    using file = new LogFile(path, { blockLength: 1000 });
-    const text = (name: string) => readFile(join(root, name), 'utf8');
-    file.write('one');
-    t.equal(file.rotate('old'), `${path}.old`);
-    file.write('two');
-    t.equal(file.rotate('old'), `${path}.old.1`, 'a rotation overwrites no file');
-    file.write('three');
-    await rename(path, `${path}.moved`);
-    file.reopen();
-    file.write('four');
-    await file.flush();
-    await rm(path);
-    t.equal(file.rotate('old'), undefined, 'a file that was removed is created again');
-    file.reopen(other);
-    t.equal(file.path, other);
-    file.write('five');
-    t.throws(() => file.reopen(join(other, 'below')), { name: 'StorageError' });
-    file.write('six');
-    await file.flush();
-    t.same(
-      [await text('a.log.old'), await text('a.log.old.1'), await text('a.log.moved')],
-      ['one\n', 'two\n', 'three\n'],
-    );
-    t.same([await text('a.log'), await text('b.log')], ['', 'five\nsix\n']);
-    t.same((await readdir(root)).sort(), ['a.log', 'a.log.moved', 'a.log.old', 'a.log.old.1', 'b.log']);
-  },
-);
+t.test('a log is rotated, reopened, continued under another path; no line changes its file', async (t) => {
+  const root = await temporaryDirectory(t);
+  const [path, other] = [join(root, 'a.log'), join(root, 'b.log')];
+  using file = new LogFile(path, { blockLength: 1000 });
+  const text = (name: string) => readFile(join(root, name), 'utf8');
+  file.write('one');
+  t.equal(file.rotate('old'), `${path}.old`);
+  file.write('two');
+  t.equal(file.rotate('old'), `${path}.old.1`, 'a rotation overwrites no file');
+  file.write('three');
+  await rename(path, `${path}.moved`);
+  file.reopen();
+  file.write('four');
+  await file.flush();
+  await rm(path);
+  t.equal(file.rotate('old'), undefined, 'a file that was removed is created again');
+  file.reopen(other);
+  t.equal(file.path, other);
+  file.write('five');
+  t.throws(() => file.reopen(join(other, 'below')), { name: 'StorageError' });
+  file.write('six');
+  await file.flush();
+  t.same(
+    [await text('a.log.old'), await text('a.log.old.1'), await text('a.log.moved')],
+    ['one\n', 'two\n', 'three\n'],
+  );
+  t.same([await text('a.log'), await text('b.log')], ['', 'five\nsix\n']);
+  t.same((await readdir(root)).sort(), ['a.log', 'a.log.moved', 'a.log.old', 'a.log.old.1', 'b.log']);
+});
 
 t.test('lines of many turns arrive in their order, and only once', async (t) => {
   const path = join(await temporaryDirectory(t), 'a.log');
@@ -95,7 +92,7 @@ t.test('lines of many turns arrive in their order, and only once', async (t) => 
 });
 
 t.test(
-  'with a full disk, writes do not throw, memory stays within the limit, and the lost lines are counted',
+  'a full disk: no write throws, memory is bounded, losses count',
   { skip: !existsSync('/dev/full') },
   async (t) => {
     const path = join(await temporaryDirectory(t), 'a.log');
@@ -172,35 +169,32 @@ t.test('the last lines of a process that exits or throws are in the file', async
   }
 });
 
-t.test(
-  'a file that reaches maxBytes is renamed; no line is lost, and no more files are kept than wanted',
-  async (t) => {
-    const path = join(await temporaryDirectory(t), 'log');
-    const lines = Array.from({ length: 60 }, (_, i) => `line ${String(i).padStart(4, '0')}`);
-    {
-      using log = new LogFile(path, { maxBytes: 200, keep: 10 });
-      for (const line of lines) {
-        log.write(line);
-        if (Math.random() < 0.2) await log.flush();
-      }
-      await log.flush();
+t.test('a file that reaches maxBytes is renamed; no line is lost, no file too many is kept', async (t) => {
+  const path = join(await temporaryDirectory(t), 'log');
+  const lines = Array.from({ length: 60 }, (_, i) => `line ${String(i).padStart(4, '0')}`);
+  {
+    using log = new LogFile(path, { maxBytes: 200, keep: 10 });
+    for (const line of lines) {
+      log.write(line);
+      if (Math.random() < 0.2) await log.flush();
     }
-    const numbers = readdirSync(dirname(path)).flatMap((name) => /^log\.(\d+)$/.exec(name)?.[1] ?? []);
-    t.equal(numbers.length, 2, 'of 600 bytes two files are full');
-    const all = [
-      ...numbers
-        .map(Number)
-        .sort((a, b) => b - a)
-        .map((number) => `${path}.${number}`),
-      path,
-    ];
-    t.equal(all.map((file) => readFileSync(file, 'utf8')).join(''), `${lines.join('\n')}\n`);
-    {
-      using log = new LogFile(path, { maxBytes: 100, keep: 2 });
-      for (const line of lines) log.write(line);
-      await log.flush();
-    }
-    t.same(readdirSync(dirname(path)).sort(), ['log', 'log.1', 'log.2']);
-    t.match(readFileSync(path, 'utf8'), /line 0059\n$/);
-  },
-);
+    await log.flush();
+  }
+  const numbers = readdirSync(dirname(path)).flatMap((name) => /^log\.(\d+)$/.exec(name)?.[1] ?? []);
+  t.equal(numbers.length, 2, 'of 600 bytes two files are full');
+  const all = [
+    ...numbers
+      .map(Number)
+      .sort((a, b) => b - a)
+      .map((number) => `${path}.${number}`),
+    path,
+  ];
+  t.equal(all.map((file) => readFileSync(file, 'utf8')).join(''), `${lines.join('\n')}\n`);
+  {
+    using log = new LogFile(path, { maxBytes: 100, keep: 2 });
+    for (const line of lines) log.write(line);
+    await log.flush();
+  }
+  t.same(readdirSync(dirname(path)).sort(), ['log', 'log.1', 'log.2']);
+  t.match(readFileSync(path, 'utf8'), /line 0059\n$/);
+});

@@ -32,32 +32,29 @@ t.test('each of the three signals aborts with its name; disposing removes the li
   t.same(countListeners(), before);
 });
 
-t.test(
-  'a handled signal does not stop the program; a held signal is delivered when its handler is added',
-  (t) => {
-    const before = countListeners();
-    using stop = new StopSignal({ held: ['SIGHUP', 'SIGUSR1'], secondExits: false });
-    const arrived: string[] = [];
-    deliver('SIGHUP');
-    deliver('SIGUSR1');
-    deliver('SIGHUP');
-    stop.on('SIGHUP', () => arrived.push('hangup'));
-    t.same(arrived, ['hangup', 'hangup']);
-    stop.on('SIGUSR1', () => arrived.push('finish'));
-    deliver('SIGHUP');
-    t.same(arrived, ['hangup', 'hangup', 'finish', 'hangup']);
-    t.equal(stop.signal.aborted, false);
-    deliver('SIGTERM');
-    deliver('SIGINT');
-    t.match(stop.signal.reason, new Error('stopped by SIGTERM'));
-    t.equal(
-      process.listenerCount('SIGTERM'),
-      (before[1] ?? 0) + 1,
-      'with secondExits off, a second signal is ignored',
-    );
-    t.end();
-  },
-);
+t.test('a handled signal does not stop the program; a held one is delivered to its handler', (t) => {
+  const before = countListeners();
+  using stop = new StopSignal({ held: ['SIGHUP', 'SIGUSR1'], secondExits: false });
+  const arrived: string[] = [];
+  deliver('SIGHUP');
+  deliver('SIGUSR1');
+  deliver('SIGHUP');
+  stop.on('SIGHUP', () => arrived.push('hangup'));
+  t.same(arrived, ['hangup', 'hangup']);
+  stop.on('SIGUSR1', () => arrived.push('finish'));
+  deliver('SIGHUP');
+  t.same(arrived, ['hangup', 'hangup', 'finish', 'hangup']);
+  t.equal(stop.signal.aborted, false);
+  deliver('SIGTERM');
+  deliver('SIGINT');
+  t.match(stop.signal.reason, new Error('stopped by SIGTERM'));
+  t.equal(
+    process.listenerCount('SIGTERM'),
+    (before[1] ?? 0) + 1,
+    'with secondExits off, a second signal is ignored',
+  );
+  t.end();
+});
 
 t.test('a program can set the reason of the abort', (t) => {
   using stop = new StopSignal({ reason: (by) => `no more: ${by}` });

@@ -52,30 +52,27 @@ t.test('R-36: the matcher agrees with the definition of * and ? for any pattern'
   );
 });
 
-t.test(
-  'R-35, R-36: a list has patterns and comments; names are looked up only for patterns with a letter',
-  async (t) => {
-    const lookups: string[] = [];
-    const lookup = {
-      reverse: async (address: string) => {
-        lookups.push(address);
-        return address === '192.0.2.1' ? ['Good.Turtle.RU.'] : ['liar.turtle.ru'];
-      },
-      forward: async (name: string) => (/^good/i.test(name) ? ['192.0.2.1'] : ['198.51.100.9']),
-    };
-    const numbers = new AllowedHosts('# a list\n\n 127.0.0.* # here\r\n10.0.0.1.\n', { lookup });
-    t.equal(numbers.decide('127.0.0.9'), true);
-    t.equal(numbers.decide('::ffff:10.0.0.1'), true, 'an IPv4 peer in IPv6 notation');
-    t.equal(numbers.decide('192.0.2.1'), false, 'an address is refused without a lookup');
-    const names = new AllowedHosts('127.0.0.1\n*.turtle.ru\n', { lookup });
-    t.equal(names.decide('127.0.0.1'), true, 'an address is admitted without a lookup');
-    t.same(lookups, []);
-    t.equal(await names.decide('192.0.2.1'), true);
-    t.equal(await names.decide('192.0.2.2'), false, 'a name that does not resolve back is ignored');
-    t.equal(names.decide('192.0.2.1'), true, 'the result of a lookup is cached');
-    t.same(lookups, ['192.0.2.1', '192.0.2.2']);
-    t.equal(new AllowedHosts(undefined).decide('127.0.0.1'), false, 'without a list every host is refused');
-    const silent = { reverse: () => new Promise<string[]>(() => {}), forward: async () => [] };
-    t.equal(await new AllowedHosts('*.ru', { lookup: silent, nameTimeoutMs: 1 }).decide('192.0.2.1'), false);
-  },
-);
+t.test('R-35, R-36: a list has patterns and comments; only patterns with a letter need names', async (t) => {
+  const lookups: string[] = [];
+  const lookup = {
+    reverse: async (address: string) => {
+      lookups.push(address);
+      return address === '192.0.2.1' ? ['Good.Turtle.RU.'] : ['liar.turtle.ru'];
+    },
+    forward: async (name: string) => (/^good/i.test(name) ? ['192.0.2.1'] : ['198.51.100.9']),
+  };
+  const numbers = new AllowedHosts('# a list\n\n 127.0.0.* # here\r\n10.0.0.1.\n', { lookup });
+  t.equal(numbers.decide('127.0.0.9'), true);
+  t.equal(numbers.decide('::ffff:10.0.0.1'), true, 'an IPv4 peer in IPv6 notation');
+  t.equal(numbers.decide('192.0.2.1'), false, 'an address is refused without a lookup');
+  const names = new AllowedHosts('127.0.0.1\n*.turtle.ru\n', { lookup });
+  t.equal(names.decide('127.0.0.1'), true, 'an address is admitted without a lookup');
+  t.same(lookups, []);
+  t.equal(await names.decide('192.0.2.1'), true);
+  t.equal(await names.decide('192.0.2.2'), false, 'a name that does not resolve back is ignored');
+  t.equal(names.decide('192.0.2.1'), true, 'the result of a lookup is cached');
+  t.same(lookups, ['192.0.2.1', '192.0.2.2']);
+  t.equal(new AllowedHosts(undefined).decide('127.0.0.1'), false, 'without a list every host is refused');
+  const silent = { reverse: () => new Promise<string[]>(() => {}), forward: async () => [] };
+  t.equal(await new AllowedHosts('*.ru', { lookup: silent, nameTimeoutMs: 1 }).decide('192.0.2.1'), false);
+});

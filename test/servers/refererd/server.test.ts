@@ -62,29 +62,26 @@ t.test('C-02, C-03, R-31: 25000 links are read in pages, and one reply has at mo
   t.same(idsOf(await exchange(t, address.port, page(24_999))), all.slice(24_999));
 });
 
-t.test(
-  'S-39: the server stops reading from a client that does not read its replies, and every reply arrives',
-  async (t) => {
-    const clock = new ManualClock();
-    const data = await publishMany(t, 10_000);
-    const { address, service } = await serveFixture(t, { data, sendTimeoutMs: 70_000, clock });
-    const client = await RawClient.connect(t, address.port);
-    client.socket.pause();
-    const requests = 100;
-    client.send('SSTP/1.0 081 X\r\nHEADER_URI_ID: 1\r\n\r\n'.repeat(requests));
-    client.socket.end();
-    const replyBytes = 24 * 10_000;
-    // The socket buffers accept some megabytes before the server waits for its client.
-    await timerOf(clock, 70_000);
-    const before = await steady(() => service.statistics.counts.bytes_out);
-    t.ok(before < (requests * replyBytes) / 2, `${before} bytes were sent`);
-    client.socket.resume();
-    const received = await client.rest();
-    t.equal(received.slice(-4), '\r\n\r\n');
-    t.equal(received.length, service.statistics.counts.bytes_out);
-    t.equal(service.statistics.counts.REQ_GET_REFERENCES, requests);
-  },
-);
+t.test('S-39: the server stops reading from a client that does not read; every reply arrives', async (t) => {
+  const clock = new ManualClock();
+  const data = await publishMany(t, 10_000);
+  const { address, service } = await serveFixture(t, { data, sendTimeoutMs: 70_000, clock });
+  const client = await RawClient.connect(t, address.port);
+  client.socket.pause();
+  const requests = 100;
+  client.send('SSTP/1.0 081 X\r\nHEADER_URI_ID: 1\r\n\r\n'.repeat(requests));
+  client.socket.end();
+  const replyBytes = 24 * 10_000;
+  // The socket buffers accept some megabytes before the server waits for its client.
+  await timerOf(clock, 70_000);
+  const before = await steady(() => service.statistics.counts.bytes_out);
+  t.ok(before < (requests * replyBytes) / 2, `${before} bytes were sent`);
+  client.socket.resume();
+  const received = await client.rest();
+  t.equal(received.slice(-4), '\r\n\r\n');
+  t.equal(received.length, service.statistics.counts.bytes_out);
+  t.equal(service.statistics.counts.REQ_GET_REFERENCES, requests);
+});
 
 t.test('S-48, P-12, P-15, P-16: the first octets select the protocol, even one at a time', async (t) => {
   const { address } = await serveFixture(t);
@@ -115,34 +112,31 @@ t.test('S-39: the server closes after an error reply, even if the client is stil
   t.equal(service.statistics.counts.bad_request, 1);
 });
 
-t.test(
-  'S-45, C-21, P-14: clients that send no complete request in time are disconnected without a reply',
-  async (t) => {
-    const clock = new ManualClock();
-    const { address, service } = await serveFixture(t, { readTimeoutMs: 60, clock });
-    for (const start of ['', 'SS', 'SSTP/1.0 081 X\r\n', 'GET / HTTP/1.0\r\n']) {
-      const client = await RawClient.connect(t, address.port);
-      await timerOf(clock, 60);
-      if (start !== '') client.send(start);
-      clock.advance(59);
-      await inputRead();
-      t.notOk(client.ended, `in time after ${JSON.stringify(start)}`);
-      clock.advance(1);
-      t.equal(await client.rest(), '', `after ${JSON.stringify(start)}`);
-    }
-    const active = await RawClient.connect(t, address.port);
+t.test('S-45, C-21, P-14: clients without a complete request in time are cut off, no reply', async (t) => {
+  const clock = new ManualClock();
+  const { address, service } = await serveFixture(t, { readTimeoutMs: 60, clock });
+  for (const start of ['', 'SS', 'SSTP/1.0 081 X\r\n', 'GET / HTTP/1.0\r\n']) {
+    const client = await RawClient.connect(t, address.port);
     await timerOf(clock, 60);
-    clock.advance(59);
-    active.send(`${REQUEST}SSTP/1.0`);
-    await active.until(REPLY);
+    if (start !== '') client.send(start);
     clock.advance(59);
     await inputRead();
-    t.notOk(active.ended, 'the timeout starts at the last reply');
+    t.notOk(client.ended, `in time after ${JSON.stringify(start)}`);
     clock.advance(1);
-    t.equal(await active.rest(), '');
-    t.equal(service.statistics.counts.timeouts_read, 5);
-  },
-);
+    t.equal(await client.rest(), '', `after ${JSON.stringify(start)}`);
+  }
+  const active = await RawClient.connect(t, address.port);
+  await timerOf(clock, 60);
+  clock.advance(59);
+  active.send(`${REQUEST}SSTP/1.0`);
+  await active.until(REPLY);
+  clock.advance(59);
+  await inputRead();
+  t.notOk(active.ended, 'the timeout starts at the last reply');
+  clock.advance(1);
+  t.equal(await active.rest(), '');
+  t.equal(service.statistics.counts.timeouts_read, 5);
+});
 
 t.test('S-45, C-21: a client that does not read its replies is disconnected', async (t) => {
   const clock = new ManualClock();
@@ -189,104 +183,94 @@ t.test('R-35, R-46, S-44, C-04: a host outside the list receives 403 in its prot
   t.equal(await exchange(t, address.port, REQUEST), REPLY);
 });
 
-t.test(
-  'R-42 to R-49, C-08, C-09: statistics need a password, count requests, and can be cleared',
-  async (t) => {
-    const directory = await temporaryDirectory(t);
-    const passwordFile = await writeTextFile(directory, 'pw', `${await userLine('anna', 'sesame')}\n`);
-    const { address, memory } = await serveFixture(t, { passwordFile });
-    const authorization = basicAuthorization('anna', 'sesame');
-    const readStatistics = async () => {
-      const { body } = await requestHttp(t, address.port, 'GET /stat?x HTTP/1.1', authorization);
-      return Object.fromEntries(
-        body
-          .trimEnd()
-          .split('\n')
-          .map((line) => line.split(': ', 2)),
-      );
-    };
-    for (const path of ['/stat', '/clean', '/reload']) {
-      const without = await requestHttp(t, address.port, `GET ${path} HTTP/1.1`);
-      t.equal(without.status, 401, path);
-      t.match(without.head, /www-authenticate: Basic realm="refererd"/i);
-      for (const wrong of [
-        basicAuthorization('anna', 'sesam'),
-        basicAuthorization('bob', 'sesame'),
-        'Authorization: Basic =',
-        'Authorization: X',
-      ]) {
-        t.equal((await requestHttp(t, address.port, `GET ${path} HTTP/1.1`, wrong)).status, 401, wrong);
-      }
-      for (const method of ['GET', 'POST', 'HEAD']) {
-        t.equal(
-          (await requestHttp(t, address.port, `${method} ${path} HTTP/1.1`, authorization)).status,
-          200,
-          `${method} ${path}`,
-        );
-      }
-      for (const method of ['PUT', 'DELETE', 'PROPFIND']) {
-        t.equal(
-          (await requestHttp(t, address.port, `${method} ${path} HTTP/1.1`, authorization)).status,
-          405,
-          method,
-        );
-      }
-    }
-    t.equal((await requestHttp(t, address.port, 'GET /other HTTP/1.1', authorization)).status, 404);
-    await requestHttp(t, address.port, 'GET /clean HTTP/1.1', authorization);
-    await exchange(t, address.port, REQUEST.repeat(3));
-    await exchange(t, address.port, 'SSTP/1.0 084 X\r\nHEADER_URL: none.example\r\n\r\n');
-    await exchange(t, address.port, 'SSTP/1.0 999 X\r\n\r\n');
-    await exchange(t, address.port, 'SSTP/1.0 081 X\r\n\r\n');
-    const counted = await readStatistics();
-    t.match(counted, {
-      program: 'refererd',
-      version: '1.0',
-      started: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/,
-      uptime: /^\d+$/,
-      since_clean: /^\d{4}-/,
-      clients: '1',
-      maxclients: '8192',
-      requests_total: '6',
-      REQ_GET_REFERENCES: '3',
-      REQ_GET_REFERERS: '0',
-      REQ_GET_SITEREFERENCES: '0',
-      REQ_GET_SITEREFERERS: '1',
-      REQ_GET_URL_BYNAME: '0',
-      not_found: '1',
-      bad_request: '1',
-      forbidden: '0',
-      not_implemented: '1',
-      timeouts_read: '0',
-      timeouts_send: '0',
-      refused_maxclients: '0',
-      http_requests: '1',
-      reloads: '0',
-      allow_source: 'all',
-      pw_source: 'file',
-    });
-    t.equal((await requestHttp(t, address.port, 'GET /clean HTTP/1.1', authorization)).status, 200);
-    const cleaned = await readStatistics();
-    t.equal(cleaned.requests_total, '0');
-    t.equal(cleaned.clients, '1');
-    t.equal(
-      (
-        await requestHttp(
-          t,
-          address.port,
-          'POST /clean HTTP/1.1',
-          authorization,
-          'Sec-Fetch-Site: cross-site',
-        )
-      ).status,
-      403,
+t.test('R-42 to R-49, C-08, C-09: statistics need a password, count requests, can be cleared', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const passwordFile = await writeTextFile(directory, 'pw', `${await userLine('anna', 'sesame')}\n`);
+  const { address, memory } = await serveFixture(t, { passwordFile });
+  const authorization = basicAuthorization('anna', 'sesame');
+  const readStatistics = async () => {
+    const { body } = await requestHttp(t, address.port, 'GET /stat?x HTTP/1.1', authorization);
+    return Object.fromEntries(
+      body
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.split(': ', 2)),
     );
-    const head = (await requestHttp(t, address.port, 'GET /stat HTTP/1.1', authorization)).head;
-    t.match(head, /connection: close/i, 'S-49: HTTP connections close');
-    t.match(head, /content-type: text\/plain; charset=utf-8/i, 'R-47: statistics are plain text');
-    t.notMatch(memory.text, /sesam|YW5uYTpzZXNhbWU/, 'R-69: no password is logged');
-  },
-);
+  };
+  for (const path of ['/stat', '/clean', '/reload']) {
+    const without = await requestHttp(t, address.port, `GET ${path} HTTP/1.1`);
+    t.equal(without.status, 401, path);
+    t.match(without.head, /www-authenticate: Basic realm="refererd"/i);
+    for (const wrong of [
+      basicAuthorization('anna', 'sesam'),
+      basicAuthorization('bob', 'sesame'),
+      'Authorization: Basic =',
+      'Authorization: X',
+    ]) {
+      t.equal((await requestHttp(t, address.port, `GET ${path} HTTP/1.1`, wrong)).status, 401, wrong);
+    }
+    for (const method of ['GET', 'POST', 'HEAD']) {
+      t.equal(
+        (await requestHttp(t, address.port, `${method} ${path} HTTP/1.1`, authorization)).status,
+        200,
+        `${method} ${path}`,
+      );
+    }
+    for (const method of ['PUT', 'DELETE', 'PROPFIND']) {
+      t.equal(
+        (await requestHttp(t, address.port, `${method} ${path} HTTP/1.1`, authorization)).status,
+        405,
+        method,
+      );
+    }
+  }
+  t.equal((await requestHttp(t, address.port, 'GET /other HTTP/1.1', authorization)).status, 404);
+  await requestHttp(t, address.port, 'GET /clean HTTP/1.1', authorization);
+  await exchange(t, address.port, REQUEST.repeat(3));
+  await exchange(t, address.port, 'SSTP/1.0 084 X\r\nHEADER_URL: none.example\r\n\r\n');
+  await exchange(t, address.port, 'SSTP/1.0 999 X\r\n\r\n');
+  await exchange(t, address.port, 'SSTP/1.0 081 X\r\n\r\n');
+  const counted = await readStatistics();
+  t.match(counted, {
+    program: 'refererd',
+    version: '1.0',
+    started: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/,
+    uptime: /^\d+$/,
+    since_clean: /^\d{4}-/,
+    clients: '1',
+    maxclients: '8192',
+    requests_total: '6',
+    REQ_GET_REFERENCES: '3',
+    REQ_GET_REFERERS: '0',
+    REQ_GET_SITEREFERENCES: '0',
+    REQ_GET_SITEREFERERS: '1',
+    REQ_GET_URL_BYNAME: '0',
+    not_found: '1',
+    bad_request: '1',
+    forbidden: '0',
+    not_implemented: '1',
+    timeouts_read: '0',
+    timeouts_send: '0',
+    refused_maxclients: '0',
+    http_requests: '1',
+    reloads: '0',
+    allow_source: 'all',
+    pw_source: 'file',
+  });
+  t.equal((await requestHttp(t, address.port, 'GET /clean HTTP/1.1', authorization)).status, 200);
+  const cleaned = await readStatistics();
+  t.equal(cleaned.requests_total, '0');
+  t.equal(cleaned.clients, '1');
+  t.equal(
+    (await requestHttp(t, address.port, 'POST /clean HTTP/1.1', authorization, 'Sec-Fetch-Site: cross-site'))
+      .status,
+    403,
+  );
+  const head = (await requestHttp(t, address.port, 'GET /stat HTTP/1.1', authorization)).head;
+  t.match(head, /connection: close/i, 'S-49: HTTP connections close');
+  t.match(head, /content-type: text\/plain; charset=utf-8/i, 'R-47: statistics are plain text');
+  t.notMatch(memory.text, /sesam|YW5uYTpzZXNhbWU/, 'R-69: no password is logged');
+});
 
 t.test('R-49: if a list cannot be reloaded, the old one stays in effect', async (t) => {
   const directory = await temporaryDirectory(t);
@@ -389,48 +373,45 @@ t.test('S-33: the reply has the number of the data if the request has HEADER_GEN
   t.not(numberOf(await ask('HEADER_URI_ID: 20')), first);
 });
 
-t.test(
-  'R-31: a client that reads page by page begins again when the data change between two pages',
-  async (t) => {
-    const pairs = (shift: number) =>
-      Array.from({ length: 2500 }, (_, i): readonly [number, number] => [1, 10 + ((i + shift) % 2500)]);
-    const data = await temporaryDirectory(t);
-    await publishFixture(data, [], pairs(0));
-    const { address, memory } = await serveFixture(t, { data });
-    await using client = await ReferencesClient.connect(address);
-    const publish = async (generation: number) => {
-      await publishFixture(data, [], pairs(generation * 100));
-      while (!memory.text.includes(`generation ${generation}:`))
-        await new Promise((resolve) => setTimeout(resolve, 20));
-    };
-    let restarts = 0;
-    let ids: number[] = [];
-    let pages = 0;
-    const onRestart = () => {
-      restarts += 1;
-      ids = [];
-    };
-    for await (const page of client.pages('references', { id: 1, onRestart })) {
-      ids.push(...page.ids);
-      pages += 1;
-      if (pages === 1 || pages === 3) await publish(pages === 1 ? 2 : 3);
-    }
-    t.equal(restarts, 2);
-    t.same(
-      ids,
-      pairs(300).map(([, id]) => id),
-      'every ID once, in the order of one generation',
-    );
-    t.same([...(await client.allIds('references', { id: 1 }))], ids);
-    const reading = client.pages('references', { id: 1 });
-    await reading.next();
-    await publish(4);
-    await t.rejects(reading.next(), {
-      name: 'ConnectionError',
-      message: 'the links changed while they were read',
-    });
-  },
-);
+t.test('R-31: a client that reads page by page begins again when data change in between', async (t) => {
+  const pairs = (shift: number) =>
+    Array.from({ length: 2500 }, (_, i): readonly [number, number] => [1, 10 + ((i + shift) % 2500)]);
+  const data = await temporaryDirectory(t);
+  await publishFixture(data, [], pairs(0));
+  const { address, memory } = await serveFixture(t, { data });
+  await using client = await ReferencesClient.connect(address);
+  const publish = async (generation: number) => {
+    await publishFixture(data, [], pairs(generation * 100));
+    while (!memory.text.includes(`generation ${generation}:`))
+      await new Promise((resolve) => setTimeout(resolve, 20));
+  };
+  let restarts = 0;
+  let ids: number[] = [];
+  let pages = 0;
+  const onRestart = () => {
+    restarts += 1;
+    ids = [];
+  };
+  for await (const page of client.pages('references', { id: 1, onRestart })) {
+    ids.push(...page.ids);
+    pages += 1;
+    if (pages === 1 || pages === 3) await publish(pages === 1 ? 2 : 3);
+  }
+  t.equal(restarts, 2);
+  t.same(
+    ids,
+    pairs(300).map(([, id]) => id),
+    'every ID once, in the order of one generation',
+  );
+  t.same([...(await client.allIds('references', { id: 1 }))], ids);
+  const reading = client.pages('references', { id: 1 });
+  await reading.next();
+  await publish(4);
+  await t.rejects(reading.next(), {
+    name: 'ConnectionError',
+    message: 'the links changed while they were read',
+  });
+});
 
 t.test('the start page offers a random document, which is one of those that have links', async (t) => {
   const { address } = await serveFixture(t);
