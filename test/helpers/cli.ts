@@ -1,10 +1,17 @@
 // Runs `harvest` commands as processes.
 import { type ChildProcess, spawn } from 'node:child_process';
+import { text as textOf } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { PLAIN_NODE } from './plain-node.js';
+import type { Teardown } from './temporary-directory.js';
 
 /** The compiled `harvest` program. */
 export const PROGRAM = fileURLToPath(new URL('../../servers/cli/harvest.js', import.meta.url));
+
+/** Options of `harvest run`: each server listens on a port that is free. */
+export const ANY_PORTS: readonly string[] = ['gatherd', 'broker', 'web', 'references'].flatMap((name) => [
+  `--${name}-port`,
+  '0',
+]);
 
 /** The outcome of a process. */
 export interface Finished {
@@ -35,9 +42,9 @@ export class CliProcess {
     variables: Readonly<Record<string, string>> = {},
     wrapper: readonly string[] = [],
   ) {
-    const [unset = '', name = '', node = ''] = PLAIN_NODE;
-    const assignments = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
-    this.child = spawn('env', [unset, name, ...assignments, ...wrapper, node, PROGRAM, ...args], {
+    const [command = '', ...words] = [...wrapper, process.execPath, PROGRAM, ...args];
+    this.child = spawn(command, words, {
+      env: { ...process.env, ...variables },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
@@ -90,6 +97,51 @@ export async function killCli(moment: Promise<unknown>, ...args: readonly string
   await Promise.race([moment, program.finished]);
   program.kill('SIGKILL');
   return (await program.finished).signal === 'SIGKILL';
+}
+
+/**
+ * Starts a server; the end of the test stops it.
+ *
+ * @returns it, and what the groups of `ready`, its first line, matched
+ */
+export async function startServer(
+  t: Teardown,
+  ready: RegExp,
+  args: readonly string[],
+  variables: Readonly<Record<string, string>> = {},
+): Promise<{ readonly server: CliProcess; readonly found: readonly string[] }> {
+  const server = new CliProcess(args, variables);
+  t.teardown(async () => {
+    server.kill('SIGTERM');
+    await server.finished;
+  });
+  const [, ...found] = await server.output(ready);
+  return { server, found };
+}
+
+/** Gives a process its standard input, if any, collects what it prints, and waits for its end. */
+export async function finishedOf(child: ChildProcess, input?: string | Uint8Array): Promise<Finished> {
+  const ended = new Promise<Pick<Finished, 'code' | 'signal'>>((resolve, reject) => {
+    child.once('close', (code, signal) => resolve({ code, signal })).once('error', reject);
+  });
+  // A program can end without reading.
+  child.stdin?.on('error', () => undefined).end(input);
+  const printed = [child.stdout, child.stderr].map((stream) => (stream === null ? '' : textOf(stream)));
+  const [stdout = '', stderr = ''] = await Promise.all(printed);
+  return { ...(await ended), stdout, stderr };
+}
+
+/** Runs a `harvest` command with data on its standard input and waits for its end. */
+export function cliWithInput(input: string | Uint8Array, ...args: readonly string[]): Promise<Finished> {
+  return finishedOf(spawn(process.execPath, [PROGRAM, ...args]), input);
+}
+
+/** Reads output that is one JSON value a line. */
+export function jsonLines<T = Record<string, unknown>>(text: string): T[] {
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as T);
 }
 
 /** Runs a `harvest` command and waits for its end. */

@@ -1,17 +1,25 @@
 // The broker and the commands that administer it, as processes; and the timetable of its events.
 import { readFileSync, statSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { decodeSoif } from '../../protocols/soif/index.js';
 import { isDueForRefresh } from '../../servers/broker/index.js';
 import { Timetable } from '../../servers/broker/timetable.js';
 import { originalOptions } from '../../servers/cli/original-options.js';
 import { runningProcess } from '../../servers/host/index.js';
 import { BrokerStore } from '../../storage/index.js';
-import { CliProcess, cli } from '../helpers/cli.js';
-import { corpus, document, exchange, NOW, openBroker, ScriptedGatherd } from '../servers/broker/helpers.js';
+import { cli, startServer } from '../helpers/cli.js';
+import { temporaryDirectory } from '../helpers/temporary-directory.js';
+import { waitUntil } from '../helpers/wait-until.js';
+import {
+  corpus,
+  document,
+  exchange,
+  NOW,
+  openBroker,
+  startScripted,
+  storeObject,
+} from '../servers/broker/helpers.js';
 
 // Each test starts processes, which takes long on a busy machine.
 const READY = /^ready broker=127\.0\.0\.1:(\d+)(?: .*)?\n/m;
@@ -22,24 +30,12 @@ async function createBrokerDirectory(
   conf = '',
   points = '',
 ): Promise<{ directory: string; file: string }> {
-  const directory = await mkdtemp(join(tmpdir(), 'broker-run-'));
-  t.teardown(() => rm(directory, { recursive: true, force: true }));
+  const directory = await temporaryDirectory(t);
   await mkdir(join(directory, 'admin'));
   const file = join(directory, 'admin', 'broker.conf');
   await writeFile(file, `Broker-Port 0\nAdmin-Password open sesame\n${conf}`);
   await writeFile(join(directory, 'admin', 'Collection.conf'), `# host port type filter\n${points}`);
   return { directory, file };
-}
-
-/** Starts a broker and waits until it is ready. */
-async function startBroker(
-  t: Test,
-  ...args: readonly string[]
-): Promise<{ program: CliProcess; port: number }> {
-  const program = new CliProcess(['broker', ...args]);
-  t.teardown(() => program.kill('SIGKILL'));
-  const [, port] = await program.output(READY);
-  return { program, port: Number(port) };
 }
 
 t.test('BRK-7.10 one timetable: due events run in sequence, and their outcome is in their row', async (t) => {
@@ -129,8 +125,7 @@ t.test('BRK-7.14 refresh marks: due one second after Update-Time + Refresh-Rate'
     ['http://b.example/', 604_800, 'In time'],
     ['http://c.example/', 700_000, 'Late'],
   ] as const) {
-    const bytes = Buffer.from(document(url, { Title: 'x' }, NOW - age, name));
-    await broker.store.apply([{ kind: 'update', object: decodeSoif(bytes), bytes }]);
+    await storeObject(broker, document(url, { Title: 'x' }, NOW - age, name));
   }
   t.equal(broker.refreshMarks, undefined);
   t.same(await broker.markForRefresh(), {
@@ -144,12 +139,9 @@ t.test('BRK-7.14 refresh marks: due one second after Update-Time + Refresh-Rate'
 });
 
 t.test('BRK-6 the program: port 0, pid file, RunBroker, SIGHUP, administration, SIGTERM', async (t) => {
-  const gatherd = await ScriptedGatherd.listen();
-  t.teardown(() => gatherd.close());
-  gatherd.documents = corpus().map(({ text }) => ({
-    updateTime: NOW,
-    text: text.replace(/Time-to-Live\{7\}:\t2419200/, 'Time-to-Live{1}:\t0'),
-  }));
+  const expired = (text: string) => text.replace(/Time-to-Live\{7\}:\t2419200/, 'Time-to-Live{1}:\t0');
+  const documents = corpus().map(({ text }) => ({ updateTime: NOW, text: expired(text) }));
+  const gatherd = await startScripted(t, documents);
   const { directory, file } = await createBrokerDirectory(
     t,
     'Log-Types Collection Admin Query\n',
@@ -157,7 +149,9 @@ t.test('BRK-6 the program: port 0, pid file, RunBroker, SIGHUP, administration, 
   );
   const secret = join(directory, 'secret');
   await writeFile(secret, 'open sesame\nnot this\n');
-  const { program, port } = await startBroker(t, '-nocol', '-D76,1', '-D71', '-D77', file);
+  const args = ['broker', '-nocol', '-D76,1', '-D71', '-D77', file];
+  const { server: program, found } = await startServer(t, READY, args);
+  const port = Number(found[0]);
   const address = `127.0.0.1:${port}`;
   const pidPath = join(directory, 'admin', 'broker.pid');
   t.match(await runningProcess(pidPath), { pid: program.child.pid, address });
@@ -179,8 +173,7 @@ t.test('BRK-6 the program: port 0, pid file, RunBroker, SIGHUP, administration, 
   t.match(await admin('collection'), { code: 0, stdout: 'Collection started\n', stderr: '' });
   // The command is answered immediately (BRK-5.4); the log tells when it is done.
   const log = join(directory, 'admin', 'LOG');
-  while (!/ Admin-Return: | Collection: 3 objects/.test(await readFile(log, 'utf8')))
-    await new Promise((resolve) => setTimeout(resolve, 20));
+  await waitUntil(async () => / Admin-Return: | Collection: 3 objects/.test(await readFile(log, 'utf8')));
   t.match(
     await exchange(port, '#USER #opaque #END Mosaic\r\n'),
     /120 - http:\/\/www\.example\.org\/mosaic\.html\n/,
@@ -194,8 +187,7 @@ t.test('BRK-6 the program: port 0, pid file, RunBroker, SIGHUP, administration, 
 
   await rename(log, `${log}.moved`);
   program.kill('SIGHUP');
-  while (!program.stderr.includes('SIGHUP: logs reopened'))
-    await new Promise((resolve) => setTimeout(resolve, 20));
+  await program.output(/SIGHUP: logs reopened/, 'stderr');
   const [rotated, restart] = await Promise.all([
     admin('#rotate-log'),
     cli('broker-restart', '-password', 'open sesame', '127.0.0.1', String(port)),
@@ -234,10 +226,7 @@ t.test('BRK-6 the program: port 0, pid file, RunBroker, SIGHUP, administration, 
 
 t.test('BRK-6.7 dumpregistry -count', async (t) => {
   const { broker, directory } = await openBroker(t);
-  for (const { text } of corpus()) {
-    const bytes = Buffer.from(text);
-    await broker.store.apply([{ kind: 'update', object: decodeSoif(bytes), bytes }]);
-  }
+  for (const { text } of corpus()) await storeObject(broker, text);
   await broker.maintenance.remove([2]);
   await broker.close();
   const counted = await cli('dumpregistry', '-count', directory);
@@ -258,8 +247,8 @@ t.test('BRK-6.1 --detach and #shutdown: broker.out, and a clean end', async (t) 
   });
   const stopped = await cli('broker', 'admin', '--password', 'open sesame', address, 'shutdown');
   t.match(stopped, { code: 0, stdout: 'Shutdown started\n' });
-  while ((await runningProcess(join(directory, 'admin', 'broker.pid'))) !== undefined)
-    await new Promise((resolve) => setTimeout(resolve, 20));
+  const pidFile = join(directory, 'admin', 'broker.pid');
+  await waitUntil(async () => (await runningProcess(pidFile)) === undefined);
   t.match(readFileSync(join(directory, 'broker.out'), 'utf8'), /#shutdown: stopping, .*stopped\n$/s);
 });
 

@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { cli, type Finished, PROGRAM } from '../helpers/cli.js';
+import { cli, type Finished, finishedOf, PROGRAM } from '../helpers/cli.js';
 import { exchange } from '../servers/gatherd/helpers.js';
-import { collectOutput, createDataDirectory, startProgram } from './gatherd-support.js';
+import { createDataDirectory, startProgram } from './gatherd-support.js';
 
 // About twenty programs are started in sequence, on a machine that may be busy.
 t.test('a link with a program’s name runs that program, and help and errors have its name', async (t) => {
@@ -19,9 +19,8 @@ t.test('a link with a program’s name runs that program, and help and errors ha
     await symlink(PROGRAM, join(path, name));
     return join(path, name);
   };
-  const run = async (program: string, ...words: readonly string[]): Promise<Finished> => {
-    return collectOutput(startProgram(t, words, ['ignore', 'pipe', 'pipe'], program));
-  };
+  const run = (program: string, ...words: readonly string[]): Promise<Finished> =>
+    finishedOf(startProgram(t, words, 'pipe', program));
   const names = ['gatherd', 'in.gatherd', 'Gatherer', 'gather.js'];
   for (const name of names) {
     const { code, stdout } = await run(await link(name), '--help');
@@ -107,7 +106,7 @@ t.test('G-117, G-152 to G-154: Gatherer FILE gathers, publishes, starts gatherd 
   t.equal(
     await readFile(join(path, 'RunGatherd'), 'utf8'),
     '#!/bin/sh\necho my own\n',
-    'a file of the user is kept',
+    "a user's file is kept",
   );
   await rm(join(path, 'RunGatherd'));
 

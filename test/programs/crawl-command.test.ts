@@ -1,22 +1,19 @@
 // Runs `harvest gatherer` with a crawl order that enables every feature, and controls it with `harvest crawl`.
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import type { CrawlOrderInput } from '../../servers/crawler/order/index.js';
-import { CliProcess, cli } from '../helpers/cli.js';
+import { CliProcess, cli, jsonLines } from '../helpers/cli.js';
+import { gate } from '../helpers/gate.js';
 import { page, Site } from '../helpers/site.js';
+import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { waitUntil } from '../helpers/wait-until.js';
+import { words } from '../helpers/words.js';
+import { writeGatherer } from './gathered-site.js';
 
 // About twenty processes are started in sequence.
 const PAGES = 12;
-
-function scratch(t: Test): string {
-  const directory = mkdtempSync(join(tmpdir(), 'harvest-crawl-command-'));
-  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
-  return directory;
-}
 
 /** Waits for a file. Fails if the process ends first. */
 function waitForFile(path: string, run: CliProcess): Promise<void> {
@@ -33,23 +30,17 @@ function writeOrder(directory: string, order: CrawlOrderInput): void {
 
 t.test('a crawl from the command line with every feature enabled', async (t) => {
   /** Lets the server answer /p5.html. */
-  let release: () => void = () => undefined;
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  let markRequested: () => void = () => undefined;
-  const requested = new Promise<void>((resolve) => {
-    markRequested = resolve;
-  });
+  const answer = gate();
+  const requested = gate();
   const chain = (i: number): string => page(`Page ${i}`, i + 1 < PAGES ? [`/p${i + 1}.html`] : []);
   await using site = await Site.start(
     Object.fromEntries(Array.from({ length: PAGES }, (_, i) => [`/p${i}.html`, chain(i)])),
   );
   site.pages.set('/p5.html', (_, response) => {
-    markRequested();
-    void released.then(() => response.writeHead(200, { 'content-type': 'text/html' }).end(chain(5)));
+    requested.open();
+    void answer.opened.then(() => response.writeHead(200, { 'content-type': 'text/html' }).end(chain(5)));
   });
-  const directory = scratch(t);
+  const directory = await temporaryDirectory(t);
   const everything: CrawlOrderInput = {
     name: 'everything',
     recoveryJournal: true,
@@ -58,24 +49,13 @@ t.test('a crawl from the command line with every feature enabled', async (t) => 
     checkpointMinutes: 60,
   };
   writeOrder(directory, { ...everything, pauseAtStart: true });
-  const configuration = join(directory, 'crawl.cf');
-  writeFileSync(
-    configuration,
-    `Gatherer-Name: Test\nTop-Directory: ${directory}\nCrawl-Order: order.json\nAccess-Delay: 0\n<RootNodes>\n${site.url}/p0.html URL=500\n</RootNodes>\n`,
-  );
+  const nodes = `<RootNodes>\n${site.url}/p0.html URL=500\n</RootNodes>\n`;
+  const configuration = writeGatherer(directory, `Crawl-Order: order.json\nAccess-Delay: 0\n${nodes}`);
   const data = join(directory, 'data');
   const gatherArgs = (to = data) => ['gatherer', configuration, '--no-daemon', '--json', '--data', to];
   const crawl = async (...words: readonly string[]) => {
-    const { code, stdout, stderr } = await cli('crawl', ...words, '--data', data);
-    return {
-      code,
-      stdout,
-      stderr,
-      lines: stdout
-        .split('\n')
-        .filter((line) => line.startsWith('{'))
-        .map((line) => JSON.parse(line)),
-    };
+    const done = await cli('crawl', ...words, '--data', data);
+    return { ...done, lines: done.stdout.startsWith('{') ? jsonLines(done.stdout) : [] };
   };
 
   const first = new CliProcess(gatherArgs());
@@ -84,7 +64,7 @@ t.test('a crawl from the command line with every feature enabled', async (t) => 
     { queued: 1, inProcess: 0, queues: { ready: 1 } },
   ]);
   t.equal((await crawl('resume')).code, 0);
-  await requested;
+  await requested.opened;
   t.match((await crawl('report', 'queues', '--json')).lines, [
     { state: 'in-process', count: 1, lastPeeked: `${site.url}/p5.html` },
   ]);
@@ -93,7 +73,7 @@ t.test('a crawl from the command line with every feature enabled', async (t) => 
   const checkpoint = await crawl('checkpoint', '--json');
   t.match(checkpoint.lines, [{ checkpoint: { queued: 1, succeeded: 5 } }]);
   t.match((await crawl('pause')).stdout, /paus/);
-  release();
+  answer.open();
   t.equal((await crawl('stop')).code, 0);
   const { code, stdout, stderr } = await first.finished;
   t.equal(code, 0, stderr);
@@ -174,21 +154,13 @@ t.test('a crawl from the command line with every feature enabled', async (t) => 
 
   // CRAWL-17.1.2: from the journal as it was when the crawl was stopped, into an empty directory.
   const other = join(directory, 'other');
-  const recovered = await cli(
-    'crawl',
-    'recover',
-    '--journal',
-    ...parts,
-    '--json',
-    '--data',
-    other,
-    configuration,
-  );
+  const fromJournal = words`crawl recover --journal ${parts} --data ${other} ${configuration}`;
+  const recovered = await cli(...fromJournal, '--json');
   t.match(
     { ...recovered, stdout: JSON.parse(recovered.stdout || '{}') },
     { code: 0, stdout: { noted: 6, queued: 1, badLines: 0 } },
   );
-  const again = await cli('crawl', 'recover', '--journal', ...parts, '--data', other, configuration);
+  const again = await cli(...fromJournal);
   t.match(again, { code: 2, stderr: /interrupted run/ });
   site.requests.length = 0;
   const rest = await cli(...gatherArgs(other));
@@ -200,18 +172,14 @@ t.test('a crawl from the command line with every feature enabled', async (t) => 
 });
 
 t.test('CRAWL-19 harvest crawl order and settings', async (t) => {
-  const directory = scratch(t);
+  const directory = await temporaryDirectory(t);
   const file = join(directory, 'order.json');
   const text = await cli('crawl', 'order', '--default');
   t.match(text, {
     code: 0,
     stdout: /\/\/ Bandwidth limit of the whole crawl; 0: no limit \(.*KB\/s; CRAWL-7\.6\)/,
   });
-  t.equal(
-    (await cli('crawl', 'order')).stdout,
-    text.stdout,
-    'the default order is printed without an option too',
-  );
+  t.equal((await cli('crawl', 'order')).stdout, text.stdout, 'the default without an option');
   writeFileSync(file, text.stdout);
   t.match(await cli('crawl', 'order', '--check', file), {
     code: 0,

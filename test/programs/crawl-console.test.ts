@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { frontierLine } from '../../servers/cli/crawl/tables.js';
-import { CliProcess, cli } from '../helpers/cli.js';
+import { CliProcess, cli, jsonLines } from '../helpers/cli.js';
 import { consoleScene } from '../servers/crawler/console-scene.js';
 
 // Each test starts processes, which takes long on a busy machine.
@@ -23,21 +23,11 @@ t.test('harvest crawl report', async (t) => {
       '',
     ].join('\n'),
   );
-  t.same(
-    json.stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line)),
-    crawl.queueReports,
-  );
+  t.same(jsonLines(json.stdout), crawl.queueReports);
   t.match(all.stdout, /^example: running, crawling for 1 h 2 min\n/);
   t.match(all.stdout, /\nRobots\nSERVER .*\nb\.example:8080 +has rules +7 s +3\n/);
   t.match(all.stdout, /\nChain\nCHAIN .*\nfetch +http +1,240\n/);
-  t.match(
-    all.stdout,
-    /1 min 5 s ago +-2 {2}http:\/\/b\.example\/ \[2Jgone/,
-    'no escape sequence reaches the terminal',
-  );
+  t.match(all.stdout, /1 min 5 s ago +-2 {2}http:\/\/b\.example\/ \[2Jgone/, 'no escape sequences');
   const frontier = frontierLine(crawl.snapshot());
   t.match(frontier, /^71 queued, 1 in process; queues: 11 exhausted, 1 inactive, 0 ready, 1 in process/);
   t.notMatch(frontier, '\n', 'the frontier takes one line');
@@ -77,5 +67,5 @@ t.test('harvest crawl watch', async (t) => {
   crawl.stop();
   const { code, stdout } = await watching.finished;
   t.equal(code, 0, 'the command ends with the crawl');
-  t.match(JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? ''), { state: 'finished' });
+  t.match(jsonLines(stdout).at(-1), { state: 'finished' });
 });

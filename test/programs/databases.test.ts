@@ -1,5 +1,5 @@
 // The original database tools as processes, under their original names.
-import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -10,16 +10,18 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import t, { type Test } from 'tap';
-import { CliProcess, cli, type Finished, PROGRAM } from '../helpers/cli.js';
-import { PLAIN_NODE } from '../helpers/plain-node.js';
+import t from 'tap';
+import { cli, cliWithInput, type Finished, finishedOf, PROGRAM } from '../helpers/cli.js';
 import { page, Site } from '../helpers/site.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { waitUntil } from '../helpers/wait-until.js';
+import { words } from '../helpers/words.js';
+import { exchange } from '../servers/gatherd/helpers.js';
 import { BARE, contentOf, databaseOf, ONE, TWO, wrapped } from '../storage/databases/helpers.js';
+import { startGatherd } from './gatherd-support.js';
+import { gatherSite, writeGatherer } from './gathered-site.js';
 
 // Each test starts processes, which takes long on a busy machine.
 const NAMES = ['mktemplate', 'template2db', 'mergedb', 'mkindex', 'consoldb', 'cleandb'];
@@ -32,7 +34,7 @@ function createOriginalPrograms(directory: string): string {
   mkdirSync(links);
   for (const name of NAMES) {
     symlinkSync(PROGRAM, join(links, name));
-    const script = `#!/bin/sh\nexec env ${PLAIN_NODE.join(' ')} '${join(links, name)}' "$@"\n`;
+    const script = `#!/bin/sh\nexec '${process.execPath}' '${join(links, name)}' "$@"\n`;
     writeFileSync(join(bin, name), script, { mode: 0o755 });
   }
   return bin;
@@ -40,34 +42,13 @@ function createOriginalPrograms(directory: string): string {
 
 /** Runs a line of shell with the original programs in PATH. */
 function shell(line: string, cwd: string, bin: string): Promise<Finished> {
-  return new Promise((resolve) => {
-    const env = { ...process.env, PATH: `${bin}:${process.env.PATH ?? ''}` };
-    execFile('sh', ['-c', line], { cwd, env }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code ?? 1), signal: null, stdout, stderr });
-    });
-  });
+  const env = { ...process.env, PATH: `${bin}:${process.env.PATH ?? ''}` };
+  return finishedOf(spawn('sh', ['-c', line], { cwd, env }));
 }
 
 /** Starts a command whose standard input is open. */
 function startTool(...args: readonly string[]): ChildProcessWithoutNullStreams {
-  return spawn('env', [...PLAIN_NODE, PROGRAM, ...args]);
-}
-
-/** Runs a command with data on standard input. */
-async function runWithInput(input: string | Buffer, ...args: readonly string[]): Promise<Finished> {
-  const child = startTool(...args);
-  let stdout = '';
-  let stderr = '';
-  child.stdout.on('data', (chunk: Buffer) => {
-    stdout += chunk.toString('latin1');
-  });
-  child.stderr.on('data', (chunk: Buffer) => {
-    stderr += chunk.toString('latin1');
-  });
-  child.stdin.on('error', () => undefined).end(input);
-  return new Promise((resolve) => {
-    child.once('close', (code, signal) => resolve({ code, signal, stdout, stderr }));
-  });
+  return spawn(process.execPath, [PROGRAM, ...args]);
 }
 
 /** Polls until the condition holds. Fails if the child ends first. */
@@ -84,28 +65,6 @@ async function killAndWait(child: ChildProcessWithoutNullStreams): Promise<void>
   await closed;
 }
 
-/** Sends lines to gatherd and returns its answer. */
-function exchange(port: number, lines: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let text = '';
-    const socket = connect(port, '127.0.0.1', () => socket.write(lines));
-    socket.setEncoding('latin1').on('data', (chunk: string) => {
-      text += chunk;
-    });
-    socket.once('close', () => resolve(text)).once('error', reject);
-  });
-}
-
-async function startGatherd(t: Test, directory: string): Promise<number> {
-  const gatherd = new CliProcess(['gatherd', '-d', directory, '0']);
-  t.teardown(async () => {
-    gatherd.kill('SIGTERM');
-    await gatherd.finished;
-  });
-  const [, port = ''] = await gatherd.output(/^ready gatherd=127\.0\.0\.1:(\d+)$/m);
-  return Number(port);
-}
-
 t.test('G-140: the example of the manual works as printed, up to the objects of gatherd', async (t) => {
   const directory = await temporaryDirectory(t);
   const data = join(directory, 'data');
@@ -120,12 +79,8 @@ t.test('G-140: the example of the manual works as printed, up to the objects of 
     '@FILE { http://www.example.org/paper.ps\nmy-manual-attribute:\tthis is a neat attribute\n}\n',
   );
   t.equal((await shell('mkindex', data, bin)).code, 0);
-  const port = await startGatherd(t, data);
-  t.match(
-    await exchange(port, 'SEND-UPDATE 0\nQUIT\n'),
-    automatic,
-    'gatherd serves the object without the annotation',
-  );
+  const port = (await startGatherd(t, '-d', data, '0')).port;
+  t.match(await exchange(t, port, 'SEND-UPDATE 0\nQUIT\n'), automatic, 'without the annotation');
   for (const line of [
     'mktemplate annotations | template2db annotations.gdbm',
     'mergedb PRODUCTION.new PRODUCTION.gdbm annotations.gdbm',
@@ -142,7 +97,7 @@ t.test('G-140: the example of the manual works as printed, up to the objects of 
   // The daemon notices a new generation after a short delay.
   let served = '';
   await waitUntil(async () => {
-    served = await exchange(port, 'SEND-UPDATE 0\nQUIT\n');
+    served = await exchange(t, port, 'SEND-UPDATE 0\nQUIT\n');
     return served.includes('my-manual-attribute');
   });
   t.match(served, merged, 'GATHERD-10.5: gatherd serves all four attributes');
@@ -158,56 +113,45 @@ t.test('G-140: the script that merges annotations is right after any number of r
   mkdirSync(data);
   const bin = createOriginalPrograms(directory);
   await using site = await Site.start({ '/': page('first', []) });
-  writeFileSync(
-    join(directory, 'gatherer.cf'),
-    `Gatherer-Name: annotated\nTop-Directory: ${directory}\nRefresh-Rate: 0\n<RootNodes>\n${site.url}/ Delay=0\n</RootNodes>\n`,
-  );
+  const nodes = `<RootNodes>\n${site.url}/ Delay=0\n</RootNodes>\n`;
+  const file = writeGatherer(directory, `Refresh-Rate: 0\n${nodes}`);
   writeFileSync(join(data, 'annotations'), `@FILE { ${site.url}/\nmy-manual-attribute:\tneat\n}\n`);
   const script =
     'mktemplate annotations | template2db annotations.gdbm && ' +
     'mergedb PRODUCTION.new PRODUCTION.gdbm annotations.gdbm && mv PRODUCTION.new PRODUCTION.gdbm && mkindex';
   for (const title of ['first', 'second', 'second', 'third']) {
     site.pages.set('/', page(title, []));
-    const run = await cli('gatherer', '--force', '--no-daemon', join(directory, 'gatherer.cf'));
+    const run = await cli('gatherer', '--force', '--no-daemon', file);
     t.equal(run.code, 0, run.stderr);
     const merged = await shell(script, data, bin);
     t.same([merged.code, merged.stderr], [0, ''], 'the script works');
     const published = (await cli('gdbmutil', 'dump', join(data, 'generations'))).stdout;
-    t.match(
-      published,
-      new RegExp(`^title\\{\\d+\\}:\\t${title}$`, 'im'),
-      'the object is that of the last run',
-    );
+    t.match(published, new RegExp(`^title\\{\\d+\\}:\\t${title}$`, 'im'), 'the object of the last run');
     t.match(published, /^my-manual-attribute\{4\}:\tneat$/im, 'and has the annotation');
   }
 });
 
 t.test('G-133 to G-135: cleandb, rmbinary and gdbmutil change what a Gatherer has published', async (t) => {
-  const directory = await temporaryDirectory(t);
-  const production = join(directory, 'data', 'PRODUCTION.gdbm');
-  await using site = await Site.start({ '/': page('one', ['/two']), '/two': page('two', []) });
-  writeFileSync(
-    join(directory, 'gatherer.cf'),
-    `Gatherer-Name: edited\nTop-Directory: ${directory}\n<RootNodes>\n${site.url}/ Delay=0\n</RootNodes>\n`,
-  );
-  t.equal((await cli('gatherer', '--no-daemon', join(directory, 'gatherer.cf'))).code, 0);
+  const pages = { '/': page('one', ['/two']), '/two': page('two', []) };
+  const { directory, data, url } = await gatherSite(t, pages);
+  const production = join(data, 'PRODUCTION.gdbm');
   const published = async (): Promise<string> =>
-    (await cli('gdbmutil', 'list', join(directory, 'data', 'generations'))).stdout;
+    (await cli('gdbmutil', 'list', join(data, 'generations'))).stdout;
   for (const command of [
     ['cleandb', '-truncate', production],
     ['rmbinary', production],
     ['expiredb', production],
     ['gdbmutil', 'reorganize', production],
-    ['gdbmutil', 'delete', production, `${site.url}/two`],
+    ['gdbmutil', 'delete', production, `${url}two`],
   ]) {
     const done = await cli(...command);
     t.equal(done.code, 0, `${command.join(' ')}: ${done.stderr}`);
     t.match(done.stderr, /is made from the 2 published objects; "harvest mkindex" publishes it/);
     if (command[1] !== 'delete') unlinkSync(production);
   }
-  t.equal(await published(), `${site.url}/\n${site.url}/two\n`, 'nothing is published by that');
-  t.equal((await cli('mkindex', join(directory, 'data'))).code, 0);
-  t.equal(await published(), `${site.url}/\n`);
+  t.equal(await published(), `${url}\n${url}two\n`, 'nothing is published by that');
+  t.equal((await cli('mkindex', data)).code, 0);
+  t.equal(await published(), `${url}\n`);
   const empty = await cli('cleandb', join(directory, 'PRODUCTION.gdbm'));
   t.same([empty.code, /there is no/.test(empty.stderr)], [1, true], 'a directory without objects');
 });
@@ -231,7 +175,7 @@ t.test('a tool that is killed with -9 leaves the old database intact', async (t)
   t.same(readdirSync(directory), ['a.gdbm'], 'its changes are rolled back');
 
   const fifo = join(directory, 'fifo');
-  await new Promise((resolve) => execFile('mkfifo', [fifo], resolve));
+  t.equal(spawnSync('mkfifo', [fifo]).status, 0);
   const merging = startTool('mergedb', '--force', path, fifo, path);
   await waitFor(merging, () => readdirSync(directory).some((name) => name.startsWith('.a.gdbm.new-')));
   await killAndWait(merging);
@@ -265,23 +209,18 @@ t.test('an interrupted tool undoes its changes and exits with 130', async (t) =>
 t.test('G-135: gdbmutil, every command', async (t) => {
   const directory = await temporaryDirectory(t);
   const path = join(directory, 'a.gdbm');
-  t.match(await runWithInput(TWO, 'gdbmutil', 'put', path), {
+  t.match(await cliWithInput(TWO, 'gdbmutil', 'put', path), {
     code: 0,
     stdout: 'gdbmutil: 1 added, 0 replaced, 1 objects\n',
   });
   const [another, several] = await Promise.all([
-    runWithInput(TWO, 'gdbmutil', 'put', path, 'http://h/9'),
-    runWithInput(ONE + TWO, 'gdbmutil', 'put', path),
+    cliWithInput(TWO, 'gdbmutil', 'put', path, 'http://h/9'),
+    cliWithInput(ONE + TWO, 'gdbmutil', 'put', path),
   ]);
   t.match(another, { code: 1, stderr: /is about http:\/\/h\/2/ });
   t.match(several, { code: 1, stderr: /more than one object/ });
-  const loaded = await runWithInput(
-    gzipSync(wrapped({ updated: ONE + BARE })),
-    'gdbmutil',
-    'load',
-    path,
-    '--json',
-  );
+  const update = gzipSync(wrapped({ updated: ONE + BARE }));
+  const loaded = await cliWithInput(update, ...words`gdbmutil load ${path} --json`);
   t.same(JSON.parse(loaded.stdout), { read: 2, added: 2, replaced: 0, deleted: 0, objects: 3 });
   const [list, details, get, missing] = await Promise.all([
     cli('gdbmutil', 'list', path),
@@ -314,7 +253,7 @@ t.test('G-135: gdbmutil, every command', async (t) => {
   t.same([count.stdout, streamed.stdout, imported.code], ['2\n', '2\n', 0]);
   t.equal(contentOf(join(directory, 'b')), dump);
   t.match(await cli('gdbmutil', 'reorganize', path), { code: 0, stdout: 'gdbmutil: 2 objects\n' });
-  t.equal((await runWithInput(TWO, 'gdbmutil', 'load', '--replace', path)).code, 0);
+  t.equal((await cliWithInput(TWO, 'gdbmutil', 'load', '--replace', path)).code, 0);
   t.equal(contentOf(path), TWO);
 });
 
@@ -340,7 +279,7 @@ t.test('the maintenance tools report their counts and refuse files that they mus
 
   writeFileSync(path('soif'), ONE);
   const tools = ['expiredb', 'cleandb', 'rmbinary', 'template2db'];
-  const refusals = await Promise.all(tools.map((tool) => runWithInput(ONE, tool, path('soif'))));
+  const refusals = await Promise.all(tools.map((tool) => cliWithInput(ONE, tool, path('soif'))));
   for (const [i, refused] of refusals.entries()) {
     t.match(refused, { code: 1, stdout: '' }, `${tools[i]} refuses`);
     t.match(
@@ -350,7 +289,7 @@ t.test('the maintenance tools report their counts and refuse files that they mus
   }
   t.equal(readFileSync(path('soif'), 'latin1'), ONE);
   const [wrongName, wrongUsage, wrongTime, taken] = await Promise.all([
-    runWithInput('', 'template2db', path('x'), path('none')),
+    cliWithInput('', 'template2db', path('x'), path('none')),
     cli('mergedb', path('p'), path('a')),
     cli('expiredb', '--now', 'tomorrow', path('a')),
     cli('mergedb', path('a'), path('a'), path('b')),
@@ -415,12 +354,8 @@ t.test('G-115: an original data directory is folded without touching it', async 
   t.match(JSON.parse(folded.stdout), { cleandb: { read: 2 }, mkindex: { objects: 2 } });
   t.notMatch(folded.stdout, /expiredb|mkcompressed/);
   t.ok(readFileSync(join(directory, 'All-Templates.gz')).equals(templates));
-  const port = await startGatherd(t, directory);
-  t.match(
-    await exchange(port, 'SEND-UPDATE 0\nQUIT\n'),
-    `@UPDATE {\n${ONE}${TWO}}\n`,
-    'gatherd serves the objects',
-  );
+  const port = (await startGatherd(t, '-d', directory, '0')).port;
+  t.match(await exchange(t, port, 'SEND-UPDATE 0\nQUIT\n'), `@UPDATE {\n${ONE}${TWO}}\n`, 'the objects');
   const none = join(directory, 'none');
   const [nothing, unpublished] = await Promise.all([cli('folddb', none), cli('mkcompressed', none)]);
   t.match(nothing, { code: 1, stderr: /nothing to export/ });

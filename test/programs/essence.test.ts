@@ -8,6 +8,7 @@ import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { DatabaseFile } from '../../storage/databases/index.js';
 import { cli } from '../helpers/cli.js';
+import { words } from '../helpers/words.js';
 import { attributesOf } from '../servers/essence/helpers.js';
 import { tar } from '../servers/essence/unnest-fixtures.js';
 
@@ -23,12 +24,7 @@ t.test('E-5 harvest essence FILE...: SOIF in the order given, components embedde
   });
   const [text, archive] = [join(directory, 'a.txt'), join(directory, 'x.tgz')];
   const { code, stdout, stderr } = await cli(
-    'essence',
-    archive,
-    text,
-    join(directory, 'bad.gif'),
-    '--gatherer-name',
-    'me',
+    ...words`essence ${archive} ${text} ${join(directory, 'bad.gif')} --gatherer-name me`,
   );
   t.equal(code, 0);
   t.equal(stderr, '');
@@ -81,15 +77,8 @@ t.test('section 11 --type-only, --explain with file and line, --json, -f, --libd
   });
   const path = (name: string) => join(directory, name);
   symlinkSync('a.txt', path('link'));
-  const types = await cli(
-    'essence',
-    '--type-only',
-    '--explain',
-    '--libdir',
-    path('lib'),
-    path('a.txt'),
-    path('link'),
-  );
+  const steps = words`essence --type-only --explain --libdir ${path('lib')}`;
+  const types = await cli(...steps, path('a.txt'), path('link'));
   t.equal(types.stdout, `Notes\t${urlOf(path('a.txt'))}\nSymbolicLink\t${urlOf(path('link'))}\n`);
   t.match(types.stderr, `by name, "a.txt": Notes (${path('lib/byname.cf')}:2)\n`);
   t.match(types.stderr, 'by content, "symbolic link to a.txt": SymbolicLink (bycontent.cf:');
@@ -101,16 +90,8 @@ t.test('section 11 --type-only, --explain with file and line, --json, -f, --libd
     found.steps.map(({ how }) => how),
     ['url', 'name'],
   );
-  const allowed = await cli(
-    'essence',
-    '--json',
-    '--allowlist',
-    path('allow'),
-    '--stoplist',
-    path('none'),
-    path('a.txt'),
-    path('b.ps'),
-  );
+  const lists = words`--allowlist ${path('allow')} --stoplist ${path('none')}`;
+  const allowed = await cli('essence', '--json', ...lists, path('a.txt'), path('b.ps'));
   const lines = allowed.stdout.trim().split('\n');
   t.equal(lines.length, 1);
   const object: { url: string } = JSON.parse(lines[0]!);
@@ -133,12 +114,7 @@ t.test('exit statuses: 1 for a missing document, 2 for wrong usage or configurat
 
 t.test('E-45 errors of a component are reported on standard error', async (t) => {
   const directory = t.testdir({
-    'x.tar': Buffer.from(
-      tar([
-        ['../up.txt', 'x'],
-        ['ok.txt', 'y'],
-      ]),
-    ),
+    'x.tar': Buffer.from(tar(Object.entries({ '../up.txt': 'x', 'ok.txt': 'y' }))),
   });
   const { code, stderr, stdout } = await cli('essence', join(directory, 'x.tar'));
   t.equal(code, 0);
@@ -150,16 +126,8 @@ t.test('E-5 --dbdir stores the objects, --log has the messages in the line head 
   const directory = t.testdir({ 'a.txt': 'First words.\n', 'b.arj': Buffer.from('\x60\xea', 'latin1') });
   const path = (name: string) => join(directory, name);
   const log = path('essence.log');
-  const first = await cli(
-    'essence',
-    '--dbdir',
-    path('db'),
-    '--log',
-    log,
-    path('a.txt'),
-    path('none'),
-    path('b.arj'),
-  );
+  const files = [path('a.txt'), path('none'), path('b.arj')];
+  const first = await cli(...words`essence --dbdir ${path('db')} --log ${log} ${files}`);
   t.equal(first.code, 1, 'one of the files is missing');
   t.equal(first.stdout, 'essence: 2 added, 0 replaced, 2 objects\n');
   t.equal(first.stderr, '', 'messages go to the log');
@@ -181,16 +149,8 @@ t.test('E-5 --dbdir stores the objects, --log has the messages in the line head 
       [urlOf(path('b.arj')), 'b.arj\n'],
     ],
   );
-  const second = await cli(
-    'essence',
-    '--dbdir',
-    path('db'),
-    '--json',
-    '--no-access',
-    '--max-deletions',
-    '1',
-    path('a.txt'),
-  );
+  const options = words`--dbdir ${path('db')} --json --no-access --max-deletions 1`;
+  const second = await cli('essence', ...options, path('a.txt'));
   t.same(JSON.parse(second.stdout), { added: 0, replaced: 1, objects: 2 });
   t.notOk('Partial-Text' in stored()[0]![1], 'E-119 the new object is in the rewritten file');
 });

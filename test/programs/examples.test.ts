@@ -8,7 +8,6 @@ import { gunzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { SectionDecoder, type SoifObject } from '../../protocols/soif/index.js';
 import { PROGRAM } from '../helpers/cli.js';
-import { PLAIN_NODE } from '../helpers/plain-node.js';
 
 // Each test starts processes, which takes long on a busy machine.
 const EXAMPLES = join(dirname(fileURLToPath(import.meta.resolve('#package.json'))), 'examples');
@@ -17,8 +16,8 @@ const EXAMPLES = join(dirname(fileURLToPath(import.meta.resolve('#package.json')
 function runExample(t: Test, example: number | string, directory = t.testdir({})): SoifObject[] {
   const name = typeof example === 'number' ? `example-${example}` : example;
   cpSync(join(EXAMPLES, name), directory, { recursive: true });
-  const words = [...PLAIN_NODE, PROGRAM, 'gatherer', '--no-daemon', `${name}.cf`];
-  const { status, stderr } = spawnSync('env', words, { cwd: directory, encoding: 'utf8', timeout: 600_000 });
+  const words = [PROGRAM, 'gatherer', '--no-daemon', `${name}.cf`];
+  const { status, stderr } = spawnSync(process.execPath, words, { cwd: directory, encoding: 'utf8' });
   t.equal(status, 0, stderr);
   t.equal(readFileSync(join(directory, 'log.errors'), 'utf8'), '');
   const decoder = new SectionDecoder();
@@ -49,18 +48,10 @@ t.test("G-164 example 1: a RootNode and a LeafNode; bookkeeping attributes in th
   t.equal(object.type, 'FILE');
   t.same(
     object.attributes.slice(0, 10).map(({ name }) => name),
-    [
-      'Time-to-Live',
-      'Last-Modification-Time',
-      'Refresh-Rate',
-      'Gatherer-Name',
-      'Gatherer-Host',
-      'Gatherer-Version',
-      'Update-Time',
-      'Type',
-      'File-Size',
-      'MD5',
-    ],
+    (
+      'Time-to-Live Last-Modification-Time Refresh-Rate Gatherer-Name Gatherer-Host Gatherer-Version Update-Time Type ' +
+      'File-Size MD5'
+    ).split(' '),
   );
   t.equal(object.text('Time-to-Live'), '9676800');
   t.equal(object.text('Refresh-Rate'), '2419200');
@@ -161,7 +152,6 @@ t.test("CRAWL-11.1 own-processor: an operator's processor counts documents in a 
 t.test('own-modules: a fetcher, a summarizer and an unpacker of the operator (E-46, E-60)', async (t) => {
   const server = spawn(process.execPath, ['spartan-server.mjs', 'documents', '9667'], {
     cwd: join(EXAMPLES, 'own-modules'),
-    env: { ...process.env, NODE_OPTIONS: '' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   t.teardown(() => server.kill());

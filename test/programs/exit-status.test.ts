@@ -1,11 +1,10 @@
 // Exit statuses of the program for each class of errors.
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import t, { type Test } from 'tap';
-import { cli, type Finished, PROGRAM } from '../helpers/cli.js';
-import { PLAIN_NODE } from '../helpers/plain-node.js';
+import t from 'tap';
+import { cli, type Finished, finishedOf, PROGRAM } from '../helpers/cli.js';
+import { temporaryDirectory } from '../helpers/temporary-directory.js';
 
 const ERRORS = new URL('../../protocols/errors.js', import.meta.url).href;
 
@@ -19,31 +18,11 @@ function runWithFailure(expression: string): Promise<Finished> {
 /** Runs a command in a process that first loads a module, given as source text. */
 function runWithPreload(module: string, ...words: readonly string[]): Promise<Finished> {
   const preload = `data:text/javascript,${encodeURIComponent(module)}`;
-  const [interpreter = '', ...options] = PLAIN_NODE;
-  const child = spawn('env', [interpreter, ...options, '--import', preload, PROGRAM, ...words], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
-  return new Promise((resolve) => {
-    child.once('close', (code, signal) => resolve({ code, signal, stdout, stderr }));
-  });
-}
-
-async function scratchDirectory(t: Test): Promise<string> {
-  const path = await mkdtemp(join(tmpdir(), 'harvest-exit-'));
-  t.teardown(() => rm(path, { recursive: true, force: true }));
-  return path;
+  return finishedOf(spawn(process.execPath, ['--import', preload, PROGRAM, ...words]));
 }
 
 t.test('2 and one sentence: the command line or a configuration file is wrong', async (t) => {
-  const path = await scratchDirectory(t);
+  const path = await temporaryDirectory(t);
   const file = join(path, 'wrong.cf');
   await writeFile(file, 'Gatherer-Name: Test\nGatherer-Port: many\n<RootNodes>\n</RootNodes>\n');
   for (const [words, sentence] of [
@@ -64,7 +43,7 @@ t.test('2 and one sentence: the command line or a configuration file is wrong', 
 });
 
 t.test('1 and one sentence: refused, damaged or missing, by the kit or by the system', async (t) => {
-  const path = await scratchDirectory(t);
+  const path = await temporaryDirectory(t);
   const missing = await cli('robots', 'check', '--file', join(path, 'none'), '--agent', 'a', '/');
   t.equal(missing.code, 1);
   t.match(missing.stderr, /^harvest: ENOENT: .*\n$/);
@@ -72,10 +51,8 @@ t.test('1 and one sentence: refused, damaged or missing, by the kit or by the sy
   t.equal(noStore.code, 1);
   t.notMatch(noStore.stderr, /^ +at /m);
   for (const name of ['RefusedError', 'StorageError', 'ConnectionError']) {
-    t.match(await runWithFailure(`new errors.${name}('injected')`), {
-      code: 1,
-      stderr: 'harvest: injected\n',
-    });
+    const failed = await runWithFailure(`new errors.${name}('injected')`);
+    t.match(failed, { code: 1, stderr: 'harvest: injected\n' });
   }
 });
 
@@ -90,9 +67,8 @@ t.test('70 and a stack: a bug', async (t) => {
     t.equal(code, 70, expression);
     t.match(stderr, /^harvest: internal error: \w*Error: injected\n +at /);
   }
-  t.match(await runWithFailure("new Error('injected', { cause: new Error('deeper') })"), {
-    stderr: /deeper/,
-  });
+  const caused = await runWithFailure("new Error('injected', { cause: new Error('deeper') })");
+  t.match(caused.stderr, /deeper/);
   t.match(await runWithFailure("'injected'"), { code: 70, stderr: "harvest: internal error: 'injected'\n" });
   const later = await runWithPreload(
     // The program listens from its start on, and cat never ends.

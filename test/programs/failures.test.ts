@@ -1,13 +1,12 @@
 // `harvest run` says what failed: on the screen, in the log, by its exit status.
 import { chmodSync, existsSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
-import { CliProcess, cli } from '../helpers/cli.js';
+import { ANY_PORTS, CliProcess, cli } from '../helpers/cli.js';
+import { gate } from '../helpers/gate.js';
 import { page, Site } from '../helpers/site.js';
 import { waitUntil } from '../helpers/wait-until.js';
-
-const PORTS = ['gatherd', 'broker', 'web', 'references'].flatMap((name) => [`--${name}-port`, '0']);
+import { words } from '../helpers/words.js';
 
 /** The site's pages: two of three links are broken, and a root that is redirected to one of them. */
 const PAGES = {
@@ -23,14 +22,7 @@ t.test('a root that gave nothing: a reason on the screen, exit status 1; others 
   const data = t.testdir();
   const roots = [`${site.url}/gone.html`, `${site.url}/moved.html`, `${site.url}/`];
   const { code, stdout, stderr } = await cli(
-    'run',
-    '--once',
-    '--delay',
-    '0',
-    '--data',
-    data,
-    ...PORTS,
-    ...roots,
+    ...words`run --once --delay 0 --data ${data} ${ANY_PORTS} ${roots}`,
   );
   t.equal(code, 1, stderr);
   t.match(stderr, `${site.url}/gone.html: nothing was gathered from this root: status 404`);
@@ -39,7 +31,7 @@ t.test('a root that gave nothing: a reason on the screen, exit status 1; others 
   t.match(stderr, /^ {2}status 404: \d documents, the first is http:/m, 'reasons of documents');
   t.match(stderr, `  all failures: ${join(data, 'gatherer/log.errors')}`);
   t.match(JSON.parse(stdout), { objects: 2 });
-  const again = await cli('run', '--once', '--delay', '0', '--data', data, ...PORTS, `${site.url}/`);
+  const again = await cli('run', '--once', '--delay', '0', '--data', data, ...ANY_PORTS, `${site.url}/`);
   t.equal(again.code, 0, 'broken links alone are no failure');
 });
 
@@ -51,7 +43,7 @@ t.test(
     chmodSync(join(root, 'public', 'private'), 0o700);
     chmodSync(join(root, 'data'), 0o777);
     const run = new CliProcess(
-      ['run', '--once', '--data', join(root, 'data'), ...PORTS, join(root, 'public')],
+      ['run', '--once', '--data', join(root, 'data'), ...ANY_PORTS, join(root, 'public')],
       {},
       ['setpriv', '--reuid=65534', '--clear-groups'],
     );
@@ -61,16 +53,10 @@ t.test(
 );
 
 t.test('a port that is taken: the sentence names the option', async (t) => {
-  const taken = createServer().listen(0, '127.0.0.1');
-  t.teardown(() => taken.close());
-  await new Promise((listening) => taken.once('listening', listening));
-  const address = taken.address();
-  const port = typeof address === 'object' ? String(address?.port) : '';
+  await using taken = await Site.start({});
+  const { port } = taken;
   for (const name of ['gatherd', 'broker', 'web', 'references', 'documents']) {
-    const options = ['gatherd', 'broker', 'web', 'references', 'documents'].flatMap((each) => [
-      `--${each}-port`,
-      each === name ? port : '0',
-    ]);
+    const options = words`${ANY_PORTS} --documents-port 0 --${name}-port ${port}`;
     const { code, stderr } = await cli('run', '--data', t.testdir(), ...options);
     t.equal(code, 1, stderr);
     t.match(stderr, new RegExp(`cannot listen on 127.0.0.1:${port}: .*--${name}-port chooses another port`));
@@ -78,20 +64,17 @@ t.test('a port that is taken: the sentence names the option', async (t) => {
 });
 
 t.test('the console of a run: `harvest crawl` pauses, reports and continues it', async (t) => {
-  let released: (() => void) | undefined;
-  const release = new Promise<void>((done) => {
-    released = done;
-  });
+  const release = gate();
   await using site = await Site.start({
     ...PAGES,
     // The crawl is not over before the commands have been tried.
     '/b.html': async (_, response) => {
-      await release;
+      await release.opened;
       response.end('late');
     },
   });
   const data = t.testdir();
-  const run = new CliProcess(['run', '--delay', '0', '--data', data, ...PORTS, `${site.url}/`]);
+  const run = new CliProcess(['run', '--delay', '0', '--data', data, ...ANY_PORTS, `${site.url}/`]);
   t.teardown(() => run.child.kill('SIGKILL'));
   const file = join(data, 'gatherer', 'crawl', 'console.json');
   await waitUntil(() => existsSync(file) || run.child.exitCode !== null);
@@ -102,7 +85,7 @@ t.test('the console of a run: `harvest crawl` pauses, reports and continues it',
   t.equal(report.code, 0, report.stderr);
   t.match(report.stdout, /127\.0\.0\.1/);
   t.equal((await cli('crawl', 'resume', '--data', data)).code, 0);
-  released?.();
+  release.open();
   await run.output(/^ready /m);
   for (const words of [['report', 'all'], ['pause']])
     t.match(await cli('crawl', ...words, '--data', data), {

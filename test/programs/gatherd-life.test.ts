@@ -26,11 +26,7 @@ t.test('a second daemon on a directory names the first; after kill -9 the next o
   t.equal(elsewhere.code, 1);
   t.match(elsewhere.stderr, /^gatherd: cannot listen on .*EADDRINUSE.* \(another port can be given\)\n$/m);
   const separate = await startGatherd(t, '--pid-file', 'separate.pid', '-d', path, '0');
-  t.match(
-    await exchange(t, separate.port, SESSION),
-    '499 - Sent 2 objects',
-    'a daemon with a separate pid file starts',
-  );
+  t.match(await exchange(t, separate.port, SESSION), '499 - Sent 2 objects', 'with a separate pid file');
 
   first.process.kill('SIGKILL');
   await first.process.finished;

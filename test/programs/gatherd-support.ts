@@ -1,13 +1,8 @@
 // Starts gatherd and in.gatherd with prepared data directories, for the tests of this folder.
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { Readable } from 'node:stream';
 import type { Test } from 'tap';
-import { CliProcess, type Finished, PROGRAM } from '../helpers/cli.js';
-import { PLAIN_NODE } from '../helpers/plain-node.js';
+import { type CliProcess, type Finished, finishedOf, PROGRAM, startServer } from '../helpers/cli.js';
+import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { Database, type Entry, entry, updateStream } from '../servers/gatherd/helpers.js';
 
 export const ONE = entry('http://a.example/', 100, 'first');
@@ -29,8 +24,7 @@ ${updateStream(ONE.soif + TWO.soif)}499 - Sent 2 objects
 
 /** Creates the data directory of a Gatherer with published objects. */
 export async function createDataDirectory(t: Test, entries: readonly Entry[] = [ONE, TWO]): Promise<string> {
-  const path = await mkdtemp(join(tmpdir(), 'program-test-'));
-  t.teardown(() => rm(path, { recursive: true, force: true }));
+  const path = await temporaryDirectory(t);
   if (entries.length > 0) await new Database(path).publish(entries);
   return path;
 }
@@ -43,13 +37,11 @@ export interface Daemon {
 
 /** Starts gatherd and waits until it is ready. */
 export async function startGatherd(t: Test, ...words: readonly string[]): Promise<Daemon> {
-  const child = new CliProcess(['gatherd', ...words]);
-  t.teardown(async () => {
-    child.kill('SIGKILL');
-    await child.finished;
-  });
-  const [, port] = await child.output(/^ready gatherd=127\.0\.0\.1:(\d+)\n/);
-  return { process: child, port: Number(port) };
+  const { server, found } = await startServer(t, /^ready gatherd=127\.0\.0\.1:(\d+)\n/, [
+    'gatherd',
+    ...words,
+  ]);
+  return { process: server, port: Number(found[0]) };
 }
 
 /** Starts a program with the given descriptors. */
@@ -59,31 +51,12 @@ export function startProgram(
   stdio: StdioOptions,
   program = PROGRAM,
 ): ChildProcess {
-  const child = spawn('env', [...PLAIN_NODE, program, ...words], { stdio });
+  const child = spawn(process.execPath, [program, ...words], { stdio });
   t.teardown(() => void child.kill('SIGKILL'));
   return child;
 }
 
 /** Runs a shell line in which `"$@"` is the program and its arguments. */
-export async function shell(line: string, words: readonly string[]): Promise<Finished> {
-  const child = spawn('sh', ['-c', line, 'sh', 'env', ...PLAIN_NODE, PROGRAM, ...words]);
-  return collectOutput(child);
-}
-
-/** Collects the output of a program and waits for its end. */
-export async function collectOutput(child: ChildProcess): Promise<Finished> {
-  const [out, err] = [new TextCollector(child.stdout), new TextCollector(child.stderr)];
-  const [code, signal] = await once(child, 'close');
-  return { code, signal, stdout: out.text, stderr: err.text };
-}
-
-/** Collects the text of a stream. */
-export class TextCollector {
-  text = '';
-
-  constructor(stream: Readable | null) {
-    stream?.setEncoding('latin1').on('data', (text: string) => {
-      this.text += text;
-    });
-  }
+export function shell(line: string, words: readonly string[]): Promise<Finished> {
+  return finishedOf(spawn('sh', ['-c', line, 'sh', process.execPath, PROGRAM, ...words]));
 }

@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { cli } from '../helpers/cli.js';
 import { waitUntil } from '../helpers/wait-until.js';
+import { words } from '../helpers/words.js';
 import { Database, exchange } from '../servers/gatherd/helpers.js';
 import { ANSWER, createDataDirectory, ONE, SESSION, startGatherd } from './gatherd-support.js';
 
@@ -18,21 +19,8 @@ t.test('GATHERD-11.1 -db, -log, -cf, -index and -zip, relative to the directory'
   const path = await createDataDirectory(t);
   await rename(join(path, 'generations'), join(path, 'db'));
   await writeFile(join(path, 'who.cf'), 'Deny 127.0.0.1\n');
-  const words = [
-    '--hostname',
-    'g.example',
-    '-db',
-    'db',
-    '-index',
-    'INDEX.gdbm',
-    '-log',
-    'my.log',
-    '-zip',
-    'All.gz',
-    '-cf',
-    'who.cf',
-  ];
-  const { port, process: child } = await startGatherd(t, ...words, '-dir', path, '0');
+  const options = words`--hostname g.example -db db -index INDEX.gdbm -log my.log -zip All.gz -cf who.cf`;
+  const { port, process: child } = await startGatherd(t, ...options, '-dir', path, '0');
   t.equal(await exchange(t, port, ''), '999 - Access denied\n');
   await rm(join(path, 'who.cf'));
   t.equal(await exchange(t, port, SESSION), ANSWER);

@@ -1,11 +1,9 @@
 // The options of the original Gatherer (G-11, G-12), and its directories (G-152).
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { cli, type Finished, PROGRAM } from '../helpers/cli.js';
-import { PLAIN_NODE } from '../helpers/plain-node.js';
+import { cli, cliWithInput } from '../helpers/cli.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { waitUntil } from '../helpers/wait-until.js';
 
@@ -20,24 +18,6 @@ async function gatherer(t: Test, lines = ''): Promise<{ top: string; file: strin
     `Gatherer-Name: Test\nGatherer-Host: g.example\nGatherd-Inetd: yes\n${lines}<LeafNodes>\nfile://localhost${top}/documents/a.txt\n</LeafNodes>\n`,
   );
   return { top, file };
-}
-
-/** Runs `harvest` with lines on its standard input. */
-async function withInput(input: string, args: readonly string[]): Promise<Finished> {
-  const [unset = '', name = '', node = ''] = PLAIN_NODE;
-  const child = spawn('env', [unset, name, node, PROGRAM, ...args], { stdio: 'pipe' });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
-  child.stdin.end(input);
-  return new Promise((resolve) => {
-    child.once('close', (code, signal) => resolve({ code, signal, stdout, stderr }));
-  });
 }
 
 t.test('G-12: -export gathers nothing, publishes and writes the export files', async (t) => {
@@ -55,14 +35,14 @@ t.test('G-12: -export gathers nothing, publishes and writes the export files', a
 
 t.test('G-12: -manual stops after each phase, goes on after a line, ends at q', async (t) => {
   const { top, file } = await gatherer(t);
-  const ended = await withInput('q\n', ['gatherer', '-manual', file]);
+  const ended = await cliWithInput('q\n', 'gatherer', '-manual', file);
   t.equal(ended.code, 0, ended.stderr);
   t.match(
     ended.stderr,
     /^Gathered: 1 summarized, .*\nNext: publish\. Press Enter to go on, q to end here: $/m,
   );
   t.notOk(existsSync(join(top, 'data', 'INFO.soif')));
-  const whole = await withInput('\n\n', ['gatherer', '-manual', file]);
+  const whole = await cliWithInput('\n\n', 'gatherer', '-manual', file);
   t.equal(whole.code, 0, whole.stderr);
   t.match(whole.stderr, /Published generation 1: 1 objects\n.*Next: write the scripts/s);
   t.match(whole.stdout, /^Gathered: 0 summarized, .*\nPublished generation 1: 1 objects\n/);

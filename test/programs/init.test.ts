@@ -1,13 +1,12 @@
 // `harvest init` and `harvest schedule` as processes.
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { parseBrokerConf, parseCollectionConf, parseGathererConf } from '../../protocols/config/index.js';
-import { cli, PROGRAM } from '../helpers/cli.js';
+import { cli, finishedOf, PROGRAM } from '../helpers/cli.js';
 import { freePort } from '../helpers/daemon.js';
-import { PLAIN_NODE } from '../helpers/plain-node.js';
+import { words } from '../helpers/words.js';
 
 // Each test starts processes, which takes long on a busy machine.
 const DOCUMENTS = { 'a.txt': 'Beans and peas.\n', 'b.txt': 'A pear tree.\n' };
@@ -15,16 +14,10 @@ const DOCUMENTS = { 'a.txt': 'Beans and peas.\n', 'b.txt': 'A pear tree.\n' };
 /** Options with separate directories and free ports for a server. */
 async function serverOptions(directory: string): Promise<string[]> {
   const ports = [await freePort(), await freePort(), await freePort()];
+  const servers = words`--gatherer-directory ${join(directory, 'g')} --broker-directory ${join(directory, 'b')}`;
   return [
-    ...['--gatherer-directory', join(directory, 'g'), '--broker-directory', join(directory, 'b')],
-    ...[
-      '--www-port',
-      String(ports[0]),
-      '--gatherer-port',
-      String(ports[1]),
-      '--broker-port',
-      String(ports[2]),
-    ],
+    ...servers,
+    ...words`--www-port ${ports[0]!} --gatherer-port ${ports[1]!} --broker-port ${ports[2]!}`,
   ];
 }
 
@@ -33,14 +26,7 @@ t.test('G-160, G-161 init --yes creates a running server without questions', asy
   const options = await serverOptions(directory);
   const [gatherer, broker] = [join(directory, 'g'), join(directory, 'b')];
   const result = await cli(
-    'init',
-    '--yes',
-    '--json',
-    '--name',
-    'My Garden!',
-    '--index',
-    join(directory, 'docs'),
-    ...options,
+    ...words`init --yes --json --name ${'My Garden!'} --index ${join(directory, 'docs')} ${options}`,
   );
   const pids = [join(gatherer, 'data/gatherd.pid'), join(broker, 'admin/broker.pid')]
     .filter((file) => existsSync(file))
@@ -59,18 +45,8 @@ t.test('G-160, G-161 init --yes creates a running server without questions', asy
   t.same(report.kept, []);
   t.equal(report.gathererFile, join(gatherer, 'my-garden.cf'));
   // G-152
-  for (const name of [
-    'RunGatherd',
-    'RunGatherer',
-    'bin',
-    'data',
-    'lib/stoplist.cf',
-    'lib/byname.cf',
-    'lib/magic',
-    'tmp',
-    'log.gatherer',
-  ])
-    t.ok(existsSync(join(gatherer, name)), name);
+  const files = 'RunGatherd RunGatherer bin data lib/stoplist.cf lib/byname.cf lib/magic tmp log.gatherer';
+  for (const name of files.split(' ')) t.ok(existsSync(join(gatherer, name)), name);
   const { config, warnings } = parseGathererConf(
     readFileSync(report.gathererFile, 'utf8'),
     report.gathererFile,
@@ -98,29 +74,20 @@ t.test('G-160, G-161 init --yes creates a running server without questions', asy
 
 t.test('G-161 init never overwrites without asking', async (t) => {
   const directory = t.testdir({ docs: DOCUMENTS, g: { 'x.cf': 'mine\n' } });
-  const words = [
-    'init',
-    '--json',
-    '--dont-run',
-    '--name',
-    'x',
-    '--index',
-    join(directory, 'docs'),
-    ...(await serverOptions(directory)),
-  ];
-  const first = await cli(...words, '--yes');
+  const options = await serverOptions(directory);
+  const line = words`init --json --dont-run --name x --index ${join(directory, 'docs')} ${options}`;
+  const first = await cli(...line, '--yes');
   t.equal(first.code, 0, first.stderr);
   const file = join(directory, 'g/x.cf');
   t.same((JSON.parse(first.stdout) as { kept: string[] }).kept, [file]);
   t.equal(readFileSync(file, 'utf8'), 'mine\n');
-  t.equal((await cli(...words, '--yes', '--force')).code, 0);
+  t.equal((await cli(...line, '--yes', '--force')).code, 0);
   t.match(readFileSync(file, 'utf8'), /^Gatherer-Name:/m);
 });
 
 t.test('G-160 the dialog asks in the recorded order; empty answers select the defaults', async (t) => {
   const directory = t.testdir({ docs: DOCUMENTS });
-  const child = spawn('env', [...PLAIN_NODE, PROGRAM, 'init', '-fake', '-dumbtty'], {
-    stdio: 'pipe',
+  const child = spawn(process.execPath, [PROGRAM, 'init', '-fake', '-dumbtty'], {
     env: { ...process.env, HARVEST_HOME: join(directory, 'home') },
   });
   const ports = [await freePort(), await freePort(), await freePort()];
@@ -137,8 +104,7 @@ t.test('G-160 the dialog asks in the recorded order; empty answers select the de
     'secret',
     'me@example.org',
   ];
-  child.stdin.end(`${lines.join('\n')}\n`);
-  const [shown, prompts] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const { stdout: shown, stderr: prompts } = await finishedOf(child, `${lines.join('\n')}\n`);
   const questions = [
     'Host of the search page',
     'Port of the search page',
@@ -190,8 +156,7 @@ t.test('G-157 schedule spreads times, quotes words, and collects after each gath
   const directory = t.testdir({});
   const directoryWithQuotes = join(directory, 'it\'s 100% "$HOME"');
   const conf = (port: number): string => `Gatherer-Name: Gatherer ${port}\nGatherer-Port: ${port}\n`;
-  const mkdir = spawnSync('mkdir', ['-p', join(directoryWithQuotes, 'b/admin')]);
-  t.equal(mkdir.status, 0);
+  mkdirSync(join(directoryWithQuotes, 'b/admin'), { recursive: true });
   const [one, two, broker] = [
     join(directoryWithQuotes, 'one.cf'),
     join(directoryWithQuotes, 'two.cf'),
@@ -202,15 +167,7 @@ t.test('G-157 schedule spreads times, quotes words, and collects after each gath
   writeFileSync(broker, 'Broker-Name test\nBroker-Port 8701\nAdmin-Password secret\n');
   writeFileSync(join(directoryWithQuotes, 'b/admin/Collection.conf'), 'localhost 8601 3 --\n');
   const { code, stdout } = await cli(
-    'schedule',
-    '--json',
-    '--at',
-    '23:50',
-    '--user',
-    'harvest',
-    one,
-    two,
-    broker,
+    ...words`schedule --json --at 23:50 --user harvest ${[one, two, broker]}`,
   );
   t.equal(code, 0);
   const { jobs } = JSON.parse(stdout) as {
@@ -239,8 +196,8 @@ t.test('G-157 schedule spreads times, quotes words, and collects after each gath
       .replace(/^(\S+ ){6}/, '')
       .replaceAll('\\%', '%')
       .replaceAll(' >/dev/null', '') ?? '';
-  const words = command.split(' && ')[0]?.replace(`'${process.execPath}'`, 'printf "%s\\n"') ?? '';
-  const printed = spawnSync('sh', ['-c', words], { encoding: 'utf8' });
+  const printing = command.split(' && ')[0]?.replace(`'${process.execPath}'`, 'printf "%s\\n"') ?? '';
+  const printed = spawnSync('sh', ['-c', printing], { encoding: 'utf8' });
   t.same(printed.stdout.split('\n').slice(-3), ['gatherer', one, '']);
   const service = first?.units[0]?.content ?? '';
   t.match(service, 'User=harvest\n');

@@ -1,23 +1,20 @@
 // The monitors of servers as processes: health, readiness, metrics that count what was done.
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { request } from 'undici';
-import { CliProcess, cli } from '../helpers/cli.js';
+import { ANY_PORTS, CliProcess, cli, jsonLines, startServer } from '../helpers/cli.js';
 import { freePort } from '../helpers/daemon.js';
 import { page, Site } from '../helpers/site.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
+import { waitUntil } from '../helpers/wait-until.js';
+import { words } from '../helpers/words.js';
+import { gatherSite, writeBroker } from './gathered-site.js';
 
 /** Starts a server with a monitor; returns its first line and the port of the monitor. */
 async function start(t: Test, ready: RegExp, ...args: readonly string[]) {
   const port = await freePort();
-  const server = new CliProcess([...args, '--monitor', String(port)]);
-  t.teardown(async () => {
-    server.kill('SIGTERM');
-    await server.finished;
-  });
-  const [, ...found] = await server.output(ready);
+  const { found } = await startServer(t, ready, [...args, '--monitor', String(port)]);
   return { found, port };
 }
 
@@ -43,18 +40,8 @@ async function metrics(port: number): Promise<ReadonlyMap<string, number>> {
   return values;
 }
 
-async function gather(t: Test): Promise<{ directory: string; data: string; file: string; url: string }> {
-  const directory = await temporaryDirectory(t);
-  await using site = await Site.start({ '/': page('Measured words', ['/two']), '/two': page('Second', []) });
-  const file = join(directory, 'gatherer.cf');
-  writeFileSync(
-    file,
-    `Gatherer-Name: m\nTop-Directory: ${directory}\n<RootNodes>\n${site.url}/ Delay=0\n</RootNodes>\n`,
-  );
-  const run = await cli('gatherer', '--no-daemon', file);
-  t.equal(run.code, 0, run.stderr);
-  return { directory, data: join(directory, 'data'), file, url: `${site.url}/` };
-}
+const gather = (t: Test) =>
+  gatherSite(t, { '/': page('Measured words', ['/two']), '/two': page('Second', []) });
 
 t.test('gatherd: not ready without a generation; sessions, commands, objects', async (t) => {
   const empty = await temporaryDirectory(t);
@@ -65,10 +52,10 @@ t.test('gatherd: not ready without a generation; sessions, commands, objects', a
 
   const { data } = await gather(t);
   const { found, port } = await start(t, /^ready gatherd=127\.0\.0\.1:(\d+)$/m, 'gatherd', '-d', data, '0');
-  while ((await ask(port, '/readyz')).status !== 200) await pause();
+  await waitUntil(async () => (await ask(port, '/readyz')).status === 200);
   t.match(await ask(port, '/readyz'), { status: 200, text: '{"status":"ready","problems":[]}' });
   t.equal((await cli('gather', 'localhost', found[0] ?? '')).code, 0);
-  while ((await metrics(port)).get('harvest_gatherd_sessions_total') !== 1) await pause();
+  await waitUntil(async () => (await metrics(port)).get('harvest_gatherd_sessions_total') === 1);
   const values = await metrics(port);
   for (const [name, value] of [
     ['harvest_gatherd_sessions_total', 1],
@@ -88,21 +75,12 @@ t.test('gatherd: not ready without a generation; sessions, commands, objects', a
 t.test('broker: queries by their end, collections by point, the lag of the index', async (t) => {
   const { directory, data, url } = await gather(t);
   const gatherd = await start(t, /^ready gatherd=127\.0\.0\.1:(\d+)$/m, 'gatherd', '-d', data, '0');
-  const broker = join(directory, 'broker');
-  mkdirSync(join(broker, 'admin'), { recursive: true });
-  const conf = join(broker, 'admin', 'broker.conf');
-  writeFileSync(conf, 'Broker-Port 0\nBroker-Name m\n');
   const point = `localhost:${gatherd.found[0]}`;
-  writeFileSync(
-    join(broker, 'admin', 'Collection.conf'),
-    `localhost ${gatherd.found[0]} 3\nlocalhost ${await freePort()} 3\n`,
-  );
+  const points = `localhost ${gatherd.found[0]} 3\nlocalhost ${await freePort()} 3\n`;
+  const { conf } = writeBroker(directory, 'Broker-Port 0\nBroker-Name m\n', points);
   const { found, port } = await start(t, /^ready broker=127\.0\.0\.1:(\d+)/m, 'broker', conf);
   const server = `localhost:${found[0]}`;
-  for (let i = 0; i < 250; i++) {
-    if ((await cli('query', server, 'measured')).stdout.includes(url)) break;
-    await pause();
-  }
+  await waitUntil(async () => (await cli('query', server, 'measured')).stdout.includes(url));
   const values = await metrics(port);
   t.equal(values.get('harvest_broker_objects'), 2);
   t.equal(values.get('harvest_broker_index_lag'), 0);
@@ -118,13 +96,9 @@ t.test('broker: queries by their end, collections by point, the lag of the index
 t.test('refererd: the counters of its statistics; on a socket of the file system', async (t) => {
   const { directory, data, url } = await gather(t);
   const path = join(directory, 'monitor');
-  const server = new CliProcess(['refererd', '--data', data, '-p', '0', '--monitor', path]);
-  t.teardown(async () => {
-    server.kill('SIGTERM');
-    await server.finished;
-  });
-  const [, port = ''] = await server.output(/^ready refererd=127\.0\.0\.1:(\d+)$/m);
-  t.equal((await cli('references', `localhost:${port}`, '--to', `${url}two`)).code, 0);
+  const args = ['refererd', '--data', data, '-p', '0', '--monitor', path];
+  const { found } = await startServer(t, /^ready refererd=127\.0\.0\.1:(\d+)$/m, args);
+  t.equal((await cli('references', `localhost:${found[0]}`, '--to', `${url}two`)).code, 0);
   const text = await new Promise<string>((resolve, reject) => {
     get({ socketPath: path, path: '/metrics', headers: { host: 'localhost' } }, async (reply) => {
       let body = '';
@@ -138,32 +112,18 @@ t.test('refererd: the counters of its statistics; on a socket of the file system
 
 t.test('logs as JSON lines: the lines of a session have its number, also those of refererd', async (t) => {
   const { data, url } = await gather(t);
-  const records = (text: string) =>
-    text
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Record<string, unknown>);
   const gatherd = new CliProcess(['gatherd', '-d', data, '--json-log', '0']);
   const [, port = ''] = await gatherd.output(/^ready gatherd=127\.0\.0\.1:(\d+)$/m);
   for (let i = 0; i < 2; i++) t.equal((await cli('gather', 'localhost', port)).code, 0);
   gatherd.kill('SIGTERM');
-  const sessions = records((await gatherd.finished).stderr).filter(({ session }) => session !== undefined);
+  const sessions = jsonLines((await gatherd.finished).stderr).filter(({ session }) => session !== undefined);
   t.same([...new Set(sessions.map(({ session }) => session))], [1, 2]);
   t.match(sessions[0], { level: 'info', name: 'gatherd', msg: /connection/ });
-  const refererd = new CliProcess([
-    'refererd',
-    '--data',
-    data,
-    '-p',
-    '0',
-    '--json-log',
-    '--debuglevel',
-    '50',
-  ]);
+  const refererd = new CliProcess(words`refererd --data ${data} -p 0 --json-log --debuglevel 50`);
   const [, other = ''] = await refererd.output(/^ready refererd=127\.0\.0\.1:(\d+)$/m);
   t.equal((await cli('references', `localhost:${other}`, '--to', `${url}two`)).code, 0);
   refererd.kill('SIGTERM');
-  const lines = records((await refererd.finished).stderr);
+  const lines = jsonLines((await refererd.finished).stderr);
   t.ok(
     lines.some(({ msg }) => /REQ_GET_REFERERS/.test(String(msg))),
     'the request',
@@ -175,13 +135,12 @@ t.test('logs as JSON lines: the lines of a session have its number, also those o
 t.test('run and gatherer: one monitor for all; wrong addresses', async (t) => {
   const directory = await temporaryDirectory(t);
   await using site = await Site.start({ '/': page('All of them', []) });
-  const ports = ['gatherd', 'broker', 'web', 'references'].flatMap((name) => [`--${name}-port`, '0']);
   const { port } = await start(
     t,
     /^ready /m,
-    ...['run', `${site.url}/`, '--delay', '0', '--data', join(directory, 'data'), ...ports],
+    ...['run', `${site.url}/`, '--delay', '0', '--data', join(directory, 'data'), ...ANY_PORTS],
   );
-  while ((await metrics(port)).get('harvest_broker_objects') !== 1) await pause();
+  await waitUntil(async () => (await metrics(port)).get('harvest_broker_objects') === 1);
   const values = await metrics(port);
   for (const name of ['harvest_gatherer_objects', 'harvest_gatherd_objects', 'harvest_broker_objects'])
     t.equal(values.get(name), 1, name);
@@ -189,7 +148,3 @@ t.test('run and gatherer: one monitor for all; wrong addresses', async (t) => {
   for (const address of ['0.0.0.0', 'x:y', '70000'])
     t.equal((await cli('gatherd', '-d', directory, '--monitor', address, '0')).code, 2, address);
 });
-
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 20));
-}

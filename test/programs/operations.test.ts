@@ -1,14 +1,14 @@
 // The commands of OPERATIONS.md, run in their order in an empty directory, and the options for pages behind a proxy.
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { request } from 'undici';
-import { CliProcess, cli, PROGRAM } from '../helpers/cli.js';
+import { ANY_PORTS, CliProcess, cli, type Finished, finishedOf, PROGRAM } from '../helpers/cli.js';
 import { freePort } from '../helpers/daemon.js';
-import { PLAIN_NODE } from '../helpers/plain-node.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
+import { words } from '../helpers/words.js';
 
 const GUIDE = join(dirname(fileURLToPath(import.meta.resolve('#package.json'))), 'OPERATIONS.md');
 
@@ -16,11 +16,13 @@ t.test('OPERATIONS.md: every command works', async (t) => {
   const directory = await temporaryDirectory(t);
   const bin = join(directory, 'bin');
   mkdirSync(bin);
-  writeFileSync(join(bin, 'harvest'), `#!/bin/sh\nexec env ${PLAIN_NODE.join(' ')} '${PROGRAM}' "$@"\n`, {
-    mode: 0o755,
-  });
-  const curl = `#!/bin/sh\nshift\nexec env ${PLAIN_NODE.join(' ')} -e 'fetch(process.argv[1]).then(async (r) => { process.stdout.write(await r.text()); process.exit(r.ok ? 0 : 22); }, () => process.exit(7))' "$@"\n`;
-  writeFileSync(join(bin, 'curl'), curl, { mode: 0o755 });
+  const client =
+    'fetch(process.argv[1]).then(async (r) => { process.stdout.write(await r.text()); process.exit(r.ok ? 0 : 22); }, () => process.exit(7))';
+  for (const [name, command] of [
+    ['harvest', `exec '${process.execPath}' '${PROGRAM}'`],
+    ['curl', `shift\nexec '${process.execPath}' -e '${client}'`],
+  ] as const)
+    writeFileSync(join(bin, name), `#!/bin/sh\n${command} "$@"\n`, { mode: 0o755 });
   const ports = new Map<string, string>();
   for (const port of ['18500', '18501', '18080', '19310', '19311']) ports.set(port, String(await freePort()));
   const blocks = [...readFileSync(GUIDE, 'utf8').matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(
@@ -32,7 +34,8 @@ t.test('OPERATIONS.md: every command works', async (t) => {
   t.teardown(() => run(stop, directory, bin).catch(() => undefined));
   for (const block of blocks) {
     const script = block.replace(/\b(?:18\d{3}|19\d{3})\b/g, (port) => ports.get(port) ?? port);
-    const { code, output } = await run(`set -e\n${script}`, directory, bin);
+    const { code, stdout, stderr } = await run(`set -e\n${script}`, directory, bin);
+    const output = stdout + stderr;
     t.equal(code, 0, `${script}\n${output}`);
     if (block.includes('harvest gather localhost')) t.match(output, /^1$/m, 'the restored object is served');
     if (block.includes('/readyz')) t.match(output, /"status":"ready"/);
@@ -51,21 +54,20 @@ t.test('run and broker with an address of visitors', async (t) => {
     stderr: /broker\.conf:2: Trusted-Proxies: must be addresses or ranges/,
   });
   const data = ['--data', join(directory, 'data')];
-  const ports = ['gatherd', 'broker', 'web', 'references'].flatMap((name) => [`--${name}-port`, '0']);
   for (const [option, value] of [
     ['--public-url', 'ftp://search.example.org/'],
     ['--references-url', 'https://search.example.org/?links'],
     ['--trusted-proxies', '127.0.0.1,10.0.0.0/99'],
   ] as const)
     t.match(
-      await cli('run', site, '--once', ...data, ...ports, option, value),
+      await cli('run', site, '--once', ...data, ...ANY_PORTS, option, value),
       { code: 2, stdout: '', stderr: /: must / },
       option,
     );
 
   const kit = new CliProcess([
-    ...['run', site, ...data, ...ports, '--public-url', 'https://search.example.org/h/'],
-    ...['--references-url', 'https://search.example.org/links', '--trusted-proxies', '127.0.0.1,::1'],
+    ...words`run ${site} ${data} ${ANY_PORTS} --public-url https://search.example.org/h/`,
+    ...words`--references-url https://search.example.org/links --trusted-proxies 127.0.0.1,::1`,
   ]);
   t.teardown(() => kit.kill('SIGKILL'));
   const [, web = ''] = await kit.output(/^ready .*web=(\S+)$/m);
@@ -81,11 +83,7 @@ t.test('run and broker with an address of visitors', async (t) => {
   t.equal((await kit.finished).code, 0);
 });
 
-function run(script: string, cwd: string, bin: string): Promise<{ code: number; output: string }> {
-  return new Promise((resolve) => {
-    const env = { ...process.env, NODE_OPTIONS: '', PATH: `${bin}:${process.env.PATH ?? ''}` };
-    execFile('bash', ['-c', script], { cwd, env }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code ?? 1), output: stdout + stderr });
-    });
-  });
+function run(script: string, cwd: string, bin: string): Promise<Finished> {
+  const env = { ...process.env, PATH: `${bin}:${process.env.PATH ?? ''}` };
+  return finishedOf(spawn('bash', ['-c', script], { cwd, env }));
 }

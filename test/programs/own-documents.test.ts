@@ -1,13 +1,10 @@
 // `harvest run` without a ROOT: what it prints works as printed.
 import t from 'tap';
-import { CliProcess, cli } from '../helpers/cli.js';
+import { ANY_PORTS, CliProcess, cli } from '../helpers/cli.js';
+import { words } from '../helpers/words.js';
 
 t.test('a run without a ROOT gathers the documents it serves; the commands it prints work', async (t) => {
-  const ports = ['gatherd', 'broker', 'web', 'references', 'documents'].flatMap((name) => [
-    `--${name}-port`,
-    '0',
-  ]);
-  const run = new CliProcess(['run', '--data', t.testdir(), ...ports]);
+  const run = new CliProcess(words`run --data ${t.testdir()} ${ANY_PORTS} --documents-port 0`);
   t.teardown(() => run.child.kill('SIGKILL'));
   await run.output(/references --to .*\n/);
   t.match(run.stderr, /Gathered: \d+ summarized, 0 unchanged, 0 kept, 0 rejected, 0 failed/);

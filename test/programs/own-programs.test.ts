@@ -1,7 +1,7 @@
 // The example programs of examples/programs, which use the package as a library.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,10 +9,9 @@ import t, { type Test } from 'tap';
 import { request } from 'undici';
 import { CliProcess, cli } from '../helpers/cli.js';
 import { freePort } from '../helpers/daemon.js';
-import { PLAIN_NODE } from '../helpers/plain-node.js';
-import { page, Site } from '../helpers/site.js';
-import { temporaryDirectory } from '../helpers/temporary-directory.js';
+import { page } from '../helpers/site.js';
 import { waitUntil } from '../helpers/wait-until.js';
+import { type GatheredSite, gatherSite, writeBroker } from './gathered-site.js';
 
 const PROGRAMS = join(dirname(fileURLToPath(import.meta.resolve('#package.json'))), 'examples/programs');
 
@@ -24,7 +23,7 @@ interface Program extends AsyncDisposable {
 /** Starts an example; waits until it is ready. */
 async function start(name: string, args: readonly string[], variables = {}): Promise<Program> {
   const child = spawn(process.execPath, [join(PROGRAMS, name), ...args], {
-    env: { ...process.env, NODE_OPTIONS: '', ...variables },
+    env: { ...process.env, ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
@@ -46,18 +45,20 @@ async function start(name: string, args: readonly string[], variables = {}): Pro
   return { stop, [Symbol.asyncDispose]: async () => void (await stop()) };
 }
 
-/** Gathers a site; returns its URL and the data directory. */
-async function gather(t: Test): Promise<{ data: string; url: string; directory: string }> {
-  const directory = await temporaryDirectory(t);
-  await using site = await Site.start({ '/': page('Borrowed words', []) });
-  const file = join(directory, 'gatherer.cf');
-  writeFileSync(
-    file,
-    `Gatherer-Name: own\nTop-Directory: ${directory}\n<RootNodes>\n${site.url}/ Delay=0\n</RootNodes>\n`,
+const gather = (t: Test) => gatherSite(t, { '/': page('Borrowed words', []) });
+
+/** Starts the gatherd of a gathered site, and writes a Broker that collects from it. */
+async function collecting(t: Test, { data, directory }: GatheredSite, conf: string) {
+  const port = await freePort();
+  const daemon = await cli('gatherd', '--detach', '-d', data, String(port));
+  t.equal(daemon.code, 0, daemon.stderr);
+  t.teardown(() => cli('kill-gatherd', '-d', data));
+  return writeBroker(
+    directory,
+    conf,
+    `localhost ${port} 3
+`,
   );
-  const run = await cli('gatherer', '--no-daemon', file);
-  t.equal(run.code, 0, run.stderr);
-  return { directory, data: join(directory, 'data'), url: `${site.url}/` };
 }
 
 t.test('own-socket: a server listens where its owner wants', async (t) => {
@@ -74,15 +75,10 @@ t.test('own-socket: a server listens where its owner wants', async (t) => {
 });
 
 t.test('own-application: the pages of a Broker below a prefix, behind hooks of an application', async (t) => {
-  const { directory, data, url } = await gather(t);
-  const [gatherd, port, own] = [await freePort(), await freePort(), await freePort()];
-  const daemon = await cli('gatherd', '--detach', '-d', data, String(gatherd));
-  t.equal(daemon.code, 0, daemon.stderr);
-  t.teardown(() => cli('kill-gatherd', '-d', data));
-  const broker = join(directory, 'broker');
-  mkdirSync(join(broker, 'admin'), { recursive: true });
-  writeFileSync(join(broker, 'admin', 'broker.conf'), `Broker-Port ${port}\nBroker-Name own\n`);
-  writeFileSync(join(broker, 'admin', 'Collection.conf'), `localhost ${gatherd} 3\n`);
+  const gathered = await gather(t);
+  const { url } = gathered;
+  const [port, own] = [await freePort(), await freePort()];
+  const { broker } = await collecting(t, gathered, `Broker-Port ${port}\nBroker-Name own\n`);
   await using program = await start('own-application.mjs', [broker], { PORT: String(own) });
 
   const get = async (path: string, headers: Record<string, string> = {}) => {
@@ -115,20 +111,12 @@ t.test('own-application: the pages of a Broker below a prefix, behind hooks of a
 });
 
 t.test('BRK-8.5 own-indexer: the engine that broker.conf names by a path answers the queries', async (t) => {
-  const { directory, data, url } = await gather(t);
-  const [gatherd, port] = [await freePort(), await freePort()];
-  const daemon = await cli('gatherd', '--detach', '-d', data, String(gatherd));
-  t.equal(daemon.code, 0, daemon.stderr);
-  t.teardown(() => cli('kill-gatherd', '-d', data));
-  const broker = join(directory, 'broker');
-  mkdirSync(join(broker, 'admin'), { recursive: true });
-  const conf = join(broker, 'admin', 'broker.conf');
+  const gathered = await gather(t);
+  const { url } = gathered;
+  const port = await freePort();
   const engine = join(PROGRAMS, 'own-indexer.mjs');
-  writeFileSync(
-    conf,
-    `Broker-Port ${port}\nBroker-Name own\nIndexer-Type ${engine}\nGlimpseServer-Host false\n`,
-  );
-  writeFileSync(join(broker, 'admin', 'Collection.conf'), `localhost ${gatherd} 3\n`);
+  const lines = `Broker-Port ${port}\nBroker-Name own\nIndexer-Type ${engine}\nGlimpseServer-Host false\n`;
+  const { conf } = await collecting(t, gathered, lines);
   for (const start of ['collects', 'starts again: the engine has kept nothing, and gets all objects']) {
     const server = new CliProcess(['broker', conf]);
     t.teardown(() => server.child.kill('SIGKILL'));
@@ -147,11 +135,9 @@ t.test('BRK-8.5 own-indexer: the engine that broker.conf names by a path answers
 
 t.test('own-indexer-conformance: the suite of the contract runs on it', (t) => {
   const { status, stdout } = spawnSync(
-    'env',
-    [...PLAIN_NODE, '--test', join(PROGRAMS, 'own-indexer-conformance.mjs')],
-    {
-      encoding: 'utf8',
-    },
+    process.execPath,
+    ['--test', join(PROGRAMS, 'own-indexer-conformance.mjs')],
+    { encoding: 'utf8' },
   );
   t.equal(status, 0, stdout);
   t.match(stdout, /pass [1-9]/);

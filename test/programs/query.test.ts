@@ -1,43 +1,26 @@
 // `harvest query`, `gather` and `brkclient` as processes, against scripted servers.
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer, type Socket } from 'node:net';
 import { Writable } from 'node:stream';
 import t, { type Test } from 'tap';
 import { parseMessage } from '../../protocols/broker/index.js';
 import { originalOptions } from '../../servers/cli/original-options.js';
 import { peerAddress } from '../../servers/cli/peer-address.js';
 import { StandardOutput } from '../../servers/cli/standard-output.js';
-import { PLAIN_NODE } from '../helpers/plain-node.js';
+import { type Finished, finishedOf, jsonLines } from '../helpers/cli.js';
+import { tcpServer } from '../helpers/tcp-server.js';
 
 // Each test starts processes, which takes long on a busy machine.
-interface Finished {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 /** Runs one command as a process, without the rest of the program. */
-async function run(command: 'query' | 'gather' | 'brkclient', args: readonly string[]): Promise<Finished> {
+function run(command: 'query' | 'gather' | 'brkclient', args: readonly string[]): Promise<Finished> {
   const folder = new URL('../../servers/cli/', import.meta.url).href;
   const program =
     `import { ${command}Command } from '${folder}${command}.js';` +
     `import { originalOptions } from '${folder}original-options.js';` +
     `const argv = originalOptions(['node', 'harvest', '${command}', ...process.argv.slice(1)]);` +
     `await ${command}Command().parseAsync(argv.slice(3), { from: 'user' });`;
-  const child = spawn('env', [...PLAIN_NODE, '--input-type=module', '-e', program, '--', ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
-  await once(child, 'close');
-  return { code: child.exitCode, stdout, stderr };
+  const words = ['--input-type=module', '-e', program, '--', ...args];
+  return finishedOf(spawn(process.execPath, words));
 }
 
 /** Starts a server that sends `greeting` and answers each line with the result of `reply`; undefined closes the connection. */
@@ -47,10 +30,7 @@ async function startScriptedServer(
   reply: (line: string) => string | undefined,
 ): Promise<{ address: string; port: number; received: string[] }> {
   const received: string[] = [];
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
+  const port = await tcpServer(t, (socket) => {
     socket.write(greeting);
     let rest = '';
     socket.setEncoding('latin1').on('data', (text: string) => {
@@ -64,15 +44,7 @@ async function startScriptedServer(
       }
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return { address: `127.0.0.1:${address.port}`, port: address.port, received };
+  return { address: `127.0.0.1:${port}`, port, received };
 }
 
 const GREETING = '200 - HARVEST Broker 1.0\n';
@@ -126,6 +98,7 @@ t.test('query prints text and JSON and exits with 0', async (t) => {
   ]);
   t.same(text, {
     code: 0,
+    signal: null,
     stdout:
       '1. The title\n   http://a.test/1\n   A title [31m\n   size: 12\n     title: A title\n2. http://a.test/2\n',
     stderr: 'query: a note\n',
@@ -134,22 +107,16 @@ t.test('query prints text and JSON and exits with 0', async (t) => {
       '#attribute Title #attribute size #END title:x or "a b"',
   });
   t.equal(json.code, 0);
-  t.same(
-    json.stdout
-      .split('\n')
-      .slice(0, -1)
-      .map((line) => JSON.parse(line)),
-    [
-      {
-        url: 'http://a.test/1',
-        homePage: 'http://b.test/',
-        description: 'A title\x1b[31m',
-        matchedLines: ['Matched line: title# title{7}:\tA title'],
-        attributes: { Title: 'The title', size: '12' },
-      },
-      { url: 'http://a.test/2', homePage: 'http://b.test/', matchedLines: [], attributes: {} },
-    ],
-  );
+  t.same(jsonLines(json.stdout), [
+    {
+      url: 'http://a.test/1',
+      homePage: 'http://b.test/',
+      description: 'A title\x1b[31m',
+      matchedLines: ['Matched line: title# title{7}:\tA title'],
+      attributes: { Title: 'The title', size: '12' },
+    },
+    { url: 'http://a.test/2', homePage: 'http://b.test/', matchedLines: [], attributes: {} },
+  ]);
   t.equal(json.received, '#USER #opaque #index case sensitive #END #allb');
   t.equal(more.stdout.match(/^\d+\./gm)?.length, 1);
   t.match(more.stderr, /more matches/);
@@ -159,24 +126,24 @@ t.test('query prints text and JSON and exits with 0', async (t) => {
   );
 });
 
-/** Runs `harvest query` against a Broker with one reply. */
-async function runQuery(t: Test, reply: string, args: readonly string[]) {
+/** Starts a Broker that replies to one message and closes the connection. */
+async function startBroker(t: Test, reply: (message: string) => string) {
   const received: string[] = [];
-  const server = createServer((socket) => {
-    socket.on('error', () => {});
+  const port = await tcpServer(t, (socket) => {
     socket.write(GREETING);
     socket.once('data', (line: Buffer) => {
-      received.push(line.toString('latin1').trimEnd());
-      socket.end(reply, 'latin1');
+      received.push(line.toString('latin1'));
+      socket.end(reply(line.toString('latin1').trimEnd()), 'latin1');
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => server.close());
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  const finished = await run('query', [`127.0.0.1:${address.port}`, ...args]);
-  return { ...finished, received: received[0] };
+  return { port: String(port), received };
+}
+
+/** Runs `harvest query` against a Broker with one reply. */
+async function runQuery(t: Test, reply: string, args: readonly string[]) {
+  const { port, received } = await startBroker(t, () => reply);
+  const finished = await run('query', [`127.0.0.1:${port}`, ...args]);
+  return { ...finished, received: received[0]?.trimEnd() };
 }
 
 t.test('BRK-3.3, BRK-3.5, BRK-4.16: query: every flag, and pages of matched lines', async (t) => {
@@ -198,10 +165,7 @@ t.test('BRK-3.3, BRK-3.5, BRK-4.16: query: every flag, and pages of matched line
     '#USER #since 7 #desc #index case insensitive #index maxresult 9 #index maxfiles 51 #index maxlines 5 #attribute Title #END x',
   );
   t.same(
-    json.stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line).matchedLines),
+    jsonLines(json.stdout).map(({ matchedLines }) => matchedLines),
     [['Matched line: body# line 1'], ['Matched line: body# line 1']],
   );
   t.match(json.received, /#index maxlines 2 #index rank "by date" #index fuzzy #END x$/);
@@ -217,25 +181,11 @@ t.test('BRK-6.7: brkclient sends a message unchanged and prints the raw reply', 
     GREETING,
     () => '120 - caf\xe9\r\n124 - 17\n\n111 - ERROR: no\n\nnoise\n',
   );
-  const received: string[] = [];
   const replies: Readonly<Record<string, string>> = {
     '#what EVER "it is"': '120 - caf\xe9\r\n124 - 17\n\n111 - ERROR: no\n\nnoise\n130 - object end',
     '#ADMIN #password x #shutdown': '111 - ERROR: Invalid password\n',
   };
-  const server = createServer((socket) => {
-    socket.on('error', () => {});
-    socket.write(GREETING);
-    socket.once('data', (line: Buffer) => {
-      received.push(line.toString('latin1'));
-      socket.end(replies[line.toString('latin1').trimEnd()] ?? '', 'latin1');
-    });
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => server.close());
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  const port = String(address.port);
+  const { port, received } = await startBroker(t, (message) => replies[message] ?? '');
   const [reply, refused, stalled, absent, usage] = await Promise.all([
     run('brkclient', ['127.0.0.1', port, '#what EVER "it is"']),
     run('brkclient', ['127.0.0.1', port, '#ADMIN #password x #shutdown']),
@@ -328,10 +278,15 @@ t.test('GATHERD-11.4, GATHERD-11.5: gather prints the export, a part, or its des
     run('gather', ['-nocompress', cut.address]),
     run('gather', ['127.0.0.1:1']),
   ]);
-  t.same(full, { code: 0, stdout: STREAM, stderr: '' });
+  t.same(full, { code: 0, signal: null, stdout: STREAM, stderr: '' });
   t.equal(since.code, 0);
   t.ok(good.received.includes('SEND-UPDATE 1735689600'));
-  t.same(info, { code: 0, stdout: '@GATHERER { http://a.test/\nCount{1}:\t7\n}\n', stderr: '' });
+  t.same(info, {
+    code: 0,
+    signal: null,
+    stdout: '@GATHERER { http://a.test/\nCount{1}:\t7\n}\n',
+    stderr: '',
+  });
   t.same([broken.code, broken.stdout], [1, '']);
   t.match(broken.stderr, /^gather: /);
   t.equal(absent.code, 1);

@@ -1,5 +1,6 @@
 // refererd and turtle_passwd as processes: configuration, signals, reports by mail, the dispatcher.
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmod,
   chown,
@@ -15,12 +16,12 @@ import {
   utimes,
   writeFile,
 } from 'node:fs/promises';
-import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { userLine } from '../../servers/refererd/index.js';
-import { CliProcess, cli, PROGRAM } from '../helpers/cli.js';
+import { CliProcess, cli, cliWithInput, finishedOf, PROGRAM, startServer } from '../helpers/cli.js';
 import { freePort } from '../helpers/daemon.js';
+import { tcpServer } from '../helpers/tcp-server.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { waitUntil } from '../helpers/wait-until.js';
 import { basicAuthorization, exchange, RawClient, requestHttp } from '../servers/refererd/helpers.js';
@@ -77,23 +78,23 @@ async function startRefererd(
   home: Home,
   ...words: string[]
 ): Promise<{ daemon: CliProcess; pid: number }> {
-  const daemon = new CliProcess(['refererd', '-c', home.file, ...words]);
-  t.teardown(async () => {
-    daemon.kill('SIGTERM');
-    await daemon.finished;
-  });
-  await daemon.output(/^ready refererd=127\.0\.0\.1:\d+$/m);
+  const args = ['refererd', '-c', home.file, ...words];
+  const { server: daemon } = await startServer(t, /^ready refererd=127\.0\.0\.1:\d+$/m, args);
   const text = await readFile(join(home.root, 'logs/refererd.pid'), 'utf8');
   t.match(text, /^\d+\n$/, 'the pid file contains only the number');
   return { daemon, pid: Number(text) };
 }
+
+/** Asks for a page with a password. */
+const ask = (t: Test, { port }: Home, path: string, user = 'anna', password = 'sesame') =>
+  requestHttp(t, port, `GET ${path} HTTP/1.0`, basicAuthorization(user, password));
 
 const log = (home: Home) => readFile(join(home.root, 'logs/refererd.log'), 'utf8');
 
 /** Starts a mail relay that accepts every message. */
 async function mailRelay(t: Test): Promise<{ port: number; messages: string[] }> {
   const messages: string[] = [];
-  const server: Server = createServer((socket) => {
+  const port = await tcpServer(t, (socket) => {
     let text = '';
     socket.write('220 relay\r\n');
     socket.setEncoding('utf8').on('data', (piece: string) => {
@@ -103,12 +104,8 @@ async function mailRelay(t: Test): Promise<{ port: number; messages: string[] }>
       else if (piece === 'DATA\r\n') socket.write('354 go\r\n');
       else if (!inMessage) socket.write('250 ok\r\n');
     });
-    socket.on('error', () => {});
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => server.close());
-  const address = server.address();
-  return { port: address === null || typeof address === 'string' ? 0 : address.port, messages };
+  return { port, messages };
 }
 
 t.test('R-51, R-54, R-55, C-14, C-22, C-26: -c FILE, pid file, address, user, SIGTERM', async (t) => {
@@ -133,19 +130,13 @@ t.test('R-51, R-54, R-55, C-14, C-22, C-26: -c FILE, pid file, address, user, SI
 
 t.test('R-51, C-19: without -c refererd reads referer.cf of the current directory', async (t) => {
   const home = await createHome(t);
-  const child = spawn(process.execPath, [PROGRAM, 'refererd', '--foreground'], { cwd: home.root });
-  let stdout = '';
-  child.stdout.on('data', (piece: Buffer) => {
-    stdout += piece.toString();
-  });
-  const ended = new Promise((resolve) => child.once('exit', resolve));
-  await waitUntil(async () => stdout.includes('\n') || child.exitCode !== null);
-  t.equal(stdout, `ready refererd=127.0.0.1:${home.port}\n`);
+  const run = (cwd: string) => spawn(process.execPath, [PROGRAM, 'refererd', '--foreground'], { cwd });
+  const child = run(home.root);
+  const finished = finishedOf(child);
+  await Promise.race([once(child.stdout, 'data'), finished]);
   child.kill('SIGTERM');
-  t.equal(await ended, 0);
-  const empty = await temporaryDirectory(t);
-  const none = spawn(process.execPath, [PROGRAM, 'refererd'], { cwd: empty, stdio: 'ignore' });
-  t.equal(await new Promise((resolve) => none.once('exit', resolve)), 1);
+  t.match(await finished, { code: 0, stdout: `ready refererd=127.0.0.1:${home.port}\n` });
+  t.match(await finishedOf(run(await temporaryDirectory(t))), { code: 1 });
 });
 
 t.test('R-58, R-59, C-10, C-12: SIGHUP reopens the log and reads the configuration again', async (t) => {
@@ -170,22 +161,15 @@ t.test('R-58, R-59, C-10, C-12: SIGHUP reopens the log and reads the configurati
 t.test('R-49, C-10, C-11: /reload reads the configuration again, or keeps the old if invalid', async (t) => {
   const home = await createHome(t);
   await startRefererd(t, home);
-  const reload = () =>
-    requestHttp(t, home.port, 'GET /reload HTTP/1.0', basicAuthorization('anna', 'sesame'));
+  const reload = () => ask(t, home, '/reload');
   await home.configure('debuglevel = 80', 'version = 1.1');
   t.equal((await reload()).status, 200);
-  t.match(
-    (await requestHttp(t, home.port, 'GET /stat HTTP/1.0', basicAuthorization('anna', 'sesame'))).body,
-    /^version: 1\.1$/m,
-  );
+  t.match((await ask(t, home, '/stat')).body, /^version: 1\.1$/m);
   await home.configure('debuglevel = high', 'version = 1.2');
   const broken = await reload();
   t.equal(broken.status, 500);
   t.match(broken.body, /referer\.cf:\d+: debuglevel: must be/);
-  t.match(
-    (await requestHttp(t, home.port, 'GET /stat HTTP/1.0', basicAuthorization('anna', 'sesame'))).body,
-    /^version: 1\.1$/m,
-  );
+  t.match((await ask(t, home, '/stat')).body, /^version: 1\.1$/m);
   await exchange(t, home.port, ASK);
   await waitUntil(async () => /< HEADER_URI_ID: 20/.test(await log(home)));
 });
@@ -277,9 +261,8 @@ t.test('R-52, R-54, C-06, C-07: the dispatcher and its replacement', async (t) =
   const home = await createHome(t);
   let answer: (code: string) => string | undefined = () => undefined;
   const requests: string[] = [];
-  const dispatcher = createServer((socket) => {
+  const port = await tcpServer(t, (socket) => {
     let text = '';
-    socket.on('error', () => {});
     socket.setEncoding('latin1').on('data', (piece: string) => {
       text += piece;
       if (!text.endsWith('\r\n\r\n')) return;
@@ -287,12 +270,7 @@ t.test('R-52, R-54, C-06, C-07: the dispatcher and its replacement', async (t) =
       const reply = answer(text.slice(9, 12));
       if (reply !== undefined) socket.end(reply);
     });
-    t.teardown(() => socket.destroy());
   });
-  await new Promise<void>((resolve) => dispatcher.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => dispatcher.close());
-  const bound = dispatcher.address();
-  const port = bound === null || typeof bound === 'string' ? 0 : bound.port;
   const lines = [
     'dispatchername = 127.0.0.1',
     `port = ${port}`,
@@ -309,12 +287,10 @@ t.test('R-52, R-54, C-06, C-07: the dispatcher and its replacement', async (t) =
     code === '017' ? list(code, 'REQ_GET_ALLOW', '127.*\n') : list(code, 'REQ_GET_PW', users);
   const { daemon } = await startRefererd(t, home);
   t.match(requests.sort()[0], 'HEADER_AUTHORIZATION: Basic bmFtZWZyb21hZG1pbjphYnJha2FkYWJyYQ==\r\n');
-  const stat = (user: string, password: string) =>
-    requestHttp(t, home.port, 'GET /stat HTTP/1.0', basicAuthorization(user, password));
+  const stat = (...login: [string, string]) => ask(t, home, '/stat', ...login);
   t.equal((await stat('anna', 'sesame')).status, 401, 'the local file is not used');
   t.match((await stat('bob', 'bobs')).body, /^allow_source: dispatcher\npw_source: dispatcher$/m);
-  const reload = (user: string, password: string) =>
-    requestHttp(t, home.port, 'GET /reload HTTP/1.0', basicAuthorization(user, password));
+  const reload = (...login: [string, string]) => ask(t, home, '/reload', ...login);
   answer = (code) =>
     code === '017' ? list(code, 'REQ_GET_ALLOW', '127.*\n') : 'SSTP/1.0 403 FORBIDDEN\r\n\r\n';
   t.equal((await reload('bob', 'bobs')).status, 200);
@@ -335,15 +311,8 @@ t.test('R-52, R-54, C-06, C-07: the dispatcher and its replacement', async (t) =
 
 t.test('R-37: turtle_passwd creates, changes, checks and deletes', async (t) => {
   const file = join(await temporaryDirectory(t), 'pw');
-  const run = (input: string, ...words: string[]) =>
-    new Promise<number | null>((resolve) => {
-      const child = spawn(process.execPath, [PROGRAM, 'turtle-passwd', ...words], {
-        stdio: ['pipe', 'ignore', 'ignore'],
-      });
-      child.stdin.on('error', () => {});
-      child.stdin.end(input);
-      child.once('exit', resolve);
-    });
+  const run = async (input: string, ...words: string[]) =>
+    (await cliWithInput(input, 'turtle-passwd', ...words)).code;
   t.equal(await run('one\n', file, 'anna'), 1, 'there is no file yet');
   t.equal(await run('one\n', '--create', file, 'anna'), 0);
   t.equal((await stat(file)).mode & 0o777, 0o600);
@@ -405,8 +374,7 @@ t.test(
 t.test('R-49: /reload warns of lists that cannot be read; the old ones stay in use', async (t) => {
   const home = await createHome(t);
   const { daemon } = await startRefererd(t, home);
-  const reload = () =>
-    requestHttp(t, home.port, 'GET /reload HTTP/1.0', basicAuthorization('anna', 'sesame'));
+  const reload = () => ask(t, home, '/reload');
   t.equal((await reload()).body, 'the configuration was read again\n');
   await rename(join(home.root, 'conf/hosts.allow'), join(home.root, 'conf/kept'));
   for (let i = 0; i < 2; i++) {
@@ -483,11 +451,7 @@ t.test('R-49: if one new value is invalid, none takes effect', async (t) => {
   await waitUntil(async () => (await log(home).catch(() => '')).includes('the old configuration is kept'));
   t.equal(await exchange(t, home.port, ASK), ANSWER);
   t.notMatch(await log(home), 'REQ_GET_REFERENCES', 'the old debug level is still in effect');
-  t.same(
-    (await readdir(join(home.root, 'logs'))).includes('other.log'),
-    false,
-    'the old log file is still in effect',
-  );
+  t.same((await readdir(join(home.root, 'logs'))).includes('other.log'), false, 'the old log is used');
   t.equal(await readFile(join(home.root, 'logs/refererd.pid'), 'utf8'), `${pid}\n`);
   process.kill(pid, 'SIGTERM');
   t.equal((await daemon.finished).code, 0);

@@ -11,7 +11,7 @@ import {
   importRegistry,
   RegistryFile,
 } from '../../storage/original-registry/index.js';
-import { cli } from '../helpers/cli.js';
+import { cli, jsonLines } from '../helpers/cli.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { soif } from '../storage/helpers.js';
 import { EXAMPLE, handFile, handRecord, u32 } from '../storage/original-registry/helpers.js';
@@ -105,7 +105,7 @@ t.test('3.3, REG-4, REG-22, REG-33 to REG-36: export writes an original director
   await t.rejects(
     exportRegistry(store, join(data, 'store'), to),
     StorageError,
-    'an existing target is refused',
+    'existing targets are refused',
   );
   await store.remove([7]);
   const again = await exportRegistry(store, join(data, 'store'), to, { force: true });
@@ -187,11 +187,7 @@ t.test('REG-37, REG-38, REG-40, REG-45: objects that cannot be imported are repo
     );
   }
   await using store = await BrokerStore.open(join(root, 'store'));
-  t.match(
-    await store.entry(1),
-    { updateTime: 800_000_000, url: 'http://a/1' },
-    'the Registry has the later time',
-  );
+  t.match(await store.entry(1), { updateTime: 800_000_000, url: 'http://a/1' }, 'the time of the Registry');
   const [bytes] = await store.objects([1]);
   t.match(decodeSoif(bytes!).text('Title'), 'refreshed since');
   t.same((await checkRegistry(join(from, 'admin', 'Registry'), {}, from)).problems, 4);
@@ -267,11 +263,7 @@ t.test('REG-32: the commands registry and dumpregistry', async (t) => {
     'OID: 1\nURL: http://a/x\nGatherer-Name: G\nGatherer-Host: h\nGatherer-Version: 1.0\nUpdate-Time: 800000000\n' +
       'Last-Modification-Time: 0\nRefresh-Rate: 604800\nTime-to-Live: 2419200\nMD5:\nDescription:',
   );
-  t.equal(
-    dumped.stdout.replace('4294967295', '99999999999'),
-    ours.stdout,
-    'the output equals that of the Broker of the kit',
-  );
+  t.equal(dumped.stdout.replace('4294967295', '99999999999'), ours.stdout, 'the same as of the kit');
   t.match(checked, { code: 0, stdout: /^registry check: version 1, reading a, 0 problems, 0 lost/ });
 
   const registry = join(to, 'admin', 'Registry');
@@ -283,19 +275,16 @@ t.test('REG-32: the commands registry and dumpregistry', async (t) => {
     cli('dumpregistry', to),
   ]);
   t.equal(found.code, 1);
-  t.match(JSON.parse(found.stdout.split('\n')[0] ?? ''), { rule: 'REG-15', offset: 20 });
+  t.match(jsonLines(found.stdout)[0], { rule: 'REG-15', offset: 20 });
   t.match(refused, { code: 1, stdout: '', stderr: /REG-15/ });
   const repaired = await cli('registry', 'repair', to, '--json');
-  t.match(JSON.parse(repaired.stdout.trim().split('\n').at(-1) ?? ''), { problems: 1, lost: 0, valid: 102 });
+  t.match(jsonLines(repaired.stdout).at(-1), { problems: 1, lost: 0, valid: 102 });
 
   const back = join(root, 'back');
   const imported = await cli('registry', 'import', '--from', to, '--data', back);
   t.match(imported, { code: 0, stdout: /102 imported, 0 known, 0 skipped, .* 2 files copied\n$/ });
   t.same(await contentOf(back), await contentOf(data));
-  t.match(nothing, {
-    code: 1,
-    stderr: /^registry check: .* is not a broker's directory/,
-  });
+  t.match(nothing, { code: 1, stderr: /^registry check: .* is not a broker's directory/ });
   const none = join(root, 'none');
   t.match(await cli('registry', 'import', '--from', root, '--data', none), { code: 1, stdout: '' });
   t.notOk(existsSync(none), 'a failed import leaves no directory');

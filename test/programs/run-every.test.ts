@@ -1,12 +1,10 @@
 // `harvest run --every`: rounds that follow one another, by the requests that a site receives and the answers of the Broker.
 import t from 'tap';
-import { CliProcess, cli } from '../helpers/cli.js';
+import { ANY_PORTS, CliProcess, cli } from '../helpers/cli.js';
 import { page, Site } from '../helpers/site.js';
 import { waitUntil } from '../helpers/wait-until.js';
+import { words } from '../helpers/words.js';
 
-const PORTS = ['gatherd', 'broker', 'web', 'references'].flatMap((name) => [`--${name}-port`, '0']);
-
-/** Waits until a condition holds, at most half a minute. */
 t.test('rounds ask for pages conditionally, find changes, and survive a site that is gone', async (t) => {
   const conditions: (string | undefined)[] = [];
   await using site = await Site.start({
@@ -18,10 +16,7 @@ t.test('rounds ask for pages conditionally, find changes, and survive a site tha
       else response.writeHead(200, { 'content-type': 'text/html', etag: '"v1"' }).end(page('Same', []));
     },
   });
-  const run = new CliProcess([
-    ...['run', '--every', '2s', '--delay', '0', '--data', t.testdir(), ...PORTS],
-    `${site.url}/`,
-  ]);
+  const run = new CliProcess(words`run --every 2s --delay 0 --data ${t.testdir()} ${ANY_PORTS} ${site.url}/`);
   const [, broker = ''] = await run.output(/^ready .*broker=(\S+)/m);
   t.match(run.stderr, /The next round begins at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\./);
   const finds = async (word: string): Promise<boolean> => {
@@ -33,11 +28,7 @@ t.test('rounds ask for pages conditionally, find changes, and survive a site tha
   await waitUntil(() => finds('tomorrow'));
   t.ok(await finds('tomorrow'), 'a later round gathers and collects what changed');
   t.notOk(await finds('yesterday'));
-  t.same(
-    conditions.slice(0, 2),
-    [undefined, '"v1"'],
-    'a page that did not change is asked for conditionally',
-  );
+  t.same(conditions.slice(0, 2), [undefined, '"v1"'], 'unchanged pages are asked for conditionally');
 
   site.pages.delete('/');
   await run.output(/nothing was gathered from this root/, 'stderr');

@@ -1,10 +1,8 @@
 // The SOIF tools, by the library and as processes.
-import { spawn } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { text as textOf } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import t from 'tap';
@@ -24,9 +22,10 @@ import {
 } from '../../clients/soif-tools/index.js';
 import { ProtocolError, StorageError, UsageError } from '../../protocols/errors.js';
 import { decodeSoif, encodeSoif, type SoifDecoderOptions, SoifObject } from '../../protocols/soif/index.js';
-import { cli, type Finished, PROGRAM } from '../helpers/cli.js';
-import { PLAIN_NODE } from '../helpers/plain-node.js';
+import { cli, cliWithInput, jsonLines } from '../helpers/cli.js';
 import { assertProperty } from '../helpers/property.js';
+import { temporaryDirectory } from '../helpers/temporary-directory.js';
+import { words } from '../helpers/words.js';
 import { bytes, cutAt, singleBytes } from '../protocols/soif/item-lines.js';
 
 // Each test starts processes, which takes long on a busy machine.
@@ -35,9 +34,7 @@ async function* stream(...chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Ar
 }
 
 async function collect(chunks: AsyncIterable<Uint8Array>): Promise<string> {
-  const pieces: Uint8Array[] = [];
-  for await (const chunk of chunks) pieces.push(chunk);
-  return Buffer.concat(pieces).toString('latin1');
+  return (await buffer(chunks)).toString('latin1');
 }
 
 /** Runs the validator. Returns one line per attempt, then the counts. */
@@ -114,25 +111,23 @@ t.test('SOIF-4.4, SOIF-4.9 cksoif gives the verdicts of the C library', async (t
   }
 });
 
-const CHECKED: { name: string; wire: string; strict: string[]; lenient: string[] }[] = [
-  { name: 'SOIF-4.9 nothing: no attempt', wire: '', strict: ['0/0 0'], lenient: ['0/0 0'] },
+/** What the validator says in strict mode, and in lenient mode if that differs. */
+const CHECKED: { name: string; wire: string; strict: string[]; lenient?: string[] }[] = [
+  { name: 'SOIF-4.9 nothing: no attempt', wire: '', strict: ['0/0 0'] },
   {
     name: 'SOIF-4.9 valid objects',
     wire: '@FILE { u\n}\n@FILE { v\nA{1}:\tx\n}\n',
     strict: ['1 FILE u @0', '2 FILE v @12', '2/2 0'],
-    lenient: ['1 FILE u @0', '2 FILE v @12', '2/2 0'],
   },
   {
     name: 'SOIF-4.9 two defects in one object are one attempt',
     wire: '@FILE { u\nA{1}x\nB{x}:\ty\n}\n@FILE { v\n}\n',
     strict: ['1 SOIF-4.3 @14', '2 FILE v @26', '1/2 0'],
-    lenient: ['1 SOIF-4.3 @14', '2 FILE v @26', '1/2 0'],
   },
   {
     name: 'SOIF-4.9, 4.5 a header within a malformed object begins another attempt',
     wire: '@FILE { u\nA{99}:\tx\n@FILE {\n}\n@FILE { w\n}\n',
     strict: ['1 SOIF-4.4 @41', '2 SOIF-4.4 @26', '3 FILE w @29', '1/3 0'],
-    lenient: ['1 SOIF-4.4 @41', '2 SOIF-4.4 @26', '3 FILE w @29', '1/3 0'],
   },
   {
     name: 'SOIF-4.9, 4.1 text between objects: an attempt in strict mode, nothing in lenient mode',
@@ -150,13 +145,11 @@ const CHECKED: { name: string; wire: string; strict: string[]; lenient: string[]
     name: 'SOIF-4.9 an object that is cut off is an invalid attempt',
     wire: '@FILE { u\n}\n@FILE { v\nA{9}:\tx\n',
     strict: ['1 FILE u @0', '2 SOIF-4.4 @30', '1/2 0'],
-    lenient: ['1 FILE u @0', '2 SOIF-4.4 @30', '1/2 0'],
   },
   {
     name: 'SOIF-4.9, 8.9 an update stream: its section headers are not attempts',
     wire: '@DELETE {\n}\n@REFRESH {\n}\n@UPDATE {\n@FILE { u\n}\n@FILE { v\nA{x}:\ty\n}\n}\n',
     strict: ['1 FILE u @35', '2 SOIF-4.4 @59', '1/2 0'],
-    lenient: ['1 FILE u @35', '2 SOIF-4.4 @59', '1/2 0'],
   },
   {
     name: 'SOIF-4.9, 8.10 a type UPDATE alone is not an update stream',
@@ -173,7 +166,7 @@ const CHECKED: { name: string; wire: string; strict: string[]; lenient: string[]
 ];
 
 t.test('SOIF-4.9 the validator: attempts, whole and byte by byte', async (t) => {
-  for (const { name, wire, strict, lenient } of CHECKED) {
+  for (const { name, wire, strict, lenient = strict } of CHECKED) {
     t.test(name, async (t) => {
       for (const chunks of [[bytes(wire)], singleBytes(bytes(wire))]) {
         t.strictSame(await verdicts(chunks, { mode: 'strict' }), strict, 'strict');
@@ -384,8 +377,7 @@ t.test('G-138, G-140 mktemplate: the example of the manual, byte for byte', asyn
 });
 
 t.test('input: files and standard input, plain or gzip', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'harvest-soif-'));
-  t.teardown(() => rm(folder, { recursive: true }));
+  const folder = await temporaryDirectory(t);
   const file = async (name: string, data: Uint8Array): Promise<string> => {
     await writeFile(join(folder, name), data);
     return join(folder, name);
@@ -426,20 +418,8 @@ t.test('input: files and standard input, plain or gzip', async (t) => {
   await t.rejects(waiting, /enough/);
 });
 
-/** Runs a command with data on standard input. */
-async function piped(input: string | Uint8Array, ...args: readonly string[]): Promise<Finished> {
-  const child = spawn('env', [...PLAIN_NODE, PROGRAM, ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
-  const ended = new Promise<Pick<Finished, 'code' | 'signal'>>((resolve) => {
-    child.once('close', (code, signal) => resolve({ code, signal }));
-  });
-  child.stdin.end(input);
-  const [stdout, stderr] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
-  return { ...(await ended), stdout, stderr };
-}
-
 t.test('the tools as processes', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'harvest-soif-cli-'));
-  t.teardown(() => rm(folder, { recursive: true }));
+  const folder = await temporaryDirectory(t);
   const sample = join(folder, 'sample.soif');
   await writeFile(
     sample,
@@ -465,18 +445,12 @@ t.test('the tools as processes', async (t) => {
     );
     const lenient = await cli('soif', 'check', '--lenient', '--json', sample);
     t.equal(lenient.code, 1);
-    t.strictSame(
-      lenient.stdout
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line)),
-      [
-        { attempt: 1, valid: true, offset: 0, type: 'FILE', url: 'http://a.test/', warnings: [] },
-        { attempt: 2, valid: true, offset: 38, type: 'NOTE', url: 'http://b.test/', warnings: [] },
-        { attempt: 3, valid: false, offset: 88, rule: 'SOIF-4.4', message: 'not a value size', warnings: [] },
-        { valid: 2, attempts: 3, warnings: 0 },
-      ],
-    );
+    t.strictSame(jsonLines(lenient.stdout), [
+      { attempt: 1, valid: true, offset: 0, type: 'FILE', url: 'http://a.test/', warnings: [] },
+      { attempt: 2, valid: true, offset: 38, type: 'NOTE', url: 'http://b.test/', warnings: [] },
+      { attempt: 3, valid: false, offset: 88, rule: 'SOIF-4.4', message: 'not a value size', warnings: [] },
+      { valid: 2, attempts: 3, warnings: 0 },
+    ]);
     t.match(await cli('soif', 'check', wrapped), { code: 0, stdout: /in 2 attempts\n$/ });
     t.match(await cli('soif', 'check', join(folder, 'none')), { code: 1, stderr: /none: no such file\n$/ });
     t.match(await cli('soif', 'check', '--max-object', 'x'), { code: 2 });
@@ -488,7 +462,7 @@ t.test('the tools as processes', async (t) => {
   });
 
   t.test('SOIF-4.9 cksoif: the original lines, exit status 0', async (t) => {
-    const { code, stdout } = await piped('@FILE { u\r\n}\r\n@FILE { v\nA{1}: y\n}\n', 'cksoif');
+    const { code, stdout } = await cliWithInput('@FILE { u\r\n}\r\n@FILE { v\nA{1}: y\n}\n', 'cksoif');
     t.equal(code, 0);
     t.equal(
       stdout,
@@ -509,14 +483,7 @@ t.test('the tools as processes', async (t) => {
       stdout: '@FILE { u\nB{1}:\t1\n}\n',
     });
     const selected = await cli(
-      'soif',
-      'cat',
-      '--type',
-      'note',
-      '--url',
-      '^http://[a-z]\\.test/$',
-      '--json',
-      sample,
+      ...words`soif cat --type note --url ${'^http://[a-z]\\.test/$'} --json ${sample}`,
     );
     t.equal(
       selected.stdout,
@@ -531,10 +498,10 @@ t.test('the tools as processes', async (t) => {
       json.stdout,
       '{"type":"FILE","url":"d","section":"delete","attributes":[]}\n{"type":"FILE","url":"u","attributes":[{"name":"B","value":"1"}]}\n',
     );
-    const back = await piped(json.stdout, 'soif', 'convert', '--to', 'soif');
+    const back = await cliWithInput(json.stdout, 'soif', 'convert', '--to', 'soif');
     t.match(back, { code: 0, stdout: '@DELETE {\n@FILE { d\n}\n}\n@FILE { u\nB{1}:\t1\n}\n' });
     const [first = ''] = json.stdout.split('\n');
-    t.match(await piped(`${first}\n{}\n`, 'soif', 'convert', '--to', 'soif'), {
+    t.match(await cliWithInput(`${first}\n{}\n`, 'soif', 'convert', '--to', 'soif'), {
       code: 1,
       stdout: '@DELETE {\n@FILE { d\n}\n}\n',
       stderr: /line 2: not an object of this form/,
@@ -560,17 +527,20 @@ t.test('the tools as processes', async (t) => {
   });
 
   t.test('E-62, G-132 wrapit, print-attr, print-template, print-urlrefs', async (t) => {
-    t.match(await piped(gzipSync('x').subarray(0, 2), 'wrapit', 'Raw'), {
+    t.match(await cliWithInput(gzipSync('x').subarray(0, 2), 'wrapit', 'Raw'), {
       code: 0,
       stdout: /^Raw\{2\}:\t\x1f/,
     });
-    t.match(await piped('', 'wrapit', 'no name'), { code: 2, stderr: /SOIF-2\.8/ });
-    t.match(await piped('123', 'wrapit', '--max-bytes', '2', 'A'), { code: 1 });
+    t.match(await cliWithInput('', 'wrapit', 'no name'), { code: 2, stderr: /SOIF-2\.8/ });
+    t.match(await cliWithInput('123', 'wrapit', '--max-bytes', '2', 'A'), { code: 1 });
     t.match(await cli('print-attr', 'title', sample), { code: 1, stdout: 'ab\nc\n' });
     const object = '@FILE { http://a.test/\nURL-References{2}:\tx\n\n}\n';
-    t.match(await piped(object, 'print-urlrefs'), { code: 0, stdout: 'http://a.test/x\nhttp://a.test/\n' });
-    t.match(await piped(object, 'print-template', '--no-print-time'), { code: 0, stdout: object });
-    const printed = await piped(object, 'print-template');
+    t.match(await cliWithInput(object, 'print-urlrefs'), {
+      code: 0,
+      stdout: 'http://a.test/x\nhttp://a.test/\n',
+    });
+    t.match(await cliWithInput(object, 'print-template', '--no-print-time'), { code: 0, stdout: object });
+    const printed = await cliWithInput(object, 'print-template');
     const time = decodeSoif(Buffer.from(printed.stdout), { mode: 'strict' }).number('Print-Time') ?? 0;
     t.ok(Math.abs(time - Date.now() / 1000) < 600, 'SOIF-10.2 Print-Time');
   });

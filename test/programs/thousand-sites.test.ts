@@ -3,12 +3,11 @@
 
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { PLAIN_NODE } from '../helpers/plain-node.js';
+import { finishedOf } from '../helpers/cli.js';
+import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import type { Gathered } from '../helpers/thousand-sites/gather.js';
 import { type LogEvent, readLog } from '../helpers/thousand-sites/log.js';
 import { type CheckOptions, checkLog, RULES, type Violation } from '../helpers/thousand-sites/log-checker.js';
@@ -32,21 +31,14 @@ const MAX_RSS_BYTES = 800_000_000;
 const MAX_SHOWN = 12;
 
 /** Runs the crawler. */
-function gather(configuration: string, directory: string): Promise<Gathered> {
+async function gather(configuration: string, directory: string): Promise<Gathered> {
   const program = fileURLToPath(new URL('../helpers/thousand-sites/gather.js', import.meta.url));
-  const args = [...PLAIN_NODE, program, configuration, directory, String(MAX_ATTEMPTS)];
-  const child = spawn('env', args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const args = [program, configuration, directory, String(MAX_ATTEMPTS)];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   t.teardown(() => child.kill('SIGKILL'));
-  let output = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    output += text;
-  });
-  return new Promise((resolve, reject) => {
-    child.once('close', (code) => {
-      if (code === 0) resolve(JSON.parse(output) as Gathered);
-      else reject(new Error(`the Gatherer ended with ${code}`));
-    });
-  });
+  const { code, stdout } = await finishedOf(child);
+  if (code !== 0) throw new Error(`the Gatherer ended with ${code}`);
+  return JSON.parse(stdout) as Gathered;
 }
 
 /** Counts violations by kind of site, and shows the first few in full. */
@@ -125,8 +117,7 @@ t.test('CRAWL-5.6.4, 7.1 the log checker finds violations', async (t) => {
   t.match(missed, ['/none was requested more than 0 times', '/page-0.html was requested 0 times, not 1']);
 });
 
-const scratch = await mkdtemp(join(tmpdir(), 'harvest-sites-'));
-t.teardown(() => rm(scratch, { recursive: true, force: true }));
+const scratch = await temporaryDirectory(t);
 const log = join(scratch, 'server.log');
 const web = await Web.start({ seed: 7, sites: SITES, maxAttempts: MAX_ATTEMPTS }, log);
 t.teardown(() => web.close());

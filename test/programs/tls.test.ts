@@ -6,51 +6,41 @@ import { join } from 'node:path';
 import { connect } from 'node:tls';
 import t, { type Test } from 'tap';
 import { Agent, request } from 'undici';
-import { CliProcess, cli, type Finished } from '../helpers/cli.js';
+import { ANY_PORTS, CliProcess, cli, type Finished, startServer } from '../helpers/cli.js';
 import { freePort } from '../helpers/daemon.js';
 import { page, Site } from '../helpers/site.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { RENEWED_CERTIFICATE, TLS_CERTIFICATE, TLS_KEY } from '../helpers/tls.js';
 import { waitUntil } from '../helpers/wait-until.js';
+import { words } from '../helpers/words.js';
+import { type GatheredSite, gatherSite, writeBroker, writeGatherer } from './gathered-site.js';
+
+const PAGES = { '/': page('Secured words', ['/two']), '/two': page('Second', ['/']) };
 
 /** A gathered site, and the files of a certificate. */
-interface Setup {
-  readonly directory: string;
-  readonly data: string;
-  readonly url: string;
+interface Setup extends GatheredSite {
   readonly certificate: string;
   readonly tls: readonly string[];
 }
 
 async function setUp(t: Test): Promise<Setup> {
-  const directory = await temporaryDirectory(t);
+  const gathered = await gatherSite(t, PAGES, 'Gatherer-Host: localhost\n');
+  return { ...gathered, ...writeCertificate(gathered.directory) };
+}
+
+/** Writes a certificate and its key; returns the options that name them. */
+function writeCertificate(directory: string): Pick<Setup, 'certificate' | 'tls'> {
   const [certificate, key] = [join(directory, 'site.pem'), join(directory, 'site.key')];
   writeFileSync(certificate, TLS_CERTIFICATE);
   writeFileSync(key, TLS_KEY, { mode: 0o600 });
-  await using site = await Site.start({
-    '/': page('Secured words', ['/two']),
-    '/two': page('Second', ['/']),
-  });
-  writeFileSync(
-    join(directory, 'gatherer.cf'),
-    `Gatherer-Name: tls\nGatherer-Host: localhost\nTop-Directory: ${directory}\n<RootNodes>\n${site.url}/ Delay=0\n</RootNodes>\n`,
-  );
-  const run = await cli('gatherer', '--no-daemon', join(directory, 'gatherer.cf'));
-  t.equal(run.code, 0, run.stderr);
-  const tls = ['--tls-cert', certificate, '--tls-key', key];
-  return { directory, data: join(directory, 'data'), url: `${site.url}/`, certificate, tls };
+  return { certificate, tls: ['--tls-cert', certificate, '--tls-key', key] };
 }
 
-/** Starts a server; returns the port that its line says. */
-async function start(t: Test, args: readonly string[], ready: RegExp, certificate: string) {
-  const server = new CliProcess(args, { NODE_EXTRA_CA_CERTS: certificate });
-  t.teardown(async () => {
-    server.kill('SIGTERM');
-    await server.finished;
-  });
-  const [, ...found] = await server.output(ready);
-  return { server, found };
-}
+/** Starts a server with the certificate. */
+const start = (t: Test, { certificate, tls }: Setup, ready: RegExp, ...args: readonly string[]) =>
+  startServer(t, ready, [...args, ...tls], { NODE_EXTRA_CA_CERTS: certificate });
+
+const GATHERD = /^ready gatherd=127\.0\.0\.1:(\d+)$/m;
 
 /** Runs a client that trusts the certificate. */
 function trusting(
@@ -73,12 +63,7 @@ function subjectOf(port: number): Promise<string> {
 
 t.test('gatherd with TLS: who trusts the certificate, and its renewal without a restart', async (t) => {
   const setup = await setUp(t);
-  const { server, found } = await start(
-    t,
-    ['gatherd', '-d', setup.data, ...setup.tls, '0'],
-    /^ready gatherd=127\.0\.0\.1:(\d+)$/m,
-    setup.certificate,
-  );
+  const { server, found } = await start(t, setup, GATHERD, 'gatherd', '-d', setup.data, '0');
   const port = Number(found[0]);
   const gathered = await trusting(setup, 'gather', `tls://localhost:${port}`);
   t.equal(gathered.code, 0, gathered.stderr);
@@ -111,30 +96,26 @@ t.test('gatherd with TLS: who trusts the certificate, and its renewal without a 
 
 t.test('a Broker with TLS collects from a gatherd with TLS; its pages are https', async (t) => {
   const setup = await setUp(t);
-  const gatherd = await start(
-    t,
-    ['gatherd', '-d', setup.data, ...setup.tls, '0'],
-    /^ready gatherd=127\.0\.0\.1:(\d+)$/m,
-    setup.certificate,
-  );
-  const broker = join(setup.directory, 'broker');
-  mkdirSync(join(broker, 'admin'), { recursive: true });
-  const conf = join(broker, 'admin', 'broker.conf');
-  writeFileSync(conf, `Broker-Port 0\nBroker-Name secured\nPublic-URL https://search.example.org/harvest/\n`);
-  writeFileSync(join(broker, 'admin', 'Collection.conf'), `tls://localhost ${gatherd.found[0]} 3\n`);
+  const gatherd = await start(t, setup, GATHERD, 'gatherd', '-d', setup.data, '0');
+  const lines = 'Broker-Port 0\nBroker-Name secured\nPublic-URL https://search.example.org/harvest/\n';
+  const { conf } = writeBroker(setup.directory, lines, `tls://localhost ${gatherd.found[0]} 3\n`);
+  const webPort = String(await freePort());
   const { found } = await start(
     t,
-    ['broker', conf, '--web-port', String(await freePort()), ...setup.tls],
+    setup,
     /^ready broker=127\.0\.0\.1:(\d+) web=(\S+)$/m,
-    setup.certificate,
+    'broker',
+    conf,
+    '--web-port',
+    webPort,
   );
   const [port = '', web = ''] = found;
   t.match(web, /^https:\/\/127\.0\.0\.1:\d+\/$/);
   let hits: Finished | undefined;
-  for (let i = 0; i < 250 && hits?.stdout.includes(setup.url) !== true; i++) {
+  await waitUntil(async () => {
     hits = await trusting(setup, 'query', '--json', `tls://localhost:${port}`, 'secured');
-    if (!hits.stdout.includes(setup.url)) await pause();
-  }
+    return hits.stdout.includes(setup.url);
+  });
   t.match(hits?.stdout, setup.url);
   t.match(
     hits?.stdout,
@@ -171,9 +152,9 @@ t.test('refererd with TLS: references and, on the same port, its page', async (t
   const setup = await setUp(t);
   const { found } = await start(
     t,
-    ['refererd', '--data', setup.data, '-p', '0', ...setup.tls],
+    setup,
     /^ready refererd=127\.0\.0\.1:(\d+)$/m,
-    setup.certificate,
+    ...words`refererd --data ${setup.data} -p 0`,
   );
   const server = `tls://localhost:${found[0]}`;
   const answer = await trusting(setup, 'references', server, '--urls', '--to', `${setup.url}two`);
@@ -200,25 +181,13 @@ t.test('files of certificates that cannot be used', async (t) => {
   }
 });
 
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 20));
-}
-
 t.test('run with TLS: all four ports, also between the parts of the process; renewal', async (t) => {
   const directory = await temporaryDirectory(t);
-  const [certificate, key] = [join(directory, 'site.pem'), join(directory, 'site.key')];
-  writeFileSync(certificate, TLS_CERTIFICATE);
-  writeFileSync(key, TLS_KEY, { mode: 0o600 });
-  await using site = await Site.start({
-    '/': page('Secured words', ['/two']),
-    '/two': page('Second', ['/']),
-  });
-  const ports = ['gatherd', 'broker', 'web', 'references'].flatMap((name) => [`--${name}-port`, '0']);
+  const { certificate, tls } = writeCertificate(directory);
+  await using site = await Site.start(PAGES);
+  const data = join(directory, 'data');
   // The process itself does not trust its certificate.
-  const run = new CliProcess([
-    ...['run', `${site.url}/`, '--data', join(directory, 'data'), '--delay', '0', ...ports],
-    ...['--every', '2s', '--tls-cert', certificate, '--tls-key', key],
-  ]);
+  const run = new CliProcess(words`run ${site.url}/ --data ${data} --delay 0 --every 2s ${ANY_PORTS} ${tls}`);
   t.teardown(() => run.child.kill('SIGKILL'));
   const [, gatherd = '', broker = '', web = ''] = await run.output(
     /^ready gatherd=(\S+) broker=(\S+) web=(https:\S+)$/m,
@@ -235,13 +204,11 @@ t.test('run with TLS: all four ports, also between the parts of the process; ren
 
   const agent = new Agent({ connect: { ca: TLS_CERTIFICATE } });
   t.teardown(() => agent.close());
-  const results = async () => {
-    const { body } = await request(`${web}Harvest/cgi-bin/BrokerQuery.cgi?query=second`, {
-      dispatcher: agent,
-    });
+  const results = async (dispatcher: Agent) => {
+    const { body } = await request(`${web}Harvest/cgi-bin/BrokerQuery.cgi?query=second`, { dispatcher });
     return body.text();
   };
-  t.match(await results(), /linked from/i, 'the pages ask the references server');
+  t.match(await results(agent), /linked from/i, 'the pages ask the references server');
   writeFileSync(certificate, RENEWED_CERTIFICATE);
   run.child.kill('SIGHUP');
   const port = Number(broker.split(':')[1]);
@@ -250,13 +217,9 @@ t.test('run with TLS: all four ports, also between the parts of the process; ren
   await run.output(/$/);
   await waitUntil(() => /Broker received/.test(run.stderr.slice(from)) || run.child.exitCode !== null);
   t.match(run.stderr.slice(from), /Broker received/, 'the next round collects with the new certificate');
-  const ca = RENEWED_CERTIFICATE;
-  const renewed = new Agent({ connect: { ca } });
+  const renewed = new Agent({ connect: { ca: RENEWED_CERTIFICATE } });
   t.teardown(() => renewed.close());
-  const { body } = await request(`${web}Harvest/cgi-bin/BrokerQuery.cgi?query=second`, {
-    dispatcher: renewed,
-  });
-  t.match(await body.text(), /linked from/i);
+  t.match(await results(renewed), /linked from/i);
   // Clients that have connected but not begun the handshake.
   for (const address of [gatherd, broker, new URL(web).host, references]) {
     const [host = '', port = ''] = address.split(':');
@@ -276,27 +239,20 @@ t.test('the console of a crawl with TLS: page, cookie, commands, and orders that
   // Relative paths are those of the crawl's own directory.
   writeFileSync(join(data, 'crawl', 'site.key'), TLS_KEY, { mode: 0o600 });
   await using site = await Site.start({ '/': page('Only', []) });
-  const configuration = join(directory, 'crawl.cf');
-  writeFileSync(
-    configuration,
-    `Gatherer-Name: tls\nTop-Directory: ${directory}\nCrawl-Order: order.json\n<RootNodes>\n${site.url}/\n</RootNodes>\n`,
-  );
+  const nodes = `<RootNodes>\n${site.url}/\n</RootNodes>\n`;
+  const configuration = writeGatherer(directory, `Crawl-Order: order.json\n${nodes}`);
+  const password = { HARVEST_CONSOLE_PASSWORD: 'secret' };
   const crawl = (console: object) => {
     const order = { pauseAtStart: true, settings: { delayFactor: 0, minDelayMs: 1, maxDelayMs: 1 } };
     const paths = { port: 0, certificate: join(directory, 'site.pem'), key: 'site.key', ...console };
     writeFileSync(join(directory, 'order.json'), JSON.stringify({ ...order, console: paths }));
-    return new CliProcess(['gatherer', configuration, '--no-daemon'], {
-      HARVEST_CONSOLE_PASSWORD: 'secret',
-    });
+    return new CliProcess(['gatherer', configuration, '--no-daemon'], password);
   };
-  t.match(await crawl({ key: '' }).finished, {
-    code: 2,
-    stderr: /console\.key: certificate and key are set together/,
-  });
-  t.match(await crawl({ key: 'none' }).finished, {
-    code: 2,
-    stderr: /crawl\/none: cannot be read: ENOENT/,
-  });
+  for (const [key, stderr] of [
+    ['', /console\.key: certificate and key are set together/],
+    ['none', /crawl\/none: cannot be read: ENOENT/],
+  ] as const)
+    t.match(await crawl({ key }).finished, { code: 2, stderr });
 
   const running = crawl({});
   t.teardown(() => running.kill('SIGTERM'));
@@ -319,18 +275,11 @@ t.test('the console of a crawl with TLS: page, cookie, commands, and orders that
   const shown = await request(url, { dispatcher: agent, headers: { cookie: cookie.split(';')[0]! } });
   t.match([shown.statusCode, await shown.body.text()], [200, /paused/]);
   await t.rejects(request(url.replace('https:', 'http:')), 'what is not TLS is dropped');
-  const foreign = new CliProcess(['crawl', 'report', 'all', '--url', url], {
-    HARVEST_CONSOLE_PASSWORD: 'secret',
-  });
-  t.match(
-    await foreign.finished,
-    { code: 3, stderr: /self-signed certificate/ },
-    'another machine checks it',
-  );
-  const trusted = new CliProcess(['crawl', 'resume', '--url', url], {
-    HARVEST_CONSOLE_PASSWORD: 'secret',
-    NODE_EXTRA_CA_CERTS: join(directory, 'site.pem'),
-  });
+  const foreign = new CliProcess(['crawl', 'report', 'all', '--url', url], password);
+  const refused = { code: 3, stderr: /self-signed certificate/ };
+  t.match(await foreign.finished, refused, 'another machine checks it');
+  const trust = { ...password, NODE_EXTRA_CA_CERTS: join(directory, 'site.pem') };
+  const trusted = new CliProcess(['crawl', 'resume', '--url', url], trust);
   t.match(await trusted.finished, { code: 0 });
   t.match(await running.finished, { code: 0, stderr: /console is https:/ });
 });

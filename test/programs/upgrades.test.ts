@@ -7,9 +7,9 @@ import { gunzipSync } from 'node:zlib';
 import t from 'tap';
 import { GatherdServer } from '../../servers/gatherd/index.js';
 import { createLogger } from '../../servers/host/index.js';
-import { CliProcess, cli } from '../helpers/cli.js';
+import { ANY_PORTS, CliProcess, cli } from '../helpers/cli.js';
+import { words } from '../helpers/words.js';
 
-const PORTS = ['gatherd', 'broker', 'web', 'references'].flatMap((name) => [`--${name}-port`, '0']);
 const ARCHIVES = fileURLToPath(new URL('test/upgrades', import.meta.resolve('#package.json')));
 const versions = readdirSync(ARCHIVES).flatMap((name) => /^(.+)\.tar\.gz$/.exec(name)?.[1] ?? []);
 t.ok(versions.includes('0.1.0') && versions.includes('0.2.0'), 'there are archives');
@@ -49,17 +49,13 @@ for (const version of versions) {
     });
 
     await t.test('a run goes on: everything is found, the links too', async (t) => {
-      const run = within(directory, ['run', 'site.cf', '--data', 'finished', ...PORTS]);
+      const run = within(directory, ['run', 'site.cf', '--data', 'finished', ...ANY_PORTS]);
       const [, broker = ''] = await run.output(/^ready .*broker=(\S+)/m);
       const [, refererd = ''] = await run.output(/^ready refererd=(\S+)/m);
       const found = await cli('query', broker, 'veronica', '--json');
       t.match(found.stdout, 'http://www.example.org/docs/gopher.html', found.stderr);
       const linked = await cli(
-        'references',
-        '--to',
-        '--urls',
-        refererd,
-        'http://www.example.org/docs/gopher.html',
+        ...words`references --to --urls ${refererd} http://www.example.org/docs/gopher.html`,
       );
       t.match(linked.stdout, 'http://www.example.org/docs/index.html', linked.stderr);
       run.kill('SIGTERM');
@@ -69,7 +65,7 @@ for (const version of versions) {
     });
 
     await t.test('an interrupted run continues', async (t) => {
-      const args = ['run', 'site.cf', '--once', '--data', 'interrupted', ...PORTS];
+      const args = ['run', 'site.cf', '--once', '--data', 'interrupted', ...ANY_PORTS];
       const { code, stdout, stderr } = await within(directory, args).finished;
       t.equal(code, 0, stderr);
       t.match(JSON.parse(stdout), { resumed: true, objects: 3, exported: 3 });

@@ -1,15 +1,14 @@
 // `urlget`, `urlpurge` and the original programs for FTP, Gopher and news, as processes.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { countingSite, onLines, scripted } from '../clients/fetch/scripted.js';
 import { cli } from '../helpers/cli.js';
+import { temporaryDirectory } from '../helpers/temporary-directory.js';
 
 // Each test starts processes, which takes long on a busy machine.
 t.test('G-89, G-173, G-174 urlget fetches a document, urlpurge removes the cached ones', async (t) => {
-  const directory = mkdtempSync(join(tmpdir(), 'harvest-urlget-test-'));
-  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = await temporaryDirectory(t);
   const { base, requests } = await countingSite(t);
   const get = (...words: string[]) => cli('urlget', '--cache', join(directory, 'cache'), ...words);
   t.match(await get(`${base}/moved`), { code: 0, stdout: 'page 2' });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { load } from 'cheerio';
 import t from 'tap';
 import { SectionDecoder } from '../../../protocols/soif/index.js';
-import { CliProcess, cli } from '../../helpers/cli.js';
+import { ANY_PORTS, CliProcess, cli } from '../../helpers/cli.js';
 import { page, Site } from '../../helpers/site.js';
 
 /** Five documents, an image, a broken link, a link to another host, and a page that robots.txt forbids. */
@@ -27,20 +27,7 @@ const PAGES = {
 const EXPECTED_PATHS = ['/', '/a.html', '/b.html', '/c/d.html', '/notes.txt'];
 
 /** Returns the options of `harvest run` with free ports. */
-function optionsFor(data: string): string[] {
-  return [
-    '--data',
-    data,
-    '--gatherd-port',
-    '0',
-    '--broker-port',
-    '0',
-    '--web-port',
-    '0',
-    '--references-port',
-    '0',
-  ];
-}
+const optionsFor = (data: string): string[] => ['--data', data, ...ANY_PORTS];
 
 // The tests start about twenty processes in sequence; each takes seconds on a busy machine.
 /** The JSON line of `harvest run --once`. */
@@ -98,23 +85,15 @@ t.test('harvest run --once gathers, publishes, collects and prints one JSON line
   t.equal(again.exported, EXPECTED_PATHS.length);
   t.notOk(
     site.paths.slice(before).some((path) => EXPECTED_PATHS.includes(path)),
-    'G-108: kept documents are not requested',
+    'G-108: no requests',
   );
 
   site.pages.set('/a.html', page('Alpha the second', ['b.html', 'e.html'], 'Changed.'));
   site.pages.set('/e.html', page('Epsilon', [], 'New.'));
   const third = parseLastLine((await cli(...args, '--force')).stdout);
   t.equal(third.gathered.summarized, 2, 'the changed page and the new one are summarized');
-  t.equal(
-    third.gathered.unchanged,
-    EXPECTED_PATHS.length - 2,
-    'G-108: documents with the same digest keep their summaries',
-  );
-  t.equal(
-    third.exported,
-    EXPECTED_PATHS.length + 1,
-    'G-104: a page without links to it stays until it expires',
-  );
+  t.equal(third.gathered.unchanged, EXPECTED_PATHS.length - 2, 'G-108: documents with the same digest stay');
+  t.equal(third.exported, EXPECTED_PATHS.length + 1, 'G-104: a page without links stays until it expires');
 });
 
 t.test('harvest run serves gatherd, broker and web page until it is stopped', async (t) => {
@@ -125,21 +104,7 @@ t.test('harvest run serves gatherd, broker and web page until it is stopped', as
     config,
     `# sample\nGatherer-Name: Test Gatherer\nGatherer-Host: gatherer.example.org\nGatherer-Port: 9111\nTop-Directory: ${data}\n<RootNodes>\n${site.url}/ URL=100 Delay=0 Depth=1\n</RootNodes>\n<LeafNodes>\n${site.url}/c/d.html\n</LeafNodes>\n`,
   );
-  const run = new CliProcess([
-    'run',
-    config,
-    '--data',
-    join(data, 'kit'),
-    '--gatherd-port',
-    '0',
-    '--broker-port',
-    '0',
-    '--web-port',
-    '0',
-    '--references-port',
-    '0',
-    '--json-log',
-  ]);
+  const run = new CliProcess(['run', config, ...optionsFor(join(data, 'kit')), '--json-log']);
   t.teardown(() => run.kill('SIGKILL'));
   const [, gatherd, broker, web] = await run.output(
     /^ready gatherd=127\.0\.0\.1:(\d+) broker=127\.0\.0\.1:(\d+) web=(http:\S+)$/m,
@@ -167,11 +132,7 @@ t.test('harvest run serves gatherd, broker and web page until it is stopped', as
   const names = items.flatMap((item) => (item.kind === 'object' ? [item.object.text('Gatherer-Name')] : []));
   t.same([...new Set(names)], ['Test Gatherer'], 'G-17: the variables of the configuration are used');
   const compressed = await cli('gather', '127.0.0.1', String(gatherd), '0');
-  t.equal(
-    compressed.stdout,
-    gather.stdout,
-    'GATHERD-6.3: compressed and plain transfers give the same stream',
-  );
+  t.equal(compressed.stdout, gather.stdout, 'GATHERD-6.3: both transfers give the same stream');
   const info = await cli('gather', '-info', '127.0.0.1', String(gatherd));
   t.match(info.stdout, /Number-Of-Objects\{1\}:\t5\n/, 'GATHERD-8.4: INFO has the number of objects');
 
@@ -197,11 +158,7 @@ t.test('harvest run serves gatherd, broker and web page until it is stopped', as
     `${site.url}/c/d.html`,
     'BRK-2.14: a query for an attribute finds its document',
   );
-  t.equal(
-    (await cli('query', `127.0.0.1:${broker}`, 'nowhere-to-be-found')).code,
-    1,
-    'exit status 1: nothing matched',
-  );
+  t.equal((await cli('query', `127.0.0.1:${broker}`, 'nowhere-to-be-found')).code, 1, 'nothing matched');
   t.equal((await cli('query', `127.0.0.1:${broker}`, '( broken')).code, 2, 'exit status 2: syntax');
   t.equal((await cli('query', '127.0.0.1:1', 'x')).code, 3, 'exit status 3: no broker listens');
 
@@ -222,20 +179,12 @@ t.test('commands document and return their exit statuses; errors name the option
     t.equal(code, 0, command);
     t.match(stdout, /Exit status|exit status|Exit code/i, `${command} documents its exit statuses`);
   }
-  t.equal(
-    (await cli('run', '/no/such/root', '--once')).code,
-    2,
-    'a root that does not exist is a usage error',
-  );
+  t.equal((await cli('run', '/no/such/root', '--once')).code, 2, 'a root that is missing is a usage error');
   t.equal((await cli('run', '--urls', 'many')).code, 2);
   t.equal((await cli('nonsense')).code, 2);
   const unlimited = await cli('run', '--urls', '0', 'http://127.0.0.1:1/');
   t.equal(unlimited.code, 2);
-  t.match(
-    unlimited.stderr,
-    /--urls/,
-    'G-32: 0 is not a valid number of URLs, and the error names the option',
-  );
+  t.match(unlimited.stderr, /--urls/, 'G-32: 0 is no valid number of URLs; the error names the option');
   const directory = t.testdir();
   const missing = await cli('broker', join(directory, 'broker.conf'));
   t.equal(missing.code, 2, 'BRK-6.1: a missing configuration file is a usage error');

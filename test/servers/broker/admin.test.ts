@@ -4,27 +4,23 @@ import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import {
-  ADMIN_COMMANDS,
-  buildAdminCommand,
-  DEFAULT_FLAGS,
-  parseQuery,
-} from '../../../protocols/broker/index.js';
+import { ADMIN_COMMANDS, buildAdminCommand } from '../../../protocols/broker/index.js';
 import { setBrokerVariable } from '../../../protocols/config/index.js';
-import { decodeSoif } from '../../../protocols/soif/index.js';
-import { type Broker, executeAdmin, LOG_TYPES } from '../../../servers/broker/index.js';
-import type { BrokerStore } from '../../../storage/index.js';
+import { executeAdmin, LOG_TYPES } from '../../../servers/broker/index.js';
+import { gate } from '../../helpers/gate.js';
 import {
   type BrokerFixture,
   brokerConfig,
   corpus,
   document,
   exchange,
+  findUrls,
   NOW,
   openBroker,
-  ScriptedGatherd,
   serveBroker,
   soif,
+  startScripted,
+  storeObject,
 } from './helpers.js';
 
 const VERSION = '200 - HARVEST Broker 1.0\n';
@@ -32,16 +28,10 @@ const GOPHER = 'http://www.example.org/gopher.html';
 const WAIS = 'ftp://ftp.example.org/wais.txt';
 const MOSAIC = 'http://www.example.org/mosaic.html';
 
-/** Stores one object without indexing it. */
-async function storeObject(store: BrokerStore, text: string): Promise<void> {
-  const bytes = Buffer.from(text);
-  await store.apply([{ kind: 'update', object: decodeSoif(bytes), bytes }]);
-}
-
 /** Serves a broker over the small corpus; `admin` sends a command and returns the reply without the version line. */
 async function openAdministered(t: Test, conf = '', options: Parameters<typeof openBroker>[1] = {}) {
   const fixture = await openBroker(t, { conf, ...options });
-  for (const { text } of corpus()) await storeObject(fixture.broker.store, text);
+  for (const { text } of corpus()) await storeObject(fixture.broker, text);
   await fixture.broker.reindexChanges();
   const server = await serveBroker(t, fixture, { shutdown: () => undefined, adminPatienceMs: 60_000 });
   const { port } = server.address;
@@ -59,14 +49,6 @@ async function readEvents({
   return readFileSync(join(directory, 'admin', 'LOG'), 'utf8')
     .split('\n')
     .slice(0, -1);
-}
-
-/** Returns the URLs that a query finds, sorted. */
-async function findUrls(broker: Broker, query: string): Promise<string[]> {
-  const pages = broker.search(parseQuery(query), { ...DEFAULT_FLAGS, opaque: true });
-  const urls: string[] = [];
-  for await (const page of pages) for (const item of page) if (item.kind === 'match') urls.push(item.url);
-  return urls.sort();
 }
 
 /** The line after a deletion: the index follows the store without a command. */
@@ -144,7 +126,7 @@ t.test('BRK-5.1: objects are deleted by oid, by name, by query', async (t) => {
   );
   t.equal(broker.count, 0);
 
-  for (const { text } of corpus()) await storeObject(broker.store, text);
+  for (const { text } of corpus()) await storeObject(broker, text);
   t.equal(
     await admin('#rem-object-query gopher and not WAIS'),
     `101 - Deleted 1 objects\n${INDEX_FOLLOWS}`,
@@ -163,16 +145,16 @@ t.test('BRK-5.1: objects are deleted by oid, by name, by query', async (t) => {
 t.test('BRK-5.1: #rem-object-query deletes more than Max-Results', async (t) => {
   const { admin, broker } = await openAdministered(t, 'Max-Results 5\n');
   for (let i = 0; i < 600; i++)
-    await storeObject(broker.store, document(`http://many.example/${i}`, { Title: 'gopherhole' }));
+    await storeObject(broker, document(`http://many.example/${i}`, { Title: 'gopherhole' }));
   t.equal(await admin('#rem-object-query gopherhole'), `101 - Deleted 600 objects\n${INDEX_FOLLOWS}`);
   t.equal(broker.count, 3);
 });
 
 t.test('BRK-5.1: #rem-dups keeps the newest object of each URL', async (t) => {
   const { admin, broker } = await openAdministered(t);
-  await storeObject(broker.store, document(MOSAIC, { Title: 'older' }, NOW - 20_000, 'Second'));
-  await storeObject(broker.store, document(MOSAIC, { Title: 'newest' }, NOW - 10, 'Third'));
-  await storeObject(broker.store, document(WAIS, { Title: 'as old' }, NOW - 9998, 'Second'));
+  await storeObject(broker, document(MOSAIC, { Title: 'older' }, NOW - 20_000, 'Second'));
+  await storeObject(broker, document(MOSAIC, { Title: 'newest' }, NOW - 10, 'Third'));
+  await storeObject(broker, document(WAIS, { Title: 'as old' }, NOW - 9998, 'Second'));
   t.equal(broker.count, 6);
   t.equal(await admin('#rem-dups'), `101 - Deleted 3 objects\n${INDEX_FOLLOWS}`);
   t.same(
@@ -337,21 +319,17 @@ t.test('BRK-5.1, 5.3: #set lasts until the broker ends; fixed variables are refu
 });
 
 t.test('BRK-5.4: a long command replies at once, runs in the background, and logs its result', async (t) => {
-  const gatherd = await ScriptedGatherd.listen();
-  t.teardown(() => gatherd.close());
-  gatherd.documents = corpus();
+  const gatherd = await startScripted(t);
   const fixture = await openAdministered(t, 'Log-Types Collection Admin Admin-Return\n', {
     points: [gatherd.point(0)],
   });
   const { admin, broker, log } = fixture;
-  let openGate = () => {};
-  gatherd.gate = new Promise((resolve) => {
-    openGate = resolve;
-  });
+  const sending = gate();
+  gatherd.gate = sending.opened;
   t.equal(await admin('#collection'), '101 - Collection started\n');
   t.equal(await admin('#collection'), '101 - Collection is running already\n');
   t.match(await admin('#do-stats'), /^101 - Running: Collection$/m);
-  openGate();
+  sending.open();
   await broker.jobs.settled();
   t.ok(
     log.some((line) =>
@@ -367,7 +345,7 @@ t.test('BRK-5.4: a long command replies at once, runs in the background, and log
   t.ok(log.some((line) => line.includes('Index corpus: 3 objects indexed')));
   t.same(await findUrls(broker, 'Mosaic'), [MOSAIC]);
 
-  await storeObject(broker.store, document('http://new.example/', { Title: 'Mosaic' }));
+  await storeObject(broker, document('http://new.example/', { Title: 'Mosaic' }));
   t.equal(await admin('#incremental-index'), '101 - Index changes started\n');
   await broker.jobs.settled();
   t.ok(log.some((line) => line.includes('Index changes: 1 changes indexed')));
@@ -376,13 +354,10 @@ t.test('BRK-5.4: a long command replies at once, runs in the background, and log
 
 t.test('BRK-5.4: a deletion that outlasts the reply timeout continues in the background', async (t) => {
   const { broker } = await openAdministered(t);
-  let release = () => {};
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const released = gate();
   const { remove } = broker.store;
   broker.store.remove = async (oids) => {
-    await released;
+    await released.opened;
     return remove.call(broker.store, oids);
   };
   const items: unknown[] = [];
@@ -390,7 +365,7 @@ t.test('BRK-5.4: a deletion that outlasts the reply timeout continues in the bac
     items.push(item);
   t.same(items, [{ kind: 'message', text: 'Delete objects by oid started; the log will have the outcome' }]);
   t.equal(broker.count, 3);
-  release();
+  released.open();
   await broker.jobs.settled();
   t.equal(broker.count, 2);
 });
@@ -402,7 +377,7 @@ t.test('BRK-5.1, REG-31: #restart reads the configuration again, forgets #set, a
     await fixture.broker.close();
     return fixture.open({ reread: async () => brokerConfig(fixture.directory, conf) });
   })();
-  await storeObject(broker.store, corpus()[2]?.text ?? '');
+  await storeObject(broker, corpus()[2]?.text ?? '');
   broker.set('Glimpse-MaxLife', '33');
   conf = 'Max-Results 8\nBroker-Port 9\n';
   const items: unknown[] = [];
@@ -421,7 +396,7 @@ t.test('BRK-5.1, REG-27: the Registry is compressed by command, and after enough
   );
   t.equal(await admin('#compress-registry'), '101 - Compressed the Registry: 0 deleted records removed\n');
   for (let i = 0; i < 120; i++)
-    await storeObject(broker.store, document(`http://many.example/${i}`, { Title: 'many' }));
+    await storeObject(broker, document(`http://many.example/${i}`, { Title: 'many' }));
   const oids: number[] = [];
   for await (const page of broker.store.all({ after: 3 })) oids.push(...page.map(({ oid }) => oid));
   await broker.maintenance.remove(oids.slice(0, 99));

@@ -26,6 +26,7 @@ export class Clock {
 /** A broker that serves a port and collects from its points. */
 export interface Peer extends BrokerFixture {
   readonly server: BrokerServer;
+  readonly clock: Clock;
   /** Tests add points to it, as an administrator edits Collection.conf. */
   readonly points: CollectionPoint[];
 }
@@ -33,12 +34,12 @@ export interface Peer extends BrokerFixture {
 /** Starts a broker without collection points. */
 export async function startPeer(
   t: Teardown,
-  clock: Clock,
+  clock = new Clock(),
   options: Partial<BrokerOptions> & { readonly conf?: string } = {},
 ): Promise<Peer> {
   const points: CollectionPoint[] = [];
   const opened = await openBroker(t, { now: clock.read, points, ...options });
-  return { ...opened, server: await serveBroker(t, opened), points };
+  return { ...opened, server: await serveBroker(t, opened), clock, points };
 }
 
 /** Returns a collection point that names this broker. */

@@ -1,11 +1,10 @@
 // The collecting side of a bulk transfer: requests, resumption, the changes of a stream. Rules: bulk-transfer.md (BT).
-import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import type { CollectionPoint } from '../../../protocols/config/index.js';
 import { pointKey } from '../../../servers/broker/index.js';
+import { tcpServer } from '../../helpers/tcp-server.js';
 import {
   applyChanges,
   Clock,
@@ -25,35 +24,36 @@ import { document, NOW, soif, type Teardown } from './helpers.js';
 class ScriptedBroker {
   reply: Uint8Array = Buffer.alloc(0);
   readonly messages: string[] = [];
-  readonly #server: Server;
+  readonly #port: number;
 
-  private constructor(server: Server) {
-    this.#server = server;
+  private constructor(port: number) {
+    this.#port = port;
   }
 
   static async listen(t: Teardown): Promise<ScriptedBroker> {
-    const server = createServer();
-    const broker = new ScriptedBroker(server);
-    server.on('connection', (socket) => {
-      socket.on('error', () => undefined);
+    const port = await tcpServer(t, (socket) => {
       socket.write('200 - HARVEST Broker 1.0\n');
       socket.once('data', (chunk) => {
         broker.messages.push(chunk.toString('latin1'));
         socket.end(broker.reply);
       });
     });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    t.teardown(() => server.close());
+    const broker = new ScriptedBroker(port);
     return broker;
   }
 
   point(type: CollectionPoint['type'], filter?: CollectionPoint['filter']): CollectionPoint {
-    const address = this.#server.address();
-    const port = address === null || typeof address === 'string' ? 0 : address.port;
-    const point = { host: '127.0.0.1', port, type, line: 1 };
+    const point = { host: '127.0.0.1', port: this.#port, type, line: 1 };
     return filter === undefined ? point : { ...point, filter };
   }
+}
+
+/** Starts a broker that collects from a scripted one. */
+async function collecting(t: Teardown, type: CollectionPoint['type'], conf = '') {
+  const remote = await ScriptedBroker.listen(t);
+  const peer = await startPeer(t, new Clock(), { conf });
+  peer.points.push(remote.point(type));
+  return { remote, peer };
 }
 
 /** Returns the stream of a bulk transfer, after its status line. */
@@ -73,7 +73,6 @@ async function lastOf({ broker }: Peer, point: CollectionPoint): Promise<number 
 }
 
 t.test('BT-3, BT-6: each type sends its own request; 5 and 7 go on from the last transfer', async (t) => {
-  const clock = new Clock();
   const remote = await ScriptedBroker.listen(t);
   remote.reply = bulkStream({}, '000 - Bulk transfer follows, time 1234567');
   const filter = { query: '(Type : HTML) and gopher', flags: '#index error 1' };
@@ -84,7 +83,7 @@ t.test('BT-3, BT-6: each type sends its own request; 5 and 7 go on from the last
     [6, `#BULK ${queryTail}`, `#BULK ${queryTail}`],
     [7, `#BULK #SINCE 0 ${queryTail}`, `#BULK #SINCE 1234567 ${queryTail}`],
   ] as const) {
-    const peer = await startPeer(t, clock);
+    const peer = await startPeer(t);
     peer.points.push(remote.point(type, type > 5 ? filter : undefined));
     await peer.broker.collect();
     await peer.broker.collect();
@@ -93,24 +92,22 @@ t.test('BT-3, BT-6: each type sends its own request; 5 and 7 go on from the last
 });
 
 t.test('BT-5: a broker that announces no time gets SINCE: the second before our last request', async (t) => {
-  const clock = new Clock();
   const remote = await ScriptedBroker.listen(t);
   remote.reply = bulkStream({ updated: document(urlOf('a'), { Title: 'x' }, NOW - 9) });
-  const peer = await startPeer(t, clock);
+  const peer = await startPeer(t);
   peer.points.push(remote.point(5));
   await peer.broker.collect();
   t.equal(await lastOf(peer, remote.point(5)), NOW - 1);
 });
 
 t.test('BT-7: LAST-COLLECTION is written after a collection; a store without a state reads it', async (t) => {
-  const clock = new Clock();
   const remote = await ScriptedBroker.listen(t);
   const { port } = remote.point(5);
   remote.reply = bulkStream(
     { updated: document(urlOf('a'), { Title: 'x' }, NOW - 9) },
     '000 - Bulk transfer follows, time 77',
   );
-  const peer = await startPeer(t, clock);
+  const peer = await startPeer(t);
   const file = join(peer.directory, 'admin', 'LAST-COLLECTION');
   await mkdir(join(peer.directory, 'admin'), { recursive: true });
   await writeFile(
@@ -139,10 +136,9 @@ t.test('BT-7: LAST-COLLECTION is written after a collection; a store without a s
 });
 
 t.test('BT-7: an empty store requests everything, whatever LAST-COLLECTION says', async (t) => {
-  const clock = new Clock();
   const remote = await ScriptedBroker.listen(t);
   const { port } = remote.point(5);
-  const peer = await startPeer(t, clock);
+  const peer = await startPeer(t);
   const file = join(peer.directory, 'admin', 'LAST-COLLECTION');
   await mkdir(join(peer.directory, 'admin'), { recursive: true });
   await writeFile(file, `127.0.0.1 ${port} 5 42\n`);
@@ -159,11 +155,8 @@ t.test('BT-7: an empty store requests everything, whatever LAST-COLLECTION says'
 });
 
 t.test('BT-19 a transfer cut at any byte: objects are kept, <last> stays, the next is whole', async (t) => {
-  const clock = new Clock();
-  const remote = await ScriptedBroker.listen(t);
-  const peer = await startPeer(t, clock);
+  const { remote, peer } = await collecting(t, 5);
   const point = remote.point(5);
-  peer.points.push(point);
   const titles = ['a', 'b', 'c'].map((n) => document(urlOf(n), { Title: n }, NOW - 9));
   const whole = bulkStream(
     {
@@ -192,10 +185,7 @@ t.test('BT-19 a transfer cut at any byte: objects are kept, <last> stays, the ne
 });
 
 t.test('BT-10, BT-19: a refusal is reported, and <last> stays', async (t) => {
-  const clock = new Clock();
-  const remote = await ScriptedBroker.listen(t);
-  const peer = await startPeer(t, clock);
-  peer.points.push(remote.point(5));
+  const { remote, peer } = await collecting(t, 5);
   remote.reply = Buffer.from('400 - ERROR: not today\n');
   const report = await peer.broker.collect();
   t.match(report.points[0], { complete: false, error: /not today/ });
@@ -203,10 +193,7 @@ t.test('BT-10, BT-19: a refusal is reported, and <last> stays', async (t) => {
 });
 
 t.test('BT-18, BT-20, BT-24 to BT-27: the groups of a stream are applied in their order', async (t) => {
-  const clock = new Clock();
-  const remote = await ScriptedBroker.listen(t);
-  const peer = await startPeer(t, clock, { conf: 'Log-Types Update Refresh Delete\n' });
-  peer.points.push(remote.point(5));
+  const { remote, peer } = await collecting(t, 5, 'Log-Types Update Refresh Delete\n');
   await applyChanges(
     peer,
     update('a', NOW - 50),
@@ -270,10 +257,7 @@ t.test('BT-18, BT-20, BT-24 to BT-27: the groups of a stream are applied in thei
 });
 
 t.test('REG-48: an object that has expired on arrival is neither stored nor relayed', async (t) => {
-  const clock = new Clock();
-  const remote = await ScriptedBroker.listen(t);
-  const peer = await startPeer(t, clock);
-  peer.points.push(remote.point(4));
+  const { remote, peer } = await collecting(t, 4);
   remote.reply = bulkStream({ updated: document(urlOf('a'), { Title: 'x' }, NOW - 2_419_201) });
   t.match(await peer.broker.collect(), {
     received: 1,

@@ -19,7 +19,7 @@ import {
   update,
   urlOf,
 } from './bulk-brokers.js';
-import { document, exchange, NOW, serveBroker, soif } from './helpers.js';
+import { document, exchange, exchangeBytes, NOW, serveBroker, soif } from './helpers.js';
 
 const GREETING = '200 - HARVEST Broker 1.0\n';
 const TTL = { 'Time-to-Live': '2419200' };
@@ -27,6 +27,11 @@ const TTL = { 'Time-to-Live': '2419200' };
 /** Sends a bulk request and returns the whole reply. */
 async function sendBulk({ server }: Pick<Peer, 'server'>, flags: string, query = '#ALLB'): Promise<string> {
   return exchange(server.address.port, `#BULK ${flags}#END ${query}\r\n`);
+}
+
+/** Sends a message and returns the reply, one character a byte. */
+async function sendLatin1({ server }: Pick<Peer, 'server'>, message: string): Promise<string> {
+  return (await exchangeBytes(server.address.port, message)).toString('latin1');
 }
 
 /** Returns the expected reply: the announced time and the three groups. */
@@ -42,28 +47,18 @@ function headOnly(n: number | string, updateTime: number): string {
 }
 
 t.test('BT-3, BT-9, BT-10, BT-12, BT-15, BT-17: a complete dump, byte for byte, and the close', async (t) => {
-  const clock = new Clock();
-  const peer = await startPeer(t, clock);
-  t.equal(
-    await sendBulk(peer, '#SINCE 0 '),
-    bulkReply(NOW - 1, {}),
-    'an empty broker sends three empty groups',
-  );
+  const peer = await startPeer(t);
+  t.equal(await sendBulk(peer, '#SINCE 0 '), bulkReply(NOW - 1, {}), 'an empty broker: empty groups');
   await applyChanges(peer, update('a', NOW - 5), update('b', NOW - 4, 'caf\u00e9 }\n@FILE { x'));
   const updated =
     document(urlOf('a'), { Title: 'title a' }, NOW - 5) +
     document(urlOf('b'), { Title: 'caf\u00e9 }\n@FILE { x' }, NOW - 4);
   t.equal(await sendBulk(peer, '#SINCE 0 '), bulkReply(NOW - 1, { updated }));
-  t.equal(
-    await sendBulk(peer, '#desc #opaque '),
-    bulkReply(NOW - 1, { updated }),
-    'BT-8: these flags have no effect',
-  );
+  t.equal(await sendBulk(peer, '#desc #opaque '), bulkReply(NOW - 1, { updated }), 'BT-8: without effect');
 });
 
 t.test('a complete dump comes from a file until an object changes or expires', async (t) => {
-  const clock = new Clock();
-  const peer = await startPeer(t, clock);
+  const peer = await startPeer(t);
   /** Reads of the store's objects. */
   let walks = 0;
   const { store } = peer.broker;
@@ -75,12 +70,12 @@ t.test('a complete dump comes from a file until an object changes or expires', a
   const dump = async (...names: readonly string[]) => {
     const reply = await sendBulk(peer, '#SINCE 0 ');
     const updated = names.map((n) => document(urlOf(n), { Title: `title ${n}` }, NOW - 5)).join('');
-    t.equal(reply, bulkReply(clock.now - 1, { updated }));
+    t.equal(reply, bulkReply(peer.clock.now - 1, { updated }));
     return walks;
   };
   await applyChanges(peer, update('a', NOW - 5), update('b', NOW - 5));
   t.equal(await dump('a', 'b'), 1);
-  clock.advance(1);
+  peer.clock.advance(1);
   t.equal(await dump('a', 'b'), 1, 'the file');
   t.equal(await sendBulk(peer, '#SINCE 0 '), await sendBulk(peer, ''), 'also without a time');
   await applyChanges(peer, update('c', NOW - 5));
@@ -89,20 +84,20 @@ t.test('a complete dump comes from a file until an object changes or expires', a
   t.equal(first, second, 'two readers at a time');
   t.equal(walks, 2);
   // Time-to-Live is four weeks.
-  clock.advance(2_419_200 - 6);
+  peer.clock.advance(2_419_200 - 6);
   t.equal(await dump('a', 'b', 'c'), 2, 'the last second of the objects');
-  clock.advance(1);
+  peer.clock.advance(1);
   t.equal(await dump(), 3, 'they have expired');
   t.equal(await dump(), 3);
   peer.broker.set('Bulk-Cache-Size', '0');
-  await applyChanges(peer, update('d', clock.now, 'new'));
+  await applyChanges(peer, update('d', peer.clock.now, 'new'));
   await sendBulk(peer, '#SINCE 0 ');
   await sendBulk(peer, '#SINCE 0 ');
   t.equal(walks, 5, 'Bulk-Cache-Size 0 keeps none');
 });
 
 t.test('a damaged file of a complete dump: the dump ends as incomplete, the next one is whole', async (t) => {
-  const peer = await startPeer(t, new Clock());
+  const peer = await startPeer(t);
   await applyChanges(
     peer,
     ...Array.from({ length: 9 }, (_, i) => update(`n${i}`, NOW - 5, 'x'.repeat(50_000))),
@@ -129,7 +124,7 @@ t.test('a damaged file of a complete dump: the dump ends as incomplete, the next
 });
 
 t.test('a dump that its client leaves is not kept, and does not keep others from being kept', async (t) => {
-  const peer = await startPeer(t, new Clock());
+  const peer = await startPeer(t);
   const large = Array.from({ length: 40 }, (_, i) => update(`n${i}`, NOW - 5, 'x'.repeat(500_000)));
   await applyChanges(peer, ...large);
   const socket = connect(peer.server.address.port, '127.0.0.1');
@@ -142,10 +137,9 @@ t.test('a dump that its client leaves is not kept, and does not keep others from
 });
 
 t.test('BT-4, BT-5, BT-21: a request since T receives the changes after T, in their groups', async (t) => {
-  const clock = new Clock();
-  const peer = await startPeer(t, clock);
+  const peer = await startPeer(t);
   await applyChanges(peer, ...['a', 'b', 'c', 'd'].map((n) => update(n, NOW - 100)));
-  clock.advance(10);
+  peer.clock.advance(10);
   await applyChanges(peer, update('a', NOW - 50, 'new'), refresh('b', NOW - 50), deletion('c', NOW - 50));
   const a = document(urlOf('a'), { Title: 'new' }, NOW - 50);
   const groups = { deleted: headOnly('c', NOW - 50), refreshed: headOnly('b', NOW - 50), updated: a };
@@ -154,12 +148,8 @@ t.test('BT-4, BT-5, BT-21: a request since T receives the changes after T, in th
     bulkReply(NOW + 9, groups),
     'the changes are sent although all their Update-Times are before T',
   );
-  t.equal(
-    await sendBulk(peer, `#SINCE ${NOW + 10} `),
-    bulkReply(NOW + 9, {}),
-    'a change at T itself is not sent',
-  );
-  clock.advance();
+  t.equal(await sendBulk(peer, `#SINCE ${NOW + 10} `), bulkReply(NOW + 9, {}), 'a change at T is not sent');
+  peer.clock.advance();
   await applyChanges(peer, update('e', NOW - 9999));
   const late = document(urlOf('e'), { Title: 'title e' }, NOW - 9999);
   t.equal(await sendBulk(peer, `#SINCE ${NOW + 10} `), bulkReply(NOW + 10, { updated: late }));
@@ -169,32 +159,29 @@ t.test('BT-4, BT-5, BT-21: a request since T receives the changes after T, in th
 });
 
 t.test('BT-5: an object whose Update-Time is after T is sent, whenever it arrived', async (t) => {
-  const clock = new Clock();
-  const peer = await startPeer(t, clock);
+  const peer = await startPeer(t);
   await applyChanges(peer, update('a', NOW + 500));
-  clock.advance(1000);
+  peer.clock.advance(1000);
   const updated = document(urlOf('a'), { Title: 'title a' }, NOW + 500);
   t.equal(await sendBulk(peer, `#SINCE ${NOW + 400} `), bulkReply(NOW + 999, { updated }));
   t.equal(await sendBulk(peer, `#SINCE ${NOW + 500} `), bulkReply(NOW + 999, {}));
 });
 
 t.test('BT-4: the announced time is no later than any later change, even if clocks go back', async (t) => {
-  const clock = new Clock();
-  const peer = await startPeer(t, clock);
+  const peer = await startPeer(t);
   t.match(await sendBulk(peer, '#SINCE 0 '), `time ${NOW - 1}\n`);
-  clock.advance(-3600);
+  peer.clock.advance(-3600);
   await applyChanges(peer, update('a', NOW - 9000));
   t.match(await sendBulk(peer, `#SINCE ${NOW - 1} `), urlOf('a'));
 });
 
 t.test('REG-48: expired objects are not sent, whether they are deleted yet or not', async (t) => {
-  const clock = new Clock();
-  const peer = await startPeer(t, clock);
+  const peer = await startPeer(t);
   const brief = document(urlOf('a'), { Title: 'brief' }, NOW).replace('{7}:\t2419200', '{2}:\t50');
   await applyChanges(peer, change('update', brief));
-  clock.advance(50);
+  peer.clock.advance(50);
   t.match(await sendBulk(peer, '#SINCE 0 '), urlOf('a'));
-  clock.advance();
+  peer.clock.advance();
   t.notMatch(await sendBulk(peer, '#SINCE 0 '), urlOf('a'));
   t.notMatch(await sendBulk(peer, '#SINCE 1 '), urlOf('a'));
   await peer.broker.clean();
@@ -202,21 +189,19 @@ t.test('REG-48: expired objects are not sent, whether they are deleted yet or no
 });
 
 t.test('BT-21: a refreshed object is sent whole to a peer whose copy has expired', async (t) => {
-  const clock = new Clock();
-  const peer = await startPeer(t, clock);
+  const peer = await startPeer(t);
   await applyChanges(peer, update('a', NOW));
-  clock.advance(2_419_200);
+  peer.clock.advance(2_419_200);
   await applyChanges(peer, refresh('a', NOW + 2_419_200));
   t.match(await sendBulk(peer, `#SINCE ${NOW + 1} `), /@REFRESH \{\n@FILE/);
-  clock.advance();
+  peer.clock.advance();
   t.match(await sendBulk(peer, `#SINCE ${NOW + 1} `), /@REFRESH \{\n\}\n\n@UPDATE \{\n@FILE/);
 });
 
 t.test('BT-5: deletions of every kind are sent until no peer can have the object', async (t) => {
-  const clock = new Clock();
-  const peer = await startPeer(t, clock);
+  const peer = await startPeer(t);
   await applyChanges(peer, ...['a', 'b', 'c'].map((n) => update(n, NOW - 100)));
-  clock.advance();
+  peer.clock.advance();
   const [a] = await peer.broker.store.byUrl(urlOf('a'));
   await peer.broker.maintenance.remove([a?.oid ?? 0]);
   await applyChanges(peer, deletion('b', NOW - 60), deletion('unknown', NOW));
@@ -226,19 +211,15 @@ t.test('BT-5: deletions of every kind are sent until no peer can have the object
       deleted: inOrder(await sentUrls(peer), headOnly('a', NOW - 100), headOnly('b', NOW - 60)),
     }),
   );
-  t.notMatch(
-    await sendBulk(peer, ''),
-    /@DELETE \{\n@/,
-    'BT-6: a request without a time receives no deletions',
-  );
-  clock.advance();
+  t.notMatch(await sendBulk(peer, ''), /@DELETE \{\n@/, 'BT-6: without a time there are no deletions');
+  peer.clock.advance();
   await applyChanges(peer, update('b', NOW - 60));
   t.notMatch(
     await sendBulk(peer, `#SINCE ${NOW} `),
     /@DELETE \{\n[^}]*\/b\n/,
     'an object that its Gatherer sends again is not deleted',
   );
-  clock.advance(2_419_200);
+  peer.clock.advance(2_419_200);
   await peer.broker.clean();
   t.equal(peer.broker.store.removals, 0);
 });
@@ -256,8 +237,7 @@ function inOrder(urls: readonly string[], a: string, b: string): string {
 }
 
 t.test('BT-6, BT-8: a query selects updates and refreshes, and Max-Results does not apply', async (t) => {
-  const clock = new Clock();
-  const peer = await startPeer(t, clock, { conf: 'Max-Results 2\n' });
+  const peer = await startPeer(t, new Clock(), { conf: 'Max-Results 2\n' });
   await applyChanges(
     peer,
     ...[1, 2, 3, 4, 5].map((n) => update(n, NOW - 100, n % 2 === 1 ? 'Gopher' : 'wais')),
@@ -268,7 +248,7 @@ t.test('BT-6, BT-8: a query selects updates and refreshes, and Max-Results does 
   t.equal(namesIn(await sendBulk(peer, '', 'gopher')), '135', 'BRK-3.7');
   t.equal(namesIn(await sendBulk(peer, '#index case sensitive ', 'gopher')), '');
   t.equal(namesIn(await sendBulk(peer, '#index case insensitive ', 'gopher')), '135');
-  clock.advance();
+  peer.clock.advance();
   await applyChanges(
     peer,
     update(1, NOW - 90, 'wais'),
@@ -285,8 +265,7 @@ t.test('BT-6, BT-8: a query selects updates and refreshes, and Max-Results does 
 });
 
 t.test('BT-10: an unsupported request receives a 400 line and nothing else', async (t) => {
-  const clock = new Clock();
-  const peer = await startPeer(t, clock, { conf: 'Max-Queries 1\n' });
+  const peer = await startPeer(t, new Clock(), { conf: 'Max-Queries 1\n' });
   await applyChanges(peer, update('a', NOW - 5));
   using _slot = await peer.broker.acquireSlot({ waitMs: 0 });
   const server = await serveBroker(t, peer, { queueWaitMs: 0 });
@@ -311,8 +290,7 @@ t.test('BT-8: the #index limits of the request apply to a query, Max-Results doe
 });
 
 t.test('BT-28: the sender logs the request and its outcome', async (t) => {
-  const clock = new Clock();
-  const peer = await startPeer(t, clock, { conf: 'Log-Types Bulk-Transfer Bulk-Return\n' });
+  const peer = await startPeer(t, new Clock(), { conf: 'Log-Types Bulk-Transfer Bulk-Return\n' });
   await applyChanges(peer, update('a', NOW - 5));
   await sendBulk(peer, '#SINCE 0 ');
   await peer.broker.events.flush();
@@ -375,8 +353,7 @@ async function* countItems<T>(pages: AsyncGenerator<T[], void, undefined>, count
 }
 
 t.test('BP-11, BP-12, BP-14, BP-16, BP-22: the interface of 1995, raw and compressed', async (t) => {
-  const clock = new Clock();
-  const peer = await startPeer(t, clock);
+  const peer = await startPeer(t);
   await applyChanges(peer, update('a', NOW - 5));
   const groups = `@DELETE {\n}\n\n@REFRESH {\n}\n\n@UPDATE {\n${document(urlOf('a'), { Title: 'title a' }, NOW - 5)}}\n`;
   const head = Buffer.concat([
@@ -386,11 +363,9 @@ t.test('BP-11, BP-12, BP-14, BP-16, BP-22: the interface of 1995, raw and compre
     Buffer.from(`140 - ${peer.config.indexerType}\n101 - Bulk transfer follows, time ${NOW - 1}\n`),
   ]).toString('latin1');
   const count = '144 - \0\0\0\u0001';
-  const raw = await exchangeBytes(peer, '#BULK #interface 2 #END #ALLB\r\n');
-  t.equal(raw.toString('latin1'), `${head}${groups}${count}`);
-  const packed = (await exchangeBytes(peer, '#BULK #interface 2 #compress #END #ALLB\r\n')).toString(
-    'latin1',
-  );
+  const raw = await sendLatin1(peer, '#BULK #interface 2 #END #ALLB\r\n');
+  t.equal(raw, `${head}${groups}${count}`);
+  const packed = await sendLatin1(peer, '#BULK #interface 2 #compress #END #ALLB\r\n');
   const start = `${head}150 - gzip begin\n`;
   const end = `151 - gzip end\n${count}`;
   t.ok(packed.startsWith(start) && packed.endsWith(end));
@@ -399,35 +374,29 @@ t.test('BP-11, BP-12, BP-14, BP-16, BP-22: the interface of 1995, raw and compre
 });
 
 t.test('BP-17 to BP-22: the reply to a user query is an ObjectList', async (t) => {
-  const clock = new Clock();
-  const peer = await startPeer(t, clock);
+  const peer = await startPeer(t);
   await applyChanges(
     peer,
     change('update', document(urlOf('a'), { Title: 'Gopher', Description: 'Test' }, NOW - 5)),
   );
-  const found = await exchangeBytes(
-    peer,
-    '#USER #desc #opaque #attribute Title #interface 2 #END Gopher\r\n',
-  );
+  const text = await sendLatin1(peer, '#USER #desc #opaque #attribute Title #interface 2 #END Gopher\r\n');
   const data = (text: string) => `\u0032\u009f\u00a1\u00d2\0\0\0${String.fromCharCode(text.length)}${text}`;
   const object =
     `120 - ${urlOf('a')}\n125 - http://www.example.org:8080/Harvest/brokers/example/objects/1/OBJ1\n` +
     `124 - ${data('Test')}`;
-  const text = found.toString('latin1');
   t.ok(text.includes(object), text);
   t.ok(text.includes(`127 - Title\n - ${data('Gopher')}130 - object end\n`));
   t.ok(text.endsWith('144 - \0\0\0\u0001'));
-  const none = (await exchangeBytes(peer, '#USER #interface 2 #END wais\r\n')).toString('latin1');
+  const none = await sendLatin1(peer, '#USER #interface 2 #END wais\r\n');
   t.ok(none.endsWith('144 - \0\0\0\0'), 'BP-22: a query without results ends with the count 0');
 });
 
 t.test('BT-3, BT-22: a request for everything receives no deletions, in both interfaces', async (t) => {
-  const clock = new Clock();
-  const peer = await startPeer(t, clock);
+  const peer = await startPeer(t);
   await applyChanges(peer, update('a', NOW - 100), update('b', NOW - 100));
-  clock.advance(10);
+  peer.clock.advance(10);
   await applyChanges(peer, deletion('a', NOW - 50));
-  clock.advance(10);
+  peer.clock.advance(10);
   for (const flags of ['#SINCE 0 ', '#since 00 ', '#SINCE 0 #interface 2 ', '']) {
     for (const query of ['#ALLB', '"title"']) {
       const reply = await sendBulk(peer, flags, query);
@@ -441,10 +410,9 @@ t.test('BT-3, BT-22: a request for everything receives no deletions, in both int
 const NUMBER = (value: number) => String.fromCharCode(0, 0, 0, value);
 
 t.test('BP-12, BP-21, BRK-3.5: notices of a query are messages in the Header, then the count', async (t) => {
-  const clock = new Clock();
-  const peer = await startPeer(t, clock);
+  const peer = await startPeer(t);
   await applyChanges(peer, update('a', NOW - 5, 'gopher'), update('b', NOW - 5, 'gopher'));
-  const send = async (message: string) => (await exchangeBytes(peer, `${message}\r\n`)).toString('latin1');
+  const send = (message: string) => sendLatin1(peer, `${message}\r\n`);
 
   const unknown = await send('#USER #index colour red #interface 2 #END gopher');
   t.match(unknown, /140 - [^\n]*\n101 - Unknown flag #index colour red ignored\.\n120 - /);
@@ -466,8 +434,8 @@ t.test('BP-12, BP-21, BRK-3.5: notices of a query are messages in the Header, th
 });
 
 t.test('BP-23, BP-29: a malformed message is answered in the interface that it requests', async (t) => {
-  const peer = await startPeer(t, new Clock());
-  const send = async (message: string) => (await exchangeBytes(peer, `${message}\r\n`)).toString('latin1');
+  const peer = await startPeer(t);
+  const send = (message: string) => sendLatin1(peer, `${message}\r\n`);
   const version = `${GREETING}200 - ${NUMBER(1)}${NUMBER(0)}HARVEST Broker 1.0\n`;
   for (const message of [
     '#USER #interface 2 #END (gopher',
@@ -487,11 +455,11 @@ t.test('BP-23, BP-29: a malformed message is answered in the interface that it r
     t.ok(reply.startsWith(head) && reply.endsWith('\n'), `${message}: ${JSON.stringify(reply)}`);
     t.equal(reply.indexOf('\n', head.length), reply.length - 1, 'BP-25: nothing follows the Trailer');
   }
-  const unfinished = await startPeer(t, new Clock());
+  const unfinished = await startPeer(t);
   const server = await serveBroker(t, unfinished, { messageTimeoutMs: 200 });
-  const late = await exchangeBytes({ server }, '#USER #interface 2 #END "gopher\r\n');
+  const late = await sendLatin1({ server }, '#USER #interface 2 #END "gopher\r\n');
   const why = 'No message within the time limit: a double quote is never closed\n';
-  t.equal(late.toString('latin1'), `${version}111 - ${NUMBER(1)}${why}`, 'BRK-1.8');
+  t.equal(late, `${version}111 - ${NUMBER(1)}${why}`, 'BRK-1.8');
   const tooLong = await send(`#USER #interface 2 #END "${'x'.repeat(70_000)}`);
   t.ok(tooLong.startsWith(`${version}111 - ${NUMBER(1)}Malformed message: longer than`), 'BRK-1.8');
   for (const [message, code] of [
@@ -542,10 +510,9 @@ t.test('BP-18, BP-21: notices after a long list are the warning of its last obje
 });
 
 t.test('BP-24: digests follow the store, and a leaf names its objects', async (t) => {
-  const clock = new Clock();
-  const peer = await startPeer(t, clock);
-  const requestDigest = async (prefix: string) =>
-    (await exchangeBytes(peer, `#BULK #interface 2 #digest ${prefix} #END #ALLB\r\n`)).toString('latin1');
+  const peer = await startPeer(t);
+  const requestDigest = (prefix: string) =>
+    sendLatin1(peer, `#BULK #interface 2 #digest ${prefix} #END #ALLB\r\n`);
   await applyChanges(peer, update('a', NOW - 5), update('b', NOW - 5));
   const small = await requestDigest('-');
   t.match(
@@ -560,10 +527,7 @@ t.test('BP-24: digests follow the store, and a leaf names its objects', async (t
   for (const { hex, url = '' } of leaves) {
     const leaf = await requestDigest(hex.slice(0, 16));
     t.match(leaf, /Count\{1\}:\t1\n/);
-    t.ok(
-      leaf.includes(`Digest{32}:\t${hex}`) && leaf.includes(url),
-      'the digest of one object is its identity',
-    );
+    t.ok(leaf.includes(`Digest{32}:\t${hex}`) && leaf.includes(url), 'one object: its identity');
   }
   await peer.broker.store.apply(Array.from({ length: 600 }, (_, n) => update(n, NOW - 5)));
   const large = await requestDigest('-');
@@ -573,18 +537,6 @@ t.test('BP-24: digests follow the store, and a leaf names its objects', async (t
   const sum = rows.reduce((all, [, , count]) => all + Number(count), 0);
   t.equal(sum, 602);
   const xor = rows.reduce((all, [, , , hex = '']) => all ^ BigInt(`0x${hex}`), 0n);
-  t.ok(
-    large.includes(`Digest{32}:\t${xor.toString(16).padStart(32, '0')}`),
-    'the digest is the XOR of the buckets',
-  );
+  t.ok(large.includes(`Digest{32}:\t${xor.toString(16).padStart(32, '0')}`), 'the XOR of the buckets');
   for (const [, prefix = '', count] of rows) t.ok((await requestDigest(prefix)).includes(`:\t${count}\n`));
 });
-
-/** Sends a message verbatim and returns the bytes of the reply. */
-async function exchangeBytes({ server }: Pick<Peer, 'server'>, message: string): Promise<Buffer> {
-  const socket = connect(server.address.port, '127.0.0.1');
-  socket.write(message);
-  const chunks: Buffer[] = [];
-  for await (const chunk of socket) chunks.push(chunk);
-  return Buffer.concat(chunks);
-}

@@ -2,43 +2,35 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import { DEFAULT_FLAGS, parseQuery } from '../../../protocols/broker/index.js';
 import type { CollectionPoint } from '../../../protocols/config/index.js';
-import { decodeSoif } from '../../../protocols/soif/index.js';
-import type { Broker, CollectEvent } from '../../../servers/broker/index.js';
+import type { CollectEvent } from '../../../servers/broker/index.js';
 import { collectChannel, pointKey } from '../../../servers/broker/index.js';
 import { nextRun } from '../../../servers/broker/timetable.js';
 import { GatherdServer } from '../../../servers/gatherd/index.js';
 import { GathererStore } from '../../../storage/index.js';
+import { gate } from '../../helpers/gate.js';
 import {
   corpus,
   document,
+  findUrls,
   type GathererDocument,
   NOW,
   openBroker,
   ScriptedGatherd,
   soif,
+  startScripted,
+  storeObject,
   type Teardown,
 } from './helpers.js';
 
+/** Opens a broker with one collection point: a gatherd that sends the small corpus. */
+async function collecting(t: Teardown, type: CollectionPoint['type'] = 0) {
+  const server = await startScripted(t);
+  return { server, ...(await openBroker(t, { points: [server.point(type)] })) };
+}
+
 /** The newest Update-Time of the corpus. */
 const LAST = NOW - 9997;
-
-/** Starts a gatherd that sends the small corpus. */
-async function startScripted(t: Teardown): Promise<ScriptedGatherd> {
-  const server = await ScriptedGatherd.listen();
-  t.teardown(() => server.close());
-  server.documents = corpus();
-  return server;
-}
-
-/** Returns the URLs that a query finds, sorted. */
-async function findUrls(broker: Broker, query: string): Promise<string[]> {
-  const pages = broker.search(parseQuery(query), { ...DEFAULT_FLAGS, ignoreCase: true, opaque: true });
-  const urls: string[] = [];
-  for await (const page of pages) for (const item of page) if (item.kind === 'match') urls.push(item.url);
-  return urls.sort();
-}
 
 t.test('GATHERD-13.4: the type determines the request', async (t) => {
   for (const [type, first, second] of [
@@ -108,8 +100,7 @@ t.test('GATHERD-13.7: a broken transfer is resumed and delivers each object once
 });
 
 t.test('BRK-7.14: an object that has expired is not added, and deletes its predecessor', async (t) => {
-  const server = await startScripted(t);
-  const { broker } = await openBroker(t, { points: [server.point(0)] });
+  const { server, broker } = await collecting(t);
   await broker.collect();
   const expired = (url: string) =>
     document(url, { Title: 'gone' }, NOW - 100).replace('{7}:\t2419200', '{2}:\t50');
@@ -159,8 +150,7 @@ t.test('BRK-7.12: a point that fails is logged, and the collection goes on with 
 });
 
 t.test('GATHERD-13.8: the log says that deleted objects were not known', async (t) => {
-  const server = await startScripted(t);
-  const { broker, log } = await openBroker(t, { points: [server.point(0)] });
+  const { server, broker, log } = await collecting(t);
   server.sections = `@DELETE {\n${soif('http://gone.example/1', {})}}\n@REFRESH {\n}\n@UPDATE {\n}\n`;
   const one = await broker.collect();
   t.match(one.totals, { deleted: 0, duplicates: 0, absent: 1, rejected: 0 });
@@ -176,8 +166,7 @@ t.test('GATHERD-13.8: the log says that deleted objects were not known', async (
 });
 
 t.test('GATHERD-13.8: updates, refreshes and deletions are applied and indexed', async (t) => {
-  const server = await startScripted(t);
-  const { broker } = await openBroker(t, { points: [server.point(1)] });
+  const { server, broker } = await collecting(t, 1);
   await broker.collect();
   const later = String(NOW - 500);
   const gatherer = {
@@ -198,17 +187,14 @@ t.test('GATHERD-13.8: updates, refreshes and deletions are applied and indexed',
   t.match(totals, { added: 0, updated: 1, refreshed: 1, deleted: 1, rejected: 0 });
   t.same(await findUrls(broker, 'mosaic'), []);
   t.same(await findUrls(broker, 'veronica'), ['http://www.example.org/gopher.html']);
-  t.same(await findUrls(broker, 'gopher'), [
-    'ftp://ftp.example.org/wais.txt',
-    'http://www.example.org/gopher.html',
-  ]);
+  const found = ['ftp://ftp.example.org/wais.txt', 'http://www.example.org/gopher.html'];
+  t.same(await findUrls(broker, 'gopher'), found);
   const [refreshed] = await broker.store.byUrl('ftp://ftp.example.org/wais.txt');
   t.equal(refreshed?.updateTime, NOW - 500);
 });
 
 t.test('GATHERD-4.4, 5: an object that is refreshed but not stored is requested', async (t) => {
-  const server = await startScripted(t);
-  const { broker } = await openBroker(t, { points: [server.point(1)] });
+  const { server, broker } = await collecting(t, 1);
   const known = server.documents[0]!.text.split(/[ \n]/)[2]!;
   const refresh = (url: string): string => soif(url, { 'Update-Time': String(NOW - 400) });
   server.sections = `@REFRESH {\n${refresh(known)}${refresh('http://unknown.example/')}}\n`;
@@ -231,26 +217,22 @@ t.test('BRK-7.9: objects without Gatherer attributes are rejected, malformed one
 });
 
 t.test('BRK-7.13: queries run during a collection, and a second call joins it', async (t) => {
-  const server = await startScripted(t);
-  const { broker } = await openBroker(t, { points: [server.point(0)] });
+  const { server, broker } = await collecting(t);
   await broker.collect();
-  let openGate = () => {};
-  server.gate = new Promise((resolve) => {
-    openGate = resolve;
-  });
+  const sending = gate();
+  server.gate = sending.opened;
   const first = broker.collect();
   const second = broker.collect();
   t.equal(broker.collecting, true);
   t.same(await findUrls(broker, 'mosaic'), ['http://www.example.org/mosaic.html']);
-  openGate();
+  sending.open();
   t.equal(await first, await second);
   t.equal(broker.collecting, false);
   t.equal(server.commands.filter((line) => line.startsWith('SEND')).length, 2);
 });
 
 t.test('BRK-7.14: expired objects are deleted at the start and after each collection', async (t) => {
-  const server = await startScripted(t);
-  const { broker, open } = await openBroker(t, { points: [server.point(0)] });
+  const { broker, open } = await collecting(t);
   await broker.collect();
   await broker.close();
   const later = await open({ now: () => NOW + 3_000_000, points: [] });
@@ -260,8 +242,7 @@ t.test('BRK-7.14: expired objects are deleted at the start and after each collec
 });
 
 t.test('BRK-6.3: mode new drops every object and requests everything', async (t) => {
-  const server = await startScripted(t);
-  const { broker } = await openBroker(t, { points: [server.point(1)] });
+  const { server, broker } = await collecting(t, 1);
   await broker.collect();
   server.documents = server.documents.slice(0, 1);
   await broker.start('new');
@@ -276,8 +257,7 @@ t.test('BRK-6.3: mode new drops every object and requests everything', async (t)
 });
 
 t.test('DESIGN 4: the index catches up from its watermark, and is rebuilt if it is lost', async (t) => {
-  const server = await startScripted(t);
-  const { broker, open, directory } = await openBroker(t, { points: [server.point(0)] });
+  const { broker, open, directory } = await collecting(t);
   await broker.collect();
   await broker.close();
   await rm(join(directory, 'index'), { recursive: true });
@@ -287,8 +267,7 @@ t.test('DESIGN 4: the index catches up from its watermark, and is rebuilt if it 
 
   // Changes that reached the store but not the index, as after a crash between the two.
   const text = document('http://www.example.org/new.html', { Title: 'Mosaic two' });
-  const bytes = Buffer.from(text);
-  await rebuilt.store.apply([{ kind: 'update', object: decodeSoif(bytes), bytes }]);
+  await storeObject(rebuilt, text);
   await rebuilt.close();
   const caughtUp = await open();
   t.equal(caughtUp.indexLag, 0);
@@ -305,8 +284,7 @@ t.test('DESIGN 4: the index catches up from its watermark, and is rebuilt if it 
 });
 
 t.test('the collection reports its progress on a diagnostics channel', async (t) => {
-  const server = await startScripted(t);
-  const { broker } = await openBroker(t, { points: [server.point(0)] });
+  const { broker } = await collecting(t);
   const events: CollectEvent[] = [];
   const listener = (message: unknown) => events.push(message as CollectEvent);
   collectChannel.subscribe(listener);

@@ -4,8 +4,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
+import { DEFAULT_FLAGS, parseQuery } from '../../../protocols/broker/index.js';
 import { type BrokerConfig, type CollectionPoint, parseBrokerConf } from '../../../protocols/config/index.js';
+import { decodeSoif } from '../../../protocols/soif/index.js';
 import {
   Broker,
   type BrokerOptions,
@@ -216,15 +219,55 @@ export async function serveBroker(
   return server;
 }
 
-/** Sends a message verbatim and returns the whole reply, like the Broker clients of 1998. */
-export async function exchange(port: number, message: string | Uint8Array): Promise<string> {
+/** Sends a message verbatim and returns the bytes of the whole reply, like the Broker clients of 1998. */
+export async function exchangeBytes(port: number, message: string | Uint8Array): Promise<Buffer> {
   const socket = connect(port, '127.0.0.1');
-  const chunks: Buffer[] = [];
-  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
   socket.write(message);
-  await once(socket, 'end');
-  socket.destroy();
-  return Buffer.concat(chunks).toString('utf8');
+  return buffer(socket);
+}
+
+/** Sends a message verbatim and returns the whole reply as text. */
+export async function exchange(port: number, message: string | Uint8Array): Promise<string> {
+  return (await exchangeBytes(port, message)).toString('utf8');
+}
+
+/** Stores one object without indexing it. */
+export async function storeObject({ store }: Pick<Broker, 'store'>, text: string | Buffer): Promise<void> {
+  const bytes = Buffer.from(text);
+  await store.apply([{ kind: 'update', object: decodeSoif(bytes), bytes }]);
+}
+
+/** Returns the URLs that a query finds in any case, sorted. */
+export async function findUrls(broker: Broker, query: string): Promise<string[]> {
+  const pages = broker.search(parseQuery(query), { ...DEFAULT_FLAGS, ignoreCase: true, opaque: true });
+  const urls: string[] = [];
+  for await (const page of pages) for (const item of page) if (item.kind === 'match') urls.push(item.url);
+  return urls.sort();
+}
+
+/** Starts a scripted gatherd; the end of the test closes it. */
+export async function startScripted(
+  t: Teardown,
+  documents: readonly GathererDocument[] = corpus(),
+): Promise<ScriptedGatherd> {
+  const gatherd = await ScriptedGatherd.listen();
+  t.teardown(() => gatherd.close());
+  gatherd.documents = [...documents];
+  return gatherd;
+}
+
+/** Opens a broker that has collected these documents, and serves it. */
+export async function serveCollected(
+  t: Teardown,
+  documents: readonly GathererDocument[],
+  conf = '',
+  options: Partial<BrokerServerOptions> = {},
+): Promise<BrokerFixture & { readonly server: BrokerServer; readonly port: number }> {
+  const gatherd = await startScripted(t, documents);
+  const fixture = await openBroker(t, { points: [gatherd.point(0)], conf });
+  await fixture.broker.collect();
+  const server = await serveBroker(t, fixture, options);
+  return { ...fixture, server, port: server.address.port };
 }
 
 /** Returns the three objects that most tests query. */

@@ -8,14 +8,14 @@ import { search } from '../../../servers/broker/index.js';
 import { lineBytes } from '../../../servers/broker/line-bytes.js';
 import type { Indexer, SearchOutcome } from '../../../storage/indexers/index.js';
 import {
-  type BrokerFixture,
   document,
   exchange,
   type GathererDocument,
   NOW,
   openBroker,
-  ScriptedGatherd,
   serveBroker,
+  serveCollected,
+  startScripted,
   type Teardown,
 } from './helpers.js';
 
@@ -45,15 +45,7 @@ function lettered(): GathererDocument[] {
 }
 
 /** Serves a broker over these five objects. */
-async function serveLettered(t: Teardown, conf = ''): Promise<BrokerFixture & { readonly port: number }> {
-  const gatherd = await ScriptedGatherd.listen();
-  t.teardown(() => gatherd.close());
-  gatherd.documents = lettered();
-  const fixture = await openBroker(t, { points: [gatherd.point(0)], conf });
-  await fixture.broker.collect();
-  const server = await serveBroker(t, fixture);
-  return { ...fixture, port: server.address.port };
-}
+const serveLettered = (t: Teardown, conf = '') => serveCollected(t, lettered(), conf);
 
 /** The broker of all tests that only query. */
 const shared = serveLettered(t);
@@ -142,26 +134,14 @@ t.test('BRK-3: over the wire, each flag changes the result', async (t) => {
     'maxresult counts objects if no matched lines are requested',
   );
   t.equal(await count('', 'title : "red brick" or Full-Text : red', '122'), 4, 'all matched lines');
-  t.equal(
-    await count('#index maxlines 2', 'Full-Text : red', '122'),
-    2,
-    'BRK-3.3: maxlines limits the matched lines',
-  );
+  t.equal(await count('#index maxlines 2', 'Full-Text : red', '122'), 2, 'BRK-3.3: maxlines limits them');
   t.equal(
     await count('#index maxlines 2 #index maxlines 0', 'Full-Text : red', '122'),
     3,
     'BRK-8.11: a later 0 removes the limit',
   );
-  t.equal(
-    await count('#index maxresult 2', 'Full-Text : red', '122'),
-    2,
-    'BRK-8.11: maxresult counts matched lines',
-  );
-  t.equal(
-    await count('#index lifetime 1', '#allb', '120'),
-    5,
-    'BRK-3.4, BRK-8.14: a shorter lifetime is raised to 10 s',
-  );
+  t.equal(await count('#index maxresult 2', 'Full-Text : red', '122'), 2, 'BRK-8.11: maxresult: lines');
+  t.equal(await count('#index lifetime 1', '#allb', '120'), 5, 'BRK-3.4, BRK-8.14: it is raised to 10 s');
   t.equal(await count('#index maxfiles 2', '#allb', '101'), 0, 'BRK-4.16: a limited result has no message');
 });
 
@@ -300,14 +280,9 @@ t.test('BRK-1.10: a matched line has the bytes of its object', async (t) => {
   const utf8 = Buffer.from('Title{11}:\tcaf\u00e9 utf-8\n', 'utf8');
   t.same(lineBytes('caf\u00e9 \u20ac latin', latin1), Buffer.from('caf\xe9 \x80 latin', 'latin1'));
   t.same(lineBytes('caf\u00e9 utf-8', utf8), Buffer.from('caf\xc3\xa9 utf-8', 'latin1'));
-  t.same(
-    lineBytes('\u4e2d', latin1),
-    Buffer.from('\u4e2d'),
-    'text that is not in the object is sent as UTF-8',
-  );
+  t.same(lineBytes('\u4e2d', latin1), Buffer.from('\u4e2d'), 'text of no object is sent as UTF-8');
 
-  const gatherd = await ScriptedGatherd.listen();
-  t.teardown(() => gatherd.close());
+  const gatherd = await startScripted(t);
   const sent = document('http://lib.test/l', { Title: 'LATIN', Type: 'UTF8' }, NOW);
   const [before = '', after = ''] = sent.split('Title{5}:\tLATIN\n');
   const [middle = '', end = ''] = after.split('Type{4}:\tUTF8\n');
@@ -331,11 +306,7 @@ t.test('BRK-1.6 to BRK-1.8: one message per connection, however its bytes are sp
   const { port } = await shared;
   const message = '\r\n#USER #opaque #END "green\nbrick" or pie\r\n#USER #END #allb\r\n';
   const whole = await exchange(port, message);
-  t.equal(
-    letters(whole),
-    'cd',
-    'an LF inside quotes is a blank of the phrase; bytes after the message are not read',
-  );
+  t.equal(letters(whole), 'cd', 'an LF in quotes is a blank; bytes after the message are not read');
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
   let reply = '';
   socket.setEncoding('utf8').on('data', (text: string) => {

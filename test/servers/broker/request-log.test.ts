@@ -1,10 +1,9 @@
 // Tests who a query is counted for, and the limits of its log lines.
 import t from 'tap';
-import { decodeSoif } from '../../../protocols/soif/index.js';
 import { LocalCallers } from '../../../servers/broker/local-callers.js';
 import { RequestLog } from '../../../servers/broker/request-log.js';
 import { BrokerPages } from '../../../servers/broker/web/routes.js';
-import { document, exchange, openBroker, serveBroker } from './helpers.js';
+import { document, exchange, openBroker, serveBroker, storeObject } from './helpers.js';
 
 t.test('a connection of this process is counted for the address that it names, another one is not', (t) => {
   const callers = new LocalCallers();
@@ -20,8 +19,7 @@ t.test('a connection of this process is counted for the address that it names, a
 t.test('the query of a web page is logged for its browser', async (t) => {
   const fixture = await openBroker(t);
   const { broker, log } = fixture;
-  const bytes = Buffer.from(document('http://www.example.org/', { Title: 'Gopher' }));
-  await broker.store.apply([{ kind: 'update', object: decodeSoif(bytes), bytes }]);
+  await storeObject(broker, document('http://www.example.org/', { Title: 'Gopher' }));
   await broker.reindexChanges();
   const server = await serveBroker(t, fixture);
   const pages = await BrokerPages.open({ broker, brokerAddress: server.address, log: broker.log });
@@ -43,9 +41,5 @@ t.test('BRK-5.7: the lines of an address are bounded, those of another are not a
   t.equal(log.filter((line) => line.includes('192.0.2.1: query')).length, 5);
   t.equal(log.filter((line) => line.includes('192.0.2.2: another')).length, 1);
   requests[Symbol.dispose]();
-  t.equal(
-    log.filter((line) => line.includes('192.0.2.1: 45 further lines')).length,
-    1,
-    'their number is told',
-  );
+  t.equal(log.filter((line) => line.includes('192.0.2.1: 45 further lines')).length, 1, 'they are counted');
 });

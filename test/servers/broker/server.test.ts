@@ -5,6 +5,7 @@ import t from 'tap';
 import { DEFAULT_FLAGS, encodeResult, type ResultItem } from '../../../protocols/broker/index.js';
 import type { Broker, SearchSummary } from '../../../servers/broker/index.js';
 import { passwordMatches, search } from '../../../servers/broker/index.js';
+import { gate } from '../../helpers/gate.js';
 import { ManualClock, steady, timerOf } from '../../helpers/manual-clock.js';
 import {
   type BrokerFixture,
@@ -13,8 +14,8 @@ import {
   exchange,
   NOW,
   openBroker,
-  ScriptedGatherd,
   serveBroker,
+  serveCollected,
   type Teardown,
 } from './helpers.js';
 
@@ -32,20 +33,12 @@ const MOSAIC = objectHead('http://www.example.org/mosaic.html', 3);
 const END = '130 - object end\n';
 
 /** Serves a broker over the small corpus or these documents. */
-async function serveCorpus(
+const serveCorpus = (
   t: Teardown,
   conf = '',
   options: Parameters<typeof serveBroker>[2] = {},
   documents = corpus(),
-): Promise<BrokerFixture & { port: number }> {
-  const gatherd = await ScriptedGatherd.listen();
-  t.teardown(() => gatherd.close());
-  gatherd.documents = documents;
-  const fixture = await openBroker(t, { points: [gatherd.point(0)], conf });
-  await fixture.broker.collect();
-  const server = await serveBroker(t, fixture, options);
-  return { ...fixture, port: server.address.port };
-}
+) => serveCollected(t, documents, conf, options);
 
 t.test('BRK-4: replies, byte for byte', async (t) => {
   const { port, log } = await serveCorpus(t);
@@ -200,11 +193,7 @@ t.test('BRK-5: administration commands', async (t) => {
   const { port, log, broker } = await serveCorpus(t, '', { shutdown: () => void stopped++ });
   const admin = async (command: string, password = '"open sesame"') =>
     (await exchange(port, `#ADMIN #Password ${password} ${command}\r\n`)).slice(VERSION.length);
-  t.equal(
-    await admin('#collection', 'wrong'),
-    '111 - ERROR: Invalid password\n',
-    'BRK-5.2: a wrong password is refused',
-  );
+  t.equal(await admin('#collection', 'wrong'), '111 - ERROR: Invalid password\n', 'BRK-5.2: it is refused');
   t.equal(broker.collecting, false);
   t.equal(await admin('#clean-broker'), '101 - Deleted 0 expired objects\n');
   t.match(await admin('#do-stats'), /^101 - Objects: 3\n(?:101 - .*\n)+$/);
@@ -238,15 +227,12 @@ const EMPTY_SUMMARY: SearchSummary = { objects: 0, lines: 0, complete: true };
 
 t.test('BRK-1.5: the version line is repeated while a query finds nothing', async (t) => {
   const { broker } = await openBroker(t);
-  let finish = () => {};
-  const finished = new Promise<void>((resolve) => {
-    finish = resolve;
-  });
+  const finished = gate();
   const server = await serveBroker(
     t,
     {
       broker: withQueryResults(broker, async function* () {
-        await finished;
+        await finished.opened;
         yield [{ kind: 'message', text: 'done' }];
         return EMPTY_SUMMARY;
       }),
@@ -257,7 +243,7 @@ t.test('BRK-1.5: the version line is repeated while a query finds nothing', asyn
   let reply = '';
   socket.on('data', (chunk: Buffer) => {
     reply += chunk;
-    if (reply.split(VERSION).length > 3) finish();
+    if (reply.split(VERSION).length > 3) finished.open();
   });
   socket.write('#USER #END x\n');
   await once(socket, 'end');
@@ -317,27 +303,20 @@ t.test('a client that is gone ends its query soon; one that half-closed gets the
 
 t.test('a client that closes the connection ends its query', async (t) => {
   const { broker } = await openBroker(t);
-  let started = () => {};
-  const running = new Promise<void>((resolve) => {
-    started = resolve;
-  });
-  let ended = () => {};
-  const aborted = new Promise<void>((resolve) => {
-    ended = resolve;
-  });
+  const [running, aborted] = [gate(), gate()];
   const server = await serveBroker(t, {
     broker: withQueryResults(broker, async function* (signal) {
-      started();
+      running.open();
       await new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve()));
-      ended();
+      aborted.open();
       return EMPTY_SUMMARY;
     }),
   });
   const socket = connect(server.address.port, '127.0.0.1');
   socket.write('#USER #END x\n');
-  await running;
+  await running.opened;
   socket.resetAndDestroy();
-  await t.resolves(aborted, 'the search was aborted');
+  await t.resolves(aborted.opened, 'the search was aborted');
 });
 
 t.test('the query of a slow client pauses while the client does not read', async (t) => {

@@ -1,8 +1,5 @@
 // The URL of an object keeps its bytes from a Gatherer over two Brokers to every reply, over real sockets. Rules: GATHERD-5.1, BRK-1.10,
 // SOIF-2.9. URLs here have one character a byte. Times are in Unix seconds.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
@@ -14,8 +11,9 @@ import { GatherdServer } from '../../../servers/gatherd/index.js';
 import { createLoggerOn } from '../../../servers/host/index.js';
 import { GathererStore } from '../../../storage/index.js';
 import { assertProperty } from '../../helpers/property.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { Clock, type Peer, pointAt, startPeer } from './bulk-brokers.js';
-import { document, NOW, ScriptedGatherd } from './helpers.js';
+import { document, exchangeBytes, NOW, startScripted } from './helpers.js';
 
 /** URLs that a decoding, an encoding or a comparison of text makes equal. */
 const LOOK_ALIKE = [
@@ -61,11 +59,7 @@ const bytesOf = (text: string) => Buffer.from(text, 'latin1');
 
 /** Sends bytes and returns the reply, one character a byte. */
 async function exchange({ server }: Peer, message: string): Promise<string> {
-  const socket = connect(server.address.port, '127.0.0.1');
-  socket.write(bytesOf(message));
-  const chunks: Buffer[] = [];
-  for await (const chunk of socket) chunks.push(chunk);
-  return Buffer.concat(chunks).toString('latin1');
+  return (await exchangeBytes(server.address.port, bytesOf(message))).toString('latin1');
 }
 
 const matchesOf = (reply: string) => [...reply.matchAll(/^120 - ([^\n]*)\n/gm)].map(([, url = '']) => url);
@@ -83,7 +77,7 @@ class Gatherer {
   ) {}
 
   static async start(t: Test): Promise<Gatherer> {
-    const directory = await mkdtemp(join(tmpdir(), 'url-bytes-'));
+    const directory = await temporaryDirectory(t);
     const server = await GatherdServer.listen({
       generationsDirectory: join(directory, 'generations'),
       host: '127.0.0.1',
@@ -92,10 +86,7 @@ class Gatherer {
       log: createLoggerOn({ write() {} }, { program: 'gatherd' }),
       lingerMs: 200,
     });
-    t.teardown(async () => {
-      await server.close({ graceMs: 0 });
-      await rm(directory, { recursive: true, force: true });
-    });
+    t.teardown(() => server.close({ graceMs: 0 }));
     return new Gatherer(directory, server);
   }
 
@@ -173,9 +164,8 @@ t.test('GATHERD-5.1, BRK-1.10, BT-16: any bytes of a URL pass gatherd, Brokers a
 });
 
 t.test('SOIF-8.4: refreshes reach the object of exactly their URL', async (t) => {
-  const gatherd = await ScriptedGatherd.listen();
-  t.teardown(() => gatherd.close());
-  const peer = await startPeer(t, new Clock());
+  const gatherd = await startScripted(t);
+  const peer = await startPeer(t);
   peer.points.push(gatherd.point(1));
   const pair = ['http://a.test/\xe9', 'http://a.test/\xc3\xa9'] as const;
   const stream = (section: string, time: number, ...urls: string[]) =>
@@ -195,9 +185,8 @@ t.test('SOIF-8.4: refreshes reach the object of exactly their URL', async (t) =>
 });
 
 t.test('SOIF-2.9, 4.4: a URL that readers read otherwise is named, not stored; others stay', async (t) => {
-  const gatherd = await ScriptedGatherd.listen();
-  t.teardown(() => gatherd.close());
-  const peer = await startPeer(t, new Clock());
+  const gatherd = await startScripted(t);
+  const peer = await startPeer(t);
   peer.points.push(gatherd.point(0));
   const wrong = ['http://a.test/b c', 'http://a.test/b\tc', '{http://a.test/', 'http://a.test/\0'];
   const right = [

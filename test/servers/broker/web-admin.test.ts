@@ -23,22 +23,13 @@ async function openAdminPage({ get }: Site) {
 t.test('BRK-9.10: the administration page sends commands', async (t) => {
   const site = await openWebsite(t);
   const { page, cookie, token } = await openAdminPage(site);
-  t.same(
-    page
-      .$('form.admin label')
-      .get()
-      .map((label) => page.$(label).text()),
-    ['Command', 'Parameters', 'Password', 'Broker Host', 'Broker Port'],
-  );
+  const labels = ['Command', 'Parameters', 'Password', 'Broker Host', 'Broker Port'];
+  t.same(page.texts('form.admin label'), labels);
   t.equal(page.$('form.admin').attr('method'), 'post');
   t.match(String(page.headers['set-cookie']), /; HttpOnly; SameSite=Strict$/);
   t.equal(page.headers['cache-control'], 'no-store');
   t.same(
-    page
-      .$('#command option')
-      .get()
-      .map((option) => page.$(option).text())
-      .sort(),
+    page.texts('#command option').sort(),
     ADMIN_COMMANDS.map(({ title }) => title).sort(),
     'BRK-5.1: every command is offered by its title',
   );
@@ -108,11 +99,7 @@ t.test('BRK-5.2: the page runs no command for other sites or without the passwor
     t.equal(wrong.status, 403);
     t.match(wrong.$('.outcome .error').text(), /Invalid password/);
   }
-  t.equal(
-    (await site.post(ADMIN, fields, { cookie })).status,
-    429,
-    'after too many guesses the address must wait',
-  );
+  t.equal((await site.post(ADMIN, fields, { cookie })).status, 429, 'after many guesses it must wait');
 
   const form = { command: '', parameters: '', token: '', action: '', help: '', host: '', port: 1 };
   t.match(renderAdminForm({ ...form, enabled: false }).text, /every command is refused/);

@@ -28,28 +28,15 @@ t.test('other forms of the words are found and named; one click gives what was t
       ['Three', 'other'],
     ),
   });
-  const { $ } = await get(`${QUERY}?query=object+replication&${FIELDS}`);
-  t.same(
-    $('.results h2')
-      .get()
-      .map((h2) => $(h2).text())
-      .sort(),
-    ['One', 'Two'],
-  );
+  const { $, texts } = await get(`${QUERY}?query=object+replication&${FIELDS}`);
+  t.same(texts('.results h2').sort(), ['One', 'Two']);
   const said = $('p.reading').text().replace(/\s+/g, ' ').trim();
   t.match(said, 'Also found: objects, replicated. Only what was typed');
   t.match(said, /Only what was typed$/);
   const exact = await get($('p.reading a').attr('href') ?? '');
   t.match(exact.$('h1').text(), /^Nothing found|^0/);
   const strict = await get(`${QUERY}?query=objects+replication&${OLD_FIELDS}`);
-  t.same(
-    strict
-      .$('.results h2')
-      .get()
-      .map((h2) => strict.$(h2).text()),
-    ['One'],
-    'an old URL means what it says',
-  );
+  t.same(strict.texts('.results h2'), ['One'], 'an old URL means what it says');
   t.equal(strict.$('p.reading').text().includes('Also found'), false);
 });
 
@@ -58,13 +45,7 @@ t.test('few objects with all words: those with some of them follow', async (t) =
     documents: documents(['Both', 'gopher veronica'], ['First', 'gopher'], ['Second', 'veronica']),
   });
   const page = await get(`${QUERY}?query=gopher+veronica&${FIELDS}`);
-  t.same(
-    page
-      .$('.results h2')
-      .get()
-      .map((h2) => page.$(h2).text())[0],
-    'Both',
-  );
+  t.equal(page.texts('.results h2')[0], 'Both');
   t.equal(page.$('.results h2').length, 3);
   t.match(
     page.$('p.reading').text(),

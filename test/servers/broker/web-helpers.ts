@@ -1,40 +1,39 @@
 // Helpers for tests of the Broker's web pages.
 import { load } from 'cheerio';
 import { createWebApp } from '../../../servers/broker/index.js';
-import {
-  corpus,
-  type GathererDocument,
-  openBroker,
-  ScriptedGatherd,
-  serveBroker,
-  type Teardown,
-} from './helpers.js';
+import { corpus, type GathererDocument, serveCollected, type Teardown } from './helpers.js';
 
 /** The path of the query program. */
 export const QUERY = '/Harvest/cgi-bin/BrokerQuery.pl.cgi';
 
+/** A parsed page; `texts` returns the texts of the elements of a selector, `links` their addresses. */
+export function parsedPage(body: string) {
+  const $ = load(body);
+  const all = (selector: string) => $(selector).get();
+  return {
+    $,
+    texts: (selector: string) => all(selector).map((element) => $(element).text().trim()),
+    links: (selector: string) => all(selector).map((element) => $(element).attr('href')),
+  };
+}
+
 /** Opens a broker over these documents with its port and its pages; `get` and `post` return a parsed page. */
 export async function openWebsite(
   t: Teardown,
-  options: { readonly documents?: readonly GathererDocument[]; readonly conf?: string } = {},
+  options: {
+    readonly documents?: readonly GathererDocument[];
+    readonly conf?: string;
+    readonly queueWaitMs?: number;
+  } = {},
 ) {
-  const gatherd = await ScriptedGatherd.listen();
-  t.teardown(() => gatherd.close());
-  gatherd.documents = [...(options.documents ?? corpus())];
-  const fixture = await openBroker(t, { points: [gatherd.point(0)], conf: options.conf ?? '' });
-  await fixture.broker.collect();
-  const server = await serveBroker(t, fixture);
-  const { broker } = fixture;
+  const { documents = corpus(), conf, ...limits } = options;
+  const fixture = await serveCollected(t, documents, conf, limits);
+  const { broker, server } = fixture;
   const app = await createWebApp({ broker, brokerAddress: server.address, log: broker.log });
   t.teardown(() => app.close());
   const get = async (url: string, headers: Readonly<Record<string, string>> = {}) => {
-    const response = await app.inject({ url, headers });
-    return {
-      status: response.statusCode,
-      headers: response.headers,
-      body: response.body,
-      $: load(response.body),
-    };
+    const { statusCode: status, headers: sent, body } = await app.inject({ url, headers });
+    return { status, headers: sent, body, ...parsedPage(body) };
   };
   const post = async (
     url: string,
@@ -47,7 +46,7 @@ export async function openWebsite(
       headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
       payload: new URLSearchParams(fields).toString(),
     });
-    return { status, body, $: load(body) };
+    return { status, body, ...parsedPage(body) };
   };
-  return { ...fixture, server, app, get, post };
+  return { ...fixture, app, get, post };
 }

@@ -1,9 +1,8 @@
 // "Linked from N documents" on the result pages, with and without a References Server.
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import t, { type Test } from 'tap';
 import { LinkedFrom, orderByLinks } from '../../../servers/broker/web/linked-from.js';
 import { ReferencesBuilder } from '../../../storage/references/index.js';
+import { tcpServer } from '../../helpers/tcp-server.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { serveFixture } from '../refererd/helpers.js';
 import { document, NOW } from './helpers.js';
@@ -84,11 +83,7 @@ t.test('References-Rank raises documents that many others link to; it is off by 
   const { get } = await openWebsite(t, { documents: OBJECTS, conf });
   const titles = async (more = '') => Object.keys(linkCounts(await get(`${QUERY}?${FIELDS}${more}`)));
   t.same(await titles(), ['Page 0', 'Page 2', 'Page 1']);
-  t.same(
-    await titles('&sort=by-NML'),
-    ['Page 0', 'Page 1', 'Page 2'],
-    'only the order "best first" uses link counts',
-  );
+  t.same(await titles('&sort=by-NML'), ['Page 0', 'Page 1', 'Page 2'], 'only "best first" uses link counts');
 });
 
 t.test('links raise a result by a limited number of ranks', (t) => {
@@ -109,12 +104,7 @@ t.test('links raise a result by a limited number of ranks', (t) => {
 
 t.test('a silent or absent References Server delays one page by the deadline, and fails none', async (t) => {
   let requests = 0;
-  const silent = createServer((socket) => socket.on('error', () => undefined).on('data', () => requests++));
-  silent.listen(0, '127.0.0.1');
-  await once(silent, 'listening');
-  const address = silent.address();
-  const port = address === null || typeof address === 'string' ? 0 : address.port;
-  t.teardown(() => silent.close());
+  const port = await tcpServer(t, (socket) => socket.on('data', () => requests++));
   {
     await using links = new LinkedFrom(`127.0.0.1:${port}`, { deadlineMs: 200, pauseMs: 3_600_000 });
     t.equal((await links.count(['http://a.example.org/'], never)).size, 0);
@@ -126,16 +116,8 @@ t.test('a silent or absent References Server delays one page by the deadline, an
   aborted.abort();
   {
     await using links = new LinkedFrom(`127.0.0.1:${port}`, { deadlineMs: 3_600_000, pauseMs: 0 });
-    t.equal(
-      (await links.count(['http://a.example.org/'], aborted.signal)).size,
-      0,
-      'an aborted request has no counts',
-    );
-    t.equal(
-      (await links.count(['file:///etc/motd', 'news:x'], never)).size,
-      0,
-      'other schemes are not queried',
-    );
+    t.equal((await links.count(['http://a.example.org/'], aborted.signal)).size, 0, 'aborted: no counts');
+    t.equal((await links.count(['file:///etc/motd', 'news:x'], never)).size, 0, 'no other schemes');
   }
   const { get } = await openWebsite(t, { documents: OBJECTS, conf: 'References-Server 127.0.0.1:1\n' });
   for (let i = 0; i < 2; i++) {

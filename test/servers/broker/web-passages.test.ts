@@ -94,10 +94,7 @@ t.test('nothing found: what was understood, and queries that find something', as
   });
   const alternatives = async (query: string, more = '') => {
     const page = await get(`${QUERY}?query=${encodeURIComponent(query)}&${FIELDS}${more}`);
-    const rows = page
-      .$('.alternatives li')
-      .get()
-      .map((li) => page.$(li).text().replace(/\s+/g, ' ').trim());
+    const rows = page.texts('.alternatives li').map((text) => text.replace(/\s+/g, ' '));
     return { page, rows };
   };
   const spelling = await alternatives('vaucum');
@@ -183,15 +180,9 @@ t.test('newest first: the newest of the whole result', async (t) => {
       })),
     ),
   });
-  const { $ } = await get(
-    `${QUERY}?query=dated&sort=by-date&${FIELDS.replace('maxobjflag=50', 'maxobjflag=3')}`,
-  );
-  t.same(
-    $('.results h2')
-      .get()
-      .map((h2) => $(h2).text()),
-    ['dated 5', 'dated 4', 'dated 3'],
-  );
+  const fields = FIELDS.replace('maxobjflag=50', 'maxobjflag=3');
+  const { $, texts } = await get(`${QUERY}?query=dated&sort=by-date&${fields}`);
+  t.same(texts('.results h2'), ['dated 5', 'dated 4', 'dated 3']);
   t.equal($('.tools [aria-current]').text(), 'Newest first');
 });
 

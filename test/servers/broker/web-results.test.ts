@@ -38,11 +38,7 @@ t.test('facets count the whole result, not only the listed objects, and narrow i
   const page = await get(`${QUERY}?${fields}`);
   t.equal(page.$('h1').text(), '30 objects found');
   t.equal(page.$('.results > li').length, 5);
-  const rows = page
-    .$('.facets li')
-    .get()
-    .map((li) => page.$(li).text().trim());
-  t.same(rows, [
+  t.same(page.texts('.facets li'), [
     'HTML 20',
     'Text 10',
     'a.example.org 15',
@@ -62,13 +58,7 @@ t.test('facets count the whole result, not only the listed objects, and narrow i
   );
   const texts = await follow(onHost, 'Text');
   t.equal(texts.$('h1').text(), '5 objects found');
-  t.same(
-    texts
-      .$('.chips li')
-      .get()
-      .map((li) => texts.$(li).find('span').first().text()),
-    ['Host: a.example.org', 'Type: Text'],
-  );
+  t.same(texts.texts('.chips li span:first-child'), ['Host: a.example.org', 'Type: Text']);
   t.equal(texts.$('.lines .name').filter((_, it) => texts.$(it).text() === 'Type').length, 0);
   t.equal(texts.$('input[name=narrow]').length, 2, 'the form keeps the restrictions');
   const wider = await get(texts.$('.chips a').first().attr('href') ?? '');
@@ -87,14 +77,8 @@ t.test('facets are bounded: a truncated count says so; counts beyond the limit a
   );
   t.equal(cut?.complete, false);
   t.equal(cut?.objects, 10);
-  t.same(
-    cut?.facets.map(({ values, others }) => [values.length, others]),
-    [
-      [1, 1],
-      [1, 1],
-      [1, 1],
-    ],
-  );
+  for (const { values, others } of cut?.facets ?? []) t.same([values.length, others], [1, 1]);
+  t.equal(cut?.facets.length, 3);
   const all = await new FacetCounter(broker).count(parseQuery('#allb'), matching, signal);
   t.match(all, { objects: 30, complete: true });
   const busy = new FacetCounter(broker, { maxFacetCounts: 1 });
@@ -194,11 +178,7 @@ t.test('a query returns JSON or RSS on request', async (t) => {
   const xml = load(rss.body, { xmlMode: true });
   t.equal(xml('item').length, 1);
   t.equal(xml('item title').text(), ']]><b>&');
-  t.match(
-    xml('item link').text(),
-    /^http:\/\/www\.example\.org:8080\//,
-    'a feed item never links to a javascript: URL',
-  );
+  t.match(xml('item link').text(), /^http:\/\/www\.example\.org:8080\//, 'never to a javascript: URL');
   t.equal(xml('item description').text(), 'gopher &lt;i&gt;\ufffd');
   t.equal(
     xml('channel > link').text(),
@@ -421,11 +401,7 @@ die;
   }
   await writeFile(join(directory, 'BrokerQuery.cf'), '<PrintObject>\n<li>$url\n</PrintObject>\n');
   const mixed = await get(`${QUERY}?${fields}`);
-  t.equal(
-    mixed.$('.results > li').length,
-    20,
-    'BrokerQuery.cf of the broker replaces only the definitions in it',
-  );
+  t.equal(mixed.$('.results > li').length, 20, 'BrokerQuery.cf replaces only what it defines');
   t.equal(mixed.$('.results h2').length, 0);
   for (const name of ['missing.cf', '../classic.cf', 'admin/broker.conf', 'BrokerQuery.cf']) {
     const page = await get(`${QUERY}?${fields}&brokerqueryconfig=${name}`);

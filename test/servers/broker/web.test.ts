@@ -1,12 +1,11 @@
 // The Broker's web pages: search form, results, object pages, errors, statistics; requests are injected without a socket.
-import { load } from 'cheerio';
 import t from 'tap';
-import { decodeSoif } from '../../../protocols/soif/index.js';
-import { Broker, createWebApp, WebServer } from '../../../servers/broker/index.js';
+import { Broker, WebServer } from '../../../servers/broker/index.js';
 import { DEFAULT_FORM, readForm, writeForm } from '../../../servers/broker/web/form.js';
 import { decodeFields } from '../../../servers/web/form-fields.js';
 import { escapeHtml, html, isLinkable } from '../../../servers/web/html.js';
-import { corpus, document, NOW, openBroker, ScriptedGatherd, serveBroker, type Teardown } from './helpers.js';
+import { corpus, document, NOW, openBroker, serveBroker, storeObject, type Teardown } from './helpers.js';
+import { openWebsite } from './web-helpers.js';
 
 const QUERY = '/Harvest/cgi-bin/BrokerQuery.cgi';
 const HOME = '/Harvest/brokers/example/';
@@ -15,32 +14,9 @@ const HOME = '/Harvest/brokers/example/';
 const HOSTILE = '<script>alert(1)</script>"\'&\u202e\x07';
 
 /** Opens a broker over the small corpus and these additional objects, with its pages. */
-async function openSite(t: Teardown, options: { conf?: string; extra?: readonly string[] } = {}) {
-  const gatherd = await ScriptedGatherd.listen();
-  t.teardown(() => gatherd.close());
-  gatherd.documents = [
-    ...corpus(),
-    ...(options.extra ?? []).map((text) => ({ updateTime: NOW - 1000, text })),
-  ];
-  const fixture = await openBroker(t, { points: [gatherd.point(0)], conf: options.conf ?? '' });
-  await fixture.broker.collect();
-  const server = await serveBroker(t, fixture, { queueWaitMs: 20 });
-  const app = await createWebApp({
-    broker: fixture.broker,
-    brokerAddress: server.address,
-    log: fixture.broker.log,
-  });
-  t.teardown(() => app.close());
-  const get = async (url: string) => {
-    const response = await app.inject({ url });
-    return {
-      status: response.statusCode,
-      headers: response.headers,
-      body: response.body,
-      $: load(response.body),
-    };
-  };
-  return { ...fixture, server, app, get };
+function openSite(t: Teardown, { conf = '', extra = [] as readonly string[] } = {}) {
+  const more = extra.map((text) => ({ updateTime: NOW - 1000, text }));
+  return openWebsite(t, { documents: [...corpus(), ...more], conf, queueWaitMs: 20 });
 }
 
 t.test('BRK-9.1: the search page is an accessible form', async (t) => {
@@ -79,32 +55,23 @@ t.test('BRK-9.1: the search page is an accessible form', async (t) => {
 });
 
 t.test('BRK-9.4: all three programs return results by GET and by POST', async (t) => {
-  const { get, app } = await openSite(t);
+  const { get, post } = await openSite(t);
+  const flags = { caseflag: 'on', opaqueflag: 'on', descflag: 'on', verbose: 'on' };
+  const fields = { query: 'gopher', ...flags, maxobjflag: '50' };
   for (const program of ['BrokerQuery.cgi', 'BrokerQuery.pl.cgi', 'nph-search.cgi']) {
-    const fields = 'query=gopher&caseflag=on&opaqueflag=on&descflag=on&verbose=on&maxobjflag=50';
-    const { status, $ } = await get(`/Harvest/cgi-bin/${program}?${fields}`);
+    const { status, $, links } = await get(`/Harvest/cgi-bin/${program}?${new URLSearchParams(fields)}`);
     t.equal(status, 200);
     t.equal($('h1').text(), '2 objects found');
-    t.same(
-      $('.results h2 a')
-        .get()
-        .map((a) => $(a).attr('href'))
-        .sort(),
-      ['ftp://ftp.example.org/wais.txt', 'http://www.example.org/gopher.html'],
-    );
+    const found = ['ftp://ftp.example.org/wais.txt', 'http://www.example.org/gopher.html'];
+    t.same(links('.results h2 a').sort(), found);
     t.equal($('meta[name=robots]').attr('content'), 'noindex, nofollow');
     t.match($('.results').text(), /The gopher menu[\s\S]*About gopher/);
     t.ok($('.results mark').length >= 2);
     t.equal($('.lines').length, 0, 'lines of the title, URL and description are not repeated');
     t.equal($('input[name=query]').attr('value'), 'gopher', 'the form shows the query');
     t.equal($('input[name=wordflag]:checked').length, 0);
-    const posted = await app.inject({
-      method: 'POST',
-      url: `/Harvest/cgi-bin/${program}`,
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      payload: fields,
-    });
-    t.equal(load(posted.body)('h1').text(), '2 objects found');
+    const posted = await post(`/Harvest/cgi-bin/${program}`, fields);
+    t.equal(posted.$('h1').text(), '2 objects found');
   }
   const lines = await get(`${QUERY}?query=second&opaqueflag=on`);
   t.equal(lines.$('.lines .name').text(), 'Full-Text');
@@ -180,13 +147,7 @@ t.test('markup in objects and queries is escaped', async (t) => {
   const view = await get(results.$('.about a').attr('href') ?? '');
   t.equal(view.$('script:not([src])').length, 0);
   t.match(view.$('h1').text(), /<script>alert\(1\)<\/script>"'&/);
-  t.same(
-    view
-      .$('.links a')
-      .get()
-      .map((a) => view.$(a).attr('href')),
-    ['http://ok.example/?a=1&b="2"'],
-  );
+  t.same(view.links('.links a'), ['http://ok.example/?a=1&b="2"']);
   t.match(view.$('.links').text(), /javascript:alert\(2\)/);
 
   t.equal(
@@ -194,16 +155,15 @@ t.test('markup in objects and queries is escaped', async (t) => {
     '<p title="&quot;&lt;">a<br>1</p>',
   );
   t.equal(escapeHtml('\x00\u0085é\t\n'), '\ufffd\ufffdé\t\n');
-  for (const url of [
+  const refused = [
     'javascript:x',
     'data:text/html,x',
     ' http://x',
     'file:///etc/passwd',
     'http://x\n',
     'JAVASCRIPT:x',
-  ]) {
-    t.equal(isLinkable(url), false, url);
-  }
+  ];
+  for (const url of refused) t.equal(isLinkable(url), false, url);
 });
 
 t.test('an object is served verbatim and as a page', async (t) => {
@@ -215,8 +175,7 @@ t.test('an object is served verbatim and as a page', async (t) => {
   const raw = await get(`${HOME}objects/1/OBJ1`);
   t.equal(raw.headers['content-type'], 'text/plain; charset=utf-8');
   t.equal(raw.body, corpus()[0]?.text, 'the object has the bytes that were collected');
-  const bytes = Buffer.from(latin, 'latin1');
-  await broker.store.apply([{ kind: 'update', object: decodeSoif(bytes), bytes }]);
+  await storeObject(broker, Buffer.from(latin, 'latin1'));
   t.equal((await get(`${HOME}objects/4/OBJ4`)).headers['content-type'], 'text/plain; charset=windows-1252');
 
   const { $ } = await get(`/Harvest/cgi-bin/DisplayObject.cgi?object=${HOME}objects/1/OBJ1`);
@@ -268,13 +227,7 @@ t.test('BRK-4.16: results are paged, and a truncated list says so', async (t) =>
   t.equal(first.$('.results > li').length, 20);
   t.equal(first.$('h1').text(), '45 objects found');
   t.match(first.$('.count').text(), /matched lines, 1 to 20 of 45 shown here/);
-  t.same(
-    first
-      .$('.pager li')
-      .get()
-      .map((li) => first.$(li).text()),
-    ['1', '2', '3', 'Next'],
-  );
+  t.same(first.texts('.pager li'), ['1', '2', '3', 'Next']);
   const last = await get(first.$('.pager a[rel=next]').attr('href') ?? '').then((page) =>
     get(page.$('.pager a[rel=next]').attr('href') ?? ''),
   );
@@ -324,27 +277,14 @@ t.test('statistics, help, assets and health are served', async (t) => {
 t.test('the web server listens on a socket next to its broker', async (t) => {
   const fixture = await openBroker(t);
   const server = await serveBroker(t, fixture);
-  const web = await WebServer.listen({
-    broker: fixture.broker,
-    brokerAddress: server.address,
-    host: '127.0.0.1',
-    port: 0,
-    log: fixture.broker.log,
-  });
+  const { broker } = fixture;
+  const options = { broker, brokerAddress: server.address, host: '127.0.0.1', log: broker.log };
+  const web = await WebServer.listen({ ...options, port: 0 });
   t.teardown(() => web.close());
   const response = await fetch(`${web.url}healthz`);
   t.equal(response.status, 200);
   fixture.broker.setWebAddress('127.0.0.1', web.address.port);
   t.equal(fixture.broker.objectUrl(1234), `${web.url}Harvest/brokers/example/objects/34/OBJ1234`);
-  await t.rejects(
-    WebServer.listen({
-      broker: fixture.broker,
-      brokerAddress: server.address,
-      host: '127.0.0.1',
-      port: web.address.port,
-      log: fixture.broker.log,
-    }),
-    { code: 'ERR_CONNECTION' },
-  );
+  await t.rejects(WebServer.listen({ ...options, port: web.address.port }), { code: 'ERR_CONNECTION' });
   t.type(fixture.broker, Broker);
 });

@@ -29,11 +29,7 @@ t.test('E-6, E-15, E-16: types by name, declared type and content', async (t) =>
   t.equal(await typeOf('http://a.test/x', 'words', 'text/x-rst'), 'ReStructuredText');
   t.equal(await typeOf('http://a.test/x', '{\n "cells": []}'), 'Jupyter', 'by its first bytes');
   t.equal(await typeOf('http://a.test/x.md', 'a\0b'), 'Data', 'binary content');
-  t.equal(
-    await typeOf('http://a.test/x.md', '<!DOCTYPE html><p>', 'text/html'),
-    'HTML',
-    'a page about a file',
-  );
+  t.equal(await typeOf('http://a.test/x.md', '<!DOCTYPE html><p>', 'text/html'), 'HTML', 'a web page');
   t.ok(mayReadInThread({ type: 'Markdown', isHtml: false }, 1000, contextOf()));
   t.notOk(mayReadInThread({ type: 'Jupyter', isHtml: false }, 1000, contextOf()), 'JSON takes more memory');
 });

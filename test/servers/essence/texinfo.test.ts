@@ -24,10 +24,7 @@ t.test('Texinfo is read in linear time and never throws', async (t) => {
     t.ok(summary.text !== undefined, JSON.stringify(fragment));
   }
   const many = `@set A ${'v'.repeat(200)}\n${'@value{A}'.repeat(50_000)}`;
-  t.ok(
-    ((await summaryOf('Texinfo', many)).summary.text?.length ?? 0) <= 1 << 20,
-    'values are inserted up to a limit',
-  );
+  t.ok(((await summaryOf('Texinfo', many)).summary.text?.length ?? 0) <= 1 << 20, 'there is a limit');
   await assertProperty(
     fc.asyncProperty(
       fc.array(fc.constantFrom(...hostile, '}', 'x', '\n', '@end menu\n', '@end ifset\n', '@bye')),

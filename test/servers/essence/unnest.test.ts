@@ -155,7 +155,7 @@ t.test('E-43 LZW data is decompressed with any chunk boundaries', async (t) => {
   t.equal(
     (await decode(latin1('\x1f\x9d\x90\x41\x02\x02'))).toString(),
     'AAA',
-    'a code whose string is not yet complete',
+    'a string that is incomplete',
   );
   t.equal((await decode(latin1('\x1f\x9d\x90'))).length, 0);
   const text = fc

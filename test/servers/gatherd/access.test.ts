@@ -61,11 +61,7 @@ async function tryAccess(
 t.test('GATHERD-9: the rules of gatherd.cf, which is read again for each connection', async (t) => {
   const file = join(await temporaryDirectory(t), 'gatherd.cf');
   const gatherd = await startGatherd(t, [], { accessFile: file, lookup: fakeNameServer() });
-  t.equal(
-    await tryAccess(gatherd, '127.0.0.9'),
-    'allowed',
-    'GATHERD-9.2: without the file every peer is allowed',
-  );
+  t.equal(await tryAccess(gatherd, '127.0.0.9'), 'allowed', 'GATHERD-9.2: no file, no limit');
   const cases: [rule: string, text: string, peer: string, expected: string][] = [
     ['9.2 an empty file', '', '127.0.0.9', 'allowed'],
     ['9.2 all', 'Deny all', '127.0.0.9', 'denied'],
@@ -165,11 +161,7 @@ t.test('GATHERD-9: the rules of gatherd.cf, which is read again for each connect
     t.equal(await tryAccess(gatherd, peer), expected, rule.startsWith('G-') ? rule : `GATHERD-${rule}`);
   }
   await rm(file);
-  t.equal(
-    await tryAccess(gatherd, '127.0.0.9'),
-    'allowed',
-    'GATHERD-9.2: after the file is removed every peer is allowed',
-  );
+  t.equal(await tryAccess(gatherd, '127.0.0.9'), 'allowed', 'GATHERD-9.2: the file was removed');
 });
 
 t.test('GATHERD-9.6: ignored lines and names of gatherd.cf are logged', async (t) => {
@@ -218,22 +210,14 @@ t.test('GATHERD-9.6: with a gatherd.cf that cannot be read every peer is denied'
   await writeFile(file, 'Allow all');
   await chmod(file, 0);
   const expected = process.getuid?.() === 0 ? 'allowed' : 'denied';
-  t.equal(
-    await tryAccess(gatherd, '127.0.0.9'),
-    expected,
-    'gatherd.cf has no read permission, which does not stop root',
-  );
+  t.equal(await tryAccess(gatherd, '127.0.0.9'), expected, 'only root can read gatherd.cf');
 });
 
 t.test('GATHERD-9.5: IPv4 and IPv6 peers of one socket', async (t) => {
   const file = join(await temporaryDirectory(t), 'gatherd.cf');
   const gatherd = await startGatherd(t, [], { host: '::', accessFile: file, lookup: fakeNameServer() });
   await writeFile(file, 'Allow 127.0.0.9 ::1\nDeny all');
-  t.equal(
-    await tryAccess(gatherd, '127.0.0.9'),
-    'allowed',
-    'an IPv4 peer of an IPv6 socket matches its IPv4 address',
-  );
+  t.equal(await tryAccess(gatherd, '127.0.0.9'), 'allowed', 'an IPv6 socket with an IPv4 peer');
   t.equal(await tryAccess(gatherd, '127.0.0.10'), 'denied');
   t.equal(await tryAccess(gatherd, '::1', '::1'), 'allowed');
   await writeFile(file, 'Deny ::/127');

@@ -53,7 +53,7 @@ t.test('the memory of a chunk is reused only after its release', async (t) => {
   t.same(
     more.map(({ bytes }) => bytes[0]),
     [1, 2, 3, 4],
-    'the cache exceeds its limit while all chunks are in use',
+    'beyond the limit while all are in use',
   );
   t.same([...held.bytes], Array(10).fill(7));
   for (const { release } of more) release();

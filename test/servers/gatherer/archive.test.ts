@@ -143,10 +143,7 @@ t.test('CDXJ: each file has an index, by which captures are found', async (t) =>
   const [first = ''] = files;
   rmSync(join(directory, `${first}.cdxj`));
   await crawl();
-  t.ok(
-    existsSync(join(directory, `${first}.cdxj`)),
-    'a missing index, as after a kill, is written by the next crawl',
-  );
+  t.ok(existsSync(join(directory, `${first}.cdxj`)), 'the next crawl writes a missing index');
 });
 
 t.test('WARC 1.1, 6.3: without transfer coding bodies are whole, and its field is renamed', async (t) => {

@@ -57,11 +57,7 @@ t.test('G-27 to G-45: the limits of a RootNode refuse URLs and hosts', async (t)
     'G-36: Access= allows another scheme',
   );
   const local = limits('file:///var/www/');
-  t.equal(
-    local.refusal(new URL('file:///var/www/a.html'), 1),
-    undefined,
-    'G-36: Access= applies to HTTP RootNodes',
-  );
+  t.equal(local.refusal(new URL('file:///var/www/a.html'), 1), undefined, 'G-36: Access= is for HTTP');
   t.equal(local.refusal(new URL('ftp://127.0.0.1/x'), 1), 'access', 'G-36: a file RootNode allows no FTP');
 
   for (const root of ['file:///var/www/', 'file://localhost/var/www/', 'news:comp.infosystems']) {
@@ -75,25 +71,13 @@ t.test('G-27 to G-45: the limits of a RootNode refuse URLs and hosts', async (t)
 
   const hosts = limits('http://127.0.0.1:8080/ Host=1');
   hosts.countUrl(urlAt('/'));
-  t.equal(
-    hosts.hostRefusal(urlAt('/x', '127.0.0.2:8080'), 1),
-    'host-max',
-    'G-33: a second host is over Host=1',
-  );
-  t.equal(
-    hosts.hostRefusal(urlAt('/x', 'localhost:9090'), 1),
-    undefined,
-    'G-33: the aliases of a host count once',
-  );
+  t.equal(hosts.hostRefusal(urlAt('/x', '127.0.0.2:8080'), 1), 'host-max', 'G-33: Host=1 is exceeded');
+  t.equal(hosts.hostRefusal(urlAt('/x', 'localhost:9090'), 1), undefined, 'G-33: aliases count once');
 
   const named = limits('http://127.0.0.1:8080/ Host=9', {
     host: 'Deny localhost:8080\nAllow ^127\\.0\\.\nDeny .\n',
   });
-  t.equal(
-    named.hostRefusal(urlAt('/', '127.0.0.2:8080'), 1),
-    undefined,
-    'G-45: the filter allows the address of the host',
-  );
+  t.equal(named.hostRefusal(urlAt('/', '127.0.0.2:8080'), 1), undefined, 'G-45: its address is allowed');
   t.equal(
     named.hostRefusal(urlAt('/', 'other.invalid:80'), 1),
     'host-filter',
@@ -124,11 +108,7 @@ t.test('G-45: the host filter of the manual: the first line that matches name or
   const refusal = (url: string) => limits.hostRefusal(new URL(url), 1);
   t.equal(refusal('http://bcn.boulder.co.us:8080/'), 'host-filter', 'line 1 denies this port');
   t.equal(refusal('http://bcn.boulder.co.us/'), undefined, 'line 3 allows the other ports by the address');
-  t.equal(
-    refusal('http://bvsd.k12.co.us/'),
-    'host-filter',
-    'line 2 denies the name, whose address line 3 allows',
-  );
+  t.equal(refusal('http://bvsd.k12.co.us/'), 'host-filter', 'line 2 denies the name, line 3 is late');
   t.equal(refusal('http://cs.colorado.edu/'), undefined);
   t.equal(refusal('http://www.example.org/'), 'host-filter', 'line 4 denies all others');
 });
@@ -232,11 +212,7 @@ t.test('G-63, E-25: robots META tags noindex and nofollow are obeyed', async (t)
       await gatherer.run(never);
       t.ok(site.paths.includes('/from-noindex'), 'links of a noindex page are followed');
       t.notOk(site.paths.includes('/from-nofollow'), 'links of a nofollow page are not followed');
-      t.equal(
-        await gatherer.store.summaries.get(`${site.url}/noindex`),
-        undefined,
-        'a noindex page has no object',
-      );
+      t.equal(await gatherer.store.summaries.get(`${site.url}/noindex`), undefined, 'noindex: no object');
       t.ok(await gatherer.store.summaries.get(`${site.url}/nofollow`));
     },
   );
@@ -335,7 +311,7 @@ t.test('G-26, G-35, G-87: directories are walked to their depth; a LeafNode is o
   t.same(
     await gatheredPaths(`${root} Access=FILE Depth=1`),
     ['/one.html', '/two.txt'],
-    'G-35: Depth=1 is one directory',
+    'G-35: one directory',
   );
   t.same(
     await gatheredPaths(`${root} Access=FILE Depth=2`),
@@ -362,13 +338,9 @@ t.test('G-71 to G-77: with Local-Mapping no server is contacted, and URLs are un
       t.ok(await gatherer.store.summaries.get('http://nowhere.invalid/b.html'), 'the object keeps its URL');
       t.ok(
         events.every(({ url, local }) => local || !url.startsWith('http:')),
-        'G-77: mapped documents are marked as local',
+        'G-77: they are local',
       );
-      t.equal(
-        report.counts.failed,
-        1,
-        'G-87: the files of another machine are refused, and the run continues',
-      );
+      t.equal(report.counts.failed, 1, 'G-87: files of another machine are refused; the run continues');
     },
   );
 });

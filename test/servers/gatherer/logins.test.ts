@@ -126,11 +126,7 @@ t.test('G-81: a crawl over HTTP sends the login of its RootNode and shows it now
     await gatherer.publish();
     await gatherer.publishReferences();
     const errorsShown = control?.recentErrors() ?? [];
-    t.notMatch(
-      JSON.stringify([report.roots, errorsShown]),
-      SECRET,
-      'reports and the console do not contain the login',
-    );
+    t.notMatch(JSON.stringify([report.roots, errorsShown]), SECRET, 'reports and console lack the login');
     return report;
   };
   const first = await run(false);
@@ -147,21 +143,13 @@ t.test('G-81: a crawl over HTTP sends the login of its RootNode and shows it now
   t.strictSame(
     shownWorkers.map(({ url }) => url),
     [`${site.url}/a.html`],
-    'the console shows the workers without the login',
+    'workers without the login',
   );
 
-  t.equal(
-    (await run(true)).counts.unchanged,
-    3,
-    'G-108: the stored objects are found under their plain URLs',
-  );
+  t.equal((await run(true)).counts.unchanged, 3, 'G-108: stored objects are found by their plain URLs');
   t.equal((await run(false)).counts.kept, 3);
   await using references = await ReferencesReader.openCurrent(data);
-  t.type(
-    references.idByUrl(`${site.url}/a.html`),
-    'number',
-    'R-9: documents have IDs under their plain URLs',
-  );
+  t.type(references.idByUrl(`${site.url}/a.html`), 'number', 'R-9: documents have IDs by plain URLs');
   t.equal(references.idByUrl(`${site.url.replace('://', `://${LOGIN}`)}/a.html`), undefined);
 
   const texts = [...textsBelow(join(data, 'crawl')), ...logFiles.map((f) => [f, readFileSync(f, 'utf8')])];

@@ -97,9 +97,5 @@ t.test('E-121, E-128, E-130: rules change objects, their URLs and their lifetime
 
   site.pages.delete('/short');
   const third = await gather(directory, text, start + 3 * DAY);
-  t.same(
-    Object.keys(third.objects),
-    ['http://www.example.org/'],
-    'the object with the short lifetime has expired',
-  );
+  t.same(Object.keys(third.objects), ['http://www.example.org/'], 'a short lifetime has expired');
 });

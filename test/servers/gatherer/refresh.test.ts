@@ -133,16 +133,12 @@ t.test('G-108 line 2: a 304 by ETag or date keeps the summary and sets Update-Ti
   t.equal(
     (await runs.object(urls[1]!))?.text('Last-Modification-Time'),
     '1699992000',
-    'the time is from the first response',
+    'of the first response',
   );
 
   runs.variables = 'HTTP-If-Modified-Since: No\n';
   runs.now += WEEK;
-  t.equal(
-    (await runs.run()).counts.unchanged,
-    2,
-    'G-106: without conditional requests the digests are compared',
-  );
+  t.equal((await runs.run()).counts.unchanged, 2, 'G-106: unconditionally, digests are compared');
   t.same(conditions.slice(4), [undefined, undefined]);
 });
 
@@ -209,11 +205,7 @@ t.test('G-108 lines 5 and 6: what is gone or fails is kept until it expires (G-1
     runs.now += 10;
     const report = await runs.run({ force: true });
     t.equal(report.counts.failed, 1, String(status));
-    t.equal(
-      (await runs.object(url))?.text('Update-Time'),
-      String(START),
-      `${status}: the object is unchanged`,
-    );
+    t.equal((await runs.object(url))?.text('Update-Time'), String(START), `${status}: no change`);
   }
   const exported = async (): Promise<number> => {
     let count = -1;
@@ -451,11 +443,7 @@ t.test('G-9, G-148: --only gathers these URLs and keeps the others; --log-json w
   const limited = await cli(...args, '--json', '--log-json', '--only', `${site.url}/a`);
   t.equal(limited.code, 0, limited.stderr);
   t.match(JSON.parse(limited.stdout), { gathered: { counts: { summarized: 1, kept: 0 } }, objects: 3 });
-  t.same(
-    site.paths.slice(before),
-    ['/a'],
-    'only the given URL is requested, even before its Refresh-Rate has passed',
-  );
+  t.same(site.paths.slice(before), ['/a'], 'only the given URL, even before its Refresh-Rate');
   t.match((await runs.object(`${site.url}/a`))?.text('title'), 'A two');
   t.match((await runs.object(`${site.url}/b`))?.text('title'), 'B one');
   const log = readFileSync(join(directory, 'log.gatherer'), 'utf8').trimEnd().split('\n');

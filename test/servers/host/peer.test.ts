@@ -23,11 +23,7 @@ t.test('GATHERD-9.5: a host name is valid only if it resolves back to the addres
   t.same(lookups, ['192.0.2.1'], 'the name is looked up once');
   t.equal(await createPeer('192.0.2.2', 5, lookup).name(), 'real.example.org');
   t.equal(await createPeer('192.0.2.3', 5, lookup).name(), undefined, 'a forged reverse entry gives no name');
-  t.equal(
-    await createPeer('192.0.2.9', 5, lookup).name(),
-    undefined,
-    'an address without a reverse entry has no name',
-  );
+  t.equal(await createPeer('192.0.2.9', 5, lookup).name(), undefined, 'no reverse entry, no name');
   t.equal(plainAddress('fe80::1%eth0'), 'fe80::1');
 });
 

@@ -91,11 +91,7 @@ t.test('GATHERD-11.3: only the process that the pid file identifies is stopped',
   const pid = child.pid ?? 0;
   const identity = (await processIdentity(pid)) ?? '';
   await writeFile(lockOf(file), `${pid}\n${identity}0\n127.0.0.1:1\n`);
-  t.equal(
-    await runningProcess(file),
-    undefined,
-    'a process with another start time is not the one in the file',
-  );
+  t.equal(await runningProcess(file), undefined, 'a process of another start time is another one');
   t.equal(await stopProcess({ pid, identity: `${identity}0`, address: '' }, { timeoutMs: 1000 }), true);
   t.equal(child.exitCode ?? child.signalCode, null, 'the other process keeps running');
   for (const damaged of ['', 'x', `${pid}`, `-1\n${identity}\n\n`, `${pid} \n${identity}\n\n`]) {

@@ -34,11 +34,7 @@ t.test('reply buffers are reused only after their release', async (t) => {
   buffers.giveBack(third);
   const all = Array.from({ length: 5000 }, (_, i) => i);
   one.writeLinks(81, 5000, 0, Uint32Array.from(all), 0, 5000);
-  t.equal(
-    Buffer.from(one.take()).toString('latin1'),
-    replyOf(all),
-    'a reply can be longer than a pooled buffer',
-  );
+  t.equal(Buffer.from(one.take()).toString('latin1'), replyOf(all), 'longer than a pooled buffer');
 });
 
 t.test('S-39: replies that wait for a slow client are not overwritten', async (t) => {
@@ -67,9 +63,6 @@ t.test('S-39: replies that wait for a slow client are not overwritten', async (t
   for (const [i, client] of slow.entries()) {
     client.socket.resume();
     client.socket.end();
-    t.ok(
-      (await client.rest()) === replyOf(linksOf(i + 1)).repeat(pending),
-      `slow client ${i + 1} receives its own replies`,
-    );
+    t.ok((await client.rest()) === replyOf(linksOf(i + 1)).repeat(pending), `slow client ${i + 1}`);
   }
 });

@@ -130,7 +130,7 @@ t.test('E-77 frames of DOS around a text, and a single damaged byte of UTF-8', a
   t.equal(
     decodeBytes(cut, { html: false }),
     'Сборщик читает документы и составляет их описани\ufffd',
-    'a cut text is UTF-8',
+    'cut UTF-8',
   );
 });
 
