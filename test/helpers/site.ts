@@ -81,3 +81,18 @@ export function page(title: string, links: readonly string[], body = ''): string
   const anchors = links.map((href) => `<li><a href="${href}">${href}</a></li>`).join('\n');
   return `<!DOCTYPE html><html><head><title>${title}</title></head><body><h1>${title}</h1><p>${body}</p><ul>${anchors}</ul></body></html>`;
 }
+
+/** Serves a document with a validator: to the condition that repeats it the answer is 304. `conditions` collects the conditions. */
+export function validated(
+  body: string,
+  [validator, value]: readonly [name: 'etag' | 'last-modified', value: string],
+  conditions: (string | undefined)[] = [],
+  type = 'text/html',
+): Page {
+  return (request, response) => {
+    const asked = request.headers[validator === 'etag' ? 'if-none-match' : 'if-modified-since'];
+    conditions.push(asked);
+    if (asked === value) response.writeHead(304).end();
+    else response.writeHead(200, { 'content-type': type, [validator]: value }).end(body);
+  };
+}

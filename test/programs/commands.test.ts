@@ -1,14 +1,14 @@
 // The command line: names of links, help, and `harvest gatherer` from the configuration to the running gatherd.
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { cli, type Finished, finishedOf, PROGRAM } from '../helpers/cli.js';
+import { freePort } from '../helpers/daemon.js';
+import { tcpServer } from '../helpers/tcp-server.js';
 import { exchange } from '../servers/gatherd/helpers.js';
 import { createDataDirectory, startProgram } from './gatherd-support.js';
 
@@ -32,10 +32,7 @@ t.test('a link with a program’s name runs that program, and help and errors ha
   t.same([unknown.code, unknown.stderr], [2, "gatherd: unknown option '-x'\n"]);
   const missing = await run(daemon, '-dir', join(path, 'none'));
   t.same([missing.code, missing.stderr], [1, `gatherd: ${join(path, 'none')}: no such directory\n`]);
-  const taken = createServer().listen(0, '127.0.0.1');
-  await once(taken, 'listening');
-  const busy = await run(daemon, '-dir', path, String((taken.address() as AddressInfo).port));
-  taken.close();
+  const busy = await run(daemon, '-dir', path, String(await tcpServer(t)));
   t.equal(busy.code, 1);
   t.match(
     busy.stderr,
@@ -73,10 +70,7 @@ t.test('G-117, G-152 to G-154: Gatherer FILE gathers, publishes, starts gatherd 
   const documents = join(path, 'documents');
   await mkdir(documents, { recursive: true });
   await writeFile(join(documents, 'a.txt'), 'wheat\n');
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
+  const port = await freePort();
   const file = join(path, 'test.cf');
   const configuration = (lines: string): string =>
     `Gatherer-Name: Test\nGatherer-Host: g.example\nGatherer-Port: ${port}\n${lines}<LeafNodes>\nfile://localhost${encodeURI(documents)}/a.txt\n</LeafNodes>\n`;

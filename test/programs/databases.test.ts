@@ -313,15 +313,8 @@ t.test('G-115, GATHERD-10.3: folddb runs all steps in order', async (t) => {
   const folded = await cli('folddb', '--now', '2000', '--json', directory);
   t.equal(folded.code, 0, folded.stderr);
   const steps = JSON.parse(folded.stdout) as Record<string, Record<string, unknown>>;
-  t.same(Object.keys(steps), [
-    'consoldb',
-    'expiredb',
-    'cleandb',
-    'rmbinary',
-    'mkindex',
-    'mkcompressed',
-    'mkgathererstats',
-  ]);
+  const order = 'consoldb expiredb cleandb rmbinary mkindex mkcompressed mkgathererstats';
+  t.equal(Object.keys(steps).join(' '), order);
   t.match(steps, {
     consoldb: { added: 1 },
     expiredb: { deleted: 1 },

@@ -1,7 +1,7 @@
 // `harvest run --every`: rounds that follow one another, by the requests that a site receives and the answers of the Broker.
 import t from 'tap';
 import { ANY_PORTS, CliProcess, cli } from '../helpers/cli.js';
-import { page, Site } from '../helpers/site.js';
+import { page, Site, validated } from '../helpers/site.js';
 import { waitUntil } from '../helpers/wait-until.js';
 import { words } from '../helpers/words.js';
 
@@ -10,11 +10,7 @@ t.test('rounds ask for pages conditionally, find changes, and survive a site tha
   await using site = await Site.start({
     '/': page('Start', ['/same.html', '/news.html']),
     '/news.html': page('Yesterday', []),
-    '/same.html': (request, response) => {
-      conditions.push(request.headers['if-none-match']);
-      if (request.headers['if-none-match'] === '"v1"') response.writeHead(304).end();
-      else response.writeHead(200, { 'content-type': 'text/html', etag: '"v1"' }).end(page('Same', []));
-    },
+    '/same.html': validated(page('Same', []), ['etag', '"v1"'], conditions),
   });
   const run = new CliProcess(words`run --every 2s --delay 0 --data ${t.testdir()} ${ANY_PORTS} ${site.url}/`);
   const [, broker = ''] = await run.output(/^ready .*broker=(\S+)/m);

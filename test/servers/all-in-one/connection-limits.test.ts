@@ -8,6 +8,7 @@ import { gatherdCommand } from '../../../servers/cli/gatherd.js';
 import { runCommand } from '../../../servers/cli/run.js';
 import { createLoggerOn } from '../../../servers/host/index.js';
 import { countOpen, dialMany, settle } from '../../attacks/sockets.js';
+import { words } from '../../helpers/words.js';
 
 /** An address that is not the one of the other clients. */
 const OTHER = '127.0.0.2';
@@ -49,14 +50,7 @@ t.test('each port keeps the limits for all and for one address, and cuts idle cl
 });
 
 t.test('the commands have the same options of connections', async (t) => {
-  const names = [
-    '--max-connections',
-    '--max-per-address',
-    '--min-rate',
-    '--timeout',
-    '--grace',
-    '--stop-limit',
-  ];
+  const names = words`--max-connections --max-per-address --min-rate --timeout --grace --stop-limit`;
   for (const command of [runCommand([]), gatherdCommand(), brokerCommand()]) {
     const flags = command.options.map(({ long }) => long);
     for (const name of names) t.ok(flags.includes(name), `${command.name()} ${name}`);

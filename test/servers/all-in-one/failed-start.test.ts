@@ -1,27 +1,17 @@
 // Servers that fail to start close everything that they opened: sockets, timers, watchers, stores.
 import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { AllInOne, configFromRoots } from '../../../servers/all-in-one/index.js';
 import { GatherdServer } from '../../../servers/gatherd/index.js';
 import { createLogger, Listener, TcpHost } from '../../../servers/host/index.js';
 import { startRefererd } from '../../../servers/refererd/index.js';
+import { tcpServer } from '../../helpers/tcp-server.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { waitUntil } from '../../helpers/wait-until.js';
 import { publishFixture } from '../../storage/references/fixture.js';
 
 const log = createLogger({ program: 'test', level: 'silent' });
-
-/** Listens on a port until the test ends; returns the port. */
-async function occupyPort(t: Test): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => server.close());
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
-}
 
 /** Returns the sockets, timers and watchers that keep the process alive, without requests that complete on their own. */
 function activeResources(): readonly string[] {
@@ -43,14 +33,14 @@ const IN_USE = /cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE/;
 const host = '127.0.0.1';
 
 t.test('if one of several addresses is in use, the others are closed', async (t) => {
-  const port = await occupyPort(t);
+  const port = await tcpServer(t);
   const options = { name: 'x', log, port, onConnection: () => {}, onAcceptError: () => {} };
   await checkCleanFailure(t, () => Listener.open({ ...options, addresses: ['127.0.0.2', host] }), IN_USE);
   await checkCleanFailure(t, () => TcpHost.listen({ ...options, host }, async () => {}), IN_USE);
 });
 
 t.test('gatherd and refererd fail cleanly on a port in use and over damaged data', async (t) => {
-  const port = await occupyPort(t);
+  const port = await tcpServer(t);
   const data = await temporaryDirectory(t);
   await publishFixture(data);
   const silent = { writes: () => false, write: () => {} };
@@ -75,7 +65,7 @@ t.test('gatherd and refererd fail cleanly on a port in use and over damaged data
 });
 
 t.test('the servers of one process fail cleanly on a port in use and over a damaged store', async (t) => {
-  const port = await occupyPort(t);
+  const port = await tcpServer(t);
   const dataDirectory = await temporaryDirectory(t);
   const { config } = configFromRoots(['http://127.0.0.1/'], {});
   const ports = { gatherdPort: 0, brokerPort: 0, webPort: 0, referencesPort: 0 };

@@ -55,30 +55,13 @@ async function readEvents({
 const INDEX_FOLLOWS = '101 - The index is up to date; Index corpus is not needed\n';
 
 t.test('BRK-5.1: every command has a title, and typed text becomes a command', (t) => {
-  t.same(
-    ADMIN_COMMANDS.map(({ title }) => title),
-    [
-      'Add objects by file',
-      'Close log',
-      'Compress Registry',
-      'Delete expired objects',
-      'Delete older objects of duplicate URLs',
-      'Delete objects by oid',
-      'Delete objects by query',
-      'Disable log type',
-      'Enable log type',
-      'Flush log',
-      'Generate statistics',
-      'Index changes',
-      'Index corpus',
-      'Open log',
-      'Remove object by name',
-      'Restart server',
-      'Rotate log file',
-      'Set variable',
-      'Shutdown server',
+  t.equal(
+    ADMIN_COMMANDS.map(({ title }) => title).join(', '),
+    'Add objects by file, Close log, Compress Registry, Delete expired objects, ' +
+      'Delete older objects of duplicate URLs, Delete objects by oid, Delete objects by query, ' +
+      'Disable log type, Enable log type, Flush log, Generate statistics, Index changes, Index corpus, ' +
+      'Open log, Remove object by name, Restart server, Rotate log file, Set variable, Shutdown server, ' +
       'Start collection',
-    ],
   );
   t.same(buildAdminCommand('#Collection', []), { kind: 'collection' });
   t.same(buildAdminCommand('rem-object-oid', ['17', '18 19']), {

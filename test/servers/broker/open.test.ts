@@ -1,12 +1,12 @@
 // A Broker that cannot open or listen closes everything that it opened. The tests read /proc/self/fd.
-import { mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readlink, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { StateError, StorageError } from '../../../protocols/errors.js';
 import { Broker, type BrokerOptions, WebServer } from '../../../servers/broker/index.js';
 import { createLoggerOn, harvestLines } from '../../../servers/host/index.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
+import { waitUntil } from '../../helpers/wait-until.js';
 import { brokerConfig, openBroker } from './helpers.js';
 
 /** Returns the open files of this process below a directory. */
@@ -18,7 +18,7 @@ async function openFiles(directory: string): Promise<string[]> {
 
 /** Waits until no file is open, and returns what is. */
 async function filesLeftOpen(directory: string): Promise<string[]> {
-  while ((await openFiles(directory)).length > 0) await pause(20);
+  await waitUntil(async () => (await openFiles(directory)).length === 0);
   return openFiles(directory);
 }
 
@@ -29,8 +29,7 @@ const optionsFor = (directory: string, conf = ''): BrokerOptions => ({
 });
 
 t.test('a failed open closes every file', async (t) => {
-  const directory = await mkdtemp(join(tmpdir(), 'broker-open-'));
-  t.teardown(() => rm(directory, { recursive: true, force: true }));
+  const directory = await temporaryDirectory(t);
 
   await t.rejects(Broker.open(optionsFor(directory, 'Indexer-Type none-such\n')), /none-such/);
   t.same(await filesLeftOpen(directory), [], 'after an unknown indexer');
@@ -73,7 +72,7 @@ t.test('web pages that cannot listen leave no socket open', async (t) => {
   const sockets = () => process.getActiveResourcesInfo().filter((name) => name.startsWith('TCP'));
   const before = sockets();
   await t.rejects(WebServer.listen({ ...address, port: first.address.port }), /cannot listen/);
-  while (sockets().length > before.length) await pause(20);
+  await waitUntil(() => sockets().length <= before.length);
   t.same(sockets(), before);
 });
 

@@ -17,24 +17,12 @@ import { document, exchangeBytes, NOW, startScripted } from './helpers.js';
 
 /** URLs that a decoding, an encoding or a comparison of text makes equal. */
 const LOOK_ALIKE = [
-  'http://a.test/\xe9',
-  'http://a.test/\xc3\xa9',
-  'http://a.test/%E9',
-  'http://a.test/%C3%A9',
-  'http://a.test/%c3%a9',
-  'http://a.test/e\xcc\x81',
-  'http://a.test/\xe8',
-  'http://a.test/\xef\xbf\xbd',
-  'http://a.test/\x80',
-  'http://a.test/\xff',
-  'http://a.test/\xa0',
-  'http://a.test/{}',
-  'http://a.test/%7B%7D',
-  'http://a.test/%7b%7d',
-  'http://a.test/}',
-  'http://a.test/{',
-  'http://a.test/\x01',
-  'http://a.test/\x7f',
+  ...(
+    '\xe9 \xc3\xa9 %E9 %C3%A9 %c3%a9 e\xcc\x81 \xe8 \xef\xbf\xbd \x80 \xff \xa0 ' +
+    '{} %7B%7D %7b%7d } { \x01 \x7f'
+  )
+    .split(' ')
+    .map((path) => `http://a.test/${path}`),
   '@a.test',
   '-',
 ];

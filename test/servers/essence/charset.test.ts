@@ -4,6 +4,7 @@ import t from 'tap';
 import { decodeBytes } from '../../../servers/essence/charset/index.js';
 import { generateKeywords } from '../../../servers/essence/keywords.js';
 import { guessLanguage, languageOf } from '../../../servers/essence/language.js';
+import { decodePlain } from './charset/encode.js';
 import { latin1 } from './unnest-fixtures.js';
 
 const RUSSIAN =
@@ -64,36 +65,29 @@ const ENCODED: readonly (readonly [charset: string, base64: string, text: string
 for (const [charset, base64, text] of ENCODED) {
   t.test(`E-77 ${charset}: declared, in META, in an XML declaration, and detected`, async (t) => {
     const bytes = Buffer.from(base64, 'base64');
-    t.equal(decodeBytes(bytes, { html: false, declared: charset.toUpperCase() }), text);
+    t.equal(decodePlain(bytes, charset.toUpperCase()), text);
     const meta = `<meta http-equiv=content-type content="text/html; charset=${charset}">`;
     t.equal(decodeBytes(Buffer.concat([latin1(meta), bytes]), { html: true }), meta + text);
     const xml = `<?xml version="1.0" encoding='${charset}'?>`;
-    t.equal(decodeBytes(Buffer.concat([latin1(xml), bytes]), { html: false }), xml + text);
-    t.equal(decodeBytes(bytes, { html: false }), text, 'the character set is detected');
+    t.equal(decodePlain(Buffer.concat([latin1(xml), bytes])), xml + text);
+    t.equal(decodePlain(bytes), text, 'the character set is detected');
   });
 }
 
 t.test('E-77 precedence: byte order mark, declaration, META, UTF-8, detection', async (t) => {
   const utf8 = Buffer.from('Grüße');
+  t.equal(decodePlain(Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), utf8]), 'koi8-r'), 'Grüße');
+  t.equal(decodePlain(Buffer.from([0xff, 0xfe, 0x41, 0x00, 0xfc, 0x00])), 'Aü');
+  t.equal(decodePlain(Buffer.from([0xfe, 0xff, 0x00, 0x41, 0x00, 0xfc])), 'Aü');
+  t.equal(decodePlain(latin1('Gr\xfc\xdfe'), 'iso-8859-1'), 'Grüße');
   t.equal(
-    decodeBytes(Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), utf8]), { html: false, declared: 'koi8-r' }),
-    'Grüße',
-  );
-  t.equal(decodeBytes(Buffer.from([0xff, 0xfe, 0x41, 0x00, 0xfc, 0x00]), { html: false }), 'Aü');
-  t.equal(decodeBytes(Buffer.from([0xfe, 0xff, 0x00, 0x41, 0x00, 0xfc]), { html: false }), 'Aü');
-  t.equal(decodeBytes(latin1('Gr\xfc\xdfe'), { html: false, declared: 'iso-8859-1' }), 'Grüße');
-  t.equal(
-    decodeBytes(latin1('<meta charset=koi8-r>Gr\xfc\xdfe'), { html: false }),
+    decodePlain(latin1('<meta charset=koi8-r>Gr\xfc\xdfe')),
     '<meta charset=koi8-r>Grüße',
     'META is ignored outside HTML',
   );
-  t.equal(decodeBytes(utf8, { html: false }), 'Grüße');
-  t.equal(
-    decodeBytes(latin1('Gr\xfc\xdfe'), { html: false, declared: 'utf-8' }),
-    'Grüße',
-    'a wrong declaration of UTF-8 is ignored',
-  );
-  t.equal(decodeBytes(latin1('a\x80b'), { html: false }), 'a€b', 'windows-1252 as the last fallback');
+  t.equal(decodePlain(utf8), 'Grüße');
+  t.equal(decodePlain(latin1('Gr\xfc\xdfe'), 'utf-8'), 'Grüße', 'a wrong declaration of UTF-8 is ignored');
+  t.equal(decodePlain(latin1('a\x80b')), 'a€b', 'windows-1252 as the last fallback');
 });
 
 t.test('E-77 an unknown character set gives a warning; XML in UTF-16 needs no byte order mark', async (t) => {
@@ -105,10 +99,10 @@ t.test('E-77 an unknown character set gives a warning; XML in UTF-16 needs no by
   });
   t.same([text, warnings], ['plain', ['unknown character set x-none']]);
   const wide = Buffer.from('<?xml version="1.0" encoding="utf-16"?><a>ü</a>', 'utf16le');
-  t.match(decodeBytes(wide, { html: false }), /<a>ü<\/a>$/);
-  t.match(decodeBytes(Buffer.from(wide).swap16(), { html: false }), /<a>ü<\/a>$/);
+  t.match(decodePlain(wide), /<a>ü<\/a>$/);
+  t.match(decodePlain(Buffer.from(wide).swap16()), /<a>ü<\/a>$/);
   t.equal(
-    decodeBytes(Buffer.from('\x1b[1mbold\x1b[0m'), { html: false }),
+    decodePlain(Buffer.from('\x1b[1mbold\x1b[0m')),
     '\x1b[1mbold\x1b[0m',
     'other escape sequences are kept',
   );

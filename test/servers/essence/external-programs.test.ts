@@ -35,6 +35,16 @@ async function programsIn(
   return { directory, directories: [directory], path: '/usr/bin:/bin', limits };
 }
 
+/** Runs one of these programs in their directory. */
+function runIn(
+  programs: Awaited<ReturnType<typeof programsIn>>,
+  program: string,
+  words: readonly string[] = [],
+  more: Partial<Parameters<typeof runProgram>[0]> = {},
+) {
+  return runProgram({ program, arguments: words, directory: programs.directory, ...more }, programs);
+}
+
 function document(body: string, url = 'http://a.test/dir/file.abs') {
   const warnings: string[] = [];
   return {
@@ -89,15 +99,7 @@ t.test('E-70 the time limit kills the whole process group', async (t) => {
   );
   const pidFile = join(programs.directory, 'pid');
   const clock = new ManualClock();
-  const run = runProgram(
-    {
-      program: 'hang',
-      arguments: [pidFile],
-      directory: programs.directory,
-      measures: { clock, processorMs: () => clock.now() / 9 },
-    },
-    programs,
-  );
+  const run = runIn(programs, 'hang', [pidFile], { measures: { clock, processorMs: () => clock.now() / 9 } });
   await waitForNumber(pidFile);
   // Beside other work the program has a ninth of the processor.
   clock.advance(9500);
@@ -115,36 +117,23 @@ t.test('E-70 a program that waits ends at ten times its limit by the clock', asy
   );
   const pidFile = join(programs.directory, 'pid');
   const clock = new ManualClock();
-  const run = runProgram(
-    {
-      program: 'hang',
-      arguments: [pidFile],
-      directory: programs.directory,
-      measures: { clock, processorMs: () => 0 },
-    },
-    programs,
-  );
+  const run = runIn(programs, 'hang', [pidFile], { measures: { clock, processorMs: () => 0 } });
   await waitForNumber(pidFile);
   clock.advance(12_000);
   t.equal((await run).failure, 'it took more than 10000 ms by the clock and was killed');
 });
 
-t.test(
-  "E-70 the processor time of a program's children counts",
-  { skip: process.platform !== 'linux' },
-  async (t) => {
-    const programs = await programsIn(
-      t,
-      { spin: '#!/bin/sh\n(while :; do :; done) &\nwait' },
-      { timeMs: 200, cpuSeconds: 100 },
-    );
-    const call = { program: 'spin', arguments: [], directory: programs.directory };
-    t.equal(
-      (await runProgram(call, programs)).failure,
-      'it took more than 200 ms of processor time and was killed',
-    );
-  },
-);
+const onLinux = { skip: process.platform !== 'linux' };
+
+t.test("E-70 the processor time of a program's children counts", onLinux, async (t) => {
+  const programs = await programsIn(
+    t,
+    { spin: '#!/bin/sh\n(while :; do :; done) &\nwait' },
+    { timeMs: 200, cpuSeconds: 100 },
+  );
+  const { failure } = await runIn(programs, 'spin');
+  t.equal(failure, 'it took more than 200 ms of processor time and was killed');
+});
 
 t.test('E-70 a program ends with the worker thread that started it', async (t) => {
   const programs = await programsIn(t, { hang: '#!/bin/sh\necho $$ > "$1"\nexec sleep 300' });
@@ -166,10 +155,7 @@ t.test('E-70 a program ends with the worker thread that started it', async (t) =
 
 t.test('the call does not wait for a child that outlives its program', async (t) => {
   const programs = await programsIn(t, { quick: '#!/bin/sh\nsleep 300 &\necho $!' });
-  const result = await runProgram(
-    { program: 'quick', arguments: [], directory: programs.directory },
-    programs,
-  );
+  const result = await runIn(programs, 'quick');
   t.equal(result.failure, undefined);
   await endOf(Number(result.output));
 });
@@ -177,10 +163,7 @@ t.test('the call does not wait for a child that outlives its program', async (t)
 t.test('E-70 an abort kills the program and rejects the call with its reason', async (t) => {
   const programs = await programsIn(t, { hang: '#!/bin/sh\nexec sleep 300' });
   const controller = new AbortController();
-  const run = runProgram(
-    { program: 'hang', arguments: [], directory: programs.directory, signal: controller.signal },
-    programs,
-  );
+  const run = runIn(programs, 'hang', [], { signal: controller.signal });
   controller.abort(new Error('enough'));
   await t.rejects(run, { message: 'enough' });
 });
@@ -195,8 +178,7 @@ t.test('E-69, E-70 output, processor time and memory are limited', async (t) => 
     },
     { outputBytes: 1000, cpuSeconds: 1, memoryBytes: 32 * 1024 * 1024, timeMs: 15_000 },
   );
-  const run = (program: string) =>
-    runProgram({ program, arguments: [], directory: settings.directory }, settings);
+  const run = (program: string) => runIn(settings, program);
   const flood = await run('flood');
   t.equal(flood.output.length, 1000);
   t.equal(flood.failure, 'its output was cut at 1000 bytes');
@@ -211,14 +193,11 @@ t.test('E-70 programs run without a shell and in a separate environment', async 
   });
   process.env.OURS = 'a secret';
   t.teardown(() => delete process.env.OURS);
-  const result = await runProgram(
-    {
-      program: 'show',
-      arguments: ['$(touch /tmp/never-created); `id` | cat'],
-      directory: settings.directory,
-      input: Buffer.from('from stdin\n'),
-    },
+  const result = await runIn(
     { ...settings, environment: { HARVEST_HOME: '/opt/harvest' } },
+    'show',
+    ['$(touch /tmp/never-created); `id` | cat'],
+    { input: Buffer.from('from stdin\n') },
   );
   t.equal(
     result.output.toString(),

@@ -124,38 +124,17 @@ t.test('G-60: the reader reports the same events as htmlparser2 for any page', a
 });
 
 t.test('E-90: omitted, stray and unclosed tags are read as authors write them', async (t) => {
-  t.strictSame(readerEvents('<P>one<p>two</div></b><BR/><a HREF=x?a&amp;b title="1&lt;2" href=y>z'), [
-    'open p {}',
-    'text "one"',
-    'close p',
-    'open p {}',
-    'text "two"',
-    'open br {}',
-    'close br',
-    'open a {"href":"x?a&b","title":"1<2"}',
-    'text "z"',
-    'close a',
-    'close p',
-    'end',
-  ]);
-  t.strictSame(
-    readerEvents('<title>a &amp; <b></title><script>"</scripts>&amp;"</SCRIPT x><svg><desc/>x</svg></p>'),
-    [
-      'open title {}',
-      'text "a & <b>"',
-      'close title',
-      'open script {}',
-      'text "\\"</scripts>&amp;\\""',
-      'close script',
-      'open svg {}',
-      'open desc {}',
-      'text "x"',
-      'close desc',
-      'close svg',
-      'open p {}',
-      'close p',
-      'end',
-    ],
+  t.equal(
+    readerEvents('<P>one<p>two</div></b><BR/><a HREF=x?a&amp;b title="1&lt;2" href=y>z').join('|'),
+    'open p {}|text "one"|close p|open p {}|text "two"|open br {}|' +
+      'close br|open a {"href":"x?a&b","title":"1<2"}|text "z"|close a|close p|end',
+  );
+  t.equal(
+    readerEvents(
+      '<title>a &amp; <b></title><script>"</scripts>&amp;"</SCRIPT x><svg><desc/>x</svg></p>',
+    ).join('|'),
+    'open title {}|text "a & <b>"|close title|open script {}|text "\\"</scripts>&amp;\\""|close script|open svg {}|' +
+      'open desc {}|text "x"|close desc|close svg|open p {}|close p|end',
   );
 });
 

@@ -83,24 +83,10 @@ t.test('property: no source makes a reader throw, and no attribute has an unexpe
   const source = fc
     .array(
       fc.oneof(
-        fc.constantFrom(
-          ...OPENERS,
-          '---\n',
-          'title: x\n',
-          '\n\n',
-          '====\n',
-          '----\n',
-          '|===\n',
-          'word ',
-          ')',
-          ']',
-          '>',
-        ),
+        fc.constantFrom(...OPENERS, ...'---\n¦title: x\n¦\n\n¦====\n¦----\n¦|===\n¦word ¦)¦]¦>'.split('¦')),
         fc.string(),
       ),
-      {
-        maxLength: 60,
-      },
+      { maxLength: 60 },
     )
     .map((parts) => parts.join(''));
   await assertProperty(

@@ -1,7 +1,6 @@
 // Extraction rules by CSS selectors for the pages of a site: selectors.cf.
 
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
@@ -11,6 +10,7 @@ import { parseSelectorRules } from '../../../servers/essence/selectors/rules.js'
 import { summarizeDocument } from '../../../servers/essence/summarize.js';
 import { mayReadInThread } from '../../../servers/essence/trust.js';
 import { assertProperty } from '../../helpers/property.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { contentOf, IDENTITY, inputOf } from './helpers.js';
 
 const options = { ...IDENTITY, keywords: false, description: false, trailingNewline: false };
@@ -54,8 +54,7 @@ t.test('G-21 errors of the file name its line and the rule', async (t) => {
   ] as const) {
     t.throws(() => parseSelectorRules(text, 'lib/selectors.cf'), { message, constructor: ConfigError }, text);
   }
-  const directory = await mkdtemp(join(tmpdir(), 'selectors-'));
-  t.teardown(() => rm(directory, { recursive: true }));
+  const directory = await temporaryDirectory(t);
   for (const selector of ['p[', ':no-such-class', 'a >> > b']) {
     await writeFile(join(directory, 'selectors.cf'), `# first\n^a P ${selector}\n`);
     await t.rejects(readEssenceSources({ libDirectory: directory }), {
@@ -66,8 +65,7 @@ t.test('G-21 errors of the file name its line and the rule', async (t) => {
 });
 
 t.test('G-21 the file of Lib-Directory is used by a pool, in a reader process', async (t) => {
-  const directory = await mkdtemp(join(tmpdir(), 'selectors-'));
-  t.teardown(() => rm(directory, { recursive: true }));
+  const directory = await temporaryDirectory(t);
   await writeFile(join(directory, 'selectors.cf'), RULES);
   await using pool = await EssencePool.create({ ...options, libDirectory: directory, workers: 1 });
   const output = await pool.summarize(inputOf('http://shop.test/item/2.html', PAGE));

@@ -1,6 +1,4 @@
 // SET changes: deletions and refreshes in their own sections. Rules: GATHERD-4.4 and 4.9. Times are in seconds.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
@@ -8,6 +6,7 @@ import { GatherdClient } from '../../../clients/gatherd/index.js';
 import { GatherdServer } from '../../../servers/gatherd/index.js';
 import { createLoggerOn } from '../../../servers/host/index.js';
 import { GathererStore } from '../../../storage/index.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { exchange } from './helpers.js';
 
 /** The attributes that identify the Gatherer of an object. */
@@ -24,8 +23,7 @@ const object = (url: string, updateTime: number, body: string) =>
 
 /** Serves four objects of time 100, of which one has changed, one was refreshed and one was deleted since; returns the port. */
 async function serveChanges(t: Test): Promise<number> {
-  const directory = await mkdtemp(join(tmpdir(), 'gatherd-changes-'));
-  t.teardown(() => rm(directory, { recursive: true, force: true }));
+  const directory = await temporaryDirectory(t);
   await using store = await GathererStore.open(join(directory, 'working'));
   const put = (url: string, updateTime: number, body: string, contentTime = updateTime) =>
     store

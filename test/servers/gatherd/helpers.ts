@@ -1,7 +1,7 @@
 // Helpers for tests of gatherd: a server over a real generations directory, a raw client, a scripted server. Update-Times are in Unix seconds.
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { connect, createServer, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
@@ -12,6 +12,7 @@ import {
 } from '../../../servers/gatherd/index.js';
 import { createLoggerOn, harvestLines } from '../../../servers/host/index.js';
 import { type ExportChunk, GathererStore, type SummarySnapshot } from '../../../storage/index.js';
+import { tcpServer } from '../../helpers/tcp-server.js';
 import { waitUntil } from '../../helpers/wait-until.js';
 
 export const latin1 = (data: Uint8Array) => Buffer.from(data).toString('latin1');
@@ -133,21 +134,13 @@ export async function exchange(t: Test, port: number, lines: string): Promise<st
 }
 
 /** Starts a server that runs a script; the script receives a line reader and the socket. */
-export async function fakeServer(
+export function fakeServer(
   t: Test,
   script: (line: () => Promise<string | undefined>, socket: Socket) => Promise<void>,
 ): Promise<number> {
-  const server = createServer((socket) => {
-    socket.on('error', () => {});
-    t.teardown(() => void socket.destroy());
+  return tcpServer(t, (socket) => {
     script(lineReader(socket), socket).catch((error: Error) => socket.destroy(error));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => void server.close());
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no address');
-  return address.port;
 }
 
 function lineReader(socket: Socket): () => Promise<string | undefined> {

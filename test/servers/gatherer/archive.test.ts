@@ -67,22 +67,12 @@ t.test('WARC 1.1, 6.2 to 6.6: documents, redirects, failures, robots.txt, addres
   const base = `http://localhost:${web.port}`;
   const kinds = records.map(({ type, url }) => `${type} ${url.replace(base, '')}`.trim());
   t.equal(kinds[0], 'warcinfo');
+  const paths = ['/', '/coded.html', '/moved', '/none'];
   t.same(kinds.slice(1).sort(), [
-    'metadata /',
-    'metadata /coded.html',
-    'metadata /moved',
-    'metadata /none',
-    'request /',
-    'request /coded.html',
-    'request /moved',
-    'request /none',
-    'request /robots.txt',
+    ...paths.map((path) => `metadata ${path}`),
+    ...[...paths, '/robots.txt'].map((path) => `request ${path}`),
     'resource dns:localhost',
-    'response /',
-    'response /coded.html',
-    'response /moved',
-    'response /none',
-    'response /robots.txt',
+    ...[...paths, '/robots.txt'].map((path) => `response ${path}`),
   ]);
   t.match(records.find(({ url }) => url === 'dns:localhost')?.text, /^localhost\.\tIN\tA(?:AAA)?\t\S+\n/);
   t.match(

@@ -1,6 +1,6 @@
 // The limits of RootNodes, and runs of the Gatherer over a site on loopback. Times are in Unix seconds.
 
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { parseFilter, parseGathererConf, type RootNode } from '../../../protocols/config/index.js';
 import { decodeSoif } from '../../../protocols/soif/index.js';
 import { HostAddresses } from '../../../servers/crawler/index.js';
@@ -134,6 +134,11 @@ async function withGatherer(options: GathererOptions, use: (run: Run) => Promise
   }
 }
 
+/** Gathers a site from its first page in an empty directory. */
+function gatherSite(t: Test, site: Site, use: (run: Run) => Promise<void>): Promise<void> {
+  return withGatherer({ directory: t.testdir(), config: parseConfig(`${site.url}/ Delay=0`) }, use);
+}
+
 function parseConfig(roots: string, leaves = ''): GathererOptions['config'] {
   const text = `Gatherer-Name: Test\nGatherer-Host: g.example.org\nAccess-Delay: 0\n<RootNodes>\n${roots}\n</RootNodes>\n<LeafNodes>\n${leaves}\n</LeafNodes>\n`;
   return parseGathererConf(text, 'test.cf', {}).config;
@@ -165,15 +170,12 @@ t.test('G-63: a host with an unavailable robots.txt is skipped in this run', asy
     '/': page('Start', []),
     '/robots.txt': (_, response) => response.writeHead(500).end(),
   });
-  await withGatherer(
-    { directory: t.testdir(), config: parseConfig(`${site.url}/ Delay=0`) },
-    async ({ gatherer, events }) => {
-      const report = await gatherer.run(never);
-      t.equal(report.counts.failed, 1);
-      t.equal(events.at(-1)?.status, -61, 'CRAWL-12.5: the status is -61');
-      t.equal(site.paths.length, 0, 'only robots.txt was requested');
-    },
-  );
+  await gatherSite(t, site, async ({ gatherer, events }) => {
+    const report = await gatherer.run(never);
+    t.equal(report.counts.failed, 1);
+    t.equal(events.at(-1)?.status, -61, 'CRAWL-12.5: the status is -61');
+    t.equal(site.paths.length, 0, 'only robots.txt was requested');
+  });
 });
 
 t.test('CRAWL-8.3: failures are retried, then counted; 429 with Retry-After is obeyed', async (t) => {
@@ -185,15 +187,12 @@ t.test('CRAWL-8.3: failures are retried, then counted; 429 with Retry-After is o
     },
     '/broken': (request) => request.socket.destroy(),
   });
-  await withGatherer(
-    { directory: t.testdir(), config: parseConfig(`${site.url}/ Delay=0`) },
-    async ({ gatherer }) => {
-      const report = await gatherer.run(never);
-      t.equal(report.counts.summarized, 1, 'the busy page is summarized after a retry');
-      t.equal(report.counts.failed, 1, 'the broken page fails');
-      t.equal(site.paths.filter((path) => path === '/broken').length, 4, 'maxRetries attempts');
-    },
-  );
+  await gatherSite(t, site, async ({ gatherer }) => {
+    const report = await gatherer.run(never);
+    t.equal(report.counts.summarized, 1, 'the busy page is summarized after a retry');
+    t.equal(report.counts.failed, 1, 'the broken page fails');
+    t.equal(site.paths.filter((path) => path === '/broken').length, 4, 'maxRetries attempts');
+  });
 });
 
 t.test('G-63, E-25: robots META tags noindex and nofollow are obeyed', async (t) => {
@@ -206,16 +205,13 @@ t.test('G-63, E-25: robots META tags noindex and nofollow are obeyed', async (t)
     '/from-noindex': page('Found', []),
     '/from-nofollow': page('Never', []),
   });
-  await withGatherer(
-    { directory: t.testdir(), config: parseConfig(`${site.url}/ Delay=0`) },
-    async ({ gatherer }) => {
-      await gatherer.run(never);
-      t.ok(site.paths.includes('/from-noindex'), 'links of a noindex page are followed');
-      t.notOk(site.paths.includes('/from-nofollow'), 'links of a nofollow page are not followed');
-      t.equal(await gatherer.store.summaries.get(`${site.url}/noindex`), undefined, 'noindex: no object');
-      t.ok(await gatherer.store.summaries.get(`${site.url}/nofollow`));
-    },
-  );
+  await gatherSite(t, site, async ({ gatherer }) => {
+    await gatherer.run(never);
+    t.ok(site.paths.includes('/from-noindex'), 'links of a noindex page are followed');
+    t.notOk(site.paths.includes('/from-nofollow'), 'links of a nofollow page are not followed');
+    t.equal(await gatherer.store.summaries.get(`${site.url}/noindex`), undefined, 'noindex: no object');
+    t.ok(await gatherer.store.summaries.get(`${site.url}/nofollow`));
+  });
 });
 
 t.test('G-100 to G-108: objects are kept, refreshed and expired by their lifetimes', async (t) => {

@@ -17,6 +17,7 @@ import { createDebug, createLoggerOn, DebugFlags, type Logger } from '../../../s
 import { onLines, scripted } from '../../clients/fetch/scripted.js';
 import { cli } from '../../helpers/cli.js';
 import { page, Site } from '../../helpers/site.js';
+import { words } from '../../helpers/words.js';
 
 const never = new AbortController().signal;
 
@@ -86,23 +87,11 @@ t.test('G-149 to G-151: a run over HTTP writes the lines of each section', async
     rules: 'type == \'HTML\'\n\tcity = "Here"\n',
   });
   const text = `Post-Summarizing: ${directory}/rules\n${rootNodes(`${url}/ URL=10,${directory}/filter`)}`;
-  const { debug } = await gather(directory, text, [
-    '-D20',
-    '-D21',
-    '-D40',
-    '-D41',
-    '-D42',
-    '-D44',
-    '-D48',
-    '-D60',
-    '-D61',
-    '-D62',
-    '-D63',
-    '-D64',
-    '-D66',
-    '-D67',
-    '-D69',
-  ]);
+  const { debug } = await gather(
+    directory,
+    text,
+    words`-D20 -D21 -D40 -D41 -D42 -D44 -D48 -D60 -D61 -D62 -D63 -D64 -D66 -D67 -D69`,
+  );
   const debugLine = (prefix: string): string => lineOf(t, debug, prefix);
 
   t.equal(debugLine(`[20,5] ${url}/a.html: `), 'requested by http');

@@ -1,12 +1,12 @@
 // Documents whose objects have other URLs: exploded files, and objects that a rule renames. Times are in seconds.
-import { mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { parseGathererConf } from '../../../protocols/config/index.js';
 import { decodeSoif } from '../../../protocols/soif/index.js';
 import { Gatherer } from '../../../servers/gatherer/index.js';
 import { page, Site } from '../../helpers/site.js';
+import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
 const never = new AbortController().signal;
 const DAY = 86_400;
@@ -35,7 +35,7 @@ async function gather(directory: string, text: string, now: number) {
 }
 
 t.test('E-46, E-47: exploded objects have own URLs, and change and go with their file', async (t) => {
-  const directory = await mkdtemp(join(tmpdir(), 'objects-'));
+  const directory = await temporaryDirectory(t);
   await using site = await Site.start({
     '/': page('Start', ['/one.lsm']),
     '/one.lsm': (_, response) =>
@@ -64,7 +64,7 @@ t.test('E-46, E-47: exploded objects have own URLs, and change and go with their
 });
 
 t.test('SOIF-6.7: exploded objects with a Time-To-Live of 0 do not expire', async (t) => {
-  const directory = await mkdtemp(join(tmpdir(), 'objects-'));
+  const directory = await temporaryDirectory(t);
   await using site = await Site.start({
     '/': page('Start', ['/one.lsm']),
     '/one.lsm': (_, response) =>
@@ -77,7 +77,7 @@ t.test('SOIF-6.7: exploded objects with a Time-To-Live of 0 do not expire', asyn
 });
 
 t.test('E-121, E-128, E-130: rules change objects, their URLs and their lifetimes', async (t) => {
-  const directory = await mkdtemp(join(tmpdir(), 'objects-'));
+  const directory = await temporaryDirectory(t);
   await using site = await Site.start({ '/': page('Start', ['/short']), '/short': page('Short', []) });
   const rules = join(directory, 'rules');
   const from = site.url.replaceAll('/', '\\/').replaceAll('.', '\\.');

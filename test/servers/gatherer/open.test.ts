@@ -2,7 +2,6 @@
 
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
@@ -11,6 +10,7 @@ import { crawlOrderSchema } from '../../../servers/crawler/order/order.js';
 import { Gatherer, type GathererOptions } from '../../../servers/gatherer/index.js';
 import { Mirror } from '../../../servers/gatherer/mirror/index.js';
 import { createLogger } from '../../../servers/host/index.js';
+import { tcpServer } from '../../helpers/tcp-server.js';
 
 function parseConfig(variables: string): GathererOptions['config'] {
   const text = `Gatherer-Name: Test\nGatherer-Host: g.example.org\n${variables}`;
@@ -77,10 +77,7 @@ t.test('G-8: a mirror whose Gatherer cannot be opened releases the lock on its i
 });
 
 t.test('a run whose console cannot listen closes its journal, logs, seen filter and timers', async (t) => {
-  const occupied = createServer();
-  await new Promise<void>((resolve) => occupied.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => occupied.close());
-  const { port } = occupied.address() as AddressInfo;
+  const port = await tcpServer(t);
   const order = crawlOrderSchema.parse({
     logs: true,
     recoveryJournal: true,

@@ -8,7 +8,7 @@ import { decodeSoif, type SoifObject } from '../../../protocols/soif/index.js';
 import { Gatherer, type GathererOptions, type GatherReport } from '../../../servers/gatherer/index.js';
 import { Generations } from '../../../storage/index.js';
 import { cli } from '../../helpers/cli.js';
-import { page, Site } from '../../helpers/site.js';
+import { page, Site, validated } from '../../helpers/site.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
 const never = new AbortController().signal;
@@ -103,19 +103,8 @@ t.test('G-108 line 2: a 304 by ETag or date keeps the summary and sets Update-Ti
   const date = 'Tue, 14 Nov 2023 20:00:00 GMT';
   const conditions: (string | undefined)[] = [];
   await using site = await Site.start({
-    '/etag': (request, response) => {
-      conditions.push(request.headers['if-none-match']);
-      if (request.headers['if-none-match'] === '"v1"') response.writeHead(304).end();
-      else response.writeHead(200, { 'content-type': 'text/html', etag: '"v1"' }).end(page('Tagged', []));
-    },
-    '/date': (request, response) => {
-      conditions.push(request.headers['if-modified-since']);
-      if (request.headers['if-modified-since'] === date) response.writeHead(304).end();
-      else
-        response
-          .writeHead(200, { 'content-type': 'text/html', 'last-modified': date })
-          .end(page('Dated', []));
-    },
+    '/etag': validated(page('Tagged', []), ['etag', '"v1"'], conditions),
+    '/date': validated(page('Dated', []), ['last-modified', date], conditions),
   });
   const urls = [`${site.url}/etag`, `${site.url}/date`];
   const runs = new Runs(t.testdir(), leafNodes(...urls));
@@ -251,11 +240,7 @@ t.test('G-110: after a change of the rules even unchanged and undue documents ar
 t.test('G-110: other names, rates, limits: no new summary, conditional requests, new values', async (t) => {
   const conditions: (string | undefined)[] = [];
   await using site = await Site.start({
-    '/a.txt': (request, response) => {
-      conditions.push(request.headers['if-none-match']);
-      if (request.headers['if-none-match'] === '"v1"') response.writeHead(304).end();
-      else response.writeHead(200, { 'content-type': 'text/plain', etag: '"v1"' }).end('A text.\n');
-    },
+    '/a.txt': validated('A text.\n', ['etag', '"v1"'], conditions, 'text/plain'),
   });
   const url = `${site.url}/a.txt`;
   const runs = new Runs(t.testdir(), leafNodes(url), `Refresh-Rate: ${WEEK}\n`);

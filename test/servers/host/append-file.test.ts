@@ -40,32 +40,30 @@ t.test('CRAWL-16: the memory of a log is bounded; a full log has room again afte
   });
 });
 
-t.test(
-  'CRAWL-16: a log that cannot be written says so once',
-  { skip: !existsSync('/dev/full') },
-  async (t) => {
-    const errors: string[] = [];
-    let resolveFirst = (): void => {};
-    const firstError = new Promise<void>((resolve) => {
-      resolveFirst = resolve;
-    });
-    const file = await AppendFile.open('/dev/full', {
-      flushMs: 1,
-      limit: 50,
-      onError: ({ name }) => {
-        errors.push(name);
-        resolveFirst();
-      },
-    });
-    // The log does not keep the process alive.
-    const keepAlive = setInterval(() => {}, 1000);
-    t.teardown(() => clearInterval(keepAlive));
-    file.write('a line for a full disk');
-    await firstError;
-    file.write('another one that is long enough');
-    t.ok(file.full, 'unwritten lines count towards the limit');
-    for (let i = 0; i < 5; i++) await t.rejects(file.flush(), { name: 'StorageError', message: /ENOSPC/ });
-    t.same(errors, ['StorageError']);
-    await t.rejects(file.close(), { name: 'StorageError' });
-  },
-);
+const fullDisk = { skip: !existsSync('/dev/full') };
+
+t.test('CRAWL-16: a log that cannot be written says so once', fullDisk, async (t) => {
+  const errors: string[] = [];
+  let resolveFirst = (): void => {};
+  const firstError = new Promise<void>((resolve) => {
+    resolveFirst = resolve;
+  });
+  const file = await AppendFile.open('/dev/full', {
+    flushMs: 1,
+    limit: 50,
+    onError: ({ name }) => {
+      errors.push(name);
+      resolveFirst();
+    },
+  });
+  // The log does not keep the process alive.
+  const keepAlive = setInterval(() => {}, 1000);
+  t.teardown(() => clearInterval(keepAlive));
+  file.write('a line for a full disk');
+  await firstError;
+  file.write('another one that is long enough');
+  t.ok(file.full, 'unwritten lines count towards the limit');
+  for (let i = 0; i < 5; i++) await t.rejects(file.flush(), { name: 'StorageError', message: /ENOSPC/ });
+  t.same(errors, ['StorageError']);
+  await t.rejects(file.close(), { name: 'StorageError' });
+});

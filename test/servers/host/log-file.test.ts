@@ -7,17 +7,16 @@ import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { LogFile } from '../../../servers/host/index.js';
-import { PLAIN_NODE } from '../../helpers/plain-node.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
+import { waitUntil } from '../../helpers/wait-until.js';
 
 const HOST = new URL('../../../servers/host/index.js', import.meta.url).href;
 
 /** Runs a module that has `LogFile`, and returns the process. */
 function runWithLogFile(code: string, stdio: 'ignore' | 'pipe' = 'ignore') {
   const source = `import { LogFile } from ${JSON.stringify(HOST)};\n${code}`;
-  return spawn('env', [...PLAIN_NODE, '--input-type=module', '-e', source], {
-    stdio: ['ignore', 'pipe', stdio],
-  });
+  const words = ['--input-type=module', '-e', source];
+  return spawn(process.execPath, words, { stdio: ['ignore', 'pipe', stdio] });
 }
 
 t.test('lines reach the file soon, after a full block, or after a delay', async (t) => {
@@ -34,16 +33,16 @@ t.test('lines reach the file soon, after a full block, or after a delay', async 
   await pause(20);
   t.equal(await readFile(path, 'utf8'), 'one\n');
   block.write('three');
-  while (!(await readFile(path, 'utf8')).endsWith('two\nthree\n')) await pause(5);
+  await waitUntil(async () => (await readFile(path, 'utf8')).endsWith('two\nthree\n'));
   block.close();
   using timed = new LogFile(path, { blockLength: 8, flushMs: 5 });
   timed.write('x');
-  while (!(await readFile(path, 'utf8')).endsWith('\nx\n')) await pause(5);
+  await waitUntil(async () => (await readFile(path, 'utf8')).endsWith('\nx\n'));
   timed.write('last');
   timed.close();
   timed.write('lost');
   timed.close();
-  while (!(await readFile(path, 'utf8')).endsWith('\nlast\n')) await pause(5);
+  await waitUntil(async () => (await readFile(path, 'utf8')).endsWith('\nlast\n'));
   t.equal(await readFile(path, 'utf8'), 'one\ntwo\nthree\nx\nlast\n');
   t.throws(() => new LogFile(join(path, 'below')), { name: 'StorageError', message: /cannot be opened/ });
 });
@@ -91,27 +90,25 @@ t.test('lines of many turns arrive in their order, and only once', async (t) => 
   t.equal(await readFile(path, 'utf8'), `${lines.join('\n')}\n`);
 });
 
-t.test(
-  'a full disk: no write throws, memory is bounded, losses count',
-  { skip: !existsSync('/dev/full') },
-  async (t) => {
-    const path = join(await temporaryDirectory(t), 'a.log');
-    const lost: string[] = [];
-    using file = new LogFile('/dev/full', {
-      limit: 20,
-      onLost: (lines, reason) => lost.push(`${lines} ${reason}`),
-    });
-    for (let i = 0; i < 10; i++) file.write(`line ${i}`);
-    await file.flush();
-    t.same(lost, []);
-    file.reopen(path);
-    await file.flush();
-    file.write('room again');
-    await file.flush();
-    t.equal(await readFile(path, 'utf8'), 'line 0\nline 1\nroom again\n');
-    t.match(lost, [/^8 ENOSPC/]);
-  },
-);
+const fullDisk = { skip: !existsSync('/dev/full') };
+
+t.test('a full disk: no write throws, memory is bounded, losses count', fullDisk, async (t) => {
+  const path = join(await temporaryDirectory(t), 'a.log');
+  const lost: string[] = [];
+  using file = new LogFile('/dev/full', {
+    limit: 20,
+    onLost: (lines, reason) => lost.push(`${lines} ${reason}`),
+  });
+  for (let i = 0; i < 10; i++) file.write(`line ${i}`);
+  await file.flush();
+  t.same(lost, []);
+  file.reopen(path);
+  await file.flush();
+  file.write('room again');
+  await file.flush();
+  t.equal(await readFile(path, 'utf8'), 'line 0\nline 1\nroom again\n');
+  t.match(lost, [/^8 ENOSPC/]);
+});
 
 t.test('a pipe that is not read stops nothing', async (t) => {
   const child = runWithLogFile(

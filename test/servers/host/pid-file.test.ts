@@ -13,7 +13,6 @@ import {
   runningProcess,
   stopProcess,
 } from '../../../servers/host/index.js';
-import { PLAIN_NODE } from '../../helpers/plain-node.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
 t.test('a pid file appears complete, names its process, and is removed by its owner only', async (t) => {
@@ -56,10 +55,8 @@ t.test('a pid file without an identity replaces any other, and only its process 
   await second.close();
   await removePidFile(file, process.pid);
   t.same(await readdir(join(path, 'logs')), []);
-  await t.rejects(PidFile.replace(path), {
-    name: 'StorageError',
-    message: /the pid file .* cannot be written/,
-  });
+  const message = /the pid file .* cannot be written/;
+  await t.rejects(PidFile.replace(path), { name: 'StorageError', message });
   t.same(await readdir(path), ['logs'], 'no temporary file is left');
 });
 
@@ -83,7 +80,7 @@ t.test('only one of many processes takes over a stale pid file', async (t) => {
 t.test('GATHERD-11.3: only the process that the pid file identifies is stopped', async (t) => {
   const path = await temporaryDirectory(t);
   const file = join(path, 'gatherd.pid');
-  const child = spawn('env', [...PLAIN_NODE, '-e', 'setInterval(() => {}, 1000); console.log("up")'], {
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000); console.log("up")'], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   t.teardown(() => void child.kill('SIGKILL'));

@@ -3,7 +3,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import t from 'tap';
 import { StopSignal } from '../../../servers/host/index.js';
-import { PLAIN_NODE } from '../../helpers/plain-node.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -67,7 +66,7 @@ t.test('a second signal of any kind ends the process immediately', async (t) => 
     void stop.stopped.then((name) => console.log(name));
     setInterval(() => {}, 1000);
     console.log('up');`;
-  const child = spawn('env', [...PLAIN_NODE, '--input-type=module', '-e', program], {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   t.teardown(() => void child.kill('SIGKILL'));

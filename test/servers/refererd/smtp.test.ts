@@ -1,7 +1,7 @@
 // Mail about faults, sent through a scripted SMTP relay.
-import { createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { type Mail, sendMail } from '../../../servers/refererd/index.js';
+import { tcpServer } from '../../helpers/tcp-server.js';
 
 interface Relay {
   readonly port: number;
@@ -12,9 +12,7 @@ interface Relay {
 /** Starts a relay that sends the next prepared reply after the connect and after each command or message. */
 async function startRelay(t: Test, replies: readonly string[]): Promise<Relay> {
   let received = '';
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket);
+  const port = await tcpServer(t, (socket) => {
     const remaining = [...replies];
     const sendReply = (): void => {
       const next = remaining.shift();
@@ -29,16 +27,8 @@ async function startRelay(t: Test, replies: readonly string[]): Promise<Relay> {
       inMessage = /^DATA\r\n/m.test(text);
       sendReply();
     });
-    socket.on('error', () => {});
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return { port: address.port, received: () => received };
+  return { port, received: () => received };
 }
 
 /** Returns a mail whose subject contains a line break. */
@@ -107,14 +97,8 @@ t.test('R-61: a relay that does not know EHLO is greeted with HELO', async (t) =
 t.test('R-61: sending fails: relays that refuse, stall or never end; bad addresses; abort', async (t) => {
   const refusing = await startRelay(t, ['220 b\r\n', '250 ok\r\n', '250 ok\r\n', '550 no\r\n']);
   await t.rejects(sendMail(mail(refusing.port)), { code: 'ERR_PEER', status: 550, message: /550 no/ });
-  const full = await startRelay(t, [
-    '220 b\r\n',
-    '250 ok\r\n',
-    '250 ok\r\n',
-    '250 ok\r\n',
-    '354 go\r\n',
-    '452 full\r\n',
-  ]);
+  const ok = '250 ok\r\n';
+  const full = await startRelay(t, ['220 b\r\n', ok, ok, ok, '354 go\r\n', '452 full\r\n']);
   await t.rejects(sendMail(mail(full.port)), { code: 'ERR_PEER', status: 452 });
   const silent = await startRelay(t, []);
   await t.rejects(sendMail({ ...mail(silent.port), timeoutMs: 20 }), { code: 'ERR_CONNECTION' });
@@ -124,13 +108,9 @@ t.test('R-61: sending fails: relays that refuse, stall or never end; bad address
   await t.rejects(sendMail({ ...mail(silent.port), signal: AbortSignal.abort() }), {
     code: 'ERR_CONNECTION',
   });
-  const dripping = createServer((socket) => {
+  const port = await tcpServer(t, (socket) => {
     const timer = setInterval(() => socket.write('2'), 10);
-    socket.on('error', () => {}).on('close', () => clearInterval(timer));
+    socket.on('close', () => clearInterval(timer));
   });
-  await new Promise<void>((resolve) => dripping.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => dripping.close());
-  const address = dripping.address();
-  const port = address !== null && typeof address === 'object' ? address.port : 0;
   await t.rejects(sendMail({ ...mail(port), timeoutMs: 50 }), { code: 'ERR_CONNECTION' });
 });

@@ -1,6 +1,6 @@
 // Encoding texts in character sets for which the platform has only decoders.
 import { codePage } from '../../../../servers/essence/charset/code-pages.js';
-import { decodeAs } from '../../../../servers/essence/charset/index.js';
+import { decodeAs, decodeBytes } from '../../../../servers/essence/charset/index.js';
 
 const tables = new Map<string, Map<string, number>>();
 
@@ -38,4 +38,9 @@ export function encodeUtf32(text: string, littleEndian: boolean): Buffer {
     else bytes.writeUInt32BE(point, 4 * i);
   }
   return bytes;
+}
+
+/** Decodes a text that is no page, as Essence does. */
+export function decodePlain(bytes: Uint8Array, declared?: string): string {
+  return decodeBytes(bytes, { html: false, ...(declared === undefined ? {} : { declared }) });
 }
