@@ -187,14 +187,11 @@ t.test('CRAWL-19 harvest crawl order and settings', async (t) => {
   });
   t.match((await cli('crawl', 'order', '--table')).stdout, /settings\.minDelayMs +3000 +ms/);
   writeFileSync(file, '{\n  "workers": 4,\n  "minDelayMs": 5\n}');
-  t.match(await cli('crawl', 'order', '--check', file), {
-    code: 2,
-    stderr: /order\.json:3.*minDelayMs.*settings\.minDelayMs is meant/,
-  });
-  t.match(await cli('crawl', 'order', '--check', join(directory, 'none')), {
-    code: 2,
-    stderr: /none cannot be read/,
-  });
+  for (const [checked, stderr] of [
+    [file, /order\.json:3.*minDelayMs.*settings\.minDelayMs is meant/],
+    [join(directory, 'none'), /none cannot be read/],
+  ] as const)
+    t.match(await cli('crawl', 'order', '--check', checked), { code: 2, stderr });
 
   writeFileSync(
     file,

@@ -22,6 +22,8 @@ class CountingSource implements ChunkSource {
   }
 }
 
+const firstBytes = (leases: readonly { bytes: Uint8Array }[]) => leases.map(({ bytes }) => bytes[0]);
+
 t.test('concurrent requests for a chunk read it once, and later ones use the cache', async (t) => {
   const cache = new ChunkCache({ chunkBytes: 10, maxBytes: 30 });
   const source = new CountingSource(10, 25);
@@ -50,20 +52,13 @@ t.test('the memory of a chunk is reused only after its release', async (t) => {
   }
   t.same([...held.bytes], Array(10).fill(7));
   const more = await Promise.all([1, 2, 3, 4].map((chunk) => cache.acquire(source, chunk)));
-  t.same(
-    more.map(({ bytes }) => bytes[0]),
-    [1, 2, 3, 4],
-    'beyond the limit while all are in use',
-  );
+  t.same(firstBytes(more), [1, 2, 3, 4], 'the cache exceeds its limit while all chunks are in use');
   t.same([...held.bytes], Array(10).fill(7));
   for (const { release } of more) release();
   held.release();
   held.release();
   const two = await Promise.all([50, 51].map((chunk) => cache.acquire(source, chunk)));
-  t.same(
-    two.map(({ bytes }) => bytes[0]),
-    [50, 51],
-  );
+  t.same(firstBytes(two), [50, 51]);
 });
 
 t.test('sources have separate entries; a failed read throws and is not cached', async (t) => {
