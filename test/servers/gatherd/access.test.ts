@@ -65,7 +65,7 @@ async function startWithRules(t: Test, options: Parameters<typeof startGatherd>[
   return { file, gatherd };
 }
 
-t.test('GATHERD-9: the rules of gatherd.cf, which is read again for each connection', async (t) => {
+t.test('GATHERD-9, GATHERD-9.3, GATHERD-9.4, 3.10: gatherd.cf, read again for each connection', async (t) => {
   const { file, gatherd } = await startWithRules(t);
   t.equal(await tryAccess(gatherd, '127.0.0.9'), 'allowed', 'GATHERD-9.2: no file, no limit');
   const cases: [rule: string, text: string, peer: number, expected: string][] = [

@@ -1,12 +1,11 @@
 // gatherd over TCP: transfers byte for byte, INFO, access, timeouts, slow clients, stopping. Rules: gatherd.md (GATHERD).
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import t from 'tap';
 import { GatherdClient } from '../../../clients/gatherd/index.js';
 import { StorageError } from '../../../protocols/errors.js';
+import { gate } from '../../helpers/gate.js';
 import {
   entry,
   exchange,
@@ -222,43 +221,6 @@ t.test('GATHERD-10.5, 12.4: no generation, no objects; a transfer keeps its gene
   t.match(second, updateStream(soif('http://0.example/', 1000, 'new')), 'then the new generation');
 });
 
-t.test('GATHERD-9, 3.10: gatherd.cf is read for each connection', async (t) => {
-  const accessFile = join(t.testdir(), 'gatherd.cf');
-  const lookup = {
-    reverse: async () => ['client.cs.example.edu'],
-    forward: async (name: string) => (name === 'client.cs.example.edu' ? ['127.0.0.1'] : []),
-  };
-  const { port, log } = await startGatherd(t, [A], { accessFile, lookup });
-  const allowed = async (conf: string) => {
-    await writeFile(accessFile, conf);
-    const reply = await exchange(t, port, 'QUIT\n');
-    if (reply !== '999 - Access denied\n') t.equal(reply, `${GREETING}999 - Bye\n`);
-    return reply.startsWith('000');
-  };
-  t.equal(await exchange(t, port, 'QUIT\n'), `${GREETING}999 - Bye\n`, 'GATHERD-9.2: every peer is allowed');
-  t.equal(await allowed('Allow cs.example.edu\nDeny all\n'), true, 'GATHERD-9.3: a host of the domain');
-  t.equal(
-    await allowed('Allow xcs.example.edu s.example.edu\nDeny all\n'),
-    false,
-    'GATHERD-9.3: whole labels',
-  );
-  t.equal(await allowed('Deny 127.0.0.1\n'), false, 'GATHERD-9.5: an address is denied');
-  t.equal(await allowed('Allow 127.0.0.1\nDeny all\n'), true, 'GATHERD-9.4: the first match decides');
-  t.equal(
-    await allowed('# all\nFrobnicate x\nDeny other.example\n'),
-    true,
-    'GATHERD-9.4, 9.6: a peer that no line matches is allowed',
-  );
-  t.match(log.join(''), /gatherd\.cf:2: .*Frobnicate/i);
-  t.match(log.join(''), /127\.0\.0\.1: connection from client\.cs\.example\.edu: denied/);
-});
-
-t.test('a gatherd.cf that cannot be read admits no peer', async (t) => {
-  const { port, log } = await startGatherd(t, [A], { accessFile: t.testdir() });
-  t.equal(await exchange(t, port, 'QUIT\n'), '999 - Access denied\n');
-  t.match(log.join(''), /ERROR: .*cannot be used/);
-});
-
 t.test('GATHERD-12.3: a client that sends no complete command in time is disconnected', async (t) => {
   const { port, log } = await startGatherd(t, [A], { idleTimeoutMs: 150 });
   const silent = new RawClient(t, port);
@@ -334,13 +296,10 @@ t.test('GATHERD-3.11: after a database failure the connection closes without an 
 });
 
 t.test('stopping: idle sessions end immediately, a transfer may finish', async (t) => {
-  let openGate: () => void = () => {};
-  const gate = new Promise<void>((resolve) => {
-    openGate = resolve;
-  });
+  const sending = gate();
   const source = generatedSource(async function* () {
     yield { bytes: Buffer.from(A.soif), objects: 1, updateTime: 100 };
-    await gate;
+    await sending.opened;
     yield { bytes: Buffer.from(C.soif), objects: 1, updateTime: 200 };
   });
   const { port, server } = await startGatherd(t, [], { source });
@@ -351,7 +310,7 @@ t.test('stopping: idle sessions end immediately, a transfer may finish', async (
   await busy.until(/first/);
   const closed = server.close({ graceMs: 10_000 });
   await idle.closed;
-  openGate();
+  sending.open();
   await closed;
   await busy.closed;
   t.match(busy.received, `${updateStream(A.soif + C.soif)}499 - Sent 2 objects\n`);
