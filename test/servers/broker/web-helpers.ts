@@ -7,7 +7,7 @@ import { corpus, type GathererDocument, serveCollected, type Teardown } from './
 export const QUERY = '/Harvest/cgi-bin/BrokerQuery.pl.cgi';
 
 /** A parsed page; `texts` returns the texts of the elements of a selector, `links` their addresses. */
-export function parsedPage(body: string) {
+function parsedPage(body: string) {
   const $ = load(body);
   const all = (selector: string) => $(selector).get();
   return {
