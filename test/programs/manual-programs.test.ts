@@ -6,7 +6,7 @@ import { cli } from '../helpers/cli.js';
 import { page, Site } from '../helpers/site.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 
-t.test('E-81, E-85, 13.1 to 13.3: SGML.sum prints attributes by a table, on request messages', async (t) => {
+t.test('E-81, E-85, 13.1 to 13.3: SGML.sum prints attributes by a table; messages if asked', async (t) => {
   const directory = await temporaryDirectory(t);
   const file = join(directory, 'page.html');
   await writeFile(
