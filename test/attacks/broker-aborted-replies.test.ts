@@ -5,20 +5,14 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { ConnectionError, StorageError } from '../../protocols/errors.js';
-import { decodeSoif } from '../../protocols/soif/index.js';
 import { BrokerServer } from '../../servers/broker/index.js';
 import { serveConnection } from '../../servers/broker/server.js';
 import type { HostConnection } from '../../servers/host/index.js';
 import { Random } from '../helpers/random.js';
 import { SEED } from '../helpers/seed.js';
 import { waitUntil } from '../helpers/wait-until.js';
-import {
-  type BrokerFixture,
-  document,
-  exchange,
-  openBroker,
-  serveBroker,
-} from '../servers/broker/helpers.js';
+import { type BrokerFixture, exchange, openBroker, serveBroker } from '../servers/broker/helpers.js';
+import { fillBroker } from './filled-broker.js';
 
 const IDLE = { running: 0, waiting: 0, replies: 0 };
 
@@ -49,18 +43,11 @@ const MESSAGES = [
 /** Opens a broker with 200 objects of 4 KB. */
 async function openFilled(t: Test, conf = 'Max-Queries 4\n'): Promise<BrokerFixture> {
   const fixture = await openBroker(t, { conf });
-  const changes = Array.from({ length: 200 }, (_, i) => {
-    const bytes = Buffer.from(
-      document(`http://www.example.org/${i}`, {
-        Title: `Doc ${i}`,
-        Description: 'common text',
-        Body: `Doc number ${i} of many\n`.repeat(150),
-      }),
-    );
-    return { kind: 'update' as const, object: decodeSoif(bytes), bytes };
-  });
-  await fixture.broker.store.apply(changes);
-  await fixture.broker.reindexChanges();
+  await fillBroker(fixture.broker, 200, (i) => ({
+    Title: `Doc ${i}`,
+    Description: 'common text',
+    Body: `Doc number ${i} of many\n`.repeat(150),
+  }));
   return fixture;
 }
 
@@ -78,7 +65,6 @@ function countFiles(): number | undefined {
   }
 }
 
-/** Waits until the condition holds, for ten seconds at most. */
 /** Sends the first bytes of a message, waits, and resets the connection. */
 async function sendAndReset(port: number, text: string, bytes: number, waitMs: number): Promise<void> {
   const socket = connect(port, '127.0.0.1');

@@ -115,53 +115,50 @@ t.test('the price of a query is bounded, and the results found until then stay',
   t.equal(found, 1, 'other queries are not affected');
 });
 
-t.test(
-  'turns: least work first, then the client that used least; long queries are not starved',
-  async (t) => {
-    const scheduler = new Scheduler();
-    const spin = (milliseconds: number) => {
-      const until = performance.now() + milliseconds;
-      while (performance.now() < until);
-    };
-    for (const [client, milliseconds] of [
-      ['a', 300],
-      ['b', 150],
-    ] as const) {
-      const share = scheduler.enter(client);
-      await scheduler.take(share);
-      spin(milliseconds);
+t.test('turns: least work first, then the client that used least; long queries do not starve', async (t) => {
+  const scheduler = new Scheduler();
+  const spin = (milliseconds: number) => {
+    const until = performance.now() + milliseconds;
+    while (performance.now() < until);
+  };
+  for (const [client, milliseconds] of [
+    ['a', 300],
+    ['b', 150],
+  ] as const) {
+    const share = scheduler.enter(client);
+    await scheduler.take(share);
+    spin(milliseconds);
+    scheduler.release(share);
+  }
+  const busy = scheduler.enter('busy');
+  t.equal(scheduler.take(busy), undefined, 'a free thread is taken immediately');
+  const order: string[] = [];
+  const queue = (name: string, client: string, work: number): Promise<void> => {
+    const share: ThreadShare = { ...scheduler.enter(client), work };
+    return Promise.resolve(scheduler.take(share)).then(() => {
+      order.push(name);
       scheduler.release(share);
-    }
-    const busy = scheduler.enter('busy');
-    t.equal(scheduler.take(busy), undefined, 'a free thread is taken immediately');
-    const order: string[] = [];
-    const queue = (name: string, client: string, work: number): Promise<void> => {
-      const share: ThreadShare = { ...scheduler.enter(client), work };
-      return Promise.resolve(scheduler.take(share)).then(() => {
-        order.push(name);
-        scheduler.release(share);
-      });
-    };
-    const ends = [
-      queue('long', 'a', 1000),
-      queue('middle', 'b', 50),
-      queue('short', 'c', 0),
-      queue('short 2', 'busy', 0),
-    ];
-    spin(5);
-    scheduler.release(busy);
-    await Promise.all(ends);
-    t.same(order, ['short', 'short 2', 'middle', 'long']);
+    });
+  };
+  const ends = [
+    queue('long', 'a', 1000),
+    queue('middle', 'b', 50),
+    queue('short', 'c', 0),
+    queue('short 2', 'busy', 0),
+  ];
+  spin(5);
+  scheduler.release(busy);
+  await Promise.all(ends);
+  t.same(order, ['short', 'short 2', 'middle', 'long']);
 
-    const holder = scheduler.enter('holder');
-    await scheduler.take(holder);
-    order.length = 0;
-    const many = [
-      queue('long', 'a', 1000),
-      ...Array.from({ length: 20 }, (_, i) => queue(`short ${i}`, `c${i}`, 0)),
-    ];
-    scheduler.release(holder);
-    await Promise.all(many);
-    t.ok(order.indexOf('long') < 9, `the long query had turn ${order.indexOf('long')}`);
-  },
-);
+  const holder = scheduler.enter('holder');
+  await scheduler.take(holder);
+  order.length = 0;
+  const many = [
+    queue('long', 'a', 1000),
+    ...Array.from({ length: 20 }, (_, i) => queue(`short ${i}`, `c${i}`, 0)),
+  ];
+  scheduler.release(holder);
+  await Promise.all(many);
+  t.ok(order.indexOf('long') < 9, `the long query had turn ${order.indexOf('long')}`);
+});

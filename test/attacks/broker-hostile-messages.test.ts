@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { decodeSoif } from '../../protocols/soif/index.js';
 import { waitUntil } from '../helpers/wait-until.js';
-import { document, exchange, openBroker, serveBroker } from '../servers/broker/helpers.js';
+import { exchange, openBroker, serveBroker } from '../servers/broker/helpers.js';
+import { fillBroker } from './filled-broker.js';
 
 /** How the bytes are sent. */
 type Way = 'whole' | 'pieces' | 'half closed';
@@ -134,14 +134,7 @@ async function send(port: number, message: string | Buffer, way: Way): Promise<s
 t.test(`${ROWS.length} hostile messages`, async (t) => {
   const fixture = await openBroker(t, { conf: 'Admin-Password "open sesame"\n' });
   const { broker } = fixture;
-  const changes = Array.from({ length: 50 }, (_, i) => {
-    const bytes = Buffer.from(
-      document(`http://www.example.org/${i}`, { Title: `Doc ${i}`, Body: 'number\n' }),
-    );
-    return { kind: 'update' as const, object: decodeSoif(bytes), bytes };
-  });
-  await broker.store.apply(changes);
-  await broker.reindexChanges();
+  await fillBroker(broker, 50, (i) => ({ Title: `Doc ${i}`, Body: 'number\n' }));
   // A message without an end is refused after this time.
   const server = await serveBroker(t, fixture, { messageTimeoutMs: 2_000 });
   const { port } = server.address;

@@ -1,41 +1,25 @@
 // Passwords that commands are given: there is a way that other users of the machine cannot see, and no message, log or JSON repeats them.
-import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { redactLogins } from '../../protocols/visible-text.js';
 import { createLoggerOn, harvestLines, jsonLines } from '../../servers/host/logger.js';
-import { PROGRAM } from '../helpers/cli.js';
-import { PLAIN_NODE } from '../helpers/plain-node.js';
+import { ANY_PORTS, CliProcess, type Finished } from '../helpers/cli.js';
+import { listen } from '../helpers/daemon.js';
 import { Site } from '../helpers/site.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { openBroker, serveBroker } from '../servers/broker/helpers.js';
 
 const SECRET = 's3cr3t-v4lue';
 
-interface Ended {
-  readonly status: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 /** Runs a command with a text on its standard input. */
 function run(
   args: readonly string[],
   input = '',
   env: Readonly<Record<string, string>> = {},
-): Promise<Ended> {
-  return new Promise((resolve, reject) => {
-    const child = spawn('env', [...PLAIN_NODE, PROGRAM, ...args], { env: { ...process.env, ...env } });
-    let [stdout, stderr] = ['', ''];
-    child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
-    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
-    child.on('error', reject);
-    child.stdin.on('error', () => undefined);
-    child.stdin.end(input);
-    child.on('close', (status) => resolve({ status, stdout, stderr }));
-  });
+): Promise<Finished> {
+  return new CliProcess(args, env, [], input).finished;
 }
 
 /** An FTP server that accepts any login and has no file; returns its port and what it received. */
@@ -54,9 +38,7 @@ async function ftpServer(t: Test): Promise<{ readonly port: number; readonly rec
     });
   });
   t.teardown(() => server.close());
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  return { port: typeof address === 'object' && address !== null ? address.port : 0, received };
+  return { port: await listen(server), received };
 }
 
 t.test('ftpget reads the password from a file, standard input or the environment', async (t) => {
@@ -73,13 +55,13 @@ t.test('ftpget reads the password from a file, standard input or the environment
   ];
   for (const variant of variants) {
     received.length = 0;
-    const { status, stdout, stderr } = await variant();
+    const { code, stdout, stderr } = await variant();
     t.ok(received.includes(`PASS ${SECRET}`), received.join(' '));
-    t.equal(status, 1, stderr);
+    t.equal(code, 1, stderr);
     t.notMatch(stdout + stderr, SECRET);
   }
   const both = await run(['ftpget', '--password-file', file, ...fetched, SECRET]);
-  t.equal(both.status, 2);
+  t.equal(both.code, 2);
   t.notMatch(both.stderr, SECRET);
 });
 
@@ -121,15 +103,14 @@ t.test('no message, JSON or log of a command repeats the login of a URL', async 
     [url],
   ];
   for (const args of commands) {
-    const { status, stdout, stderr } = await run(args);
+    const { code, stdout, stderr } = await run(args);
     t.notMatch(stdout + stderr, SECRET, args.join(' '));
-    t.not(status, 70, stderr);
+    t.not(code, 70, stderr);
   }
-  const ports = ['gatherd', 'broker', 'web', 'references'].flatMap((name) => [`--${name}-port`, '0']);
   for (const [i, log] of [[], ['--json-log']].entries()) {
     const directory = join(data, String(i));
-    const done = await run(['run', '--once', '--data', directory, '--delay', '0', ...ports, ...log, url]);
-    t.equal(done.status, 0, done.stderr);
+    const done = await run(['run', '--once', '--data', directory, '--delay', '0', ...ANY_PORTS, ...log, url]);
+    t.equal(done.code, 0, done.stderr);
     t.notMatch(done.stdout + done.stderr, SECRET);
     const logs = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((name) =>
       /^(?:gatherer|broker)\/[^/]*(?:log|out)[^/]*$/.test(name),

@@ -1,6 +1,7 @@
 // The console of a crawl beside floods of its pages, and readers of its events that do not read.
 import type { Socket } from 'node:net';
 import t, { type Test } from 'tap';
+import { nextTurn } from '../helpers/manual-clock.js';
 import { waitUntil } from '../helpers/wait-until.js';
 import { consoleScene } from '../servers/crawler/console-scene.js';
 import { queue } from '../servers/crawler/fake-control.js';
@@ -61,17 +62,14 @@ t.test('readers of events that do not read are bounded in memory and number, and
   }
   t.equal(crawlConsole.followers, maxFollowers);
   const before = process.memoryUsage();
-  let samples = 0;
   // The buffers of the system take some megabytes of each reader; then its snapshots are left out, and at last it is closed.
-  const sampleUntil = async (done: () => boolean): Promise<void> => {
-    for (const most = samples + 6000; samples < most && !done(); samples++) {
-      crawlConsole.sample();
-      await new Promise((resolve) => setImmediate(resolve));
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-  };
-  await sampleUntil(() => crawlConsole.followers === 0);
-  t.equal(crawlConsole.followers, 0, `those that do not read are closed, after ${samples} snapshots`);
+  let samples = 0;
+  for (; crawlConsole.followers > 0; samples++) {
+    crawlConsole.sample();
+    await nextTurn();
+    await nextTurn();
+  }
+  t.pass(`those that do not read are closed, after ${samples} snapshots`);
   const { external, arrayBuffers } = process.memoryUsage();
   const growth = (external + arrayBuffers - before.external - before.arrayBuffers) / 1e6;
   t.ok(growth < 50, `${growth.toFixed(1)} MB more memory`);

@@ -13,7 +13,7 @@ import { cli } from '../helpers/cli.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { exchange } from '../servers/broker/helpers.js';
 import { entry, exchange as gatherdExchange, startGatherd } from '../servers/gatherd/helpers.js';
-import { summary } from '../storage/helpers.js';
+import { put, summary } from '../storage/helpers.js';
 
 const ADVICE = /`harvest store check \S+` lists the damage/;
 /** A complete #BULK: the end of the last object, and of the section. */
@@ -129,12 +129,12 @@ t.test('a damaged summary of an open store is not published', async (t) => {
   const working = join(directory, 'working');
   {
     await using store = await GathererStore.open(working);
-    const batch = store.batch();
-    for (let n = 0; n < 300; n++)
-      batch.putSummary(
+    await put(
+      store,
+      ...Array.from({ length: 300 }, (_, n) =>
         summary(`http://${n}.test/`, 1000 + n, `needle-${n}-needle ${randomBytes(3000).toString('base64')}`),
-      );
-    await batch.commit();
+      ),
+    );
   }
   // Opened again, the rows of the log become a table.
   await using store = await GathererStore.open(working);

@@ -20,14 +20,13 @@ import { CachingFetcher } from '../../clients/fetch/cache/caching-fetcher.js';
 import { DiskCache, type Fetcher } from '../../clients/fetch/index.js';
 import { parseQuery } from '../../protocols/broker/index.js';
 import { messageOf, StorageError } from '../../protocols/errors.js';
-import { readRange, type SoifBytes, SoifObject } from '../../protocols/soif/index.js';
+import { readRange, type SoifBytes } from '../../protocols/soif/index.js';
 import { IndexKeeper } from '../../servers/broker/index-keeper.js';
 import { DatabaseFile } from '../../storage/databases/index.js';
 import { BrokerStore, GathererStore, Generations } from '../../storage/index.js';
 import { openIndexer } from '../../storage/indexers/index.js';
 import { ReferencesReader } from '../../storage/references/index.js';
-import { openSeenFilter } from '../../storage/seen/index.js';
-import { soif, summary } from '../storage/helpers.js';
+import { changeOf, GATHERER, put, summary } from '../storage/helpers.js';
 import { publishFixture } from '../storage/references/fixture.js';
 
 /** A kind of store: how to make one, and how to read all of it. */
@@ -53,10 +52,10 @@ const gatherer: Kind = {
     for (let round = 0; round < 2; round++) {
       // Opened again, the rows of the log become a table; those of the second round stay in the log.
       await using store = await GathererStore.open(directory);
-      const batch = store.batch();
-      for (let i = 0; i < OBJECTS; i++)
-        batch.putSummary(summary(`http://${i}.test/${round}`, NOW + i, words(i)));
-      await batch.commit();
+      await put(
+        store,
+        ...Array.from({ length: OBJECTS }, (_, i) => summary(`http://${i}.test/${round}`, NOW + i, words(i))),
+      );
     }
   },
   async read(directory) {
@@ -75,10 +74,10 @@ const generations: Kind = {
   async make(directory) {
     await using store = await GathererStore.open(join(directory, '..', 'working'));
     for (let round = 0; round < 2; round++) {
-      const batch = store.batch();
-      for (let i = 0; i < OBJECTS; i++)
-        batch.putSummary(summary(`http://${i}.test/${round}`, NOW + i, words(i)));
-      await batch.commit();
+      await put(
+        store,
+        ...Array.from({ length: OBJECTS }, (_, i) => summary(`http://${i}.test/${round}`, NOW + i, words(i))),
+      );
       await store.publish(directory);
     }
   },
@@ -96,21 +95,10 @@ const generations: Kind = {
 async function fillBroker(directory: string): Promise<void> {
   for (let round = 0; round < 2; round++) {
     await using store = await BrokerStore.open(join(directory, 'store'), { now: () => NOW });
-    const attributes = {
-      'Gatherer-Name': 'G',
-      'Gatherer-Host': 'g',
-      'Gatherer-Version': '1',
-      'Update-Time': String(NOW),
-    };
-    const changes = Array.from({ length: OBJECTS }, (_, i) => {
-      const url = `http://${i}.test/${round}`;
-      const all = { ...attributes, Title: `object ${words(i)}` };
-      return {
-        kind: 'update' as const,
-        object: SoifObject.of('FILE', url, Object.entries(all)),
-        bytes: soif(url, all),
-      };
-    });
+    const attributes = { ...GATHERER, 'Update-Time': String(NOW) };
+    const changes = Array.from({ length: OBJECTS }, (_, i) =>
+      changeOf('update', `http://${i}.test/${round}`, { ...attributes, Title: `object ${words(i)}` }),
+    );
     await store.apply(changes, { key: 'p', last: NOW });
   }
 }
@@ -218,32 +206,9 @@ const database: Kind = {
   },
 };
 
-const seen = (kind: 'disk-merge' | 'memory-set' | 'memory-merge' | 'level'): Kind => ({
-  async make(directory) {
-    await using filter = await openSeenFilter({
-      kind,
-      directory,
-      ...(kind === 'disk-merge' && { pendingKeys: 50 }),
-    });
-    for (let i = 0; i < 6; i++) {
-      await filter.add(Array.from({ length: 30 }, (_, n) => `http://${i}.test/${n}`));
-      await filter.commit();
-    }
-  },
-  async read(directory) {
-    await using filter = await openSeenFilter({ kind, directory });
-    const known = Array.from({ length: 180 }, (_, i) => `http://${i % 6}.test/${Math.floor(i / 6)}`);
-    return `${filter.count} ${await filter.add(known)} ${await filter.add(['http://new.test/'])}`;
-  },
-});
-
 const KINDS = {
   cache,
   database,
-  'disk-merge': seen('disk-merge'),
-  'memory-set': seen('memory-set'),
-  'memory-merge': seen('memory-merge'),
-  level: seen('level'),
   gatherer,
   generations,
   broker,

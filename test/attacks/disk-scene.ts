@@ -2,15 +2,9 @@
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { CRASH } from '../disk/sweep.js';
-import { CliProcess, cli } from '../helpers/cli.js';
+import { ANY_PORTS, CliProcess, cli } from '../helpers/cli.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { writeDocuments } from './documents.js';
-
-/** Options of `harvest run` by which it takes any ports. */
-export const ANY_PORTS: readonly string[] = ['gatherd', 'broker', 'web', 'references'].flatMap((name) => [
-  `--${name}-port`,
-  '0',
-]);
 
 /** Starts a program, which is killed at the latest when the test ends. */
 export function start(t: Test, ...args: readonly string[]): CliProcess {

@@ -1,9 +1,9 @@
 // Peers of a collecting Broker whose updates never end, or last for hours, for the tests of its limits.
-import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import type { CollectionPoint } from '../../protocols/config/index.js';
+import { listen } from '../helpers/daemon.js';
 
 /** The part of tap's `t` that these helpers use. */
 interface Teardown {
@@ -43,15 +43,11 @@ export async function startPeer(
     socket.write(GREETINGS[protocol]);
     answer(socket, requests, content, object);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listen(server);
   t.teardown(() => {
     for (const socket of sockets) socket.destroy();
     server.close();
   });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  const { port } = address;
   return { port, requests, point: (type) => ({ host: '127.0.0.1', port, type, line: 1 }) };
 }
 

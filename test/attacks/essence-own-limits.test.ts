@@ -1,7 +1,7 @@
 // Documents whose readers have a limit of their own (E-45): their beginning is summarized. Without these limits they end at the memory or
 // time limit of the reader process, and only their names are left.
 import t from 'tap';
-import { EssencePool } from '../../servers/essence/index.js';
+import { EssencePool, type EssencePoolOptions } from '../../servers/essence/index.js';
 import { writeCompoundFile } from '../../servers/essence/summarizers/office/write-compound-file.js';
 import { TimeBudget } from '../../servers/essence/time-budget.js';
 import { UnnestMeter } from '../../servers/essence/unnest/meter.js';
@@ -11,6 +11,13 @@ import { attributesOf, IDENTITY, inputOf } from '../servers/essence/helpers.js';
 
 const HEAD = 'From: Ann <ann@example.org>\nSubject: Minutes\n';
 const MULTIPART = `${HEAD}MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=x\n\n--x\n\nwheat\n`;
+
+/** Summarizes a document by a pool of its own. */
+async function summarize(name: string, body: string | Buffer, options: Partial<EssencePoolOptions> = {}) {
+  await using pool = await EssencePool.create({ ...IDENTITY, workers: 1, ...options });
+  const { soif, warnings } = await pool.summarize(inputOf(`http://a.test/${name}`, body));
+  return { attributes: attributesOf(soif ?? new Uint8Array()), warnings };
+}
 
 /** A compound file of one sector table, one directory, and what the header claims. */
 function compoundFile(sectors: number, next: number): Buffer {
@@ -95,26 +102,23 @@ t.test('E-45: a document beyond a limit of its reader is summarized up to it', a
   }
 });
 
-t.test(
-  'E-45: what the header of a Word file claims about its tables costs nothing, and its text is read',
-  async (t) => {
-    await using pool = await EssencePool.create({ ...IDENTITY, workers: 1 });
-    const word = Buffer.from(WORD_FILE);
-    for (const [what, offset] of [
-      ['sectors of the sector table', 44],
-      ['sectors of the table of small sectors', 64],
-      ['sectors of the list of the sector table', 72],
-    ] as const) {
-      for (const claim of [0, 2, 1_000_000, 0x7fffffff, 0xffffffff]) {
-        const file = Buffer.from(word);
-        file.writeUInt32LE(claim, offset);
-        const { soif, warnings } = await pool.summarize(inputOf('http://a.test/x.doc', file));
-        t.same(warnings, [], `${claim} ${what}`);
-        t.match(attributesOf(soif ?? new Uint8Array())['Partial-Text'], /First Chapter/);
-      }
+t.test('E-45: what a Word file claims about its tables costs nothing, and its text is read', async (t) => {
+  await using pool = await EssencePool.create({ ...IDENTITY, workers: 1 });
+  const word = Buffer.from(WORD_FILE);
+  for (const [what, offset] of [
+    ['sectors of the sector table', 44],
+    ['sectors of the table of small sectors', 64],
+    ['sectors of the list of the sector table', 72],
+  ] as const) {
+    for (const claim of [0, 2, 1_000_000, 0x7fffffff, 0xffffffff]) {
+      const file = Buffer.from(word);
+      file.writeUInt32LE(claim, offset);
+      const { soif, warnings } = await pool.summarize(inputOf('http://a.test/x.doc', file));
+      t.same(warnings, [], `${claim} ${what}`);
+      t.match(attributesOf(soif ?? new Uint8Array())['Partial-Text'], /First Chapter/);
     }
-  },
-);
+  }
+});
 
 t.test('E-45: pieces of a Word file that repeat its text are refused', async (t) => {
   const text = Buffer.alloc(1_000_000, 0x61);
@@ -131,54 +135,49 @@ t.test('E-45: pieces of a Word file that repeat its text are refused', async (t)
     ['WordDocument', text],
     ['0Table', table],
   ]);
-  await using pool = await EssencePool.create({ ...IDENTITY, workers: 1 });
-  const { warnings } = await pool.summarize(
-    inputOf('http://a.test/x.doc', Buffer.from(writeCompoundFile(streams))),
-  );
+  const { warnings } = await summarize('x.doc', Buffer.from(writeCompoundFile(streams)));
   t.match(warnings.join('\n'), /pieces are larger than the text/);
 });
 
 t.test('E-45: bibliography strings that double each other have a maximum length', async (t) => {
-  await using pool = await EssencePool.create({ ...IDENTITY, workers: 1 });
   const names = 'abcdefghijklmnopqrst';
   const strings = Array.from(
     { length: names.length - 1 },
     (_, i) => `@string{${names[i + 1]} = ${Array(8).fill(names[i]).join(' # ')}}\n`,
   );
   const body = `@string{a = "x"}\n${strings.join('')}@article{k, author = {Ann}, title = t}\n`;
-  const { soif, warnings } = await pool.summarize(inputOf('http://a.test/strings.bib', body));
+  const { attributes, warnings } = await summarize('strings.bib', body);
   t.same(warnings, []);
-  t.match(attributesOf(soif ?? new Uint8Array()).Author, /^Ann/);
+  t.match(attributes.Author, /^Ann/);
 });
 
 t.test('E-44: lines of a message that look like boundaries are not counted', async (t) => {
-  await using pool = await EssencePool.create({ ...IDENTITY, workers: 1 });
   const body = `${MULTIPART}${'--- removed line\n'.repeat(5000)}--x\nContent-Type: text/plain; name=last.txt\nContent-Disposition: attachment; filename=last.txt\n\nbarley\n--x--\n`;
-  const { soif, warnings } = await pool.summarize(inputOf('http://a.test/patch.eml', body));
+  const { attributes, warnings } = await summarize('patch.eml', body);
   t.same(warnings, []);
-  t.match(JSON.stringify(attributesOf(soif ?? new Uint8Array())), /barley/, 'the part after them is read');
+  t.match(JSON.stringify(attributes), /barley/, 'the part after them is read');
 });
 
 t.test('E-44: a bzip2 file of 200 000 empty streams costs no more than its bytes', async (t) => {
   // One document whose streams are empty, and then one with text: they share the time limit of unnesting.
-  await using pool = await EssencePool.create({ ...IDENTITY, workers: 1, unnest: { timeLimitMs: 15_000 } });
   const empty = Buffer.from('425a683917724538509000000000', 'hex');
   const text = Buffer.from(
     '425a6839314159265359fd7b332d000007d18000104000364514a020002299300f54201a00361a2572f00e95f177245385090fd7b332d0',
     'hex',
   );
   const body = Buffer.concat([...Array(200_000).fill(empty), text]);
-  const { soif, warnings } = await pool.summarize(inputOf('http://a.test/streams.txt.bz2', body));
+  const { attributes, warnings } = await summarize('streams.txt.bz2', body, {
+    unnest: { timeLimitMs: 15_000 },
+  });
   t.same(warnings, []);
-  t.match(JSON.stringify(attributesOf(soif ?? new Uint8Array())), /wheat/, 'the last stream is read');
+  t.match(JSON.stringify(attributes), /wheat/, 'the last stream is read');
 });
 
 t.test('E-106: a text that is one word of a million letters has its keywords and its text', async (t) => {
-  await using pool = await EssencePool.create({ ...IDENTITY, workers: 1 });
   const body = Buffer.from(`\ufeffwheat barley ${'\u0130'.repeat(4_000_000)}\n`, 'utf16le');
-  const { soif, warnings } = await pool.summarize(inputOf('http://a.test/word.txt', body));
+  const { attributes, warnings } = await summarize('word.txt', body);
   t.notMatch(warnings.join('\n'), /summarized by its name/);
-  t.match(attributesOf(soif ?? new Uint8Array()).Keywords, /barley\nwheat/);
+  t.match(attributes.Keywords, /barley\nwheat/);
 });
 
 t.test('E-45: a decoder that produces nothing ends at the time limit of unnesting', async (t) => {

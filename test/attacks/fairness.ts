@@ -3,14 +3,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Test } from 'tap';
-import { PLAIN_NODE } from '../helpers/plain-node.js';
 import type { FloodOptions } from './flood.js';
 
 const FLOOD = fileURLToPath(new URL('./flood.js', import.meta.url));
 
 /** Starts a flood and waits until it has had its {@link FloodOptions.answers}; the returned function ends it. */
 export async function startFlood(t: Test, port: number, options: FloodOptions): Promise<() => Promise<void>> {
-  const child = spawn('env', [...PLAIN_NODE, FLOOD, String(port), JSON.stringify(options)], {
+  const child = spawn(process.execPath, [FLOOD, String(port), JSON.stringify(options)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   t.teardown(() => child.kill('SIGKILL'));

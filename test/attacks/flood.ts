@@ -1,5 +1,6 @@
 // A client that floods a server, as a program: arguments are the port and a JSON object of FloodOptions.
 import { connect, createServer } from 'node:net';
+import { listen as listenOnLoopback } from '../helpers/daemon.js';
 
 /** What a flood does. */
 export interface FloodOptions {
@@ -25,12 +26,7 @@ function listen(): Promise<number> {
     socket.on('data', () => options.reconnect === true && socket.end('\n'));
     if (options.reconnect === true && options.text === '') socket.end('\n');
   });
-  return new Promise((resolve) => {
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      resolve(typeof address === 'object' && address !== null ? address.port : 0);
-    });
-  });
+  return listenOnLoopback(server);
 }
 /** Bytes that one write passes to the system. */
 const PIECE = 64 * 1024;

@@ -39,48 +39,45 @@ async function configureBroker(t: Test, parent: string) {
   return { directory, begin: () => start(t, 'broker', file, '--stop-limit', '60') };
 }
 
-t.test(
-  'collecting onto a full disk ends with a sentence, and is completed when there is space',
-  async (t) => {
-    // Most of the time is waiting for the next try.
-    t.jobs = 2;
-    // The space ends in the log of the store, in its tables, or in the index.
-    for (const leave of byTier([200_000, 3_500_000], [200_000, 3_500_000, 6_000_000])) {
-      t.test(`${leave} bytes are free`, { buffered: true }, async (t) => {
-        const disk = await smallDisk(t, 64);
-        if (disk === undefined) return;
-        const { directory, begin } = await configureBroker(t, disk.directory);
-        await disk.fill(leave);
-        const program = begin();
-        const [, address = ''] = await program.output(/ready broker=(\S+)/);
-        await program.output(/Collection failed.*no space left|Collection failed.*disk is full/, 'stderr');
-        t.match(program.stderr, /the collection is tried again when there is space/);
-        const answer = await cli('query', address, 'document');
-        t.ok([0, 1].includes(answer.code ?? -1), 'queries are answered');
-        // An index that found no space for the last objects is said to lack them.
-        const others = answer.stderr.replace(/^.*The index lacks the last \d+ changes: .*$/gm, '');
-        t.notMatch(others, /ERR|cannot|refused/);
-        await disk.free();
-        await program.output(new RegExp(`Collection: \\d+ objects received, ${DOCUMENTS} in all`), 'stderr');
-        t.equal((await cli('query', address, 'document')).code, 0);
-        // What the broker said to be stored is there after a crash.
-        program.kill('SIGKILL');
-        await program.finished;
-        await using store = await BrokerStore.open(join(directory, 'store'), { create: false });
-        t.equal(store.count, DOCUMENTS);
-        let objects = 0;
-        for await (const page of store.all()) {
-          const bytes = await store.objects(page.map(({ oid }) => oid));
-          objects += bytes.filter((object) => object !== undefined).length;
-        }
-        t.equal(objects, DOCUMENTS, 'each entry has its object');
-        const urls = new Set<string>();
-        for await (const page of store.all()) for (const { url } of page) urls.add(url);
-        t.equal(urls.size, DOCUMENTS);
-      });
-    }
-  },
-);
+t.test('collecting onto a full disk ends with a sentence, and goes on when there is space', async (t) => {
+  // Most of the time is waiting for the next try.
+  t.jobs = 2;
+  // The space ends in the log of the store, in its tables, or in the index.
+  for (const leave of byTier([200_000, 3_500_000], [200_000, 3_500_000, 6_000_000])) {
+    t.test(`${leave} bytes are free`, { buffered: true }, async (t) => {
+      const disk = await smallDisk(t, 64);
+      if (disk === undefined) return;
+      const { directory, begin } = await configureBroker(t, disk.directory);
+      await disk.fill(leave);
+      const program = begin();
+      const [, address = ''] = await program.output(/ready broker=(\S+)/);
+      await program.output(/Collection failed.*no space left|Collection failed.*disk is full/, 'stderr');
+      t.match(program.stderr, /the collection is tried again when there is space/);
+      const answer = await cli('query', address, 'document');
+      t.ok([0, 1].includes(answer.code ?? -1), 'queries are answered');
+      // An index that found no space for the last objects is said to lack them.
+      const others = answer.stderr.replace(/^.*The index lacks the last \d+ changes: .*$/gm, '');
+      t.notMatch(others, /ERR|cannot|refused/);
+      await disk.free();
+      await program.output(new RegExp(`Collection: \\d+ objects received, ${DOCUMENTS} in all`), 'stderr');
+      t.equal((await cli('query', address, 'document')).code, 0);
+      // What the broker said to be stored is there after a crash.
+      program.kill('SIGKILL');
+      await program.finished;
+      await using store = await BrokerStore.open(join(directory, 'store'), { create: false });
+      t.equal(store.count, DOCUMENTS);
+      let objects = 0;
+      for await (const page of store.all()) {
+        const bytes = await store.objects(page.map(({ oid }) => oid));
+        objects += bytes.filter((object) => object !== undefined).length;
+      }
+      t.equal(objects, DOCUMENTS, 'each entry has its object');
+      const urls = new Set<string>();
+      for await (const page of store.all()) for (const { url } of page) urls.add(url);
+      t.equal(urls.size, DOCUMENTS);
+    });
+  }
+});
 
 t.test('SIGTERM ends a broker whose disk is full; it can be started again', async (t) => {
   const disk = await smallDisk(t, 32);
@@ -102,26 +99,23 @@ t.test('SIGTERM ends a broker whose disk is full; it can be started again', asyn
   t.equal(await terminate(t, again), 0);
 });
 
-t.test(
-  'a broker whose logs are on a full device keeps answering, and counts what its log lacks',
-  async (t) => {
-    const disk = await smallDisk(t, 2);
-    if (disk === undefined) return;
-    const big = await temporaryDirectory(t);
-    const { directory, begin } = await configureBroker(t, big);
-    const events = join(disk.directory, 'LOG');
-    await writeFile(
-      join(directory, 'admin', 'broker.conf'),
-      `Broker-Name small\nBroker-Port 0\nLog-Types All\nLog-File ${events}\n`,
-    );
-    await disk.fill();
-    const program = begin();
-    const [, address = ''] = await program.output(/ready broker=(\S+)/);
-    await program.output(new RegExp(`${DOCUMENTS} in all`), 'stderr');
-    for (let i = 0; i < 3; i++) t.equal((await cli('query', address, 'document')).code, 0);
-    t.equal(await readFile(events, 'utf8'), '');
-    await disk.free();
-    await waitUntil(async () => (await readFile(events, 'utf8')).includes(' Query: '));
-    t.equal(await terminate(t, program), 0);
-  },
-);
+t.test('a broker whose logs are on a full device keeps answering, and goes on with its log', async (t) => {
+  const disk = await smallDisk(t, 2);
+  if (disk === undefined) return;
+  const big = await temporaryDirectory(t);
+  const { directory, begin } = await configureBroker(t, big);
+  const events = join(disk.directory, 'LOG');
+  await writeFile(
+    join(directory, 'admin', 'broker.conf'),
+    `Broker-Name small\nBroker-Port 0\nLog-Types All\nLog-File ${events}\n`,
+  );
+  await disk.fill();
+  const program = begin();
+  const [, address = ''] = await program.output(/ready broker=(\S+)/);
+  await program.output(new RegExp(`${DOCUMENTS} in all`), 'stderr');
+  for (let i = 0; i < 3; i++) t.equal((await cli('query', address, 'document')).code, 0);
+  t.equal(await readFile(events, 'utf8'), '');
+  await disk.free();
+  await waitUntil(async () => (await readFile(events, 'utf8')).includes(' Query: '));
+  t.equal(await terminate(t, program), 0);
+});

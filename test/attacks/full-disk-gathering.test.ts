@@ -8,12 +8,12 @@ import { metricsText } from '../../servers/crawler/console/metrics.js';
 import { stateSection } from '../../servers/crawler/console/sections.js';
 import { crawlReport } from '../../servers/crawler/logs/reports.js';
 import { CRASH } from '../disk/sweep.js';
-import { cli } from '../helpers/cli.js';
+import { ANY_PORTS, cli } from '../helpers/cli.js';
 import { page, Site } from '../helpers/site.js';
 import { type SmallDisk, smallDisk } from '../helpers/small-disk.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { FakeCrawl } from '../servers/crawler/fake-control.js';
-import { ANY_PORTS, start, terminate } from './disk-scene.js';
+import { start, terminate } from './disk-scene.js';
 import { writeDocuments } from './documents.js';
 
 const DOCUMENTS = 300;

@@ -7,13 +7,13 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { PROGRAM } from '../helpers/cli.js';
-import { freePort } from '../helpers/daemon.js';
-import { PLAIN_NODE } from '../helpers/plain-node.js';
+import { ANY_PORTS, PROGRAM } from '../helpers/cli.js';
+import { freePort, listen } from '../helpers/daemon.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
-import { ANY_PORTS, gatherDocuments } from './disk-scene.js';
+import { gatherDocuments } from './disk-scene.js';
 
 const FULL = '/dev/full';
+const NEEDS_FULL = { skip: !existsSync(FULL) && 'there is no /dev/full' };
 const STOP = ['--stop-limit', '60'];
 
 const root = await temporaryDirectory(t);
@@ -53,22 +53,29 @@ const SERVERS: readonly Server[] = [
   },
 ];
 
-/** Starts a server whose standard error is a pipe that nothing reads, and waits until it is ready. */
-async function start(
-  t: Test,
-  server: Server,
-): Promise<{ readonly child: ReturnType<typeof spawn>; readonly port: number }> {
-  const port = await freePort();
-  if (server.name === 'broker') {
-    await writeFile(conf, `Broker-Name full\nBroker-Port ${port}\nLog-File ${FULL}\nLog-Types All\n`);
-  }
-  const child = spawn('env', [...PLAIN_NODE, PROGRAM, ...server.args(port)], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+/** Starts a program whose standard error is a pipe that nothing reads, and waits until it is ready, unless it is not to serve. */
+async function launch(t: Test, args: readonly string[], serves = true): Promise<ReturnType<typeof spawn>> {
+  const child = spawn(process.execPath, [PROGRAM, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   child.stderr.pause();
   t.teardown(() => child.kill('SIGKILL'));
-  for await (const text of child.stdout) if (String(text).includes('ready')) break;
-  return { child, port };
+  if (!serves) child.stdout.resume();
+  else for await (const text of child.stdout) if (String(text).includes('ready')) break;
+  return child;
+}
+
+/** Starts a server on a port. */
+async function start(t: Test, server: Server) {
+  const port = await freePort();
+  if (server.name === 'broker')
+    await writeFile(conf, `Broker-Name full\nBroker-Port ${port}\nLog-File ${FULL}\nLog-Types All\n`);
+  return { child: await launch(t, server.args(port)), port };
+}
+
+/** A server that neither reads nor answers. */
+async function silentServer(t: Test) {
+  const server = createServer((socket) => socket.on('error', () => undefined).pause());
+  t.teardown(() => server.close());
+  return { port: await listen(server), connected: once(server, 'connection') };
 }
 
 async function ask(port: number, request: string): Promise<string> {
@@ -86,26 +93,22 @@ async function stop(t: Test, child: ReturnType<typeof spawn>): Promise<void> {
   t.not(child.signalCode, 'SIGKILL', 'its event loop was not blocked');
 }
 
-t.test(
-  'each server answers although its log is full',
-  { skip: !existsSync(FULL) && 'there is no /dev/full' },
-  async (t) => {
-    t.jobs = SERVERS.length;
-    for (const server of SERVERS) {
-      t.test(server.name, { buffered: true }, async (t) => {
-        const { child, port } = await start(t, server);
-        // Each request adds lines to the log: together more than the log holds.
-        for (let i = 0; i < 100; i++) {
-          const answer = await ask(port, server.request);
-          if (!server.answer.test(answer)) t.match(answer, server.answer, `request ${i}`);
-        }
-        t.equal(child.exitCode, null, 'it runs');
-        await stop(t, child);
-        t.equal(child.exitCode, 0);
-      });
-    }
-  },
-);
+t.test('each server answers although its log is full', NEEDS_FULL, async (t) => {
+  t.jobs = SERVERS.length;
+  for (const server of SERVERS) {
+    t.test(server.name, { buffered: true }, async (t) => {
+      const { child, port } = await start(t, server);
+      // Each request adds lines to the log: together more than the log holds.
+      for (let i = 0; i < 100; i++) {
+        const answer = await ask(port, server.request);
+        if (!server.answer.test(answer)) t.match(answer, server.answer, `request ${i}`);
+      }
+      t.equal(child.exitCode, null, 'it runs');
+      await stop(t, child);
+      t.equal(child.exitCode, 0);
+    });
+  }
+});
 
 t.test('SIGTERM ends each server while peers neither read nor send', async (t) => {
   t.jobs = SERVERS.length;
@@ -131,39 +134,28 @@ t.test('SIGTERM ends each server while peers neither read nor send', async (t) =
 });
 
 t.test('SIGTERM ends a broker while its Gatherer neither reads nor answers', async (t) => {
-  const silent = createServer((socket) => socket.on('error', () => undefined).pause());
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => silent.close());
-  const address = silent.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const { port, connected } = await silentServer(t);
   await writeFile(join(root, 'broker', 'admin', 'Collection.conf'), `127.0.0.1 ${port} 3 --\n`);
   await writeFile(conf, 'Broker-Name silent\nBroker-Port 0\n');
-  const child = spawn('env', [...PLAIN_NODE, PROGRAM, 'broker', conf, ...STOP], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  t.teardown(() => child.kill('SIGKILL'));
-  const connected = once(silent, 'connection');
-  for await (const text of child.stdout) if (String(text).includes('ready')) break;
+  const child = await launch(t, ['broker', conf, ...STOP]);
   await connected;
   await stop(t, child);
   t.equal(child.exitCode, 0);
 });
 
 t.test('SIGTERM ends gathering from a site that neither reads nor answers', async (t) => {
-  const silent = createServer((socket) => socket.on('error', () => undefined).pause());
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => silent.close());
-  const address = silent.address();
-  const url = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/`;
-  const child = spawn(
-    'env',
-    [...PLAIN_NODE, PROGRAM, 'run', '--once', ...STOP, '--data', join(root, 'silent'), ...ANY_PORTS, url],
-    {
-      stdio: 'ignore',
-    },
-  );
-  t.teardown(() => child.kill('SIGKILL'));
-  await once(silent, 'connection');
+  const { port, connected } = await silentServer(t);
+  const args = [
+    'run',
+    '--once',
+    ...STOP,
+    '--data',
+    join(root, 'silent'),
+    ...ANY_PORTS,
+    `http://127.0.0.1:${port}/`,
+  ];
+  const child = await launch(t, args, false);
+  await connected;
   await stop(t, child);
   t.equal(child.exitCode, 130);
 });

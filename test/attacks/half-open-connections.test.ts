@@ -5,15 +5,14 @@ import { readdirSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { decodeSoif } from '../../protocols/soif/index.js';
-import { WebServer } from '../../servers/broker/index.js';
-import { createLoggerOn } from '../../servers/host/index.js';
 import { steady, until } from '../helpers/manual-clock.js';
-import { document, openBroker, serveBroker } from '../servers/broker/helpers.js';
+import { openBroker, serveBroker } from '../servers/broker/helpers.js';
 import { consoleScene } from '../servers/crawler/console-scene.js';
 import { entry, startGatherd } from '../servers/gatherd/helpers.js';
 import { serveFixture } from '../servers/refererd/helpers.js';
+import { fillBroker } from './filled-broker.js';
 import { ask, dial } from './sockets.js';
+import { serveBrokerPages } from './web-servers.js';
 
 /** A thousand give the same result, but not within the time of a test. */
 const CONNECTIONS = 300;
@@ -59,14 +58,7 @@ async function gatherd(t: Test): Promise<Target> {
 
 async function brokerFixture(t: Test) {
   const fixture = await openBroker(t, { conf: 'Admin-Password open\n', points: [] });
-  const changes = Array.from({ length: 100 }, (_, i) => {
-    const bytes = Buffer.from(
-      document(`http://www.example.org/${i}`, { Title: `Doc ${i}`, Body: `wheat ${i}\n`.repeat(1000) }),
-    );
-    return { kind: 'update' as const, object: decodeSoif(bytes), bytes };
-  });
-  await fixture.broker.store.apply(changes);
-  await fixture.broker.reindexChanges();
+  await fillBroker(fixture.broker, 100, (i) => ({ Title: `Doc ${i}`, Body: `wheat ${i}\n`.repeat(1000) }));
   return fixture;
 }
 
@@ -100,21 +92,16 @@ async function broker(t: Test): Promise<Target> {
 
 async function brokerPages(t: Test): Promise<Target> {
   const fixture = await brokerFixture(t);
-  const port = await serveBroker(t, fixture);
-  const web = await WebServer.listen({
-    broker: fixture.broker,
-    brokerAddress: port.address,
-    host: '127.0.0.1',
-    port: 0,
-    log: createLoggerOn({ write: () => undefined }, { program: 'web' }),
+  const server = await serveBroker(t, fixture);
+  const port = await serveBrokerPages(t, fixture.broker, {
+    brokerAddress: server.address,
     maxConnections: 2 * CONNECTIONS,
     drainTimeoutMs: LIMIT_MS,
   });
-  t.teardown(() => web.close());
   return {
-    port: web.address.port,
+    port,
     ...pageRequests(['/', '/Harvest/cgi-bin/BrokerQuery.cgi?query=wheat', '/stats.html']),
-    open: () => port.connections + fixture.broker.load.running + fixture.broker.load.waiting,
+    open: () => server.connections + fixture.broker.load.running + fixture.broker.load.waiting,
   };
 }
 

@@ -2,15 +2,10 @@
 // the replies to earlier requests, and ends the connection.
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { WebServer } from '../../servers/broker/index.js';
-import { createLoggerOn } from '../../servers/host/index.js';
-import { createApplication, listenOn } from '../../servers/web/application.js';
 import { sendLine } from '../../servers/web/replies.js';
 import { securityHeaders } from '../../servers/web/security-headers.js';
-import { openBroker } from '../servers/broker/helpers.js';
-import { consoleScene } from '../servers/crawler/console-scene.js';
-import { serveFixture } from '../servers/refererd/helpers.js';
 import { ask, dial } from './sockets.js';
+import { PAGE_SERVERS, servePages } from './web-servers.js';
 
 const HOST = 'Host: localhost\r\n';
 const FIELDS = ['content-security-policy', 'x-content-type-options', 'referrer-policy', 'content-length'];
@@ -48,15 +43,11 @@ async function pages(
   requestTimeoutMs = 30_000,
 ): Promise<{ readonly port: number; readonly aborted: () => number }> {
   let aborted = 0;
-  const app = await createApplication({
+  const { port } = await servePages(t, {
     headers: securityHeaders({ referrer: 'no-referrer' }),
-    hostNames: () => ({ names: [] }),
-    assets: [],
     bodies: 'form',
     requestTimeoutMs,
     connections: { maxConnections: 100 },
-    notFound: (_request, reply) => sendLine(reply, 404, 'not found'),
-    failed: ({ reply, status }) => sendLine(reply, status, 'failed'),
     routes: (app) => {
       app.all('/', (_request, reply) => sendLine(reply, 200, 'first'));
       app.get('/slow', async (request, reply) => {
@@ -68,30 +59,17 @@ async function pages(
       });
     },
   });
-  t.teardown(() => app.close());
-  const { port } = await listenOn(app, { host: '127.0.0.1', port: 0 }, 'pages');
   return { port, aborted: () => aborted };
 }
 
-async function brokerPages(t: Test): Promise<{ readonly port: number }> {
-  const { broker } = await openBroker(t, { points: [] });
-  const log = createLoggerOn({ write: () => undefined }, { program: 'web' });
-  const brokerAddress = { host: '127.0.0.1', port: 1 };
-  const server = await WebServer.listen({ broker, brokerAddress, host: '127.0.0.1', port: 0, log });
-  t.teardown(() => server.close());
-  return { port: server.address.port };
-}
-
-const SERVERS: Readonly<Record<string, (t: Test) => Promise<{ readonly port: number }>>> = {
-  pages: (t) => pages(t),
-  'pages of the Broker': brokerPages,
-  'pages of the references server': async (t) => ({ port: (await serveFixture(t)).address.port }),
-  console: async (t) => ({ port: (await consoleScene(t)).crawlConsole.address.port }),
+const SERVERS: Readonly<Record<string, (t: Test) => Promise<number>>> = {
+  pages: async (t) => (await pages(t)).port,
+  ...PAGE_SERVERS,
 };
 
 for (const [name, serve] of Object.entries(SERVERS)) {
   t.test(`${name}: a refusal has the security headers, and the connection is closed`, async (t) => {
-    const { port } = await serve(t);
+    const port = await serve(t);
     const shapes = { ...REFUSED, ...(name.includes('references') ? {} : NOT_HTTP) };
     for (const [shape, [text, status]] of Object.entries(shapes)) {
       const received = await ask(await dial(t, port), text, /never/);

@@ -1,14 +1,9 @@
 // Requests whose length or head is ambiguous or endless, sent to every HTTP server of the kit: they are refused, the connection is
 // closed, and what is smuggled behind them is never handled.
 import t, { type Test } from 'tap';
-import { WebServer } from '../../servers/broker/index.js';
-import { createLoggerOn } from '../../servers/host/index.js';
-import { createApplication, listenOn } from '../../servers/web/application.js';
 import { sendLine } from '../../servers/web/replies.js';
-import { openBroker } from '../servers/broker/helpers.js';
-import { consoleScene } from '../servers/crawler/console-scene.js';
-import { serveFixture } from '../servers/refererd/helpers.js';
 import { ask, dial } from './sockets.js';
+import { PAGE_SERVERS, servePages } from './web-servers.js';
 
 /** Part of the path of the request that is smuggled. */
 const SMUGGLED = '/smuggled';
@@ -46,22 +41,12 @@ const SHAPES: Readonly<Record<string, string>> = {
   'a target of 100 000 bytes': `GET /${'x'.repeat(100_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n${BEHIND}`,
 };
 
-/** A server, its port, and what it has handled of the smuggled requests. */
-interface Served {
-  readonly port: number;
-  readonly handled?: readonly string[];
-}
+/** The paths of all requests that {@link pages} has handled. */
+const handled: string[] = [];
 
-async function pages(t: Test): Promise<Served> {
-  const handled: string[] = [];
-  const app = await createApplication({
-    headers: {},
-    hostNames: () => ({ names: [] }),
-    assets: [],
+async function pages(t: Test): Promise<number> {
+  const { port } = await servePages(t, {
     bodies: 'form',
-    connections: { maxConnections: 50 },
-    notFound: (_request, reply) => sendLine(reply, 404, 'not found'),
-    failed: ({ reply, status }) => sendLine(reply, status, 'failed'),
     routes: (app) => {
       app.all('/*', (request, reply) => {
         handled.push(request.url);
@@ -69,30 +54,12 @@ async function pages(t: Test): Promise<Served> {
       });
     },
   });
-  t.teardown(() => app.close());
-  const { port } = await listenOn(app, { host: '127.0.0.1', port: 0 }, 'pages');
-  return { port, handled };
+  return port;
 }
 
-async function brokerPages(t: Test): Promise<Served> {
-  const { broker } = await openBroker(t, { points: [] });
-  const log = createLoggerOn({ write: () => undefined }, { program: 'web' });
-  const brokerAddress = { host: '127.0.0.1', port: 1 };
-  const server = await WebServer.listen({ broker, brokerAddress, host: '127.0.0.1', port: 0, log });
-  t.teardown(() => server.close());
-  return { port: server.address.port };
-}
-
-const SERVERS: Readonly<Record<string, (t: Test) => Promise<Served>>> = {
-  pages,
-  'pages of the Broker': brokerPages,
-  'pages of the references server': async (t) => ({ port: (await serveFixture(t)).address.port }),
-  console: async (t) => ({ port: (await consoleScene(t)).crawlConsole.address.port }),
-};
-
-for (const [name, serve] of Object.entries(SERVERS)) {
+for (const [name, serve] of Object.entries({ pages, ...PAGE_SERVERS })) {
   t.test(`${name}: ambiguous and endless requests are refused, and the connection is closed`, async (t) => {
-    const { port, handled = [] } = await serve(t);
+    const port = await serve(t);
     for (const [shape, text] of Object.entries(SHAPES)) {
       const socket = await dial(t, port);
       // Resolves when the server has closed.

@@ -1,11 +1,11 @@
 // Connections that do nothing, or next to nothing: they take all places of a server, and a newcomer is served nevertheless.
 import t, { type Test } from 'tap';
-import { createApplication, listenOn } from '../../servers/web/application.js';
 import { sendLine } from '../../servers/web/replies.js';
 import { openBroker, serveBroker } from '../servers/broker/helpers.js';
 import { entry, startGatherd } from '../servers/gatherd/helpers.js';
 import { serveFixture } from '../servers/refererd/helpers.js';
 import { ask, countOpen, dial, dialMany, settle } from './sockets.js';
+import { servePages } from './web-servers.js';
 
 /** A server, what a client that is served sends and receives, and what a client sends that never completes a request. */
 interface Served {
@@ -52,18 +52,10 @@ async function refererd(t: Test, limit: number, maxPerAddress?: number): Promise
 }
 
 async function pages(t: Test, limit: number, maxPerAddress?: number): Promise<Served> {
-  const app = await createApplication({
-    headers: {},
-    hostNames: () => ({ names: [] }),
-    assets: [],
-    bodies: 'none',
+  const { port } = await servePages(t, {
     connections: { maxConnections: limit, maxPerAddress },
-    notFound: (_request, reply) => sendLine(reply, 404, 'not found'),
-    failed: ({ reply, status }) => sendLine(reply, status, 'failed'),
     routes: (app) => void app.get('/', (_request, reply) => sendLine(reply, 200, 'first')),
   });
-  t.teardown(() => app.close());
-  const { port } = await listenOn(app, { host: '127.0.0.1', port: 0 }, 'pages');
   return {
     port,
     limit,
@@ -121,15 +113,12 @@ for (const [name, [serve, limit]] of Object.entries(SERVERS)) {
     t.match(await ask(newcomer, served.request, served.reply), served.reply);
   });
 
-  t.test(
-    `${name}: when all places are taken, the address with the most connections gives one up`,
-    async (t) => {
-      const served = await serve(t, 20, 20);
-      const other = await dialMany(t, served.port, 4, { from: OTHER });
-      const attack = await dialMany(t, served.port, 100, { from: ATTACKER });
-      t.equal(countOpen(other), 4, 'the connections of the other address stay');
-      const rest = await settle(attack, 16);
-      t.ok(rest <= 16, `${rest} of the attacker`);
-    },
-  );
+  t.test(`${name}: when all places are taken, the address with the most gives one up`, async (t) => {
+    const served = await serve(t, 20, 20);
+    const other = await dialMany(t, served.port, 4, { from: OTHER });
+    const attack = await dialMany(t, served.port, 100, { from: ATTACKER });
+    t.equal(countOpen(other), 4, 'the connections of the other address stay');
+    const rest = await settle(attack, 16);
+    t.ok(rest <= 16, `${rest} of the attacker`);
+  });
 }

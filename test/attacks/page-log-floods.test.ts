@@ -2,39 +2,29 @@
 // returns.
 import t, { type Test } from 'tap';
 import { StorageError } from '../../protocols/errors.js';
-import { WebServer } from '../../servers/broker/index.js';
 import { createLoggerOn } from '../../servers/host/index.js';
-import { createApplication, listenOn } from '../../servers/web/application.js';
-import { sendLine } from '../../servers/web/replies.js';
 import { usedMemory } from '../helpers/used-memory.js';
+import { waitUntil } from '../helpers/wait-until.js';
 import { openBroker, serveBroker } from '../servers/broker/helpers.js';
 import { consoleScene } from '../servers/crawler/console-scene.js';
 import { startFlood } from './fairness.js';
 import { ask, dial } from './sockets.js';
+import { serveBrokerPages, servePages } from './web-servers.js';
 
 const get = (path: string, more = ''): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`;
 
 t.test('pages that fail do not fill the log', async (t) => {
   const failures: unknown[] = [];
   const sentences: string[] = [];
-  const app = await createApplication({
-    headers: {},
-    hostNames: () => ({ names: [] }),
-    assets: [],
-    bodies: 'none',
-    connections: { maxConnections: 50 },
+  const { app, port } = await servePages(t, {
     logFailure: (error) => failures.push(error),
     logSuppressed: (sentence) => sentences.push(sentence),
     logLimits: { address: { burst: 20, perSecond: 1 } },
-    notFound: (_request, reply) => sendLine(reply, 404, 'not found'),
-    failed: ({ reply, status }) => sendLine(reply, status, 'failed'),
     routes: (app) =>
       void app.get('/*', () => {
         throw new StorageError('the store is damaged');
       }),
   });
-  t.teardown(() => app.close());
-  const { port } = await listenOn(app, { host: '127.0.0.1', port: 0 }, 'pages');
   const socket = await dial(t, port);
   for (let i = 0; i < 300; i++) t.match(await ask(socket, get('/'), /failed\n$/), /^HTTP\/1\.1 503 /);
   t.ok(failures.length >= 20 && failures.length < 60, `${failures.length} lines`);
@@ -68,27 +58,19 @@ const MAX_GROWTH = 12 << 20;
 async function openServers(t: Test) {
   const fixture = await openBroker(t, { points: [] });
   const broker = await serveBroker(t, fixture);
-  const log = createLoggerOn({ write: () => undefined }, { program: 'web' });
-  const web = await WebServer.listen({
-    broker: fixture.broker,
-    brokerAddress: broker.address,
-    host: '127.0.0.1',
-    port: 0,
-    log,
-  });
-  t.teardown(() => web.close());
+  const webPort = await serveBrokerPages(t, fixture.broker, { brokerAddress: broker.address });
   const { crawlConsole, bearer } = await consoleScene(t);
-  return { fixture, broker, web, crawlConsole, bearer };
+  return { fixture, broker, webPort, crawlConsole, bearer };
 }
 
 t.test('Broker, its pages, the console: after floods they hold no more memory than before', async (t) => {
-  const { fixture, broker, web, crawlConsole, bearer } = await openServers(t);
+  const { fixture, broker, webPort, crawlConsole, bearer } = await openServers(t);
   const authorization = `Authorization: ${bearer.authorization}\r\n`;
   const floods = [
     [broker.address.port, { connections: 20, text: '#USER #END (\r\n', reconnect: true }],
     [broker.address.port, { connections: 20, text: '#USER #END nothing\r\n', reconnect: true }],
-    [web.address.port, { connections: 20, text: get('/') }],
-    [web.address.port, { connections: 20, text: get('/search?query=nothing'), reconnect: true }],
+    [webPort, { connections: 20, text: get('/') }],
+    [webPort, { connections: 20, text: get('/search?query=nothing'), reconnect: true }],
     [crawlConsole.address.port, { connections: 20, text: get('/api/queues', authorization) }],
     [
       crawlConsole.address.port,
@@ -101,10 +83,10 @@ t.test('Broker, its pages, the console: after floods they hold no more memory th
       await new Promise((resolve) => setTimeout(resolve, 700));
       await stop();
     }
-    for (let i = 0; i < 200 && crawlConsole.followers > 0; i++) {
+    await waitUntil(() => {
       crawlConsole.sample();
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+      return crawlConsole.followers === 0;
+    });
     await new Promise((resolve) => setTimeout(resolve, 1000));
     fixture.log.length = 0;
   };
@@ -119,6 +101,6 @@ t.test('Broker, its pages, the console: after floods they hold no more memory th
   }
   t.ok(growth <= MAX_GROWTH, `${growth} bytes more than before, of ${before}`);
   t.equal(crawlConsole.followers, 0);
-  const client = await dial(t, web.address.port);
+  const client = await dial(t, webPort);
   t.match(await ask(client, get('/'), /<\/html>/), /^HTTP\/1\.1 200 /, 'the pages are served');
 });

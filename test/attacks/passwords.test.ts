@@ -54,29 +54,26 @@ async function gather(t: Test, text: string): Promise<{ errors: string[]; proble
 
 const roots = (url: string): string => `<RootNodes>\n${url} URL=50 Host=10 Access=HTTP\n</RootNodes>\n`;
 
-t.test(
-  'G-82: a login without a URL goes to the hosts of the RootNodes, not to a stranger that names its realm',
-  async (t) => {
-    await using stranger = await Site.start({ '/': guarded('stolen'), '/away': guarded('stolen') });
-    await using own = await Site.start({
-      '/': page('Start', ['/in', '/away', `${stranger.url}/`]),
-      '/in': guarded('inside'),
-      '/away': redirect(`${stranger.url}/away`),
-    });
-    const { errors, log } = await gather(t, `HTTP-Basic-Auth: Staff joe s3cret\n${roots(`${own.url}/`)}`);
-    t.ok(authorized(own).includes('/in'), 'the own server gets the login');
-    t.ok(stranger.paths.includes('/'), 'the stranger was visited');
-    t.ok(stranger.paths.includes('/away'), 'the redirect was followed');
-    t.same(authorized(stranger), []);
-    const line = errors.find((error) => error.includes(`${stranger.url}/: `)) ?? '';
-    t.match(
-      line,
-      new RegExp(`HTTP-Basic-Auth: ${stranger.url}/ Staff username password`),
-      'the remedy names the URL',
-    );
-    t.notMatch(log, /s3cret/);
-  },
-);
+t.test('G-82: a login without a URL goes to hosts of RootNodes, not to any with its realm', async (t) => {
+  await using stranger = await Site.start({ '/': guarded('stolen'), '/away': guarded('stolen') });
+  await using own = await Site.start({
+    '/': page('Start', ['/in', '/away', `${stranger.url}/`]),
+    '/in': guarded('inside'),
+    '/away': redirect(`${stranger.url}/away`),
+  });
+  const { errors, log } = await gather(t, `HTTP-Basic-Auth: Staff joe s3cret\n${roots(`${own.url}/`)}`);
+  t.ok(authorized(own).includes('/in'), 'the own server gets the login');
+  t.ok(stranger.paths.includes('/'), 'the stranger was visited');
+  t.ok(stranger.paths.includes('/away'), 'the redirect was followed');
+  t.same(authorized(stranger), []);
+  const line = errors.find((error) => error.includes(`${stranger.url}/: `)) ?? '';
+  t.match(
+    line,
+    new RegExp(`HTTP-Basic-Auth: ${stranger.url}/ Staff username password`),
+    'the remedy names the URL',
+  );
+  t.notMatch(log, /s3cret/);
+});
 
 t.test('G-82: a login with a URL goes to that directory only', async (t) => {
   await using own = await Site.start({
@@ -101,56 +98,50 @@ t.test('G-82: a login with a URL goes to that directory only', async (t) => {
   t.ok(own.paths.some((path) => path.includes('%2fmallory')));
 });
 
-t.test(
-  'G-82: an accepted login is sent again below its directory only, not to the whole server',
-  async (t) => {
-    await using own = await Site.start({
-      '/in/a': guarded('a'),
-      '/in/b': guarded('b'),
-      '/out': page('o', []),
-    });
+t.test('G-82: an accepted login is sent again below its directory, not to the whole server', async (t) => {
+  await using own = await Site.start({
+    '/in/a': guarded('a'),
+    '/in/b': guarded('b'),
+    '/out': page('o', []),
+  });
+  await using fetcher = createFetcher({
+    userAgent: 'x',
+    httpBasicAuth: [{ urls: [`${own.url}/`], realm: 'Staff', user: 'joe', password: 's3cret' }],
+  });
+  for (const path of ['/in/a', '/out', '/in/b']) await fetcher.fetch({ url: own.url + path });
+  t.same(authorized(own), ['/in/a', '/in/b']);
+  t.same(
+    own.paths,
+    ['/in/a', '/in/a', '/out', '/in/b'],
+    'the second page of the directory costs one request',
+  );
+});
+
+t.test('G-82: another port, scheme or name of the same machine is another server', async (t) => {
+  const notes: FetchNote[] = [];
+  const onNote = (note: unknown): void => void notes.push(note as FetchNote);
+  fetchNoteChannel.subscribe(onNote);
+  t.teardown(() => fetchNoteChannel.unsubscribe(onNote));
+  await using own = await Site.start({ '/': guarded('in') });
+  const { port } = own;
+  for (const urls of [
+    [],
+    [`https://127.0.0.1:${port}/`],
+    [`http://127.0.0.1:${port + 1}/`],
+    ['http://127.0.0.1/'],
+    [`http://localhost:${port}/`],
+    [`http://127.0.0.1:${port}/x`],
+    ['http://127.0.0.1.example/'],
+  ]) {
     await using fetcher = createFetcher({
       userAgent: 'x',
-      httpBasicAuth: [{ urls: [`${own.url}/`], realm: 'Staff', user: 'joe', password: 's3cret' }],
+      httpBasicAuth: [{ urls, realm: 'Staff', user: 'joe', password: 's3cret' }],
     });
-    for (const path of ['/in/a', '/out', '/in/b']) await fetcher.fetch({ url: own.url + path });
-    t.same(authorized(own), ['/in/a', '/in/b']);
-    t.same(
-      own.paths,
-      ['/in/a', '/in/a', '/out', '/in/b'],
-      'the second page of the directory costs one request',
-    );
-  },
-);
-
-t.test(
-  'G-82: another port, another scheme, another name of the same machine are other servers',
-  async (t) => {
-    const notes: FetchNote[] = [];
-    const onNote = (note: unknown): void => void notes.push(note as FetchNote);
-    fetchNoteChannel.subscribe(onNote);
-    t.teardown(() => fetchNoteChannel.unsubscribe(onNote));
-    await using own = await Site.start({ '/': guarded('in') });
-    const { port } = own;
-    for (const urls of [
-      [],
-      [`https://127.0.0.1:${port}/`],
-      [`http://127.0.0.1:${port + 1}/`],
-      ['http://127.0.0.1/'],
-      [`http://localhost:${port}/`],
-      [`http://127.0.0.1:${port}/x`],
-      ['http://127.0.0.1.example/'],
-    ]) {
-      await using fetcher = createFetcher({
-        userAgent: 'x',
-        httpBasicAuth: [{ urls, realm: 'Staff', user: 'joe', password: 's3cret' }],
-      });
-      t.match(await fetcher.fetch({ url: `${own.url}/` }), { status: 401 }, `bound to ${urls.join()}`);
-    }
-    t.same(authorized(own), []);
-    t.ok(notes.length > 0 && notes.every((note) => note.kind === 'login' && note.login === 'elsewhere'));
-  },
-);
+    t.match(await fetcher.fetch({ url: `${own.url}/` }), { status: 401 }, `bound to ${urls.join()}`);
+  }
+  t.same(authorized(own), []);
+  t.ok(notes.length > 0 && notes.every((note) => note.kind === 'login' && note.login === 'elsewhere'));
+});
 
 t.test('G-83: an FTP-Auth without a port is for port 21 and the ports of the RootNodes', async (t) => {
   const { config } = parseGathererConf(

@@ -1,50 +1,24 @@
 // Floods of pipelined requests: a cheap request of another client is served beside them.
-import { once } from 'node:events';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { CliProcess } from '../helpers/cli.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { Database, entry } from '../servers/gatherd/helpers.js';
-import { publishFixture } from '../storage/references/fixture.js';
 import { assertFair } from './fairness.js';
+import { startBroker, startProgram, startReferences } from './programs.js';
+import { ask, dial } from './sockets.js';
 
-/** Starts a server and returns its port and process. */
-async function start(t: Test, args: readonly string[], name: string): Promise<number> {
-  const server = new CliProcess(args);
-  t.teardown(async () => {
-    server.kill('SIGKILL');
-    await server.finished;
-  });
-  const [, port] = await server.output(new RegExp(`^ready ${name}=127\\.0\\.0\\.1:(\\d+)`, 'm'));
-  return Number(port);
+/** Sends a text on a new connection, and waits for a reply that matches. */
+async function askAnew(t: Test, port: number, text: string, end: RegExp): Promise<void> {
+  const socket = await dial(t, port);
+  await askFor(socket, text, end);
+  socket.destroy();
 }
 
-/** Connects and waits for the first data that matches. */
-async function dial(port: number): Promise<Socket> {
-  const socket = connect(port, '127.0.0.1');
-  socket.setNoDelay(true);
-  await once(socket, 'connect');
-  return socket;
-}
-
-/** Sends a text and waits until the reply ends with `end`. */
-async function ask(socket: Socket, text: string, end: string): Promise<void> {
-  let received = '';
-  const done = new Promise<void>((resolve, reject) => {
-    const onData = (chunk: Buffer): void => {
-      received += chunk.toString('latin1');
-      if (!received.endsWith(end)) return;
-      socket.off('data', onData);
-      resolve();
-    };
-    socket.on('data', onData);
-    socket.once('close', () => reject(new Error(`closed after ${received}`)));
-  });
-  socket.write(text);
-  await done;
-  socket.removeAllListeners('close');
+/** Sends a text and waits for a reply that matches; a connection that is closed before is an error. */
+async function askFor(socket: Socket, text: string, end: RegExp): Promise<void> {
+  const received = await ask(socket, text, end);
+  if (!end.test(received)) throw new Error(`closed after ${received}`);
 }
 
 t.test('gatherd: HELLO beside floods of commands', async (t) => {
@@ -53,16 +27,12 @@ t.test('gatherd: HELLO beside floods of commands', async (t) => {
   await database.publish(
     Array.from({ length: 500 }, (_, i) => entry(`http://${i}.example/`, 100 + i, 'x'.repeat(500))),
   );
-  const port = await start(t, ['gatherd', '-d', directory, '--log', join(directory, 'log'), '0'], 'gatherd');
-  const client = await dial(port);
-  t.teardown(() => client.destroy());
-  await ask(client, '', '\n');
-  const hello = (): Promise<void> => ask(client, 'HELLO me\n', '100 - HELLO me\n');
-  const fresh = async (): Promise<void> => {
-    const socket = await dial(port);
-    await ask(socket, 'HELLO me\nQUIT\n', '999 - Bye\n');
-    socket.destroy();
-  };
+  const args = ['gatherd', '-d', directory, '--log', join(directory, 'log'), '0'];
+  const { port } = await startProgram(t, args, /^ready gatherd=127\.0\.0\.1:(\d+)/m);
+  const client = await dial(t, port);
+  await askFor(client, '', /\n$/);
+  const hello = () => askFor(client, 'HELLO me\n', /100 - HELLO me\n$/);
+  const fresh = () => askAnew(t, port, 'HELLO me\nQUIT\n', /999 - Bye\n$/);
   for (const text of [
     'INFO\n',
     'SEND-UPDATE 1999999999\n',
@@ -79,16 +49,8 @@ t.test('gatherd: HELLO beside floods of commands', async (t) => {
 });
 
 t.test('Broker: a message beside floods of connections and of malformed messages', async (t) => {
-  const directory = await temporaryDirectory(t);
-  await mkdir(join(directory, 'admin'));
-  const file = join(directory, 'admin', 'broker.conf');
-  await writeFile(file, `Broker-Directory ${directory}\nBroker-Port 0\nBroker-Host localhost\n`);
-  const port = await start(t, ['broker', file, '-nocol', '--web-port', '0'], 'broker');
-  const message = async (): Promise<void> => {
-    const socket = await dial(port);
-    await ask(socket, '#USER #END (\r\n', '\n');
-    socket.destroy();
-  };
+  const { port } = await startBroker(t, /^ready broker=127\.0\.0\.1:(\d+)/m);
+  const message = () => askAnew(t, port, '#USER #END (\r\n', /\n$/);
   const floods = {
     'no message': '',
     'a malformed message': '#USER #END (\r\n',
@@ -101,25 +63,11 @@ t.test('Broker: a message beside floods of connections and of malformed messages
 });
 
 t.test('refererd: SSTP and HTTP beside floods of requests', async (t) => {
-  const data = await temporaryDirectory(t);
-  await publishFixture(
-    data,
-    [
-      { id: 1, url: 'http://many.example/' },
-      { id: 2, url: 'http://few.example/' },
-    ],
-    [...Array.from({ length: 20_000 }, (_, i): [number, number] => [1, 1_000_000 + i]), [2, 1]],
-  );
-  const port = await start(t, ['refererd', '--data', data, '--port', '0'], 'refererd');
-  const client = await dial(port);
-  t.teardown(() => client.destroy());
-  const sstp = (): Promise<void> =>
-    ask(client, 'SSTP/1.0 081 X\r\nHEADER_URI_ID: 2\r\n\r\n', 'HEADER_URI_ID: 1\r\n\r\n');
-  const http = async (): Promise<void> => {
-    const socket = await dial(port);
-    await ask(socket, 'GET /?q=2&format=json HTTP/1.0\r\n\r\n', '}');
-    socket.destroy();
-  };
+  const { port } = await startReferences(t, 20_000);
+  const client = await dial(t, port);
+  const sstp = () =>
+    askFor(client, 'SSTP/1.0 081 X\r\nHEADER_URI_ID: 2\r\n\r\n', /HEADER_URI_ID: 1\r\n\r\n$/);
+  const http = () => askAnew(t, port, 'GET /?q=2&format=json HTTP/1.0\r\n\r\n', /\}$/);
   const floods = {
     'few links': 'SSTP/1.0 081 X\r\nHEADER_URI_ID: 2\r\n\r\n',
     'all links': 'SSTP/1.0 081 X\r\nHEADER_URI_ID: 1\r\n\r\n',

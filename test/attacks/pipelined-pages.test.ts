@@ -1,43 +1,18 @@
 // Floods of pipelined HTTP requests: the pages of refererd, of the Broker and any other application of the kit.
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { createApplication } from '../../servers/web/application.js';
 import { MAX_PIPELINED } from '../../servers/web/request-gate.js';
-import { CliProcess } from '../helpers/cli.js';
-import { temporaryDirectory } from '../helpers/temporary-directory.js';
-import { publishFixture } from '../storage/references/fixture.js';
 import { assertFair } from './fairness.js';
+import { startBroker, startReferences } from './programs.js';
 import { ask, dial } from './sockets.js';
+import { servePages } from './web-servers.js';
 
 /** Megabytes of resident memory beyond that at the start. */
 const MAX_GROWTH_MB = 200;
 
-async function startServer(t: Test, args: readonly string[], pattern: RegExp): Promise<[CliProcess, number]> {
-  const server = new CliProcess(args);
-  t.teardown(async () => {
-    server.kill('SIGKILL');
-    await server.finished;
-  });
-  const [, port] = await server.output(pattern);
-  return [server, Number(port)];
-}
-
-async function residentMegabytes({ child }: CliProcess): Promise<number> {
-  const status = await readFile(`/proc/${child.pid}/status`, 'latin1').catch(() => '');
-  return Number(/^VmRSS:\s*(\d+)/m.exec(status)?.[1] ?? 0) / 1024;
-}
-
-async function openApplication(t: Test, begun: string[]) {
-  const app = await createApplication({
-    headers: {},
-    assets: [],
-    bodies: 'none',
+async function openApplication(t: Test, begun: string[]): Promise<number> {
+  const { port } = await servePages(t, {
     connections: { maxConnections: 10 },
-    hostNames: () => ({ names: [] }),
-    notFound: (_request, reply) => reply.code(404).send('absent'),
-    failed: ({ reply, status }) => reply.code(status).send('failed'),
     routes: (app) => {
       app.get('/*', async ({ url }) => {
         begun.push(url);
@@ -46,10 +21,7 @@ async function openApplication(t: Test, begun: string[]) {
       });
     },
   });
-  t.teardown(() => app.close());
-  await app.listen({ host: '127.0.0.1', port: 0 });
-  const address = app.server.address();
-  return typeof address === 'object' && address !== null ? address.port : 0;
+  return port;
 }
 
 const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
@@ -87,39 +59,27 @@ t.test('a client that pipelines thousands is cut, and what it has left is not ha
 });
 
 t.test('refererd: SSTP beside pipelined pages', async (t) => {
-  const data = await temporaryDirectory(t);
-  await publishFixture(
-    data,
-    [
-      { id: 1, url: 'http://many.example/' },
-      { id: 2, url: 'http://few.example/' },
-    ],
-    [...Array.from({ length: 2000 }, (_, i): [number, number] => [1, 1_000_000 + i]), [2, 1]],
-  );
-  const args = ['refererd', '--data', data, '--port', '0'];
-  const [server, port] = await startServer(t, args, /^ready refererd=127\.0\.0\.1:(\d+)/m);
+  const { port, residentMegabytes } = await startReferences(t, 2000);
   const client = await dial(t, port);
   const sstp = (): Promise<string> => ask(client, 'SSTP/1.0 081 X\r\nHEADER_URI_ID: 2\r\n\r\n', /\r\n\r\n/);
-  const before = await residentMegabytes(server);
+  const before = await residentMegabytes();
   for (const path of ['/?q=1', '/?q=1&format=json'])
     await assertFair(t, port, `SSTP, ${path}`, sstp, { connections: 4, text: get(path) });
-  const growth = (await residentMegabytes(server)) - before;
+  const growth = (await residentMegabytes()) - before;
   t.ok(growth < MAX_GROWTH_MB, `${growth.toFixed(0)} MB more memory`);
 });
 
 t.test('Broker: the page of its searches beside pipelined pages', async (t) => {
-  const directory = await temporaryDirectory(t);
-  await mkdir(join(directory, 'admin'));
-  const file = join(directory, 'admin', 'broker.conf');
-  await writeFile(file, `Broker-Directory ${directory}\nBroker-Port 0\nBroker-Host localhost\n`);
-  const args = ['broker', file, '-nocol', '--web-port', '0'];
-  const [server, port] = await startServer(t, args, /^ready broker=.* web=http:\/\/127\.0\.0\.1:(\d+)/m);
+  const { port, residentMegabytes } = await startBroker(
+    t,
+    /^ready broker=.* web=http:\/\/127\.0\.0\.1:(\d+)/m,
+  );
   const page = async (): Promise<void> => {
     const socket = await dial(t, port);
     await ask(socket, get('/'), /<\/html>/);
     socket.destroy();
   };
-  const before = await residentMegabytes(server);
+  const before = await residentMegabytes();
   const floods = {
     pages: get('/'),
     searches: get('/search?query=doc'),
@@ -127,6 +87,6 @@ t.test('Broker: the page of its searches beside pipelined pages', async (t) => {
   };
   for (const [name, text] of Object.entries(floods))
     await assertFair(t, port, `a page, ${name}`, page, { connections: 4, text });
-  const growth = (await residentMegabytes(server)) - before;
+  const growth = (await residentMegabytes()) - before;
   t.ok(growth < MAX_GROWTH_MB, `${growth.toFixed(0)} MB more memory`);
 });

@@ -1,9 +1,6 @@
 // Names whose owner changes the address between the check and the connection (DNS rebinding): robots.txt, documents, redirects, every scheme.
-import dns, { type LookupAddress } from 'node:dns';
-import dnsPromises from 'node:dns/promises';
 import { once } from 'node:events';
-import { syncBuiltinESMExports } from 'node:module';
-import { type AddressInfo, createServer, isIP } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { createFetcher, type Fetcher, mustBePublic } from '../../clients/fetch/index.js';
@@ -11,6 +8,7 @@ import { parseGathererConf } from '../../protocols/config/index.js';
 import { crawlSettingsSchema } from '../../servers/crawler/order/settings.js';
 import { RobotsFiles } from '../../servers/crawler/servers/robots-files.js';
 import { Gatherer } from '../../servers/gatherer/index.js';
+import { fakeNames } from './fake-names.js';
 
 const PUBLIC = '93.184.216.34';
 const never = new AbortController().signal;
@@ -19,43 +17,11 @@ const never = new AbortController().signal;
 const zone = new Map<string, string[]>();
 const lookups: string[] = [];
 
-function answer(host: string): string {
+fakeNames((host) => {
   lookups.push(host);
   const addresses = zone.get(host);
-  if (addresses === undefined)
-    throw Object.assign(new Error(`getaddrinfo ENOTFOUND ${host}`), { code: 'ENOTFOUND' });
-  return (addresses.length > 1 ? addresses.shift() : addresses[0])!;
-}
-
-const familyOf = (address: string): 4 | 6 => (address.includes(':') ? 6 : 4);
-
-// Replaces the resolver of the whole process, so that no connection by name can avoid it.
-type Callback = (error: Error | null, address?: string | LookupAddress[], family?: number) => void;
-const systemLookup = dns.lookup as unknown as (...given: unknown[]) => void;
-const fakeLookup = (host: string, options: { all?: boolean }, callback: Callback): void => {
-  if (typeof options === 'function' || isIP(host) !== 0) {
-    systemLookup(host, options, callback);
-    return;
-  }
-  let address: string;
-  try {
-    address = answer(host);
-  } catch (error) {
-    process.nextTick(callback, error as Error);
-    return;
-  }
-  const family = familyOf(address);
-  if (options.all === true) process.nextTick(callback, null, [{ address, family }]);
-  else process.nextTick(callback, null, address, family);
-};
-const fakePromise = async (host: string, options: { all?: boolean } = {}) => {
-  const address = answer(host);
-  const found = { address, family: familyOf(address) };
-  return options.all === true ? [found] : found;
-};
-Object.assign(dns, { lookup: fakeLookup });
-Object.assign(dnsPromises, { lookup: fakePromise });
-syncBuiltinESMExports();
+  return addresses !== undefined && addresses.length > 1 ? addresses.shift() : addresses?.[0];
+});
 
 /** A server on all addresses of loopback that counts its connections and the first line of each. */
 async function victim(t: Test): Promise<{ port: number; connections: string[] }> {
@@ -100,57 +66,48 @@ async function run(directory: string, lines: string, root: string) {
   return await gatherer.run(AbortSignal.timeout(60_000));
 }
 
-t.test(
-  'G-174: a link to a name that is rebound to a private address reaches nothing, not even robots.txt',
-  async (t) => {
-    const { port, connections } = await victim(t);
-    for (const inside of ['127.0.0.1', '127.9.8.7', '::1', '::ffff:127.0.0.1', '0.0.0.0', '::']) {
-      zone.clear();
-      zone.set('rebind.example', [PUBLIC, inside]);
-      const { counts } = await gatherLinks(t, [`http://rebind.example:${port}/`]);
-      t.match(counts, { summarized: 1, failed: 1 }, inside);
-    }
-    for (const scheme of ['https', 'ftp', 'gopher']) {
-      zone.set('rebind.example', [PUBLIC, '127.0.0.1']);
-      await gatherLinks(t, [`${scheme}://rebind.example:${port}/1/x`]);
-    }
-    t.same(connections, []);
-  },
-);
+t.test('G-174: a link to a name rebound to a private address reaches not even robots.txt', async (t) => {
+  const { port, connections } = await victim(t);
+  for (const inside of ['127.0.0.1', '127.9.8.7', '::1', '::ffff:127.0.0.1', '0.0.0.0', '::']) {
+    zone.clear();
+    zone.set('rebind.example', [PUBLIC, inside]);
+    const { counts } = await gatherLinks(t, [`http://rebind.example:${port}/`]);
+    t.match(counts, { summarized: 1, failed: 1 }, inside);
+  }
+  for (const scheme of ['https', 'ftp', 'gopher']) {
+    zone.set('rebind.example', [PUBLIC, '127.0.0.1']);
+    await gatherLinks(t, [`${scheme}://rebind.example:${port}/1/x`]);
+  }
+  t.same(connections, []);
+});
 
-t.test(
-  'G-174: a RootNode that was public at the start of the run is not followed to a private address',
-  async (t) => {
-    const { port, connections } = await victim(t);
-    zone.set('own.example', [PUBLIC, '127.0.0.1']);
-    await run(t.testdir(), '', `http://own.example:${port}/ URL=100,/dev/null Delay=0`);
-    t.same(connections, []);
-    zone.set('own.example', ['127.0.0.1']);
-    const { counts } = await run(t.testdir(), '', `http://own.example:${port}/ URL=100,/dev/null Delay=0`);
-    t.match(counts, { summarized: 1 }, 'a RootNode that names a private host is gathered');
-    t.same(connections, ['GET /robots.txt HTTP/1.1', 'GET / HTTP/1.1']);
-  },
-);
+t.test('G-174: a RootNode that was public at the start is not followed to a private address', async (t) => {
+  const { port, connections } = await victim(t);
+  zone.set('own.example', [PUBLIC, '127.0.0.1']);
+  await run(t.testdir(), '', `http://own.example:${port}/ URL=100,/dev/null Delay=0`);
+  t.same(connections, []);
+  zone.set('own.example', ['127.0.0.1']);
+  const { counts } = await run(t.testdir(), '', `http://own.example:${port}/ URL=100,/dev/null Delay=0`);
+  t.match(counts, { summarized: 1 }, 'a RootNode that names a private host is gathered');
+  t.same(connections, ['GET /robots.txt HTTP/1.1', 'GET / HTTP/1.1']);
+});
 
-t.test(
-  'G-174: robots.txt has the allowance of the document; requests with and without it do not share an attempt',
-  async (t) => {
-    const { port, connections } = await victim(t);
-    zone.set('rebind.example', ['127.0.0.1']);
-    await using fetcher = createFetcher({ userAgent: 'x' });
-    const robots = new RobotsFiles({ fetcher, timeoutMs: 5000 });
-    const settings = crawlSettingsSchema.parse({ minDelayMs: 0 });
-    const origin = `http://rebind.example:${port}`;
-    const [strict, free] = await Promise.allSettled([
-      robots.fetch(origin, settings, never, true),
-      robots.fetch(origin, settings, never, false),
-    ]);
-    t.match(strict, { status: 'rejected', reason: { code: 'ERR_REFUSED' } });
-    t.match(free, { status: 'fulfilled', value: { status: 200 } });
-    t.equal(connections.length, 1);
-    t.equal(robots.get(origin, settings)?.state, 'rules');
-  },
-);
+t.test('G-174: robots.txt has the allowance of its document, and attempts of its own', async (t) => {
+  const { port, connections } = await victim(t);
+  zone.set('rebind.example', ['127.0.0.1']);
+  await using fetcher = createFetcher({ userAgent: 'x' });
+  const robots = new RobotsFiles({ fetcher, timeoutMs: 5000 });
+  const settings = crawlSettingsSchema.parse({ minDelayMs: 0 });
+  const origin = `http://rebind.example:${port}`;
+  const [strict, free] = await Promise.allSettled([
+    robots.fetch(origin, settings, never, true),
+    robots.fetch(origin, settings, never, false),
+  ]);
+  t.match(strict, { status: 'rejected', reason: { code: 'ERR_REFUSED' } });
+  t.match(free, { status: 'fulfilled', value: { status: 200 } });
+  t.equal(connections.length, 1);
+  t.equal(robots.get(origin, settings)?.state, 'rules');
+});
 
 const PRIVATE_FORMS = `
   0.0.0.0 0.1.2.3 10.0.0.5 100.64.0.1 100.127.255.254 127.0.0.1 127.1.2.3 169.254.169.254 172.16.0.1 172.31.255.255 192.0.0.8

@@ -3,8 +3,6 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { createLoggerOn, TcpHost } from '../../servers/host/index.js';
-import { createApplication, listenOn } from '../../servers/web/application.js';
-import { sendLine } from '../../servers/web/replies.js';
 import { ManualClock, nextTurn, passTime, timerOf, until } from '../helpers/manual-clock.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { openBroker, serveBroker } from '../servers/broker/helpers.js';
@@ -12,6 +10,7 @@ import { entry, startGatherd, waitForDisconnects } from '../servers/gatherd/help
 import { serveFixture } from '../servers/refererd/helpers.js';
 import { publishFixture } from '../storage/references/fixture.js';
 import { ask, dial, dialMany } from './sockets.js';
+import { servePages } from './web-servers.js';
 
 t.test('a peer that reads nothing is cut, although it goes on sending', async (t) => {
   const entries = Array.from({ length: 200 }, (_, i) =>
@@ -114,37 +113,26 @@ async function serveEndlessly(
   return { port: host.address.port, failure };
 }
 
-t.test(
-  'a page whose reader accepts nothing is cut, and a request that trickles in has a deadline',
-  async (t) => {
-    const app = await createApplication({
-      headers: {},
-      hostNames: () => ({ names: [] }),
-      assets: [],
-      bodies: 'none',
-      requestTimeoutMs: 400,
-      connections: { maxConnections: 10, drainTimeoutMs: 400 },
-      notFound: (_request, reply) => sendLine(reply, 404, 'not found'),
-      failed: ({ reply, status }) => sendLine(reply, status, 'failed'),
-      routes: (app) => void app.get('/', (_request, reply) => reply.send(Buffer.alloc(64 << 20))),
-    });
-    t.teardown(() => app.close());
-    const { port } = await listenOn(app, { host: '127.0.0.1', port: 0 }, 'pages');
-    const serverSide = new Promise<Socket>((resolve) => app.server.once('connection', resolve));
-    const reader = await dial(t, port);
-    reader.pause();
-    reader.write('GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
-    await once(await serverSide, 'close');
-    t.pass('the reader is cut');
-    const writer = await dial(t, port);
-    writer.resume();
-    writer.write('GET / HTTP/1.1\r\n');
-    const timer = setInterval(() => writer.write('X: y\r\n'), 20);
-    t.teardown(() => clearInterval(timer));
-    await once(writer, 'close');
-    t.pass('the writer is cut');
-  },
-);
+t.test('a page whose reader accepts nothing is cut, and a trickling request has a deadline', async (t) => {
+  const { app, port } = await servePages(t, {
+    requestTimeoutMs: 400,
+    connections: { maxConnections: 10, drainTimeoutMs: 400 },
+    routes: (app) => void app.get('/', (_request, reply) => reply.send(Buffer.alloc(64 << 20))),
+  });
+  const serverSide = new Promise<Socket>((resolve) => app.server.once('connection', resolve));
+  const reader = await dial(t, port);
+  reader.pause();
+  reader.write('GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
+  await once(await serverSide, 'close');
+  t.pass('the reader is cut');
+  const writer = await dial(t, port);
+  writer.resume();
+  writer.write('GET / HTTP/1.1\r\n');
+  const timer = setInterval(() => writer.write('X: y\r\n'), 20);
+  t.teardown(() => clearInterval(timer));
+  await once(writer, 'close');
+  t.pass('the writer is cut');
+});
 
 t.test('a request that arrives byte by byte has a deadline: gatherd, Broker, SSTP, HTTP', async (t) => {
   const clock = new ManualClock();

@@ -3,7 +3,6 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import t from 'tap';
-import { PLAIN_NODE } from '../helpers/plain-node.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 
 const HOST = new URL('../../servers/host/index.js', import.meta.url).href;
@@ -28,7 +27,7 @@ async function start(code: string, limitMs = LIMIT_MS): Promise<Program> {
     const stop = new StopSignal({ limit: { program: 'example', limitMs: ${limitMs} } });
     const ready = () => console.log('ready');
     ${code}`;
-  const child = spawn('env', [...PLAIN_NODE, '--input-type=module', '-e', source], {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', source], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stderr = '';

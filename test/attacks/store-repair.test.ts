@@ -4,12 +4,11 @@ import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promi
 import { join } from 'node:path';
 import { ClassicLevel } from 'classic-level';
 import t from 'tap';
-import { SoifObject } from '../../protocols/soif/index.js';
 import { checkStores, repairStores } from '../../storage/check/index.js';
 import { BrokerStore, GathererStore } from '../../storage/index.js';
 import { cli } from '../helpers/cli.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
-import { soif, summary } from '../storage/helpers.js';
+import { changeOf, GATHERER, summary } from '../storage/helpers.js';
 
 const NOW = 1_000_000_000;
 const OBJECTS = 400;
@@ -21,21 +20,13 @@ function words(i: number): string {
 async function fillBroker(directory: string): Promise<void> {
   for (let round = 0; round < 2; round++) {
     await using store = await BrokerStore.open(join(directory, 'store'), { now: () => NOW });
-    const changes = Array.from({ length: OBJECTS / 2 }, (_, i) => {
-      const url = `http://${i}.test/${round}`;
-      const attributes = {
-        'Gatherer-Name': 'G',
-        'Gatherer-Host': 'g',
-        'Gatherer-Version': '1',
+    const changes = Array.from({ length: OBJECTS / 2 }, (_, i) =>
+      changeOf('update', `http://${i}.test/${round}`, {
+        ...GATHERER,
         'Update-Time': String(NOW),
         Title: words(i),
-      };
-      return {
-        kind: 'update' as const,
-        object: SoifObject.of('FILE', url, Object.entries(attributes)),
-        bytes: soif(url, attributes),
-      };
-    });
+      }),
+    );
     await store.apply(changes, { key: 'p', last: NOW });
   }
 }

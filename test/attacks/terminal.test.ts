@@ -18,7 +18,6 @@ import { LEVEL } from '../../servers/refererd/level.js';
 import { FileLog } from '../../servers/refererd/log.js';
 import { PROGRAM } from '../helpers/cli.js';
 import { freePort } from '../helpers/daemon.js';
-import { PLAIN_NODE } from '../helpers/plain-node.js';
 import { Site } from '../helpers/site.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { document, NOW, openBroker, ScriptedGatherd, serveBroker } from '../servers/broker/helpers.js';
@@ -26,6 +25,7 @@ import { document, NOW, openBroker, ScriptedGatherd, serveBroker } from '../serv
 /** A folder to gather. */
 const DOCUMENTS = join(dirname(fileURLToPath(import.meta.resolve('#package.json'))), 'test', 'attacks');
 const HAS_SCRIPT = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0;
+const NEEDS_SCRIPT = { skip: !HAS_SCRIPT && 'script(1) is missing' };
 
 /** Sets the title, colors, moves the cursor, reports the terminal, in 7-bit, 8-bit and UTF-8 form; reorders text. */
 const EVIL = '\x1b]0;owned\x07\x1b[31m\x1b[6n\u009b5n\x9bA\u202egpj\x08\x7f\u200f';
@@ -52,8 +52,8 @@ function run(program: string, args: readonly string[]): Promise<Ended> {
 
 const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 const onTerminal = (args: readonly string[]): Promise<Ended> =>
-  run('script', ['-qec', ['env', ...PLAIN_NODE, PROGRAM, ...args].map(quoted).join(' '), '/dev/null']);
-const toPipe = (args: readonly string[]): Promise<Ended> => run('env', [...PLAIN_NODE, PROGRAM, ...args]);
+  run('script', ['-qec', [process.execPath, PROGRAM, ...args].map(quoted).join(' '), '/dev/null']);
+const toPipe = (args: readonly string[]): Promise<Ended> => run(process.execPath, [PROGRAM, ...args]);
 
 /** Whether a terminal would obey any of the bytes. */
 function isHarmless(bytes: Buffer): boolean {
@@ -68,115 +68,104 @@ function withoutStyle(bytes: Buffer): Buffer {
   return Buffer.from(bytes.toString('latin1').replace(/\x1b\[(?:1|22|32|39)m/g, ''), 'latin1');
 }
 
-t.test(
-  'no command obeys the control characters of others on a terminal; pipes get the exact bytes',
-  { skip: !HAS_SCRIPT && 'script(1) is missing' },
-  async (t) => {
-    const gatherd = await ScriptedGatherd.listen();
-    t.teardown(() => gatherd.close());
-    gatherd.documents = [
-      {
-        updateTime: NOW - 1000,
-        text: document(URL, { Title: `wheat ${EVIL}`, 'URL-References': `http://h.example/${EVIL}` }),
-      },
-    ];
-    const fixture = await openBroker(t, { points: [gatherd.point(0)] });
-    await fixture.broker.collect();
-    const server = await serveBroker(t, fixture);
-    const broker = `127.0.0.1:${server.address.port}`;
-    await using site = await Site.start({ '/x.txt': EVIL });
-    const directory = await temporaryDirectory(t);
-    const file = join(directory, 'objects.soif');
-    writeFileSync(
-      file,
-      `${gatherd.documents[0]!.text}@FILE { http://h.example/${EVIL}\nTitle{5}:\tx\u009bA\n}\n`,
+t.test('no command obeys control characters; pipes get the exact bytes', NEEDS_SCRIPT, async (t) => {
+  const gatherd = await ScriptedGatherd.listen();
+  t.teardown(() => gatherd.close());
+  gatherd.documents = [
+    {
+      updateTime: NOW - 1000,
+      text: document(URL, { Title: `wheat ${EVIL}`, 'URL-References': `http://h.example/${EVIL}` }),
+    },
+  ];
+  const fixture = await openBroker(t, { points: [gatherd.point(0)] });
+  await fixture.broker.collect();
+  const server = await serveBroker(t, fixture);
+  const broker = `127.0.0.1:${server.address.port}`;
+  await using site = await Site.start({ '/x.txt': EVIL });
+  const directory = await temporaryDirectory(t);
+  const file = join(directory, 'objects.soif');
+  writeFileSync(
+    file,
+    `${gatherd.documents[0]!.text}@FILE { http://h.example/${EVIL}\nTitle{5}:\tx\u009bA\n}\n`,
+  );
+  const evilServer = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.end(`111 - ${EVIL}\n`);
+  });
+  const evilPort = await freePort();
+  evilServer.listen(evilPort, '127.0.0.1');
+  t.teardown(() => evilServer.close());
+
+  const commands: (readonly [args: readonly string[], raw: boolean])[] = [
+    [['bulk', broker], true],
+    [['soif', 'cat', file], true],
+    [['soif', 'cat', '--json', file], true],
+    [['soif', 'convert', '--to', 'jsonl', file], true],
+    [['print-attr', 'Title', file], true],
+    [['print-template', '--no-print-time', file], true],
+    [['brkclient', '127.0.0.1', String(server.address.port), '#USER #desc #END wheat'], true],
+    [['urlget', '--no-cache', `${site.url}/x.txt`], true],
+    [['query', broker, 'wheat'], false],
+    [['brkclient', '127.0.0.1', String(evilPort), '#USER #END x'], true],
+    [['query', `127.0.0.1:${evilPort}`, 'x'], false],
+    [['gather', '127.0.0.1', String(evilPort)], false],
+  ];
+  for (const [args, hasRaw] of commands) {
+    const name = args.join(' ').replace(directory, '').slice(0, 60);
+    const shown = await onTerminal(args);
+    t.ok(shown.bytes.length > 0, `${name}: something is shown`);
+    t.ok(
+      isHarmless(withoutStyle(shown.bytes)),
+      `${name}: ${JSON.stringify(shown.bytes.toString('utf8')).slice(0, 200)}`,
     );
-    const evilServer = createServer((socket) => {
-      socket.on('error', () => {});
-      socket.end(`111 - ${EVIL}\n`);
-    });
-    const evilPort = await freePort();
-    evilServer.listen(evilPort, '127.0.0.1');
-    t.teardown(() => evilServer.close());
-
-    const commands: (readonly [args: readonly string[], raw: boolean])[] = [
-      [['bulk', broker], true],
-      [['soif', 'cat', file], true],
-      [['soif', 'cat', '--json', file], true],
-      [['soif', 'convert', '--to', 'jsonl', file], true],
-      [['print-attr', 'Title', file], true],
-      [['print-template', '--no-print-time', file], true],
-      [['brkclient', '127.0.0.1', String(server.address.port), '#USER #desc #END wheat'], true],
-      [['urlget', '--no-cache', `${site.url}/x.txt`], true],
-      [['query', broker, 'wheat'], false],
-      [['brkclient', '127.0.0.1', String(evilPort), '#USER #END x'], true],
-      [['query', `127.0.0.1:${evilPort}`, 'x'], false],
-      [['gather', '127.0.0.1', String(evilPort)], false],
-    ];
-    for (const [args, hasRaw] of commands) {
-      const name = args.join(' ').replace(directory, '').slice(0, 60);
-      const shown = await onTerminal(args);
-      t.ok(shown.bytes.length > 0, `${name}: something is shown`);
-      t.ok(
-        isHarmless(withoutStyle(shown.bytes)),
-        `${name}: ${JSON.stringify(shown.bytes.toString('utf8')).slice(0, 200)}`,
-      );
-      if (!hasRaw) continue;
-      t.match(shown.bytes.toString('utf8'), /\^\[|\\u001b|<U\+/, `${name}: it is visible`);
-      const piped = await toPipe(args);
-      t.ok(
-        piped.bytes.includes(args.includes('--json') || args.includes('jsonl') ? '\u009b' : '\x1b'),
-        `${name}: a pipe gets it unchanged`,
-      );
-      if (!['print-attr', 'urlget'].includes(args[0]!)) continue;
-      const raw = await onTerminal([...args, '--raw']);
-      t.ok(raw.bytes.includes(EVIL.slice(0, 20)), `${name}: --raw shows it unchanged`);
-    }
-  },
-);
-
-t.test(
-  'names of files and words of the command line neither control a terminal nor begin a line of a message',
-  { skip: !HAS_SCRIPT && 'script(1) is missing' },
-  async (t) => {
-    const directory = await temporaryDirectory(t);
-    const names = [`x${EVIL}.txt`, 'y\nessence: forged.txt', 'z\u2028\u061c.gz'].map((name) =>
-      join(directory, name.replaceAll('/', '_')),
+    if (!hasRaw) continue;
+    t.match(shown.bytes.toString('utf8'), /\^\[|\\u001b|<U\+/, `${name}: it is visible`);
+    const piped = await toPipe(args);
+    t.ok(
+      piped.bytes.includes(args.includes('--json') || args.includes('jsonl') ? '\u009b' : '\x1b'),
+      `${name}: a pipe gets it unchanged`,
     );
-    for (const name of names) writeFileSync(name, '<title>wheat</title>');
-    const commands: (readonly string[])[] = [
-      ['essence', '--verbose', ...names],
-      ['essence', '--explain', '--type-only', ...names],
-      ['essence', '--json', '--verbose', ...names],
-      [`frobnicate${EVIL}`],
-      ['query', `--frobnicate${EVIL}`],
-    ];
-    for (const args of commands) {
-      const name = args.join(' ').replaceAll(directory, '').slice(0, 60);
-      const { bytes } = await onTerminal(args);
-      t.ok(bytes.length > 0, `${name}: something is shown`);
-      t.ok(isHarmless(bytes), `${name}: ${JSON.stringify(bytes.toString('utf8')).slice(0, 400)}`);
-      t.notMatch(bytes.toString('utf8'), /^essence: forged/m, `${name}: no line is forged`);
-    }
-  },
-);
+    if (!['print-attr', 'urlget'].includes(args[0]!)) continue;
+    const raw = await onTerminal([...args, '--raw']);
+    t.ok(raw.bytes.includes(EVIL.slice(0, 20)), `${name}: --raw shows it unchanged`);
+  }
+});
 
-t.test(
-  'JSON on standard output and lines of logs contain no marks of writing direction and no controls',
-  (t) => {
-    const value = { url: `http://h.example/${EVIL}\u2028` };
-    const json = printableJson(value);
-    t.same(JSON.parse(json), value, 'the value is the same');
-    t.ok(isHarmless(Buffer.from(json)));
-    const lines: string[] = [];
-    const log = createLoggerOn(harvestLines({ write: (line) => void lines.push(line) }), { program: 'x' });
-    log.info(`a${EVIL}\n991122 10:00:00: forged\u2028b`);
-    t.equal(lines.length, 1);
-    t.ok(isHarmless(Buffer.from(lines.join('').replace(/\n$/, ''))), String(lines[0]));
-    t.notMatch(lines.join('').slice(0, -1), /\n/);
-    t.end();
-  },
-);
+t.test('names and words neither control a terminal nor begin a line', NEEDS_SCRIPT, async (t) => {
+  const directory = await temporaryDirectory(t);
+  const names = [`x${EVIL}.txt`, 'y\nessence: forged.txt', 'z\u2028\u061c.gz'].map((name) =>
+    join(directory, name.replaceAll('/', '_')),
+  );
+  for (const name of names) writeFileSync(name, '<title>wheat</title>');
+  const commands: (readonly string[])[] = [
+    ['essence', '--verbose', ...names],
+    ['essence', '--explain', '--type-only', ...names],
+    ['essence', '--json', '--verbose', ...names],
+    [`frobnicate${EVIL}`],
+    ['query', `--frobnicate${EVIL}`],
+  ];
+  for (const args of commands) {
+    const name = args.join(' ').replaceAll(directory, '').slice(0, 60);
+    const { bytes } = await onTerminal(args);
+    t.ok(bytes.length > 0, `${name}: something is shown`);
+    t.ok(isHarmless(bytes), `${name}: ${JSON.stringify(bytes.toString('utf8')).slice(0, 400)}`);
+    t.notMatch(bytes.toString('utf8'), /^essence: forged/m, `${name}: no line is forged`);
+  }
+});
+
+t.test('JSON on standard output and lines of logs have no controls and no marks of direction', (t) => {
+  const value = { url: `http://h.example/${EVIL}\u2028` };
+  const json = printableJson(value);
+  t.same(JSON.parse(json), value, 'the value is the same');
+  t.ok(isHarmless(Buffer.from(json)));
+  const lines: string[] = [];
+  const log = createLoggerOn(harvestLines({ write: (line) => void lines.push(line) }), { program: 'x' });
+  log.info(`a${EVIL}\n991122 10:00:00: forged\u2028b`);
+  t.equal(lines.length, 1);
+  t.ok(isHarmless(Buffer.from(lines.join('').replace(/\n$/, ''))), String(lines[0]));
+  t.notMatch(lines.join('').slice(0, -1), /\n/);
+  t.end();
+});
 
 t.test('JSON lines of a log on standard error, the file, and every other log are harmless too', async (t) => {
   const directory = await temporaryDirectory(t);
@@ -236,36 +225,33 @@ async function failTwice(): Promise<void> {
   throw new ConnectionError('h.example: connection refused');
 }
 
-t.test(
-  'an error that was suppressed while closing is named, with the one that caused the close',
-  async (t) => {
-    const error: unknown = await failTwice().catch((thrown: unknown) => thrown);
-    t.equal(messageOf(error), 'h.example: connection refused; then: the store cannot be closed: no space');
-    t.equal(isExpected(error), true);
-    t.equal(exitStatusOf(error), EXIT.failure);
-    t.match(errorsIn(error), [{ code: 'ERR_CONNECTION' }, { code: 'ERR_STORAGE' }]);
-    const usage = Object.assign(new Error('An error was suppressed during disposal.'), {
-      name: 'SuppressedError',
-      error: new StorageError('b'),
-      suppressed: new UsageError('a'),
-    });
-    t.equal(exitStatusOf(usage), EXIT.usage, 'the first error decides');
-    t.equal(isExpected(Object.assign(usage, { suppressed: new TypeError('x') })), false, 'a bug stays a bug');
-    t.equal(
-      messageOf(new AggregateError([new Error('a'), new Error('b')], '2 resources failed to close')),
-      'a; then: b',
-    );
-    const lines: string[] = [];
-    const log = createLoggerOn(harvestLines({ write: (line) => void lines.push(line) }), {
-      program: 'broker',
-    });
-    log.error({ err: error }, 'Collection failed');
-    t.match(
-      lines[0],
-      /Collection failed \(h\.example: connection refused; then: the store cannot be closed: no space\)/,
-    );
-  },
-);
+t.test('an error that is suppressed while closing is named, with the one that caused it', async (t) => {
+  const error: unknown = await failTwice().catch((thrown: unknown) => thrown);
+  t.equal(messageOf(error), 'h.example: connection refused; then: the store cannot be closed: no space');
+  t.equal(isExpected(error), true);
+  t.equal(exitStatusOf(error), EXIT.failure);
+  t.match(errorsIn(error), [{ code: 'ERR_CONNECTION' }, { code: 'ERR_STORAGE' }]);
+  const usage = Object.assign(new Error('An error was suppressed during disposal.'), {
+    name: 'SuppressedError',
+    error: new StorageError('b'),
+    suppressed: new UsageError('a'),
+  });
+  t.equal(exitStatusOf(usage), EXIT.usage, 'the first error decides');
+  t.equal(isExpected(Object.assign(usage, { suppressed: new TypeError('x') })), false, 'a bug stays a bug');
+  t.equal(
+    messageOf(new AggregateError([new Error('a'), new Error('b')], '2 resources failed to close')),
+    'a; then: b',
+  );
+  const lines: string[] = [];
+  const log = createLoggerOn(harvestLines({ write: (line) => void lines.push(line) }), {
+    program: 'broker',
+  });
+  log.error({ err: error }, 'Collection failed');
+  t.match(
+    lines[0],
+    /Collection failed \(h\.example: connection refused; then: the store cannot be closed: no space\)/,
+  );
+});
 
 t.test('files that hold passwords are readable by their owner only', async (t) => {
   const data = await temporaryDirectory(t);

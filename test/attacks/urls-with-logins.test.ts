@@ -25,38 +25,35 @@ async function isOpen(root: string, directory: string): Promise<boolean> {
   return true;
 }
 
-t.test(
-  'G-81: published generations and the clones of their readers are as private as the working store',
-  async (t) => {
-    await using site = await Site.start({ '/': page('Start', ['/b']), '/b': page('B', []) });
-    const directory = join(await temporaryDirectory(t), 'data');
-    const url = site.url.replace('http://', 'http://ann:s3cret@');
-    const { config } = parseGathererConf(
-      `Gatherer-Name: Test\nAccess-Delay: 0\n<RootNodes>\n${url}/\n</RootNodes>\n`,
-      'test.cf',
-      {},
-    );
-    await using gatherer = await Gatherer.open({ directory, config, essenceWorkers: 0 });
-    await gatherer.run(new AbortController().signal);
-    await gatherer.publish();
-    const generations = new Generations(join(directory, 'generations'));
-    await using snapshot = await generations.open();
-    t.ok(snapshot.count > 0, 'there are objects');
-    const found = await databases(directory);
-    t.ok(
-      found.some((path) => path.includes('readers')),
-      'a reader has a clone',
-    );
-    t.ok(
-      found.some((path) => /generations.\d+$/.test(path)),
-      'a generation is published',
-    );
-    for (const path of found) {
-      if (path.includes('references')) continue;
-      t.notOk(await isOpen(directory, path), path.slice(directory.length));
-    }
-  },
-);
+t.test('G-81: generations and the clones of their readers are as private as the working store', async (t) => {
+  await using site = await Site.start({ '/': page('Start', ['/b']), '/b': page('B', []) });
+  const directory = join(await temporaryDirectory(t), 'data');
+  const url = site.url.replace('http://', 'http://ann:s3cret@');
+  const { config } = parseGathererConf(
+    `Gatherer-Name: Test\nAccess-Delay: 0\n<RootNodes>\n${url}/\n</RootNodes>\n`,
+    'test.cf',
+    {},
+  );
+  await using gatherer = await Gatherer.open({ directory, config, essenceWorkers: 0 });
+  await gatherer.run(new AbortController().signal);
+  await gatherer.publish();
+  const generations = new Generations(join(directory, 'generations'));
+  await using snapshot = await generations.open();
+  t.ok(snapshot.count > 0, 'there are objects');
+  const found = await databases(directory);
+  t.ok(
+    found.some((path) => path.includes('readers')),
+    'a reader has a clone',
+  );
+  t.ok(
+    found.some((path) => /generations.\d+$/.test(path)),
+    'a generation is published',
+  );
+  for (const path of found) {
+    if (path.includes('references')) continue;
+    t.notOk(await isOpen(directory, path), path.slice(directory.length));
+  }
+});
 
 t.test('G-81: what urlget says about a URL does not contain its login', async (t) => {
   await using site = await Site.start({ '/': page('Start', []) });

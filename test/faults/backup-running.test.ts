@@ -9,7 +9,7 @@ import t from 'tap';
 import { backUp, restore } from '../../storage/backup/index.js';
 import { checkStores } from '../../storage/check/index.js';
 import { GathererStore } from '../../storage/index.js';
-import { CliProcess, cli } from '../helpers/cli.js';
+import { ANY_PORTS, CliProcess, cli } from '../helpers/cli.js';
 import { EventCount } from '../helpers/event-count.js';
 import { byTier } from '../helpers/seed.js';
 import { page, Site } from '../helpers/site.js';
@@ -118,8 +118,7 @@ t.test('run, backed up while it gathers and collects; the backup is restored and
     ),
   });
   const data = join(directory, 'data');
-  const ports = ['gatherd', 'broker', 'web', 'references'].flatMap((name) => [`--${name}-port`, '0']);
-  const options = ['--delay', '0', '--urls', '1000', ...ports];
+  const options = ['--delay', '0', '--urls', '1000', ...ANY_PORTS];
   const running = new CliProcess(['run', `${site.url}/`, '--data', data, ...options]);
   t.teardown(() => running.kill('SIGKILL'));
   const copies: string[] = [];

@@ -80,64 +80,58 @@ t.test('BT-26: two brokers that collect from each other converge', async (t) => 
   t.same(await listContents(b), await listContents(a));
 });
 
-t.test(
-  'BT-25 to BT-27: a ring of three brokers converges after updates, refreshes and deletions',
-  async (t) => {
-    const clock = new Clock();
-    const [a, b, c] = await startThree(t, clock);
-    b.points.push(pointAt(a, 5));
-    c.points.push(pointAt(b, 5));
-    a.points.push(pointAt(c, 5));
-    const all = [a, b, c];
-    await applyChanges(a, ...[1, 2, 3].map((n) => update(n, NOW - 100)));
-    await applyChanges(b, ...[4, 5].map((n) => update(n, NOW - 100)));
-    await applyChanges(c, ...[6, 2].map((n) => update(n, NOW - 100)));
-    await collectRound(clock, all);
-    await collectRound(clock, all);
-    t.same(await collectRound(clock, all), [0, 0, 0], 'no change circulates forever');
-    t.same(await listContents(a), ['1 -100', '2 -100', '3 -100', '4 -100', '5 -100', '6 -100']);
-    await applyChanges(a, deletion(4, NOW));
-    await applyChanges(b, update(1, NOW, 'new'));
-    await applyChanges(c, refresh(2, NOW));
-    await collectRound(clock, all);
-    await collectRound(clock, all);
-    t.same(await collectRound(clock, all), [0, 0, 0]);
-    const removals = all.map(({ broker }) => broker.store.removals);
-    t.same(removals, [1, 1, 1], 'each broker records the deletion once');
-    for (const peer of all) {
-      t.same(await listContents(peer), ['1 0', '2 0', '3 -100', '5 -100', '6 -100']);
-      t.equal(await digestOf(peer), await digestOf(a));
-    }
-  },
-);
+t.test('BT-25 to BT-27: a ring of three converges after updates, refreshes and deletions', async (t) => {
+  const clock = new Clock();
+  const [a, b, c] = await startThree(t, clock);
+  b.points.push(pointAt(a, 5));
+  c.points.push(pointAt(b, 5));
+  a.points.push(pointAt(c, 5));
+  const all = [a, b, c];
+  await applyChanges(a, ...[1, 2, 3].map((n) => update(n, NOW - 100)));
+  await applyChanges(b, ...[4, 5].map((n) => update(n, NOW - 100)));
+  await applyChanges(c, ...[6, 2].map((n) => update(n, NOW - 100)));
+  await collectRound(clock, all);
+  await collectRound(clock, all);
+  t.same(await collectRound(clock, all), [0, 0, 0], 'no change circulates forever');
+  t.same(await listContents(a), ['1 -100', '2 -100', '3 -100', '4 -100', '5 -100', '6 -100']);
+  await applyChanges(a, deletion(4, NOW));
+  await applyChanges(b, update(1, NOW, 'new'));
+  await applyChanges(c, refresh(2, NOW));
+  await collectRound(clock, all);
+  await collectRound(clock, all);
+  t.same(await collectRound(clock, all), [0, 0, 0]);
+  const removals = all.map(({ broker }) => broker.store.removals);
+  t.same(removals, [1, 1, 1], 'each broker records the deletion once');
+  for (const peer of all) {
+    t.same(await listContents(peer), ['1 0', '2 0', '3 -100', '5 -100', '6 -100']);
+    t.equal(await digestOf(peer), await digestOf(a));
+  }
+});
 
-t.test(
-  'SOIF-8.4, BT-27: a deleted object does not return from a third broker that still has it',
-  async (t) => {
-    const clock = new Clock();
-    const [a, b, c] = await startThree(t, clock);
-    await applyChanges(a, update(1, NOW - 100), update(2, NOW - 100));
-    await applyChanges(c, update(1, NOW - 100), update(2, NOW - 100), update(3, NOW - 100));
-    b.points.push(pointAt(a, 5));
-    await collectRound(clock, [b]);
-    await applyChanges(a, deletion(1, NOW - 50), deletion(2, NOW - 50));
-    // b never had this object and receives its deletion first.
-    await applyChanges(a, update(3, NOW - 100));
-    clock.advance(5);
-    await applyChanges(a, deletion(3, NOW - 50));
-    await collectRound(clock, [b]);
-    t.same(await listContents(b), []);
-    // Now b collects from c, which knows no deletions: it has the same objects, and a later version of one.
-    await applyChanges(c, update(2, NOW - 40));
-    b.points.push(pointAt(c, 4));
-    await collectRound(clock, [b]);
-    t.same(await listContents(b), ['2 -40'], 'only the later version of the object is stored');
-    t.equal(b.broker.store.removals, 2);
-    // An update from the Gatherer itself is stored although the object was deleted.
-    await applyChanges(b, update(1, NOW - 100));
-    t.same(await listContents(b), ['1 -100', '2 -40']);
-  },
-);
+t.test('SOIF-8.4, BT-27: a deleted object does not return from a third broker that has it', async (t) => {
+  const clock = new Clock();
+  const [a, b, c] = await startThree(t, clock);
+  await applyChanges(a, update(1, NOW - 100), update(2, NOW - 100));
+  await applyChanges(c, update(1, NOW - 100), update(2, NOW - 100), update(3, NOW - 100));
+  b.points.push(pointAt(a, 5));
+  await collectRound(clock, [b]);
+  await applyChanges(a, deletion(1, NOW - 50), deletion(2, NOW - 50));
+  // b never had this object and receives its deletion first.
+  await applyChanges(a, update(3, NOW - 100));
+  clock.advance(5);
+  await applyChanges(a, deletion(3, NOW - 50));
+  await collectRound(clock, [b]);
+  t.same(await listContents(b), []);
+  // Now b collects from c, which knows no deletions: it has the same objects, and a later version of one.
+  await applyChanges(c, update(2, NOW - 40));
+  b.points.push(pointAt(c, 4));
+  await collectRound(clock, [b]);
+  t.same(await listContents(b), ['2 -40'], 'only the later version of the object is stored');
+  t.equal(b.broker.store.removals, 2);
+  // An update from the Gatherer itself is stored although the object was deleted.
+  await applyChanges(b, update(1, NOW - 100));
+  t.same(await listContents(b), ['1 -100', '2 -40']);
+});
 
 t.test('SOIF-8.4: a deletion from a peer does not delete a newer object', async (t) => {
   const clock = new Clock();

@@ -11,7 +11,6 @@ import { BulkClient } from '../../clients/bulk/index.js';
 import { decodeSoif } from '../../protocols/soif/index.js';
 import { freePort } from '../helpers/daemon.js';
 import { EventCount } from '../helpers/event-count.js';
-import { PLAIN_NODE } from '../helpers/plain-node.js';
 import { Random } from '../helpers/random.js';
 import { byTier, SEED } from '../helpers/seed.js';
 import { document, ScriptedGatherd, soif } from '../servers/broker/helpers.js';
@@ -40,8 +39,8 @@ interface RingMember {
 }
 
 function start(member: Omit<RingMember, 'child' | 'progress' | 'ended'>): RingMember {
-  const argv = [...PLAIN_NODE, CHILD, member.directory, String(member.port), JSON.stringify(member.points)];
-  const child = spawn('env', argv, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const argv = [CHILD, member.directory, String(member.port), JSON.stringify(member.points)];
+  const child = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'inherit'] });
   const progress = new EventCount();
   child.stdout?.on('data', (bytes: Buffer) => progress.add(bytes.length));
   const ended = once(child, 'exit').then(([code]) => {

@@ -1,8 +1,7 @@
 // kill -9 at random moments of one crawl: the result equals that of an uninterrupted crawl, and few pages are fetched twice (CRAWL-17).
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
@@ -15,9 +14,9 @@ import { readProgress } from '../../servers/gatherer/root-limits.js';
 import { GathererStore } from '../../storage/index.js';
 import { SEEN_KINDS, type SeenKind } from '../../storage/seen/index.js';
 import { EventCount } from '../helpers/event-count.js';
-import { PLAIN_NODE } from '../helpers/plain-node.js';
 import { Random } from '../helpers/random.js';
 import { byTier, SEED } from '../helpers/seed.js';
+import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { RecordingSite } from './crawl-kill-site.js';
 
 const CHILD = fileURLToPath(new URL('crawl-kill-child.js', import.meta.url));
@@ -44,7 +43,7 @@ class ProcessSequence {
   }
 
   #spawn(): ChildProcess {
-    return spawn('env', [...PLAIN_NODE, CHILD, ...this.argv], { stdio: ['pipe', 'pipe', 'inherit'] });
+    return spawn(process.execPath, [CHILD, ...this.argv], { stdio: ['pipe', 'pipe', 'inherit'] });
   }
 
   /** Lets the loaded process run, and loads another one unless it is the last. */
@@ -76,9 +75,8 @@ interface CrawlSetup {
 }
 
 /** Writes the order and the configuration of a crawl of the site to a temporary directory. */
-function setUp(t: Test, site: RecordingSite, order: CrawlOrderInput): CrawlSetup {
-  const directory = mkdtempSync(join(tmpdir(), 'harvest-crawl-kill-'));
-  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+async function setUp(t: Test, site: RecordingSite, order: CrawlOrderInput): Promise<CrawlSetup> {
+  const directory = await temporaryDirectory(t);
   const settings = { delayFactor: 0, minDelayMs: 8, maxDelayMs: 8, ...order.settings };
   writeFileSync(join(directory, 'order.json'), JSON.stringify({ ...order, settings }));
   const configuration = join(directory, 'crawl.cf');
@@ -228,7 +226,7 @@ async function compare(
   order: CrawlOrderInput,
   kills: number,
 ): Promise<CrawlSetup> {
-  const setup = setUp(t, site, order);
+  const setup = await setUp(t, site, order);
   const uninterrupted = await crawl(setup, 'uninterrupted', 0);
   const pages = countRequests(site.processes);
   t.same(unnecessaryRequests(site), [], 'the uninterrupted crawl requests each page once');
@@ -278,8 +276,7 @@ for (const seen of byTier<readonly SeenKind[]>([], SEEN_KINDS).filter((kind) => 
 
 t.test(`CRAWL-17.1: kill -9 with logs, journal, WARC files and checkpoints (seed ${SEED})`, async (t) => {
   await using site = await RecordingSite.start(PAGES_PER_KILL * FILE_KILLS);
-  const archive = mkdtempSync(join(tmpdir(), 'harvest-crawl-kill-warc-'));
-  t.teardown(() => rmSync(archive, { recursive: true, force: true }));
+  const archive = await temporaryDirectory(t);
   const order: CrawlOrderInput = {
     recoveryJournal: true,
     checkpointMinutes: 0.005,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { decodeSoif, SoifDecoder } from '../../protocols/soif/index.js';
 import { BrokerStore, Generations } from '../../storage/index.js';
-import { cli, killCli } from '../helpers/cli.js';
+import { ANY_PORTS, cli, killCli } from '../helpers/cli.js';
 import { countNames } from '../helpers/event-count.js';
 import { Random } from '../helpers/random.js';
 import { byTier, SEED } from '../helpers/seed.js';
@@ -56,36 +56,33 @@ async function collectedUrls(data: string): Promise<string[]> {
   return urls.sort();
 }
 
-t.test(
-  `kill -9 at random moments of harvest run: no document is lost or duplicated (seed ${SEED})`,
-  async (t) => {
-    const random = new Random(SEED);
-    await using site = await Site.start(linkedPages());
-    const data = t.testdir();
-    const args = ['run', `${site.url}/p0.html`, '--once', '--delay', '0', '--urls', '1000', '--data', data];
-    const ports = ['gatherd', 'broker', 'web', 'references'].flatMap((name) => [`--${name}-port`, '0']);
-    for (let round = 0; round < KILLS; round++)
-      t.ok(
-        await killCli(site.served.further(random.between(5, 40)), ...args, ...ports),
-        'a run is killed while it gathers',
-      );
-    const published = countNames(
-      t,
-      join(data, 'gatherer', 'generations'),
-      join(data, 'gatherer', 'references'),
+t.test(`kill -9 at random moments of run: no document is lost or duplicated (seed ${SEED})`, async (t) => {
+  const random = new Random(SEED);
+  await using site = await Site.start(linkedPages());
+  const data = t.testdir();
+  const options = ['--once', '--delay', '0', '--urls', '1000', '--data', data, ...ANY_PORTS];
+  const args = ['run', `${site.url}/p0.html`, ...options];
+  for (let round = 0; round < KILLS; round++)
+    t.ok(
+      await killCli(site.served.further(random.between(5, 40)), ...args),
+      'a run is killed while it gathers',
     );
-    const collected = countNames(t, join(data, 'broker', 'store'), join(data, 'broker', 'index'));
-    let killed = 0;
-    for (let round = 0; round < LATE_KILLS; round++) {
-      const names = published.further(random.between(1, 10));
-      const moment = random.once(2) ? names : names.then(() => collected.further(random.between(1, 4)));
-      if (await killCli(moment, ...args, ...ports)) killed++;
-    }
-    t.ok(killed > 0, `${killed} of ${LATE_KILLS} runs were killed while they published or collected`);
-    const last = await cli(...args, ...ports);
-    t.equal(last.code, 0, last.stderr);
-    const expected = Array.from({ length: PAGE_COUNT }, (_, i) => `${site.url}/p${i}.html`).sort();
-    t.same(await exportedUrls(data), expected, 'every document is exported once');
-    t.same(await collectedUrls(data), expected, 'every document is in the broker once');
-  },
-);
+  const published = countNames(
+    t,
+    join(data, 'gatherer', 'generations'),
+    join(data, 'gatherer', 'references'),
+  );
+  const collected = countNames(t, join(data, 'broker', 'store'), join(data, 'broker', 'index'));
+  let killed = 0;
+  for (let round = 0; round < LATE_KILLS; round++) {
+    const names = published.further(random.between(1, 10));
+    const moment = random.once(2) ? names : names.then(() => collected.further(random.between(1, 4)));
+    if (await killCli(moment, ...args)) killed++;
+  }
+  t.ok(killed > 0, `${killed} of ${LATE_KILLS} runs were killed while they published or collected`);
+  const last = await cli(...args);
+  t.equal(last.code, 0, last.stderr);
+  const expected = Array.from({ length: PAGE_COUNT }, (_, i) => `${site.url}/p${i}.html`).sort();
+  t.same(await exportedUrls(data), expected, 'every document is exported once');
+  t.same(await collectedUrls(data), expected, 'every document is in the broker once');
+});

@@ -97,31 +97,28 @@ t.test(`G-171: kill -9 over NNTP (seed ${SEED})`, async (t) => {
 });
 
 const hasVsftpd = existsSync(VSFTPD) && IS_ROOT;
-t.test(
-  `G-171: kill -9 over FTP from vsftpd (seed ${SEED})`,
-  { skip: hasVsftpd ? byTier<string | false>('in verify only', false) : 'needs vsftpd and root' },
-  async (t) => {
-    let ended = false;
-    t.teardown(() => {
-      ended = true;
-    });
-    const directory = scratchDirectory(t);
-    chmodSync(directory, 0o755);
-    const names = Array.from({ length: FILES }, (_, n) => `f${n}.txt`);
-    const files = createTree(join(directory, 'site'), names);
-    const server = await startVsftpd(t, directory, join(directory, 'site'));
-    const root = `ftp://127.0.0.1:${server.port}/`;
-    await checkKilledRuns(t, {
-      root,
-      expected: [...files.keys()].map((path) => root + path.replaceAll(' ', '%20')).sort(),
-      requests: {
-        get count() {
-          return server.log().filter((line) => line.includes('", "RETR')).length;
-        },
-        reached(target) {
-          return waitUntil(() => ended || this.count >= target);
-        },
+const skip = hasVsftpd ? byTier<string | false>('in verify only', false) : 'needs vsftpd and root';
+t.test(`G-171: kill -9 over FTP from vsftpd (seed ${SEED})`, { skip }, async (t) => {
+  let ended = false;
+  t.teardown(() => {
+    ended = true;
+  });
+  const directory = scratchDirectory(t);
+  chmodSync(directory, 0o755);
+  const names = Array.from({ length: FILES }, (_, n) => `f${n}.txt`);
+  const files = createTree(join(directory, 'site'), names);
+  const server = await startVsftpd(t, directory, join(directory, 'site'));
+  const root = `ftp://127.0.0.1:${server.port}/`;
+  await checkKilledRuns(t, {
+    root,
+    expected: [...files.keys()].map((path) => root + path.replaceAll(' ', '%20')).sort(),
+    requests: {
+      get count() {
+        return server.log().filter((line) => line.includes('", "RETR')).length;
       },
-    });
-  },
-);
+      reached(target) {
+        return waitUntil(() => ended || this.count >= target);
+      },
+    },
+  });
+});

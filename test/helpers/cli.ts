@@ -36,17 +36,20 @@ export class CliProcess {
   /**
    * @param variables more variables of the environment
    * @param wrapper a command that runs it, e.g. `prlimit` with its options
+   * @param input what it reads from standard input; default: nothing
    */
   constructor(
     args: readonly string[],
     variables: Readonly<Record<string, string>> = {},
     wrapper: readonly string[] = [],
+    input?: string,
   ) {
     const [command = '', ...words] = [...wrapper, process.execPath, PROGRAM, ...args];
     this.child = spawn(command, words, {
       env: { ...process.env, ...variables },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     });
+    this.child.stdin?.on('error', () => undefined).end(input);
     this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.stdout += text;
       this.#match();

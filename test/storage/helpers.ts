@@ -1,6 +1,14 @@
 // Rows and objects for the tests of the stores.
 
-import type { DocumentRecord, ExportChunk, QueuedUri, Summary } from '../../storage/index.js';
+import { SoifObject } from '../../protocols/soif/index.js';
+import type {
+  CollectedChange,
+  DocumentRecord,
+  ExportChunk,
+  GathererStore,
+  QueuedUri,
+  Summary,
+} from '../../storage/index.js';
 
 /** Returns an object in the layout of SOIF-2.2, encoded without the code under test. */
 export function soif(url: string, attributes: Readonly<Record<string, string>>): Buffer {
@@ -14,6 +22,26 @@ export function soif(url: string, attributes: Readonly<Record<string, string>>):
 export function summary(url: string, updateTime: number, title = 'a title'): Summary {
   const bytes = soif(url, { 'Update-Time': String(updateTime), Title: title });
   return { url, updateTime, timeToLive: 2_419_200, soif: bytes };
+}
+
+/** Writes summaries in one batch. */
+export async function put(store: GathererStore, ...summaries: readonly Summary[]): Promise<void> {
+  const batch = store.batch();
+  for (const one of summaries) batch.putSummary(one);
+  await batch.commit();
+}
+
+/** The attributes of a Gatherer that a Broker requires of an object, besides the Update-Time. */
+export const GATHERER = { 'Gatherer-Name': 'G', 'Gatherer-Host': 'g.test', 'Gatherer-Version': '1.0' };
+
+/** Returns a change for a Broker's store, whose bytes are in memory. */
+export function changeOf(
+  kind: CollectedChange['kind'],
+  url: string,
+  attributes: Readonly<Record<string, string>>,
+): CollectedChange & { readonly bytes: Uint8Array } {
+  const object = SoifObject.of('FILE', url, Object.entries(attributes));
+  return { kind, object, bytes: soif(url, attributes) };
 }
 
 /** Returns a URI one hop from its seed, without attempts. */

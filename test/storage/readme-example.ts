@@ -4,7 +4,6 @@ import { spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { PLAIN_NODE } from '../helpers/plain-node.js';
 import type { Teardown } from '../helpers/temporary-directory.js';
 
 const ROOT = dirname(fileURLToPath(import.meta.resolve('#package.json')));
@@ -26,7 +25,7 @@ export async function runReadmeExample(
   t.teardown(() => rm(directory, { recursive: true, force: true }));
   const file = join(directory, 'example.test.mjs');
   await writeFile(file, example);
-  const { status, stdout } = spawnSync('env', [...PLAIN_NODE, '--test', '--test-reporter=tap', file], {
+  const { status, stdout } = spawnSync(process.execPath, ['--test', '--test-reporter=tap', file], {
     encoding: 'utf8',
   });
   return { status, output: stdout };

@@ -1,7 +1,7 @@
 // Programs and marked-up texts that expand: PostScript, TeX, Texinfo, troff, DVI, SGML, HTML.
 
 import type { Random } from '../random.js';
-import { type Bomb, joined, latin1Bytes } from './bomb.js';
+import { type Bomb, bombsOf, series } from './bomb.js';
 
 /** PostScript programs; each is the rest of a file after `%!PS`. */
 const POSTSCRIPT = [
@@ -50,121 +50,92 @@ const DVI = '\xf7\x02\x01\x83\x92\xc0\x1c\x3b\x00\x00\x00\x00\x03\xe8\x00';
 export function textBombs(random: Random): Bomb[] {
   const many = (text: string, count = 200_000): string => text.repeat(count + random.below(1000));
   const sgml = (internal: string, content: string): string => `<!DOCTYPE x [${internal}]>\n<x>${content}</x>`;
-  const lol = Array.from({ length: 12 }, (_, i) => `<!ENTITY a${i + 1} "${`&a${i};`.repeat(10)}">`).join('');
-  const texts: readonly (readonly [string, string, string])[] = [
-    ...POSTSCRIPT.map((program, index): [string, string, string] => [
-      `${index}.ps`,
-      program,
-      `%!PS\n${program}`,
-    ]),
-    ['p.ps', 'procedures a million deep', `%!PS\n${many('{', 1_000_000)}`],
-    ['q.ps', 'a procedure of two million strings', `%!PS\n{${many('()', 2_000_000)}}`],
-    ['x.tex', 'a macro that calls itself', '\\def\\a{\\a\\a}\\a \\documentclass{x}\\begin{document}\\a'],
-    [
-      'y.tex',
-      'macros that double',
-      `${Array.from({ length: 40 }, (_, i) => `\\def\\a${String.fromCharCode(97 + (i % 26))}${i}{\\b\\b}`).join('')}\\aa0`,
+  const lol = series(12, (i) => `<!ENTITY a${i + 1} "${`&a${i};`.repeat(10)}">`);
+  return bombsOf({
+    ...Object.fromEntries(POSTSCRIPT.map((program, i) => [`${i}.ps: ${program}`, `%!PS\n${program}`])),
+    'p.ps: procedures a million deep': `%!PS\n${many('{', 1_000_000)}`,
+    'q.ps: a procedure of two million strings': `%!PS\n{${many('()', 2_000_000)}}`,
+    'x.tex: a macro that calls itself': '\\def\\a{\\a\\a}\\a \\documentclass{x}\\begin{document}\\a',
+    'y.tex: macros that double': [
+      series(40, (i) => `\\def\\a${String.fromCharCode(97 + (i % 26))}${i}{\\b\\b}`),
+      '\\aa0',
     ],
-    [
-      'z.ltx',
-      'new commands that double',
-      `${Array.from({ length: 26 }, (_, i) => `\\newcommand{\\x${String.fromCharCode(97 + i)}}{\\x${String.fromCharCode(98 + i)}\\x${String.fromCharCode(98 + i)}}`).join('\n')}\\documentclass{a}\\title{\\xa}\\xa`,
+    'z.ltx: new commands that double': [
+      series(
+        26,
+        (i) =>
+          `\\newcommand{\\x${String.fromCharCode(97 + i)}}{\\x${String.fromCharCode(98 + i)}\\x${String.fromCharCode(98 + i)}}`,
+        '\n',
+      ),
+      '\\documentclass{a}\\title{\\xa}\\xa',
     ],
-    ['g.tex', 'groups without end', many('{', 1_000_000)],
-    ['o.ltx', 'options without end', `\\documentclass${many('[', 500_000)}`],
-    ['m.tex', 'mathematics without end', many('$\\frac{', 200_000)],
-    [
-      'x.texi',
-      'a macro that calls itself',
-      `\\input texinfo\n@macro a\n@a{}@a{}\n@end macro\n@a{}\n${many('@a{}\n', 1000)}`,
+    'g.tex: groups without end': many('{', 1_000_000),
+    'o.ltx: options without end': `\\documentclass${many('[', 500_000)}`,
+    'm.tex: mathematics without end': many('$\\frac{', 200_000),
+    'x.texi: a macro that calls itself': [
+      '\\input texinfo\n@macro a\n@a{}@a{}\n@end macro\n@a{}\n',
+      many('@a{}\n', 1000),
     ],
-    ['y.texi', 'commands in commands', `\\input texinfo\n${many('@code{', 300_000)}`],
-    [
-      'z.texi',
-      'values of values',
-      `\\input texinfo\n@set a @value{a}@value{a}\n${many('@value{a}', 50_000)}`,
-    ],
-    ['i.texi', 'conditions without end', `\\input texinfo\n${many('@ifset a\n', 200_000)}`],
-    ['x.ms', 'a macro that calls itself', `.TL\nx\n.de A\n.A\n.A\n..\n.A\n${many('.A\n', 1000)}`],
-    ['s.ms', 'strings of strings', `.ds a \\*a\\*a\n.TL\n\\*a\n${many('\\*a', 100_000)}`],
-    ['x.1', 'requests without arguments', `.TH A 1\n${many('.SH\n', 200_000)}`],
-    ['w.1', 'a while loop', '.TH A 1\n.while 1 .br\n.nr a 0 1\n.while 1 \\{\\\n.ds b \\*b\\*b\n.\\}\n'],
-    [
-      'x.dvi',
-      'steps to the right without end',
+    'y.texi: commands in commands': `\\input texinfo\n${many('@code{', 300_000)}`,
+    'z.texi: values of values': `\\input texinfo\n@set a @value{a}@value{a}\n${many('@value{a}', 50_000)}`,
+    'i.texi: conditions without end': `\\input texinfo\n${many('@ifset a\n', 200_000)}`,
+    'x.ms: a macro that calls itself': `.TL\nx\n.de A\n.A\n.A\n..\n.A\n${many('.A\n', 1000)}`,
+    's.ms: strings of strings': `.ds a \\*a\\*a\n.TL\n\\*a\n${many('\\*a', 100_000)}`,
+    'x.1: requests without arguments': `.TH A 1\n${many('.SH\n', 200_000)}`,
+    'w.1: a while loop': '.TH A 1\n.while 1 .br\n.nr a 0 1\n.while 1 \\{\\\n.ds b \\*b\\*b\n.\\}\n',
+    'x.dvi: steps to the right without end':
       DVI + many('\x8b\x00\x00\x00\x01\x00\x00\x00\x00'.padEnd(45, '\0'), 20_000),
+    'p.dvi: pushes without pops': `${DVI}\x8b${'\0'.repeat(44)}${many('\x8d', 2_000_000)}`,
+    's.dvi: specials of 4 GB': `${DVI}\x8b${'\0'.repeat(44)}\xf2${units(0xffffffff)}`,
+    'f.dvi: a hundred thousand fonts': [
+      DVI,
+      series(100_000, (i) => `\xf6${units(i)}${units(0)}${units(1)}${units(1)}\x00\x01a`),
     ],
-    ['p.dvi', 'pushes without pops', `${DVI}\x8b${'\0'.repeat(44)}${many('\x8d', 2_000_000)}`],
-    ['s.dvi', 'specials of 4 GB', `${DVI}\x8b${'\0'.repeat(44)}\xf2${units(0xffffffff)}`],
-    [
-      'f.dvi',
-      'a hundred thousand fonts',
-      `${DVI}${Array.from({ length: 100_000 }, (_, i) => `\xf6${units(i)}${units(0)}${units(1)}${units(1)}\x00\x01a`).join('')}`,
+    'x.sgml: entities of entities': sgml(`<!ENTITY a0 "lol">${lol}`, '&a12;'),
+    'y.xml: entities of entities': `<?xml version="1.0"?>${sgml(`<!ENTITY a0 "lol">${lol}`, '&a12;')}`,
+    'q.xml: one long entity many times': [
+      '<?xml version="1.0"?>',
+      sgml(`<!ENTITY a "${'x'.repeat(100_000)}">`, many('&a;', 100_000)),
     ],
-    ['x.sgml', 'entities of entities', sgml(`<!ENTITY a0 "lol">${lol}`, '&a12;')],
-    ['y.xml', 'entities of entities', `<?xml version="1.0"?>${sgml(`<!ENTITY a0 "lol">${lol}`, '&a12;')}`],
-    [
-      'q.xml',
-      'one long entity many times',
-      `<?xml version="1.0"?>${sgml(`<!ENTITY a "${'x'.repeat(100_000)}">`, many('&a;', 100_000))}`,
+    'c.xml: an entity that contains itself': `<?xml version="1.0"?>${sgml('<!ENTITY a "&a;&a;">', '&a;')}`,
+    'd.xml: elements a million deep': `<?xml version="1.0"?>${many('<a>', 1_000_000)}`,
+    'a.xml: an element with many attributes': [
+      '<?xml version="1.0"?><a ',
+      series(200_000, (i) => `a${i}="x"`, ' '),
+      '>',
     ],
-    [
-      'c.xml',
-      'an entity that contains itself',
-      `<?xml version="1.0"?>${sgml('<!ENTITY a "&a;&a;">', '&a;')}`,
+    'p.sgml: marked sections without end': `<!DOCTYPE x>${many('<![INCLUDE[', 200_000)}`,
+    'e.sgml: parameter entities': `<!DOCTYPE x [<!ENTITY % a "%a;%a;"> %a; ${many('%a;', 10_000)}]>`,
+    'x.html: elements a million deep': many('<b>', 1_000_000),
+    't.html: tables in tables': many('<table><tr><td>', 100_000),
+    'a.html: a tag with a million attributes': `<a ${series(200_000, (i) => `a${i}=x`, ' ')} href=y>z</a>`,
+    'v.html: an attribute of megabytes': `<a href="${'x'.repeat(8_000_000)}">y</a>`,
+    'c.html: comments without end': many('<!--', 500_000),
+    'r.html: character references': many('&#x1F600;&amp;&notanentity;', 200_000),
+    'l.html: a million links': series(200_000, (i) => `<a href=${i}.html>x</a>`),
+    'b.html: a base and long relative links': [
+      '<base href="http://a.test/',
+      'a/'.repeat(1000),
+      '">',
+      many('<a href=../x>', 100_000),
     ],
-    ['d.xml', 'elements a million deep', `<?xml version="1.0"?>${many('<a>', 1_000_000)}`],
-    [
-      'a.xml',
-      'an element with many attributes',
-      `<?xml version="1.0"?><a ${Array.from({ length: 200_000 }, (_, i) => `a${i}="x"`).join(' ')}>`,
+    'x.rfc822: a text without a line end': 'x'.repeat(4_000_000),
+    'x.bib: braces without end': `@a{${many('{', 500_000)}`,
+    's.bib: strings of strings': [
+      '@string{a = "x"}\n',
+      series(40, (i) => `@string{a${i + 1} = a${i || ''} # a${i || ''}}`, '\n'),
+      '\n@book{x, title = a40}',
     ],
-    ['p.sgml', 'marked sections without end', `<!DOCTYPE x>${many('<![INCLUDE[', 200_000)}`],
-    ['e.sgml', 'parameter entities', `<!DOCTYPE x [<!ENTITY % a "%a;%a;"> %a; ${many('%a;', 10_000)}]>`],
-    ['x.html', 'elements a million deep', many('<b>', 1_000_000)],
-    ['t.html', 'tables in tables', many('<table><tr><td>', 100_000)],
-    [
-      'a.html',
-      'a tag with a million attributes',
-      `<a ${Array.from({ length: 200_000 }, (_, i) => `a${i}=x`).join(' ')} href=y>z</a>`,
+    'x.diff: a hundred thousand files': many('--- a\n+++ b\n@@ -1,999999999 +1,999999999 @@\n', 100_000),
+    'x,v: a million revisions': [
+      'head 1.1;\naccess;\nsymbols;\nlocks;\n',
+      many('1.1\ndate 2001.01.01.00.00.00; author a; state Exp;\nbranches;\nnext 1.1;\n\n', 50_000),
+      'desc\n@@\n',
     ],
-    ['v.html', 'an attribute of megabytes', `<a href="${'x'.repeat(8_000_000)}">y</a>`],
-    ['c.html', 'comments without end', many('<!--', 500_000)],
-    ['r.html', 'character references', many('&#x1F600;&amp;&notanentity;', 200_000)],
-    [
-      'l.html',
-      'a million links',
-      Array.from({ length: 200_000 }, (_, i) => `<a href=${i}.html>x</a>`).join(''),
-    ],
-    [
-      'b.html',
-      'a base and long relative links',
-      `<base href="http://a.test/${'a/'.repeat(1000)}">${many('<a href=../x>', 100_000)}`,
-    ],
-    ['x.rfc822', 'a text without a line end', 'x'.repeat(4_000_000)],
-    ['x.bib', 'braces without end', `@a{${many('{', 500_000)}`],
-    [
-      's.bib',
-      'strings of strings',
-      `@string{a = "x"}\n${Array.from({ length: 40 }, (_, i) => `@string{a${i + 1} = a${i || ''} # a${i || ''}}`).join('\n')}\n@book{x, title = a40}`,
-    ],
-    ['x.diff', 'a hundred thousand files', many('--- a\n+++ b\n@@ -1,999999999 +1,999999999 @@\n', 100_000)],
-    [
-      'x,v',
-      'a million revisions',
-      `head 1.1;\naccess;\nsymbols;\nlocks;\n${many('1.1\ndate 2001.01.01.00.00.00; author a; state Exp;\nbranches;\nnext 1.1;\n\n', 50_000)}desc\n@@\n`,
-    ],
-    ['x.mif', 'statements in statements', `<MIFFile 5.00>\n${many('<Para ', 300_000)}`],
-    ['x.lsm', 'a hundred thousand entries', many('Begin4\nTitle: x\nPrimary-site: a b\n 1 c\nEnd\n', 30_000)],
-    ['x.c', 'comments and braces', many('/*{*/{', 200_000)],
-    ['x.txt', 'carriage returns', many('\r', 2_000_000)],
-  ];
-  return [
-    ...texts.map(([name, what, text]) => ({ name, what, body: latin1Bytes(text) })),
-    {
-      name: 'u.txt',
-      what: 'UTF-16 without end',
-      body: joined('\xff\xfe', new Uint8Array(3_000_001).fill(0xd8)),
-    },
-  ];
+    'x.mif: statements in statements': `<MIFFile 5.00>\n${many('<Para ', 300_000)}`,
+    'x.lsm: a hundred thousand entries': many('Begin4\nTitle: x\nPrimary-site: a b\n 1 c\nEnd\n', 30_000),
+    'x.c: comments and braces': many('/*{*/{', 200_000),
+    'x.txt: carriage returns': many('\r', 2_000_000),
+    'u.txt: UTF-16 without end': ['\xff\xfe', new Uint8Array(3_000_001).fill(0xd8)],
+  });
 }

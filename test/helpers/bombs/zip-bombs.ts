@@ -2,7 +2,7 @@
 import { crc32, deflateRawSync } from 'node:zlib';
 import { zip } from '../archives.js';
 import type { Random } from '../random.js';
-import { joined, latin1Bytes, once } from './bomb.js';
+import { type Bombs, joined, latin1Bytes, once } from './bomb.js';
 
 const MIB = 1024 * 1024;
 
@@ -146,63 +146,35 @@ function deepZip(levels: number, innermost: Uint8Array): Uint8Array {
 }
 
 /** All bombs of zip archives. */
-export function zipBombs(random: Random): (readonly [string, string, () => Uint8Array])[] {
+export function zipBombs(random: Random): Bombs {
   const zeros = new Uint8Array((100 + random.below(50)) * MIB);
   const packed = once(() => deflateRawSync(zeros, { level: 9 }));
   const text = latin1Bytes('words\n');
-  return [
-    ['quoted.zip', 'members that overlap with right checksums', () => quotedOverlap(300, MIB / 4)],
-    ['names.zip', 'unsafe names', () => rawZip(UNSAFE_NAMES.map((name) => stored(name, text)))],
-    [
-      'links.zip',
-      'symbolic links to files of the machine',
-      () =>
-        rawZip(
-          ['/etc/passwd', '../../etc/passwd', '.'].map((target, i) =>
-            stored(`${i}.txt`, latin1Bytes(target), { attributes: 0xa1ff0000 }),
-          ),
+  return {
+    'quoted.zip: members that overlap with right checksums': () => quotedOverlap(300, MIB / 4),
+    'names.zip: unsafe names': () => rawZip(UNSAFE_NAMES.map((name) => stored(name, text))),
+    'links.zip: symbolic links to files of the machine': () =>
+      rawZip(
+        ['/etc/passwd', '../../etc/passwd', '.'].map((target, i) =>
+          stored(`${i}.txt`, latin1Bytes(target), { attributes: 0xa1ff0000 }),
         ),
-    ],
-    [
-      'full.zip',
-      'as many members as zip allows',
-      () => rawZip(Array.from({ length: 65_535 }, (_, i) => stored(`${i}.txt`, text))),
-    ],
-    [
-      'small.zip',
-      'a member that claims ten bytes',
-      () => rawZip([{ name: 'a.txt', data: packed(), method: 8, crc: crc32(zeros), size: 10 }]),
-    ],
-    [
-      'stream.zip',
-      'sizes that come later',
-      () => rawZip([{ name: 'a.txt', data: packed(), method: 8, crc: 0, size: 0, packed: 0, flags: 8 }]),
-    ],
-    [
-      'methods.zip',
-      'every method of compression',
-      () => rawZip(Array.from({ length: 100 }, (_, method) => stored(`${method}.txt`, text, { method }))),
-    ],
-    [
-      'secret.zip',
-      'encrypted members',
-      () => rawZip([stored('a.txt', text, { flags: 1 }), stored('b.txt', text, { flags: 65 })]),
-    ],
-    [
-      'extra.zip',
-      'extra fields of 64 KiB',
-      () =>
-        rawZip(
-          Array.from({ length: 200 }, (_, i) => stored(`${i}`, text, { extra: new Uint8Array(65_535) })),
-        ),
-    ],
-    [
-      'comment.zip',
-      'ends of archives in its comment',
-      () => rawZip([stored('a.txt', text)], 'PK\x05\x06'.repeat(16_000)),
-    ],
-    ['sixtyfour.zip', '2 to the power of 63 members', () => zip64(1n << 63n, 1n << 40n, 0n)],
-    ['offset.zip', 'a directory beyond the file', () => zip64(5n, 100n, (1n << 64n) - 5n)],
-    ['deep.zip', 'three hundred archives in each other', () => deepZip(300, text)],
-  ];
+      ),
+    'full.zip: as many members as zip allows': () =>
+      rawZip(Array.from({ length: 65_535 }, (_, i) => stored(`${i}.txt`, text))),
+    'small.zip: a member that claims ten bytes': () =>
+      rawZip([{ name: 'a.txt', data: packed(), method: 8, crc: crc32(zeros), size: 10 }]),
+    'stream.zip: sizes that come later': () =>
+      rawZip([{ name: 'a.txt', data: packed(), method: 8, crc: 0, size: 0, packed: 0, flags: 8 }]),
+    'methods.zip: every method of compression': () =>
+      rawZip(Array.from({ length: 100 }, (_, method) => stored(`${method}.txt`, text, { method }))),
+    'secret.zip: encrypted members': () =>
+      rawZip([stored('a.txt', text, { flags: 1 }), stored('b.txt', text, { flags: 65 })]),
+    'extra.zip: extra fields of 64 KiB': () =>
+      rawZip(Array.from({ length: 200 }, (_, i) => stored(`${i}`, text, { extra: new Uint8Array(65_535) }))),
+    'comment.zip: ends of archives in its comment': () =>
+      rawZip([stored('a.txt', text)], 'PK\x05\x06'.repeat(16_000)),
+    'sixtyfour.zip: 2 to the power of 63 members': () => zip64(1n << 63n, 1n << 40n, 0n),
+    'offset.zip: a directory beyond the file': () => zip64(5n, 100n, (1n << 64n) - 5n),
+    'deep.zip: three hundred archives in each other': () => deepZip(300, text),
+  };
 }

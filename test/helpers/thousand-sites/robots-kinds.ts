@@ -1,14 +1,11 @@
 // Sites with all kinds of robots.txt files (G-62, G-63, CRAWL-13).
 import { gzipSync } from 'node:zlib';
-import { answer, html, redirect, text } from './answers.js';
+import { type Answer, answer, html, redirect, text } from './answers.js';
 import type { SiteBuilder } from './site.js';
 
 /** The kinds by name. */
 export const ROBOTS_KINDS: Readonly<Record<string, (site: SiteBuilder) => void>> = {
-  'robots allows': (site) => {
-    site.robots(text('User-agent: *\nDisallow:\n'));
-    site.web();
-  },
+  'robots allows': withRules(text('User-agent: *\nDisallow:\n')),
   'robots disallows a folder': (site) => {
     site.robots(text('User-agent: *\nDisallow: /private/\nDisallow: /exact.html\n'));
     site.web();
@@ -31,13 +28,10 @@ export const ROBOTS_KINDS: Readonly<Record<string, (site: SiteBuilder) => void>>
     addForbiddenPages(site, '/a/x.html', '/a/open/not.html');
     site.linked('/a/open/yes.html', html('allowed', []));
   },
-  'robots contains a group for this crawler': (site) => {
-    site.robots(
-      text('User-agent: *\nDisallow: /\n\nUser-agent: other\nUser-agent: harvest\nDisallow: /ours/\n'),
-    );
-    site.web();
-    addForbiddenPages(site, '/ours/x.html');
-  },
+  'robots contains a group for this crawler': withRules(
+    text('User-agent: *\nDisallow: /\n\nUser-agent: other\nUser-agent: harvest\nDisallow: /ours/\n'),
+    '/ours/x.html',
+  ),
   'robots has unusual syntax': (site) => {
     const lines = [
       '\ufeffUSER-AGENT : *',
@@ -60,22 +54,10 @@ export const ROBOTS_KINDS: Readonly<Record<string, (site: SiteBuilder) => void>>
     site.web(4);
     addForbiddenPages(site, '/no/1.html');
   },
-  'robots 403': (site) => {
-    site.robots(text('Disallow: /', { status: 403 }));
-    site.web();
-  },
-  'robots 410': (site) => {
-    site.robots(text('User-agent: *\nDisallow: /', { status: 410 }));
-    site.web();
-  },
-  'robots is empty': (site) => {
-    site.robots(text(''));
-    site.web();
-  },
-  'robots 500': (site) => {
-    site.robots(text('broken', { status: 500 }), [1, 3]);
-    forbidPages(site);
-  },
+  'robots 403': withRules(text('Disallow: /', { status: 403 })),
+  'robots 410': withRules(text('User-agent: *\nDisallow: /', { status: 410 })),
+  'robots is empty': withRules(text('')),
+  'robots 500': withoutRules(text('broken', { status: 500 })),
   'robots 503 with Retry-After': (site) => {
     const busy = text('busy', { status: 503, headers: { 'retry-after': '1' } });
     site.robots(busy, [1, 3]);
@@ -87,14 +69,10 @@ export const ROBOTS_KINDS: Readonly<Record<string, (site: SiteBuilder) => void>>
     site.web();
     addForbiddenPages(site, '/no/1.html');
   },
-  'robots hangs': (site) => {
-    site.robots(text('', { delivery: 'hang' }), [1, 3]);
-    forbidPages(site);
-  },
-  'robots resets the connection': (site) => {
-    site.robots(text('User-agent: *\nDisallow: /no/\n', { delivery: 'reset' }), [1, 3]);
-    forbidPages(site);
-  },
+  'robots hangs': withoutRules(text('', { delivery: 'hang' })),
+  'robots resets the connection': withoutRules(
+    text('User-agent: *\nDisallow: /no/\n', { delivery: 'reset' }),
+  ),
   'robots is huge': (site) => {
     const filler = `# ${'x'.repeat(96)}\n`.repeat(4000);
     site.robots(text(`User-agent: *\nDisallow: /no/\n${filler}Disallow: /neither/\n${filler}${filler}`));
@@ -135,15 +113,8 @@ export const ROBOTS_KINDS: Readonly<Record<string, (site: SiteBuilder) => void>>
     site.web();
     addForbiddenPages(site, '/no/1.html');
   },
-  'robots is HTML': (site) => {
-    site.robots(html('Not found', ['/'], { status: 200 }));
-    site.web();
-  },
-  'robots comes late': (site) => {
-    site.robots(text('User-agent: *\nDisallow: /no/\n', { delivery: 'late' }));
-    site.web();
-    addForbiddenPages(site, '/no/1.html');
-  },
+  'robots is HTML': withRules(html('Not found', ['/'], { status: 200 })),
+  'robots comes late': withRules(text('User-agent: *\nDisallow: /no/\n', { delivery: 'late' }), '/no/1.html'),
   'META robots': (site) => {
     const nofollowPage = html('nofollow', ['/hidden/1.html'], {
       body: metaPage('nofollow', '/hidden/1.html'),
@@ -161,6 +132,23 @@ export const ROBOTS_KINDS: Readonly<Record<string, (site: SiteBuilder) => void>>
     site.web(3);
   },
 };
+
+/** Pages beside rules that the crawler reads, and pages that they forbid. */
+function withRules(rules: Answer, ...forbidden: readonly string[]): (site: SiteBuilder) => void {
+  return (site) => {
+    site.robots(rules);
+    site.web();
+    addForbiddenPages(site, ...forbidden);
+  };
+}
+
+/** Rules that the crawler cannot read: nothing may be fetched. */
+function withoutRules(answer: Answer): (site: SiteBuilder) => void {
+  return (site) => {
+    site.robots(answer, [1, 3]);
+    forbidPages(site);
+  };
+}
 
 function metaPage(content: string, link: string): string {
   return `<html><head><meta name="ROBOTS" content="${content}"><title>meta</title></head><body><a href="${link}">x</a></body></html>`;

@@ -3,7 +3,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { PLAIN_NODE } from '../plain-node.js';
 import type { Site, WebOptions } from './site.js';
 import { allSites } from './sites.js';
 
@@ -19,8 +18,8 @@ export class Web implements AsyncDisposable {
   static async start(options: Omit<WebOptions, 'port'>, log: string): Promise<Web> {
     const program = fileURLToPath(new URL('server.js', import.meta.url));
     const { seed, sites, maxAttempts } = options;
-    const args = [...PLAIN_NODE, program, String(seed), String(sites), String(maxAttempts), log];
-    const child = spawn('env', args, { stdio: ['pipe', 'pipe', 'inherit'] });
+    const args = [program, String(seed), String(sites), String(maxAttempts), log];
+    const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
     for await (const line of createInterface({ input: child.stdout })) {
       const ready = /^ready (\d+)$/.exec(line);
       if (ready === null) continue;

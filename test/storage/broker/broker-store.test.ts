@@ -5,20 +5,19 @@ import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { StateError, StorageError } from '../../../protocols/errors.js';
-import { SoifObject } from '../../../protocols/soif/index.js';
 import {
   BrokerStore,
   type CollectedChange,
   GathererStore,
   openObjectReader,
 } from '../../../storage/index.js';
+import { pluck } from '../../helpers/pluck.js';
 import { assertProperty } from '../../helpers/property.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
-import { collect, soif } from '../helpers.js';
+import { changeOf as change, collect, GATHERER } from '../helpers.js';
 
 type Attributes = Readonly<Record<string, string>>;
 
-const GATHERER = { 'Gatherer-Name': 'G', 'Gatherer-Host': 'g.test', 'Gatherer-Version': '1.0' };
 /** The counts of a call that changes nothing. */
 const NO_CHANGES = {
   added: 0,
@@ -32,18 +31,7 @@ const NO_CHANGES = {
   unknown: [],
 };
 
-/** A change whose bytes are in memory. */
-type HeldChange = CollectedChange & { readonly bytes: Uint8Array };
-
-function change(kind: CollectedChange['kind'], url: string, attributes: Attributes): HeldChange {
-  return {
-    kind,
-    object: SoifObject.of('FILE', url, Object.entries(attributes)),
-    bytes: soif(url, attributes),
-  };
-}
-
-function update(url: string, time: number | string, attributes: Attributes = {}): HeldChange {
+function update(url: string, time: number | string, attributes: Attributes = {}) {
   return change('update', url, { ...GATHERER, 'Update-Time': String(time), ...attributes });
 }
 
@@ -134,32 +122,29 @@ t.test('SOIF-6.5 rejects an object without Gatherer identity or Update-Time with
   t.equal(store.count, 1);
 });
 
-t.test(
-  'SOIF-6.6 same Gatherer, version and Update-Time: same URL or same MD5 is the same object',
-  async (t) => {
-    const store = await openStore(t);
-    const md5 = { MD5: '0123456789abcdef0123456789abcdef' };
-    t.same(await store.apply([update('http://a.test/', 10, md5)]), { ...NO_CHANGES, added: 1 });
-    t.same(await store.apply([update('http://a.test/', 10, { ...md5, Title: 'x' })]), {
-      ...NO_CHANGES,
-      duplicates: 1,
-    });
-    const upper = { MD5: md5.MD5.toUpperCase() };
-    t.same(await store.apply([update('http://b.test/', 10, upper)]), { ...NO_CHANGES, duplicates: 1 });
-    t.same(await store.byUrl('http://b.test/'), []);
-    const others = [
-      update('http://c.test/', 11, md5),
-      update('http://d.test/', 10, { ...md5, 'Gatherer-Version': '1.1' }),
-      update('http://e.test/', 10, { ...md5, 'Gatherer-Host': 'h.test' }),
-      update('http://f.test/', 10, { MD5: 'fedcba9876543210fedcba9876543210' }),
-    ];
-    t.same(await store.apply(others), { ...NO_CHANGES, added: 4 });
+t.test('SOIF-6.6 same Gatherer, version, Update-Time, and URL or MD5: the same object', async (t) => {
+  const store = await openStore(t);
+  const md5 = { MD5: '0123456789abcdef0123456789abcdef' };
+  t.same(await store.apply([update('http://a.test/', 10, md5)]), { ...NO_CHANGES, added: 1 });
+  t.same(await store.apply([update('http://a.test/', 10, { ...md5, Title: 'x' })]), {
+    ...NO_CHANGES,
+    duplicates: 1,
+  });
+  const upper = { MD5: md5.MD5.toUpperCase() };
+  t.same(await store.apply([update('http://b.test/', 10, upper)]), { ...NO_CHANGES, duplicates: 1 });
+  t.same(await store.byUrl('http://b.test/'), []);
+  const others = [
+    update('http://c.test/', 11, md5),
+    update('http://d.test/', 10, { ...md5, 'Gatherer-Version': '1.1' }),
+    update('http://e.test/', 10, { ...md5, 'Gatherer-Host': 'h.test' }),
+    update('http://f.test/', 10, { MD5: 'fedcba9876543210fedcba9876543210' }),
+  ];
+  t.same(await store.apply(others), { ...NO_CHANGES, added: 4 });
 
-    // The object with this content is deleted, so another URL may have the content.
-    await store.apply([change('delete', 'http://a.test/', {})]);
-    t.same(await store.apply([update('http://b.test/', 10, md5)]), { ...NO_CHANGES, added: 1 });
-  },
-);
+  // The object with this content is deleted, so another URL may have the content.
+  await store.apply([change('delete', 'http://a.test/', {})]);
+  t.same(await store.apply([update('http://b.test/', 10, md5)]), { ...NO_CHANGES, added: 1 });
+});
 
 t.test('SOIF-6.6 a duplicate by MD5 removes the previous object of its URL', async (t) => {
   const store = await openStore(t);
@@ -170,34 +155,31 @@ t.test('SOIF-6.6 a duplicate by MD5 removes the previous object of its URL', asy
   t.equal(store.count, 1);
 });
 
-t.test(
-  'GATHERD-13.8 a newer object of the same Gatherer replaces and keeps the OID; an older one is dropped',
-  async (t) => {
-    const store = await openStore(t);
-    await store.apply([update('http://a.test/', 10, { Title: 'one' })]);
-    const newer = update('http://a.test/', 11, { Title: 'two', 'Gatherer-Version': '2.0' });
-    t.same(await store.apply([newer]), { ...NO_CHANGES, updated: 1 });
-    t.equal(await text(store, 1), latin1(newer.bytes));
-    t.same(await store.apply([update('http://a.test/', 10, { Title: 'one' })]), {
-      ...NO_CHANGES,
-      duplicates: 1,
-    });
-    t.equal(await text(store, 1), latin1(newer.bytes));
-    const elsewhere = update('http://a.test/', 3, { 'Gatherer-Name': 'Other' });
-    t.same(
-      await store.apply([elsewhere]),
-      { ...NO_CHANGES, added: 1 },
-      'the object of another Gatherer is stored separately',
-    );
-    t.same(
-      (await store.byUrl('http://a.test/')).map((entry) => [entry.oid, entry.updateTime]),
-      [
-        [1, 11],
-        [2, 3],
-      ],
-    );
-  },
-);
+t.test('GATHERD-13.8 a newer object of its Gatherer replaces, with the same OID; no older one', async (t) => {
+  const store = await openStore(t);
+  await store.apply([update('http://a.test/', 10, { Title: 'one' })]);
+  const newer = update('http://a.test/', 11, { Title: 'two', 'Gatherer-Version': '2.0' });
+  t.same(await store.apply([newer]), { ...NO_CHANGES, updated: 1 });
+  t.equal(await text(store, 1), latin1(newer.bytes));
+  t.same(await store.apply([update('http://a.test/', 10, { Title: 'one' })]), {
+    ...NO_CHANGES,
+    duplicates: 1,
+  });
+  t.equal(await text(store, 1), latin1(newer.bytes));
+  const elsewhere = update('http://a.test/', 3, { 'Gatherer-Name': 'Other' });
+  t.same(
+    await store.apply([elsewhere]),
+    { ...NO_CHANGES, added: 1 },
+    'the object of another Gatherer is stored separately',
+  );
+  t.same(
+    (await store.byUrl('http://a.test/')).map((entry) => [entry.oid, entry.updateTime]),
+    [
+      [1, 11],
+      [2, 3],
+    ],
+  );
+});
 
 t.test('GATHERD-13.8 a refresh renews the times and keeps every other byte', async (t) => {
   const store = await openStore(t);
@@ -251,10 +233,7 @@ t.test('SOIF-8.4 a deletion removes the objects of its URL and, if it names one,
     update('http://b.test/', 10),
   ]);
   t.same(await store.apply([change('delete', 'http://a.test/', other)]), { ...NO_CHANGES, deleted: 1 });
-  t.same(
-    (await store.byUrl('http://a.test/')).map((entry) => entry.oid),
-    [1],
-  );
+  t.same(pluck(await store.byUrl('http://a.test/'), 'oid'), [1]);
   const stale = change('delete', 'http://b.test/', { ...GATHERER, 'Update-Time': '9' });
   t.same(await store.apply([stale, change('delete', 'http://c.test/', {})]), {
     ...NO_CHANGES,
@@ -300,29 +279,23 @@ t.test('a change sees the earlier changes of the same call', async (t) => {
   );
 });
 
-t.test(
-  'SOIF-6.8, 6.7 expire removes objects after Update-Time + Time-to-Live; 0 never expires',
-  async (t) => {
-    const store = await openStore(t);
-    await store.apply([
-      update('http://a.test/', 100, { 'Time-to-Live': '50' }),
-      update('http://b.test/', 100, { 'Time-to-Live': '0' }),
-      update('http://c.test/', 120, { 'Time-to-Live': '40' }),
-      update('http://d.test/', 100),
-    ]);
-    t.equal(await store.expire(150), 0, 'at Update-Time + Time-to-Live it is still valid');
-    t.equal(await store.expire(151), 1);
-    t.same(await store.byUrl('http://a.test/'), []);
-    await store.apply([change('refresh', 'http://c.test/', { 'Update-Time': '1000' })]);
-    t.equal(await store.expire(161), 0, 'a refresh postponed the expiry');
-    t.equal(await store.expire(2_500_000), 2);
-    t.same(
-      (await collect(store.all())).flat().map((entry) => entry.url),
-      ['http://b.test/'],
-    );
-    t.equal(store.count, 1);
-  },
-);
+t.test('SOIF-6.8, 6.7 objects expire after Update-Time + Time-to-Live; 0 never expires', async (t) => {
+  const store = await openStore(t);
+  await store.apply([
+    update('http://a.test/', 100, { 'Time-to-Live': '50' }),
+    update('http://b.test/', 100, { 'Time-to-Live': '0' }),
+    update('http://c.test/', 120, { 'Time-to-Live': '40' }),
+    update('http://d.test/', 100),
+  ]);
+  t.equal(await store.expire(150), 0, 'at Update-Time + Time-to-Live it is still valid');
+  t.equal(await store.expire(151), 1);
+  t.same(await store.byUrl('http://a.test/'), []);
+  await store.apply([change('refresh', 'http://c.test/', { 'Update-Time': '1000' })]);
+  t.equal(await store.expire(161), 0, 'a refresh postponed the expiry');
+  t.equal(await store.expire(2_500_000), 2);
+  t.same(pluck((await collect(store.all())).flat(), 'url'), ['http://b.test/']);
+  t.equal(store.count, 1);
+});
 
 t.test('all() returns pages in the order of the OIDs; since selects by Update-Time', async (t) => {
   const store = await openStore(t);
@@ -330,16 +303,13 @@ t.test('all() returns pages in the order of the OIDs; since selects by Update-Ti
   await store.apply(many);
   const pages = await collect(store.all());
   t.same(
-    pages.flat().map((entry) => entry.oid),
+    pluck(pages.flat(), 'oid'),
     Array.from({ length: 2300 }, (_, i) => i + 1),
   );
   t.ok(pages.length >= 3);
   t.equal((await collect(store.all({ after: 2290 }))).flat().length, 10);
   const recent = (await collect(store.all({ since: 4990, after: 3 }))).flat();
-  t.same(
-    recent.map((entry) => entry.oid),
-    [4, 5, 6, 7, 8, 9, 10, 11],
-  );
+  t.same(pluck(recent, 'oid'), [4, 5, 6, 7, 8, 9, 10, 11]);
   await t.rejects(collect(store.all({ signal: AbortSignal.abort() })));
 });
 
@@ -389,11 +359,7 @@ t.test("GATHERD-13.6 the point's state is written with the batch; all data survi
     { ...NO_CHANGES, added: 1 },
     'clear removes all data',
   );
-  t.same(
-    (await collect(again.all())).flat().map((entry) => entry.oid),
-    [3],
-    'an OID is never reused',
-  );
+  t.same(pluck((await collect(again.all())).flat(), 'oid'), [3], 'an OID is never reused');
   await again.close();
   await t.rejects(GathererStore.open(directory), StorageError);
 });

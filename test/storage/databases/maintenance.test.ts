@@ -21,7 +21,7 @@ import { replaceFile } from '../../../storage/files/replace-file.js';
 import { GathererStore, Generations } from '../../../storage/index.js';
 import { assertProperty } from '../../helpers/property.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
-import { collect, readExport } from '../helpers.js';
+import { collect, put, readExport } from '../helpers.js';
 import { BARE, contentOf, databaseOf, ONE, TWO, wrapped } from './helpers.js';
 
 /** Returns an object with an Update-Time and a title, in the layout of SOIF-2.2. */
@@ -70,42 +70,36 @@ t.test('G-138: a truncated stream leaves the database unchanged', async (t) => {
   t.equal(contentOf(path), ONE);
 });
 
-t.test(
-  'G-139, G-142, SOIF-5.5: manual values replace automatic ones; the first manual database precedes the others',
-  async (t) => {
-    const directory = await temporaryDirectory(t);
-    const path = (name: string): string => join(directory, name);
-    await databaseOf(
-      path('automatic'),
-      '@FILE { http://h/1\nUpdate-Time{4}:\t1000\ntitle{4}:\tauto\nKeywords{1}:\tk\n}\n',
-      TWO,
-    );
-    await databaseOf(
-      path('first'),
-      '@FILE { http://h/1\nTitle{4}:\thand\n}\n',
-      '@FILE { http://h/only\nTitle{1}:\tA\n}\n',
-    );
-    writeFileSync(
-      path('second'),
-      '@FILE { http://h/1\nTITLE{5}:\tother\nAuthor{2}:\tme\n}\n@FILE { http://h/only\nTitle{1}:\tB\nX{1}:\ty\n}\n',
-    );
-    const counts = await mergeDatabases(path('production'), path('automatic'), [
-      path('first'),
-      path('second'),
-    ]);
-    t.same(counts, { objects: 3, merged: 1, manualOnly: 1 });
-    t.equal(
-      contentOf(path('production')),
-      `@FILE { http://h/1\nTitle{4}:\thand\nAuthor{2}:\tme\nUpdate-Time{4}:\t1000\nKeywords{1}:\tk\n}\n${TWO}` +
-        '@FILE { http://h/only\nTitle{1}:\tA\nX{1}:\ty\n}\n',
-    );
-    t.same(
-      readdirSync(directory).sort(),
-      ['automatic', 'first', 'production', 'second'],
-      'no other files remain',
-    );
-  },
-);
+t.test('G-139, G-142, SOIF-5.5: manual values replace automatic ones, the first of them', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const path = (name: string): string => join(directory, name);
+  await databaseOf(
+    path('automatic'),
+    '@FILE { http://h/1\nUpdate-Time{4}:\t1000\ntitle{4}:\tauto\nKeywords{1}:\tk\n}\n',
+    TWO,
+  );
+  await databaseOf(
+    path('first'),
+    '@FILE { http://h/1\nTitle{4}:\thand\n}\n',
+    '@FILE { http://h/only\nTitle{1}:\tA\n}\n',
+  );
+  writeFileSync(
+    path('second'),
+    '@FILE { http://h/1\nTITLE{5}:\tother\nAuthor{2}:\tme\n}\n@FILE { http://h/only\nTitle{1}:\tB\nX{1}:\ty\n}\n',
+  );
+  const counts = await mergeDatabases(path('production'), path('automatic'), [path('first'), path('second')]);
+  t.same(counts, { objects: 3, merged: 1, manualOnly: 1 });
+  t.equal(
+    contentOf(path('production')),
+    `@FILE { http://h/1\nTitle{4}:\thand\nAuthor{2}:\tme\nUpdate-Time{4}:\t1000\nKeywords{1}:\tk\n}\n${TWO}` +
+      '@FILE { http://h/only\nTitle{1}:\tA\nX{1}:\ty\n}\n',
+  );
+  t.same(
+    readdirSync(directory).sort(),
+    ['automatic', 'first', 'production', 'second'],
+    'no other files remain',
+  );
+});
 
 t.test('G-139: the production database must be new unless replacing is forced', async (t) => {
   const directory = await temporaryDirectory(t);
@@ -142,44 +136,38 @@ t.test('G-116: the journal of a killed tool is not applied to the replacement fi
   t.equal(contentOf(path('p')), TWO + BARE);
 });
 
-t.test(
-  'G-116: a file is replaced atomically, and the temporary files of killed processes are removed',
-  async (t) => {
-    const directory = await temporaryDirectory(t);
-    // No process has this ID.
-    writeFileSync(join(directory, '.p.new-999999999'), 'half');
-    writeFileSync(join(directory, '.p.new-999999999-journal'), 'half');
-    writeFileSync(join(directory, `.p.new-${process.ppid}`), 'file of a running process');
-    await replaceFile(join(directory, 'p'), async (temporary) => writeFileSync(temporary, 'whole'));
-    t.same(readdirSync(directory).sort(), [`.p.new-${process.ppid}`, 'p']);
-    const missing = join(directory, 'no', 'p');
-    await t.rejects(
-      replaceFile(missing, async () => undefined),
-      /cannot be read: ENOENT/,
-    );
-  },
-);
+t.test('G-116: a file is replaced atomically, and what killed processes left is removed', async (t) => {
+  const directory = await temporaryDirectory(t);
+  // No process has this ID.
+  writeFileSync(join(directory, '.p.new-999999999'), 'half');
+  writeFileSync(join(directory, '.p.new-999999999-journal'), 'half');
+  writeFileSync(join(directory, `.p.new-${process.ppid}`), 'file of a running process');
+  await replaceFile(join(directory, 'p'), async (temporary) => writeFileSync(temporary, 'whole'));
+  t.same(readdirSync(directory).sort(), [`.p.new-${process.ppid}`, 'p']);
+  const missing = join(directory, 'no', 'p');
+  await t.rejects(
+    replaceFile(missing, async () => undefined),
+    /cannot be read: ENOENT/,
+  );
+});
 
-t.test(
-  'G-136: of two objects with one URL the newer is kept, or the first if they are equally new',
-  async (t) => {
-    const directory = await temporaryDirectory(t);
-    const path = (name: string): string => join(directory, name);
-    await databaseOf(path('a'), titled('u:1', 10, 'a'), titled('u:2', 20, 'a'), titled('u:3', 30, 'a'), BARE);
-    await databaseOf(path('b'), titled('u:1', 11, 'b'), titled('u:2', 19, 'b'), titled('u:3', 30, 'b'));
-    writeFileSync(path('c'), titled('http://h/bare', 1, 'c') + titled('u:4', 1, 'c'));
-    using database = DatabaseFile.open(path('a'));
-    t.same(await consolidate(database, [path('b'), path('c')]), { read: 5, added: 1, replaced: 2, kept: 2 });
-    t.equal(
-      contentOf(path('a')),
-      titled('http://h/bare', 1, 'c') +
-        titled('u:1', 11, 'b') +
-        titled('u:2', 20, 'a') +
-        titled('u:3', 30, 'a') +
-        titled('u:4', 1, 'c'),
-    );
-  },
-);
+t.test('G-136: of two objects with one URL the newer is kept, the first if equally new', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const path = (name: string): string => join(directory, name);
+  await databaseOf(path('a'), titled('u:1', 10, 'a'), titled('u:2', 20, 'a'), titled('u:3', 30, 'a'), BARE);
+  await databaseOf(path('b'), titled('u:1', 11, 'b'), titled('u:2', 19, 'b'), titled('u:3', 30, 'b'));
+  writeFileSync(path('c'), titled('http://h/bare', 1, 'c') + titled('u:4', 1, 'c'));
+  using database = DatabaseFile.open(path('a'));
+  t.same(await consolidate(database, [path('b'), path('c')]), { read: 5, added: 1, replaced: 2, kept: 2 });
+  t.equal(
+    contentOf(path('a')),
+    titled('http://h/bare', 1, 'c') +
+      titled('u:1', 11, 'b') +
+      titled('u:2', 20, 'a') +
+      titled('u:3', 30, 'a') +
+      titled('u:4', 1, 'c'),
+  );
+});
 
 t.test('G-134: cleandb deletes invalid objects and reports the reason', async (t) => {
   const path = join(await temporaryDirectory(t), 'a');
@@ -309,27 +297,21 @@ t.test('mkindex makes a store equal to the database, whatever it was before', as
   );
 });
 
-t.test(
-  'GATHERD-10.5: mkindex fails while a Gatherer is running, and publishes its store if there is no other source',
-  async (t) => {
-    const directory = await temporaryDirectory(t);
-    await t.rejects(publishDirectory(directory, { now: 1 }), /nothing to export/);
-    mkdirSync(join(directory, 'generations'));
-    {
-      await using working = await GathererStore.open(join(directory, 'working'));
-      const soif = Buffer.from(ONE);
-      await working
-        .batch()
-        .putSummary({ url: 'http://h/1', updateTime: 1000, timeToLive: 50, soif })
-        .commit();
-      await t.rejects(publishDirectory(directory, { now: 1 }), /in use|locked|another process/i);
-    }
-    const published = await publishDirectory(directory, { now: 1 });
-    t.match(published, { generation: 1, objects: 1, source: join(directory, 'working') });
-    await databaseOf(join(directory, 'PRODUCTION.gdbm'), TWO);
-    t.match(await publishDirectory(directory, { now: 1 }), { generation: 2, changes: { added: 1 } });
-  },
-);
+t.test('GATHERD-10.5: mkindex fails beside a Gatherer; without sources it publishes its store', async (t) => {
+  const directory = await temporaryDirectory(t);
+  await t.rejects(publishDirectory(directory, { now: 1 }), /nothing to export/);
+  mkdirSync(join(directory, 'generations'));
+  {
+    await using working = await GathererStore.open(join(directory, 'working'));
+    const soif = Buffer.from(ONE);
+    await put(working, { url: 'http://h/1', updateTime: 1000, timeToLive: 50, soif });
+    await t.rejects(publishDirectory(directory, { now: 1 }), /in use|locked|another process/i);
+  }
+  const published = await publishDirectory(directory, { now: 1 });
+  t.match(published, { generation: 1, objects: 1, source: join(directory, 'working') });
+  await databaseOf(join(directory, 'PRODUCTION.gdbm'), TWO);
+  t.match(await publishDirectory(directory, { now: 1 }), { generation: 2, changes: { added: 1 } });
+});
 
 t.test('GATHERD-13.9: mkindex adds the Gatherer identity to objects without one', async (t) => {
   const directory = await temporaryDirectory(t);

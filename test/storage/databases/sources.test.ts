@@ -8,7 +8,7 @@ import t from 'tap';
 import { DatabaseFile, openLookup, publishDirectory, readStream } from '../../../storage/databases/index.js';
 import { GathererStore } from '../../../storage/index.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
-import { summary } from '../helpers.js';
+import { put, summary } from '../helpers.js';
 import { BARE, databaseOf, ONE, readAll, TWO, textOf, twoMembers, wrapped } from './helpers.js';
 
 /** The output of `gdbm_dump`, written by hand: two records with ONE and with BARE and a NUL, and `k3` with a number. */
@@ -152,9 +152,7 @@ t.test('G-140: a data directory and the original names in it are resolved', asyn
   mkdirSync(gathererDirectory);
   {
     await using store = await GathererStore.open(join(gathererDirectory, 'working'));
-    const batch = store.batch();
-    for (const url of ['http://w/1', 'http://w/2']) batch.putSummary(summary(url, 7));
-    await batch.commit();
+    await put(store, ...['http://w/1', 'http://w/2'].map((url) => summary(url, 7)));
     await store.publish(join(gathererDirectory, 'generations'));
     await store.batch().deleteSummary('http://w/2').commit();
   }

@@ -10,9 +10,10 @@ import t from 'tap';
 import { StateError, StorageError } from '../../../protocols/errors.js';
 import { checkStores } from '../../../storage/check/index.js';
 import { GathererStore, queueKey } from '../../../storage/index.js';
+import { pluck } from '../../helpers/pluck.js';
 import { assertProperty } from '../../helpers/property.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
-import { collect, documentRecord, queuedUri, readExport, soif, summary } from '../helpers.js';
+import { collect, documentRecord, put, queuedUri, readExport, soif, summary } from '../helpers.js';
 
 t.test('summaries are stored and exported', async (t) => {
   t.test('GATHERD-4.6 an export is ordered by Update-Time, then by the bytes of the URL', async (t) => {
@@ -24,9 +25,7 @@ t.test('summaries are stored and exported', async (t) => {
       summary('http://late.test/', 4_294_967_296 + 5),
       summary('http://early.test/', 3),
     ];
-    const batch = store.batch();
-    for (const one of summaries) batch.putSummary(one);
-    await batch.commit();
+    await put(store, ...summaries);
     const order = [
       'http://early.test/',
       'http://Z.test/',
@@ -43,7 +42,7 @@ t.test('summaries are stored and exported', async (t) => {
     await using store = await GathererStore.open(await temporaryDirectory(t));
     const none = { ...summary('http://none.test/', 0), soif: soif('http://none.test/', { Title: 'x' }) };
     const [nine, ten, eleven] = [9, 10, 11].map((time) => summary(`http://${time}.test/`, time));
-    await store.batch().putSummary(none).putSummary(nine!).putSummary(ten!).putSummary(eleven!).commit();
+    await put(store, none, nine!, ten!, eleven!);
     const { text } = await readExport(store.summaries.exportSince(10));
     t.equal(text, `${none.soif}${ten!.soif}${eleven!.soif}`);
     t.equal((await readExport(store.summaries.exportSince(12))).text, String(none.soif));
@@ -70,39 +69,34 @@ t.test('summaries are stored and exported', async (t) => {
     await t.rejects(collect(pages), { message: 'enough' });
   });
 
-  t.test(
-    'a summary replaces the previous one of its URL, given or looked up, and the count is correct',
-    async (t) => {
-      const directory = await temporaryDirectory(t);
-      const store = await GathererStore.open(directory);
-      const url = 'http://a.test/';
-      await store.batch().putSummary(summary(url, 10)).commit();
-      await store.batch().putSummary(summary(url, 20), 10).commit();
-      await store.batch().putSummary(summary(url, 30)).commit();
-      await store.batch().putSummary(summary(url, 40)).putSummary(summary(url, 50)).commit();
-      t.same((await store.summaries.get(url))?.updateTime, 50);
-      t.equal((await readExport(store.summaries.exportSince(0))).text, String(summary(url, 50).soif));
-      t.equal(store.summaries.count, 1);
-      await store
-        .batch()
-        .putSummary(summary(url, 60))
-        .deleteSummary(url)
-        .putSummary(summary('http://b.test/', 1))
-        .commit();
-      await store.batch().deleteSummary('http://unknown.test/', 0).commit();
-      t.equal(await store.summaries.get(url), undefined);
-      t.equal(store.summaries.count, 1);
-      await store.close();
-      const again = await GathererStore.open(directory);
-      t.equal(again.summaries.count, 1);
-      t.same(await collect(again.summaries.iterate()), [
-        [{ ...summary('http://b.test/', 1), contentTime: 1 }],
-      ]);
-      await again.batch().deleteSummary('http://b.test/', 1).commit();
-      t.equal(again.summaries.count, 0);
-      await again.close();
-    },
-  );
+  t.test('a summary replaces the previous one of its URL, given or looked up, and is counted', async (t) => {
+    const directory = await temporaryDirectory(t);
+    const store = await GathererStore.open(directory);
+    const url = 'http://a.test/';
+    await put(store, summary(url, 10));
+    await store.batch().putSummary(summary(url, 20), 10).commit();
+    await put(store, summary(url, 30));
+    await put(store, summary(url, 40), summary(url, 50));
+    t.same((await store.summaries.get(url))?.updateTime, 50);
+    t.equal((await readExport(store.summaries.exportSince(0))).text, String(summary(url, 50).soif));
+    t.equal(store.summaries.count, 1);
+    await store
+      .batch()
+      .putSummary(summary(url, 60))
+      .deleteSummary(url)
+      .putSummary(summary('http://b.test/', 1))
+      .commit();
+    await store.batch().deleteSummary('http://unknown.test/', 0).commit();
+    t.equal(await store.summaries.get(url), undefined);
+    t.equal(store.summaries.count, 1);
+    await store.close();
+    const again = await GathererStore.open(directory);
+    t.equal(again.summaries.count, 1);
+    t.same(await collect(again.summaries.iterate()), [[{ ...summary('http://b.test/', 1), contentTime: 1 }]]);
+    await again.batch().deleteSummary('http://b.test/', 1).commit();
+    t.equal(again.summaries.count, 0);
+    await again.close();
+  });
 
   t.test('GATHERD-4.4 a refresh gives the object other times, without writing its bytes again', async (t) => {
     await using store = await GathererStore.open(await temporaryDirectory(t));
@@ -111,10 +105,7 @@ t.test('summaries are stored and exported', async (t) => {
     await store.batch().refreshSummary(url, times(10)).commit();
     t.equal(await store.summaries.get(url), undefined, 'there is nothing to refresh');
     for (const title of ['few bytes', 'many bytes '.repeat(200)]) {
-      await store
-        .batch()
-        .putSummary(summary(url, 20, title))
-        .commit();
+      await put(store, summary(url, 20, title));
       await store.batch().refreshSummary(url, times(30), 20).commit();
       await store.batch().refreshSummary(url, times(40)).commit();
       const expected = soif(url, { 'Update-Time': '40', Title: title, 'Last-Modification-Time': '7' });
@@ -126,67 +117,60 @@ t.test('summaries are stored and exported', async (t) => {
     }
   });
 
-  t.test(
-    'a store of schema 1 has the bytes of objects in the rows of summaries, until a refresh',
-    async (t) => {
-      const directory = await temporaryDirectory(t);
-      const { root } = protobuf.parse(`syntax = "proto3";
+  t.test('a store of schema 1 has the bytes of objects in rows of summaries until a refresh', async (t) => {
+    const directory = await temporaryDirectory(t);
+    const { root } = protobuf.parse(`syntax = "proto3";
       message Schema { string kind = 1; uint32 version = 2; }
       message Counters { uint64 summaries = 1; uint64 tombstones = 2; }
       message Summary { uint64 time_to_live = 1; bytes soif = 2; uint64 content_time = 3; fixed32 crc = 4; }
       message Identity { uint64 update_time = 1; }`);
-      const encode = (type: string, fields: object) =>
-        Buffer.from(root.lookupType(type).encode(fields).finish());
-      const url = 'http://a.test/';
-      const { soif: bytes } = summary(url, 20, 'many bytes '.repeat(200));
-      const key = Buffer.concat([Buffer.from('S\0\0\0\0\0\0\0\x14', 'latin1'), Buffer.from(url)]);
-      const db = new ClassicLevel<Uint8Array, Uint8Array>(directory, {
-        keyEncoding: 'view',
-        valueEncoding: 'view',
-      });
-      const schemaKey = Buffer.from('\0schema');
-      await db.put(schemaKey, encode('Schema', { kind: 'gatherer', version: 1 }));
-      await db.put(Buffer.from('\0counters'), encode('Counters', { summaries: 1 }));
-      await db.put(
-        key,
-        encode('Summary', { timeToLive: 100, soif: bytes, contentTime: 10, crc: crc32(bytes, 20) }),
-      );
-      await db.put(Buffer.from(`I${url}`), encode('Identity', { updateTime: 20 }));
-      await db.close();
-      const store = await GathererStore.open(directory);
-      const stored = { url, timeToLive: 100, contentTime: 10 };
-      t.same(await store.summaries.get(url), { ...stored, updateTime: 20, soif: bytes });
-      await store.batch().refreshSummary(url, { updateTime: 30, lastModificationTime: 7 }, 20).commit();
-      const found = await store.summaries.get(url, 30);
-      t.match(found, { ...stored, updateTime: 30 });
-      t.equal(
-        Buffer.from(found!.soif).toString(),
-        bytes
-          .toString()
-          .replace(/\t20\n/, '\t30\n')
-          .replace(/\}\n$/, 'Last-Modification-Time{1}:\t7\n}\n'),
-      );
-      await store.close();
-      t.same(await problemsOf(directory), []);
-      await db.open();
-      t.same(
-        await db.get(schemaKey),
-        encode('Schema', { kind: 'gatherer', version: 2 }),
-        'programs of schema 1 refuse it from then on',
-      );
-      await db.close();
-    },
-  );
+    const encode = (type: string, fields: object) =>
+      Buffer.from(root.lookupType(type).encode(fields).finish());
+    const url = 'http://a.test/';
+    const { soif: bytes } = summary(url, 20, 'many bytes '.repeat(200));
+    const key = Buffer.concat([Buffer.from('S\0\0\0\0\0\0\0\x14', 'latin1'), Buffer.from(url)]);
+    const db = new ClassicLevel<Uint8Array, Uint8Array>(directory, {
+      keyEncoding: 'view',
+      valueEncoding: 'view',
+    });
+    const schemaKey = Buffer.from('\0schema');
+    await db.put(schemaKey, encode('Schema', { kind: 'gatherer', version: 1 }));
+    await db.put(Buffer.from('\0counters'), encode('Counters', { summaries: 1 }));
+    await db.put(
+      key,
+      encode('Summary', { timeToLive: 100, soif: bytes, contentTime: 10, crc: crc32(bytes, 20) }),
+    );
+    await db.put(Buffer.from(`I${url}`), encode('Identity', { updateTime: 20 }));
+    await db.close();
+    const store = await GathererStore.open(directory);
+    const stored = { url, timeToLive: 100, contentTime: 10 };
+    t.same(await store.summaries.get(url), { ...stored, updateTime: 20, soif: bytes });
+    await store.batch().refreshSummary(url, { updateTime: 30, lastModificationTime: 7 }, 20).commit();
+    const found = await store.summaries.get(url, 30);
+    t.match(found, { ...stored, updateTime: 30 });
+    t.equal(
+      Buffer.from(found!.soif).toString(),
+      bytes
+        .toString()
+        .replace(/\t20\n/, '\t30\n')
+        .replace(/\}\n$/, 'Last-Modification-Time{1}:\t7\n}\n'),
+    );
+    await store.close();
+    t.same(await problemsOf(directory), []);
+    await db.open();
+    t.same(
+      await db.get(schemaKey),
+      encode('Schema', { kind: 'gatherer', version: 2 }),
+      'programs of schema 1 refuse it from then on',
+    );
+    await db.close();
+  });
 
   t.test('a walk passes over a summary that moves meanwhile, and finds it at its new time', async (t) => {
     await using store = await GathererStore.open(await temporaryDirectory(t));
     const text = 'x'.repeat(200_000);
     const urls = ['http://a.test/', 'http://b.test/', 'http://c.test/', 'http://d.test/'];
-    for (const url of urls)
-      await store
-        .batch()
-        .putSummary(summary(url, 10, text))
-        .commit();
+    for (const url of urls) await put(store, summary(url, 10, text));
     const found: [string, number][] = [];
     for await (const page of store.summaries.iterate()) {
       for (const { url, updateTime } of page) found.push([url, updateTime]);
@@ -319,10 +303,7 @@ t.test('CRAWL-5.1.1 a queue returns its entries by directive, precedence and age
     .enqueue(entry('a', 2, 1, 2));
   t.equal(batch.size, 7);
   await batch.commit();
-  t.same(
-    (await store.queues.heads('a', 10)).map((one) => one.ordinal),
-    [9, 7, 1, 2, 300],
-  );
+  t.same(pluck(await store.queues.heads('a', 10), 'ordinal'), [9, 7, 1, 2, 300]);
   t.same(await store.queues.head('a'), entry('a', 1, 9, 9));
   t.equal(await store.queues.head('unknown'), undefined);
   t.same(await store.queues.classKeys(), ['a', 'ab', 'b']);

@@ -13,6 +13,13 @@ function fetched(url: string, links: readonly string[], changes: { time?: number
   return { url, time: 0, checkTime: 1000, length: 10, links, ...changes };
 }
 
+/** Stores the links of documents in one batch. */
+async function putReferences(store: GathererStore, ...documents: readonly ReturnType<typeof fetched>[]) {
+  const batch = store.batch();
+  for (const one of documents) batch.putReferences(one);
+  await batch.commit();
+}
+
 /** Returns the ID of each document by URL. */
 async function allIds(store: GathererStore): Promise<Map<string, number>> {
   const ids = new Map<string, number>();
@@ -41,16 +48,14 @@ t.test('R-9 every document and every link target has a unique, permanent ID', as
     // Concurrent batches contain the same new URLs.
     await Promise.all(
       Array.from({ length: 40 }, (_, i) =>
-        store
-          .batch()
-          .putReferences(
-            fetched(`http://a.test/${i}`, [
-              'http://b.test/',
-              `http://a.test/${i + 1}`,
-              `http://c${i % 5}.test/`,
-            ]),
-          )
-          .commit(),
+        putReferences(
+          store,
+          fetched(`http://a.test/${i}`, [
+            'http://b.test/',
+            `http://a.test/${i + 1}`,
+            `http://c${i % 5}.test/`,
+          ]),
+        ),
       ),
     );
     first = await allIds(store);
@@ -62,11 +67,11 @@ t.test('R-9 every document and every link target has a unique, permanent ID', as
     );
   }
   await using store = await GathererStore.open(directory);
-  await store
-    .batch()
-    .putReferences(fetched('http://new.test/', ['http://b.test/', 'http://newer.test/']))
-    .putReferences(fetched('http://a.test/7', []))
-    .commit();
+  await putReferences(
+    store,
+    fetched('http://new.test/', ['http://b.test/', 'http://newer.test/']),
+    fetched('http://a.test/7', []),
+  );
   await store.batch().dropReferences('http://a.test/8').commit();
   const second = await allIds(store);
   for (const [url, id] of first) if (second.get(url) !== id) t.fail(`${url} has another ID`);
@@ -95,11 +100,11 @@ t.test('R-11, R-12 a list has each link once, in document order, with canonical 
     'https://b.test/',
     'gopher://g.test/0/x',
   ];
-  await store
-    .batch()
-    .putReferences(fetched('http://a.test/', links))
-    .putReferences(fetched('file:///tmp/a.html', ['http://only.test/']))
-    .commit();
+  await putReferences(
+    store,
+    fetched('http://a.test/', links),
+    fetched('file:///tmp/a.html', ['http://only.test/']),
+  );
   t.same(await allLinks(store), {
     'http://a.test/': [
       'http://b.test/~anna/',
@@ -126,11 +131,8 @@ t.test('R-38 a server has one ID for each host and port, independent of the sche
     'https://a.test/',
     'http://B.test./',
   ];
-  await store.batch().putReferences(fetched('http://a.test/1', links)).commit();
-  await store
-    .batch()
-    .putReferences(fetched('http://a.test:81/x', ['http://b.test/y']))
-    .commit();
+  await putReferences(store, fetched('http://a.test/1', links));
+  await putReferences(store, fetched('http://a.test:81/x', ['http://b.test/y']));
   const servers = new Map<string, number>();
   for await (const page of store.links.documents())
     for (const { url, serverId } of page) servers.set(url, serverId);
@@ -199,11 +201,7 @@ t.test('changed links are published as references', async (t) => {
   await using store = await GathererStore.open(directory);
   t.equal(await store.publishReferences(data), undefined, 'there are no links yet');
   const a = fetched('http://a.test/', ['http://b.test/%7ex', 'http://a.test/2'], { time: 500 });
-  await store
-    .batch()
-    .putReferences(a)
-    .putReferences(fetched('http://a.test/2', ['http://b.test/%7ex']))
-    .commit();
+  await putReferences(store, a, fetched('http://a.test/2', ['http://b.test/%7ex']));
   t.match(await store.publishReferences(data), {
     generation: 1,
     documents: 3,
@@ -227,19 +225,13 @@ t.test('changed links are published as references', async (t) => {
     const site = reader.serverByName('b.test:80');
     t.equal(reader.links('sitehubs', site?.id ?? 0)?.total, 2, 'R-30');
   }
-  await store
-    .batch()
-    .putReferences({ ...a, checkTime: 2000 })
-    .commit();
+  await putReferences(store, { ...a, checkTime: 2000 });
   t.equal(await store.publishReferences(data), undefined, 'links that were stored again unchanged');
   await store.batch().dropReferences('http://unknown.test/').commit();
   t.equal(await store.publishReferences(data), undefined, 'a dropped URL that was unknown');
   await store.batch().dropReferences('http://a.test/2').commit();
   t.match(await store.publishReferences(data), { generation: 2, documents: 3, links: 2 });
-  await store
-    .batch()
-    .putReferences({ ...a, time: 600 })
-    .commit();
+  await putReferences(store, { ...a, time: 600 });
   t.match(await store.publishReferences(data), { generation: 3 }, 'R-33 another time is a change');
   await using other = await GathererStore.open(await temporaryDirectory(t));
   t.equal(await other.publishReferences(data), undefined, 'a store without links publishes nothing');

@@ -9,9 +9,10 @@ import { StorageError } from '../../../protocols/errors.js';
 import { BlockCutter, MAX_BLOCK_BYTES } from '../../../storage/generations/export/block-cutter.js';
 import { ReadyExport } from '../../../storage/generations/export/ready-export.js';
 import { GathererStore, Generations, type Summary, type SummarySnapshot } from '../../../storage/index.js';
+import { pluck } from '../../helpers/pluck.js';
 import { assertProperty } from '../../helpers/property.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
-import { collect, readExport, soif, summary } from '../helpers.js';
+import { collect, put, readExport, soif, summary } from '../helpers.js';
 
 const HEAD = '@DELETE {\n}\n@REFRESH {\n}\n@UPDATE {\n';
 
@@ -39,13 +40,6 @@ async function publisher(t: Test): Promise<Publisher> {
   };
 }
 
-/** Writes summaries in one batch. */
-async function put(store: GathererStore, summaries: readonly Summary[]): Promise<void> {
-  const batch = store.batch();
-  for (const one of summaries) batch.putSummary(one);
-  await batch.commit();
-}
-
 /** Returns text that does not compress well; the same seed gives the same text. */
 function prose(seed: number, length: number): string {
   let state = seed + 1;
@@ -60,7 +54,7 @@ function prose(seed: number, length: number): string {
 t.test('GATHERD-10.2 a generation has All-Templates.gz: the whole stream with its wrappers', async (t) => {
   const { directory, store, publish } = await publisher(t);
   const [b, a] = [summary('http://b.test/', 7), summary('http://a.test/', 9)];
-  await put(store, [a, b]);
+  await put(store, a, b);
   await publish();
   const file = await readFile(join(directory, '1', 'All-Templates.gz'));
   t.equal(gunzipSync(file).toString(), `${HEAD}${b.soif}${a.soif}}\n`);
@@ -108,7 +102,7 @@ t.test('GATHERD-6.1 the clear bytes at any position, read in any order and by ma
   const { store, directory, publish } = await publisher(t);
   await put(
     store,
-    Array.from({ length: 60 }, (_, i) => {
+    ...Array.from({ length: 60 }, (_, i) => {
       const size = i % 20 === 0 ? 300_000 : i * 400;
       return summary(`http://${i}.test/`, 1 + i, prose(i, size + 1));
     }),
@@ -153,14 +147,14 @@ t.test('blocks are bounded in size, and a few changes leave most blocks unchange
   const objects = Array.from({ length: 1500 }, (_, i) =>
     summary(`http://${i}.test/`, 1000 + i, prose(i, 2000)),
   );
-  await put(store, objects);
+  await put(store, ...objects);
   const first = await publish();
   const count = first.ready!.blocks.end;
   t.ok(count > (1500 * 2000) / MAX_BLOCK_BYTES, `${count} blocks`);
   const before = first.ready!.byDigest();
 
   const changed = [3, 700, 1400].map((i) => summary(objects[i]!.url, 5000, 'new'));
-  await put(store, changed);
+  await put(store, ...changed);
   const second = await publish();
   const kept = [...second.ready!.byDigest().keys()].filter((digest) => before.has(digest)).length;
   t.ok(kept >= count - 8, `${kept} of ${count} blocks are the same`);
@@ -185,9 +179,12 @@ t.test('a large object has its own block; no block mixes objects with and withou
 t.test('GATHERD-13.9 the export adds the Gatherer identity to objects without one', async (t) => {
   const { directory, store } = await publisher(t);
   const url = 'http://a.test/';
-  await put(store, [
-    { url, updateTime: 5, timeToLive: 1, soif: soif(url, { 'Gatherer-Name': 'mine', 'Update-Time': '5' }) },
-  ]);
+  await put(store, {
+    url,
+    updateTime: 5,
+    timeToLive: 1,
+    soif: soif(url, { 'Gatherer-Name': 'mine', 'Update-Time': '5' }),
+  });
   await store.publish(directory, {
     gatherer: { gathererName: 'yours', gathererHost: 'gatherer.test', gathererVersion: '1.8' },
   });
@@ -204,7 +201,7 @@ t.test('GATHERD-13.9 the export adds the Gatherer identity to objects without on
 t.test('a generation of an earlier publisher is served without an export', async (t) => {
   const { directory, store } = await publisher(t);
   const one = summary('http://a.test/', 5);
-  await put(store, [one]);
+  await put(store, one);
   await store.publish(directory);
   await rm(join(directory, '1', 'EXPORT'));
   await rm(join(directory, '1', 'All-Templates.gz'));
@@ -216,7 +213,7 @@ t.test('a generation of an earlier publisher is served without an export', async
 t.test('a damaged export is a StorageError for readers and is ignored by the next publisher', async (t) => {
   const { directory, store } = await publisher(t);
   const one = summary('http://a.test/', 5, prose(1, 5000));
-  await put(store, [one]);
+  await put(store, one);
   await store.publish(directory);
   await writeFile(join(directory, '1', 'EXPORT'), 'not an index');
   await t.rejects(new Generations(directory).open(), StorageError);
@@ -239,7 +236,7 @@ t.test('GATHERD-4.9 the tombstones of deleted objects', async (t) => {
       'Update-Time': '100',
       Title: 'secret',
     });
-    await put(store, [{ url, updateTime: 100, timeToLive: 50, soif: bytes }]);
+    await put(store, { url, updateTime: 100, timeToLive: 50, soif: bytes });
     await store.batch().deleteSummary(url, 100, { deletedAt: 120 }).commit();
     t.equal(store.summaries.count, 0);
     t.equal(store.tombstones.count, 1);
@@ -258,7 +255,7 @@ t.test('GATHERD-4.9 the tombstones of deleted objects', async (t) => {
     const urls = ['http://a.test/', 'http://b.test/', 'http://c.test/', 'http://never.test/'];
     const [a, b, c] = urls.map((url) => ({ ...summary(url, 100), timeToLive: 50 }));
     const never = { ...summary(urls[3]!, 100), timeToLive: 0 };
-    await put(store, [a!, b!, c!, never]);
+    await put(store, a!, b!, c!, never);
     await store
       .batch()
       .deleteSummary(a!.url, undefined, { deletedAt: 120 })
@@ -273,7 +270,7 @@ t.test('GATHERD-4.9 the tombstones of deleted objects', async (t) => {
     t.same(await urlsOf(), [a!.url, never.url], 'a tombstone is valid in its last second');
     await store.purgeTombstones(151);
     t.same(await urlsOf(), [never.url]);
-    await put(store, [never]);
+    await put(store, never);
     t.same(await urlsOf(), []);
     t.equal(store.tombstones.count, 0);
   });
@@ -289,17 +286,14 @@ t.test('GATHERD-4.9 the tombstones of deleted objects', async (t) => {
       .deleteSummary(url, undefined, { deletedAt: 11 })
       .commit();
     t.equal(store.summaries.count, 0);
-    t.same(
-      (await collect(store.tombstones.since(0))).flat().map(({ deletionTime }) => deletionTime),
-      [11],
-    );
+    t.same(pluck((await collect(store.tombstones.since(0))).flat(), 'deletionTime'), [11]);
   });
 
   t.test('tombstones survive a restart', async (t) => {
     const directory = join(await temporaryDirectory(t), 'working');
     await mkdir(directory);
     const first = await GathererStore.open(directory);
-    await put(first, [summary('http://a.test/', 5)]);
+    await put(first, summary('http://a.test/', 5));
     await first.batch().deleteSummary('http://a.test/', 5, { deletedAt: 6 }).commit();
     await first.close();
     await using again = await GathererStore.open(directory);
@@ -310,7 +304,7 @@ t.test('GATHERD-4.9 the tombstones of deleted objects', async (t) => {
 
 t.test('GATHERD-4.4 the store records the time of the last change of content', async (t) => {
   const { store, publish } = await publisher(t);
-  await put(store, [summary('http://a.test/', 10), { ...summary('http://b.test/', 20), contentTime: 10 }]);
+  await put(store, summary('http://a.test/', 10), { ...summary('http://b.test/', 20), contentTime: 10 });
   t.equal((await store.summaries.get('http://a.test/'))?.contentTime, 10);
   t.equal((await store.summaries.get('http://b.test/'))?.contentTime, 10);
   const { ready } = await publish();

@@ -51,74 +51,68 @@ t.test('G-81: any text is opened as it was sealed, and no login is left in it', 
   );
 });
 
-t.test(
-  'G-81: the rows of a store hold no login; a checkpoint opens them, a generation does not',
-  async (t) => {
-    const root = await temporaryDirectory(t);
-    const [working, checkpoint, generations] = ['working', 'checkpoint', 'generations'].map((name) =>
-      join(root, name),
-    ) as [string, string, string];
-    const entry = {
-      classKey: 'a.test',
-      directive: 3,
-      precedence: 1,
-      ordinal: 1,
-      uri: queued(URL_WITH_LOGIN),
-    };
-    const document = documentRecord('http://a.test/', { links: [{ url: URL_WITH_LOGIN, hop: 'L' }] });
-    {
-      await using store = await GathererStore.open(working);
-      await store
-        .batch()
-        .enqueue(entry)
-        .putWaiting({ dueTime: 5, entry, status: -2, reason: `${URL_WITH_LOGIN} was refused` })
-        .putDocument(document)
-        .putMeta('nodes', JSON.stringify([URL_WITH_LOGIN]))
-        .commit({ sync: true });
-      await store.clone(checkpoint);
-      await store.publish(generations);
+t.test('G-81: rows of a store hold no login; a checkpoint opens them, a generation does not', async (t) => {
+  const root = await temporaryDirectory(t);
+  const [working, checkpoint, generations] = ['working', 'checkpoint', 'generations'].map((name) =>
+    join(root, name),
+  ) as [string, string, string];
+  const entry = {
+    classKey: 'a.test',
+    directive: 3,
+    precedence: 1,
+    ordinal: 1,
+    uri: queued(URL_WITH_LOGIN),
+  };
+  const document = documentRecord('http://a.test/', { links: [{ url: URL_WITH_LOGIN, hop: 'L' }] });
+  {
+    await using store = await GathererStore.open(working);
+    await store
+      .batch()
+      .enqueue(entry)
+      .putWaiting({ dueTime: 5, entry, status: -2, reason: `${URL_WITH_LOGIN} was refused` })
+      .putDocument(document)
+      .putMeta('nodes', JSON.stringify([URL_WITH_LOGIN]))
+      .commit({ sync: true });
+    await store.clone(checkpoint);
+    await store.publish(generations);
+  }
+  for (const directory of [working, checkpoint, generations]) {
+    for (const name of readdirSync(directory, { recursive: true, encoding: 'utf8' })) {
+      const file = join(directory, name);
+      if (statSync(file).isFile()) t.notMatch(readFileSync(file, 'latin1'), /cret/, name);
     }
-    for (const directory of [working, checkpoint, generations]) {
-      for (const name of readdirSync(directory, { recursive: true, encoding: 'utf8' })) {
-        const file = join(directory, name);
-        if (statSync(file).isFile()) t.notMatch(readFileSync(file, 'latin1'), /cret/, name);
-      }
-    }
-    for (const directory of [working, checkpoint]) {
-      await using store = await GathererStore.open(directory);
-      t.same(await store.queues.head('a.test'), entry);
-      t.same(await store.documents.get('http://a.test/'), document);
-      t.same((await store.waiting.first(1))[0]?.reason, `${URL_WITH_LOGIN} was refused`);
-      t.equal(await store.meta.get('nodes'), JSON.stringify([URL_WITH_LOGIN]));
-    }
-    t.notOk(
-      readdirSync(generations, { recursive: true, encoding: 'utf8' }).some((name) => /LOGIN-KEY/.test(name)),
-    );
-    t.equal(statSync(join(working, 'LOGIN-KEY')).mode & 0o077, 0, 'the key is readable by its owner only');
-
-    rmSync(join(checkpoint, 'LOGIN-KEY'));
-    {
-      await using store = await GathererStore.open(checkpoint);
-      t.equal(
-        (await store.queues.head('a.test'))?.uri.url,
-        'http://a.test/',
-        'without the key the login is left out',
-      );
-    }
-    writeFileSync(join(checkpoint, 'LOGIN-KEY'), 'short');
-    await t.rejects(GathererStore.open(checkpoint), { name: 'StorageError', message: /LOGIN-KEY.*5 bytes/ });
-  },
-);
-
-t.test(
-  'G-81: a store whose key cannot be written is closed again, and can be opened when it can',
-  async (t) => {
-    const directory = join(await temporaryDirectory(t), 'working');
-    const obstacle = join(directory, 'LOGIN-KEY.new');
-    mkdirSync(obstacle, { recursive: true });
-    await t.rejects(GathererStore.open(directory), /the key to the logins of URLs: EISDIR/);
-    rmdirSync(obstacle);
+  }
+  for (const directory of [working, checkpoint]) {
     await using store = await GathererStore.open(directory);
-    t.equal(store.summaries.count, 0);
-  },
-);
+    t.same(await store.queues.head('a.test'), entry);
+    t.same(await store.documents.get('http://a.test/'), document);
+    t.same((await store.waiting.first(1))[0]?.reason, `${URL_WITH_LOGIN} was refused`);
+    t.equal(await store.meta.get('nodes'), JSON.stringify([URL_WITH_LOGIN]));
+  }
+  t.notOk(
+    readdirSync(generations, { recursive: true, encoding: 'utf8' }).some((name) => /LOGIN-KEY/.test(name)),
+  );
+  t.equal(statSync(join(working, 'LOGIN-KEY')).mode & 0o077, 0, 'the key is readable by its owner only');
+
+  rmSync(join(checkpoint, 'LOGIN-KEY'));
+  {
+    await using store = await GathererStore.open(checkpoint);
+    t.equal(
+      (await store.queues.head('a.test'))?.uri.url,
+      'http://a.test/',
+      'without the key the login is left out',
+    );
+  }
+  writeFileSync(join(checkpoint, 'LOGIN-KEY'), 'short');
+  await t.rejects(GathererStore.open(checkpoint), { name: 'StorageError', message: /LOGIN-KEY.*5 bytes/ });
+});
+
+t.test('G-81: a store whose key cannot be written is closed, and can be opened when it can', async (t) => {
+  const directory = join(await temporaryDirectory(t), 'working');
+  const obstacle = join(directory, 'LOGIN-KEY.new');
+  mkdirSync(obstacle, { recursive: true });
+  await t.rejects(GathererStore.open(directory), /the key to the logins of URLs: EISDIR/);
+  rmdirSync(obstacle);
+  await using store = await GathererStore.open(directory);
+  t.equal(store.summaries.count, 0);
+});

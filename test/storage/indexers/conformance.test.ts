@@ -2,21 +2,8 @@
 
 import t from 'tap';
 import { indexerConformance } from '../../../storage/indexers/conformance.js';
-import { type Indexer, type IndexerCapabilities, openIndexer } from '../../../storage/indexers/index.js';
-
-// The time of the whole process, in which the other tests of the area run too.
-const CAPABILITIES: IndexerCapabilities = {
-  substrings: true,
-  words: true,
-  caseSensitive: true,
-  errors: 8,
-  phrases: true,
-  attributes: true,
-  regexp: true,
-  comparison: true,
-  not: true,
-  score: true,
-};
+import { type Indexer, openIndexer } from '../../../storage/indexers/index.js';
+import { ALL_CAPABILITIES } from './embedded-fixture.js';
 
 /**
  * Returns the names of the tests among `selected` that an engine fails when some of its methods are replaced by `defects`.
@@ -39,7 +26,7 @@ async function failures(
         },
       });
     },
-    manifest: { capabilities: CAPABILITIES },
+    manifest: { capabilities: ALL_CAPABILITIES },
   });
   const chosen = tests.filter(({ name }) => selected.test(name));
   const failed: string[] = [];

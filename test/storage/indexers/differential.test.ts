@@ -9,37 +9,11 @@ import { assertProperty } from '../../helpers/property.js';
 import { EmbeddedFixture, objectOf, PLAIN_SEARCH } from './embedded-fixture.js';
 import { type NaiveOptions, naiveMatch } from './naive.js';
 
-const WORDS = [
-  'ab',
-  'abc',
-  'b',
-  'Ba',
-  'cabb',
-  'Straße',
-  'straSSe',
-  'ςας',
-  'ΣΑ',
-  'naïve',
-  'NAÏ',
-  'x_y',
-  '10',
-  '9',
-  '😀',
-  'कि',
-  'C++',
-  'ſab',
-  '\u212aa',
-  'µm',
-  'μM',
-  'é',
-  'e\u0301',
-  'ꙋ',
-  'ᲈ',
-  '١٢',
-  '"',
-  '日本',
-  '本語',
-];
+const WORDS = `
+  ab abc b Ba cabb Straße straSSe ςας ΣΑ naïve NAÏ x_y 10 9 😀 कि C++ ſab \u212aa µm μM é e\u0301 ꙋ ᲈ ١٢ " 日本 本語
+`
+  .trim()
+  .split(/\s+/);
 const SEPARATORS = [' ', '  ', '\n', '-', '', '\t', '\u00a0', '.', '/', '\r\n', '😀', '—'];
 const ATTRIBUTE_NAMES = ['Title', 'TITLE', 'Keywords', 'Body', 'Full-Text', 'Odd', 'URL', 'Year'];
 

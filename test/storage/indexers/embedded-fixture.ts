@@ -1,10 +1,13 @@
 // A Broker store with an embedded index, for the tests of the embedded engine; see `storage/indexers/conformance-fixture.ts`.
 
+import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { IndexerFixture } from '../../../storage/indexers/conformance-fixture.js';
 import {
   type EmbeddedIndexerOptions,
   type Indexer,
+  type IndexerCapabilities,
+  type IndexerType,
   openEmbeddedIndexer,
 } from '../../../storage/indexers/index.js';
 
@@ -14,6 +17,30 @@ export {
   objectOf,
   PLAIN_SEARCH,
 } from '../../../storage/indexers/conformance-fixture.js';
+
+/** Everything that the query language has. */
+export const ALL_CAPABILITIES: IndexerCapabilities = {
+  substrings: true,
+  words: true,
+  caseSensitive: true,
+  errors: 8,
+  phrases: true,
+  attributes: true,
+  regexp: true,
+  comparison: true,
+  not: true,
+  score: true,
+};
+
+/** The programs that engines run; without one the engine is not tested. */
+const PROGRAMS: Partial<Record<IndexerType, string>> = { glimpse: 'glimpseindex', swish: 'swish-e' };
+
+/** Options of a test of an engine. */
+export function needsProgram(type: IndexerType): { readonly skip: string | false } {
+  const program = PROGRAMS[type];
+  const isMissing = program !== undefined && spawnSync(program, ['-V']).error !== undefined;
+  return { skip: isMissing && `${program} is not installed` };
+}
 
 /** A Broker's store and an embedded index in a temporary directory. */
 export class EmbeddedFixture extends IndexerFixture {

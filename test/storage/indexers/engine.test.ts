@@ -11,7 +11,6 @@ import { StateError, StorageError } from '../../../protocols/errors.js';
 import { encodeSoif } from '../../../protocols/soif/index.js';
 import type { Hit, SearchResults } from '../../../storage/indexers/index.js';
 import { openIndexFile } from '../../../storage/indexers/index-file.js';
-import { PLAIN_NODE } from '../../helpers/plain-node.js';
 import {
   EmbeddedFixture,
   expressionOf,
@@ -174,7 +173,7 @@ t.test('BRK-8.3 after a crash every change up to the watermark is in the index',
   const script = fileURLToPath(new URL('./crash-child.js', import.meta.url));
   let lastFlushed = 0;
   for (let round = 1; round <= 2; round++) {
-    const child = spawn('env', [...PLAIN_NODE, script, fixture.file, `${fixture.directory}/child`], {
+    const child = spawn(process.execPath, [script, fixture.file, `${fixture.directory}/child`], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     for await (const line of createInterface({ input: child.stdout })) {

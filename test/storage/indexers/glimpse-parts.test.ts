@@ -8,59 +8,56 @@ import type { Part } from '../../../storage/indexers/glimpse/parts.js';
 import { planParts } from '../../../storage/indexers/glimpse/plan.js';
 import { assertProperty } from '../../helpers/property.js';
 
-t.test(
-  'BRK-8.2 after any changes the newest version of every object is in the last part that has it',
-  (t) => {
-    const change = fc.record({
-      put: fc.array(fc.integer({ min: 1, max: 4000 }), { maxLength: 8 }),
-      fill: fc.constantFrom(0, 0, 1, 700, 1500),
-      removeShare: fc.constantFrom(0, 0, 0, 0.1, 0.6, 1),
-    });
-    assertProperty(
-      fc.property(fc.array(change, { minLength: 1, maxLength: 40 }), (changes) => {
-        let parts: Part[] = [];
-        let next = 1;
-        let live = new OidSet();
-        /** The change of an object's newest version, and the change at which each part was made. */
-        const version = new Map<number, number>();
-        const made = new Map<Part, number>();
-        for (const [time, { put, fill, removeShare }] of changes.entries()) {
-          const written = OidSet.of(put);
-          for (let i = 0; i < fill; i++) written.add(next++);
-          const removed = [...live.toArray()].filter((oid) => (oid * 7919) % 100 < removeShare * 100);
-          for (const oid of removed) written.delete(oid);
-          for (const oid of written.toArray()) version.set(oid, time);
-          live = live.clone().subtract(OidSet.of(removed)).unite(written);
-          const { kept, fresh } = planParts(parts, written, live);
-          parts = [...kept];
-          if (!fresh.isEmpty) {
-            const none = new OidSet();
-            const part = {
-              name: '',
-              oids: fresh.clone(),
-              count: fresh.size,
-              words: none,
-              lines: none,
-              sizes: {},
-            };
-            made.set(part, time);
-            parts.push(part);
-          }
-          for (const oid of live.toArray()) {
-            const last = parts.findLast((part) => part.oids.has(oid));
-            if (last === undefined || made.get(last)! < version.get(oid)!)
-              throw new Error(`object ${oid} is not in the index after change ${time}`);
-          }
-          const entries = parts.reduce((sum, { count }) => sum + count, 0);
-          if (entries > 2 * live.size) throw new Error(`${entries} entries for ${live.size} objects`);
-          if (parts.length > 8) throw new Error(`${parts.length} parts`);
+t.test('BRK-8.2 after any changes the newest version of each object is in the last part with it', (t) => {
+  const change = fc.record({
+    put: fc.array(fc.integer({ min: 1, max: 4000 }), { maxLength: 8 }),
+    fill: fc.constantFrom(0, 0, 1, 700, 1500),
+    removeShare: fc.constantFrom(0, 0, 0, 0.1, 0.6, 1),
+  });
+  assertProperty(
+    fc.property(fc.array(change, { minLength: 1, maxLength: 40 }), (changes) => {
+      let parts: Part[] = [];
+      let next = 1;
+      let live = new OidSet();
+      /** The change of an object's newest version, and the change at which each part was made. */
+      const version = new Map<number, number>();
+      const made = new Map<Part, number>();
+      for (const [time, { put, fill, removeShare }] of changes.entries()) {
+        const written = OidSet.of(put);
+        for (let i = 0; i < fill; i++) written.add(next++);
+        const removed = [...live.toArray()].filter((oid) => (oid * 7919) % 100 < removeShare * 100);
+        for (const oid of removed) written.delete(oid);
+        for (const oid of written.toArray()) version.set(oid, time);
+        live = live.clone().subtract(OidSet.of(removed)).unite(written);
+        const { kept, fresh } = planParts(parts, written, live);
+        parts = [...kept];
+        if (!fresh.isEmpty) {
+          const none = new OidSet();
+          const part = {
+            name: '',
+            oids: fresh.clone(),
+            count: fresh.size,
+            words: none,
+            lines: none,
+            sizes: {},
+          };
+          made.set(part, time);
+          parts.push(part);
         }
-      }),
-      { numRuns: 60 },
-    );
-    t.end();
-  },
-);
+        for (const oid of live.toArray()) {
+          const last = parts.findLast((part) => part.oids.has(oid));
+          if (last === undefined || made.get(last)! < version.get(oid)!)
+            throw new Error(`object ${oid} is not in the index after change ${time}`);
+        }
+        const entries = parts.reduce((sum, { count }) => sum + count, 0);
+        if (entries > 2 * live.size) throw new Error(`${entries} entries for ${live.size} objects`);
+        if (parts.length > 8) throw new Error(`${parts.length} parts`);
+      }
+    }),
+    { numRuns: 60 },
+  );
+  t.end();
+});
 
 t.test('BRK-8.2 small changes of a large index do not index it again', (t) => {
   const all = OidSet.of(Array.from({ length: 100_000 }, (_, i) => i + 1));

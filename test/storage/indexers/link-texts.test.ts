@@ -35,45 +35,42 @@ function page(oid: number, links: readonly { readonly target: number; readonly t
   return SoifObject.of('FILE', urlOf(oid), [['Link-Text', lines]]);
 }
 
-t.test(
-  'pages that link with a text are counted once each, whatever was put, replaced and removed before',
-  async (t) => {
-    const directory = await temporaryDirectory(t);
-    let file = 0;
-    await assertProperty(
-      fc.asyncProperty(
-        fc.array(fc.array(change, { minLength: 1, maxLength: 5 }), { maxLength: 5 }),
-        async (transactions) => {
-          const db = openIndexFile(join(directory, String(file++)));
-          try {
-            const writer = new LinkTextWriter(db);
-            const model = new Map<number, ReadonlySet<string>>();
-            for (const changes of transactions) {
-              db.exec('BEGIN');
-              for (const { oid, links } of changes) {
-                writer.set(oid, links === undefined ? [] : linkKeysOf(page(oid, links)));
-                model.set(oid, new Set(links?.map(({ target, text }) => `${target} ${FOLDED[text] ?? ''}`)));
-              }
-              writer.write();
-              db.exec('COMMIT');
+t.test('pages that link with a text count once, whatever was put, replaced and removed', async (t) => {
+  const directory = await temporaryDirectory(t);
+  let file = 0;
+  await assertProperty(
+    fc.asyncProperty(
+      fc.array(fc.array(change, { minLength: 1, maxLength: 5 }), { maxLength: 5 }),
+      async (transactions) => {
+        const db = openIndexFile(join(directory, String(file++)));
+        try {
+          const writer = new LinkTextWriter(db);
+          const model = new Map<number, ReadonlySet<string>>();
+          for (const changes of transactions) {
+            db.exec('BEGIN');
+            for (const { oid, links } of changes) {
+              writer.set(oid, links === undefined ? [] : linkKeysOf(page(oid, links)));
+              model.set(oid, new Set(links?.map(({ target, text }) => `${target} ${FOLDED[text] ?? ''}`)));
             }
-            for (const oid of OIDS) db.exec(`INSERT INTO object VALUES(${oid}, 1, ${urlDigest(urlOf(oid))})`);
-            const reader = new LinkTextReader(db);
-            for (const text of Object.values(FOLDED)) {
-              const pages = (name: string) => [...model.values()].filter((links) => links.has(name)).length;
-              for (const oid of OIDS) t.equal(reader.count(text, oid), pages(`${oid} ${text}`));
-              t.equal(
-                reader.isKnown(text),
-                OIDS.some((oid) => pages(`${oid} ${text}`) > 0),
-              );
-            }
-            t.equal(reader.count('news', 9), 0, 'an object that the index does not have');
-          } finally {
-            db.close();
+            writer.write();
+            db.exec('COMMIT');
           }
-        },
-      ),
-      { numRuns: 60 },
-    );
-  },
-);
+          for (const oid of OIDS) db.exec(`INSERT INTO object VALUES(${oid}, 1, ${urlDigest(urlOf(oid))})`);
+          const reader = new LinkTextReader(db);
+          for (const text of Object.values(FOLDED)) {
+            const pages = (name: string) => [...model.values()].filter((links) => links.has(name)).length;
+            for (const oid of OIDS) t.equal(reader.count(text, oid), pages(`${oid} ${text}`));
+            t.equal(
+              reader.isKnown(text),
+              OIDS.some((oid) => pages(`${oid} ${text}`) > 0),
+            );
+          }
+          t.equal(reader.count('news', 9), 0, 'an object that the index does not have');
+        } finally {
+          db.close();
+        }
+      },
+    ),
+    { numRuns: 60 },
+  );
+});

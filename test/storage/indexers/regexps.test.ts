@@ -9,38 +9,12 @@ import { assertProperty } from '../../helpers/property.js';
 import { EmbeddedFixture, expressionOf, PLAIN_SEARCH } from './embedded-fixture.js';
 
 const atom = fc.constantFrom(
-  ...[
-    'a',
-    'b',
-    'B',
-    '.',
-    '[a-c]',
-    '[^b]',
-    '[[:alpha:]]',
-    '\\d',
-    '\\pL',
-    '\\p{Lu}',
-    '\\b',
-    '\\B',
-    '^',
-    '$',
-    ' ',
-  ],
-  ...[
-    '\\x61',
-    '\\x{1f600}',
-    '\\.',
-    '\u{1f600}',
-    'é',
-    '\\A',
-    '\\z',
-    '(?i:b)',
-    '(?:)',
-    '(?P<n>a)',
-    ']',
-    '{',
-    '\\{',
-  ],
+  ' ',
+  ...String.raw`
+    a b B . [a-c] [^b] [[:alpha:]] \d \pL \p{Lu} \b \B ^ $ \x61 \x{1f600} \. 😀 é \A \z (?i:b) (?:) (?P<n>a) ] { \{
+  `
+    .trim()
+    .split(/\s+/),
 );
 const { source } = fc.letrec<{ source: string }>((tie) => ({
   source: fc.oneof(

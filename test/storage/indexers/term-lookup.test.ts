@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { ApproximateMatcher } from '../../../storage/indexers/approximate.js';
 import { approximateLookup, partLookup, regexpLookup } from '../../../storage/indexers/term-lookup.js';
+import { pluck } from '../../helpers/pluck.js';
 import { assertProperty } from '../../helpers/property.js';
 import { EmbeddedFixture } from './embedded-fixture.js';
 
@@ -103,13 +104,7 @@ t.test('BRK-2.23 matches across two words come after those within one word', asy
   const options = { ignoreCase: true, errors: 1, wantLines: false };
   t.same(await fixture.oids('concurrency', options), [1, 2, 3]);
   const few = await fixture.search('concurrency', { ...options, maxFiles: 2 });
-  t.same(
-    few.map(({ oid }) => oid),
-    [2, 3],
-  );
+  t.same(pluck(few, 'oid'), [2, 3]);
   const three = await fixture.search('concurrency', { ...options, maxFiles: 3 });
-  t.same(
-    three.map(({ oid }) => oid),
-    [2, 3, 1],
-  );
+  t.same(pluck(three, 'oid'), [2, 3, 1]);
 });

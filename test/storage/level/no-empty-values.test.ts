@@ -2,10 +2,9 @@
 import { join } from 'node:path';
 import { ClassicLevel } from 'classic-level';
 import t from 'tap';
-import { SoifObject } from '../../../protocols/soif/index.js';
 import { BrokerStore, GathererStore } from '../../../storage/index.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
-import { documentRecord, queuedUri, soif, summary } from '../helpers.js';
+import { changeOf, documentRecord, GATHERER, queuedUri, summary } from '../helpers.js';
 
 /** The tables of a closed store, as letters, and the keys of those rows that have an empty value. */
 async function rowsOf(directory: string): Promise<{ readonly tables: string; readonly empty: string[] }> {
@@ -44,17 +43,8 @@ t.test('no row of a Broker', async (t) => {
   const directory = join(await temporaryDirectory(t), 'store');
   {
     await using store = await BrokerStore.open(directory, { now: () => 1000 });
-    const change = (kind: 'update' | 'delete', url: string, time: number) => {
-      const attributes = {
-        'Gatherer-Name': 'G',
-        'Gatherer-Host': 'g',
-        'Gatherer-Version': '1',
-        'Update-Time': String(time),
-        'Time-to-Live': '5000',
-      };
-      const object = SoifObject.of('FILE', url, Object.entries(attributes));
-      return { kind, object, bytes: soif(url, attributes) };
-    };
+    const change = (kind: 'update' | 'delete', url: string, time: number) =>
+      changeOf(kind, url, { ...GATHERER, 'Update-Time': String(time), 'Time-to-Live': '5000' });
     await store.apply([change('update', 'http://a.test/', 900), change('update', 'http://b.test/', 900)], {
       key: 'p',
       last: 900,

@@ -41,54 +41,48 @@ async function check(path: string, reading?: RegistryReading) {
   return { ...summary, rules: problems.map(({ rule }) => rule), found: problems };
 }
 
-t.test(
-  'hint 1, REG-23, REG-24, REG-25: writing, deleting and changing keep counts, order and bytes',
-  async (t) => {
-    const path = join(await temporaryDirectory(t), 'Registry');
-    {
-      await using registry = await RegistryFile.create(path);
-      t.same(readFileSync(path), handFile([]));
-      const offsets = await registry.append([recordOf(1), recordOf(2), recordOf(3)]);
-      t.same(offsets, [20, 20 + LENGTH, 20 + 2 * LENGTH]);
-      t.same(readFileSync(path), handFile([handRecord(1), handRecord(2), handRecord(3)]));
-      t.equal(await registry.markDeleted(offsets[1]!), true);
-      t.equal(await registry.markDeleted(offsets[1]!), false, 'the record is no longer valid');
-      await registry.change(offsets[0]!, recordOf(4));
-      t.same(registry.counts, { records: 4, deleted: 2, valid: 2 });
-      t.equal(registry.nextOid, 5, 'REG-35');
-      await t.rejects(registry.markDeleted(21), ProtocolError, 'no record starts there');
-    }
-    const expected = handFile([
-      handRecord(1, { flag: 2 }),
-      handRecord(2, { flag: 2 }),
-      handRecord(3),
-      handRecord(4),
-    ]);
-    t.same(readFileSync(path), expected);
-    t.same(await oidsOf(path), [3, 4]);
-    await using reader = await RegistryFile.open(path);
-    t.same(reader.problems, []);
-    await t.rejects(reader.append([recordOf(9)]), StateError, 'the file is open read-only');
-    await t.rejects(RegistryFile.create(path), StorageError, 'the file exists');
-  },
-);
+t.test('hint 1, REG-23, REG-24, REG-25: writing, deleting, changing keep counts, order, bytes', async (t) => {
+  const path = join(await temporaryDirectory(t), 'Registry');
+  {
+    await using registry = await RegistryFile.create(path);
+    t.same(readFileSync(path), handFile([]));
+    const offsets = await registry.append([recordOf(1), recordOf(2), recordOf(3)]);
+    t.same(offsets, [20, 20 + LENGTH, 20 + 2 * LENGTH]);
+    t.same(readFileSync(path), handFile([handRecord(1), handRecord(2), handRecord(3)]));
+    t.equal(await registry.markDeleted(offsets[1]!), true);
+    t.equal(await registry.markDeleted(offsets[1]!), false, 'the record is no longer valid');
+    await registry.change(offsets[0]!, recordOf(4));
+    t.same(registry.counts, { records: 4, deleted: 2, valid: 2 });
+    t.equal(registry.nextOid, 5, 'REG-35');
+    await t.rejects(registry.markDeleted(21), ProtocolError, 'no record starts there');
+  }
+  const expected = handFile([
+    handRecord(1, { flag: 2 }),
+    handRecord(2, { flag: 2 }),
+    handRecord(3),
+    handRecord(4),
+  ]);
+  t.same(readFileSync(path), expected);
+  t.same(await oidsOf(path), [3, 4]);
+  await using reader = await RegistryFile.open(path);
+  t.same(reader.problems, []);
+  await t.rejects(reader.append([recordOf(9)]), StateError, 'the file is open read-only');
+  await t.rejects(RegistryFile.create(path), StorageError, 'the file exists');
+});
 
-t.test(
-  'hint 2, REG-14, REG-21, REG-26, REG-28: compress keeps order, unknown flags and trailing bytes',
-  async (t) => {
-    const directory = await temporaryDirectory(t);
-    const path = join(directory, 'Registry');
-    const kept = [handRecord(1, { rest: 'more' }), handRecord(3, { flag: 9 }), handRecord(4)];
-    writeFileSync(path, handFile([kept[0]!, handRecord(2, { flag: 2 }), kept[1]!, kept[2]!]));
-    await using registry = await RegistryFile.open(path, { writable: true });
-    t.same(registry.counts, { records: 4, deleted: 1, valid: 2 });
-    t.equal(await registry.compress(), 1);
-    t.same(readFileSync(path), handFile(kept));
-    await registry.append([recordOf(5)]);
-    t.same(readFileSync(path), handFile([...kept, handRecord(5)]), 'later appends go to the new file');
-    t.same(readdirSync(directory), ['Registry']);
-  },
-);
+t.test('hint 2, REG-14, REG-21, REG-26, REG-28: compress keeps order, flags, trailing bytes', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const path = join(directory, 'Registry');
+  const kept = [handRecord(1, { rest: 'more' }), handRecord(3, { flag: 9 }), handRecord(4)];
+  writeFileSync(path, handFile([kept[0]!, handRecord(2, { flag: 2 }), kept[1]!, kept[2]!]));
+  await using registry = await RegistryFile.open(path, { writable: true });
+  t.same(registry.counts, { records: 4, deleted: 1, valid: 2 });
+  t.equal(await registry.compress(), 1);
+  t.same(readFileSync(path), handFile(kept));
+  await registry.append([recordOf(5)]);
+  t.same(readFileSync(path), handFile([...kept, handRecord(5)]), 'later appends go to the new file');
+  t.same(readdirSync(directory), ['Registry']);
+});
 
 t.test('REG-27: compression is due when half of the records, and at least 100, are deleted', async (t) => {
   t.equal(isCompressionDue({ records: 200, deleted: 100, valid: 100 }), true);
@@ -175,42 +169,39 @@ function failingAfter(budget: { bytes: number }): OpenRandomFile {
   };
 }
 
-t.test(
-  'REG-25, REG-28, REG-29: after a kill at any byte of any write, all resolved changes are present',
-  async (t) => {
-    const directory = await temporaryDirectory(t);
-    const path = join(directory, 'Registry');
-    let finished = false;
-    for (let bytes = 0; !finished; bytes++) {
-      writeFileSync(path, handFile([handRecord(1), handRecord(2)]));
-      const registry = await RegistryFile.open(path, { writable: true, open: failingAfter({ bytes }) });
-      let resolved = 0;
-      try {
-        await registry.append([recordOf(3)]);
-        resolved = 1;
-        await registry.markDeleted(20);
-        resolved = 2;
-        await registry.change(20 + LENGTH, recordOf(4));
-        resolved = 3;
-        await registry.compress();
-        finished = true;
-      } catch (error) {
-        if (!(error instanceof Error) || error.message !== 'power failure') throw error;
-      }
-      await registry.close();
-      await using repaired = await RegistryFile.open(path, { writable: true });
-      const valid: number[] = [];
-      for await (const { state, record } of repaired.records())
-        if (state === 'valid') valid.push(record?.oid ?? 0);
-      const oids = valid.join(' ');
-      const allowed = [['1 2', '1 2 3'], ['1 2 3', '2 3'], ['2 3', '2 3 4', '3 4'], ['3 4']][resolved] ?? [];
-      if (!allowed.includes(oids)) t.fail(`after ${bytes} bytes and ${resolved} changes: ${oids}`);
-      if ((await check(path)).problems > 0) t.fail(`after ${bytes} bytes: the file has problems`);
+t.test('REG-25, REG-28, REG-29: after a kill at any byte of any write no change is lost', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const path = join(directory, 'Registry');
+  let finished = false;
+  for (let bytes = 0; !finished; bytes++) {
+    writeFileSync(path, handFile([handRecord(1), handRecord(2)]));
+    const registry = await RegistryFile.open(path, { writable: true, open: failingAfter({ bytes }) });
+    let resolved = 0;
+    try {
+      await registry.append([recordOf(3)]);
+      resolved = 1;
+      await registry.markDeleted(20);
+      resolved = 2;
+      await registry.change(20 + LENGTH, recordOf(4));
+      resolved = 3;
+      await registry.compress();
+      finished = true;
+    } catch (error) {
+      if (!(error instanceof Error) || error.message !== 'power failure') throw error;
     }
-    t.same(readFileSync(path), handFile([handRecord(3), handRecord(4)]));
-    t.same(readdirSync(directory), ['Registry']);
-  },
-);
+    await registry.close();
+    await using repaired = await RegistryFile.open(path, { writable: true });
+    const valid: number[] = [];
+    for await (const { state, record } of repaired.records())
+      if (state === 'valid') valid.push(record?.oid ?? 0);
+    const oids = valid.join(' ');
+    const allowed = [['1 2', '1 2 3'], ['1 2 3', '2 3'], ['2 3', '2 3 4', '3 4'], ['3 4']][resolved] ?? [];
+    if (!allowed.includes(oids)) t.fail(`after ${bytes} bytes and ${resolved} changes: ${oids}`);
+    if ((await check(path)).problems > 0) t.fail(`after ${bytes} bytes: the file has problems`);
+  }
+  t.same(readFileSync(path), handFile([handRecord(3), handRecord(4)]));
+  t.same(readdirSync(directory), ['Registry']);
+});
 
 t.test('REG-15, REG-38: check reports each problem with its offset and rule', async (t) => {
   const path = join(await temporaryDirectory(t), 'Registry');
@@ -336,20 +327,16 @@ t.test('REG-21: surplus bytes that only resemble a record are kept', async (t) =
   t.match(await checkRegistry(path), { problems: 0, counts: { records: 2 } });
 });
 
-t.test(
-  'REG-16: all records of a file of many blocks are read, and a size above the limit is rejected',
-  async (t) => {
-    const path = join(await temporaryDirectory(t), 'Registry');
-    const description = 'd'.repeat(100_000);
-    const records = Array.from({ length: 300 }, (_, i) => handRecord(i + 1, { description }));
-    writeFileSync(path, handFile(records));
-    t.ok(statSync(path).size > 30_000_000);
-    await using registry = await RegistryFile.open(path);
-    let count = 0;
-    for await (const { record } of registry.records())
-      count += record?.description.length === 100_000 ? 1 : 0;
-    t.equal(count, 300);
-    t.equal(registry.nextOid, 301);
-    await t.rejects(RegistryFile.open(path, { writable: true, maxRecordBytes: 1000 }), StorageError);
-  },
-);
+t.test('REG-16: all records of a file of many blocks are read; a size above the limit is not', async (t) => {
+  const path = join(await temporaryDirectory(t), 'Registry');
+  const description = 'd'.repeat(100_000);
+  const records = Array.from({ length: 300 }, (_, i) => handRecord(i + 1, { description }));
+  writeFileSync(path, handFile(records));
+  t.ok(statSync(path).size > 30_000_000);
+  await using registry = await RegistryFile.open(path);
+  let count = 0;
+  for await (const { record } of registry.records()) count += record?.description.length === 100_000 ? 1 : 0;
+  t.equal(count, 300);
+  t.equal(registry.nextOid, 301);
+  await t.rejects(RegistryFile.open(path, { writable: true, maxRecordBytes: 1000 }), StorageError);
+});

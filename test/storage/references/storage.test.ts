@@ -279,36 +279,33 @@ t.test('DESIGN 4: a follower switches to each new generation, and the last two a
   if (first !== undefined) await current.release(first);
 });
 
-t.test(
-  'DESIGN 4: the files of a killed publisher are removed, and a damaged generation is rejected',
-  async (t) => {
-    const data = await temporaryDirectory(t);
-    await publishFixture(data);
-    const abandoned = await ReferencesBuilder.create(data);
-    abandoned.addLink(1, 2);
-    t.ok(readdirSync(join(data, 'references')).includes('2.tmp'));
-    t.equal(await publishFixture(data), 2);
-    t.same(readdirSync(join(data, 'references')).sort(), ['1', '2', 'CURRENT']);
-    await abandoned[Symbol.asyncDispose]();
+t.test('DESIGN 4: files of a killed publisher are removed, a damaged generation is rejected', async (t) => {
+  const data = await temporaryDirectory(t);
+  await publishFixture(data);
+  const abandoned = await ReferencesBuilder.create(data);
+  abandoned.addLink(1, 2);
+  t.ok(readdirSync(join(data, 'references')).includes('2.tmp'));
+  t.equal(await publishFixture(data), 2);
+  t.same(readdirSync(join(data, 'references')).sort(), ['1', '2', 'CURRENT']);
+  await abandoned[Symbol.asyncDispose]();
 
-    const damaged = join(data, 'references', '2', 'refs.ids');
-    const intact = readFileSync(damaged);
-    truncateSync(damaged, 8);
-    await t.rejects(
-      ReferencesReader.openCurrent(data),
-      /refs\.ids has 8 bytes instead of 32; `harvest store check /,
-    );
-    writeFileSync(damaged, intact);
-    // An earlier version wrote no sums.
-    rmSync(join(data, 'references', '2', 'SUMS'));
-    truncateSync(damaged, 8);
-    await t.rejects(ReferencesReader.openCurrent(data), /refs\.ids is damaged: 8 bytes instead of 32/);
-    writeFileSync(damaged, intact);
-    const manifest = join(data, 'references', '2', 'MANIFEST');
-    const text = readFileSync(manifest, 'utf8');
-    writeFileSync(manifest, text.replace('"version": 1', '"version": 2'));
-    await t.rejects(ReferencesReader.openCurrent(data), /MANIFEST is damaged or of another version: version/);
-    writeFileSync(manifest, 'x');
-    await t.rejects(ReferencesReader.openCurrent(data), /MANIFEST is damaged: it is not JSON/);
-  },
-);
+  const damaged = join(data, 'references', '2', 'refs.ids');
+  const intact = readFileSync(damaged);
+  truncateSync(damaged, 8);
+  await t.rejects(
+    ReferencesReader.openCurrent(data),
+    /refs\.ids has 8 bytes instead of 32; `harvest store check /,
+  );
+  writeFileSync(damaged, intact);
+  // An earlier version wrote no sums.
+  rmSync(join(data, 'references', '2', 'SUMS'));
+  truncateSync(damaged, 8);
+  await t.rejects(ReferencesReader.openCurrent(data), /refs\.ids is damaged: 8 bytes instead of 32/);
+  writeFileSync(damaged, intact);
+  const manifest = join(data, 'references', '2', 'MANIFEST');
+  const text = readFileSync(manifest, 'utf8');
+  writeFileSync(manifest, text.replace('"version": 1', '"version": 2'));
+  await t.rejects(ReferencesReader.openCurrent(data), /MANIFEST is damaged or of another version: version/);
+  writeFileSync(manifest, 'x');
+  await t.rejects(ReferencesReader.openCurrent(data), /MANIFEST is damaged: it is not JSON/);
+});
