@@ -44,7 +44,6 @@ export async function startLargeBroker(t: { teardown(work: () => unknown): void 
   const directory = mkdtempSync(join(tmpdir(), 'large-broker-'));
   const child = fork(fileURLToPath(import.meta.url), [directory], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    env: { ...process.env, NODE_OPTIONS: '' },
   });
   t.teardown(async () => {
     child.kill('SIGKILL');

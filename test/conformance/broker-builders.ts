@@ -1,6 +1,6 @@
 // Builds mutants of how a Broker understands messages.
 import type { BrokerChange } from './broker-link.js';
-import type { Mutant } from './mutant.js';
+import { type Mutant, readings } from './mutant.js';
 
 export type BrokerMutant = Mutant<BrokerChange>;
 type Replacement = string | ((match: string, ...groups: string[]) => string);
@@ -24,6 +24,8 @@ export function misreading(
   const mutant: BrokerMutant = { name, rule, change: { message }, fails };
   return only === undefined ? mutant : { ...mutant, only };
 }
+
+export const misreadings = readings(misreading);
 
 /** A Broker that does not understand messages that match. */
 export function refusing(

@@ -15,7 +15,7 @@ import {
   sending,
   stopsAt,
 } from './client-run.js';
-import type { MutatedSuite } from './mutant.js';
+import { about, type MutatedSuite } from './mutant.js';
 
 const inQuery = (edit: (query: string) => string) => (message: string) =>
   message.replace(
@@ -57,111 +57,59 @@ const SENT: readonly ClientMutant[] = [
   sending('sends no blank after #USER', 'BRK-2.4', (message) => message.replace('#USER ', '#USER'), [
     'sent/form',
   ]),
-  sending('sends an unknown flag', 'BRK-3.5', (message) => message.replace('#END', '#verbose #END'), [
-    'sent/flags',
-  ]),
-  sending(
-    'sends an unknown #index flag',
-    'BRK-3.5',
-    (message) => message.replace('#END', '#index verbose #END'),
-    ['sent/flags'],
-  ),
-  sending(
-    'sends the old spelling of insensitive',
-    'BRK-3.1',
-    (message) => message.replace('#END', '#index case insenstive #END'),
-    ['sent/insensitive'],
-  ),
-  sending(
-    'sends the query in upper case',
-    'BRK-1.9',
-    inQuery((query) => query.toUpperCase()),
-    ['sent/word', 'sent/structured'],
-  ),
-  sending(
-    'quotes every query',
-    'BRK-2.5',
-    inQuery((query) => `"${query.replaceAll('"', '')}"`),
-    ['sent/word', 'sent/parentheses'],
-  ),
-  sending(
-    'drops quotes',
-    'BRK-2.5',
-    inQuery((query) => query.replaceAll('"', '')),
-    ['sent/phrase'],
-  ),
-  sending(
-    'sends single quotes',
-    'BRK-2.5',
-    inQuery((query) => query.replaceAll('"', "'")),
-    ['sent/phrase'],
-  ),
-  sending(
-    'drops parentheses',
-    'BRK-2.12',
-    inQuery((query) => query.replace(/[()]/g, '')),
-    ['sent/parentheses'],
-  ),
-  sending(
-    'drops operators',
-    'BRK-2.12',
-    inQuery((query) => query.replace(/ (?:and|or) /g, ' ')),
-    ['sent/parentheses', 'sent/phrase'],
-  ),
-  sending(
-    'drops backslashes',
-    'BRK-2.7',
-    inQuery((query) => query.replaceAll('\\', '')),
-    ['sent/backslash'],
-  ),
-  sending(
-    'doubles backslashes',
-    'BRK-2.7',
-    inQuery((query) => query.replaceAll('\\', '\\\\')),
-    ['sent/backslash'],
-  ),
-  sending(
-    'drops colons',
-    'BRK-2.14',
-    inQuery((query) => query.replace(':', '')),
-    ['sent/structured'],
-  ),
-  sending(
-    'sends an equals sign for a colon',
-    'BRK-2.14',
-    inQuery((query) => query.replace(':', '=')),
-    ['sent/structured'],
-  ),
-  sending(
-    'sends ASCII only',
-    'BRK-1.10',
-    inQuery((query) => query.replace(/[\x80-\xff]/g, '?')),
-    ['sent/bytes-above-127'],
-  ),
-  sending(
-    'clears the eighth bit',
-    'BRK-1.10',
-    inQuery((query) =>
+  ...about('BRK-3.5', ['sent/flags'], sending, {
+    'sends an unknown flag': (message) => message.replace('#END', '#verbose #END'),
+    'sends an unknown #index flag': (message) => message.replace('#END', '#index verbose #END'),
+  }),
+  ...about('BRK-3.1', ['sent/insensitive'], sending, {
+    'sends the old spelling of insensitive': (message) =>
+      message.replace('#END', '#index case insenstive #END'),
+  }),
+  ...about('BRK-1.9', ['sent/word', 'sent/structured'], sending, {
+    'sends the query in upper case': inQuery((query) => query.toUpperCase()),
+  }),
+  ...about('BRK-2.5', ['sent/word', 'sent/parentheses'], sending, {
+    'quotes every query': inQuery((query) => `"${query.replaceAll('"', '')}"`),
+  }),
+  ...about('BRK-2.5', ['sent/phrase'], sending, {
+    'drops quotes': inQuery((query) => query.replaceAll('"', '')),
+    'sends single quotes': inQuery((query) => query.replaceAll('"', "'")),
+  }),
+  ...about('BRK-2.12', ['sent/parentheses'], sending, {
+    'drops parentheses': inQuery((query) => query.replace(/[()]/g, '')),
+  }),
+  ...about('BRK-2.12', ['sent/parentheses', 'sent/phrase'], sending, {
+    'drops operators': inQuery((query) => query.replace(/ (?:and|or) /g, ' ')),
+  }),
+  ...about('BRK-2.7', ['sent/backslash'], sending, {
+    'drops backslashes': inQuery((query) => query.replaceAll('\\', '')),
+    'doubles backslashes': inQuery((query) => query.replaceAll('\\', '\\\\')),
+  }),
+  ...about('BRK-2.14', ['sent/structured'], sending, {
+    'drops colons': inQuery((query) => query.replace(':', '')),
+    'sends an equals sign for a colon': inQuery((query) => query.replace(':', '=')),
+  }),
+  ...about('BRK-1.10', ['sent/bytes-above-127'], sending, {
+    'sends ASCII only': inQuery((query) => query.replace(/[\x80-\xff]/g, '?')),
+    'clears the eighth bit': inQuery((query) =>
       query.replace(/[\x80-\xff]/g, (byte) => String.fromCharCode(byte.charCodeAt(0) & 127)),
     ),
-    ['sent/bytes-above-127'],
-  ),
-  sending(
-    'percent-encodes the query',
-    'BRK-1.10',
-    inQuery((query) => query.replace(/[^\w ]/g, (byte) => `%${byte.charCodeAt(0).toString(16)}`)),
-    ['sent/bytes-above-127', 'sent/phrase'],
-  ),
+  }),
+  ...about('BRK-1.10', ['sent/bytes-above-127', 'sent/phrase'], sending, {
+    'percent-encodes the query': inQuery((query) =>
+      query.replace(/[^\w ]/g, (byte) => `%${byte.charCodeAt(0).toString(16)}`),
+    ),
+  }),
 ];
 
 const COUNTED: readonly ClientMutant[] = (['124', '127'] as const).flatMap((code) => {
   const area = code === '124' ? 'desc' : 'attribute';
   const what = code === '124' ? 'descriptions' : 'attributes';
-  const about = (...names: readonly string[]) => names.map((name) => `${area}/${name}`);
+  const named = (...names: readonly string[]) => names.map((name) => `${area}/${name}`);
   const values = (name: string, edit: (value: string) => string, ...fails: readonly string[]) =>
-    reading(`${name} ${what}`, 'BRK-4.4', changingValues(code, edit), about(...fails));
+    reading(`${name} ${what}`, 'BRK-4.4', changingValues(code, edit), named(...fails));
   const items = (name: string, pattern: RegExp, replacement: string, ...fails: readonly string[]) =>
-    reading(name, 'BRK-4.4', (reply) => reply.replace(pattern, replacement), about(...fails));
+    reading(name, 'BRK-4.4', (reply) => reply.replace(pattern, replacement), named(...fails));
   const counted = `${code} - (?:[^\\n]* )?`;
   return [
     values('reads one line of', (value) => value.split('\n')[0] ?? '', 'lines', 'holds-match', 'holds-count'),
@@ -175,7 +123,7 @@ const COUNTED: readonly ClientMutant[] = (['124', '127'] as const).flatMap((code
           new RegExp(`(${counted})\\d+\\n(swallow)\\n`, 'g'),
           (_, head: string, word: string) => `${head}${word.length}\n${word}\n`,
         ),
-      about('holds-object-end', 'holds-match', 'holds-fatal', 'holds-count', 'lines'),
+      named('holds-object-end', 'holds-match', 'holds-fatal', 'holds-count', 'lines'),
     ),
     items(
       `skips a byte after the line end of ${what}`,
@@ -206,23 +154,29 @@ const COUNTED: readonly ClientMutant[] = (['124', '127'] as const).flatMap((code
 });
 
 const READS: readonly ClientMutant[] = [
-  changing('shows nothing', 'BRK-4.3', { output: () => '' }, ['session/plain']),
-  changing(
-    'shows the first object only',
-    'BRK-4.3',
-    { output: (text) => text.replace(/http:\/\/(?:penguin|heron)\.example\.org\//g, '') },
-    ['session/plain'],
-  ),
+  ...about('BRK-4.3', ['session/plain'], changing, {
+    'shows nothing': { output: () => '' },
+    'shows the first object only': {
+      output: (text) => text.replace(/http:\/\/(?:penguin|heron)\.example\.org\//g, ''),
+    },
+  }),
   changing('reports a failure after objects', 'BRK-4.12', { status: () => 1 }, ['session/exit-status']),
-  changing('reports success always', 'BRK-4.13', { status: () => 0 }, [
-    'error/111-status',
-    'cut/in-object',
-    'cut/in-bytes',
-    'cut/nothing',
-    'refused/gatherer',
-    'refused/no-connection',
-    'cut/reset',
-  ]),
+  ...about(
+    'BRK-4.13',
+    [
+      'error/111-status',
+      'cut/in-object',
+      'cut/in-bytes',
+      'cut/nothing',
+      'refused/gatherer',
+      'refused/no-connection',
+      'cut/reset',
+    ],
+    changing,
+    {
+      'reports success always': { status: () => 0 },
+    },
+  ),
   changing('is silent about errors', 'BRK-4.13', { diagnostics: () => '' }, [
     'error/103-shown',
     'error/111-shown',
@@ -230,28 +184,23 @@ const READS: readonly ClientMutant[] = [
   changing('is silent about notices', 'BRK-4.1', { diagnostics: (text) => text.replaceAll('pelican', '') }, [
     'error/101-shown',
   ]),
-  changing(
-    'shows an object when nothing matched',
-    'BRK-4.12',
-    { output: (text) => (text === '' ? 'http://nothing.example.org/' : text) },
-    ['nothing/matched'],
-  ),
+  ...about('BRK-4.12', ['nothing/matched'], changing, {
+    'shows an object when nothing matched': {
+      output: (text) => (text === '' ? 'http://nothing.example.org/' : text),
+    },
+  }),
   stopsAt('a repeated version line', 'BRK-1.5', /^200 - /m, ['version/repeated']),
-  changing(
-    'knows one Broker only',
-    'BRK-1.4',
-    { received: (text) => (/^200 - (?!HARVEST)/.test(text) ? { text: '', action: 'reset' } : text) },
-    ['version/other-text'],
-  ),
+  ...about('BRK-1.4', ['version/other-text'], changing, {
+    'knows one Broker only': {
+      received: (text) => (/^200 - (?!HARVEST)/.test(text) ? { text: '', action: 'reset' } : text),
+    },
+  }),
   stopsAt('an unknown code', 'BRK-4.17', /^(?:145|999|138) - /m, ['codes/unknown']),
   stopsAt('a line that it cannot parse', 'BRK-4.17', /^(?:what|12 - is|-)?\n/m, ['lines/unparsable']),
   stopsAt('CR LF', 'BRK-1.9', /\r\n/, ['lines/crlf']),
-  changing(
-    'keeps a CR',
-    'BRK-1.9',
-    { output: (text) => text.replace(/(http:\/\/otter\.example\.org\/)/, '$1\r') },
-    ['lines/no-cr'],
-  ),
+  ...about('BRK-1.9', ['lines/no-cr'], changing, {
+    'keeps a CR': { output: (text) => text.replace(/(http:\/\/otter\.example\.org\/)/, '$1\r') },
+  }),
   reading('needs an LF after the last line', 'BRK-4.12', (reply) => reply.replace(/\n[^\n]+$/, '\n'), [
     'lines/last-without-lf',
   ]),
@@ -260,47 +209,30 @@ const READS: readonly ClientMutant[] = [
   ]),
   stopsAt('items in another order', 'BRK-4.3', /^122 - .*\n(?=12[4-7] - )/m, ['order/any']),
   stopsAt('an object of two lines', 'BRK-4.3', /^120 - .*\n130 - /m, ['order/bare']),
-  reading(
-    'drops matched lines of another form',
-    'BRK-4.7',
-    (reply) => reply.replace(/^122 - (?!Matched line).*\n/gm, ''),
-    ['line/other-form'],
-  ),
+  ...about('BRK-4.7', ['line/other-form'], reading, {
+    'drops matched lines of another form': (reply) => reply.replace(/^122 - (?!Matched line).*\n/gm, ''),
+  }),
   stopsAt('103', 'BRK-4.13', /^103 - /m, ['error/103']),
   reading('drops 103', 'BRK-4.13', (reply) => reply.replace(/^103 - .*\n/gm, ''), ['error/103-shown']),
-  reading(
-    'does not read the text of 111',
-    'BRK-4.13',
-    (reply) => reply.replace(/^111 - .*\n/gm, '111 - ERROR\n'),
-    ['error/111-shown'],
-  ),
-  reading(
-    'does not read the text of 101',
-    'BRK-4.1',
-    (reply) => reply.replace(/^101 - .*\n/gm, '101 - x\n'),
-    ['error/101-shown'],
-  ),
-  reading(
-    'drops objects before 111',
-    'BRK-4.13',
-    (reply) => reply.replace(/^[\s\S]*\n(?=111 - ERROR: pelican)/, ''),
-    ['error/111-after-objects'],
-  ),
-  reading('reads 111 as the end', 'BRK-4.13', (reply) => reply.replace(/^111 - ERROR: pelican\n/m, ''), [
-    'error/111-shown',
-  ]),
-  reading(
-    'drops everything of a reply that breaks off',
-    'BRK-4.3',
-    (reply) =>
+  ...about('BRK-4.13', ['error/111-shown'], reading, {
+    'does not read the text of 111': (reply) => reply.replace(/^111 - .*\n/gm, '111 - ERROR\n'),
+    'reads 111 as the end': (reply) => reply.replace(/^111 - ERROR: pelican\n/m, ''),
+  }),
+  ...about('BRK-4.1', ['error/101-shown'], reading, {
+    'does not read the text of 101': (reply) => reply.replace(/^101 - .*\n/gm, '101 - x\n'),
+  }),
+  ...about('BRK-4.13', ['error/111-after-objects'], reading, {
+    'drops objects before 111': (reply) => reply.replace(/^[\s\S]*\n(?=111 - ERROR: pelican)/, ''),
+  }),
+  ...about('BRK-4.3', ['cut/keeps-objects'], reading, {
+    'drops everything of a reply that breaks off': (reply) =>
       /130 - object end\n(?:1[0-9]{2} - .*\n)*$/.test(reply) &&
       reply.lastIndexOf('120 - ') < reply.lastIndexOf('130 - ')
         ? reply
         : reply.includes('stork')
           ? ''
           : reply,
-    ['cut/keeps-objects'],
-  ),
+  }),
 ];
 
 const VARIANTS: readonly ClientVariant[] = [

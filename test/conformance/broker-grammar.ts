@@ -1,5 +1,6 @@
 // Mutants of a Broker: keywords, quotes, parentheses, malformed messages.
 import { accepting, type BrokerMutant, misreading, refusing, TERM } from './broker-builders.js';
+import { about } from './mutant.js';
 
 export const BROKER_GRAMMAR_MUTANTS: readonly BrokerMutant[] = [
   ...['user', 'end', 'Opaque', 'ALLB', 'INDEX'].map((word) =>
@@ -20,15 +21,12 @@ export const BROKER_GRAMMAR_MUTANTS: readonly BrokerMutant[] = [
   misreading('words in quotes find nothing', 'BRK-2.5', /"(\w+)"(?= ?and)/, '"$1zz"', [
     'grammar/quoted-word',
   ]),
-  refusing(
-    'two terms need an operator',
-    'BRK-2.13a',
-    new RegExp(
+  ...about('BRK-2.13a', ['grammar/side-by-side'], refusing, {
+    'two terms need an operator': new RegExp(
       `#END (?!(?:not|and|or)\\b)${TERM} (?!and\\b|or\\b|not\\b|except\\b|exact\\b|regexp\\b|less|greater|:)\\w+\\s*$`,
       'i',
     ),
-    ['grammar/side-by-side'],
-  ),
+  }),
   misreading('two terms are joined by or', 'BRK-2.13a', /(#END \w+) (\w+\r\n)$/, '$1 or $2', [
     'grammar/side-by-side',
   ]),

@@ -1,67 +1,46 @@
 // Mutants of how a Broker understands messages: the proxy hands other messages to the own Broker than the client has sent.
-import { type BrokerMutant, FINDS_NOTHING, misreading, refusing } from './broker-builders.js';
+import { type BrokerMutant, FINDS_NOTHING, misreading, misreadings, refusing } from './broker-builders.js';
 import { BROKER_GRAMMAR_MUTANTS } from './broker-grammar.js';
 import type { BrokerChange } from './broker-link.js';
 import { BROKER_ATTRIBUTE_MUTANTS, BROKER_FLAG_MUTANTS, BROKER_QUERY_MUTANTS } from './broker-queries.js';
+import { about, alone, whole } from './mutant.js';
 
 const MESSAGES: readonly BrokerMutant[] = [
   refusing('a message must end in CR LF', 'BRK-1.8', /[^\r]\n$/, ['message/lf']),
   refusing('empty lines before a message are malformed', 'BRK-1.8', /^\s*\n\S/, ['message/empty-lines']),
-  {
-    name: 'the first bytes are the message',
-    rule: 'BRK-1.7',
-    change: { chunk: (text) => (text.length <= 3 && !text.endsWith('\n') ? '?\n' : text) },
-    fails: ['message/bytewise'],
-  },
+  ...about('BRK-1.7', ['message/bytewise'], whole<BrokerChange>, {
+    'the first bytes are the message': {
+      chunk: (text) => (text.length <= 3 && !text.endsWith('\n') ? '?\n' : text),
+    },
+  }),
   refusing('long messages are malformed', 'BRK-1.8', / {5000}/, ['message/long']),
   refusing('a message needs a line end', 'BRK-1.8', /[^\n]$/, ['message/end-of-input']),
   misreading('an LF ends a message even in quotes', 'BRK-1.8', /("[^"]*)\n[^"]*"[\s\S]*$/, '$1\r\n', [
     'message/lf-in-quotes',
   ]),
-  {
-    name: 'every message of a connection is answered',
-    rule: 'BRK-1.6',
-    change: { reply: (reply, _message, rest) => (rest === '' ? reply : reply + reply) },
-    fails: ['message/one'],
-  },
+  ...about('BRK-1.6', ['message/one'], whole<BrokerChange>, {
+    'every message of a connection is answered': {
+      reply: (reply, _message, rest) => (rest === '' ? reply : reply + reply),
+    },
+  }),
   misreading('a message that does not end is a query', 'BRK-1.8', /^.{60000,}$/s, FINDS_NOTHING, [
     'message/too-long',
   ]),
   refusing('bytes above 127 are malformed', 'BRK-1.10', /[\x80-\xff]/, ['message/bytes-above-127']),
-  {
-    name: 'a client must close its side',
-    rule: 'BRK-1.7',
-    change: { message: (text) => text.replace(/\r?\n$/, '') },
-    fails: ['message/crlf'],
-    only: ['message/crlf'],
-  },
+  ...about('BRK-1.7', ['message/crlf'], alone<BrokerChange>, {
+    'a client must close its side': { message: (text) => text.replace(/\r?\n$/, '') },
+  }),
 ];
 
 const ADMIN: readonly BrokerMutant[] = [
-  misreading(
-    'any password is accepted',
-    'BRK-5.2',
-    /^#ADMIN #password .*(#[a-z-]+.*)$/is,
-    '#ADMIN #password "open sesame" $1',
-    ['admin/wrong-password'],
-  ),
-  misreading('an empty password is accepted', 'BRK-5.2', /#password ""/, '#password "open sesame"', [
-    'admin/wrong-password',
-  ]),
-  misreading(
-    'no password is needed',
-    'BRK-5.1',
-    /^#ADMIN #do-stats/,
-    '#ADMIN #password "open sesame" #do-stats',
-    ['admin/no-password'],
-  ),
-  misreading(
-    'a missing password is an empty one',
-    'BRK-5.1',
-    /#password #do-stats/,
-    '#password "open sesame" #do-stats',
-    ['admin/no-password'],
-  ),
+  ...misreadings('BRK-5.2', ['admin/wrong-password'], {
+    'any password is accepted': [/^#ADMIN #password .*(#[a-z-]+.*)$/is, '#ADMIN #password "open sesame" $1'],
+    'an empty password is accepted': [/#password ""/, '#password "open sesame"'],
+  }),
+  ...misreadings('BRK-5.1', ['admin/no-password'], {
+    'no password is needed': [/^#ADMIN #do-stats/, '#ADMIN #password "open sesame" #do-stats'],
+    'a missing password is an empty one': [/#password #do-stats/, '#password "open sesame" #do-stats'],
+  }),
   refusing('the right password is refused', 'BRK-5.2', /open sesame/, ['admin/stats', 'admin/flush-log']),
   refusing('#do-stats is not known', 'BRK-5.1', /open sesame" #do-stats/, ['admin/stats']),
   refusing('#flush-log is not known', 'BRK-5.1', /open sesame" #flush-log/, ['admin/flush-log']),
@@ -72,12 +51,10 @@ const ADMIN: readonly BrokerMutant[] = [
   refusing('#Password is not known', 'BRK-2.2', /#Password/, ['admin/keyword-any-case']),
   refusing('#PASSWORD is not known', 'BRK-2.2', /#PASSWORD/, ['admin/keyword-any-case']),
   refusing('commands are known in lower case only', 'BRK-2.2', /#DO-STATS/, ['admin/keyword-any-case']),
-  misreading('unknown commands succeed', 'BRK-5.4', /open sesame" #?zzyzx/, 'open sesame" #do-stats', [
-    'admin/unknown',
-  ]),
-  misreading('a missing command succeeds', 'BRK-5.4', /open sesame" \r\n/, 'open sesame" #do-stats\r\n', [
-    'admin/unknown',
-  ]),
+  ...misreadings('BRK-5.4', ['admin/unknown'], {
+    'unknown commands succeed': [/open sesame" #?zzyzx/, 'open sesame" #do-stats'],
+    'a missing command succeeds': [/open sesame" \r\n/, 'open sesame" #do-stats\r\n'],
+  }),
   ...['#set', '#add-log', '#rem-object-query', '#add-object'].map((command) =>
     misreading(
       `${command} needs no parameter`,
@@ -99,59 +76,42 @@ const ADMIN: readonly BrokerMutant[] = [
     fails: ['admin/rem-object-query'],
     only: ['query/all', 'admin/rem-object-query'],
   },
-  {
-    name: 'the answer to a command is empty',
-    rule: 'BRK-5.4',
-    change: { reply: (reply, message) => (/open sesame/.test(message) ? '' : reply) },
-    fails: ['admin/stats', 'admin/flush-log', 'admin/index', 'admin/rem-object-query'],
-  },
-  {
-    name: 'the answer to a command has objects',
-    rule: 'BRK-5.4',
-    change: {
+  ...about(
+    'BRK-5.4',
+    ['admin/stats', 'admin/flush-log', 'admin/index', 'admin/rem-object-query'],
+    whole<BrokerChange>,
+    {
+      'the answer to a command is empty': {
+        reply: (reply, message) => (/open sesame/.test(message) ? '' : reply),
+      },
+    },
+  ),
+  ...about('BRK-5.4', ['admin/stats', 'admin/flush-log', 'admin/index'], whole<BrokerChange>, {
+    'the answer to a command has objects': {
       reply: (reply, message) =>
         /open sesame/.test(message) ? `${reply}120 - http://x/\n130 - object end\n` : reply,
     },
-    fails: ['admin/stats', 'admin/flush-log', 'admin/index'],
-  },
+  }),
 ];
 
 const ENDURANCE: readonly BrokerMutant[] = [
-  {
-    name: 'one client is served at a time',
-    rule: 'BRK-1.8',
-    change: { weakness: { blockedBy: () => true } },
-    fails: ['endurance/silent-client'],
-    only: ['endurance/silent-client'],
-  },
-  {
-    name: 'half a message blocks the others',
-    rule: 'BRK-1.8',
-    change: { weakness: { blockedBy: (sent) => /^#USER(?!.*\n)/.test(sent) } },
-    fails: ['endurance/silent-client'],
-    only: ['endurance/silent-client'],
-  },
-  {
-    name: 'a client that does not read stops the Broker',
-    rule: 'BRK-1.5',
-    change: { weakness: { diesAt: (sent) => sent === '#USER #desc #END #allb\r\n' } },
-    fails: ['endurance/does-not-read'],
-    only: ['endurance/does-not-read'],
-  },
-  {
-    name: 'a client that leaves before its message stops the Broker',
-    rule: 'BRK-1.6',
-    change: { weakness: { diesAfter: (sent) => sent === '' } },
-    fails: ['endurance/client-leaves'],
-    only: ['endurance/client-leaves'],
-  },
-  {
-    name: 'a client that leaves within its message stops the Broker',
-    rule: 'BRK-1.6',
-    change: { weakness: { diesAfter: (sent) => /^#USER(?!.*\n)/.test(sent) } },
-    fails: ['endurance/client-leaves'],
-    only: ['endurance/client-leaves'],
-  },
+  ...about('BRK-1.8', ['endurance/silent-client'], alone<BrokerChange>, {
+    'one client is served at a time': { weakness: { blockedBy: () => true } },
+    'half a message blocks the others': { weakness: { blockedBy: (sent) => /^#USER(?!.*\n)/.test(sent) } },
+  }),
+  ...about('BRK-1.5', ['endurance/does-not-read'], alone<BrokerChange>, {
+    'a client that does not read stops the Broker': {
+      weakness: { diesAt: (sent) => sent === '#USER #desc #END #allb\r\n' },
+    },
+  }),
+  ...about('BRK-1.6', ['endurance/client-leaves'], alone<BrokerChange>, {
+    'a client that leaves before its message stops the Broker': {
+      weakness: { diesAfter: (sent) => sent === '' },
+    },
+    'a client that leaves within its message stops the Broker': {
+      weakness: { diesAfter: (sent) => /^#USER(?!.*\n)/.test(sent) },
+    },
+  }),
   {
     name: 'some of many clients get another answer',
     rule: 'BRK-4.18',
@@ -161,15 +121,12 @@ const ENDURANCE: readonly BrokerMutant[] = [
     fails: ['endurance/together'],
     only: ['endurance/together'],
   },
-  {
-    name: 'none of many clients is answered',
-    rule: 'BRK-4.18',
-    change: {
+  ...about('BRK-4.18', ['query/all'], whole<BrokerChange>, {
+    'none of many clients is answered': {
       reply: (reply, message) =>
         message.includes('matchword') && !message.includes('zz') ? '111 - ERROR: too busy\n' : reply,
     },
-    fails: ['query/all'],
-  },
+  }),
 ];
 
 /** Changes one in so many replies to a query of words. */

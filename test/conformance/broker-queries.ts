@@ -1,35 +1,25 @@
 // Mutants of a Broker: operators, phrases, attributes, flags.
-import { accepting, type BrokerMutant, misreading, refusing } from './broker-builders.js';
+import { accepting, type BrokerMutant, misreading, misreadings, refusing } from './broker-builders.js';
 
 export const BROKER_QUERY_MUTANTS: readonly BrokerMutant[] = [
-  misreading('and means or', 'BRK-2.21', /(#END \w+) and (\w+\r\n)$/, '$1 or $2', ['query/and']),
-  misreading('and looks at its first operand', 'BRK-2.21', /(#END \w+) and \w+\r\n$/, '$1\r\n', [
-    'query/and',
-  ]),
-  misreading('and looks at its second operand', 'BRK-2.21', /#END \w+ and (\w+\r\n)$/, '#END $1', [
-    'query/and',
-  ]),
+  ...misreadings('BRK-2.21', ['query/and'], {
+    'and means or': [/(#END \w+) and (\w+\r\n)$/, '$1 or $2'],
+    'and looks at its first operand': [/(#END \w+) and \w+\r\n$/, '$1\r\n'],
+    'and looks at its second operand': [/#END \w+ and (\w+\r\n)$/, '#END $1'],
+  }),
   misreading('or means and', 'BRK-2.21', /(#END \w+) or (\w+\r\n)$/, '$1 and $2', ['query/or']),
   misreading('or looks at its first operand', 'BRK-2.21', /(#END \w+) or \w+\r\n$/, '$1\r\n', ['query/or']),
-  misreading('except means and', 'BRK-2.13', / except /, ' and ', ['query/except']),
-  misreading('except means or', 'BRK-2.13', / except /, ' or ', ['query/except']),
-  misreading('except is ignored with what follows', 'BRK-2.13', / except .*(?=\r\n)/, '', ['query/except']),
-  misreading(
-    'the operands of except change places',
-    'BRK-2.13',
-    /#END (\w+) except (\w+)\r\n/,
-    '#END $2 except $1\r\n',
-    ['query/except'],
-  ),
+  ...misreadings('BRK-2.13', ['query/except'], {
+    'except means and': [/ except /, ' and '],
+    'except means or': [/ except /, ' or '],
+    'except is ignored with what follows': [/ except .*(?=\r\n)/, ''],
+    'the operands of except change places': [/#END (\w+) except (\w+)\r\n/, '#END $2 except $1\r\n'],
+  }),
   misreading('not is ignored', 'BRK-2.13', /\bnot (?=[\w(])/g, '', ['query/and-not', 'query/not']),
-  misreading('not before a group is ignored', 'BRK-2.13', /not \(/, '(', ['query/not-group']),
-  misreading(
-    'not before a group applies to its first word',
-    'BRK-2.13',
-    /not \((\w+) and (\w+)\)/,
-    '(not $1) and $2',
-    ['query/not-group'],
-  ),
+  ...misreadings('BRK-2.13', ['query/not-group'], {
+    'not before a group is ignored': [/not \(/, '('],
+    'not before a group applies to its first word': [/not \((\w+) and (\w+)\)/, '(not $1) and $2'],
+  }),
   misreading('not alone finds nothing', 'BRK-2.13', /#END not \w+\r\n/, '#END zzyzxplugh\r\n', ['query/not']),
   misreading('not alone finds everything', 'BRK-2.13', /#END not \w+\r\n/, '#END #allb\r\n', ['query/not']),
   misreading('not applies to all that follows', 'BRK-2.13', /#END not (\w+ or \w+)/, '#END not ($1)', [
@@ -42,19 +32,13 @@ export const BROKER_QUERY_MUTANTS: readonly BrokerMutant[] = [
   misreading('parentheses are ignored', 'BRK-2.4', /#END \((\w+ and \w+)\) or/, '#END $1 or', [
     'query/left-group',
   ]),
-  misreading('a phrase means and', 'BRK-2.5', /"([A-Za-z]+) ([A-Za-z]+)"/g, '($1 and $2)', [
-    'query/phrase-order',
-  ]),
+  ...misreadings('BRK-2.5', ['query/phrase-order'], {
+    'a phrase means and': [/"([A-Za-z]+) ([A-Za-z]+)"/g, '($1 and $2)'],
+    'a phrase matches in reversed order': [/"([A-Za-z]+) ([A-Za-z]+)"/g, '("$1 $2" or "$2 $1")'],
+  }),
   misreading('a phrase means or', 'BRK-2.5', /"([A-Za-z]+) ([A-Za-z]+)"/g, '($1 or $2)', ['query/phrase']),
   misreading('a phrase is its first word', 'BRK-2.5', /"([A-Za-z]+) [A-Za-z ]+"/g, '$1', ['query/phrase']),
   misreading('a phrase is its last word', 'BRK-2.5', /"[A-Za-z ]+ ([A-Za-z]+)"/g, '$1', ['query/phrase']),
-  misreading(
-    'a phrase matches in reversed order',
-    'BRK-2.5',
-    /"([A-Za-z]+) ([A-Za-z]+)"/g,
-    '("$1 $2" or "$2 $1")',
-    ['query/phrase-order'],
-  ),
   misreading('a phrase finds nothing', 'BRK-2.5', /"[A-Za-z]+ [A-Za-z]+"/g, 'zzyzx', ['query/phrase']),
   misreading('a phrase may have words between', 'BRK-2.5', /"(\w+) zzyzx (\w+)"/g, '"$1 $2"', [
     'query/phrase',
@@ -85,12 +69,10 @@ export const BROKER_ATTRIBUTE_MUTANTS: readonly BrokerMutant[] = [
   misreading('a quoted equation finds its value anywhere', 'BRK-2.15', /"url=\w+"/, '#allb', [
     'query/attribute-equals',
   ]),
-  misreading('a structured term after or is ignored', 'BRK-2.14', / or \(url.*(?=\r\n)/, '', [
-    'query/structured-and',
-  ]),
-  misreading('or with a structured term is and', 'BRK-2.14', / or \(url/, ' and (url', [
-    'query/structured-and',
-  ]),
+  ...misreadings('BRK-2.14', ['query/structured-and'], {
+    'a structured term after or is ignored': [/ or \(url.*(?=\r\n)/, ''],
+    'or with a structured term is and': [/ or \(url/, ' and (url'],
+  }),
   misreading('exact means contains', 'BRK-2.17', / exact /, ' : ', ['query/exact']),
   misreading('exact finds nothing', 'BRK-2.17', /url exact "[^"]*"/, 'zzyzx', [
     'query/exact',
@@ -101,45 +83,32 @@ export const BROKER_ATTRIBUTE_MUTANTS: readonly BrokerMutant[] = [
     'query/unsupported',
   ]),
   misreading('regexp finds everything', 'BRK-2.17', /url regexp "[^"]*"/, '#allb', ['query/regexp']),
-  misreading(
-    'less-than and greater-than change places',
-    'BRK-2.17',
-    /(less|greater)-than/,
-    (_, word = '') => `${word === 'less' ? 'greater' : 'less'}-than`,
-    ['query/less-than'],
-  ),
+  ...misreadings('BRK-2.17', ['query/less-than'], {
+    'less-than and greater-than change places': [
+      /(less|greater)-than/,
+      (_, word = '') => `${word === 'less' ? 'greater' : 'less'}-than`,
+    ],
+  }),
   misreading('greater-than finds nothing', 'BRK-2.19', /url greater-than "[^"]*"/, 'zzyzx', [
     'query/unsupported',
   ]),
   misreading('less-than finds nothing', 'BRK-2.19', /url less-than "[^"]*"/, 'zzyzx', ['query/unsupported']),
-  misreading(
-    '#attribute returns another attribute',
-    'BRK-4.6',
-    /#attribute update-time/i,
-    '#attribute gatherer-name',
-    ['attribute/returned'],
-  ),
+  ...misreadings('BRK-4.6', ['attribute/returned'], {
+    '#attribute returns another attribute': [/#attribute update-time/i, '#attribute gatherer-name'],
+  }),
   misreading('the last #attribute counts', 'BRK-3.6', /(?:#attribute \S+ )+(#attribute)/, '$1', [
     'attribute/accumulates',
   ]),
-  misreading('#since is ignored', 'BRK-3.6', /#since \d+ ?/, '', ['since/later']),
-  misreading(
-    '#since selects older objects',
-    'BRK-3.6',
-    /#since \d+/,
-    (text) => (text.length > 10 ? '' : '#since 4000000000'),
-    ['since/later'],
-  ),
+  ...misreadings('BRK-3.6', ['since/later'], {
+    '#since is ignored': [/#since \d+ ?/, ''],
+    '#since selects older objects': [/#since \d+/, (text) => (text.length > 10 ? '' : '#since 4000000000')],
+  }),
 ];
 
 export const BROKER_FLAG_MUTANTS: readonly BrokerMutant[] = [
-  misreading(
-    '#index case insensitive is ignored: case counts',
-    'BRK-3.1',
-    /case insensitive/g,
-    'case sensitive',
-    ['flags/insensitive'],
-  ),
+  ...misreadings('BRK-3.1', ['flags/insensitive'], {
+    '#index case insensitive is ignored: case counts': [/case insensitive/g, 'case sensitive'],
+  }),
   misreading('the old spelling of insensitive means sensitive', 'BRK-3.1', /insenstive/, 'sensitive', [
     'flags/insenstive',
   ]),
@@ -147,13 +116,9 @@ export const BROKER_FLAG_MUTANTS: readonly BrokerMutant[] = [
   misreading('case sensitive is ignored', 'BRK-3.2', /#index case sensitive/g, '#index case insensitive', [
     'flags/sensitive',
   ]),
-  misreading(
-    'case counts without a flag',
-    'BRK-3.7',
-    /^(#USER (?!.*case)(?=.* #END \w))/,
-    '$1#index case sensitive ',
-    ['flags/default-case'],
-  ),
+  ...misreadings('BRK-3.7', ['flags/default-case'], {
+    'case counts without a flag': [/^(#USER (?!.*case)(?=.* #END \w))/, '$1#index case sensitive '],
+  }),
   misreading('the first flag of a kind counts', 'BRK-3.6', /(#index case \w+) (#index case \w+)/, '$2 $1', [
     'flags/later-overrides',
   ]),
@@ -169,20 +134,10 @@ export const BROKER_FLAG_MUTANTS: readonly BrokerMutant[] = [
     'flags/maxresult',
     'flags/maxresult-lines',
   ]),
-  misreading(
-    'maxresult is one more',
-    'BRK-8.11',
-    /maxresult (\d+)/g,
-    (_, n) => `maxresult ${Number(n) + 1}`,
-    ['flags/maxresult'],
-  ),
-  misreading(
-    'with maxresult nothing is found',
-    'BRK-8.11',
-    /(maxresult [1-9].*#END) .*(?=\r\n)/,
-    '$1 zzyzxplugh',
-    ['flags/maxresult'],
-  ),
+  ...misreadings('BRK-8.11', ['flags/maxresult'], {
+    'maxresult is one more': [/maxresult (\d+)/g, (_, n) => `maxresult ${Number(n) + 1}`],
+    'with maxresult nothing is found': [/(maxresult [1-9].*#END) .*(?=\r\n)/, '$1 zzyzxplugh'],
+  }),
   misreading('maxfiles is ignored', 'BRK-8.11', /#index maxfiles \d+ ?/g, '', ['flags/maxfiles']),
   misreading('maxfiles is one more', 'BRK-8.11', /maxfiles 1/g, 'maxfiles 2', ['flags/maxfiles']),
   misreading('with maxfiles nothing is found', 'BRK-8.11', /(maxfiles 1.*#END) .*(?=\r\n)/, '$1 zzyzxplugh', [

@@ -1,6 +1,6 @@
 // Brokers that differ from the kit's own in what the rules leave free: they pass every case.
 import { type BrokerChange, objectsOf } from './broker-link.js';
-import type { Variant } from './mutant.js';
+import { allowed, type Variant } from './mutant.js';
 
 type BrokerVariant = Variant<BrokerChange>;
 
@@ -17,12 +17,10 @@ const inReply = (
 });
 
 export const BROKER_VARIANTS: readonly BrokerVariant[] = [
-  {
-    name: 'the greeting has another text',
-    rule: 'BRK-1.4',
-    change: { greeting: () => '200 - this is a BROKER of 1994, 111 - ERROR\n' },
-  },
-  { name: 'the greeting ends in a blank', rule: 'BRK-1.4', change: { greeting: () => '200 - Broker \n' } },
+  ...allowed<BrokerChange>('BRK-1.4', {
+    'the greeting has another text': { greeting: () => '200 - this is a BROKER of 1994, 111 - ERROR\n' },
+    'the greeting ends in a blank': { greeting: () => '200 - Broker \n' },
+  }),
   inReply('a version line is repeated', 'BRK-1.5', (reply) =>
     reply.replaceAll('120 - ', '200 - HARVEST Broker 1.0\n120 - '),
   ),
@@ -91,12 +89,10 @@ export const BROKER_VARIANTS: readonly BrokerVariant[] = [
     change: { message: (text) => text.replace(/#attribute/g, '#zzyzx') },
     skips: ['attribute/*', 'reply/desc-sent'],
   },
-  {
-    name: 'the answer to a command is longer',
-    rule: 'BRK-5.4',
-    change: {
+  ...allowed<BrokerChange>('BRK-5.4', {
+    'the answer to a command is longer': {
       reply: (reply, message) =>
         /open sesame/.test(message) ? reply.replace(/^101 - /gm, '101 - more\n101 - ') : reply,
     },
-  },
+  }),
 ];

@@ -15,30 +15,34 @@ import {
   sending,
   stopsAt,
 } from './client-run.js';
-import type { MutatedSuite } from './mutant.js';
+import { about, type MutatedSuite } from './mutant.js';
 
 const proposed = (...names: readonly string[]) => names.map((name) => `proposed/${name}`);
 
 const SHIPPED: readonly ClientMutant[] = [
   changing('shows nothing', 'BT-14', { output: () => '' }, ['session/plain']),
-  changing(
-    'leaves out an object',
-    'BT-21',
-    { output: (text) => text.replaceAll('http://gannet.example.org/', '') },
-    ['session/plain'],
-  ),
+  ...about('BT-21', ['session/plain'], changing, {
+    'leaves out an object': { output: (text) => text.replaceAll('http://gannet.example.org/', '') },
+  }),
   changing('reports a failure after a transfer', 'BT-12', { status: () => 1 }, ['session/exit-status']),
-  changing('reports success always', 'BT-19', { status: () => 0 }, [
-    'error/status',
-    'cut/in-object',
-    'cut/in-group',
-    'cut/in-header',
-    'cut/nothing',
-    'cut/reset',
-    'refused/gatherer',
-    'refused/no-connection',
-    ...proposed('cut-in-group', 'cut-in-version'),
-  ]),
+  ...about(
+    'BT-19',
+    [
+      'error/status',
+      'cut/in-object',
+      'cut/in-group',
+      'cut/in-header',
+      'cut/nothing',
+      'cut/reset',
+      'refused/gatherer',
+      'refused/no-connection',
+      ...proposed('cut-in-group', 'cut-in-version'),
+    ],
+    changing,
+    {
+      'reports success always': { status: () => 0 },
+    },
+  ),
   changing('is silent about errors', 'BT-10', { diagnostics: () => '' }, ['error/shown']),
   sending('sends two messages', 'BT-2', (text) => text + text, ['sent/one']),
   sending('sends an empty line first', 'BT-2', (text) => `\r\n${text}`, ['sent/one']),
@@ -50,18 +54,12 @@ const SHIPPED: readonly ClientMutant[] = [
   ]),
   halfCloses('BT-3'),
   sending('ends the message in LF', 'BT-3', (text) => text.replace('\r\n', '\n'), ['sent/line-end']),
-  stopsAt(
-    'UPDATE before DELETE',
-    'BT-15',
-    /@UPDATE \{\n[\s\S]*@DELETE \{\n(?=@FILE \{ http:\/\/stork[\s\S]*@REFRESH)/,
-    ['groups/any-order'],
-  ),
-  stopsAt(
-    'a missing group',
-    'BT-15',
-    /(?<=^000 - .*\n)@UPDATE \{\n@FILE \{ http:\/\/otter[\s\S]*heron[\s\S]*\}\n$/,
-    ['groups/missing'],
-  ),
+  ...about('BT-15', ['groups/any-order'], stopsAt, {
+    'UPDATE before DELETE': /@UPDATE \{\n[\s\S]*@DELETE \{\n(?=@FILE \{ http:\/\/stork[\s\S]*@REFRESH)/,
+  }),
+  ...about('BT-15', ['groups/missing'], stopsAt, {
+    'a missing group': /(?<=^000 - .*\n)@UPDATE \{\n@FILE \{ http:\/\/otter[\s\S]*heron[\s\S]*\}\n$/,
+  }),
   stopsAt('a group again', 'BT-15', /@DELETE \{\n@FILE \{ http:\/\/stork[\s\S]*@UPDATE/, ['groups/repeated']),
   stopsAt('groups without objects', 'BT-15', /@DELETE \{\n\}\n\n@REFRESH \{\n\}\n\n@UPDATE \{\n\}\n$/, [
     'groups/all-empty',
@@ -82,121 +80,76 @@ const SHIPPED: readonly ClientMutant[] = [
   ]),
   stopsAt('499 in a value', 'BT-18', /499 - done\nb\n/, ['objects/holds-end-line']),
   stopsAt('400 in a value', 'BT-18', /400 - ERROR: trap\nb\n/, ['objects/holds-error-line']),
-  stopsAt(
-    'data without 000',
-    'BT-10',
-    /^@DELETE \{\n\}\n\n@REFRESH \{\n\}\n\n@UPDATE \{\n@FILE[\s\S]*\}\n$/,
-    ['lines/no-success'],
-  ),
+  ...about('BT-10', ['lines/no-success'], stopsAt, {
+    'data without 000': /^@DELETE \{\n\}\n\n@REFRESH \{\n\}\n\n@UPDATE \{\n@FILE[\s\S]*\}\n$/,
+  }),
   stopsAt('000 after the data', 'BT-10', /^@DELETE[\s\S]*000 - Bulk transfer done\n$/, [
     'lines/success-behind',
   ]),
   stopsAt('000 between groups', 'BT-10', /000 - half/, ['lines/success-between']),
   reading('reads on after 099', 'BT-11', (text) => text.replace(/^099 - end\n/m, ''), ['lines/end']),
   reading('reads on after 499', 'BT-11', (text) => text.replace(/^499 - end\n/m, ''), ['lines/end-error']),
-  reading(
-    'ignores 400',
-    'BT-10',
-    (text) => text.replace(/^400 - .*\n/, '@DELETE {\n}\n\n@REFRESH {\n}\n\n@UPDATE {\n}\n'),
-    ['error/status', 'error/shown'],
-  ),
+  ...about('BT-10', ['error/status', 'error/shown'], reading, {
+    'ignores 400': (text) => text.replace(/^400 - .*\n/, '@DELETE {\n}\n\n@REFRESH {\n}\n\n@UPDATE {\n}\n'),
+  }),
   stopsAt('gzip', 'BT-13', /\x1f\x8b/, ['gzip/tolerated']),
-  reading(
-    'drops a transfer that breaks off',
-    'BT-19',
-    (text) => (text.includes('stork') && !/\}\n$/.test(text) ? '' : text),
-    ['cut/keeps-objects'],
-  ),
+  ...about('BT-19', ['cut/keeps-objects'], reading, {
+    'drops a transfer that breaks off': (text) => (text.includes('stork') && !/\}\n$/.test(text) ? '' : text),
+  }),
 ];
 
 const PROPOSED: readonly ClientMutant[] = [
   stopsAt('a Header of four fields', 'BP-12', /126 - (?=.*\n140[\s\S]*144 - \0\0\0\x02$)/, proposed('plain')),
-  stopsAt(
-    'a reply without a Header',
-    'BP-12',
-    /(?<=^200 - \0[\s\S]{7}example broker\n)@DELETE[\s\S]*144 - \0\0\0\x02$/,
-    proposed('no-header'),
-  ),
-  stopsAt(
-    'a reply without a Trailer',
-    'BP-21',
-    /(?<=^200 - \0[\s\S]*\n)@DELETE[\s\S]*\}\n$/,
-    proposed('no-trailer'),
-  ),
+  ...about('BP-12', proposed('no-header'), stopsAt, {
+    'a reply without a Header': /(?<=^200 - \0[\s\S]{7}example broker\n)@DELETE[\s\S]*144 - \0\0\0\x02$/,
+  }),
+  ...about('BP-21', proposed('no-trailer'), stopsAt, {
+    'a reply without a Trailer': /(?<=^200 - \0[\s\S]*\n)@DELETE[\s\S]*\}\n$/,
+  }),
   stopsAt('InfoFields in another order', 'BP-12', /141 - one/, proposed('header-order')),
   stopsAt('an extension', 'BP-13', /142 - x-unknown\n - \x32\x9f\xa1\xd2/, proposed('extension')),
   stopsAt('UPDATE in front', 'BP-15', /(?<=example broker\n)@UPDATE/, proposed('groups-any-order')),
   stopsAt('a line feed in a number', 'BP-5', /(?<=^200 - [\s\S]{7})\n/, proposed('line-feed-in-number')),
   stopsAt('another minor version', 'BP-11', /(?<=^200 - [\s\S]{7})\x07/, proposed('higher-minor')),
-  stopsAt(
-    'a compressed Body',
-    'BP-16',
-    /150 - gzip begin\n(?=[\s\S]*144 - )/,
-    proposed('compressed', 'compressed-marker'),
-  ),
-  reading(
-    'looks for the end marker',
-    'BP-16',
-    (text) => (/a\n151 - gzip end\nb/.test(text) ? text.slice(0, text.indexOf('151 - gzip end')) : text),
-    proposed('compressed-marker'),
-  ),
-  stopsAt(
-    'the shipped format',
-    'BP-29',
-    /^000 - Bulk transfer follows\n(?=@DELETE \{\n\}\n\n@REFRESH \{\n\}\n\n@UPDATE \{\n@FILE \{ http:\/\/otter)/,
-    proposed('shipped'),
-  ),
-  reading(
-    'accepts any major version',
-    'BP-11',
-    (text) => text.replace(/^200 - \0\0\0\x02/, '200 - \0\0\0\x01'),
-    proposed('higher-major'),
-  ),
-  reading(
-    'skips unknown codes',
-    'BP-28',
-    (text) => text.replace('160 - what\n', ''),
-    proposed('unknown-code'),
-  ),
-  reading(
-    'drops a reply with an unknown code after objects',
-    'BP-28',
-    (text) => (/\}\s*160 - what\n$/.test(text) ? '' : text),
-    proposed('keeps-objects'),
-  ),
-  reading(
-    'ignores the magic number',
-    'BP-26',
-    (text) => text.replace('\x32\x9f\xa1\xd3', '\x32\x9f\xa1\xd2'),
-    proposed('wrong-magic'),
-  ),
-  reading(
-    'reads strings of any length',
-    'BP-27',
-    (text) => text.replace(/x{60000,}/, 'x'),
-    proposed('long-string'),
-  ),
-  reading(
-    'needs no end marker',
-    'BP-16',
-    (text) =>
+  ...about('BP-16', proposed('compressed', 'compressed-marker'), stopsAt, {
+    'a compressed Body': /150 - gzip begin\n(?=[\s\S]*144 - )/,
+  }),
+  ...about('BP-16', proposed('compressed-marker'), reading, {
+    'looks for the end marker': (text) =>
+      /a\n151 - gzip end\nb/.test(text) ? text.slice(0, text.indexOf('151 - gzip end')) : text,
+  }),
+  ...about('BP-29', proposed('shipped'), stopsAt, {
+    'the shipped format':
+      /^000 - Bulk transfer follows\n(?=@DELETE \{\n\}\n\n@REFRESH \{\n\}\n\n@UPDATE \{\n@FILE \{ http:\/\/otter)/,
+  }),
+  ...about('BP-11', proposed('higher-major'), reading, {
+    'accepts any major version': (text) => text.replace(/^200 - \0\0\0\x02/, '200 - \0\0\0\x01'),
+  }),
+  ...about('BP-28', proposed('unknown-code'), reading, {
+    'skips unknown codes': (text) => text.replace('160 - what\n', ''),
+  }),
+  ...about('BP-28', proposed('keeps-objects'), reading, {
+    'drops a reply with an unknown code after objects': (text) =>
+      /\}\s*160 - what\n$/.test(text) ? '' : text,
+  }),
+  ...about('BP-26', proposed('wrong-magic'), reading, {
+    'ignores the magic number': (text) => text.replace('\x32\x9f\xa1\xd3', '\x32\x9f\xa1\xd2'),
+  }),
+  ...about('BP-27', proposed('long-string'), reading, {
+    'reads strings of any length': (text) => text.replace(/x{60000,}/, 'x'),
+  }),
+  ...about('BP-16', proposed('no-end-marker'), reading, {
+    'needs no end marker': (text) =>
       /150 - gzip/.test(text) && !text.includes('151 - ')
         ? text.replace(/144 - [\s\S]{4}$/, '151 - gzip end\n$&')
         : text,
-    proposed('no-end-marker'),
-  ),
-  reading(
-    'ignores an ERROR',
-    'BP-23',
-    (text) => text.replace(/111 - \0[\s\S]*$/, '@UPDATE {\n}\n'),
-    proposed('error', 'error-behind-objects'),
-  ),
-  reading(
-    'ignores the count',
-    'BP-22',
-    (text) => text.replace(/144 - \0\0\x1e\x15$/, '144 - \0\0\0\x02'),
-    proposed('wrong-count'),
-  ),
+  }),
+  ...about('BP-23', proposed('error', 'error-behind-objects'), reading, {
+    'ignores an ERROR': (text) => text.replace(/111 - \0[\s\S]*$/, '@UPDATE {\n}\n'),
+  }),
+  ...about('BP-22', proposed('wrong-count'), reading, {
+    'ignores the count': (text) => text.replace(/144 - \0\0\x1e\x15$/, '144 - \0\0\0\x02'),
+  }),
 ];
 
 const VARIANTS: readonly ClientVariant[] = [

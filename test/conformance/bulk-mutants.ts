@@ -2,7 +2,7 @@
 import { gzipSync } from 'node:zlib';
 import type { BrokerChange } from './broker-link.js';
 import { FORM_DEFECTS, NUMBER_DEFECTS, withCode } from './lines.js';
-import type { Mutant } from './mutant.js';
+import { about, alone, type Mutant, readings, whole } from './mutant.js';
 import { OBJECT_DEFECTS } from './object-defects.js';
 import { attributeNamed, mapObjects, objectsIn, sectionsOf, withoutLast } from './soif-text.js';
 
@@ -89,6 +89,7 @@ function misreading(
   };
   return only === undefined ? mutant : { ...mutant, only };
 }
+const misreadings = readings(misreading);
 
 const REFUSALS = ['error/since', 'error/no-end', 'error/no-query', 'error/flag', 'error/query'];
 const refusal = (edit: (line: string) => string) => (reply: string) =>
@@ -97,88 +98,33 @@ const refusal = (edit: (line: string) => string) => (reply: string) =>
 const LINES: readonly BulkMutant[] = [
   ...lineMutants('the line before the data', '000', ['transfer/line-form'], ['transfer/success-line']),
   ...lineMutants('the line of a refusal', '400', ['error/line-form'], REFUSALS),
-  replyMutant('the line before the data is missing', 'BT-10', (reply) => reply.replace(/^000 - .*\n/, ''), [
-    'transfer/success-line',
-  ]),
-  replyMutant(
-    'the line before the data comes twice',
-    'BT-10',
-    (reply) => reply.replace(/^000 - .*\n/, '$&$&'),
-    ['transfer/success-line'],
-  ),
+  ...about('BT-10', ['transfer/success-line'], replyMutant, {
+    'the line before the data is missing': (reply) => reply.replace(/^000 - .*\n/, ''),
+    'the line before the data comes twice': (reply) => reply.replace(/^000 - .*\n/, '$&$&'),
+    'another line precedes the data': (reply) => reply.replace(/^000 - /, '101 - hello\n000 - '),
+  }),
   replyMutant('an empty line precedes the data', 'BT-10', (reply) => reply.replace(/^000 - .*\n/, '$&\n'), [
     'groups/layout',
   ]),
-  replyMutant(
-    'another line precedes the data',
-    'BT-10',
-    (reply) => reply.replace(/^000 - /, '101 - hello\n000 - '),
-    ['transfer/success-line'],
-  ),
-  replyMutant(
-    'refusals do not say ERROR',
-    'BT-10',
-    refusal((line) => line.replace('ERROR: ', '')),
-    REFUSALS,
-  ),
-  replyMutant(
-    'refusals say error',
-    'BT-10',
-    refusal((line) => line.replace('ERROR', 'error')),
-    REFUSALS,
-  ),
-  replyMutant(
-    'a refusal comes twice',
-    'BT-10',
-    refusal((line) => line + line),
-    REFUSALS,
-  ),
-  replyMutant(
-    'empty groups follow a refusal',
-    'BT-10',
-    refusal((line) => `${line}@UPDATE {\n}\n`),
-    REFUSALS,
-  ),
-  replyMutant(
-    '000 precedes a refusal',
-    'BT-10',
-    refusal((line) => `000 - transfer\n${line}`),
-    REFUSALS,
-  ),
-  replyMutant(
-    'a refusal is empty',
-    'BT-10',
-    refusal(() => ''),
-    REFUSALS,
-  ),
-  replyMutant(
-    'a refusal has no end',
-    'BT-10',
-    refusal((line) => line.slice(0, -1)),
-    REFUSALS,
-  ),
-  replyMutant(
-    'data ends with 099',
-    'BT-11',
-    (reply) => (isTransfer(reply) ? `${reply}099 - done\n` : reply),
-    ['transfer/no-end-line'],
-  ),
-  replyMutant(
-    'data ends with 499',
-    'BT-11',
-    (reply) => (isTransfer(reply) ? `${reply}499 - done\n` : reply),
-    ['transfer/no-end-line'],
-  ),
+  ...about('BT-10', REFUSALS, replyMutant, {
+    'refusals do not say ERROR': refusal((line) => line.replace('ERROR: ', '')),
+    'refusals say error': refusal((line) => line.replace('ERROR', 'error')),
+    'a refusal comes twice': refusal((line) => line + line),
+    'empty groups follow a refusal': refusal((line) => `${line}@UPDATE {\n}\n`),
+    '000 precedes a refusal': refusal((line) => `000 - transfer\n${line}`),
+    'a refusal is empty': refusal(() => ''),
+    'a refusal has no end': refusal((line) => line.slice(0, -1)),
+  }),
+  ...about('BT-11', ['transfer/no-end-line'], replyMutant, {
+    'data ends with 099': (reply) => (isTransfer(reply) ? `${reply}099 - done\n` : reply),
+    'data ends with 499': (reply) => (isTransfer(reply) ? `${reply}499 - done\n` : reply),
+  }),
   replyMutant('data ends with 999', 'BT-12', (reply) => (isTransfer(reply) ? `${reply}999 - Bye\n` : reply), [
     'objects/soif',
   ]),
-  {
-    name: 'the connection stays open after the data',
-    rule: 'BT-12',
-    change: { staysOpen: true },
-    fails: ['transfer/everything'],
-    only: ['transfer/everything'],
-  },
+  ...about('BT-12', ['transfer/everything'], alone<BrokerChange>, {
+    'the connection stays open after the data': { staysOpen: true },
+  }),
   ...(
     [
       ['is missing', ''],
@@ -221,27 +167,12 @@ const GROUPS: readonly BulkMutant[] = [
     ] as const
   ).map(([order, name]) => dataMutant(name, 'BT-15', reordered(order), ['groups/three'])),
   ...['DELETE', 'REFRESH', 'UPDATE'].flatMap((word) => [
-    dataMutant(
-      `${word} is in lower case`,
-      'BT-17',
-      (data) => data.replace(`@${word} {`, `@${word.toLowerCase()} {`),
-      ['groups/layout'],
-    ),
-    dataMutant(
-      `${word} has no blank before its brace`,
-      'BT-17',
-      (data) => data.replace(`@${word} {`, `@${word}{`),
-      ['groups/layout'],
-    ),
-    dataMutant(`${word} has CR LF`, 'BT-17', (data) => data.replace(`@${word} {\n`, `@${word} {\r\n`), [
-      'groups/layout',
-    ]),
-    dataMutant(
-      `${word} follows another empty line`,
-      'BT-17',
-      (data) => data.replace(`@${word} {`, `\n@${word} {`),
-      ['groups/layout'],
-    ),
+    ...about('BT-17', ['groups/layout'], dataMutant, {
+      [`${word} is in lower case`]: (data) => data.replace(`@${word} {`, `@${word.toLowerCase()} {`),
+      [`${word} has no blank before its brace`]: (data) => data.replace(`@${word} {`, `@${word}{`),
+      [`${word} has CR LF`]: (data) => data.replace(`@${word} {\n`, `@${word} {\r\n`),
+      [`${word} follows another empty line`]: (data) => data.replace(`@${word} {`, `\n@${word} {`),
+    }),
     dataMutant(`${word} is misspelled`, 'BT-14', (data) => data.replace(`@${word} {`, `@${word}S {`), [
       'groups/three',
     ]),
@@ -252,18 +183,13 @@ const GROUPS: readonly BulkMutant[] = [
   dataMutant('no empty line is between the groups', 'BT-17', (data) => data.replaceAll('\n\n@', '\n@'), [
     'groups/layout',
   ]),
-  dataMutant(
-    'groups begin on the line of the brace before them',
-    'BT-17',
-    (data) => data.replaceAll('}\n\n@', '} @'),
-    ['groups/line-start'],
-  ),
-  dataMutant(
-    'objects are outside of the groups',
-    'BT-14',
-    (data) => `@DELETE {\n}\n\n@REFRESH {\n}\n\n@UPDATE {\n}\n${objectsIn(data).join('')}`,
-    ['groups/members'],
-  ),
+  ...about('BT-17', ['groups/line-start'], dataMutant, {
+    'groups begin on the line of the brace before them': (data) => data.replaceAll('}\n\n@', '} @'),
+  }),
+  ...about('BT-14', ['groups/members'], dataMutant, {
+    'objects are outside of the groups': (data) =>
+      `@DELETE {\n}\n\n@REFRESH {\n}\n\n@UPDATE {\n}\n${objectsIn(data).join('')}`,
+  }),
   dataMutant('there are no groups', 'BT-14', (data) => objectsIn(data).join(''), [
     'groups/three',
     'groups/members',
@@ -277,12 +203,9 @@ const GROUPS: readonly BulkMutant[] = [
   dataMutant('text is between the groups', 'BT-14', (data) => data.replace('@UPDATE', 'and now\n@UPDATE'), [
     'objects/soif',
   ]),
-  dataMutant(
-    'the data is compressed',
-    'BT-13',
-    (data) => gzipSync(Buffer.from(data, 'latin1')).toString('latin1'),
-    ['transfer/everything'],
-  ),
+  ...about('BT-13', ['transfer/everything'], dataMutant, {
+    'the data is compressed': (data) => gzipSync(Buffer.from(data, 'latin1')).toString('latin1'),
+  }),
   dataMutant('the data ends in the middle', 'BT-19', (data) => data.slice(0, data.length >> 1), [
     'objects/soif',
   ]),
@@ -312,18 +235,12 @@ const OBJECTS: readonly BulkMutant[] = [
       'objects/refresh-identified',
     ]),
   ]),
-  dataMutant(
-    'an object has an empty attribute',
-    'BT-16',
-    inFirst((object) => object.replace('\n', '\nAuthor{0}:\t\n')),
-    ['objects/no-empty'],
-  ),
-  dataMutant(
-    'an object is sent twice',
-    'BT-25',
-    inFirst((object) => object + object),
-    ['objects/once'],
-  ),
+  ...about('BT-16', ['objects/no-empty'], dataMutant, {
+    'an object has an empty attribute': inFirst((object) => object.replace('\n', '\nAuthor{0}:\t\n')),
+  }),
+  ...about('BT-25', ['objects/once'], dataMutant, {
+    'an object is sent twice': inFirst((object) => object + object),
+  }),
 ];
 
 const SELECTION: readonly BulkMutant[] = [
@@ -331,52 +248,36 @@ const SELECTION: readonly BulkMutant[] = [
   misreading('#SINCE is read in milliseconds', 'BT-4', /#SINCE ([1-9]\d*)/i, '#SINCE $1000', [
     'since/newer-is-sent',
   ]),
-  misreading('without #SINCE nothing is sent', 'BT-6', /#BULK #END/, '#BULK #SINCE 4102444800 #END', [
-    'since/absent',
-  ]),
-  misreading('without #SINCE a message is malformed', 'BT-6', /^#BULK #END.*\r\n/, MALFORMED, [
-    'since/absent',
-  ]),
-  dataMutant(
-    'an object that changed after the time is left out',
-    'BT-5',
-    (data, message) => {
+  ...misreadings('BT-6', ['since/absent'], {
+    'without #SINCE nothing is sent': [/#BULK #END/, '#BULK #SINCE 4102444800 #END'],
+    'without #SINCE a message is malformed': [/^#BULK #END.*\r\n/, MALFORMED],
+  }),
+  ...about('BT-5', ['since/newer-is-sent'], dataMutant, {
+    'an object that changed after the time is left out': (data, message) => {
       if (!isSince(message)) return data;
       return withoutLast(data);
     },
-    ['since/newer-is-sent'],
-  ),
+  }),
   misreading('#desc is not known', 'BT-8', /#desc/, '#frob', ['flags/no-effect']),
   misreading('#opaque is not known', 'BT-8', /#opaque/, '#frob', ['flags/no-effect']),
-  dataMutant(
-    '#desc leaves out objects',
-    'BT-8',
-    (data, message) => (/#desc/.test(message) ? withoutLast(data) : data),
-    ['flags/no-effect'],
-  ),
+  ...about('BT-8', ['flags/no-effect'], dataMutant, {
+    '#desc leaves out objects': (data, message) => (/#desc/.test(message) ? withoutLast(data) : data),
+  }),
   misreading('a query is ignored', 'BT-6', /#END [a-z].*\r\n/, '#END #ALLB\r\n', [
     'query/matches',
     'query/nothing',
   ]),
   misreading('a query finds nothing', 'BT-6', /#END [a-z].*\r\n/, '#END zzyzxqqv\r\n', ['query/matches']),
-  dataMutant(
-    'a query sends objects without their content',
-    'BT-6',
-    (data, message) => (/#END [a-z]/.test(message) ? mapObjects(data, without('Title')) : data),
-    ['query/matches'],
-  ),
-  dataMutant(
-    'a query leaves out an object that matches',
-    'BT-6',
-    (data, message) => (/#END [a-z]/.test(message) ? withoutLast(data) : data),
-    ['query/matches'],
-  ),
-  replyMutant(
-    'a query that matches nothing is refused',
-    'BT-6',
-    (reply, message) => (/zzyzxqqv/.test(message) ? '400 - ERROR: nothing\n' : reply),
-    ['query/nothing'],
-  ),
+  ...about('BT-6', ['query/matches'], dataMutant, {
+    'a query sends objects without their content': (data, message) =>
+      /#END [a-z]/.test(message) ? mapObjects(data, without('Title')) : data,
+    'a query leaves out an object that matches': (data, message) =>
+      /#END [a-z]/.test(message) ? withoutLast(data) : data,
+  }),
+  ...about('BT-6', ['query/nothing'], replyMutant, {
+    'a query that matches nothing is refused': (reply, message) =>
+      /zzyzxqqv/.test(message) ? '400 - ERROR: nothing\n' : reply,
+  }),
 ];
 
 const MESSAGES: readonly BulkMutant[] = [
@@ -390,18 +291,15 @@ const MESSAGES: readonly BulkMutant[] = [
       ['message/any-case'],
     ),
   ),
-  replyMutant(
-    'every message of a connection is answered',
-    'BT-2',
-    (reply, _message, rest) => (isTransfer(reply) && rest !== '' ? reply + reply : reply),
-    ['message/one'],
-  ),
-  {
-    name: 'the first bytes are the message',
-    rule: 'BT-2',
-    change: { chunk: (text) => (text.length <= 3 && !text.endsWith('\n') ? '?\n' : text) },
-    fails: ['message/bytewise'],
-  },
+  ...about('BT-2', ['message/one'], replyMutant, {
+    'every message of a connection is answered': (reply, _message, rest) =>
+      isTransfer(reply) && rest !== '' ? reply + reply : reply,
+  }),
+  ...about('BT-2', ['message/bytewise'], whole<BrokerChange>, {
+    'the first bytes are the message': {
+      chunk: (text) => (text.length <= 3 && !text.endsWith('\n') ? '?\n' : text),
+    },
+  }),
   misreading('any time is accepted', 'BT-10', /#SINCE soon/, '#SINCE 0', ['error/since']),
   misreading('#END may be missing', 'BT-10', /(#SINCE 0) (#ALLB)/, '$1 #END $2', ['error/no-end']),
   misreading('a query may be missing', 'BT-10', /#END\r\n/, '#END #ALLB\r\n', ['error/no-query']),

@@ -1,7 +1,7 @@
 // Mutants of a Broker's replies in the interface of 1995.
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { BrokerChange } from './broker-link.js';
-import type { Mutant } from './mutant.js';
+import { about, type Mutant, whole } from './mutant.js';
 import { mapObjects, objectsIn, sectionsOf, withoutLast } from './soif-text.js';
 
 type BulkMutant = Mutant<BrokerChange>;
@@ -56,195 +56,89 @@ const list = (edit: (reply: string) => string) => (reply: string, message: strin
 
 export const BULK_PROPOSED_MUTANTS: readonly BulkMutant[] = [
   proposedMutant('an unknown code in the Header', 'BP-28', header('160 - what\n'), ['proposed/order']),
-  proposedMutant('a status line in the Header', 'BP-12', header('000 - transfer\n'), ['proposed/order']),
+  ...about('BP-12', ['proposed/order'], proposedMutant, {
+    'a status line in the Header': header('000 - transfer\n'),
+    'a Header after the Body': (reply) => reply.replace(/144 - [\s\S]{4}$/, '101 - hello\n$&'),
+  }),
   proposedMutant('an empty line after the Header', 'BP-14', header('\n'), ['proposed/order']),
-  proposedMutant(
-    'a Header after the Body',
-    'BP-12',
-    (reply) => reply.replace(/144 - [\s\S]{4}$/, '101 - hello\n$&'),
-    ['proposed/order'],
-  ),
-  proposedMutant('a Header after the Trailer', 'BP-21', (reply) => `${reply}101 - hello\n`, [
-    'proposed/order',
-  ]),
-  proposedMutant('two Trailers', 'BP-21', (reply) => reply.replace(/144 - [\s\S]{4}$/, '$&$&'), [
-    'proposed/order',
-  ]),
-  proposedMutant('an ERROR after the count', 'BP-21', (reply) => `${reply}111 - \0\0\0\x06oops\n`, [
-    'proposed/order',
-  ]),
+  ...about('BP-21', ['proposed/order'], proposedMutant, {
+    'a Header after the Trailer': (reply) => `${reply}101 - hello\n`,
+    'two Trailers': (reply) => reply.replace(/144 - [\s\S]{4}$/, '$&$&'),
+    'an ERROR after the count': (reply) => `${reply}111 - \0\0\0\x06oops\n`,
+  }),
   proposedMutant('a byte after the Trailer', 'BP-25', (reply) => `${reply}\n`, ['proposed/order']),
   proposedMutant('a count too large by one', 'BP-22', count(1), ['proposed/count', 'proposed/objects']),
   proposedMutant('a count too small by one', 'BP-22', count(-1), ['proposed/count', 'proposed/objects']),
-  proposedMutant(
-    'a count of the other byte order',
-    'BP-1',
-    (reply) => reply.replace(/144 - ([\s\S])([\s\S])([\s\S])([\s\S])$/, '144 - $4$3$2$1'),
-    ['proposed/count'],
-  ),
-  proposedMutant('a count in digits', 'BP-1', (reply) => reply.replace(/144 - [\s\S]{4}$/, '144 - 0003'), [
-    'proposed/count',
-  ]),
+  ...about('BP-1', ['proposed/count'], proposedMutant, {
+    'a count of the other byte order': (reply) =>
+      reply.replace(/144 - ([\s\S])([\s\S])([\s\S])([\s\S])$/, '144 - $4$3$2$1'),
+    'a count in digits': (reply) => reply.replace(/144 - [\s\S]{4}$/, '144 - 0003'),
+  }),
   proposedMutant('a count of three bytes', 'BP-1', (reply) => reply.slice(0, -1), ['proposed/order']),
-  proposedMutant(
-    'a separator without its first blank',
-    'BP-7',
-    (reply) => reply.replace(/144 - ([\s\S]{4})$/, '144- $1'),
-    ['proposed/order'],
-  ),
-  proposedMutant('an object is missing', 'BP-15', groups(withoutLast), ['proposed/groups']),
-  proposedMutant(
-    'an object is sent twice',
-    'BP-15',
-    groups((data) =>
+  ...about('BP-7', ['proposed/order'], proposedMutant, {
+    'a separator without its first blank': (reply) => reply.replace(/144 - ([\s\S]{4})$/, '144- $1'),
+  }),
+  ...about('BP-15', ['proposed/groups'], proposedMutant, {
+    'an object is missing': groups(withoutLast),
+    'an object is sent twice': groups((data) =>
       mapObjects(data, (object, i) => (i === objectsIn(data).length - 1 ? object + object : object)),
     ),
-    ['proposed/groups'],
-  ),
-  proposedMutant(
-    'a size too large by one',
-    'BP-15',
-    groups((data) => data.replace(/\{(\d+)\}/, (_, n) => `{${Number(n) + 1}}`)),
-    ['proposed/groups'],
-  ),
-  proposedMutant(
-    'no groups',
-    'BP-15',
-    groups(() => ''),
-    ['proposed/groups'],
-  ),
-  proposedMutant(
-    'only UPDATE without objects',
-    'BP-15',
-    groups(() => '@UPDATE {\n}\n'),
-    ['proposed/groups'],
-  ),
-  proposedMutant(
-    'the last brace is missing',
-    'BP-15',
-    groups((data) => data.replace(/\}\n$/, '')),
-    ['proposed/groups'],
-  ),
-  proposedMutant(
-    'the groups are misspelled',
-    'BP-6',
-    groups((data) => data.replaceAll('@UPDATE', '@UPDATES')),
-    ['proposed/groups'],
-  ),
-  proposedMutant('no end marker', 'BP-16', (reply) => reply.replace(END, ''), ['proposed/compressed']),
-  proposedMutant('no start marker', 'BP-16', (reply) => reply.replace(START, ''), ['proposed/compressed']),
-  proposedMutant('another text of the end marker', 'BP-10', (reply) => reply.replace(END, '151 - end\n'), [
-    'proposed/compressed',
-  ]),
-  proposedMutant(
-    'another text of the start marker',
-    'BP-10',
-    (reply) => reply.replace(START, '150 - begin\n'),
-    ['proposed/compressed'],
-  ),
-  proposedMutant(
-    'CR LF after the start marker',
-    'BP-10',
-    (reply) => reply.replace(START, '150 - gzip begin\r\n'),
-    ['proposed/compressed'],
-  ),
-  proposedMutant('a line end before the end marker', 'BP-16', (reply) => reply.replace(END, `\n${END}`), [
-    'proposed/compressed',
-  ]),
-  proposedMutant(
-    'a wrong checksum',
-    'BP-16',
-    member((bytes) => Buffer.concat([bytes.subarray(0, -8), Buffer.from([1, 2, 3, 4]), bytes.subarray(-4)])),
-    ['proposed/compressed'],
-  ),
-  proposedMutant(
-    'two gzip members',
-    'BP-16',
-    member((bytes) => Buffer.concat([bytes, gzipSync('')])),
-    ['proposed/compressed'],
-  ),
-  proposedMutant(
-    'an uncompressed Body between the markers',
-    'BP-16',
-    member((bytes) => gunzipSync(bytes)),
-    ['proposed/compressed'],
-  ),
-  proposedMutant(
-    'a compressed Body without an object',
-    'BP-16',
-    member((bytes) => {
+    'a size too large by one': groups((data) => data.replace(/\{(\d+)\}/, (_, n) => `{${Number(n) + 1}}`)),
+    'no groups': groups(() => ''),
+    'only UPDATE without objects': groups(() => '@UPDATE {\n}\n'),
+    'the last brace is missing': groups((data) => data.replace(/\}\n$/, '')),
+  }),
+  ...about('BP-6', ['proposed/groups'], proposedMutant, {
+    'the groups are misspelled': groups((data) => data.replaceAll('@UPDATE', '@UPDATES')),
+  }),
+  ...about('BP-16', ['proposed/compressed'], proposedMutant, {
+    'no end marker': (reply) => reply.replace(END, ''),
+    'no start marker': (reply) => reply.replace(START, ''),
+    'a line end before the end marker': (reply) => reply.replace(END, `\n${END}`),
+    'a wrong checksum': member((bytes) =>
+      Buffer.concat([bytes.subarray(0, -8), Buffer.from([1, 2, 3, 4]), bytes.subarray(-4)]),
+    ),
+    'two gzip members': member((bytes) => Buffer.concat([bytes, gzipSync('')])),
+    'an uncompressed Body between the markers': member((bytes) => gunzipSync(bytes)),
+    'a compressed Body without an object': member((bytes) => {
       const data = gunzipSync(bytes).toString('latin1');
       return gzipSync(Buffer.from(withoutLast(data), 'latin1'));
     }),
-    ['proposed/compressed'],
-  ),
-  proposedMutant(
-    'a compressed Body without its last group',
-    'BP-16',
-    member((bytes) =>
+    'a compressed Body without its last group': member((bytes) =>
       gzipSync(Buffer.from(sectionsOf(gunzipSync(bytes).toString('latin1')).slice(0, 2).join(''), 'latin1')),
     ),
-    ['proposed/compressed'],
-  ),
-  proposedMutant(
-    'a listed object has no end',
-    'BP-17',
-    list((reply) => reply.replace('130 - object end\n', '')),
-    ['proposed/objects'],
-  ),
-  proposedMutant(
-    'the end of a listed object has another text',
-    'BP-10',
-    list((reply) => reply.replace('130 - object end', '130 - end')),
-    ['proposed/objects'],
-  ),
-  proposedMutant(
-    'a listed object has no summary',
-    'BP-17',
-    list((reply) => reply.replace(/125 - .*\n/, '')),
-    ['proposed/objects'],
-  ),
-  proposedMutant(
-    'a listed object has no URL',
-    'BP-17',
-    list((reply) => reply.replace(/120 - .*\n/, '')),
-    ['proposed/objects'],
-  ),
-  proposedMutant(
-    'the summary precedes the URL',
-    'BP-17',
-    list((reply) => reply.replace(/(120 - .*\n)(125 - .*\n)/, '$2$1')),
-    ['proposed/objects'],
-  ),
-  proposedMutant(
-    'a wrong magic number',
-    'BP-3',
-    list((reply) => reply.replaceAll(MAGIC, '\x32\x9f\xa1\xd3')),
-    ['proposed/objects'],
-  ),
-  proposedMutant(
-    'a length too large by one',
-    'BP-4',
-    list((reply) =>
+  }),
+  ...about('BP-10', ['proposed/compressed'], proposedMutant, {
+    'another text of the end marker': (reply) => reply.replace(END, '151 - end\n'),
+    'another text of the start marker': (reply) => reply.replace(START, '150 - begin\n'),
+    'CR LF after the start marker': (reply) => reply.replace(START, '150 - gzip begin\r\n'),
+  }),
+  ...about('BP-17', ['proposed/objects'], proposedMutant, {
+    'a listed object has no end': list((reply) => reply.replace('130 - object end\n', '')),
+    'a listed object has no summary': list((reply) => reply.replace(/125 - .*\n/, '')),
+    'a listed object has no URL': list((reply) => reply.replace(/120 - .*\n/, '')),
+    'the summary precedes the URL': list((reply) => reply.replace(/(120 - .*\n)(125 - .*\n)/, '$2$1')),
+  }),
+  ...about('BP-10', ['proposed/objects'], proposedMutant, {
+    'the end of a listed object has another text': list((reply) =>
+      reply.replace('130 - object end', '130 - end'),
+    ),
+  }),
+  ...about('BP-3', ['proposed/objects'], proposedMutant, {
+    'a wrong magic number': list((reply) => reply.replaceAll(MAGIC, '\x32\x9f\xa1\xd3')),
+  }),
+  ...about('BP-4', ['proposed/objects'], proposedMutant, {
+    'a length too large by one': list((reply) =>
       reply.replace(
         /(\x32\x9f\xa1\xd2\0\0\0)([\s\S])/,
         (_, head: string, n: string) => head + String.fromCharCode(n.charCodeAt(0) + 1),
       ),
     ),
-    ['proposed/objects'],
-  ),
-  proposedMutant(
-    'a line end after data',
-    'BP-4',
-    list((reply) => reply.replace(/130 - /, '\n130 - ')),
-    ['proposed/objects'],
-  ),
-  proposedMutant(
-    'no count after a list',
-    'BP-21',
-    list((reply) => reply.replace(/144 - [\s\S]{4}$/, '')),
-    ['proposed/objects'],
-  ),
+    'a line end after data': list((reply) => reply.replace(/130 - /, '\n130 - ')),
+  }),
+  ...about('BP-21', ['proposed/objects'], proposedMutant, {
+    'no count after a list': list((reply) => reply.replace(/144 - [\s\S]{4}$/, '')),
+  }),
   ...[0, 7, 9].map((number) =>
     proposedMutant(
       `an ERROR with the number ${number}`,
@@ -253,24 +147,13 @@ export const BULK_PROPOSED_MUTANTS: readonly BulkMutant[] = [
       ['proposed/error'],
     ),
   ),
-  proposedMutant(
-    'a count after an ERROR',
-    'BP-21',
-    (reply) => (/111 - \0/.test(reply) ? `${reply}144 - \0\0\0\0` : reply),
-    ['proposed/error'],
-  ),
-  {
-    name: 'interface 2: another major version',
-    rule: 'BP-11',
-    change: versioned((line) => line.replace('\0\0\0\x01', '\0\0\0\x02')),
-    fails: ['proposed/version'],
-  },
-  {
-    name: 'interface 2: the version 0',
-    rule: 'BP-11',
-    change: versioned((line) => line.replace('\0\0\0\x01', '\0\0\0\0')),
-    fails: ['proposed/version'],
-  },
+  ...about('BP-21', ['proposed/error'], proposedMutant, {
+    'a count after an ERROR': (reply) => (/111 - \0/.test(reply) ? `${reply}144 - \0\0\0\0` : reply),
+  }),
+  ...about('BP-11', ['proposed/version'], whole<BrokerChange>, {
+    'interface 2: another major version': versioned((line) => line.replace('\0\0\0\x01', '\0\0\0\x02')),
+    'interface 2: the version 0': versioned((line) => line.replace('\0\0\0\x01', '\0\0\0\0')),
+  }),
 ];
 
 /** Changes the Version, which follows the greeting of the connection. */

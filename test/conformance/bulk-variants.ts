@@ -1,6 +1,6 @@
 // Brokers whose bulk transfers differ from the kit's own in what the rules leave free.
 import type { BrokerChange } from './broker-link.js';
-import type { Variant } from './mutant.js';
+import { allowed, type Variant } from './mutant.js';
 import { mapObjects } from './soif-text.js';
 
 type BulkVariant = Variant<BrokerChange>;
@@ -18,26 +18,16 @@ const data = (name: string, rule: string, edit: (object: string) => string): Bul
 });
 
 export const BULK_VARIANTS: readonly BulkVariant[] = [
-  {
-    name: 'the greeting has another text',
-    rule: 'BT-9',
-    change: { greeting: () => '200 - a broker of 1995\n' },
-  },
-  {
-    name: '000 has another text',
-    rule: 'BT-10',
-    change: { reply: (reply) => reply.replace(/^000 - .*/, '000 - 400 - ERROR: none') },
-  },
-  {
-    name: '400 has another text',
-    rule: 'BT-10',
-    change: { reply: (reply) => reply.replace(/^400 - .*/, '400 - ERROR') },
-  },
-  {
-    name: 'a version line is repeated',
-    rule: 'BRK-1.5',
-    change: { reply: (reply) => reply.replace(/^(?=[04]00 - )/, '200 - Broker\n') },
-  },
+  ...allowed<BrokerChange>('BT-9', {
+    'the greeting has another text': { greeting: () => '200 - a broker of 1995\n' },
+  }),
+  ...allowed<BrokerChange>('BT-10', {
+    '000 has another text': { reply: (reply) => reply.replace(/^000 - .*/, '000 - 400 - ERROR: none') },
+    '400 has another text': { reply: (reply) => reply.replace(/^400 - .*/, '400 - ERROR') },
+  }),
+  ...allowed<BrokerChange>('BRK-1.5', {
+    'a version line is repeated': { reply: (reply) => reply.replace(/^(?=[04]00 - )/, '200 - Broker\n') },
+  }),
   data('attributes come in another order', 'BT-16', (object) =>
     object.replace(/(?<=\n)(Gatherer-\w+\{.*\n)(Gatherer-\w+\{.*\n)/, '$2$1'),
   ),
@@ -60,19 +50,15 @@ export const BULK_VARIANTS: readonly BulkVariant[] = [
     change: { message: (text) => text.replace(' #compress', '') },
     skips: ['proposed/compressed'],
   },
-  {
-    name: 'a minor version of 7',
-    rule: 'BP-11',
-    change: { reply: (reply) => reply.replace(/^(200 - \0\0\0\x01\0\0\0)\0/, '$1\x07') },
-  },
-  {
-    name: 'a Header of more fields',
-    rule: 'BP-12',
-    change: {
+  ...allowed<BrokerChange>('BP-11', {
+    'a minor version of 7': { reply: (reply) => reply.replace(/^(200 - \0\0\0\x01\0\0\0)\0/, '$1\x07') },
+  }),
+  ...allowed<BrokerChange>('BP-12', {
+    'a Header of more fields': {
       reply: (reply, message) =>
         /#interface 2/.test(message)
           ? reply.replace(/^(200 - [\s\S]{8}.*\n)/, '$1141 - gatherer.example.org 8500 3\n101 - welcome\n')
           : reply,
     },
-  },
+  }),
 ];

@@ -14,7 +14,7 @@ import {
   givesUp,
   runClientCases,
 } from './client-run.js';
-import type { MutatedSuite } from './mutant.js';
+import { about, type MutatedSuite, whole } from './mutant.js';
 
 const SLOW = /^(?:delivery\/.*|.*\/huge|refused\/no-connection|session\/closes)$/;
 /** The cases in which the client must report a failure. */
@@ -95,24 +95,13 @@ function smallPieces(): ClientChange {
 
 const CLEAR: readonly ClientMutant[] = [
   changing('writes nothing', 'GATHERD-11.4', { output: () => '' }, ['session/plain']),
-  changing(
-    'leaves out an object',
-    'GATHERD-4.4',
-    { output: (text) => text.replace(/@FILE \{ ftp[\s\S]*?\n\}\n/, '') },
-    ['session/plain'],
-  ),
-  changing(
-    'writes an object twice',
-    'GATHERD-4.4',
-    { output: (text) => text.replace(/@FILE \{ ftp[\s\S]*?\n\}\n/, '$&$&') },
-    ['session/plain'],
-  ),
-  changing(
-    'leaves out an attribute',
-    'SOIF-1.1',
-    { output: (text) => text.replace(/Title\{\d+\}:\t[^\n]*\n\n?/, '') },
-    ['session/plain'],
-  ),
+  ...about('GATHERD-4.4', ['session/plain'], changing, {
+    'leaves out an object': { output: (text) => text.replace(/@FILE \{ ftp[\s\S]*?\n\}\n/, '') },
+    'writes an object twice': { output: (text) => text.replace(/@FILE \{ ftp[\s\S]*?\n\}\n/, '$&$&') },
+  }),
+  ...about('SOIF-1.1', ['session/plain'], changing, {
+    'leaves out an attribute': { output: (text) => text.replace(/Title\{\d+\}:\t[^\n]*\n\n?/, '') },
+  }),
   changing('reports a failure after success', 'GATHERD-11.4', { status: () => 1 }, ['session/exit-status']),
   changing('reports success always', 'GATHERD-11.4', { status: () => 0 }, FAILED_TRANSFERS),
   {
@@ -124,24 +113,15 @@ const CLEAR: readonly ClientMutant[] = [
       ['session/closes'],
     ),
   },
-  changing(
-    'sends verbs in lower case',
-    'GATHERD-2.3',
-    { sent: (text) => text.replace(/^[A-Z-]+/gm, (verb) => verb.toLowerCase()) },
-    ['commands/spelling'],
-  ),
-  changing(
-    'sends keywords in upper case',
-    'GATHERD-2.3',
-    { sent: (text) => text.replace(/SET (\w+)/, (line) => line.toUpperCase()) },
-    ['commands/spelling'],
-  ),
-  changing(
-    'sends an unknown command',
-    'GATHERD-2.1',
-    { sent: (text) => text.replace(/^(?=QUIT)/m, 'STAT\n') },
-    ['commands/spelling'],
-  ),
+  ...about('GATHERD-2.3', ['commands/spelling'], changing, {
+    'sends verbs in lower case': { sent: (text) => text.replace(/^[A-Z-]+/gm, (verb) => verb.toLowerCase()) },
+    'sends keywords in upper case': {
+      sent: (text) => text.replace(/SET (\w+)/, (line) => line.toUpperCase()),
+    },
+  }),
+  ...about('GATHERD-2.1', ['commands/spelling'], changing, {
+    'sends an unknown command': { sent: (text) => text.replace(/^(?=QUIT)/m, 'STAT\n') },
+  }),
   changing('ends lines in CR CR LF', 'GATHERD-1.4', { sent: (text) => text.replace('\n', '\r\r\n') }, [
     'commands/line-ends',
   ]),
@@ -182,49 +162,33 @@ const CLEAR: readonly ClientMutant[] = [
   givesUp('an unknown number before 100', 'GATHERD-1.7', /^150 - /m, ['lines/unknown-codes']),
   givesUp('an unknown number before 400', 'GATHERD-1.7', /^450 - /m, ['lines/unknown-codes']),
   givesUp('099 after data', 'GATHERD-3.3', /\n099 - end of data\n$/, ['lines/end-099']),
-  givesUp(
-    '099 after compressed data',
-    'GATHERD-3.3',
-    (text) => isMember(text) && text.endsWith('099 - end of data\n'),
-    ['gzip/end-099'],
-  ),
+  ...about('GATHERD-3.3', ['gzip/end-099'], givesUp, {
+    '099 after compressed data': (text) => isMember(text) && text.endsWith('099 - end of data\n'),
+  }),
   endsAt('499', ['value/end-line']),
   endsAt('099', ['value/end-line-099']),
   givesUp('a line } in a value', 'SOIF-1.2', /void main\(\) \{\n\}\n/, ['value/closing-brace']),
   givesUp('a wrapper in a value', 'SOIF-1.2', /\}\n\}\n@DELETE \{\n@FILE/, ['value/wrapper']),
-  changingValues(
-    'decodes values as UTF-8',
-    'SOIF-1.2',
-    (value) => Buffer.from(Buffer.from(value, 'latin1').toString('utf8')).toString('latin1'),
-    ['value/binary', 'gzip/values'],
-  ),
-  changingValues('cuts values at NUL', 'SOIF-1.2', (value) => value.replace(/\0[\s\S]*$/, ''), [
-    'value/binary',
-    'gzip/values',
-  ]),
-  changingValues(
-    'clears the eighth bit',
-    'SOIF-1.2',
-    (value) => value.replace(/[\x80-\xff]/g, (byte) => String.fromCharCode(byte.charCodeAt(0) & 127)),
-    ['value/binary'],
-  ),
-  changingValues(
-    'adds a last line end',
-    'SOIF-1.2',
-    (value) => (value.includes('\n') && !value.endsWith('\n') ? `${value}\n` : value),
-    ['value/no-final-newline'],
-  ),
+  ...about('SOIF-1.2', ['value/binary', 'gzip/values'], changingValues, {
+    'decodes values as UTF-8': (value) =>
+      Buffer.from(Buffer.from(value, 'latin1').toString('utf8')).toString('latin1'),
+    'cuts values at NUL': (value) => value.replace(/\0[\s\S]*$/, ''),
+  }),
+  ...about('SOIF-1.2', ['value/binary'], changingValues, {
+    'clears the eighth bit': (value) =>
+      value.replace(/[\x80-\xff]/g, (byte) => String.fromCharCode(byte.charCodeAt(0) & 127)),
+  }),
+  ...about('SOIF-1.2', ['value/no-final-newline'], changingValues, {
+    'adds a last line end': (value) => (value.includes('\n') && !value.endsWith('\n') ? `${value}\n` : value),
+  }),
   changingValues('drops the last line end', 'SOIF-2.4', (value) => value.replace(/\n$/, ''), [
     'value/only-newlines',
     'session/plain',
   ]),
-  changingValues('trims values', 'SOIF-2.4', (value) => value.trim(), ['value/only-newlines']),
-  changingValues(
-    'drops line ends at the begin of a value',
-    'SOIF-2.4',
-    (value) => value.replace(/^\n+/, ''),
-    ['value/only-newlines'],
-  ),
+  ...about('SOIF-2.4', ['value/only-newlines'], changingValues, {
+    'trims values': (value) => value.trim(),
+    'drops line ends at the begin of a value': (value) => value.replace(/^\n+/, ''),
+  }),
   changingValues('reads CR LF as LF', 'SOIF-2.4', (value) => value.replaceAll('\r\n', '\n'), ['value/cr-lf']),
   changingValues('cuts values at 4096 bytes', 'SOIF-1.2', (value) => value.slice(0, 4096), ['gzip/stored']),
   {
@@ -244,12 +208,9 @@ const CLEAR: readonly ClientMutant[] = [
   givesUp('an object in @DELETE', 'SOIF-8.4', /^400 .*\n@DELETE \{\n@FILE/m, ['sections/non-empty']),
   givesUp('an object of type UPDATE', 'SOIF-8.10', /@UPDATE \{ http/, ['sections/type-update']),
   givesUp('an update without objects', 'GATHERD-4.5', /@UPDATE \{\n\}\n499/, ['sections/empty']),
-  changing(
-    'writes @DELETE as @UPDATE',
-    'SOIF-8.2',
-    { output: (text) => text.replace(/@DELETE \{\n@FILE/, '@UPDATE {\n@FILE') },
-    ['sections/non-empty'],
-  ),
+  ...about('SOIF-8.2', ['sections/non-empty'], changing, {
+    'writes @DELETE as @UPDATE': { output: (text) => text.replace(/@DELETE \{\n@FILE/, '@UPDATE {\n@FILE') },
+  }),
 ];
 
 const COMPRESSED: readonly ClientMutant[] = [
@@ -262,29 +223,20 @@ const COMPRESSED: readonly ClientMutant[] = [
   ),
   givesUp('599 after SET compression', 'GATHERD-6.9', /^599/m, ['compression/other-answer']),
   givesUp('900 with the text of 500', 'GATHERD-1.6', /^900 - 500/m, ['compression/refused-with-text']),
-  changing(
-    'reads the text of 900',
-    'GATHERD-1.6',
-    { received: (text) => text.replace(/^900 - 500/m, '500') },
-    ['compression/refused-with-text'],
-  ),
+  ...about('GATHERD-1.6', ['compression/refused-with-text'], changing, {
+    'reads the text of 900': { received: (text) => text.replace(/^900 - 500/m, '500') },
+  }),
   givesUp('dynamic codes', 'GATHERD-6.3', blockType(2), ['gzip/dynamic', 'gzip/line-end']),
   givesUp('fixed codes', 'GATHERD-6.3', blockType(1), ['gzip/fixed']),
   givesUp('stored blocks', 'GATHERD-6.3', (text) => blockType(0)(text) && text.length > 1000, [
     'gzip/stored',
   ]),
-  givesUp(
-    'an empty block',
-    'GATHERD-6.3',
-    (text) => blockType(0)(text) && byteOf(text, 11) === 0 && byteOf(text, 12) === 0,
-    ['gzip/empty-blocks'],
-  ),
-  givesUp(
-    'a line 499 in a member',
-    'GATHERD-6.6',
-    (text) => isMember(text) && /\n499 - Sent 1 objects\n/.test(text),
-    ['gzip/end-line-in-member'],
-  ),
+  ...about('GATHERD-6.3', ['gzip/empty-blocks'], givesUp, {
+    'an empty block': (text) => blockType(0)(text) && byteOf(text, 11) === 0 && byteOf(text, 12) === 0,
+  }),
+  ...about('GATHERD-6.6', ['gzip/end-line-in-member'], givesUp, {
+    'a line 499 in a member': (text) => isMember(text) && /\n499 - Sent 1 objects\n/.test(text),
+  }),
   givesUp('a file name in the header', 'GATHERD-6.3', hasFlag(0x08), ['gzip/header-name']),
   givesUp('an extra field in the header', 'GATHERD-6.3', hasFlag(0x04), ['gzip/header-extra']),
   givesUp('a comment in the header', 'GATHERD-6.3', hasFlag(0x10), ['gzip/header-comment']),
@@ -294,33 +246,26 @@ const COMPRESSED: readonly ClientMutant[] = [
   givesUp('two members and a line end', 'GATHERD-6.3', (text) => members(text) === 2, [
     'gzip/members-line-end',
   ]),
-  givesUp(
-    'a line end after the member',
-    'GATHERD-6.3',
-    (text) => members(text) === 1 && /\0\n499/.test(text),
-    ['gzip/line-end'],
-  ),
+  ...about('GATHERD-6.3', ['gzip/line-end'], givesUp, {
+    'a line end after the member': (text) => members(text) === 1 && /\0\n499/.test(text),
+  }),
   givesUp('line ends after the member', 'GATHERD-6.3', /\0\r\n\n499/, ['gzip/line-ends']),
   changing('ignores a wrong checksum', 'GATHERD-6.5', { status: () => 0 }, [
     'gzip/bad-crc-end-line',
     'gzip/bad-length',
   ]),
-  changing(
-    'needs 499 after a member',
-    'GATHERD-6.5',
-    { received: (text) => (isMember(text) && !/\d99 - .*\n$/.test(text) ? text.slice(0, -1) : text) },
-    ['gzip/close-for-end-line'],
-  ),
+  ...about('GATHERD-6.5', ['gzip/close-for-end-line'], changing, {
+    'needs 499 after a member': {
+      received: (text) => (isMember(text) && !/\d99 - .*\n$/.test(text) ? text.slice(0, -1) : text),
+    },
+  }),
   givesUp('a compressed update without objects', 'GATHERD-4.5', /%\x00\x00\x00499 - /, ['gzip/empty-update']),
-  changing(
-    'reads only the first member',
-    'GATHERD-6.6',
-    {
+  ...about('GATHERD-6.6', ['gzip/members'], changing, {
+    'reads only the first member': {
       received: (text) =>
         members(text) > 1 ? `${text.slice(0, text.indexOf('\x1f\x8b\x08', 40))}499 - x\n` : text,
     },
-    ['gzip/members'],
-  ),
+  }),
 ];
 
 const INFO: readonly ClientMutant[] = [
@@ -364,12 +309,9 @@ export const GATHERD_CLIENT: MutatedSuite<ClientChanges> = {
     ...COMPRESSED,
     ...INFO,
     ...deliveryMutants({ bytes: ['delivery/single-bytes'], slow: ['delivery/slow'] }, 'GATHERD-1.3'),
-    {
-      name: 'the client gives up at many small pieces of a member',
-      rule: 'GATHERD-6.3',
-      change: smallPieces,
-      fails: ['delivery/compressed-single-bytes'],
-    },
+    ...about('GATHERD-6.3', ['delivery/compressed-single-bytes'], whole<ClientChanges>, {
+      'the client gives up at many small pieces of a member': smallPieces,
+    }),
   ],
   variants: VARIANTS,
   async start() {

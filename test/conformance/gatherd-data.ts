@@ -1,7 +1,7 @@
 // Mutants of a gatherd's data: sections, objects, gzip members, INFO.
 import { deflateRawSync, gzipSync } from 'node:zlib';
 import type { Dialogue, GatherdChange, Part } from './gatherd-link.js';
-import type { Mutant } from './mutant.js';
+import { about, type Mutant, whole } from './mutant.js';
 import { OBJECT_DEFECTS } from './object-defects.js';
 import type { Sent } from './proxy.js';
 import { attributeNamed, mapObjects, objectsIn, sectionsOf, soifOf } from './soif-text.js';
@@ -15,6 +15,11 @@ const changing =
     is(part, dialogue) ? edit(part.text, dialogue) : part.text;
 const isFull = (_: Part, { commands }: Dialogue) => /\s0$/.test(commands.at(-1) ?? '');
 const isInClear = (part: Part) => part.kind === 'stream' && !part.isPacked;
+const isMember = ({ kind, isPacked }: Part) => kind === 'stream' && isPacked;
+const isObject = ({ kind }: Part) => kind === 'object';
+const isInfo = ({ kind }: Part) => kind === 'info';
+const noted = (dialogue: Dialogue) => dialogue.commands.some((line) => /^set changes$/i.test(line));
+const isNoted = ({ kind }: Part, dialogue: Dialogue) => kind === 'stream' && noted(dialogue);
 
 /** A defect of every update, in clear and compressed. */
 function streamMutant(name: string, rule: string, edit: Edit, fails: readonly string[]): GatherdMutant {
@@ -40,6 +45,15 @@ function partMutant(
     change: { part: (part, dialogue) => (is(part, dialogue) ? edit(part.text, dialogue) : part.text) },
     fails,
   };
+}
+
+function partMutants(
+  rule: string,
+  fails: readonly string[],
+  is: (part: Part, dialogue: Dialogue) => boolean,
+  edits: Readonly<Record<string, Edit>>,
+): readonly GatherdMutant[] {
+  return Object.entries(edits).map(([name, edit]) => partMutant(name, rule, is, edit, fails));
 }
 
 const reordered = (order: readonly number[]) => (text: string) => {
@@ -71,75 +85,35 @@ const SECTIONS: readonly GatherdMutant[] = [
     'update/wrapped',
     ...ORDER,
   ]),
-  streamMutant(
-    'has its objects after the sections',
-    'SOIF-8.1',
-    (text) => `@DELETE {\n}\n@REFRESH {\n}\n@UPDATE {\n}\n${objectsIn(text).join('')}`,
-    ['update/wrapped'],
-  ),
-  streamMutant(
-    'has its objects before the sections',
-    'SOIF-8.1',
-    (text) => `${objectsIn(text).join('')}@DELETE {\n}\n@REFRESH {\n}\n@UPDATE {\n}\n`,
-    ['update/wrapped'],
-  ),
+  ...about('SOIF-8.1', ['update/wrapped'], streamMutant, {
+    'has its objects after the sections': (text) =>
+      `@DELETE {\n}\n@REFRESH {\n}\n@UPDATE {\n}\n${objectsIn(text).join('')}`,
+    'has its objects before the sections': (text) =>
+      `${objectsIn(text).join('')}@DELETE {\n}\n@REFRESH {\n}\n@UPDATE {\n}\n`,
+  }),
   ...['DELETE', 'REFRESH', 'UPDATE'].flatMap((word) => [
-    streamMutant(
-      `has ${word} in lower case`,
-      'SOIF-8.8',
-      (text) => text.replace(`@${word} {\n`, `@${word.toLowerCase()} {\n`),
-      ['update/layout', 'changes/sections'],
-    ),
-    streamMutant(
-      `has no blank after ${word}`,
-      'SOIF-8.8',
-      (text) => text.replace(`@${word} {\n`, `@${word}{\n`),
-      ['update/layout', 'changes/sections'],
-    ),
-    streamMutant(
-      `has two blanks after ${word}`,
-      'SOIF-8.8',
-      (text) => text.replace(`@${word} {\n`, `@${word}  {\n`),
-      ['update/layout', 'changes/sections'],
-    ),
-    streamMutant(
-      `has CR LF after ${word}`,
-      'SOIF-8.8',
-      (text) => text.replace(`@${word} {\n`, `@${word} {\r\n`),
-      ['update/layout', 'changes/sections'],
-    ),
-    streamMutant(
-      `has a blank for the LF after ${word}`,
-      'SOIF-8.8',
-      (text) => text.replace(`@${word} {\n`, `@${word} { `),
-      ['update/layout', 'changes/sections'],
-    ),
-    streamMutant(
-      `has an empty line before ${word}`,
-      'SOIF-8.8',
-      (text) => text.replace(`@${word} {\n`, `\n@${word} {\n`),
-      ['update/layout', 'changes/sections'],
-    ),
-    streamMutant(
-      `misspells ${word}`,
-      'SOIF-8.1',
-      (text) => text.replace(`@${word} {\n`, `@${word}D {\n`),
-      ORDER,
-    ),
+    ...about('SOIF-8.8', ['update/layout', 'changes/sections'], streamMutant, {
+      [`has ${word} in lower case`]: (text) => text.replace(`@${word} {\n`, `@${word.toLowerCase()} {\n`),
+      [`has no blank after ${word}`]: (text) => text.replace(`@${word} {\n`, `@${word}{\n`),
+      [`has two blanks after ${word}`]: (text) => text.replace(`@${word} {\n`, `@${word}  {\n`),
+      [`has CR LF after ${word}`]: (text) => text.replace(`@${word} {\n`, `@${word} {\r\n`),
+      [`has a blank for the LF after ${word}`]: (text) => text.replace(`@${word} {\n`, `@${word} { `),
+      [`has an empty line before ${word}`]: (text) => text.replace(`@${word} {\n`, `\n@${word} {\n`),
+    }),
+    ...about('SOIF-8.1', ORDER, streamMutant, {
+      [`misspells ${word}`]: (text) => text.replace(`@${word} {\n`, `@${word}D {\n`),
+    }),
   ]),
   streamMutant('has no last brace', 'SOIF-8.8', (text) => text.slice(0, -2), ONLY_DATA),
   streamMutant('has no last line end', 'SOIF-8.8', (text) => text.slice(0, -1), ['update/layout']),
   streamMutant('has a brace too many', 'SOIF-8.8', (text) => `${text}}\n`, ONLY_DATA),
   streamMutant('ends in an empty line', 'SOIF-8.8', (text) => `${text}\n`, ['update/layout']),
   streamMutant('begins with an empty line', 'SOIF-8.8', (text) => `\n${text}`, ['update/layout']),
-  streamMutant('begins with a NUL', 'GATHERD-3.7', (text) => `\0${text}`, ONLY_DATA),
-  streamMutant(
-    'has text between the sections',
-    'GATHERD-3.7',
-    (text) => text.replace('@UPDATE {', 'and now\n@UPDATE {'),
-    ONLY_DATA,
-  ),
-  streamMutant('lacks its first byte', 'GATHERD-3.7', (text) => text.slice(1), ONLY_DATA),
+  ...about('GATHERD-3.7', ONLY_DATA, streamMutant, {
+    'begins with a NUL': (text) => `\0${text}`,
+    'has text between the sections': (text) => text.replace('@UPDATE {', 'and now\n@UPDATE {'),
+    'lacks its first byte': (text) => text.slice(1),
+  }),
 ];
 
 const inFirstObject = (edit: (object: string) => string) => (text: string) =>
@@ -152,10 +126,8 @@ const inLastObject = (edit: (object: string) => string) => (text: string) => {
 const OBJECTS: readonly GatherdMutant[] = OBJECT_DEFECTS.flatMap(([name, rule, edit]) => [
   streamMutant(`: its first object ${name}`, rule, inFirstObject(edit), ONLY_DATA),
   streamMutant(`: its last object ${name}`, rule, inLastObject(edit), ONLY_DATA),
-  partMutant(`the object of SEND-OBJECT ${name}`, rule, ({ kind }) => kind === 'object', edit, [
-    'object/bare',
-  ]),
-  partMutant(`the description ${name}`, rule, ({ kind }) => kind === 'info', edit, ['info/object']),
+  partMutant(`the object of SEND-OBJECT ${name}`, rule, isObject, edit, ['object/bare']),
+  partMutant(`the description ${name}`, rule, isInfo, edit, ['info/object']),
 ]);
 
 const without = (name: string) => (object: string) => object.replace(attributeNamed(name), '');
@@ -166,12 +138,16 @@ const CONTENTS: readonly GatherdMutant[] = [
       'update/required-attributes',
     ]),
   ),
-  partMutant(
-    'a full update has its objects in another order',
+  ...partMutants(
     'GATHERD-4.6',
-    (part, dialogue) => part.kind === 'stream' && isFull(part, dialogue),
-    (text) => soifOf({ update: objectsIn(text).toReversed() }),
     ['update/order'],
+    (part, dialogue) => part.kind === 'stream' && isFull(part, dialogue),
+    {
+      'a full update has its objects in another order': (text) =>
+        soifOf({ update: objectsIn(text).toReversed() }),
+      'a full update has an object twice': (text) =>
+        mapObjects(text, (object, i) => (i === 0 ? object + object : object)),
+    },
   ),
   partMutant(
     'an incremental update lacks its first object',
@@ -195,13 +171,6 @@ const CONTENTS: readonly GatherdMutant[] = [
     (text) => mapObjects(text, (object, i) => (i === 0 ? '' : object)),
     ['update/several'],
   ),
-  partMutant(
-    'a full update has an object twice',
-    'GATHERD-4.6',
-    (part, dialogue) => part.kind === 'stream' && isFull(part, dialogue),
-    (text) => mapObjects(text, (object, i) => (i === 0 ? object + object : object)),
-    ['update/order'],
-  ),
   ...(['delete', 'refresh'] as const).map((section) =>
     partMutant(
       `updates have objects in ${section.toUpperCase()} unasked`,
@@ -217,56 +186,30 @@ const CONTENTS: readonly GatherdMutant[] = [
   partMutant(
     'compressed updates lack an object',
     'GATHERD-6.3',
-    ({ kind, isPacked }) => kind === 'stream' && isPacked,
+    isMember,
     (text) => mapObjects(text, (object, i) => (i === 0 ? '' : object)),
     ['compression/same-content', 'compression/incremental', 'session/beckett'],
   ),
-  partMutant(
-    'compressed updates have other line ends in a value',
-    'GATHERD-6.3',
-    ({ kind, isPacked }) => kind === 'stream' && isPacked,
-    (text) => text.replace('plain\n', 'PLAIN\n'),
-    ['compression/same-content'],
-  ),
-  partMutant(
-    'SEND-OBJECT wraps the object',
-    'GATHERD-5.2',
-    ({ kind }) => kind === 'object',
-    (text) => `@UPDATE {\n${text}}\n`,
-    ['object/bare'],
-  ),
-  partMutant(
-    'SEND-OBJECT sends the object twice',
-    'GATHERD-5.2',
-    ({ kind }) => kind === 'object',
-    (text) => text + text,
-    ['object/known'],
-  ),
-  partMutant(
-    'SEND-OBJECT sends no object',
-    'GATHERD-3.2',
-    ({ kind }) => kind === 'object',
-    () => '',
-    ['object/known'],
-  ),
-  partMutant(
-    'SEND-OBJECT sends other capitals in a name',
-    'GATHERD-5.1',
-    ({ kind }) => kind === 'object',
-    (text) => text.replace('Gatherer-Host', 'gatherer-host'),
-    ['object/same-bytes'],
-  ),
-  partMutant(
-    'SEND-OBJECT leaves out an attribute',
-    'GATHERD-5.1',
-    ({ kind }) => kind === 'object',
-    without('Gatherer-Host'),
-    ['object/same-bytes'],
-  ),
+  ...partMutants('GATHERD-6.3', ['compression/same-content'], isMember, {
+    'compressed updates have other line ends in a value': (text) => text.replace('plain\n', 'PLAIN\n'),
+  }),
+  ...partMutants('GATHERD-5.2', ['object/bare'], isObject, {
+    'SEND-OBJECT wraps the object': (text) => `@UPDATE {\n${text}}\n`,
+  }),
+  ...partMutants('GATHERD-5.2', ['object/known'], isObject, {
+    'SEND-OBJECT sends the object twice': (text) => text + text,
+  }),
+  ...partMutants('GATHERD-3.2', ['object/known'], isObject, {
+    'SEND-OBJECT sends no object': () => '',
+  }),
+  ...partMutants('GATHERD-5.1', ['object/same-bytes'], isObject, {
+    'SEND-OBJECT sends other capitals in a name': (text) => text.replace('Gatherer-Host', 'gatherer-host'),
+    'SEND-OBJECT leaves out an attribute': without('Gatherer-Host'),
+  }),
   partMutant(
     'SEND-OBJECT compresses the object',
     'GATHERD-6.8',
-    ({ kind }, { isCompressing }) => kind === 'object' && isCompressing,
+    (part, { isCompressing }) => isObject(part) && isCompressing,
     (text) => gzipSync(Buffer.from(text, 'latin1')).toString('latin1'),
     ['compression/object-in-clear'],
   ),
@@ -283,87 +226,57 @@ const INFOS: readonly GatherdMutant[] = [
     'Time-to-Live',
     'Update-Time',
   ].map((name) =>
-    partMutant(
-      `the description has no ${name}`,
-      'GATHERD-8.3',
-      ({ kind }) => kind === 'info',
-      without(name),
-      ['info/description'],
-    ),
+    partMutant(`the description has no ${name}`, 'GATHERD-8.3', isInfo, without(name), ['info/description']),
   ),
   ...['Number-Of-Objects', 'Oldest-Update-Time', 'Newest-Update-Time'].flatMap((name) => [
-    partMutant(
-      `the description has no ${name}`,
-      'GATHERD-8.4',
-      ({ kind }) => kind === 'info',
-      without(name),
-      ['info/contents'],
-    ),
-    partMutant(
-      `${name} of the description is wrong by one`,
-      'GATHERD-8.1',
-      ({ kind }) => kind === 'info',
-      (text) =>
+    ...partMutants('GATHERD-8.4', ['info/contents'], isInfo, {
+      [`the description has no ${name}`]: without(name),
+    }),
+    ...partMutants('GATHERD-8.1', ['info/contents'], isInfo, {
+      [`${name} of the description is wrong by one`]: (text) =>
         text.replace(attributeNamed(name), (line) =>
           line.replace(/\d(?=\n)/, (digit) => String((Number(digit) + 1) % 10)),
         ),
-      ['info/contents'],
-    ),
+    }),
   ]),
-  partMutant(
-    'the description has no Attributes',
-    'GATHERD-8.4',
-    ({ kind }) => kind === 'info',
-    without('Attributes'),
-    ['info/contents'],
-  ),
-  partMutant(
-    'the description is a FILE',
-    'GATHERD-8.3',
-    ({ kind }) => kind === 'info',
-    (text) => text.replace('@GATHERER', '@FILE'),
-    ['info/description'],
-  ),
-  partMutant(
-    'INFO sends the description twice',
-    'GATHERD-8.2',
-    ({ kind }) => kind === 'info',
-    (text) => text + text,
-    ['info/end'],
-  ),
-  partMutant(
-    'INFO wraps the description',
-    'GATHERD-8.2',
-    ({ kind }) => kind === 'info',
-    (text) => `@UPDATE {\n${text}}\n`,
-    ['info/object'],
-  ),
+  ...partMutants('GATHERD-8.4', ['info/contents'], isInfo, {
+    'the description has no Attributes': without('Attributes'),
+  }),
+  ...partMutants('GATHERD-8.3', ['info/description'], isInfo, {
+    'the description is a FILE': (text) => text.replace('@GATHERER', '@FILE'),
+  }),
+  ...partMutants('GATHERD-8.2', ['info/end'], isInfo, {
+    'INFO sends the description twice': (text) => text + text,
+  }),
+  ...partMutants('GATHERD-8.2', ['info/object'], isInfo, {
+    'INFO wraps the description': (text) => `@UPDATE {\n${text}}\n`,
+  }),
   partMutant(
     'INFO compresses the description',
     'GATHERD-6.8',
-    ({ kind }, { isCompressing }) => kind === 'info' && isCompressing,
+    (part, { isCompressing }) => isInfo(part) && isCompressing,
     (text) => gzipSync(Buffer.from(text, 'latin1')).toString('latin1'),
     ['compression/info-in-clear'],
   ),
-  {
-    name: '600 precedes the description',
-    rule: 'GATHERD-3.6',
-    change: {
+  ...about('GATHERD-3.6', ['info/order'], whole<GatherdChange>, {
+    '600 precedes the description': {
       part: (part) =>
         part.kind === 'info' ? `600 - description\n${part.text}` : part.code === '600' ? '' : part.text,
     },
-    fails: ['info/order'],
-  },
+  }),
 ];
 
-/** A defect of the gzip members. */
-function memberMutant(
-  name: string,
-  edit: (bytes: Buffer, text: string) => Buffer,
+/** Defects of the gzip members. */
+function memberMutants(
   fails: readonly string[],
-  rule = 'GATHERD-6.3',
-): GatherdMutant {
-  return { name: `the member ${name}`, rule, change: { member: edit }, fails };
+  edits: Readonly<Record<string, (bytes: Buffer, text: string) => Buffer>>,
+): readonly GatherdMutant[] {
+  return Object.entries(edits).map(([name, member]) => ({
+    name: `the member ${name}`,
+    rule: 'GATHERD-6.3',
+    change: { member },
+    fails,
+  }));
 }
 
 const flipped = (at: number) => (bytes: Buffer) => {
@@ -376,87 +289,71 @@ const packed = (text: string) => gzipSync(Buffer.from(text, 'latin1'));
 const MEMBER = ['compression/one-member'];
 
 const MEMBERS: readonly GatherdMutant[] = [
-  memberMutant('has a wrong checksum', flipped(-8), ['compression/trailer']),
-  memberMutant('has a wrong last byte of its checksum', flipped(-5), ['compression/trailer']),
-  memberMutant('has a wrong length', flipped(-4), ['compression/trailer']),
-  memberMutant('has a wrong last byte of its length', flipped(-1), ['compression/trailer']),
-  memberMutant('has another first byte', flipped(0), MEMBER),
-  memberMutant('has another second byte', flipped(1), MEMBER),
-  memberMutant('has another method', flipped(2), MEMBER),
-  memberMutant('lacks its first byte', (bytes) => bytes.subarray(1), MEMBER),
-  memberMutant('lacks its last byte', (bytes) => bytes.subarray(0, -1), ['compression/end-line-directly']),
-  memberMutant('lacks its trailer', (bytes) => bytes.subarray(0, -8), ['compression/trailer']),
-  memberMutant('has no header', (bytes) => bytes.subarray(10), MEMBER),
-  memberMutant('is not compressed', (_, text) => Buffer.from(text, 'latin1'), MEMBER),
-  memberMutant('is raw deflate', (_, text) => deflateRawSync(Buffer.from(text, 'latin1')), MEMBER),
-  memberMutant('is compressed twice', (bytes) => gzipSync(bytes), ['compression/same-content']),
-  memberMutant(
-    'is two members',
-    (_, text) => Buffer.concat([packed(text.slice(0, 20)), packed(text.slice(20))]),
-    MEMBER,
-  ),
-  memberMutant('follows an empty member', (bytes) => Buffer.concat([packed(''), bytes]), MEMBER),
-  memberMutant('precedes an empty member', (bytes) => Buffer.concat([bytes, packed('')]), MEMBER),
-  memberMutant('holds its end line too', (_, text) => packed(`${text}499 - Sent\n`), [
-    'compression/same-content',
-  ]),
-  memberMutant('holds its start line too', (_, text) => packed(`400 - Sending\n${text}`), [
-    'compression/same-content',
-  ]),
-  memberMutant('holds no sections', (_, text) => packed(objectsIn(text).join('')), [
-    'compression/same-content',
-  ]),
-  memberMutant('holds CR LF', (_, text) => packed(text.replaceAll('\n', '\r\n')), [
-    'compression/same-content',
-  ]),
-  memberMutant('is empty', () => packed(''), ['compression/same-content', 'compression/empty-update']),
-  memberMutant('follows a NUL', (bytes) => Buffer.concat([Buffer.from([0]), bytes]), MEMBER),
+  ...memberMutants(['compression/trailer'], {
+    'has a wrong checksum': flipped(-8),
+    'has a wrong last byte of its checksum': flipped(-5),
+    'has a wrong length': flipped(-4),
+    'has a wrong last byte of its length': flipped(-1),
+    'lacks its trailer': (bytes) => bytes.subarray(0, -8),
+  }),
+  ...memberMutants(MEMBER, {
+    'has another first byte': flipped(0),
+    'has another second byte': flipped(1),
+    'has another method': flipped(2),
+    'lacks its first byte': (bytes) => bytes.subarray(1),
+    'has no header': (bytes) => bytes.subarray(10),
+    'is not compressed': (_, text) => Buffer.from(text, 'latin1'),
+    'is raw deflate': (_, text) => deflateRawSync(Buffer.from(text, 'latin1')),
+    'is two members': (_, text) => Buffer.concat([packed(text.slice(0, 20)), packed(text.slice(20))]),
+    'follows an empty member': (bytes) => Buffer.concat([packed(''), bytes]),
+    'precedes an empty member': (bytes) => Buffer.concat([bytes, packed('')]),
+    'follows a NUL': (bytes) => Buffer.concat([Buffer.from([0]), bytes]),
+  }),
+  ...memberMutants(['compression/end-line-directly'], {
+    'lacks its last byte': (bytes) => bytes.subarray(0, -1),
+  }),
+  ...memberMutants(['compression/same-content'], {
+    'is compressed twice': (bytes) => gzipSync(bytes),
+    'holds its end line too': (_, text) => packed(`${text}499 - Sent\n`),
+    'holds its start line too': (_, text) => packed(`400 - Sending\n${text}`),
+    'holds no sections': (_, text) => packed(objectsIn(text).join('')),
+    'holds CR LF': (_, text) => packed(text.replaceAll('\n', '\r\n')),
+  }),
+  ...memberMutants(['compression/same-content', 'compression/empty-update'], {
+    'is empty': () => packed(''),
+  }),
 ];
 
-const noted = (dialogue: Dialogue) => dialogue.commands.some((line) => /^set changes$/i.test(line));
-
 const CHANGES: readonly GatherdMutant[] = [
-  partMutant(
-    'refreshed objects have their content',
-    'GATHERD-4.4',
-    ({ kind }, dialogue) => kind === 'stream' && noted(dialogue),
-    (text) => {
+  ...partMutants('GATHERD-4.4', ['changes/refreshed'], isNoted, {
+    'refreshed objects have their content': (text) => {
       const [deleted = '', refreshed = '', updated = ''] = sectionsOf(text);
       return deleted + mapObjects(refreshed, (object) => object.replace('\n', '\nTitle{1}:\tx\n')) + updated;
     },
-    ['changes/refreshed'],
-  ),
-  partMutant(
-    'deleted objects have content',
-    'GATHERD-4.9',
-    ({ kind }, dialogue) => kind === 'stream' && noted(dialogue),
-    (text) => {
+  }),
+  ...partMutants('GATHERD-4.9', ['changes/deleted'], isNoted, {
+    'deleted objects have content': (text) => {
       const [deleted = '', ...others] = sectionsOf(text);
       return mapObjects(deleted, (object) => object.replace('\n', '\nBody{1}:\tx\n')) + others.join('');
     },
-    ['changes/deleted'],
-  ),
-  partMutant(
-    'refreshed objects are left out',
-    'GATHERD-6.11',
-    ({ kind }, dialogue) => kind === 'stream' && noted(dialogue),
-    (text) => {
+  }),
+  ...partMutants('GATHERD-6.11', ['changes/nothing-lost'], isNoted, {
+    'refreshed objects are left out': (text) => {
       const [deleted = '', , updated = ''] = sectionsOf(text);
       return `${deleted}@REFRESH {\n}\n${updated}`;
     },
-    ['changes/nothing-lost'],
-  ),
+  }),
   partMutant(
     'with SET changes everything comes in REFRESH',
     'GATHERD-6.11',
-    (part, dialogue) => part.kind === 'stream' && noted(dialogue) && isFull(part, dialogue),
+    (part, dialogue) => isNoted(part, dialogue) && isFull(part, dialogue),
     (text) => soifOf({ refresh: objectsIn(text) }),
     ['changes/everything-complete'],
   ),
   partMutant(
     'compressed changes lack the deleted objects',
     'GATHERD-6.11',
-    ({ kind, isPacked }, dialogue) => kind === 'stream' && isPacked && noted(dialogue),
+    (part, dialogue) => isMember(part) && noted(dialogue),
     (text) => `@DELETE {\n}\n${sectionsOf(text).slice(1).join('')}`,
     ['changes/compressed'],
   ),

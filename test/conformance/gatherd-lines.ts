@@ -1,7 +1,7 @@
 // Mutants of a gatherd's status lines: their form, their numbers, lines too many and too few.
 import type { Dialogue, GatherdChange, Part } from './gatherd-link.js';
 import { FORM_DEFECTS, NUMBER_DEFECTS, withCode } from './lines.js';
-import type { Mutant } from './mutant.js';
+import { about, alone, type Mutant } from './mutant.js';
 import type { Sent } from './proxy.js';
 
 type GatherdMutant = Mutant<GatherdChange>;
@@ -212,6 +212,16 @@ function lineMutant(
   return only === undefined ? mutant : { ...mutant, only };
 }
 
+/** Mutants about one rule that change the same kind of line and must fail the same cases. */
+function lineMutants(
+  name: string,
+  rule: string,
+  fails: readonly string[],
+  edits: Readonly<Record<string, (line: string) => string | Sent>>,
+): readonly GatherdMutant[] {
+  return Object.entries(edits).map(([verb, edit]) => lineMutant(name, verb, rule, edit, fails));
+}
+
 const twice = (line: string) => line + line;
 const before = (text: string) => (line: string) => text + line;
 const after = (text: string) => (line: string) => line + text;
@@ -223,34 +233,14 @@ const AMOUNTS: readonly GatherdMutant[] = [
   lineMutant('the greeting', 'has no host name', 'GATHERD-3.5', (line) => line.replace(/ \S+\n/, '\n'), [
     'greeting/form',
   ]),
-  lineMutant('the greeting', 'has a tab in it', 'GATHERD-3.1', (line) => line.replace('HELLO ', 'HELLO\t'), [
-    'greeting/form',
-  ]),
-  lineMutant(
-    'the greeting',
-    'says hello in lower case',
-    'GATHERD-3.1',
-    (line) => line.replace('HELLO', 'hello'),
-    ['greeting/form'],
-  ),
-  lineMutant(
-    'the greeting',
-    'says something else',
-    'GATHERD-3.1',
-    (line) => line.replace('HELLO', 'Welcome'),
-    ['greeting/form'],
-  ),
-  lineMutant(
-    'the greeting',
-    'has two blanks in it',
-    'GATHERD-3.1',
-    (line) => line.replace('HELLO ', 'HELLO  '),
-    ['greeting/form'],
-  ),
-  lineMutant('the greeting', 'follows an empty line', 'GATHERD-3.1', before('\n'), ['greeting/form']),
-  lineMutant('the greeting', 'follows another line', 'GATHERD-3.1', before('200 - welcome\n'), [
-    'greeting/form',
-  ]),
+  ...lineMutants('the greeting', 'GATHERD-3.1', ['greeting/form'], {
+    'has a tab in it': (line) => line.replace('HELLO ', 'HELLO\t'),
+    'says hello in lower case': (line) => line.replace('HELLO', 'hello'),
+    'says something else': (line) => line.replace('HELLO', 'Welcome'),
+    'has two blanks in it': (line) => line.replace('HELLO ', 'HELLO  '),
+    'follows an empty line': before('\n'),
+    'follows another line': before('200 - welcome\n'),
+  }),
   lineMutant('the greeting', 'precedes an empty line', 'GATHERD-3.1', after('\n'), ['hello/accepted']),
   lineMutant('the answer to HELLO', 'comes twice', 'GATHERD-1.8', twice, ['lines/pipelined']),
   lineMutant('the answer to HELLO', 'follows another line', 'GATHERD-3.1', before('150 - hm\n'), [
@@ -282,17 +272,11 @@ const AMOUNTS: readonly GatherdMutant[] = [
     'object/known',
   ]),
   lineMutant('the line after an object', 'ends the connection', 'GATHERD-3.2', closing, ['object/known']),
-  lineMutant('the answer about an unknown object', 'comes twice', 'GATHERD-3.8', twice, ['object/unknown']),
-  lineMutant('the answer about an unknown object', 'ends the connection', 'GATHERD-3.8', closing, [
-    'object/unknown',
-  ]),
-  lineMutant(
-    'the answer about an unknown object',
-    'follows 300',
-    'GATHERD-3.8',
-    before('300 - Sending object\n'),
-    ['object/unknown'],
-  ),
+  ...lineMutants('the answer about an unknown object', 'GATHERD-3.8', ['object/unknown'], {
+    'comes twice': twice,
+    'ends the connection': closing,
+    'follows 300': before('300 - Sending object\n'),
+  }),
   lineMutant('the line before an update', 'is missing', 'GATHERD-3.1', () => '', ['update/everything']),
   lineMutant('the line before an update', 'comes twice', 'GATHERD-3.7', twice, ['update/everything']),
   lineMutant('the line before an update', 'precedes an empty line', 'SOIF-8.8', after('\n'), [
@@ -304,60 +288,38 @@ const AMOUNTS: readonly GatherdMutant[] = [
   lineMutant('the line before an update', 'ends the connection', 'GATHERD-3.7', closing, [
     'update/everything',
   ]),
-  lineMutant(
-    'the line after an update',
-    'is missing, and the connection ends',
-    'GATHERD-3.1',
-    () => ({ text: '', action: 'close' }),
-    ['update/everything'],
-  ),
+  ...lineMutants('the line after an update', 'GATHERD-3.1', ['update/everything'], {
+    'is missing, and the connection ends': () => ({ text: '', action: 'close' }),
+  }),
   lineMutant('the line after an update', 'follows an empty line', 'SOIF-8.8', before('\n'), [
     'update/layout',
   ]),
   lineMutant('the line after an update', 'follows another line', 'GATHERD-3.7', before('450 - done\n'), [
     'update/everything',
   ]),
-  lineMutant('the line after an update', 'comes twice', 'GATHERD-1.8', twice, [
-    'lines/pipelined',
-    'update/several',
-  ]),
-  lineMutant('the line after an update', 'precedes an empty line', 'GATHERD-1.8', after('\n'), [
-    'lines/pipelined',
-    'update/several',
-  ]),
+  ...lineMutants('the line after an update', 'GATHERD-1.8', ['lines/pipelined', 'update/several'], {
+    'comes twice': twice,
+    'precedes an empty line': after('\n'),
+  }),
   lineMutant('the line after an update', 'ends the connection', 'GATHERD-4.8', closing, ['update/several']),
   lineMutant('the line after an update', 'has no end', 'GATHERD-1.3', cut, ['update/everything']),
-  lineMutant('the line before a compressed update', 'comes twice', 'GATHERD-6.3', twice, [
-    'compression/one-member',
-  ]),
-  lineMutant('the line before a compressed update', 'precedes an empty line', 'GATHERD-6.3', after('\n'), [
-    'compression/one-member',
-  ]),
+  ...lineMutants('the line before a compressed update', 'GATHERD-6.3', ['compression/one-member'], {
+    'comes twice': twice,
+    'precedes an empty line': after('\n'),
+  }),
   lineMutant('the line before a compressed update', 'is missing', 'GATHERD-6.2', () => '', [
     'compression/status-in-clear',
   ]),
-  lineMutant('the line after a compressed update', 'comes twice', 'GATHERD-6.5', twice, [
-    'compression/stays-on',
-  ]),
-  lineMutant('the line after a compressed update', 'ends the connection', 'GATHERD-6.5', closing, [
-    'compression/stays-on',
-  ]),
-  lineMutant('the line after a compressed update', 'follows CR LF', 'GATHERD-6.3', before('\r\n'), [
-    'compression/end-line-directly',
-  ]),
-  lineMutant('the line after a compressed update', 'follows two LF', 'GATHERD-6.3', before('\n\n'), [
-    'compression/end-line-directly',
-  ]),
-  lineMutant('the line after a compressed update', 'follows a NUL', 'GATHERD-6.3', before('\0'), [
-    'compression/end-line-directly',
-  ]),
-  lineMutant(
-    'the line after a compressed update',
-    'follows another line',
-    'GATHERD-6.3',
-    before('450 - done\n'),
-    ['compression/end-line-directly'],
-  ),
+  ...lineMutants('the line after a compressed update', 'GATHERD-6.5', ['compression/stays-on'], {
+    'comes twice': twice,
+    'ends the connection': closing,
+  }),
+  ...lineMutants('the line after a compressed update', 'GATHERD-6.3', ['compression/end-line-directly'], {
+    'follows CR LF': before('\r\n'),
+    'follows two LF': before('\n\n'),
+    'follows a NUL': before('\0'),
+    'follows another line': before('450 - done\n'),
+  }),
   lineMutant('the answer to SET compression', 'comes twice', 'GATHERD-1.8', twice, [
     'compression/end-number',
   ]),
@@ -368,12 +330,10 @@ const AMOUNTS: readonly GatherdMutant[] = [
   lineMutant('the line after INFO', 'comes twice', 'GATHERD-3.6', twice, ['info/next-command']),
   lineMutant('the line after INFO', 'ends the connection', 'GATHERD-7.4', closing, ['session/info']),
   lineMutant('the line after INFO', 'follows an empty line', 'GATHERD-3.6', before('\n'), ['info/end']),
-  lineMutant('the answer to an unknown command', 'comes twice', 'GATHERD-3.9', twice, [
-    'errors/session-goes-on',
-  ]),
-  lineMutant('the answer to an unknown command', 'ends the connection', 'GATHERD-3.9', closing, [
-    'errors/session-goes-on',
-  ]),
+  ...lineMutants('the answer to an unknown command', 'GATHERD-3.9', ['errors/session-goes-on'], {
+    'comes twice': twice,
+    'ends the connection': closing,
+  }),
   lineMutant(
     'the answer to an unknown command',
     'is missing',
@@ -382,21 +342,15 @@ const AMOUNTS: readonly GatherdMutant[] = [
     ['errors/unknown-command'],
     ['errors/unknown-command'],
   ),
-  lineMutant('the answer to QUIT', 'is missing', 'GATHERD-3.1', () => ({ text: '', action: 'close' }), [
-    'quit/answered',
-  ]),
+  ...lineMutants('the answer to QUIT', 'GATHERD-3.1', ['quit/answered'], {
+    'is missing': () => ({ text: '', action: 'close' }),
+    'follows another line': before('950 - 2 objects\n'),
+  }),
   lineMutant('the answer to QUIT', 'comes twice', 'GATHERD-3.4', twice, ['quit/closes']),
-  lineMutant('the answer to QUIT', 'follows another line', 'GATHERD-3.1', before('950 - 2 objects\n'), [
-    'quit/answered',
-  ]),
   lineMutant('the answer to QUIT', 'has no end', 'GATHERD-1.3', cut, ['quit/answered']),
-  {
-    name: 'the connection stays open after 999',
-    rule: 'GATHERD-3.4',
-    change: { staysOpen: true },
-    fails: ['quit/closes'],
-    only: ['quit/closes'],
-  },
+  ...about('GATHERD-3.4', ['quit/closes'], alone<GatherdChange>, {
+    'the connection stays open after 999': { staysOpen: true },
+  }),
 ];
 
 export const GATHERD_LINE_MUTANTS: readonly GatherdMutant[] = [...FORMS, ...NUMBERS, ...AMOUNTS];

@@ -1,7 +1,7 @@
 // Gatherds that differ from the kit's own in what the rules leave free: they pass every case.
 import { constants, deflateRawSync, gzipSync } from 'node:zlib';
 import type { GatherdChange, Part } from './gatherd-link.js';
-import type { Variant } from './mutant.js';
+import { allowed, type Variant } from './mutant.js';
 import { mapObjects } from './soif-text.js';
 
 type GatherdVariant = Variant<GatherdChange>;
@@ -52,32 +52,20 @@ export const GATHERD_VARIANTS: readonly GatherdVariant[] = [
       change: line(code, () => `${code} - ${text}\n`),
     }),
   ),
-  {
-    name: 'texts have bytes above 127',
-    rule: 'GATHERD-3.4',
-    change: {
+  ...allowed<GatherdChange>('GATHERD-3.4', {
+    'texts have bytes above 127': {
       part: ({ kind, text, code }) =>
         kind === 'line' && !/^[02]/.test(code) ? `${code} - \xe9\xff\n` : text,
     },
-  },
-  { name: 'HELP has one line', rule: 'GATHERD-3.4', change: oneLineOfHelp() },
-  {
-    name: 'one LF is between member and 499',
-    rule: 'GATHERD-6.3',
-    change: line('499', ({ isPacked, text }) => (isPacked ? `\n${text}` : text)),
-  },
-  { name: 'members are stored', rule: 'GATHERD-6.3', change: repacked(stored) },
-  {
-    name: 'members are compressed fast',
-    rule: 'GATHERD-6.3',
-    change: repacked((text) => gzipSync(text, { level: 1 })),
-  },
-  {
-    name: 'members have fixed codes',
-    rule: 'GATHERD-6.3',
-    change: repacked((text) => gzipSync(text, { strategy: constants.Z_FIXED })),
-  },
-  { name: 'members have a name in their header', rule: 'GATHERD-6.3', change: repacked(named) },
+    'HELP has one line': oneLineOfHelp(),
+  }),
+  ...allowed<GatherdChange>('GATHERD-6.3', {
+    'one LF is between member and 499': line('499', ({ isPacked, text }) => (isPacked ? `\n${text}` : text)),
+    'members are stored': repacked(stored),
+    'members are compressed fast': repacked((text) => gzipSync(text, { level: 1 })),
+    'members have fixed codes': repacked((text) => gzipSync(text, { strategy: constants.Z_FIXED })),
+    'members have a name in their header': repacked(named),
+  }),
   {
     name: 'compression is not available',
     rule: 'GATHERD-6.9',
@@ -90,50 +78,38 @@ export const GATHERD_VARIANTS: readonly GatherdVariant[] = [
     change: { command: (text, end) => (/^set changes/i.test(text) ? 'SET what' : text) + end },
     skips: ['changes/*'],
   },
-  {
-    name: 'the template type is another',
-    rule: 'SOIF-2.8',
-    change: perObject((object) => object.replace('@FILE', '@DOCUMENT')),
-  },
-  {
-    name: 'names of attributes are in lower case',
-    rule: 'SOIF-2.11',
-    change: perObject((object) =>
+  ...allowed<GatherdChange>('SOIF-2.8', {
+    'the template type is another': perObject((object) => object.replace('@FILE', '@DOCUMENT')),
+  }),
+  ...allowed<GatherdChange>('SOIF-2.11', {
+    'names of attributes are in lower case': perObject((object) =>
       object.replace(/(?<=\n)(?:Gatherer-\w+|Update-Time)(?=\{)/g, (name) => name.toLowerCase()),
     ),
-  },
-  {
-    name: 'names of attributes are in upper case',
-    rule: 'SOIF-2.11',
-    change: perObject((object) =>
+    'names of attributes are in upper case': perObject((object) =>
       object.replace(/(?<=\n)(?:Gatherer-\w+|Update-Time)(?=\{)/g, (name) => name.toUpperCase()),
     ),
-  },
-  {
-    name: 'attributes come in another order',
-    rule: 'SOIF-3.3',
-    change: perObject((object) => object.replace(/(?<=\n)(Gatherer-Name.*\n)(Gatherer-Host.*\n)/, '$2$1')),
-  },
-  {
-    name: 'objects have more attributes',
-    rule: 'GATHERD-4.6',
-    change: perObject((object) => object.replace('\n', '\nTime-to-Live{7}:\t2419200\n')),
-  },
-  {
-    name: 'the description has more attributes',
-    rule: 'GATHERD-8.3',
-    change: {
+  }),
+  ...allowed<GatherdChange>('SOIF-3.3', {
+    'attributes come in another order': perObject((object) =>
+      object.replace(/(?<=\n)(Gatherer-Name.*\n)(Gatherer-Host.*\n)/, '$2$1'),
+    ),
+  }),
+  ...allowed<GatherdChange>('GATHERD-4.6', {
+    'objects have more attributes': perObject((object) =>
+      object.replace('\n', '\nTime-to-Live{7}:\t2419200\n'),
+    ),
+  }),
+  ...allowed<GatherdChange>('GATHERD-8.3', {
+    'the description has more attributes': {
       part: ({ kind, text }) => (kind === 'info' ? text.replace('\n', '\nComment{2}:\thi\n') : text),
     },
-  },
-  {
-    name: 'the description has a URL',
-    rule: 'GATHERD-8.4',
-    change: {
+  }),
+  ...allowed<GatherdChange>('GATHERD-8.4', {
+    'the description has a URL': {
       part: ({ kind, text }) =>
         kind === 'info' ? text.replace(/\{ \S+\n/, '{ http://g.example.org/\n') : text,
     },
-  },
+  }),
 ];
 
 function oneLineOfHelp(): GatherdChange {

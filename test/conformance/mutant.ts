@@ -56,3 +56,56 @@ export interface MutatedSuite<Change> {
   /** Starts the correct peer, which all mutants share. */
   start(t: Test): Promise<Runner<Change>>;
 }
+
+/** Makes a mutant from what it changes. */
+export type Maker<Edit, Change> = (
+  name: string,
+  rule: string,
+  edit: Edit,
+  fails: readonly string[],
+) => Mutant<Change>;
+
+/** The mutants about one rule that must fail the same cases, from a table of their names and of what they change. */
+export function about<Edit, Change>(
+  rule: string,
+  fails: readonly string[],
+  make: Maker<Edit, Change>,
+  edits: Readonly<Record<string, NoInfer<Edit>>>,
+): readonly Mutant<Change>[] {
+  return Object.entries(edits).map(([name, edit]) => make(name, rule, edit, fails));
+}
+
+/** A mutant whose change needs no other form. */
+export function whole<Change>(name: string, rule: string, change: Change, fails: readonly string[]) {
+  return { name, rule, change, fails };
+}
+
+/** Such a mutant that runs with the cases that it must fail only. */
+export function alone<Change>(name: string, rule: string, change: Change, fails: readonly string[]) {
+  return { name, rule, change, fails, only: fails };
+}
+
+/** Returns what makes mutants that read something else, from a table of their names, of what they match, and of what they read. */
+export function readings<Replacement, Change>(
+  misreading: (
+    name: string,
+    rule: string,
+    pattern: RegExp,
+    replacement: Replacement,
+    fails: readonly string[],
+  ) => Mutant<Change>,
+) {
+  type Reading = readonly [pattern: RegExp, replacement: Replacement];
+  const make: Maker<Reading, Change> = (name, rule, [pattern, replacement], fails) =>
+    misreading(name, rule, pattern, replacement, fails);
+  return (rule: string, fails: readonly string[], table: Readonly<Record<string, Reading>>) =>
+    about(rule, fails, make, table);
+}
+
+/** The variants that one rule allows, from a table of their names and changes. */
+export function allowed<Change>(
+  rule: string,
+  changes: Readonly<Record<string, Change>>,
+): readonly Variant<Change>[] {
+  return Object.entries(changes).map(([name, change]) => ({ name, rule, change }));
+}

@@ -1,5 +1,5 @@
 // A correct stream, and what may be wrong or different in it.
-import type { Mutant, Variant } from './mutant.js';
+import { about, type Mutant, type Variant } from './mutant.js';
 import { OBJECT_DEFECTS } from './object-defects.js';
 import { mapObjects, sectionsOf, soifOf } from './soif-text.js';
 
@@ -57,7 +57,7 @@ const reordered =
     return order.map((i) => sections[i] ?? '').join('');
   };
 
-function mutant(name: string, rule: string, change: StreamChange, ...fails: readonly string[]): SoifMutant {
+function mutant(name: string, rule: string, change: StreamChange, fails: readonly string[]): SoifMutant {
   return { name, rule, change, fails };
 }
 
@@ -77,7 +77,7 @@ const TIMES = ['Time-to-Live', 'Last-Modification-Time', 'Refresh-Rate', 'Update
 
 export const SOIF_MUTANTS: readonly SoifMutant[] = [
   ...OBJECT_DEFECTS.map(([name, rule, edit]) =>
-    mutant(`an object ${name}`, rule, inFirst(edit), caseOf(name)),
+    mutant(`an object ${name}`, rule, inFirst(edit), [caseOf(name)]),
   ),
   ...(
     [
@@ -92,95 +92,58 @@ export const SOIF_MUTANTS: readonly SoifMutant[] = [
       [[0, 0, 1, 2], 'DELETE twice'],
       [[0, 1, 2, 2], 'UPDATE twice'],
     ] as const
-  ).map(([order, name]) => mutant(name, 'SOIF-8.1', reordered(order), 'wrappers')),
+  ).map(([order, name]) => mutant(name, 'SOIF-8.1', reordered(order), ['wrappers'])),
   ...['DELETE', 'REFRESH', 'UPDATE'].flatMap((word) => [
-    mutant(
-      `${word} in lower case`,
-      'SOIF-8.8',
-      (s) => s.replace(`@${word}`, `@${word.toLowerCase()}`),
-      'wrappers',
-    ),
-    mutant(
-      `CR LF after ${word}`,
-      'SOIF-8.8',
-      (s) => s.replace(`@${word} {\n`, `@${word} {\r\n`),
-      'line-ends',
-    ),
-    mutant(
-      `a blank after ${word} {`,
-      'SOIF-8.8',
-      (s) => s.replace(`@${word} {\n`, `@${word} { \n`),
-      'wrappers',
-    ),
-    mutant(`no blank in ${word} {`, 'SOIF-8.8', (s) => s.replace(`@${word} {\n`, `@${word}{\n`), 'wrappers'),
-    mutant(
-      `two blanks in ${word} {`,
-      'SOIF-8.8',
-      (s) => s.replace(`@${word} {\n`, `@${word}  {\n`),
-      'wrappers',
-    ),
-    mutant(
-      `an object on the line of ${word}`,
-      'SOIF-8.8',
-      (s) => s.replace(`@${word} {\n`, `@${word} { `),
-      'wrappers',
-    ),
+    ...about('SOIF-8.8', ['wrappers'], mutant, {
+      [`${word} in lower case`]: (s) => s.replace(`@${word}`, `@${word.toLowerCase()}`),
+      [`a blank after ${word} {`]: (s) => s.replace(`@${word} {\n`, `@${word} { \n`),
+      [`no blank in ${word} {`]: (s) => s.replace(`@${word} {\n`, `@${word}{\n`),
+      [`two blanks in ${word} {`]: (s) => s.replace(`@${word} {\n`, `@${word}  {\n`),
+      [`an object on the line of ${word}`]: (s) => s.replace(`@${word} {\n`, `@${word} { `),
+    }),
+    ...about('SOIF-8.8', ['line-ends'], mutant, {
+      [`CR LF after ${word}`]: (s) => s.replace(`@${word} {\n`, `@${word} {\r\n`),
+    }),
   ]),
-  mutant('the last section is not closed', 'SOIF-8.8', (s) => s.slice(0, -2), 'wrappers'),
-  mutant('a brace too many', 'SOIF-8.8', (s) => `${s}}\n`, 'wrappers'),
-  mutant('the last line end is missing', 'SOIF-8.8', (s) => s.slice(0, -1), 'layout'),
-  mutant('an empty line at the end', 'SOIF-8.8', (s) => `${s}\n`, 'layout'),
-  mutant(
-    'an object outside of the sections',
-    'SOIF-8.1',
-    (s) => `${s}${object('http://a.example/3', BOOKKEEPING)}`,
-    'wrappers',
-  ),
-  mutant('a section within another', 'SOIF-8.1', (s) => s.replace('}\n@REFRESH', '@REFRESH'), 'wrappers'),
-  mutant(
-    'text between objects',
-    'SOIF-2.2',
-    (s) => s.replace('@FILE { http://a.example/2', 'and\n@FILE { http://a.example/2'),
-    'layout',
-  ),
-  mutant(
-    'an empty line between objects',
-    'SOIF-2.2',
-    (s) => s.replace('@FILE { http://a.example/2', '\n@FILE { http://a.example/2'),
-    'layout',
-  ),
-  mutant(
-    'the stream ends within a value',
-    'SOIF-2.3',
-    (s) => s.slice(0, s.indexOf('plain') + 2),
-    'sizes',
-    'tolerant-reader',
-  ),
-  mutant(
-    'the stream ends within a name',
-    'SOIF-2.2',
-    (s) => s.slice(0, s.indexOf('Title') + 2),
-    'layout',
-    'tolerant-reader',
-  ),
-  mutant('the stream ends after a value', 'SOIF-2.2', (s) => s.slice(0, s.indexOf('Title')), 'layout'),
-  mutant('a name with a blank', 'SOIF-2.8', replacing('Title{', 'My Title{'), 'names'),
-  mutant('a name with a slash', 'SOIF-2.8', replacing('Title{', 'Ti/tle{'), 'names'),
-  mutant('a name with a colon', 'SOIF-2.8', replacing('Title{', 'Ti:tle{'), 'names'),
-  mutant('a name with a byte above 127', 'SOIF-2.8', replacing('Title{', 'T\xeftle{'), 'names'),
-  mutant('an empty name', 'SOIF-2.8', replacing('Title{', '{'), 'names'),
-  mutant('a type with an underscore', 'SOIF-2.8', replacing('@FILE', '@MY_FILE'), 'names'),
-  mutant('a type with a full stop', 'SOIF-2.8', replacing('@FILE', '@MY.FILE'), 'names'),
-  mutant('a URL with a blank', 'SOIF-2.9', replacing('/1\n', '/1 2\n'), 'url'),
-  mutant('a URL with a tab', 'SOIF-2.9', replacing('/1\n', '/1\t2\n'), 'url'),
-  mutant('a URL that begins with a brace', 'SOIF-2.9', replacing('{ http', '{ {http'), 'url'),
-  mutant('a URL with a byte above 127', 'SOIF-2.9', replacing('/1\n', '/\xe4\n'), 'url-encoding'),
-  mutant('a URL with braces', 'SOIF-2.9', replacing('/1\n', '/{1}\n'), 'url-encoding'),
-  mutant('a URL with a control character', 'SOIF-2.9', replacing('/1\n', '/\x01\n'), 'url-encoding'),
-  mutant('a URL with DEL', 'SOIF-2.9', replacing('/1\n', '/\x7f\n'), 'url-encoding'),
-  mutant('an empty value', 'SOIF-3.2', adding('Author{0}:\t\n'), 'empty-values'),
-  mutant('a name twice', 'SOIF-5.2', adding('Title{1}:\tx\n'), 'duplicates'),
-  mutant('a name twice in other capitals', 'SOIF-2.11', adding('TITLE{1}:\tx\n'), 'duplicates'),
+  mutant('the last section is not closed', 'SOIF-8.8', (s) => s.slice(0, -2), ['wrappers']),
+  mutant('a brace too many', 'SOIF-8.8', (s) => `${s}}\n`, ['wrappers']),
+  mutant('the last line end is missing', 'SOIF-8.8', (s) => s.slice(0, -1), ['layout']),
+  mutant('an empty line at the end', 'SOIF-8.8', (s) => `${s}\n`, ['layout']),
+  ...about('SOIF-8.1', ['wrappers'], mutant, {
+    'an object outside of the sections': (s) => `${s}${object('http://a.example/3', BOOKKEEPING)}`,
+    'a section within another': (s) => s.replace('}\n@REFRESH', '@REFRESH'),
+  }),
+  ...about('SOIF-2.2', ['layout'], mutant, {
+    'text between objects': (s) => s.replace('@FILE { http://a.example/2', 'and\n@FILE { http://a.example/2'),
+    'an empty line between objects': (s) =>
+      s.replace('@FILE { http://a.example/2', '\n@FILE { http://a.example/2'),
+    'the stream ends after a value': (s) => s.slice(0, s.indexOf('Title')),
+  }),
+  ...about('SOIF-2.3', ['sizes', 'tolerant-reader'], mutant, {
+    'the stream ends within a value': (s) => s.slice(0, s.indexOf('plain') + 2),
+    'a size larger than the stream': replacing('Title{5}', 'Title{99999}'),
+  }),
+  ...about('SOIF-2.2', ['layout', 'tolerant-reader'], mutant, {
+    'the stream ends within a name': (s) => s.slice(0, s.indexOf('Title') + 2),
+    'a size that is no number': replacing('Title{5}', 'Title{x}'),
+  }),
+  mutant('a name with a blank', 'SOIF-2.8', replacing('Title{', 'My Title{'), ['names']),
+  mutant('a name with a slash', 'SOIF-2.8', replacing('Title{', 'Ti/tle{'), ['names']),
+  mutant('a name with a colon', 'SOIF-2.8', replacing('Title{', 'Ti:tle{'), ['names']),
+  mutant('a name with a byte above 127', 'SOIF-2.8', replacing('Title{', 'T\xeftle{'), ['names']),
+  mutant('an empty name', 'SOIF-2.8', replacing('Title{', '{'), ['names']),
+  mutant('a type with an underscore', 'SOIF-2.8', replacing('@FILE', '@MY_FILE'), ['names']),
+  mutant('a type with a full stop', 'SOIF-2.8', replacing('@FILE', '@MY.FILE'), ['names']),
+  mutant('a URL with a blank', 'SOIF-2.9', replacing('/1\n', '/1 2\n'), ['url']),
+  mutant('a URL with a tab', 'SOIF-2.9', replacing('/1\n', '/1\t2\n'), ['url']),
+  mutant('a URL that begins with a brace', 'SOIF-2.9', replacing('{ http', '{ {http'), ['url']),
+  mutant('a URL with a byte above 127', 'SOIF-2.9', replacing('/1\n', '/\xe4\n'), ['url-encoding']),
+  mutant('a URL with braces', 'SOIF-2.9', replacing('/1\n', '/{1}\n'), ['url-encoding']),
+  mutant('a URL with a control character', 'SOIF-2.9', replacing('/1\n', '/\x01\n'), ['url-encoding']),
+  mutant('a URL with DEL', 'SOIF-2.9', replacing('/1\n', '/\x7f\n'), ['url-encoding']),
+  mutant('an empty value', 'SOIF-3.2', adding('Author{0}:\t\n'), ['empty-values']),
+  mutant('a name twice', 'SOIF-5.2', adding('Title{1}:\tx\n'), ['duplicates']),
+  mutant('a name twice in other capitals', 'SOIF-2.11', adding('TITLE{1}:\tx\n'), ['duplicates']),
   ...TIMES.flatMap((name) =>
     (
       [
@@ -198,56 +161,32 @@ export const SOIF_MUTANTS: readonly SoifMutant[] = [
         `${name} with ${what}`,
         'SOIF-6.1',
         replacing(new RegExp(`${name}\\{\\d+\\}:\\t\\d+`), `${name}{${value.length}}:\t${value}`),
-        'times',
+        ['times'],
       ),
     ),
   ),
-  mutant('MD5 in capitals', 'SOIF-6.4', replacing(/d41d8\w+/, 'D41D8CD98F00B204E9800998ECF8427E'), 'md5'),
-  mutant('MD5 with a digit too few', 'SOIF-6.4', replacing(/MD5\{32\}:\td/, 'MD5{31}:\t'), 'md5'),
-  mutant('MD5 with a digit too many', 'SOIF-6.4', replacing(/MD5\{32\}:\t/, 'MD5{33}:\t0'), 'md5'),
-  mutant('MD5 with a letter g', 'SOIF-6.4', replacing('d41d8', 'g41d8'), 'md5'),
-  mutant('MD5 with a line end', 'SOIF-6.4', replacing(/MD5\{32\}:\t(\w+)\n/, 'MD5{33}:\t$1\n\n'), 'md5'),
+  mutant('MD5 in capitals', 'SOIF-6.4', replacing(/d41d8\w+/, 'D41D8CD98F00B204E9800998ECF8427E'), ['md5']),
+  mutant('MD5 with a digit too few', 'SOIF-6.4', replacing(/MD5\{32\}:\td/, 'MD5{31}:\t'), ['md5']),
+  mutant('MD5 with a digit too many', 'SOIF-6.4', replacing(/MD5\{32\}:\t/, 'MD5{33}:\t0'), ['md5']),
+  mutant('MD5 with a letter g', 'SOIF-6.4', replacing('d41d8', 'g41d8'), ['md5']),
+  mutant('MD5 with a line end', 'SOIF-6.4', replacing(/MD5\{32\}:\t(\w+)\n/, 'MD5{33}:\t$1\n\n'), ['md5']),
   ...['Gatherer-Name', 'Gatherer-Host', 'Gatherer-Version', 'Update-Time'].map((name) =>
-    mutant(`no ${name}`, 'SOIF-6.5', replacing(new RegExp(`${name}\\{.*\\n`), ''), 'required-attributes'),
+    mutant(`no ${name}`, 'SOIF-6.5', replacing(new RegExp(`${name}\\{.*\\n`), ''), ['required-attributes']),
   ),
-  mutant(
-    'no Update-Time of a refreshed object',
-    'SOIF-6.5',
-    (s) => s.replace(/(\/old\n(?:.*\n)*?)Update-Time\{.*\n/, '$1'),
-    'required-attributes',
-  ),
-  mutant('a value in Latin-1', 'SOIF-7.4', replacing('plain', 'pl\xe4in'), 'utf-8'),
-  mutant('a value with UTF-8 cut off', 'SOIF-7.4', replacing('plain', 'plai\xc3'), 'utf-8'),
-  mutant('a value with an overlong form', 'SOIF-7.4', replacing('plain', 'pla\xc0\x80'), 'utf-8'),
-  mutant('a value with a surrogate', 'SOIF-7.4', replacing('plain', 'pl\xed\xa0\x80'), 'utf-8'),
-  mutant(
-    'lines without a last LF',
-    'SOIF-4.7',
-    replacing('Keywords{8}:\tone\ntwo\n\n', 'Keywords{7}:\tone\ntwo\n'),
-    'final-newlines',
-  ),
-  mutant('a size of another attribute', 'SOIF-2.3', replacing('Title{5}', 'Title{50}'), 'sizes'),
-  mutant(
-    'a size larger than the stream',
-    'SOIF-2.3',
-    replacing('Title{5}', 'Title{99999}'),
-    'sizes',
-    'tolerant-reader',
-  ),
-  mutant(
-    'a size that is no number',
-    'SOIF-2.2',
-    replacing('Title{5}', 'Title{x}'),
-    'layout',
-    'tolerant-reader',
-  ),
-  mutant(
-    'no tab after a name',
-    'SOIF-2.5',
-    replacing('Title{5}:\t', 'Title{5}:'),
-    'layout',
-    'tolerant-reader',
-  ),
+  ...about('SOIF-6.5', ['required-attributes'], mutant, {
+    'no Update-Time of a refreshed object': (s) => s.replace(/(\/old\n(?:.*\n)*?)Update-Time\{.*\n/, '$1'),
+  }),
+  mutant('a value in Latin-1', 'SOIF-7.4', replacing('plain', 'pl\xe4in'), ['utf-8']),
+  mutant('a value with UTF-8 cut off', 'SOIF-7.4', replacing('plain', 'plai\xc3'), ['utf-8']),
+  mutant('a value with an overlong form', 'SOIF-7.4', replacing('plain', 'pla\xc0\x80'), ['utf-8']),
+  mutant('a value with a surrogate', 'SOIF-7.4', replacing('plain', 'pl\xed\xa0\x80'), ['utf-8']),
+  ...about('SOIF-4.7', ['final-newlines'], mutant, {
+    'lines without a last LF': replacing('Keywords{8}:\tone\ntwo\n\n', 'Keywords{7}:\tone\ntwo\n'),
+  }),
+  mutant('a size of another attribute', 'SOIF-2.3', replacing('Title{5}', 'Title{50}'), ['sizes']),
+  ...about('SOIF-2.5', ['layout', 'tolerant-reader'], mutant, {
+    'no tab after a name': replacing('Title{5}:\t', 'Title{5}:'),
+  }),
 ];
 
 function variant(

@@ -1,5 +1,5 @@
 // Builds mutants of a References Server.
-import type { Mutant } from './mutant.js';
+import { type Mutant, readings } from './mutant.js';
 import type { SstpChange } from './sstp-link.js';
 
 export type SstpMutant = Mutant<SstpChange>;
@@ -52,3 +52,4 @@ export const misreading = (
   change: { request: (request) => request.replace(pattern, replacement) },
   fails,
 });
+export const misreadings = readings(misreading);

@@ -1,4 +1,6 @@
 // Mutants of a References Server: the form of its replies, their codes, its connections.
+
+import { about, alone, whole } from './mutant.js';
 import { KINDS, replyMutant, type SstpMutant } from './sstp-builders.js';
 import type { SstpChange } from './sstp-link.js';
 import { SSTP_LINK_MUTANTS } from './sstp-links.js';
@@ -50,26 +52,17 @@ const HEADER_DEFECTS: readonly (readonly [name: string, rule: string, edit: (rep
 
 const FORMS: readonly SstpMutant[] = [
   ...START_DEFECTS.flatMap(([name, rule, edit]) => [
-    replyMutant(
-      `the start line of a result ${name}`,
-      rule,
-      (reply) => (isError(reply) ? reply : startLine(edit)(reply)),
-      ['reply/form'],
-    ),
-    replyMutant(
-      `the start line of a refusal ${name}`,
-      rule,
-      (reply) => (isError(reply) ? startLine(edit)(reply) : reply),
-      ['reply/start-line'],
-    ),
+    ...about(rule, ['reply/form'], replyMutant, {
+      [`the start line of a result ${name}`]: (reply) => (isError(reply) ? reply : startLine(edit)(reply)),
+    }),
+    ...about(rule, ['reply/start-line'], replyMutant, {
+      [`the start line of a refusal ${name}`]: (reply) => (isError(reply) ? startLine(edit)(reply) : reply),
+    }),
   ]),
   ...HEADER_DEFECTS.map(([name, rule, edit]) => replyMutant(`headers ${name}`, rule, edit, ['reply/form'])),
-  replyMutant(
-    'the symbol of 081 is another',
-    'S-28',
-    (reply) => reply.replace('081 REQ_GET_REFERENCES', '081 OK'),
-    ['reply/form'],
-  ),
+  ...about('S-28', ['reply/form'], replyMutant, {
+    'the symbol of 081 is another': (reply) => reply.replace('081 REQ_GET_REFERENCES', '081 OK'),
+  }),
   ...Object.entries(KINDS)
     .slice(1)
     .map(([code, kind]) =>
@@ -80,26 +73,15 @@ const FORMS: readonly SstpMutant[] = [
         ['reply/symbols'],
       ),
     ),
-  replyMutant(
-    'the symbol of 008 is another',
-    'S-28',
-    (reply) => reply.replace(/^(SSTP\/1\.0 008) \w+/, '$1 OK'),
-    ['reply/symbols'],
-  ),
-  replyMutant(
-    'the symbol of 404 is that of HTTP',
-    'S-28',
-    (reply) => reply.replace('404 REQ_PUT_NOT_FOUND', '404 NOT FOUND'),
-    ['reply/symbols'],
-  ),
+  ...about('S-28', ['reply/symbols'], replyMutant, {
+    'the symbol of 008 is another': (reply) => reply.replace(/^(SSTP\/1\.0 008) \w+/, '$1 OK'),
+    'the symbol of 404 is that of HTTP': (reply) => reply.replace('404 REQ_PUT_NOT_FOUND', '404 NOT FOUND'),
+  }),
   replyMutant('a reply has an empty line too many', 'S-30', (reply) => `${reply}\r\n`, ['connection/kept']),
   replyMutant('a reply begins with an empty line', 'S-27', (reply) => `\r\n${reply}`, ['reply/form']),
-  replyMutant(
-    'a reply has an empty line after its start line',
-    'S-27',
-    (reply) => reply.replace('\r\n', '\r\n\r\n'),
-    ['fixture/f-20'],
-  ),
+  ...about('S-27', ['fixture/f-20'], replyMutant, {
+    'a reply has an empty line after its start line': (reply) => reply.replace('\r\n', '\r\n\r\n'),
+  }),
   replyMutant('a reply has a body without its length', 'S-37', (reply) => `${reply}x\r\n`, [
     'connection/kept',
   ]),
@@ -132,12 +114,9 @@ const CODES: readonly SstpMutant[] = [
       [`reply/code-${code}`],
     ),
   ),
-  replyMutant(
-    'the reply to 008 has the code 081',
-    'S-40',
-    (reply) => reply.replace('SSTP/1.0 008', 'SSTP/1.0 081'),
-    ['fixture/f-20'],
-  ),
+  ...about('S-40', ['fixture/f-20'], replyMutant, {
+    'the reply to 008 has the code 081': (reply) => reply.replace('SSTP/1.0 008', 'SSTP/1.0 081'),
+  }),
   ...['404', '403', '500', '501'].map((code) =>
     replyMutant(
       `malformed requests are answered ${code}`,
@@ -162,47 +141,30 @@ const CODES: readonly SstpMutant[] = [
       ['request/version-2'],
     ),
   ),
-  replyMutant(
-    'the reply repeats the version of the request',
-    'S-46',
-    (reply, request) => (request.startsWith('SSTP/1.7') ? reply.replace('SSTP/1.0', 'SSTP/1.7') : reply),
-    ['request/minor-version'],
-  ),
+  ...about('S-46', ['request/minor-version'], replyMutant, {
+    'the reply repeats the version of the request': (reply, request) =>
+      request.startsWith('SSTP/1.7') ? reply.replace('SSTP/1.0', 'SSTP/1.7') : reply,
+  }),
 ];
 
 const CONNECTIONS: readonly SstpMutant[] = [
-  {
-    name: 'the server speaks first',
-    rule: 'S-45',
-    change: { greeting: 'SSTP/1.0 200 OK\r\n\r\n' },
-    fails: ['connection/silent'],
-    only: ['connection/silent'],
-  },
-  {
-    name: 'a request in pieces is malformed',
-    rule: 'S-48',
-    change: { chunk: (text) => (text.length < 4 && !/[\r\n]/.test(text) ? '?' : text) },
-    fails: ['connection/one-at-a-time'],
-  },
-  {
-    name: 'one request is served on a connection',
-    rule: 'S-39',
-    change: { reply: (reply) => ({ text: reply, action: 'close' }) },
-    fails: ['connection/kept', 'request/unserved-001'],
-  },
-  {
-    name: 'a connection stays open after a refusal',
-    rule: 'S-39',
-    change: { staysOpen: true },
-    fails: ['refuse/garbage', 'request/version-2'],
-    only: ['refuse/garbage', 'request/version-2'],
-  },
-  {
-    name: 'replies come in reversed order',
-    rule: 'S-39',
-    change: { replies: (replies) => replies.toReversed() },
-    fails: ['connection/pipelined'],
-  },
+  ...about('S-45', ['connection/silent'], alone<SstpChange>, {
+    'the server speaks first': { greeting: 'SSTP/1.0 200 OK\r\n\r\n' },
+  }),
+  ...about('S-48', ['connection/one-at-a-time'], whole<SstpChange>, {
+    'a request in pieces is malformed': {
+      chunk: (text) => (text.length < 4 && !/[\r\n]/.test(text) ? '?' : text),
+    },
+  }),
+  ...about('S-39', ['connection/kept', 'request/unserved-001'], whole<SstpChange>, {
+    'one request is served on a connection': { reply: (reply) => ({ text: reply, action: 'close' }) },
+  }),
+  ...about('S-39', ['refuse/garbage', 'request/version-2'], alone<SstpChange>, {
+    'a connection stays open after a refusal': { staysOpen: true },
+  }),
+  ...about('S-39', ['connection/pipelined'], whole<SstpChange>, {
+    'replies come in reversed order': { replies: (replies) => replies.toReversed() },
+  }),
   {
     name: 'one of many replies is lost',
     rule: 'S-39',
@@ -221,45 +183,22 @@ const CONNECTIONS: readonly SstpMutant[] = [
     fails: ['connection/pipelined'],
     only: ['connection/pipelined'],
   },
-  {
-    name: 'a half-closed connection is dropped',
-    rule: 'S-39',
-    change: { replies: (replies) => (replies.length === 2 ? [] : replies) },
-    fails: ['connection/half-close'],
-  },
-  {
-    name: 'HTTP is answered in SSTP',
-    rule: 'S-47',
-    change: { http: () => 'SSTP/1.0 400 BAD REQUEST\r\n\r\n' },
-    fails: ['connection/http'],
-  },
-  {
-    name: 'HTTP is answered without a status line',
-    rule: 'S-47',
-    change: { http: (answer) => answer.replace(/^.*\r\n/, '') },
-    fails: ['connection/http'],
-  },
-  {
-    name: 'a client that does not read stops the server',
-    rule: 'S-45',
-    change: { weakness: { diesAt: (sent) => sent.length > 5_000 } },
-    fails: ['connection/leaves'],
-    only: ['connection/leaves'],
-  },
-  {
-    name: 'half a request stops the server',
-    rule: 'S-45',
-    change: { weakness: { diesAt: (sent) => sent.length === 50 } },
-    fails: ['connection/leaves'],
-    only: ['connection/leaves'],
-  },
-  {
-    name: 'a client that leaves within a request stops the server',
-    rule: 'S-39',
-    change: { weakness: { diesAfter: (sent) => sent.length === 50 } },
-    fails: ['connection/leaves'],
-    only: ['connection/leaves'],
-  },
+  ...about('S-39', ['connection/half-close'], whole<SstpChange>, {
+    'a half-closed connection is dropped': { replies: (replies) => (replies.length === 2 ? [] : replies) },
+  }),
+  ...about('S-47', ['connection/http'], whole<SstpChange>, {
+    'HTTP is answered in SSTP': { http: () => 'SSTP/1.0 400 BAD REQUEST\r\n\r\n' },
+    'HTTP is answered without a status line': { http: (answer) => answer.replace(/^.*\r\n/, '') },
+  }),
+  ...about('S-45', ['connection/leaves'], alone<SstpChange>, {
+    'a client that does not read stops the server': { weakness: { diesAt: (sent) => sent.length > 5_000 } },
+    'half a request stops the server': { weakness: { diesAt: (sent) => sent.length === 50 } },
+  }),
+  ...about('S-39', ['connection/leaves'], alone<SstpChange>, {
+    'a client that leaves within a request stops the server': {
+      weakness: { diesAfter: (sent) => sent.length === 50 },
+    },
+  }),
 ];
 
 /** Changes one in so many replies of a run. */

@@ -8,7 +8,6 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { errorCode } from '../../protocols/errors.js';
-import { PLAIN_NODE } from '../helpers/plain-node.js';
 import type { Teardown } from '../helpers/temporary-directory.js';
 
 /** The C sources stay where they are; only TypeScript is compiled to `dist`. */
@@ -77,14 +76,12 @@ export async function runWithShim(
   places: ShimPlaces,
   options: readonly string[] = [],
 ): Promise<string> {
-  const variables = Object.entries(await shimEnvironment(places)).map(([name, value]) => `${name}=${value}`);
-  const [unset = '', name = '', node = ''] = PLAIN_NODE;
   const path = fileURLToPath(new URL(`programs/${program}.js`, import.meta.url));
-  const child = spawn(
-    'env',
-    [unset, name, ...variables, node, path, realpathSync(places.root), places.control ?? '', ...options],
-    { stdio: ['ignore', 'pipe', 'pipe'] },
-  );
+  const words = [path, realpathSync(places.root), places.control ?? '', ...options];
+  const child = spawn(process.execPath, words, {
+    env: { ...process.env, ...(await shimEnvironment(places)) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let output = '';
   let errors = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

@@ -1,20 +1,22 @@
+// A TCP server on loopback whose connections a test serves.
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type ServerOpts, type Socket } from 'node:net';
 
 /** The part of a test that runs handlers at its end, which may be synchronous. */
 interface Teardown {
   teardown(handler: () => void): void;
 }
 
-/** Serves a free port of loopback with a handler of connections until the test ends; returns the port. */
+/** Listens on a free port of 127.0.0.1; the server and its connections end with the test. Returns the port. */
 export async function tcpServer(
   t: Teardown,
   serve: (socket: Socket) => unknown = () => undefined,
+  options: ServerOpts = {},
 ): Promise<number> {
   const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
+  const server = createServer(options, (socket) => {
     sockets.add(socket);
-    socket.on('error', () => undefined).once('close', () => sockets.delete(socket));
+    socket.on('error', () => socket.destroy()).once('close', () => sockets.delete(socket));
     serve(socket);
   });
   server.listen(0, '127.0.0.1');

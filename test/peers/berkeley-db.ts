@@ -64,11 +64,7 @@ t.test('R-8, R-19: Berkeley DB', { skip: isInstalled ? false : 'db5.3-util is no
     const eight = await cli('links', 'load', '--refs', path('v8.db'), '--data', path('eight'), '--json');
     t.match(JSON.parse(eight.stdout), { links: pairs.length });
     const seven = await cli('links', 'load', '--refs', path('v7.db'), '--data', path('seven'));
-    t.match(
-      seven,
-      { code: 1, stderr: /v7\.db cannot be read by db\S*_dump: / },
-      'a copy was upgraded in vain',
-    );
+    t.match(seven, { code: 1, stderr: /v7\.db cannot be read by db\S*_dump: / }, 'a copy was upgraded');
     t.equal(readFileSync(path('v7.db'))[16], 7, 'the file itself is not changed');
     writeFileSync(path('damaged.db'), old.fill(0xff, 24).fill(9, 16, 17));
     const damaged = await cli('links', 'load', '--refs', path('damaged.db'), '--data', path('damaged'));

@@ -153,63 +153,55 @@ t.test('CRAWL-11.2 a page is scrolled to its end', { skip }, async (t) => {
   t.strictSame(site.paths, ['/', '/more1', '/more2', '/more3']);
 });
 
-t.test(
-  'CRAWL-11.2 pages that attack the browser are read as they were fetched; the others go on',
-  { skip },
-  async (t) => {
-    await using site = await Site.start({
-      '/': page('Start', ['/endless', '/alerts', '/requests', '/large', '/memory', '/navigates', '/good']),
-      '/endless': shell('for (;;) ;'),
-      '/alerts': shell('for (;;) alert("x");'),
-      '/requests': shell(`for (let i = 0; i < 10_000; i++) fetch('/part/' + i).catch(() => {});`),
-      '/large': shell(`document.body.append(document.createComment('x'.repeat(12e6)))`),
-      '/memory': shell(`const all = []; for (;;) all.push(new Uint8Array(50e6).fill(1));`),
-      '/navigates': shell(`setInterval(() => { location = '/good?' + Math.random(); open('/good'); }, 1);`),
-      '/good': shell(`document.body.innerHTML = '<a href="/found">made</a>'`),
-      '/found': page('Found', []),
-    });
-    const directory = scratchDirectory(t);
-    const { lines } = await crawl(directory, site, {
-      order: order(
-        { browserMaxSeconds: 3, browserMaxRequests: 20, maxUrisPerPattern: 5 },
-        { browser: { memoryMiB: 700 } },
-      ),
-    });
-    const annotations = (path: string): string => lines.get(path)?.annotations.join() ?? '';
-    t.match(annotations('/endless'), 'browser:hung');
-    t.match(annotations('/alerts'), 'browser:hung');
-    t.match(annotations('/memory'), /browser:(?:memory|crashed|hung)/);
-    t.match(annotations('/large'), 'browser:large');
-    t.ok(site.paths.filter((path) => path.startsWith('/part/')).length <= 20);
-    t.match(annotations('/requests'), /browser/);
-    t.ok(site.paths.includes('/found'), 'a page beside them has its links');
-    await hasNoBrowser(t);
-  },
-);
+t.test('CRAWL-11.2 pages that attack the browser are read as fetched', { skip }, async (t) => {
+  await using site = await Site.start({
+    '/': page('Start', ['/endless', '/alerts', '/requests', '/large', '/memory', '/navigates', '/good']),
+    '/endless': shell('for (;;) ;'),
+    '/alerts': shell('for (;;) alert("x");'),
+    '/requests': shell(`for (let i = 0; i < 10_000; i++) fetch('/part/' + i).catch(() => {});`),
+    '/large': shell(`document.body.append(document.createComment('x'.repeat(12e6)))`),
+    '/memory': shell(`const all = []; for (;;) all.push(new Uint8Array(50e6).fill(1));`),
+    '/navigates': shell(`setInterval(() => { location = '/good?' + Math.random(); open('/good'); }, 1);`),
+    '/good': shell(`document.body.innerHTML = '<a href="/found">made</a>'`),
+    '/found': page('Found', []),
+  });
+  const directory = scratchDirectory(t);
+  const { lines } = await crawl(directory, site, {
+    order: order(
+      { browserMaxSeconds: 3, browserMaxRequests: 20, maxUrisPerPattern: 5 },
+      { browser: { memoryMiB: 700 } },
+    ),
+  });
+  const annotations = (path: string): string => lines.get(path)?.annotations.join() ?? '';
+  t.match(annotations('/endless'), 'browser:hung');
+  t.match(annotations('/alerts'), 'browser:hung');
+  t.match(annotations('/memory'), /browser:(?:memory|crashed|hung)/);
+  t.match(annotations('/large'), 'browser:large');
+  t.ok(site.paths.filter((path) => path.startsWith('/part/')).length <= 20);
+  t.match(annotations('/requests'), /browser/);
+  t.ok(site.paths.includes('/found'), 'a page beside them has its links');
+  await hasNoBrowser(t);
+});
 
-t.test(
-  'a Chromium that is killed is started again, and the page is loaded once more',
-  { skip },
-  async (t) => {
-    let killed = 0;
-    const kill: Page = async (_, response) => {
-      if (killed++ === 0) for (const pid of await browserProcesses()) process.kill(pid, 'SIGKILL');
-      response.writeHead(200, { 'content-type': 'text/plain', 'cache-control': 'no-store' }).end('okapi');
-    };
-    await using site = await Site.start({
-      '/': shell(
-        `fetch('/kill').then((r) => r.text()).then((x) => { document.body.innerHTML = '<a href="/made">' + x + '</a>'; });`,
-      ),
-      '/kill': kill,
-      '/made': page('Made', []),
-    });
-    const { lines } = await crawl(scratchDirectory(t), site, { order: order() });
-    t.equal(killed, 2);
-    t.strictSame(lines.get('/')?.annotations, ['2t', 'browser']);
-    t.ok(site.paths.includes('/made'));
-    await hasNoBrowser(t);
-  },
-);
+t.test('a Chromium that is killed is started again, and loads the page again', { skip }, async (t) => {
+  let killed = 0;
+  const kill: Page = async (_, response) => {
+    if (killed++ === 0) for (const pid of await browserProcesses()) process.kill(pid, 'SIGKILL');
+    response.writeHead(200, { 'content-type': 'text/plain', 'cache-control': 'no-store' }).end('okapi');
+  };
+  await using site = await Site.start({
+    '/': shell(
+      `fetch('/kill').then((r) => r.text()).then((x) => { document.body.innerHTML = '<a href="/made">' + x + '</a>'; });`,
+    ),
+    '/kill': kill,
+    '/made': page('Made', []),
+  });
+  const { lines } = await crawl(scratchDirectory(t), site, { order: order() });
+  t.equal(killed, 2);
+  t.strictSame(lines.get('/')?.annotations, ['2t', 'browser']);
+  t.ok(site.paths.includes('/made'));
+  await hasNoBrowser(t);
+});
 
 for (const signal of ['SIGTERM', 'SIGKILL'] as const)
   t.test(`no process of Chromium is left after ${signal}`, { skip }, async (t) => {

@@ -56,11 +56,7 @@ async function walk(fetcher: Fetcher, root: string): Promise<Map<string, string>
 async function check(t: Test, port: number, files: Map<string, string>) {
   await using fetcher = createFetcher({ userAgent: 'x', from: 'me@h.example' });
   const root = `ftp://127.0.0.1:${port}/`;
-  t.strictSame(
-    new Map([...(await walk(fetcher, root))].sort()),
-    new Map([...files].sort()),
-    'the same files',
-  );
+  t.strictSame(new Map([...(await walk(fetcher, root))].sort()), new Map([...files].sort()), 'same files');
   const one = await fetcher.fetch({ url: `${root}pub/plain.txt` });
   t.match(one, { status: 200, lastModified: MODIFIED });
   const headers = { lastModified: MODIFIED };

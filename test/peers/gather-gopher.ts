@@ -57,7 +57,7 @@ async function compareCrawls(t: Test, directory: string, port: number, files: Ma
   t.equal(
     second.report.counts.unchanged,
     files.size,
-    'G-108 line 3: all are fetched, because Gopher has no dates; none has changed',
+    'G-108 line 3: all are fetched, as Gopher has no dates',
   );
   t.strictSame(urlsOf(second), urlsOf(first));
   const third = await gather(data, nodes);

@@ -47,11 +47,7 @@ t.test('G-26, G-70, G-108 INN', { skip }, async (t) => {
   t.equal(Math.max(...bytes), 0, 'only lists of groups are fetched again');
   await postArticles(port, [article('local.two', ARTICLES)]);
   const third = await gather(data, { roots });
-  t.match(
-    third.report.counts,
-    { summarized: 1, kept: expected.length },
-    'the new article is fetched, the others are not due',
-  );
+  t.match(third.report.counts, { summarized: 1, kept: expected.length }, 'only the new article is fetched');
   const none = await gather(join(directory, 'none'), {
     leaves: [`nntp://127.0.0.1:${port}/no.such.group`, `nntp://127.0.0.1:${port}/local.one/99999`],
   });

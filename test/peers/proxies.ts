@@ -1,12 +1,13 @@
 // The examples of proxies in front of the pages: nginx and Caddy as examples/proxies says, with TLS; addresses of visitors, forms, feeds and
-// the pages of links. Prints TAP. Needs nginx, caddy and curl-like requests of undici; the runner installs them.
-import { type ChildProcess, spawn } from 'node:child_process';
+// the pages of links. Prints TAP. Needs nginx and caddy; tests whose program is missing are skipped.
+import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { Agent, request } from 'undici';
 import { CliProcess, cli } from '../helpers/cli.js';
 import { freePort } from '../helpers/daemon.js';
+import { NGINX, skipUnless } from '../helpers/gather-peers/servers.js';
 import { PROXY_EXAMPLES, PUBLIC_NAME, startNginxProxy } from '../helpers/nginx-proxy.js';
 import { page, Site } from '../helpers/site.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
@@ -86,15 +87,6 @@ function visitor(t: Test, port: number) {
   };
 }
 
-function startProxy(t: Test, command: string, args: readonly string[], directory: string): ChildProcess {
-  const child = spawn(command, args, {
-    stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...process.env, XDG_DATA_HOME: directory, XDG_CONFIG_HOME: directory, HOME: directory },
-  });
-  t.teardown(() => child.kill('SIGKILL'));
-  return child;
-}
-
 /** What a visitor of the pages behind a proxy needs. @param base the path of Public-URL, without a final slash */
 async function checkPages(t: Test, servers: Servers, port: number, base: string): Promise<void> {
   const get = visitor(t, port);
@@ -138,21 +130,18 @@ async function checkPages(t: Test, servers: Servers, port: number, base: string)
   let status = 0;
   for (let tries = 0; tries < 40 && status !== 429; tries++)
     status = (await guess(`192.0.2.${tries}`)).status;
-  t.equal(
-    status,
-    429,
-    'wrong passwords are counted by the address that the proxy saw, not by an X-Forwarded-For of the visitor',
-  );
+  t.equal(status, 429, 'passwords are counted by the address that the proxy saw, not by X-Forwarded-For');
 }
 
-t.test('nginx: examples/proxies/nginx.conf', async (t) => {
+t.test('nginx: examples/proxies/nginx.conf', { skip: skipUnless([NGINX]) }, async (t) => {
   const servers = await startServers(t, `https://${PUBLIC_NAME}/`);
   const port = await freePort();
   startNginxProxy(t, { ...servers, port });
   await checkPages(t, servers, port, '');
 });
 
-t.test('Caddy: examples/proxies/Caddyfile, below a path', async (t) => {
+const CADDY = '/usr/bin/caddy';
+t.test('Caddy: examples/proxies/Caddyfile, below a path', { skip: skipUnless([CADDY]) }, async (t) => {
   const servers = await startServers(t, `https://${PUBLIC_NAME}/harvest/`);
   const port = await freePort();
   const { directory } = servers;
@@ -164,11 +153,10 @@ t.test('Caddy: examples/proxies/Caddyfile, below a path', async (t) => {
     .replace('127.0.0.1:8080', `127.0.0.1:${servers.web}`)
     .replace('127.0.0.1:3324', `127.0.0.1:${servers.references}`);
   writeFileSync(join(directory, 'Caddyfile'), `{\n\tadmin off\n\tauto_https off\n}\n${example}`);
-  startProxy(
-    t,
-    'caddy',
-    ['run', '--config', join(directory, 'Caddyfile'), '--adapter', 'caddyfile'],
-    directory,
-  );
+  const child = spawn(CADDY, ['run', '--config', join(directory, 'Caddyfile'), '--adapter', 'caddyfile'], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, XDG_DATA_HOME: directory, XDG_CONFIG_HOME: directory, HOME: directory },
+  });
+  t.teardown(() => child.kill('SIGKILL'));
   await checkPages(t, servers, port, '/harvest');
 });

@@ -233,11 +233,7 @@ t.test('readers of the 1990s read the export', async (t) => {
       t.same(await find('Title=line'), ['plain']);
       t.same(await find('Body=lines'), ['lines']);
       t.same(await find('Keywords=ends'), ['lines']);
-      t.same(
-        await find('Body=no'),
-        ['syntax'],
-        'text that looks like an attribute is found as part of the value',
-      );
+      t.same(await find('Body=no'), ['syntax'], 'what looks like an attribute is found in the value');
       t.same(await find('Title=no'), [], 'text that looks like an attribute is not one');
       t.same(await find('Title=line;Body=lines'), []);
     },

@@ -104,34 +104,30 @@ t.test('BRK-2.19 swish: a refusal names the engine', { skip }, async (t) => {
   }
 });
 
-t.test(
-  'BRK-8.2 swish: changes become parts, many parts are merged, and all survive a restart',
-  { skip },
-  async (t) => {
-    await using base = await openSwishBase({ maxParts: 2 });
-    const parts = async () => {
-      const directory = join(base.directory, 'swish');
-      const [current = ''] = (await readdir(directory)).filter((name) => /^\d+$/.test(name));
-      return (await readdir(join(directory, current))).filter((name) => name.endsWith('.idx')).sort();
-    };
-    await base.put(...OBJECTS);
-    t.same(await parts(), ['1.idx']);
-    await base.putSoif([objectOf({ url: 'http://h/2', title: 'Oats' }, 2)]);
-    t.same(await parts(), ['1.idx', '2.idx']);
-    t.same(await base.oids('rye'), [1], 'the changed object is found by its new content');
-    t.same(await base.oids('Oats'), [2]);
-    await base.put({ url: 'http://h/9', title: 'Late wheat' });
-    t.same(await parts(), ['4.idx'], 'the parts are merged');
-    t.same(await base.oids('wheat'), [1, 3, 5]);
-    t.same(await base.oids('Oats'), [2], 'of two versions the later one is kept');
-    await base.store.remove([1]);
-    await base.catchUp();
-    t.same(await base.oids('wheat'), [3, 5]);
-    await reopen(base);
-    t.equal(base.indexer.watermark, base.store.lastSequence, 'the watermark is read back');
-    t.same(await base.oids('wheat'), [3, 5]);
-  },
-);
+t.test('BRK-8.2 swish: parts of changes are merged, and survive a restart', { skip }, async (t) => {
+  await using base = await openSwishBase({ maxParts: 2 });
+  const parts = async () => {
+    const directory = join(base.directory, 'swish');
+    const [current = ''] = (await readdir(directory)).filter((name) => /^\d+$/.test(name));
+    return (await readdir(join(directory, current))).filter((name) => name.endsWith('.idx')).sort();
+  };
+  await base.put(...OBJECTS);
+  t.same(await parts(), ['1.idx']);
+  await base.putSoif([objectOf({ url: 'http://h/2', title: 'Oats' }, 2)]);
+  t.same(await parts(), ['1.idx', '2.idx']);
+  t.same(await base.oids('rye'), [1], 'the changed object is found by its new content');
+  t.same(await base.oids('Oats'), [2]);
+  await base.put({ url: 'http://h/9', title: 'Late wheat' });
+  t.same(await parts(), ['4.idx'], 'the parts are merged');
+  t.same(await base.oids('wheat'), [1, 3, 5]);
+  t.same(await base.oids('Oats'), [2], 'of two versions the later one is kept');
+  await base.store.remove([1]);
+  await base.catchUp();
+  t.same(await base.oids('wheat'), [3, 5]);
+  await reopen(base);
+  t.equal(base.indexer.watermark, base.store.lastSequence, 'the watermark is read back');
+  t.same(await base.oids('wheat'), [3, 5]);
+});
 
 t.test('BRK-8.1 swish: a full indexing does not stop queries', { skip }, async (t) => {
   await using base = await openSwishBase();
@@ -162,22 +158,18 @@ t.test('BRK-8.3 swish: a failed run keeps the previous index', { skip }, async (
   t.same(await base.oids('wheat'), [1, 3]);
 });
 
-t.test(
-  'BRK-8.3 swish: a damaged index is a failure, not an empty result, and is made again',
-  { skip },
-  async (t) => {
-    const warnings: string[] = [];
-    await using base = await openSwishBase();
-    await base.put(...OBJECTS);
-    const folder = join(base.directory, 'swish');
-    const names = await readdir(folder, { recursive: true });
-    const part = names.find((name) => name.endsWith('.idx')) ?? '';
-    await truncate(join(folder, part), 100);
-    await t.rejects(base.oids('wheat'), { message: /^cannot use the index: files of .* are damaged$/ });
-    await reopen(base, { onWarning: (sentence) => void warnings.push(sentence) });
-    t.equal(base.indexer.watermark, 0);
-    t.same(warnings, ['the index of swish-e is damaged, so all objects are indexed again']);
-    await base.catchUp();
-    t.same(await base.oids('wheat'), [1, 3]);
-  },
-);
+t.test('BRK-8.3 swish: a damaged index fails, and is made again', { skip }, async (t) => {
+  const warnings: string[] = [];
+  await using base = await openSwishBase();
+  await base.put(...OBJECTS);
+  const folder = join(base.directory, 'swish');
+  const names = await readdir(folder, { recursive: true });
+  const part = names.find((name) => name.endsWith('.idx')) ?? '';
+  await truncate(join(folder, part), 100);
+  await t.rejects(base.oids('wheat'), { message: /^cannot use the index: files of .* are damaged$/ });
+  await reopen(base, { onWarning: (sentence) => void warnings.push(sentence) });
+  t.equal(base.indexer.watermark, 0);
+  t.same(warnings, ['the index of swish-e is damaged, so all objects are indexed again']);
+  await base.catchUp();
+  t.same(await base.oids('wheat'), [1, 3]);
+});

@@ -119,10 +119,7 @@ class ServerProcess {
 
   constructor(directory: string, root: string) {
     const program = fileURLToPath(new URL('./server-child.js', import.meta.url));
-    this.#child = fork(program, [directory, root], {
-      execArgv: ['--expose-gc'],
-      env: { ...process.env, NODE_OPTIONS: '' },
-    });
+    this.#child = fork(program, [directory, root], { execArgv: ['--expose-gc'] });
     this.#exited = once(this.#child, 'exit').then(([code, signal]) => {
       this.exit = { code: code as number | null, signal: signal as NodeJS.Signals | null };
     });

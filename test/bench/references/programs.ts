@@ -5,7 +5,6 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { PROGRAM } from '../../helpers/cli.js';
-import { PLAIN_NODE } from '../../helpers/plain-node.js';
 
 const execute = promisify(execFile);
 const SOURCES = join(dirname(fileURLToPath(import.meta.resolve('#package.json'))), 'test/bench/references');
@@ -20,7 +19,7 @@ export function harvest(...args: readonly string[]): readonly [string, ...string
 
 /** Returns the command line of a `harvest` command of another version, whose `harvest.js` is `program`. */
 export function harvestOf(program: string, ...args: readonly string[]): readonly [string, ...string[]] {
-  return ['env', ...PLAIN_NODE, program, ...args];
+  return [process.execPath, program, ...args];
 }
 
 /** Whether a program can be started. */

@@ -1,6 +1,5 @@
 // Tests clients/broker over real sockets, against a Broker whose every byte the test determines.
-import { once } from 'node:events';
-import { createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import t from 'tap';
 import { BrokerClient, type BrokerClientOptions, type BrokerHit } from '../../../clients/broker/index.js';
 import { parseMessage } from '../../../protocols/broker/index.js';
@@ -13,6 +12,7 @@ import {
 } from '../../../protocols/errors.js';
 import { freePort } from '../../helpers/daemon.js';
 import { ManualClock, timerOf } from '../../helpers/manual-clock.js';
+import { tcpServer } from '../../helpers/tcp-server.js';
 import { fakeBroker } from './fake-broker.js';
 
 const OBJECT = '120 - http://a.test/1\n130 - object end\n';
@@ -71,32 +71,29 @@ t.test('BRK-1.9, BRK-3.2, BRK-3.7: options become flags of the message; impossib
   t.throws(() => clientOf(broker).query('a', { maxFiles: -1 }), UsageError);
 });
 
-t.test(
-  'BRK-1.5, BRK-4.4, BRK-4.17: a reply with unknown, repeated and counted items is read byte by byte',
-  async (t) => {
-    const reply =
-      '200 - again\n120 - http://a.test/1\n777 - what is this\n124 - 17\n130 - object end\n\n' +
-      '122 - Matched line: title# x\n127 - title 3\nA B130 - object end\n200 - again\n101 - note\n103 - ERROR: odd\n';
-    const broker = await fakeBroker(t, (socket) => {
-      socket.setNoDelay(true);
-      for (const byte of Buffer.from(reply)) socket.write(Uint8Array.of(byte));
-      socket.end();
-    });
-    const results = clientOf(broker).query('a');
-    const hits: BrokerHit[] = [];
-    for await (const hit of results) hits.push(hit);
-    t.same(hits, [
-      {
-        url: 'http://a.test/1',
-        description: '130 - object end\n',
-        matchedLines: ['Matched line: title# x'],
-        attributes: new Map([['title', Buffer.from('A B')]]),
-      },
-    ]);
-    t.same([results.messages, results.errors], [['note'], ['ERROR: odd']]);
-    t.throws(() => results[Symbol.asyncIterator](), StateError, 'results can be iterated once');
-  },
-);
+t.test('BRK-1.5, BRK-4.4, BRK-4.17: unknown, repeated and counted items, byte by byte', async (t) => {
+  const reply =
+    '200 - again\n120 - http://a.test/1\n777 - what is this\n124 - 17\n130 - object end\n\n' +
+    '122 - Matched line: title# x\n127 - title 3\nA B130 - object end\n200 - again\n101 - note\n103 - ERROR: odd\n';
+  const broker = await fakeBroker(t, (socket) => {
+    socket.setNoDelay(true);
+    for (const byte of Buffer.from(reply)) socket.write(Uint8Array.of(byte));
+    socket.end();
+  });
+  const results = clientOf(broker).query('a');
+  const hits: BrokerHit[] = [];
+  for await (const hit of results) hits.push(hit);
+  t.same(hits, [
+    {
+      url: 'http://a.test/1',
+      description: '130 - object end\n',
+      matchedLines: ['Matched line: title# x'],
+      attributes: new Map([['title', Buffer.from('A B')]]),
+    },
+  ]);
+  t.same([results.messages, results.errors], [['note'], ['ERROR: odd']]);
+  t.throws(() => results[Symbol.asyncIterator](), StateError, 'results can be iterated once');
+});
 
 t.test('BRK-4.13: a fatal error comes after the objects before it', async (t) => {
   const broker = await fakeBroker(
@@ -136,13 +133,8 @@ t.test('incomplete replies, other servers and silence are errors after the compl
   clock.advance(50);
   await t.rejects(silence, { code: 'ERR_CONNECTION', message: /nothing received for 50 ms/ });
 
-  const gatherer = createServer((socket) => socket.end('000 - HELLO gatherd 1.0 - are you a.test?\n'));
-  gatherer.listen(0, '127.0.0.1');
-  await once(gatherer, 'listening');
-  t.teardown(() => gatherer.close());
-  const address = gatherer.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  const { error } = await collect(clientOf(address).query('a'));
+  const greet = (socket: Socket) => socket.end('000 - HELLO gatherd 1.0 - are you a.test?\n');
+  const { error } = await collect(clientOf({ port: await tcpServer(t, greet) }).query('a'));
   t.ok(error instanceof ProtocolError && /Gatherer/.test(error.message), 'BRK-1.4: a Gatherer is recognized');
 
   const limit = await fakeBroker(t, answer(`${OBJECT}120 - u\n124 - 99\n`));
@@ -175,36 +167,33 @@ t.test('an abort ends a query before it connects and while it waits', async (t) 
   t.equal(urls.length, 2);
 });
 
-t.test(
-  'backpressure: a reader that stops reading stops the Broker; leaving the loop closes the connection',
-  async (t) => {
-    const total = 64 * 1024 * 1024;
-    let written = 0;
-    let closed: Promise<unknown> | undefined;
-    const broker = await fakeBroker(t, (socket) => {
-      closed = new Promise((resolve) => socket.once('close', resolve));
-      const block = Buffer.from(OBJECT.repeat(1700));
-      const writeUntilFull = () => {
-        while (written < total && !socket.destroyed) {
-          written += block.length;
-          if (!socket.write(block)) {
-            socket.once('drain', writeUntilFull);
-            return;
-          }
+t.test('backpressure stops the Broker; leaving the loop closes the connection', async (t) => {
+  const total = 64 * 1024 * 1024;
+  let written = 0;
+  let closed: Promise<unknown> | undefined;
+  const broker = await fakeBroker(t, (socket) => {
+    closed = new Promise((resolve) => socket.once('close', resolve));
+    const block = Buffer.from(OBJECT.repeat(1700));
+    const writeUntilFull = () => {
+      while (written < total && !socket.destroyed) {
+        written += block.length;
+        if (!socket.write(block)) {
+          socket.once('drain', writeUntilFull);
+          return;
         }
-        socket.end();
-      };
-      writeUntilFull();
-    });
-    let hits = 0;
-    for await (const _hit of clientOf(broker).query('a')) {
-      hits++;
-      if (hits > 5000) break;
-    }
-    await closed;
-    t.ok(written < total, `the Broker sent ${written} of ${total} bytes`);
-  },
-);
+      }
+      socket.end();
+    };
+    writeUntilFull();
+  });
+  let hits = 0;
+  for await (const _hit of clientOf(broker).query('a')) {
+    hits++;
+    if (hits > 5000) break;
+  }
+  await closed;
+  t.ok(written < total, `the Broker sent ${written} of ${total} bytes`);
+});
 
 t.test('BRK-5.4, BRK-6.7: admin() and message() send their message and return the reply', async (t) => {
   const broker = await fakeBroker(t, (socket) => {

@@ -1,7 +1,7 @@
 // A Broker over a real socket, every byte of which a test determines.
-import { once } from 'node:events';
-import { createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { Test } from 'tap';
+import { tcpServer } from '../../helpers/tcp-server.js';
 
 export interface FakeBroker {
   readonly host: string;
@@ -18,9 +18,8 @@ export async function fakeBroker(
 ): Promise<FakeBroker> {
   const messages: string[] = [];
   const sockets: Socket[] = [];
-  const server = createServer((socket) => {
+  const port = await tcpServer(t, (socket) => {
     sockets.push(socket);
-    socket.on('error', () => {});
     socket.write('200 - HARVEST Broker 1.0\n');
     let input = '';
     socket.on('data', (chunk: Buffer) => {
@@ -31,13 +30,5 @@ export async function fakeBroker(
       script(socket, message);
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return { host: '127.0.0.1', port: address.port, messages, sockets };
+  return { host: '127.0.0.1', port, messages, sockets };
 }

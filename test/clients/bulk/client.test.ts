@@ -51,35 +51,29 @@ const TWO = groups(object('http://a.test/1', 7) + object('http://a.test/2', 80))
 const LINES = ['delete http://a.test/gone 5', 'update http://a.test/1 7', 'update http://a.test/2 80'];
 const encoder = new BulkReplyEncoder();
 
-t.test(
-  'BT-3, BT-5: a transfer yields the changes, counts them, and keeps the announced time for the next request',
-  async (t) => {
-    const broker = await answering(t, `000 - ${formatTransferText(900)}\n${TWO}`);
-    const transfer = clientOf(broker).transfer({ since: 0 });
-    t.same(await received(transfer), { lines: LINES, error: undefined });
-    t.same(broker.messages, ['#BULK #SINCE 0 #END #ALLB']);
-    const { bytes, ...totals } = transfer.totals;
-    t.equal(bytes, object('http://a.test/gone', 5).length + object('http://a.test/1', 7).length * 2 + 1);
-    t.same(totals, {
-      received: { delete: 1, refresh: 0, update: 2 },
-      complete: true,
-      next: 900,
-      interface: 1,
-    });
-    const again = await received(transfer);
-    t.ok(again.error instanceof StateError, 'a transfer can be iterated once');
-  },
-);
+t.test('BT-3, BT-5: a transfer yields and counts changes, and keeps the announced time', async (t) => {
+  const broker = await answering(t, `000 - ${formatTransferText(900)}\n${TWO}`);
+  const transfer = clientOf(broker).transfer({ since: 0 });
+  t.same(await received(transfer), { lines: LINES, error: undefined });
+  t.same(broker.messages, ['#BULK #SINCE 0 #END #ALLB']);
+  const { bytes, ...totals } = transfer.totals;
+  t.equal(bytes, object('http://a.test/gone', 5).length + object('http://a.test/1', 7).length * 2 + 1);
+  t.same(totals, {
+    received: { delete: 1, refresh: 0, update: 2 },
+    complete: true,
+    next: 900,
+    interface: 1,
+  });
+  const again = await received(transfer);
+  t.ok(again.error instanceof StateError, 'a transfer can be iterated once');
+});
 
-t.test(
-  'BT-5: without an announced time, the next request starts one second before this one by our clock',
-  async (t) => {
-    const transfer = clientOf(await answering(t, TWO), { now: () => 5000 }).transfer({ since: 4 });
-    t.equal(transfer.totals.next, undefined);
-    await received(transfer);
-    t.equal(transfer.totals.next, 4999);
-  },
-);
+t.test('BT-5: without an announced time the next request starts a second before this one', async (t) => {
+  const transfer = clientOf(await answering(t, TWO), { now: () => 5000 }).transfer({ since: 4 });
+  t.equal(transfer.totals.next, undefined);
+  await received(transfer);
+  t.equal(transfer.totals.next, 4999);
+});
 
 t.test('BT-10, BT-19: a refused or incomplete transfer has no next time', async (t) => {
   const cases: readonly (readonly [string, string | Uint8Array, number, (error: unknown) => boolean])[] = [
@@ -115,27 +109,24 @@ t.test('BT-10, BT-19: a refused or incomplete transfer has no next time', async 
   }
 });
 
-t.test(
-  'BP-12, BP-16, BP-29: compressed groups of interface 2 are read after the shipped greeting',
-  async (t) => {
-    const broker = await answering(
-      t,
-      Buffer.concat([
-        encoder.version('x'),
-        encoder.info({ field: 'message', text: formatTransferText(70) }),
-        encoder.compressedStart(),
-        gzipSync(TWO),
-        encoder.compressedEnd(),
-        encoder.trailer({ kind: 'count', count: 3 }),
-      ]),
-    );
-    const transfer = clientOf(broker).transfer({ since: 6, interface: 2, compress: true });
-    t.same(await received(transfer), { lines: LINES, error: undefined });
-    t.same(broker.messages, ['#BULK #SINCE 6 #interface 2 #compress #END #ALLB']);
-    t.equal(transfer.totals.interface, 2);
-    t.equal(transfer.totals.next, 70);
-  },
-);
+t.test('BP-12, BP-16, BP-29: compressed groups of interface 2 after the shipped greeting', async (t) => {
+  const broker = await answering(
+    t,
+    Buffer.concat([
+      encoder.version('x'),
+      encoder.info({ field: 'message', text: formatTransferText(70) }),
+      encoder.compressedStart(),
+      gzipSync(TWO),
+      encoder.compressedEnd(),
+      encoder.trailer({ kind: 'count', count: 3 }),
+    ]),
+  );
+  const transfer = clientOf(broker).transfer({ since: 6, interface: 2, compress: true });
+  t.same(await received(transfer), { lines: LINES, error: undefined });
+  t.same(broker.messages, ['#BULK #SINCE 6 #interface 2 #compress #END #ALLB']);
+  t.equal(transfer.totals.interface, 2);
+  t.equal(transfer.totals.next, 70);
+});
 
 t.test('BP-16: damaged or excessive compressed data is a ProtocolError', async (t) => {
   const wrapped = (gzip: Uint8Array): Uint8Array =>
@@ -245,23 +236,20 @@ t.test('compareBrokers descends only into digests that differ', async (t) => {
   t.ok(different.bytes > 0);
 });
 
-t.test(
-  'compareBrokers compares lists with buckets and with an empty Broker, and stops at the limit of differences',
-  async (t) => {
-    const few = await digestBroker(t, upTo(6), 8);
-    const many = await digestBroker(t, upTo(40), 8);
-    const unequal = await compareBrokers(clientOf(few), clientOf(many));
-    t.equal(unequal.onlyA.length, 0);
-    t.same(
-      unequal.onlyB.map(({ url }) => Number(url.slice(14))).sort((x, y) => x - y),
-      upTo(40).slice(6),
-    );
-    const none = await digestBroker(t, [], 8);
-    t.equal((await compareBrokers(clientOf(many), clientOf(none))).onlyA.length, 40);
-    const limited = await compareBrokers(clientOf(many), clientOf(none), { maxDifferences: 5 });
-    t.same([limited.onlyA.length, limited.truncated, limited.equal], [5, true, false]);
-  },
-);
+t.test('compareBrokers compares buckets and an empty Broker, up to its limit', async (t) => {
+  const few = await digestBroker(t, upTo(6), 8);
+  const many = await digestBroker(t, upTo(40), 8);
+  const unequal = await compareBrokers(clientOf(few), clientOf(many));
+  t.equal(unequal.onlyA.length, 0);
+  t.same(
+    unequal.onlyB.map(({ url }) => Number(url.slice(14))).sort((x, y) => x - y),
+    upTo(40).slice(6),
+  );
+  const none = await digestBroker(t, [], 8);
+  t.equal((await compareBrokers(clientOf(many), clientOf(none))).onlyA.length, 40);
+  const limited = await compareBrokers(clientOf(many), clientOf(none), { maxDifferences: 5 });
+  t.same([limited.onlyA.length, limited.truncated, limited.equal], [5, true, false]);
+});
 
 t.test('compareBrokers without digests reads both Brokers completely', async (t) => {
   const shipped = (numbers: readonly number[]): Promise<FakeBroker> =>
@@ -339,38 +327,35 @@ t.test('`harvest bulk` writes groups, JSON lines, counts or a file, and sets its
   t.match(broken.stdout, 'http://a.test/1', 'the objects before the error are written');
 });
 
-t.test(
-  'BT-15, BT-17, BT-25: `harvest bulk` writes the three groups in order, however they arrive',
-  async (t) => {
-    const one = object('http://a.test/1', 7);
-    const two = object('http://a.test/{\xe9', 8);
-    const three = (gone: string, refreshed: string, updated: string) =>
-      `@DELETE {\n${gone}}\n\n@REFRESH {\n${refreshed}}\n\n@UPDATE {\n${updated}}\n`;
-    const cases: readonly (readonly [string, string, string])[] = [
-      ['no group', '', three('', '', '')],
-      ['bare objects, BT-20', one, three('', '', one)],
-      ['only updates', `@UPDATE {\n${one}}\n`, three('', '', one)],
-      ['only refreshes', `@REFRESH { ${one}}`, three('', one, '')],
-      ['empty groups on one line', '@DELETE { } @REFRESH { } @UPDATE { }', three('', '', '')],
-      ['a group in two parts', `@UPDATE {\n${one}}\n@UPDATE {\n${two}}\n`, three('', '', one + two)],
-      [
-        'another order: the changes keep theirs',
-        `@UPDATE {\n${one}}\n@DELETE {\n${two}}\n`,
-        `${three('', '', one)}\n${three(two, '', '')}`,
-      ],
-    ];
-    const directory = await temporaryDirectory(t);
-    for (const [name, reply, expected] of cases) {
-      const file = join(directory, 'groups.soif');
-      const broker = await answering(t, Buffer.from(reply === '' ? three('', '', '') : reply, 'latin1'));
-      const { code, stderr } = await cli('bulk', `127.0.0.1:${broker.port}`, '--output', file);
-      t.equal(code, 0, stderr);
-      t.equal(await readFile(file, 'latin1'), expected, name);
-      const { stdout } = await cli('conformance', 'soif', file);
-      t.notMatch(stdout, /empty line/, 'the kit accepts the lines between the groups');
-    }
-  },
-);
+t.test('BT-15, BT-17, BT-25: `harvest bulk` writes the three groups in order', async (t) => {
+  const one = object('http://a.test/1', 7);
+  const two = object('http://a.test/{\xe9', 8);
+  const three = (gone: string, refreshed: string, updated: string) =>
+    `@DELETE {\n${gone}}\n\n@REFRESH {\n${refreshed}}\n\n@UPDATE {\n${updated}}\n`;
+  const cases: readonly (readonly [string, string, string])[] = [
+    ['no group', '', three('', '', '')],
+    ['bare objects, BT-20', one, three('', '', one)],
+    ['only updates', `@UPDATE {\n${one}}\n`, three('', '', one)],
+    ['only refreshes', `@REFRESH { ${one}}`, three('', one, '')],
+    ['empty groups on one line', '@DELETE { } @REFRESH { } @UPDATE { }', three('', '', '')],
+    ['a group in two parts', `@UPDATE {\n${one}}\n@UPDATE {\n${two}}\n`, three('', '', one + two)],
+    [
+      'another order: the changes keep theirs',
+      `@UPDATE {\n${one}}\n@DELETE {\n${two}}\n`,
+      `${three('', '', one)}\n${three(two, '', '')}`,
+    ],
+  ];
+  const directory = await temporaryDirectory(t);
+  for (const [name, reply, expected] of cases) {
+    const file = join(directory, 'groups.soif');
+    const broker = await answering(t, Buffer.from(reply === '' ? three('', '', '') : reply, 'latin1'));
+    const { code, stderr } = await cli('bulk', `127.0.0.1:${broker.port}`, '--output', file);
+    t.equal(code, 0, stderr);
+    t.equal(await readFile(file, 'latin1'), expected, name);
+    const { stdout } = await cli('conformance', 'soif', file);
+    t.notMatch(stdout, /empty line/, 'the kit accepts the lines between the groups');
+  }
+});
 
 t.test('SOIF-2.9: `harvest bulk` names an object that it cannot write', async (t) => {
   const broker = await answering(
@@ -397,23 +382,20 @@ t.test('BP-12: messages to the user of both interfaces are kept', async (t) => {
   t.equal(proposed.totals.next, 900);
 });
 
-t.test(
-  '`harvest compare` exits with 0 if equal, 1 if different, 3 if a Broker is not reachable',
-  async (t) => {
-    const [a, b, c] = await Promise.all([
-      digestBroker(t, [1, 2], 8),
-      digestBroker(t, [2, 1], 8),
-      digestBroker(t, [2], 8),
-    ]);
-    const addressOf = ({ host, port }: FakeBroker): string => `${host}:${port}`;
-    const [same, different, json, missing] = await Promise.all([
-      cli('compare', addressOf(a), addressOf(b)),
-      cli('compare', addressOf(a), addressOf(c)),
-      cli('compare', '--json', addressOf(a), addressOf(c)),
-      cli('compare', addressOf(a), '127.0.0.1:1'),
-    ]);
-    t.same([same.code, different.code, json.code, missing.code], [0, 1, 1, 3]);
-    t.match(different.stdout, '< 7 http://a.test/1\n');
-    t.match(JSON.parse(json.stdout), { equal: false, onlyB: [], truncated: false, method: 'digests' });
-  },
-);
+t.test('`harvest compare` exits with 0 if equal, 1 if different, 3 if out of reach', async (t) => {
+  const [a, b, c] = await Promise.all([
+    digestBroker(t, [1, 2], 8),
+    digestBroker(t, [2, 1], 8),
+    digestBroker(t, [2], 8),
+  ]);
+  const addressOf = ({ host, port }: FakeBroker): string => `${host}:${port}`;
+  const [same, different, json, missing] = await Promise.all([
+    cli('compare', addressOf(a), addressOf(b)),
+    cli('compare', addressOf(a), addressOf(c)),
+    cli('compare', '--json', addressOf(a), addressOf(c)),
+    cli('compare', addressOf(a), '127.0.0.1:1'),
+  ]);
+  t.same([same.code, different.code, json.code, missing.code], [0, 1, 1, 3]);
+  t.match(different.stdout, '< 7 http://a.test/1\n');
+  t.match(JSON.parse(json.stdout), { equal: false, onlyB: [], truncated: false, method: 'digests' });
+});

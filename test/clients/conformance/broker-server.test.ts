@@ -12,16 +12,13 @@ t.test('our own Broker passes every conformance case, and no case is skipped', a
   t.equal(results.length, cases.length);
 });
 
-t.test(
-  'BRK-2.19: an independent Broker passes too; cases about features that it does not support are skipped',
-  async (t) => {
-    const results = await runBrokerCases(t, await simpleBroker(t, PAGES));
-    t.same(
-      results.filter(({ verdict }) => verdict !== 'pass').map(({ id, verdict }) => `${id} ${verdict}`),
-      ['flags/errors skip'],
-    );
-  },
-);
+t.test('BRK-2.19: an independent Broker passes; what it lacks is skipped', async (t) => {
+  const results = await runBrokerCases(t, await simpleBroker(t, PAGES));
+  t.same(
+    results.filter(({ verdict }) => verdict !== 'pass').map(({ id, verdict }) => `${id} ${verdict}`),
+    ['flags/errors skip'],
+  );
+});
 
 t.test('BRK-1.4: a gatherd instead of a Broker and wrong arguments reject', async (t) => {
   const suite = await loadSuite('broker');

@@ -70,55 +70,49 @@ t.test('a case passes, fails or is skipped; results are in order, with their tra
   t.match(broken, { id: 'a/broken', verdict: 'fail', message: 'the connection broke' });
 });
 
-t.test(
-  'a case that takes too long fails, whether it stops on its signal or not, and the next one runs',
-  async (t) => {
-    const all = await results(
-      [
-        bound('late/stops', (_, signal) => never(signal)),
-        bound('late/ignores', () => new Promise(() => {})),
-        bound('late/patient', async () => {}, { timeoutMs: 60_000 }),
-      ],
-      { timeoutMs: 20 },
-    );
-    t.same(
-      all.map(({ verdict, message }) => ({ verdict, message })),
-      [
-        { verdict: 'fail', message: 'no verdict within 20 ms' },
-        { verdict: 'fail', message: 'no verdict within 20 ms' },
-        { verdict: 'pass', message: undefined },
-      ],
-    );
-  },
-);
+t.test('a case that takes too long fails, with or without its signal, and the next one runs', async (t) => {
+  const all = await results(
+    [
+      bound('late/stops', (_, signal) => never(signal)),
+      bound('late/ignores', () => new Promise(() => {})),
+      bound('late/patient', async () => {}, { timeoutMs: 60_000 }),
+    ],
+    { timeoutMs: 20 },
+  );
+  t.same(
+    all.map(({ verdict, message }) => ({ verdict, message })),
+    [
+      { verdict: 'fail', message: 'no verdict within 20 ms' },
+      { verdict: 'fail', message: 'no verdict within 20 ms' },
+      { verdict: 'pass', message: undefined },
+    ],
+  );
+});
 
-t.test(
-  'a silent peer costs one time-out, or two if it has answered before; the rest is skipped',
-  async (t) => {
-    const silent = (id: string) =>
-      bound(id, (transcript, signal) => {
-        transcript.note('connected');
-        return never(signal);
-      });
-    const speaks = bound('a/speaks', async (transcript) => {
-      // A dialogue that is not in the report.
-      new Transcript(transcript).received(Buffer.from('200\n'));
+t.test('a silent peer costs one time-out, two if it has answered; the rest is skipped', async (t) => {
+  const silent = (id: string) =>
+    bound(id, (transcript, signal) => {
+      transcript.note('connected');
+      return never(signal);
     });
-    const verdicts = async (...cases: readonly BoundCase[]) =>
-      (await results(cases, { timeoutMs: 20 })).map(({ id, verdict }) => `${id} ${verdict}`);
-    t.same(await verdicts(silent('a/first'), speaks), ['a/first fail', 'a/speaks skip']);
-    t.same(await verdicts(speaks, silent('a/one'), speaks, silent('a/two'), silent('a/three'), speaks), [
-      'a/speaks pass',
-      'a/one fail',
-      'a/speaks pass',
-      'a/two fail',
-      'a/three fail',
-      'a/speaks skip',
-    ]);
-    const [, skipped] = await results([silent('a/first'), speaks], { timeoutMs: 20 });
-    t.match(skipped, { rules: ['TEST-1'], message: 'the peer sent nothing in a/first', transcript: [] });
-  },
-);
+  const speaks = bound('a/speaks', async (transcript) => {
+    // A dialogue that is not in the report.
+    new Transcript(transcript).received(Buffer.from('200\n'));
+  });
+  const verdicts = async (...cases: readonly BoundCase[]) =>
+    (await results(cases, { timeoutMs: 20 })).map(({ id, verdict }) => `${id} ${verdict}`);
+  t.same(await verdicts(silent('a/first'), speaks), ['a/first fail', 'a/speaks skip']);
+  t.same(await verdicts(speaks, silent('a/one'), speaks, silent('a/two'), silent('a/three'), speaks), [
+    'a/speaks pass',
+    'a/one fail',
+    'a/speaks pass',
+    'a/two fail',
+    'a/three fail',
+    'a/speaks skip',
+  ]);
+  const [, skipped] = await results([silent('a/first'), speaks], { timeoutMs: 20 });
+  t.match(skipped, { rules: ['TEST-1'], message: 'the peer sent nothing in a/first', transcript: [] });
+});
 
 t.test('a defect of the kit is thrown and not counted against the peer', async (t) => {
   const wrong = bound('a/defect', async () => {
@@ -382,26 +376,23 @@ t.test('`harvest conformance gatherd` sets its exit status and writes reports', 
   t.match(bad.stdout, '&lt; 000 - HELLO 1.8\\n', 'the received line is in the report');
 });
 
-t.test(
-  '`harvest conformance` exits with 2 on wrong usage, with 3 if the server is absent or refuses (GATHERD-3.10)',
-  async (t) => {
-    const refused = `127.0.0.1:${await simpleGatherd(t, { greeting: '999 - Access denied' })}`;
-    const outcomes = await Promise.all([
-      cli('conformance'),
-      cli('conformance', 'gatherd', 'localhost', '--only', 'unknown'),
-      cli('conformance', 'gatherd', '127.0.0.1:1'),
-      cli('conformance', 'gatherd', refused),
-    ]);
-    t.same(
-      outcomes.map(({ code }) => code),
-      [2, 2, 3, 3],
-    );
-    for (const { stdout, stderr } of outcomes) {
-      t.equal(stdout, '');
-      t.match(stderr, /^(harvest|conformance): [^\n]+\n$/);
-    }
-  },
-);
+t.test('`harvest conformance` exits with 2 on wrong usage, 3 without server (GATHERD-3.10)', async (t) => {
+  const refused = `127.0.0.1:${await simpleGatherd(t, { greeting: '999 - Access denied' })}`;
+  const outcomes = await Promise.all([
+    cli('conformance'),
+    cli('conformance', 'gatherd', 'localhost', '--only', 'unknown'),
+    cli('conformance', 'gatherd', '127.0.0.1:1'),
+    cli('conformance', 'gatherd', refused),
+  ]);
+  t.same(
+    outcomes.map(({ code }) => code),
+    [2, 2, 3, 3],
+  );
+  for (const { stdout, stderr } of outcomes) {
+    t.equal(stdout, '');
+    t.match(stderr, /^(harvest|conformance): [^\n]+\n$/);
+  }
+});
 
 t.test('`harvest conformance --list` lists suites and cases', async (t) => {
   const suites = await cli('conformance', '--list');

@@ -12,20 +12,17 @@ t.test('our own gatherd passes every case, and no case is skipped', async (t) =>
   t.equal(results.length, cases.length);
 });
 
-t.test(
-  'an independent gatherd passes too; only cases about features that it lacks are skipped',
-  async (t) => {
-    const results = await runGatherdCases(await simpleGatherd(t));
-    const failed = results.filter(({ verdict }) => verdict === 'fail');
-    t.same(
-      failed.map(({ id, message }) => ({ id, message })),
-      [],
-    );
-    const skipped = results.filter(({ verdict }) => verdict === 'skip').map(({ id }) => id);
-    t.same(
-      skipped.filter((id) => !id.startsWith('changes/')),
-      [],
-    );
-    t.ok(skipped.length > 0);
-  },
-);
+t.test('an independent gatherd passes; what it lacks is skipped', async (t) => {
+  const results = await runGatherdCases(await simpleGatherd(t));
+  const failed = results.filter(({ verdict }) => verdict === 'fail');
+  t.same(
+    failed.map(({ id, message }) => ({ id, message })),
+    [],
+  );
+  const skipped = results.filter(({ verdict }) => verdict === 'skip').map(({ id }) => id);
+  t.same(
+    skipped.filter((id) => !id.startsWith('changes/')),
+    [],
+  );
+  t.ok(skipped.length > 0);
+});

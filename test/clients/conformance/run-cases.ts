@@ -1,15 +1,17 @@
 // Runs conformance cases of peers, on machines that may be busy.
+import type { Test } from 'tap';
 import {
   type CaseResult,
   loadSuite,
   type PreparedSuite,
   runSuite,
 } from '../../../clients/conformance/index.js';
+import { cli } from '../../helpers/cli.js';
 
 /** Milliseconds for a case that passes: no case of a correct peer comes near it. */
 export const PATIENCE_MS = 60_000;
 /** The same limit for `harvest conformance`. */
-export const PATIENTLY = ['--timeout', String(PATIENCE_MS / 1000)];
+const PATIENTLY = ['--timeout', String(PATIENCE_MS / 1000)];
 /** Milliseconds for a case of a peer with defects, one limit after the other: a silent peer costs the first, a busy machine gets more. */
 const LIMITS_MS = [2_000, 10_000, PATIENCE_MS];
 
@@ -52,4 +54,17 @@ export async function failuresOf(
     if (failed.join() === expected.join()) break;
   }
   return failed;
+}
+
+/** Runs `harvest conformance` with a client as a program; all of its cases that are not skipped must pass. Returns its output. */
+export async function programPasses(
+  t: Test,
+  suite: string,
+  only: readonly string[],
+  command: readonly string[],
+): Promise<string> {
+  const selected = only.flatMap((pattern) => ['--only', pattern]);
+  const found = await cli('conformance', suite, '--strict', ...PATIENTLY, ...selected, ...command);
+  t.equal(found.code, 0, found.stdout + found.stderr);
+  return found.stdout;
 }

@@ -1,7 +1,7 @@
 // A Broker that answers queries, independent of the kit's code, for the tests of the conformance suite.
-import { once } from 'node:events';
-import { createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { Test } from 'tap';
+import { tcpServer } from '../../helpers/tcp-server.js';
 import type { Page } from './broker-reference.js';
 
 /** The flags of a message that this Broker supports. */
@@ -84,16 +84,12 @@ function execute(password: string, command: string): string {
 }
 
 /** Serves the pages on a free port of loopback until the test ends. */
-export async function simpleBroker(
+export function simpleBroker(
   t: Test,
   pages: readonly Page[],
   greeting = '200 - Simple Broker 1\n',
 ): Promise<number> {
-  const sockets = new Set<Socket>();
-  const server = createServer({ allowHalfOpen: true }, (socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-    socket.on('error', () => socket.destroy());
+  const serve = (socket: Socket) => {
     let input = '';
     let isAnswered = false;
     const answer = (message: string) => {
@@ -110,15 +106,8 @@ export async function simpleBroker(
     socket.on('end', () => {
       if (!isAnswered) answer(input);
     });
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  const address = server.address();
-  return address === null || typeof address === 'string' ? 0 : address.port;
+  };
+  return tcpServer(t, serve, { allowHalfOpen: true });
 }
 
 /** The message is malformed. */

@@ -1,9 +1,9 @@
 // A Broker with bulk transfers, independent of the kit's code, for the tests of the conformance suite.
-import { once } from 'node:events';
-import { createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import type { Test } from 'tap';
+import { tcpServer } from '../../helpers/tcp-server.js';
 
 /** An object of the simple Broker. */
 interface Item {
@@ -124,22 +124,8 @@ function dataOf(found: readonly Item[], since: number): [data: string, objects: 
 }
 
 /** Listens on a free port of loopback until the test ends. */
-export async function simpleBulk(t: Test, behavior: BulkBehavior = {}): Promise<number> {
-  const sockets = new Set<Socket>();
-  const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-    socket.on('error', () => socket.destroy());
-    serve(socket, behavior);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  const address = server.address();
-  return address === null || typeof address === 'string' ? 0 : address.port;
+export function simpleBulk(t: Test, behavior: BulkBehavior = {}): Promise<number> {
+  return tcpServer(t, (socket) => serve(socket, behavior), { allowHalfOpen: true, noDelay: true });
 }
 
 function serve(socket: Socket, behavior: BulkBehavior): void {

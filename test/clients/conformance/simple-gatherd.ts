@@ -1,8 +1,8 @@
 // A gatherd independent of the kit's code, for the tests of the conformance suite.
-import { once } from 'node:events';
-import { createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { Test } from 'tap';
+import { tcpServer } from '../../helpers/tcp-server.js';
 import { ENTRIES, type Entry } from './gatherd-reference.js';
 
 /** What tests change of the gatherd. */
@@ -22,12 +22,8 @@ interface Session extends Required<GatherdBehavior> {
 const MAX_LINE = 8192;
 
 /** Listens on a free port of loopback until the test ends. */
-export async function simpleGatherd(t: Test, behavior: GatherdBehavior = {}): Promise<number> {
-  const sockets = new Set<Socket>();
-  const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
-    socket.on('close', () => sockets.delete(socket));
+export function simpleGatherd(t: Test, behavior: GatherdBehavior = {}): Promise<number> {
+  const onConnection = (socket: Socket) => {
     socket.on('end', () => socket.end());
     serve(socket, {
       greeting: '000 - HELLO 1.8 simple.example.org',
@@ -36,16 +32,8 @@ export async function simpleGatherd(t: Test, behavior: GatherdBehavior = {}): Pr
       compressed: false,
       ...behavior,
     });
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => {
-    server.close();
-    for (const socket of sockets) socket.destroy();
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no address');
-  return address.port;
+  };
+  return tcpServer(t, onConnection, { allowHalfOpen: true, noDelay: true });
 }
 
 function serve(socket: Socket, session: Session): void {

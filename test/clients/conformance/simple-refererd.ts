@@ -1,6 +1,5 @@
 // A small References Server over the fixture of C-01, for the tests of the conformance suite.
-import { once } from 'node:events';
-import { createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { Test } from 'tap';
 import {
   chooseProtocol,
@@ -10,6 +9,7 @@ import {
   type ReplyWriter,
   SstpServerSession,
 } from '../../../protocols/sstp/index.js';
+import { tcpServer } from '../../helpers/tcp-server.js';
 
 /** What tests change of the server. */
 interface RefererdBehavior {
@@ -53,23 +53,8 @@ function links({ kind, id, name }: LinkRequest): readonly number[] | undefined {
 }
 
 /** Listens on a free port of loopback until the test ends. */
-export async function simpleRefererd(t: Test, behavior: RefererdBehavior = {}): Promise<number> {
-  const sockets = new Set<Socket>();
-  const server = createServer({ allowHalfOpen: true }, (socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
-    socket.on('close', () => sockets.delete(socket));
-    serve(socket, behavior);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
+export function simpleRefererd(t: Test, behavior: RefererdBehavior = {}): Promise<number> {
+  return tcpServer(t, (socket) => serve(socket, behavior), { allowHalfOpen: true });
 }
 
 function serve(socket: Socket, behavior: RefererdBehavior): void {

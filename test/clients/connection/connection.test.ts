@@ -1,28 +1,17 @@
 // Tests Connection and exchange over real sockets: time-outs, aborts, back-pressure, half close, reset.
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
 import { Connection, type ConnectionOptions, exchange } from '../../../clients/connection/index.js';
 import { ConnectionError } from '../../../protocols/errors.js';
 import { freePort } from '../../helpers/daemon.js';
 import { ManualClock, nextTurn, timerOf, until } from '../../helpers/manual-clock.js';
+import { tcpServer } from '../../helpers/tcp-server.js';
 
 /** A TCP server on a free port; its side of each connection goes to `serve`. */
 async function listen(t: Test, serve: (socket: Socket) => void): Promise<ConnectionOptions> {
-  const sockets = new Set<Socket>();
-  const server = createServer({ allowHalfOpen: true }, (socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
-    serve(socket);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
+  const port = await tcpServer(t, serve, { allowHalfOpen: true });
   return { host: '127.0.0.1', port, connectTimeoutMs: 5000, idleTimeoutMs: 5000 };
 }
 
@@ -201,30 +190,23 @@ t.test('a write waits while the peer does not read; an abort and the time-out en
   t.ok(connection.timedOut);
 });
 
-t.test(
-  'idle time-out: a read that waits too long ends the connection; time between reads does not count',
-  async (t) => {
-    const options = await listen(t, (socket) => socket.write(HELLO));
-    const clock = new ManualClock();
-    await using connection = await Connection.open({ ...options, idleTimeoutMs: 30, clock });
-    await until(() => connection.bytesRead === HELLO.length);
-    clock.advance(60);
-    t.equal((await connection.read())?.length, HELLO.length);
-    const late = connection.read();
-    clock.advance(30);
-    await t.rejects(late, {
-      code: 'ERR_CONNECTION',
-      message: `127.0.0.1:${options.port}: nothing received for 30 ms`,
-    });
-    t.ok(connection.closed);
-    t.notOk(connection.lost, 'a time-out is not a lost connection');
-    await t.rejects(
-      connection.read(),
-      { message: /nothing received/ },
-      'later reads reject with the same reason',
-    );
-  },
-);
+t.test('idle time-out: a read that waits too long ends the connection, other time does not', async (t) => {
+  const options = await listen(t, (socket) => socket.write(HELLO));
+  const clock = new ManualClock();
+  await using connection = await Connection.open({ ...options, idleTimeoutMs: 30, clock });
+  await until(() => connection.bytesRead === HELLO.length);
+  clock.advance(60);
+  t.equal((await connection.read())?.length, HELLO.length);
+  const late = connection.read();
+  clock.advance(30);
+  await t.rejects(late, {
+    code: 'ERR_CONNECTION',
+    message: `127.0.0.1:${options.port}: nothing received for 30 ms`,
+  });
+  t.ok(connection.closed);
+  t.notOk(connection.lost, 'a time-out is not a lost connection');
+  await t.rejects(connection.read(), { message: /nothing received/ }, 'later reads reject with that reason');
+});
 
 t.test('a reset by the peer rejects the read after the received data', async (t) => {
   let server: Socket | undefined;
@@ -275,29 +257,26 @@ t.test('destroy, reset and close reject pending reads', async (t) => {
   t.same(ends, ['end', 'end', 'reset']);
 });
 
-t.test(
-  'exchange sends a request and yields the reply; an abort between chunks closes the connection',
-  async (t) => {
-    const closed: string[] = [];
-    const options = await listen(t, (socket) => {
-      socket.on('close', () => closed.push('closed'));
-      socket.on('end', () => socket.end());
-      socket.once('data', (request: Buffer) => {
-        socket.write(`reply to ${request.toString()}`);
-        if (request.toString() === 'short') socket.end();
-      });
+t.test('exchange yields the reply; an abort between chunks closes the connection', async (t) => {
+  const closed: string[] = [];
+  const options = await listen(t, (socket) => {
+    socket.on('close', () => closed.push('closed'));
+    socket.on('end', () => socket.end());
+    socket.once('data', (request: Buffer) => {
+      socket.write(`reply to ${request.toString()}`);
+      if (request.toString() === 'short') socket.end();
     });
-    const reply: Uint8Array[] = [];
-    for await (const chunk of exchange(Buffer.from('short'), options)) reply.push(chunk);
-    t.equal(Buffer.concat(reply).toString(), 'reply to short');
-    const abort = new AbortController();
-    const chunks = exchange(Buffer.from('long'), { ...options, signal: abort.signal });
-    t.notOk((await chunks.next()).done);
-    abort.abort(new Error('enough'));
-    while (closed.length < 2) await nextTurn();
-    await t.rejects(chunks.next(), { message: 'enough' });
-    for await (const _ of exchange(Buffer.from('long'), options)) break;
-    while (closed.length < 3) await nextTurn();
-    t.equal(closed.length, 3, 'leaving the loop closes the connection');
-  },
-);
+  });
+  const reply: Uint8Array[] = [];
+  for await (const chunk of exchange(Buffer.from('short'), options)) reply.push(chunk);
+  t.equal(Buffer.concat(reply).toString(), 'reply to short');
+  const abort = new AbortController();
+  const chunks = exchange(Buffer.from('long'), { ...options, signal: abort.signal });
+  t.notOk((await chunks.next()).done);
+  abort.abort(new Error('enough'));
+  while (closed.length < 2) await nextTurn();
+  await t.rejects(chunks.next(), { message: 'enough' });
+  for await (const _ of exchange(Buffer.from('long'), options)) break;
+  while (closed.length < 3) await nextTurn();
+  t.equal(closed.length, 3, 'leaving the loop closes the connection');
+});

@@ -52,7 +52,7 @@ t.test('G-93, G-94: the environment sets the time to live and the size', (t) => 
   t.match(
     cacheSettings({ GATHERER_CACHE_TTL: '999999999' }),
     { ttl: 604_800 },
-    'the variable can only shorten the time to live',
+    'it only shortens the time to live',
   );
   t.match(cacheSettings({ HARVEST_MAX_LOCAL_CACHE: '65535' }), { maxBytes: 65_535 * MEGABYTE });
   t.match(cacheSettings({ HARVEST_MAX_LOCAL_CACHE: '10485760' }), { maxBytes: 10_485_760 });
@@ -111,44 +111,41 @@ t.test('G-90: a damaged entry is ignored and removed', async (t) => {
   }
 });
 
-t.test(
-  'G-94: the least recently used entries are evicted; purge also removes abandoned files, and nothing else',
-  async (t) => {
-    const directory = await temporaryDirectory(t);
-    const cache = await DiskCache.open(directory, { maxBytes: 320_000 });
-    const url = (n: number) => `http://h.example/${n}`;
-    for (let n = 0; n < 10; n++) {
-      await cache.put(page(url(n), Buffer.alloc(20_000, n)));
-      // The clock may give two puts the same time.
-      for (const file of entryFiles(directory)) {
-        const { atimeMs, mtimeMs } = statSync(file);
-        if (Date.now() - atimeMs < 60_000)
-          utimesSync(file, (Date.now() - 3_600_000 + n * 1000) / 1000, mtimeMs / 1000);
-      }
+t.test('G-94: the least recently used entries are evicted; purge removes abandoned files', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const cache = await DiskCache.open(directory, { maxBytes: 320_000 });
+  const url = (n: number) => `http://h.example/${n}`;
+  for (let n = 0; n < 10; n++) {
+    await cache.put(page(url(n), Buffer.alloc(20_000, n)));
+    // The clock may give two puts the same time.
+    for (const file of entryFiles(directory)) {
+      const { atimeMs, mtimeMs } = statSync(file);
+      if (Date.now() - atimeMs < 60_000)
+        utimesSync(file, (Date.now() - 3_600_000 + n * 1000) / 1000, mtimeMs / 1000);
     }
-    t.ok(await cache.get(url(0)), 'the first entry is used');
-    const abandoned = join(directory, 'tmp', `1-${'0'.repeat(16)}`);
-    writeFileSync(abandoned, 'x');
-    for (let n = 10; n < 40; n++) {
-      await cache.put(page(url(n), Buffer.alloc(20_000, n)));
-      t.ok((await cache.size()).bytes <= 320_000);
-      t.ok(await cache.get(url(0)), 'a used entry is kept');
-    }
-    t.notOk(await cache.get(url(1)), 'the least recently used entry is evicted');
-    t.notOk(
-      await cache.put(page(url(99), Buffer.alloc(200_000))),
-      'a document that would evict most others is not stored',
-    );
-    t.ok(existsSync(abandoned), 'an abandoned file is kept for an hour');
-    writeFileSync(join(directory, 'mine.txt'), 'x');
-    mkdirSync(join(directory, 'ab'), { recursive: true });
-    writeFileSync(join(directory, 'ab', 'mine too'), 'x');
-    t.ok((await cache.purge()) > 5);
-    t.strictSame(await cache.size(), { entries: 0, bytes: 0 });
-    t.notOk(existsSync(abandoned));
-    t.ok(existsSync(join(directory, 'mine.txt')) && existsSync(join(directory, 'ab', 'mine too')));
-  },
-);
+  }
+  t.ok(await cache.get(url(0)), 'the first entry is used');
+  const abandoned = join(directory, 'tmp', `1-${'0'.repeat(16)}`);
+  writeFileSync(abandoned, 'x');
+  for (let n = 10; n < 40; n++) {
+    await cache.put(page(url(n), Buffer.alloc(20_000, n)));
+    t.ok((await cache.size()).bytes <= 320_000);
+    t.ok(await cache.get(url(0)), 'a used entry is kept');
+  }
+  t.notOk(await cache.get(url(1)), 'the least recently used entry is evicted');
+  t.notOk(
+    await cache.put(page(url(99), Buffer.alloc(200_000))),
+    'a document that would evict most others is not stored',
+  );
+  t.ok(existsSync(abandoned), 'an abandoned file is kept for an hour');
+  writeFileSync(join(directory, 'mine.txt'), 'x');
+  mkdirSync(join(directory, 'ab'), { recursive: true });
+  writeFileSync(join(directory, 'ab', 'mine too'), 'x');
+  t.ok((await cache.purge()) > 5);
+  t.strictSame(await cache.size(), { entries: 0, bytes: 0 });
+  t.notOk(existsSync(abandoned));
+  t.ok(existsSync(join(directory, 'mine.txt')) && existsSync(join(directory, 'ab', 'mine too')));
+});
 
 const WRITER = `
 import { DiskCache } from ${JSON.stringify(new URL('../../../clients/fetch/cache/disk-cache.js', import.meta.url).href)};

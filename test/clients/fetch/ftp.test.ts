@@ -93,174 +93,152 @@ t.test('G-55, G-81: an FTP URL gives address, login, path and type of transfer',
   t.match(parseFtpUrl('ftp://h/'), { path: '', isDirectory: true });
   t.match(parseFtpUrl('ftp://h/a;type=a'), { path: 'a', isText: true });
   t.match(parseFtpUrl('ftp://h/a;type=d'), { path: 'a', isDirectory: true });
-  t.match(
-    parseFtpUrl('ftp://h/a%0d%0aDELE%20b'),
-    { path: undefined },
-    'a line end cannot begin a second command',
-  );
+  t.match(parseFtpUrl('ftp://h/a%0d%0aDELE%20b'), { path: undefined }, 'a line end begins no second command');
   t.throws(() => parseFtpUrl('ftp://a%0ab@h/'), { code: 'ERR_USAGE' });
   t.end();
 });
 
-t.test(
-  'G-83, G-88, G-106: files and their times are fetched over one kept connection, with a login',
-  async (t) => {
-    const log: string[] = [];
-    const { port, connections } = await fakeFtp(t, {
-      log,
-      transfers: {
-        'RETR /home/a b\xfc': sendText('hello'),
-        'RETR /etc/x': sendText('abs'),
-        'RETR /home/t': sendText('text'),
+t.test('G-83, G-88, G-106: files and times over one kept connection, with a login', async (t) => {
+  const log: string[] = [];
+  const { port, connections } = await fakeFtp(t, {
+    log,
+    transfers: {
+      'RETR /home/a b\xfc': sendText('hello'),
+      'RETR /etc/x': sendText('abs'),
+      'RETR /home/t': sendText('text'),
+    },
+    answers: { 'MDTM /home/a b\xfc': '213 19941106084937\r\n', 'SIZE /home/a b\xfc': '213 5\r\n' },
+  });
+  const get = fetcherFor(t, port, { from: 'me@h.example' });
+  t.match(await get('a%20b%FC'), {
+    status: 200,
+    lastModified: 784_111_777,
+    body: Buffer.from('hello'),
+    truncated: false,
+    remoteAddress: '127.0.0.1',
+    local: false,
+  });
+  t.match(await get('a%20b%FC', { headers: { lastModified: 784_111_777 } }), { status: 304 });
+  t.equal(textOf((await get('%2Fetc/x')).body), 'abs');
+  t.equal(textOf((await get('t;type=a')).body), 'text');
+  t.match(await get('none'), { status: 404, headers: { 'ftp-reply': '550 no' } });
+  t.match(await get('a%0d%0ab'), { status: 404 });
+  t.equal(connections(), 1);
+  t.strictSame(log.slice(0, 2), ['USER anonymous', 'PASS me@h.example']);
+  t.ok(log.includes('TYPE A') && log.lastIndexOf('TYPE I') > log.indexOf('TYPE A'));
+  const withLogin = fetcherFor(t, port, {
+    ftpAuth: [{ host: '127.0.0.1', port, user: 'joe', password: 's3' }],
+  });
+  await withLogin('none');
+  t.strictSame(
+    log.slice(-20).filter((line) => /^(USER|PASS)/.test(line)),
+    ['USER joe', 'PASS s3'],
+  );
+});
+
+t.test('G-26, G-83: a directory lists entries without links up; a refused login is 401', async (t) => {
+  const listing =
+    'total 3\r\n' +
+    'drwxr-xr-x    2 0   0   4096 Nov 06  1994 sub dir\r\n' +
+    '-rw-r--r--    1 0   0      5 Nov 06  1994 \xc3\xbcber\r\n' +
+    'lrwxrwxrwx    1 0   0      1 Nov 06  1994 loop -> .\r\n' +
+    'lrwxrwxrwx    1 0   0      5 Nov 06  1994 up -> ../..\r\n' +
+    'lrwxrwxrwx    1 0   0      3 Nov 06  1994 link -> sub\r\n' +
+    'drwxr-xr-x    2 0   0   4096 Nov 06  1994 ..\r\n';
+  const { port } = await fakeFtp(t, {
+    transfers: { 'LIST /home': sendText(listing), 'LIST /home/pub': sendText(listing) },
+    answers: { 'PASS bad': '530 no such user\r\n', 'PASS full': '421 too many users\r\n' },
+  });
+  const get = fetcherFor(t, port);
+  const entries = ['link', 'sub dir/', 'über'];
+  t.match(await get(''), { status: 200, contentType: DIRECTORY_TYPE, entries, truncated: false });
+  t.strictSame((await get('pub/')).entries, entries);
+  t.strictSame((await get('pub')).entries, entries, 'a directory without a slash is listed too');
+  t.match(await get('nowhere/'), { status: 404 });
+  const fetcher = new FtpFetcher();
+  t.teardown(() => fetcher.close());
+  t.match(await fetcher.fetch({ url: `ftp://joe:bad@127.0.0.1:${port}/` }), { status: 401 });
+  await t.rejects(fetcher.fetch({ url: `ftp://joe:full@127.0.0.1:${port}/` }), { code: 'ERR_CONNECTION' });
+  t.match(await fetcherFor(t, port, { maxEntries: 2 })(''), { truncated: true });
+});
+
+t.test('G-85, G-86, G-88: a bad FTP server ends one retrieval, not the fetcher', async (t) => {
+  const sent = { bytes: 0 };
+  let hasClosed = false;
+  const { port, connections } = await fakeFtp(t, {
+    transfers: {
+      'RETR /home/short': sendText('abc'),
+      'RETR /home/unconfirmed': (data) => data.end('abc'),
+      'RETR /home/reset': (data) => data.write('abc', () => data.resetAndDestroy()),
+      'RETR /home/silent': (data) => data.write('abc'),
+      'RETR /home/endless': (data) => sendForever(data, Buffer.alloc(65_536, 97), sent),
+      'RETR /home/gone': (_, control) => control.destroy(),
+      'RETR /home/good': sendText('good'),
+      'RETR /home/once': (data, control) => {
+        if (hasClosed) sendText('x')(data, control);
+        else control.destroy();
+        hasClosed = true;
       },
-      answers: { 'MDTM /home/a b\xfc': '213 19941106084937\r\n', 'SIZE /home/a b\xfc': '213 5\r\n' },
-    });
-    const get = fetcherFor(t, port, { from: 'me@h.example' });
-    t.match(await get('a%20b%FC'), {
-      status: 200,
-      lastModified: 784_111_777,
-      body: Buffer.from('hello'),
-      truncated: false,
-      remoteAddress: '127.0.0.1',
-      local: false,
-    });
-    t.match(await get('a%20b%FC', { headers: { lastModified: 784_111_777 } }), { status: 304 });
-    t.equal(textOf((await get('%2Fetc/x')).body), 'abs');
-    t.equal(textOf((await get('t;type=a')).body), 'text');
-    t.match(await get('none'), { status: 404, headers: { 'ftp-reply': '550 no' } });
-    t.match(await get('a%0d%0ab'), { status: 404 });
-    t.equal(connections(), 1);
-    t.strictSame(log.slice(0, 2), ['USER anonymous', 'PASS me@h.example']);
-    t.ok(log.includes('TYPE A') && log.lastIndexOf('TYPE I') > log.indexOf('TYPE A'));
-    const withLogin = fetcherFor(t, port, {
-      ftpAuth: [{ host: '127.0.0.1', port, user: 'joe', password: 's3' }],
-    });
-    await withLogin('none');
-    t.strictSame(
-      log.slice(-20).filter((line) => /^(USER|PASS)/.test(line)),
-      ['USER joe', 'PASS s3'],
-    );
-  },
-);
+      'LIST /home/half': (data) => data.write('-rw-r--r--    1 0   0      5 Nov 06  1994 na'),
+      'LIST /home/endless': (data) => sendForever(data, Buffer.alloc(65_536, 97), sent),
+      'LIST /home/odd': sendText('this is no listing at all\r\n'),
+    },
+    answers: { 'SIZE /home/short': '213 5000\r\n', 'SIZE /home/good': '213 nonsense\r\n' },
+  });
+  const get = fetcherFor(t, port);
+  await t.rejects(get('short'), { code: 'ERR_CONNECTION', message: /only 3 of 5000 bytes/ });
+  await t.rejects(get('unconfirmed', { timeoutMs: 80 }), {
+    code: 'ERR_CONNECTION',
+    message: /nothing received for 80 ms/,
+  });
+  await t.rejects(get('reset', { timeoutMs: 2000 }), { code: 'ERR_CONNECTION' });
+  await t.rejects(get('silent', { timeoutMs: 80 }), {
+    code: 'ERR_CONNECTION',
+    message: /nothing received for 80 ms/,
+  });
+  await t.rejects(get('gone'), { code: 'ERR_CONNECTION' });
+  await t.rejects(get('half/', { timeoutMs: 80 }), { code: 'ERR_CONNECTION' }, 'half a listing is an error');
+  await t.rejects(get('odd/'), { code: 'ERR_CONNECTION' });
+  const endless = await get('endless', { maxBytes: 1_000_000 });
+  t.ok(endless.truncated && endless.body.length === 1_000_000);
+  t.ok(sent.bytes < 50_000_000);
+  await t.rejects(get('endless/'), { code: 'ERR_CONNECTION' }, 'a listing has its own limit');
+  t.equal(textOf((await get('good')).body), 'good', 'the fetcher still works');
 
-t.test(
-  'G-26, G-83: a directory lists its entries, without links that lead up; a refused login is 401',
-  async (t) => {
-    const listing =
-      'total 3\r\n' +
-      'drwxr-xr-x    2 0   0   4096 Nov 06  1994 sub dir\r\n' +
-      '-rw-r--r--    1 0   0      5 Nov 06  1994 \xc3\xbcber\r\n' +
-      'lrwxrwxrwx    1 0   0      1 Nov 06  1994 loop -> .\r\n' +
-      'lrwxrwxrwx    1 0   0      5 Nov 06  1994 up -> ../..\r\n' +
-      'lrwxrwxrwx    1 0   0      3 Nov 06  1994 link -> sub\r\n' +
-      'drwxr-xr-x    2 0   0   4096 Nov 06  1994 ..\r\n';
-    const { port } = await fakeFtp(t, {
-      transfers: { 'LIST /home': sendText(listing), 'LIST /home/pub': sendText(listing) },
-      answers: { 'PASS bad': '530 no such user\r\n', 'PASS full': '421 too many users\r\n' },
-    });
-    const get = fetcherFor(t, port);
-    const entries = ['link', 'sub dir/', 'über'];
-    t.match(await get(''), { status: 200, contentType: DIRECTORY_TYPE, entries, truncated: false });
-    t.strictSame((await get('pub/')).entries, entries);
-    t.strictSame((await get('pub')).entries, entries, 'a directory without a slash is listed too');
-    t.match(await get('nowhere/'), { status: 404 });
-    const fetcher = new FtpFetcher();
-    t.teardown(() => fetcher.close());
-    t.match(await fetcher.fetch({ url: `ftp://joe:bad@127.0.0.1:${port}/` }), { status: 401 });
-    await t.rejects(fetcher.fetch({ url: `ftp://joe:full@127.0.0.1:${port}/` }), { code: 'ERR_CONNECTION' });
-    t.match(await fetcherFor(t, port, { maxEntries: 2 })(''), { truncated: true });
-  },
-);
+  const before = connections();
+  t.equal(textOf((await get('once')).body), 'x', 'a kept connection that the server closed is replaced');
+  t.equal(connections(), before + 1);
 
-t.test(
-  'G-85, G-86, G-88: wrong data, disconnects, silence and endless data of an FTP server end one retrieval, not the fetcher',
-  async (t) => {
-    const sent = { bytes: 0 };
-    let hasClosed = false;
-    const { port, connections } = await fakeFtp(t, {
-      transfers: {
-        'RETR /home/short': sendText('abc'),
-        'RETR /home/unconfirmed': (data) => data.end('abc'),
-        'RETR /home/reset': (data) => data.write('abc', () => data.resetAndDestroy()),
-        'RETR /home/silent': (data) => data.write('abc'),
-        'RETR /home/endless': (data) => sendForever(data, Buffer.alloc(65_536, 97), sent),
-        'RETR /home/gone': (_, control) => control.destroy(),
-        'RETR /home/good': sendText('good'),
-        'RETR /home/once': (data, control) => {
-          if (hasClosed) sendText('x')(data, control);
-          else control.destroy();
-          hasClosed = true;
-        },
-        'LIST /home/half': (data) => data.write('-rw-r--r--    1 0   0      5 Nov 06  1994 na'),
-        'LIST /home/endless': (data) => sendForever(data, Buffer.alloc(65_536, 97), sent),
-        'LIST /home/odd': sendText('this is no listing at all\r\n'),
-      },
-      answers: { 'SIZE /home/short': '213 5000\r\n', 'SIZE /home/good': '213 nonsense\r\n' },
-    });
-    const get = fetcherFor(t, port);
-    await t.rejects(get('short'), { code: 'ERR_CONNECTION', message: /only 3 of 5000 bytes/ });
-    await t.rejects(get('unconfirmed', { timeoutMs: 80 }), {
-      code: 'ERR_CONNECTION',
-      message: /nothing received for 80 ms/,
-    });
-    await t.rejects(get('reset', { timeoutMs: 2000 }), { code: 'ERR_CONNECTION' });
-    await t.rejects(get('silent', { timeoutMs: 80 }), {
-      code: 'ERR_CONNECTION',
-      message: /nothing received for 80 ms/,
-    });
-    await t.rejects(get('gone'), { code: 'ERR_CONNECTION' });
-    await t.rejects(
-      get('half/', { timeoutMs: 80 }),
-      { code: 'ERR_CONNECTION' },
-      'half a listing is an error',
-    );
-    await t.rejects(get('odd/'), { code: 'ERR_CONNECTION' });
-    const endless = await get('endless', { maxBytes: 1_000_000 });
-    t.ok(endless.truncated && endless.body.length === 1_000_000);
-    t.ok(sent.bytes < 50_000_000);
-    await t.rejects(get('endless/'), { code: 'ERR_CONNECTION' }, 'a listing has its own limit');
-    t.equal(textOf((await get('good')).body), 'good', 'the fetcher still works');
+  const stop = new AbortController();
+  const waiting = get('silent', { signal: stop.signal });
+  const queued = get('good', { signal: stop.signal });
+  stop.abort(new Error('enough'));
+  await t.rejects(waiting, { message: 'enough' });
+  await t.rejects(queued, { message: 'enough' });
+  const clock = new ManualClock();
+  const hasty = fetcherFor(t, port, { maxTransferMs: 60, clock })('silent');
+  await timerOf(clock, 60);
+  clock.advance(60);
+  await t.rejects(hasty, { message: /not done within 60 ms/ });
+  const silent = await scripted(t, () => {});
+  const unanswered = fetcherFor(t, silent.port, { connectTimeoutMs: 60, clock })('x');
+  await timerOf(clock, 60);
+  clock.advance(60);
+  await t.rejects(unanswered, { message: /no connection within 60 ms/ });
+  const endlessGreeting = await scripted(t, (socket) => sendForever(socket, Buffer.alloc(65_536, 97), sent));
+  await t.rejects(fetcherFor(t, endlessGreeting.port)('x'), { code: 'ERR_CONNECTION' });
+});
 
-    const before = connections();
-    t.equal(textOf((await get('once')).body), 'x', 'a kept connection that the server closed is replaced');
-    t.equal(connections(), before + 1);
-
-    const stop = new AbortController();
-    const waiting = get('silent', { signal: stop.signal });
-    const queued = get('good', { signal: stop.signal });
-    stop.abort(new Error('enough'));
-    await t.rejects(waiting, { message: 'enough' });
-    await t.rejects(queued, { message: 'enough' });
-    const clock = new ManualClock();
-    const hasty = fetcherFor(t, port, { maxTransferMs: 60, clock })('silent');
-    await timerOf(clock, 60);
-    clock.advance(60);
-    await t.rejects(hasty, { message: /not done within 60 ms/ });
-    const silent = await scripted(t, () => {});
-    const unanswered = fetcherFor(t, silent.port, { connectTimeoutMs: 60, clock })('x');
-    await timerOf(clock, 60);
-    clock.advance(60);
-    await t.rejects(unanswered, { message: /no connection within 60 ms/ });
-    const endlessGreeting = await scripted(t, (socket) =>
-      sendForever(socket, Buffer.alloc(65_536, 97), sent),
-    );
-    await t.rejects(fetcherFor(t, endlessGreeting.port)('x'), { code: 'ERR_CONNECTION' });
-  },
-);
-
-t.test(
-  'G-174: an FTP request with publicOnly does not connect to this machine, and data connections go to the server only',
-  async (t) => {
-    const { port, connections } = await fakeFtp(t, {});
-    await t.rejects(fetcherFor(t, port)('x', { publicOnly: true }), {
-      code: 'ERR_REFUSED',
-      message: /G-174/,
-    });
-    t.equal(connections(), 0);
-    const bouncing = await fakeFtp(t, {
-      transfers: { 'RETR /home/x': sendText('never') },
-      answers: { EPSV: '502 no\r\n', PASV: '227 ok (192,0,2,1,200,1)\r\n' },
-    });
-    await t.rejects(fetcherFor(t, bouncing.port)('x'), { code: 'ERR_CONNECTION' });
-  },
-);
+t.test('G-174: FTP with publicOnly: not this machine, and data from the server only', async (t) => {
+  const { port, connections } = await fakeFtp(t, {});
+  await t.rejects(fetcherFor(t, port)('x', { publicOnly: true }), {
+    code: 'ERR_REFUSED',
+    message: /G-174/,
+  });
+  t.equal(connections(), 0);
+  const bouncing = await fakeFtp(t, {
+    transfers: { 'RETR /home/x': sendText('never') },
+    answers: { EPSV: '502 no\r\n', PASV: '227 ok (192,0,2,1,200,1)\r\n' },
+  });
+  await t.rejects(fetcherFor(t, bouncing.port)('x'), { code: 'ERR_CONNECTION' });
+});

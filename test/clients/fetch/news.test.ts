@@ -190,60 +190,53 @@ t.test('a group without new articles is unchanged if the server allows NEWNEWS',
   t.equal(news.links?.length, 2, 'the whole list is fetched after a new article');
 });
 
-t.test(
-  'G-85, G-86, G-88: a news server that disconnects, falls silent or never ends gives an error or a cut body',
-  async (t) => {
-    const sent = { bytes: 0 };
-    let broken = false;
-    const { port, connections } = await scripted(t, (socket) =>
-      newsServer(socket, [], (line) => {
-        if (line === 'ARTICLE <silent@h>') return '220 1 <silent@h>\r\nhalf';
-        if (line === 'ARTICLE <half@h>') {
-          socket.end('220 1 <half@h>\r\nhalf');
-          return '';
-        }
-        if (line === 'ARTICLE <once@h>' && !broken) {
-          broken = true;
-          socket.end();
-          return '';
-        }
-        if (line === 'ARTICLE <once@h>') return '220 1 <once@h>\r\nok\r\n.\r\n';
-        if (line === 'ARTICLE <endless@h>') {
-          socket.write('220 1 <endless@h>\r\n');
-          sendForever(socket, Buffer.alloc(65_536, 97), sent);
-          return '';
-        }
-        return line === 'ARTICLE <busy@h>' ? '400 come back later\r\n' : undefined;
-      }),
-    );
-    const get = fetcherFor(t, { newsServer: `127.0.0.1:${port}` });
-    await t.rejects(get('news:silent@h', { timeoutMs: 50 }), {
-      code: 'ERR_CONNECTION',
-      message: /nothing received/,
-    });
-    await t.rejects(get('news:half@h'), { code: 'ERR_CONNECTION', message: /closed the connection/ });
-    await t.rejects(get('news:busy@h'), { code: 'ERR_CONNECTION', message: /400 come back later/ });
-    const endless = await get('news:endless@h', { maxBytes: 1_000_000 });
-    t.ok(endless.truncated && endless.body.length === 1_000_000);
-    t.ok(sent.bytes < 50_000_000);
-    await get('news:m1@h');
-    const before = connections();
-    t.match(
-      await get('news:once@h'),
-      { status: 200 },
-      'a kept connection that the server closed is replaced',
-    );
-    t.equal(connections(), before + 1);
-    const stop = new AbortController();
-    const [first, second] = [get('news:silent@h'), get('news:m1@h', { signal: stop.signal })];
-    stop.abort(new Error('enough'));
-    await t.rejects(second, { message: 'enough' }, 'a queued request is aborted');
-    first.catch(() => undefined);
-    const http = await scripted(t, (socket) => socket.end('HTTP/1.0 400 Bad\r\n'));
-    await t.rejects(get(`news://127.0.0.1:${http.port}/a@b`), { message: /is not an NNTP status line/ });
-    const silent = await scripted(t, () => {});
-    await t.rejects(get(`news://127.0.0.1:${silent.port}/a@b`, { timeoutMs: 50 }), {
-      message: /nothing received/,
-    });
-  },
-);
+t.test('G-85, G-86, G-88: a bad news server gives an error or a cut body', async (t) => {
+  const sent = { bytes: 0 };
+  let broken = false;
+  const { port, connections } = await scripted(t, (socket) =>
+    newsServer(socket, [], (line) => {
+      if (line === 'ARTICLE <silent@h>') return '220 1 <silent@h>\r\nhalf';
+      if (line === 'ARTICLE <half@h>') {
+        socket.end('220 1 <half@h>\r\nhalf');
+        return '';
+      }
+      if (line === 'ARTICLE <once@h>' && !broken) {
+        broken = true;
+        socket.end();
+        return '';
+      }
+      if (line === 'ARTICLE <once@h>') return '220 1 <once@h>\r\nok\r\n.\r\n';
+      if (line === 'ARTICLE <endless@h>') {
+        socket.write('220 1 <endless@h>\r\n');
+        sendForever(socket, Buffer.alloc(65_536, 97), sent);
+        return '';
+      }
+      return line === 'ARTICLE <busy@h>' ? '400 come back later\r\n' : undefined;
+    }),
+  );
+  const get = fetcherFor(t, { newsServer: `127.0.0.1:${port}` });
+  await t.rejects(get('news:silent@h', { timeoutMs: 50 }), {
+    code: 'ERR_CONNECTION',
+    message: /nothing received/,
+  });
+  await t.rejects(get('news:half@h'), { code: 'ERR_CONNECTION', message: /closed the connection/ });
+  await t.rejects(get('news:busy@h'), { code: 'ERR_CONNECTION', message: /400 come back later/ });
+  const endless = await get('news:endless@h', { maxBytes: 1_000_000 });
+  t.ok(endless.truncated && endless.body.length === 1_000_000);
+  t.ok(sent.bytes < 50_000_000);
+  await get('news:m1@h');
+  const before = connections();
+  t.match(await get('news:once@h'), { status: 200 }, 'a kept connection that the server closed is replaced');
+  t.equal(connections(), before + 1);
+  const stop = new AbortController();
+  const [first, second] = [get('news:silent@h'), get('news:m1@h', { signal: stop.signal })];
+  stop.abort(new Error('enough'));
+  await t.rejects(second, { message: 'enough' }, 'a queued request is aborted');
+  first.catch(() => undefined);
+  const http = await scripted(t, (socket) => socket.end('HTTP/1.0 400 Bad\r\n'));
+  await t.rejects(get(`news://127.0.0.1:${http.port}/a@b`), { message: /is not an NNTP status line/ });
+  const silent = await scripted(t, () => {});
+  await t.rejects(get(`news://127.0.0.1:${silent.port}/a@b`, { timeoutMs: 50 }), {
+    message: /nothing received/,
+  });
+});

@@ -1,8 +1,9 @@
 // Servers for the tests of the fetchers: a TCP server that runs a script, and a web site that counts its requests.
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Test } from 'tap';
+import { tcpServer } from '../../helpers/tcp-server.js';
 
 export interface Scripted {
   readonly port: number;
@@ -12,22 +13,12 @@ export interface Scripted {
 
 /** A TCP server on a free loopback port; it and its connections end with the test. */
 export async function scripted(t: Test, serve: (socket: Socket) => void): Promise<Scripted> {
-  const sockets = new Set<Socket>();
   let connections = 0;
-  const server = createServer((socket) => {
+  const port = await tcpServer(t, (socket) => {
     connections += 1;
-    sockets.add(socket);
-    socket.on('error', () => {});
-    socket.on('close', () => sockets.delete(socket));
     serve(socket);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return { port: (server.address() as AddressInfo).port, connections: () => connections };
+  return { port, connections: () => connections };
 }
 
 /** Calls `onLine` for each line (CR LF) that a client sends. */

@@ -62,30 +62,27 @@ function echo(socket: Socket, received: string): void {
     );
 }
 
-t.test(
-  'P-23: concurrent calls on one connection each get their own answer, at most maxInFlight are sent at a time',
-  async (t) => {
-    let mostAtOnce = 0;
-    await using server = await ScriptedServer.start((socket, received) => {
-      mostAtOnce = Math.max(mostAtOnce, [...received.matchAll(/HEADER_URI_ID/g)].length);
-      echo(socket, received);
-    });
-    await using client = await ReferencesClient.connect({
-      host: '127.0.0.1',
-      port: server.port,
-      maxInFlight: 10,
-    });
-    const ids = Array.from({ length: 500 }, (_, i) => i + 1);
-    const replies = await Promise.all(ids.map((id) => client.references({ id })));
-    t.same(
-      replies.map((reply) => reply.ids[0]),
-      ids,
-    );
-    t.equal(client.pending, 0);
-    t.ok(mostAtOnce <= 10, `${mostAtOnce} requests at a time`);
-    t.equal(server.sockets.length, 1);
-  },
-);
+t.test('P-23: concurrent calls get their own answers, at most maxInFlight at a time', async (t) => {
+  let mostAtOnce = 0;
+  await using server = await ScriptedServer.start((socket, received) => {
+    mostAtOnce = Math.max(mostAtOnce, [...received.matchAll(/HEADER_URI_ID/g)].length);
+    echo(socket, received);
+  });
+  await using client = await ReferencesClient.connect({
+    host: '127.0.0.1',
+    port: server.port,
+    maxInFlight: 10,
+  });
+  const ids = Array.from({ length: 500 }, (_, i) => i + 1);
+  const replies = await Promise.all(ids.map((id) => client.references({ id })));
+  t.same(
+    replies.map((reply) => reply.ids[0]),
+    ids,
+  );
+  t.equal(client.pending, 0);
+  t.ok(mostAtOnce <= 10, `${mostAtOnce} requests at a time`);
+  t.equal(server.sockets.length, 1);
+});
 
 t.test('S-39: after an aborted call the others get their answers', async (t) => {
   await using server = await ScriptedServer.start((socket, _chunk, input) => {
@@ -102,27 +99,24 @@ t.test('S-39: after an aborted call the others get their answers', async (t) => 
   t.same([(await first).ids[0], (await third).ids[0], (await fourth).ids[0]], [1, 3, 4]);
 });
 
-t.test(
-  'P-19, S-42, S-39: not found is empty, other codes are errors, and some end the connection',
-  async (t) => {
-    const answers = ['404 X\r\nHEADER_NUMFOUND: 0', '501 X', '081 X\r\nHEADER_NUMFOUND: 0', '403 FORBIDDEN'];
-    await using server = await ScriptedServer.start((socket, received) => {
-      for (const _ of received.matchAll(/\r\n\r\n/g)) socket.write(`SSTP/1.0 ${answers.shift()}\r\n\r\n`);
-    });
-    await using client = await ReferencesClient.connect({ host: '127.0.0.1', port: server.port });
-    const calls = [1, 2, 3, 4, 5].map((id) => client.references({ id }));
-    const settled = await Promise.allSettled(calls);
-    t.match(settled, [
-      { value: { found: 0, known: false } },
-      { reason: { code: 'ERR_PEER', status: 501 } },
-      { value: { found: 0, known: true } },
-      { reason: { code: 'ERR_PEER', status: 403 } },
-      { reason: { code: 'ERR_PEER', status: 403 } },
-    ]);
-    t.ok(client.closed);
-    await t.rejects(client.references({ id: 1 }), { code: 'ERR_PEER' });
-  },
-);
+t.test('P-19, S-42, S-39: not found is empty, other codes are errors', async (t) => {
+  const answers = ['404 X\r\nHEADER_NUMFOUND: 0', '501 X', '081 X\r\nHEADER_NUMFOUND: 0', '403 FORBIDDEN'];
+  await using server = await ScriptedServer.start((socket, received) => {
+    for (const _ of received.matchAll(/\r\n\r\n/g)) socket.write(`SSTP/1.0 ${answers.shift()}\r\n\r\n`);
+  });
+  await using client = await ReferencesClient.connect({ host: '127.0.0.1', port: server.port });
+  const calls = [1, 2, 3, 4, 5].map((id) => client.references({ id }));
+  const settled = await Promise.allSettled(calls);
+  t.match(settled, [
+    { value: { found: 0, known: false } },
+    { reason: { code: 'ERR_PEER', status: 501 } },
+    { value: { found: 0, known: true } },
+    { reason: { code: 'ERR_PEER', status: 403 } },
+    { reason: { code: 'ERR_PEER', status: 403 } },
+  ]);
+  t.ok(client.closed);
+  await t.rejects(client.references({ id: 1 }), { code: 'ERR_PEER' });
+});
 
 t.test('S-45: a server that is silent, disconnects early, or sends garbage is an error', async (t) => {
   const connect = (port: number, replyTimeoutMs = 60_000) =>
@@ -198,48 +192,45 @@ t.test('S-39: a pool spreads calls over its connections and replaces a broken on
   await t.rejects(pool.references({ id: 1 }), { code: 'ERR_CONNECTION' });
 });
 
-t.test(
-  'P-21, S-52, S-53, S-54: each list of a dispatcher succeeds or fails independently of the others',
-  async (t) => {
-    const fetchFrom = (port: number) =>
-      fetchCommonConfiguration({
-        host: '127.0.0.1',
-        port,
-        user: 'namefromadmin',
-        password: 'abrakadabra',
-        replyTimeoutMs: 100,
-      });
-    await using server = await ScriptedServer.start((socket, _chunk, input) => {
-      if (!input.endsWith('\r\n\r\n')) return;
-      if (input.startsWith('SSTP/1.0 017'))
-        socket.write('SSTP/1.0 017 X\r\nHEADER_CONTENT_LENGTH: 24\r\n\r\n192.168.3.*\n*.turtle.ru\n');
-      else socket.end('SSTP/1.0 403 FORBIDDEN\r\n\r\n');
+t.test('P-21, S-52, S-53, S-54: the lists of a dispatcher succeed or fail independently', async (t) => {
+  const fetchFrom = (port: number) =>
+    fetchCommonConfiguration({
+      host: '127.0.0.1',
+      port,
+      user: 'namefromadmin',
+      password: 'abrakadabra',
+      replyTimeoutMs: 100,
     });
-    const lists = await fetchFrom(server.port);
-    t.same(lists.allow, { ok: true, text: '192.168.3.*\n*.turtle.ru\n' });
-    t.match(lists.users, { ok: false, error: { code: 'ERR_PEER', status: 403 } });
-    t.match(
-      server.received,
-      /SSTP\/1\.0 017 REQ_GET_ALLOW\r\nHEADER_AUTHORIZATION: Basic bmFtZWZyb21hZG1pbjphYnJha2FkYWJyYQ==\r\n\r\n/,
-    );
-    const answers: readonly [string, object][] = [
-      ['SSTP/1.0 0$$ X\r\nHEADER_CONTENT_LENGTH: 0\r\n\r\n', { ok: true, text: '' }],
-      ['SSTP/1.0 0$$ X\r\n\r\n', { ok: false, error: { rule: 'S-52' } }],
-      ['SSTP/1.0 404 X\r\n\r\n', { ok: false, error: { status: 404 } }],
-      ['nonsense\r\n', { ok: false, error: { code: 'ERR_PROTOCOL' } }],
-      ['SSTP/1.0 0$$ X\r\nHEADER_CONTENT_LENGTH: 1\r\n\r\n\xff', { ok: false, error: { rule: 'S-52' } }],
-      ['', { ok: false, error: { code: 'ERR_CONNECTION' } }],
-      ['SSTP/1.0 0$$ X\r\nHEADER_CONTENT_LENGTH: 9999999\r\n\r\n', { ok: false, error: { rule: 'S-38' } }],
-    ];
-    for (const [answer, expected] of answers) {
-      await using other = await ScriptedServer.start((socket, chunk) => {
-        socket.write(answer.replace('$$', chunk.slice(10, 12)), 'latin1');
-      });
-      const received = await fetchFrom(other.port);
-      t.match(received, { allow: expected, users: expected }, JSON.stringify(answer));
-    }
-  },
-);
+  await using server = await ScriptedServer.start((socket, _chunk, input) => {
+    if (!input.endsWith('\r\n\r\n')) return;
+    if (input.startsWith('SSTP/1.0 017'))
+      socket.write('SSTP/1.0 017 X\r\nHEADER_CONTENT_LENGTH: 24\r\n\r\n192.168.3.*\n*.turtle.ru\n');
+    else socket.end('SSTP/1.0 403 FORBIDDEN\r\n\r\n');
+  });
+  const lists = await fetchFrom(server.port);
+  t.same(lists.allow, { ok: true, text: '192.168.3.*\n*.turtle.ru\n' });
+  t.match(lists.users, { ok: false, error: { code: 'ERR_PEER', status: 403 } });
+  t.match(
+    server.received,
+    /SSTP\/1\.0 017 REQ_GET_ALLOW\r\nHEADER_AUTHORIZATION: Basic bmFtZWZyb21hZG1pbjphYnJha2FkYWJyYQ==\r\n\r\n/,
+  );
+  const answers: readonly [string, object][] = [
+    ['SSTP/1.0 0$$ X\r\nHEADER_CONTENT_LENGTH: 0\r\n\r\n', { ok: true, text: '' }],
+    ['SSTP/1.0 0$$ X\r\n\r\n', { ok: false, error: { rule: 'S-52' } }],
+    ['SSTP/1.0 404 X\r\n\r\n', { ok: false, error: { status: 404 } }],
+    ['nonsense\r\n', { ok: false, error: { code: 'ERR_PROTOCOL' } }],
+    ['SSTP/1.0 0$$ X\r\nHEADER_CONTENT_LENGTH: 1\r\n\r\n\xff', { ok: false, error: { rule: 'S-52' } }],
+    ['', { ok: false, error: { code: 'ERR_CONNECTION' } }],
+    ['SSTP/1.0 0$$ X\r\nHEADER_CONTENT_LENGTH: 9999999\r\n\r\n', { ok: false, error: { rule: 'S-38' } }],
+  ];
+  for (const [answer, expected] of answers) {
+    await using other = await ScriptedServer.start((socket, chunk) => {
+      socket.write(answer.replace('$$', chunk.slice(10, 12)), 'latin1');
+    });
+    const received = await fetchFrom(other.port);
+    t.match(received, { allow: expected, users: expected }, JSON.stringify(answer));
+  }
+});
 
 t.test('S-41: `harvest references` lists links page by page and describes documents', async (t) => {
   await using server = await ScriptedServer.start((socket, received) => {

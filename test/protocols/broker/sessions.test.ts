@@ -96,11 +96,7 @@ t.test('BRK-1.8: an idle session ends with an error', async (t) => {
       },
     },
   ]);
-  t.same(
-    [...session.timeout(), ...session.push(bytes('"\n')), ...session.end()],
-    [],
-    'the error is returned once',
-  );
+  t.same([...session.timeout(), ...session.push(bytes('"\n')), ...session.end()], [], 'the error comes once');
 });
 
 t.test('BRK-1.9: a client sends one message, framed with CR LF', async (t) => {

@@ -48,19 +48,16 @@ t.test('BT-3, BT-6, BP-29: requests are encoded byte for byte', async (t) => {
   t.throws(() => request({ interface: 2, digest: '0'.repeat(17) }), RangeError);
 });
 
-t.test(
-  'BT-10, BT-17: the lines of a server of the shipped interface are encoded byte for byte',
-  async (t) => {
-    t.equal(textOf(encodeBulkSuccess(formatTransferText(42))), '000 - Bulk transfer follows, time 42\n');
-    t.equal(textOf(encodeBulkError('no such attribute\nx')), '400 - ERROR: no such attribute x\n');
-    const empty = (['delete', 'refresh', 'update'] as const).map(
-      (change) => textOf(groupOpen(change)) + textOf(groupClose(change)),
-    );
-    t.equal(empty.join(''), '@DELETE {\n}\n\n@REFRESH {\n}\n\n@UPDATE {\n}\n');
-    t.equal(parseTransferTime('Bulk transfer follows, time 42'), 42);
-    t.equal(parseTransferTime('bulk transfer'), undefined);
-  },
-);
+t.test('BT-10, BT-17: the lines of the shipped interface are encoded byte for byte', async (t) => {
+  t.equal(textOf(encodeBulkSuccess(formatTransferText(42))), '000 - Bulk transfer follows, time 42\n');
+  t.equal(textOf(encodeBulkError('no such attribute\nx')), '400 - ERROR: no such attribute x\n');
+  const empty = (['delete', 'refresh', 'update'] as const).map(
+    (change) => textOf(groupOpen(change)) + textOf(groupClose(change)),
+  );
+  t.equal(empty.join(''), '@DELETE {\n}\n\n@REFRESH {\n}\n\n@UPDATE {\n}\n');
+  t.equal(parseTransferTime('Bulk transfer follows, time 42'), 42);
+  t.equal(parseTransferTime('bulk transfer'), undefined);
+});
 
 t.test('BT-9, BT-10, BT-14: version line, success line and groups are read', async (t) => {
   t.same(eventLines(`${GREETING}000 - ok\n${GROUPS}`), [
@@ -98,52 +95,43 @@ t.test('BT-10: status lines between objects are skipped, and the group stays ope
   ]);
 });
 
-t.test(
-  'BT-15, BT-18, BT-20: groups are read in any order, case and layout; objects outside of groups are updates',
-  async (t) => {
-    const reply = `\n@update{${objectText('http://a.test/1')}}@DELETE { } @Refresh\t{\n${objectText('http://a.test/2')}}\n@UPDATE {}`;
-    t.same(eventLines(reply), ['update http://a.test/1', 'refresh http://a.test/2', 'complete']);
-    t.same(eventLines(objectText('http://a.test/1')), ['update http://a.test/1', 'complete']);
-  },
-);
+t.test('BT-15, BT-18, BT-20: groups in any order, case and layout, and objects outside', async (t) => {
+  const reply = `\n@update{${objectText('http://a.test/1')}}@DELETE { } @Refresh\t{\n${objectText('http://a.test/2')}}\n@UPDATE {}`;
+  t.same(eventLines(reply), ['update http://a.test/1', 'refresh http://a.test/2', 'complete']);
+  t.same(eventLines(objectText('http://a.test/1')), ['update http://a.test/1', 'complete']);
+});
 
-t.test(
-  'BT-19: a reply that is cut anywhere is incomplete, and its complete objects are delivered',
-  async (t) => {
-    const reply = latin1(`${GREETING}000 - ${formatTransferText(9)}\n${GROUPS}`);
-    const wrong: number[] = [];
-    for (let length = 0; length < reply.length - 1; length++) {
-      const { events } = readReply([reply.subarray(0, length)]);
-      const end = events.at(-1);
-      const whole = events.filter((event) => event.kind === 'change').length;
-      const ends = [...GROUPS.matchAll(/\t7\n\}\n/g)].map(
-        (match) => reply.length - GROUPS.length + match.index + 4,
-      );
-      const expected = ends.filter((end) => end <= length).length;
-      if (end?.kind !== 'end' || end.complete || whole !== expected) wrong.push(length);
-    }
-    t.same(wrong, []);
-    t.same(eventLines(''), ['incomplete: the reply ends before the data']);
-  },
-);
+t.test('BT-19: a reply that is cut is incomplete, and its complete objects are delivered', async (t) => {
+  const reply = latin1(`${GREETING}000 - ${formatTransferText(9)}\n${GROUPS}`);
+  const wrong: number[] = [];
+  for (let length = 0; length < reply.length - 1; length++) {
+    const { events } = readReply([reply.subarray(0, length)]);
+    const end = events.at(-1);
+    const whole = events.filter((event) => event.kind === 'change').length;
+    const ends = [...GROUPS.matchAll(/\t7\n\}\n/g)].map(
+      (match) => reply.length - GROUPS.length + match.index + 4,
+    );
+    const expected = ends.filter((end) => end <= length).length;
+    if (end?.kind !== 'end' || end.complete || whole !== expected) wrong.push(length);
+  }
+  t.same(wrong, []);
+  t.same(eventLines(''), ['incomplete: the reply ends before the data']);
+});
 
-t.test(
-  'BT-9: a peer that does not greet as a broker is recognized immediately, before it closes',
-  async (t) => {
-    for (const first of [
-      '000 - HELLO 1.8 gatherer\n',
-      '220 mail\n',
-      'HTTP/1.0 400 Bad Request\r\n',
-      '{}',
-      '2x',
-    ]) {
-      const { error } = readReply([latin1(first)]);
-      t.same([error?.rule, error?.offset], ['BT-9', 0], first);
-    }
-    t.equal(readReply([latin1('20')]).error, undefined, 'two digits are not enough to decide');
-    t.same(eventLines('20'), ['warning BT-9', 'incomplete: the reply ends before the data']);
-  },
-);
+t.test('BT-9: a peer that does not greet as a broker is recognized before it closes', async (t) => {
+  for (const first of [
+    '000 - HELLO 1.8 gatherer\n',
+    '220 mail\n',
+    'HTTP/1.0 400 Bad Request\r\n',
+    '{}',
+    '2x',
+  ]) {
+    const { error } = readReply([latin1(first)]);
+    t.same([error?.rule, error?.offset], ['BT-9', 0], first);
+  }
+  t.equal(readReply([latin1('20')]).error, undefined, 'two digits are not enough to decide');
+  t.same(eventLines('20'), ['warning BT-9', 'incomplete: the reply ends before the data']);
+});
 
 t.test('BT-5: an announced time beyond the range of a request is ignored', async (t) => {
   t.equal(parseTransferTime('Bulk transfer follows, time 4294967295'), 4_294_967_295);
@@ -161,17 +149,14 @@ t.test('BT-13: a gzip member after the status line is tolerated', async (t) => {
   t.match(cut.events.map(formatEvent).at(-1), 'incomplete');
 });
 
-t.test(
-  'interface 1 limits the length of a line, the number of lines and the size of an object',
-  async (t) => {
-    t.same(eventLines(`200 - ${'x'.repeat(20)}\n`, { maxLineBytes: 20 }), ['! BT-10']);
-    t.same(eventLines(`200 - \n001 - \n002 - \n`, { maxLines: 2 }).at(-1), '! BT-10');
-    t.same(
-      eventLines(`${GROUPS}`, { soif: { maxObjectBytes: 10 } }).filter((line) => line.startsWith('update')),
-      [],
-    );
-  },
-);
+t.test('interface 1 limits the lengths of lines and objects, and the number of lines', async (t) => {
+  t.same(eventLines(`200 - ${'x'.repeat(20)}\n`, { maxLineBytes: 20 }), ['! BT-10']);
+  t.same(eventLines(`200 - \n001 - \n002 - \n`, { maxLines: 2 }).at(-1), '! BT-10');
+  t.same(
+    eventLines(`${GROUPS}`, { soif: { maxObjectBytes: 10 } }).filter((line) => line.startsWith('update')),
+    [],
+  );
+});
 
 t.test('calls in the wrong state throw a StateError', async (t) => {
   const decoder = new BulkReplyDecoder();

@@ -56,21 +56,18 @@ t.test('C-16: an empty file gives every parameter its default', async (t) => {
   );
 });
 
-t.test(
-  'C-16: every parameter is read in capitals, with tabs around "=" and a comment after it',
-  async (t) => {
-    for (const [name, , sample] of TABLE) {
-      const { config, warnings } = parse(
-        `\t ${name.toUpperCase()} \t=\t ${sample}\t # not ${name} = other\r\n`,
-      );
-      const expected = /^\d+$/.test(sample) ? Number(sample) : sample;
-      const file = /^(?:tmpdir|logfile|pidfile|allowdb|pwfile|urldb|srvdb|refdb)$/.test(name);
-      const value = file ? `/usr/local/turtle/${sample}` : expected;
-      t.equal(config[name], name === 'hubsdb' ? '/usr/local/turtle/base/hubs/hubs.db' : value, name);
-      t.same(warnings, [], name);
-    }
-  },
-);
+t.test('C-16: every parameter, in capitals, with tabs around "=" and a comment', async (t) => {
+  for (const [name, , sample] of TABLE) {
+    const { config, warnings } = parse(
+      `\t ${name.toUpperCase()} \t=\t ${sample}\t # not ${name} = other\r\n`,
+    );
+    const expected = /^\d+$/.test(sample) ? Number(sample) : sample;
+    const file = /^(?:tmpdir|logfile|pidfile|allowdb|pwfile|urldb|srvdb|refdb)$/.test(name);
+    const value = file ? `/usr/local/turtle/${sample}` : expected;
+    t.equal(config[name], name === 'hubsdb' ? '/usr/local/turtle/base/hubs/hubs.db' : value, name);
+    t.same(warnings, [], name);
+  }
+});
 
 t.test('C-17, C-18: the complete sample is read, with sendmessage in its other spelling', async (t) => {
   const sample = TABLE.map(([name, , value]) => {
@@ -120,23 +117,20 @@ t.test('R-63: a skipped line is reported with its number', async (t) => {
   t.notMatch(warnings.join('\n'), /4000/, 'the text may be a password');
 });
 
-t.test(
-  'R-63, R-65: a number outside its range is an error that names file, line and parameter',
-  async (t) => {
-    const wrong = (
-      'port = 0|port = 65536|refererport = 0x10|readtimeout = 0|sendtimeout = 86401|' +
-      'connectimeout = -1|maxclients = 0|chroot = yes|sendmessages = 1.5|debuglevel = ten'
-    ).split('|');
-    for (const line of wrong) {
-      const name = line.split(' ')[0] ?? '';
-      t.throws(() => parse(`# first\n${line}\n`), ConfigError, line);
-      t.throws(() => parse(`# first\n${line}\n`), {
-        message: new RegExp(`^referer\\.cf:2: ${name}: must be`),
-      });
-    }
-    t.equal(parse('readtimeout = 86400\nport = 65535\ndebuglevel = 0\n').config.readtimeout, 86_400);
-  },
-);
+t.test('R-63, R-65: a number outside its range is an error with file, line and name', async (t) => {
+  const wrong = (
+    'port = 0|port = 65536|refererport = 0x10|readtimeout = 0|sendtimeout = 86401|' +
+    'connectimeout = -1|maxclients = 0|chroot = yes|sendmessages = 1.5|debuglevel = ten'
+  ).split('|');
+  for (const line of wrong) {
+    const name = line.split(' ')[0] ?? '';
+    t.throws(() => parse(`# first\n${line}\n`), ConfigError, line);
+    t.throws(() => parse(`# first\n${line}\n`), {
+      message: new RegExp(`^referer\\.cf:2: ${name}: must be`),
+    });
+  }
+  t.equal(parse('readtimeout = 86400\nport = 65535\ndebuglevel = 0\n').config.readtimeout, 86_400);
+});
 
 t.test('R-49: parameters bound at the start take effect at the next start', async (t) => {
   const running = parse('rootdir = /a\nrefererport = 4000\n').config;

@@ -53,31 +53,28 @@ t.test('GATHERD-1.2: the default port of a Gatherer is 8500', async (t) => {
   });
 });
 
-t.test(
-  'GATHERD-1.4, 2.3: the client sends commands exactly as specified, in lines that end in LF',
-  async (t) => {
-    const received: Buffer[] = [];
-    const port = await fakeServer(t, async (line, socket) => {
-      const write = socket.write.bind(socket);
-      write(GREETING);
-      for (let command = await line(); command !== undefined; command = await line()) {
-        received.push(Buffer.from(`${command}\n`));
-        const key = Object.keys(NORMAL).find((verb) => command?.startsWith(verb)) ?? '';
-        socket.write(NORMAL[key] ?? '');
-      }
-      t.equal(socket.bytesRead, Buffer.concat(received).length, 'LF, no CR');
-    });
-    const client = await connect(port);
-    await collect(client, true);
-    await client.object('http://a.example/');
-    await client.info();
-    await client.quit();
-    t.equal(
-      Buffer.concat(received).toString(),
-      'HELLO client.example.org\nSET compression\nSET changes\nSEND-UPDATE 0\nSEND-OBJECT http://a.example/\nINFO\nQUIT\n',
-    );
-  },
-);
+t.test('GATHERD-1.4, 2.3: commands are sent exactly as specified, and end in LF', async (t) => {
+  const received: Buffer[] = [];
+  const port = await fakeServer(t, async (line, socket) => {
+    const write = socket.write.bind(socket);
+    write(GREETING);
+    for (let command = await line(); command !== undefined; command = await line()) {
+      received.push(Buffer.from(`${command}\n`));
+      const key = Object.keys(NORMAL).find((verb) => command?.startsWith(verb)) ?? '';
+      socket.write(NORMAL[key] ?? '');
+    }
+    t.equal(socket.bytesRead, Buffer.concat(received).length, 'LF, no CR');
+  });
+  const client = await connect(port);
+  await collect(client, true);
+  await client.object('http://a.example/');
+  await client.info();
+  await client.quit();
+  t.equal(
+    Buffer.concat(received).toString(),
+    'HELLO client.example.org\nSET compression\nSET changes\nSEND-UPDATE 0\nSEND-OBJECT http://a.example/\nINFO\nQUIT\n',
+  );
+});
 
 t.test('GATHERD-1.5: a client accepts CR LF too', async (t) => {
   const crlf = (text: string) => text.replace(/\n$/, '\r\n');
@@ -147,11 +144,7 @@ t.test('GATHERD-3.6: INFO is read with both end lines, twice in a session', asyn
     const { port } = await tableServer(t, { ...CLEAR, INFO: info });
     const client = await connect(port);
     t.equal((await client.info())?.number('Number-Of-Objects'), 2);
-    t.equal(
-      (await client.info())?.number('Number-Of-Objects'),
-      2,
-      'late lines are not taken for the second reply',
-    );
+    t.equal((await client.info())?.number('Number-Of-Objects'), 2, 'late lines are no second reply');
     t.same(await collect(client, true), BOTH);
     await client.quit();
   }
@@ -160,41 +153,38 @@ t.test('GATHERD-3.6: INFO is read with both end lines, twice in a session', asyn
   await without.quit();
 });
 
-t.test(
-  'GATHERD-6.5: a reset after a complete member loses nothing; a reset inside a member is an error',
-  async (t) => {
-    const member = gzipSync(Buffer.from(ALL, 'latin1'));
-    const resetting = (bytes: Uint8Array) =>
-      fakeServer(t, async (line, socket) => {
-        socket.write(GREETING);
-        for (let command = await line(); command !== undefined; command = await line()) {
-          if (!command.startsWith('SEND-UPDATE'))
-            socket.write(command.startsWith('HELLO') ? '100 - x\n' : '500 - x\n');
-          else {
-            socket.write(Buffer.concat([Buffer.from('400 - x\n'), bytes]));
-            // A reset discards data that the client has not read, so the test resets later.
-            reset = () => void socket.resetAndDestroy();
-          }
+t.test('GATHERD-6.5: a reset after a complete member loses nothing, one inside is an error', async (t) => {
+  const member = gzipSync(Buffer.from(ALL, 'latin1'));
+  const resetting = (bytes: Uint8Array) =>
+    fakeServer(t, async (line, socket) => {
+      socket.write(GREETING);
+      for (let command = await line(); command !== undefined; command = await line()) {
+        if (!command.startsWith('SEND-UPDATE'))
+          socket.write(command.startsWith('HELLO') ? '100 - x\n' : '500 - x\n');
+        else {
+          socket.write(Buffer.concat([Buffer.from('400 - x\n'), bytes]));
+          // A reset discards data that the client has not read, so the test resets later.
+          reset = () => void socket.resetAndDestroy();
         }
-      });
-    let reset = () => {};
-    const whole = await connect(await resetting(member));
-    const found: string[] = [];
-    for await (const { object } of whole.changes({ since: 0 })) {
-      found.push(object.url);
-      if (found.length === 2) reset();
-    }
-    t.same(found, [A.url, B.url]);
-    await t.resolves(whole.quit(), 'quit resolves on a closed connection');
+      }
+    });
+  let reset = () => {};
+  const whole = await connect(await resetting(member));
+  const found: string[] = [];
+  for await (const { object } of whole.changes({ since: 0 })) {
+    found.push(object.url);
+    if (found.length === 2) reset();
+  }
+  t.same(found, [A.url, B.url]);
+  await t.resolves(whole.quit(), 'quit resolves on a closed connection');
 
-    const short = await connect(await resetting(member.subarray(0, -1)));
-    const all = async () => {
-      let count = 0;
-      for await (const _ of short.changes({ since: 0 })) if (++count === 2) reset();
-    };
-    await t.rejects(all(), { code: 'ERR_CONNECTION' });
-  },
-);
+  const short = await connect(await resetting(member.subarray(0, -1)));
+  const all = async () => {
+    let count = 0;
+    for await (const _ of short.changes({ since: 0 })) if (++count === 2) reset();
+  };
+  await t.rejects(all(), { code: 'ERR_CONNECTION' });
+});
 
 t.test('GATHERD-7.4: a client can read only the description of a Gatherer', async (t) => {
   const { port, received } = await tableServer(t, NORMAL);
@@ -204,26 +194,23 @@ t.test('GATHERD-7.4: a client can read only the description of a Gatherer', asyn
   t.equal(received(), 'HELLO client.example.org\nINFO\nQUIT\n');
 });
 
-t.test(
-  'GATHERD-12.3: silence ends a request after the idle time-out, and close() ends it at once',
-  async (t) => {
-    const member = gzipSync(Buffer.from(ALL, 'latin1'));
-    const { port } = await tableServer(t, {
-      ...NORMAL,
-      'SEND-UPDATE': Buffer.concat([Buffer.from('400 - x\n'), member.subarray(0, 40)]),
-    });
-    const impatient = await connect(port, { idleTimeoutMs: 50 });
-    await t.rejects(collect(impatient, true), {
-      code: 'ERR_CONNECTION',
-      message: /nothing received for 50 ms/,
-    });
-    const client = await connect(port);
-    const collecting = collect(client, true);
-    await new Promise((resolve) => setImmediate(resolve));
-    await client.close();
-    await t.rejects(collecting, { code: 'ERR_CONNECTION' });
-  },
-);
+t.test('GATHERD-12.3: silence ends a request after the idle time-out, close() at once', async (t) => {
+  const member = gzipSync(Buffer.from(ALL, 'latin1'));
+  const { port } = await tableServer(t, {
+    ...NORMAL,
+    'SEND-UPDATE': Buffer.concat([Buffer.from('400 - x\n'), member.subarray(0, 40)]),
+  });
+  const impatient = await connect(port, { idleTimeoutMs: 50 });
+  await t.rejects(collect(impatient, true), {
+    code: 'ERR_CONNECTION',
+    message: /nothing received for 50 ms/,
+  });
+  const client = await connect(port);
+  const collecting = collect(client, true);
+  await new Promise((resolve) => setImmediate(resolve));
+  await client.close();
+  await t.rejects(collecting, { code: 'ERR_CONNECTION' });
+});
 
 t.test('GATHERD-6.6: an update of a hundred members is read in pieces of any size', async (t) => {
   const body = soif('http://c.example/', 300, 'third '.repeat(200));

@@ -218,23 +218,20 @@ const small = fc.constantFrom<HttpResponseLimits>(
   { maxChunkLineBytes: 6, maxExtensionBytes: 3 },
 );
 
-t.test(
-  'property: any chunking gives the same events, raw bytes are kept, nothing but a ProtocolError is thrown',
-  async () => {
-    assertProperty(
-      fc.property(garbage, small, fc.array(fc.nat(120), { maxLength: 6 }), (input, limits, cuts) => {
-        const whole = read([input], limits);
-        const ends = [...cuts.map((cut) => Math.min(cut, input.length)), input.length].sort((a, b) => a - b);
-        const pieces = ends.map((end, i) => input.slice(i === 0 ? 0 : ends[i - 1], end));
-        t.strictSame(read(pieces, limits), whole);
-        if (!text([input]).startsWith(whole.raw)) throw new Error('raw bytes differ');
-        if (whole.error === undefined ? !whole.ended : whole.error.offset > input.length)
-          throw new Error('neither an end nor an error within the input');
-      }),
-      { numRuns: 3000 },
-    );
-  },
-);
+t.test('property: any chunking gives the same events, and only ProtocolErrors', async () => {
+  assertProperty(
+    fc.property(garbage, small, fc.array(fc.nat(120), { maxLength: 6 }), (input, limits, cuts) => {
+      const whole = read([input], limits);
+      const ends = [...cuts.map((cut) => Math.min(cut, input.length)), input.length].sort((a, b) => a - b);
+      const pieces = ends.map((end, i) => input.slice(i === 0 ? 0 : ends[i - 1], end));
+      t.strictSame(read(pieces, limits), whole);
+      if (!text([input]).startsWith(whole.raw)) throw new Error('raw bytes differ');
+      if (whole.error === undefined ? !whole.ended : whole.error.offset > input.length)
+        throw new Error('neither an end nor an error within the input');
+    }),
+    { numRuns: 3000 },
+  );
+});
 
 const token = fc.stringMatching(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,12}$/);
 const value = fc.stringMatching(

@@ -104,11 +104,7 @@ t.test('G-43, E-9, E-144: expressions match alike on both engines', async (t) =>
     for (const engine of enginesFor(parseEre(pattern)))
       t.equal(engine(subject), matches, `${label}, each engine`);
   }
-  t.equal(
-    compilePattern('\\B').test('a\u{1f600}a'),
-    false,
-    'no match between the halves of a surrogate pair',
-  );
+  t.equal(compilePattern('\\B').test('a\u{1f600}a'), false, 'no match within a surrogate pair');
   t.equal(compilePattern('abc', { ignoreCase: true }).test('xABC'), true);
   t.equal(compilePattern('abc').test('xABC'), false, 'E-9');
 });
@@ -212,16 +208,13 @@ t.test('E-144: no pattern takes more than linear time on long subjects', async (
   }
 });
 
-t.test(
-  'E-65: extract returns the first group, or else the match, leftmost and longest as in POSIX',
-  async (t) => {
-    t.equal(compilePattern('^%A[ \t]+(.*)$').extract('%A A. S. Tanenbaum'), 'A. S. Tanenbaum');
-    t.equal(compilePattern('^%A[ \t]+.*$').extract('%A A. S. Tanenbaum'), '%A A. S. Tanenbaum');
-    t.equal(compilePattern('^%A').extract('%B'), undefined);
-    t.equal(compilePattern('a(b)?').extract('xac'), 'a', 'a group that did not match');
-    t.equal(compilePattern('a|ab|abc').extract('xabcabcd'), 'abc');
-  },
-);
+t.test('E-65: extract returns the first group, or the match, leftmost and longest', async (t) => {
+  t.equal(compilePattern('^%A[ \t]+(.*)$').extract('%A A. S. Tanenbaum'), 'A. S. Tanenbaum');
+  t.equal(compilePattern('^%A[ \t]+.*$').extract('%A A. S. Tanenbaum'), '%A A. S. Tanenbaum');
+  t.equal(compilePattern('^%A').extract('%B'), undefined);
+  t.equal(compilePattern('a(b)?').extract('xac'), 'a', 'a group that did not match');
+  t.equal(compilePattern('a|ab|abc').extract('xabcabcd'), 'abc');
+});
 
 t.test('a pattern that matches a list of strings is spelled as that list', async (t) => {
   const rows: [pattern: string, expected: unknown][] = [
@@ -264,32 +257,29 @@ const anySubject = fc
   })
   .map((parts) => parts.join(''));
 
-t.test(
-  'property: both engines and the compiled pattern agree, and a spelled pattern matches exactly its strings',
-  async () => {
-    assertProperty(
-      fc.property(anyPattern, fc.array(anySubject, { minLength: 1, maxLength: 5 }), (source, subjects) => {
-        const node = parseEre(source);
-        const [native, linear] = enginesFor(node);
-        const compiled = compileNode(node);
-        const spelling = listSpellings(node);
-        for (const subject of subjects) {
-          const expected = linear!(subject);
-          if (compiled.test(subject) !== expected) return false;
-          // Some generated patterns would keep the backtracking engine busy for minutes.
-          if (isCheap(node, subject.length) && native!(subject) !== expected) return false;
-          if ((compiled.extract(subject) !== undefined) !== expected) return false;
-          const listed = spelling?.strings.some((one) =>
-            spelling.match === 'whole' ? subject === one : subject.endsWith(one),
-          );
-          if (listed !== undefined && listed !== expected) return false;
-        }
-        return true;
-      }),
-      { numRuns: 3000 },
-    );
-  },
-);
+t.test('property: both engines, the compiled and the spelled pattern agree', async () => {
+  assertProperty(
+    fc.property(anyPattern, fc.array(anySubject, { minLength: 1, maxLength: 5 }), (source, subjects) => {
+      const node = parseEre(source);
+      const [native, linear] = enginesFor(node);
+      const compiled = compileNode(node);
+      const spelling = listSpellings(node);
+      for (const subject of subjects) {
+        const expected = linear!(subject);
+        if (compiled.test(subject) !== expected) return false;
+        // Some generated patterns would keep the backtracking engine busy for minutes.
+        if (isCheap(node, subject.length) && native!(subject) !== expected) return false;
+        if ((compiled.extract(subject) !== undefined) !== expected) return false;
+        const listed = spelling?.strings.some((one) =>
+          spelling.match === 'whole' ? subject === one : subject.endsWith(one),
+        );
+        if (listed !== undefined && listed !== expected) return false;
+      }
+      return true;
+    }),
+    { numRuns: 3000 },
+  );
+});
 
 t.test('property: any garbage compiles or throws a ProtocolError with an offset in the pattern', async () => {
   const piece = fc.oneof(

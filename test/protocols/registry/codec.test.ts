@@ -156,32 +156,29 @@ t.test('REG-39: emptyFields names the mandatory fields that are empty', async (t
   t.same(emptyFields({ ...EXAMPLE_RECORD, gatherer: { id: 0 } }), ['Gatherer id']);
 });
 
-t.test(
-  'REG-50: records of version 2 are encoded byte for byte, and Gatherer-Ids are read and written',
-  async (t) => {
-    const record: RegistryRecord = { ...EXAMPLE_RECORD, gatherer: { id: 3 }, md5: Buffer.from('ab') };
-    const bytes = Buffer.concat([
-      Buffer.from('0000000a687474703a2f2f612f78' + '000000026162' + '00000000', 'hex'),
-      u32(1, 3, 800_000_000, 0, 604_800, 2_419_200),
-    ]);
-    t.same(Buffer.from(encodeRecordData(record, 2)), bytes);
-    t.same(decodeRecordData(bytes, 2), record);
-    t.throws(() => encodeRecordData(record, 1), TypeError);
-    t.throws(() => encodeRecordData(EXAMPLE_RECORD, 2), TypeError);
+t.test('REG-50: records of version 2 and Gatherer-Ids are encoded byte for byte', async (t) => {
+  const record: RegistryRecord = { ...EXAMPLE_RECORD, gatherer: { id: 3 }, md5: Buffer.from('ab') };
+  const bytes = Buffer.concat([
+    Buffer.from('0000000a687474703a2f2f612f78' + '000000026162' + '00000000', 'hex'),
+    u32(1, 3, 800_000_000, 0, 604_800, 2_419_200),
+  ]);
+  t.same(Buffer.from(encodeRecordData(record, 2)), bytes);
+  t.same(decodeRecordData(bytes, 2), record);
+  t.throws(() => encodeRecordData(record, 1), TypeError);
+  t.throws(() => encodeRecordData(EXAMPLE_RECORD, 2), TypeError);
 
-    const text = '1\tExample\thost.test\t1.0\n7\tOther\thost.test\t1.1\n';
-    const ids = GathererIds.parse(`${text}8\tcut of`);
-    t.same(ids.get(7), { name: 'Other', host: 'host.test', version: '1.1' });
-    t.equal(ids.size, 2, 'an incomplete last line is ignored');
-    t.equal(ids.idOf({ name: 'Example', host: 'host.test', version: '1.0' }), 1);
-    t.equal(ids.idOf({ name: 'New', host: 'h', version: '' }), 8);
-    t.equal(ids.format(), `${text}8\tNew\th\t\n`, 'lines are only appended');
-    t.throws(() => ids.idOf({ name: 'a\tb', host: 'h', version: '1' }), ProtocolError);
-    for (const bad of ['0\ta\tb\tc\n', '1\ta\tb\n', '1\ta\tb\tc\td\n', `${text}7\ta\tb\tc\n`, 'x\n']) {
-      t.throws(() => GathererIds.parse(bad), { name: 'ProtocolError', rule: 'REG-50' }, JSON.stringify(bad));
-    }
-  },
-);
+  const text = '1\tExample\thost.test\t1.0\n7\tOther\thost.test\t1.1\n';
+  const ids = GathererIds.parse(`${text}8\tcut of`);
+  t.same(ids.get(7), { name: 'Other', host: 'host.test', version: '1.1' });
+  t.equal(ids.size, 2, 'an incomplete last line is ignored');
+  t.equal(ids.idOf({ name: 'Example', host: 'host.test', version: '1.0' }), 1);
+  t.equal(ids.idOf({ name: 'New', host: 'h', version: '' }), 8);
+  t.equal(ids.format(), `${text}8\tNew\th\t\n`, 'lines are only appended');
+  t.throws(() => ids.idOf({ name: 'a\tb', host: 'h', version: '1' }), ProtocolError);
+  for (const bad of ['0\ta\tb\tc\n', '1\ta\tb\n', '1\ta\tb\tc\td\n', `${text}7\ta\tb\tc\n`, 'x\n']) {
+    t.throws(() => GathererIds.parse(bad), { name: 'ProtocolError', rule: 'REG-50' }, JSON.stringify(bad));
+  }
+});
 
 const bytesOf = fc.uint8Array({ maxLength: 30 });
 const number = fc.integer({ min: 0, max: 0xffff_ffff });
@@ -195,20 +192,17 @@ const numbers = fc.record({
 });
 const triple = fc.record({ name: bytesOf, host: bytesOf, version: bytesOf });
 
-t.test(
-  'REG-3, REG-7: an encoded record of either version decodes to the same record (property)',
-  async (t) => {
-    assertProperty(
-      fc.property(texts, numbers, fc.oneof(triple, fc.record({ id: number })), (texts, numbers, gatherer) => {
-        const version = 'id' in gatherer ? 2 : 1;
-        const record = { ...texts, ...numbers, gatherer };
-        const decoded = decodeRecordData(encodeRecordData(record, version), version);
-        t.same(hexed(decoded), hexed(record));
-      }),
-      { numRuns: 200 },
-    );
-  },
-);
+t.test('REG-3, REG-7: an encoded record decodes to the same record (property)', async (t) => {
+  assertProperty(
+    fc.property(texts, numbers, fc.oneof(triple, fc.record({ id: number })), (texts, numbers, gatherer) => {
+      const version = 'id' in gatherer ? 2 : 1;
+      const record = { ...texts, ...numbers, gatherer };
+      const decoded = decodeRecordData(encodeRecordData(record, version), version);
+      t.same(hexed(decoded), hexed(record));
+    }),
+    { numRuns: 200 },
+  );
+});
 
 function hexed(value: unknown): unknown {
   return JSON.parse(
@@ -218,45 +212,42 @@ function hexed(value: unknown): unknown {
   );
 }
 
-t.test(
-  'REG-16: chunk boundaries have no effect, and no bytes make the decoder throw (property)',
-  async (t) => {
-    const records = fc.array(
-      fc.record({
-        oid: number,
-        flag: fc.constantFrom(1, 2, 5),
-        rest: fc.constantFrom('', 'HBRR', 'x'.repeat(70)),
-      }),
-      { maxLength: 5 },
-    );
-    assertProperty(
-      fc.property(
-        records,
-        fc.array(fc.nat(600)),
-        fc.option(fc.tuple(fc.nat(600), fc.nat(255))),
-        (list, cuts, damage) => {
-          const file = handFile(list.map(({ oid, ...rest }) => handRecord(oid, rest)));
-          if (damage !== null && damage[0] < file.length) file[damage[0]] = damage[1];
-          const whole = decodeAll(file);
-          t.same(plain(decodeAll(file, cuts)), plain(whole));
-          if (damage === null) t.equal(whole.filter(({ kind }) => kind === 'record').length, list.length);
-        },
-      ),
-      { numRuns: 150 },
-    );
-    assertProperty(
-      fc.property(fc.uint8Array({ maxLength: 300 }), fc.constantFrom('a', 'b', 'c'), (garbage, reading) => {
-        const items = decodeAll(Buffer.concat([handFile([]), garbage]), [], reading);
-        t.equal(
-          items.slice(0, -1).some(({ kind }) => kind === 'damage'),
-          false,
-          'damage is the last item',
-        );
-      }),
-      { numRuns: 150 },
-    );
-  },
-);
+t.test('REG-16: chunks have no effect, and no bytes make the decoder throw (property)', async (t) => {
+  const records = fc.array(
+    fc.record({
+      oid: number,
+      flag: fc.constantFrom(1, 2, 5),
+      rest: fc.constantFrom('', 'HBRR', 'x'.repeat(70)),
+    }),
+    { maxLength: 5 },
+  );
+  assertProperty(
+    fc.property(
+      records,
+      fc.array(fc.nat(600)),
+      fc.option(fc.tuple(fc.nat(600), fc.nat(255))),
+      (list, cuts, damage) => {
+        const file = handFile(list.map(({ oid, ...rest }) => handRecord(oid, rest)));
+        if (damage !== null && damage[0] < file.length) file[damage[0]] = damage[1];
+        const whole = decodeAll(file);
+        t.same(plain(decodeAll(file, cuts)), plain(whole));
+        if (damage === null) t.equal(whole.filter(({ kind }) => kind === 'record').length, list.length);
+      },
+    ),
+    { numRuns: 150 },
+  );
+  assertProperty(
+    fc.property(fc.uint8Array({ maxLength: 300 }), fc.constantFrom('a', 'b', 'c'), (garbage, reading) => {
+      const items = decodeAll(Buffer.concat([handFile([]), garbage]), [], reading);
+      t.equal(
+        items.slice(0, -1).some(({ kind }) => kind === 'damage'),
+        false,
+        'damage is the last item',
+      );
+    }),
+    { numRuns: 150 },
+  );
+});
 
 t.test('REG-11: a size beyond the limit is damage and allocates nothing', async (t) => {
   const file = handFile([handRecord(1)]);

@@ -78,11 +78,7 @@ t.test('CRAWL-13.4, 13.5: most-favored and most-favored-set, with and without ma
     decide({ policy: 'most-favored-set', masquerade, userAgents }, path);
   t.equal(set(true, ['harvest', 'stranger'], '/private').allowed, false);
   t.same(set(true, ['harvest', 'other'], '/private').fetchAs, 'other');
-  t.same(
-    set(true, ['harvest'], '/private').fetchAs,
-    'Harvest-Kit/1.0',
-    'an agent that is refused everywhere does not masquerade',
-  );
+  t.same(set(true, ['harvest'], '/private').fetchAs, 'Harvest-Kit/1.0', 'refused everywhere: no masquerade');
   const empty = parseRobots('');
   const policy = new RobotsPolicy({ policy: 'most-favored', userAgent: 'me', masquerade: true });
   t.same(policy.decide(empty, '/'), { allowed: true, fetchAs: 'me' });
@@ -134,7 +130,7 @@ t.test('X-Robots-Tag has directives for all agents and for one agent', async (t)
   t.same(
     read('googlebot: noindex, nofollow'),
     nothing,
-    'directives of another agent, up to the end of the field',
+    'directives of another agent, to the end of the field',
   );
   t.same(read('harvest: noindex, other: nofollow', 'noarchive'), {
     ...nothing,

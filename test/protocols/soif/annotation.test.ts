@@ -44,124 +44,110 @@ function formatItem(item: AnnotationItem): string {
   return `${object.type} ${url} [${pairs.join(' ')}] line ${line} @${offset}`;
 }
 
-const CASES: { name: string; wire: string; strict: string[]; lenient: string[] }[] = [
-  {
-    name: 'SOIF-11.1, G-137: the form itself, two objects, a blank line between them',
-    wire: '@FILE { http://a/\nTitle:\tOne: two\nX-y:\t-\n}\n\n@NOTE { -\n}\n',
-    strict: ['FILE http://a/ [Title="One: two" X-y="-"] line 1 @0', 'NOTE - [] line 6 @44'],
-    lenient: ['FILE http://a/ [Title="One: two" X-y="-"] line 1 @0', 'NOTE - [] line 6 @44'],
-  },
-  {
-    name: 'SOIF-11.1: a value is the rest of the line, byte for byte',
-    wire: '@FILE { u\nA:\t}\nB:\t\xa0caf\xe9 @x {3}: \nC:\tx\0y\n}\n',
-    strict: ['FILE u [A="}" B="\xa0caf\xe9 @x {3}: " C="x\\u0000y"] line 1 @0'],
-    lenient: ['FILE u [A="}" B="\xa0caf\xe9 @x {3}: " C="x\\u0000y"] line 1 @0'],
-  },
-  {
-    name: 'SOIF-11.1: a blank instead of the tab',
-    wire: '@FILE { u\nA: x\n}\n',
-    strict: ['error SOIF-11.1 line 2 @10'],
-    lenient: ['! SOIF-11.1 line 2 @10', 'FILE u [A="x"] line 1 @0'],
-  },
-  {
-    name: 'SOIF-11.1: two tabs, and no tab',
-    wire: '@FILE { u\nA:\t\tx\nB:y\n}\n',
-    strict: ['error SOIF-11.1 line 2 @10'],
-    lenient: ['! SOIF-11.1 line 2 @10', '! SOIF-11.1 line 3 @16', 'FILE u [A="x" B="y"] line 1 @0'],
-  },
-  {
-    name: 'SOIF-11.1, 2.6: CR LF: one warning for the file',
-    wire: '@FILE { u\r\nA:\tx\r\n}\r\n',
-    strict: ['error SOIF-2.6 line 1 @0'],
-    lenient: ['! SOIF-2.6 line 1 @0', 'FILE u [A="x"] line 1 @0'],
-  },
-  {
-    name: 'SOIF-11.1: the closing brace is missing, before an object and before the end',
-    wire: '@FILE { u\nA:\tx\n@FILE { v\nB:\ty\n',
-    strict: ['error SOIF-11.1 line 3 @15'],
-    lenient: [
+/** Expected items, or the only one. */
+type Lines = string | readonly string[];
+
+const CASES: Readonly<Record<string, readonly [wire: string, strict: Lines, lenient: Lines]>> = {
+  'SOIF-11.1, G-137: the form itself, two objects, a blank line between them': [
+    '@FILE { http://a/\nTitle:\tOne: two\nX-y:\t-\n}\n\n@NOTE { -\n}\n',
+    ['FILE http://a/ [Title="One: two" X-y="-"] line 1 @0', 'NOTE - [] line 6 @44'],
+    ['FILE http://a/ [Title="One: two" X-y="-"] line 1 @0', 'NOTE - [] line 6 @44'],
+  ],
+  'SOIF-11.1: a value is the rest of the line, byte for byte': [
+    '@FILE { u\nA:\t}\nB:\t\xa0caf\xe9 @x {3}: \nC:\tx\0y\n}\n',
+    'FILE u [A="}" B="\xa0caf\xe9 @x {3}: " C="x\\u0000y"] line 1 @0',
+    'FILE u [A="}" B="\xa0caf\xe9 @x {3}: " C="x\\u0000y"] line 1 @0',
+  ],
+  'SOIF-11.1: a blank instead of the tab': [
+    '@FILE { u\nA: x\n}\n',
+    'error SOIF-11.1 line 2 @10',
+    ['! SOIF-11.1 line 2 @10', 'FILE u [A="x"] line 1 @0'],
+  ],
+  'SOIF-11.1: two tabs, and no tab': [
+    '@FILE { u\nA:\t\tx\nB:y\n}\n',
+    'error SOIF-11.1 line 2 @10',
+    ['! SOIF-11.1 line 2 @10', '! SOIF-11.1 line 3 @16', 'FILE u [A="x" B="y"] line 1 @0'],
+  ],
+  'SOIF-11.1, 2.6: CR LF: one warning for the file': [
+    '@FILE { u\r\nA:\tx\r\n}\r\n',
+    'error SOIF-2.6 line 1 @0',
+    ['! SOIF-2.6 line 1 @0', 'FILE u [A="x"] line 1 @0'],
+  ],
+  'SOIF-11.1: the closing brace is missing, before an object and before the end': [
+    '@FILE { u\nA:\tx\n@FILE { v\nB:\ty\n',
+    'error SOIF-11.1 line 3 @15',
+    [
       '! SOIF-11.1 line 3 @15',
       'FILE u [A="x"] line 1 @0',
       '! SOIF-11.1 line 5 @30',
       'FILE v [B="y"] line 3 @15',
     ],
-  },
-  {
-    name: 'SOIF-11.1: the attribute does not begin in column 0',
-    wire: '@FILE { u\n  A:\tx\n }\n',
-    strict: ['error SOIF-11.1 line 2 @10'],
-    lenient: ['! SOIF-11.1 line 2 @10', 'FILE u [A="x"] line 1 @0'],
-  },
-  {
-    name: 'SOIF-11.1, G-137: a size in braces is ignored',
-    wire: '@FILE { u\nA{99}:\tx\n}\n',
-    strict: ['error SOIF-11.1 line 2 @10'],
-    lenient: ['! SOIF-11.1 line 2 @10', 'FILE u [A="x"] line 1 @0'],
-  },
-  {
-    name: 'SOIF-11.1: a blank before the colon',
-    wire: '@FILE { u\nA :\tx\n}\n',
-    strict: ['error SOIF-11.1 line 2 @10'],
-    lenient: ['! SOIF-11.1 line 2 @10', 'FILE u [A="x"] line 1 @0'],
-  },
-  {
-    name: 'SOIF-11.1: a line without a colon, and one with a name that SOIF-2.8 forbids, are dropped',
-    wire: '@FILE { u\ngoes on\nd\xe9j\xe0:\tvu\nA:\tx\n}\n',
-    strict: ['error SOIF-11.1 line 2 @10'],
-    lenient: ['x SOIF-11.1 line 2 @10', 'x SOIF-11.1 line 3 @18', 'FILE u [A="x"] line 1 @0'],
-  },
-  {
-    name: 'SOIF-11.1: blank lines within an object',
-    wire: '@FILE { u\n\nA:\tx\n \t\n}\n',
-    strict: ['error SOIF-11.1 line 2 @10'],
-    lenient: ['FILE u [A="x"] line 1 @0'],
-  },
-  {
-    name: 'SOIF-11.1, 5.2: a duplicate name: all are kept, the last one counts',
-    wire: '@FILE { u\nA:\tx\na:\ty\n}\n',
-    strict: ['error SOIF-5.2 line 3 @15'],
-    lenient: ['! SOIF-5.2 line 3 @15', 'FILE u [A="x" a="y"] line 1 @0'],
-  },
-  {
-    name: 'SOIF-11.1: an object without URL is dropped with its lines',
-    wire: '@FILE {\nA:\tx\n}\n@FILE { v\n}\n',
-    strict: ['error SOIF-11.1 line 1 @0'],
-    lenient: ['x SOIF-11.1 line 1 @0', 'FILE v [] line 4 @15'],
-  },
-  {
-    name: 'SOIF-11.1: a type that SOIF-2.8 forbids, and a header without a brace',
-    wire: '@FI_LE { u\nA:\tx\n}\n@FILE u\n}\n@FILE { v\n}\n',
-    strict: ['error SOIF-11.1 line 1 @0'],
-    lenient: ['x SOIF-11.1 line 1 @0', 'x SOIF-11.1 line 4 @18', 'FILE v [] line 6 @28'],
-  },
-  {
-    name: 'SOIF-11.1, 2.9: headers with other white space, on one line; a URL with a blank is dropped',
-    wire: '@FILE{u\n}\n@FILE  {  v }\n@FILE { a b\n}\n',
-    strict: ['error SOIF-2.2 line 1 @0'],
-    lenient: ['FILE u [] line 1 @0', 'FILE v [] line 3 @10', 'x SOIF-2.9 line 4 @24'],
-  },
-  {
-    name: 'SOIF-11.1: text between objects',
-    wire: '# mine\n@FILE { u\n}\n}\n',
-    strict: ['error SOIF-11.1 line 1 @0'],
-    lenient: ['x SOIF-11.1 line 1 @0', 'FILE u [] line 2 @7', 'x SOIF-11.1 line 4 @19'],
-  },
-  {
-    name: 'SOIF-11.1: the last line has no end',
-    wire: '@FILE { u\n}',
-    strict: ['error SOIF-11.1 line 2 @10'],
-    lenient: ['FILE u [] line 1 @0'],
-  },
-  {
-    name: 'SOIF-11.1: strict mode returns the objects before the error',
-    wire: '@FILE { u\n}\n@FILE { v\nA x\n}\n',
-    strict: ['FILE u [] line 1 @0', 'error SOIF-11.1 line 4 @22'],
-    lenient: ['FILE u [] line 1 @0', 'x SOIF-11.1 line 4 @22', 'FILE v [] line 3 @12'],
-  },
-];
+  ],
+  'SOIF-11.1: the attribute does not begin in column 0': [
+    '@FILE { u\n  A:\tx\n }\n',
+    'error SOIF-11.1 line 2 @10',
+    ['! SOIF-11.1 line 2 @10', 'FILE u [A="x"] line 1 @0'],
+  ],
+  'SOIF-11.1, G-137: a size in braces is ignored': [
+    '@FILE { u\nA{99}:\tx\n}\n',
+    'error SOIF-11.1 line 2 @10',
+    ['! SOIF-11.1 line 2 @10', 'FILE u [A="x"] line 1 @0'],
+  ],
+  'SOIF-11.1: a blank before the colon': [
+    '@FILE { u\nA :\tx\n}\n',
+    'error SOIF-11.1 line 2 @10',
+    ['! SOIF-11.1 line 2 @10', 'FILE u [A="x"] line 1 @0'],
+  ],
+  'SOIF-11.1: a line without a colon, and one with a name that SOIF-2.8 forbids, are dropped': [
+    '@FILE { u\ngoes on\nd\xe9j\xe0:\tvu\nA:\tx\n}\n',
+    'error SOIF-11.1 line 2 @10',
+    ['x SOIF-11.1 line 2 @10', 'x SOIF-11.1 line 3 @18', 'FILE u [A="x"] line 1 @0'],
+  ],
+  'SOIF-11.1: blank lines within an object': [
+    '@FILE { u\n\nA:\tx\n \t\n}\n',
+    'error SOIF-11.1 line 2 @10',
+    'FILE u [A="x"] line 1 @0',
+  ],
+  'SOIF-11.1, 5.2: a duplicate name: all are kept, the last one counts': [
+    '@FILE { u\nA:\tx\na:\ty\n}\n',
+    'error SOIF-5.2 line 3 @15',
+    ['! SOIF-5.2 line 3 @15', 'FILE u [A="x" a="y"] line 1 @0'],
+  ],
+  'SOIF-11.1: an object without URL is dropped with its lines': [
+    '@FILE {\nA:\tx\n}\n@FILE { v\n}\n',
+    'error SOIF-11.1 line 1 @0',
+    ['x SOIF-11.1 line 1 @0', 'FILE v [] line 4 @15'],
+  ],
+  'SOIF-11.1: a type that SOIF-2.8 forbids, and a header without a brace': [
+    '@FI_LE { u\nA:\tx\n}\n@FILE u\n}\n@FILE { v\n}\n',
+    'error SOIF-11.1 line 1 @0',
+    ['x SOIF-11.1 line 1 @0', 'x SOIF-11.1 line 4 @18', 'FILE v [] line 6 @28'],
+  ],
+  'SOIF-11.1, 2.9: headers with other white space, on one line; a URL with a blank is dropped': [
+    '@FILE{u\n}\n@FILE  {  v }\n@FILE { a b\n}\n',
+    'error SOIF-2.2 line 1 @0',
+    ['FILE u [] line 1 @0', 'FILE v [] line 3 @10', 'x SOIF-2.9 line 4 @24'],
+  ],
+  'SOIF-11.1: text between objects': [
+    '# mine\n@FILE { u\n}\n}\n',
+    'error SOIF-11.1 line 1 @0',
+    ['x SOIF-11.1 line 1 @0', 'FILE u [] line 2 @7', 'x SOIF-11.1 line 4 @19'],
+  ],
+  'SOIF-11.1: the last line has no end': [
+    '@FILE { u\n}',
+    'error SOIF-11.1 line 2 @10',
+    'FILE u [] line 1 @0',
+  ],
+  'SOIF-11.1: strict mode returns the objects before the error': [
+    '@FILE { u\n}\n@FILE { v\nA x\n}\n',
+    ['FILE u [] line 1 @0', 'error SOIF-11.1 line 4 @22'],
+    ['FILE u [] line 1 @0', 'x SOIF-11.1 line 4 @22', 'FILE v [] line 3 @12'],
+  ],
+};
 
 t.test('SOIF-11.1: annotation files are read whole and byte by byte', async (t) => {
-  for (const { name, wire, strict, lenient } of CASES) {
+  for (const [name, [wire, ...expected]] of Object.entries(CASES)) {
+    const [strict, lenient] = expected.map((lines) => [lines].flat());
     t.test(name, async (t) => {
       for (const chunks of [[bytes(wire)], singleBytes(bytes(wire))]) {
         t.strictSame(annotationLines(chunks, { mode: 'strict' }), strict, 'strict');
@@ -268,35 +254,32 @@ const GARBAGE = fc.oneof(
   fc.uint8Array({ maxLength: 60 }),
 );
 
-t.test(
-  'SOIF-11.1: chunking changes nothing, and every object that is read can be written as SOIF (property)',
-  async (t) => {
-    t.doesNotThrow(() =>
-      assertProperty(
-        fc.property(
-          GARBAGE,
-          fc.array(fc.nat(80), { maxLength: 6 }),
-          fc.record({
-            mode: fc.constantFrom('strict' as const, 'lenient' as const),
-            maxLineBytes: fc.constantFrom(6, 1000),
-            maxObjectBytes: fc.constantFrom(20, 1000),
-          }),
-          (wire, offsets, options) => {
-            const whole = JSON.stringify(annotationLines([wire], options));
-            for (const item of options.mode === 'lenient' ? decodeAnnotations(wire, options) : []) {
-              if (item.kind === 'object') decodeSoif(encodeSoif(item.object), { mode: 'strict' });
-            }
-            return (
-              JSON.stringify(annotationLines(singleBytes(wire), options)) === whole &&
-              JSON.stringify(annotationLines(cutAt(wire, offsets), options)) === whole
-            );
-          },
-        ),
-        { numRuns: 1000 },
+t.test('SOIF-11.1: chunking changes nothing, and what is read can be written (property)', async (t) => {
+  t.doesNotThrow(() =>
+    assertProperty(
+      fc.property(
+        GARBAGE,
+        fc.array(fc.nat(80), { maxLength: 6 }),
+        fc.record({
+          mode: fc.constantFrom('strict' as const, 'lenient' as const),
+          maxLineBytes: fc.constantFrom(6, 1000),
+          maxObjectBytes: fc.constantFrom(20, 1000),
+        }),
+        (wire, offsets, options) => {
+          const whole = JSON.stringify(annotationLines([wire], options));
+          for (const item of options.mode === 'lenient' ? decodeAnnotations(wire, options) : []) {
+            if (item.kind === 'object') decodeSoif(encodeSoif(item.object), { mode: 'strict' });
+          }
+          return (
+            JSON.stringify(annotationLines(singleBytes(wire), options)) === whole &&
+            JSON.stringify(annotationLines(cutAt(wire, offsets), options)) === whole
+          );
+        },
       ),
-    );
-  },
-);
+      { numRuns: 1000 },
+    ),
+  );
+});
 
 t.test('corpus: stored annotation files give the stored items', async (t) => {
   const folder = new URL('test/fuzz/corpus/annotation/', import.meta.resolve('#package.json'));

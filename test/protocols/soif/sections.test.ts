@@ -196,7 +196,7 @@ t.test('SOIF-8: streams are read whole and byte by byte', async (t) => {
       t.strictSame(
         sectionLines(singleBytes(bytes(wire)), { endLine, mode: 'strict' }),
         strict,
-        'strict, byte by byte',
+        'strict, in bytes',
       );
     });
   }
@@ -234,17 +234,14 @@ t.test('`rest` has the bytes after the end line, and a push after it is a StateE
   t.strictSame(decoder.end(), []);
 });
 
-t.test(
-  'SOIF-8.6: without the framing layer the wrappers are malformed objects, but the others are read',
-  async (t) => {
-    const decoder = new SoifDecoder();
-    const items = decoder.push(bytes(`@UPDATE {\n${A}${B}}\n`));
-    t.strictSame(
-      items.map((item) => (item.kind === 'object' ? item.object.url : item.rule)),
-      ['SOIF-4.4', 'SOIF-4.5', 'a', 'b'],
-    );
-  },
-);
+t.test('SOIF-8.6: without the framing layer wrappers are malformed, objects are read', async (t) => {
+  const decoder = new SoifDecoder();
+  const items = decoder.push(bytes(`@UPDATE {\n${A}${B}}\n`));
+  t.strictSame(
+    items.map((item) => (item.kind === 'object' ? item.object.url : item.rule)),
+    ['SOIF-4.4', 'SOIF-4.5', 'a', 'b'],
+  );
+});
 
 t.test('in strict mode a truncated stream is an error at its end', async (t) => {
   const decoder = new SectionDecoder({ mode: 'strict' });

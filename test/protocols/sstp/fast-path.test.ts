@@ -61,54 +61,46 @@ function requestsOf(chunks: readonly Uint8Array[], fast: boolean): unknown[] {
   return out;
 }
 
-t.test(
-  'S-22: the fast path of requests gives the same as the slow path, in any pieces (property)',
-  async (t) => {
-    t.doesNotThrow(
-      () =>
-        assertProperty(
-          fc.property(stream, fc.integer({ min: 1, max: 200 }), (all, size) => {
-            const expected = JSON.stringify(requestsOf([all], false));
-            for (const fast of [true, false])
-              for (const length of [size, 1_000_000])
-                if (JSON.stringify(requestsOf(pieces(all, length), fast)) !== expected)
-                  throw new Error(`${fast} ${length}`);
-          }),
-          { numRuns: 600 },
-        ),
-      'no difference',
-    );
-  },
-);
+t.test('S-22: the fast path of requests is the slow path, in any pieces (property)', async (t) => {
+  t.doesNotThrow(
+    () =>
+      assertProperty(
+        fc.property(stream, fc.integer({ min: 1, max: 200 }), (all, size) => {
+          const expected = JSON.stringify(requestsOf([all], false));
+          for (const fast of [true, false])
+            for (const length of [size, 1_000_000])
+              if (JSON.stringify(requestsOf(pieces(all, length), fast)) !== expected)
+                throw new Error(`${fast} ${length}`);
+        }),
+        { numRuns: 600 },
+      ),
+    'no difference',
+  );
+});
 
-t.test(
-  'S-22: the fast path of replies gives the same as the slow path, also at the limits (property)',
-  async (t) => {
-    t.doesNotThrow(
-      () =>
-        assertProperty(
-          fc.property(
-            stream,
-            fc.integer({ min: 1, max: 100 }),
-            fc.integer({ min: 1, max: 8 }),
-            fc.integer({ min: 10, max: 200 }),
-            (all, size, maxHeaderLines, maxHeaderBytes) => {
-              for (const limits of [{}, { maxHeaderLines }, { maxHeaderBytes }]) {
-                const expected = JSON.stringify(decodeAll('reply', [all], { fast: false, ...limits }));
-                for (const fast of [true, false])
-                  for (const length of [size, 1_000_000]) {
-                    const actual = JSON.stringify(
-                      decodeAll('reply', pieces(all, length), { fast, ...limits }),
-                    );
-                    if (actual !== expected)
-                      throw new Error(`${fast} ${length}: ${actual} instead of ${expected}`);
-                  }
-              }
-            },
-          ),
-          { numRuns: 400 },
+t.test('S-22: the fast path of replies is the slow path, at the limits too (property)', async (t) => {
+  t.doesNotThrow(
+    () =>
+      assertProperty(
+        fc.property(
+          stream,
+          fc.integer({ min: 1, max: 100 }),
+          fc.integer({ min: 1, max: 8 }),
+          fc.integer({ min: 10, max: 200 }),
+          (all, size, maxHeaderLines, maxHeaderBytes) => {
+            for (const limits of [{}, { maxHeaderLines }, { maxHeaderBytes }]) {
+              const expected = JSON.stringify(decodeAll('reply', [all], { fast: false, ...limits }));
+              for (const fast of [true, false])
+                for (const length of [size, 1_000_000]) {
+                  const actual = JSON.stringify(decodeAll('reply', pieces(all, length), { fast, ...limits }));
+                  if (actual !== expected)
+                    throw new Error(`${fast} ${length}: ${actual} instead of ${expected}`);
+                }
+            }
+          },
         ),
-      'no difference',
-    );
-  },
-);
+        { numRuns: 400 },
+      ),
+    'no difference',
+  );
+});

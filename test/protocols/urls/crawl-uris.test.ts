@@ -193,7 +193,7 @@ t.test('CRAWL-9.2 to 9.7: the queue of a URI by each policy', async (t) => {
   t.same(
     keys('dns:a.b', 'https://a.b/x').slice(0, 2),
     ['a.b#443', 'b,a,'],
-    'a dns: URI is in the queue of its via',
+    'a dns: URI is queued with its via',
   );
   t.same(keys('dns:a.b').slice(0, 2), ['a.b', 'b,a,']);
   t.same(keys('news:x').slice(0, 2), ['default...', 'default...']);
@@ -228,11 +228,7 @@ t.test('CRAWL-9.2 to 9.7: the queue of a URI by each policy', async (t) => {
   t.equal(split({ uri: 'http://a.b/css/x' }), 'a.b+26');
   t.equal(split({ uri: 'http://a.b/css' }), 'a.b', 'no second slash');
   t.equal(split({ uri: 'http://f.g/wiki/x' }), 'forced+24', 'a forced queue is split too');
-  t.equal(
-    queueAssignment({ parallelQueues: 4 })({ uri: 'http://a.b/wiki/x' }),
-    'a.b',
-    'bucket 0 has no suffix',
-  );
+  t.equal(queueAssignment({ parallelQueues: 4 })({ uri: 'http://a.b/wiki/x' }), 'a.b', 'bucket 0: no suffix');
 });
 
 t.test('CRAWL-9.4: the assigned labels of a host by the list of public suffixes', async (t) => {
@@ -244,30 +240,27 @@ t.test('CRAWL-9.4: the assigned labels of a host by the list of public suffixes'
   );
 });
 
-t.test(
-  'CRAWL-3.11, CRAWL-9.8: the consistent hash assigns buckets, the crawl mapping assigns crawlers',
-  async (t) => {
-    const hash = new ConsistentHash(50);
-    const rows = {
-      css: [0, 2, 2, 2, 26],
-      2018: [1, 2, 2, 6, 26],
-      b: [1, 1, 1, 7, 7],
-      wiki: [0, 0, 0, 0, 24],
-    };
-    for (const [text, buckets] of Object.entries(rows)) {
-      t.same(
-        [2, 3, 4, 10, 50].map((n) => hash.bucketOf(text, n)),
-        buckets,
-        text,
-      );
-    }
-    t.equal(new ConsistentHash(3).bucketOf('css'), 2, 'the size of the circle has no effect');
-    // fp64("a") is 3e67e43317cb4865: positive and odd.
-    t.equal(crawlerOf('a', 2), 1);
-    // fp64("http://archive.org/index.html") is c28b406a9c55d91c: negative; the last digit of its magnitude is 4.
-    t.equal(crawlerOf('http://archive.org/index.html', 16), 4, 'the magnitude of a negative remainder');
-  },
-);
+t.test('CRAWL-3.11, CRAWL-9.8: the hash assigns buckets, the mapping crawlers', async (t) => {
+  const hash = new ConsistentHash(50);
+  const rows = {
+    css: [0, 2, 2, 2, 26],
+    2018: [1, 2, 2, 6, 26],
+    b: [1, 1, 1, 7, 7],
+    wiki: [0, 0, 0, 0, 24],
+  };
+  for (const [text, buckets] of Object.entries(rows)) {
+    t.same(
+      [2, 3, 4, 10, 50].map((n) => hash.bucketOf(text, n)),
+      buckets,
+      text,
+    );
+  }
+  t.equal(new ConsistentHash(3).bucketOf('css'), 2, 'the size of the circle has no effect');
+  // fp64("a") is 3e67e43317cb4865: positive and odd.
+  t.equal(crawlerOf('a', 2), 1);
+  // fp64("http://archive.org/index.html") is c28b406a9c55d91c: negative; the last digit of its magnitude is 4.
+  t.equal(crawlerOf('http://archive.org/index.html', 16), 4, 'the magnitude of a negative remainder');
+});
 
 t.test('CRAWL-2.3, 2.4, 2.5, 2.6: hop paths and scheduling directives', async (t) => {
   const fifty = 'L'.repeat(49);

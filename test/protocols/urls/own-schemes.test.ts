@@ -32,7 +32,7 @@ t.test('G-18: the URLs of the lists may have the schemes of Fetcher lines', (t) 
   t.match(
     conf(''),
     { config: { rootNodes: { length: 0 } }, warnings: { length: 1 } },
-    'an unknown scheme is passed over',
+    'unknown: passed over',
   );
   const { config, warnings } = conf('Fetcher: X-three own.mjs 9\nFetcher: gopher: better.mjs\n');
   t.same(warnings, []);

@@ -35,7 +35,7 @@ t.test('CRAWL-12.3 addresses expire after the setting or their longer lifetime',
   t.same(
     known(),
     ['system.example', '192.0.2.9'],
-    'the longer of setting and lifetime; a look-up without a lifetime counts as six hours',
+    'the longer of setting and lifetime; without one, six hours',
   );
   clock.now = 21_600_000;
   t.same(known(), ['192.0.2.9']);
@@ -80,11 +80,7 @@ t.test('CRAWL-12.3 look-ups are limited in number and time, and callers share th
   const slow = new HostAddresses({ lookup: () => new Promise(() => {}), timeoutMs: 1 });
   await slow.resolve(['never.example']);
   t.same([slow.knows('never.example'), slow.addressesOf('never.example')], [true, []]);
-  t.equal(
-    slow.identity('never.example'),
-    'never.example',
-    'G-33: a host without addresses is its own identity',
-  );
+  t.equal(slow.identity('never.example'), 'never.example', 'G-33: without addresses a host is its identity');
 });
 
 t.test('G-33 aliases count as one host, even after their addresses change', async (t) => {
@@ -128,38 +124,35 @@ t.test('CRAWL-9.5 addresses are converted to bytes', async (t) => {
   t.equal(hosts.bytesOf('unknown.example'), undefined);
 });
 
-t.test(
-  'RFC 9309 2.3.1.2, CRAWL-5.6.4 a robots.txt on another host waits for the fetches and pauses of that host',
-  async (t) => {
-    const locks = new HostLocks();
-    const order: string[] = [];
-    let finish: () => void = () => undefined;
-    const busy = locks.shared('b.example', never, async () => {
-      order.push('fetch begins');
-      await new Promise<void>((resolve) => {
-        finish = resolve;
-      });
-      order.push('fetch ends');
+t.test('RFC 9309 2.3.1.2, CRAWL-5.6.4 a robots.txt on another host waits for that host', async (t) => {
+  const locks = new HostLocks();
+  const order: string[] = [];
+  let finish: () => void = () => undefined;
+  const busy = locks.shared('b.example', never, async () => {
+    order.push('fetch begins');
+    await new Promise<void>((resolve) => {
+      finish = resolve;
     });
-    const robots = locks.exclusive('b.example', 60, never, async () => {
-      order.push('robots.txt');
-      return Date.now();
-    });
-    await new Promise(setImmediate);
-    finish();
-    const ended = Date.now();
-    await busy;
-    const robotsTime = await robots;
-    t.ok(robotsTime - ended >= 59, 'robots.txt waits for the pause after the fetch');
-    await locks.shared('b.example', never, async () => {
-      order.push('next fetch');
-      t.ok(Date.now() - robotsTime >= 59, 'the next fetch waits for the pause after robots.txt');
-    });
-    t.same(order, ['fetch begins', 'fetch ends', 'robots.txt', 'next fetch']);
-    const stop = new AbortController();
-    await locks.exclusive('c.example', 100_000, never, async () => undefined);
-    const waiting = locks.shared('c.example', stop.signal, async () => undefined);
-    stop.abort(new Error('enough'));
-    await t.rejects(waiting, 'an aborted wait ends');
-  },
-);
+    order.push('fetch ends');
+  });
+  const robots = locks.exclusive('b.example', 60, never, async () => {
+    order.push('robots.txt');
+    return Date.now();
+  });
+  await new Promise(setImmediate);
+  finish();
+  const ended = Date.now();
+  await busy;
+  const robotsTime = await robots;
+  t.ok(robotsTime - ended >= 59, 'robots.txt waits for the pause after the fetch');
+  await locks.shared('b.example', never, async () => {
+    order.push('next fetch');
+    t.ok(Date.now() - robotsTime >= 59, 'the next fetch waits for the pause after robots.txt');
+  });
+  t.same(order, ['fetch begins', 'fetch ends', 'robots.txt', 'next fetch']);
+  const stop = new AbortController();
+  await locks.exclusive('c.example', 100_000, never, async () => undefined);
+  const waiting = locks.shared('c.example', stop.signal, async () => undefined);
+  stop.abort(new Error('enough'));
+  await t.rejects(waiting, 'an aborted wait ends');
+});

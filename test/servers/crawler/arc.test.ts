@@ -54,61 +54,55 @@ function readArc(bytes: Buffer): { line: string; content: string; offset: number
   return records;
 }
 
-t.test(
-  'ARC 1.1: a file begins with its description, documents follow, other records are left out',
-  async (t) => {
-    const directory = await temporaryDirectory(t);
-    const files = await WarcFiles.open({
-      directory,
-      prefix: 'TEST',
-      host: 'h',
-      format: 'arc',
-      now: () => BEGIN,
-      info: { isPartOf: 'a & <b>\u0001', robots: 'classic', order: '{}' },
-    });
-    const written = await files.write([
-      response(
-        'http://a.test/x y',
-        'HTTP/1.1 200 OK\r\ncontent-type:  Text/HTML; charset=x\r\n\r\n',
-        'hello\n',
-      ),
-      { ...response('http://a.test/', 'GET / HTTP/1.1\r\n\r\n', ''), type: 'request' },
-      { ...response('http://a.test/', '', 'via: x\r\n'), type: 'metadata' },
-      dnsRecord('a.test', ['192.0.2.1'], BEGIN),
-      response('http://a.test/none', 'HTTP/1.0 204 No\r\n\r\n', ''),
-    ]);
-    await files.close();
-    const [name = ''] = readdirSync(directory);
-    t.equal(name, 'TEST-20261121215004123-00000-h.arc.gz');
-    const bytes = readFileSync(join(directory, name));
-    const [description, ...documents] = readArc(gunzipSync(bytes));
-    t.match(
-      description?.line,
-      new RegExp(`^filedesc://${name} 0\\.0\\.0\\.0 20261121215004 text/plain \\d+$`),
-    );
-    const [version, definition, ...xml] = description?.content.split('\n') ?? [];
-    t.equal(version, '1 1 InternetArchive');
-    t.equal(definition, 'URL IP-address Archive-date Content-type Archive-length');
-    t.match(xml.join('\n'), '<dcterms:isPartOf>a &#38; &#60;b&#62; </dcterms:isPartOf>');
-    t.match(xml.join('\n'), '<arc:robots>classic</arc:robots>');
-    t.match(xml.join('\n'), '<dc:description>order: {}</dc:description>');
-    t.same(
-      documents.map(({ line }) => line),
-      [
-        'http://a.test/x%20y 192.0.2.7 20261121215004 Text/HTML 62',
-        'dns:a.test 0.0.0.0 20261121215004 text/dns 24',
-        'http://a.test/none 192.0.2.7 20261121215004 no-type 20',
-      ].map((line, i) => line.replace(/\d+$/, String(documents[i]?.content.length))),
-    );
-    t.match(documents[0]?.content, /^HTTP\/1\.1 200 OK\r\n.*\r\n\r\nhello\n$/s);
-    t.equal(written.length, 3, 'a position for each document');
-    for (const [i, { offset, length, recordId }] of written.entries()) {
-      const member = gunzipSync(bytes.subarray(offset, offset + length));
-      t.same(readArc(member)[0]?.line, documents[i]?.line, 'a gzip member of its own');
-      t.equal(recordId, `arc:${name}/${offset}`);
-    }
-  },
-);
+t.test('ARC 1.1: a file begins with its description; documents follow, others do not', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const files = await WarcFiles.open({
+    directory,
+    prefix: 'TEST',
+    host: 'h',
+    format: 'arc',
+    now: () => BEGIN,
+    info: { isPartOf: 'a & <b>\u0001', robots: 'classic', order: '{}' },
+  });
+  const written = await files.write([
+    response(
+      'http://a.test/x y',
+      'HTTP/1.1 200 OK\r\ncontent-type:  Text/HTML; charset=x\r\n\r\n',
+      'hello\n',
+    ),
+    { ...response('http://a.test/', 'GET / HTTP/1.1\r\n\r\n', ''), type: 'request' },
+    { ...response('http://a.test/', '', 'via: x\r\n'), type: 'metadata' },
+    dnsRecord('a.test', ['192.0.2.1'], BEGIN),
+    response('http://a.test/none', 'HTTP/1.0 204 No\r\n\r\n', ''),
+  ]);
+  await files.close();
+  const [name = ''] = readdirSync(directory);
+  t.equal(name, 'TEST-20261121215004123-00000-h.arc.gz');
+  const bytes = readFileSync(join(directory, name));
+  const [description, ...documents] = readArc(gunzipSync(bytes));
+  t.match(description?.line, new RegExp(`^filedesc://${name} 0\\.0\\.0\\.0 20261121215004 text/plain \\d+$`));
+  const [version, definition, ...xml] = description?.content.split('\n') ?? [];
+  t.equal(version, '1 1 InternetArchive');
+  t.equal(definition, 'URL IP-address Archive-date Content-type Archive-length');
+  t.match(xml.join('\n'), '<dcterms:isPartOf>a &#38; &#60;b&#62; </dcterms:isPartOf>');
+  t.match(xml.join('\n'), '<arc:robots>classic</arc:robots>');
+  t.match(xml.join('\n'), '<dc:description>order: {}</dc:description>');
+  t.same(
+    documents.map(({ line }) => line),
+    [
+      'http://a.test/x%20y 192.0.2.7 20261121215004 Text/HTML 62',
+      'dns:a.test 0.0.0.0 20261121215004 text/dns 24',
+      'http://a.test/none 192.0.2.7 20261121215004 no-type 20',
+    ].map((line, i) => line.replace(/\d+$/, String(documents[i]?.content.length))),
+  );
+  t.match(documents[0]?.content, /^HTTP\/1\.1 200 OK\r\n.*\r\n\r\nhello\n$/s);
+  t.equal(written.length, 3, 'a position for each document');
+  for (const [i, { offset, length, recordId }] of written.entries()) {
+    const member = gunzipSync(bytes.subarray(offset, offset + length));
+    t.same(readArc(member)[0]?.line, documents[i]?.line, 'a gzip member of its own');
+    t.equal(recordId, `arc:${name}/${offset}`);
+  }
+});
 
 t.test('any document is read back, its index says where it is', async (t) => {
   const directory = await temporaryDirectory(t);
@@ -282,35 +276,32 @@ t.test('an order for ARC files is checked', async (t) => {
   await t.rejects(WarcFiles.open({ directory, format: 'arc', compression: 'zstd' }), { code: 'ERR_USAGE' });
 });
 
-t.test(
-  'WARC 1.1, 6.7: a revisit of a body in an ARC file names its URI and date, and no record',
-  async (t) => {
-    const body = Buffer.from('x');
-    const fetched = {
-      url: 'http://a.test/',
-      status: 200,
-      headers: {},
-      lastModified: 0,
-      etag: '',
-      body,
-      truncated: false,
-      local: false,
-      beginTime: BEGIN,
-      endTime: BEGIN,
-    };
-    const { records, kind } = captureRecords(fetched, {
-      kind: 'identical-payload-digest',
-      url: 'http://a.test/first',
-      date: BEGIN,
-      recordId: 'arc:x.arc.gz/100',
-      payloadDigest: captureRecords(fetched).payloadDigest,
-    });
-    t.equal(kind, 'identical-payload-digest');
-    const fields = new Map(records[0]?.fields);
-    t.notOk(fields.has('WARC-Refers-To'));
-    t.equal(fields.get('WARC-Refers-To-Target-URI'), 'http://a.test/first');
-  },
-);
+t.test('WARC 1.1, 6.7: a revisit of a body in an ARC file names its URI and date', async (t) => {
+  const body = Buffer.from('x');
+  const fetched = {
+    url: 'http://a.test/',
+    status: 200,
+    headers: {},
+    lastModified: 0,
+    etag: '',
+    body,
+    truncated: false,
+    local: false,
+    beginTime: BEGIN,
+    endTime: BEGIN,
+  };
+  const { records, kind } = captureRecords(fetched, {
+    kind: 'identical-payload-digest',
+    url: 'http://a.test/first',
+    date: BEGIN,
+    recordId: 'arc:x.arc.gz/100',
+    payloadDigest: captureRecords(fetched).payloadDigest,
+  });
+  t.equal(kind, 'identical-payload-digest');
+  const fields = new Map(records[0]?.fields);
+  t.notOk(fields.has('WARC-Refers-To'));
+  t.equal(fields.get('WARC-Refers-To-Target-URI'), 'http://a.test/first');
+});
 
 t.test('the description has no characters that XML cannot have', async (t) => {
   const text = arcFileRecord('x', 0, [['order', '\u0000\ud800\u{1f600}\ufffe<&>']]).toString();

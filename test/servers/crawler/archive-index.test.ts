@@ -151,30 +151,27 @@ for (const kind of KINDS) {
   });
 }
 
-t.test(
-  'RFC 8878: the writer of a killed process left frames; those that are complete are kept',
-  async (t) => {
-    const source = await temporaryDirectory(t);
-    const { path, positions } = await zstdArchive(source);
-    const bytes = readFileSync(path);
-    const directory = await temporaryDirectory(t);
-    const last = positions.at(-1)?.offset ?? 0;
-    for (const [cut, kept] of [
-      [bytes.length, bytes.length],
-      [bytes.length - 1, last],
-      [last + 3, last],
-      [last + 12, last],
-      [5, 0],
-    ] as const) {
-      writeFileSync(join(directory, `${basename(path)}.open`), bytes.subarray(0, cut));
-      // Also by a writer that compresses in another way.
-      await using next = await WarcFiles.open({ directory, prefix: 'P', host: 'h' });
-      t.same(next.recovered, [{ file: basename(path), bytes: kept, cut: cut - kept, damaged: [] }]);
-      t.same(readdirSync(directory), kept === 0 ? [] : [basename(path)]);
-      rmSync(join(directory, basename(path)), { force: true });
-    }
-  },
-);
+t.test('RFC 8878: of the frames of a killed process the complete ones are kept', async (t) => {
+  const source = await temporaryDirectory(t);
+  const { path, positions } = await zstdArchive(source);
+  const bytes = readFileSync(path);
+  const directory = await temporaryDirectory(t);
+  const last = positions.at(-1)?.offset ?? 0;
+  for (const [cut, kept] of [
+    [bytes.length, bytes.length],
+    [bytes.length - 1, last],
+    [last + 3, last],
+    [last + 12, last],
+    [5, 0],
+  ] as const) {
+    writeFileSync(join(directory, `${basename(path)}.open`), bytes.subarray(0, cut));
+    // Also by a writer that compresses in another way.
+    await using next = await WarcFiles.open({ directory, prefix: 'P', host: 'h' });
+    t.same(next.recovered, [{ file: basename(path), bytes: kept, cut: cut - kept, damaged: [] }]);
+    t.same(readdirSync(directory), kept === 0 ? [] : [basename(path)]);
+    rmSync(join(directory, basename(path)), { force: true });
+  }
+});
 
 /** A resource record of another writer. */
 function foreign(digest: string): Buffer {
@@ -200,36 +197,33 @@ t.test('WARC 1.1, 5.9: the digest of a line is that of the record, with its algo
   );
 });
 
-t.test(
-  'WARC 1.1, 5: a record without URI or date has no line, and keeps no other from having one',
-  async (t) => {
-    const directory = await temporaryDirectory(t);
-    const path = join(directory, 'x.warc');
-    const digest = 'sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ';
-    const without = (field: string) =>
-      Buffer.from(
-        foreign(digest)
-          .toString('latin1')
-          .replace(new RegExp(`${field}: .*\\r\\n`), ''),
-        'latin1',
-      );
-    const malformed = Buffer.from(
+t.test('WARC 1.1, 5: a record without URI or date has no line', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const path = join(directory, 'x.warc');
+  const digest = 'sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ';
+  const without = (field: string) =>
+    Buffer.from(
       foreign(digest)
         .toString('latin1')
-        .replace('WARC-Type: resource', 'WARC-Type: response')
-        .replace('Content-Length: 1\r\n\r\nx', 'Content-Length: 14\r\n\r\nHTTP/1.1 x\r\n\r\n'),
+        .replace(new RegExp(`${field}: .*\\r\\n`), ''),
       'latin1',
     );
-    writeFileSync(
-      path,
-      Buffer.concat([without('WARC-Target-URI'), without('WARC-Date'), malformed, foreign(digest)]),
-    );
-    const { lines, damage } = await indexArchive(path);
-    t.same(damage, []);
-    t.equal(lines.length, 2);
-    t.notMatch(lines.join('\n'), /NaN/);
-  },
-);
+  const malformed = Buffer.from(
+    foreign(digest)
+      .toString('latin1')
+      .replace('WARC-Type: resource', 'WARC-Type: response')
+      .replace('Content-Length: 1\r\n\r\nx', 'Content-Length: 14\r\n\r\nHTTP/1.1 x\r\n\r\n'),
+    'latin1',
+  );
+  writeFileSync(
+    path,
+    Buffer.concat([without('WARC-Target-URI'), without('WARC-Date'), malformed, foreign(digest)]),
+  );
+  const { lines, damage } = await indexArchive(path);
+  t.same(damage, []);
+  t.equal(lines.length, 2);
+  t.notMatch(lines.join('\n'), /NaN/);
+});
 
 t.test('RFC 1952, 2.3.1: members of other writers have names, comments and extra fields', async (t) => {
   const directory = await temporaryDirectory(t);

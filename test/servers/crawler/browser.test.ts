@@ -68,70 +68,67 @@ t.test('CRAWL-11.2 only pages with status 200 are loaded, and only where a sheet
   t.equal(site.paths.length, 5);
 });
 
-t.test(
-  'CRAWL-11.2, 13.4 what a page requests passes scope and robots.txt, and is fetched once',
-  async (t) => {
-    await using other = await Site.start({ '/x': 'x' }, '127.0.0.2');
-    await using site = await Site.start({
-      '/robots.txt': 'User-agent: *\nDisallow: /secret\n',
-      '/': page('Start', []),
-      '/data': 'data',
-      '/moved': (_, response) => response.writeHead(302, { location: '/target' }).end(),
-      '/target': 'target',
-      '/away': (_, response) => response.writeHead(302, { location: `${other.url}/x` }).end(),
-      '/loop': (_, response) => response.writeHead(302, { location: '/loop' }).end(),
-      '/none': (_, response) => response.writeHead(404, { 'x-a': 'b' }).end('none'),
-    });
-    const openBrowser = fakeBrowser(async (loaded) => {
-      if (!loaded.url.endsWith('/')) return 'other';
-      const bodyOf = async (path: string, more = {}): Promise<string | undefined> => {
-        const answer = await requestOf(loaded, path, more);
-        return answer && `${answer.status} ${Buffer.from(answer.body)}`;
-      };
-      t.equal(await bodyOf('/data', { origin: 'null' }), '200 data');
-      t.equal(await bodyOf('/data'), '200 data');
-      t.equal(await bodyOf('/data', { method: 'HEAD' }), '200 ');
-      t.equal(await bodyOf('/moved'), '200 target');
-      t.equal(await bodyOf('/none'), '404 none', 'the page sees failures as they are');
-      for (const path of [
-        '/secret',
-        '/away',
-        '/loop',
-        `${other.url}/x`,
-        'data:text/plain,x',
-        'file:///etc/passwd',
-      ])
-        t.equal(await bodyOf(path), undefined, path);
-      for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS'])
-        t.equal(await bodyOf('/data', { method }), undefined, method);
-      for (const type of ['image', 'font', 'media', 'eventsource', 'websocket', 'ping'])
-        t.equal(await bodyOf('/data', { type }), undefined, type);
-      return page('Made', ['/data', '/target']);
-    });
-    const view = await crawl(t.testdir(), site, { order: { settings: BROWSER }, openBrowser });
-    t.strictSame(other.requests, [], 'not even robots.txt');
-    t.strictSame(
-      site.paths.filter((path) => path !== '/loop'),
-      ['/', '/data', '/moved', '/target', '/none', '/away'],
-      'CRAWL-4.2: links to what was fetched are not followed',
-    );
-    t.equal(site.paths.filter((path) => path === '/loop').length, 6, 'maxRedirects');
-    t.equal(site.requests.find(({ path }) => path === '/data')?.headers.origin, 'null');
-    t.equal(site.maxConcurrent, 1);
-    const { lines } = view;
-    t.match(lines.get('/data'), {
-      status: 200,
-      size: 4,
-      pathFromSeed: 'E',
-      via: `${site.url}/`,
-      annotations: ['browser'],
-    });
-    t.match(lines.get('/target'), { status: 200, pathFromSeed: 'ER', via: `${site.url}/moved` });
-    t.match(lines.get('/secret'), { status: -9998, pathFromSeed: 'E' });
-    t.equal(lines.get('/none')?.status, 404);
-    t.equal(lines.has('/x'), false);
-  },
-);
+t.test('CRAWL-11.2, 13.4 requests of a page pass scope and robots.txt, and are sent once', async (t) => {
+  await using other = await Site.start({ '/x': 'x' }, '127.0.0.2');
+  await using site = await Site.start({
+    '/robots.txt': 'User-agent: *\nDisallow: /secret\n',
+    '/': page('Start', []),
+    '/data': 'data',
+    '/moved': (_, response) => response.writeHead(302, { location: '/target' }).end(),
+    '/target': 'target',
+    '/away': (_, response) => response.writeHead(302, { location: `${other.url}/x` }).end(),
+    '/loop': (_, response) => response.writeHead(302, { location: '/loop' }).end(),
+    '/none': (_, response) => response.writeHead(404, { 'x-a': 'b' }).end('none'),
+  });
+  const openBrowser = fakeBrowser(async (loaded) => {
+    if (!loaded.url.endsWith('/')) return 'other';
+    const bodyOf = async (path: string, more = {}): Promise<string | undefined> => {
+      const answer = await requestOf(loaded, path, more);
+      return answer && `${answer.status} ${Buffer.from(answer.body)}`;
+    };
+    t.equal(await bodyOf('/data', { origin: 'null' }), '200 data');
+    t.equal(await bodyOf('/data'), '200 data');
+    t.equal(await bodyOf('/data', { method: 'HEAD' }), '200 ');
+    t.equal(await bodyOf('/moved'), '200 target');
+    t.equal(await bodyOf('/none'), '404 none', 'the page sees failures as they are');
+    for (const path of [
+      '/secret',
+      '/away',
+      '/loop',
+      `${other.url}/x`,
+      'data:text/plain,x',
+      'file:///etc/passwd',
+    ])
+      t.equal(await bodyOf(path), undefined, path);
+    for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS'])
+      t.equal(await bodyOf('/data', { method }), undefined, method);
+    for (const type of ['image', 'font', 'media', 'eventsource', 'websocket', 'ping'])
+      t.equal(await bodyOf('/data', { type }), undefined, type);
+    return page('Made', ['/data', '/target']);
+  });
+  const view = await crawl(t.testdir(), site, { order: { settings: BROWSER }, openBrowser });
+  t.strictSame(other.requests, [], 'not even robots.txt');
+  t.strictSame(
+    site.paths.filter((path) => path !== '/loop'),
+    ['/', '/data', '/moved', '/target', '/none', '/away'],
+    'CRAWL-4.2: links to what was fetched are not followed',
+  );
+  t.equal(site.paths.filter((path) => path === '/loop').length, 6, 'maxRedirects');
+  t.equal(site.requests.find(({ path }) => path === '/data')?.headers.origin, 'null');
+  t.equal(site.maxConcurrent, 1);
+  const { lines } = view;
+  t.match(lines.get('/data'), {
+    status: 200,
+    size: 4,
+    pathFromSeed: 'E',
+    via: `${site.url}/`,
+    annotations: ['browser'],
+  });
+  t.match(lines.get('/target'), { status: 200, pathFromSeed: 'ER', via: `${site.url}/moved` });
+  t.match(lines.get('/secret'), { status: -9998, pathFromSeed: 'E' });
+  t.equal(lines.get('/none')?.status, 404);
+  t.equal(lines.has('/x'), false);
+});
 
 t.test('G-174 what a public page requests does not reach private addresses', async (t) => {
   await using site = await Site.start({ '/x': 'x' });

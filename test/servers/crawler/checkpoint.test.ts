@@ -158,11 +158,7 @@ for (const seen of byTier(['disk-merge'] as const, ['level', 'memory-set', 'disk
       const again = await crawl(directory, site, { seen });
       t.ok(again.resumed, `${round} restoration: the run continues`);
       t.equal(site.paths.length, PAGES - (one?.succeeded ?? 0), 'only unfinished pages are requested');
-      t.same(
-        await objectsOf(directory),
-        await objectsOf(undisturbed),
-        'the objects are those of an undisturbed crawl',
-      );
+      t.same(await objectsOf(directory), await objectsOf(undisturbed), 'as in an undisturbed crawl');
       const { succeeded, failed, disregarded, bytes, discovered, queued } = again.snapshot;
       t.same(
         { succeeded, failed, disregarded, bytes, discovered, queued },
@@ -179,11 +175,7 @@ for (const seen of byTier(['disk-merge'] as const, ['level', 'memory-set', 'disk
       t.equal(again.servers[0]?.successes, PAGES, 'the counts of the server include both runs');
       t.ok(again.snapshot.elapsed > 0);
     }
-    t.same(
-      filesOf(join(checkpoints, one?.name ?? '')),
-      before,
-      'CRAWL-17.3.2 a restoration does not change the checkpoint',
-    );
+    t.same(filesOf(join(checkpoints, one?.name ?? '')), before, 'CRAWL-17.3.2 the checkpoint is unchanged');
     await verifyCheckpoint(join(checkpoints, one?.name ?? ''));
   });
 }
@@ -199,11 +191,7 @@ t.test('CRAWL-17.3.1 a stopped crawl stores its statistics for the next run', as
   const second = await crawl(directory, site, {});
   t.equal(second.snapshot.succeeded, PAGES);
   t.equal(second.servers[0]?.successes, PAGES);
-  t.equal(
-    await takeComponents(join(directory, 'crawl')),
-    undefined,
-    'the next run has consumed the statistics',
-  );
+  t.equal(await takeComponents(join(directory, 'crawl')), undefined, 'the next run consumed the statistics');
 });
 
 /** Opens the components whose state a checkpoint contains: a store, its seen filter and a frontier. */
@@ -222,91 +210,88 @@ async function openComponents(directory: string, clock: ManualClock) {
   return { store, seen, frontier };
 }
 
-t.test(
-  'CRAWL-17.2.2 a restored frontier has the ordinal, the counts and the queues of every state',
-  async (t) => {
-    const directory = await temporaryDirectory(t);
-    const clock = new ManualClock(Date.now());
-    const { store, seen, frontier } = await openComponents(directory, clock);
-    const common = {
-      via: '',
-      pathFromSeed: '',
-      root: 0,
-      depth: 0,
-      isLeaf: false,
-      forceFetch: false,
-      sourceTag: '',
-    };
-    const candidates = (host: string, count: number): Candidate[] =>
-      Array.from({ length: count }, (_, i) => ({ ...common, url: `http://${host}/${i}` }));
-    const finish = async (outcome: 'success' | 'failed' | 'disregarded' | 'retire', delayMs = 0) => {
-      const entry = await frontier.next(never);
-      if (entry === undefined) throw new Error('nothing is ready');
-      await frontier.finished(entry, { outcome, delayMs, reason: 'politeness', bytes: 10 }, store.batch());
-      return entry.classKey;
-    };
-    await frontier.schedule(candidates('snoozed', 5));
-    t.equal(await finish('success', 60_000), 'snoozed');
-    await frontier.schedule(candidates('retired', 4));
-    t.equal(await finish('retire'), 'retired');
-    await frontier.schedule(candidates('failed', 1));
-    t.equal(await finish('failed'), 'failed');
-    await frontier.schedule(candidates('disregarded', 1));
-    t.equal(await finish('disregarded'), 'disregarded');
-    await frontier.schedule(candidates('at-work', 3));
-    const inProcess = await frontier.next(never);
-    t.equal(inProcess?.classKey, 'at-work');
-    for (const host of ['ready-1', 'ready-2', 'inactive-1', 'inactive-2'])
-      await frontier.schedule(candidates(host, 2));
-    t.match(frontier.figures.queues, { snoozed: 1, retired: 1, 'in-process': 1, ready: 2, inactive: 2 });
+t.test('CRAWL-17.2.2 a restored frontier has the ordinal, counts and queues', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const clock = new ManualClock(Date.now());
+  const { store, seen, frontier } = await openComponents(directory, clock);
+  const common = {
+    via: '',
+    pathFromSeed: '',
+    root: 0,
+    depth: 0,
+    isLeaf: false,
+    forceFetch: false,
+    sourceTag: '',
+  };
+  const candidates = (host: string, count: number): Candidate[] =>
+    Array.from({ length: count }, (_, i) => ({ ...common, url: `http://${host}/${i}` }));
+  const finish = async (outcome: 'success' | 'failed' | 'disregarded' | 'retire', delayMs = 0) => {
+    const entry = await frontier.next(never);
+    if (entry === undefined) throw new Error('nothing is ready');
+    await frontier.finished(entry, { outcome, delayMs, reason: 'politeness', bytes: 10 }, store.batch());
+    return entry.classKey;
+  };
+  await frontier.schedule(candidates('snoozed', 5));
+  t.equal(await finish('success', 60_000), 'snoozed');
+  await frontier.schedule(candidates('retired', 4));
+  t.equal(await finish('retire'), 'retired');
+  await frontier.schedule(candidates('failed', 1));
+  t.equal(await finish('failed'), 'failed');
+  await frontier.schedule(candidates('disregarded', 1));
+  t.equal(await finish('disregarded'), 'disregarded');
+  await frontier.schedule(candidates('at-work', 3));
+  const inProcess = await frontier.next(never);
+  t.equal(inProcess?.classKey, 'at-work');
+  for (const host of ['ready-1', 'ready-2', 'inactive-1', 'inactive-2'])
+    await frontier.schedule(candidates(host, 2));
+  t.match(frontier.figures.queues, { snoozed: 1, retired: 1, 'in-process': 1, ready: 2, inactive: 2 });
 
-    const checkpoints = await Checkpoints.open(join(directory, 'crawl', 'checkpoints'), {
-      store,
-      kept: 3,
-      atRest: (work) => frontier.atRest(work),
-      components: () => ({ frontier: frontier.counts }),
-      rotate: async () => undefined,
-    });
-    const { queued, succeeded, failed, disregarded, bytes, discovered } = frontier.counts;
-    const { name } = await checkpoints.take();
-    if (inProcess !== undefined)
-      await frontier.finished(inProcess, { outcome: 'success', delayMs: 0 }, store.batch());
-    await frontier.settled();
-    frontier.close();
-    await seen.close();
-    await store.close();
+  const checkpoints = await Checkpoints.open(join(directory, 'crawl', 'checkpoints'), {
+    store,
+    kept: 3,
+    atRest: (work) => frontier.atRest(work),
+    components: () => ({ frontier: frontier.counts }),
+    rotate: async () => undefined,
+  });
+  const { queued, succeeded, failed, disregarded, bytes, discovered } = frontier.counts;
+  const { name } = await checkpoints.take();
+  if (inProcess !== undefined)
+    await frontier.finished(inProcess, { outcome: 'success', delayMs: 0 }, store.batch());
+  await frontier.settled();
+  frontier.close();
+  await seen.close();
+  await store.close();
 
-    await restoreCheckpoint(directory, checkpoints.directory, name);
-    const restored = await openComponents(directory, clock);
-    t.match(restored.frontier.counts, { queued, succeeded, failed, disregarded, bytes, discovered });
-    t.match(
-      restored.frontier.figures.queues,
-      { snoozed: 1, retired: 1, 'in-process': 0, ready: 3, inactive: 2 },
-      'the queue that a worker held is ready again',
-    );
-    const reports = await restored.frontier.reports();
-    t.same(
-      reports.map(({ classKey, count, reason }) => [classKey, count, reason]),
-      [
-        ['at-work', 3, undefined],
-        ['inactive-1', 2, 'backlog'],
-        ['inactive-2', 2, 'backlog'],
-        ['ready-1', 2, undefined],
-        ['ready-2', 2, undefined],
-        ['retired', 4, 'politeness'],
-        ['snoozed', 4, 'politeness'],
-      ],
-    );
-    t.equal(reports.find(({ classKey }) => classKey === 'snoozed')?.wakeTime, clock.now() + 60_000);
-    // 5 + 4 + 1 + 1 + 3 + 8 URIs were queued before.
-    await restored.frontier.schedule(candidates('new', 1));
-    t.equal((await restored.store.queues.head('new'))?.ordinal, 23, 'the ordinals continue');
-    await restored.frontier.settled();
-    restored.frontier.close();
-    await restored.seen.close();
-    await restored.store.close();
-  },
-);
+  await restoreCheckpoint(directory, checkpoints.directory, name);
+  const restored = await openComponents(directory, clock);
+  t.match(restored.frontier.counts, { queued, succeeded, failed, disregarded, bytes, discovered });
+  t.match(
+    restored.frontier.figures.queues,
+    { snoozed: 1, retired: 1, 'in-process': 0, ready: 3, inactive: 2 },
+    'the queue that a worker held is ready again',
+  );
+  const reports = await restored.frontier.reports();
+  t.same(
+    reports.map(({ classKey, count, reason }) => [classKey, count, reason]),
+    [
+      ['at-work', 3, undefined],
+      ['inactive-1', 2, 'backlog'],
+      ['inactive-2', 2, 'backlog'],
+      ['ready-1', 2, undefined],
+      ['ready-2', 2, undefined],
+      ['retired', 4, 'politeness'],
+      ['snoozed', 4, 'politeness'],
+    ],
+  );
+  t.equal(reports.find(({ classKey }) => classKey === 'snoozed')?.wakeTime, clock.now() + 60_000);
+  // 5 + 4 + 1 + 1 + 3 + 8 URIs were queued before.
+  await restored.frontier.schedule(candidates('new', 1));
+  t.equal((await restored.store.queues.head('new'))?.ordinal, 23, 'the ordinals continue');
+  await restored.frontier.settled();
+  restored.frontier.close();
+  await restored.seen.close();
+  await restored.store.close();
+});
 
 /** Opens a store with one row; returns the directory and the options of its checkpoints. */
 async function storeWithRow(t: Test, options: Partial<CheckpointsOptions> = {}) {

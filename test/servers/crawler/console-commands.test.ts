@@ -51,11 +51,7 @@ t.test('local commands find the console of a crawl', async (t) => {
   await writeFile(file, JSON.stringify({ ...leftover, pid: 2 ** 31 - 1 }));
   t.equal(await runningCrawl({ data: directory }), undefined);
   await writeFile(file, JSON.stringify({ ...leftover, pid: process.pid }));
-  await t.rejects(
-    runningCrawl({ data: directory }),
-    { name: 'ConnectionError' },
-    'a running process that does not answer is an error',
-  );
+  await t.rejects(runningCrawl({ data: directory }), { name: 'ConnectionError' }, 'a process that is silent');
 });
 
 t.test('a screen is never larger than the terminal', async (t) => {

@@ -154,29 +154,26 @@ t.test('CRAWL-20.3, G-38 the pause holds after a killed worker', async (t) => {
   t.ok(after.at - killed[0]! >= 690, `${after.at - killed[0]!} ms after the kill`);
 });
 
-t.test(
-  'G-38 http and https of one host keep the pause between them, also with a redirected robots.txt',
-  async (t) => {
-    const visits: Visit[] = [];
-    let secure = '';
-    const plain = await serve(t, 'http', visits, (request, response) => {
-      if (request.url === '/robots.txt') response.writeHead(301, { location: `${secure}/robots.txt` }).end();
-      else response.end('page');
-    });
-    secure = await serve(t, 'https', visits, (_, response) => response.end('User-agent: *\nAllow: /\n'));
-    const urls = ['/a', '/b', '/c'].flatMap((path) => [plain + path, secure + path]);
-    const events = await crawl(t, urls, { delayFactor: 0, minDelayMs: 300 });
-    t.same(
-      events.map(({ status }) => status),
-      urls.map(() => 200),
-    );
-    t.equal(visits.length, 9, 'six pages, two robots.txt and a redirect');
-    t.ok(
-      shortestGap(visits) >= 280,
-      `the shortest gap: ${shortestGap(visits)} ms: ${visits.map(({ url, at }) => `${at - visits[0]!.at} ${url}`).join(', ')}`,
-    );
-  },
-);
+t.test('G-38 http and https of a host keep one pause, also with a redirected robots.txt', async (t) => {
+  const visits: Visit[] = [];
+  let secure = '';
+  const plain = await serve(t, 'http', visits, (request, response) => {
+    if (request.url === '/robots.txt') response.writeHead(301, { location: `${secure}/robots.txt` }).end();
+    else response.end('page');
+  });
+  secure = await serve(t, 'https', visits, (_, response) => response.end('User-agent: *\nAllow: /\n'));
+  const urls = ['/a', '/b', '/c'].flatMap((path) => [plain + path, secure + path]);
+  const events = await crawl(t, urls, { delayFactor: 0, minDelayMs: 300 });
+  t.same(
+    events.map(({ status }) => status),
+    urls.map(() => 200),
+  );
+  t.equal(visits.length, 9, 'six pages, two robots.txt and a redirect');
+  t.ok(
+    shortestGap(visits) >= 280,
+    `the shortest gap: ${shortestGap(visits)} ms: ${visits.map(({ url, at }) => `${at - visits[0]!.at} ${url}`).join(', ')}`,
+  );
+});
 
 /** A server of raw bytes on 127.0.0.1: each connection gets the bytes for its path, and closes. */
 async function serveBytes(

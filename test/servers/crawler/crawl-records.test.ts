@@ -112,32 +112,29 @@ t.test('CRAWL-16.1: a kill at any byte of the log neither loses nor repeats a li
   }
 });
 
-t.test(
-  'CRAWL-16.1: a log that another program changed gets all lines; without logs events are counted',
-  async (t) => {
-    const directory = t.testdir();
-    await using store = await GathererStore.open(join(directory, 'store'));
-    const batch = store.batch();
-    const counted: string[] = [];
-    const options: StoredEventsOptions = {
-      store,
-      count: ({ url }) => counted.push(url),
-      figures: () => counted.length,
-    };
-    const events = new StoredEvents(options, undefined, await recoverEvents(options, undefined));
-    // As if the process were killed between the write and what follows it.
-    events.put(EVENT, batch);
-    await batch.commit();
-    writeFileSync(join(directory, 'crawl.log'), 'something else\n');
-    await recoverEvents(options, directory);
-    t.same(counted, [EVENT.url]);
-    const [first, line, ...rest] = readFileSync(join(directory, 'crawl.log'), 'utf8').split('\n');
-    t.equal(first, 'something else');
-    t.equal(parseCrawlLogLine(line!)?.url, EVENT.url);
-    t.same(rest, ['']);
-    await events.close();
-  },
-);
+t.test('CRAWL-16.1: a changed log gets all lines; without logs events are counted', async (t) => {
+  const directory = t.testdir();
+  await using store = await GathererStore.open(join(directory, 'store'));
+  const batch = store.batch();
+  const counted: string[] = [];
+  const options: StoredEventsOptions = {
+    store,
+    count: ({ url }) => counted.push(url),
+    figures: () => counted.length,
+  };
+  const events = new StoredEvents(options, undefined, await recoverEvents(options, undefined));
+  // As if the process were killed between the write and what follows it.
+  events.put(EVENT, batch);
+  await batch.commit();
+  writeFileSync(join(directory, 'crawl.log'), 'something else\n');
+  await recoverEvents(options, directory);
+  t.same(counted, [EVENT.url]);
+  const [first, line, ...rest] = readFileSync(join(directory, 'crawl.log'), 'utf8').split('\n');
+  t.equal(first, 'something else');
+  t.equal(parseCrawlLogLine(line!)?.url, EVENT.url);
+  t.same(rest, ['']);
+  await events.close();
+});
 
 t.test('G-108: pages that a second crawl keeps are not logged with the status of the first', async (t) => {
   await using site = await Site.start({
@@ -202,73 +199,64 @@ t.test('CRAWL-5.6.6: each URI that the operator deletes has a line with -6000', 
   t.match(reportOf(directory, 'responsecode'), new RegExp(`^ *${deleted} .* -6000$`, 'm'));
 });
 
-t.test(
-  'CRAWL-8.6: documents that are cut by length, time or the size of their head are annotated',
-  async (t: Test) => {
-    await using site = await Site.start({
-      '/': page('Start', ['/long', '/slow', '/head']),
-      '/long': 'x'.repeat(5000),
-      '/slow': (_, response) => {
-        response.writeHead(200, { 'content-type': 'text/plain', 'content-length': 100 });
-        response.write('the beginning');
-      },
-      '/head': (_, response) => {
-        response.writeHead(200, { 'x-long': 'h'.repeat(3 << 20) }).end('body');
-      },
-    });
-    const directory = t.testdir();
-    await crawl(directory, site, { settings: { fetchSeconds: 1 } }, { text: 'Max-Retrieval-Size: 2000\n' });
-    const found = new Map(entriesOf(directory).map((entry) => [new URL(entry.url).pathname, entry]));
-    t.match(found.get('/long'), { status: 200, size: 2000, annotations: ['lenTrunc'] });
-    t.match(found.get('/slow'), { status: 200, size: 13, annotations: ['timeTrunc'] });
-    t.ok(found.get('/head')?.annotations.includes('headerTrunc'), 'the head');
-    t.equal(found.size, 4);
-    t.equal(
-      site.paths.filter((path) => path === '/slow').length,
-      1,
-      'a cut body is no error: no other attempt',
-    );
-  },
-);
+t.test('CRAWL-8.6: documents cut by length, time or size of the head are annotated', async (t: Test) => {
+  await using site = await Site.start({
+    '/': page('Start', ['/long', '/slow', '/head']),
+    '/long': 'x'.repeat(5000),
+    '/slow': (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/plain', 'content-length': 100 });
+      response.write('the beginning');
+    },
+    '/head': (_, response) => {
+      response.writeHead(200, { 'x-long': 'h'.repeat(3 << 20) }).end('body');
+    },
+  });
+  const directory = t.testdir();
+  await crawl(directory, site, { settings: { fetchSeconds: 1 } }, { text: 'Max-Retrieval-Size: 2000\n' });
+  const found = new Map(entriesOf(directory).map((entry) => [new URL(entry.url).pathname, entry]));
+  t.match(found.get('/long'), { status: 200, size: 2000, annotations: ['lenTrunc'] });
+  t.match(found.get('/slow'), { status: 200, size: 13, annotations: ['timeTrunc'] });
+  t.ok(found.get('/head')?.annotations.includes('headerTrunc'), 'the head');
+  t.equal(found.size, 4);
+  t.equal(
+    site.paths.filter((path) => path === '/slow').length,
+    1,
+    'a cut body is no error: no other attempt',
+  );
+});
 
-t.test(
-  'CRAWL-16.7: the reports of seeds, sources, types and statuses have the figures of the crawl',
-  async (t) => {
-    await using site = await Site.start({
-      '/': page('Start', ['/a', '/text.txt', '/gone']),
-      '/a': page('A', []),
-      '/text.txt': 'text',
-    });
-    const directory = t.testdir();
-    await crawl(directory, site, { sourceTagSeeds: true });
-    t.match(reportOf(directory, 'seeds'), new RegExp(`${site.url}/`));
-    t.match(reportOf(directory, 'source'), new RegExp(`${site.url}/`));
-    t.match(reportOf(directory, 'source'), /\b4\b/);
-    t.match(reportOf(directory, 'mimetype'), /^ *2 .* text\/html$/m);
-    t.match(reportOf(directory, 'responsecode'), /^ *3 .* 200$/m);
-    t.match(reportOf(directory, 'responsecode'), /^ *1 .* 404$/m);
-  },
-);
+t.test('CRAWL-16.7: reports of seeds, sources, types and statuses have the figures', async (t) => {
+  await using site = await Site.start({
+    '/': page('Start', ['/a', '/text.txt', '/gone']),
+    '/a': page('A', []),
+    '/text.txt': 'text',
+  });
+  const directory = t.testdir();
+  await crawl(directory, site, { sourceTagSeeds: true });
+  t.match(reportOf(directory, 'seeds'), new RegExp(`${site.url}/`));
+  t.match(reportOf(directory, 'source'), new RegExp(`${site.url}/`));
+  t.match(reportOf(directory, 'source'), /\b4\b/);
+  t.match(reportOf(directory, 'mimetype'), /^ *2 .* text\/html$/m);
+  t.match(reportOf(directory, 'responsecode'), /^ *3 .* 200$/m);
+  t.match(reportOf(directory, 'responsecode'), /^ *1 .* 404$/m);
+});
 
-t.test(
-  'CRAWL-16.7: the last events are counted before the reports, also while a checkpoint rotates the logs',
-  async (t) => {
-    const directory = t.testdir();
-    await using store = await GathererStore.open(join(directory, 'store'));
-    const logs = await CrawlLogs.open(join(directory, 'logs'));
-    let counted = 0;
-    const options: StoredEventsOptions = { store, count: () => counted++, figures: () => ({}) };
-    const events = new StoredEvents(options, logs, await recoverEvents(options, join(directory, 'logs')));
-    const rotated = events.rotate('cp00001');
-    const batch = store.batch();
-    const written = events.put(EVENT, batch);
-    await batch.commit();
-    written();
-    t.equal(counted, 0, 'the rotation holds the event back');
-    await events.settled();
-    t.equal(counted, 1);
-    await rotated;
-    await events.close();
-    await logs.close();
-  },
-);
+t.test('CRAWL-16.7: the last events are counted before the reports, also in a rotation', async (t) => {
+  const directory = t.testdir();
+  await using store = await GathererStore.open(join(directory, 'store'));
+  const logs = await CrawlLogs.open(join(directory, 'logs'));
+  let counted = 0;
+  const options: StoredEventsOptions = { store, count: () => counted++, figures: () => ({}) };
+  const events = new StoredEvents(options, logs, await recoverEvents(options, join(directory, 'logs')));
+  const rotated = events.rotate('cp00001');
+  const batch = store.batch();
+  const written = events.put(EVENT, batch);
+  await batch.commit();
+  written();
+  t.equal(counted, 0, 'the rotation holds the event back');
+  await events.settled();
+  t.equal(counted, 1);
+  await rotated;
+  await events.close();
+  await logs.close();
+});

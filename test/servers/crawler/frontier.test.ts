@@ -205,46 +205,43 @@ t.test('CRAWL-5.3 snoozed queues wake in the order of their times', async () => 
   );
 });
 
-t.test(
-  'CRAWL-5.1.2 a window on an ordered table returns all entries in order, even those added meanwhile',
-  async () => {
-    const step = fc.oneof(
-      fc.record({ kind: fc.constant('add' as const), value: fc.nat(500) }),
-      fc.record({ kind: fc.constant('take' as const), value: fc.nat(5) }),
-      fc.record({ kind: fc.constant('clear' as const), value: fc.constant(0) }),
-    );
-    await assertProperty(
-      fc.asyncProperty(
-        fc.array(step, { maxLength: 120 }),
-        fc.integer({ min: 1, max: 9 }),
-        async (steps, limit) => {
-          const disk = new Set<number>();
-          const window = new HeadWindow<number>((a, b) => a - b);
-          const read = async (count: number, after: number | undefined): Promise<number[]> =>
-            [...disk]
-              .filter((value) => after === undefined || value > after)
-              .sort((a, b) => a - b)
-              .slice(0, count);
-          for (const { kind, value } of steps) {
-            if (kind === 'add' && !disk.has(value)) {
-              disk.add(value);
-              window.added(value, limit);
-            } else if (kind === 'clear') {
-              window.clear(disk.size > 0);
-            } else if (kind === 'take') {
-              for (let i = 0; i < value; i++) {
-                while (window.needsRefill) await window.refill(limit, read);
-                const got = window.shift();
-                const expected = disk.size === 0 ? undefined : Math.min(...disk);
-                if (got !== expected) return false;
-                if (got !== undefined) disk.delete(got);
-              }
+t.test('CRAWL-5.1.2 a window on an ordered table returns all entries in order', async () => {
+  const step = fc.oneof(
+    fc.record({ kind: fc.constant('add' as const), value: fc.nat(500) }),
+    fc.record({ kind: fc.constant('take' as const), value: fc.nat(5) }),
+    fc.record({ kind: fc.constant('clear' as const), value: fc.constant(0) }),
+  );
+  await assertProperty(
+    fc.asyncProperty(
+      fc.array(step, { maxLength: 120 }),
+      fc.integer({ min: 1, max: 9 }),
+      async (steps, limit) => {
+        const disk = new Set<number>();
+        const window = new HeadWindow<number>((a, b) => a - b);
+        const read = async (count: number, after: number | undefined): Promise<number[]> =>
+          [...disk]
+            .filter((value) => after === undefined || value > after)
+            .sort((a, b) => a - b)
+            .slice(0, count);
+        for (const { kind, value } of steps) {
+          if (kind === 'add' && !disk.has(value)) {
+            disk.add(value);
+            window.added(value, limit);
+          } else if (kind === 'clear') {
+            window.clear(disk.size > 0);
+          } else if (kind === 'take') {
+            for (let i = 0; i < value; i++) {
+              while (window.needsRefill) await window.refill(limit, read);
+              const got = window.shift();
+              const expected = disk.size === 0 ? undefined : Math.min(...disk);
+              if (got !== expected) return false;
+              if (got !== undefined) disk.delete(got);
             }
           }
-          return true;
-        },
-      ),
-      { numRuns: 300 },
-    );
-  },
-);
+        }
+        return true;
+      },
+    ),
+    { numRuns: 300 },
+  );
+});

@@ -1,7 +1,6 @@
 // Whole crawls by an order, over a site on loopback: all components of the crawl engine together.
 
 import { readdirSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import t from 'tap';
@@ -18,8 +17,14 @@ import {
   type GathererOptions,
 } from '../../../servers/gatherer/index.js';
 import { type Page, page, Site } from '../../helpers/site.js';
+import { waitUntil } from '../../helpers/wait-until.js';
 
 const never = new AbortController().signal;
+
+/** Answers with a page of HTML and further fields. */
+function html(text: string, headers: Record<string, string> = {}): Exclude<Page, string> {
+  return (_, response) => response.writeHead(200, { 'content-type': 'text/html', ...headers }).end(text);
+}
 
 /** Returns the configuration of a Gatherer with these RootNodes. */
 function config(roots: string): GathererOptions['config'] {
@@ -36,14 +41,16 @@ function order(input: CrawlOrderInput): NonNullable<GathererOptions['order']> {
   });
 }
 
-/** Opens a Gatherer, calls `run` with it, and returns the events of its URIs. */
+/** Opens a Gatherer, calls `run` with it, and returns the events of its URIs. @param onEvent is called with those until now */
 async function gather(
   options: Omit<GathererOptions, 'essenceWorkers'>,
-  run: (gatherer: Gatherer) => Promise<void>,
+  run: (gatherer: Gatherer) => Promise<unknown> = (gatherer) => gatherer.run(never),
+  onEvent: (events: readonly DocumentEvent[]) => void = () => undefined,
 ): Promise<DocumentEvent[]> {
   const events: DocumentEvent[] = [];
   const listen = (message: unknown): void => {
     events.push(message as DocumentEvent);
+    onEvent(events);
   };
   documentChannel.subscribe(listen);
   try {
@@ -63,12 +70,7 @@ t.test('logs, journal, WARC files, checkpoint and reports of a crawl agree', asy
   const directory = t.testdir();
   const warc = join(directory, 'warc');
   let control: CrawlControl | undefined;
-  let checkpoint: Promise<unknown> = Promise.resolve();
-  const checkpointSoon = async (running: CrawlControl): Promise<void> => {
-    while (running.snapshot().succeeded < 3) await new Promise((resolve) => setTimeout(resolve, 1));
-    running.pause();
-    checkpoint = running.checkpoint().finally(() => running.resume());
-  };
+  let checkpoint: Promise<unknown> | undefined;
   const events = await gather(
     {
       directory,
@@ -81,7 +83,6 @@ t.test('logs, journal, WARC files, checkpoint and reports of a crawl agree', asy
       }),
       onControl: (running) => {
         control = running;
-        void checkpointSoon(running);
       },
     },
     async (gatherer) => {
@@ -89,6 +90,11 @@ t.test('logs, journal, WARC files, checkpoint and reports of a crawl agree', asy
       await checkpoint;
       t.equal(report.end, 'finished');
       t.equal(report.counts.summarized, 31);
+    },
+    ({ length }) => {
+      if (length !== 3) return;
+      control?.pause();
+      checkpoint = control?.checkpoint().finally(() => control?.resume());
     },
   );
 
@@ -140,37 +146,22 @@ t.test('logs, journal, WARC files, checkpoint and reports of a crawl agree', asy
 });
 
 t.test('CRAWL-18.2 a second crawl finds unchanged pages by digest and by 304', async (t) => {
-  const server = createServer((request, response) => {
-    if (request.url === '/etag') {
-      response.writeHead(request.headers['if-none-match'] === '"1"' ? 304 : 200, {
-        etag: '"1"',
-        'content-type': 'text/html',
-      });
-      response.end(request.headers['if-none-match'] === '"1"' ? '' : page('E', []));
-    } else if (request.url === '/') {
-      response.writeHead(200, { 'content-type': 'text/html' }).end(page('Start', ['/etag']));
-    } else response.writeHead(404).end();
-  }).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  t.teardown(() => server.close());
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  await using site = await Site.start({
+    '/': page('Start', ['/etag']),
+    '/etag': ({ headers }, response) => {
+      const isKnown = headers['if-none-match'] === '"1"';
+      response.writeHead(isKnown ? 304 : 200, { etag: '"1"', 'content-type': 'text/html' });
+      response.end(isKnown ? '' : page('E', []));
+    },
+  });
   const options = {
     directory: t.testdir(),
-    config: {
-      ...config(`http://127.0.0.1:${port}/ Delay=0`),
-      httpIfModifiedSince: true,
-    },
+    config: { ...config(`${site.url}/ Delay=0`), httpIfModifiedSince: true },
     order: order({ warc: { directory: join(t.testdirName, 'warc') } }),
     force: true,
   };
-  await gather(options, async (gatherer) => void (await gatherer.run(never)));
-  const events = await gather(options, async (gatherer) => void (await gatherer.run(never)));
-  const annotations = new Map(
-    events
-      .filter(({ disposition }) => disposition !== 'retry')
-      .map(({ url, annotations }) => [new URL(url).pathname, annotations.join()]),
-  );
+  await gather(options);
+  const annotations = new Map(annotationsOf(await gather(options)));
   t.match(annotations.get('/'), /duplicate:digest/);
   t.match(annotations.get('/etag'), /duplicate:server-not-modified/);
 });
@@ -185,9 +176,7 @@ t.test('CRAWL-16.4 uri-errors.log lists each link that is not a URI once, withou
   const elsewhere = ['javascript:void(0)', 'mailto:a@b.example', 'data:,x', '', '#top', 'skype:me'];
   await using site = await Site.start({ '/': page('Start', [...malformed, ...elsewhere]) });
   const directory = t.testdir();
-  await gather({ directory, config: config(`${site.url}/ Delay=0`), order: order({}) }, async (gatherer) => {
-    await gatherer.run(never);
-  });
+  await gather({ directory, config: config(`${site.url}/ Delay=0`), order: order({}) });
   const log = readFileSync(join(directory, 'crawl', 'logs', 'uri-errors.log'), 'utf8');
   t.same(
     log
@@ -236,7 +225,7 @@ t.test('CRAWL-18.8 skipUnchanged in a sheet: the links of an unchanged page are 
       })),
     }),
   };
-  await gather(options, async (gatherer) => void (await gatherer.run(never)));
+  await gather(options);
   const requests = site.requests.length;
   const events = await gather(options, async (gatherer) => {
     await gatherer.run(never);
@@ -263,14 +252,11 @@ t.test('CRAWL-18.5 warc.digestHistory: the same body under another URI is a revi
   await using site = await Site.start({ '/': page('Start', ['/one', '/two']), '/one': same, '/two': same });
   const directory = t.testdir();
   const warc = join(directory, 'warc');
-  const events = await gather(
-    {
-      directory,
-      config: config(`${site.url}/ Delay=0`),
-      order: order({ logs: false, warc: { directory: warc, digestHistory: true } }),
-    },
-    async (gatherer) => void (await gatherer.run(never)),
-  );
+  const events = await gather({
+    directory,
+    config: config(`${site.url}/ Delay=0`),
+    order: order({ logs: false, warc: { directory: warc, digestHistory: true } }),
+  });
   t.same(annotationsOf(events), [
     ['/', ''],
     ['/one', ''],
@@ -285,11 +271,7 @@ t.test('CRAWL-18.5 warc.digestHistory: the same body under another URI is a revi
 t.test('CRAWL-11.3 runtimeSeconds: the crawl pauses, ends, or blocks the URIs that follow', async (t) => {
   await using site = await Site.start({
     // The crawl has run for more than a second when the limited pages are found.
-    '/': (_, response) =>
-      void setTimeout(
-        () => response.writeHead(200, { 'content-type': 'text/html' }).end(page('Start', ['/a'])),
-        1100,
-      ),
+    '/': (request, response) => void setTimeout(() => html(page('Start', ['/a']))(request, response), 1100),
     '/a': page('A', ['/b']),
     '/b': page('B', []),
   });
@@ -297,6 +279,12 @@ t.test('CRAWL-11.3 runtimeSeconds: the crawl pauses, ends, or blocks the URIs th
   const run = async (runtimeOperation: 'pause' | 'terminate' | 'block') => {
     let end: string | undefined;
     let paused = 0;
+    const resumeOnce = async (control: CrawlControl): Promise<void> => {
+      await waitUntil(() => ['paused', 'finished'].includes(control.snapshot().state));
+      if (control.snapshot().state === 'finished') return;
+      paused++;
+      control.resume();
+    };
     const events = await gather(
       {
         directory: join(directory, runtimeOperation),
@@ -311,15 +299,7 @@ t.test('CRAWL-11.3 runtimeSeconds: the crawl pauses, ends, or blocks the URIs th
             },
           ],
         }),
-        onControl: (control) => {
-          const poll = setInterval(() => {
-            if (control.snapshot().state !== 'paused') return;
-            paused++;
-            clearInterval(poll);
-            control.resume();
-          }, 5);
-          t.teardown(() => clearInterval(poll));
-        },
+        onControl: (control) => void resumeOnce(control),
       },
       async (gatherer) => {
         end = (await gatherer.run(never)).end;
@@ -327,176 +307,135 @@ t.test('CRAWL-11.3 runtimeSeconds: the crawl pauses, ends, or blocks the URIs th
     );
     return { end, paused, paths: annotationsOf(events) };
   };
-  const limit = 'runtimeLimit:1s';
-  t.same(await run('pause'), {
-    end: 'finished',
-    paused: 1,
-    paths: [
-      ['/', ''],
-      ['/a', limit],
-      ['/b', ''],
-    ],
-  });
-  t.same(await run('terminate'), {
-    end: 'time limit',
-    paused: 0,
-    paths: [
-      ['/', ''],
-      ['/a', limit],
-    ],
-  });
-  t.same(await run('block'), {
-    end: 'finished',
-    paused: 0,
-    paths: [
-      ['/', ''],
-      ['/a', limit],
-    ],
-  });
+  const limited = [
+    ['/', ''],
+    ['/a', 'runtimeLimit:1s'],
+  ];
+  t.same(await run('pause'), { end: 'finished', paused: 1, paths: [...limited, ['/b', '']] });
+  t.same(await run('terminate'), { end: 'time limit', paused: 0, paths: limited });
+  t.same(await run('block'), { end: 'finished', paused: 0, paths: limited });
 });
 
-t.test(
-  'G-172 Enumeration=sitemap gathers only the URLs of sitemaps, which robots.txt and an index name',
-  async (t) => {
-    const site = await Site.start({});
-    t.teardown(() => site.close());
-    const { url } = site;
-    const xml =
-      (body: string): Page =>
-      (_, response) =>
-        response.writeHead(200, { 'content-type': 'application/xml' }).end(`<?xml version="1.0"?>${body}`);
-    const pages: [string, Page][] = [
-      ['/robots.txt', `User-agent: *\nDisallow: /secret\nSitemap: ${url}/index.xml\n`],
-      ['/index.xml', xml(`<sitemapindex><sitemap><loc>${url}/maps/one.xml</loc></sitemap></sitemapindex>`)],
-      [
-        '/maps/one.xml',
-        xml(
-          `<urlset><url><loc>${url}/a</loc></url><url><loc>${url}/b</loc></url><url><loc>${url}/secret</loc></url></urlset>`,
-        ),
-      ],
-      ['/a', page('A', ['/not-listed', '/b'])],
-      ['/b', page('B', [])],
-      ['/not-listed', page('No', [])],
-      ['/secret', page('Secret', [])],
-    ];
-    for (const [path, content] of pages) site.pages.set(path, content);
-    const events = await gather(
-      {
-        directory: t.testdir(),
-        config: config(`${url}/ Delay=0 URL=100,/dev/null Enumeration=sitemap`),
-        retryDelayMs: 5,
-      },
-      async (gatherer) => {
-        const { counts } = await gatherer.run(never);
-        t.equal(counts.summarized, 2, 'the two listed pages');
-      },
-    );
-    t.notOk(site.paths.includes('/not-listed'), 'links of listed documents are not followed');
-    t.notOk(site.paths.includes('/secret'), 'G-62: robots.txt applies to listed URLs too');
-    t.equal(events.find(({ url }) => url.endsWith('/secret'))?.status, -9998);
-  },
-);
+t.test('G-172 Enumeration=sitemap gathers the URLs of sitemaps only', async (t) => {
+  const site = await Site.start({});
+  t.teardown(() => site.close());
+  const { url } = site;
+  const xml =
+    (body: string): Page =>
+    (_, response) =>
+      response.writeHead(200, { 'content-type': 'application/xml' }).end(`<?xml version="1.0"?>${body}`);
+  const pages: [string, Page][] = [
+    ['/robots.txt', `User-agent: *\nDisallow: /secret\nSitemap: ${url}/index.xml\n`],
+    ['/index.xml', xml(`<sitemapindex><sitemap><loc>${url}/maps/one.xml</loc></sitemap></sitemapindex>`)],
+    [
+      '/maps/one.xml',
+      xml(
+        `<urlset><url><loc>${url}/a</loc></url><url><loc>${url}/b</loc></url><url><loc>${url}/secret</loc></url></urlset>`,
+      ),
+    ],
+    ['/a', page('A', ['/not-listed', '/b'])],
+    ['/b', page('B', [])],
+    ['/not-listed', page('No', [])],
+    ['/secret', page('Secret', [])],
+  ];
+  for (const [path, content] of pages) site.pages.set(path, content);
+  const events = await gather(
+    {
+      directory: t.testdir(),
+      config: config(`${url}/ Delay=0 URL=100,/dev/null Enumeration=sitemap`),
+      retryDelayMs: 5,
+    },
+    async (gatherer) => {
+      const { counts } = await gatherer.run(never);
+      t.equal(counts.summarized, 2, 'the two listed pages');
+    },
+  );
+  t.notOk(site.paths.includes('/not-listed'), 'links of listed documents are not followed');
+  t.notOk(site.paths.includes('/secret'), 'G-62: robots.txt applies to listed URLs too');
+  t.equal(events.find(({ url }) => url.endsWith('/secret'))?.status, -9998);
+});
 
-t.test(
-  'CRAWL-13.6 X-Robots-Tag: nofollow and noindex are obeyed; CRAWL-8 so is a Retry-After with a date',
-  async (t) => {
-    let busy = 1;
-    await using site = await Site.start({
-      '/': page('Start', ['/nofollow', '/noindex', '/busy']),
-      '/nofollow': (_, response) =>
-        response
-          .writeHead(200, { 'content-type': 'text/html', 'x-robots-tag': 'nofollow' })
-          .end(page('N', ['/hidden'])),
-      '/noindex': (_, response) =>
-        response
-          .writeHead(200, {
-            'content-type': 'text/html',
-            'x-robots-tag': 'otherbot: nofollow, harvest: noindex',
-          })
-          .end(page('N', ['/found'])),
-      '/busy': (_, response) => {
-        if (busy-- > 0)
-          response.writeHead(503, { 'retry-after': new Date(Date.now() + 2000).toUTCString() }).end();
-        else response.writeHead(200, { 'content-type': 'text/html' }).end(page('Busy', []));
-      },
-      '/found': page('Found', []),
-      '/hidden': page('Hidden', []),
-    });
-    await gather(
-      { directory: t.testdir(), config: config(`${site.url}/ Delay=0`), retryDelayMs: 5 },
-      async (gatherer) => {
-        const { counts } = await gatherer.run(never);
-        t.equal(counts.rejected, 1);
-        t.notOk(site.paths.includes('/hidden'));
-        t.ok(site.paths.includes('/found'), 'noindex does not mean nofollow');
-        const [first, second] = site.requests.filter(({ path }) => path === '/busy');
-        t.ok(second!.at - first!.at >= 900, 'the date is obeyed, with a precision of one second');
-      },
-    );
-  },
-);
+t.test('CRAWL-13.6 X-Robots-Tag is obeyed; CRAWL-8 so is a Retry-After with a date', async (t) => {
+  let busy = 1;
+  await using site = await Site.start({
+    '/': page('Start', ['/nofollow', '/noindex', '/busy']),
+    '/nofollow': html(page('N', ['/hidden']), { 'x-robots-tag': 'nofollow' }),
+    '/noindex': html(page('N', ['/found']), { 'x-robots-tag': 'otherbot: nofollow, harvest: noindex' }),
+    '/busy': (request, response) => {
+      if (busy-- > 0)
+        response.writeHead(503, { 'retry-after': new Date(Date.now() + 2000).toUTCString() }).end();
+      else html(page('Busy', []))(request, response);
+    },
+    '/found': page('Found', []),
+    '/hidden': page('Hidden', []),
+  });
+  await gather(
+    { directory: t.testdir(), config: config(`${site.url}/ Delay=0`), retryDelayMs: 5 },
+    async (gatherer) => {
+      const { counts } = await gatherer.run(never);
+      t.equal(counts.rejected, 1);
+      t.notOk(site.paths.includes('/hidden'));
+      t.ok(site.paths.includes('/found'), 'noindex does not mean nofollow');
+      const [first, second] = site.requests.filter(({ path }) => path === '/busy');
+      t.ok(second!.at - first!.at >= 900, 'the date is obeyed, with a precision of one second');
+    },
+  );
+});
 
-t.test(
-  'CRAWL-20 an operator pauses, resumes and kills a worker; CRAWL-11.3 limits and quotas end the work',
-  async (t) => {
-    const pages = Object.fromEntries(
-      Array.from({ length: 40 }, (_, i) => [`/p${i}`, page(`P${i}`, [`/p${i + 1}`])]),
-    );
-    await using site = await Site.start({
-      '/': page('Start', ['/p0', '/hangs']),
-      ...pages,
-      '/hangs': () => undefined,
-    });
-    const roots = `${site.url}/ Delay=0 URL=100,/dev/null`;
-    let runs = 0;
-    const directory = t.testdir();
-    const events = await gather(
-      {
-        directory,
-        config: config(roots),
-        order: order({ maxDocuments: 5, logs: false, settings: { parallelQueues: 1 } }),
-        onControl: (control) => {
-          if (runs++ > 0) return;
-          control.pause();
-          const poll = setInterval(() => {
-            if (control.snapshot().state === 'paused') {
-              t.equal(site.requests.length, 0, 'no server is contacted while the crawl is paused');
-              control.resume();
-            }
-            const [hanging] = control
-              .workers()
-              .filter(({ url, milliseconds }) => url.endsWith('/hangs') && milliseconds > 100);
-            if (hanging !== undefined) {
-              t.equal(hanging.step, 'Fetch');
-              t.ok(control.killWorker(hanging.worker));
-            }
-          }, 30);
-          t.teardown(() => clearInterval(poll));
-        },
+t.test('CRAWL-20 an operator acts on the crawl; CRAWL-11.3 limits and quotas end it', async (t) => {
+  const pages = Object.fromEntries(
+    Array.from({ length: 40 }, (_, i) => [`/p${i}`, page(`P${i}`, [`/p${i + 1}`])]),
+  );
+  let control: CrawlControl | undefined;
+  await using site = await Site.start({
+    '/': page('Start', ['/p0', '/hangs']),
+    ...pages,
+    '/hangs': () => {
+      const hanging = control?.workers().find(({ url }) => url.endsWith('/hangs'));
+      t.equal(hanging?.step, 'Fetch');
+      t.ok(control?.killWorker(hanging?.worker ?? -1));
+    },
+  });
+  const roots = `${site.url}/ Delay=0 URL=100,/dev/null`;
+  const pauseFirst = async (running: CrawlControl): Promise<void> => {
+    running.pause();
+    await waitUntil(() => running.snapshot().state === 'paused');
+    t.equal(site.requests.length, 0, 'no server is contacted while the crawl is paused');
+    running.resume();
+  };
+  const directory = t.testdir();
+  const events = await gather(
+    {
+      directory,
+      config: config(roots),
+      order: order({ maxDocuments: 5, logs: false, settings: { parallelQueues: 1 } }),
+      onControl: (running) => {
+        if (control === undefined) void pauseFirst(running);
+        control = running;
       },
-      async (gatherer) => {
-        const report = await gatherer.run(never);
-        t.equal(report.end, 'document limit');
-        const again = await gatherer.run(never);
-        t.equal(again.resumed, true, 'the remaining URIs are kept for the next run');
-      },
-    );
-    t.equal(events.find(({ url }) => url.endsWith('/hangs'))?.status, -7000, 'CRAWL-20.3');
+    },
+    async (gatherer) => {
+      const report = await gatherer.run(never);
+      t.equal(report.end, 'document limit');
+      const again = await gatherer.run(never);
+      t.equal(again.resumed, true, 'the remaining URIs are kept for the next run');
+    },
+  );
+  t.equal(events.find(({ url }) => url.endsWith('/hangs'))?.status, -7000, 'CRAWL-20.3');
 
-    let retireReason: string | undefined;
-    const limited = await gather(
-      {
-        directory: join(directory, 'quota'),
-        config: config(`${site.url}/p0 Delay=0 URL=100,/dev/null`),
-        order: order({ logs: false, settings: { quotas: { hostMaxSuccesses: 4 } } }),
-      },
-      async (gatherer) => {
-        const report = await gatherer.run(never);
-        t.equal(report.end, 'finished');
-        for await (const [record] of gatherer.store.queueRecords.pages()) retireReason = record?.reason;
-      },
-    );
-    t.equal(retireReason, 'quota');
-    t.match(limited.at(-1)?.annotations, ['Q:hostMaxSuccesses']);
-  },
-);
+  let retireReason: string | undefined;
+  const limited = await gather(
+    {
+      directory: join(directory, 'quota'),
+      config: config(`${site.url}/p0 Delay=0 URL=100,/dev/null`),
+      order: order({ logs: false, settings: { quotas: { hostMaxSuccesses: 4 } } }),
+    },
+    async (gatherer) => {
+      const report = await gatherer.run(never);
+      t.equal(report.end, 'finished');
+      for await (const [record] of gatherer.store.queueRecords.pages()) retireReason = record?.reason;
+    },
+  );
+  t.equal(retireReason, 'quota');
+  t.match(limited.at(-1)?.annotations, ['Q:hostMaxSuccesses']);
+});

@@ -62,53 +62,46 @@ t.test('CRAWL-17.1.2 pass 1 notes successes, pass 2 schedules all URIs that were
   t.same(order, ['1:4:0:0', '1:8:0:0', '1:11:2:0', '2:4:2:0', '2:8:2:0', 'enough', '2:11:2:4']);
 });
 
-t.test(
-  'CRAWL-17.1.2 failures are retained on request; the scope is applied again unless it is switched off',
-  async (t) => {
-    const path = join(await temporaryDirectory(t), 'recover');
-    await writeFile(path, JOURNAL);
-    const scope = async ({ url }: JournalUri) =>
-      !url.startsWith('http://a.test/1') && url !== 'http://a.test/';
-    const checked = collectingSink();
-    const counts = await importJournal(path, checked, { retainFailures: true, scope });
-    t.same(checked.noted, ['http://a.test/by-hand']);
-    t.same(
-      checked.scheduled.map(({ url }) => url),
-      ['http://b.test/', 'http://a.test/2'],
-    );
-    t.equal(counts.outOfScope, 4);
+t.test('CRAWL-17.1.2 failures are retained on request; the scope is applied again', async (t) => {
+  const path = join(await temporaryDirectory(t), 'recover');
+  await writeFile(path, JOURNAL);
+  const scope = async ({ url }: JournalUri) => !url.startsWith('http://a.test/1') && url !== 'http://a.test/';
+  const checked = collectingSink();
+  const counts = await importJournal(path, checked, { retainFailures: true, scope });
+  t.same(checked.noted, ['http://a.test/by-hand']);
+  t.same(
+    checked.scheduled.map(({ url }) => url),
+    ['http://b.test/', 'http://a.test/2'],
+  );
+  t.equal(counts.outOfScope, 4);
 
-    const unchecked = collectingSink();
-    await importJournal(path, unchecked, { retainFailures: true, scope, checkScope: false });
-    t.same(unchecked.noted, ['http://a.test/', 'http://a.test/by-hand', 'http://a.test/1']);
-    t.equal(unchecked.scheduled.length, 4);
-  },
-);
+  const unchecked = collectingSink();
+  await importJournal(path, unchecked, { retainFailures: true, scope, checkScope: false });
+  t.same(unchecked.noted, ['http://a.test/', 'http://a.test/by-hand', 'http://a.test/1']);
+  t.equal(unchecked.scheduled.length, 4);
+});
 
-t.test(
-  'CRAWL-17.1.2 the files of a journal are read in order, in batches; the crawl may start when enough is queued',
-  async (t) => {
-    const root = await temporaryDirectory(t);
-    const files = [join(root, 'recover.gz.cp00001'), join(root, 'recover.gz')];
-    for (const [index, path] of files.entries()) {
-      const writer = await JournalWriter.open(path);
-      for (let i = 0; i < 250; i++)
-        writer.write({ tag: 'F+', url: `http://a.test/${index}/${i}`, pathFromSeed: '', via: '' });
-      writer.write({ tag: 'Fs', url: `http://a.test/${index}/0`, pathFromSeed: '', via: '' });
-      await writer.close();
-    }
-    const sink = collectingSink();
-    const starts: number[] = [];
-    await importJournal(files, sink, {
-      batchSize: 100,
-      startThreshold: 300,
-      onStartThreshold: () => starts.push(sink.scheduled.length),
-    });
-    t.same(sink.sizes, [2, 100, 100, 100, 100, 100]);
-    t.same(starts, [300]);
-    t.equal(sink.scheduled[250]?.url, 'http://a.test/1/0');
-  },
-);
+t.test('CRAWL-17.1.2 a journal is read in order, in batches, before the crawl or beside it', async (t) => {
+  const root = await temporaryDirectory(t);
+  const files = [join(root, 'recover.gz.cp00001'), join(root, 'recover.gz')];
+  for (const [index, path] of files.entries()) {
+    const writer = await JournalWriter.open(path);
+    for (let i = 0; i < 250; i++)
+      writer.write({ tag: 'F+', url: `http://a.test/${index}/${i}`, pathFromSeed: '', via: '' });
+    writer.write({ tag: 'Fs', url: `http://a.test/${index}/0`, pathFromSeed: '', via: '' });
+    await writer.close();
+  }
+  const sink = collectingSink();
+  const starts: number[] = [];
+  await importJournal(files, sink, {
+    batchSize: 100,
+    startThreshold: 300,
+    onStartThreshold: () => starts.push(sink.scheduled.length),
+  });
+  t.same(sink.sizes, [2, 100, 100, 100, 100, 100]);
+  t.same(starts, [300]);
+  t.equal(sink.scheduled[250]?.url, 'http://a.test/1/0');
+});
 
 t.test('CRAWL-17.1.2 an import ends when its signal is aborted or its sink fails', async (t) => {
   const path = join(await temporaryDirectory(t), 'recover');

@@ -77,36 +77,33 @@ const PAGES = {
   '/d': page('D', []),
 };
 
-t.test(
-  'CRAWL-11.1 the chains of an order have its processors in its order, the others are the default ones',
-  async (t) => {
-    await using site = await Site.start(PAGES);
-    const { lines, control } = await crawl(t, site, {
-      chains: {
-        'pre-fetch': [
-          'History',
-          { processor: 'QuotaEnforcer', enabled: false },
-          {
-            processor: 'Blocker',
-            settings: { blockPattern: '.*/b' },
-            rules: [{ rule: 'seed', answer: 'REJECT' }],
-          },
-          'PreconditionEnforcer',
-        ],
-      },
-    });
-    t.same(namesOf(control), {
-      'pre-fetch': ['History', 'Blocker', 'PreconditionEnforcer'],
-      fetch: ['Fetch', 'ContentDigest', 'ResponseClassifier'],
-      extract: ['ListingExtractor', 'Essence'],
-      write: ['Writer'],
-      'post-process': ['ReferencesWriter', 'LinksScoper'],
-    });
-    t.equal(lines.get('/b')?.status, -5001, 'the setting of its entry has an effect');
-    t.equal(lines.get('/')?.status, 200);
-    t.equal(lines.get('/a')?.status, 200);
-  },
-);
+t.test('CRAWL-11.1 the chains of an order have its processors; the others are default', async (t) => {
+  await using site = await Site.start(PAGES);
+  const { lines, control } = await crawl(t, site, {
+    chains: {
+      'pre-fetch': [
+        'History',
+        { processor: 'QuotaEnforcer', enabled: false },
+        {
+          processor: 'Blocker',
+          settings: { blockPattern: '.*/b' },
+          rules: [{ rule: 'seed', answer: 'REJECT' }],
+        },
+        'PreconditionEnforcer',
+      ],
+    },
+  });
+  t.same(namesOf(control), {
+    'pre-fetch': ['History', 'Blocker', 'PreconditionEnforcer'],
+    fetch: ['Fetch', 'ContentDigest', 'ResponseClassifier'],
+    extract: ['ListingExtractor', 'Essence'],
+    write: ['Writer'],
+    'post-process': ['ReferencesWriter', 'LinksScoper'],
+  });
+  t.equal(lines.get('/b')?.status, -5001, 'the setting of its entry has an effect');
+  t.equal(lines.get('/')?.status, 200);
+  t.equal(lines.get('/a')?.status, 200);
+});
 
 t.test('CRAWL-11.3, 18.5, 18.8 optional processors are used by name', async (t) => {
   await using site = await Site.start({ ...PAGES, '/a': page('same', []), '/b': page('same', []) });
@@ -160,86 +157,80 @@ export const createProcessor = ({ directory }) => {
 };`,
 };
 
-t.test(
-  'CRAWL-11.6 a processor of the operator that throws, hangs or answers nonsense fails its URI alone',
-  async (t) => {
-    await using site = await Site.start(PAGES);
-    const { lines, control } = await crawl(
-      t,
-      site,
-      {
-        workers: 2,
-        chains: {
-          extract: [
-            { module: './tricky.mjs', name: 'Tricky', settings: { mark: 7 }, timeoutSeconds: 0.2 },
-            'Essence',
-          ],
-          'post-process': ['ReferencesWriter', 'LinksScoper', { module: './keeper.mjs' }],
-        },
+t.test('CRAWL-11.6 a processor that throws, hangs or answers nonsense fails its URI alone', async (t) => {
+  await using site = await Site.start(PAGES);
+  const { lines, control } = await crawl(
+    t,
+    site,
+    {
+      workers: 2,
+      chains: {
+        extract: [
+          { module: './tricky.mjs', name: 'Tricky', settings: { mark: 7 }, timeoutSeconds: 0.2 },
+          'Essence',
+        ],
+        'post-process': ['ReferencesWriter', 'LinksScoper', { module: './keeper.mjs' }],
       },
-      MODULES,
-    );
-    t.match(namesOf(control), {
-      extract: ['Tricky', 'Essence'],
-      'post-process': ['ReferencesWriter', 'LinksScoper', 'keeper'],
-    });
-    t.same(
-      ['/', '/a', '/b', '/c', '/d'].map((path) => lines.get(path)?.status),
-      [200, -5, -5, -5, 200],
-    );
-    t.ok(lines.get('/d')?.annotations.includes('Tricky-extract-7'));
-    t.equal(
-      readFileSync(join(t.testdirName, 'data/crawl/seen.txt'), 'utf8'),
-      '/ /a /b /c /d',
-      'the post-process chain has every URI, and its processor is closed',
-    );
-    const errors = readFileSync(join(t.testdirName, 'data/crawl/logs/runtime-errors.log'), 'utf8');
-    t.match(errors, /Tricky: no a/);
-    t.match(errors, /Tricky: not finished after 0\.2 seconds/);
-    t.match(errors, /Tricky: it returned nonsense instead of/);
-  },
-);
+    },
+    MODULES,
+  );
+  t.match(namesOf(control), {
+    extract: ['Tricky', 'Essence'],
+    'post-process': ['ReferencesWriter', 'LinksScoper', 'keeper'],
+  });
+  t.same(
+    ['/', '/a', '/b', '/c', '/d'].map((path) => lines.get(path)?.status),
+    [200, -5, -5, -5, 200],
+  );
+  t.ok(lines.get('/d')?.annotations.includes('Tricky-extract-7'));
+  t.equal(
+    readFileSync(join(t.testdirName, 'data/crawl/seen.txt'), 'utf8'),
+    '/ /a /b /c /d',
+    'the post-process chain has every URI, and its processor is closed',
+  );
+  const errors = readFileSync(join(t.testdirName, 'data/crawl/logs/runtime-errors.log'), 'utf8');
+  t.match(errors, /Tricky: no a/);
+  t.match(errors, /Tricky: not finished after 0\.2 seconds/);
+  t.match(errors, /Tricky: it returned nonsense instead of/);
+});
 
-t.test(
-  'CRAWL-11.6 a processor of the operator cannot leave a URI in a state that the crawl cannot use',
-  async (t) => {
-    const damages = (
-      'uri.status = "ok"|uri.disposition = "fine"|uri.reason = undefined|uri.size = -1|' +
-      'uri.digest = "a b"|uri.outLinks = undefined|uri.outLinks = [{ url: "/relative", hop: "L" }]|' +
-      'uri.outLinks = [null]|uri.annotations.push(undefined)|uri.annotations.push("a b")|' +
-      'uri.annotations.push("a,b")|uri.candidates = {}|uri.retryAfterMs = NaN|' +
-      'uri.contactEnd = "now"|uri.retire = 7'
-    ).split('|');
-    const paths = damages.map((_, index) => `/p${index}`);
-    await using site = await Site.start({
-      '/': page('Start', paths),
-      ...Object.fromEntries(paths.map((path) => [path, page(path, ['/next'])])),
-      '/next': page('Next', []),
-    });
-    const cases = damages.map((damage, index) => `case '/p${index}': ${damage}; break;`).join('\n');
-    const { lines } = await crawl(
-      t,
-      site,
-      { chains: { 'post-process': [{ module: './damage.mjs' }, 'ReferencesWriter', 'LinksScoper'] } },
-      {
-        'damage.mjs': `export const createProcessor = () => ({
+t.test('CRAWL-11.6 a processor cannot leave a URI in a state that the crawl cannot use', async (t) => {
+  const damages = (
+    'uri.status = "ok"|uri.disposition = "fine"|uri.reason = undefined|uri.size = -1|' +
+    'uri.digest = "a b"|uri.outLinks = undefined|uri.outLinks = [{ url: "/relative", hop: "L" }]|' +
+    'uri.outLinks = [null]|uri.annotations.push(undefined)|uri.annotations.push("a b")|' +
+    'uri.annotations.push("a,b")|uri.candidates = {}|uri.retryAfterMs = NaN|' +
+    'uri.contactEnd = "now"|uri.retire = 7'
+  ).split('|');
+  const paths = damages.map((_, index) => `/p${index}`);
+  await using site = await Site.start({
+    '/': page('Start', paths),
+    ...Object.fromEntries(paths.map((path) => [path, page(path, ['/next'])])),
+    '/next': page('Next', []),
+  });
+  const cases = damages.map((damage, index) => `case '/p${index}': ${damage}; break;`).join('\n');
+  const { lines } = await crawl(
+    t,
+    site,
+    { chains: { 'post-process': [{ module: './damage.mjs' }, 'ReferencesWriter', 'LinksScoper'] } },
+    {
+      'damage.mjs': `export const createProcessor = () => ({
   process(uri) { switch (new URL(uri.url).pathname) { ${cases} } },
 });`,
-      },
+    },
+  );
+  for (const [index, damage] of damages.entries()) {
+    const line = lines.get(`/p${index}`);
+    // A URI that is deferred for robots.txt has the processor's answer only once.
+    t.equal(line?.status, -5, damage);
+    t.same(
+      line?.annotations.filter((text) => !/^\\d+t$/.test(text)),
+      [],
+      `${damage}: nothing of it is left`,
     );
-    for (const [index, damage] of damages.entries()) {
-      const line = lines.get(`/p${index}`);
-      // A URI that is deferred for robots.txt has the processor's answer only once.
-      t.equal(line?.status, -5, damage);
-      t.same(
-        line?.annotations.filter((text) => !/^\\d+t$/.test(text)),
-        [],
-        `${damage}: nothing of it is left`,
-      );
-    }
-    t.equal(lines.get('/')?.status, 200);
-  },
-);
+  }
+  t.equal(lines.get('/')?.status, 200);
+});
 
 t.test('CRAWL-20.3 a worker whose processor hangs can be killed', async (t) => {
   await using site = await Site.start(PAGES);

@@ -42,24 +42,21 @@ t.test('CRAWL-19.2 modules of the 1.x line have their defaults', async (t) => {
   t.match(settingsOfModule('FetchHTTP'), { cookies: true, sendReferer: true }, 'CRAWL-6.4');
 });
 
-t.test(
-  'CRAWL-19.3: passwords of an order.xml are left out, and the operator is told where they belong',
-  async (t) => {
-    const { order, warnings } = readOrderXml(
-      `<crawl-order><controller>
+t.test('CRAWL-19.3: passwords of an order.xml are left out, and their place is named', async (t) => {
+  const { order, warnings } = readOrderXml(
+    `<crawl-order><controller>
       <newObject name="credential-store" class="org.archive.crawler.datamodel.CredentialStore"><map name="credentials">
         <newObject name="area" class="org.archive.crawler.datamodel.credential.Rfc2617Credential"><string name="password">s3cret</string></newObject>
       </map></newObject></controller></crawl-order>`,
-      'order.xml',
-    );
-    t.same(order.credentials, []);
-    t.match(warnings[0], {
-      line: 2,
-      text: /credential-store .*name variables of the environment in credentials/,
-    });
-    t.notOk(JSON.stringify(warnings).includes('s3cret'));
-  },
-);
+    'order.xml',
+  );
+  t.same(order.credentials, []);
+  t.match(warnings[0], {
+    line: 2,
+    text: /credential-store .*name variables of the environment in credentials/,
+  });
+  t.notOk(JSON.stringify(warnings).includes('s3cret'));
+});
 
 t.test('CRAWL-10.1 the classic scopes are converted to rules', async (t) => {
   const rulesOf = (name: string, inner = ''): unknown[] =>

@@ -28,27 +28,15 @@ t.test('CRAWL-7.2 the waits are those of the examples in the specification', asy
 });
 
 t.test('CRAWL-7.1 each step of the computation has the specified effect', async (t) => {
-  t.same(
-    delay({ delayFactor: 2.5, minDelayMs: 0 }, fetched(333)),
-    [832, 'politeness'],
-    'step 1: the integer part',
-  );
+  t.same(delay({ delayFactor: 2.5, minDelayMs: 0 }, fetched(333)), [832, 'politeness'], 'step 1: an integer');
   t.same(delay({ minDelayMs: 7000 }, fetched(10)), [7000, 'politeness'], 'step 2: the lower limit');
-  t.same(
-    delay({ minDelayMs: 50_000 }, fetched(10)),
-    [30_000, 'politeness'],
-    'step 2: the upper limit comes last',
-  );
-  t.same(
-    delay({}, fetched(10, { crawlDelay: 60 })),
-    [60_000, 'crawl-delay'],
-    'step 3: beyond the upper limit',
-  );
+  t.same(delay({ minDelayMs: 50_000 }, fetched(10)), [30_000, 'politeness'], 'step 2: the limit comes last');
+  t.same(delay({}, fetched(10, { crawlDelay: 60 })), [60_000, 'crawl-delay'], 'step 3: beyond the limit');
   t.same(delay({}, fetched(10, { crawlDelay: 900 })), [300_000, 'crawl-delay'], 'step 3: up to the limit');
   t.same(
     delay({}, fetched(2000, { crawlDelay: 1 })),
     [10_000, 'politeness'],
-    'G-63: Crawl-delay never shortens the wait',
+    'G-63: Crawl-delay never shortens',
   );
   t.same(
     delay({ respectCrawlDelayUpToSecs: 0 }, fetched(1000, { crawlDelay: 99 })),
@@ -102,34 +90,28 @@ t.test('CRAWL-22: Retry-After is obeyed up to its limit', async (t) => {
   t.same(delay({}, fetched(1000, { retryAfterMs: 10 })), [5000, 'politeness']);
 });
 
-t.test(
-  'CRAWL-7.1 the wait is never shorter than the requested delay, nor longer than the limits',
-  async () => {
-    assertProperty(
-      fc.property(
-        fc.nat(100_000),
-        fc.nat(400),
-        fc.nat(10_000_000),
-        fc.nat(200),
-        (duration, crawlDelay, bytes, limit) => {
-          const settings = { ...defaults, maxPerHostBandwidthKBs: limit };
-          const { delayMs, hostEmission } = politenessDelay(
-            settings,
-            fetched(duration, { crawlDelay, bytes }),
-          );
-          const bandwidth = limit === 0 ? 0 : bytes / (limit * 1.024);
-          const begin = 1_000_000;
-          return (
-            delayMs >= Math.min(crawlDelay, 300) * 1000 &&
-            delayMs >= 3000 &&
-            delayMs <= 300_000 + Math.ceil(bandwidth) &&
-            (limit === 0 ? hostEmission === 0 : hostEmission >= begin + bandwidth)
-          );
-        },
-      ),
-    );
-  },
-);
+t.test('CRAWL-7.1 the wait is at least the requested delay, and within the limits', async () => {
+  assertProperty(
+    fc.property(
+      fc.nat(100_000),
+      fc.nat(400),
+      fc.nat(10_000_000),
+      fc.nat(200),
+      (duration, crawlDelay, bytes, limit) => {
+        const settings = { ...defaults, maxPerHostBandwidthKBs: limit };
+        const { delayMs, hostEmission } = politenessDelay(settings, fetched(duration, { crawlDelay, bytes }));
+        const bandwidth = limit === 0 ? 0 : bytes / (limit * 1.024);
+        const begin = 1_000_000;
+        return (
+          delayMs >= Math.min(crawlDelay, 300) * 1000 &&
+          delayMs >= 3000 &&
+          delayMs <= 300_000 + Math.ceil(bandwidth) &&
+          (limit === 0 ? hostEmission === 0 : hostEmission >= begin + bandwidth)
+        );
+      },
+    ),
+  );
+});
 
 t.test('CRAWL-7.6 the bandwidth of the whole crawl is limited', async (t) => {
   const total = new TotalBandwidth(100);

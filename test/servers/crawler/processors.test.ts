@@ -127,35 +127,28 @@ t.test('CRAWL-11.8: a fetched body has a digest', async (t) => {
   t.equal(empty.digest, '');
 });
 
-t.test(
-  'CRAWL-18.7: matches of the pattern are replaced by a space, in texts up to the size limit',
-  async (t) => {
-    const digest = new ContentDigest();
-    const stripNumbers = { digestStripPattern: '[0-9]+', digestStripMaxKB: 1 };
-    const strippedDigest = 'sha1:YYJ2JQIMSMPUWCXFT5WUBHPRWFPTAARS'; // of <p>hits:  </p>
-    const plainDigest = 'sha1:FMJUYYAWGZMTCZLV42NP5NVVPRBRNM74'; // of <p>hits: 7</p>
-    t.equal(digest.digest(Buffer.from('<p>hits: 7</p>'), stripNumbers, 'text/html'), strippedDigest);
-    t.equal(
-      digest.digest(Buffer.from('<p>hits: 1234</p>'), stripNumbers, 'text/html', 'no-such-charset'),
-      strippedDigest,
-    );
-    t.equal(
-      digest.digest(Buffer.from('<p>hits: 7</p>'), stripNumbers, 'image/png'),
-      plainDigest,
-      'other types are not stripped',
-    );
-    const long = Buffer.from(`<p>hits: 7</p>${'x'.repeat(1024)}`);
-    t.equal(
-      digest.digest(long, stripNumbers, 'text/html'),
-      digest.digest(long, DEFAULTS),
-      'a text above the limit is not stripped',
-    );
-    const unlimited = { ...stripNumbers, digestStripMaxKB: -1 };
-    t.not(digest.digest(long, unlimited, 'text/html'), digest.digest(long, DEFAULTS));
-    const invalid = { ...stripNumbers, digestStripPattern: '(' };
-    t.throws(() => digest.digest(long.subarray(0, 10), invalid, 'text/html'), { code: 'ERR_USAGE' });
-  },
-);
+t.test('CRAWL-18.7: matches are replaced by a space, in texts up to the limit', async (t) => {
+  const digest = new ContentDigest();
+  const stripNumbers = { digestStripPattern: '[0-9]+', digestStripMaxKB: 1 };
+  const strippedDigest = 'sha1:YYJ2JQIMSMPUWCXFT5WUBHPRWFPTAARS'; // of <p>hits:  </p>
+  const plainDigest = 'sha1:FMJUYYAWGZMTCZLV42NP5NVVPRBRNM74'; // of <p>hits: 7</p>
+  t.equal(digest.digest(Buffer.from('<p>hits: 7</p>'), stripNumbers, 'text/html'), strippedDigest);
+  t.equal(
+    digest.digest(Buffer.from('<p>hits: 1234</p>'), stripNumbers, 'text/html', 'no-such-charset'),
+    strippedDigest,
+  );
+  t.equal(
+    digest.digest(Buffer.from('<p>hits: 7</p>'), stripNumbers, 'image/png'),
+    plainDigest,
+    'other types',
+  );
+  const long = Buffer.from(`<p>hits: 7</p>${'x'.repeat(1024)}`);
+  t.equal(digest.digest(long, stripNumbers, 'text/html'), digest.digest(long, DEFAULTS), 'not stripped');
+  const unlimited = { ...stripNumbers, digestStripMaxKB: -1 };
+  t.not(digest.digest(long, unlimited, 'text/html'), digest.digest(long, DEFAULTS));
+  const invalid = { ...stripNumbers, digestStripPattern: '(' };
+  t.throws(() => digest.digest(long.subarray(0, 10), invalid, 'text/html'), { code: 'ERR_USAGE' });
+});
 
 t.test('CRAWL-18.7: stripping a long text in pieces changes only the matches', async (t) => {
   const digest = new ContentDigest({ maxStripMs: 60_000 });
@@ -258,82 +251,75 @@ t.test('CRAWL-18.4: keys keep their case; failures and retries leave no history'
   t.same(history.earlier(uri), []);
 });
 
-t.test(
-  'CRAWL-18.6: the first capture is a response record, an unchanged one a revisit record; metadata has the links',
-  async (t) => {
-    const store = new MemoryHistory();
-    const history = new FetchHistory({ store });
-    const files = new MemoryFiles();
-    const writer = new WarcWriter({ files, revisits: [history] });
-    const digest = new ContentDigest();
-    async function crawl(uri: CrawlUri) {
-      await history.loader.process(uri);
-      digest.process(uri);
-      history.process(uri);
-      await writer.process(uri);
-      // Essence releases the body before the metadata record is written.
-      uri.fetched = { ...uri.fetched!, body: new Uint8Array() };
-      uri.outLinks = [{ url: 'http://example.org/c', hop: 'L' }];
-      await writer.metadata.process(uri);
-      await history.keeper.process(uri);
-      return uri.annotations;
-    }
+t.test('CRAWL-18.6: a first capture is a response, an unchanged one a revisit record', async (t) => {
+  const store = new MemoryHistory();
+  const history = new FetchHistory({ store });
+  const files = new MemoryFiles();
+  const writer = new WarcWriter({ files, revisits: [history] });
+  const digest = new ContentDigest();
+  async function crawl(uri: CrawlUri) {
+    await history.loader.process(uri);
+    digest.process(uri);
+    history.process(uri);
+    await writer.process(uri);
+    // Essence releases the body before the metadata record is written.
+    uri.fetched = { ...uri.fetched!, body: new Uint8Array() };
+    uri.outLinks = [{ url: 'http://example.org/c', hop: 'L' }];
+    await writer.metadata.process(uri);
+    await history.keeper.process(uri);
+    return uri.annotations;
+  }
 
-    t.same(await crawl(fetchedUri('hello\n')), []);
-    t.same(files.types, ['response', 'metadata']);
-    t.equal(
-      Buffer.concat(files.records[1]!.block).toString(),
-      'via: http://example.org/\r\nhopsFromSeed: L\r\nfetchTimeMs: 42\r\noutlink: http://example.org/c L\r\n',
-    );
-    t.ok(
-      files.records[1]?.fields.some(([, value]) => value === files.records[0]?.id),
-      'the metadata record refers to the response',
-    );
+  t.same(await crawl(fetchedUri('hello\n')), []);
+  t.same(files.types, ['response', 'metadata']);
+  t.equal(
+    Buffer.concat(files.records[1]!.block).toString(),
+    'via: http://example.org/\r\nhopsFromSeed: L\r\nfetchTimeMs: 42\r\noutlink: http://example.org/c L\r\n',
+  );
+  t.ok(
+    files.records[1]?.fields.some(([, value]) => value === files.records[0]?.id),
+    'the metadata record refers to the response',
+  );
 
-    const again = fetchedUri('hello\n', { beginTime: BEGIN + 5000 });
-    t.same(await crawl(again), ['duplicate:digest', 'warcRevisit:digest']);
-    const third = fetchedUri('', { status: 304, beginTime: BEGIN + 9000 });
-    t.same(await crawl(third), ['duplicate:server-not-modified', 'warcRevisit:notModified']);
-    t.same(files.types.slice(2), ['revisit', 'metadata', 'revisit', 'metadata']);
-    for (const revisit of [files.records[2], files.records[4]]) {
-      const fields = new Map(revisit?.fields);
-      t.equal(fields.get('WARC-Refers-To'), files.records[0]?.id, 'the record that holds the body');
-      t.equal(fields.get('WARC-Refers-To-Date'), '2026-11-21T21:50:04.123Z');
-    }
+  const again = fetchedUri('hello\n', { beginTime: BEGIN + 5000 });
+  t.same(await crawl(again), ['duplicate:digest', 'warcRevisit:digest']);
+  const third = fetchedUri('', { status: 304, beginTime: BEGIN + 9000 });
+  t.same(await crawl(third), ['duplicate:server-not-modified', 'warcRevisit:notModified']);
+  t.same(files.types.slice(2), ['revisit', 'metadata', 'revisit', 'metadata']);
+  for (const revisit of [files.records[2], files.records[4]]) {
+    const fields = new Map(revisit?.fields);
+    t.equal(fields.get('WARC-Refers-To'), files.records[0]?.id, 'the record that holds the body');
+    t.equal(fields.get('WARC-Refers-To-Date'), '2026-11-21T21:50:04.123Z');
+  }
 
-    files.records.length = 0;
-    const moved = fetchedUri('', { status: 301 }, 'http://example.org/old');
-    await writer.metadata.process(moved);
-    t.same(files.types, ['response', 'metadata'], 'a redirect skips the first processor');
-    files.records.length = 0;
-    const released = fetchedUri('hello\n', {}, 'http://example.org/lost');
-    released.fetched = { ...released.fetched!, body: new Uint8Array() };
-    await writer.metadata.process(released);
-    t.same(released.annotations, ['unwritten:body']);
-    const cached = fetchedUri('hello\n', { cached: true });
-    await writer.process(cached);
-    t.same(cached.annotations, ['unwritten:cached']);
-    const failed = crawlUri();
-    failed.status = -2;
-    await writer.metadata.process(failed);
-    t.same(files.types, []);
+  files.records.length = 0;
+  const moved = fetchedUri('', { status: 301 }, 'http://example.org/old');
+  await writer.metadata.process(moved);
+  t.same(files.types, ['response', 'metadata'], 'a redirect skips the first processor');
+  files.records.length = 0;
+  const released = fetchedUri('hello\n', {}, 'http://example.org/lost');
+  released.fetched = { ...released.fetched!, body: new Uint8Array() };
+  await writer.metadata.process(released);
+  t.same(released.annotations, ['unwritten:body']);
+  const cached = fetchedUri('hello\n', { cached: true });
+  await writer.process(cached);
+  t.same(cached.annotations, ['unwritten:cached']);
+  const failed = crawlUri();
+  failed.status = -2;
+  await writer.metadata.process(failed);
+  t.same(files.types, []);
 
-    const skipping = new WarcWriter({ files, revisits: [history], skipIdenticalDigests: true });
-    const same = fetchedUri('hello\n');
-    await history.loader.process(same);
-    digest.process(same);
-    await skipping.process(same);
-    await skipping.metadata.process(same);
-    await history.keeper.process(same);
-    t.same(same.annotations, ['duplicate:digest', 'unwritten:identicalDigest']);
-    t.same(files.types, []);
-    t.equal(
-      store.rows.get(historyKey(same.url))?.[0]?.capture?.date,
-      BEGIN,
-      'the capture is in the history nevertheless',
-    );
-  },
-);
+  const skipping = new WarcWriter({ files, revisits: [history], skipIdenticalDigests: true });
+  const same = fetchedUri('hello\n');
+  await history.loader.process(same);
+  digest.process(same);
+  await skipping.process(same);
+  await skipping.metadata.process(same);
+  await history.keeper.process(same);
+  t.same(same.annotations, ['duplicate:digest', 'unwritten:identicalDigest']);
+  t.same(files.types, []);
+  t.equal(store.rows.get(historyKey(same.url))?.[0]?.capture?.date, BEGIN, 'the history has the capture');
+});
 
 t.test('CRAWL-18.5: a body that is archived under another URI becomes a revisit record', async (t) => {
   const rows = new Map<string, DigestRecord>();
@@ -367,11 +353,7 @@ t.test('CRAWL-18.5: a body that is archived under another URI becomes a revisit 
   const strip = { digestStripPattern: '[0-9]' };
   await crawl('http://example.org/three', 'hits 1', strip);
   await crawl('http://example.org/four', 'hits 2', strip);
-  t.same(
-    files.types.slice(2),
-    ['response', 'response'],
-    'CRAWL-18.7: bodies with equal digests but different bytes are both written',
-  );
+  t.same(files.types.slice(2), ['response', 'response'], 'CRAWL-18.7: different bytes are both written');
 });
 
 t.test('CRAWL-18.8: an unchanged document is skipped', async (t) => {
@@ -453,27 +435,24 @@ t.test('CRAWL-11.3 RuntimeLimitEnforcer pauses or ends the crawl, or blocks the 
   }
 });
 
-t.test(
-  'CRAWL-11.2 Preselector: blockAll, allowPattern and blockPattern match whole URIs (-5001)',
-  async (t) => {
-    const blocker = new Blocker({ settings });
-    function blocked(url: string, input: CrawlSettingsInput): string {
-      const uri = crawlUri(url, input);
-      const result = blocker.process(uri);
-      t.equal(result === 'post', uri.status === -5001 && uri.disposition === 'rejected');
-      return uri.reason;
-    }
-    const url = 'http://example.org/a';
-    t.equal(blocked(url, {}), '');
-    t.equal(blocked(url, { blockAll: true }), 'blockAll');
-    t.equal(blocked(url, { blockPattern: '.*/a' }), 'blockPattern');
-    t.equal(blocked(url, { blockPattern: 'example' }), '', 'a partial match does not block');
-    t.equal(blocked(url, { allowPattern: 'http://example\\.org/.*' }), '');
-    t.equal(blocked(url, { allowPattern: 'https:.*' }), 'not matched by allowPattern');
-    t.equal(blocked(url, { allowPattern: '.*', blockPattern: '.*' }), 'blockPattern');
-    t.throws(() => blocked(url, { blockPattern: '(' }), { code: 'ERR_USAGE' });
-  },
-);
+t.test('CRAWL-11.2 Preselector: its settings match whole URIs (-5001)', async (t) => {
+  const blocker = new Blocker({ settings });
+  function blocked(url: string, input: CrawlSettingsInput): string {
+    const uri = crawlUri(url, input);
+    const result = blocker.process(uri);
+    t.equal(result === 'post', uri.status === -5001 && uri.disposition === 'rejected');
+    return uri.reason;
+  }
+  const url = 'http://example.org/a';
+  t.equal(blocked(url, {}), '');
+  t.equal(blocked(url, { blockAll: true }), 'blockAll');
+  t.equal(blocked(url, { blockPattern: '.*/a' }), 'blockPattern');
+  t.equal(blocked(url, { blockPattern: 'example' }), '', 'a partial match does not block');
+  t.equal(blocked(url, { allowPattern: 'http://example\\.org/.*' }), '');
+  t.equal(blocked(url, { allowPattern: 'https:.*' }), 'not matched by allowPattern');
+  t.equal(blocked(url, { allowPattern: '.*', blockPattern: '.*' }), 'blockPattern');
+  t.throws(() => blocked(url, { blockPattern: '(' }), { code: 'ERR_USAGE' });
+});
 
 t.test('CRAWL-22: the number of URIs that differ only in their digits is limited', async (t) => {
   t.equal(
@@ -498,9 +477,5 @@ t.test('CRAWL-22: the number of URIs that differ only in their digits is limited
   t.equal(budget.size, 2, 'the number of patterns is bounded');
   t.ok(budget.admit('http://example.org/cal/4', 2), 'the budget of a recently used pattern is kept');
   t.equal(budget.admit('http://example.com/cal/1', 2), undefined);
-  t.equal(
-    budget.admit('http://example.com/cal/2', 2),
-    undefined,
-    'the budget of the pattern unused for the longest time is dropped',
-  );
+  t.equal(budget.admit('http://example.com/cal/2', 2), undefined, 'the longest unused budget is dropped');
 });

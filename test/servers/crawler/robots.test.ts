@@ -9,68 +9,65 @@ import {
 } from '../../../servers/crawler/order/settings.js';
 import { never, page, type Reply, ROBOTS, robotsOf, settle, setUp } from './server-cache-scene.js';
 
-t.test(
-  'G-63 the defaults: rules are obeyed, 4xx allows, 5xx is tried three times, five redirects are followed',
-  async (t) => {
-    const found = setUp(
-      robotsOf('User-agent: harvest\nDisallow: /private/\nCrawl-delay: 7\n\nUser-agent: *\nDisallow: /'),
-    );
-    t.equal(await settle(found), 1);
-    const { servers } = found;
-    t.same(servers.verdict(page('/private/x')), {
-      allowed: false,
-      unavailable: false,
-      reason: 'robots.txt: Disallow: /private/ (line 2)',
-      fetchAs: 'Harvest/1.9 (+http://crawler.example/)',
-    });
-    t.ok(servers.verdict(page('/public')).allowed);
-    t.equal(servers.crawlDelay(page('/x')), 7);
-    t.ok(servers.robotsKnown(page('/other')), 'one robots.txt applies to the whole server');
-    t.notOk(servers.robotsKnown('http://a.example:81/'), 'another port is another server');
+t.test('G-63 the defaults: 4xx allows, 5xx is tried three times, five redirects', async (t) => {
+  const found = setUp(
+    robotsOf('User-agent: harvest\nDisallow: /private/\nCrawl-delay: 7\n\nUser-agent: *\nDisallow: /'),
+  );
+  t.equal(await settle(found), 1);
+  const { servers } = found;
+  t.same(servers.verdict(page('/private/x')), {
+    allowed: false,
+    unavailable: false,
+    reason: 'robots.txt: Disallow: /private/ (line 2)',
+    fetchAs: 'Harvest/1.9 (+http://crawler.example/)',
+  });
+  t.ok(servers.verdict(page('/public')).allowed);
+  t.equal(servers.crawlDelay(page('/x')), 7);
+  t.ok(servers.robotsKnown(page('/other')), 'one robots.txt applies to the whole server');
+  t.notOk(servers.robotsKnown('http://a.example:81/'), 'another port is another server');
 
-    const missing = setUp({ [ROBOTS]: { status: 404 } });
-    await settle(missing);
-    t.same(missing.servers.verdict(page('/x')).allowed, true);
-    t.equal(missing.servers.crawlDelay(page('/x')), undefined);
+  const missing = setUp({ [ROBOTS]: { status: 404 } });
+  await settle(missing);
+  t.same(missing.servers.verdict(page('/x')).allowed, true);
+  t.equal(missing.servers.crawlDelay(page('/x')), undefined);
 
-    const broken = setUp({ [ROBOTS]: { status: 503 } });
-    t.equal(await settle(broken), 3, 'CRAWL-13.3.12');
-    t.match(broken.servers.verdict(page('/x')), {
-      allowed: false,
-      unavailable: true,
-      reason: 'robots.txt: status 503',
-    });
+  const broken = setUp({ [ROBOTS]: { status: 503 } });
+  t.equal(await settle(broken), 3, 'CRAWL-13.3.12');
+  t.match(broken.servers.verdict(page('/x')), {
+    allowed: false,
+    unavailable: true,
+    reason: 'robots.txt: status 503',
+  });
 
-    const silent = setUp({});
-    t.equal(await settle(silent), 3);
-    t.match(silent.servers.verdict(page('/x')), {
-      unavailable: true,
-      reason: 'robots.txt: connection refused',
-    });
+  const silent = setUp({});
+  t.equal(await settle(silent), 3);
+  t.match(silent.servers.verdict(page('/x')), {
+    unavailable: true,
+    reason: 'robots.txt: connection refused',
+  });
 
-    const hops = (n: number): Record<string, Reply> => ({
-      [ROBOTS]: { status: 301, location: 'http://b.example/1' },
-      ...Object.fromEntries(
-        Array.from({ length: n }, (_, i) => [
-          `http://b.example/${i + 1}`,
-          i + 1 === n
-            ? { status: 200, body: 'User-agent: *\nDisallow: /' }
-            : { status: 302, location: `http://b.example/${i + 2}` },
-        ]),
-      ),
-    });
-    const five = setUp(hops(5));
-    await settle(five);
-    t.notOk(
-      five.servers.verdict(page('/x')).allowed,
-      'RFC 9309 2.3.1.2: the fifth redirect leads to the rules',
-    );
-    const six = setUp(hops(6));
-    await settle(six);
-    t.ok(six.servers.verdict(page('/x')).allowed);
-    t.equal(six.net.requests.length, 6);
-  },
-);
+  const hops = (n: number): Record<string, Reply> => ({
+    [ROBOTS]: { status: 301, location: 'http://b.example/1' },
+    ...Object.fromEntries(
+      Array.from({ length: n }, (_, i) => [
+        `http://b.example/${i + 1}`,
+        i + 1 === n
+          ? { status: 200, body: 'User-agent: *\nDisallow: /' }
+          : { status: 302, location: `http://b.example/${i + 2}` },
+      ]),
+    ),
+  });
+  const five = setUp(hops(5));
+  await settle(five);
+  t.notOk(
+    five.servers.verdict(page('/x')).allowed,
+    'RFC 9309 2.3.1.2: the fifth redirect leads to the rules',
+  );
+  const six = setUp(hops(6));
+  await settle(six);
+  t.ok(six.servers.verdict(page('/x')).allowed);
+  t.equal(six.net.requests.length, 6);
+});
 
 t.test('G-174 a redirect of robots.txt does not lead from a public host to a private address', async (t) => {
   const moved = { status: 301, location: 'http://inside.example/robots.txt' };

@@ -94,11 +94,7 @@ t.test('CRAWL-12.2 reports list contacts, addresses and the state of robots.txt'
 
   t.equal(servers.hostEmission(page('/')), 0);
   servers.setHostEmission(page('/'), 77);
-  t.equal(
-    servers.hostEmission('https://a.example:99/'),
-    77,
-    'the emission time belongs to the host, not to the server',
-  );
+  t.equal(servers.hostEmission('https://a.example:99/'), 77, 'emission times belong to the host');
 });
 
 t.test('CRAWL-17.2 a checkpoint keeps counters and waits, but no robots.txt', async (t) => {

@@ -8,7 +8,6 @@ import fc from 'fast-check';
 import t from 'tap';
 import { WARCParser } from 'warcio';
 import { type NewWarcRecord, newRecordId, WarcFiles } from '../../../servers/crawler/warc/index.js';
-import { PLAIN_NODE } from '../../helpers/plain-node.js';
 import { assertProperty } from '../../helpers/property.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
@@ -60,51 +59,48 @@ t.test('WARC 1.1, 4: as many files are open as writes run at a time, up to poolM
   t.equal(readdirSync(directory).length, 4);
 });
 
-t.test(
-  'every record is in one file once, in the order of the writes, and each file ends by its size',
-  async (t) => {
-    const directory = await temporaryDirectory(t);
-    await assertProperty(
-      fc.asyncProperty(
-        fc.array(fc.integer({ min: 1, max: 3 }), { maxLength: 30 }),
-        fc.integer({ min: 1, max: 5 }),
-        fc.boolean(),
-        async (counts, poolMaxActive, compress) => {
-          rmSync(directory, { recursive: true });
-          const maxFileBytes = compress ? 1500 : 2500;
-          const files = await WarcFiles.open({
-            directory,
-            compression: compress ? 'gzip' : 'none',
-            maxFileBytes,
-            poolMaxActive,
-          });
-          const groups = counts.map((count, i) =>
-            Array.from({ length: count }, (_, k) => `${String(i).padStart(3, '0')}.${k}`),
-          );
-          const written = await Promise.all(groups.map((texts) => files.write(texts.map(record))));
-          t.ok(readdirSync(directory).filter((name) => name.endsWith('.open')).length <= poolMaxActive);
-          await files.close();
-          const names = readdirSync(directory);
-          const all: string[] = [];
-          for (const name of names) {
-            const texts = await textsOf(join(directory, name));
-            t.same(texts, texts.toSorted());
-            all.push(...texts);
-            const last = written
-              .flat()
-              .filter(({ file }) => file === name)
-              .at(-1);
-            const before = written.findLast((group) => group[0]?.file === name)?.[0]?.offset ?? 0;
-            t.ok(before < maxFileBytes, `${name} got nothing after ${before} of ${last?.offset} bytes`);
-          }
-          t.same(all.sort(), groups.flat());
-          for (const group of written) t.equal(new Set(group.map(({ file }) => file)).size, 1);
-        },
-      ),
-      { numRuns: 20 },
-    );
-  },
-);
+t.test('every record is in one file once, in order, and each file ends by its size', async (t) => {
+  const directory = await temporaryDirectory(t);
+  await assertProperty(
+    fc.asyncProperty(
+      fc.array(fc.integer({ min: 1, max: 3 }), { maxLength: 30 }),
+      fc.integer({ min: 1, max: 5 }),
+      fc.boolean(),
+      async (counts, poolMaxActive, compress) => {
+        rmSync(directory, { recursive: true });
+        const maxFileBytes = compress ? 1500 : 2500;
+        const files = await WarcFiles.open({
+          directory,
+          compression: compress ? 'gzip' : 'none',
+          maxFileBytes,
+          poolMaxActive,
+        });
+        const groups = counts.map((count, i) =>
+          Array.from({ length: count }, (_, k) => `${String(i).padStart(3, '0')}.${k}`),
+        );
+        const written = await Promise.all(groups.map((texts) => files.write(texts.map(record))));
+        t.ok(readdirSync(directory).filter((name) => name.endsWith('.open')).length <= poolMaxActive);
+        await files.close();
+        const names = readdirSync(directory);
+        const all: string[] = [];
+        for (const name of names) {
+          const texts = await textsOf(join(directory, name));
+          t.same(texts, texts.toSorted());
+          all.push(...texts);
+          const last = written
+            .flat()
+            .filter(({ file }) => file === name)
+            .at(-1);
+          const before = written.findLast((group) => group[0]?.file === name)?.[0]?.offset ?? 0;
+          t.ok(before < maxFileBytes, `${name} got nothing after ${before} of ${last?.offset} bytes`);
+        }
+        t.same(all.sort(), groups.flat());
+        for (const group of written) t.equal(new Set(group.map(({ file }) => file)).size, 1);
+      },
+    ),
+    { numRuns: 20 },
+  );
+});
 
 t.test('a write that fails leaves the other files as they are', async (t) => {
   const directory = await temporaryDirectory(t);
@@ -139,12 +135,10 @@ t.test('one file that cannot be finished does not keep the others open', async (
   await files.close();
 });
 
-t.test(
-  'after kill -9 every acknowledged record is in one of the files, which are all finished',
-  async (t) => {
-    const directory = await temporaryDirectory(t);
-    const warc = new URL('../../../servers/crawler/warc/index.js', import.meta.url).href;
-    const program = `
+t.test('after kill -9 every acknowledged record is in a finished file', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const warc = new URL('../../../servers/crawler/warc/index.js', import.meta.url).href;
+  const program = `
     import { writeSync } from 'node:fs';
     import { WarcFiles, newRecordId } from ${JSON.stringify(warc)};
     const files = await WarcFiles.open({ directory: process.argv[1], poolMaxActive: 4, maxFileBytes: 60_000 });
@@ -157,29 +151,28 @@ t.test(
       }
     };
     await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map(worker));`;
-    const child = spawn('env', [...PLAIN_NODE, '--input-type=module', '-e', program, directory], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    let output = '';
-    for await (const chunk of child.stdout.setEncoding('utf8')) {
-      output += chunk as string;
-      if (output.split('\n').length > 300) child.kill('SIGKILL');
-    }
-    if (child.exitCode === null && child.signalCode === null) await once(child, 'close');
-    const acknowledged = output.split('\n').slice(0, -1);
-    const left = readdirSync(directory).filter((name) => name.endsWith('.open'));
-    t.ok(left.length > 1, `${left.length} files were open`);
-    t.ok(left.length <= 4);
-    await using next = await WarcFiles.open({ directory, poolMaxActive: 4 });
-    t.same(next.recovered.map(({ file }) => `${file}.open`).sort(), left.sort());
-    const found: string[] = [];
-    for (const name of readdirSync(directory))
-      for (const text of await textsOf(join(directory, name))) found.push(text.split(' ', 2).join(' '));
-    t.equal(new Set(found).size, found.length, 'no record is there twice');
-    t.same(
-      acknowledged.filter((name) => !found.includes(name)),
-      [],
-      'none is missing',
-    );
-  },
-);
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program, directory], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  for await (const chunk of child.stdout.setEncoding('utf8')) {
+    output += chunk as string;
+    if (output.split('\n').length > 300) child.kill('SIGKILL');
+  }
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'close');
+  const acknowledged = output.split('\n').slice(0, -1);
+  const left = readdirSync(directory).filter((name) => name.endsWith('.open'));
+  t.ok(left.length > 1, `${left.length} files were open`);
+  t.ok(left.length <= 4);
+  await using next = await WarcFiles.open({ directory, poolMaxActive: 4 });
+  t.same(next.recovered.map(({ file }) => `${file}.open`).sort(), left.sort());
+  const found: string[] = [];
+  for (const name of readdirSync(directory))
+    for (const text of await textsOf(join(directory, name))) found.push(text.split(' ', 2).join(' '));
+  t.equal(new Set(found).size, found.length, 'no record is there twice');
+  t.same(
+    acknowledged.filter((name) => !found.includes(name)),
+    [],
+    'none is missing',
+  );
+});

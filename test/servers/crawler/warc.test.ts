@@ -18,7 +18,6 @@ import {
   sha1Base32,
   WarcFiles,
 } from '../../../servers/crawler/warc/index.js';
-import { PLAIN_NODE } from '../../helpers/plain-node.js';
 import { assertProperty } from '../../helpers/property.js';
 import { Site } from '../../helpers/site.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
@@ -123,117 +122,110 @@ t.test('CRAWL-16.1 field 10: a digest is sha1: and 32 letters of base32', async 
   );
 });
 
-t.test(
-  'WARC 1.1: a file has a warcinfo record, then the records of each capture, one gzip member per record',
-  async (t) => {
-    const directory = await temporaryDirectory(t);
-    const files = await WarcFiles.open({
-      directory,
-      prefix: 'TEST',
-      host: 'crawl er/1',
-      now: () => BEGIN,
-      info: { isPartOf: 'crawl\r\nWARC-Bad: 1' },
-    });
-    const wire = {
-      request: Buffer.from(
-        'GET /a HTTP/1.1\r\nhost: example.org\r\nAuthorization: Basic secret\r\nproxy-authorization: secret\r\nCookie: c=1\r\n\r\n',
-      ),
-      head: Buffer.from(
-        'HTTP/1.0 200 Fine\r\nSet-Cookie: a=1\r\nset-cookie: b=2\r\nX-Name: caf\xe9\r\n\r\n',
-        'latin1',
-      ),
-      body: Buffer.from('hello\n'),
-      truncated: false,
-    };
-    const capture = captureRecords(fetched({ url: 'http://u:secret@example.org/a,,,b', wire }));
-    const [responseLocation, requestLocation] = await files.write(capture.records);
-    t.match(onlyFile(directory), /^TEST-20261121215004123-00000-crawl-er-1\.warc\.gz\.open$/);
-    const [metadataLocation] = await files.write([
-      metadataRecord({
-        url: 'http://example.org/a,,,b',
-        date: BEGIN,
-        concurrentTo: capture.id,
-        via: 'http://u:secret@example.org/',
-        hopsFromSeed: 'LE',
-        sourceTag: '',
-        fetchTimeMs: 42,
-        outLinks: [{ url: 'http://example.org/c', hop: 'L' }],
-      }),
-    ]);
-    await files.close();
-    t.match(onlyFile(directory), /^TEST-20261121215004123-00000-crawl-er-1\.warc\.gz$/);
+t.test('WARC 1.1: a file has a warcinfo record, then captures, one gzip member each', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const files = await WarcFiles.open({
+    directory,
+    prefix: 'TEST',
+    host: 'crawl er/1',
+    now: () => BEGIN,
+    info: { isPartOf: 'crawl\r\nWARC-Bad: 1' },
+  });
+  const wire = {
+    request: Buffer.from(
+      'GET /a HTTP/1.1\r\nhost: example.org\r\nAuthorization: Basic secret\r\nproxy-authorization: secret\r\nCookie: c=1\r\n\r\n',
+    ),
+    head: Buffer.from(
+      'HTTP/1.0 200 Fine\r\nSet-Cookie: a=1\r\nset-cookie: b=2\r\nX-Name: caf\xe9\r\n\r\n',
+      'latin1',
+    ),
+    body: Buffer.from('hello\n'),
+    truncated: false,
+  };
+  const capture = captureRecords(fetched({ url: 'http://u:secret@example.org/a,,,b', wire }));
+  const [responseLocation, requestLocation] = await files.write(capture.records);
+  t.match(onlyFile(directory), /^TEST-20261121215004123-00000-crawl-er-1\.warc\.gz\.open$/);
+  const [metadataLocation] = await files.write([
+    metadataRecord({
+      url: 'http://example.org/a,,,b',
+      date: BEGIN,
+      concurrentTo: capture.id,
+      via: 'http://u:secret@example.org/',
+      hopsFromSeed: 'LE',
+      sourceTag: '',
+      fetchTimeMs: 42,
+      outLinks: [{ url: 'http://example.org/c', hop: 'L' }],
+    }),
+  ]);
+  await files.close();
+  t.match(onlyFile(directory), /^TEST-20261121215004123-00000-crawl-er-1\.warc\.gz$/);
 
-    const path = join(directory, responseLocation!.file);
-    const bytes = readFileSync(path);
-    const unpacked = spawnSync('zcat', [path]).stdout;
-    const records = checkRecords(unpacked);
-    t.same(
-      records.map(({ fields }) => fields.get('WARC-Type')),
-      ['warcinfo', 'response', 'request', 'metadata'],
+  const path = join(directory, responseLocation!.file);
+  const bytes = readFileSync(path);
+  const unpacked = spawnSync('zcat', [path]).stdout;
+  const records = checkRecords(unpacked);
+  t.same(
+    records.map(({ fields }) => fields.get('WARC-Type')),
+    ['warcinfo', 'response', 'request', 'metadata'],
+  );
+  // Each record is a separate gzip member at the offset that the writer reports.
+  t.equal(responseLocation!.offset + responseLocation!.length, requestLocation!.offset);
+  t.equal(metadataLocation!.offset + metadataLocation!.length, bytes.length);
+  for (const [index, location] of [responseLocation!, requestLocation!, metadataLocation!].entries()) {
+    const [record, ...more] = checkRecords(
+      gunzipSync(bytes.subarray(location.offset, location.offset + location.length)),
     );
-    // Each record is a separate gzip member at the offset that the writer reports.
-    t.equal(responseLocation!.offset + responseLocation!.length, requestLocation!.offset);
-    t.equal(metadataLocation!.offset + metadataLocation!.length, bytes.length);
-    for (const [index, location] of [responseLocation!, requestLocation!, metadataLocation!].entries()) {
-      const [record, ...more] = checkRecords(
-        gunzipSync(bytes.subarray(location.offset, location.offset + location.length)),
-      );
-      t.same(more, []);
-      t.same(record, records[index + 1]);
-      t.equal(record?.fields.get('WARC-Record-ID'), location.recordId);
-    }
+    t.same(more, []);
+    t.same(record, records[index + 1]);
+    t.equal(record?.fields.get('WARC-Record-ID'), location.recordId);
+  }
 
-    const [info, response, request, metadata] = records;
-    t.equal(info?.fields.get('WARC-Filename'), responseLocation!.file);
-    t.match(info?.block.toString(), /^software: harvest-kit\r\nformat: WARC File Format 1\.1\r\n/);
-    t.match(
-      info?.block.toString(),
-      '\r\nisPartOf: crawl WARC-Bad: 1\r\n',
-      'line ends in values are replaced',
-    );
-    t.equal(
-      response?.fields.get('WARC-Target-URI'),
-      'http://example.org/a,,,b',
-      'the URL as it was fetched, without its credentials',
-    );
-    t.equal(response?.fields.get('WARC-Date'), '2026-11-21T21:50:04.123Z');
-    t.equal(response?.fields.get('WARC-IP-Address'), '192.0.2.7');
-    t.equal(response?.fields.get('Content-Type'), 'application/http; msgtype=response');
-    t.equal(response?.fields.get('WARC-Payload-Digest'), 'sha1:6VZNHFX25EQGMKDRJ6ZM4AHXF2KPEJMP');
-    t.equal(response?.fields.get('WARC-Warcinfo-ID'), info?.fields.get('WARC-Record-ID'));
-    t.equal(
-      response?.block.toString('latin1'),
-      'HTTP/1.0 200 Fine\r\nSet-Cookie: a=1\r\nset-cookie: b=2\r\nX-Name: caf\xe9\r\n\r\nhello\n',
-      'as it was sent',
-    );
-    t.equal(
-      request?.block.toString(),
-      'GET /a HTTP/1.1\r\nhost: example.org\r\nCookie: c=1\r\n\r\n',
-      'as it was sent, without logins',
-    );
-    t.equal(request?.fields.get('WARC-Concurrent-To'), capture.id);
-    t.equal(metadata?.fields.get('WARC-Concurrent-To'), capture.id);
-    t.equal(
-      metadata?.block.toString(),
-      'via: http://example.org/\r\nhopsFromSeed: LE\r\nfetchTimeMs: 42\r\noutlink: http://example.org/c L\r\n',
-    );
-    t.notMatch(unpacked.toString('latin1'), 'secret');
+  const [info, response, request, metadata] = records;
+  t.equal(info?.fields.get('WARC-Filename'), responseLocation!.file);
+  t.match(info?.block.toString(), /^software: harvest-kit\r\nformat: WARC File Format 1\.1\r\n/);
+  t.match(info?.block.toString(), '\r\nisPartOf: crawl WARC-Bad: 1\r\n', 'line ends in values are replaced');
+  t.equal(
+    response?.fields.get('WARC-Target-URI'),
+    'http://example.org/a,,,b',
+    'as fetched, without credentials',
+  );
+  t.equal(response?.fields.get('WARC-Date'), '2026-11-21T21:50:04.123Z');
+  t.equal(response?.fields.get('WARC-IP-Address'), '192.0.2.7');
+  t.equal(response?.fields.get('Content-Type'), 'application/http; msgtype=response');
+  t.equal(response?.fields.get('WARC-Payload-Digest'), 'sha1:6VZNHFX25EQGMKDRJ6ZM4AHXF2KPEJMP');
+  t.equal(response?.fields.get('WARC-Warcinfo-ID'), info?.fields.get('WARC-Record-ID'));
+  t.equal(
+    response?.block.toString('latin1'),
+    'HTTP/1.0 200 Fine\r\nSet-Cookie: a=1\r\nset-cookie: b=2\r\nX-Name: caf\xe9\r\n\r\nhello\n',
+    'as it was sent',
+  );
+  t.equal(
+    request?.block.toString(),
+    'GET /a HTTP/1.1\r\nhost: example.org\r\nCookie: c=1\r\n\r\n',
+    'without logins',
+  );
+  t.equal(request?.fields.get('WARC-Concurrent-To'), capture.id);
+  t.equal(metadata?.fields.get('WARC-Concurrent-To'), capture.id);
+  t.equal(
+    metadata?.block.toString(),
+    'via: http://example.org/\r\nhopsFromSeed: LE\r\nfetchTimeMs: 42\r\noutlink: http://example.org/c L\r\n',
+  );
+  t.notMatch(unpacked.toString('latin1'), 'secret');
 
-    // warcio reads the same records.
-    const seen: string[] = [];
-    for await (const record of new WARCParser([bytes])) {
-      const text = Buffer.from(await record.readFully(true)).toString('latin1');
-      seen.push(`${record.warcType} ${record.httpHeaders?.statusCode ?? ''} ${text.length}`);
-    }
-    t.same(seen, [
-      `warcinfo  ${info?.block.length}`,
-      'response 200 6',
-      // warcio takes the second word of the request line for the status code.
-      'request NaN 0',
-      `metadata  ${metadata?.block.length}`,
-    ]);
-  },
-);
+  // warcio reads the same records.
+  const seen: string[] = [];
+  for await (const record of new WARCParser([bytes])) {
+    const text = Buffer.from(await record.readFully(true)).toString('latin1');
+    seen.push(`${record.warcType} ${record.httpHeaders?.statusCode ?? ''} ${text.length}`);
+  }
+  t.same(seen, [
+    `warcinfo  ${info?.block.length}`,
+    'response 200 6',
+    // warcio takes the second word of the request line for the status code.
+    'request NaN 0',
+    `metadata  ${metadata?.block.length}`,
+  ]);
+});
 
 t.test('WARC 1.1, 6.4: a document of another scheme is a resource; a truncated body is marked', async (t) => {
   const gopher = captureRecords(fetched({ url: 'gopher://example.org/0/a', headers: {} }));
@@ -249,25 +241,22 @@ t.test('WARC 1.1, 6.4: a document of another scheme is a resource; a truncated b
   }
 });
 
-t.test(
-  'the head of a decoded body has the decoded length and keeps the original coding in x-orig fields',
-  async (t) => {
-    const headers = { 'content-encoding': 'gzip', 'content-length': '26', 'transfer-encoding': 'chunked' };
-    const { records } = captureRecords(fetched({ headers }));
-    t.equal(
-      Buffer.concat(records[0]!.block).toString(),
-      'HTTP/1.1 200 OK\r\nx-orig-content-encoding: gzip\r\nx-orig-content-length: 26\r\n' +
-        'x-orig-transfer-encoding: chunked\r\ncontent-length: 6\r\n\r\nhello\n',
-    );
-    const undecoded = captureRecords(fetched({ headers, undecoded: 'incorrect header check' })).records[0];
-    t.equal(
-      Buffer.concat(undecoded!.block).toString(),
-      'HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\nx-orig-content-length: 26\r\n' +
-        'x-orig-transfer-encoding: chunked\r\ncontent-length: 6\r\n\r\nhello\n',
-      'a body that cannot be decoded keeps its coding',
-    );
-  },
-);
+t.test('the head of a decoded body has the decoded length and x-orig fields', async (t) => {
+  const headers = { 'content-encoding': 'gzip', 'content-length': '26', 'transfer-encoding': 'chunked' };
+  const { records } = captureRecords(fetched({ headers }));
+  t.equal(
+    Buffer.concat(records[0]!.block).toString(),
+    'HTTP/1.1 200 OK\r\nx-orig-content-encoding: gzip\r\nx-orig-content-length: 26\r\n' +
+      'x-orig-transfer-encoding: chunked\r\ncontent-length: 6\r\n\r\nhello\n',
+  );
+  const undecoded = captureRecords(fetched({ headers, undecoded: 'incorrect header check' })).records[0];
+  t.equal(
+    Buffer.concat(undecoded!.block).toString(),
+    'HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\nx-orig-content-length: 26\r\n' +
+      'x-orig-transfer-encoding: chunked\r\ncontent-length: 6\r\n\r\nhello\n',
+    'a body that cannot be decoded keeps its coding',
+  );
+});
 
 t.test('a page that was transferred in gzip is read back decoded', async (t) => {
   const directory = await temporaryDirectory(t);
@@ -301,100 +290,90 @@ t.test('a page that was transferred in gzip is read back decoded', async (t) => 
   t.same(texts, [body]);
 });
 
-t.test(
-  'WARC 1.1, 6.3, 6.5: messages are written as they went over the wire, and other programs read them',
-  async (t) => {
-    const directory = await temporaryDirectory(t);
-    const body = '<html><title>d\u00e9j\u00e0 vu</title></html>';
-    const coded = gzipSync(body);
-    await using site = await Site.start({
-      // Without a length, so that it is sent in chunks.
-      '/page': (_, response) => {
-        response.writeHead(200, {
-          'Content-Encoding': 'gzip',
-          'Content-Type': 'text/html',
-          'Set-Cookie': ['a=1', 'b=2'],
-        });
-        response.write(coded.subarray(0, 10));
-        response.end(coded.subarray(10));
-      },
-    });
-    await using fetcher = new HttpFetcher({ userAgent: 'test/1' });
-    for (const keepWire of ['framing', 'messages'] as const) {
-      await using files = await WarcFiles.open({ directory: join(directory, keepWire) });
-      const result = await fetcher.fetch({ url: `${site.url}/page`, keepWire });
-      t.equal(Buffer.from(result.body).toString(), body);
-      const { records, payloadDigest } = captureRecords(result);
-      t.equal(payloadDigest, sha1Base32(coded), 'WARC 1.1, 2.2: the payload has its content coding');
-      const [location] = await files.write(records);
-      await files.roll();
-      const path = join(directory, keepWire, location!.file);
-      const [, response, request] = checkRecords(spawnSync('zcat', [path]).stdout);
-      const block = response?.block.toString('latin1') ?? '';
-      t.match(block, /\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\n/);
-      t.match(block, /\r\nContent-Encoding: gzip\r\n/);
-      const transferCoding = keepWire === 'framing' ? 'Transfer-Encoding' : 'x-orig-transfer-encoding';
-      t.match(block, `\r\n${transferCoding}: chunked\r\n`);
-      const content = block.slice(block.indexOf('\r\n\r\n') + 4);
-      if (keepWire === 'framing') t.match(content, /^a\r\n.*\r\n0\r\n\r\n$/s);
-      else t.equal(content, coded.toString('latin1'));
-      t.equal(
-        request?.block.toString(),
-        `GET /page HTTP/1.1\r\nhost: 127.0.0.1:${site.port}\r\nconnection: keep-alive\r\nuser-agent: test/1\r\naccept: */*\r\naccept-encoding: gzip, br, deflate\r\n\r\n`,
-      );
-      const texts: string[] = [];
-      for await (const read of new WARCParser([readFileSync(path)])) {
-        const text = await read.contentText();
-        if (read.warcType === 'response') texts.push(text);
-      }
-      t.same(texts, [body], `warcio, ${keepWire}`);
+t.test('WARC 1.1, 6.3, 6.5: messages as they went over the wire, for other programs', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const body = '<html><title>d\u00e9j\u00e0 vu</title></html>';
+  const coded = gzipSync(body);
+  await using site = await Site.start({
+    // Without a length, so that it is sent in chunks.
+    '/page': (_, response) => {
+      response.writeHead(200, {
+        'Content-Encoding': 'gzip',
+        'Content-Type': 'text/html',
+        'Set-Cookie': ['a=1', 'b=2'],
+      });
+      response.write(coded.subarray(0, 10));
+      response.end(coded.subarray(10));
+    },
+  });
+  await using fetcher = new HttpFetcher({ userAgent: 'test/1' });
+  for (const keepWire of ['framing', 'messages'] as const) {
+    await using files = await WarcFiles.open({ directory: join(directory, keepWire) });
+    const result = await fetcher.fetch({ url: `${site.url}/page`, keepWire });
+    t.equal(Buffer.from(result.body).toString(), body);
+    const { records, payloadDigest } = captureRecords(result);
+    t.equal(payloadDigest, sha1Base32(coded), 'WARC 1.1, 2.2: the payload has its content coding');
+    const [location] = await files.write(records);
+    await files.roll();
+    const path = join(directory, keepWire, location!.file);
+    const [, response, request] = checkRecords(spawnSync('zcat', [path]).stdout);
+    const block = response?.block.toString('latin1') ?? '';
+    t.match(block, /\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\n/);
+    t.match(block, /\r\nContent-Encoding: gzip\r\n/);
+    const transferCoding = keepWire === 'framing' ? 'Transfer-Encoding' : 'x-orig-transfer-encoding';
+    t.match(block, `\r\n${transferCoding}: chunked\r\n`);
+    const content = block.slice(block.indexOf('\r\n\r\n') + 4);
+    if (keepWire === 'framing') t.match(content, /^a\r\n.*\r\n0\r\n\r\n$/s);
+    else t.equal(content, coded.toString('latin1'));
+    t.equal(
+      request?.block.toString(),
+      `GET /page HTTP/1.1\r\nhost: 127.0.0.1:${site.port}\r\nconnection: keep-alive\r\nuser-agent: test/1\r\naccept: */*\r\naccept-encoding: gzip, br, deflate\r\n\r\n`,
+    );
+    const texts: string[] = [];
+    for await (const read of new WARCParser([readFileSync(path)])) {
+      const text = await read.contentText();
+      if (read.warcType === 'response') texts.push(text);
     }
-  },
-);
+    t.same(texts, [body], `warcio, ${keepWire}`);
+  }
+});
 
-t.test(
-  'CRAWL-18.6, WARC 1.1, 6.7: an identical payload becomes a revisit record if the earlier record is known',
-  async (t) => {
-    const earlier = {
-      url: 'http://example.org/first',
-      date: BEGIN - 1000,
-      recordId: '<urn:uuid:00000000-0000-4000-8000-000000000000>',
-      payloadDigest: 'sha1:6VZNHFX25EQGMKDRJ6ZM4AHXF2KPEJMP',
-    };
-    const same = captureRecords(fetched(), { ...earlier, kind: 'identical-payload-digest' });
-    t.equal(same.kind, 'identical-payload-digest');
-    const fields = new Map(same.records[0]?.fields);
-    t.equal(fields.get('WARC-Profile'), 'http://netpreserve.org/warc/1.1/revisit/identical-payload-digest');
-    t.equal(fields.get('WARC-Refers-To'), earlier.recordId);
-    t.equal(fields.get('WARC-Refers-To-Target-URI'), 'http://example.org/first');
-    t.equal(fields.get('WARC-Refers-To-Date'), '2026-11-21T21:50:03.123Z');
-    t.equal(fields.get('WARC-Payload-Digest'), earlier.payloadDigest);
-    t.match(Buffer.concat(same.records[0]!.block).toString(), /^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\n$/);
+t.test('CRAWL-18.6, WARC 1.1, 6.7: an identical payload is a revisit of a known record', async (t) => {
+  const earlier = {
+    url: 'http://example.org/first',
+    date: BEGIN - 1000,
+    recordId: '<urn:uuid:00000000-0000-4000-8000-000000000000>',
+    payloadDigest: 'sha1:6VZNHFX25EQGMKDRJ6ZM4AHXF2KPEJMP',
+  };
+  const same = captureRecords(fetched(), { ...earlier, kind: 'identical-payload-digest' });
+  t.equal(same.kind, 'identical-payload-digest');
+  const fields = new Map(same.records[0]?.fields);
+  t.equal(fields.get('WARC-Profile'), 'http://netpreserve.org/warc/1.1/revisit/identical-payload-digest');
+  t.equal(fields.get('WARC-Refers-To'), earlier.recordId);
+  t.equal(fields.get('WARC-Refers-To-Target-URI'), 'http://example.org/first');
+  t.equal(fields.get('WARC-Refers-To-Date'), '2026-11-21T21:50:03.123Z');
+  t.equal(fields.get('WARC-Payload-Digest'), earlier.payloadDigest);
+  t.match(Buffer.concat(same.records[0]!.block).toString(), /^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\n$/);
 
-    const unwritten = { ...earlier, recordId: '', kind: 'identical-payload-digest' as const };
-    t.equal(
-      captureRecords(fetched(), unwritten).kind,
-      'response',
-      'without an earlier record the payload is written again',
-    );
-    const other = { ...earlier, payloadDigest: 'sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ' };
-    t.equal(
-      captureRecords(fetched(), { ...other, kind: 'identical-payload-digest' }).kind,
-      'response',
-      'CRAWL-18.7: only the stripped digest is equal, not the payload',
-    );
-    const unmodified = captureRecords(fetched({ status: 304, text: '', headers: { etag: '"1"' } }), {
-      ...earlier,
-      kind: 'server-not-modified',
-    });
-    const profile = new Map(unmodified.records[0]?.fields).get('WARC-Profile');
-    t.equal(profile, 'http://netpreserve.org/warc/1.1/revisit/server-not-modified');
-    t.equal(
-      Buffer.concat(unmodified.records[0]!.block).toString(),
-      'HTTP/1.1 304 Not Modified\r\netag: "1"\r\n\r\n',
-    );
-  },
-);
+  const unwritten = { ...earlier, recordId: '', kind: 'identical-payload-digest' as const };
+  t.equal(captureRecords(fetched(), unwritten).kind, 'response', 'no earlier record: written again');
+  const other = { ...earlier, payloadDigest: 'sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ' };
+  t.equal(
+    captureRecords(fetched(), { ...other, kind: 'identical-payload-digest' }).kind,
+    'response',
+    'CRAWL-18.7: only the stripped digest is equal, not the payload',
+  );
+  const unmodified = captureRecords(fetched({ status: 304, text: '', headers: { etag: '"1"' } }), {
+    ...earlier,
+    kind: 'server-not-modified',
+  });
+  const profile = new Map(unmodified.records[0]?.fields).get('WARC-Profile');
+  t.equal(profile, 'http://netpreserve.org/warc/1.1/revisit/server-not-modified');
+  t.equal(
+    Buffer.concat(unmodified.records[0]!.block).toString(),
+    'HTTP/1.1 304 Not Modified\r\netag: "1"\r\n\r\n',
+  );
+});
 
 t.test('files are rolled, one write at a time, and every record can be read', async (t) => {
   const directory = await temporaryDirectory(t);
@@ -592,7 +571,7 @@ t.test('after kill -9 the next start finds complete records only', async (t) => 
       await files.write([{ type: 'resource', id: newRecordId(), date: 0, contentType: 'a/b', fields, block }]);
       if (n === 20) process.stdout.write('enough');
     }`;
-  const child = spawn('env', [...PLAIN_NODE, '--input-type=module', '-e', program, directory], {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program, directory], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   await once(child.stdout, 'data');

@@ -7,6 +7,8 @@ import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { LogFile } from '../../../servers/host/index.js';
+import { Random } from '../../helpers/random.js';
+import { SEED } from '../../helpers/seed.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { waitUntil } from '../../helpers/wait-until.js';
 
@@ -170,10 +172,11 @@ t.test('a file that reaches maxBytes is renamed; no line is lost, no file too ma
   const path = join(await temporaryDirectory(t), 'log');
   const lines = Array.from({ length: 60 }, (_, i) => `line ${String(i).padStart(4, '0')}`);
   {
+    const random = new Random(SEED);
     using log = new LogFile(path, { maxBytes: 200, keep: 10 });
     for (const line of lines) {
       log.write(line);
-      if (Math.random() < 0.2) await log.flush();
+      if (random.below(5) === 0) await log.flush();
     }
     await log.flush();
   }

@@ -11,7 +11,7 @@ import { Gatherer } from '../../../../servers/gatherer/index.js';
 import { type Page, Site } from '../../../helpers/site.js';
 import { waitUntil } from '../../../helpers/wait-until.js';
 
-type Settings = NonNullable<CrawlOrderInput['settings']>;
+export type Settings = NonNullable<CrawlOrderInput['settings']>;
 
 /** A setting and what shows its effect. */
 export interface HostRow {

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import { CrawlMap } from '../../../../servers/crawler/mapper/index.js';
 import type { CrawlOrderInput } from '../../../../servers/crawler/order/order.js';
 import type { GathererOptions } from '../../../../servers/gatherer/index.js';
@@ -30,6 +30,7 @@ export interface OrderRow {
 }
 
 const HOUR_MS = 3_600_000;
+const HOUR_S = 3600;
 
 function late(milliseconds: number, text: string): Page {
   return (_, response) =>
@@ -63,16 +64,25 @@ function longFiles(directory: string): string {
   return `file://${files}/`;
 }
 
-/** Drops files into the action directory, each when the one before is done, or after a while; stops the crawl. */
-function dropFiles(...names: readonly string[]): NonNullable<OrderRow['drive']> {
+/** Looks for what must not come; without an option nothing comes for an hour. */
+const LOOKS = 30;
+
+/**
+ * Drops files into the action directory, each when the one before is done; stops the crawl. With the option the files are done, however
+ * long it takes. @param always how many are done without it, too
+ */
+function dropFiles(names: readonly string[], always = 0): NonNullable<OrderRow['drive']> {
   return async ({ control, crawl }) => {
     const actions = join(crawl, 'actions');
+    const isSet = crawl.includes(`${sep}true${sep}`);
     mkdirSync(actions, { recursive: true });
-    await waitUntil(() => control.snapshot().state === 'empty');
     for (const [index, name] of names.entries()) {
+      // The first one is there before the crawl begins, and so before the first look.
       writeFileSync(join(actions, name), '');
-      const end = Date.now() + 4000;
-      await waitUntil(() => doneFiles(crawl).length > index || Date.now() > end);
+      await waitUntil(() => control.snapshot().state === 'empty');
+      let looks = 0;
+      const givesUp = () => !isSet && index >= always && looks++ === LOOKS;
+      await waitUntil(() => doneFiles(crawl).length > index || givesUp());
     }
     const done = doneFiles(crawl).length;
     control.stop();
@@ -91,84 +101,89 @@ const HOSTS = Array.from({ length: 6 }, (_, i) => `http://127.0.9.${i + 1}:1/`);
 const MAPPED =
   new CrawlMap({ crawlers: 2, own: 0, by: 'domain' }).foreignCrawler('http://127.0.0.1/', '') ?? 0;
 
+type Part<Value> = Value | ((directory: string) => Value);
+type More = Omit<Partial<OrderRow>, 'key' | 'set' | 'both' | 'shows'> & {
+  readonly both?: Part<CrawlOrderInput>;
+};
+
+/** A row for an option. @param more the rest of the order, and how its crawls differ from those of other rows */
+export function row(
+  key: string,
+  set: Part<CrawlOrderInput>,
+  shows: OrderRow['shows'],
+  { both = {}, ...more }: More = {},
+): OrderRow {
+  const made = (part: Part<CrawlOrderInput>) => (typeof part === 'function' ? part : () => part);
+  return { key, set: made(set), both: made(both), shows, ...more };
+}
+
 export const ORDER_ROWS: readonly OrderRow[] = [
-  {
-    key: 'profile',
-    set: () => ({ profile: 'archive' }),
-    shows: ({ site }) => site.paths.includes('/i.png'),
-  },
-  {
-    key: 'actions.directory',
-    set: () => ({ actions: { directory: 'actions', firstLookSeconds: 0, lookSeconds: 0.05 } }),
-    both: () => ({ pauseAtFinish: true }),
-    drive: dropFiles('a.schedule'),
-    shows: ({ seen }) => seen === 1,
-  },
-  {
-    key: 'actions.firstLookSeconds',
-    set: () => ({ actions: { directory: 'actions', firstLookSeconds: 0, lookSeconds: 0.05 } }),
-    both: () => ({ pauseAtFinish: true, actions: { directory: 'actions', lookSeconds: 0.05 } }),
-    drive: dropFiles('a.schedule'),
-    shows: ({ seen }) => seen === 1,
-  },
-  {
-    key: 'actions.lookSeconds',
-    set: () => ({ actions: { directory: 'actions', firstLookSeconds: 0.1, lookSeconds: 0.05 } }),
-    both: () => ({ pauseAtFinish: true, actions: { directory: 'actions', firstLookSeconds: 0.1 } }),
-    drive: dropFiles('a.schedule', 'b.schedule'),
-    shows: ({ seen }) => seen === 2,
-  },
-  {
-    key: 'mapper.crawlers',
-    set: () => ({ mapper: { crawlers: 1000 } }),
-    shows: ({ site }) => site.paths.length === 0,
-  },
-  {
-    key: 'mapper.own',
-    // The host of the site, an address, is that of one of two crawlers.
-    set: () => ({ mapper: { crawlers: 2, own: 1 - MAPPED } }),
-    both: () => ({ mapper: { crawlers: 2, own: MAPPED } }),
-    shows: ({ site }) => site.paths.length === 0,
-  },
-  {
-    key: 'mapper.directory',
-    set: () => ({ mapper: { crawlers: 1000, directory: 'elsewhere' } }),
-    both: () => ({ mapper: { crawlers: 1000 } }),
-    shows: ({ crawl }) => existsSync(join(crawl, 'elsewhere')),
-  },
-  {
-    key: 'dumpPendingAtClose',
-    set: () => ({ dumpPendingAtClose: true }),
-    both: () => ({ logs: true, maxDocuments: 1 }),
-    shows: ({ lines, snapshot }) =>
-      [...lines.values()].some(({ status }) => status === 0) && snapshot.failed === 0,
-  },
-  {
-    key: 'holdQueues',
-    set: () => ({ holdQueues: false }),
-    both: () => ({ targetReadyBacklog: 1, pauseAtStart: true }),
+  row('profile', { profile: 'archive' }, ({ site }) => site.paths.includes('/i.png')),
+  row(
+    'actions.directory',
+    { actions: { directory: 'actions', firstLookSeconds: 0, lookSeconds: 0.05 } },
+    ({ seen }) => seen === 1,
+    { both: { pauseAtFinish: true }, drive: dropFiles(['a.schedule']) },
+  ),
+  row(
+    'actions.firstLookSeconds',
+    { actions: { directory: 'actions', firstLookSeconds: 0, lookSeconds: 0.05 } },
+    ({ seen }) => seen === 1,
+    {
+      both: {
+        pauseAtFinish: true,
+        actions: { directory: 'actions', firstLookSeconds: HOUR_S, lookSeconds: 0.05 },
+      },
+      drive: dropFiles(['a.schedule']),
+    },
+  ),
+  row(
+    'actions.lookSeconds',
+    { actions: { directory: 'actions', firstLookSeconds: 0.1, lookSeconds: 0.05 } },
+    ({ seen }) => seen === 2,
+    {
+      both: {
+        pauseAtFinish: true,
+        actions: { directory: 'actions', firstLookSeconds: 0.1, lookSeconds: HOUR_S },
+      },
+      drive: dropFiles(['a.schedule', 'b.schedule'], 1),
+    },
+  ),
+  row('mapper.crawlers', { mapper: { crawlers: 1000 } }, ({ site }) => site.paths.length === 0),
+  // The host of the site, an address, is that of one of two crawlers.
+  row('mapper.own', { mapper: { crawlers: 2, own: 1 - MAPPED } }, ({ site }) => site.paths.length === 0, {
+    both: { mapper: { crawlers: 2, own: MAPPED } },
+  }),
+  row(
+    'mapper.directory',
+    { mapper: { crawlers: 1000, directory: 'elsewhere' } },
+    ({ crawl }) => existsSync(join(crawl, 'elsewhere')),
+    { both: { mapper: { crawlers: 1000 } } },
+  ),
+  row(
+    'dumpPendingAtClose',
+    { dumpPendingAtClose: true },
+    ({ lines, snapshot }) => [...lines.values()].some(({ status }) => status === 0) && snapshot.failed === 0,
+    { both: { logs: true, maxDocuments: 1 } },
+  ),
+  row('holdQueues', { holdQueues: false }, ({ seen }) => seen === 0, {
+    both: { targetReadyBacklog: 1, pauseAtStart: true },
     hosts: HOSTS,
     drive: inactiveAtStart,
-    shows: ({ seen }) => seen === 0,
-  },
-  {
-    key: 'targetReadyBacklog',
-    set: () => ({ targetReadyBacklog: 1 }),
-    both: () => ({ pauseAtStart: true }),
+  }),
+  row('targetReadyBacklog', { targetReadyBacklog: 1 }, ({ seen }) => Number(seen) > 0, {
+    both: { pauseAtStart: true },
     hosts: HOSTS,
     drive: inactiveAtStart,
-    shows: ({ seen }) => Number(seen) > 0,
-  },
-  {
-    key: 'snoozeDeactivateMs',
-    set: () => ({ snoozeDeactivateMs: 10 }),
-    both: () => ({
+  }),
+  row('snoozeDeactivateMs', { snoozeDeactivateMs: 10 }, ({ seen }) => seen === 'inactive', {
+    both: {
       snoozeDeactivateMs: HOUR_MS * 10,
       pauseAtStart: true,
       targetReadyBacklog: 1,
       workers: 1,
       settings: { minDelayMs: HOUR_MS, maxDelayMs: HOUR_MS },
-    }),
+    },
     // CRAWL-5.4 T18: other queues wait to become active.
     hosts: HOSTS,
     drive: async ({ control, site }) => {
@@ -185,12 +200,9 @@ export const ORDER_ROWS: readonly OrderRow[] = [
       control.stop();
       return queues.find(({ lastQueued }) => lastQueued === `${site.url}/`)?.state;
     },
-    shows: ({ seen }) => seen === 'inactive',
-  },
-  {
-    key: 'totalBandwidthKBs',
-    // CRAWL-7.6: the first document takes an hour.
-    set: () => ({ totalBandwidthKBs: 0.000_001 }),
+  }),
+  // CRAWL-7.6: the first document takes an hour.
+  row('totalBandwidthKBs', { totalBandwidthKBs: 0.000_001 }, ({ site }) => !site.paths.includes('/a'), {
     drive: async ({ control, site }) => {
       await waitUntil(() => site.requests.length > 0);
       // Without the limit the crawl ends long before.
@@ -198,99 +210,82 @@ export const ORDER_ROWS: readonly OrderRow[] = [
       await waitUntil(() => control.snapshot().state === 'finished' || rounds++ === 100);
       control.stop();
     },
-    shows: ({ site }) => !site.paths.includes('/a'),
-  },
-  { key: 'maxBytes', set: () => ({ maxBytes: 1 }), shows: ({ report }) => report.end === 'data limit' },
-  {
-    key: 'maxDocuments',
-    set: () => ({ maxDocuments: 1 }),
-    shows: ({ report }) => report.end === 'document limit',
-  },
-  {
-    key: 'maxSeconds',
-    set: () => ({ maxSeconds: 1 }),
+  }),
+  row('maxBytes', { maxBytes: 1 }, ({ report }) => report.end === 'data limit'),
+  row('maxDocuments', { maxDocuments: 1 }, ({ report }) => report.end === 'document limit'),
+  row('maxSeconds', { maxSeconds: 1 }, ({ report }) => report.end === 'time limit', {
     pages: () => ({ ...PAGES, '/a': late(2500, page('A', [])) }),
-    shows: ({ report }) => report.end === 'time limit',
-  },
-  {
-    key: 'stuckSeconds',
-    set: () => ({ stuckSeconds: 1 }),
-    pages: () => ({ ...PAGES, '/a': late(4500, page('A', [])) }),
-    shows: ({ lines }) => lines.get('/a')?.status === -7000,
-  },
-  {
-    key: 'lowDiskMiB',
-    set: () => ({ lowDiskMiB: 1_000_000_000 }),
-    both: () => ({ lowDiskMiB: 0 }),
-    drive: async ({ control }) => {
-      await waitUntil(
-        () => control.snapshot().pauseReason !== undefined || control.snapshot().state === 'finished',
-      );
-      const reason = control.snapshot().pauseReason;
-      control.stop();
-      return reason;
+  }),
+  row('stuckSeconds', { stuckSeconds: 1 }, ({ lines }) => lines.get('/a')?.status === -7000, {
+    pages: () => ({ ...PAGES, '/a': late(9_000, page('A', [])) }),
+  }),
+  row(
+    'lowDiskMiB',
+    { lowDiskMiB: 1_000_000_000 },
+    ({ seen }) => typeof seen === 'string' && seen.includes('lowDiskMiB'),
+    {
+      both: { lowDiskMiB: 0 },
+      drive: async ({ control }) => {
+        await waitUntil(
+          () => control.snapshot().pauseReason !== undefined || control.snapshot().state === 'finished',
+        );
+        const reason = control.snapshot().pauseReason;
+        control.stop();
+        return reason;
+      },
     },
-    shows: ({ seen }) => typeof seen === 'string' && seen.includes('lowDiskMiB'),
-  },
-  {
-    key: 'pauseAtStart',
-    set: () => ({ pauseAtStart: true }),
-    drive: stopAt('paused'),
-    shows: ({ seen }) => seen === true,
-  },
-  {
-    key: 'pauseAtFinish',
-    set: () => ({ pauseAtFinish: true }),
-    drive: stopAt('empty'),
-    shows: ({ seen }) => seen === true,
-  },
-  {
-    key: 'logs',
-    set: () => ({ logs: false }),
-    shows: ({ crawl }) => !existsSync(join(crawl, 'logs/crawl.log')),
-  },
-  {
-    key: 'warc.directory',
-    set: (directory) => ({ warc: { directory: join(directory, 'warc') } }),
-    shows: ({ crawl }) => existsSync(join(crawl, '../../warc')),
-  },
-  {
-    key: 'warc.format',
-    set: (directory) => ({ warc: { directory: join(directory, 'warc'), format: 'arc' } }),
-    both: (directory) => ({ warc: { directory: join(directory, 'warc') } }),
-    shows: ({ crawl }) => readdirSync(join(crawl, '../../warc')).some((name) => name.endsWith('.arc.gz')),
-  },
-  {
-    key: 'warc.poolMaxActive',
-    set: (directory) => ({ warc: { directory: join(directory, 'warc'), poolMaxActive: 4 } }),
-    both: (directory) => ({ workers: 5, warc: { directory: join(directory, 'warc') } }),
-    hosts: (directory) => [longFiles(directory)],
-    shows: ({ crawl }) =>
+  ),
+  row('pauseAtStart', { pauseAtStart: true }, ({ seen }) => seen === true, { drive: stopAt('paused') }),
+  row('pauseAtFinish', { pauseAtFinish: true }, ({ seen }) => seen === true, { drive: stopAt('empty') }),
+  row('logs', { logs: false }, ({ crawl }) => !existsSync(join(crawl, 'logs/crawl.log'))),
+  row(
+    'warc.directory',
+    (directory) => ({ warc: { directory: join(directory, 'warc') } }),
+    ({ crawl }) => existsSync(join(crawl, '../../warc')),
+  ),
+  row(
+    'warc.format',
+    (directory) => ({ warc: { directory: join(directory, 'warc'), format: 'arc' } }),
+    ({ crawl }) => readdirSync(join(crawl, '../../warc')).some((name) => name.endsWith('.arc.gz')),
+    { both: (directory) => ({ warc: { directory: join(directory, 'warc') } }) },
+  ),
+  row(
+    'warc.poolMaxActive',
+    (directory) => ({ warc: { directory: join(directory, 'warc'), poolMaxActive: 4 } }),
+    ({ crawl }) =>
       readdirSync(join(crawl, '../../warc')).filter((name) => name.endsWith('.warc.gz')).length > 1,
-  },
-  {
-    key: 'warc.skipIdenticalDigests',
-    set: (directory) => ({
+    {
+      both: (directory) => ({ workers: 5, warc: { directory: join(directory, 'warc') } }),
+      hosts: (directory) => [longFiles(directory)],
+    },
+  ),
+  row(
+    'warc.skipIdenticalDigests',
+    (directory) => ({
       warc: { directory: join(directory, 'warc'), digestHistory: true, skipIdenticalDigests: true },
     }),
-    both: (directory) => ({
-      workers: 1,
-      warc: { directory: join(directory, 'warc'), digestHistory: true },
-    }),
-    shows: ({ lines }) => lines.get('/e')?.annotations.includes('unwritten:identicalDigest') === true,
-  },
-  {
-    key: 'settings.skipUnchanged',
-    set: () => ({ settings: { skipUnchanged: true } }),
-    twice: true,
-    shows: ({ lines }) => lines.get('/')?.annotations.includes('unchanged') === true,
-  },
-  {
-    key: 'settings.runtimeOperation',
-    set: () => ({ settings: { runtimeSeconds: 1, runtimeOperation: 'terminate' } }),
-    both: () => ({ settings: { runtimeSeconds: 1 } }),
-    pages: () => ({ ...PAGES, '/': late(1200, page('Start', ['/a', '/b'])) }),
-    drive: stopAt('paused'),
-    shows: ({ report }) => report.end === 'time limit',
-  },
+    ({ lines }) => lines.get('/e')?.annotations.includes('unwritten:identicalDigest') === true,
+    {
+      both: (directory) => ({
+        workers: 1,
+        warc: { directory: join(directory, 'warc'), digestHistory: true },
+      }),
+    },
+  ),
+  row(
+    'settings.skipUnchanged',
+    { settings: { skipUnchanged: true } },
+    ({ lines }) => lines.get('/')?.annotations.includes('unchanged') === true,
+    { twice: true },
+  ),
+  row(
+    'settings.runtimeOperation',
+    { settings: { runtimeSeconds: 1, runtimeOperation: 'terminate' } },
+    ({ report }) => report.end === 'time limit',
+    {
+      both: { settings: { runtimeSeconds: 1 } },
+      pages: () => ({ ...PAGES, '/': late(1200, page('Start', ['/a', '/b'])) }),
+      drive: stopAt('paused'),
+    },
+  ),
 ];
