@@ -76,10 +76,12 @@ export async function runWithShim(
   places: ShimPlaces,
   options: readonly string[] = [],
 ): Promise<string> {
+  // Makes the folder, too.
+  const variables = await shimEnvironment(places);
   const path = fileURLToPath(new URL(`programs/${program}.js`, import.meta.url));
   const words = [path, realpathSync(places.root), places.control ?? '', ...options];
   const child = spawn(process.execPath, words, {
-    env: { ...process.env, ...(await shimEnvironment(places)) },
+    env: { ...process.env, ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
