@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import t from 'tap';
 import { componentOf, importsOf, ROOT, sourcesOf, specifiersOf, TOP_FOLDERS, textOf } from './sources.js';
 
+const below = (folder: string, names: string) => names.split(' ').map((name) => `${folder}/${name}`);
+
 /** The other top folders that a top folder may import. */
 const LOWER_TOP_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   protocols: [],
@@ -38,14 +40,7 @@ const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
   'protocols/bulk': ['protocols', 'protocols/broker', 'protocols/gatherd', 'protocols/soif'],
 
   // storage/index.ts is the entry point; no component imports it.
-  storage: [
-    'storage/records',
-    'storage/summaries',
-    'storage/generations',
-    'storage/gatherer',
-    'storage/broker',
-    'storage/level',
-  ],
+  storage: below('storage', 'records summaries generations gatherer broker level'),
   'storage/records': [],
   'storage/files': [],
   'storage/level': ['storage/files', 'storage/records'],
@@ -55,23 +50,9 @@ const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
   'storage/indexers': ['storage/broker', 'storage/files'],
   'storage/generations': ['storage/summaries', 'storage/level', 'storage/files', 'storage/records'],
   'storage/references': ['storage/generations', 'storage/files'],
-  'storage/gatherer': [
-    'storage/references',
-    'storage/generations',
-    'storage/summaries',
-    'storage/seen',
-    'storage/level',
-    'storage/records',
-  ],
+  'storage/gatherer': below('storage', 'references generations summaries seen level records'),
   'storage/databases': ['storage/gatherer', 'storage/generations', 'storage/summaries', 'storage/files'],
-  'storage/check': [
-    'storage/broker',
-    'storage/generations',
-    'storage/summaries',
-    'storage/level',
-    'storage/files',
-    'storage/records',
-  ],
+  'storage/check': below('storage', 'broker generations summaries level files records'),
   'storage/backup': ['storage/files'],
   'storage/original-registry': ['storage/broker', 'storage/level', 'storage/files', 'storage/records'],
 
@@ -96,34 +77,12 @@ const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
   'servers/broker': ['servers/host', 'servers/monitor', 'servers/web'],
   'servers/refererd': ['servers/host', 'servers/monitor', 'servers/web'],
   'servers/crawler': ['servers/host', 'servers/web', 'servers/essence'],
-  'servers/gatherer': [
-    'servers/crawler',
-    'servers/host',
-    'servers/monitor',
-    'servers/web',
-    'servers/essence',
-  ],
-  'servers/all-in-one': [
-    'servers/gatherer',
-    'servers/gatherd',
-    'servers/broker',
-    'servers/refererd',
-    'servers/host',
-    'servers/monitor',
-    'servers/web',
-  ],
-  'servers/cli': [
-    'servers/all-in-one',
-    'servers/gatherer',
-    'servers/gatherd',
-    'servers/broker',
-    'servers/refererd',
-    'servers/crawler',
-    'servers/essence',
-    'servers/host',
-    'servers/monitor',
-    'servers/web',
-  ],
+  'servers/gatherer': below('servers', 'crawler host monitor web essence'),
+  'servers/all-in-one': below('servers', 'gatherer gatherd broker refererd host monitor web'),
+  'servers/cli': below(
+    'servers',
+    'all-in-one gatherer gatherd broker refererd crawler essence host monitor web',
+  ),
 };
 
 /** Modules that a sans-I/O codec must not import. */

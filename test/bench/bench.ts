@@ -1,19 +1,12 @@
 // Runs one benchmark: `npm run bench -- NAME [options]`.
 import { readdir } from 'node:fs/promises';
+import { words } from '../helpers/words.js';
 
 /** The function that every benchmark exports; `args` are the arguments after its name. */
 type BenchModule = { readonly run: (args: string[]) => Promise<void> };
 
 /** Modules of this folder that are not benchmarks: programs that these start, and shared code. */
-const HELPERS = new Set([
-  'bench',
-  'harness',
-  'discard-client',
-  'file-server',
-  'full-crawl',
-  'plain-crawl',
-  'references-graph',
-]);
+const HELPERS = words`bench harness discard-client file-server full-crawl plain-crawl references-graph`;
 
 /** Lists the benchmarks of this folder. */
 async function listBenchmarks(): Promise<string[]> {
@@ -21,7 +14,7 @@ async function listBenchmarks(): Promise<string[]> {
   return files
     .filter((file) => file.endsWith('.js'))
     .map((file) => file.slice(0, -3))
-    .filter((name) => !HELPERS.has(name))
+    .filter((name) => !HELPERS.includes(name))
     .sort();
 }
 

@@ -8,11 +8,10 @@
 //   for f in *.deb; do mkdir -p docs/${f%%_*} && dpkg -x $f docs/${f%%_*}; done     # --root docs
 // `--scratch` keeps the extracted text for the next run. Engines that are not installed are skipped.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { median, print, writeResult } from './harness.js';
+import { median, print, scratchDirectory, writeResult } from './harness.js';
 import { type BenchCorpus, extractCorpus } from './search/corpus.js';
 import { EmbeddedEngine } from './search/embedded.js';
 import type { Engine } from './search/engine.js';
@@ -43,8 +42,8 @@ export async function run(args: string[]): Promise<void> {
   });
   if (values.root.length === 0)
     throw new Error('--root DIR is required: the documents to index; see the head of test/bench/broker.ts');
-  const memory = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
-  const work = mkdtempSync(join(memory, 'harvest-bench-'));
+  using directory = scratchDirectory();
+  const work = directory.path;
   const scratch = values.scratch ?? join(work, 'corpus');
   mkdirSync(scratch, { recursive: true });
   const engines: Engine[] = [];
@@ -82,8 +81,6 @@ export async function run(args: string[]): Promise<void> {
         `  ${values.clients} clients ${label}: ${sent} queries, ${errors} errors, median ${formatMs(typical)}, 99th percentile ${formatMs(p99)}`,
       );
     await writeResult(`broker-${corpus.documents}`, {
-      node: process.version,
-      processor: cpus()[0]?.model ?? 'unknown',
       corpus: { documents: corpus.documents, bytes: corpus.bytes },
       built,
       processStart: processStartMs,
@@ -95,7 +92,6 @@ export async function run(args: string[]): Promise<void> {
     });
   } finally {
     for (const engine of engines) await engine.close();
-    rmSync(work, { recursive: true, force: true });
   }
 }
 

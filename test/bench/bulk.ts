@@ -3,52 +3,38 @@
 // Broker that loads the same objects from a local SOIF file; (c) a transfer with `#SINCE` after one percent of the objects has
 // changed with a complete one. Needs nginx.
 //   npm run bench -- bulk [--objects N] [--runs N] [--loads N]
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { BulkClient } from '../../clients/bulk/index.js';
 import type { Measured, Transfer } from './bulk/client.js';
 import { readNaturalText, writeSoif } from './bulk/objects.js';
 import { cpuSeconds, Processes } from './bulk/processes.js';
-import { median, print, writeResult } from './harness.js';
+import { median, print, readNumbers, scratchDirectory, writeResult } from './harness.js';
 
 /** The ratios to reach. */
 const GOALS = { cold: 0.2, warm: 0.4, collect: 0.95 } as const;
 
 /** Runs the comparison; see the head of the file. */
 export async function run(args: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args,
-    options: {
-      objects: { type: 'string', default: '100000' },
-      runs: { type: 'string', default: '7' },
-      loads: { type: 'string', default: '3' },
-    },
-  });
-  const objects = Number(values.objects);
-  const scratch = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'harvest-bench-'));
+  const { objects, ...times } = readNumbers(args, { objects: 100_000, runs: 7, loads: 3 });
+  using directory = scratchDirectory();
+  const scratch = directory.path;
   chmodSync(scratch, 0o755);
-  const processes = new Processes(scratch);
-  try {
-    const text = readNaturalText();
-    const source = await processes.broker('source', '');
-    const files = join(scratch, 'files');
-    mkdirSync(files);
-    await writeSoif(join(source.directory, 'all.soif'), { from: 0, to: objects, text });
-    await processes.load(source, 'all.soif', objects);
-    const since = await changeOnePercent(processes, source, objects, text);
-    const bytes = await fetchAll(source.port);
-    writeFileSync(join(files, 'bulk'), bytes);
-    const nginx = await processes.nginx(files, 'bulk');
-    const transfers = measureTransfers(processes, { broker: source.port, nginx, since }, Number(values.runs));
-    const loads = await measureLoads(processes, source.port, bytes, objects, Number(values.loads));
-    report(objects, bytes.length, transfers, loads);
-    await writeResult('bulk', { objects, bytes: bytes.length, aim: GOALS, ...transfers, ...loads });
-  } finally {
-    processes.killAll();
-    rmSync(scratch, { recursive: true, force: true });
-  }
+  using processes = new Processes(scratch);
+  const text = readNaturalText();
+  const source = await processes.broker('source', '');
+  const files = join(scratch, 'files');
+  mkdirSync(files);
+  await writeSoif(join(source.directory, 'all.soif'), { from: 0, to: objects, text });
+  await processes.load(source, 'all.soif', objects);
+  const since = await changeOnePercent(processes, source, objects, text);
+  const bytes = await fetchAll(source.port);
+  writeFileSync(join(files, 'bulk'), bytes);
+  const nginx = await processes.nginx(files, 'bulk');
+  const transfers = measureTransfers(processes, { broker: source.port, nginx, since }, times.runs);
+  const loads = await measureLoads(processes, source.port, bytes, objects, times.loads);
+  report(objects, bytes.length, transfers, loads);
+  await writeResult('bulk', { objects, bytes: bytes.length, aim: GOALS, ...transfers, ...loads });
 }
 
 type Source = Awaited<ReturnType<Processes['broker']>>;

@@ -6,13 +6,12 @@
 // Without --url the site is a directory of HTML (Debian's postgresql-doc-15 if installed, otherwise node_modules), served by nginx if
 // installed. `--crawlee` names a folder whose node_modules contains @crawlee/cheerio and @crawlee/memory-storage. Programs that are not
 // installed are skipped. httrack and crawlee need minutes for 10 000 pages, so they run only --slow-runs times (default 1).
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Contestant, type Crawled, createContestants } from './crawl/contestants.js';
 import { defaultDirectory, serve } from './crawl/site.js';
-import { childCpuSeconds, median, print, writeResult } from './harness.js';
+import { childCpuSeconds, median, print, scratchDirectory, writeResult } from './harness.js';
 
 /** The ratios to reach, ours / theirs. */
 const GOALS: Readonly<Record<string, number>> = { plain: 1, wget2: 0.25, httrack: 4, crawlee: 10 };
@@ -33,30 +32,25 @@ export async function run(args: string[]): Promise<void> {
       crawlee: { type: 'string' },
     },
   });
-  // On a disk the duration of the same crawl varies by a factor, so the outputs go to memory if possible.
-  const scratch = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'harvest-bench-'));
-  const site =
+  using directory = scratchDirectory();
+  const scratch = directory.path;
+  using site =
     values.url === undefined
       ? await serve(values.site ?? defaultDirectory(), scratch)
-      : { url: values.url, close: () => undefined };
-  try {
-    const all = createContestants({ connections: Number(values.connections), crawlee: values.crawlee });
-    const [ours, ...rivals] = all as [Contestant, ...Contestant[]];
-    const selected = rivals.filter(({ name }) => values.rivals.split(',').includes(name));
-    for (const { label, missing } of selected)
-      if (missing !== undefined) print(`skipped: ${label}: ${missing}`);
-    const lanes = [ours, ...selected.filter(({ missing }) => missing === undefined)].map(
-      (contestant) => new Lane(contestant, Number(contestant.slow ? values['slow-runs'] : values.runs)),
-    );
-    for (let round = 0; lanes.some((lane) => lane.remainingRuns > 0); round++) {
-      for (const lane of round % 2 === 0 ? lanes : [...lanes].reverse())
-        if (lane.remainingRuns > 0) lane.run(site.url, join(scratch, `${lane.contestant.name}-${round}`));
-    }
-    await report(site.url, values.connections, lanes);
-  } finally {
-    site.close();
-    rmSync(scratch, { recursive: true, force: true });
+      : { url: values.url, [Symbol.dispose]: () => undefined };
+  const all = createContestants({ connections: Number(values.connections), crawlee: values.crawlee });
+  const [ours, ...rivals] = all as [Contestant, ...Contestant[]];
+  const selected = rivals.filter(({ name }) => values.rivals.split(',').includes(name));
+  for (const { label, missing } of selected)
+    if (missing !== undefined) print(`skipped: ${label}: ${missing}`);
+  const lanes = [ours, ...selected.filter(({ missing }) => missing === undefined)].map(
+    (contestant) => new Lane(contestant, Number(contestant.slow ? values['slow-runs'] : values.runs)),
+  );
+  for (let round = 0; lanes.some((lane) => lane.remainingRuns > 0); round++) {
+    for (const lane of round % 2 === 0 ? lanes : [...lanes].reverse())
+      if (lane.remainingRuns > 0) lane.run(site.url, join(scratch, `${lane.contestant.name}-${round}`));
   }
+  await report(site.url, values.connections, lanes);
 }
 
 /** The runs of one contestant. */
@@ -120,8 +114,6 @@ async function report(url: string, connections: string, lanes: readonly Lane[]):
   await writeResult('crawl', {
     url,
     connections,
-    node: process.version,
-    processor: cpus()[0]?.model ?? 'unknown',
     aim: GOALS,
     ratios,
     differences,

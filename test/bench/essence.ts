@@ -4,7 +4,7 @@
 // crawler does. Then every other type with files on this machine (see essence/documents.ts) is compared with Debian's program for it,
 // started once per file. Essence reads from memory, the programs read files. Programs that are not installed are skipped.
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
@@ -17,7 +17,15 @@ import {
   type Kind,
   readDocuments,
 } from './essence/documents.js';
-import { type Contestant, compare, median, print, type Work, writeResult } from './harness.js';
+import {
+  type Contestant,
+  compare,
+  median,
+  print,
+  scratchDirectory,
+  type Work,
+  writeResult,
+} from './harness.js';
 
 const execute = promisify(execFile);
 
@@ -57,7 +65,7 @@ export async function run(args: string[]): Promise<void> {
     if (documents.length === 0) print(`${kind.type}: no files on this machine`);
     else rows.push(await benchType(kind, documents, pools, runs));
   }
-  if (rows.length > 0) await writeResult('essence-types', { node: process.version, runs, types: rows });
+  if (rows.length > 0) await writeResult('essence-types', { runs, types: rows });
 }
 
 /** Pools with no, one and two worker threads. */
@@ -170,43 +178,39 @@ async function benchType(
   pools: Pools,
   runs: number,
 ): Promise<TypeRow> {
-  const scratch = await mkdtemp(join(tmpdir(), 'bench-essence-'));
-  try {
-    const files = documents.map((_, i) => join(scratch, String(i)));
-    await Promise.all(documents.map(({ body }, i) => writeFile(files[i]!, body)));
-    const oneWorker: number[] = [];
-    const twoWorkers: number[] = [];
-    const programs: number[] = [];
-    // The first round is not counted: it compiles.
-    for (let round = 0; round <= runs; round++) {
-      const one = await timed(() => summarizeAll(pools.one, documents));
-      const two = await timed(() => summarizeAll(pools.two, documents));
-      const theirs = kind.oracle === undefined ? undefined : await timedProgram(kind.oracle, files);
-      if (round === 0) continue;
-      oneWorker.push(one);
-      twoWorkers.push(two);
-      if (theirs !== undefined) programs.push(theirs);
-    }
-    const bytes = documents.reduce((sum, { body }) => sum + body.length, 0);
-    const name = kind.oracle?.('')[0];
-    const row: TypeRow = {
-      type: kind.type,
-      documents: documents.length,
-      bytes,
-      oneWorker,
-      twoWorkers,
-      ...(name === undefined || programs.length === 0
-        ? {}
-        : {
-            program: { name, milliseconds: programs },
-            ratio: median(programs) / median(oneWorker),
-          }),
-    };
-    printRow(row);
-    return row;
-  } finally {
-    await rm(scratch, { recursive: true, force: true });
+  using scratch = scratchDirectory(tmpdir());
+  const files = documents.map((_, i) => join(scratch.path, String(i)));
+  await Promise.all(documents.map(({ body }, i) => writeFile(files[i]!, body)));
+  const oneWorker: number[] = [];
+  const twoWorkers: number[] = [];
+  const programs: number[] = [];
+  // The first round is not counted: it compiles.
+  for (let round = 0; round <= runs; round++) {
+    const one = await timed(() => summarizeAll(pools.one, documents));
+    const two = await timed(() => summarizeAll(pools.two, documents));
+    const theirs = kind.oracle === undefined ? undefined : await timedProgram(kind.oracle, files);
+    if (round === 0) continue;
+    oneWorker.push(one);
+    twoWorkers.push(two);
+    if (theirs !== undefined) programs.push(theirs);
   }
+  const bytes = documents.reduce((sum, { body }) => sum + body.length, 0);
+  const name = kind.oracle?.('')[0];
+  const row: TypeRow = {
+    type: kind.type,
+    documents: documents.length,
+    bytes,
+    oneWorker,
+    twoWorkers,
+    ...(name === undefined || programs.length === 0
+      ? {}
+      : {
+          program: { name, milliseconds: programs },
+          ratio: median(programs) / median(oneWorker),
+        }),
+  };
+  printRow(row);
+  return row;
 }
 
 async function timed(work: () => Promise<unknown>): Promise<number> {

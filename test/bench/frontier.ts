@@ -3,13 +3,11 @@
 // shows whether the cost of a URI stays constant.
 //   npm run bench -- frontier [--uris N] [--hosts N] [--links N] [--workers N] [--scratch DIR]
 import { setMaxListeners } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Frontier } from '../../servers/crawler/frontier/index.js';
 import { GathererStore } from '../../storage/index.js';
-import { print, writeResult } from './harness.js';
+import { print, scratchDirectory, writeResult } from './harness.js';
 
 /** The figures of a tenth of the work. */
 interface Tenth {
@@ -30,37 +28,26 @@ export async function run(args: string[]): Promise<void> {
       hosts: { type: 'string', default: '1000' },
       links: { type: 'string', default: '100' },
       workers: { type: 'string', default: '64' },
-      scratch: { type: 'string', default: existsSync('/dev/shm') ? '/dev/shm' : tmpdir() },
+      scratch: { type: 'string' },
     },
   });
   const uris = Number(values.uris);
   const hosts = Number(values.hosts);
-  const directory = mkdtempSync(join(values.scratch, 'harvest-bench-'));
-  try {
-    await using store = await GathererStore.open(join(directory, 'working'));
-    const frontier = await openFrontier(store);
-    print(`frontier: ${uris.toLocaleString('en')} URIs of ${hosts.toLocaleString('en')} hosts`);
-    const scheduled = await measure('scheduled', uris, (report) =>
-      schedule(frontier, { uris, hosts, links: Number(values.links) }, report),
-    );
-    if (frontier.counts.queued !== uris) throw new Error(`${frontier.counts.queued} are queued, not ${uris}`);
-    const drained = await measure('drained', uris, (report) =>
-      drain(frontier, store, Number(values.workers), report),
-    );
-    if (!frontier.empty) throw new Error('not everything was drained');
-    await frontier.settled();
-    frontier.close();
-    await writeResult(`frontier-${uris}`, {
-      uris,
-      hosts,
-      node: process.version,
-      processor: cpus()[0]?.model ?? 'unknown',
-      scheduled,
-      drained,
-    });
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
+  using directory = scratchDirectory(values.scratch);
+  await using store = await GathererStore.open(join(directory.path, 'working'));
+  const frontier = await openFrontier(store);
+  print(`frontier: ${uris.toLocaleString('en')} URIs of ${hosts.toLocaleString('en')} hosts`);
+  const scheduled = await measure('scheduled', uris, (report) =>
+    schedule(frontier, { uris, hosts, links: Number(values.links) }, report),
+  );
+  if (frontier.counts.queued !== uris) throw new Error(`${frontier.counts.queued} are queued, not ${uris}`);
+  const drained = await measure('drained', uris, (report) =>
+    drain(frontier, store, Number(values.workers), report),
+  );
+  if (!frontier.empty) throw new Error('not everything was drained');
+  await frontier.settled();
+  frontier.close();
+  await writeResult(`frontier-${uris}`, { uris, hosts, scheduled, drained });
 }
 
 /** One queue per host, no delays: only the frontier is measured. */

@@ -3,40 +3,26 @@
 // process; the client is discard-client.ts. Needs nginx.
 //   npm run bench -- gatherd [--objects N] [--runs N] [--clients N] [--idle N]
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { gunzipSync } from 'node:zlib';
-import { encodeSoif, SoifObject } from '../../protocols/soif/index.js';
 import { GathererStore } from '../../storage/index.js';
 import { PROGRAM } from '../helpers/cli.js';
 import { startNginx } from './bulk/nginx.js';
-import { readNaturalText } from './bulk/objects.js';
+import { readNaturalText, soifOf, TEN_YEARS, timeOf, urlOf } from './bulk/objects.js';
 import type { Measured, Transfer } from './discard-client.js';
-import { median, print, writeResult } from './harness.js';
+import { median, print, readNumbers, scratchDirectory, writeResult } from './harness.js';
 
 const CLIENT = fileURLToPath(new URL('./discard-client.js', import.meta.url));
 const HOST = '127.0.0.1';
-/** Update-Time of the first object. */
-const BEGIN = 1_700_000_000;
-const OBJECTS_PER_SECOND = 10;
 
 /** Runs the comparison; see the head of the file. */
 export async function run(args: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args,
-    options: {
-      objects: { type: 'string', default: '100000' },
-      runs: { type: 'string', default: '7' },
-      clients: { type: 'string', default: '32' },
-      idle: { type: 'string', default: '1000' },
-    },
-  });
-  const objects = Number(values.objects);
-  const scratch = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'harvest-bench-'));
+  const { objects, ...times } = readNumbers(args, { objects: 100_000, runs: 7, clients: 32, idle: 1000 });
+  using directory = scratchDirectory();
+  const scratch = directory.path;
   chmodSync(scratch, 0o755);
   const servers: ChildProcess[] = [];
   try {
@@ -47,11 +33,10 @@ export async function run(args: string[]): Promise<void> {
       gunzipSync(readFileSync(join(database.directory, 'All-Templates.gz'))),
     );
     const nginx = await startNginx(scratch, database.directory, 'EXPORT', (child) => servers.push(child));
-    const plan = planTransfers(gatherd.port, nginx, Number(values.clients), objects);
-    await measure(plan, database, gatherd, Number(values.runs), Number(values.idle));
+    const plan = planTransfers(gatherd.port, nginx, times.clients, objects);
+    await measure(plan, database, gatherd, times.runs, times.idle);
   } finally {
     for (const server of servers) server.kill('SIGKILL');
-    rmSync(scratch, { recursive: true, force: true });
   }
 }
 
@@ -77,9 +62,9 @@ async function makeDatabase(scratch: string, objects: number): Promise<Database>
   for (let i = 0; i < objects; ) {
     const batch = store.batch();
     for (const end = Math.min(objects, i + 1000); i < end; i++) {
-      const soif = object(i, text);
+      const soif = soifOf(i, text);
       rawBytes += soif.length;
-      batch.putSummary({ url: urlOf(i), updateTime: timeOf(i), timeToLive: 2_419_200, soif }, null);
+      batch.putSummary({ url: urlOf(i), updateTime: timeOf(i), timeToLive: TEN_YEARS, soif }, null);
     }
     await batch.commit();
   }
@@ -87,31 +72,6 @@ async function makeDatabase(scratch: string, objects: number): Promise<Database>
   const generation = await store.publish(generations);
   const publishSeconds = (performance.now() - start) / 1000;
   return { directory: join(generations, String(generation)), rawBytes, publishSeconds };
-}
-
-const timeOf = (i: number): number => BEGIN + Math.floor(i / OBJECTS_PER_SECOND);
-const urlOf = (i: number): string =>
-  `http://www${i % 97}.example.org/${Math.imul(i + 1, 2_654_435_761) >>> 0}.html`;
-
-function object(i: number, text: string): Uint8Array {
-  const start = Math.imul(i, 40_503) % (text.length - 2000);
-  const body = text.slice(start, start + 1000 + ((i * 7919) % 1100));
-  return encodeSoif(
-    SoifObject.of('FILE', urlOf(i), [
-      ['Time-to-Live', '2419200'],
-      ['Last-Modification-Time', String(BEGIN - i)],
-      ['Refresh-Rate', '604800'],
-      ['Gatherer-Name', 'Bench'],
-      ['Gatherer-Host', 'gatherer.example.org'],
-      ['Gatherer-Version', '1.8'],
-      ['Update-Time', String(timeOf(i))],
-      ['Type', 'HTML'],
-      ['File-Size', String(body.length)],
-      ['MD5', (Math.imul(i + 1, 0x9e3779b1) >>> 0).toString(16).padStart(8, '0').repeat(4)],
-      ['title', `${body.slice(10, 50).replaceAll(/\s+/g, ' ')}\n`],
-      ['body', `${body}\n`],
-    ]),
-  );
 }
 
 async function startGatherd(directory: string, servers: ChildProcess[]): Promise<Daemon> {

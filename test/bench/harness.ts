@@ -1,10 +1,12 @@
 // Runs comparisons and writes their results; every benchmark uses it.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { cpus } from 'node:os';
+import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
 
+const MACHINE = { node: process.version, processor: cpus()[0]?.model ?? 'unknown' };
 /** Kernel ticks of processor time in a second. */
 const TICKS_PER_SECOND = 100;
 
@@ -84,8 +86,8 @@ export async function compare(comparison: Comparison): Promise<ComparisonResult>
   const measured = lanes.map((lane) => lane.measured());
   const [first, second, ...others] = measured as [Measured, Measured, ...Measured[]];
   const ratio = first.bytesPerSecond / second.bytesPerSecond;
-  const processor = cpus()[0]?.model ?? 'unknown';
-  print(`${name}: median of ${runs} alternating runs each; node ${process.version}, ${processor}`);
+  const { node, processor } = MACHINE;
+  print(`${name}: median of ${runs} alternating runs each; node ${node}, ${processor}`);
   for (const each of measured) print(formatRow(each));
   for (const each of [first, ...others]) {
     const clock = (each.bytesPerSecond / second.bytesPerSecond).toFixed(2);
@@ -94,7 +96,7 @@ export async function compare(comparison: Comparison): Promise<ComparisonResult>
   }
   const cpuRatio = first.bytesPerCpuSecond / second.bytesPerCpuSecond;
   const result: ComparisonResult = { ours: first, rival: second, variants: others, ratio, cpuRatio };
-  await writeResult(name, { node: process.version, processor, runs, setup, ...result });
+  await writeResult(name, { runs, setup, ...result });
   return result;
 }
 
@@ -102,7 +104,29 @@ export async function compare(comparison: Comparison): Promise<ComparisonResult>
 export async function writeResult(name: string, result: object): Promise<void> {
   const directory = join(process.cwd(), 'test', 'bench', 'results');
   await mkdir(directory, { recursive: true });
-  await writeFile(join(directory, `${name}.json`), `${JSON.stringify({ name, ...result }, undefined, 2)}\n`);
+  await writeFile(
+    join(directory, `${name}.json`),
+    `${JSON.stringify({ name, ...MACHINE, ...result }, undefined, 2)}\n`,
+  );
+}
+
+/** The options of a benchmark that are numbers, with their defaults. */
+export function readNumbers<N extends string>(
+  args: string[],
+  defaults: Record<N, number>,
+): Record<N, number> {
+  const options = Object.fromEntries(
+    Object.keys(defaults).map((name) => [name, { type: 'string' as const }]),
+  );
+  const { values } = parseArgs({ args, options });
+  const given = Object.entries(values).map(([name, value]) => [name, Number(value)]);
+  return { ...defaults, ...Object.fromEntries(given) };
+}
+
+/** An empty directory, in memory if possible: on a disk, the duration of the same work varies by a factor. */
+export function scratchDirectory(parent = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()) {
+  const path = mkdtempSync(join(parent, 'harvest-bench-'));
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
 
 /** Prints a line to standard output. */

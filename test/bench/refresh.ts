@@ -3,14 +3,12 @@
 //   npm run bench -- refresh [--site DIRECTORY] [--runs N] [--connections N]
 // Needs nginx, whose log counts the answers with status 304.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { listSavedPages, runProgram } from './crawl/contestants.js';
 import { type BenchSite, defaultDirectory, isInstalled, serve } from './crawl/site.js';
-import { childCpuSeconds, median, print, writeResult } from './harness.js';
+import { childCpuSeconds, median, print, scratchDirectory, writeResult } from './harness.js';
 
 /** The outcome of a second run. */
 interface Checked {
@@ -42,24 +40,20 @@ export async function run(args: string[]): Promise<void> {
   });
   if (!isInstalled('nginx'))
     throw new Error('nginx is required: the file server of the benchmarks never answers 304');
-  const scratch = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'harvest-bench-'));
-  const site = await serve(values.site ?? defaultDirectory(), scratch, true);
-  try {
-    const sides = [new Ours(site, scratch, values.connections)];
-    const rival = isInstalled('wget2') ? new Wget2(site, scratch) : undefined;
-    if (rival === undefined) print('skipped: wget2 is not installed');
-    const all = rival === undefined ? sides : [...sides, rival];
-    for (const side of all) side.crawl();
-    const results = new Map<string, Checked[]>(all.map(({ label }) => [label, []]));
-    for (let round = 0; round < Number(values.runs); round++) {
-      for (const side of round % 2 === 0 ? all : [...all].reverse())
-        results.get(side.label)!.push(countAnswersDuring(site, () => side.refresh()));
-    }
-    await report(site.url, values.connections, results);
-  } finally {
-    site.close();
-    rmSync(scratch, { recursive: true, force: true });
+  using directory = scratchDirectory();
+  const scratch = directory.path;
+  using site = await serve(values.site ?? defaultDirectory(), scratch, true);
+  const sides = [new Ours(site, scratch, values.connections)];
+  const rival = isInstalled('wget2') ? new Wget2(site, scratch) : undefined;
+  if (rival === undefined) print('skipped: wget2 is not installed');
+  const all = rival === undefined ? sides : [...sides, rival];
+  for (const side of all) side.crawl();
+  const results = new Map<string, Checked[]>(all.map(({ label }) => [label, []]));
+  for (let round = 0; round < Number(values.runs); round++) {
+    for (const side of round % 2 === 0 ? all : [...all].reverse())
+      results.get(side.label)!.push(countAnswersDuring(site, () => side.refresh()));
   }
+  await report(site.url, values.connections, results);
 }
 
 /** Runs the Gatherer; `--force` makes every document due. */
@@ -154,8 +148,6 @@ async function report(
   await writeResult('refresh', {
     url,
     connections,
-    node: process.version,
-    processor: cpus()[0]?.model ?? 'unknown',
     ratio: rival === undefined ? undefined : ours / rival,
     results: Object.fromEntries(results),
   });

@@ -1,11 +1,9 @@
 // Benchmark `seen`: checks per second of every seen filter.
 //   npm run bench -- seen [--checks N] [--kinds KIND,...]
-import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openSeenFilter, SEEN_KINDS, type SeenKind } from '../../storage/seen/index.js';
-import { print, writeResult } from './harness.js';
+import { print, scratchDirectory, writeResult } from './harness.js';
 
 const BATCH = 5000;
 
@@ -47,36 +45,31 @@ export async function run(args: string[]): Promise<void> {
 }
 
 async function measure(kind: SeenKind, checks: number): Promise<SeenResult> {
-  const directory = await mkdtemp(join(tmpdir(), 'seen-bench-'));
-  try {
-    await using filter = await openSeenFilter({ kind, directory, bloomCapacity: checks });
-    let seconds = 0;
-    let cpu = 0;
-    for (let from = 0; from < checks; from += BATCH) {
-      const uris = createBatch(from);
-      const cpuBefore = process.cpuUsage();
-      const before = process.hrtime.bigint();
-      const fresh = await filter.add(uris);
-      await filter.commit();
-      seconds += Number(process.hrtime.bigint() - before) / 1e9;
-      const { user, system } = process.cpuUsage(cpuBefore);
-      cpu += (user + system) / 1e6;
-      const count = fresh.reduce((sum, flag) => sum + flag, 0);
-      if (from > 0 && Math.abs(count - BATCH / 2) > 2)
-        throw new Error(`${kind}: ${count} of ${BATCH} are new`);
-    }
-    return {
-      kind,
-      checks,
-      seconds,
-      cpuSeconds: cpu,
-      checksPerSecond: checks / seconds,
-      checksPerCpuSecond: checks / cpu,
-      memoryBytes: filter.memoryBytes,
-    };
-  } finally {
-    await rm(directory, { recursive: true, force: true });
+  using scratch = scratchDirectory(tmpdir());
+  await using filter = await openSeenFilter({ kind, directory: scratch.path, bloomCapacity: checks });
+  let seconds = 0;
+  let cpu = 0;
+  for (let from = 0; from < checks; from += BATCH) {
+    const uris = createBatch(from);
+    const cpuBefore = process.cpuUsage();
+    const before = process.hrtime.bigint();
+    const fresh = await filter.add(uris);
+    await filter.commit();
+    seconds += Number(process.hrtime.bigint() - before) / 1e9;
+    const { user, system } = process.cpuUsage(cpuBefore);
+    cpu += (user + system) / 1e6;
+    const count = fresh.reduce((sum, flag) => sum + flag, 0);
+    if (from > 0 && Math.abs(count - BATCH / 2) > 2) throw new Error(`${kind}: ${count} of ${BATCH} are new`);
   }
+  return {
+    kind,
+    checks,
+    seconds,
+    cpuSeconds: cpu,
+    checksPerSecond: checks / seconds,
+    checksPerCpuSecond: checks / cpu,
+    memoryBytes: filter.memoryBytes,
+  };
 }
 
 /** Creates a batch: half of its URIs are new, the other half is drawn from all earlier ones. */

@@ -2,7 +2,7 @@
 // authors, dates and languages, and the processor time of a file. Prints a line for each type and writes all figures as JSON.
 //   npm run bench -- summaries [--packages DIRECTORY] [--tika JAR] [--type TYPE]... [--files N] [--passes N] [--worst]
 // DIRECTORY contains unpacked Debian packages: installation-guide-amd64, whose pages pandoc writes in twenty formats, and those of
-// test/peers/essence-oracles.ts. Needs pandoc; ffmpeg, exiftool, universal-ctags and Debian's text programs for the types that they make
+// test/peers/essence-corpora.ts. Needs pandoc; ffmpeg, exiftool, universal-ctags and Debian's text programs for the types that they make
 // or read. JAR is tika-app (Maven: org.apache.tika:tika-app); without it only the kit is measured. Both sides read every file of a type
 // five times (--passes); the last pass counts, so that both are warm. The time of one type is summed over its files; the ratio of the
 // whole is over all files, that of a usual type is the median over the types.
@@ -78,7 +78,7 @@ export async function run(args: string[]): Promise<void> {
   } finally {
     for (const reader of readers) await reader[Symbol.asyncDispose]();
   }
-  await writeResult('summaries', { node: process.version, files: corpus.length, goals: GOALS, types: rows });
+  await writeResult('summaries', { files: corpus.length, goals: GOALS, types: rows });
   summarize(rows);
 }
 

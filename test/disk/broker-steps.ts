@@ -24,11 +24,7 @@ export async function checkBrokerStore(store: BrokerStore, atLeast: number): Pro
   const objects = await store.objects(entries.map(({ oid }) => oid));
   for (const [i, entry] of entries.entries()) {
     const bytes = objects[i] ?? Buffer.alloc(0);
-    expect(
-      'the time in the object',
-      decodeSoif(bytes, { mode: 'strict' }).number('Update-Time'),
-      entry.updateTime,
-    );
+    expect('its time', decodeSoif(bytes, { mode: 'strict' }).number('Update-Time'), entry.updateTime);
     expect('the row of the URL', await store.byUrl(entry.url), [entry]);
   }
   expect('the rows by time', (await collect(store.all({ since: 1 }))).flat(), entries);

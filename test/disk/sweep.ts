@@ -114,8 +114,7 @@ export function sample(last: number, count: number): number[] {
 
 /** Waits until a program prints a text. @returns false if it ends first */
 export function printed(program: CliProcess, pattern: RegExp): Promise<boolean> {
-  return Promise.any([program.output(pattern), program.output(pattern, 'stderr')]).then(
-    () => true,
-    () => false,
-  );
+  return Promise.any([program.output(pattern), program.output(pattern, 'stderr')])
+    .then(Boolean)
+    .catch(() => false);
 }

@@ -131,13 +131,7 @@ async function fuzz(target: string, seconds: number): Promise<Outcome> {
     const left = seconds - (performance.now() - begin) / 1000;
     const runs = Number(values.runs) === 0 ? 0 : Number(values.runs) - total.executions;
     if (restart > 0 && (left < 2 || runs < 0)) break;
-    const options: FuzzOptions = {
-      target,
-      seed: seed + restart,
-      seconds: left,
-      runs,
-      corpusBytes: CORPUS_BYTES,
-    };
+    const options = { target, seed: seed + restart, seconds: left, runs, corpusBytes: CORPUS_BYTES };
     let last: FuzzStatistics | undefined;
     const storing: Promise<void>[] = [];
     const add = async (finding: Finding): Promise<void> => {

@@ -177,10 +177,7 @@ export class Fuzzer {
     let size = 0;
     const covered = new Set<number>();
     // First what executes another branch, then what executes one more or less often.
-    for (const featureOf of [
-      (feature: number) => -1 - Math.floor(feature / 256),
-      (feature: number) => feature,
-    ]) {
+    for (const featureOf of [(f: number) => -1 - Math.floor(f / 256), (f: number) => f]) {
       for (const { input, features } of entries) {
         const news = features.map(featureOf).filter((feature) => !covered.has(feature));
         if (news.length === 0 || size + input.length + 4 > bytes) continue;

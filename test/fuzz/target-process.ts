@@ -99,12 +99,7 @@ setInterval(() => {
     since = performance.now();
     resident = now;
     if (now > MAX_RESIDENT) {
-      die({
-        kind: 'memory',
-        key: 'memory in all',
-        message: `${Math.round(now / MIB)} MiB`,
-        input: current(),
-      });
+      die({ kind: 'memory', key: 'all memory', message: `${Math.round(now / MIB)} MiB`, input: current() });
     }
     return;
   }

@@ -125,3 +125,6 @@ function plain(value: unknown): unknown {
   const entries = Object.entries(value).map(([name, inner]) => [name, plain(inner)] as const);
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
+
+/** The words of a text, which are divided by `¦`, or by `|` where there is none. */
+export const wordsIn = (text: string): string[] => text.split(text.includes('¦') ? '¦' : '|');

@@ -1,4 +1,5 @@
 // Starts a browser for the tests of the kit's pages.
+import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Browser, chromium, type Page, type PageScreenshotOptions, type Request } from 'playwright-core';
 
@@ -34,4 +35,30 @@ export async function saveScreenshot(page: Page, options: PageScreenshotOptions)
 export function failureOf(request: Request): string | undefined {
   const reason = request.failure()?.errorText ?? '';
   return reason === 'net::ERR_ABORTED' ? undefined : `${request.url()} failed: ${reason}`;
+}
+
+/** Whether the focused element has an outline. */
+export async function focusIsVisible(page: Page): Promise<boolean> {
+  return (await page.evaluate("getComputedStyle(document.activeElement).outlineStyle !== 'none'")) === true;
+}
+
+/** Returns a function that presses a key until the focused element, as `describe` describes it, matches. */
+export function tabbing(describe: (page: Page) => Promise<string>) {
+  return async (page: Page, pattern: RegExp, key = 'Tab'): Promise<void> => {
+    for (let presses = 0; presses < 150; presses++) {
+      await page.keyboard.press(key);
+      if (pattern.test(await describe(page))) return;
+    }
+    assert.fail(`${pattern} cannot be reached with ${key}`);
+  };
+}
+
+/** Checks that a page is not wider than the screen. */
+export async function checkWidth(page: Page, name: string): Promise<void> {
+  const root = 'document.documentElement';
+  assert.equal(
+    await page.evaluate(`${root}.scrollWidth - ${root}.clientWidth`),
+    0,
+    `${name} fits the screen`,
+  );
 }

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { cli } from '../helpers/cli.js';
+import { words } from '../helpers/words.js';
 import { FIXTURE_PAIRS } from '../storage/references/fixture.js';
 
 const isInstalled = spawnSync('db5.3_load', ['-V']).status === 0;
@@ -71,14 +72,7 @@ t.test('R-8, R-19: Berkeley DB', { skip: isInstalled ? false : 'db5.3-util is no
     t.match(damaged, { code: 1, stderr: /damaged\.db cannot be read by db\S*_dump: / });
 
     const documents = await cli(
-      'links',
-      'load',
-      '--refs',
-      path('pairs'),
-      '--documents',
-      path('hubs.db'),
-      '--data',
-      path('d'),
+      ...words`links load --refs ${path('pairs')} --documents ${path('hubs.db')} --data ${path('d')}`,
     );
     t.match(documents, {
       code: 1,

@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { cli } from '../helpers/cli.js';
+import { words } from '../helpers/words.js';
 import {
   document,
   type GathererDocument,
@@ -50,18 +51,15 @@ t.test('clients of 1998 query the Broker', async (t) => {
     return stdout.toString('latin1').trimEnd().split('\n');
   };
 
-  await t.test(
-    'BRK-1.7, BRK-4.4, BRK-4.16 a gateway passes on the words of its user and requests one object more than it shows',
-    async (t) => {
-      const found = await gateway('200', 'neural', 'and', '(', 'networks', 'or', 'reports', ')');
-      t.equal(found.at(-1), 'records 100');
-      const urls = found.filter((line) => line.startsWith('url '));
-      const expected = Array.from({ length: 100 }, (_, i) => `url http://host.example/${i * 3}`);
-      t.same(urls.sort(), expected.sort(), 'no line of a description is read as an item');
-      t.same((await gateway('10', 'neural')).slice(-2), ['records 11', 'truncated']);
-      t.same((await gateway('100', 'neural')).at(-1), 'records 100', 'a result of this size is whole');
-    },
-  );
+  await t.test('BRK-1.7, BRK-4.4, BRK-4.16 words of users, and one object more than shown', async (t) => {
+    const found = await gateway('200', 'neural', 'and', '(', 'networks', 'or', 'reports', ')');
+    t.equal(found.at(-1), 'records 100');
+    const urls = found.filter((line) => line.startsWith('url '));
+    const expected = Array.from({ length: 100 }, (_, i) => `url http://host.example/${i * 3}`);
+    t.same(urls.sort(), expected.sort(), 'no line of a description is read as an item');
+    t.same((await gateway('10', 'neural')).slice(-2), ['records 11', 'truncated']);
+    t.same((await gateway('100', 'neural')).at(-1), 'records 100', 'a result of this size is whole');
+  });
 
   await t.test('BRK-2.13a, BRK-2.15 the input of users is passed unchanged', async (t) => {
     t.equal((await gateway('300', 'NETWORKS', 'not', 'neural')).at(-1), 'records 200');
@@ -71,16 +69,7 @@ t.test('clients of 1998 query the Broker', async (t) => {
 
   await t.test('BRK-4.6 values are read by their sizes, under the requested names', async (t) => {
     t.same(
-      await gateway(
-        '9',
-        '-attribute',
-        'title',
-        '-attribute',
-        'missing',
-        '-attribute',
-        'AUTHOR',
-        'report 42 on',
-      ),
+      await gateway('9', ...words`-attribute title -attribute missing -attribute AUTHOR`, 'report 42 on'),
       [
         'url http://host.example/42',
         'title=Report 42 on neural networks',
@@ -91,29 +80,23 @@ t.test('clients of 1998 query the Broker', async (t) => {
     );
   });
 
-  await t.test(
-    'BRK-4.12, BRK-4.14 a query without a match, and errors that the gateway notices',
-    async (t) => {
-      t.same(await gateway('9', 'veronica'), ['records 0']);
-      const [error, count] = await gateway('9', '(', 'neural');
-      t.match(error, /^error 111 - ERROR: Malformed message: /);
-      t.equal(count, 'records 0');
-    },
-  );
+  await t.test('BRK-4.12, BRK-4.14 a query without a match, and errors that it notices', async (t) => {
+    t.same(await gateway('9', 'veronica'), ['records 0']);
+    const [error, count] = await gateway('9', '(', 'neural');
+    t.match(error, /^error 111 - ERROR: Malformed message: /);
+    t.equal(count, 'records 0');
+  });
 
-  await t.test(
-    'BRK-1.3, BRK-1.4, BRK-2.11 a collector reads the greeting first, then all objects',
-    async (t) => {
-      const dump = (...args: string[]) => run('perl', [join(CLIENTS, 'dumper.pl'), ...args]);
-      const { code, stdout, stderr } = await dump('127.0.0.1', `${port}`, 'title', 'author');
-      t.equal(code, 0, stderr);
-      const lines = stdout.toString().trimEnd().split('\n');
-      t.equal(lines.at(-1), 'objects 300');
-      t.equal(lines[42], 'http://host.example/42: title(28) author(14)');
-      const gathererDump = await dump('127.0.0.1', `${gatherd.port}`, 'title');
-      t.equal(gathererDump.stderr, 'a Gatherer\n');
-    },
-  );
+  await t.test('BRK-1.3, BRK-1.4, BRK-2.11 a collector reads the greeting, then all objects', async (t) => {
+    const dump = (...args: string[]) => run('perl', [join(CLIENTS, 'dumper.pl'), ...args]);
+    const { code, stdout, stderr } = await dump('127.0.0.1', `${port}`, 'title', 'author');
+    t.equal(code, 0, stderr);
+    const lines = stdout.toString().trimEnd().split('\n');
+    t.equal(lines.at(-1), 'objects 300');
+    t.equal(lines[42], 'http://host.example/42: title(28) author(14)');
+    const gathererDump = await dump('127.0.0.1', `${gatherd.port}`, 'title');
+    t.equal(gathererDump.stderr, 'a Gatherer\n');
+  });
 
   await t.test('BRK-10.4 another collector of 1998 reads descriptions', async (t) => {
     const { stdout } = await run('perl', [join(CLIENTS, 'centroid.pl'), '127.0.0.1', `${port}`, 'neural']);

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { CrawlConsole } from '../../servers/crawler/console/index.js';
-import { launchBrowser, saveScreenshot } from '../helpers/browser.js';
+import { checkWidth, launchBrowser, saveScreenshot, tabbing } from '../helpers/browser.js';
 import { FakeCrawl, NOW, queue } from '../servers/crawler/fake-control.js';
 
 const PASSWORD = 'open sesame';
@@ -37,6 +37,7 @@ class LivelyCrawl extends FakeCrawl {
 }
 
 const [directory = 'screenshots'] = process.argv.slice(2);
+const tabTo = tabbing(describeFocus);
 await mkdir(directory, { recursive: true });
 
 const crawl = new LivelyCrawl();
@@ -171,10 +172,7 @@ async function checkLayout(name: string, options: BrowserContextOptions): Promis
   const context = await browser.newContext(options);
   const page = await context.newPage();
   await logIn(page);
-  const overflow = await page.evaluate(
-    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-  );
-  assert.equal(overflow, 0, `${name} fits the screen`);
+  await checkWidth(page, name);
   await saveScreenshot(page, { path: join(directory, `console-${name}.png`), fullPage: true });
   await context.close();
 }
@@ -190,13 +188,4 @@ async function describeFocus(page: Page): Promise<string> {
     return [it.tagName, it.name || it.className, it.tagName === 'SELECT' ? '' : it.innerText].filter(Boolean).join(' ');
   })()`);
   return String(text).replace(/\s+/g, ' ').trim();
-}
-
-/** Presses a key until the focused element matches. */
-async function tabTo(page: Page, pattern: RegExp, key = 'Tab'): Promise<void> {
-  for (let presses = 0; presses < 60; presses++) {
-    await page.keyboard.press(key);
-    if (pattern.test(await describeFocus(page))) return;
-  }
-  assert.fail(`${pattern} cannot be reached with ${key}`);
 }

@@ -76,16 +76,13 @@ if (sweep !== undefined) {
     await begin();
     const program = await start(t, point);
     if (await printed(program, /ready broker=/)) {
-      t.ok(
-        await printed(program, /Collection failed|in all/),
-        `${name}: it says what became of the collection`,
-      );
+      t.ok(await printed(program, /Collection failed|in all/), `${name}: it tells the outcome`);
       const [, address = ''] = /ready broker=(\S+)/.exec(program.stdout) ?? [];
       const answer = await cli('query', address, 'document');
       // An index that cannot be read is told.
       t.ok(
         answer.code === 0 || answer.code === 1 || /cannot answer now/.test(answer.stderr),
-        `${name}: it answers`,
+        `${name}: answers`,
       );
       t.notMatch(answer.stderr, CRASH, name);
       // There is space again, and it goes on; a device with errors is not tried again by itself.

@@ -94,11 +94,7 @@ const BINARY =
 /** Why a type is neither that of file(1) nor that of Tika: by its name and the names of its files. */
 const REASONS: readonly (readonly [type: string, file: RegExp, reason: string])[] = [
   ['Font', /\.\d*[pg][kf]$/, 'file(1) knows no packed bitmap fonts of TeX; the name decides'],
-  [
-    'Font',
-    /\.(?:tfm|t1)$/,
-    'file(1) does not know all metrics of TeX, and no Type 1 font that begins in this way',
-  ],
+  ['Font', /\.(?:tfm|t1)$/, 'file(1) does not know all metrics of TeX, nor all Type 1 fonts'],
   ['Markdown', /\.md$/, 'the name decides; file(1) sees a program or a page in the text'],
   ['Font', /\.mf$/, 'sources of METAFONT describe fonts; Essence has no type of its own for them'],
   ['Font', /\.pfa$/, 'the metrics and programs of fonts of groff: the name decides'],
@@ -106,11 +102,7 @@ const REASONS: readonly (readonly [type: string, file: RegExp, reason: string])[
   ['PostScript', /\.ps$/, 'parts of PostScript programs without the line %!: the name decides'],
   ['ShellScript', /\.(?:csh|sh|bash)$/, 'scripts without a line #!: the name decides'],
   ['Configuration', /\.(?:cfg|conf|ini|rc|cf)$/, 'the name says more about a configuration than its syntax'],
-  [
-    'Text',
-    /\.(?:tt|outlang|tmpl|template|in|pod|db|rules)$/,
-    'templates and definitions that have markup are not pages',
-  ],
+  ['Text', /\.(?:tt|outlang|tmpl|template|in|pod|db|rules)$/, 'templates with markup are not pages'],
   ['Text', /\.dafsa$/, 'bytes that the first lines do not show: Essence reads 4096'],
   ['Perl', /\.p[lm]$/, 'the name decides; file(1) sees the text of a comment'],
 ];
@@ -197,10 +189,7 @@ const readers = ofTika === undefined ? 'file(1)' : 'file(1) or Tika';
 const share = unexplained.length / paths.length;
 const results = [
   [paths.length >= MIN_FILES || root !== '/usr/share', `${paths.length} files of ${root}`],
-  [
-    share <= MAX_UNEXPLAINED,
-    `${agreeing} types are those of ${readers}, ${unexplained.length} others have no reason`,
-  ],
+  [share <= MAX_UNEXPLAINED, `${agreeing} types are those of ${readers}, ${unexplained.length} others not`],
 ] as const;
 for (const [i, [ok, text]] of results.entries())
   process.stdout.write(`${ok ? '' : 'not '}ok ${i + 1} - ${text}\n`);

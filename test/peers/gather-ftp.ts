@@ -1,9 +1,7 @@
 // Crawls vsftpd and pyftpdlib by FTP: finds the same documents as lftp, and retrieves none of them in a second run. Prints TAP. Needs
 // lftp, vsftpd, python3-pyftpdlib, squid, and root; tests whose programs are missing are skipped.
-import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { scratchDirectory } from '../helpers/daemon.js';
 import {
   finalEventOf,
   type Gathered,
@@ -22,15 +20,7 @@ import {
   startVsftpd,
   VSFTPD,
 } from '../helpers/gather-peers/servers.js';
-import { createTree, MODIFIED, md5 } from '../helpers/gather-peers/tree.js';
-
-/** Creates a tree that the users of the servers can read. */
-function createSite(t: Test) {
-  const directory = scratchDirectory(t);
-  chmodSync(directory, 0o755);
-  const root = join(directory, 'site');
-  return { directory, root, files: createTree(root) };
-}
+import { createSite, MODIFIED, md5 } from '../helpers/gather-peers/tree.js';
 
 /** The decoded paths of the exported documents below a URL. */
 function pathsOf(gathered: Gathered, root: string): string[] {
@@ -110,15 +100,10 @@ t.test('G-81, G-83 logins', { skip: skipPython }, async (t) => {
   const port = await startPyftpdlib(t, root, { user: 'joe', password: 'se@cret' });
   const url = `ftp://127.0.0.1:${port}/`;
   const roots = [unlimitedRoot(url)];
-  const good = await gather(join(directory, 'good'), {
-    roots,
-    lines: [`FTP-Auth: 127.0.0.1:${port} joe se@cret`],
-  });
-  checkDocuments(t, good, url, listWithLftp(port, 'joe:se%40cret@'), files);
-  const bad = await gather(join(directory, 'bad'), {
-    roots,
-    lines: [`FTP-Auth: 127.0.0.1:${port} joe wrong`],
-  });
+  const logIn = (name: string, password: string) =>
+    gather(join(directory, name), { roots, lines: [`FTP-Auth: 127.0.0.1:${port} joe ${password}`] });
+  checkDocuments(t, await logIn('good', 'se@cret'), url, listWithLftp(port, 'joe:se%40cret@'), files);
+  const bad = await logIn('bad', 'wrong');
   t.equal(bad.report.end, 'finished');
   t.match(finalEventOf(bad, url), { disposition: 'failed', status: 401 });
   t.strictSame(urlsOf(bad), []);

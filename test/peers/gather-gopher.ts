@@ -1,9 +1,7 @@
 // Crawls gophernicus and pygopherd by Gopher: finds the same documents as a simple client that follows the menus. Prints TAP. Needs
 // gophernicus with socat, pygopherd, and root for setpriv; tests whose programs are missing are skipped.
-import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { scratchDirectory } from '../helpers/daemon.js';
 import { finalEventOf, gather, unlimitedRoot, urlsOf } from '../helpers/gather-peers/gather.js';
 import { listGopherDocuments, requestGopher } from '../helpers/gather-peers/other-clients.js';
 import {
@@ -13,25 +11,10 @@ import {
   startGophernicus,
   startPygopherd,
 } from '../helpers/gather-peers/servers.js';
-import { createTree, md5 } from '../helpers/gather-peers/tree.js';
+import { createSite, md5 } from '../helpers/gather-peers/tree.js';
 
 /** Names that pygopherd supports: it gives tildes and semicolons a special meaning. */
-const NAMES = [
-  'plain.txt',
-  'page.html',
-  'README',
-  'main.c',
-  'with blank.txt',
-  'a+b=c&d.txt',
-  '(brackets).txt',
-];
-
-function createSite(t: Test) {
-  const directory = scratchDirectory(t);
-  chmodSync(directory, 0o755);
-  const root = join(directory, 'site');
-  return { directory, root, files: createTree(root, NAMES) };
-}
+const NAMES = 'plain.txt|page.html|README|main.c|with blank.txt|a+b=c&d.txt|(brackets).txt'.split('|');
 
 /** Crawls a server three times and compares the documents with those of its menus. */
 async function compareCrawls(t: Test, directory: string, port: number, files: Map<string, Buffer>) {
@@ -54,11 +37,7 @@ async function compareCrawls(t: Test, directory: string, port: number, files: Ma
     t.equal(own, md5(Buffer.from(sent, 'latin1')), `G-90: ${item}`);
   }
   const second = await gather(data, nodes, { force: true });
-  t.equal(
-    second.report.counts.unchanged,
-    files.size,
-    'G-108 line 3: all are fetched, as Gopher has no dates',
-  );
+  t.equal(second.report.counts.unchanged, files.size, 'G-108 line 3: all are fetched: no dates');
   t.strictSame(urlsOf(second), urlsOf(first));
   const third = await gather(data, nodes);
   t.equal(third.report.counts.kept, files.size, 'G-108 line 1: not due, so not fetched');
@@ -71,11 +50,11 @@ async function compareCrawls(t: Test, directory: string, port: number, files: Ma
 
 const skip = skipUnless(['/usr/sbin/gophernicus', '/usr/bin/socat'], true);
 t.test('G-26, G-108 gophernicus', { skip }, async (t) => {
-  const { directory, root, files } = createSite(t);
+  const { directory, root, files } = createSite(t, NAMES);
   await compareCrawls(t, directory, await startGophernicus(t, root), files);
 });
 
 t.test('G-26, G-108 pygopherd', { skip: skipUnless([PYGOPHERD, PYGOPHERD_CONFIG]) }, async (t) => {
-  const { directory, root, files } = createSite(t);
+  const { directory, root, files } = createSite(t, NAMES);
   await compareCrawls(t, directory, await startPygopherd(t, directory, root), files);
 });

@@ -48,18 +48,10 @@ t.test('G-26, G-70, G-108 INN', { skip }, async (t) => {
   await postArticles(port, [article('local.two', ARTICLES)]);
   const third = await gather(data, { roots });
   t.match(third.report.counts, { summarized: 1, kept: expected.length }, 'only the new article is fetched');
-  const none = await gather(join(directory, 'none'), {
-    leaves: [`nntp://127.0.0.1:${port}/no.such.group`, `nntp://127.0.0.1:${port}/local.one/99999`],
-  });
+  const leaves = ['no.such.group', 'local.one/99999'].map((path) => `nntp://127.0.0.1:${port}/${path}`);
+  const none = await gather(join(directory, 'none'), { leaves });
   t.equal(none.report.end, 'finished');
-  t.match(finalEventOf(none, `nntp://127.0.0.1:${port}/no.such.group`), {
-    disposition: 'failed',
-    status: 404,
-  });
-  t.match(finalEventOf(none, `nntp://127.0.0.1:${port}/local.one/99999`), {
-    disposition: 'failed',
-    status: 404,
-  });
+  for (const url of leaves) t.match(finalEventOf(none, url), { disposition: 'failed', status: 404 });
 
   process.env.NNTPSERVER = `127.0.0.1:${port}`;
   t.teardown(() => delete process.env.NNTPSERVER);

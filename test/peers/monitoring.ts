@@ -44,10 +44,7 @@ t.test('examples/monitoring', async (t) => {
   });
   // Those of the process have the names that all programs of Node have.
   const own = text.split('\n').filter((line) => !/^(?:# \w+ )?nodejs_/.test(line));
-  t.doesNotThrow(
-    () => promtool(['check', 'metrics'], own.join('\n')),
-    'form and names are as Prometheus wants',
-  );
+  t.doesNotThrow(() => promtool(['check', 'metrics'], own.join('\n')), 'names are as Prometheus wants');
   const known = new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name));
   const named = ['alerts.yml', 'grafana-dashboard.json'].flatMap((file) => [
     ...readFileSync(join(EXAMPLES, file), 'utf8').matchAll(/\b((?:harvest|nodejs|process)_[a-z0-9_]+)/g),

@@ -11,7 +11,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright-core';
 import { startRefererd } from '../../servers/refererd/index.js';
-import { failureOf, launchBrowser, saveScreenshot } from '../helpers/browser.js';
+import {
+  checkWidth,
+  failureOf,
+  focusIsVisible,
+  launchBrowser,
+  saveScreenshot,
+  tabbing,
+} from '../helpers/browser.js';
 import { MemoryLog } from '../servers/refererd/helpers.js';
 import { publishFixture } from '../storage/references/fixture.js';
 
@@ -23,6 +30,7 @@ const HOSTILE =
 const PAGES = 120;
 
 const [directory = 'screenshots'] = process.argv.slice(2);
+const tabTo = tabbing(describeFocus);
 const cleanups: (() => unknown)[] = [];
 
 try {
@@ -86,11 +94,7 @@ async function useWithKeyboard(context: BrowserContext, url: string): Promise<vo
   assert.ok(await focusIsVisible(page), 'the focus is visible');
   await page.keyboard.press('Enter');
   await page.waitForURL(/\?q=http/);
-  assert.match(
-    (await heading(page)) ?? '',
-    /^Links (?:to|from) this document$/,
-    'a random document has a page',
-  );
+  assert.match((await heading(page)) ?? '', /^Links (?:to|from) this document$/, 'a document has a page');
   await page.goto(url);
   await tabTo(page, /^INPUT q/);
   await page.keyboard.type(`${LONG}#fragment`);
@@ -158,10 +162,7 @@ async function checkLayout(context: BrowserContext, url: string, name: string): 
   ] as const) {
     await page.goto(`${url}${query}`);
     if (name !== 'light') {
-      const overflow = await page.evaluate(
-        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-      );
-      assert.equal(overflow, 0, `${name} ${part} fits the screen`);
+      await checkWidth(page, `${name} ${part}`);
     }
     await saveScreenshot(page, { path: join(directory, `references-${part}-${name}.png`), fullPage: true });
   }
@@ -181,17 +182,4 @@ async function describeFocus(page: Page): Promise<string> {
     "[document.activeElement.tagName, document.activeElement.name || document.activeElement.innerText].join(' ')",
   );
   return String(text);
-}
-
-async function focusIsVisible(page: Page): Promise<boolean> {
-  return (await page.evaluate("getComputedStyle(document.activeElement).outlineStyle !== 'none'")) === true;
-}
-
-/** Presses the Tab key until the focused element matches. */
-async function tabTo(page: Page, pattern: RegExp): Promise<void> {
-  for (let presses = 0; presses < 150; presses++) {
-    await page.keyboard.press('Tab');
-    if (pattern.test(await describeFocus(page))) return;
-  }
-  assert.fail(`${pattern} cannot be reached with the Tab key`);
 }

@@ -82,32 +82,19 @@ async function compileGlimpse(source: string): Promise<string> {
 function objects(): SoifObject[] {
   const every = Uint8Array.from({ length: 256 }, (_, i) => i);
   const times = (i: number): [string, string] => ['Update-Time', String(1_000_000 + i)];
+  const file = (url: string, i: number, ...attributes: readonly (readonly [string, string | Uint8Array])[]) =>
+    SoifObject.of('FILE', url, [times(i), ...attributes]);
   const tricky = [
-    SoifObject.of('FILE', 'http://a.example/plain', [times(0), ['Title', 'One line']]),
-    SoifObject.of('FILE', 'http://a.example/lines', [
-      times(1),
-      ['Body', 'two\nlines'],
-      ['Keywords', 'ends with LF\n'],
-    ]),
-    SoifObject.of('FILE', 'http://a.example/syntax', [
-      times(2),
-      ['Body', '}\n@FILE { x\nTitle{3}:\tno\n}\n@UPDATE {\n'],
-    ]),
-    SoifObject.of('FILE', 'http://a.example/bytes', [times(3), ['Body', every]]),
-    SoifObject.of('FILE', 'http://a.example/utf8', [
-      times(4),
-      ['Title', 'Grüße, 世界\n'],
-      ['Embed<1>-Type', 'Text'],
-    ]),
-    SoifObject.of('FILE', 'http://a.example/{braces}', [times(5)]),
+    file('http://a.example/plain', 0, ['Title', 'One line']),
+    file('http://a.example/lines', 1, ['Body', 'two\nlines'], ['Keywords', 'ends with LF\n']),
+    file('http://a.example/syntax', 2, ['Body', '}\n@FILE { x\nTitle{3}:\tno\n}\n@UPDATE {\n']),
+    file('http://a.example/bytes', 3, ['Body', every]),
+    file('http://a.example/utf8', 4, ['Title', 'Grüße, 世界\n'], ['Embed<1>-Type', 'Text']),
+    file('http://a.example/{braces}', 5),
     SoifObject.of('DOCUMENT', 'http://a.example/large', [times(6), ['Full-Text', 'word '.repeat(60_000)]]),
   ];
   const many = Array.from({ length: 500 }, (_, i) =>
-    SoifObject.of('FILE', `http://b.example/${i}`, [
-      times(10 + i),
-      ['Title', `No. ${i}`],
-      ['Body', `x\n`.repeat(i)],
-    ]),
+    file(`http://b.example/${i}`, 10 + i, ['Title', `No. ${i}`], ['Body', `x\n`.repeat(i)]),
   );
   return [...tricky, ...many];
 }
@@ -183,61 +170,55 @@ t.test('readers of the 1990s read the export', async (t) => {
     t.same(wrong, []);
   });
 
-  await t.test(
-    'SOIF-4.7, 8.8 the Perl library reads the wrapped stream except the byte that it always drops',
-    async (t) => {
-      const program = `
-      require $ARGV[0]; require Digest::MD5; binmode STDIN;
-      while (1) {
-        my ($type, $url, %values) = &soif::parse();
-        last unless defined $type and $type ne 'UNKNOWN';
-        print "$type $url\\n", map { "$_ " . Digest::MD5::md5_hex($values{$_}) . "\\n" } sort keys %values;
-      }`;
-      const perl = await run('perl', ['-e', program, join(library, 'template', 'soif.pl')], {
-        input: stream.wrapped,
-      });
-      t.equal(perl.code, 0, perl.stderr);
-      const expected = written.flatMap((original) => {
-        const object = decodeSoif(encodeSoif(original));
-        const values = [...object].sort((a, b) => (a.name < b.name ? -1 : 1));
-        return [
-          `${object.type} ${object.url}`,
-          ...values.map(
-            ({ name, value }) => `${name} ${md5(value.includes(0x0a) ? value.subarray(0, -1) : value)}`,
-          ),
-        ];
-      });
-      t.same(perl.stdout.toString().trimEnd().split('\n'), expected);
-    },
-  );
+  await t.test('SOIF-4.7, 8.8 the Perl library reads the stream except a byte', async (t) => {
+    const program = `
+    require $ARGV[0]; require Digest::MD5; binmode STDIN;
+    while (1) {
+      my ($type, $url, %values) = &soif::parse();
+      last unless defined $type and $type ne 'UNKNOWN';
+      print "$type $url\\n", map { "$_ " . Digest::MD5::md5_hex($values{$_}) . "\\n" } sort keys %values;
+    }`;
+    const perl = await run('perl', ['-e', program, join(library, 'template', 'soif.pl')], {
+      input: stream.wrapped,
+    });
+    t.equal(perl.code, 0, perl.stderr);
+    const expected = written.flatMap((original) => {
+      const object = decodeSoif(encodeSoif(original));
+      const values = [...object].sort((a, b) => (a.name < b.name ? -1 : 1));
+      return [
+        `${object.type} ${object.url}`,
+        ...values.map(
+          ({ name, value }) => `${name} ${md5(value.includes(0x0a) ? value.subarray(0, -1) : value)}`,
+        ),
+      ];
+    });
+    t.same(perl.stdout.toString().trimEnd().split('\n'), expected);
+  });
 
-  await t.test(
-    'SOIF-1.2, 4.3 glimpse finds attribute=value, and a value cannot forge an attribute',
-    async (t) => {
-      const programs = await compileGlimpse(source);
-      const [files, index] = [join(scratch, 'files'), join(scratch, 'index')];
-      for (const directory of [files, index]) mkdirSync(directory);
-      // One object per file, cut out of the export by its lengths.
-      const texts = stream.bare.toString('latin1').split(/^(?=@(?:FILE|DOCUMENT) \{ http)/m);
-      t.equal(texts.length, written.length);
-      for (const text of texts) {
-        const url = /^@\w+ \{ \S+\/(\S+)\n/.exec(text)?.[1] ?? '';
-        if (!text.startsWith('@FILE { http://b.')) writeFileSync(join(files, `${url}.soif`), text, 'latin1');
-      }
-      const indexed = await run(join(programs, 'glimpseindex'), ['-s', '-o', '-H', index, files]);
-      t.equal(indexed.code, 0, indexed.stderr);
-      const find = async (query: string) => {
-        const { stdout } = await run(join(programs, 'glimpse'), ['-H', index, '-y', '-i', '-l', query]);
-        return [...new Set(stdout.toString('latin1').match(/[^/\s]+(?=\.soif)/g))].sort();
-      };
-      t.same(await find('Title=line'), ['plain']);
-      t.same(await find('Body=lines'), ['lines']);
-      t.same(await find('Keywords=ends'), ['lines']);
-      t.same(await find('Body=no'), ['syntax'], 'what looks like an attribute is found in the value');
-      t.same(await find('Title=no'), [], 'text that looks like an attribute is not one');
-      t.same(await find('Title=line;Body=lines'), []);
-    },
-  );
+  await t.test('SOIF-1.2, 4.3 glimpse finds attribute=value, which no value can forge', async (t) => {
+    const programs = await compileGlimpse(source);
+    const [files, index] = [join(scratch, 'files'), join(scratch, 'index')];
+    for (const directory of [files, index]) mkdirSync(directory);
+    // One object per file, cut out of the export by its lengths.
+    const texts = stream.bare.toString('latin1').split(/^(?=@(?:FILE|DOCUMENT) \{ http)/m);
+    t.equal(texts.length, written.length);
+    for (const text of texts) {
+      const url = /^@\w+ \{ \S+\/(\S+)\n/.exec(text)?.[1] ?? '';
+      if (!text.startsWith('@FILE { http://b.')) writeFileSync(join(files, `${url}.soif`), text, 'latin1');
+    }
+    const indexed = await run(join(programs, 'glimpseindex'), ['-s', '-o', '-H', index, files]);
+    t.equal(indexed.code, 0, indexed.stderr);
+    const find = async (query: string) => {
+      const { stdout } = await run(join(programs, 'glimpse'), ['-H', index, '-y', '-i', '-l', query]);
+      return [...new Set(stdout.toString('latin1').match(/[^/\s]+(?=\.soif)/g))].sort();
+    };
+    t.same(await find('Title=line'), ['plain']);
+    t.same(await find('Body=lines'), ['lines']);
+    t.same(await find('Keywords=ends'), ['lines']);
+    t.same(await find('Body=no'), ['syntax'], 'what looks like an attribute is found in the value');
+    t.same(await find('Title=no'), [], 'text that looks like an attribute is not one');
+    t.same(await find('Title=line;Body=lines'), []);
+  });
 
   daemon.kill('SIGTERM');
   t.equal((await daemon.finished).code, 0);

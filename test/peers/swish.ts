@@ -23,10 +23,11 @@ const OBJECTS: readonly ObjectAttributes[] = [
   { title: 'Numbers 1234', body: 'not and or мир human-computer' },
 ];
 
-/** Opens a base whose engine is Swish. */
+/** Opens a base with objects whose engine is Swish. */
 async function openSwishBase(options: Partial<SwishIndexerOptions> = {}): Promise<EmbeddedFixture> {
   const base = await EmbeddedFixture.open();
   await reopen(base, options);
+  await base.put(...OBJECTS);
   return base;
 }
 
@@ -50,18 +51,12 @@ t.test('BRK-8.5 swish: queries in its language', async (t) => {
   t.equal(translateQuery('"human-computer"'), '("human" and "computer")');
   t.equal(translateQuery('title : caf\u00e9'), '"cafz6hz"', 'letters beyond a-z are encoded by number');
   t.equal(translateQuery('"a) or (b"'), '("a" and "or" and "b")');
-  t.equal(
-    documentOf(objectOf({ url: 'http://h/1', a: 'Caf\u00e9 X_y' }))
-      .split(' ')
-      .slice(0, 6)
-      .join(' '),
-    'zzz http h 1 cafz6hz xz2nzy',
-  );
+  const text = documentOf(objectOf({ url: 'http://h/1', a: 'Caf\u00e9 X_y' }));
+  t.match(text, /^zzz http h 1 cafz6hz xz2nzy(?: |$)/);
 });
 
 t.test('BRK-8.5 swish: queries find the right objects, best first', { skip }, async (t) => {
   await using base = await openSwishBase();
-  await base.put(...OBJECTS);
   const cases: [string, number[], Partial<typeof PLAIN_SEARCH>?][] = [
     ['wheat', [1, 3]],
     ['Wheat', [1]],
@@ -111,7 +106,6 @@ t.test('BRK-8.2 swish: parts of changes are merged, and survive a restart', { sk
     const [current = ''] = (await readdir(directory)).filter((name) => /^\d+$/.test(name));
     return (await readdir(join(directory, current))).filter((name) => name.endsWith('.idx')).sort();
   };
-  await base.put(...OBJECTS);
   t.same(await parts(), ['1.idx']);
   await base.putSoif([objectOf({ url: 'http://h/2', title: 'Oats' }, 2)]);
   t.same(await parts(), ['1.idx', '2.idx']);
@@ -131,7 +125,6 @@ t.test('BRK-8.2 swish: parts of changes are merged, and survive a restart', { sk
 
 t.test('BRK-8.1 swish: a full indexing does not stop queries', { skip }, async (t) => {
   await using base = await openSwishBase();
-  await base.put(...OBJECTS);
   await base.indexer.clear();
   const [object] = await base.store.objects([3]);
   await base.indexer.add(3, object!);
@@ -145,7 +138,6 @@ t.test('BRK-8.1 swish: a full indexing does not stop queries', { skip }, async (
 
 t.test('BRK-8.3 swish: a failed run keeps the previous index', { skip }, async (t) => {
   await using base = await openSwishBase();
-  await base.put(...OBJECTS);
   const { watermark } = base.indexer;
   await reopen(base, { program: '/bin/false' });
   const [object] = await base.store.objects([1]);
@@ -161,7 +153,6 @@ t.test('BRK-8.3 swish: a failed run keeps the previous index', { skip }, async (
 t.test('BRK-8.3 swish: a damaged index fails, and is made again', { skip }, async (t) => {
   const warnings: string[] = [];
   await using base = await openSwishBase();
-  await base.put(...OBJECTS);
   const folder = join(base.directory, 'swish');
   const names = await readdir(folder, { recursive: true });
   const part = names.find((name) => name.endsWith('.idx')) ?? '';

@@ -10,75 +10,64 @@ import { fetchCommonConfiguration } from '../../clients/references/index.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { RawClient, serveFixture } from '../servers/refererd/helpers.js';
 
-/** Request and reply of sstp.md 10.1 to 10.4, as lines. */
+/** Request and reply of sstp.md 10.1 to 10.4, as {@link textOf} renders them. */
 const EXAMPLES: readonly (readonly [string, readonly string[], readonly string[]])[] = [
   [
     'sstp.md 10.1: one result of a document',
-    [
-      'SSTP/1.0 081 REQ_GET_REFERENCES',
-      'HEADER_URI_ID: 10',
-      'HEADER_NUMRESULTS: 1',
-      'HEADER_START_RESULTS: 1',
-    ],
-    [
-      'SSTP/1.0 081 REQ_GET_REFERENCES',
-      'HEADER_NUMFOUND: 3',
-      'HEADER_START_RESULTS: 1',
-      'HEADER_NUMRESULTS: 1',
-      'HEADER_URI_ID: 20',
-    ],
+    ['081 REQ_GET_REFERENCES', 'URI_ID: 10', 'NUMRESULTS: 1', 'START_RESULTS: 1'],
+    ['081 REQ_GET_REFERENCES', 'NUMFOUND: 3', 'START_RESULTS: 1', 'NUMRESULTS: 1', 'URI_ID: 20'],
   ],
   [
     'sstp.md 10.2: the links to a site',
-    ['SSTP/1.0 084 REQ_GET_SITEREFERERS', 'HEADER_URL: http://a.example/x'],
+    ['084 REQ_GET_SITEREFERERS', 'URL: http://a.example/x'],
     [
-      'SSTP/1.0 084 REQ_GET_SITEREFERERS',
-      'HEADER_NUMFOUND: 2',
-      'HEADER_START_RESULTS: 0',
-      'HEADER_NUMRESULTS: 2',
-      'HEADER_URI_ID: 20',
-      'HEADER_URI_ID: 12',
+      '084 REQ_GET_SITEREFERERS',
+      'NUMFOUND: 2',
+      'START_RESULTS: 0',
+      'NUMRESULTS: 2',
+      'URI_ID: 20',
+      'URI_ID: 12',
     ],
   ],
   [
     'sstp.md 10.3: an unknown document',
-    ['SSTP/1.0 082 REQ_GET_REFERERS', 'HEADER_URL: http://nowhere.example/'],
-    ['SSTP/1.0 404 REQ_PUT_NOT_FOUND', 'HEADER_NUMFOUND: 0'],
+    ['082 REQ_GET_REFERERS', 'URL: http://nowhere.example/'],
+    ['404 REQ_PUT_NOT_FOUND', 'NUMFOUND: 0'],
   ],
   [
     'sstp.md 10.4: the description of a resource',
-    ['SSTP/1.0 008 REQ_GET_URL_BYNAME', 'HEADER_URL: http://a.example:81/'],
+    ['008 REQ_GET_URL_BYNAME', 'URL: http://a.example:81/'],
     [
-      'SSTP/1.0 008 REQ_GET_URL_BYNAME',
-      'HEADER_URI_ID: 12',
-      'HEADER_SERVER_ID: 2',
-      'HEADER_SERVER_PROTOCOL: http',
-      'HEADER_SERVER_NAME: a.example',
-      'HEADER_SERVER_PORT: 81',
-      'HEADER_URI: /',
-      'HEADER_URI_TIME: 1000000120',
-      'HEADER_URL_CHECKTIME: 1000001200',
-      'HEADER_URI_LEN: 1200',
+      '008 REQ_GET_URL_BYNAME',
+      'URI_ID: 12',
+      'SERVER_ID: 2',
+      'SERVER_PROTOCOL: http',
+      'SERVER_NAME: a.example',
+      'SERVER_PORT: 81',
+      'URI: /',
+      'URI_TIME: 1000000120',
+      'URL_CHECKTIME: 1000001200',
+      'URI_LEN: 1200',
     ],
   ],
 ];
 
 const ALLOW_REQUEST = textOf([
-  'SSTP/1.0 017 REQ_GET_ALLOW',
-  'HEADER_AUTHORIZATION: Basic bmFtZWZyb21hZG1pbjphYnJha2FkYWJyYQ==',
+  '017 REQ_GET_ALLOW',
+  'AUTHORIZATION: Basic bmFtZWZyb21hZG1pbjphYnJha2FkYWJyYQ==',
 ]);
 const ALLOW_BODY = '192.168.3.*\n*.turtle.ru\n';
-const ALLOW_REPLY = `${textOf(['SSTP/1.0 017 REQ_GET_ALLOW', 'HEADER_CONTENT_LENGTH: 24'])}${ALLOW_BODY}`;
+const ALLOW_REPLY = `${textOf(['017 REQ_GET_ALLOW', 'CONTENT_LENGTH: 24'])}${ALLOW_BODY}`;
 
-const REFUSAL = textOf(['SSTP/1.0 403 FORBIDDEN']);
+const REFUSAL = textOf(['403 FORBIDDEN']);
 
 /** Number of checks whether tshark has captured packets, and the pause between them. */
 const MAX_CHECKS = 2400;
 const PAUSE_MS = 50;
 
-/** Renders lines with CR LF and an empty line at the end. */
-function textOf(lines: readonly string[]): string {
-  return `${lines.join('\r\n')}\r\n\r\n`;
+/** Renders a first line without `SSTP/1.0` and fields without `HEADER_`, with CR LF and an empty line at the end. */
+function textOf([first = '', ...fields]: readonly string[]): string {
+  return `SSTP/1.0 ${[first, ...fields.map((field) => `HEADER_${field}`)].join('\r\n')}\r\n\r\n`;
 }
 
 /** Returns the reason to skip the tests, or false if tshark can capture. */

@@ -10,7 +10,14 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright-core';
 import { WebServer } from '../../servers/broker/index.js';
-import { failureOf, launchBrowser, saveScreenshot } from '../helpers/browser.js';
+import {
+  checkWidth,
+  failureOf,
+  focusIsVisible,
+  launchBrowser,
+  saveScreenshot,
+  tabbing,
+} from '../helpers/browser.js';
 import { document, NOW, openBroker, ScriptedGatherd, serveBroker } from '../servers/broker/helpers.js';
 
 const SUBJECTS = ['gopher', 'veronica', 'archie', 'wais', 'mosaic', 'usenet', 'whois', 'finger'];
@@ -18,6 +25,7 @@ const SUBJECTS = ['gopher', 'veronica', 'archie', 'wais', 'mosaic', 'usenet', 'w
 const cleanups: (() => unknown)[] = [];
 const t = { teardown: (handler: () => unknown) => void cleanups.unshift(handler) };
 const [directory = 'screenshots'] = process.argv.slice(2);
+const tabTo = tabbing(describeFocus);
 
 try {
   await mkdir(directory, { recursive: true });
@@ -224,10 +232,7 @@ async function checkLayout(context: BrowserContext, url: string, name: string): 
     ['adminhelp', 'adminhelp.html'],
   ] as const) {
     await page.goto(`${url}${path}`);
-    const overflow = await page.evaluate(
-      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-    );
-    assert.equal(overflow, 0, `${name} ${part} fits the screen`);
+    await checkWidth(page, `${name} ${part}`);
     await saveScreenshot(page, { path: join(directory, `${part}-${name}.png`), fullPage: true });
   }
 }
@@ -241,17 +246,4 @@ async function describeFocus(page: Page): Promise<string> {
     return [it.tagName, it.name || kind, it.tagName === 'SELECT' ? '' : it.innerText].filter(Boolean).join(' ');
   })()`);
   return String(text);
-}
-
-async function focusIsVisible(page: Page): Promise<boolean> {
-  return (await page.evaluate("getComputedStyle(document.activeElement).outlineStyle !== 'none'")) === true;
-}
-
-/** Presses the Tab key until the focused element matches. */
-async function tabTo(page: Page, pattern: RegExp): Promise<void> {
-  for (let presses = 0; presses < 120; presses++) {
-    await page.keyboard.press('Tab');
-    if (pattern.test(await describeFocus(page))) return;
-  }
-  assert.fail(`${pattern} cannot be reached with the Tab key`);
 }

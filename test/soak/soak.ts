@@ -38,9 +38,7 @@ else {
   if (values.json) process.stdout.write(`${JSON.stringify(result)}\n`);
   else {
     for (const [name, { count, failures }] of Object.entries(result.uses).sort())
-      process.stdout.write(
-        `${String(count).padStart(8)}  ${name}${failures.length > 0 ? `: ${failures[0]}` : ''}\n`,
-      );
+      process.stdout.write(`${String(count).padStart(8)}  ${name}${failures[0] ? `: ${failures[0]}` : ''}\n`);
     for (const problem of result.problems) process.stdout.write(`PROBLEM: ${problem}\n`);
     if (result.problems.length === 0) process.stdout.write('everything stayed flat\n');
   }

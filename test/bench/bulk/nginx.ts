@@ -43,11 +43,8 @@ http { access_log off; sendfile on; tcp_nopush on; types {} default_type applica
   onStart(child);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     if (failure !== undefined) throw failure;
-    const isUp = await fetch(`http://${HOST}:${port}/${file}`, { method: 'HEAD' }).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-    if (isUp) return port;
+    const reply = await fetch(`http://${HOST}:${port}/${file}`, { method: 'HEAD' }).catch(() => undefined);
+    if (reply?.ok === true) return port;
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   }
   throw new Error('nginx did not start');

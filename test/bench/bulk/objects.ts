@@ -7,7 +7,7 @@ import { encodeSoif, SoifObject } from '../../../protocols/soif/index.js';
 /** Update-Time of the first object. */
 const BEGIN = 1_700_000_000;
 const OBJECTS_PER_SECOND = 10;
-const TEN_YEARS = 315_360_000;
+export const TEN_YEARS = 315_360_000;
 
 /** The objects to write, by number. */
 interface ObjectRange {
@@ -22,20 +22,24 @@ interface ObjectRange {
 export async function writeSoif(file: string, { from, to, text, newer = false }: ObjectRange): Promise<void> {
   const out = createWriteStream(file);
   for (let i = from; i < to; i++) {
-    if (!out.write(object(i, text, newer))) await once(out, 'drain');
+    if (!out.write(soifOf(i, text, newer))) await once(out, 'drain');
   }
   out.end();
   await once(out, 'close');
 }
 
-function object(i: number, text: string, newer: boolean): Uint8Array {
+export const timeOf = (i: number): number => BEGIN + Math.floor(i / OBJECTS_PER_SECOND);
+export const urlOf = (i: number): string =>
+  `http://www${i % 97}.example.org/${Math.imul(i + 1, 2_654_435_761) >>> 0}.html`;
+
+/** An object with natural text. */
+export function soifOf(i: number, text: string, newer = false): Uint8Array {
   const seed = newer ? i + 1_000_003 : i;
   const start = (Math.imul(seed, 40_503) >>> 0) % (text.length - 3000);
   const body = text.slice(start, start + 1000 + ((i * 7919) % 1100));
-  const time = BEGIN + Math.floor(i / OBJECTS_PER_SECOND) + (newer ? 86_400 : 0);
-  const url = `http://www${i % 97}.example.org/${Math.imul(i + 1, 2_654_435_761) >>> 0}.html`;
+  const time = timeOf(i) + (newer ? 86_400 : 0);
   return encodeSoif(
-    SoifObject.of('FILE', url, [
+    SoifObject.of('FILE', urlOf(i), [
       ['Time-to-Live', String(TEN_YEARS)],
       ['Last-Modification-Time', String(BEGIN - i)],
       ['Refresh-Rate', '604800'],

@@ -25,7 +25,7 @@ export interface RunningBroker {
 }
 
 /** The programs that a benchmark has started. */
-export class Processes {
+export class Processes implements Disposable {
   readonly #scratch: string;
   readonly #running = new Map<string, ChildProcess>();
 
@@ -94,7 +94,7 @@ export class Processes {
     this.#running.delete(name);
   }
 
-  killAll(): void {
+  [Symbol.dispose](): void {
     for (const name of [...this.#running.keys()]) this.kill(name);
   }
 }

@@ -8,12 +8,11 @@ import { freePort } from '../../helpers/daemon.js';
 const DEBIAN_DOCUMENTS = '/usr/share/doc/postgresql-doc-15/html';
 
 /** A running site. */
-export interface BenchSite {
+export interface BenchSite extends Disposable {
   /** The front page. */
   readonly url: string;
   /** Counts the answers so far by status; empty if the server writes no log. */
   countAnswers(): Readonly<Record<string, number>>;
-  close(): void;
 }
 
 /** Returns the directory of Debian's postgresql-doc-15 if installed, otherwise node_modules. */
@@ -39,11 +38,9 @@ export async function serve(directory: string, scratch: string, accessLog = fals
     : startNode(directory, port);
   const url = `http://127.0.0.1:${port}/${existsSync(join(directory, 'index.html')) ? 'index.html' : ''}`;
   for (let tries = 0; tries < 100; tries++) {
-    const up = await fetch(url).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-    if (up) return { url, countAnswers: () => countAnswersIn(log), close: () => server.kill() };
+    const reply = await fetch(url).catch(() => undefined);
+    if (reply?.ok === true)
+      return { url, countAnswers: () => countAnswersIn(log), [Symbol.dispose]: () => void server.kill() };
     await new Promise((wait) => setTimeout(wait, 50));
   }
   server.kill();

@@ -7,10 +7,9 @@ import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ReferencesReader } from '../../../storage/references/index.js';
 import { freePort } from '../../helpers/daemon.js';
+import { cpuSeconds } from '../bulk/processes.js';
 import { harvest, harvestOf } from './programs.js';
 
-/** Unit of the times in `/proc/PID/stat` (Linux). */
-const TICKS_PER_SECOND = 100;
 /** Pause between the attempts to connect to a starting server. */
 const START_PAUSE_MS = 50;
 const MAX_START_ATTEMPTS = 200;
@@ -52,12 +51,9 @@ export class ServerProcess implements AsyncDisposable {
     const server = new ServerProcess(spawn('redis-server', args, { stdio: 'ignore' }), port);
     for (let tries = 0; tries < MAX_START_ATTEMPTS; tries++) {
       const socket = connect(port, '127.0.0.1');
-      const up = await once(socket, 'connect').then(
-        () => true,
-        () => false,
-      );
+      const up = await once(socket, 'connect').catch(() => undefined);
       socket.destroy();
-      if (up) return server;
+      if (up !== undefined) return server;
       await pause(START_PAUSE_MS);
     }
     await server.close();
@@ -66,11 +62,7 @@ export class ServerProcess implements AsyncDisposable {
 
   /** Processor time of all threads so far. */
   get cpuSeconds(): number {
-    // After the name, which may contain spaces, the first field is the state; the 12th and 13th are user and system time.
-    const fields = this.#proc('stat')
-      .replace(/^.*\) /s, '')
-      .split(' ');
-    return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+    return cpuSeconds(this.#child.pid ?? 0);
   }
 
   /** Resident memory now. */

@@ -79,9 +79,7 @@ function findLargestSite(reader: ReferencesReader): number {
 }
 
 function report({ documents, links, document, firstPage, laterPages, ratios }: SiteResult): void {
-  print(
-    `  a site of ${documents} documents with ${links} incoming links, full pages, 1 x ${DEPTH} in flight`,
-  );
+  print(`  a site of ${documents} documents with ${links} links to it, full pages, 1 x ${DEPTH} in flight`);
   print(`    a document's page     ${formatRate(document)}`);
   print(
     `    the site's first page ${formatRate(firstPage)}; / a document's: ${ratios.firstPage.toFixed(2)} by processor time`,

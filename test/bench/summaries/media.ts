@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { words } from '../../helpers/words.js';
 import type { CorpusFile } from './corpus.js';
 
 const execute = promisify(execFile);
@@ -41,19 +42,10 @@ export async function makeMedia(
   const made: CorpusFile[] = [];
   for (const [i, title] of TITLES.entries()) {
     const path = join(directory, `media-${i}.${suffix}`);
+    const tags = words`-metadata title=${title} -metadata artist=${AUTHOR}`;
     try {
       if (streams !== undefined)
-        await execute('ffmpeg', [
-          '-y',
-          '-loglevel',
-          'error',
-          ...streams,
-          '-metadata',
-          `title=${title}`,
-          '-metadata',
-          `artist=${AUTHOR}`,
-          path,
-        ]);
+        await execute('ffmpeg', [...words`-y -loglevel error ${streams}`, ...tags, path]);
       else {
         await execute('ffmpeg', ['-y', '-loglevel', 'error', ...PICTURES, '-frames:v', '1', path]);
         await execute('exiftool', [

@@ -1,7 +1,7 @@
 // PDF, PostScript and other documents with their structure, nested filters and repeated constructs included.
 import { deflateSync } from 'node:zlib';
 import type { Random } from '../../helpers/random.js';
-import { bytesOf, latin1 } from '../target.js';
+import { bytesOf, latin1, wordsIn } from '../target.js';
 
 const NAMES = (
   '/Length /Filter /FlateDecode /ASCIIHexDecode /ASCII85Decode /LZWDecode /RunLengthDecode /Type ' +
@@ -32,10 +32,10 @@ function pdfValue(random: Random, depth = 0): string {
 function pdfStream(random: Random): string {
   const operators = random.list(12, () =>
     random.pick(
-      (
+      wordsIn(
         "BT|ET|/F1 12 Tf|72 700 Td|(Hello) Tj|[(a) -200 (b)] TJ|0 -14 Td|(x) '|q|Q|/X0 Do|" +
-        '1 0 0 1 0 0 cm|T*|BI /W 1 /H 1 ID x EI'
-      ).split('|'),
+          '1 0 0 1 0 0 cm|T*|BI /W 1 /H 1 ID x EI',
+      ),
     ),
   );
   let data = Buffer.from(operators.join('\n'), 'latin1');

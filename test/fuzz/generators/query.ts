@@ -1,8 +1,8 @@
 // Broker messages and queries: every construct of the grammar, nested.
 import type { Random } from '../../helpers/random.js';
-import { bytesOf } from '../target.js';
+import { bytesOf, wordsIn } from '../target.js';
 
-const WORDS = 'harvest|a|AND|or|NOT|web-site|"two words"|"a\\"b"|"|x*|.*|1|é'.split('|');
+const WORDS = wordsIn('harvest|a|AND|or|NOT|web-site|"two words"|"a\\"b"|"|x*|.*|1|é');
 const NAMES = ['Title', 'Author', 'URL', 'keywords', 'type', 'body', '-'];
 
 export function queryText(random: Random, depth = 0): string {
@@ -23,15 +23,15 @@ export function queryText(random: Random, depth = 0): string {
   }
 }
 
-const FLAGS = (
+const FLAGS = wordsIn(
   '#index maxresult 10|#index case insensitive|#index error 1|#index matchword|#index matchline|' +
-  '#opaque|#desc|#attribute title|#since 86400|#lifetime 10|#interface 2|#digest 0a|#compress|' +
-  '#timeout 5|#|#x y'
-).split('|');
-const ADMIN = (
+    '#opaque|#desc|#attribute title|#since 86400|#lifetime 10|#interface 2|#digest 0a|#compress|' +
+    '#timeout 5|#|#x y',
+);
+const ADMIN = wordsIn(
   'collect|close-log|open-log|start-clean|compress-registry|delete-object-oid 1|rem-object-query a|' +
-  'restart-server|shutdown-server|set x y|open-log /x'
-).split('|');
+    'restart-server|shutdown-server|set x y|open-log /x',
+);
 
 export function brokerMessage(random: Random): Uint8Array {
   const flags = random.list(4, () => random.pick(FLAGS)).join(' ');

@@ -1,10 +1,10 @@
 // SOIF streams: right ones, and ones with the mistakes that readers must survive.
 import type { Random } from '../../helpers/random.js';
-import { bytesOf, latin1 } from '../target.js';
+import { bytesOf, latin1, wordsIn } from '../target.js';
 
 const NAMES = 'Title Type Update-Time Time-to-Live MD5 Keywords url-references a Body'.split(' ');
-const VALUES = '|x|}\n|\n@FILE { x\n|a{3}:\tabc\n|\r\n|499 - x\n|line one\nline two|12345|\0\xff\x80'.split(
-  '|',
+const VALUES = wordsIn(
+  '|x|}\n|\n@FILE { x\n|a{3}:\tabc\n|\r\n|499 - x\n|line one\nline two|12345|\0\xff\x80',
 );
 
 /** One object; in a tenth of the attributes the size is wrong. */

@@ -25,6 +25,7 @@ import {
   sameInPieces,
   shown,
   utf8,
+  wordsIn,
 } from '../target.js';
 
 /** A message or query without the places of its terms. */
@@ -67,10 +68,10 @@ export const brokerQueries: FuzzTarget = {
   },
 };
 
-const REPLY_LINES = (
+const REPLY_LINES = wordsIn(
   '120 - u\n|122 - line\n|124 - 5\nabcde|125 - http://o/\n|126 - http://h/\n|127 - Title{3}\nabc\n|' +
-  '130 - object end\n|101 - x\n|103 - y\n|111 - z\n|200 - HARVEST Broker 1.0\n'
-).split('|');
+    '130 - object end\n|101 - x\n|103 - y\n|111 - z\n|200 - HARVEST Broker 1.0\n',
+);
 
 export const brokerResults: FuzzTarget = {
   seeds: [REPLY_LINES.join('')],

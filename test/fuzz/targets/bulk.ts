@@ -21,12 +21,21 @@ import {
   VERSION,
 } from '../../protocols/bulk/replies.js';
 import { soifObject, soifSections } from '../generators/soif.js';
-import { allowed, assert, bytesOf, type FuzzTarget, latin1, randomOf, sameInPieces } from '../target.js';
+import {
+  allowed,
+  assert,
+  bytesOf,
+  type FuzzTarget,
+  latin1,
+  randomOf,
+  sameInPieces,
+  wordsIn,
+} from '../target.js';
 
-const LINES = (
+const LINES = wordsIn(
   '120 - http://a/\n|125 - http://o/\n|124 - \x32\x9f\xa1\xd2\x00\x00\x00\x02ab|126 - n\n|' +
-  '130 - object end\n|144 - \x00\x00\x00\x01|150 - gzip begin\n|151 - gzip end\n'
-).split('|');
+    '130 - object end\n|144 - \x00\x00\x00\x01|150 - gzip begin\n|151 - gzip end\n',
+);
 
 const reply = (input: Uint8Array): void => {
   const options = randomOf(input).once(2) ? {} : { maxLineBytes: 40, soif: { maxObjectBytes: 60 } };

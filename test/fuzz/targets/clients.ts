@@ -14,7 +14,7 @@ import { MemoryLog } from '../../clients/connection/memory-log.js';
 import { GREETING, VERSION } from '../../protocols/bulk/replies.js';
 import { gzipMember } from '../generators/gzip.js';
 import { soifSections, soifStream } from '../generators/soif.js';
-import { allowed, allowedAsync, assert, cut, type FuzzTarget, latin1, randomOf } from '../target.js';
+import { allowed, allowedAsync, assert, cut, type FuzzTarget, latin1, randomOf, wordsIn } from '../target.js';
 
 async function* each(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* pieces;
@@ -30,13 +30,7 @@ export const httpBodies: FuzzTarget = {
   generate: gzipMember,
   run: async (input) => {
     const encoding = randomOf(input).pick([
-      'gzip',
-      'deflate',
-      'br',
-      'x-gzip',
-      'gzip, br',
-      'identity',
-      'zstd',
+      ...wordsIn('gzip|deflate|br|x-gzip|gzip, br|identity|zstd'),
       undefined,
     ]);
     const decoded = await allowedAsync(() =>

@@ -2,7 +2,7 @@
 import { decodeBytes, NameDecoder } from '../../../servers/essence/charset/index.js';
 import { guessLanguage } from '../../../servers/essence/language.js';
 import { withReadableCharsets } from '../../../servers/essence/message-charsets.js';
-import { type FuzzTarget, randomOf } from '../target.js';
+import { type FuzzTarget, randomOf, wordsIn } from '../target.js';
 
 /** Mail in character sets that it does not declare. */
 export const messageCharsets: FuzzTarget = {
@@ -39,25 +39,11 @@ export const charsets: FuzzTarget = {
   ],
   run: (input) => {
     const random = randomOf(input);
-    const declared = random.pick([
-      undefined,
-      'utf-8',
-      'iso-2022-jp',
-      'x-unknown',
-      'utf-7',
-      'gb18030',
-      'utf-16le',
-      'utf-32be',
-      'cp850',
-      'hz',
-      'iso-2022-kr',
-    ]);
-    const text = decodeBytes(input, {
-      html: random.once(2),
-      ...(declared === undefined ? {} : { declared }),
-    });
+    const names = wordsIn('utf-8|iso-2022-jp|x-unknown|utf-7|gb18030|utf-16le|utf-32be|cp850|hz|iso-2022-kr');
+    const declared = random.pick([undefined, ...names]);
+    const text = decodeBytes(input, { html: random.once(2), ...(declared !== undefined && { declared }) });
     guessLanguage(text);
-    const names = new NameDecoder();
-    for (let i = 0; i < 3; i++) names.decode(input.subarray(i));
+    const decoder = new NameDecoder();
+    for (let i = 0; i < 3; i++) decoder.decode(input.subarray(i));
   },
 };

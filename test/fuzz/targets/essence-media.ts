@@ -15,7 +15,7 @@ import {
   simpleTag,
   webp,
 } from '../../servers/essence/fixtures/media-files.js';
-import type { FuzzTarget } from '../target.js';
+import { type FuzzTarget, wordsIn } from '../target.js';
 import { reader, textReader } from './essence.js';
 
 const latin1 = (bytes: Uint8Array) => Buffer.from(bytes).toString('latin1');
@@ -25,20 +25,7 @@ export const essenceMp4 = reader('x.mp4', {
     latin1(mp4('isom', itunes(item('\xa9nam', 'a'), item('desc', 'b')))),
     latin1(mp4('qt  ', quickTimeText('\xa9nam', 'a'))),
   ],
-  tokens: [
-    'moov',
-    'udta',
-    'meta',
-    'ilst',
-    'keys',
-    'data',
-    'mvhd',
-    'tkhd',
-    'trak',
-    'titl',
-    '\0\0\0\x08',
-    '\0\0\0\x01',
-  ],
+  tokens: wordsIn('moov|udta|meta|ilst|keys|data|mvhd|tkhd|trak|titl|\0\0\0\x08|\0\0\0\x01'),
   linear: true,
 });
 
@@ -72,34 +59,21 @@ export const essencePngText = reader('x.png', {
 
 export const essenceWebp = reader('x.webp', { seeds: [latin1(webp('a', 'b'))] });
 
-export const essenceSvg = textReader('x.svg', [
-  ...[
-    '<?xml version="1.0"?>',
-    '<svg width="1" viewBox="0 0 1 2">',
-    '</svg>',
-    '<title>',
-    '</title>',
-    '<desc>',
-    '</desc>',
-  ],
-  ...(
-    '<text> </text> <tspan> <metadata> </metadata> <dc:title> <dc:creator> </dc:creator> <g> a ' +
-    '&lt; <![CDATA[ ]]>'
-  ).split(' '),
-]);
+export const essenceSvg = textReader(
+  'x.svg',
+  '<?xml version="1.0"?>|<svg width="1" viewBox="0 0 1 2">|</svg>|<title>|</title>|<desc>|</desc>|<text>|' +
+    '</text>|<tspan>|<metadata>|</metadata>|<dc:title>|<dc:creator>|</dc:creator>|<g>|a|&lt;|<![CDATA[|]]>',
+);
 
-export const essenceJsonLd = textReader('x.html', [
-  ...(
-    '<script type="application/ld+json">|</script>|{|}|[|]|,|:|"@type":"Article"|"@graph":|' + '"@id":"a"'
-  ).split('|'),
-  ...(
+export const essenceJsonLd = textReader(
+  'x.html',
+  '<script type="application/ld+json">|</script>|{|}|[|]|,|:|"@type":"Article"|"@graph":|"@id":"a"|' +
     '"name":|"author":|"mainEntity":|"a &amp; b"|"WebPage"|1|null|' +
-    '<meta property="og:title" content="a">|<nav>|<p>words in a paragraph'
-  ).split('|'),
-]);
+    '<meta property="og:title" content="a">|<nav>|<p>words in a paragraph',
+);
 
 /** selectors.cf: lines are read, or refused with the number of the line. */
-export const selectorRules: FuzzTarget = {
+export const essenceSelectors: FuzzTarget = {
   seeds: ['^http://a/\tP\tp.x\t(a)', '. !T h1 > b@href'],
   tokens: ['\t', ' ', '!', '@href', '(', ')', '[', '#', '\n', '.*', 'p > b'],
   linear: true,

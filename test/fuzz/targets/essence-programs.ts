@@ -2,60 +2,54 @@
 import type { FuzzTarget } from '../target.js';
 import { textReader } from './essence.js';
 
-const program = (name: string, ...words: readonly string[]): FuzzTarget =>
-  textReader(name, [
-    ...'//|/*|/**|*/|"|\'|`|#|\\|{|}|(|)|;|=|<|>|,|.|@a| |\t'.split('|'),
-    ...['class A', 'word', 'import a', ''],
-    ...words,
-  ]);
+const PROGRAM = [
+  'class A',
+  'word',
+  'import a',
+  '',
+  ' ',
+  ...'// /* /** */ " \' ` # \\ { } ( ) ; = < > , . @a \t'.split(' '),
+];
+const program = (name: string, words: string): FuzzTarget => textReader(name, words, PROGRAM);
 
 export const essenceJava = program(
   'x.java',
-  'package a.b;',
-  'import static a.*;',
-  '"""',
-  'public static int',
-  'a(int b)',
-  'throws C',
+  'package a.b;|import static a.*;|"""|public static int|a(int b)|throws C',
 );
 export const essencePython = program(
   'x.py',
-  ...'"""|\'\'\'|r"""|def a(b):|async def|from a import b|import a, b as c'.split('|'),
+  '"""|\'\'\'|r"""|def a(b):|async def|from a import b|import a, b as c',
 );
 export const essenceGo = program(
   'x.go',
-  ...'package a|import (|"a/b"|func (a *B) C(|func D(|type E struct|// F'.split('|'),
+  'package a|import (|"a/b"|func (a *B) C(|func D(|type E struct|// F',
 );
 export const essenceRust = program(
   'x.rs',
-  ...'use a::{b, c};|r#"|"#|\'a|pub(crate) fn a|macro_rules! b|//!|///'.split('|'),
+  'use a::{b, c};|r#"|"#|\'a|pub(crate) fn a|macro_rules! b|//!|///',
 );
-export const essenceTypeScript = program(
+export const essenceTypescript = program(
   'x.ts',
-  ...['import { a } from "b";', 'export default', 'require("a")', 'const a = (', ') => b', '/[/]/g', '= /'],
-  ...['$', '{', 'function* a(', 'get a() {'],
+  'import { a } from "b";|export default|require("a")|const a = (|) => b|/[/]/g|= /|$|{|function* a(|get a() {',
 );
-export const essenceRuby = program(
-  'x.rb',
-  ...'=begin|=end|<<~A|A|def self.a|module B|require "c"|#{|__END__'.split('|'),
-);
-export const essenceCSharp = program(
+export const essenceRuby = program('x.rb', '=begin|=end|<<~A|A|def self.a|module B|require "c"|#{|__END__');
+export const essenceCsharp = program(
   'x.cs',
-  ...'using A.B;|namespace C|///|<summary>|@"|$"|public async Task<D> E(|=> 1'.split('|'),
+  'using A.B;|namespace C|///|<summary>|@"|$"|public async Task<D> E(|=> 1',
 );
 export const essenceKotlin = program(
   'x.kt',
-  ...'package a.b|import c.*|"""|fun <T> A.b(|data class C(|object D|/* /*'.split('|'),
+  'package a.b|import c.*|"""|fun <T> A.b(|data class C(|object D|/* /*',
 );
 export const essenceSwift = program(
   'x.swift',
-  ...'@a import struct b|///|func c(|extension D|"""|@objc(e)|private(set)'.split('|'),
+  '@a import struct b|///|func c(|extension D|"""|@objc(e)|private(set)',
 );
 export const essencePhp = program(
   'x.php',
-  ..."<?php|?>|<<<A|A;|namespace B\\C;|use D\\E;|function f()|require 'g';|#[".split('|'),
+  "<?php|?>|<<<A|A;|namespace B\\C;|use D\\E;|function f()|require 'g';|#[",
 );
 export const essenceSql = program(
   'x.sql',
-  ...'--|$$|$a$|create table a|create or replace function|if not exists|\\i b'.split('|'),
+  '--|$$|$a$|create table a|create or replace function|if not exists|\\i b',
 );

@@ -20,7 +20,7 @@ import { IDENTITY, inputOf } from '../../servers/essence/helpers.js';
 import { binhex, lzw, tar } from '../../servers/essence/unnest-fixtures.js';
 import { damaged, markup, pdf, postscript } from '../generators/documents.js';
 import { gzipMember } from '../generators/gzip.js';
-import { assert, bytesOf, type FuzzTarget, randomOf } from '../target.js';
+import { assert, bytesOf, type FuzzTarget, randomOf, wordsIn } from '../target.js';
 
 /** A hostile program ends at the first look at the clock. */
 const maxProgramMs = 100;
@@ -71,14 +71,12 @@ function checkOutput(output: EssenceOutput): void {
   for (const { soif } of output.exploded ?? []) decodeSoif(soif, { mode: 'strict' });
 }
 
-/** A target whose inputs are words of the format. */
-export const textReader = (name: string, pieces: readonly string[]): FuzzTarget =>
-  reader(name, {
-    seeds: [pieces.join('\n')],
-    tokens: pieces,
-    generate: (random) => markup(random, pieces),
-    linear: true,
-  });
+/** A target whose inputs are words of the format, as {@link wordsIn} reads them. */
+export const textReader = (name: string, text: string, more: readonly string[] = []): FuzzTarget => {
+  const tokens = [...wordsIn(text), ...more];
+  const generate = (random: Random) => markup(random, tokens);
+  return reader(name, { seeds: [tokens.join('\n')], tokens, generate, linear: true });
+};
 
 const LETTER = bytesOf('a letter\n');
 const memberOf = (random: Random): ArchiveMember => [
@@ -97,44 +95,26 @@ const archive =
     damaged(random, new Uint8Array(pack(random.list(3, () => memberOf(random)))));
 
 export const essencePdf = reader('x.pdf', { generate: pdf, maxBytes: 4096 });
-export const essencePostScript = reader('x.ps', { generate: postscript, maxBytes: 2048, linear: true });
-const OUTLINK_TYPES = [
-  'text/html',
-  'text/css',
-  'text/javascript',
-  'application/json',
-  'image/svg+xml',
-  'application/rss+xml',
-] as const;
+export const essencePostscript = reader('x.ps', { generate: postscript, maxBytes: 2048, linear: true });
+const OUTLINK_TYPES = wordsIn(
+  'text/html|text/css|text/javascript|application/json|image/svg+xml|application/rss+xml',
+);
 
 /** CRAWL-11.2: the references of a page, style sheet, script, or JSON are absolute URLs, and so are those of a Link header. */
 export const outlinks: FuzzTarget = {
   seeds: ['<img srcset="a 1x, b 2x" style="background:url(c)">', 'x = "a/b.js"', '{"icons": [{"src": "a"}]}'],
   tokens: [
-    ...'<a href="|<img src=|srcset="|<style>|</style>|<script>|</script>|<base href="http://b/">'.split('|'),
-    ...'url(|@import "|image-set(|/*|*/|\\|"|\'|`|{"|":|[|]|<!--[if x]>|<![endif]-->'.split('|'),
-    ...[
-      'javascript:',
-      'data:',
-      '//',
-      'http://c.test/',
-      '<link rel=icon href=',
-      '<meta http-equiv=refresh content="0;url=',
-      '\\u0022',
-    ],
-    ...'<x>; rel="|>; |,|<iframe srcdoc="|&lt;|<?xml-stylesheet href="|xlink:href="|data-src="'.split('|'),
+    ...wordsIn('<a href="|<img src=|srcset="|<style>|</style>|<script>|</script>|<base href="http://b/">'),
+    ...wordsIn('url(|@import "|image-set(|/*|*/|\\|"|\'|`|{"|":|[|]|<!--[if x]>|<![endif]-->'),
+    ...wordsIn('javascript:|data:|//|http://c.test/|<link rel=icon href=|\\u0022'),
+    '<meta http-equiv=refresh content="0;url=',
+    ...wordsIn('<x>; rel="|>; |,|<iframe srcdoc="|&lt;|<?xml-stylesheet href="|xlink:href="|data-src="'),
   ],
   linear: true,
   run: (input) => {
     const text = Buffer.from(input).toString('latin1');
     const contentType = randomOf(input).pick(OUTLINK_TYPES);
-    const source = {
-      url: 'http://a.test/d/x',
-      via: 'http://b.test/',
-      contentType,
-      isHtml: false,
-      text: () => text,
-    };
+    const source = { url: 'http://a/d/x', via: 'http://b/', contentType, isHtml: false, text: () => text };
     const found = [
       ...(outlinksOf(source, [], 1000)?.links ?? []),
       ...headerOutlinks({ link: text, refresh: text, 'content-location': text }, source.url, 1000),
@@ -147,75 +127,55 @@ export const outlinks: FuzzTarget = {
 
 export const essenceHtml = textReader(
   'x.html',
-  (
-    '<html>|<title>|</title>|<a href="x?y#z">|</a>|<img src=a alt="b">|' +
+  '<html>|<title>|</title>|<a href="x?y#z">|</a>|<img src=a alt="b">|' +
     '<meta name="keywords" content="a,b">|<meta name=robots content=noindex>|<base href="http://b/">|' +
     '<!--|-->|<![CDATA[|]]>|<script>|</script>|<h1>|</h1>|<p>|&amp;|&#x41;|&#999999999;|&nbsp|' +
     '<frame src=f>|<table><tr><td>|<style>|<textarea>|<|>|"|\'|text|<!DOCTYPE html>|' +
-    '<meta charset="utf-16">|<meta http-equiv="refresh" content="0;url=x">|<br/>|</|<plaintext>'
-  ).split('|'),
+    '<meta charset="utf-16">|<meta http-equiv="refresh" content="0;url=x">|<br/>|</|<plaintext>',
 );
 export const essenceSgml = textReader(
   'x.sgml',
-  (
-    '<!DOCTYPE book PUBLIC "-//x//DTD" [|<!ENTITY a "b">|<!ENTITY a "&a;&a;">|<!ENTITY % p "q">|%p;|' +
+  '<!DOCTYPE book PUBLIC "-//x//DTD" [|<!ENTITY a "b">|<!ENTITY a "&a;&a;">|<!ENTITY % p "q">|%p;|' +
     '<!ELEMENT a (b)>|]>|<book>|<title>|</title>|</>|<para/text/|&a;|&#65;|<![IGNORE[|<![CDATA[|]]>|' +
-    '<?pi>|<!-- c -->|<?xml version="1.0"?>|text|<a b=c>'
-  ).split('|'),
+    '<?pi>|<!-- c -->|<?xml version="1.0"?>|text|<a b=c>',
 );
 export const essenceTex = textReader(
   'x.tex',
-  (
-    '\\documentclass{article}¦\\title{A}¦\\author{B \\and C}¦\\begin{abstract}¦\\end{abstract}¦' +
+  '\\documentclass{article}¦\\title{A}¦\\author{B \\and C}¦\\begin{abstract}¦\\end{abstract}¦' +
     '\\begin{document}¦\\section{x}¦\\def\\a{\\b}¦\\def\\b#1{#1\\a}¦\\newcommand{\\c}[2]{#1#2}¦\\a¦' +
     '\\b{x}¦\\c{1}{2}¦{¦}¦$¦$$¦%¦\\%¦\\verb|x|¦\\input{f}¦\\cite{k}¦\\begin{verbatim}¦' +
-    '\\end{verbatim}¦\\ifx\\a\\b¦\\fi¦\\else¦~¦\\\'e¦\\"{o}¦\\item¦\\footnote{x}¦&¦\\\\¦#¦^¦_'
-  ).split('¦'),
+    '\\end{verbatim}¦\\ifx\\a\\b¦\\fi¦\\else¦~¦\\\'e¦\\"{o}¦\\item¦\\footnote{x}¦&¦\\\\¦#¦^¦_',
 );
 export const essenceTexinfo = textReader(
   'x.texi',
-  (
-    '@settitle T|@chapter C|@node N, M, P, U|@macro a{x}|\\x\\|@end macro|@a{b}|@code{x}|@xref{N}|' +
+  '@settitle T|@chapter C|@node N, M, P, U|@macro a{x}|\\x\\|@end macro|@a{b}|@code{x}|@xref{N}|' +
     '@include f|@ifinfo|@end ifinfo|@iftex|@end iftex|@set v 1|@value{v}|@ifset v|@end ifset|' +
     '@c comment|@@|@{|@}|@bye|@menu|@end menu|@table @code|@item|@end table|{|}|@verbatim|' +
-    '@end verbatim|text|@copying|@end copying'
-  ).split('|'),
+    '@end verbatim|text|@copying|@end copying',
 );
 export const essenceTroff = textReader(
   'x.ms',
-  (
-    '.TL|.AU|.AB|.AE|.NH|.PP|.de XX|..|.XX|.ds a b|.ds a \\*a\\*a|\\*a|\\*(ab|.nr x 1|\\nx|\\fB|\\fP|' +
+  '.TL|.AU|.AB|.AE|.NH|.PP|.de XX|..|.XX|.ds a b|.ds a \\*a\\*a|\\*a|\\*(ab|.nr x 1|\\nx|\\fB|\\fP|' +
     '\\s+2|.if n x|.ie t \\{|\\}|.el|.so f|.ig|.TS|.TE|.EQ|.EN|.PS|.PE|\\(em|\\"c|\\|\'br|.TH X 1|' +
-    ".SH NAME|text|\\h'1i'|.while 1 x|.als XX YY|.tm x|\\n(.x"
-  ).split('|'),
+    ".SH NAME|text|\\h'1i'|.while 1 x|.als XX YY|.tm x|\\n(.x",
 );
 export const essenceManPage = textReader(
   'x.1',
-  (
-    '.TH X 1|.SH NAME|x \\- does y|.SH DESCRIPTION|.B a|.de Y|..|.Y|.Dd 1|.Dt X 1|.Os|.Sh NAME|.Nm x|' +
-    '.Nd y|.if t|\\fB|\\-|text|.\\"'
-  ).split('|'),
+  '.TH X 1|.SH NAME|x \\- does y|.SH DESCRIPTION|.B a|.de Y|..|.Y|.Dd 1|.Dt X 1|.Os|.Sh NAME|.Nm x|' +
+    '.Nd y|.if t|\\fB|\\-|text|.\\"',
 );
 export const essenceRtf = textReader(
   'x.rtf',
-  (
-    '{\\rtf1\\ansi|\\ansicpg1252|{\\fonttbl{\\f0\\fcharset204 A;}}|{\\info{\\title T}{\\author A}}|' +
+  '{\\rtf1\\ansi|\\ansicpg1252|{\\fonttbl{\\f0\\fcharset204 A;}}|{\\info{\\title T}{\\author A}}|' +
     "\\par|\\'e9|\\u8364?|\\uc2|\\bin5 |{\\*\\x|}|{|\\{|\\pict|text|\\tab|\\~|\\f0|\\deff0|\\u-1 |" +
-    '\\pard\\plain'
-  ).split('|'),
+    '\\pard\\plain',
 );
 export const essenceMail = reader('x.eml', {
   generate: archive(mail),
-  tokens: [
-    'Content-Type: multipart/mixed; boundary=x\n',
-    '--x\n',
-    '--x--\n',
-    '=?utf-8?q?a?=',
-    'Content-Transfer-Encoding: quoted-printable\n',
-    'Received: x\n',
-    'From: a@b\n',
-    '\n\n',
-  ],
+  tokens: wordsIn(
+    'Content-Type: multipart/mixed; boundary=x\n|--x\n|--x--\n|=?utf-8?q?a?=|Received: x\n|From: a@b\n|\n\n|' +
+      'Content-Transfer-Encoding: quoted-printable\n',
+  ),
   seeds: ['From: a@b\nSubject: s\nDate: Thu, 1 Jan 1998 00:00:00 GMT\n\nbody\n'],
 });
 export const essenceNews = reader('x.article', {
@@ -223,18 +183,18 @@ export const essenceNews = reader('x.article', {
   seeds: ['Path: x\nNewsgroups: a\nSubject: s\nFrom: a\nMessage-ID: <a@b>\n\nbody\n-- \nsig\n'],
 });
 
-const XML = (
+const XML = wordsIn(
   '<?xml version="1.0"?>|<w:document>|<w:p>|<w:t>|text|</w:t>|</w:p>|</w:document>|<text:p>|' +
-  '</text:p>|<office:body>|<dc:title>|</dc:title>|&amp;|<!DOCTYPE a [<!ENTITY a "b">]>|&a;|<t>|' +
-  '</t>|<c t="s"><v>0</v></c>|<sst>|<a:t>|<si>|<c><f>A1</f><v>1</v></c>|' +
-  '<sheet name="a" r:id="r1"/>|<p:sldId r:id="r1"/>|<p:ph type="title"/>|' +
-  '<Relationship Id="r1" Type="x/slide" Target="slides/slide1.xml"/>|' +
-  '<Relationship Id="r1" Type="x/worksheet" Target="worksheets/sheet1.xml"/>|' +
-  '<w:pStyle w:val="Heading1"/>|<w:fldChar w:fldCharType="begin"/>|' +
-  '<w:instrText>HYPERLINK "x"</w:instrText>|<w:fldChar w:fldCharType="end"/>|' +
-  '<w:style w:styleId="a"><w:basedOn w:val="a"/></w:style>|<text:h>|<text:tracked-changes>|' +
-  '<table:table-cell table:formula="of:=[.A1]">'
-).split('|');
+    '</text:p>|<office:body>|<dc:title>|</dc:title>|&amp;|<!DOCTYPE a [<!ENTITY a "b">]>|&a;|<t>|' +
+    '</t>|<c t="s"><v>0</v></c>|<sst>|<a:t>|<si>|<c><f>A1</f><v>1</v></c>|' +
+    '<sheet name="a" r:id="r1"/>|<p:sldId r:id="r1"/>|<p:ph type="title"/>|' +
+    '<Relationship Id="r1" Type="x/slide" Target="slides/slide1.xml"/>|' +
+    '<Relationship Id="r1" Type="x/worksheet" Target="worksheets/sheet1.xml"/>|' +
+    '<w:pStyle w:val="Heading1"/>|<w:fldChar w:fldCharType="begin"/>|' +
+    '<w:instrText>HYPERLINK "x"</w:instrText>|<w:fldChar w:fldCharType="end"/>|' +
+    '<w:style w:styleId="a"><w:basedOn w:val="a"/></w:style>|<text:h>|<text:tracked-changes>|' +
+    '<table:table-cell table:formula="of:=[.A1]">',
+);
 const office =
   (names: readonly string[]) =>
   (random: Random): Uint8Array =>
@@ -249,12 +209,12 @@ export const essenceOfficeXml = reader('x.docx', {
   ),
   maxBytes: 4096,
 });
-const BOOK = (
+const BOOK = wordsIn(
   '<rootfile full-path="a.opf"/>|<dc:title>t</dc:title>|<dc:description>&lt;p></dc:description>|' +
-  '<item id="a" href="a.xhtml"/>|<itemref idref="a"/>|<reference type="cover" href="a.xhtml"/>|' +
-  '<enc:CipherReference URI="a.xhtml"/>|<body>|<h1>|</h1>|<p>|<pre>|<a href="http://a.test/">|' +
-  '&nbsp;|words'
-).split('|');
+    '<item id="a" href="a.xhtml"/>|<itemref idref="a"/>|<reference type="cover" href="a.xhtml"/>|' +
+    '<enc:CipherReference URI="a.xhtml"/>|<body>|<h1>|</h1>|<p>|<pre>|<a href="http://a.test/">|' +
+    '&nbsp;|words',
+);
 export const essenceEpub = reader('x.epub', {
   generate: (random) =>
     damaged(
@@ -269,7 +229,7 @@ export const essenceEpub = reader('x.epub', {
     ),
   maxBytes: 4096,
 });
-export const essenceOpenDocument = reader('x.odt', {
+export const essenceOpendocument = reader('x.odt', {
   generate: office(['mimetype', 'meta.xml', 'content.xml']),
   maxBytes: 4096,
 });
@@ -288,7 +248,7 @@ export const essenceExcel = reader('x.xls', {
   maxBytes: 32 << 10,
   generate: (random) => damaged(random, new Uint8Array(EXCEL_FILE)),
 });
-export const essenceWordPerfect = reader('x.wpd', {
+export const essenceWordperfect = reader('x.wpd', {
   seeds: ['\xffWPC\x10\0\0\0\x01\x0a\0\0\0\0\0\0text\xc1\0\0\0\xc1 more\x0a'],
 });
 
@@ -390,16 +350,12 @@ export const essenceBinhex = reader('x.hqx', {
 });
 export const essenceSource = textReader(
   'x.c',
-  (
-    '/*|*/|//|"|\'|#include <x.h>|#define A B|int main(void) {|}|static|foo(|)|;|\\|\n|struct x {|' + 'text'
-  ).split('|'),
+  '/*|*/|//|"|\'|#include <x.h>|#define A B|int main(void) {|}|static|foo(|)|;|\\|\n|struct x {|' + 'text',
 );
 export const essenceSmall = textReader(
   'x.bib',
-  (
-    '@article{k,|title = {A {B}},|author = "C",|}|@string{x = "y"}|@comment{|%|{|"|#|=|,|@|text|' +
-    'head 1.1;|@@|desc|%A x|%T y'
-  ).split('|'),
+  '@article{k,|title = {A {B}},|author = "C",|}|@string{x = "y"}|@comment{|%|{|"|#|=|,|@|text|' +
+    'head 1.1;|@@|desc|%A x|%T y',
 );
 export const essenceAny: FuzzTarget = reader('noname', {
   seeds: [

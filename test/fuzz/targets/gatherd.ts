@@ -31,11 +31,12 @@ import {
   randomOf,
   sameInPieces,
   shown,
+  wordsIn,
 } from '../target.js';
 
-const COMMANDS = (
-  'HELLO x|SEND-UPDATE 0|SEND-OBJECT http://a.example/|SET compression|SET changes|INFO|HELP|QUIT|' + 'NOOP|'
-).split('|');
+const COMMANDS = wordsIn(
+  'HELLO x|SEND-UPDATE 0|SEND-OBJECT http://a.example/|SET compression|SET changes|INFO|HELP|QUIT|' + 'NOOP|',
+);
 
 export const gatherdServer: FuzzTarget = {
   corpus: ['gatherd'],
@@ -88,13 +89,7 @@ function clientLog(send: Send, pieces: readonly Uint8Array[]): string[] {
 
 export const gatherdClient: FuzzTarget = {
   corpus: ['gatherd'],
-  tokens: [
-    '000 - HELLO 1.8 a.example\n',
-    '100 - HELLO c\n',
-    '400 - ',
-    '499 - Sent 1 object\n',
-    '999 - bye\n',
-  ],
+  tokens: wordsIn('000 - HELLO 1.8 a.example\n|100 - HELLO c\n|400 - |499 - Sent 1 object\n|999 - bye\n'),
   generate: (random) => {
     const greeting = '000 - HELLO 1.8 a.example\n100 - HELLO c\n';
     const end = random.pick(['499 - Sent 1 object\n', '', '498 - x\n', '999 - ']);

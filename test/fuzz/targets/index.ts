@@ -1,145 +1,71 @@
 // The table of fuzz targets. A target's modules are loaded only when it runs, so that its branches are counted alone.
 import type { FuzzTarget } from '../target.js';
 
-type Loader = () => Promise<FuzzTarget>;
+type Module = Readonly<Record<string, unknown>>;
 
-const TARGETS: Readonly<Record<string, Loader>> = {
-  'soif-strict': async () => (await import('./soif.js')).soifStrict,
-  'soif-lenient': async () => (await import('./soif.js')).soifLenient,
-  'soif-sections': async () => (await import('./soif.js')).soifSectionStream,
-  'soif-objects': async () => (await import('./soif.js')).soifObjects,
-  'soif-attributes': async () => (await import('./soif.js')).soifAttributes,
-  annotations: async () => (await import('./soif.js')).annotations,
-  'gatherd-server': async () => (await import('./gatherd.js')).gatherdServer,
-  'gatherd-client': async () => (await import('./gatherd.js')).gatherdClient,
-  'gatherd-lines': async () => (await import('./gatherd.js')).gatherdLines,
-  'gzip-frame': async () => (await import('./gatherd.js')).gzipFrame,
-  'broker-messages': async () => (await import('./broker.js')).brokerMessages,
-  'broker-queries': async () => (await import('./broker.js')).brokerQueries,
-  'broker-results': async () => (await import('./broker.js')).brokerResults,
-  'broker-server': async () => (await import('./broker.js')).brokerServer,
-  'broker-client': async () => (await import('./broker.js')).brokerClient,
-  'bulk-shipped': async () => (await import('./bulk.js')).bulkShipped,
-  'bulk-proposed': async () => (await import('./bulk.js')).bulkProposed,
-  'bulk-compressed': async () => (await import('./bulk.js')).bulkCompressed,
-  'bulk-requests': async () => (await import('./bulk.js')).bulkRequests,
-  'sstp-requests': async () => (await import('./sstp.js')).sstpRequests,
-  'sstp-replies': async () => (await import('./sstp.js')).sstpReplies,
-  'sstp-sessions': async () => (await import('./sstp.js')).sstpSessions,
-  'gopher-menus': async () => (await import('./network.js')).gopherMenus,
-  'gopher-urls': async () => (await import('./network.js')).gopherUrls,
-  'cookie-files': async () => (await import('./network.js')).cookieFiles,
-  'http-responses': async () => (await import('./network.js')).httpResponses,
-  nntp: async () => (await import('./network.js')).nntpReplies,
-  robots: async () => (await import('./network.js')).robotsTxt,
-  'canonical-urls': async () => (await import('./urls.js')).canonicalUrls,
-  'crawl-uris': async () => (await import('./urls.js')).crawlUris,
-  'document-urls': async () => (await import('./urls.js')).documentUrls,
-  'gatherer-conf': async () => (await import('./config.js')).gathererConf,
-  secrets: async () => (await import('./config.js')).secrets,
-  'gatherd-conf': async () => (await import('./config.js')).gatherdConf,
-  'broker-conf': async () => (await import('./config.js')).brokerConf,
-  'collection-conf': async () => (await import('./config.js')).collectionConf,
-  'broker-query-cf': async () => (await import('./config.js')).brokerQueryCf,
-  'referer-conf': async () => (await import('./config.js')).refererConf,
-  filters: async () => (await import('./config.js')).filters,
-  patterns: async () => (await import('./config.js')).patterns,
-  'registry-decoder': async () => (await import('./storage.js')).registryDecoder,
-  'registry-salvage': async () => (await import('./storage.js')).registrySalvage,
-  'gdbm-dump': async () => (await import('./storage.js')).gdbmDump,
-  sources: async () => (await import('./storage.js')).sources,
-  'link-lists': async () => (await import('./storage.js')).linkLists,
-  'stored-records': async () => (await import('./storage.js')).storedRecords,
-  'export-index': async () => (await import('./storage.js')).exportIndex,
-  'level-files': async () => (await import('./storage.js')).levelFiles,
-  'seen-log': async () => (await import('./storage.js')).seenLog,
-  'http-bodies': async () => (await import('./clients.js')).httpBodies,
-  'update-members': async () => (await import('./clients.js')).updateMembers,
-  'bulk-client': async () => (await import('./clients.js')).bulkClient,
-  'cache-entries': async () => (await import('./clients.js')).cacheEntries,
-  'ftp-listings': async () => (await import('./clients.js')).ftpListings,
-  'json-lines': async () => (await import('./clients.js')).jsonLines,
-  'soif-checks': async () => (await import('./clients.js')).soifChecks,
-  journals: async () => (await import('./crawler.js')).journals,
-  'order-xml': async () => (await import('./crawler.js')).orderXml,
-  'order-json': async () => (await import('./crawler.js')).orderJson,
-  'warc-files': async () => (await import('./crawler.js')).warcFiles,
-  listings: async () => (await import('./crawler.js')).listings,
-  'essence-files': async () => (await import('./crawler.js')).essenceFiles,
-  'essence-pdf': async () => (await import('./essence.js')).essencePdf,
-  'essence-postscript': async () => (await import('./essence.js')).essencePostScript,
-  'essence-html': async () => (await import('./essence.js')).essenceHtml,
-  outlinks: async () => (await import('./essence.js')).outlinks,
-  'essence-sgml': async () => (await import('./essence.js')).essenceSgml,
-  'essence-tex': async () => (await import('./essence.js')).essenceTex,
-  'essence-texinfo': async () => (await import('./essence.js')).essenceTexinfo,
-  'essence-troff': async () => (await import('./essence.js')).essenceTroff,
-  'essence-man-page': async () => (await import('./essence.js')).essenceManPage,
-  'essence-rtf': async () => (await import('./essence.js')).essenceRtf,
-  'essence-mail': async () => (await import('./essence.js')).essenceMail,
-  'essence-news': async () => (await import('./essence.js')).essenceNews,
-  'essence-office-xml': async () => (await import('./essence.js')).essenceOfficeXml,
-  'essence-epub': async () => (await import('./essence.js')).essenceEpub,
-  'essence-power-point': async () => (await import('./essence.js')).essencePowerPoint,
-  'essence-opendocument': async () => (await import('./essence.js')).essenceOpenDocument,
-  'essence-word': async () => (await import('./essence.js')).essenceWord,
-  'essence-excel': async () => (await import('./essence.js')).essenceExcel,
-  'essence-wordperfect': async () => (await import('./essence.js')).essenceWordPerfect,
-  'essence-markdown': async () => (await import('./essence-markup.js')).essenceMarkdown,
-  'essence-restructured-text': async () => (await import('./essence-markup.js')).essenceReStructuredText,
-  'essence-asciidoc': async () => (await import('./essence-markup.js')).essenceAsciiDoc,
-  'essence-org': async () => (await import('./essence-markup.js')).essenceOrg,
-  'essence-jupyter': async () => (await import('./essence-markup.js')).essenceJupyter,
-  'essence-docbook': async () => (await import('./essence-markup.js')).essenceDocBook,
-  'essence-jats': async () => (await import('./essence-markup.js')).essenceJats,
-  'essence-fb2': async () => (await import('./essence-markup.js')).essenceFb2,
-  'essence-tei': async () => (await import('./essence-markup.js')).essenceTei,
-  'essence-dvi': async () => (await import('./essence.js')).essenceDvi,
-  'essence-image': async () => (await import('./essence.js')).essenceImage,
-  'essence-audio': async () => (await import('./essence.js')).essenceAudio,
-  'essence-mp4': async () => (await import('./essence-media.js')).essenceMp4,
-  'essence-matroska': async () => (await import('./essence-media.js')).essenceMatroska,
-  'essence-avi': async () => (await import('./essence-media.js')).essenceAvi,
-  'essence-png-text': async () => (await import('./essence-media.js')).essencePngText,
-  'essence-webp': async () => (await import('./essence-media.js')).essenceWebp,
-  'essence-svg': async () => (await import('./essence-media.js')).essenceSvg,
-  'essence-json-ld': async () => (await import('./essence-media.js')).essenceJsonLd,
-  'essence-selectors': async () => (await import('./essence-media.js')).selectorRules,
-  'essence-font': async () => (await import('./essence.js')).essenceFont,
-  'essence-tar': async () => (await import('./essence.js')).essenceTar,
-  'essence-zip': async () => (await import('./essence.js')).essenceZip,
-  'essence-cpio': async () => (await import('./essence.js')).essenceCpio,
-  'essence-ar': async () => (await import('./essence.js')).essenceAr,
-  'essence-gzip': async () => (await import('./essence.js')).essenceGzip,
-  'essence-lzw': async () => (await import('./essence.js')).essenceLzw,
-  'essence-bzip2': async () => (await import('./essence.js')).essenceBzip2,
-  'essence-xz': async () => (await import('./essence.js')).essenceXz,
-  'essence-encoded': async () => (await import('./essence.js')).essenceEncoded,
-  'essence-shar': async () => (await import('./essence.js')).essenceShar,
-  'essence-binhex': async () => (await import('./essence.js')).essenceBinhex,
-  'essence-source': async () => (await import('./essence.js')).essenceSource,
-  'essence-java': async () => (await import('./essence-programs.js')).essenceJava,
-  'essence-python': async () => (await import('./essence-programs.js')).essencePython,
-  'essence-go': async () => (await import('./essence-programs.js')).essenceGo,
-  'essence-rust': async () => (await import('./essence-programs.js')).essenceRust,
-  'essence-typescript': async () => (await import('./essence-programs.js')).essenceTypeScript,
-  'essence-ruby': async () => (await import('./essence-programs.js')).essenceRuby,
-  'essence-csharp': async () => (await import('./essence-programs.js')).essenceCSharp,
-  'essence-kotlin': async () => (await import('./essence-programs.js')).essenceKotlin,
-  'essence-swift': async () => (await import('./essence-programs.js')).essenceSwift,
-  'essence-php': async () => (await import('./essence-programs.js')).essencePhp,
-  'essence-sql': async () => (await import('./essence-programs.js')).essenceSql,
-  'essence-small': async () => (await import('./essence.js')).essenceSmall,
-  'essence-any': async () => (await import('./essence.js')).essenceAny,
-  charsets: async () => (await import('./essence-charsets.js')).charsets,
-  messageCharsets: async () => (await import('./essence-charsets.js')).messageCharsets,
-};
+/** The names of targets by their modules, which export each under its name in camel case. */
+const MODULES: readonly (readonly [load: () => Promise<Module>, names: string])[] = [
+  [
+    () => import('./soif.js'),
+    'soif-strict soif-lenient soif-sections soif-objects soif-attributes annotations',
+  ],
+  [() => import('./gatherd.js'), 'gatherd-server gatherd-client gatherd-lines gzip-frame'],
+  [() => import('./broker.js'), 'broker-messages broker-queries broker-results broker-server broker-client'],
+  [() => import('./bulk.js'), 'bulk-shipped bulk-proposed bulk-compressed bulk-requests'],
+  [() => import('./sstp.js'), 'sstp-requests sstp-replies sstp-sessions'],
+  [() => import('./network.js'), 'gopher-menus gopher-urls cookie-files http-responses nntp robots'],
+  [() => import('./urls.js'), 'canonical-urls crawl-uris document-urls'],
+  [
+    () => import('./config.js'),
+    'gatherer-conf secrets gatherd-conf broker-conf collection-conf broker-query-cf referer-conf filters patterns',
+  ],
+  [
+    () => import('./storage.js'),
+    'registry-decoder registry-salvage gdbm-dump sources link-lists stored-records export-index level-files ' +
+      'seen-log',
+  ],
+  [
+    () => import('./clients.js'),
+    'http-bodies update-members bulk-client cache-entries ftp-listings json-lines soif-checks',
+  ],
+  [() => import('./crawler.js'), 'journals order-xml order-json warc-files listings essence-files'],
+  [
+    () => import('./essence.js'),
+    'essence-pdf essence-postscript essence-html outlinks essence-sgml essence-tex essence-texinfo ' +
+      'essence-troff essence-man-page essence-rtf essence-mail essence-news essence-office-xml essence-epub ' +
+      'essence-power-point essence-opendocument essence-word essence-excel essence-wordperfect essence-dvi ' +
+      'essence-image essence-audio essence-font essence-tar essence-zip essence-cpio essence-ar essence-gzip ' +
+      'essence-lzw essence-bzip2 essence-xz essence-encoded essence-shar essence-binhex essence-source ' +
+      'essence-small essence-any',
+  ],
+  [
+    () => import('./essence-markup.js'),
+    'essence-markdown essence-restructured-text essence-asciidoc essence-org essence-jupyter essence-docbook ' +
+      'essence-jats essence-fb2 essence-tei',
+  ],
+  [
+    () => import('./essence-media.js'),
+    'essence-mp4 essence-matroska essence-avi essence-png-text essence-webp essence-svg essence-json-ld ' +
+      'essence-selectors',
+  ],
+  [
+    () => import('./essence-programs.js'),
+    'essence-java essence-python essence-go essence-rust essence-typescript essence-ruby essence-csharp ' +
+      'essence-kotlin essence-swift essence-php essence-sql',
+  ],
+  [() => import('./essence-charsets.js'), 'charsets messageCharsets'],
+];
+const LOADERS = new Map(MODULES.flatMap(([load, names]) => names.split(' ').map((name) => [name, load])));
 
-export const TARGET_NAMES: readonly string[] = Object.keys(TARGETS);
+export const TARGET_NAMES: readonly string[] = [...LOADERS.keys()];
+
+const isTarget = (value: unknown): value is FuzzTarget =>
+  typeof value === 'object' && value !== null && 'run' in value;
 
 /** @throws RangeError when no target has that name */
 export async function loadTarget(name: string): Promise<FuzzTarget> {
-  const loader = TARGETS[name];
-  if (loader === undefined) throw new RangeError(`no target is called ${name}`);
-  return loader();
+  const module = await LOADERS.get(name)?.();
+  const target = module?.[name.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase())];
+  if (!isTarget(target)) throw new RangeError(`no target is called ${name}`);
+  return target;
 }

@@ -40,6 +40,7 @@ import {
   sameInPieces,
   shown,
   utf8,
+  wordsIn,
 } from '../target.js';
 
 export const gopherMenus: FuzzTarget = {
@@ -88,13 +89,7 @@ export const cookieFiles: FuzzTarget = {
 
 export const httpResponses: FuzzTarget = {
   corpus: ['http'],
-  tokens: [
-    'HTTP/1.1 200 OK\r\n',
-    'Content-Length: ',
-    'Transfer-Encoding: chunked\r\n',
-    '\r\n\r\n',
-    '0\r\n\r\n',
-  ],
+  tokens: wordsIn('HTTP/1.1 200 OK\r\n|Content-Length: |Transfer-Encoding: chunked\r\n|\r\n\r\n|0\r\n\r\n'),
   run: (input) => {
     const limits = randomOf(input).pick([
       {},
@@ -125,7 +120,7 @@ export const httpResponses: FuzzTarget = {
   },
 };
 
-export const nntpReplies: FuzzTarget = {
+export const nntp: FuzzTarget = {
   seeds: ['200 ready\r\n211 5 1 9 a.b\r\n', '224 x\r\n1\ts\tf\td\t<i>\r\n..x\r\n.\r\n'],
   run: (input) => {
     const codes = randomOf(input).pick([[], [224], [200, 220, 222]]);
@@ -160,7 +155,7 @@ export const nntpReplies: FuzzTarget = {
   },
 };
 
-export const robotsTxt: FuzzTarget = {
+export const robots: FuzzTarget = {
   corpus: ['robots'],
   seeds: ['User-agent: *\nDisallow: /a*b$\nAllow: /\nCrawl-delay: 5\n'],
   generate: (random) =>

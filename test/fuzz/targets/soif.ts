@@ -20,7 +20,7 @@ import {
   withoutBinary,
 } from '../../../protocols/soif/index.js';
 import { itemLines, sectionLines } from '../../protocols/soif/item-lines.js';
-import { soifSections, soifStream } from '../generators/soif.js';
+import { soifSections as sectionStream, soifStream } from '../generators/soif.js';
 import { allowed, assert, type FuzzTarget, randomOf, sameInPieces, shown } from '../target.js';
 
 /** Limits that depend on the input, so that they are reached. */
@@ -52,17 +52,14 @@ export const soifLenient: FuzzTarget = {
   },
 };
 
-export const soifSectionStream: FuzzTarget = {
+export const soifSections: FuzzTarget = {
   corpus: ['soif'],
-  generate: soifSections,
+  generate: sectionStream,
   seeds: ['@DELETE {\n}\n@REFRESH {\n}\n@UPDATE {\n@FILE { u\na{1}:\tx\n}\n}\n499 - Sent\nrest'],
   run: (input) => {
     const random = randomOf(input);
-    const options = {
-      ...limitsOf(input),
-      mode: random.pick(['strict', 'lenient'] as const),
-      endLine: random.once(2),
-    };
+    const mode = random.pick(['strict', 'lenient'] as const);
+    const options = { ...limitsOf(input), mode, endLine: random.once(2) };
     sameInPieces(input, (pieces) => sectionLines(pieces, options));
   },
 };
@@ -84,7 +81,7 @@ export const soifObjects: FuzzTarget = {
       if (urlProblem(object.urlBytes, object.type) !== undefined) {
         assert(
           allowed(() => encodeSoif(object)) === undefined,
-          'SOIF-2.9: a URL that readers would change is refused',
+          'SOIF-2.9: a URL that cannot be read is refused',
         );
         continue;
       }

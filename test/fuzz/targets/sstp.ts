@@ -13,14 +13,23 @@ import {
 } from '../../../protocols/sstp/index.js';
 import type { Random } from '../../helpers/random.js';
 import { decodeAll } from '../../protocols/sstp/decoding.js';
-import { allowed, assert, bytesOf, type FuzzTarget, randomOf, sameInPieces, shown } from '../target.js';
+import {
+  allowed,
+  assert,
+  bytesOf,
+  type FuzzTarget,
+  randomOf,
+  sameInPieces,
+  shown,
+  wordsIn,
+} from '../target.js';
 
-const LINES = (
+const LINES = wordsIn(
   'SSTP/1.0 081 REQ_GET_REFERENCES\r\n|SSTP/1.0 082 REQ_GET_REFERERS\r\n|' +
-  'SSTP/1.0 084 REQ_GET_SITEREFERERS\r\n|SSTP/1.0 008 REQ_GET_URL_BYNAME\r\n|HEADER_URI_ID: 10\r\n|' +
-  'HEADER_NUMRESULTS: 5\r\n|HEADER_START_RESULTS: 1\r\n|HEADER_NUMFOUND: 2\r\n|' +
-  'HEADER_URL: http://A.example:80/../x?q#f\r\n|HEADER_CONTENT_LENGTH: 8\r\n|X: y\r\n|\r\n|\n'
-).split('|');
+    'SSTP/1.0 084 REQ_GET_SITEREFERERS\r\n|SSTP/1.0 008 REQ_GET_URL_BYNAME\r\n|HEADER_URI_ID: 10\r\n|' +
+    'HEADER_NUMRESULTS: 5\r\n|HEADER_START_RESULTS: 1\r\n|HEADER_NUMFOUND: 2\r\n|' +
+    'HEADER_URL: http://A.example:80/../x?q#f\r\n|HEADER_CONTENT_LENGTH: 8\r\n|X: y\r\n|\r\n|\n',
+);
 const requests = (random: Random): Uint8Array =>
   bytesOf(
     random

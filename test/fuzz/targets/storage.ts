@@ -68,19 +68,13 @@ export const registryDecoder: FuzzTarget = {
     for (const version of [1, 2] as const) {
       const record = allowed(() => decodeRecordData(input, version));
       if (record === undefined) continue;
-      assert(
-        Buffer.compare(encodeRecordData(record, version), input) === 0,
-        'a record is written as it was read',
-      );
+      assert(Buffer.compare(encodeRecordData(record, version), input) === 0, 'a record is written as read');
     }
     const header = allowed(() => decodeRegistryHeader(input, DEFAULT_FORMAT));
     if (header !== undefined) encodeRegistryHeader(header, DEFAULT_FORMAT);
     allowed(() => {
       const ids = GathererIds.parse(latin1(input));
-      assert(
-        GathererIds.parse(ids.format()).format() === ids.format(),
-        'Gatherer-Ids are written as they were read',
-      );
+      assert(GathererIds.parse(ids.format()).format() === ids.format(), 'Gatherer-Ids are written as read');
     });
   },
 };

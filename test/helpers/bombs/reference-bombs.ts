@@ -55,9 +55,7 @@ function officeReferences(): Bombs {
       ['ppt/presentation.xml', '<p/>'],
       ...Array.from({ length: 20_000 }, () => ['ppt/slides/slide1.xml', '<a:t>x</a:t>'] as const),
     ]),
-    'ext.odt: a file as an entity': opendocument(
-      `${EXTERNAL}<office:text><text:p>&s;</text:p></office:text>`,
-    ),
+    'ext.odt: an external entity': opendocument(`${EXTERNAL}<office:text><text:p>&s;</text:p></office:text>`),
     'lol.odt: entities of entities': opendocument(
       `<!DOCTYPE x [<!ENTITY a0 "lol">${series(12, (i) => `<!ENTITY a${i + 1} "${`&a${i};`.repeat(10)}">`)}]><text:p>&a12;</text:p>`,
     ),
@@ -65,11 +63,7 @@ function officeReferences(): Bombs {
     'columns.ods: cells that are repeated': opendocument(
       `<table:table>${'<table:table-row table:number-rows-repeated="1048576"><table:table-cell table:number-columns-repeated="16384"><text:p>x</text:p></table:table-cell></table:table-row>'.repeat(1000)}</table:table>`,
     ),
-    'object.rtf: an object of hexadecimal digits': [
-      '{\\rtf1 {\\object{\\*\\objdata ',
-      'd0cf11e0'.repeat(MIB),
-      '}}}',
-    ],
+    'object.rtf: an object of digits': ['{\\rtf1 {\\object{\\*\\objdata ', 'd0cf11e0'.repeat(MIB), '}}}'],
     'field.rtf: fields that include files': [
       '{\\rtf1 ',
       `{\\field{\\*\\fldinst INCLUDETEXT "${SECRET}"}{\\fldrslt x}}`.repeat(50_000),
@@ -107,13 +101,8 @@ function pdfReferences(): Bombs {
     'filters.pdf: two hundred thousand filters': of({
       content: stream(`/Filter[${filters}]`, new Uint8Array(deflateSync(Buffer.alloc(99)))),
     }),
-    'hex.pdf: filters of one kind in a row': of({
-      content: stream(`/Filter[${'/ASCIIHexDecode'.repeat(5000)}]`, '20>'),
-    }),
-    'extends.pdf: an object stream that extends itself': of({
-      root: '/Outlines 5 0 R',
-      more: [objectStream],
-    }),
+    'hex.pdf: equal filters': of({ content: stream(`/Filter[${'/ASCIIHexDecode'.repeat(5000)}]`, '20>') }),
+    'extends.pdf: a stream that extends itself': of({ root: '/Outlines 5 0 R', more: [objectStream] }),
     'outline.pdf: an outline that is a circle': of({
       root: '/Outlines 5 0 R',
       more: ['<</First 6 0 R/Last 6 0 R/Count 9>>', '<</Title(x)/Next 6 0 R/Parent 5 0 R/First 5 0 R>>'],
@@ -135,9 +124,7 @@ function pdfReferences(): Bombs {
       more: ['<</Filter/Standard/V 5/R 6/Length 2147483647/O(x)/U(x)/P -1>>'],
       trailer: '/Encrypt 5 0 R/ID[(a)(b)]',
     }),
-    'lzw.pdf: LZW codes at random': of({
-      content: stream('/Filter/LZWDecode', new Uint8Array(MIB).fill(0xab)),
-    }),
+    'lzw.pdf: random codes': of({ content: stream('/Filter/LZWDecode', new Uint8Array(MIB).fill(0xab)) }),
     'updates.pdf: twenty thousand updates': [
       of({}),
       'trailer\n<</Root 1 0 R/Prev 9>>\nstartxref\n9\n%%EOF\n'.repeat(20_000),

@@ -104,13 +104,7 @@ function quotedOverlap(count: number, kernelBytes: number): Uint8Array {
   const tails: { readonly member: RawMember; readonly length: number }[] = [];
   let whole = packed;
   for (let i = count - 1; i >= 0; i--) {
-    const member: RawMember = {
-      name: `${i}.txt`,
-      data: packed,
-      method: 8,
-      crc: crc32(content),
-      size: content.length,
-    };
+    const member = { name: `${i}.txt`, data: packed, method: 8, crc: crc32(content), size: content.length };
     const header = localHeader(member);
     tails.unshift({ member, length: header.length + packed.length });
     whole = Buffer.concat([header, packed]);

@@ -1,29 +1,18 @@
 // Lists the documents of a site with other programs, for comparison with a crawl.
+
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { canonicalUrl } from '../../../protocols/urls/index.js';
+import { words } from '../words.js';
 import { LFTP, WGET } from './servers.js';
 
 /** Returns the URLs that wget retrieves below `url`, canonical and sorted. */
 export function listWithWget(url: string, scratch: string, options: readonly string[] = []): string[] {
   const directory = join(scratch, `wget-${Date.now()}-${process.pid}`);
   mkdirSync(directory, { recursive: true });
-  const args = [
-    '-nv',
-    '-r',
-    '-l',
-    'inf',
-    '-np',
-    '-e',
-    'robots=off',
-    '--no-proxy',
-    '-P',
-    directory,
-    ...options,
-    url,
-  ];
+  const args = words`-nv -r -l inf -np -e robots=off --no-proxy -P ${directory} ${options} ${url}`;
   const { stderr } = spawnSync(WGET, args, { encoding: 'utf8', timeout: 60_000, env: { LC_ALL: 'C.UTF-8' } });
   const urls = [...stderr.matchAll(/URL: ?(\S+) \[/g)].map(([, found = '']) => canonicalUrl(found) ?? found);
   return [...new Set(urls)].sort();

@@ -2,21 +2,16 @@
 import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Test } from 'tap';
+import { scratchDirectory } from '../daemon.js';
 
 /** Modification time of the files of a tree, in seconds since 1970. */
 export const MODIFIED = 784_111_777;
 
-const NAMES = [
-  'plain.txt',
-  'page.html',
-  'README',
-  'main.c',
-  'with blank.txt',
-  'über.txt',
-  'a+b=c&d;e.txt',
-  "quo'te~1.txt",
-  '(brackets).txt',
-];
+const NAMES =
+  "plain.txt|page.html|README|main.c|with blank.txt|über.txt|a+b=c&d;e.txt|quo'te~1.txt|(brackets).txt".split(
+    '|',
+  );
 const DIRECTORIES = ['', 'pub/', 'pub/deep dir/', 'pub/deep dir/deeper/', 'other/'];
 
 /**
@@ -44,6 +39,14 @@ export function createTree(root: string, names: readonly string[] = NAMES): Map<
     utimesSync(join(root, directory), MODIFIED, MODIFIED);
   }
   return files;
+}
+
+/** Creates a tree that the users of the servers can read, in a directory of the test. */
+export function createSite(t: Test, names?: readonly string[]) {
+  const directory = scratchDirectory(t);
+  chmodSync(directory, 0o755);
+  const root = join(directory, 'site');
+  return { directory, root, files: createTree(root, names) };
 }
 
 function contentOf(directory: string, name: string): Buffer {

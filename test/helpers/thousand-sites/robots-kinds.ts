@@ -33,12 +33,7 @@ export const ROBOTS_KINDS: Readonly<Record<string, (site: SiteBuilder) => void>>
     '/ours/x.html',
   ),
   'robots has unusual syntax': (site) => {
-    const lines = [
-      '\ufeffUSER-AGENT : *',
-      '# a remark',
-      'dIsAlLoW: /private/ # why not',
-      'Sitemap: /none.xml',
-    ];
+    const lines = ['\ufeffUSER-AGENT : *', '# remark', 'dIsAlLoW: /private/ # why not', 'Sitemap: /none.xml'];
     site.robots(text(`${lines.join('\r\n')}\rDisallow: /other/\n`));
     site.web();
     addForbiddenPages(site, '/private/a.html', '/other/a.html');

@@ -95,9 +95,7 @@ export async function send(socket: Socket, answer: Answer, beforeLast: () => voi
         ]),
       );
     case 'garbage':
-      return finish(
-        Buffer.from('220 mail.example.org ESMTP\r\n\0\x01\x02 this is not what you look for\r\n'),
-      );
+      return finish(Buffer.from('220 mail.example.org ESMTP\r\n\0\x01\x02 this is not what you want\r\n'));
     case 'endless-headers':
       socket.write('HTTP/1.1 200 OK\r\n');
       return sendEndlessly(socket, Buffer.from(`X-More: ${'z'.repeat(1000)}\r\n`.repeat(64)));
