@@ -100,4 +100,8 @@ t.test('the manifest has a row for each script, and no other', async (t) => {
   const rows = MANIFEST.filter(({ command, args }) => command === undefined && args === undefined);
   t.same(names(rows).sort(), scripts.sort());
   t.equal(new Set(names(MANIFEST)).size, MANIFEST.length, 'no name stands twice');
+  for (const { name, tier, kind, seconds } of MANIFEST) {
+    const isKnown = /^(core|gate|verify) (exact|seeded|timed|measured)$/.test(`${tier} ${kind}`);
+    t.ok(isKnown && seconds > 0, `${name}: tier, kind and seconds are known`);
+  }
 });

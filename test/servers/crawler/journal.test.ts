@@ -18,6 +18,7 @@ import {
 } from '../../../servers/crawler/journal/index.js';
 import { assertProperty } from '../../helpers/property.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
+import { EVENT } from './log-fixtures.js';
 
 /** Reads all events of a journal. */
 async function readEvents(
@@ -137,39 +138,7 @@ t.test('CRAWL-8.4 a returned URI is written with the tag of its outcome', async 
   const path = join(await temporaryDirectory(t), 'recover.gz');
   const writer = await JournalWriter.open(path);
   const event = (status: number, disposition: 'summarized' | 'failed' | 'rejected' | 'retry') =>
-    writer.finished({
-      url: `http://a.test/${status}`,
-      status,
-      disposition,
-      pathFromSeed: 'L',
-      via: 'http://a.test/',
-      reason: '',
-      type: '',
-      bytes: 0,
-      local: false,
-      milliseconds: 0,
-      warnings: [],
-      frontier: {
-        queued: 0,
-        discovered: 0,
-        inProcess: 0,
-        queues: 0,
-        snoozed: 0,
-        succeeded: 0,
-        failed: 0,
-        disregarded: 0,
-        bytes: 0,
-      },
-      classKey: 'a.test',
-      sourceTag: '',
-      attempts: 1,
-      worker: 1,
-      fetchBegin: 0,
-      fetchDuration: -1,
-      contentType: '',
-      digest: '',
-      annotations: [],
-    });
+    writer.finished({ ...EVENT, url: `http://a.test/${status}`, status, disposition });
   event(200, 'summarized');
   event(404, 'failed');
   event(-5, 'failed');
