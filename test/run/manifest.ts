@@ -87,7 +87,7 @@ faults/references-publish-kill     gate    13 seeded   storage/references
 attacks/admin-bytes                gate     4 exact    servers/broker
 attacks/broker-aborted-replies     gate    15 exact    servers/broker
 attacks/broker-expensive-queries   verify  15 measured servers/broker servers/host
-attacks/broker-hostile-messages    core    12 exact    servers/broker
+attacks/broker-hostile-messages    core     5 exact    servers/broker
 attacks/broker-many-clients        verify  15 measured servers/broker servers/host
 attacks/broker-passwords           core     7 exact    servers/broker
 attacks/broker-slow-readers        verify  15 measured servers/broker servers/host

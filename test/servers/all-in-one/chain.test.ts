@@ -170,23 +170,3 @@ t.test('harvest run serves gatherd, broker and web page until it is stopped', as
   t.equal(code, 0, 'Ctrl-C ends it cleanly');
   for (const line of stderr.trimEnd().split('\n')) t.type(JSON.parse(line), 'object', '--json-log');
 });
-
-t.test('commands document and return their exit statuses; errors name the option or file', async (t) => {
-  const help = await cli('--help');
-  t.equal(help.code, 0);
-  for (const command of ['run', 'query', 'gather', 'gatherd', 'broker']) {
-    const { code, stdout } = await cli(command, '--help');
-    t.equal(code, 0, command);
-    t.match(stdout, /Exit status|exit status|Exit code/i, `${command} documents its exit statuses`);
-  }
-  t.equal((await cli('run', '/no/such/root', '--once')).code, 2, 'a root that is missing is a usage error');
-  t.equal((await cli('run', '--urls', 'many')).code, 2);
-  t.equal((await cli('nonsense')).code, 2);
-  const unlimited = await cli('run', '--urls', '0', 'http://127.0.0.1:1/');
-  t.equal(unlimited.code, 2);
-  t.match(unlimited.stderr, /--urls/, 'G-32: 0 is no valid number of URLs; the error names the option');
-  const directory = t.testdir();
-  const missing = await cli('broker', join(directory, 'broker.conf'));
-  t.equal(missing.code, 2, 'BRK-6.1: a missing configuration file is a usage error');
-  t.ok(missing.stderr.includes(join(directory, 'broker.conf')));
-});
