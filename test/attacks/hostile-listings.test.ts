@@ -1,5 +1,4 @@
 // Listings that servers and disks make hostile: endless or wrong lists of FTP and news servers, names that commands cannot contain, circles of links.
-
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';

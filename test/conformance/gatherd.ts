@@ -1,5 +1,4 @@
 // The mutants of the kit's own gatherd, behind a proxy.
-
 import { referenceServer } from '../clients/conformance/gatherd-reference.js';
 import { GATHERD_COMMAND_MUTANTS } from './gatherd-commands.js';
 import { GATHERD_DATA_MUTANTS } from './gatherd-data.js';

@@ -1,5 +1,4 @@
 // The mutants of a SOIF stream: the same stream with one defect each.
-
 import { type CaseResult, runSuite } from '../../clients/conformance/index.js';
 import { checkStream } from '../../clients/conformance/soif/check-stream.js';
 import { prepareStreamReport } from '../../clients/conformance/soif/suite.js';

@@ -1,5 +1,4 @@
 // Mutants of a References Server: links, their pages, and the description of a document.
-
 import { about } from './mutant.js';
 import { misreading, misreadings, replyMutant, type SstpMutant } from './sstp-builders.js';
 

@@ -1,5 +1,4 @@
 // Mutants of a References Server: the form of its replies, their codes, its connections.
-
 import { about, alone, whole } from './mutant.js';
 import { KINDS, replyMutant, type SstpMutant } from './sstp-builders.js';
 import type { SstpChange } from './sstp-link.js';

@@ -1,5 +1,4 @@
 // Numbered steps of a Broker's store, and the check that it has the state of one whole step.
-
 import { decodeSoif } from '../../protocols/soif/index.js';
 import type { BrokerStore } from '../../storage/index.js';
 import { collect } from '../storage/helpers.js';

@@ -1,6 +1,5 @@
 // Numbered steps of a Gatherer, the state after each of them, and the check that a store has the state of one whole step. A step changes
 // every table in one batch: summaries, documents, queues and links.
-
 import { type GathererStore, Generations } from '../../storage/index.js';
 import { ReferencesReader } from '../../storage/references/index.js';
 import { Random } from '../helpers/random.js';

@@ -1,5 +1,4 @@
 // The loop of one target: changes inputs, and keeps those that execute a branch in a new way.
-
 import { Random } from '../helpers/random.js';
 import { CoverageMap, takeFeatures, tokensOfCode } from './coverage.js';
 import { mutate, splice } from './mutate.js';

@@ -1,6 +1,5 @@
 // Makes long inputs from the parts of short ones and counts the branches that they execute: four times the length may
 // execute about four times as many. The count depends on the input alone, not on the machine.
-
 import type { Random } from '../helpers/random.js';
 import { takeCost } from './coverage.js';
 import type { Fuzzer } from './fuzzer.js';

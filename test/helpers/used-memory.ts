@@ -1,5 +1,4 @@
 // The memory of the test's own process.
-
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 

@@ -1,6 +1,5 @@
 // Crawls a thousand sites on loopback that are correct, slow, broken, endless or lying, and checks the log of their server.
 //   THOUSAND_SITES=150 node thousand-sites.test.js      crawls a smaller web
-
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

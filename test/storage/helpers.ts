@@ -1,5 +1,4 @@
 // Rows and objects for the tests of the stores.
-
 import { SoifObject } from '../../protocols/soif/index.js';
 import type {
   CollectedChange,

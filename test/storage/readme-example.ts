@@ -1,5 +1,4 @@
 // Runs the example of a README as a test file of its own.
-
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

@@ -1,5 +1,4 @@
 // Requests through SOCKS and HTTP proxies, chosen by request (RFC 1928, 1929; RFC 9110 11.7).
-
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';

@@ -1,5 +1,4 @@
 // Essence: films, sound in containers, pictures with metadata, and the JSON-LD of pages.
-
 import { ConfigError } from '../../../protocols/errors.js';
 import { parseSelectorRules } from '../../../servers/essence/selectors/rules.js';
 import {

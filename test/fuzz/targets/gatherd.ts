@@ -1,5 +1,4 @@
 // gatherd: the sessions of the server and of the client, gzip members, and single lines.
-
 import { KitError } from '../../../protocols/errors.js';
 import {
   type GatherdClientEvent,

@@ -1,5 +1,4 @@
 // Pages, markup and programs that include themselves and files of this machine, or have elements without end.
-
 import { type Bombs, series } from './bomb.js';
 
 const MIB = 1024 * 1024;

@@ -1,5 +1,4 @@
 // Programs and marked-up texts that expand: PostScript, TeX, Texinfo, troff, DVI, SGML, HTML.
-
 import type { Random } from '../random.js';
 import { type Bomb, bombsOf, series } from './bomb.js';
 

@@ -1,5 +1,4 @@
 // Lists the documents of a site with other programs, for comparison with a crawl.
-
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { connect } from 'node:net';

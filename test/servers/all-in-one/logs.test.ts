@@ -1,5 +1,4 @@
 // The logs of a Gatherer that runs with its servers in one process, and of a mirror.
-
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

@@ -1,5 +1,4 @@
 // What result pages show of each object, and what they offer when little is found.
-
 import { load } from 'cheerio';
 import fc from 'fast-check';
 import t from 'tap';

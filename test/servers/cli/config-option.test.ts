@@ -1,5 +1,4 @@
 // `--config FILE` of `harvest run`.
-
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';

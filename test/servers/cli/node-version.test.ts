@@ -1,5 +1,4 @@
 // The version of Node that the kit needs.
-
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';

@@ -1,5 +1,4 @@
 // How the reader types `harvest`, by the way it was started.
-
 import t from 'tap';
 import { spellingOf } from '../../../servers/cli/spelling.js';
 

@@ -1,5 +1,4 @@
 // The addresses and identities of hosts, and the locks that keep the pauses of a host.
-
 import t from 'tap';
 import { HostLocks } from '../../../servers/crawler/servers/host-locks.js';
 import { addressBytes, HostAddresses } from '../../../servers/crawler/servers/index.js';

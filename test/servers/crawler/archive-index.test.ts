@@ -1,5 +1,4 @@
 // The CDXJ index of WARC files: compressed in every way, damaged, and by other writers.
-
 import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { crc32, deflateRawSync, gzipSync } from 'node:zlib';

@@ -1,5 +1,4 @@
 // The fetcher `browser` without a browser: which requests of a page are sent, and what becomes of its document.
-
 import { join } from 'node:path';
 import t from 'tap';
 import { createFetcher } from '../../../clients/fetch/index.js';

@@ -1,5 +1,4 @@
 // Checkpoints (CRAWL-17.2, 17.3): taken while a crawl runs, verified, restored several times.
-
 import {
   appendFileSync,
   cpSync,

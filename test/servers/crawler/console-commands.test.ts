@@ -1,5 +1,4 @@
 // The commands that use a crawl's console: how they find it, and what they show on a terminal.
-
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import t from 'tap';
 import { StorageError } from '../../../protocols/errors.js';

@@ -1,5 +1,4 @@
 // Starts the console of a fake crawl, for the tests of its pages, addresses and commands.
-
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { CrawlConsole } from '../../../servers/crawler/console/index.js';

@@ -1,5 +1,4 @@
 // The crawl's console over HTTP: access, pages, JSON, events, plots, metrics.
-
 import { once } from 'node:events';
 import { get as httpGet, type IncomingMessage } from 'node:http';
 import { load } from 'cheerio';

@@ -1,5 +1,4 @@
 // Scope rules: sequences, each rule of the catalog, the classic scopes, and seed lists.
-
 import fc from 'fast-check';
 import t from 'tap';
 import {

@@ -1,5 +1,4 @@
 // A crawl that exists only as the fields that a console shows.
-
 import type {
   CrawlControl,
   CrawlSnapshot,

@@ -1,5 +1,4 @@
 // Whole crawls by an order, over a site on loopback: all components of the crawl engine together.
-
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';

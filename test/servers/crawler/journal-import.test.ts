@@ -1,5 +1,4 @@
 // The import of a recovery journal into a new crawl: its two passes, the scope, batches, and errors.
-
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';

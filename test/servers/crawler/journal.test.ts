@@ -1,5 +1,4 @@
 // The recovery journal: its lines, the gzip file, and torn files after a crash.
-
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFile, readFile, truncate, writeFile } from 'node:fs/promises';

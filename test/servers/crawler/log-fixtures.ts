@@ -1,5 +1,4 @@
 // An event, a snapshot and their time, for the tests of logs and reports.
-
 import type { CrawlSnapshot } from '../../../servers/crawler/control.js';
 import type { DocumentEvent } from '../../../servers/crawler/events.js';
 

@@ -1,5 +1,4 @@
 // The crawl's logs: the lines of each file, parsing, rotation, and progress lines.
-
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';

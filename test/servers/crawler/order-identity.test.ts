@@ -1,5 +1,4 @@
 // The seeds and the identity that an order names, in JSON and in the original XML, over real sockets.
-
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

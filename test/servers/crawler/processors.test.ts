@@ -1,5 +1,4 @@
 // The optional processors of a crawl: each test runs one of them on single URIs, with stores in memory.
-
 import fc from 'fast-check';
 import t from 'tap';
 import type { FetchResult } from '../../../clients/fetch/index.js';

@@ -1,5 +1,4 @@
 // The statistics of a crawl and the reports that are made from them.
-
 import { appendFile, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';

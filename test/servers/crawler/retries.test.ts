@@ -1,5 +1,4 @@
 // Retries wait beside their queues: one bad page does not stop its host, and a crash keeps what waits. Over real sockets.
-
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';

@@ -1,5 +1,4 @@
 // robots.txt in a crawl: fetching, policies, settings, expiry and memory.
-
 import t from 'tap';
 import { ConnectionError, RefusedError } from '../../../protocols/errors.js';
 import {

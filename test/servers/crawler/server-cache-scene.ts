@@ -1,5 +1,4 @@
 // A ServerCache over a fake network and a manual clock, for the tests of servers and robots.txt.
-
 import type { Fetcher, FetchRequest, FetchResult } from '../../../clients/fetch/index.js';
 import { ConnectionError } from '../../../protocols/errors.js';
 import {

@@ -1,5 +1,4 @@
 // The servers of a crawl: identity, counters, contacts, reports and checkpoints.
-
 import t from 'tap';
 import { StorageError } from '../../../protocols/errors.js';
 import { serverOf } from '../../../servers/crawler/servers/server-key.js';

@@ -1,5 +1,4 @@
 // Crawl orders: defaults, parsing, checks, descriptions, and the sheets that override settings.
-
 import t from 'tap';
 import type { DecideSubject } from '../../../servers/crawler/decide/index.js';
 import {

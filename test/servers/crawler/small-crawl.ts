@@ -1,5 +1,4 @@
 // The example of servers/crawler/README.md; without-gatherer.test.ts runs it and compares the two texts.
-
 import { load } from 'cheerio';
 import { createFetcher } from '../../../clients/fetch/index.js';
 import { canonicalUrl } from '../../../protocols/urls/index.js';

@@ -1,5 +1,4 @@
 // Several WARC files at a time: which file a write goes to, their sizes, and what a killed writer leaves. The order key is CRAWL-19.2.
-
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,4 @@
 // WARC files: their records, rolling, and recovery after a crash. zcat, warcio and an independent checker read the output of the writer.
-
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';

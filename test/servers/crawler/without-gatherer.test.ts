@@ -1,5 +1,4 @@
 // The engine works without a Gatherer: the README's example crawls a site with its own processors and scope.
-
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';

@@ -1,5 +1,4 @@
 // Properties: random bytes of every type go through its summarizer, and through the pipeline.
-
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import t from 'tap';

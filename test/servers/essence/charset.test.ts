@@ -1,5 +1,4 @@
 // Character sets, the language of a text, and keywords.
-
 import t from 'tap';
 import { decodeBytes } from '../../../servers/essence/charset/index.js';
 import { generateKeywords } from '../../../servers/essence/keywords.js';

@@ -1,5 +1,4 @@
 // External summarizers and unnesters: their arguments, environment and limits, and the scripts of the original system.
-
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';

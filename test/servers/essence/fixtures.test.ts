@@ -1,6 +1,5 @@
 // Documents and what their summaries contain: `fixtures/TYPE/NAME.in` is a document, `NAME.json` names the rule and says what it yields.
 // README.md in that folder describes the format.
-
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';

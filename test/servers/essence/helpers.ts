@@ -1,5 +1,4 @@
 // Helpers for the tests of Essence: contexts with short expectations, inputs, and an independent reader of summary objects.
-
 import {
   compileEssence,
   type EssenceContext,

@@ -1,5 +1,4 @@
 // The HTML reader reports the same events as htmlparser2, except that text between two tags may be split differently.
-
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { Parser } from 'htmlparser2';

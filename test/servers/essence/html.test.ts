@@ -1,5 +1,4 @@
 // The summarizer of HTML: values that are cut, extraction tables that are wrong, deep nesting.
-
 import t from 'tap';
 import { ConfigError } from '../../../protocols/errors.js';
 import { decodeSoif } from '../../../protocols/soif/index.js';

@@ -1,5 +1,4 @@
 // Magic files: parsing, descriptions of bytes, and a user's magic file in the pipeline.
-
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';

@@ -1,5 +1,4 @@
 // The main text of pages: its limit, and any markup.
-
 import fc from 'fast-check';
 import t from 'tap';
 import { mainText } from '../../../servers/essence/html/main-text.js';

@@ -1,5 +1,4 @@
 // Markdown, reStructuredText, AsciiDoc, Org, Jupyter: recognition, and hostile sources.
-
 import fc from 'fast-check';
 import t from 'tap';
 import { mayReadInThread } from '../../../servers/essence/trust.js';

@@ -1,5 +1,4 @@
 // The summarizers of sound, films and pictures: damaged files, character sets of tags.
-
 import fc from 'fast-check';
 import t from 'tap';
 import { compileEssence, readEssenceSources } from '../../../servers/essence/index.js';

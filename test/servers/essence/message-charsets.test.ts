@@ -1,5 +1,4 @@
 // Mail and news that do not declare their character set, or declare one that the parser does not know.
-
 import fc from 'fast-check';
 import PostalMime from 'postal-mime';
 import t from 'tap';

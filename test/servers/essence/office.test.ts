@@ -1,5 +1,4 @@
 // Office documents and books of which a part is missing, or whose parts refer to each other without end.
-
 import t from 'tap';
 import { ZipMembers } from '../../../servers/essence/summarizers/office/zip-members.js';
 import { zip } from '../../helpers/archives.js';

@@ -1,5 +1,4 @@
 // Metadata of pages in other vocabularies: hostile JSON-LD, and lines of the extraction table.
-
 import fc from 'fast-check';
 import t from 'tap';
 import { ConfigError } from '../../../protocols/errors.js';

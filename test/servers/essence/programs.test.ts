@@ -1,5 +1,4 @@
 // Programs of twelve languages: types, and hostile sources (E-75).
-
 import fc from 'fast-check';
 import t from 'tap';
 import { LANGUAGES } from '../../../servers/essence/summarizers/source/languages.js';

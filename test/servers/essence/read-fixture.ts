@@ -1,5 +1,4 @@
 // Reads the documents of `fixtures/`.
-
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,5 +1,4 @@
 // Post-summarizing rules: parsing, conditions, and instructions with external programs.
-
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';

@@ -1,5 +1,4 @@
 // Extraction rules by CSS selectors for the pages of a site: selectors.cf.
-
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';

@@ -1,5 +1,4 @@
 // SGML and XML documents: extraction tables, entities, hostile input, and OpenSP if it is installed.
-
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';

@@ -1,5 +1,4 @@
 // The interpreter of PostScript: processor time.
-
 import t from 'tap';
 import { DocumentComments } from '../../../servers/essence/summarizers/postscript/document-comments.js';
 import { PsMachine } from '../../../servers/essence/summarizers/postscript/machine.js';

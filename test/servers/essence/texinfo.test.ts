@@ -1,5 +1,4 @@
 // Texinfo: recognition, and damaged or hostile sources.
-
 import fc from 'fast-check';
 import t from 'tap';
 import { assertProperty } from '../../helpers/property.js';

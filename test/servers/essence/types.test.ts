@@ -1,5 +1,4 @@
 // Types by URL, name, MIME type and content; allow lists and stop lists; the files that define types.
-
 import fc from 'fast-check';
 import t from 'tap';
 import { ConfigError } from '../../../protocols/errors.js';

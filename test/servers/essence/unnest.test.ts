@@ -1,5 +1,4 @@
 // Unnesting: names, limits, damaged files, decompressors with any chunk boundaries.
-
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';

@@ -1,5 +1,4 @@
 // Archive types that are recognized but not unpacked: ARJ, LHa and Zoo.
-
 import t from 'tap';
 import { contentOf, contextOf, summarize } from './helpers.js';
 

@@ -1,5 +1,4 @@
 // DocBook, JATS, FB2 and TEI: recognition, and hostile documents.
-
 import fc from 'fast-check';
 import t from 'tap';
 import { assertProperty } from '../../helpers/property.js';

@@ -1,5 +1,4 @@
 // The files that a configuration names: annotations, secrets, the stop list of Essence, filters.
-
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';

@@ -1,5 +1,4 @@
 // What an operator chooses, or does not choose, has a visible effect: delays, queues, redirected seeds, paths that repeat themselves.
-
 import t, { type Test } from 'tap';
 import { parseGathererConf } from '../../../protocols/config/index.js';
 import { type CrawlEvent, crawlChannel } from '../../../servers/crawler/events.js';

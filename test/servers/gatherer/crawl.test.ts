@@ -1,5 +1,4 @@
 // The limits of RootNodes, and runs of the Gatherer over a site on loopback. Times are in Unix seconds.
-
 import t, { type Test } from 'tap';
 import { parseFilter, parseGathererConf, type RootNode } from '../../../protocols/config/index.js';
 import { decodeSoif } from '../../../protocols/soif/index.js';

@@ -1,5 +1,4 @@
 // The two logs of a Gatherer, the sections of -D, and error messages that name the remedy.
-
 import { chmodSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';

@@ -1,5 +1,4 @@
 // URLs that programs generate (G-50 to G-54), and the settings of Search= and Enumeration=.
-
 import { chmod, mkdir, realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';

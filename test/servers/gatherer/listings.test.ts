@@ -1,5 +1,4 @@
 // Sitemaps and feeds (G-172), and the targets that a source may lead to (G-174).
-
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import t from 'tap';

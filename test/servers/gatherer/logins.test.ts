@@ -1,5 +1,4 @@
 // G-81: the login of a URL is sent to its server only; logs, reports, objects and events do not show it.
-
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

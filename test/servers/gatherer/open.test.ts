@@ -1,5 +1,4 @@
 // A failed open closes everything that it opened: threads, locks, timers.
-
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,4 @@
 // The names by which robots.txt and pages address a Gatherer: those of the User-Agent that it sends, and `harvest` (CRAWL-13.2.10, G-63).
-
 import t, { type Test } from 'tap';
 import { parseGathererConf } from '../../../protocols/config/index.js';
 import { type CrawlOrderInput, crawlOrderSchema } from '../../../servers/crawler/order/order.js';

@@ -1,5 +1,4 @@
 // Database files of summaries: records, iteration, expiry, transactions, and files of other kinds.
-
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';

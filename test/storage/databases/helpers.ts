@@ -1,5 +1,4 @@
 // Objects, update streams and database files for the tests of the database tools.
-
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import {

@@ -1,5 +1,4 @@
 // The tools that load, merge, clean and publish databases of summaries.
-
 import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';

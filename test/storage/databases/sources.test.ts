@@ -1,5 +1,4 @@
 // The sources that the database tools read: GDBM files and dumps, SOIF streams, data directories, stores.
-
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';

@@ -1,5 +1,4 @@
 // The Gatherer's working store: summaries, queues, documents, meta values, and opening.
-
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';

@@ -1,5 +1,4 @@
 // The tables of documents, servers and links in the Gatherer's working store, and the references published from them.
-
 import fc from 'fast-check';
 import t from 'tap';
 import { TableCache } from '../../../storage/gatherer/table-cache.js';

@@ -1,5 +1,4 @@
 // The export of a generation: All-Templates.gz, its blocks, and the tombstones of deleted objects.
-
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';

@@ -1,5 +1,4 @@
 // Generations: publishing by the Gatherer, readers that keep the generation they opened, and leftover files.
-
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {

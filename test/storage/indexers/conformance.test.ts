@@ -1,5 +1,4 @@
 // The conformance suite detects defects of an engine, and its example in the README runs as printed.
-
 import t from 'tap';
 import { indexerConformance } from '../../../storage/indexers/conformance.js';
 import { type Indexer, openIndexer } from '../../../storage/indexers/index.js';

@@ -1,5 +1,4 @@
 // The embedded engine at work: changes, lifetimes, concurrent queries, aborts, crashes, failures and damaged files.
-
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, writeSync } from 'node:fs';

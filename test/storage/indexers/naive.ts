@@ -1,6 +1,5 @@
 // A second, simple implementation of the matching rules without an index: JavaScript regular expressions with Unicode case
 // folding, and a test of every substring for spelling errors.
-
 import type { Expression } from '../../../protocols/broker/index.js';
 import type { SoifObject } from '../../../protocols/soif/index.js';
 

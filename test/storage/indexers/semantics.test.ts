@@ -1,5 +1,4 @@
 // The conformance suite for each installed engine, and the limits and scores of the embedded engine.
-
 import t from 'tap';
 import { PeerError } from '../../../protocols/errors.js';
 import { indexerConformance } from '../../../storage/indexers/conformance.js';

@@ -1,5 +1,4 @@
 // The file format of the original Registry: changes, compression, crashes, checks and repair.
-
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';

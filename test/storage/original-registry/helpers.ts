@@ -1,5 +1,4 @@
 // Records and files of the original Registry, encoded by hand, independent of the code under test.
-
 import type { RegistryRecord } from '../../../protocols/registry/index.js';
 
 /** The record with its header that section 3.3 of the specification prints. */

@@ -1,5 +1,4 @@
 // The documents and links of the example in the specification, and a function that publishes them or others.
-
 import type { DocumentInput } from '../../../storage/references/contract.js';
 import { ReferencesBuilder } from '../../../storage/references/index.js';
 

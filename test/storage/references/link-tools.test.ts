@@ -1,5 +1,4 @@
 // harvest links load, links dump and pagerank: parsing of links, the files, and ranks.
-
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';

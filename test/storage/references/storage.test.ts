@@ -1,5 +1,4 @@
 // The link graph on the disk: generations, lists of links, and the structures they are built from.
-
 import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';

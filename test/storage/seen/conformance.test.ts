@@ -1,5 +1,4 @@
 // The conformance suite finds defects in a filter, and its example in the README runs as printed.
-
 import t from 'tap';
 import { seenFilterConformance } from '../../../storage/seen/conformance.js';
 import { openSeenFilter, type SeenFilter } from '../../../storage/seen/index.js';

@@ -1,5 +1,4 @@
 // The seen filters: the conformance suite for each kind, their files, sizes and false positive rate.
-
 import { appendFile, readdir, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';

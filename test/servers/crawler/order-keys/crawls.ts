@@ -1,5 +1,4 @@
 // Whole crawls for the options of an order, which no sheet can set.
-
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';

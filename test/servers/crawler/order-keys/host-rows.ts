@@ -1,5 +1,4 @@
 // The settings of a URI that one host shows: a row for each.
-
 import type { Page } from '../../../helpers/site.js';
 import { page } from '../../../helpers/site.js';
 import type { HostRow, Settings } from './hosts.js';

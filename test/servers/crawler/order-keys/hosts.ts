@@ -1,5 +1,4 @@
 // One crawl for many settings: each setting has a host whose sheet sets it, and a second host, with the same pages, whose sheet does not.
-
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CloseStack } from '../../../../protocols/close-stack.js';

@@ -1,5 +1,4 @@
 // The options of an order that need a crawl of their own: a row for each.
-
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, sep } from 'node:path';

@@ -1,5 +1,4 @@
 // The options of an order that one crawl shows together; a second crawl has none of them.
-
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { request as secureRequest } from 'node:https';

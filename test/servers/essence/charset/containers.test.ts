@@ -1,5 +1,4 @@
 // A Russian text in twelve encodings and eight containers, none of which declares the character set.
-
 import t from 'tap';
 import { contentOf, summarize } from '../helpers.js';
 import { containersOf, ENCODINGS } from './containers.js';

@@ -1,5 +1,4 @@
 // The character set of texts that do not declare it.
-
 import fc from 'fast-check';
 import t from 'tap';
 import { decodeBytes } from '../../../../servers/essence/charset/index.js';

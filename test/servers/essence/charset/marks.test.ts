@@ -1,5 +1,4 @@
 // Units of two and four bytes, texts of seven bits, and what documents declare.
-
 import fc from 'fast-check';
 import t from 'tap';
 import { decodeBytes } from '../../../../servers/essence/charset/index.js';
