@@ -126,5 +126,5 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** The words of a text, which are divided by `¦`, or by `|` where there is none. */
+/** Splits a text at `¦`, or at `|` if it contains no `¦`. */
 export const wordsIn = (text: string): string[] => text.split(text.includes('¦') ? '¦' : '|');
