@@ -37,11 +37,13 @@ import type { QuerySlot, SlotRequest } from './query-slots.js';
 import { markForRefresh, type RefreshMarks } from './refresh-marks.js';
 import type { ReplyOwner, ReplyShare } from './reply-memory.js';
 import { RequestLog } from './request-log.js';
-import { retryWhenRoom } from './retry-when-room.js';
 import type { SearchSummary } from './search.js';
 import { type BrokerStatistics, StatisticsCache } from './statistics.js';
 import { addTimedEvents } from './timed-events.js';
 import { Timetable, type TimetableRow } from './timetable.js';
+
+/** Milliseconds between two looks for space on a full disk. */
+const RETRY_MS = 5000;
 
 /** BRK-6.2 to 6.4: what a broker does when it starts. */
 export type StartMode = 'collect' | 'new' | 'nocol';
@@ -480,4 +482,26 @@ export class Broker implements AsyncDisposable {
   #now(): UnixSeconds {
     return (this.#options.now ?? systemClock)();
   }
+}
+
+/**
+ * Looks for space on the disk of a store every `diskRetryMs`, and then runs `work`, once. Its failures are its own to report.
+ *
+ * @param signal ends the waiting
+ */
+function retryWhenRoom(
+  store: BrokerStore,
+  signal: AbortSignal,
+  work: () => Promise<void>,
+  { diskRetryMs = RETRY_MS }: { readonly diskRetryMs?: number } = {},
+): void {
+  const look = async (): Promise<void> => {
+    if (signal.aborted) return;
+    if (await store.hasRoom()) await work();
+    else wait();
+  };
+  const wait = (): void => {
+    setTimeout(() => void look(), diskRetryMs).unref();
+  };
+  wait();
 }

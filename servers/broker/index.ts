@@ -19,7 +19,6 @@ export type { CollectLimits } from './collect-context.js';
 export { type CollectEvent, collectChannel, type PointReport } from './collect-report.js';
 export type { CollectionReport } from './collection.js';
 export { pointKey } from './collector.js';
-export type { BrokerCounts, QueryEnd } from './counts.js';
 export { type BrokerProgramOptions, runBroker } from './daemon.js';
 export { EventLog, type EventLogOptions, LOG_TYPES, type LogType } from './event-log.js';
 export { monitoredBroker } from './figures.js';
@@ -39,17 +38,20 @@ export type { RunBrokerOptions } from './script.js';
 export { writeRunBroker } from './script.js';
 export { type SearchContext, type SearchSummary, search } from './search.js';
 export {
+  type BrokerCounts,
   BrokerServer,
   type BrokerServerOptions,
   portLimits,
+  type QueryEnd,
   type ServedBroker,
 } from './server.js';
 export type { BrokerStatistics, Count, StatisticsOptions } from './statistics.js';
 export type { TimetableRow } from './timetable.js';
 export type { FacetLimits } from './web/facets.js';
-export { type BrokerPagesOptions, brokerPages } from './web/plugin.js';
 export type { RouteContext } from './web/route-context.js';
 export {
+  type BrokerPagesOptions,
+  brokerPages,
   createWebApp,
   pageLimits,
   type WebAppOptions,

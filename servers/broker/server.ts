@@ -28,11 +28,24 @@ import { type AdministeredBroker, administer } from './admin.js';
 import type { Broker } from './broker.js';
 import { ObjectList } from './bulk-list.js';
 import { answerBulk, type BulkServingBroker } from './bulk-reply.js';
-import { type BrokerCounts, countIn, type QueryEnd, zeroCounts } from './counts.js';
 import { encodeItems, type PageItem, writeSegments } from './page-items.js';
 import type { ReplyProgress } from './reply-memory.js';
 import type { SearchSummary } from './search.js';
 import { cutReply } from './write-page.js';
+
+/** How a query ended. */
+export type QueryEnd = 'answered' | 'incomplete' | 'busy' | 'disconnected';
+
+/** Counters of a Broker's port; they only grow. */
+export interface BrokerCounts {
+  /** Messages, by kind: `user`, `bulk`, `admin`, `malformed`. */
+  readonly messages: Map<string, number>;
+  readonly queries: Map<QueryEnd, number>;
+  /** Objects in the replies to queries. */
+  objects: number;
+  /** Seconds from a query's message to the end of its reply, all together. */
+  querySeconds: number;
+}
 
 /** The members of a {@link Broker} that its port uses. */
 export type ServedBroker = Pick<
@@ -406,4 +419,13 @@ async function withTimeout<T>(work: Promise<T>, ms: number, clock: Clock): Promi
   } finally {
     cancelTimer?.();
   }
+}
+
+function zeroCounts(): BrokerCounts {
+  return { messages: new Map(), queries: new Map(), objects: 0, querySeconds: 0 };
+}
+
+/** Adds one to a counter of a map. */
+function countIn<K>(counts: Map<K, number>, key: K): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
 }

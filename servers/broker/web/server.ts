@@ -4,6 +4,7 @@ import type { Certificate, PeerLimits } from '../../host/index.js';
 import {
   type Address,
   type ApplicationParts,
+  addApplication,
   createApplication,
   listenOn,
   localUrl,
@@ -56,7 +57,7 @@ const ASSETS: readonly Asset[] = [
 ];
 
 /** The pages of a broker as parts of an application. */
-export function pagesParts(options: RouteContext, pages: BrokerPages): ApplicationParts {
+function pagesParts(options: RouteContext, pages: BrokerPages): ApplicationParts {
   return {
     headers: HEADERS,
     assets: ASSETS,
@@ -108,6 +109,21 @@ export async function createWebApp(options: WebAppOptions): Promise<FastifyInsta
         );
     },
   });
+}
+
+/** Options of {@link brokerPages}. */
+export type BrokerPagesOptions = Omit<RouteContext, 'base'>;
+
+/**
+ * A plugin of fastify with the pages of a broker: `app.register(brokerPages, { prefix: '/search', broker, brokerAddress, log })`. Its links
+ * have the prefix; hooks, logins and TLS are those of the application, and so is the check of the `Host` that requests name. Results name the
+ * address in `Public-URL` of the broker's configuration.
+ */
+export async function brokerPages(app: FastifyInstance, options: BrokerPagesOptions): Promise<void> {
+  const context = { ...options, base: app.prefix.replace(/\/$/, '') };
+  const pages = await BrokerPages.open(context);
+  app.addHook('onClose', () => pages.results[Symbol.asyncDispose]());
+  await addApplication(app, pagesParts(context, pages));
 }
 
 /** Serves the broker's web pages on a port (BRK-9). */
