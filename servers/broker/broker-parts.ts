@@ -16,10 +16,10 @@ import {
   parseIndexerType,
 } from '../../storage/indexers/index.js';
 import type { Debug, Logger } from '../host/index.js';
-import type { CollectLimits } from './collect-context.js';
-import { EventLog, logTypesByName } from './event-log.js';
-import { IndexKeeper, type IndexKeeperOptions } from './index-keeper.js';
-import type { StatisticsOptions } from './statistics.js';
+import { EventLog, logTypesByName } from './admin/event-log.js';
+import { IndexKeeper, type IndexKeeperOptions } from './admin/index-keeper.js';
+import type { StatisticsOptions } from './admin/statistics.js';
+import type { CollectLimits } from './collect/context.js';
 
 /** Options of {@link Broker.open}. */
 export interface BrokerOptions {

@@ -10,6 +10,17 @@ import type { BrokerStore } from '../../storage/index.js';
 import type { Indexer } from '../../storage/indexers/index.js';
 import { createDebug, type Debug, DebugFlags, type Logger } from '../host/index.js';
 import { PasswordThrottle } from '../web/password-throttle.js';
+import { CurrentConfig } from './admin/current-config.js';
+import type { EventLog, LogType } from './admin/event-log.js';
+import type { IndexKeeper } from './admin/index-keeper.js';
+import { IndexRepair } from './admin/index-repair.js';
+import { Jobs } from './admin/jobs.js';
+import { Maintenance } from './admin/maintenance.js';
+import { markForRefresh, type RefreshMarks } from './admin/refresh-marks.js';
+import { RequestLog } from './admin/request-log.js';
+import { type BrokerStatistics, StatisticsCache } from './admin/statistics.js';
+import { addTimedEvents } from './admin/timed-events.js';
+import { Timetable, type TimetableRow } from './admin/timetable.js';
 import {
   type BrokerOptions,
   type BrokerParts,
@@ -17,30 +28,19 @@ import {
   openParts,
   systemClock,
 } from './broker-parts.js';
-import type { BrokerDescription } from './bulk-list.js';
-import type { BulkCaller, BulkRefusal, BulkTransfer } from './bulk-transfer.js';
-import { type CollectionReport, changeObserver, readCollectionFile } from './collection.js';
-import { CollectionRunner } from './collection-runner.js';
-import { CurrentConfig } from './current-config.js';
-import type { EventLog, LogType } from './event-log.js';
-import type { IndexKeeper } from './index-keeper.js';
-import { IndexRepair } from './index-repair.js';
-import { Jobs } from './jobs.js';
-import { lastCollectionFile, writeLastCollections } from './last-collection.js';
-import type { SearchCaller } from './limited-search.js';
-import { LocalCallers } from './local-callers.js';
-import { Maintenance } from './maintenance.js';
-import type { PageItem } from './page-items.js';
-import { PublishedUrls } from './published-urls.js';
-import { QueryService } from './query-service.js';
-import type { QuerySlot, SlotRequest } from './query-slots.js';
-import { markForRefresh, type RefreshMarks } from './refresh-marks.js';
-import type { ReplyOwner, ReplyShare } from './reply-memory.js';
-import { RequestLog } from './request-log.js';
-import type { SearchSummary } from './search.js';
-import { type BrokerStatistics, StatisticsCache } from './statistics.js';
-import { addTimedEvents } from './timed-events.js';
-import { Timetable, type TimetableRow } from './timetable.js';
+import type { BrokerDescription } from './bulk/object-list.js';
+import type { BulkCaller, BulkRefusal, BulkTransfer } from './bulk/transfer.js';
+import { type CollectionReport, changeObserver, readCollectionFile } from './collect/collection.js';
+import { CollectionRunner } from './collect/collection-runner.js';
+import { lastCollectionFile, writeLastCollections } from './collect/last-collection.js';
+import type { SearchCaller } from './query/limited-search.js';
+import { LocalCallers } from './query/local-callers.js';
+import type { PageItem } from './query/page-items.js';
+import { PublishedUrls } from './query/published-urls.js';
+import { QueryService } from './query/query-service.js';
+import type { QuerySlot, SlotRequest } from './query/query-slots.js';
+import type { ReplyOwner, ReplyShare } from './query/reply-memory.js';
+import type { SearchSummary } from './query/search.js';
 
 /** Milliseconds between two looks for space on a full disk. */
 const RETRY_MS = 5000;

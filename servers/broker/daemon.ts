@@ -18,7 +18,7 @@ import {
 import { Monitor, type MonitorOptions } from '../monitor/index.js';
 import { Broker, type StartMode } from './broker.js';
 import { brokerPidFile, readBrokerConf } from './broker-files.js';
-import { type CollectEvent, collectChannel } from './collect-report.js';
+import { type CollectEvent, collectChannel } from './collect/report.js';
 import { monitoredBroker } from './figures.js';
 import { writeRunBroker } from './script.js';
 import { BrokerServer, portLimits } from './server.js';

@@ -1,6 +1,6 @@
 import type { MonitoredServer } from '../monitor/index.js';
 import type { Broker } from './broker.js';
-import { type CollectEvent, collectChannel, type PointReport } from './collect-report.js';
+import { type CollectEvent, collectChannel, type PointReport } from './collect/report.js';
 import type { BrokerServer } from './server.js';
 
 /** The last collections from each point, by `host:port`. */

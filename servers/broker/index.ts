@@ -1,5 +1,13 @@
 export type { Address } from '../web/application.js';
 export type { PasswordThrottle } from '../web/password-throttle.js';
+export { EventLog, type EventLogOptions, LOG_TYPES, type LogType } from './admin/event-log.js';
+export type { IndexKeeper, IndexKeeperOptions } from './admin/index-keeper.js';
+export type { JobOutcome, Jobs } from './admin/jobs.js';
+export type { AddReport, Maintenance, MaintenanceContext } from './admin/maintenance.js';
+export { isDueForRefresh, type RefreshMarks } from './admin/refresh-marks.js';
+export type { RequestLog } from './admin/request-log.js';
+export type { BrokerStatistics, Count, StatisticsOptions } from './admin/statistics.js';
+export type { TimetableRow } from './admin/timetable.js';
 export {
   type AdministeredBroker,
   type AdminOptions,
@@ -7,36 +15,30 @@ export {
   administer,
   executeAdmin,
   passwordMatches,
-} from './admin.js';
+} from './admin-commands.js';
 export { Broker, type StartMode } from './broker.js';
 export type { ReadConfiguration } from './broker-files.js';
 export { brokerPidFile, readBrokerConf } from './broker-files.js';
 export type { BrokerOptions } from './broker-parts.js';
-export type { BrokerDescription } from './bulk-list.js';
-export type { BulkServingBroker } from './bulk-reply.js';
-export type { BulkCaller, BulkRefusal, BulkTransfer } from './bulk-transfer.js';
-export type { CollectLimits } from './collect-context.js';
-export { type CollectEvent, collectChannel, type PointReport } from './collect-report.js';
-export type { CollectionReport } from './collection.js';
-export { pointKey } from './collector.js';
+export type { BrokerDescription } from './bulk/object-list.js';
+export type { BulkPage } from './bulk/ready-objects.js';
+export type { BulkServingBroker } from './bulk/reply.js';
+export type { BulkCaller, BulkRefusal, BulkTransfer } from './bulk/transfer.js';
+export type { CollectionReport } from './collect/collection.js';
+export { pointKey } from './collect/collector.js';
+export type { CollectLimits } from './collect/context.js';
+export { type CollectEvent, collectChannel, type PointReport } from './collect/report.js';
 export { type BrokerProgramOptions, runBroker } from './daemon.js';
-export { EventLog, type EventLogOptions, LOG_TYPES, type LogType } from './event-log.js';
 export { monitoredBroker } from './figures.js';
-export type { IndexKeeper, IndexKeeperOptions } from './index-keeper.js';
-export type { JobOutcome, Jobs } from './jobs.js';
-export type { SearchCaller } from './limited-search.js';
-export type { Endpoint, LocalCallers } from './local-callers.js';
-export type { AddReport, Maintenance, MaintenanceContext } from './maintenance.js';
-export { brokerPath, objectPath, oidOfPath } from './object-path.js';
-export type { PageItem } from './page-items.js';
-export type { QuerySlot, SlotRequest } from './query-slots.js';
-export type { BulkPage } from './ready-objects.js';
-export { isDueForRefresh, type RefreshMarks } from './refresh-marks.js';
-export type { ReplyOwner, ReplyProgress, ReplyShare } from './reply-memory.js';
-export type { RequestLog } from './request-log.js';
+export type { SearchCaller } from './query/limited-search.js';
+export type { Endpoint, LocalCallers } from './query/local-callers.js';
+export { brokerPath, objectPath, oidOfPath } from './query/object-path.js';
+export type { PageItem } from './query/page-items.js';
+export type { QuerySlot, SlotRequest } from './query/query-slots.js';
+export type { ReplyOwner, ReplyProgress, ReplyShare } from './query/reply-memory.js';
+export { type SearchContext, type SearchSummary, search } from './query/search.js';
 export type { RunBrokerOptions } from './script.js';
 export { writeRunBroker } from './script.js';
-export { type SearchContext, type SearchSummary, search } from './search.js';
 export {
   type BrokerCounts,
   BrokerServer,
@@ -45,8 +47,6 @@ export {
   type QueryEnd,
   type ServedBroker,
 } from './server.js';
-export type { BrokerStatistics, Count, StatisticsOptions } from './statistics.js';
-export type { TimetableRow } from './timetable.js';
 export type { FacetLimits } from './web/facets.js';
 export type { RouteContext } from './web/route-context.js';
 export {

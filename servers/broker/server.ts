@@ -24,14 +24,14 @@ import {
   type PeerLimits,
   TcpHost,
 } from '../host/index.js';
-import { type AdministeredBroker, administer } from './admin.js';
+import { type AdministeredBroker, administer } from './admin-commands.js';
 import type { Broker } from './broker.js';
-import { ObjectList } from './bulk-list.js';
-import { answerBulk, type BulkServingBroker } from './bulk-reply.js';
-import { encodeItems, type PageItem, writeSegments } from './page-items.js';
-import type { ReplyProgress } from './reply-memory.js';
-import type { SearchSummary } from './search.js';
-import { cutReply } from './write-page.js';
+import { ObjectList } from './bulk/object-list.js';
+import { answerBulk, type BulkServingBroker } from './bulk/reply.js';
+import { encodeItems, type PageItem, writeSegments } from './query/page-items.js';
+import type { ReplyProgress } from './query/reply-memory.js';
+import type { SearchSummary } from './query/search.js';
+import { cutReply } from './query/write-page.js';
 
 /** How a query ended. */
 export type QueryEnd = 'answered' | 'incomplete' | 'busy' | 'disconnected';

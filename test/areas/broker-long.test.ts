@@ -1,8 +1,8 @@
 // The tests of the area that take seconds each; those of `broker` run in every `npm test`.
-import '../servers/broker/admin.test.js';
-import '../servers/broker/collection.test.js';
-import '../servers/broker/web-admin.test.js';
-import '../servers/broker/web-links.test.js';
-import '../servers/broker/web-forgiving.test.js';
-import '../servers/broker/web-passages.test.js';
-import '../servers/broker/web-results.test.js';
+import '../servers/broker/admin-commands.test.js';
+import '../servers/broker/collect/collection.test.js';
+import '../servers/broker/web/admin.test.js';
+import '../servers/broker/web/links.test.js';
+import '../servers/broker/web/forgiving.test.js';
+import '../servers/broker/web/passages.test.js';
+import '../servers/broker/web/results.test.js';

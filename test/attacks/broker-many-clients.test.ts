@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { QuerySlots } from '../../servers/broker/query-slots.js';
+import { QuerySlots } from '../../servers/broker/query/query-slots.js';
 import { waitUntil } from '../helpers/wait-until.js';
 import { ask, startBrokerProcess, wordOf } from './broker-process.js';
 

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { PageMemory } from '../../servers/broker/page-memory.js';
+import { PageMemory } from '../../servers/broker/query/page-memory.js';
 import { ManualClock } from '../helpers/manual-clock.js';
 import { ask, askSlowly, type BrokerProcess, startBrokerProcess } from './broker-process.js';
 

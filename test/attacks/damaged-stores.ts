@@ -21,7 +21,7 @@ import { DiskCache, type Fetcher } from '../../clients/fetch/index.js';
 import { parseQuery } from '../../protocols/broker/index.js';
 import { messageOf, StorageError } from '../../protocols/errors.js';
 import { readRange, type SoifBytes } from '../../protocols/soif/index.js';
-import { IndexKeeper } from '../../servers/broker/index-keeper.js';
+import { IndexKeeper } from '../../servers/broker/admin/index-keeper.js';
 import { DatabaseFile } from '../../storage/databases/index.js';
 import { BrokerStore, GathererStore, Generations } from '../../storage/index.js';
 import { openIndexer } from '../../storage/indexers/index.js';

@@ -9,7 +9,7 @@ import { pino } from 'pino';
 import t from 'tap';
 import { ConnectionError, errorsIn, messageOf, StorageError, UsageError } from '../../protocols/errors.js';
 import { AllInOne, configFromRoots } from '../../servers/all-in-one/index.js';
-import { EventLog } from '../../servers/broker/event-log.js';
+import { EventLog } from '../../servers/broker/admin/event-log.js';
 import { EXIT, exitStatusOf, isExpected } from '../../servers/cli/exit.js';
 import { printableJson, TerminalText } from '../../servers/cli/printable.js';
 import { escapeField, quoted as quotedField } from '../../servers/crawler/logs/line-fields.js';

@@ -10,7 +10,7 @@ import {
   refresh,
   startPeer,
   update,
-} from '../servers/broker/bulk-brokers.js';
+} from '../servers/broker/bulk/brokers.js';
 import type { Teardown } from '../servers/broker/helpers.js';
 import { NOW } from '../servers/broker/helpers.js';
 

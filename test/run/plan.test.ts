@@ -57,7 +57,7 @@ t.test('the tests of the code that changed come before those of its programs', a
     script('areas/broker-long', { paths: ['servers/broker'], seconds: 90 }),
     script('programs/broker', { paths: ['servers/broker'], seconds: 20 }),
   ];
-  const plan = planGate(manifest, { ...inputs, changed: ['servers/broker/admin.ts'] });
+  const plan = planGate(manifest, { ...inputs, changed: ['servers/broker/admin-commands.ts'] });
   t.same(names(plan.optional), ['areas/broker-long']);
   t.same(plan.postponed, ['programs/broker']);
 });

@@ -5,7 +5,7 @@ import { ProtocolError, UsageError } from '../../../protocols/errors.js';
 import { bodyFields } from '../../web/form-fields.js';
 import { FormTokens } from '../../web/form-tokens.js';
 import type { Content } from '../../web/html.js';
-import { administer } from '../admin.js';
+import { administer } from '../admin-commands.js';
 import { renderAdminForm, renderOutcome } from './admin-page.js';
 import type { SiteLinks } from './layout.js';
 import { renderNotice } from './results-page.js';

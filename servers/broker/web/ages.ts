@@ -1,6 +1,6 @@
 // Counts documents by age (BRK-9.12).
 import type { UnixSeconds } from '../../../protocols/time.js';
-import { WalkCache, type WalkedStore } from '../walk-cache.js';
+import { WalkCache, type WalkedStore } from '../admin/walk-cache.js';
 
 /** A range of ages and the number of documents in it. */
 export interface AgeSpan {

@@ -3,8 +3,8 @@ import { LRUCache } from 'lru-cache';
 import { formatQuery, type Query } from '../../../protocols/broker/index.js';
 import { PeerError } from '../../../protocols/errors.js';
 import type { RegistryEntry } from '../../../storage/index.js';
+import { hostOfUrl, NameCounter } from '../admin/name-counter.js';
 import type { Broker } from '../broker.js';
-import { hostOfUrl, NameCounter } from '../name-counter.js';
 import { NARROW_KINDS, type NarrowKind } from './narrow.js';
 
 /** One value of a facet. */

@@ -1,5 +1,5 @@
 // Folds the results of one host together.
-import { hostOfUrl } from '../name-counter.js';
+import { hostOfUrl } from '../admin/name-counter.js';
 import type { ShownHit } from './results.js';
 
 /** Objects of one host that are listed. */

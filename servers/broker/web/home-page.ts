@@ -1,7 +1,7 @@
 // Renders the search page.
 import { type Html, html } from '../../web/html.js';
 import { plural } from '../../web/values.js';
-import type { BrokerStatistics } from '../statistics.js';
+import type { BrokerStatistics } from '../admin/statistics.js';
 import type { QueryForm } from './form.js';
 import type { Narrowing } from './narrow.js';
 import { renderSearchForm, type SearchFormOptions } from './search-form.js';

@@ -7,7 +7,7 @@ import {
   type QueryFault,
 } from '../../../protocols/broker/index.js';
 import { PeerError, ProtocolError } from '../../../protocols/errors.js';
-import type { Endpoint } from '../local-callers.js';
+import type { Endpoint } from '../query/local-callers.js';
 import { type QueryForm, toRequest } from './form.js';
 import { type Results, SHOWN_ATTRIBUTES, type ShownHit, shownHit } from './results.js';
 

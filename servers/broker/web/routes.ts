@@ -6,7 +6,7 @@ import { addressGroup } from '../../host/index.js';
 import { queryFields } from '../../web/form-fields.js';
 import { html } from '../../web/html.js';
 import { sendPage } from '../../web/replies.js';
-import { brokerPath, objectPath, oidOf, oidOfPath } from '../object-path.js';
+import { brokerPath, objectPath, oidOf, oidOfPath } from '../query/object-path.js';
 import { AdminRoutes } from './admin-routes.js';
 import { renderAdvancedForm } from './advanced.js';
 import { AgeStatistics } from './ages.js';

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { UnixSeconds } from '../../../protocols/time.js';
 import type { BrokerStore } from '../../../storage/broker/broker-store.js';
 import { renderPage } from '../../web/page-shell.js';
-import { StatisticsCache } from '../statistics.js';
+import { StatisticsCache } from '../admin/statistics.js';
 import { AgeStatistics } from './ages.js';
 import { browseUrl } from './facet-list.js';
 import { renderStatistics } from './stats-page.js';

@@ -2,8 +2,8 @@
 import type { UnixSeconds } from '../../../protocols/time.js';
 import { type Html, html } from '../../web/html.js';
 import { byteSize, date, dateTime } from '../../web/values.js';
-import type { BrokerStatistics } from '../statistics.js';
-import type { TimetableRow } from '../timetable.js';
+import type { BrokerStatistics } from '../admin/statistics.js';
+import type { TimetableRow } from '../admin/timetable.js';
 import type { AgeSpan } from './ages.js';
 import { type ChartValue, renderBarTable, renderColumnChart } from './charts.js';
 import type { Narrowing } from './narrow.js';

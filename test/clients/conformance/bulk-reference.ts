@@ -9,7 +9,7 @@ import {
   startPeer,
   update,
   urlOf,
-} from '../../servers/broker/bulk-brokers.js';
+} from '../../servers/broker/bulk/brokers.js';
 import { document, NOW } from '../../servers/broker/helpers.js';
 
 /** Our own Broker, with new objects, one refreshed and one deleted since the first collection. */

@@ -12,7 +12,7 @@ import { createLoggerOn } from '../../../servers/host/index.js';
 import { GathererStore } from '../../../storage/index.js';
 import { assertProperty } from '../../helpers/property.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
-import { Clock, type Peer, pointAt, startPeer } from './bulk-brokers.js';
+import { Clock, type Peer, pointAt, startPeer } from './bulk/brokers.js';
 import { document, exchangeBytes, NOW, startScripted } from './helpers.js';
 
 /** URLs that a decoding, an encoding or a comparison of text makes equal. */

@@ -1,0 +1,207 @@
+// Keeps the index up to date with the store.
+import { isDiskFull, messageOf, ProtocolError } from '../../../protocols/errors.js';
+import { Mutex } from '../../../protocols/mutex.js';
+import { type ByteSource, readRange } from '../../../protocols/soif/index.js';
+import { collectGarbage, LARGE_BYTES } from '../../../storage/files/collect-garbage.js';
+import type { BrokerStore } from '../../../storage/index.js';
+import { type Indexer, indexedPartOf } from '../../../storage/indexers/index.js';
+import { storedObjects } from '../query/object-groups.js';
+import { isIndexFailure } from './index-repair.js';
+
+/** Limits of {@link IndexKeeper}. */
+export interface IndexKeeperOptions {
+  /** Changes after which the index is flushed, default 4096. A crash makes the broker index this many again. */
+  readonly flushEvery?: number;
+  /** Changes read from the change log at once, default 512. */
+  readonly pageChanges?: number;
+  readonly signal?: AbortSignal;
+  /** Called for each object that is larger than what the engine indexes of one object, with that limit in bytes. */
+  readonly onPartlyIndexed?: (url: string, limit: number) => void;
+}
+
+/**
+ * Keeps the index up to date with the store by following the store's change log.
+ *
+ * The index stores the sequence number of its last change (its watermark) together with that change. Changes after the watermark
+ * are indexed again at the start, so that the forced garbage collection of BRK-8.3 after a crash is not needed.
+ */
+export class IndexKeeper {
+  readonly #store: BrokerStore;
+  readonly #indexer: Indexer;
+  readonly #flushEvery: number;
+  readonly #pageChanges: number;
+  readonly #signal: AbortSignal | undefined;
+  readonly #onPartlyIndexed: IndexKeeperOptions['onPartlyIndexed'];
+  /** Sequence number of the last change passed to the indexer; the indexer's watermark follows at each flush. */
+  #position: number;
+  #updating = false;
+  #failure: string | undefined;
+  /** One update at a time. */
+  readonly #mutex = new Mutex();
+
+  private constructor(store: BrokerStore, indexer: Indexer, options: IndexKeeperOptions) {
+    this.#store = store;
+    this.#indexer = indexer;
+    this.#flushEvery = options.flushEvery ?? 4096;
+    this.#pageChanges = options.pageChanges ?? 512;
+    this.#signal = options.signal;
+    this.#onPartlyIndexed = options.onPartlyIndexed;
+    this.#position = indexer.watermark;
+  }
+
+  /**
+   * Brings the index up to date from its watermark, or rebuilds it if the log no longer reaches back to it. On a full disk the index stays
+   * as it is: see {@link failure}.
+   */
+  static async open(
+    store: BrokerStore,
+    indexer: Indexer,
+    options: IndexKeeperOptions = {},
+  ): Promise<IndexKeeper> {
+    const keeper = new IndexKeeper(store, indexer, options);
+    try {
+      if (keeper.#isLost()) await keeper.rebuild();
+      else await keeper.settle();
+    } catch (error) {
+      if (!isDiskFull(error)) throw error;
+    }
+    return keeper;
+  }
+
+  /** Number of changes of the store that are not yet durable in the index. */
+  get lag(): number {
+    return this.#store.lastSequence - this.#indexer.watermark;
+  }
+
+  /** Why the last update failed; undefined after a flush that succeeded. */
+  get failure(): string | undefined {
+    return this.#failure;
+  }
+
+  /** In words, why searches do not find every object; undefined if they do, or will as soon as a collection is indexed. */
+  get missing(): string | undefined {
+    if (this.#failure === undefined || this.lag === 0) return undefined;
+    return `The index lacks the last ${this.lag} changes: ${this.#failure}`;
+  }
+
+  /** Passes every change of the log to the indexer, without making it durable there. */
+  follow(): Promise<void> {
+    return this.#mutex.runExclusive(() => this.#update(() => this.#follow()));
+  }
+
+  /** Like {@link follow}, then makes the changes durable and visible to queries (BRK-8.2 Flush). */
+  settle(): Promise<void> {
+    return this.#mutex.runExclusive(() => this.#settle());
+  }
+
+  /** Empties the index and indexes every stored object again (BRK-8.1 Index_Full). */
+  rebuild(): Promise<void> {
+    return this.#mutex.runExclusive(() => this.#rebuild());
+  }
+
+  async #settle(): Promise<void> {
+    try {
+      await this.#update(async () => {
+        await this.#follow();
+        await this.#flush();
+      });
+    } catch (error) {
+      // Another index would find no space either.
+      if (!isIndexFailure(error) || isDiskFull(error)) throw error;
+      // The index cannot take the changes, but everything that it holds is in the store.
+      await this.#rebuild();
+    }
+  }
+
+  #rebuild(): Promise<void> {
+    return this.#update(async () => {
+      const sequence = this.#store.lastSequence;
+      await this.#indexer.clear();
+      await this.#begin();
+      for await (const page of this.#store.all()) {
+        await this.#add(page.map((entry) => entry.oid));
+      }
+      // Changes during the walk are in the log after `sequence`; adding an object again replaces it.
+      this.#position = sequence;
+      await this.#follow();
+      await this.#flush();
+    });
+  }
+
+  /** Whether the index belongs to another store, or the log no longer contains the first change that the index lacks. */
+  #isLost(): boolean {
+    const { watermark } = this.#indexer;
+    return watermark > this.#store.lastSequence || watermark < this.#store.trimmedSequence;
+  }
+
+  async #follow(): Promise<void> {
+    for (;;) {
+      const changes = await this.#store.changesAfter(this.#position, this.#pageChanges);
+      const last = changes.at(-1);
+      if (last === undefined) return;
+      await this.#begin();
+      // Only the last of several changes of one object counts.
+      const removed = new Set<number>();
+      const put = new Set<number>();
+      for (const change of changes) {
+        (change.kind === 'put' ? put : removed).add(change.oid);
+        (change.kind === 'put' ? removed : put).delete(change.oid);
+      }
+      for (const oid of removed) await this.#indexer.remove(oid);
+      await this.#add([...put]);
+      this.#position = last.sequence;
+      if (this.#position - this.#indexer.watermark >= this.#flushEvery) await this.#flush();
+    }
+  }
+
+  async #add(oids: readonly number[]): Promise<void> {
+    const limit = this.#indexer.maxIndexedBytes;
+    // An engine without a limit gets every object whole.
+    const readLarge =
+      limit === undefined ? undefined : (object: ByteSource) => this.#indexedPart(object, limit);
+    for await (const group of storedObjects(this.#store, oids, { readLarge })) {
+      this.#signal?.throwIfAborted();
+      for (const { entry, bytes } of group) {
+        if (limit !== undefined && entry.length > limit) this.#onPartlyIndexed?.(entry.url, limit);
+        await this.#indexer.add(entry.oid, bytes);
+        if (bytes.length >= LARGE_BYTES) collectGarbage();
+      }
+    }
+  }
+
+  /** Returns what the engine indexes; one byte of an object that is not valid SOIF, so that the engine removes it. */
+  async #indexedPart(object: ByteSource, limit: number): Promise<Uint8Array> {
+    try {
+      return await indexedPartOf(object, limit);
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error;
+      return readRange(object, 0, 1);
+    }
+  }
+
+  /** Changes that the index lost in a failed update are read from the log again. */
+  async #update(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (this.#signal?.aborted !== true) this.#failure = messageOf(error);
+      this.#updating = false;
+      this.#position = this.#indexer.watermark;
+      throw error;
+    }
+  }
+
+  async #begin(): Promise<void> {
+    if (this.#updating) return;
+    await this.#indexer.beginUpdate();
+    this.#updating = true;
+  }
+
+  async #flush(): Promise<void> {
+    if (!this.#updating) return;
+    await this.#indexer.flush(this.#position);
+    this.#updating = false;
+    this.#failure = undefined;
+    await this.#store.trimChanges(this.#position);
+  }
+}

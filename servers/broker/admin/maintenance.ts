@@ -1,0 +1,259 @@
+// Cleaning, deleting, adding by hand and compressing the Registry.
+import { resolve } from 'node:path';
+import { exactBytes, readInput, readObjects } from '../../../clients/soif-tools/index.js';
+import { DEFAULT_FLAGS, type Query } from '../../../protocols/broker/index.js';
+import { UsageError } from '../../../protocols/errors.js';
+import { decodeSoif, textOfUrl } from '../../../protocols/soif/index.js';
+import type { UnixSeconds } from '../../../protocols/time.js';
+import { SpoolFile } from '../../../storage/files/spool-file.js';
+import {
+  type ApplyCounts,
+  type ApplyObserver,
+  type BrokerStore,
+  type CollectedChange,
+  NO_COUNTS,
+  type RegistryEntry,
+} from '../../../storage/index.js';
+import type { Indexer } from '../../../storage/indexers/index.js';
+import type { Debug } from '../../host/index.js';
+import { addCounts } from '../collect/report.js';
+import type { EventLog } from './event-log.js';
+import type { IndexKeeper } from './index-keeper.js';
+
+/** Context of {@link Maintenance}. */
+export interface MaintenanceContext {
+  readonly store: BrokerStore;
+  readonly indexer: Indexer;
+  readonly keeper: IndexKeeper;
+  readonly events: EventLog;
+  readonly debug: Debug;
+  readonly observe: ApplyObserver;
+  readonly now: () => UnixSeconds;
+  /** BRK-7.3 `Broker-Directory`: file names are relative to it. */
+  readonly directory: string;
+  /** BRK-7.3 `Compress-Percent`. */
+  readonly compressPercent: () => number;
+  /** BRK-8.14 `Glimpse-MaxLife`, seconds. */
+  readonly maxLife: () => number;
+  readonly signal: AbortSignal;
+}
+
+/** The result of {@link Maintenance.addFiles}. */
+export interface AddReport extends ApplyCounts {
+  /** Number of faults in the files, including those that were tolerated. */
+  readonly faults: number;
+  /** Some of the reasons. */
+  readonly reasons: readonly string[];
+}
+
+/** Objects that are read, applied or removed in one batch. */
+const BATCH_OBJECTS = 256;
+
+/** Bytes of objects applied in one batch; a larger object forms its own. */
+const BATCH_BYTES = 1024 * 1024;
+
+/** REG-27: fewer deleted records are not worth a compression. */
+const MIN_DELETED = 100;
+
+/** Reasons kept in a report. */
+const MAX_REASONS = 10;
+
+/** Maintenance of a Broker's Registry: cleaning, deleting, adding by hand, compressing (BRK-5.1, BRK-7.10). */
+export class Maintenance {
+  readonly #context: MaintenanceContext;
+  /** Records deleted or replaced since the last compression, or since the start. */
+  #deleted = 0;
+
+  constructor(context: MaintenanceContext) {
+    this.#context = context;
+  }
+
+  /** Records deleted or replaced since the last compression (BRK-7.3 `Compress-Percent`). */
+  get deletedRecords(): number {
+    return this.#deleted;
+  }
+
+  /** REG-25: counts records that changes replaced or deleted. */
+  countReplaced(records: number): void {
+    this.#deleted += records;
+  }
+
+  /** BRK-7.14: deletes the objects whose time to live has passed; returns their number. */
+  async clean(): Promise<number> {
+    const { store, keeper, events, now } = this.#context;
+    events.write('Cleaner-On', `${store.count} objects`);
+    const expired = await store.expire(now());
+    this.#deleted += expired;
+    await keeper.settle();
+    if (expired > 0) events.write('Cleaned', `${expired} expired objects`);
+    return expired;
+  }
+
+  /** BRK-5.1 `#rem-object-oid`: deletes objects; returns the number of those that existed. */
+  async remove(oids: readonly number[]): Promise<number> {
+    const unique = [...new Set(oids)];
+    let removed = 0;
+    for (let i = 0; i < unique.length; i += BATCH_OBJECTS) {
+      removed += await this.#removeSome(unique.slice(i, i + BATCH_OBJECTS));
+    }
+    await this.#context.keeper.settle();
+    return removed;
+  }
+
+  /**
+   * BRK-5.1 `#rem-object-query`: deletes the objects that a query without flags matches. The limit of results does not apply, but
+   * the lifetime does.
+   *
+   * @returns `complete` is false if the lifetime ended the search
+   */
+  async removeMatching(query: Query): Promise<{ readonly removed: number; readonly complete: boolean }> {
+    const { store, indexer, maxLife, signal, keeper } = this.#context;
+    if (query.kind === 'all') {
+      const before = this.#deleted;
+      for await (const page of store.all({ signal })) await this.#removeSome(page.map((entry) => entry.oid));
+      await keeper.settle();
+      return { removed: this.#deleted - before, complete: true };
+    }
+    await keeper.settle();
+    const hits = indexer.query(query, {
+      ignoreCase: DEFAULT_FLAGS.ignoreCase,
+      matchWord: DEFAULT_FLAGS.matchWord,
+      errors: DEFAULT_FLAGS.errors,
+      wantLines: false,
+      ordered: false,
+      lifetimeMs: maxLife() * 1000,
+      signal,
+    });
+    // All are found before the first is deleted, because deletions change the index that the query reads.
+    const oids: number[] = [];
+    for await (const { oid } of hits) oids.push(oid);
+    const { complete } = await hits.outcome;
+    return { removed: await this.remove(oids), complete };
+  }
+
+  /** BRK-5.1 `#rem-dups`, REG-46: deletes all but the newest of several objects with one URL; returns their number. */
+  async removeDuplicates(): Promise<number> {
+    const { store, keeper, signal } = this.#context;
+    let removed = 0;
+    for await (const page of store.all({ signal })) {
+      for (let i = 0; i < page.length; i += BATCH_OBJECTS) {
+        const some = page.slice(i, i + BATCH_OBJECTS);
+        const candidates = await Promise.all(some.map((entry) => store.byUrl(entry.url)));
+        const older = some.filter((entry, index) =>
+          candidates[index]?.some((other) => supersedes(other, entry)),
+        );
+        removed += await this.#removeSome(older.map((entry) => entry.oid));
+      }
+    }
+    await keeper.settle();
+    return removed;
+  }
+
+  /**
+   * BRK-5.1 `#add-object`: adds the objects of SOIF files, plain, wrapped or gzip.
+   *
+   * @param files names, relative to Broker-Directory
+   * @throws StorageError when a file cannot be read; objects read before are added. UsageError when no file has an object.
+   */
+  async addFiles(files: readonly string[]): Promise<AddReport> {
+    const { directory, keeper, signal } = this.#context;
+    let report: AddReport = { ...NO_COUNTS, faults: 0, reasons: [] };
+    /** A sentence for each file without objects. */
+    const empty: string[] = [];
+    const addReasons = (faults: number, why: readonly string[]): void => {
+      const reasons = [...report.reasons, ...why].slice(0, MAX_REASONS);
+      report = { ...report, faults: report.faults + faults, reasons };
+    };
+    const apply = async (batch: readonly CollectedChange[]): Promise<void> => {
+      const { store, observe } = this.#context;
+      const result = await store.apply(batch, undefined, observe);
+      this.#deleted += result.updated;
+      report = { ...addCounts(report, result), faults: report.faults, reasons: report.reasons };
+      addReasons(0, result.reasons);
+      await keeper.follow();
+    };
+    try {
+      for (const name of files) {
+        let batch: CollectedChange[] = [];
+        let size = 0;
+        const input = readInput(resolve(directory, name), { signal });
+        let objects = 0;
+        let faults = 0;
+        const sentences: string[] = [];
+        // The file may be private to another user: a fault names its rule and offset, without the text.
+        const onWarning = ({ rule, offset }: { readonly rule: string; readonly offset: number }) => {
+          faults += 1;
+          if (sentences.length < MAX_REASONS) sentences.push(`breaks ${rule} at byte ${offset}`);
+        };
+        const large = { open: () => SpoolFile.open(directory) };
+        for await (const item of readObjects(input, { onWarning, large })) {
+          const bytes = exactBytes(item, onWarning);
+          if (bytes === undefined) continue;
+          objects += 1;
+          if (!(bytes instanceof Uint8Array)) {
+            await apply([...batch, { kind: 'update', object: item.object, bytes }]);
+            batch = [];
+            size = 0;
+            continue;
+          }
+          // The reader's bytes are valid only until its next object.
+          const copy = bytes.slice();
+          const object = decodeSoif(copy, { maxObjectBytes: copy.length });
+          batch.push({ kind: 'update', object, bytes: copy });
+          size += copy.length;
+          if (batch.length < BATCH_OBJECTS && size < BATCH_BYTES) continue;
+          await apply(batch);
+          batch = [];
+          size = 0;
+        }
+        await apply(batch);
+        if (objects === 0) {
+          const [fault] = sentences;
+          empty.push(`${name}: no SOIF objects in it${fault === undefined ? '' : ` (${fault})`}`);
+          faults = Math.max(faults, 1);
+        }
+        addReasons(faults, objects === 0 ? empty.slice(-1) : sentences.map((what) => `${name}: ${what}`));
+      }
+    } finally {
+      await keeper.settle();
+    }
+    if (empty.length === files.length) throw new UsageError(empty.slice(0, MAX_REASONS).join('; '));
+    return report;
+  }
+
+  /** REG-27: whether enough records were deleted for a compression. */
+  get compressible(): boolean {
+    const { store, compressPercent } = this.#context;
+    const all = this.#deleted + store.count;
+    return this.#deleted >= MIN_DELETED && this.#deleted * 100 >= all * compressPercent();
+  }
+
+  /** BRK-5.1 `#compress-registry`, REG-26: rewrites the store's files without deleted records; returns their number. */
+  async compress(): Promise<number> {
+    const { store, events, debug } = this.#context;
+    const deleted = this.#deleted;
+    events.write('Compressing-Registry', `${store.count} objects, ${deleted} deleted records`);
+    debug(70, 1, `compressing: ${store.count} objects, ${deleted} deleted records`);
+    await store.compress();
+    this.#deleted -= deleted;
+    return deleted;
+  }
+
+  async #removeSome(oids: readonly number[]): Promise<number> {
+    if (oids.length === 0) return 0;
+    const { store, events, keeper } = this.#context;
+    const entries = events.isEnabled('Delete') ? await store.entries(oids) : [];
+    const removed = await store.remove(oids);
+    for (const entry of entries) if (entry !== undefined) events.write('Delete', textOfUrl(entry.url));
+    this.#deleted += removed;
+    await keeper.follow();
+    return removed;
+  }
+}
+
+/** Whether `other` is newer than `entry`, or has the same time and was added later. */
+function supersedes(other: RegistryEntry, entry: RegistryEntry): boolean {
+  if (other.oid === entry.oid) return false;
+  if (other.updateTime !== entry.updateTime) return other.updateTime > entry.updateTime;
+  return other.oid > entry.oid;
+}

@@ -1,0 +1,43 @@
+// Finds the objects that are due for refresh (BRK-7.14).
+import type { UnixSeconds } from '../../../protocols/time.js';
+import type { BrokerStore, RegistryEntry } from '../../../storage/index.js';
+
+/** BRK-7.14: whether an object's summary is older than its Refresh-Rate. */
+export function isDueForRefresh(entry: RegistryEntry, now: UnixSeconds): boolean {
+  return now > entry.updateTime + entry.refreshRate;
+}
+
+/** Counts of the objects that are due for refresh. */
+export interface RefreshMarks {
+  readonly markedAt: UnixSeconds;
+  readonly due: number;
+  /** By Gatherer, the most first. */
+  readonly gatherers: readonly { readonly name: string; readonly due: number }[];
+}
+
+/** Gatherers that are counted separately; others are only in the total. */
+const MAX_GATHERERS = 1000;
+
+/**
+ * BRK-7.14: counts the objects that are due for refresh in one walk over the Registry. The Broker does not refresh them itself; the
+ * counts show its administrator which Gatherer has not done so in time.
+ */
+export async function markForRefresh(
+  store: BrokerStore,
+  now: UnixSeconds,
+  signal: AbortSignal,
+): Promise<RefreshMarks> {
+  const gatherers = new Map<string, number>();
+  let due = 0;
+  for await (const page of store.all({ signal })) {
+    for (const entry of page) {
+      if (!isDueForRefresh(entry, now)) continue;
+      due += 1;
+      const name = `${entry.gathererName} (${entry.gathererHost})`;
+      const count = gatherers.get(name);
+      if (count !== undefined || gatherers.size < MAX_GATHERERS) gatherers.set(name, (count ?? 0) + 1);
+    }
+  }
+  const sorted = [...gatherers].sort(([, a], [, b]) => b - a);
+  return { markedAt: now, due, gatherers: sorted.map(([name, count]) => ({ name, due: count })) };
+}

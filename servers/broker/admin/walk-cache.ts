@@ -1,0 +1,40 @@
+// Caches a value that costs a walk over the store.
+import type { UnixSeconds } from '../../../protocols/time.js';
+import type { BrokerStore } from '../../../storage/index.js';
+
+/** The members of a store that a walk uses. */
+export type WalkedStore = Pick<BrokerStore, 'all' | 'lastSequence'>;
+
+/**
+ * Caches a value that costs a walk over the store. It is computed again when the store has changed and the value is older than
+ * `maxAge` seconds. Concurrent callers share a walk.
+ */
+export class WalkCache<T> {
+  #latest: { readonly value: T; readonly at: UnixSeconds; readonly sequence: number } | undefined;
+  #running: Promise<T> | undefined;
+
+  constructor(
+    readonly store: WalkedStore,
+    readonly maxAge: number,
+    readonly compute: (store: WalkedStore, now: UnixSeconds) => Promise<T>,
+  ) {}
+
+  async get(now: UnixSeconds): Promise<T> {
+    const latest = this.#latest;
+    if (latest !== undefined) {
+      const isCurrent = latest.sequence === this.store.lastSequence;
+      if (isCurrent || now - latest.at < this.maxAge) return latest.value;
+    }
+    this.#running ??= this.#walk(now).finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  async #walk(now: UnixSeconds): Promise<T> {
+    const sequence = this.store.lastSequence;
+    const value = await this.compute(this.store, now);
+    this.#latest = { value, at: now, sequence };
+    return value;
+  }
+}

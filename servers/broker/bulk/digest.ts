@@ -1,0 +1,186 @@
+// Digests of the stored objects, by which two Brokers compare themselves.
+import { createHash } from 'node:crypto';
+import {
+  type DigestIdentity,
+  type DigestReport,
+  digestOfIdentity,
+  hexOf,
+  MAX_LEAF_OBJECTS,
+  MAX_PREFIX,
+  SetDigest,
+} from '../../../protocols/bulk/index.js';
+import { hasExpired, lastValidSecond } from '../../../protocols/soif/index.js';
+import type { UnixSeconds } from '../../../protocols/time.js';
+import type { BrokerStore, RegistryEntry } from '../../../storage/index.js';
+
+/** Hex digits that select a bucket: 65 536 buckets. */
+const DIGITS = 4;
+const BUCKETS = 16 ** DIGITS;
+const PAGE_ENTRIES = 1000;
+/** Seconds for which a snapshot is used although objects have expired since. */
+const MAX_AGE_SECONDS = 60;
+
+/** The result of a walk over the store. */
+interface DigestSnapshot {
+  readonly sequence: number;
+  /** Objects that had expired at this time are left out, as in a transfer (REG-48). */
+  readonly takenAt: UnixSeconds;
+  /** The last second at which all other objects are valid. */
+  readonly validUntil: UnixSeconds;
+  readonly sets: readonly (SetDigest | undefined)[];
+  /** OIDs by bucket. */
+  readonly oids: Uint32Array;
+  /** Index of each bucket's first OID; one more entry has the end of the last bucket. */
+  readonly starts: Uint32Array;
+}
+
+/**
+ * Digests of the objects of a store, for `#digest` (protocols/bulk/digest.ts). A request costs a walk over the entries if the store
+ * has changed or objects have expired since the last one. The snapshot takes six bytes of memory per object; leaves are read on
+ * request.
+ */
+export class DigestCache {
+  readonly #store: BrokerStore;
+  readonly #now: () => UnixSeconds;
+  #snapshot: DigestSnapshot | undefined;
+  #running: Promise<DigestSnapshot> | undefined;
+
+  constructor(store: BrokerStore, now: () => UnixSeconds) {
+    this.#store = store;
+    this.#now = now;
+  }
+
+  /** Reports the objects below a prefix of hex digits. */
+  async report(prefix: string, signal: AbortSignal): Promise<DigestReport> {
+    const snapshot = await this.#current();
+    signal.throwIfAborted();
+    const [from, to] = bucketsOf(prefix);
+    if (prefix.length >= DIGITS) return this.#below(prefix, snapshot, from, to);
+    const whole = sum(snapshot, from, to);
+    if (whole.count <= MAX_LEAF_OBJECTS) return this.#below(prefix, snapshot, from, to);
+    const step = (to - from) / 16;
+    const children = Array.from({ length: 16 }, (_, i) =>
+      sum(snapshot, from + i * step, from + (i + 1) * step),
+    );
+    return {
+      prefix,
+      count: whole.count,
+      digest: whole.hex,
+      buckets: children.map(({ count, hex }) => ({ count, digest: hex })),
+    };
+  }
+
+  /** Reads the objects of some buckets and reports those below the prefix. */
+  async #below(prefix: string, snapshot: DigestSnapshot, from: number, to: number): Promise<DigestReport> {
+    const oids = [...snapshot.oids.subarray(snapshot.starts[from], snapshot.starts[to])];
+    const whole = new SetDigest();
+    const children = Array.from({ length: 16 }, () => new SetDigest());
+    const identities: DigestIdentity[] = [];
+    for (let at = 0; at < oids.length; at += PAGE_ENTRIES) {
+      for (const entry of await this.#store.entries(oids.slice(at, at + PAGE_ENTRIES))) {
+        if (entry === undefined || hasExpired(entry, snapshot.takenAt)) continue;
+        const digest = digestOf(entry);
+        const hex = hexOf(digest);
+        if (!hex.startsWith(prefix)) continue;
+        whole.add(digest);
+        if (prefix.length < MAX_PREFIX) children[Number.parseInt(hex.charAt(prefix.length), 16)]?.add(digest);
+        if (identities.length <= MAX_LEAF_OBJECTS) {
+          identities.push({ digest: hex, updateTime: entry.updateTime, url: entry.url });
+        }
+      }
+    }
+    const common = { prefix, count: whole.count, digest: whole.hex };
+    if (whole.count > MAX_LEAF_OBJECTS && prefix.length < MAX_PREFIX) {
+      return { ...common, buckets: children.map(({ count, hex }) => ({ count, digest: hex })) };
+    }
+    identities.sort((a, b) => (a.digest < b.digest ? -1 : 1));
+    return { ...common, identities };
+  }
+
+  /** The current snapshot. Concurrent callers share a walk. */
+  async #current(): Promise<DigestSnapshot> {
+    for (;;) {
+      const { lastSequence } = this.#store;
+      const now = this.#now();
+      if (this.#snapshot?.sequence === lastSequence && !isOutdated(this.#snapshot, now))
+        return this.#snapshot;
+      this.#running ??= takeSnapshot(this.#store, now).finally(() => {
+        this.#running = undefined;
+      });
+      const found = await this.#running;
+      this.#snapshot = found;
+      // A walk during which the store changed is accepted: during a collection every walk is like that.
+      if (found.sequence >= lastSequence) return found;
+    }
+  }
+}
+
+/** Whether objects have expired since. The minimum age prevents a walk for each of many objects that expire one by one. */
+function isOutdated({ takenAt, validUntil }: DigestSnapshot, now: UnixSeconds): boolean {
+  return now > validUntil && now - takenAt >= MAX_AGE_SECONDS;
+}
+
+async function takeSnapshot(store: BrokerStore, takenAt: UnixSeconds): Promise<DigestSnapshot> {
+  const sequence = store.lastSequence;
+  const sets: (SetDigest | undefined)[] = Array.from({ length: BUCKETS });
+  const starts = new Uint32Array(BUCKETS + 1);
+  let oids = new Uint32Array(1024);
+  let buckets = new Uint16Array(1024);
+  let count = 0;
+  let validUntil = Number.POSITIVE_INFINITY;
+  for await (const page of store.all()) {
+    for (const entry of page) {
+      if (hasExpired(entry, takenAt)) continue;
+      validUntil = Math.min(validUntil, lastValidSecond(entry));
+      const digest = digestOf(entry);
+      const bucket = ((digest[0] ?? 0) << 8) | (digest[1] ?? 0);
+      const set = sets[bucket] ?? new SetDigest();
+      set.add(digest);
+      sets[bucket] = set;
+      if (count === oids.length) {
+        oids = copyInto(new Uint32Array(count * 2), oids);
+        buckets = copyInto(new Uint16Array(count * 2), buckets);
+      }
+      oids[count] = entry.oid;
+      buckets[count] = bucket;
+      count += 1;
+      starts[bucket + 1] = (starts[bucket + 1] ?? 0) + 1;
+    }
+  }
+  for (let i = 1; i <= BUCKETS; i++) starts[i] = (starts[i] ?? 0) + (starts[i - 1] ?? 0);
+  const next = starts.slice();
+  const sorted = new Uint32Array(count);
+  for (let i = 0; i < count; i++) {
+    const bucket = buckets[i] ?? 0;
+    const index = next[bucket] ?? 0;
+    sorted[index] = oids[i] ?? 0;
+    next[bucket] = index + 1;
+  }
+  return { sequence, takenAt, validUntil, sets, oids: sorted, starts };
+}
+
+function copyInto<T extends Uint32Array | Uint16Array>(larger: T, old: T): T {
+  larger.set(old);
+  return larger;
+}
+
+function sum({ sets }: DigestSnapshot, from: number, to: number): SetDigest {
+  const whole = new SetDigest();
+  for (let i = from; i < to; i++) {
+    const set = sets[i];
+    if (set !== undefined) whole.addSet(set);
+  }
+  return whole;
+}
+
+/** Returns the range of buckets whose digests begin with the prefix. */
+function bucketsOf(prefix: string): readonly [from: number, to: number] {
+  const head = prefix.slice(0, DIGITS);
+  const first = head === '' ? 0 : Number.parseInt(head, 16);
+  const width = 16 ** (DIGITS - head.length);
+  return [first * width, (first + 1) * width];
+}
+
+function digestOf(entry: RegistryEntry): Uint8Array {
+  return digestOfIdentity(entry, (bytes) => createHash('sha256').update(bytes).digest());
+}

@@ -1,0 +1,192 @@
+// The reply to `#BULK`, in the shipped format and in the interface of 1995.
+
+import { type BrokerMessage, REPLY, VERSION_TEXT } from '../../../protocols/broker/index.js';
+import {
+  BULK_ERROR,
+  BulkReplyEncoder,
+  CHANGE_KINDS,
+  type ChangeKind,
+  encodeBulkError,
+  encodeBulkSuccess,
+  encodeDigest,
+  formatTransferText,
+  groupClose,
+  groupOpen,
+} from '../../../protocols/bulk/index.js';
+import { LinkedAbort } from '../../../protocols/linked-abort.js';
+import { addressGroup, type HostConnection } from '../../host/index.js';
+import type { Broker } from '../broker.js';
+import type { ReplyShare } from '../query/reply-memory.js';
+import { cutReply, writePage } from '../query/write-page.js';
+import { gzipPieces } from './gzip-pieces.js';
+import type { BulkCaller, BulkRefusal, BulkTransfer } from './transfer.js';
+
+/** The members of a broker that the reply to a bulk request uses. */
+export type BulkServingBroker = Pick<
+  Broker,
+  'bulkTransfer' | 'bulkDigest' | 'beginReply' | 'description' | 'requests' | 'debug' | 'signal'
+>;
+
+type BulkMessage = BrokerMessage & { readonly kind: 'bulk' };
+
+/** Objects sent, by group. */
+type BulkCounts = Record<ChangeKind, number>;
+
+/** Characters of a notice, which repeats the peer's words: a string has 64 KiB at most (BP-27). */
+const MAX_NOTICE = 8192;
+
+const encoder = new BulkReplyEncoder();
+
+/**
+ * Answers `#BULK` in the shipped format (BT-9 to BT-17) or, on request, in that of 1995 (Part B). While the client reads, the transfer
+ * occupies the memory of one page and no slot.
+ *
+ * A transfer that fails in the middle ends without its closing braces, or without its Trailer; the caller closes the connection
+ * (BT-10).
+ */
+export async function answerBulk(
+  connection: HostConnection,
+  message: BulkMessage,
+  line: string,
+  broker: BulkServingBroker,
+  options: Pick<BulkCaller, 'waitMs'> = {},
+): Promise<void> {
+  const { address } = connection.peer;
+  broker.requests.bulk('Bulk-Transfer', address, line);
+  const started = performance.now();
+  const counts: BulkCounts = { delete: 0, refresh: 0, update: 0 };
+  let outcome = 'aborted';
+  try {
+    // What is left of the transfer ends with the reply, however that ends.
+    using stop = new LinkedAbort(connection.signal, broker.signal);
+    const client = addressGroup(address);
+    using share = broker.beginReply({ client, cut: (reason) => cutReply(connection, reason) });
+    const caller = { signal: stop.signal, client, share, ...options };
+    outcome =
+      message.flags.interface === 2
+        ? await answerProposed(connection, message, broker, caller, counts)
+        : await answerShipped(connection, message, broker, caller, counts);
+  } finally {
+    // BT-28
+    const sent = `${counts.delete} deleted, ${counts.refresh} refreshed, ${counts.update} updated`;
+    const milliseconds = Math.round(performance.now() - started);
+    broker.requests.bulk('Bulk-Return', address, `${outcome}: ${sent}, ${milliseconds} ms`);
+    broker.debug(75, 1, () => `bulk transfer to ${address}: ${outcome}: ${sent}`);
+  }
+}
+
+/** Answers in the shipped format (Part A). */
+async function answerShipped(
+  connection: HostConnection,
+  { flags, query }: BulkMessage,
+  broker: BulkServingBroker,
+  caller: BulkCaller,
+  counts: BulkCounts,
+): Promise<string> {
+  if (flags.digest !== undefined || flags.compress === true) {
+    return refuse(connection, '#digest and #compress need #interface 2');
+  }
+  const transfer = await broker.bulkTransfer(query, flags, caller);
+  if ('refused' in transfer) return refuse(connection, transfer.refused);
+  await connection.write(encodeBulkSuccess(formatTransferText(transfer.time)));
+  for await (const bytes of encodeGroups(transfer, caller.share, counts)) {
+    await writePage(connection, bytes, caller.share);
+  }
+  return 'sent';
+}
+
+async function refuse(connection: HostConnection, sentence: string): Promise<string> {
+  await connection.write(encodeBulkError(sentence));
+  return `refused, ${sentence}`;
+}
+
+/** Answers in the interface of 1995 (Part B): Version, Header, Body, Trailer. */
+async function answerProposed(
+  connection: HostConnection,
+  { flags, query }: BulkMessage,
+  broker: BulkServingBroker,
+  caller: BulkCaller,
+  counts: BulkCounts,
+): Promise<string> {
+  // BP-11: the shipped version line, which was sent before the message was read, is not part of this interface.
+  await connection.write(encoder.version(VERSION_TEXT));
+  if (flags.digest !== undefined) {
+    // BP-21: the digest is sent as STATS.
+    const data = encodeDigest(await broker.bulkDigest(flags.digest, caller.signal));
+    await connection.write(encoder.trailer({ kind: 'stats', data }));
+    return 'digest sent';
+  }
+  const transfer = await broker.bulkTransfer(query, flags, caller);
+  if ('refused' in transfer) return refuseProposed(connection, transfer);
+  // BP-12
+  const { homePage, indexer, points } = await broker.description();
+  await connection.write(encoder.info({ field: 'broker-url', text: homePage }));
+  await connection.write(encoder.info({ field: 'indexer', text: indexer }));
+  for (const text of points) await connection.write(encoder.info({ field: 'collect', text }));
+  await connection.write(encoder.info({ field: 'message', text: formatTransferText(transfer.time) }));
+  // BRK-3.5; the shipped format has no place for notices in its data.
+  for (const flag of flags.unknown) {
+    const { text } = REPLY.unknownFlag(flag);
+    await connection.write(encoder.info({ field: 'message', text: text.slice(0, MAX_NOTICE) }));
+  }
+  if (flags.compress === true) {
+    // BP-16
+    await connection.write(encoder.compressedStart());
+    for await (const bytes of readAhead(
+      gzipPieces(encodeGroups(transfer, caller.share, counts)),
+      caller.share,
+    )) {
+      await writePage(connection, bytes, caller.share);
+    }
+    await connection.write(encoder.compressedEnd());
+  } else {
+    for await (const bytes of encodeGroups(transfer, caller.share, counts)) {
+      await writePage(connection, bytes, caller.share);
+    }
+  }
+  const count = counts.delete + counts.refresh + counts.update;
+  await connection.write(encoder.trailer({ kind: 'count', count }));
+  return 'sent';
+}
+
+/** BP-23: refuses with an ERROR as Trailer. */
+async function refuseProposed(connection: HostConnection, { refused, error }: BulkRefusal): Promise<string> {
+  await connection.write(encoder.trailer({ kind: 'error', number: BULK_ERROR[error], text: refused }));
+  return `refused, ${refused}`;
+}
+
+/** BT-14 to BT-17: yields the three groups; empty ones are sent too. */
+async function* encodeGroups(
+  transfer: BulkTransfer,
+  share: ReplyShare,
+  counts: BulkCounts,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for (const group of CHANGE_KINDS) {
+    yield groupOpen(group);
+    for await (const { bytes, objects } of readAhead(transfer.pages(group), share)) {
+      counts[group] += objects;
+      yield bytes;
+    }
+    yield groupClose(group);
+  }
+}
+
+/** Yields the same pieces. While one is sent, the next is produced, unless many replies share the memory. */
+async function* readAhead<T>(
+  pieces: AsyncGenerator<T, void, undefined>,
+  share: ReplyShare,
+): AsyncGenerator<T, void, undefined> {
+  let next: Promise<IteratorResult<T, void>> | undefined;
+  try {
+    for (;;) {
+      const piece = await (next ?? pieces.next());
+      if (piece.done === true) return;
+      next = share.mayReadAhead ? pieces.next() : undefined;
+      // A rejection is thrown when the piece is awaited. If the consumer stops before that, it must not be unhandled.
+      next?.catch(() => undefined);
+      yield piece.value;
+    }
+  } finally {
+    await pieces.return();
+  }
+}

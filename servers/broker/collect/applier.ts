@@ -1,0 +1,157 @@
+// Applies the changes of a collection to the store in batches.
+import { isDiskFull, messageOf, StorageError } from '../../../protocols/errors.js';
+import {
+  type ByteSource,
+  encodeSoif,
+  identityOf,
+  isExpired,
+  readOutline,
+  rewriteLarge,
+  type SoifBytes,
+  type SoifObject,
+  urlProblem,
+} from '../../../protocols/soif/index.js';
+import { collectGarbage, LARGE_BYTES } from '../../../storage/files/collect-garbage.js';
+import type { ApplyOptions, CollectedChange, CollectionPointState } from '../../../storage/index.js';
+import { type CollectContext, MAX_AHEAD_SECONDS } from './context.js';
+import type { Tally } from './report.js';
+
+/** A change as a peer sent it. */
+export interface ReceivedChange {
+  readonly kind: CollectedChange['kind'];
+  readonly object: SoifObject;
+  readonly bytes: Uint8Array;
+  /** Whether `bytes` is exactly the encoded object, so that it need not be encoded again. */
+  readonly exact: boolean;
+  /** A large object, instead of `bytes`; valid until {@link Applier.receive} resolves. */
+  readonly large?: ByteSource;
+}
+
+/** Applies the changes of a collection to the store in batches. One batch is applied while the next is received, unless an object is large. */
+export class Applier {
+  #batch: CollectedChange[] = [];
+  #bytes = 0;
+  /** Resolves when the batch in flight, of which there is at most one, is applied. The next caller that waits gets its error. */
+  #inFlight: Promise<void> = Promise.resolve();
+  readonly #maxObjects: number;
+  readonly #maxBytes: number;
+
+  constructor(
+    readonly context: CollectContext,
+    readonly tally: Tally,
+    readonly options: ApplyOptions = {},
+  ) {
+    this.#maxObjects = context.limits?.batchObjects ?? 256;
+    this.#maxBytes = context.limits?.batchBytes ?? 1024 * 1024;
+  }
+
+  /** Adds a change that arrived from a peer. */
+  async receive({ kind, object, bytes, exact, large }: ReceivedChange): Promise<void> {
+    this.tally.countReceived();
+    if (!this.#isWritable(kind, object)) return;
+    const stored = exact ? (large ?? bytes) : await bytesToStore({ object, bytes, exact, large });
+    const expired =
+      kind === 'update' && isExpired(object, this.context.now()) && identityOf(object) !== undefined;
+    // BRK-7.14: the next cleaning would delete an expired object. The object that it replaces is outdated in any case.
+    if (expired) this.tally.expired += 1;
+    await this.add({ kind: expired ? 'delete' : kind, object, bytes: stored, expired });
+  }
+
+  /** Adds an object that was requested because a refresh of it arrived (GATHERD-4.4), and is counted as such. */
+  async fetched(change: ReceivedChange): Promise<void> {
+    const { object } = change;
+    if (this.#isWritable('update', object))
+      await this.add({ kind: 'update', object, bytes: await bytesToStore(change) });
+  }
+
+  /** Adds a change; an Update-Time far ahead of our clock becomes the time of arrival. */
+  async add(received: CollectedChange): Promise<void> {
+    const checked = this.#withTimeOfArrival(received);
+    const change = checked instanceof Promise ? await checked : checked;
+    // The next object may overwrite a source.
+    const isLarge = !(change.bytes instanceof Uint8Array) || change.bytes.length >= LARGE_BYTES;
+    this.#batch.push(change);
+    this.#bytes += change.bytes.length;
+    if (this.#batch.length < this.#maxObjects && this.#bytes < this.#maxBytes && !isLarge) return;
+    await this.#inFlight;
+    this.#start();
+    if (!isLarge) return;
+    await this.#inFlight;
+    collectGarbage();
+  }
+
+  /** Waits for the batch in flight. @throws the error that it failed with */
+  drain(): Promise<void> {
+    return this.#inFlight;
+  }
+
+  /** Applies the rest, together with the point's state if it is given. */
+  async finish(state: CollectionPointState | undefined): Promise<void> {
+    await this.#inFlight;
+    if (this.#batch.length > 0 || state !== undefined) this.#start(state);
+    await this.#inFlight;
+  }
+
+  /** SOIF-2.9: an object whose URL no reader of ours would get back unchanged is not stored, and named. */
+  #isWritable(kind: CollectedChange['kind'], object: SoifObject): boolean {
+    const problem = urlProblem(object.urlBytes, object.type);
+    if (problem === undefined) return true;
+    const reason = `${kind}: ${problem} (SOIF-2.9)`;
+    this.tally.countRejected(reason);
+    this.context.onUnwritable?.(reason);
+    return false;
+  }
+
+  #withTimeOfArrival(change: CollectedChange): CollectedChange | Promise<CollectedChange> {
+    const now = this.context.now();
+    const updateTime = change.object.number('Update-Time');
+    if (updateTime === undefined || updateTime <= now + MAX_AHEAD_SECONDS) return change;
+    this.tally.countAhead(change.object.url, updateTime);
+    const renewed = [['Update-Time', String(now)]] as const;
+    const object = change.object.with(renewed);
+    if (change.bytes instanceof Uint8Array) return { ...change, object, bytes: encodeSoif(object) };
+    return rewritten(change.bytes, renewed).then((bytes) => ({ ...change, object, bytes }));
+  }
+
+  #start(state?: CollectionPointState): void {
+    const batch = this.#batch;
+    this.#batch = [];
+    this.#bytes = 0;
+    this.#inFlight = this.#apply(batch, state);
+    // Until the next caller waits, a rejection would count as unhandled.
+    this.#inFlight.catch(() => undefined);
+  }
+
+  async #apply(batch: CollectedChange[], state?: CollectionPointState): Promise<void> {
+    try {
+      const result = await this.context.store.apply(batch, state, this.context.observe, this.options);
+      this.tally.addResult(result);
+    } catch (cause) {
+      if (!isDiskFull(cause)) throw cause;
+      const count = batch.length + this.#batch.length;
+      throw new StorageError(`${messageOf(cause)}: ${count} received objects are not stored`, { cause });
+    }
+    await this.context.applied();
+  }
+}
+
+/** SOIF-3.1: an object that only a lenient reader understands is stored in a form that every reader understands. */
+async function bytesToStore({
+  object,
+  bytes,
+  exact,
+  large,
+}: Pick<ReceivedChange, 'object' | 'bytes' | 'exact'> & {
+  readonly large?: ByteSource | undefined;
+}): Promise<SoifBytes> {
+  if (exact) return large ?? bytes;
+  return large === undefined ? encodeSoif(object) : await rewritten(large);
+}
+
+/** A large object in the layout of SOIF-2.2, with changed values. */
+async function rewritten(
+  source: ByteSource,
+  changes: readonly (readonly [name: string, value: string])[] = [],
+): Promise<ByteSource> {
+  return rewriteLarge(source, await readOutline(source), changes);
+}

@@ -1,0 +1,114 @@
+// Collects from a Gatherer (collection types 0 to 3, BRK-7.5) and applies the changes to the Broker's store.
+import { collectChanges, type GatherdChange, GatherdClient } from '../../../clients/gatherd/index.js';
+import { type CollectionPoint, collectionMode } from '../../../protocols/config/index.js';
+import { messageOf, StorageError } from '../../../protocols/errors.js';
+import type { UnixSeconds } from '../../../protocols/time.js';
+import { Applier } from './applier.js';
+import { type CollectContext, connectionLimits, largeObjects, MAX_AHEAD_SECONDS } from './context.js';
+import { type PointReport, Tally } from './report.js';
+
+/**
+ * Returns the key of a point's `<last>` in the store. Types 0 to 3 of one Gatherer share a key. Each type and filter of a Broker
+ * has its own (BT-7), because each requests other objects.
+ */
+export function pointKey(point: CollectionPoint): string {
+  if (!isGathererType(point.type)) {
+    const { flags = '', query = '' } = point.filter ?? {};
+    return `broker ${point.host.toLowerCase()}:${point.port} ${point.type} ${flags}\n${query}`;
+  }
+  return `gatherer ${point.host.toLowerCase()}:${point.port}`;
+}
+
+/** GATHERD-13.2, 13.4: whether the type is one of the Gatherer's (0 to 3). */
+export function isGathererType(type: number): boolean {
+  return type >= 0 && type <= 3;
+}
+
+/**
+ * Collects from one Gatherer (types 0 to 3) and applies its changes batch by batch (GATHERD-13.4, 13.8).
+ *
+ * Failures of the Gatherer are in the report, and everything received before is applied. Rejects only when the store or the index
+ * fails, or the signal is aborted.
+ */
+export async function collectPoint(point: CollectionPoint, context: CollectContext): Promise<PointReport> {
+  const full = point.type === 0 || point.type === 2;
+  const last = (await context.store.collectionState(pointKey(point)))?.last ?? 0;
+  const since = full ? 0 : last;
+  const tally = new Tally(point);
+  let error: string | undefined;
+  let next = last;
+  const applier = new Applier(context, tally);
+  try {
+    next = Math.max(last, await receive(point, since, context, tally, applier));
+  } catch (cause) {
+    if (cause instanceof StorageError) throw cause;
+    error = messageOf(cause);
+  }
+  // A failure of the store or the index is thrown here and ends the collection.
+  await applier.drain();
+  context.signal?.throwIfAborted();
+  // GATHERD-13.6: `<last>` goes into the same atomic batch as the last objects, and only if all have arrived.
+  await applier.finish(error === undefined ? { key: pointKey(point), last: next } : undefined);
+  return tally.report(since, error);
+}
+
+/**
+ * Receives the changes since a time, over as many connections as necessary, and passes them to the applier.
+ *
+ * @returns the time for the next request (GATHERD-13.6)
+ */
+async function receive(
+  point: CollectionPoint,
+  since: UnixSeconds,
+  context: CollectContext,
+  tally: Tally,
+  applier: Applier,
+): Promise<UnixSeconds> {
+  const { signal, limits = {} } = context;
+  const connection = {
+    host: point.host,
+    fingerprint: point.fingerprint,
+    port: point.port,
+    ...connectionLimits(context),
+    onWarning: (warning: { readonly message: string }) => tally.countMalformed(warning.message),
+    ...(signal === undefined ? {} : { signal }),
+  };
+  const collection = collectChanges({
+    ...connection,
+    ...largeObjects(context),
+    since,
+    compression: collectionMode(point.type).compressed,
+    maxAheadSeconds: MAX_AHEAD_SECONDS,
+    maxFailures: limits.maxFailures ?? 5,
+    pauseMs: limits.retryPauseMs ?? 1000,
+    onRetry: ({ error, pauseMs }) => context.onRetry?.(error.message, pauseMs),
+  });
+  try {
+    for await (const change of collection) await applier.receive(change);
+  } finally {
+    tally.connections += collection.totals.connections;
+  }
+  await applier.finish(undefined);
+  if (tally.unknown.length > 0) {
+    await using client = await GatherdClient.connect({ ...connection, ...largeObjects(context) });
+    tally.connections += 1;
+    await fetchUnknown(client, tally, applier, signal);
+    // The transfer is complete, even if the Gatherer closes the connection without a reply.
+    await client.quit().catch(() => undefined);
+  }
+  return collection.totals.next;
+}
+
+/** GATHERD-4.4: requests objects that were refreshed but are not stored (GATHERD-5). */
+async function fetchUnknown(
+  client: GatherdClient,
+  tally: Tally,
+  applier: Applier,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  for (const url of tally.unknown) {
+    const receive = (change: GatherdChange) => applier.fetched(change);
+    const found = await client.receiveObject(url, receive, signal === undefined ? {} : { signal });
+    if (!found) tally.countUnknown(url);
+  }
+}

@@ -1,0 +1,77 @@
+// Context and limits that both collectors share.
+import type { LargeObjects, ReceiveLimits } from '../../../clients/connection/index.js';
+import type { UnixSeconds } from '../../../protocols/time.js';
+import { SpoolFile } from '../../../storage/files/spool-file.js';
+import type { ApplyObserver, BrokerStore } from '../../../storage/index.js';
+
+/** Limits of a collection from one point. */
+export interface CollectLimits extends ReceiveLimits {
+  /** Objects applied in one batch, default 256. */
+  readonly batchObjects?: number;
+  /** Bytes applied in one batch, default 1 MiB. */
+  readonly batchBytes?: number;
+  /** Time in which a peer must accept the connection, default 30 000. */
+  readonly connectTimeoutMs?: number;
+  /** Time for which a peer may send nothing, default 120 000 (GATHERD-12.3). */
+  readonly idleTimeoutMs?: number;
+  /** Bytes above which an object is received into a temporary file instead of the memory. Default 1 MiB. */
+  readonly largeObjectBytes?: number;
+  /** Milliseconds after which a collection that failed because the disk is full is tried again, if there is room. Default 5000. */
+  readonly diskRetryMs?: number;
+  /** Connections in a row that may fail without a new object, default 5. */
+  readonly maxFailures?: number;
+  /** Pause before a broken transfer is resumed, default 1000; doubled after each attempt without a new object. */
+  readonly retryPauseMs?: number;
+}
+
+/**
+ * An `Update-Time` further ahead of our clock does not move `<last>`, the time from which the next collection requests changes, and
+ * is stored as the time of arrival: otherwise it would win over every later change of the object (GATHERD-13.8).
+ */
+export const MAX_AHEAD_SECONDS: UnixSeconds = 86_400;
+
+/** Context of a collection from one point. */
+export interface CollectContext {
+  readonly store: BrokerStore;
+  /** Called after each applied batch. The next batch is received in the meantime, and applied after this resolves. */
+  readonly applied: () => Promise<void>;
+  readonly now: () => UnixSeconds;
+  /** Called with the outcome of each change. */
+  readonly observe?: ApplyObserver;
+  /** Called for each object that is not stored because of its URL (SOIF-2.9), with a sentence that names it. */
+  readonly onUnwritable?: (reason: string) => void;
+  /** Called when a transfer broke and will be resumed. */
+  readonly onRetry?: (reason: string, pauseMs: number) => void;
+  readonly limits?: CollectLimits;
+  /** Directory of temporary files with large objects while they arrive. Default: such objects are in memory. */
+  readonly spoolDirectory?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** The option of the clients that keeps large objects outside the memory. */
+export function largeObjects({ spoolDirectory, limits = {} }: CollectContext): {
+  readonly large?: LargeObjects;
+} {
+  if (spoolDirectory === undefined) return {};
+  const { largeObjectBytes: fromBytes } = limits;
+  return {
+    large: { ...(fromBytes === undefined ? {} : { fromBytes }), open: () => SpoolFile.open(spoolDirectory) },
+  };
+}
+
+/** Returns the timeouts of a connection to a collection point, and the limits on what the point may send. */
+export function connectionLimits({ limits = {} }: CollectContext): ReceiveLimits & {
+  readonly connectTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+} {
+  // The numbers of batches and failures are not the connection's.
+  const {
+    batchObjects: _1,
+    batchBytes: _2,
+    maxFailures: _3,
+    retryPauseMs: _4,
+    largeObjectBytes: _5,
+    ...rest
+  } = limits;
+  return { connectTimeoutMs: 30_000, idleTimeoutMs: 120_000, ...rest };
+}

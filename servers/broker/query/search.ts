@@ -1,0 +1,400 @@
+// Answers a query as pages of result items (BRK-4.3).
+import {
+  clampLifetime,
+  errorItem,
+  fatalItem,
+  type Query,
+  type QueryFlags,
+  REPLY,
+  type ResultItem,
+} from '../../../protocols/broker/index.js';
+import { PeerError, StorageError } from '../../../protocols/errors.js';
+import {
+  attributeOf,
+  type ByteSource,
+  bytesOfUrl,
+  decodeSoif,
+  type OutlineAttribute,
+  rangeOf,
+  readOutline,
+} from '../../../protocols/soif/index.js';
+import type { BrokerStore, RegistryEntry } from '../../../storage/index.js';
+import type { Hit, Indexer, MatchedLine, Pace } from '../../../storage/indexers/index.js';
+import { isAscii, largeLineBytes, lineBytes } from './line-bytes.js';
+import { groupByBytes } from './object-groups.js';
+import type { PageItem } from './page-items.js';
+import type { ReplyShare } from './reply-memory.js';
+
+/** Context of {@link search}. */
+export interface SearchContext {
+  readonly store: BrokerStore;
+  readonly indexer: Indexer;
+  /** BRK-4.10: URL of an object's content summary. */
+  readonly objectUrl: (oid: number) => string;
+  /** BRK-4.11. */
+  readonly homePage: string;
+  /** BRK-7.3 `Max-Results`: largest number of objects in one reply, whatever the query requests. */
+  readonly maxResults: number;
+  /** BRK-8.14 `Glimpse-MaxLife`: seconds that a query may take. */
+  readonly maxLife: number;
+  /** BRK-3.2. */
+  readonly opaqueMode: 'suppress' | 'show';
+  /** The memory for pages. Default: pages of 1 MiB; a larger object is read alone. */
+  readonly share?: Pick<ReplyShare, 'pageBytes' | 'read' | 'hold'>;
+  /** The client by which the engine shares its time (`SearchOptions.client`). */
+  readonly client?: string | undefined;
+  /** Pauses the engine while others have the query's place. */
+  readonly pace?: Pace;
+  /** Why the index lacks objects of the store; undefined if it has them all. */
+  readonly missing?: (() => string | undefined) | undefined;
+  /** Called when the index or the store fails, with the error that the client gets as `111`. */
+  readonly onFailure?: (error: StorageError) => void;
+}
+
+/** Summary of a finished search. */
+export interface SearchSummary {
+  readonly objects: number;
+  /** Matched lines sent. */
+  readonly lines: number;
+  /** False if the search ended before it had examined every object. */
+  readonly complete: boolean;
+  readonly reason?: 'lifetime' | 'limit' | 'cost' | 'aborted' | 'error' | 'busy';
+}
+
+/** Largest number of objects in one page of results. One page is held in memory for a slow reader. */
+const MAX_PAGE = 64;
+
+/** Bytes of a page without {@link SearchContext.share}. */
+const PAGE_BYTES = 1024 * 1024;
+
+/** Objects with more bytes are not read into memory. */
+const LARGE_BYTES = 1024 * 1024;
+const NOTHING = new Uint8Array(0);
+
+/** Name of the attribute with the description. */
+const DESCRIPTION = 'Description';
+
+/** BRK-3.2: whether this query requests its matched lines. */
+function requestsLines(flags: QueryFlags, opaqueMode: 'suppress' | 'show'): boolean {
+  return flags.opaque === (opaqueMode === 'show');
+}
+
+/**
+ * Yields the pages of result items of a query in the order of BRK-4.3; returns a summary.
+ *
+ * Each page is searched for when the consumer requests it, so that a slow consumer occupies the memory of one page. An error in the
+ * query is not thrown; it is the last item (`111`).
+ */
+export async function* search(
+  query: Query,
+  flags: QueryFlags,
+  context: SearchContext,
+  signal?: AbortSignal,
+): AsyncGenerator<readonly PageItem[], SearchSummary, void> {
+  const lifetime = clampLifetime(flags.lifetime, context.maxLife);
+  // BRK-3.5: an unknown #index flag gets a notice, and the query is answered.
+  if (flags.unknown.length > 0) yield flags.unknown.map(REPLY.unknownFlag);
+
+  const run = new SearchRun(flags, context, performance.now() + lifetime * 1000, signal);
+  try {
+    const pages = query.kind === 'all' ? run.everything() : run.matching(query, lifetime * 1000);
+    for await (const page of pages) yield page;
+  } catch (error) {
+    if (signal?.aborted) return run.summary('aborted');
+    if (error instanceof StorageError) {
+      // The end of a reply has no mark (BRK-4.12): without this item the client would take what it has for everything.
+      context.onFailure?.(error);
+      yield [REPLY.unusable(error.message)];
+      return run.summary('error');
+    }
+    // BRK-2.19, 4.18: the engine does not support the query.
+    if (!(error instanceof PeerError)) throw error;
+    yield [errorText(error.message)];
+    return run.summary('error');
+  }
+  if (run.stopped === 'aborted') return run.summary('aborted');
+  const closing = run.warnings.map(errorItem);
+  // Fewer results than the store has objects are not sent in silence.
+  const missing = query.kind === 'all' ? undefined : context.missing?.();
+  if (missing !== undefined) closing.push(errorItem(missing));
+  // BRK-4.13: an error that does not end the results; the objects found until then are sent (BRK-4.15).
+  if (run.stopped === 'cost') closing.push(REPLY.costReached());
+  if (run.stopped === 'lifetime') closing.push(REPLY.lifetimeReached(lifetime));
+  else if (run.objects === 0) closing.push(REPLY.nothingMatched());
+  if (closing.length > 0) yield closing;
+  return run.summary(run.stopped);
+}
+
+/** BRK-4.14: returns the item for an error of the engine, whose text may already begin with `ERROR: `. */
+function errorText(text: string): ResultItem {
+  return fatalItem(text.replace(/^(?:111 - )?ERROR: /, ''));
+}
+
+class SearchRun {
+  objects = 0;
+  lines = 0;
+  stopped: 'lifetime' | 'limit' | 'cost' | 'aborted' | undefined;
+  warnings: readonly string[] = [];
+  readonly #maxObjects: number;
+  readonly #wantLines: boolean;
+  readonly #attributes: readonly string[];
+
+  constructor(
+    readonly flags: QueryFlags,
+    readonly context: SearchContext,
+    /** On the clock of `performance.now()`. */
+    readonly deadline: number,
+    readonly signal: AbortSignal | undefined,
+  ) {
+    this.#wantLines = requestsLines(flags, context.opaqueMode);
+    this.#attributes = distinctNames(flags.attributes);
+    // Without matched lines a result is an object, and `maxresult` counts objects ("at most that many results").
+    const results = this.#wantLines ? undefined : flags.maxResults;
+    this.#maxObjects = Math.min(limit(context.maxResults), limit(flags.maxFiles), limit(results));
+  }
+
+  summary(reason: SearchSummary['reason']): SearchSummary {
+    const counts = { objects: this.objects, lines: this.lines, complete: reason === undefined };
+    return reason === undefined ? counts : { ...counts, reason };
+  }
+
+  /** BRK-2.11 `#allb`: every object, by identifier. */
+  async *everything(): AsyncGenerator<readonly PageItem[], void, void> {
+    const { since } = this.flags;
+    // The store's `since` includes the second itself, `#since` does not.
+    const after = since === undefined ? {} : { since: since + 1 };
+    for await (const entries of this.context.store.all({ ...after, pageRows: MAX_PAGE })) {
+      if (this.#isOver()) return;
+      yield* this.#render(entries.map((entry) => ({ entry, lines: [] })));
+    }
+  }
+
+  /** Yields the objects that the index finds. */
+  async *matching(
+    expression: Exclude<Query, { readonly kind: 'all' }>,
+    lifetimeMs: number,
+  ): AsyncGenerator<readonly PageItem[], void, void> {
+    const { flags, signal } = this;
+    const hits = this.context.indexer.query(expression, {
+      ignoreCase: flags.ignoreCase,
+      matchWord: flags.matchWord,
+      errors: flags.errors,
+      wantLines: this.#wantLines,
+      lifetimeMs,
+      ...(this.#wantLines && flags.maxResults !== undefined ? { maxResults: flags.maxResults } : {}),
+      ...(flags.maxLines === undefined ? {} : { maxLines: flags.maxLines }),
+      // With #since some hits are dropped afterwards, so that the index must not limit their number.
+      ...(flags.since === undefined && Number.isFinite(this.#maxObjects)
+        ? { maxFiles: this.#maxObjects }
+        : {}),
+      ...(signal === undefined ? {} : { signal }),
+      ...(this.context.client === undefined ? {} : { client: this.context.client }),
+      ...(this.context.pace === undefined ? {} : { pace: this.context.pace }),
+    });
+    let page: Hit[] = [];
+    let characters = 0;
+    // The first hit is sent immediately. Later pages are larger, because reading entries in larger batches costs less.
+    let pageSize = 1;
+    for await (const hit of hits) {
+      page.push(hit);
+      for (const line of hit.lines) characters += line.text.length;
+      if (page.length < pageSize && characters < this.#pageBytes) continue;
+      yield* this.#renderHits(page);
+      if (this.#isOver()) return;
+      page = [];
+      characters = 0;
+      pageSize = Math.min(MAX_PAGE, pageSize * 4);
+    }
+    yield* this.#renderHits(page);
+    const outcome = await hits.outcome;
+    this.warnings = outcome.warnings;
+    this.stopped ??= outcome.complete ? undefined : outcome.reason;
+  }
+
+  async *#renderHits(hits: readonly Hit[]): AsyncGenerator<readonly PageItem[], void, void> {
+    if (hits.length === 0) return;
+    const entries = await this.context.store.entries(hits.map((hit) => hit.oid));
+    const found: { entry: RegistryEntry; lines: readonly MatchedLine[] }[] = [];
+    hits.forEach((hit, i) => {
+      const entry = entries[i];
+      // The store may have lost the object since it was indexed.
+      if (entry === undefined) return;
+      // `#since`: only objects updated after that time.
+      if (this.flags.since !== undefined && entry.updateTime <= this.flags.since) return;
+      found.push({ entry, lines: hit.lines });
+    });
+    yield* this.#render(found);
+  }
+
+  async *#render(
+    found: readonly { readonly entry: RegistryEntry; readonly lines: readonly MatchedLine[] }[],
+  ): AsyncGenerator<readonly PageItem[], void, void> {
+    const shown = found.slice(0, Math.max(0, this.#maxObjects - this.objects));
+    const lines = new Map(shown.map(({ entry, lines }) => [entry.oid, lines]));
+    for (const group of groupByBytes(
+      shown.map(({ entry }) => entry),
+      this.#pageBytes,
+    )) {
+      const [first] = group;
+      if (first !== undefined && first.length > LARGE_BYTES && this.#needsObjects(group, lines)) {
+        // One part of it is in memory while the client reads.
+        using _part = await this.context.share?.hold(LARGE_BYTES, this.signal);
+        await using large = await this.context.store.large(first.oid);
+        if (large !== undefined) {
+          yield await this.#renderLarge(first, lines.get(first.oid) ?? [], large);
+          continue;
+        }
+      }
+      using _held = await this.#hold(group, lines);
+      const objects = await this.#objectsOf(group, lines);
+      const items: ResultItem[] = [];
+      group.forEach((entry, i) => {
+        this.#renderObject(entry, lines.get(entry.oid) ?? [], objects[i], items);
+      });
+      if (items.length > 0) yield items;
+    }
+    if (this.objects >= this.#maxObjects) this.stopped ??= 'limit';
+  }
+
+  /** An object that is not read into memory: the reply reads its values when it sends them. */
+  async #renderLarge(
+    entry: RegistryEntry,
+    lines: readonly MatchedLine[],
+    large: ByteSource,
+  ): Promise<PageItem[]> {
+    const { flags, context } = this;
+    const read = async () => {
+      const outline = await readOutline(large, { whole: true });
+      const texts = lines.map(({ text }) => text).filter((text) => !isAscii(text));
+      return { outline, encoded: texts.length === 0 ? undefined : await largeLineBytes(texts, large) };
+    };
+    const { outline, encoded } = await (context.share?.read(read) ?? read());
+    const items: PageItem[] = this.#head(entry);
+    const rangeOfValue = ({ start, end }: OutlineAttribute) => rangeOf(large, start, end);
+    const description = flags.desc ? attributeOf(outline, DESCRIPTION) : undefined;
+    if (description !== undefined && description.end > description.start)
+      items.push({ kind: 'description', value: NOTHING, large: rangeOfValue(description) });
+    for (const name of this.#attributes) {
+      const found = attributeOf(outline, name);
+      if (found !== undefined)
+        items.push({ kind: 'attribute', name, value: NOTHING, large: rangeOfValue(found) });
+      else if (name.toLowerCase() === 'url')
+        items.push({ kind: 'attribute', name, value: bytesOfUrl(entry.url) });
+    }
+    for (const line of lines) items.push(opaqueItem(line, encoded?.get(line.text)));
+    this.#end(lines, items);
+    return items;
+  }
+
+  get #pageBytes(): number {
+    return this.context.share?.pageBytes ?? PAGE_BYTES;
+  }
+
+  /** Returns the objects' bytes, if an item needs more than the Registry contains. */
+  #objectsOf(
+    entries: readonly RegistryEntry[],
+    lines: ReadonlyMap<number, readonly MatchedLine[]>,
+  ): Promise<readonly (Uint8Array | undefined)[]> {
+    if (!this.#needsObjects(entries, lines)) return Promise.resolve([]);
+    const { store, share } = this.context;
+    const read = () => store.objects(entries.map((entry) => entry.oid));
+    return share === undefined ? read() : share.read(read);
+  }
+
+  /** Waits for the memory of the objects, which are in the page while its consumer has it. */
+  async #hold(
+    entries: readonly RegistryEntry[],
+    lines: ReadonlyMap<number, readonly MatchedLine[]>,
+  ): Promise<Disposable | undefined> {
+    if (!this.#needsObjects(entries, lines)) return undefined;
+    const bytes = entries.reduce((sum, { length }) => sum + length, 0);
+    return this.context.share?.hold(bytes, this.signal);
+  }
+
+  #needsObjects(
+    entries: readonly RegistryEntry[],
+    lines: ReadonlyMap<number, readonly MatchedLine[]>,
+  ): boolean {
+    return (
+      this.flags.attributes.length > 0 ||
+      (this.flags.desc && entries.some((e) => e.description !== '')) ||
+      // BRK-1.10: a line that is not ASCII is sent in the bytes of the object.
+      entries.some((e) => lines.get(e.oid)?.some((line) => !isAscii(line.text)))
+    );
+  }
+
+  /** BRK-4.3: 120, 125, 126, 124, 127s in the requested order, 122s, 130. */
+  #renderObject(
+    entry: RegistryEntry,
+    lines: readonly MatchedLine[],
+    bytes: Uint8Array | undefined,
+    items: ResultItem[],
+  ): void {
+    const { flags } = this;
+    items.push(...this.#head(entry));
+    if (bytes !== undefined) {
+      const object = decodeSoif(bytes, { maxObjectBytes: bytes.length });
+      const description = flags.desc ? object.get(DESCRIPTION) : undefined;
+      // BRK-4.5: only for objects that have one.
+      if (description !== undefined && description.length > 0)
+        items.push({ kind: 'description', value: description });
+      for (const name of this.#attributes) {
+        // BRK-4.6: the name as the client spelled it; missing attributes are left out. BRK-2.18: URL is an attribute.
+        const value = object.get(name) ?? (name.toLowerCase() === 'url' ? bytesOfUrl(entry.url) : undefined);
+        if (value !== undefined) items.push({ kind: 'attribute', name, value });
+      }
+    }
+    for (const line of lines) {
+      const isEncoded = bytes === undefined || isAscii(line.text);
+      items.push(opaqueItem(line, isEncoded ? undefined : lineBytes(line.text, bytes)));
+    }
+    this.#end(lines, items);
+  }
+
+  #head({ url, oid }: RegistryEntry): ResultItem[] {
+    const { objectUrl, homePage } = this.context;
+    return [
+      { kind: 'match', url },
+      { kind: 'object-url', url: objectUrl(oid) },
+      { kind: 'home-page', url: homePage },
+    ];
+  }
+
+  #end(lines: readonly MatchedLine[], items: PageItem[]): void {
+    items.push({ kind: 'object-end' });
+    this.objects += 1;
+    this.lines += lines.length;
+  }
+
+  #isOver(): boolean {
+    if (this.signal?.aborted) this.stopped = 'aborted';
+    else if (this.objects >= this.#maxObjects) this.stopped ??= 'limit';
+    else if (performance.now() >= this.deadline) this.stopped ??= 'lifetime';
+    return this.stopped !== undefined;
+  }
+}
+
+/** BRK-4.8; `bytes` are those of a line that is not ASCII. */
+function opaqueItem(line: MatchedLine, bytes: Uint8Array | undefined): ResultItem {
+  const item = { kind: 'opaque', text: `Matched line: ${line.attribute}# ${line.text}` } as const;
+  if (bytes === undefined) return item;
+  return { ...item, bytes: Buffer.concat([Buffer.from(`Matched line: ${line.attribute}# `), bytes]) };
+}
+
+/**
+ * Returns each attribute once, in its first spelling (BRK-2.16). Otherwise a large value that the query names a thousand times would
+ * fill the memory.
+ */
+function distinctNames(names: readonly string[]): readonly string[] {
+  const spellings = new Map<string, string>();
+  for (const name of names) {
+    const key = name.toLowerCase();
+    if (!spellings.has(key)) spellings.set(key, name);
+  }
+  return [...spellings.values()];
+}
+
+/** BRK-8.11: 0 means no limit. */
+function limit(value: number | undefined): number {
+  return value === undefined || value === 0 ? Number.POSITIVE_INFINITY : value;
+}

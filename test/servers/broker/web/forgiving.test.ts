@@ -1,0 +1,106 @@
+// The search page reads plain words as a person means them, says what it did, and offers what was typed.
+import t from 'tap';
+import { document, NOW } from '../helpers.js';
+import { openWebsite, QUERY } from './helpers.js';
+
+/** The fields of the form with its default flags. */
+const FIELDS = 'caseflag=on&wordflag=on&forms=on&opaqueflag=on&descflag=on&verbose=on&maxobjflag=50';
+/** The fields of a query URL of the nineties. */
+const OLD_FIELDS = 'caseflag=on&wordflag=on&opaqueflag=on&descflag=on&verbose=on&maxobjflag=50';
+const ENGLISH = 'the and of';
+
+function documents(...pages: readonly (readonly [title: string, body: string])[]) {
+  return pages.map(([title, body], i) => ({
+    updateTime: NOW - 1000 - i,
+    text: document(
+      `http://a.example.org/${i + 1}`,
+      { Type: 'HTML', Title: title, Body: `${ENGLISH} ${body}` },
+      NOW - 1000 - i,
+    ),
+  }));
+}
+
+t.test('other forms of the words are found and named; one click gives what was typed', async (t) => {
+  const { get } = await openWebsite(t, {
+    documents: documents(
+      ['One', 'replication of objects'],
+      ['Two', 'an object that is replicated'],
+      ['Three', 'other'],
+    ),
+  });
+  const { $, texts } = await get(`${QUERY}?query=object+replication&${FIELDS}`);
+  t.same(texts('.results h2').sort(), ['One', 'Two']);
+  const said = $('p.reading').text().replace(/\s+/g, ' ').trim();
+  t.match(said, 'Also found: objects, replicated. Only what was typed');
+  t.match(said, /Only what was typed$/);
+  const exact = await get($('p.reading a').attr('href') ?? '');
+  t.match(exact.$('h1').text(), /^Nothing found|^0/);
+  const strict = await get(`${QUERY}?query=objects+replication&${OLD_FIELDS}`);
+  t.same(strict.texts('.results h2'), ['One'], 'an old URL means what it says');
+  t.equal(strict.$('p.reading').text().includes('Also found'), false);
+});
+
+t.test('few objects with all words: those with some of them follow', async (t) => {
+  const { get } = await openWebsite(t, {
+    documents: documents(['Both', 'gopher veronica'], ['First', 'gopher'], ['Second', 'veronica']),
+  });
+  const page = await get(`${QUERY}?query=gopher+veronica&${FIELDS}`);
+  t.equal(page.texts('.results h2')[0], 'Both');
+  t.equal(page.$('.results h2').length, 3);
+  t.match(
+    page.$('p.reading').text(),
+    'One object has all of the words; the others, which follow, have some of them.',
+  );
+  const none = await get(`${QUERY}?query=gopher+wais&${FIELDS}`);
+  t.match(none.$('p.reading').text(), 'No object has all of the words; these have some of them.');
+});
+
+t.test('of five words those that say nothing need not occur; of fewer they must', async (t) => {
+  const { get } = await openWebsite(t, {
+    documents: documents(['Guide', 'restore a dump to another server'], ['Other', 'nothing']),
+  });
+  const many = await get(`${QUERY}?query=how+can+you+restore+dump&${FIELDS}`);
+  t.match(many.$('p.reading').text(), /Not required: .?how/);
+  t.equal(many.$('.results h2').first().text(), 'Guide');
+  const few = await get(`${QUERY}?query=how+restore&${FIELDS}`);
+  t.match(few.$('p.reading').text(), 'No object has all of the words');
+});
+
+t.test('quotes, attributes and operators are asked as they are', async (t) => {
+  const { get } = await openWebsite(t, {
+    documents: documents(['One', 'replicated'], ['Two', 'replication']),
+  });
+  for (const query of ['"replication"', 'title : two', 'replication and not gopher', 'repl#']) {
+    const { $ } = await get(`${QUERY}?query=${encodeURIComponent(query)}&${FIELDS}`);
+    t.equal($('.results h2').length <= (query === 'repl#' ? 2 : 1), true, query);
+    t.notMatch($('p.reading').text(), 'Also found', query);
+  }
+});
+
+t.test('hostile texts: nothing of a query becomes markup', async (t) => {
+  const { get } = await openWebsite(t, { documents: documents(['One', 'scripts']) });
+  const { $, status } = await get(`${QUERY}?query=${encodeURIComponent('script <b>x</b>')}&${FIELDS}`);
+  t.ok(status === 200 || status === 400);
+  t.equal($('main b').length, 0);
+});
+
+t.test('a point is a point, and an apostrophe any apostrophe', async (t) => {
+  const { get } = await openWebsite(t, {
+    documents: documents(
+      ['What\u2019s new', 'in version 3.11 of robots.txt'],
+      ['Other', 'in version 3x11, robotsXtxt'],
+    ),
+  });
+  for (const query of ['robots.txt', '3.11', "what's new"]) {
+    const { $ } = await get(`${QUERY}?query=${encodeURIComponent(query)}&${FIELDS}`);
+    t.same(
+      $('.results h2')
+        .get()
+        .map((h2) => $(h2).text()),
+      ['What\u2019s new'],
+      query,
+    );
+  }
+  const exact = await get(`${QUERY}?query=robots.txt&${OLD_FIELDS}`);
+  t.equal(exact.$('.results h2').length, 2, 'BRK-2.22: in an old URL a point is any character');
+});

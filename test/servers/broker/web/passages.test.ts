@@ -1,0 +1,223 @@
+// What result pages show of each object, and what they offer when little is found.
+import { load } from 'cheerio';
+import fc from 'fast-check';
+import t from 'tap';
+import { parseQuery } from '../../../../protocols/broker/index.js';
+import { findPassages } from '../../../../servers/broker/web/passages.js';
+import { describeQuery } from '../../../../servers/broker/web/query-words.js';
+import { html } from '../../../../servers/web/html.js';
+import { assertProperty } from '../../../helpers/property.js';
+import { document, NOW } from '../helpers.js';
+import { openWebsite, QUERY } from './helpers.js';
+
+const FIELDS = 'caseflag=on&wordflag=on&opaqueflag=on&descflag=on&verbose=on&maxobjflag=50';
+const FILLER = 'Nothing of interest is said in this sentence. '.repeat(20);
+
+function documents(...attributes: readonly (Readonly<Record<string, string>> & { url: string })[]) {
+  return attributes.map(({ url, ...rest }, i) => ({
+    updateTime: NOW - 1000 - i,
+    text: document(url, { Type: 'HTML', ...rest }, NOW - 1000 - i),
+  }));
+}
+
+t.test('a passage is the stretch with most of the words, and begins with a sentence', async (t) => {
+  const text = `A gopher alone. ${FILLER}Here gopher and veronica are neighbors. ${FILLER}`;
+  const { passages } = findPassages(text, /gopher|veronica/g);
+  t.equal(passages.length, 1);
+  t.match(passages[0]?.text, /^Here gopher and veronica are neighbors\. Nothing/);
+  t.match(passages[0], { cutBefore: true, cutAfter: true });
+  const far = `Gopher begins. ${FILLER}A veronica ends.`;
+  t.same(
+    findPassages(far, /gopher|veronica/gi).passages.map(({ text, cutBefore }) => [
+      text.slice(0, 10),
+      cutBefore,
+    ]),
+    [
+      ['Gopher beg', false],
+      ['A veronica', true],
+    ],
+    'two passages if the words are far apart',
+  );
+  t.same(findPassages('none of them', /gopher/g), { passages: [], score: 0 });
+});
+
+t.test('passages are parts of the text with a word of the query, of bounded length', async (t) => {
+  const word = fc.constantFrom('gopher', 'wais', 'a', 'b.', '\u{1f600}\u{1f600}', 'é'.repeat(300), '? ');
+  const text = fc.array(word, { maxLength: 200 }).map((words) => words.join(' '));
+  assertProperty(
+    fc.property(text, (text) => {
+      const { passages } = findPassages(text, /gopher|wais/g);
+      t.equal(passages.length > 0, /gopher|wais/.test(text));
+      let length = 0;
+      for (const passage of passages) {
+        t.ok(text.includes(passage.text));
+        t.match(passage.text, /gopher|wais/);
+        t.notMatch(passage.text, /^[\udc00-\udfff]|[\ud800-\udbff]$/);
+        length += passage.text.length;
+      }
+      t.ok(length <= 400, `${length} characters`);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+t.test('results show passages of the body; the matched lines are there, folded', async (t) => {
+  const { get } = await openWebsite(t, {
+    documents: documents(
+      {
+        url: 'http://a.example.org/1',
+        Title: 'One',
+        Description: 'The description',
+        'Full-Text': `${FILLER}\nAbout the Gopher\nof Minnesota.\n${FILLER}`,
+      },
+      { url: 'http://a.example.org/2', Title: 'Two', Description: 'By a writer', Author: 'Gopher, A.' },
+    ),
+  });
+  const { $ } = await get(`${QUERY}?query=gopher&${FIELDS}`);
+  const byTitle = (title: string) => $('.results > li').filter((_, li) => $(li).find('h2').text() === title);
+  t.match(byTitle('One').find('.description').text().trim(), /^… .*About the Gopher of Minnesota\. .* …$/s);
+  t.equal(byTitle('One').find('.description mark').text(), 'Gopher');
+  t.match(byTitle('One').find('details.matched summary').text(), /^1 matched line/);
+  t.match(byTitle('One').find('details.matched .lines li').text(), /About the Gopher/);
+  t.equal(byTitle('Two').find('.description').text(), 'By a writer', 'without a passage, the description');
+  t.match(byTitle('Two').find('> .lines li').text(), /Gopher, A\./, 'and the lines that matched');
+});
+
+t.test('nothing found: what was understood, and queries that find something', async (t) => {
+  const { get } = await openWebsite(t, {
+    documents: documents(
+      { url: 'http://a.example.org/1', Title: 'Vacuum cleaning', 'Full-Text': 'error: x is a message' },
+      { url: 'http://a.example.org/2', Title: 'Vacuum tubes', 'Full-Text': 'cleaner' },
+      { url: 'http://a.example.org/3', Title: 'Vacuum', 'Full-Text': 'other' },
+    ),
+  });
+  const alternatives = async (query: string, more = '') => {
+    const page = await get(`${QUERY}?query=${encodeURIComponent(query)}&${FIELDS}${more}`);
+    const rows = page.texts('.alternatives li').map((text) => text.replace(/\s+/g, ' '));
+    return { page, rows };
+  };
+  const spelling = await alternatives('vaucum');
+  t.equal(spelling.page.$('h1').text(), 'Nothing found');
+  t.match(spelling.page.$('.reading').text(), /^Understood as: the word vaucum\./);
+  t.same(spelling.rows, ['Did you mean vacuum? 3 objects']);
+  const corrected = await get(spelling.page.$('.alternatives a').attr('href') ?? '');
+  t.equal(corrected.$('h1').text(), '3 objects found');
+
+  const missed = await alternatives('vacum');
+  t.same(missed.rows, ['Did you mean vacuum? 3 objects', 'Allow one spelling error in each word 3 objects']);
+
+  const attribute = await alternatives('error: x');
+  t.match(attribute.page.$('.reading').text(), /^Understood as: x in the attribute error\./);
+  t.same(attribute.rows, [
+    'As text, not as an attribute: "error: x" 1 object',
+    'As words, not as an attribute: error x 1 object',
+  ]);
+  t.same((await alternatives('error: vaucum cleaning')).rows, [
+    'As words, not as an attribute: error vacuum cleaning 1 object',
+    'Without error : vaucum 1 object',
+  ]);
+  t.match(
+    (await get(attribute.page.$('.alternatives a').attr('href') ?? '')).$('h1').text(),
+    /^1 object found/,
+  );
+
+  t.same((await alternatives('vacuum cleaner tape')).rows, [
+    'Without tape 1 object',
+    'One of the words suffices 3 objects',
+  ]);
+  t.same((await alternatives('vacu')).rows, ['Also find parts of words 3 objects']);
+  t.same((await alternatives('tubes', '&narrow=type%3AText')).rows, [
+    'Without narrowing the result 1 object',
+  ]);
+  t.same((await alternatives('zzzzzz')).rows, []);
+  const many = await alternatives('vacuum');
+  t.same(many.rows, [], 'enough was found');
+  t.equal(many.page.$('.reading').length, 0, 'plain words need no explanation');
+});
+
+t.test('a query is described in words', async (t) => {
+  const described = (query: string) => load(html`${describeQuery(parseQuery(query))}`.text).text();
+  for (const [query, text] of [
+    ['#allb', 'every object'],
+    ['a b', 'the word a and the word b'],
+    ['"a b"', 'the phrase a b'],
+    ['a or (b and not c)', 'the word a or (the word b and (not the word c))'],
+    ['a except title : b', 'the word a but not b in the attribute title'],
+    ['type exact HTML', 'the attribute type is exactly HTML'],
+    ['size less-than 5', 'the attribute size is less than 5'],
+    ['title regexp "^a"', 'the attribute title matches the regular expression ^a'],
+  ] as const) {
+    t.equal(described(query), text);
+  }
+});
+
+t.test('results of many hosts: two objects of each, unless the form lists all', async (t) => {
+  const { get } = await openWebsite(t, {
+    documents: documents(
+      ...[1, 2, 3, 4, 5].map((n) => ({ url: `http://a.example.org/${n}`, Title: `many ${n}` })),
+      { url: 'http://b.example.org/', Title: 'many others' },
+    ),
+  });
+  const all = await get(`${QUERY}?query=many&${FIELDS}`);
+  t.equal(all.$('.results > li').length, 6, 'old addresses list all');
+  const folded = await get(`${QUERY}?query=many&fold=on&${FIELDS}`);
+  t.equal(folded.$('h1').text(), '6 objects found');
+  t.equal(folded.$('.results > li').length, 3);
+  t.equal(folded.$('.more a').text(), '3 more from a.example.org');
+  const host = await get(folded.$('.more a').attr('href') ?? '');
+  t.equal(host.$('.results > li').length, 5, 'one host alone is not folded');
+});
+
+t.test('newest first: the newest of the whole result', async (t) => {
+  const times = [3, 1, 5, 2, 4];
+  const { get } = await openWebsite(t, {
+    documents: documents(
+      ...times.map((time) => ({
+        url: `http://a.example.org/${time}`,
+        Title: `dated ${time}`,
+        'Last-Modification-Time': String(800_000_000 + time),
+      })),
+    ),
+  });
+  const fields = FIELDS.replace('maxobjflag=50', 'maxobjflag=3');
+  const { $, texts } = await get(`${QUERY}?query=dated&sort=by-date&${fields}`);
+  t.same(texts('.results h2'), ['dated 5', 'dated 4', 'dated 3']);
+  t.equal($('.tools [aria-current]').text(), 'Newest first');
+});
+
+t.test('suggestions complete the last word, and browsers find them by OpenSearch', async (t) => {
+  const { get } = await openWebsite(t, {
+    documents: documents(
+      { url: 'http://a.example.org/1', Title: 'gopher gophers' },
+      { url: 'http://a.example.org/2', Title: 'gopher' },
+    ),
+  });
+  const suggestions = async (text: string) => {
+    const { headers, body } = await get(`/Harvest/suggestions?query=${encodeURIComponent(text)}`);
+    t.match(headers['content-type'], /^application\/x-suggestions\+json/);
+    return JSON.parse(body);
+  };
+  t.same(await suggestions('wais and GOP'), ['wais and GOP', ['wais and gopher', 'wais and gophers']]);
+  t.same(await suggestions('gopher '), ['gopher ', []]);
+  t.same(await suggestions(`${'a '.repeat(200)}go`), [`${'a '.repeat(200)}go`, []]);
+  const { $ } = await get(`${QUERY}?query=gopher&${FIELDS}`);
+  t.equal($('#query').attr('list'), 'completions');
+  t.equal($('datalist#completions').attr('data-source'), '/Harvest/suggestions');
+  const link = $('link[rel=search]');
+  t.equal(link.attr('type'), 'application/opensearchdescription+xml');
+  const { headers, body } = await get(link.attr('href') ?? '');
+  t.match(headers['content-type'], /^application\/opensearchdescription\+xml/);
+  const description = load(body, { xml: true });
+  const templates = new Map(
+    description('Url')
+      .get()
+      .map((url) => [description(url).attr('type'), description(url).attr('template') ?? '']),
+  );
+  const results = new URL((templates.get('text/html') ?? '').replace('{searchTerms}', 'gopher'));
+  const page = await get(`${results.pathname}${results.search}`);
+  t.equal(page.$('h1').text(), '2 objects found');
+  const completions = new URL(
+    (templates.get('application/x-suggestions+json') ?? '').replace('{searchTerms}', 'gop'),
+  );
+  t.match((await get(`${completions.pathname}${completions.search}`)).body, /gophers/);
+});
