@@ -50,6 +50,9 @@ export const FETCH_STATUS = {
   robotsForbidden: -9998,
 } as const;
 
+/** HTTP statuses of documents that do not exist, or no longer. */
+export const GONE_STATUSES: ReadonlySet<number> = new Set([404, 410]);
+
 /** An extracted link: absolute and canonical. */
 export interface OutLink {
   readonly url: string;

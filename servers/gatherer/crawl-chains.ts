@@ -1,14 +1,24 @@
+import { isAbsolute, join } from 'node:path';
 import { type Fetcher, LocalMapper } from '../../clients/fetch/index.js';
+import type { CloseStack } from '../../protocols/close-stack.js';
 import type { GathererConfig, RootNode } from '../../protocols/config/index.js';
+import { messageOf } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { GathererStore } from '../../storage/gatherer/store.js';
 import type { DocumentRecord, QueuedUri } from '../../storage/records/records.js';
 import { type PageLoader, type PagePartsOptions, PartCache } from '../crawler/browser/index.js';
 import { CHAIN_NAMES, type ChainName, type Processor, type ProcessorChains } from '../crawler/chains.js';
 import { decideSequence } from '../crawler/decide/index.js';
+import { crawlChannel } from '../crawler/events.js';
 import type { Frontier } from '../crawler/frontier/index.js';
 import { digestStore, historyStore } from '../crawler/history-store.js';
-import { CrawlMapper, LinksMapper, type MapperOptions } from '../crawler/mapper/index.js';
+import {
+  CrawlMap,
+  CrawlMapper,
+  Diversions,
+  LinksMapper,
+  type MapperOptions,
+} from '../crawler/mapper/index.js';
 import type { ChainStep } from '../crawler/order/chain-config.js';
 import type { CrawlOrderConfig } from '../crawler/order/order.js';
 import type { ProcessorName } from '../crawler/order/processor-names.js';
@@ -25,6 +35,7 @@ import { LinksScoper } from '../crawler/processors/links-scoper.js';
 import { PreconditionEnforcer } from '../crawler/processors/precondition-enforcer.js';
 import { QuotaEnforcer } from '../crawler/processors/quota-enforcer.js';
 import { RuntimeLimit, type RuntimeLimitOptions } from '../crawler/processors/runtime-limit.js';
+import { loadProcessor } from '../crawler/processors/user-processor.js';
 import { WarcWriter } from '../crawler/processors/warc-writer.js';
 import type { CookieJars } from '../crawler/requests/index.js';
 import type { Scope } from '../crawler/scope.js';
@@ -283,4 +294,44 @@ function stoppedByUrl(url: string, { rules }: EssencePool): string | undefined {
   const type = typeByUrl(url, rules);
   if (type === undefined || mayContainLinks(type)) return undefined;
   return isRejected(type, rules) ? type : undefined;
+}
+
+/**
+ * Loads the operator's processors of an order; they are closed with the resources.
+ * @throws ConfigError as {@link loadProcessor}
+ */
+export async function loadProcessors(
+  steps: Readonly<Record<ChainName, readonly ChainStep[]>>,
+  directory: string,
+  resources: CloseStack,
+): Promise<ReadonlyMap<ChainStep, Processor>> {
+  const loaded = new Map<ChainStep, Processor>();
+  for (const chain of CHAIN_NAMES)
+    for (const step of steps[chain]) {
+      if (step.entry.module === undefined) continue;
+      const processor = await loadProcessor(step, chain, directory);
+      resources.defer(() =>
+        processor.close().catch((error: unknown) => {
+          // The documents are stored; the crawl ends as usual.
+          const text = `the processor ${processor.name} cannot be closed: ${messageOf(error)}`;
+          crawlChannel.publish({ text, alert: true });
+        }),
+      );
+      loaded.set(step, processor);
+    }
+  return loaded;
+}
+
+/** Opens the diversion files of the order; undefined if the crawl has the web for itself. @throws StorageError */
+export async function openMapper(
+  { mapper }: Pick<CrawlOrderConfig, 'mapper'>,
+  crawlDirectory: string,
+  { prepare }: Pick<MapperOptions, 'prepare'>,
+  resources: CloseStack,
+): Promise<MapperOptions | undefined> {
+  const { crawlers, own, by, directory } = mapper;
+  if (crawlers === 0) return undefined;
+  const path = isAbsolute(directory) ? directory : join(crawlDirectory, directory);
+  const diversions = resources.use(await Diversions.open(path, own));
+  return { map: new CrawlMap({ crawlers, own, by }), diversions, prepare };
 }

@@ -27,15 +27,13 @@ import type { EssencePool } from '../essence/pool.js';
 import type { Logger } from '../host/logger.js';
 import type { Annotations } from './annotations.js';
 import { openActions } from './crawl-actions.js';
-import { crawlChains, keepWireFor } from './crawl-chains.js';
+import { crawlChains, keepWireFor, loadProcessors, openMapper } from './crawl-chains.js';
 import { openCrawlCookies } from './crawl-cookies.js';
-import { type CrawlRecords, followProgress, openCrawlRecords } from './crawl-records.js';
-import { dumpPending } from './dump-pending.js';
+import { type CrawlRecords, dumpPending, followProgress, openCrawlRecords } from './crawl-records.js';
 import { GatherSettings } from './gather-settings.js';
 import { MinTimeToLive } from './min-time-to-live.js';
 import { type OpenBrowser, openBrowser } from './open-browser.js';
 import { openConsole } from './open-console.js';
-import { openMapper } from './open-mapper.js';
 import { openSeen, warnOfEmptyFilter } from './open-seen.js';
 import { loginForms } from './order-credentials.js';
 import { NetworkReach } from './reach.js';
@@ -44,7 +42,6 @@ import type { RulesDigest } from './rules-digest.js';
 import { enumerationsOf, openRootLimits, scheduleSeeds, scopeRules, seedsOf } from './run-seeds.js';
 import type { RunNodes, RunState } from './run-state.js';
 import { RootNodeScope } from './scope.js';
-import { loadProcessors } from './user-processors.js';
 
 /** Product token in robots.txt, beside those of the User-Agent that is sent (G-63, G-65). */
 const ROBOTS_AGENT = 'Harvest';

@@ -1,13 +1,13 @@
-import { readFile } from 'node:fs/promises';
+import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { createFetcher, type Fetcher } from '../../clients/fetch/index.js';
 import { CloseStack } from '../../protocols/close-stack.js';
 import type { GathererConfig } from '../../protocols/config/index.js';
-import { ConfigError } from '../../protocols/errors.js';
+import { errorCode, StorageError } from '../../protocols/errors.js';
 import { hasExpired } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { withoutUserInfo } from '../../protocols/urls/index.js';
+import { PRODUCTION_FILE } from '../../storage/databases/file-kind.js';
 import { createDirectory } from '../../storage/files/make-directory.js';
 import { GathererStore } from '../../storage/gatherer/store.js';
 import type { PublishedReferences } from '../../storage/references/index.js';
@@ -22,16 +22,21 @@ import type { Logger } from '../host/logger.js';
 import { Annotations } from './annotations.js';
 import { findConfigFile } from './config-files.js';
 import { type CrawlJob, openCrawlJob, USER_AGENT } from './crawl-job.js';
-import { openDiskCache, removeDiskCache } from './disk-cache.js';
 import { essenceOptionsOf, linkLimit } from './essence-options.js';
-import { ftpProxyOf } from './ftp-proxy.js';
 import { plainOrder } from './gather-settings.js';
 import { boundLogins } from './logins.js';
 import { MinTimeToLive } from './min-time-to-live.js';
 import type { OpenBrowser } from './open-browser.js';
-import { withOrder } from './order-seeds.js';
-import { ownFetchers, ownSchemes, type SchemeFetcher } from './own-fetchers.js';
-import { retireProduction } from './retire-production.js';
+import { readConfiguredOrder, withOrder } from './order-seeds.js';
+import {
+  fileRoots,
+  ftpProxyOf,
+  openDiskCache,
+  ownFetchers,
+  ownSchemes,
+  removeDiskCache,
+  type SchemeFetcher,
+} from './own-fetchers.js';
 import type { Refusal } from './root-limits.js';
 import {
   annotatedDigest,
@@ -387,30 +392,19 @@ function readTimeoutOf({ readTimeoutMs = 120_000 }: GathererOptions): number {
   return readTimeoutMs;
 }
 
-/** Directories that `file:` URLs may reach: those that the configuration names (G-174). */
-function fileRoots({ rootNodes, leafNodes }: GathererConfig): string[] {
-  const urls = [...rootNodes, ...leafNodes].map(({ url }) => url).filter((url) => url.startsWith('file:'));
-  // The host is not checked here: the fetcher refuses files of other machines (G-87).
-  return urls.map((url) => fileURLToPath(new URL('.', url.replace(/^file:\/\/[^/]*/, 'file://'))));
-}
-
 /**
- * Reads the order of the crawl engine that the configuration names; returns undefined if it names no order.
- *
- * @throws ConfigError if the order cannot be read or is not valid
+ * Renames the `PRODUCTION.gdbm` that a script of the database tools left in a data directory to `PRODUCTION.gdbm.old`. As a run of the
+ * original Gatherer replaces the database (G-112), the name then stands for the new generation, and a script that merges annotations
+ * (G-140) does not start from the objects of an earlier run. Before the publication: a process that is killed in between leaves the
+ * generation that was made from the database.
+ * @throws StorageError if the file cannot be renamed
  */
-export async function readConfiguredOrder(
-  config: GathererConfig,
-  onProblem: (problem: Error) => void = () => undefined,
-): Promise<CrawlOrderConfig | undefined> {
-  if (config.crawlOrder === undefined) return undefined;
-  const file = findConfigFile(config, config.crawlOrder);
-  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
-    throw new ConfigError('configuration', 0, 'Crawl-Order', `${file} cannot be read: ${String(cause)}`);
-  });
-  // Most configurations have no order, so its readers are loaded here.
-  const { readOrderText } = await import('../crawler/order/read-order-file.js');
-  const { order, warnings } = await readOrderText(text, file);
-  for (const warning of warnings) onProblem(warning);
-  return order;
+async function retireProduction(directory: string): Promise<void> {
+  const path = join(directory, PRODUCTION_FILE);
+  try {
+    await rename(path, `${path}.old`);
+  } catch (cause) {
+    if (errorCode(cause) === 'ENOENT') return;
+    throw new StorageError(`${path} cannot be renamed: ${errorCode(cause) ?? String(cause)}`, { cause });
+  }
 }

@@ -1,9 +1,11 @@
 // The seeds and the identity of requests that an order of the crawl engine adds to a configuration.
+import { readFile } from 'node:fs/promises';
 import { type GathererConfig, parseRootNode } from '../../protocols/config/index.js';
 import { ConfigError } from '../../protocols/errors.js';
 import { resolveUrl } from '../../protocols/urls/index.js';
 import { parseSeeds } from '../crawler/decide/seed-list.js';
 import type { CrawlOrderConfig } from '../crawler/order/order.js';
+import { findConfigFile } from './config-files.js';
 import { basicLogins } from './order-credentials.js';
 
 /** Limits of a seed whose order has a scope, which alone decides: the largest legal values, and no filters. */
@@ -40,4 +42,25 @@ export function withOrder(
     ...(order.userAgent === '' ? {} : { httpUserAgent: order.userAgent }),
     ...(order.from === '' ? {} : { httpFrom: order.from }),
   };
+}
+
+/**
+ * Reads the order of the crawl engine that the configuration names; returns undefined if it names no order.
+ *
+ * @throws ConfigError if the order cannot be read or is not valid
+ */
+export async function readConfiguredOrder(
+  config: GathererConfig,
+  onProblem: (problem: Error) => void = () => undefined,
+): Promise<CrawlOrderConfig | undefined> {
+  if (config.crawlOrder === undefined) return undefined;
+  const file = findConfigFile(config, config.crawlOrder);
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new ConfigError('configuration', 0, 'Crawl-Order', `${file} cannot be read: ${String(cause)}`);
+  });
+  // Most configurations have no order, so its readers are loaded here.
+  const { readOrderText } = await import('../crawler/order/read-order-file.js');
+  const { order, warnings } = await readOrderText(text, file);
+  for (const warning of warnings) onProblem(warning);
+  return order;
 }

@@ -1,6 +1,15 @@
-// The fetchers of a Gatherer's owner: modules that its configuration names, and objects.
-import { resolve } from 'node:path';
-import { type Fetcher, fetcherOf, type OwnFetcher } from '../../clients/fetch/index.js';
+// What the fetcher of a Gatherer is made of: its owner's fetchers, the disk cache, the proxy for FTP and the directories of files.
+
+import { rm, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import {
+  cacheSettings,
+  DiskCache,
+  type Fetcher,
+  fetcherOf,
+  type OwnFetcher,
+} from '../../clients/fetch/index.js';
 import type { GathererConfig } from '../../protocols/config/index.js';
 import { ConfigError, messageOf } from '../../protocols/errors.js';
 import { addScheme } from '../../protocols/urls/index.js';
@@ -73,4 +82,54 @@ async function created(file: string, options: OwnFetcherOptions): Promise<OwnFet
 
 function isFetcher(value: unknown): value is OwnFetcher {
   return typeof value === 'object' && value !== null && typeof Reflect.get(value, 'fetch') === 'function';
+}
+
+/**
+ * Returns `host:port` of the proxy for FTP that the environment names: `ftp_proxy`, else `FTP_PROXY`; undefined without one.
+ * @param environment e.g. `process.env`
+ * @param onProblem receives the error if the variable is not a proxy's address; it is ignored then
+ */
+export function ftpProxyOf(
+  environment: Readonly<Record<string, string | undefined>>,
+  onProblem: (problem: Error) => void,
+): string | undefined {
+  const name = environment.ftp_proxy ? 'ftp_proxy' : 'FTP_PROXY';
+  const value = environment[name] ?? '';
+  if (value === '') return undefined;
+  const [, host, port = '80'] =
+    /^(?:http:\/\/)?(\[[0-9A-Fa-f:.]+\]|[\w.-]+)(?::(\d{1,5}))?\/?$/i.exec(value) ?? [];
+  if (host !== undefined && Number(port) >= 1 && Number(port) <= 65_535) return `${host}:${port}`;
+  // The value may have a login.
+  onProblem(new Error(`$${name} is ignored: it must be host:port or http://host:port/ (G-84)`));
+  return undefined;
+}
+
+/** G-95, G-97: the directory of the disk cache. */
+function cacheDirectory({ workingDirectory }: Pick<GathererConfig, 'workingDirectory'>): string {
+  return join(resolve(workingDirectory), 'cache');
+}
+
+/** Opens the disk cache of a configuration, with the limits of the environment (G-93, G-94). @throws StorageError */
+export function openDiskCache(config: Pick<GathererConfig, 'workingDirectory'>): Promise<DiskCache> {
+  return DiskCache.open(cacheDirectory(config), cacheSettings(process.env));
+}
+
+/**
+ * Empties the disk cache of a configuration (G-92), without files of others: Working-Directory may be any directory.
+ * @param dataDirectory where earlier versions had it
+ */
+export async function removeDiskCache(
+  config: Pick<GathererConfig, 'workingDirectory'>,
+  dataDirectory: string,
+): Promise<void> {
+  await rm(join(dataDirectory, 'cache'), { recursive: true, force: true });
+  const found = await stat(join(cacheDirectory(config), 'tmp')).catch(() => undefined);
+  if (found?.isDirectory() === true) await (await openDiskCache(config)).purge();
+}
+
+/** Directories that `file:` URLs may reach: those that the configuration names (G-174). */
+export function fileRoots({ rootNodes, leafNodes }: GathererConfig): string[] {
+  const urls = [...rootNodes, ...leafNodes].map(({ url }) => url).filter((url) => url.startsWith('file:'));
+  // The host is not checked here: the fetcher refuses files of other machines (G-87).
+  return urls.map((url) => fileURLToPath(new URL('.', url.replace(/^file:\/\/[^/]*/, 'file://'))));
 }

@@ -1,4 +1,5 @@
 // Digests of everything besides a document that its objects depend on (G-110): they show which objects a change of the configuration affects.
+
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { DocumentRecord } from '../../storage/records/records.js';
@@ -7,7 +8,6 @@ import { gathererAttributes } from '../essence/assemble.js';
 import { readEssenceSources } from '../essence/context.js';
 import type { EssencePoolOptions } from '../essence/pool.js';
 import { ownPrograms } from '../essence/rules/index.js';
-import { orderDigest } from './order-digest.js';
 
 /**
  * Computes the digest that is stored with a document. Its parts are `RULES-VALUES+ANNOTATIONS`: other rules need the document for a new
@@ -115,4 +115,21 @@ export function digest(parts: readonly string[]): string {
   const hash = createHash('sha256');
   for (const part of parts) hash.update(`${part.length}:${part}`);
   return hash.digest('hex').slice(0, 32);
+}
+
+/** What summaries depend on in an order (G-110); nothing for the defaults, so that older digests stay valid. */
+function orderDigest(order: CrawlOrderConfig): string[] {
+  return [...embedSettings(order), ...fetcherSettings(order)];
+}
+
+/** Which references of a document are stored. */
+function embedSettings({ settings, sheets }: CrawlOrderConfig): string[] {
+  const chosen = [settings.embeds, ...sheets.map((sheet) => sheet.settings.embeds ?? '')];
+  return chosen.every((embeds) => embeds === '' || embeds === 'frames') ? [] : [`embeds ${chosen.join(' ')}`];
+}
+
+/** Whether scripts of pages run. */
+function fetcherSettings({ settings, sheets }: CrawlOrderConfig): string[] {
+  const chosen = [settings.fetcher, ...sheets.map((sheet) => sheet.settings.fetcher ?? '')];
+  return chosen.includes('browser') ? [`fetcher ${chosen.join(' ')}`] : [];
 }

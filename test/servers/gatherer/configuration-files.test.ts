@@ -8,7 +8,7 @@ import { decodeSoif, encodeSoif, SoifObject } from '../../../protocols/soif/inde
 import { Annotations } from '../../../servers/gatherer/annotations.js';
 import { essenceOptionsOf } from '../../../servers/gatherer/essence-options.js';
 import { FilterFiles } from '../../../servers/gatherer/filters.js';
-import { ftpProxyOf } from '../../../servers/gatherer/ftp-proxy.js';
+import { ftpProxyOf } from '../../../servers/gatherer/own-fetchers.js';
 import { withSecrets } from '../../../servers/gatherer/secrets.js';
 
 t.test('G-137, G-139 to G-142: annotations are merged as in the example; the first file wins', async (t) => {

@@ -3,7 +3,7 @@ import { UsageError } from '../../../../protocols/errors.js';
 import { configFromRoots } from '../../../all-in-one/roots.js';
 import { listCheckpoints, restoreCheckpoint } from '../../../crawler/checkpoint.js';
 import { formatNumber } from '../../../crawler/console/labels.js';
-import { readConfiguredOrder } from '../../../gatherer/gatherer.js';
+import { readConfiguredOrder } from '../../../gatherer/order-seeds.js';
 import { type RecoveredJournal, recoverJournal } from '../../../gatherer/recover-journal.js';
 import { StopSignal } from '../../../host/stop-signal.js';
 import { exitStatus, gathererOf } from '../../crawl/find-crawl.js';
