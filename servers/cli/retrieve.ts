@@ -115,7 +115,7 @@ function describeRefusal(result: FetchResult): string {
 
 /** Writes the debugging messages of the fetchers to standard error, until it is disposed of. */
 async function debugOutput(flags: DebugFlags, command: string): Promise<Disposable> {
-  const { followDebug } = await import('../gatherer/debug.js');
+  const { followDebug } = await import('../gatherer/watch/debug.js');
   const { createLogger } = await import('../host/logger.js');
   return followDebug(createDebug(flags, createLogger({ program: command, level: 'debug' })));
 }

@@ -19,15 +19,9 @@ import type { CrawlOrderConfig } from '../crawler/order/order.js';
 import type { OwnModules } from '../essence/external/index.js';
 import { EssencePool } from '../essence/pool.js';
 import type { Logger } from '../host/logger.js';
-import { Annotations } from './annotations.js';
-import { findConfigFile } from './config-files.js';
-import { type CrawlJob, openCrawlJob, USER_AGENT } from './crawl-job.js';
-import { essenceOptionsOf, linkLimit } from './essence-options.js';
-import { plainOrder } from './gather-settings.js';
-import { boundLogins } from './logins.js';
-import { MinTimeToLive } from './min-time-to-live.js';
-import type { OpenBrowser } from './open-browser.js';
-import { readConfiguredOrder, withOrder } from './order-seeds.js';
+import { Annotations } from './annotate/annotations.js';
+import { findConfigFile } from './configuration/config-files.js';
+import { essenceOptionsOf, linkLimit } from './configuration/essence-options.js';
 import {
   fileRoots,
   ftpProxyOf,
@@ -36,18 +30,24 @@ import {
   ownSchemes,
   removeDiskCache,
   type SchemeFetcher,
-} from './own-fetchers.js';
-import type { Refusal } from './root-limits.js';
+} from './configuration/fetchers.js';
+import { plainOrder } from './configuration/gather-settings.js';
+import { boundLogins } from './configuration/logins.js';
+import { readConfiguredOrder, withOrder } from './configuration/order-seeds.js';
 import {
   annotatedDigest,
   type ConfigurationDigests,
   configurationDigests,
   joinedDigest,
   type RulesDigest,
-} from './rules-digest.js';
-import { expandNodes, RunState } from './run-state.js';
-import { withSecrets } from './secrets.js';
-import { type FailedRoot, Tally } from './tally.js';
+} from './configuration/rules-digest.js';
+import { withSecrets } from './configuration/secrets.js';
+import type { OpenBrowser } from './run/browser.js';
+import { type CrawlJob, openCrawlJob, USER_AGENT } from './run/crawl-job.js';
+import { MinTimeToLive } from './run/min-time-to-live.js';
+import { expandNodes, RunState } from './run/run-state.js';
+import type { Refusal } from './scope/root-limits.js';
+import { type FailedRoot, Tally } from './watch/tally.js';
 
 /** Options of a Gatherer. `config` determines what it gathers, the other options how it runs. */
 export interface GathererOptions {

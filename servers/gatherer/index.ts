@@ -1,24 +1,24 @@
 export { type CrawlEvent, crawlChannel, type DocumentEvent, documentChannel } from '../crawler/events.js';
 export type { Figure, MonitoredServer, Reading } from '../monitor/figures.js';
-export type { Annotations, AnnotationsOptions } from './annotations.js';
-export { debugProcessors, followDebug } from './debug.js';
-export { MonitoredGatherer } from './figures.js';
+export type { Annotations, AnnotationsOptions } from './annotate/annotations.js';
+export type { OwnFetcherOptions, SchemeFetcher } from './configuration/fetchers.js';
+export type { ConfigurationDigests, RulesDigest } from './configuration/rules-digest.js';
 export { Gatherer, type GathererOptions, type GatherReport, type RootReport } from './gatherer.js';
-export { logDocuments, logRun } from './log.js';
-export type { OpenBrowser } from './open-browser.js';
-export type { OwnFetcherOptions, SchemeFetcher } from './own-fetchers.js';
-export type { NetworkReach } from './reach.js';
-export type { KnownAddresses } from './root-limits.js';
+export type { OpenBrowser } from './run/browser.js';
+export type { NetworkReach } from './scope/reach.js';
+export type { KnownAddresses } from './scope/root-limits.js';
 export {
   type Refusal,
   RootLimits,
   type RootProgress,
   type RootRules,
   readProgress,
-} from './root-limits.js';
-export type { ConfigurationDigests, RulesDigest } from './rules-digest.js';
-export type { ScopeAddresses } from './scope.js';
-export { RootNodeScope } from './scope.js';
+} from './scope/root-limits.js';
+export type { ScopeAddresses } from './scope/root-node-scope.js';
+export { RootNodeScope } from './scope/root-node-scope.js';
 export type { GathererScriptOptions } from './scripts.js';
 export { writeGathererScripts } from './scripts.js';
-export type { FailedRoot } from './tally.js';
+export { debugProcessors, followDebug } from './watch/debug.js';
+export { MonitoredGatherer } from './watch/figures.js';
+export { logDocuments, logRun } from './watch/log.js';
+export type { FailedRoot } from './watch/tally.js';

@@ -148,7 +148,7 @@ t.test('G-83: an FTP-Auth without a port is for port 21 and the ports of the Roo
     'Gatherer-Name: x\nFTP-Auth: ftp.example joe s3cret\n<RootNodes>\nftp://ftp.example:2121/ Access=FTP\n</RootNodes>\n',
     'x.cf',
   );
-  const { boundLogins } = await import('../../servers/gatherer/logins.js');
+  const { boundLogins } = await import('../../servers/gatherer/configuration/logins.js');
   const { ftpAuth } = boundLogins(config);
   t.same(ftpAuth.map(({ port }) => port).sort(), [21, 2121]);
 });

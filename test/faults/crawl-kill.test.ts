@@ -10,7 +10,7 @@ import { JOURNAL_FILE, readJournal } from '../../servers/crawler/journal/index.j
 import { parseCrawlLogLine } from '../../servers/crawler/logs/index.js';
 import { type CrawlOrderInput, readOrder } from '../../servers/crawler/order/index.js';
 import { indexArchive } from '../../servers/crawler/warc/index.js';
-import { readProgress } from '../../servers/gatherer/root-limits.js';
+import { readProgress } from '../../servers/gatherer/scope/root-limits.js';
 import { GathererStore } from '../../storage/index.js';
 import { SEEN_KINDS, type SeenKind } from '../../storage/seen/index.js';
 import { EventCount } from '../helpers/event-count.js';

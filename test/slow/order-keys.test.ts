@@ -10,7 +10,7 @@ import { crawlOrderSchema, describeSettings, orderProblems } from '../../servers
 import { FrontierPreparer } from '../../servers/crawler/preparer.js';
 import { HostAddresses } from '../../servers/crawler/servers/index.js';
 import { zstdProblem } from '../../servers/crawler/warc/index.js';
-import { GatherSettings } from '../../servers/gatherer/gather-settings.js';
+import { GatherSettings } from '../../servers/gatherer/configuration/gather-settings.js';
 import { Site } from '../helpers/site.js';
 import { BROWSER_ROWS } from '../servers/crawler/order-keys/browser-rows.js';
 import { type CrawlView, crawl, PAGES } from '../servers/crawler/order-keys/crawls.js';

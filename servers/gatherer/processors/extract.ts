@@ -7,7 +7,7 @@ import { type UriErrorEvent, uriErrorChannel } from '../../crawler/events.js';
 import { withLoginOf } from '../../crawler/redaction.js';
 import { headerOutlinks } from '../../essence/outlinks/headers.js';
 import type { EssencePool } from '../../essence/pool.js';
-import { hasSameRules, type RulesDigest } from '../rules-digest.js';
+import { hasSameRules, type RulesDigest } from '../configuration/rules-digest.js';
 
 export interface ExtractOptions {
   readonly essence: EssencePool;

@@ -3,7 +3,7 @@ import { hasExpired } from '../../../protocols/soif/index.js';
 import type { DocumentRecord, DocumentStore } from '../../../storage/index.js';
 import type { Processor, ProcessResult } from '../../crawler/chains.js';
 import type { CrawlUri } from '../../crawler/crawl-uri.js';
-import { hasSameRules, hasSameValues, type RulesDigest } from '../rules-digest.js';
+import { hasSameRules, hasSameValues, type RulesDigest } from '../configuration/rules-digest.js';
 
 export interface HistoryOptions {
   readonly documents: Pick<DocumentStore, 'get'>;

@@ -1,7 +1,7 @@
 import type { DocumentStore } from '../../../storage/index.js';
 import type { Processor, ProcessResult } from '../../crawler/chains.js';
 import { type CrawlUri, FETCH_STATUS } from '../../crawler/crawl-uri.js';
-import type { RootLimits } from '../root-limits.js';
+import type { RootLimits } from '../scope/root-limits.js';
 import { dropObjects } from './drop-objects.js';
 
 export interface PreselectorOptions {

@@ -6,9 +6,9 @@ import type { Summary, SummaryStore } from '../../../storage/summaries/summary-s
 import type { Processor, ProcessResult } from '../../crawler/chains.js';
 import type { CrawlUri } from '../../crawler/crawl-uri.js';
 import type { EssenceOutput, ExplodedObject } from '../../essence/model.js';
-import type { Annotations } from '../annotations.js';
-import type { MinTimeToLive } from '../min-time-to-live.js';
-import { hasSameValues, isAnnotated, type RulesDigest } from '../rules-digest.js';
+import type { Annotations } from '../annotate/annotations.js';
+import { hasSameValues, isAnnotated, type RulesDigest } from '../configuration/rules-digest.js';
+import type { MinTimeToLive } from '../run/min-time-to-live.js';
 import { dropObjects } from './drop-objects.js';
 
 export interface WriterOptions {

@@ -5,11 +5,11 @@ import t from 'tap';
 import { parseGathererConf } from '../../../protocols/config/index.js';
 import type { ConfigError } from '../../../protocols/errors.js';
 import { decodeSoif, encodeSoif, SoifObject } from '../../../protocols/soif/index.js';
-import { Annotations } from '../../../servers/gatherer/annotations.js';
-import { essenceOptionsOf } from '../../../servers/gatherer/essence-options.js';
-import { FilterFiles } from '../../../servers/gatherer/filters.js';
-import { ftpProxyOf } from '../../../servers/gatherer/own-fetchers.js';
-import { withSecrets } from '../../../servers/gatherer/secrets.js';
+import { Annotations } from '../../../servers/gatherer/annotate/annotations.js';
+import { essenceOptionsOf } from '../../../servers/gatherer/configuration/essence-options.js';
+import { ftpProxyOf } from '../../../servers/gatherer/configuration/fetchers.js';
+import { FilterFiles } from '../../../servers/gatherer/configuration/filters.js';
+import { withSecrets } from '../../../servers/gatherer/configuration/secrets.js';
 
 t.test('G-137, G-139 to G-142: annotations are merged as in the example; the first file wins', async (t) => {
   const top = t.testdir();

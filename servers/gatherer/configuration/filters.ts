@@ -1,0 +1,68 @@
+import { readFile } from 'node:fs/promises';
+import { isAbsolute } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import {
+  filePaths,
+  type GathererConfig,
+  parseFilter,
+  type RootNode,
+  type UrlFilter,
+} from '../../../protocols/config/index.js';
+import { ConfigError } from '../../../protocols/errors.js';
+import { withoutUserInfo } from '../../../protocols/urls/index.js';
+import type { RootRules } from '../scope/root-limits.js';
+
+/** Cache of the RootNodes' filter files for one run: a file may change between runs. */
+export class FilterFiles {
+  /** By name as in the configuration; undefined for a missing file. */
+  readonly #files = new Map<string, Promise<UrlFilter | undefined>>();
+
+  constructor(readonly config: GathererConfig) {}
+
+  /** Reads the filters of a RootNode. @throws ConfigError if a file cannot be read or has an error */
+  async rulesOf(root: RootNode): Promise<RootRules> {
+    const { urlFilter, hostFilter } = root;
+    return {
+      root,
+      // G-31: without a URL filter the default one applies.
+      urlFilter: await this.#filter(urlFilter ?? DEFAULT_FILTER, root),
+      hostFilter: hostFilter === undefined ? undefined : await this.#filter(hostFilter, root),
+    };
+  }
+
+  async #filter(name: string, root: RootNode): Promise<UrlFilter | undefined> {
+    // G-31: turns filtering off.
+    if (name === '/dev/null') return undefined;
+    let file = this.#files.get(name);
+    if (file === undefined) {
+      file = readFilter(name, this.config);
+      this.#files.set(name, file);
+    }
+    const filter = await file;
+    if (filter !== undefined) return filter;
+    throw new ConfigError(
+      name,
+      0,
+      '',
+      `the filter file of RootNode ${withoutUserInfo(root.url)} (line ${root.line}) cannot be read`,
+    );
+  }
+}
+
+/** G-31: the name of the default filter. That of Lib-Directory takes the place of the shipped one. */
+const DEFAULT_FILTER = 'URL-filter-default';
+
+/** G-20: searches for a relative name in Lib-Directory, Top-Directory, and the current directory. */
+async function readFilter(name: string, config: GathererConfig): Promise<UrlFilter | undefined> {
+  const inLib = config.libDirectory === undefined ? [] : filePaths(config, `${config.libDirectory}/${name}`);
+  const others =
+    name === DEFAULT_FILTER
+      ? [fileURLToPath(import.meta.resolve('#essence-lib/URL-filter-default'))]
+      : filePaths(config, name);
+  const candidates = isAbsolute(name) ? [name] : [...inLib, ...others];
+  for (const file of candidates) {
+    const text = await readFile(file, 'utf8').catch(() => undefined);
+    if (text !== undefined) return parseFilter(text, file);
+  }
+  return undefined;
+}

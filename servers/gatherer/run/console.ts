@@ -1,0 +1,39 @@
+import { join, resolve } from 'node:path';
+import type { CloseStack } from '../../../protocols/close-stack.js';
+import { createDirectory } from '../../../storage/files/make-directory.js';
+import type { CrawlConsole } from '../../crawler/console/index.js';
+import type { CrawlController } from '../../crawler/controller.js';
+import type { CrawlOrderConfig } from '../../crawler/order/order.js';
+import { redactControl } from '../../crawler/redaction.js';
+import { type Logger, openCertificate } from '../../host/index.js';
+
+/** Starts the console of a crawl; returns undefined if its order has none. */
+export async function openConsole(
+  { order, log }: { readonly order: CrawlOrderConfig; readonly log?: Logger },
+  controller: CrawlController,
+  directory: string,
+  resources: CloseStack,
+): Promise<CrawlConsole | undefined> {
+  if (order.console === undefined || log === undefined) return undefined;
+  const { CrawlConsole } = await import('../../crawler/console/index.js');
+  const { host, port, hostNames, passwordEnvironment, certificate, key } = order.console;
+  const files =
+    certificate === ''
+      ? undefined
+      : { certificate: resolve(directory, certificate), key: resolve(directory, key) };
+  await createDirectory(directory);
+  const opened = await openCertificate(files, log);
+  if (opened !== undefined) resources.adopt(opened, (files) => files[Symbol.dispose]());
+  const console = await CrawlConsole.start({
+    control: redactControl(controller),
+    host,
+    port,
+    certificate: opened,
+    allowedHosts: hostNames,
+    password: process.env[passwordEnvironment] ?? '',
+    name: order.name,
+    log,
+    file: join(directory, 'console.json'),
+  });
+  return resources.adopt(console, (started) => started.close());
+}

@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import type { GathererConfig, LeafNode, RootNode } from '../../../protocols/config/index.js';
+import type { UnixSeconds } from '../../../protocols/time.js';
+import type { GathererBatch, GathererStore } from '../../../storage/index.js';
+import { digest } from '../configuration/rules-digest.js';
+import {
+  type EnumerationOptions,
+  enumerationSettings,
+  expandLeafNodes,
+  expandRootNodes,
+  isListed,
+  sitemapUrls,
+} from '../enumerate/index.js';
+
+/** The nodes of a run: the configuration's lists with their programs and generators expanded (G-50 to G-54). */
+export interface RunNodes {
+  readonly roots: readonly RootNode[];
+  readonly leaves: readonly LeafNode[];
+}
+
+/** Runs the programs in the configuration's nodes; returns the expanded nodes. */
+export async function expandNodes(
+  config: GathererConfig,
+  options: Pick<EnumerationOptions, 'file' | 'onProblem' | 'signal'>,
+): Promise<RunNodes> {
+  const enumeration = { ...options, programs: enumerationSettings(config, process.env) };
+  const roots: RootNode[] = [];
+  const leaves: LeafNode[] = [];
+  for await (const root of expandRootNodes(config.rootNodes, enumeration)) roots.push(root);
+  for await (const leaf of expandLeafNodes(config.leafNodes, enumeration)) leaves.push(leaf);
+  return { roots, leaves };
+}
+
+/** Returns the first URLs of a RootNode (G-172): its own, or those of its site's sitemaps. */
+export function startUrlsOf(root: RootNode): readonly string[] {
+  return isListed(root) ? sitemapUrls(root.url) : [root.url];
+}
+
+const storedNodes = z.object({
+  roots: z.array(z.custom<RootNode>((value) => typeof value === 'object')),
+  leaves: z.array(z.custom<LeafNode>((value) => typeof value === 'object')),
+});
+
+/** Number of rows of seeds that were added. */
+const ADDED_SEEDS = 'run.seeds';
+
+/** When the run began, in seconds since 1970. */
+const BEGIN = 'run.begin';
+
+/** The state of the current run in the store, so that an interrupted one can be continued (G-171). */
+export class RunState {
+  readonly #configDigest: string;
+
+  constructor(
+    private readonly store: GathererStore,
+    config: GathererConfig,
+  ) {
+    this.#configDigest = digest([JSON.stringify(config.rootNodes), JSON.stringify(config.leafNodes)]);
+  }
+
+  /** Returns the nodes of an interrupted run with the same lists; its programs are not run again. */
+  async interrupted(): Promise<RunNodes | undefined> {
+    const { meta } = this.store;
+    if ((await meta.get('run.state')) !== 'running' || (await meta.get('run.job')) !== this.#configDigest)
+      return undefined;
+    const nodes = await meta.get('run.nodes');
+    return typeof nodes === 'string' ? storedNodes.parse(JSON.parse(nodes)) : undefined;
+  }
+
+  /** Marks the run as begun, in the batch that schedules its seeds. */
+  markBegun(nodes: RunNodes, now: UnixSeconds, batch: GathererBatch): void {
+    batch
+      .putMeta(BEGIN, now)
+      .putMeta('run.state', 'running')
+      .putMeta('run.job', this.#configDigest)
+      .putMeta('run.nodes', JSON.stringify(nodes))
+      .putMeta(ADDED_SEEDS, 0);
+  }
+
+  /** When the current run began; `now` if that is not known. */
+  async begin(now: UnixSeconds): Promise<UnixSeconds> {
+    return Number((await this.store.meta.get(BEGIN)) ?? now);
+  }
+
+  /** The seeds that were added while the run went on. */
+  async addedSeeds(): Promise<string[]> {
+    const { meta } = this.store;
+    const rows = Number((await meta.get(ADDED_SEEDS)) ?? 0);
+    const seeds: string[] = [];
+    for (let row = 1; row <= rows; row++)
+      seeds.push(
+        ...z.array(z.string()).parse(JSON.parse(String((await meta.get(`${ADDED_SEEDS}.${row}`)) ?? '[]'))),
+      );
+    return seeds;
+  }
+
+  /** Stores more of them, in the batch that schedules them. */
+  async addSeeds(seeds: readonly string[], batch: GathererBatch): Promise<void> {
+    const row = Number((await this.store.meta.get(ADDED_SEEDS)) ?? 0) + 1;
+    batch.putMeta(`${ADDED_SEEDS}.${row}`, JSON.stringify(seeds)).putMeta(ADDED_SEEDS, row);
+  }
+
+  /** Marks the run as finished. */
+  async markDone(): Promise<void> {
+    await this.store.batch().putMeta('run.state', 'done').deleteMeta('run.nodes').commit({ sync: true });
+  }
+}

@@ -1,0 +1,40 @@
+import { metricsText } from '../../crawler/console/metrics.js';
+import type { CrawlControl } from '../../crawler/control.js';
+import type { Figure, MonitoredServer } from '../../monitor/index.js';
+import type { Gatherer } from '../gatherer.js';
+
+/** A Gatherer as its monitor sees it: its objects, and the figures of the crawl that runs, as the console shows them. */
+export class MonitoredGatherer implements MonitoredServer {
+  readonly name = 'gatherer';
+  readonly figures: readonly Figure[];
+  #control: CrawlControl | undefined;
+  #gatherer: Gatherer | undefined;
+
+  constructor() {
+    this.figures = [
+      {
+        name: 'gatherer_objects',
+        kind: 'gauge',
+        help: 'Objects of the Gatherer, published or not.',
+        read: () => this.#gatherer?.store.summaries.count,
+      },
+    ];
+  }
+
+  /** The Gatherer, as soon as it is open. */
+  watch(gatherer: Gatherer): void {
+    this.#gatherer = gatherer;
+  }
+
+  /** The crawl of the present run. */
+  crawls(control: CrawlControl): void {
+    this.#control = control;
+  }
+
+  readonly problems = (): readonly string[] => {
+    const reason = this.#control?.snapshot().pauseReason;
+    return reason === undefined ? [] : [reason];
+  };
+
+  readonly text = (): string => (this.#control === undefined ? '' : metricsText(this.#control.snapshot()));
+}
