@@ -5,10 +5,10 @@ import { Command, CommanderError } from 'commander';
 import { UsageError } from '../../protocols/errors.js';
 import { type CommandEntry, GROUPS } from './command-entry.js';
 import { COMMANDS, findCommand, suggestCommands } from './commands.js';
-import { EXIT, exitStatusOf, reportError } from './exit.js';
 import { optionDescription } from './help/option-description.js';
-import { originalOptions } from './original-options.js';
-import { messageLines } from './printable.js';
+import { originalOptions } from './options/original-options.js';
+import { EXIT, exitStatusOf, reportError } from './output/exit.js';
+import { messageLines } from './output/printable.js';
 import { spelling } from './spelling.js';
 import { packageVersion } from './version.js';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { Timetable } from '../../servers/broker/admin/timetable.js';
 import { isDueForRefresh } from '../../servers/broker/index.js';
-import { originalOptions } from '../../servers/cli/original-options.js';
+import { originalOptions } from '../../servers/cli/options/original-options.js';
 import { runningProcess } from '../../servers/host/index.js';
 import { BrokerStore } from '../../storage/index.js';
 import { cli, startServer } from '../helpers/cli.js';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { CheckpointsCommandOptions } from '../actions/crawl/checkpoints.js';
+import type { CheckpointsCommandOptions } from './actions/checkpoints.js';
 
 const HELP = `
 Lists checkpoints, the newest last. A checkpoint is verified when it is taken; --verify repeats this: all files exist and are
@@ -23,7 +23,7 @@ export function checkpointsCommand(): Command {
     .option('--json', 'JSON lines', false)
     .addHelpText('after', HELP)
     .action(async (options: CheckpointsCommandOptions) => {
-      const { checkpoints } = await import('../actions/crawl/checkpoints.js');
+      const { checkpoints } = await import('./actions/checkpoints.js');
       await checkpoints(options);
     });
 }

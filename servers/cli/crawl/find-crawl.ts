@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConnectionError, errorCode, UsageError } from '../../../protocols/errors.js';
 import { CONSOLE_FILE, readConsoleFile } from '../../crawler/console/console-file.js';
-import { complain, complainOrThrow, EXIT } from '../exit.js';
+import { complain, complainOrThrow, EXIT } from '../output/exit.js';
 import { ConsoleClient } from './console-client.js';
 import { type CrawlSelection, PASSWORD_VARIABLE } from './crawl-options.js';
 

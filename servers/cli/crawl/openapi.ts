@@ -18,7 +18,7 @@ export function openapiCommand(): Command {
     .description("Prints the OpenAPI 3.1 document of the console's interface for programs.")
     .addHelpText('after', HELP)
     .action(async () => {
-      const { openapi } = await import('../actions/crawl/openapi.js');
+      const { openapi } = await import('./actions/openapi.js');
       await openapi();
     });
 }

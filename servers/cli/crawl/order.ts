@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { OrderOptions, SettingsOptions } from '../actions/crawl/order.js';
+import type { OrderOptions, SettingsOptions } from './actions/order.js';
 
 const ORDER_HELP = `
 A configuration file names its order with "Crawl-Order: FILE". An order is JSON with comments, or the order.xml of Heritrix 1.x.
@@ -27,7 +27,7 @@ export function orderCommand(): Command {
     .option('--json', 'print the table as JSON lines, or the checked order with all defaults', false)
     .addHelpText('after', ORDER_HELP)
     .action(async (options: OrderOptions) => {
-      const { printOrder } = await import('../actions/crawl/order.js');
+      const { printOrder } = await import('./actions/order.js');
       process.exitCode = await printOrder(options);
     });
 }
@@ -55,7 +55,7 @@ export function settingsCommand(): Command {
     .option('--json', 'one JSON line', false)
     .addHelpText('after', SETTINGS_HELP)
     .action(async (url: string, options: SettingsOptions) => {
-      const { printSettings } = await import('../actions/crawl/order.js');
+      const { printSettings } = await import('./actions/order.js');
       process.exitCode = await printSettings(url, options);
     });
 }

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { RecoverCommandOptions } from '../actions/crawl/recover.js';
+import type { RecoverCommandOptions } from './actions/recover.js';
 
 const HELP = `
 With the name of a checkpoint ("newest" for the last one) the crawl returns to it: store, queues, seen URIs, counters. The
@@ -31,7 +31,7 @@ export function recoverCommand(): Command {
     .option('--json', 'print the result as one JSON line', false)
     .addHelpText('after', HELP)
     .action(async (target: string, options: RecoverCommandOptions) => {
-      const { recover } = await import('../actions/crawl/recover.js');
+      const { recover } = await import('./actions/recover.js');
       await recover(target, options);
     });
 }

@@ -1,6 +1,6 @@
 import { Argument, Command, Option } from 'commander';
 import { QUEUE_STATES } from '../../crawler/control.js';
-import type { ReportOptions } from '../actions/crawl/report.js';
+import type { ReportOptions } from './actions/report.js';
 import { withCrawlOptions } from './crawl-options.js';
 import { KINDS, type Kind } from './report-kinds.js';
 
@@ -41,7 +41,7 @@ export function reportCommand(): Command {
     .addOption(new Option('--state <state>', 'only queues in this state').choices([...QUEUE_STATES]))
     .addHelpText('after', HELP)
     .action(async (kind: Kind | 'all', options: ReportOptions) => {
-      const { reportCrawl } = await import('../actions/crawl/report.js');
+      const { reportCrawl } = await import('./actions/report.js');
       await reportCrawl(kind, options);
     });
 }

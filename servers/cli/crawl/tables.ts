@@ -21,7 +21,7 @@ import type {
 } from '../../crawler/control.js';
 import type { OfflineSnapshot } from '../../crawler/offline-crawl.js';
 import { byteSize } from '../../web/values.js';
-import { printable } from '../printable.js';
+import { printable } from '../output/printable.js';
 
 /** One column: its title, and its width in characters, negative for numbers, 0 for the last. */
 type Column<T> = readonly [title: string, width: number, value: (row: T) => string];

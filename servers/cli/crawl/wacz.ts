@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { WaczCommandOptions } from '../actions/crawl/wacz.js';
+import type { WaczCommandOptions } from './actions/wacz.js';
 
 const HELP = `
 A WACZ file is a zip file with WARC files, their index, a list of pages and digests. Programs such as ReplayWeb.page open it without a server.
@@ -24,7 +24,7 @@ export function waczCommand(): Command {
     .option('--json', 'the counts as JSON', false)
     .addHelpText('after', HELP)
     .action(async (directory: string, options: WaczCommandOptions) => {
-      const { wacz } = await import('../actions/crawl/wacz.js');
+      const { wacz } = await import('./actions/wacz.js');
       await wacz(directory, options);
     });
 }

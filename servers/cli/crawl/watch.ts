@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { QUEUE_STATES } from '../../crawler/control.js';
-import type { WatchOptions } from '../actions/crawl/watch.js';
-import { timeoutOption } from '../option-values.js';
+import { timeoutOption } from '../options/option-values.js';
+import type { WatchOptions } from './actions/watch.js';
 import { withCrawlOptions } from './crawl-options.js';
 
 const HELP = `
@@ -34,7 +34,7 @@ export function watchCommand(): Command {
     .option('--json', 'print each snapshot as one JSON line', false)
     .addHelpText('after', HELP)
     .action(async (options: WatchOptions) => {
-      const { watchCrawl } = await import('../actions/crawl/watch.js');
+      const { watchCrawl } = await import('./actions/watch.js');
       await watchCrawl(options);
     });
 }

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import type { FoldOptions } from '../actions/db/folddb.js';
-import { integerOption } from '../option-values.js';
+import { integerOption } from '../options/option-values.js';
+import type { FoldOptions } from './actions/folddb.js';
 import { EXIT_HELP } from './exit-help.js';
 import { withGathererOptions } from './publish.js';
 
@@ -34,7 +34,7 @@ export function folddbCommand(): Command {
     .option('--json', 'print the counts of all steps as one JSON object', false)
     .addHelpText('after', HELP)
     .action(async (directory: string, options: FoldOptions) => {
-      const { folddb } = await import('../actions/db/folddb.js');
+      const { folddb } = await import('./actions/folddb.js');
       await folddb(directory, options);
     });
 }

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { JsonOption } from '../actions/db/gdbmutil.js';
+import type { JsonOption } from './actions/gdbmutil.js';
 import { EXIT_HELP } from './exit-help.js';
 
 const HELP = `
@@ -40,7 +40,7 @@ function listCommand(): Command {
   return subcommand('list', 'print the URLs')
     .option('--json', 'one JSON object per line, with times and size', false)
     .action(async (path: string, options: JsonOption) => {
-      const { list } = await import('../actions/db/gdbmutil.js');
+      const { list } = await import('./actions/gdbmutil.js');
       await list(path, options);
     });
 }
@@ -49,7 +49,7 @@ function getCommand(): Command {
   return subcommand('get', "print a URL's object")
     .argument('<url>', 'its URL')
     .action(async (path: string, url: string) => {
-      const { get } = await import('../actions/db/gdbmutil.js');
+      const { get } = await import('./actions/gdbmutil.js');
       await get(path, url);
     });
 }
@@ -59,7 +59,7 @@ function putCommand(): Command {
     .argument('[url]', 'URL that the object must have')
     .option('--json', 'print the counts as JSON', false)
     .action(async (path: string, url: string | undefined, options: JsonOption) => {
-      const { put } = await import('../actions/db/gdbmutil.js');
+      const { put } = await import('./actions/gdbmutil.js');
       await put(path, url, options);
     });
 }
@@ -69,14 +69,14 @@ function deleteCommand(): Command {
     .argument('<urls...>', 'their URLs')
     .option('--json', 'print the counts as JSON', false)
     .action(async (path: string, urls: string[], options: JsonOption) => {
-      const { remove } = await import('../actions/db/gdbmutil.js');
+      const { remove } = await import('./actions/gdbmutil.js');
       await remove(path, urls, options);
     });
 }
 
 function dumpCommand(): Command {
   return subcommand('dump', 'print all objects as SOIF').action(async (path: string) => {
-    const { dump } = await import('../actions/db/gdbmutil.js');
+    const { dump } = await import('./actions/gdbmutil.js');
     await dump(path);
   });
 }
@@ -87,14 +87,14 @@ function loadCommand(): Command {
     .option('--replace', 'first delete all objects of the database', false)
     .option('--json', 'print the counts as JSON', false)
     .action(async (path: string, file: string | undefined, options: JsonOption & { replace: boolean }) => {
-      const { load } = await import('../actions/db/gdbmutil.js');
+      const { load } = await import('./actions/gdbmutil.js');
       await load(path, file, options);
     });
 }
 
 function countCommand(): Command {
   return subcommand('count', 'print the number of objects').action(async (path: string) => {
-    const { count } = await import('../actions/db/gdbmutil.js');
+    const { count } = await import('./actions/gdbmutil.js');
     await count(path);
   });
 }
@@ -103,7 +103,7 @@ function reorganizeCommand(): Command {
   return subcommand('reorganize', 'rewrite the file without the space of deleted objects')
     .option('--json', 'print the counts as JSON', false)
     .action(async (path: string, options: JsonOption) => {
-      const { reorganize } = await import('../actions/db/gdbmutil.js');
+      const { reorganize } = await import('./actions/gdbmutil.js');
       await reorganize(path, options);
     });
 }
@@ -115,7 +115,7 @@ function importCommand(): Command {
     .argument('<db>', 'the database file; created if missing')
     .option('--json', 'print the counts as JSON', false)
     .action(async (source: string, path: string, options: JsonOption) => {
-      const { importDatabase } = await import('../actions/db/gdbmutil.js');
+      const { importDatabase } = await import('./actions/gdbmutil.js');
       await importDatabase(source, path, options);
     });
 }

@@ -22,7 +22,7 @@ export function template2dbCommand(): Command {
     .option('--json', 'print the counts as JSON', false)
     .addHelpText('after', HELP)
     .action(async (path: string, files: string[], options: { json: boolean }) => {
-      const { template2db } = await import('../actions/db/load.js');
+      const { template2db } = await import('./actions/load.js');
       await template2db(path, files, options);
     });
 }

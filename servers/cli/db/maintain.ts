@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { integerOption } from '../option-values.js';
+import { integerOption } from '../options/option-values.js';
 import { EXIT_HELP } from './exit-help.js';
 
 const TARGET_HELP = `
@@ -25,7 +25,7 @@ export function expiredbCommand(): Command {
     .option('--json', 'print the counts as JSON', false)
     .addHelpText('after', EXPIRE_HELP)
     .action(async (path: string, options: { now?: number; json: boolean }) => {
-      const { expiredb } = await import('../actions/db/maintain.js');
+      const { expiredb } = await import('./actions/maintain.js');
       await expiredb(path, options);
     });
 }
@@ -51,7 +51,7 @@ export function cleandbCommand(): Command {
     .option('--json', 'print the counts as JSON', false)
     .addHelpText('after', CLEAN_HELP)
     .action(async (path: string, options: { truncate: boolean; complete: boolean; json: boolean }) => {
-      const { cleandb } = await import('../actions/db/maintain.js');
+      const { cleandb } = await import('./actions/maintain.js');
       await cleandb(path, options);
     });
 }
@@ -73,7 +73,7 @@ export function rmbinaryCommand(): Command {
     .option('--json', 'print the counts as JSON', false)
     .addHelpText('after', BINARY_HELP)
     .action(async (path: string, options: { json: boolean }) => {
-      const { rmbinary } = await import('../actions/db/maintain.js');
+      const { rmbinary } = await import('./actions/maintain.js');
       await rmbinary(path, options);
     });
 }

@@ -33,7 +33,7 @@ export function mergedbCommand(): Command {
         manual: string[],
         options: { force: boolean; json: boolean },
       ) => {
-        const { mergedb } = await import('../actions/db/merge.js');
+        const { mergedb } = await import('./actions/merge.js');
         await mergedb(production, automatic, manual, options);
       },
     );
@@ -56,7 +56,7 @@ export function consoldbCommand(): Command {
     .option('--json', 'print the counts as JSON', false)
     .addHelpText('after', CONSOLIDATE_HELP)
     .action(async (target: string, sources: string[], options: { json: boolean }) => {
-      const { consoldb } = await import('../actions/db/merge.js');
+      const { consoldb } = await import('./actions/merge.js');
       await consoldb(target, sources, options);
     });
 }

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { UsageError } from '../../../protocols/errors.js';
-import type { IndexOptions } from '../actions/db/publish.js';
-import { integerOption } from '../option-values.js';
+import { integerOption } from '../options/option-values.js';
+import type { IndexOptions } from './actions/publish.js';
 import { EXIT_HELP } from './exit-help.js';
 
 const INDEX_HELP = `
@@ -35,7 +35,7 @@ export function mkindexCommand(): Command {
     .option('--json', 'print the counts as JSON', false)
     .addHelpText('after', INDEX_HELP)
     .action(async (directory: string, options: IndexOptions) => {
-      const { mkindex } = await import('../actions/db/publish.js');
+      const { mkindex } = await import('./actions/publish.js');
       await mkindex(directory, options);
     });
 }
@@ -56,7 +56,7 @@ export function mkcompressedCommand(): Command {
     .option('--json', 'print the counts as JSON', false)
     .addHelpText('after', COMPRESSED_HELP)
     .action(async (directory: string, options: { json: boolean }) => {
-      const { mkcompressed } = await import('../actions/db/publish.js');
+      const { mkcompressed } = await import('./actions/publish.js');
       await mkcompressed(directory, options);
     });
 }
@@ -81,7 +81,7 @@ export function mkgathererstatsCommand(): Command {
     .addHelpText('after', STATISTICS_HELP)
     .action(async (directory: string, options: { write: boolean; json: boolean; now?: number }) => {
       if (options.json && !options.write) throw new UsageError('mkgathererstats: --json requires --write');
-      const { mkgathererstats } = await import('../actions/db/publish.js');
+      const { mkgathererstats } = await import('./actions/publish.js');
       await mkgathererstats(directory, options);
     });
 }

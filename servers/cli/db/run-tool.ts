@@ -2,9 +2,9 @@ import type { UnixSeconds } from '../../../protocols/time.js';
 import type { DatabaseFile } from '../../../storage/databases/database-file.js';
 import type { ToolOptions } from '../../../storage/databases/load.js';
 import { StopSignal } from '../../host/stop-signal.js';
-import { complain, complainOrThrow, EXIT } from '../exit.js';
-import { Progress } from '../progress.js';
-import { StandardOutput } from '../standard-output.js';
+import { complain, complainOrThrow, EXIT } from '../output/exit.js';
+import { Progress } from '../output/progress.js';
+import { StandardOutput } from '../output/standard-output.js';
 
 /** Output, signal and callbacks of a database tool. */
 export type Tool = ToolOptions & { readonly output: StandardOutput; readonly signal: AbortSignal };

@@ -1,5 +1,5 @@
 import { createLogger } from '../../host/logger.js';
-import { writeMessage } from '../printable.js';
+import { writeMessage } from '../output/printable.js';
 
 /** Receives the messages about documents. */
 export interface Messages {

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
-import type { CatOptions } from '../actions/soif/cat.js';
-import { objectBytesOption } from '../option-values.js';
-import { rawOption } from '../standard-output.js';
+import { objectBytesOption } from '../options/option-values.js';
+import { rawOption } from '../output/standard-output.js';
+import type { CatOptions } from './actions/cat.js';
 
 const HELP = `
 Prints the objects of SOIF files in the exact layout of SOIF writers. The @DELETE, @REFRESH and @UPDATE groups of update streams
@@ -36,7 +36,7 @@ export function catCommand(): Command {
     .addOption(rawOption())
     .addHelpText('after', HELP)
     .action(async (files: string[], options: CatOptions) => {
-      const { cat } = await import('../actions/soif/cat.js');
+      const { cat } = await import('./actions/cat.js');
       process.exitCode = await cat(files, options);
     });
 }

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { STANDARD_INPUT } from '../../../clients/soif-tools/input.js';
-import type { CheckOptions } from '../actions/soif/check.js';
-import { objectBytesOption } from '../option-values.js';
+import { objectBytesOption } from '../options/option-values.js';
+import type { CheckOptions } from './actions/check.js';
 
 const HELP = `
 Prints for each attempt at an object whether it is valid, in the format of the original cksoif; an invalid one is followed by the
@@ -50,7 +50,7 @@ export function checkCommand(): Command {
     )
     .addHelpText('after', HELP)
     .action(async (file: string, options: CheckOptions) => {
-      const { check } = await import('../actions/soif/check.js');
+      const { check } = await import('./actions/check.js');
       process.exitCode = await check(file, options);
     });
 }
@@ -62,7 +62,7 @@ export function cksoifCommand(): Command {
     .argument('[file]', 'a SOIF file, plain or gzip; - is standard input', STANDARD_INPUT)
     .addHelpText('after', ORIGINAL_HELP)
     .action(async (file: string) => {
-      const { cksoif } = await import('../actions/soif/check.js');
+      const { cksoif } = await import('./actions/check.js');
       await cksoif(file);
     });
 }

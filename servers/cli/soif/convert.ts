@@ -1,8 +1,8 @@
 import { Command, Option } from 'commander';
 import { STANDARD_INPUT } from '../../../clients/soif-tools/input.js';
-import type { ConvertOptions } from '../actions/soif/convert.js';
-import { objectBytesOption } from '../option-values.js';
-import { rawOption } from '../standard-output.js';
+import { objectBytesOption } from '../options/option-values.js';
+import { rawOption } from '../output/standard-output.js';
+import type { ConvertOptions } from './actions/convert.js';
 
 const HELP = `
 Converts SOIF into JSON lines and back. One line is one object:
@@ -30,7 +30,7 @@ export function convertCommand(): Command {
     .addOption(rawOption())
     .addHelpText('after', HELP)
     .action(async (file: string, options: ConvertOptions) => {
-      const { convertSoif } = await import('../actions/soif/convert.js');
+      const { convertSoif } = await import('./actions/convert.js');
       await convertSoif(file, options);
     });
 }

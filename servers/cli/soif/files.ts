@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { readInput, STANDARD_INPUT } from '../../../clients/soif-tools/input.js';
-import { Progress } from '../progress.js';
+import { Progress } from '../output/progress.js';
 
 /** Files from this size are read with a progress bar. */
 const MIN_BAR_BYTES = 16 * 1024 * 1024;

@@ -26,7 +26,7 @@ export function mktemplateCommand(): Command {
     .option('--strict', 'stop at the first fault', false)
     .addHelpText('after', HELP)
     .action(async (files: string[], { strict }: { readonly strict: boolean }) => {
-      const { mktemplate } = await import('../actions/soif/mktemplate.js');
+      const { mktemplate } = await import('./actions/mktemplate.js');
       process.exitCode = await mktemplate(files, strict);
     });
 }

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import type { RawOptions } from '../actions/soif/print.js';
-import { rawOption } from '../standard-output.js';
+import { rawOption } from '../output/standard-output.js';
+import type { RawOptions } from './actions/print.js';
 
 const EXIT_HELP = `
 Exit status: 0 all objects were read; 1 some were not (reported on standard error); 2 usage.
@@ -43,7 +43,7 @@ export function printAttrCommand(): Command {
     .addOption(rawOption())
     .addHelpText('after', ATTR_HELP)
     .action(async (attribute: string, files: string[], options: RawOptions) => {
-      const { printAttr } = await import('../actions/soif/print.js');
+      const { printAttr } = await import('./actions/print.js');
       await printAttr(attribute, files, options);
     });
 }
@@ -57,7 +57,7 @@ export function printTemplateCommand(): Command {
     .addOption(rawOption())
     .addHelpText('after', TEMPLATE_HELP)
     .action(async (files: string[], options: RawOptions & { readonly printTime: boolean }) => {
-      const { printTemplate } = await import('../actions/soif/print.js');
+      const { printTemplate } = await import('./actions/print.js');
       await printTemplate(files, options);
     });
 }
@@ -70,7 +70,7 @@ export function printUrlrefsCommand(): Command {
     .addOption(rawOption())
     .addHelpText('after', URLREFS_HELP)
     .action(async (files: string[], options: RawOptions) => {
-      const { printUrlrefs } = await import('../actions/soif/print.js');
+      const { printUrlrefs } = await import('./actions/print.js');
       await printUrlrefs(files, options);
     });
 }

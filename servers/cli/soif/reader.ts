@@ -3,7 +3,7 @@ import { inputName } from '../../../clients/soif-tools/input.js';
 import { readObjects, type StreamObject } from '../../../clients/soif-tools/objects.js';
 import type { SoifWarning } from '../../../protocols/soif/index.js';
 import { SpoolFile } from '../../../storage/files/spool-file.js';
-import { complain } from '../exit.js';
+import { complain } from '../output/exit.js';
 import { openFile } from './files.js';
 
 /** Bytes of an object above which it waits in a temporary file. */

@@ -27,7 +27,7 @@ Exit status: 0 done; 1 the data holds no entry, or cannot be read; 2 usage.
 `,
     )
     .action(async (url: string, file: string) => {
-      const { convert } = await import('../actions/soif/to-soif.js');
+      const { convert } = await import('./actions/to-soif.js');
       process.exitCode = await convert(name, TYPES[name], url, file);
     });
 }

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { countOption } from '../option-values.js';
+import { countOption } from '../options/option-values.js';
 
 const HELP = `
 Reads raw data from standard input and prints it as one SOIF attribute with its byte count, the output format of summarizer
@@ -19,7 +19,7 @@ export function wrapitCommand(): Command {
     .option('--max-bytes <bytes>', 'maximum number of bytes (default: 64 MiB)', countOption)
     .addHelpText('after', HELP)
     .action(async (attribute: string, options: { readonly maxBytes?: number }) => {
-      const { wrapit } = await import('../actions/soif/wrapit.js');
+      const { wrapit } = await import('./actions/wrapit.js');
       await wrapit(attribute, options);
     });
 }

@@ -1,7 +1,7 @@
 // Writes objects that may be too large for the memory.
 import type { StreamObject } from '../../../clients/soif-tools/objects.js';
 import type { SoifBytes } from '../../../protocols/soif/index.js';
-import type { StandardOutput } from '../standard-output.js';
+import type { StandardOutput } from '../output/standard-output.js';
 
 /** Writes bytes or a source. Returns false if the reader has closed the pipe. */
 export function writeBytes(output: StandardOutput, bytes: SoifBytes): Promise<boolean> {

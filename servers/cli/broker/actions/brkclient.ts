@@ -1,0 +1,51 @@
+import { BrokerClient } from '../../../../clients/broker/index.js';
+import { ResultDecoder } from '../../../../protocols/broker/index.js';
+import { ProtocolError } from '../../../../protocols/errors.js';
+import { complain, complainOrThrow, EXIT } from '../../output/exit.js';
+import { StandardOutput } from '../../output/standard-output.js';
+
+export interface BrkclientOptions {
+  readonly timeout?: number;
+  readonly raw: boolean;
+}
+
+/** The action of `harvest brkclient`; returns the exit status. */
+export async function send(
+  host: string,
+  port: number,
+  message: string,
+  { timeout, raw }: BrkclientOptions,
+): Promise<number> {
+  const signal = timeout === undefined ? undefined : AbortSignal.timeout(timeout * 1000);
+  const output = new StandardOutput({ raw });
+  const client = new BrokerClient({ host, port });
+  const detector = new FatalDetector();
+  try {
+    for await (const piece of client.raw(message, signal === undefined ? {} : { signal })) {
+      detector.push(piece);
+      // The reader has closed the pipe.
+      if (!(await output.write(piece))) return EXIT.ok;
+    }
+  } catch (error) {
+    if (!signal?.aborted) return complainOrThrow('brkclient', error, EXIT.connection);
+    complain('brkclient', `no complete answer within ${timeout} s`);
+    return EXIT.connection;
+  }
+  return detector.fatal ? EXIT.failure : EXIT.ok;
+}
+
+/** Detects a `111` item in a reply that is passed through unchanged. Bytes inside a counted block that look like one do not count (BRK-4.4). */
+class FatalDetector {
+  fatal = false;
+  #decoder: ResultDecoder | undefined = new ResultDecoder();
+
+  push(piece: Uint8Array): void {
+    try {
+      this.fatal ||= this.#decoder?.push(piece).some(({ kind }) => kind === 'fatal') === true;
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error;
+      // A reply that exceeds the decoder's limits is still shown, but no longer decoded.
+      this.#decoder = undefined;
+    }
+  }
+}

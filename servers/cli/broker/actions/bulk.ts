@@ -1,0 +1,111 @@
+import { createWriteStream } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { BulkClient, type BulkTransfer } from '../../../../clients/bulk/index.js';
+import { jsonLine } from '../../../../clients/soif-tools/json-lines.js';
+import { jsonPieces } from '../../../../clients/soif-tools/large-objects.js';
+import { PeerError } from '../../../../protocols/errors.js';
+import { SpoolFile } from '../../../../storage/files/spool-file.js';
+import type { PeerAddress } from '../../options/peer-address.js';
+import { complain, complainOrThrow, EXIT } from '../../output/exit.js';
+import { printable } from '../../output/printable.js';
+import { StandardOutput } from '../../output/standard-output.js';
+import { GroupWriter } from '../group-writer.js';
+
+export interface BulkOptions {
+  readonly since: number;
+  readonly query?: string;
+  readonly flags?: string;
+  readonly interface: '1' | '2';
+  readonly compress: boolean;
+  readonly json: boolean;
+  readonly count: boolean;
+  readonly output?: string;
+  readonly raw: boolean;
+  readonly timeout?: number;
+}
+
+/** Bytes of an object above which it waits in a temporary file. */
+const LARGE_BYTES = 4 * 1024 * 1024;
+
+/** The action of `harvest bulk`; returns the exit status. */
+export async function bulk({ host, port }: PeerAddress, options: BulkOptions): Promise<number> {
+  const client = new BulkClient({
+    host,
+    ...(port === undefined ? {} : { port }),
+    large: { fromBytes: LARGE_BYTES, open: () => SpoolFile.open(tmpdir()) },
+    onWarning: ({ rule, offset, message }) => complain('bulk', `${message} (${rule}, offset ${offset})`),
+  });
+  const signal = options.timeout === undefined ? undefined : AbortSignal.timeout(options.timeout * 1000);
+  const transfer = client.transfer({
+    since: options.since,
+    ...(options.query === undefined ? {} : { query: options.query }),
+    ...(options.flags === undefined ? {} : { flags: options.flags }),
+    ...(options.interface === '2' ? { interface: 2, compress: options.compress } : {}),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  const file = options.output === undefined ? undefined : createWriteStream(options.output);
+  const output = new StandardOutput({ stream: file, raw: options.raw });
+  try {
+    // The reader has closed the pipe.
+    let leftOut = 0;
+    const onLeftOut = (reason: string): void => {
+      leftOut++;
+      complain('bulk', `left out: ${reason}`);
+    };
+    if (!(await write(transfer, output, options, onLeftOut))) return EXIT.ok;
+    for (const message of transfer.messages) complain('bulk', printable(message));
+    if (!options.count) complain('bulk', summary(transfer));
+    return leftOut === 0 ? EXIT.ok : EXIT.failure;
+  } catch (error) {
+    if (signal?.aborted) {
+      complain('bulk', `the transfer is not complete within ${options.timeout} s`);
+      return EXIT.connection;
+    }
+    // The broker answered, or the fault is in the output file.
+    const isConnected = error instanceof PeerError || (file?.errored ?? null) !== null;
+    return complainOrThrow('bulk', error, isConnected ? EXIT.failure : EXIT.connection);
+  } finally {
+    file?.end();
+  }
+}
+
+/** Writes the objects as they arrive. Returns false if the reader of the output has closed the pipe. */
+async function write(
+  transfer: BulkTransfer,
+  output: StandardOutput,
+  options: BulkOptions,
+  onLeftOut: (reason: string) => void,
+): Promise<boolean> {
+  const groups = new GroupWriter(onLeftOut);
+  for await (const batch of transfer.batches()) {
+    if (options.count) continue;
+    // The small objects of a batch are written together.
+    let pieces: Uint8Array[] = [];
+    const flush = () => output.write(Buffer.concat(pieces.splice(0)));
+    for (const received of batch) {
+      const { object, change, large, outline } = received;
+      if (options.json && large !== undefined && outline !== undefined) {
+        if (!(await flush())) return false;
+        if (!(await output.writeFrom(jsonPieces({ source: large, outline }, change)))) return false;
+        pieces = [Buffer.from('\n')];
+      } else if (options.json) pieces.push(Buffer.from(`${jsonLine(object, change)}\n`));
+      else {
+        for (const piece of groups.object(received)) {
+          if (piece instanceof Uint8Array) pieces.push(piece);
+          else if (!((await flush()) && (await output.writeFrom(piece.pieces())))) return false;
+        }
+      }
+    }
+    if (!(await flush())) return false;
+  }
+  if (options.count) {
+    const { received, bytes, next } = transfer.totals;
+    return output.write(`${JSON.stringify({ ...received, bytes, next })}\n`);
+  }
+  return options.json || output.write(Buffer.concat(groups.end()));
+}
+
+function summary({ totals: { received, bytes, next } }: BulkTransfer): string {
+  const counts = `${received.update} updated, ${received.refresh} refreshed, ${received.delete} deleted`;
+  return `${counts}, ${bytes} bytes; next time --since ${next}`;
+}

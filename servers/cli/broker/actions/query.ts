@@ -1,0 +1,134 @@
+import {
+  BrokerClient,
+  DEFAULT_BROKER_PORT,
+  type OpaqueMode,
+  type QueryRequest,
+} from '../../../../clients/broker/index.js';
+import { locateQueryFault, parseQuery } from '../../../../protocols/broker/index.js';
+import { ProtocolError, UsageError } from '../../../../protocols/errors.js';
+import type { PeerAddress } from '../../options/peer-address.js';
+import { complain, complainOrThrow, EXIT } from '../../output/exit.js';
+import { printable } from '../../output/printable.js';
+import { StandardOutput } from '../../output/standard-output.js';
+import { hitAsJson, hitAsText, textStyle } from '../hit-text.js';
+
+export interface QueryOptions {
+  readonly json: boolean;
+  readonly ignoreCase?: boolean;
+  readonly caseSensitive?: boolean;
+  readonly words: boolean;
+  readonly errors: number;
+  readonly max: number;
+  readonly desc: boolean;
+  readonly lines: boolean;
+  readonly attribute: readonly string[];
+  readonly maxResults?: number;
+  readonly maxLines?: number;
+  readonly linesPage: number;
+  readonly since?: number;
+  readonly index: readonly string[];
+  readonly lifetime?: number;
+  readonly timeout?: number;
+  readonly opaqueMode: OpaqueMode;
+}
+
+/** The printed part of the matched lines of one match, and the note below them. */
+interface PageOfLines {
+  readonly lines: readonly string[];
+  readonly note: string;
+}
+
+/** The action of `harvest query`. */
+export async function query(broker: PeerAddress, words: string[], options: QueryOptions): Promise<void> {
+  if (options.linesPage > 1 && options.maxLines === undefined)
+    throw new UsageError('query: --lines-page needs --max-lines, the length of a page');
+  const query = words.join(' ');
+  process.exitCode = checkQuery(query) ? await runQuery(broker, query, options) : EXIT.usage;
+}
+
+/** Returns whether the syntax of the query is valid; if not, prints the error and its position. */
+function checkQuery(query: string): boolean {
+  try {
+    parseQuery(query);
+    return true;
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+    const { start, end } = locateQueryFault(query, error);
+    const marks = ' '.repeat(start) + '^'.repeat(Math.max(1, end - start));
+    complain('query', `${error.message}\n  ${printable(query)}\n  ${marks}`);
+    return false;
+  }
+}
+
+async function runQuery(broker: PeerAddress, query: string, options: QueryOptions): Promise<number> {
+  const client = new BrokerClient({
+    host: broker.host,
+    port: broker.port ?? DEFAULT_BROKER_PORT,
+    opaqueMode: options.opaqueMode,
+  });
+  const signal = options.timeout === undefined ? undefined : AbortSignal.timeout(options.timeout * 1000);
+  // The text of a match is made visible before it is colored.
+  const output = new StandardOutput({ raw: !options.json });
+  let count = 0;
+  try {
+    const style = textStyle();
+    const results = client.query(query, {
+      ...requestOf(options),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    for await (const hit of results) {
+      if (options.max > 0 && count === options.max) {
+        complain('query', `there are more matches than ${options.max}; use --max`);
+        break;
+      }
+      count++;
+      const page = pageOfLines(hit.matchedLines, options);
+      const text = options.json
+        ? hitAsJson({ ...hit, matchedLines: page.lines })
+        : Buffer.concat([
+            hitAsText({ ...hit, matchedLines: page.lines }, count, style),
+            Buffer.from(page.note),
+          ]);
+      if (!(await output.write(text))) return EXIT.ok;
+    }
+    for (const text of [...results.messages, ...results.errors]) complain('query', printable(text));
+  } catch (error) {
+    if (!signal?.aborted) return complainOrThrow('query', error, EXIT.connection);
+    complain('query', `no complete answer within ${options.timeout} s`);
+    return EXIT.connection;
+  }
+  return count > 0 ? EXIT.ok : EXIT.failure;
+}
+
+function pageOfLines(all: readonly string[], { maxLines, linesPage }: QueryOptions): PageOfLines {
+  if (maxLines === undefined) return { lines: all, note: '' };
+  const end = maxLines * linesPage;
+  const more = all.length > end ? `     ... more matched lines: --lines-page ${linesPage + 1}\n` : '';
+  return { lines: all.slice(end - maxLines, end), note: more };
+}
+
+const TITLE = 'Title';
+
+function asksForTitle({ attribute }: QueryOptions): boolean {
+  return attribute.some((name) => name.toLowerCase() === TITLE.toLowerCase());
+}
+
+function requestOf(options: QueryOptions): QueryRequest {
+  return {
+    desc: options.desc,
+    matchedLines: options.lines,
+    ignoreCase: options.caseSensitive !== true,
+    matchWord: options.words,
+    errors: options.errors,
+    // The title is part of the text of a match.
+    attributes: options.json || asksForTitle(options) ? options.attribute : [TITLE, ...options.attribute],
+    // BRK-4.16: one more than is printed, to detect that there are more.
+    ...(options.max > 0 ? { maxFiles: options.max + 1 } : {}),
+    ...(options.maxResults === undefined ? {} : { maxResults: options.maxResults }),
+    // One line more than the last printed one, for the same reason.
+    ...(options.maxLines === undefined ? {} : { maxLines: options.maxLines * options.linesPage + 1 }),
+    ...(options.since === undefined ? {} : { since: options.since }),
+    ...(options.lifetime === undefined ? {} : { lifetime: options.lifetime }),
+    indexFlags: options.index,
+  };
+}

@@ -1,0 +1,174 @@
+import { StorageError } from '../../../../protocols/errors.js';
+import { isStoreInUse } from '../../../../storage/level/open-database.js';
+import type { CrawlSnapshot, QueueState } from '../../../crawler/control.js';
+import { OfflineCrawl } from '../../../crawler/offline-crawl.js';
+import { complain, EXIT } from '../../output/exit.js';
+import { StandardOutput } from '../../output/standard-output.js';
+import type { ConsoleClient } from '../console-client.js';
+import type { CrawlSelection } from '../crawl-options.js';
+import { exitStatus, gathererOf, reportNoCrawl, runningCrawl } from '../find-crawl.js';
+import { KINDS, type Kind } from '../report-kinds.js';
+import {
+  CHAIN_TABLE,
+  errorTable,
+  type FrontierView,
+  frontierLine,
+  hostTable,
+  offlineLines,
+  queueTable,
+  ROBOTS_TABLE,
+  retryTable,
+  seenLine,
+  type TextTable,
+  totalLines,
+  WORKER_TABLE,
+} from '../tables.js';
+
+export interface ReportOptions extends CrawlSelection {
+  readonly json: boolean;
+  readonly state?: QueueState;
+}
+
+/** The action of `harvest crawl report`. */
+export async function reportCrawl(kind: Kind | 'all', options: ReportOptions): Promise<void> {
+  process.exitCode = await exitStatus(() => report(kind, options));
+}
+
+async function report(kind: Kind | 'all', options: ReportOptions): Promise<number> {
+  const crawl = await runningCrawl(options);
+  if (crawl !== undefined) return print(reportLines(kind, crawl, options));
+  await using offline = await openStopped(options.data);
+  if (offline === undefined) return reportNoCrawl(options);
+  if (isOneOf(OFFLINE_KINDS, kind)) return await print(offlineReportLines(kind, offline, options));
+  complain('crawl', `no crawl is running on ${options.data}; its store has ${OFFLINE_KINDS.join(', ')}`);
+  return EXIT.failure;
+}
+
+/** @throws StorageError if the program that crawled is still running, between two crawls */
+async function openStopped(data: string): Promise<OfflineCrawl | undefined> {
+  const directory = await gathererOf(data);
+  try {
+    return await OfflineCrawl.open(directory);
+  } catch (cause) {
+    if (!isStoreInUse(cause)) throw cause;
+    const why = `no crawl is running on ${data}, but a program that has crawled there is, and has its store open`;
+    throw new StorageError(`${why}: stop it for reports of the last crawl`, { cause });
+  }
+}
+
+async function print(lines: AsyncIterable<string>): Promise<number> {
+  const output = new StandardOutput();
+  for await (const line of lines) {
+    if (!(await output.write(`${line}\n`))) break;
+  }
+  return EXIT.ok;
+}
+
+/** Reports that can be read from the store of a stopped crawl. */
+const OFFLINE_KINDS = ['queues', 'retries', 'seen', 'frontier', 'all'] as const;
+
+function isOneOf<T extends string>(kinds: readonly T[], kind: string): kind is T {
+  return (kinds as readonly string[]).includes(kind);
+}
+
+async function* offlineReportLines(
+  kind: (typeof OFFLINE_KINDS)[number],
+  crawl: OfflineCrawl,
+  { json, state }: ReportOptions,
+): AsyncGenerator<string> {
+  const snapshot = await crawl.snapshot();
+  if (kind === 'seen') yield json ? JSON.stringify(snapshot.seenFilter) : seenLine(snapshot);
+  else if (kind === 'frontier') yield json ? JSON.stringify(frontierOf(snapshot)) : frontierLine(snapshot);
+  else if (kind === 'all') {
+    if (json) yield JSON.stringify({ report: 'totals', ...snapshot });
+    else yield* [...offlineLines(snapshot), '', 'Queues'];
+  }
+  if (kind === 'seen' || kind === 'frontier') return;
+  if (kind === 'retries') {
+    const retries = retryTable(snapshot.time);
+    if (!json) yield retries.head();
+    for (const uri of await crawl.retries()) yield json ? JSON.stringify(uri) : retries.row(uri);
+    return;
+  }
+  const table = queueTable(snapshot.time);
+  if (!json) yield table.head();
+  for await (const page of crawl.queues(state === undefined ? {} : { state })) {
+    for (const queue of page) {
+      const row = kind === 'all' ? { report: 'queues', ...queue } : queue;
+      yield json ? JSON.stringify(row) : table.row(queue);
+    }
+  }
+}
+
+async function* reportLines(
+  kind: Kind | 'all',
+  crawl: ConsoleClient,
+  options: ReportOptions,
+): AsyncGenerator<string> {
+  const snapshot = await crawl.snapshot();
+  if (kind !== 'all') {
+    yield* linesOfKind(kind, crawl, snapshot, options, undefined);
+    return;
+  }
+  if (options.json) yield JSON.stringify({ report: 'totals', ...snapshot });
+  else yield* totalLines(snapshot);
+  for (const each of KINDS) {
+    // The totals include them.
+    if (each === 'seen' || each === 'frontier') continue;
+    if (!options.json) yield `\n${each[0]?.toUpperCase()}${each.slice(1)}`;
+    yield* linesOfKind(each, crawl, snapshot, options, each);
+  }
+}
+
+/** Yields the lines of one report; `label` is added to every JSON line if there are several reports. */
+async function* linesOfKind(
+  kind: Kind,
+  crawl: ConsoleClient,
+  snapshot: CrawlSnapshot,
+  { json, state }: ReportOptions,
+  label: string | undefined,
+): AsyncGenerator<string> {
+  const now = snapshot.time;
+  const toJson = (row: object) => JSON.stringify(label === undefined ? row : { report: label, ...row });
+  async function* rows<T extends object>(
+    table: TextTable<T>,
+    pages: AsyncIterable<readonly T[]> | readonly (readonly T[])[],
+  ): AsyncGenerator<string> {
+    if (!json) yield table.head();
+    for await (const page of pages) for (const row of page) yield json ? toJson(row) : table.row(row);
+  }
+  switch (kind) {
+    case 'queues':
+      yield* rows(queueTable(now), crawl.queues(state === undefined ? {} : { state }));
+      break;
+    case 'retries':
+      yield* rows(retryTable(now), [await crawl.retries()]);
+      break;
+    case 'hosts':
+      yield* rows(hostTable(now), [await crawl.hosts()]);
+      break;
+    case 'robots':
+      yield* rows(ROBOTS_TABLE, [await crawl.hosts()]);
+      break;
+    case 'workers':
+      yield* rows(WORKER_TABLE, [await crawl.workers()]);
+      break;
+    case 'errors':
+      yield* rows(errorTable(now), [await crawl.errors()]);
+      break;
+    case 'chain':
+      yield* rows(CHAIN_TABLE, [await crawl.chains()]);
+      break;
+    case 'seen':
+      yield json ? toJson(snapshot.seenFilter) : seenLine(snapshot);
+      break;
+    case 'frontier':
+      yield json ? toJson(frontierOf(snapshot)) : frontierLine(snapshot);
+      break;
+  }
+}
+
+function frontierOf(snapshot: FrontierView): object {
+  const { queued, inProcess, queues, reasons, congestion, deepestQueue, averageDepth } = snapshot;
+  return { queued, inProcess, queues, reasons, congestion, deepestQueue, averageDepth };
+}

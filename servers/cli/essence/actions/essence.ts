@@ -1,0 +1,268 @@
+import { readFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import { createFetcher } from '../../../../clients/fetch/create-fetcher.js';
+import type { Fetcher } from '../../../../clients/fetch/types.js';
+import { jsonLine } from '../../../../clients/soif-tools/json-lines.js';
+import { messageOf, StorageError, UsageError } from '../../../../protocols/errors.js';
+import { decodeSoif } from '../../../../protocols/soif/index.js';
+import { DEFAULT_REFRESH_RATE, DEFAULT_TIME_TO_LIVE } from '../../../../protocols/time.js';
+import { installedPrograms } from '../../../essence/external/index.js';
+import type { EssenceOutput } from '../../../essence/model.js';
+import { EssencePool, type EssencePoolOptions } from '../../../essence/pool.js';
+import { isRejected, type RecognitionStep, recognize } from '../../../essence/recognize.js';
+import { sentenceOf } from '../../db/run-tool.js';
+import { EXIT, isExpected } from '../../output/exit.js';
+import { StandardOutput } from '../../output/standard-output.js';
+import { storeObjects } from '../database.js';
+import { type Messages, openMessages } from '../messages.js';
+import { readDocument, readStandardInput } from '../read-document.js';
+
+export interface EssenceCliOptions {
+  readonly file?: string;
+  readonly allowlist?: string;
+  readonly stoplist?: string;
+  readonly libdir?: string;
+  readonly bindir: readonly string[];
+  readonly rules?: string;
+  readonly gathererHost: string;
+  readonly gathererName: string;
+  readonly gathererVersion: string;
+  readonly access: boolean;
+  readonly fakeMd5s: boolean;
+  readonly linkText: boolean;
+  readonly mainText: boolean;
+  readonly code: boolean;
+  readonly fullText: boolean;
+  readonly rawText: boolean;
+  readonly minimalBookkeeping: boolean;
+  readonly keywords: boolean;
+  readonly typeOnly: boolean;
+  readonly explain: boolean;
+  readonly json: boolean;
+  readonly verbose: boolean;
+  readonly grouping: boolean;
+  readonly language: boolean;
+  readonly rawReferences: boolean;
+  readonly dbdir?: string;
+  readonly maxDeletions: number;
+  readonly log?: string;
+  readonly workers?: number;
+  readonly maxSize: number;
+  readonly maxDepth?: number;
+  readonly maxComponents?: number;
+  readonly maxUnpacked?: number;
+  readonly maxRatio?: number;
+  readonly timeLimit?: number;
+  readonly maxMemory?: number;
+  readonly maxPoolMemory?: number;
+}
+
+interface Result {
+  /** For standard output. */
+  readonly pieces: readonly (string | Uint8Array)[];
+  /** The objects themselves, as SOIF. */
+  readonly objects: readonly Uint8Array[];
+  /** For standard error. */
+  readonly notes: readonly string[];
+}
+
+interface Settled {
+  readonly name: string;
+  readonly result?: Result;
+  readonly error?: unknown;
+}
+
+/** The action of `harvest essence`; returns the exit status. */
+export async function essence(documents: readonly string[], options: EssenceCliOptions): Promise<number> {
+  if (documents.length === 0 && options.file === undefined) {
+    throw new UsageError('essence: a file or URL is required');
+  }
+  const names = [...documents, ...(options.file === undefined ? [] : await readNames(options.file))];
+  if (options.dbdir !== undefined && options.typeOnly) {
+    throw new UsageError('essence: --type-only and --dbdir are mutually exclusive');
+  }
+  const output = new StandardOutput();
+  using messages = openMessages(options.log);
+  await using pool = await EssencePool.create({
+    ...poolOptions(options),
+    workers: options.workers ?? threadsFor(names, options),
+  });
+  await using fetcher = createFetcher({ userAgent: 'Harvest/1.8 (harvest-kit)' });
+  const outcome = { failed: false };
+  const results = reportMessages(summarizeInOrder(names, pool, fetcher, options), messages, outcome);
+  if (options.dbdir === undefined) {
+    for await (const { pieces } of results) {
+      for (const piece of pieces) if (!(await output.write(piece))) return EXIT.ok;
+    }
+  } else {
+    const counts = await storeObjects(options.dbdir, objectsIn(results), options.maxDeletions);
+    await output.write(options.json ? `${JSON.stringify(counts)}\n` : `essence: ${sentenceOf(counts)}\n`);
+  }
+  return outcome.failed ? EXIT.failure : EXIT.ok;
+}
+
+/** Prints notes and errors of the documents; yields the results. */
+async function* reportMessages(
+  settled: AsyncIterable<Settled>,
+  messages: Messages,
+  outcome: { failed: boolean },
+): AsyncGenerator<Result> {
+  for await (const { name, result, error } of settled) {
+    if (result === undefined) {
+      if (!isExpected(error)) throw error;
+      outcome.failed = true;
+      messages.error(`${name}: ${error.message}`);
+      continue;
+    }
+    for (const line of result.notes) messages.note(`${name}: ${line}`);
+    yield result;
+  }
+}
+
+async function* objectsIn(results: AsyncIterable<Result>): AsyncGenerator<Uint8Array> {
+  for await (const { objects } of results) yield* objects;
+}
+
+/** Returns the number of threads: at most one a document, because every thread loads all summarizers; 0 if only types are printed. */
+function threadsFor(names: readonly string[], { typeOnly }: EssenceCliOptions): number {
+  return typeOnly ? 0 : Math.min(names.length, 4, Math.max(1, availableParallelism() - 1));
+}
+
+/** E-5: reads the names of documents from a file, one a line. */
+async function readNames(file: string): Promise<string[]> {
+  const text = file === '-' ? (await readStandardInput(64 * 1024 * 1024)).toString() : await readText(file);
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('#'));
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    throw new StorageError(`${file} cannot be read: ${messageOf(cause)}`, { cause });
+  }
+}
+
+function poolOptions(options: EssenceCliOptions): EssencePoolOptions {
+  const { libdir, bindir, timeLimit, maxMemory, maxPoolMemory } = options;
+  const directories = [
+    ...(libdir === undefined ? [] : [resolve(libdir)]),
+    ...bindir.map((each) => resolve(each)),
+  ];
+  const timeMs = timeLimit === undefined ? undefined : timeLimit * 1000;
+  return {
+    gathererName: options.gathererName,
+    gathererHost: options.gathererHost,
+    gathererVersion: options.gathererVersion,
+    refreshRate: DEFAULT_REFRESH_RATE,
+    timeToLive: DEFAULT_TIME_TO_LIVE,
+    keywords: options.keywords,
+    access: options.access,
+    fakeMd5s: options.fakeMd5s,
+    grouping: options.grouping,
+    language: options.language,
+    mainText: options.mainText,
+    code: options.code,
+    linkText: options.linkText,
+    rawReferences: options.rawReferences,
+    minimalBookkeeping: options.minimalBookkeeping,
+    fullText: options.fullText || options.rawText,
+    rawText: options.rawText,
+    ...(options.stoplist === undefined ? {} : { stoplist: listFile(options.stoplist) }),
+    ...(options.allowlist === undefined ? {} : { allowlist: listFile(options.allowlist) }),
+    ...(libdir === undefined ? {} : { libDirectory: resolve(libdir) }),
+    ...(options.rules === undefined ? {} : { postSummarizing: listFile(options.rules) }),
+    programs: { directories, ...installedPrograms(process.env) },
+    ...(timeMs === undefined ? {} : { timeLimitMs: timeMs }),
+    ...(maxMemory === undefined ? {} : { maxReaderMemoryMb: maxMemory }),
+    ...(maxPoolMemory === undefined ? {} : { maxPoolMemoryMb: maxPoolMemory }),
+    unnest: {
+      ...(options.maxDepth === undefined ? {} : { maxDepth: options.maxDepth }),
+      ...(options.maxComponents === undefined ? {} : { maxComponents: options.maxComponents }),
+      ...(options.maxUnpacked === undefined ? {} : { maxUnpackedBytes: options.maxUnpacked }),
+      ...(options.maxRatio === undefined ? {} : { maxRatio: options.maxRatio }),
+      // Less than the document's limit, so that the components that were unpacked in time are kept.
+      ...(timeMs === undefined ? {} : { timeLimitMs: (timeMs * 2) / 3 }),
+    },
+  };
+}
+
+/** A name without a slash is a shipped file or one of --libdir; `./NAME` is in the current directory. */
+function listFile(name: string): string {
+  return name.includes('/') ? resolve(name) : name;
+}
+
+/** Yields the results in the order of the documents; as many documents as there are threads are in process at a time. */
+async function* summarizeInOrder(
+  names: readonly string[],
+  pool: EssencePool,
+  fetcher: Fetcher,
+  options: EssenceCliOptions,
+): AsyncGenerator<Settled> {
+  const inProcess: Promise<Settled>[] = [];
+  for (const name of names) {
+    inProcess.push(
+      summarizeOne(name, pool, fetcher, options).then(
+        (result) => ({ name, result }),
+        (error: unknown) => ({ name, error }),
+      ),
+    );
+    if (inProcess.length > pool.workers) yield await inProcess.shift()!;
+  }
+  for (const settled of inProcess) yield await settled;
+}
+
+async function summarizeOne(
+  name: string,
+  pool: EssencePool,
+  fetcher: Fetcher,
+  options: EssenceCliOptions,
+): Promise<Result> {
+  const { input, notes } = await readDocument(name, pool.rules, fetcher, options);
+  const steps: RecognitionStep[] = [];
+  const { type } = recognize(input, pool.rules, { access: options.access, steps });
+  const explained = options.explain ? [...steps.map(describeStep), describeSelection(type, pool)] : [];
+  if (options.typeOnly) {
+    const line = options.json
+      ? JSON.stringify({ url: input.url, type, ...(options.explain ? { steps } : {}) })
+      : `${type}\t${input.url}`;
+    return { pieces: [`${line}\n`], objects: [], notes: [...notes, ...(options.json ? [] : explained)] };
+  }
+  const output = await pool.summarize(input);
+  const verbose = options.verbose ? [`${output.type}${output.rejected ? ', skipped' : ''}`] : [];
+  const objects = objectsOf(output);
+  return {
+    pieces: objects.map((soif) => (options.json ? `${jsonLine(decodeSoif(soif))}\n` : soif)),
+    objects,
+    notes: [...notes, ...explained, ...verbose, ...output.warnings],
+  };
+}
+
+/** Returns the document's object, then the objects found in it. */
+function objectsOf(output: EssenceOutput): Uint8Array[] {
+  const found = output.exploded?.map(({ soif }) => soif) ?? [];
+  return output.soif === undefined ? found : [output.soif, ...found];
+}
+
+function describeStep({ how, subject, type, rule, note }: RecognitionStep): string {
+  const methods = {
+    url: 'by URL',
+    name: 'by name',
+    declared: 'as declared',
+    content: 'by content',
+    bytes: 'by its bytes',
+  };
+  const where = rule === undefined || rule.line === 0 ? '' : ` (${rule.file}:${rule.line})`;
+  const why = note === undefined ? '' : `: ${note}`;
+  return `${methods[how]}, ${JSON.stringify(subject)}: ${type ?? 'nothing'}${where}${why}`;
+}
+
+function describeSelection(type: string, pool: EssencePool): string {
+  if (!isRejected(type, pool.rules)) return `${type} is accepted`;
+  return pool.rules.stoplist.has(type)
+    ? `${type} is on the stop list`
+    : `${type} is not on the list of allowed types`;
+}

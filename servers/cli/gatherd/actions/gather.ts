@@ -1,0 +1,44 @@
+import { GatherdClient } from '../../../../clients/gatherd/index.js';
+import { encodeSoif } from '../../../../protocols/soif/index.js';
+import type { PeerAddress } from '../../options/peer-address.js';
+import { complain, complainOrThrow, EXIT } from '../../output/exit.js';
+import { StandardOutput } from '../../output/standard-output.js';
+
+export interface GatherOptions {
+  readonly raw: boolean;
+  readonly info: boolean;
+  readonly compress: boolean;
+  readonly changes: boolean;
+}
+
+/** The action of `harvest gather`; returns the exit status. */
+export async function gather(peer: PeerAddress, since: number, options: GatherOptions): Promise<number> {
+  const { host, port } = peer;
+  const output = new StandardOutput({ raw: options.raw });
+  try {
+    await using client = await GatherdClient.connect({
+      host,
+      ...(port === undefined ? {} : { port }),
+      onWarning: ({ rule, offset, message }) => complain('gather', `${message} (${rule}, offset ${offset})`),
+    });
+    if (options.info) {
+      const info = await client.info();
+      if (info === undefined) {
+        complain('gather', 'the server has no description of its database');
+        return EXIT.failure;
+      }
+      await output.write(encodeSoif(info));
+    } else {
+      // GATHERD-4.4: original readers treat every object of the stream as new, so deletions are requested only with --changes.
+      const request = { since, compression: options.compress, sections: options.changes };
+      for await (const piece of client.stream(request)) {
+        // The reader has closed the pipe.
+        if (!(await output.write(piece))) return EXIT.ok;
+      }
+    }
+    await client.quit();
+    return EXIT.ok;
+  } catch (error) {
+    return complainOrThrow('gather', error, EXIT.failure);
+  }
+}

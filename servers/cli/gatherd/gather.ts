@@ -1,0 +1,61 @@
+import { Command } from 'commander';
+import { UsageError } from '../../../protocols/errors.js';
+import { type PeerAddress, peerAddress } from '../options/peer-address.js';
+import { timestampOption } from '../options/timestamp-option.js';
+import { rawOption } from '../output/standard-output.js';
+import type { GatherOptions } from './actions/gather.js';
+
+const HELP = `
+Fetches the summaries that a Gatherer exports and writes them to standard output as one SOIF stream with the groups @DELETE,
+@REFRESH and @UPDATE. Messages go to standard error. TIMESTAMP, in seconds since 1970-01-01 UTC, selects objects changed since
+then (default: all objects). The original options -info and -nocompress are accepted.
+
+With --changes, a Gatherer that supports it also sends deleted and refreshed objects: objects without content in the @DELETE
+group, objects with only their times in the @REFRESH group. Otherwise these two groups are empty, as original readers of such
+a stream expect.
+
+Examples:
+  harvest gather localhost                       everything, from port 8500
+  harvest gather localhost 8500 1735689600       what changed since the beginning of 2025
+  harvest gather --changes localhost 8500 1735689600
+                                                 the same, with deletions
+  harvest gather -info localhost                 only the description of the database
+  harvest gather localhost | grep -a -c '^@FILE' the number of objects
+
+Exit status: 0 complete; 1 connection or protocol failure; 2 usage.
+`;
+
+/** `harvest gather [-info] [-nocompress] host [port] [timestamp]` (GATHERD-11.4, GATHERD-11.5). */
+export function gatherCommand(): Command {
+  return (
+    new Command('gather')
+      .summary("fetch a Gatherer's summaries as one SOIF stream")
+      .argument('<host>', 'host of gatherd: HOST or HOST:PORT', peerAddress)
+      // After HOST:PORT the first number is the timestamp, so both are parsed alike.
+      .argument('[port]', 'its TCP port (default: 8500); not after HOST:PORT', timestampOption)
+      .argument('[timestamp]', 'only objects changed since this time', timestampOption)
+      .option('--info', 'fetch only the short description of the database (-info)', false)
+      .option('--no-compress', 'do not use compression (-nocompress)')
+      .option('--changes', 'also request deleted and refreshed objects', false)
+      .addOption(rawOption())
+      .addHelpText('after', HELP)
+      .action(
+        async (
+          peer: PeerAddress,
+          first: number | undefined,
+          second: number | undefined,
+          options: GatherOptions,
+        ) => {
+          if (peer.port !== undefined && second !== undefined)
+            throw new UsageError('gather: two ports are given');
+          const [port, since = 0] = peer.port === undefined ? [first, second] : [peer.port, first];
+          if (port !== undefined && port > MAX_PORT)
+            throw new UsageError(`gather: a port must be at most ${MAX_PORT}`);
+          const { gather } = await import('./actions/gather.js');
+          process.exitCode = await gather({ host: peer.host, port }, since, options);
+        },
+      )
+  );
+}
+
+const MAX_PORT = 65_535;

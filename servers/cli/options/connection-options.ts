@@ -1,0 +1,211 @@
+// The options of every command that serves connections: declared once, for gatherd, the broker, refererd and `harvest run`.
+import { resolve } from 'node:path';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { UsageError } from '../../../protocols/errors.js';
+import type { LogRotation } from '../../host/logger.js';
+import type { PeerLimits } from '../../host/peer-limits.js';
+import type { CertificateFiles } from '../../host/tls.js';
+import type { MonitorOptions } from '../../monitor/monitor.js';
+import {
+  countOption,
+  integerOption,
+  portOption,
+  secondsOption,
+  stopLimitOption,
+  timeoutOption,
+} from './option-values.js';
+import { peerAddress } from './peer-address.js';
+
+/** Values of {@link addPeerOptions}. */
+export interface PeerOptions {
+  /** Seconds; undefined: the servers' own defaults. */
+  readonly timeout?: number;
+  /** Bytes per second. */
+  readonly minRate: number;
+  /** Seconds. */
+  readonly grace: number;
+  /** Seconds; undefined: `grace` and {@link STOP_MARGIN_S}. */
+  readonly stopLimit?: number;
+}
+
+/** Values of {@link addConnectionOptions}. */
+export interface ConnectionOptions extends PeerOptions {
+  readonly maxConnections?: number;
+  readonly maxPerAddress?: number;
+}
+
+/** Values of {@link addTlsOptions}. */
+export interface TlsOptions {
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+}
+
+/** The value of {@link monitorOption}. */
+export interface MonitorOption {
+  readonly monitor?: MonitorOptions['address'];
+}
+
+/** Seconds from the end of the grace period to the end of the process. */
+const STOP_MARGIN_S = 5;
+
+/**
+ * Adds the options that bound how long one peer may take: `--timeout`, `--min-rate`, `--grace`, `--stop-limit`.
+ *
+ * @param timeout default of `--timeout` in seconds, or how the servers' own defaults are described
+ */
+export function addPeerOptions(command: Command, timeout: number | string): Command {
+  const what = 'end a connection after this time without progress';
+  const option = new Option(
+    '--timeout <seconds>',
+    typeof timeout === 'number' ? what : `${what} (default: ${timeout})`,
+  ).argParser(timeoutOption);
+  return command
+    .addOption(typeof timeout === 'number' ? option.default(timeout) : option)
+    .option(
+      '--min-rate <bytes>',
+      'cut a client that accepts fewer bytes per second; 0 = only one that accepts none',
+      integerOption,
+      100,
+    )
+    .option('--grace <seconds>', 'time for transfers in progress when stopped', secondsOption, 5)
+    .addOption(stopLimitOption(`--grace and ${STOP_MARGIN_S} seconds`));
+}
+
+/**
+ * Adds `--max-connections` and `--max-per-address`.
+ *
+ * @param connections default of the first, or how the servers' own defaults are described
+ */
+export function addConnectionOptions(command: Command, connections: number | string): Command {
+  const what = 'maximum number of connections';
+  const option = new Option(
+    '--max-connections <number>',
+    typeof connections === 'number' ? what : `${what} of each server (default: ${connections})`,
+  ).argParser(countOption);
+  return command
+    .addOption(typeof connections === 'number' ? option.default(connections) : option)
+    .addOption(maxPerAddressOption());
+}
+
+/**
+ * Adds `--tls-cert` and `--tls-key`.
+ *
+ * @param what is served with TLS, e.g. `the port`
+ */
+export function addTlsOptions(command: Command, what: string): Command {
+  return command
+    .option('--tls-cert <file>', `serve ${what} with TLS: PEM file of the certificate and its authorities`)
+    .option('--tls-key <file>', 'PEM file of its private key; both files are read again when they change');
+}
+
+/** The files of the options; undefined without them. @throws UsageError if one is missing */
+export function certificateFiles({ tlsCert, tlsKey }: TlsOptions): CertificateFiles | undefined {
+  if (tlsCert === undefined && tlsKey === undefined) return undefined;
+  if (tlsCert === undefined || tlsKey === undefined)
+    throw new UsageError('--tls-cert and --tls-key: one of them is missing');
+  return { certificate: resolve(tlsCert), key: resolve(tlsKey) };
+}
+
+/** The options as arguments of the same command, which is started in the background. */
+export function tlsArguments(options: TlsOptions): string[] {
+  const files = certificateFiles(options);
+  return files === undefined ? [] : ['--tls-cert', files.certificate, '--tls-key', files.key];
+}
+
+/** Values of {@link addRotationOptions}. */
+export interface RotationOptions {
+  /** MiB. */
+  readonly logMaxSize?: number;
+  readonly logKeep: number;
+}
+
+/** Adds `--log-max-size` and `--log-keep`. */
+export function addRotationOptions(command: Command): Command {
+  return command
+    .option(
+      '--log-max-size <MiB>',
+      'begin a new log at this size; the former one is FILE.1, the one before it FILE.2',
+      countOption,
+    )
+    .option('--log-keep <number>', 'with --log-max-size: former logs that are kept', countOption, 5);
+}
+
+/** The rotation of the log; undefined without an option. */
+export function logRotation({ logMaxSize, logKeep }: RotationOptions): LogRotation | undefined {
+  return logMaxSize === undefined ? undefined : { maxBytes: logMaxSize * 2 ** 20, keep: logKeep };
+}
+
+/** The options as arguments of the same command, which is started in the background. */
+export function rotationArguments({ logMaxSize, logKeep }: RotationOptions): string[] {
+  if (logMaxSize === undefined) return [];
+  return ['--log-max-size', String(logMaxSize), '--log-keep', String(logKeep)];
+}
+
+/** `--monitor`. */
+export function monitorOption(): Option {
+  const help =
+    'answer /healthz, /readyz and /metrics (Prometheus) here: PORT, HOST:PORT, or the path of a socket';
+  return new Option('--monitor <address>', help).argParser(monitorAddress);
+}
+
+/** `PORT` of loopback, `HOST:PORT`, or a path, which contains a slash. */
+function monitorAddress(text: string): MonitorOptions['address'] {
+  if (text.includes('/')) return { path: resolve(text) };
+  const { host, port } = /^\d+$/.test(text)
+    ? { host: '127.0.0.1', port: portOption(text) }
+    : peerAddress(text);
+  if (port === undefined) throw new InvalidArgumentError('must be PORT, HOST:PORT or the path of a socket');
+  return { host, port };
+}
+
+/** The option as arguments of the same command, which is started in the background. */
+export function monitorArguments(address: MonitorOptions['address'] | undefined): string[] {
+  if (address === undefined) return [];
+  return ['--monitor', 'path' in address ? address.path : formatAddress(address)];
+}
+
+function formatAddress({ host, port }: { readonly host: string; readonly port: number }): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** `--max-per-address`. */
+export function maxPerAddressOption(): Option {
+  const help =
+    'maximum number of connections of one address or IPv6 /64 (default: a quarter; this machine: all)';
+  return new Option('--max-per-address <number>', help).argParser(countOption);
+}
+
+/** The options as the servers take them: milliseconds, bytes per second, counts. */
+export function connectionLimits(options: ConnectionOptions): PeerLimits {
+  const { maxConnections, maxPerAddress, minRate, timeout } = options;
+  return {
+    maxConnections,
+    maxPerAddress,
+    minBytesPerSecond: minRate,
+    timeoutMs: timeout === undefined ? undefined : timeout * 1000,
+  };
+}
+
+/** Milliseconds of grace, and from the request to stop to the end of the process. */
+export function stopTimes({ grace, stopLimit = grace + STOP_MARGIN_S }: PeerOptions): {
+  readonly graceMs: number;
+  readonly stopLimitMs: number;
+} {
+  return { graceMs: grace * 1000, stopLimitMs: stopLimit * 1000 };
+}
+
+/** The options as arguments of the same command, which is started in the background. */
+export function connectionArguments(options: ConnectionOptions): string[] {
+  const { maxConnections, maxPerAddress, minRate, timeout, grace, stopLimit } = options;
+  const given = {
+    'max-connections': maxConnections,
+    'max-per-address': maxPerAddress,
+    'min-rate': minRate,
+    timeout,
+    grace,
+    'stop-limit': stopLimit,
+  };
+  return Object.entries(given).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name}`, String(value)],
+  );
+}

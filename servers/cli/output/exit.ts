@@ -1,0 +1,114 @@
+import { inspect } from 'node:util';
+import {
+  ConfigError,
+  errorCode,
+  errorsIn,
+  KitError,
+  messageOf,
+  StateError,
+  UsageError,
+} from '../../../protocols/errors.js';
+import { messageLines, printable } from './printable.js';
+
+/** Exit statuses of the commands; each command's help says which ones it uses. */
+export const EXIT = {
+  ok: 0,
+  /** The command failed, or its answer is negative. */
+  failure: 1,
+  /** The command line, a query or a configuration file is wrong. */
+  usage: 2,
+  /** The peer cannot be reached, or the connection broke. */
+  connection: 3,
+  /** A bug: EX_SOFTWARE of sysexits.h. */
+  software: 70,
+  /** Stopped by a signal: 128 and the number of SIGINT. */
+  interrupted: 130,
+} as const;
+
+/**
+ * Whether an error is expected in use, so that its message is all that a user needs: the kit's own errors and those of the operating
+ * system. Any other error is a bug, and so is StateError, the wrong use of an API.
+ */
+export function isExpected(error: unknown): error is Error {
+  return errorsIn(error).every((one) => {
+    if (one instanceof StateError) return false;
+    return one instanceof KitError || (one instanceof Error && 'syscall' in one);
+  });
+}
+
+/** Returns the exit status for an error that ends a command. */
+export function exitStatusOf(error: unknown): number {
+  if (fewFiles(error) !== undefined) return EXIT.failure;
+  if (!isExpected(error)) return EXIT.software;
+  const [first] = errorsIn(error);
+  return first instanceof UsageError || first instanceof ConfigError ? EXIT.usage : EXIT.failure;
+}
+
+/**
+ * Writes the error that ends a program to standard error: one sentence, or for a bug the stack with all causes.
+ *
+ * @param program the name at the start of the message, unless the message already begins with that of the program or command
+ */
+export function reportError(error: unknown, program: string, command = program): void {
+  const message = messageOf(error);
+  const isNamed = [program, command].some((name) => message.startsWith(`${name}: `));
+  const prefix = isNamed ? '' : `${program}: `;
+  const few = fewFiles(error);
+  if (few !== undefined) {
+    process.stderr.write(`${messageLines(`${prefix}${few}`)}\n`);
+    return;
+  }
+  if (!isExpected(error)) {
+    process.stderr.write(`${messageLines(`${prefix}internal error: ${inspect(error)}`)}\n`);
+    return;
+  }
+  const hint = errorCode(error.cause) === 'EADDRINUSE' ? ` (${portHint(message, command)})` : '';
+  process.stderr.write(`${messageLines(`${prefix}${message}${hint}`)}\n`);
+}
+
+/** The options of `harvest run` for the ports of its servers, by the name at the beginning of their messages. */
+const RUN_PORTS: Readonly<Record<string, string>> = {
+  gatherd: '--gatherd-port',
+  broker: '--broker-port',
+  'web pages': '--web-port',
+  refererd: '--references-port',
+  documents: '--documents-port',
+};
+
+function portHint(message: string, command: string): string {
+  const option = command === 'run' ? RUN_PORTS[message.slice(0, message.indexOf(':'))] : undefined;
+  return option === undefined ? 'another port can be given' : `${option} chooses another port`;
+}
+
+/** The limit of open files below which a program may find none for its own modules. */
+const FEW_FILES = 512;
+
+/** The sentence for an error whose cause is a low limit of open files: with one, Node does not even find the modules of a program. */
+function fewFiles(error: unknown): string | undefined {
+  const codes = errorsIn(error).map(errorCode);
+  if (!codes.includes('EMFILE') && !codes.includes('ERR_MODULE_NOT_FOUND')) return undefined;
+  // The system would have no file for /proc/self/limits.
+  const report = process.report.getReport() as {
+    readonly userLimits?: { readonly open_files?: { readonly soft: unknown } };
+  };
+  const limit = report.userLimits?.open_files?.soft;
+  if (typeof limit !== 'number' && !/^\d+$/.test(String(limit))) return undefined;
+  if (!codes.includes('EMFILE') && Number(limit) >= FEW_FILES) return undefined;
+  return `only ${String(limit)} files may be open at a time, which is too few; allow more, e.g. with \`ulimit -n 4096\``;
+}
+
+/** Writes a message of a command to standard error, with each of its lines made printable, without logins of URLs. */
+export function complain(command: string, message: string): void {
+  process.stderr.write(`${command}: ${messageLines(message)}\n`);
+}
+
+/**
+ * Reports the error of a command and returns its exit status: `status`, unless the error is rethrown.
+ *
+ * @throws the error itself if the command line or a configuration file is wrong, or if it is a bug
+ */
+export function complainOrThrow(command: string, error: unknown, status: number): number {
+  if (!isExpected(error) || exitStatusOf(error) === EXIT.usage) throw error;
+  complain(command, printable(messageOf(error)));
+  return status;
+}

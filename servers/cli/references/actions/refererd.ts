@@ -1,0 +1,141 @@
+import { resolve } from 'node:path';
+import { notifyReady } from '../../../host/notify.js';
+import { StopSignal } from '../../../host/stop-signal.js';
+import { openCertificate } from '../../../host/tls.js';
+import { Monitor } from '../../../monitor/monitor.js';
+import type { MailRelay } from '../../../refererd/fault-report.js';
+import { monitoredRefererd } from '../../../refererd/figures.js';
+import { LEVEL } from '../../../refererd/level.js';
+import { FileLog, logLines } from '../../../refererd/log.js';
+import { runRefererProcess } from '../../../refererd/process.js';
+import { startRefererd } from '../../../refererd/start.js';
+import { superviseRefererd } from '../../../refererd/supervisor.js';
+import {
+  certificateFiles,
+  type MonitorOption,
+  monitorArguments,
+  type TlsOptions,
+  tlsArguments,
+} from '../../options/connection-options.js';
+import { EXIT } from '../../output/exit.js';
+import { HARVEST_PROGRAM } from '../../start-program.js';
+
+export interface RefererdOptions extends TlsOptions, MonitorOption {
+  readonly stopLimit: number;
+  readonly config: string;
+  readonly data?: string;
+  readonly host: string;
+  readonly webName: readonly string[];
+  readonly port: number;
+  readonly allowdb?: string;
+  readonly pwfile?: string;
+  readonly maxClients: number;
+  readonly maxPerAddress?: number;
+  readonly readTimeout: number;
+  readonly sendTimeout: number;
+  readonly debuglevel: number;
+  readonly jsonLog: boolean;
+  readonly rankOrder: boolean;
+  readonly mailRelay: MailRelay;
+  readonly foreground: boolean;
+  readonly chrooted: boolean;
+}
+
+/** The action of `harvest refererd`. */
+export async function refererd(options: RefererdOptions): Promise<void> {
+  if (options.data !== undefined) {
+    process.exitCode = await serveData(options.data, options);
+    return;
+  }
+  process.exitCode = options.foreground ? await serveConfigured(options) : await supervise(options);
+}
+
+/** Runs a parent process that starts and supervises the server process (R-71). */
+function supervise(options: RefererdOptions): Promise<number> {
+  return superviseRefererd({
+    ...processOptions(options),
+    program: [process.execPath, HARVEST_PROGRAM],
+    args: [
+      ...(options.rankOrder ? ['--rank-order'] : []),
+      ...(options.maxPerAddress === undefined ? [] : ['--max-per-address', String(options.maxPerAddress)]),
+      '--stop-limit',
+      String(options.stopLimit),
+      ...(options.jsonLog ? ['--json-log'] : []),
+      ...tlsArguments(options),
+      ...monitorArguments(options.monitor),
+    ],
+    relay: options.mailRelay,
+  });
+}
+
+function serveConfigured(options: RefererdOptions): Promise<number> {
+  return runRefererProcess({
+    ...processOptions(options),
+    rankOrder: options.rankOrder,
+    jsonLog: options.jsonLog,
+    tls: certificateFiles(options),
+    monitor: options.monitor,
+    maxPerAddress: options.maxPerAddress,
+    stopLimitMs: options.stopLimit * 1000,
+    daytime: process.env.LOG_DAYTIME !== undefined,
+    syslog: process.env.USE_SYSLOG !== undefined,
+    onReady,
+  });
+}
+
+function processOptions({ config, chrooted }: RefererdOptions) {
+  return { file: resolve(config), progname: 'refererd', chrooted };
+}
+
+async function serveData(data: string, options: RefererdOptions): Promise<number> {
+  using stop = new StopSignal({
+    held: ['SIGHUP', 'SIGUSR1'],
+    limit: { program: 'refererd', limitMs: options.stopLimit * 1000 },
+  });
+  using log = new FileLog({
+    file: undefined,
+    progname: 'refererd',
+    debuglevel: options.debuglevel,
+    json: options.jsonLog,
+  });
+  using certificate = await openCertificate(certificateFiles(options), logLines(log));
+  await using server = await startRefererd({
+    data,
+    host: options.host,
+    port: options.port,
+    log,
+    hostNames: { names: options.webName, remedy: 'start it with --web-name and this name' },
+    allowFile: options.allowdb,
+    passwordFile: options.pwfile,
+    maxClients: options.maxClients,
+    maxPerAddress: options.maxPerAddress,
+    readTimeoutMs: options.readTimeout * 1000,
+    sendTimeoutMs: options.sendTimeout * 1000,
+    rankOrder: options.rankOrder,
+    listen: certificate?.listen,
+  });
+  await using _monitor =
+    options.monitor &&
+    (await Monitor.listen({
+      address: options.monitor,
+      servers: [monitoredRefererd(server.service)],
+      log: logLines(log),
+    }));
+  onReady(server.address);
+  await new Promise<void>((resolve) => {
+    stop.on('SIGHUP', () => {
+      certificate?.reloadLogged();
+      server
+        .reload()
+        .catch((error: Error) => log.write(LEVEL.error, `the old lists stay in use: ${error.message}`));
+    });
+    stop.on('SIGUSR1', () => void server.stop().then(resolve));
+    void stop.stopped.then(() => resolve());
+  });
+  return EXIT.ok;
+}
+
+function onReady({ host, port }: { readonly host: string; readonly port: number }): void {
+  process.stdout.write(`ready refererd=${host}:${port}\n`);
+  notifyReady(`serving on ${host}:${port}`);
+}

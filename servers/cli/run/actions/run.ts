@@ -1,0 +1,210 @@
+import { join } from 'node:path';
+import { AllInOne, type LogName } from '../../../all-in-one/all-in-one.js';
+import { DocumentsServer } from '../../../all-in-one/documents-server.js';
+import { readOwnDocuments } from '../../../all-in-one/own-documents.js';
+import { configFromRoots } from '../../../all-in-one/roots.js';
+import { findTrials, type Trials } from '../../../all-in-one/trials.js';
+import { createLogger, type Logger } from '../../../host/logger.js';
+import { StopSignal } from '../../../host/stop-signal.js';
+import type { CommandEntry } from '../../command-entry.js';
+import { commandDocuments } from '../../help/command-documents.js';
+import {
+  type ConnectionOptions,
+  certificateFiles,
+  connectionLimits,
+  type MonitorOption,
+  stopTimes,
+  type TlsOptions,
+} from '../../options/connection-options.js';
+import { type PublicOptions, publicSettings } from '../../options/public-options.js';
+import { EXIT } from '../../output/exit.js';
+import { printableJson, writeMessage } from '../../output/printable.js';
+import { spelling } from '../../spelling.js';
+import { reportText, summary } from '../run-report.js';
+import { nextRoundText, type RoundOptions, repeatRounds, runRound } from '../run-rounds.js';
+
+export interface RunOptions extends ConnectionOptions, MonitorOption, TlsOptions, PublicOptions {
+  readonly data: string;
+  readonly host: string;
+  readonly gatherdPort?: number;
+  readonly brokerPort: number;
+  readonly webPort: number;
+  readonly referencesPort: number;
+  readonly documentsPort: number;
+  readonly once: boolean;
+  /** Seconds. */
+  readonly every?: number;
+  readonly delay?: number;
+  readonly depth?: number;
+  readonly urls?: number;
+  readonly hosts?: number;
+  readonly connections: number;
+  readonly force: boolean;
+  readonly jsonLog: boolean;
+  readonly lowDisk?: number;
+}
+
+/** The action of `harvest run`; returns the exit status. */
+export async function run(
+  roots: readonly string[],
+  options: RunOptions,
+  commands: readonly CommandEntry[],
+): Promise<number> {
+  await using documents = roots.length === 0 ? await serveOwnDocuments(options, commands) : undefined;
+  const { every } = options;
+  const limits = { ...options, ...(every === undefined ? {} : { refreshRate: Math.ceil(every) }) };
+  const { config, warnings } =
+    documents === undefined
+      ? configFromRoots(roots, limits)
+      : configFromRoots([documents.url], { ...limits, delay: options.delay ?? 0 });
+  const jsonLog = options.jsonLog ? logger('gatherer', options) : undefined;
+  const print = (text: string): void => {
+    if (jsonLog === undefined) process.stderr.write(text);
+    else for (const line of text.trimEnd().split('\n')) jsonLog.info(line);
+  };
+  for (const { message } of warnings) {
+    if (jsonLog === undefined) writeMessage(`warning: ${message}`);
+    else jsonLog.warn(message);
+  }
+
+  let phaseName = 'the start';
+  let waitingFor = (): string[] => [phaseName];
+  using stop = new StopSignal({
+    limit: { program: 'harvest run', limitMs: stopTimes(options).stopLimitMs },
+  }).waitsFor(() => waitingFor());
+  await using kit = await AllInOne.start({
+    dataDirectory: options.data,
+    host: options.host,
+    gatherdPort: options.gatherdPort ?? config.gathererPort,
+    brokerPort: options.brokerPort,
+    webPort: options.webPort,
+    referencesPort: options.referencesPort,
+    config,
+    connections: connectionLimits(options),
+    graceMs: stopTimes(options).graceMs,
+    tls: certificateFiles(options),
+    brokerSettings: publicSettings(options),
+    monitor: options.monitor,
+    gatherer: {
+      queuesPerHost: options.connections,
+      force: options.force,
+      endOnLowDisk: options.once,
+      ...(options.lowDisk === undefined ? {} : { lowDiskMiB: options.lowDisk }),
+    },
+    log: (name) => logger(name, options),
+  });
+  const { certificate } = kit;
+  if (certificate !== undefined) stop.on('SIGHUP', () => certificate.reloadLogged());
+  waitingFor = () => [phaseName, ...kit.activities];
+  const rounds: RoundOptions = {
+    kit,
+    signal: stop.signal,
+    once: options.once,
+    print,
+    jsonLog,
+    errorLog: join(options.data, LOGS.errors.file),
+    onPhase: (phase) => {
+      phaseName = PHASE_NAMES[phase];
+    },
+  };
+  const begun = Date.now();
+  const first = await runRound(rounds).catch((error: unknown) => {
+    if (!stop.signal.aborted) throw error;
+    print('Stopped. The gathered documents are kept; the next run continues.\n');
+    return undefined;
+  });
+  if (first === undefined) return EXIT.interrupted;
+  phaseName = 'the end';
+  const { report, failed, problems } = first;
+  if (options.once) {
+    process.stdout.write(`${printableJson(summary(report))}\n`);
+    if (failed !== '') print(failed);
+    return problems === 0 ? EXIT.ok : EXIT.failure;
+  }
+  print(reportText(report) + failed);
+  const { gatherer, refererd } = kit;
+  const trials = await findTrials(gatherer.store.summaries, refererd.service.references.current);
+  if (options.every !== undefined) print(nextRoundText(begun + options.every * 1000));
+  process.stdout.write(readyLines(kit, documents, trials));
+  // An administrator may stop the broker too (BRK-5.1, #shutdown).
+  const end = Promise.race([stop.stopped, kit.broker.shutdownRequested]);
+  if (options.every === undefined) await end;
+  else {
+    const everyMs = options.every * 1000;
+    const shutdown = new AbortController();
+    void kit.broker.shutdownRequested.then(() => shutdown.abort());
+    const signal = AbortSignal.any([stop.signal, shutdown.signal]);
+    await repeatRounds({ ...rounds, signal }, { everyMs, begun }, (round) => {
+      phaseName = 'the end';
+      print(reportText(round.report) + round.failed);
+    });
+  }
+  print('Stopping.\n');
+  return EXIT.ok;
+}
+
+const PHASE_NAMES = {
+  gather: 'the documents in progress',
+  publish: 'the publication',
+  collect: 'the collection',
+} as const;
+
+const LOGS = {
+  gatherer: { program: 'essence', file: 'gatherer/log.gatherer' },
+  errors: { program: 'essence', file: 'gatherer/log.errors' },
+  gatherd: { program: 'gatherd', file: 'gatherer/gatherd.log' },
+  refererd: { program: 'refererd', file: 'gatherer/refererd.log' },
+  broker: { program: 'broker', file: 'broker/broker.out' },
+  web: { program: 'web', file: 'broker/web.log' },
+} as const;
+
+/** Logs go to files in the data directory, or as JSON lines to standard error. */
+function logger(log: LogName, options: RunOptions): Logger {
+  const { program, file } = LOGS[log];
+  if (options.jsonLog) return createLogger({ program, json: true });
+  return createLogger({ program, file: join(options.data, file) });
+}
+
+/** Serves the READMEs and the help of the commands for a run without a ROOT. */
+async function serveOwnDocuments(
+  options: RunOptions,
+  commands: readonly CommandEntry[],
+): Promise<DocumentsServer> {
+  const files = await readOwnDocuments();
+  const newest = Math.max(...files.map(({ modified }) => modified.getTime()));
+  return await DocumentsServer.listen({
+    host: options.host,
+    port: options.documentsPort,
+    documents: [...files, ...(await commandDocuments(commands, new Date(newest)))],
+    log: logger('web', options),
+  });
+}
+
+/** The addresses, for programs, and commands that have an answer, for readers. */
+function readyLines(
+  { gatherd, refererd, brokerServer, web, options }: AllInOne,
+  documents: DocumentsServer | undefined,
+  { query, linked }: Trials,
+): string {
+  const address = ({ host, port }: { host: string; port: number }): string =>
+    `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const broker = address(brokerServer.address);
+  const { host, port } = gatherd.address;
+  const harvest = spelling();
+  const tls = options.tls === undefined ? '' : 'tls://';
+  return [
+    `ready gatherd=${address(gatherd.address)} broker=${broker} web=${web.url}`,
+    `ready refererd=${address(refererd.address)}`,
+    '',
+    'What to try next:',
+    `  open ${web.url}`,
+    ...(documents === undefined ? [] : [`  open ${documents.url}`]),
+    ...(query === undefined ? [] : [`  ${harvest} query ${tls}${broker} '${query}'`]),
+    `  ${harvest} gather -info ${tls}${host} ${port}`,
+    `  ${harvest} gather ${tls}${host} ${port} | less`,
+    ...(linked === undefined
+      ? []
+      : [`  ${harvest} references --to ${tls}${address(refererd.address)} ${linked}`]),
+    '',
+  ].join('\n');
+}

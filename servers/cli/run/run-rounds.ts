@@ -1,0 +1,124 @@
+// The rounds of `harvest run`: each gathers, publishes and collects.
+import { setTimeout as pause } from 'node:timers/promises';
+import { isDiskFull, KitError, messageOf, StorageError } from '../../../protocols/errors.js';
+import type { AllInOne, CycleReport } from '../../all-in-one/all-in-one.js';
+import type { Logger } from '../../host/logger.js';
+import { GatherProgress } from '../gatherer/gather-progress.js';
+import { FailureNotes } from './failure-notes.js';
+
+/** Longest wait at once: the clock may be set, and a machine may sleep. Also Node's timers end at 24 days. */
+const MAX_PAUSE_MS = 60_000;
+
+export interface RoundOptions {
+  readonly kit: AllInOne;
+  readonly signal: AbortSignal;
+  /** Whether a full disk ends the round instead of pausing it. */
+  readonly once: boolean;
+  /** Prints a text for the person at the terminal. */
+  readonly print: (text: string) => void;
+  /** Replaces the progress bar. */
+  readonly jsonLog: Logger | undefined;
+  /** The path of the log of errors, which {@link Round.failed} names. */
+  readonly errorLog: string;
+  /** Called at the beginning of each phase. */
+  readonly onPhase: (phase: Parameters<GatherProgress['showPhase']>[0]) => void;
+}
+
+/** What a round did. */
+export interface Round {
+  readonly report: CycleReport;
+  /** Number of roots without a document and of Gatherers that could not be collected from. */
+  readonly problems: number;
+  /** Why documents failed; empty if none did. */
+  readonly failed: string;
+}
+
+/**
+ * Gathers, publishes and collects once, again if a full disk stops it, and prints what concerns a whole root.
+ *
+ * @throws StorageError on a full disk with `once`; the signal's reason
+ */
+export async function runRound(options: RoundOptions): Promise<Round> {
+  const { kit, signal, once, print, jsonLog, errorLog, onPhase } = options;
+  let report: CycleReport | undefined;
+  using failures = new FailureNotes();
+  {
+    using progress = new GatherProgress(jsonLog);
+    const showPhase = (phase: Parameters<GatherProgress['showPhase']>[0]): void => {
+      onPhase(phase);
+      progress.showPhase(phase);
+    };
+    while (report === undefined) {
+      report = await kit.cycle(signal, showPhase).catch((error: unknown) => {
+        if (signal.aborted || !isDiskFull(error)) throw error;
+        if (once) {
+          const kept = 'the gathered documents are kept, and the next run continues';
+          throw new StorageError(`${messageOf(error)}; ${kept}`, { cause: error });
+        }
+        print(`${messageOf(error)}; it goes on when there is space.\n`);
+        return undefined;
+      });
+      if (report === undefined) await kit.waitForSpace(signal);
+    }
+  }
+  const { failedRoots } = report.gathered;
+  for (const { url, reason } of failedRoots)
+    print(`${url}: nothing was gathered from this root: ${reason}\n`);
+  const incomplete = report.collected.points.filter((point) => !point.complete);
+  for (const { host, port, error } of incomplete)
+    print(
+      `The Broker could not collect from ${host}:${port}: ${error ?? 'unknown'}; the next run collects again.\n`,
+    );
+  return {
+    report,
+    problems: failedRoots.length + incomplete.length,
+    failed: failures.text(errorLog),
+  };
+}
+
+/**
+ * Repeats rounds until it is aborted: each begins a period after the beginning of the one before, or at once if that one took longer. An
+ * error of one round does not end the servers; the next round tries again.
+ *
+ * @param begun when the first round began, in milliseconds since 1970
+ * @param onRound receives each round
+ */
+export async function repeatRounds(
+  options: RoundOptions,
+  { everyMs, begun }: { readonly everyMs: number; readonly begun: number },
+  onRound: (round: Round) => void,
+): Promise<void> {
+  const { signal, print } = options;
+  for (
+    let next = begun + everyMs;
+    await waitUntil(next, signal);
+    next = Math.max(next + everyMs, Date.now())
+  ) {
+    try {
+      onRound(await runRound(options));
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof KitError)) throw error;
+      print(`${messageOf(error)}; the next round tries again.\n`);
+    }
+    print(nextRoundText(next + everyMs));
+  }
+}
+
+/** Says when a round begins, in the local time of the reader. */
+export function nextRoundText(timeMs: number): string {
+  const time = new Date(Math.max(timeMs, Date.now()));
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const day = `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
+  return `The next round begins at ${day} ${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}.\n`;
+}
+
+/** Returns false if it was aborted before. */
+async function waitUntil(timeMs: number, signal: AbortSignal): Promise<boolean> {
+  while (!signal.aborted) {
+    const rest = timeMs - Date.now();
+    if (rest <= 0) return true;
+    await pause(Math.min(rest, MAX_PAUSE_MS), undefined, { signal }).catch(() => undefined);
+  }
+  return false;
+}

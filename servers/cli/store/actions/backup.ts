@@ -1,0 +1,59 @@
+import { type BackupReport, backUp, restore } from '../../../../storage/backup/index.js';
+import { checkStores } from '../../../../storage/check/check.js';
+import { StopSignal } from '../../../host/stop-signal.js';
+import { complain, complainOrThrow, EXIT } from '../../output/exit.js';
+import { Progress } from '../../output/progress.js';
+import { StandardOutput } from '../../output/standard-output.js';
+
+export interface Options {
+  readonly check: boolean;
+  readonly json: boolean;
+}
+
+/** The action of `harvest backup`. */
+export async function backup(dir: string, target: string, options: Options): Promise<void> {
+  await run('backup', backUp, dir, target, options);
+}
+
+/** The action of `harvest restore`. */
+export async function restoreBackup(backup: string, dir: string, options: Options): Promise<void> {
+  await run('restore', restore, backup, dir, options);
+}
+
+async function run(
+  name: string,
+  copy: typeof backUp,
+  from: string,
+  to: string,
+  { check, json }: Options,
+): Promise<void> {
+  using stop = new StopSignal();
+  const { signal } = stop;
+  let where = '';
+  using progress = new Progress({ format: `${name}: {path}`, onLine: () => complain(name, where) });
+  const onPath = (path: string): void => {
+    where = path;
+    progress.update(1, 1, { path });
+  };
+  try {
+    const report = await copy(from, to, { signal, onPath });
+    const problems: string[] = [];
+    if (check)
+      for await (const store of checkStores(to, { signal, onProgress: (path) => onPath(`checking ${path}`) }))
+        problems.push(...store.problems.map((problem) => `${store.directory}: ${problem}`));
+    for (const problem of problems) complain(name, problem);
+    await new StandardOutput().write(json ? `${JSON.stringify(report)}\n` : text(name, to, report));
+    process.exitCode = problems.length > 0 ? EXIT.failure : EXIT.ok;
+  } catch (error) {
+    if (signal.aborted) {
+      complain(name, 'interrupted');
+      process.exitCode = EXIT.interrupted;
+      return;
+    }
+    process.exitCode = complainOrThrow(name, error, EXIT.failure);
+  }
+}
+
+function text(name: string, to: string, { databases, files, bytes }: BackupReport): string {
+  return `${name}: ${to}: ${databases} databases, ${files} files, ${(bytes / 2 ** 20).toFixed(1)} MiB\n`;
+}

@@ -1,0 +1,114 @@
+import {
+  type CaseResult,
+  json,
+  junit,
+  loadSuite,
+  runSuite,
+  type Suite,
+  selectCases,
+  suiteNames,
+  Tally,
+  tap,
+} from '../../../../clients/conformance/index.js';
+import { ConnectionError, UsageError } from '../../../../protocols/errors.js';
+import { StopSignal } from '../../../host/stop-signal.js';
+import { complain, complainOrThrow, EXIT } from '../../output/exit.js';
+import { StandardOutput } from '../../output/standard-output.js';
+
+export interface ConformanceOptions {
+  readonly json: boolean;
+  readonly junit: boolean;
+  readonly list: boolean;
+  readonly only: readonly string[];
+  readonly timeout: number;
+  readonly strict: boolean;
+}
+
+/** The action of `harvest conformance`. */
+export async function conformance(operands: readonly string[], options: ConformanceOptions): Promise<void> {
+  const [name, ...parameters] = operandsOf(operands, process.argv);
+  if (options.list) process.exitCode = await list(name, options);
+  else if (name === undefined) throw new UsageError('SUITE is required; --list shows the suites');
+  else process.exitCode = await run(await loadSuite(name), parameters, options);
+}
+
+/** Returns the operands with the `--` that commander removes; it separates a suite's parameters from a client's command. */
+function operandsOf(operands: readonly string[], argv: readonly string[]): string[] {
+  const separator = argv.indexOf('--');
+  if (separator < 0) return [...operands];
+  const after = argv.slice(separator + 1);
+  const before = operands.slice(0, operands.length - after.length);
+  return [...before.filter((operand) => operand !== '--'), '--', ...after];
+}
+
+/** Runs the cases of a suite and prints the report. */
+async function run(
+  suite: Suite,
+  parameters: readonly string[],
+  options: ConformanceOptions,
+): Promise<number> {
+  const { only, strict } = options;
+  const timeoutMs = Math.ceil(options.timeout * 1000);
+  if (timeoutMs === 0) throw new UsageError('--timeout: must be more than 0 seconds');
+  if (selectCases(suite.cases, only).length === 0) {
+    throw new UsageError(`no case of ${suite.name} is named ${only.join(', ')}`);
+  }
+  using stop = new StopSignal({ limit: { program: 'harvest conformance' } });
+  const { signal } = stop;
+  const tally = new Tally();
+  try {
+    await using prepared = await suite.prepare(parameters, { timeoutMs, signal });
+    const results = countResults(runSuite(prepared, { only, timeoutMs, signal }), tally);
+    const about = { suite: suite.name, target: prepared.target, strict };
+    const output = new StandardOutput();
+    for await (const piece of reporterOf(options)(results, about)) {
+      if (!(await output.write(piece))) break;
+    }
+  } catch (error) {
+    if (signal.aborted) return EXIT.interrupted;
+    if (!(error instanceof ConnectionError)) throw error;
+    return complainOrThrow('conformance', error, EXIT.connection);
+  }
+  if (!tally.decided) complain('conformance', 'no case could be decided');
+  return tally.decided && tally.failures(strict) === 0 ? EXIT.ok : EXIT.failure;
+}
+
+function reporterOf(options: ConformanceOptions): typeof tap {
+  if (options.json) return json;
+  return options.junit ? junit : tap;
+}
+
+/** Adds each result to the tally and passes it on. */
+async function* countResults(
+  results: AsyncIterable<CaseResult>,
+  tally: Tally,
+): AsyncGenerator<CaseResult, void, undefined> {
+  for await (const result of results) {
+    tally.add(result);
+    yield result;
+  }
+}
+
+async function list(name: string | undefined, options: ConformanceOptions): Promise<number> {
+  const output = new StandardOutput();
+  if (name === undefined) {
+    const suites = await Promise.all((await suiteNames()).map(loadSuite));
+    const described = suites.map(({ name, title, usage, cases }) => ({
+      name,
+      title,
+      usage,
+      cases: cases.length,
+    }));
+    const lines = described.map((suite) => `${suite.name} ${suite.usage}\n    ${suite.title}\n`);
+    await output.write(options.json ? `${JSON.stringify(described)}\n` : lines.join(''));
+    return EXIT.ok;
+  }
+  const cases = selectCases((await loadSuite(name)).cases, options.only);
+  const described = cases.map(({ id, title, rules, source, level }) => ({ id, title, rules, source, level }));
+  const lines = described.map(
+    ({ id, title, rules, source, level }) =>
+      `${id}  ${level}  ${rules.join(', ')}\n    ${title} [${source}]\n`,
+  );
+  await output.write(options.json ? `${JSON.stringify(described)}\n` : lines.join(''));
+  return EXIT.ok;
+}

@@ -1,0 +1,186 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readFile, statfs } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { freemem, totalmem } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { errorCode, messageOf } from '../../../../protocols/errors.js';
+import { findStores } from '../../../../storage/check/find-stores.js';
+import { runningProcess } from '../../../host/pid-file.js';
+import { EXIT } from '../../output/exit.js';
+import { printable } from '../../output/printable.js';
+import { StandardOutput } from '../../output/standard-output.js';
+import { packageVersion } from '../../version.js';
+
+/** What a check found. */
+interface Finding {
+  readonly status: 'ok' | 'note' | 'warning' | 'problem';
+  readonly check: string;
+  readonly text: string;
+}
+
+export interface DoctorOptions {
+  readonly data: string;
+  readonly json: boolean;
+}
+
+/** The action of `harvest doctor`; returns the exit status. */
+export async function examine({ data, json }: DoctorOptions): Promise<number> {
+  const directory = resolve(data);
+  const checks = [checkNode, checkMemory, () => checkDisk(directory), checkFiles, checkPorts];
+  const output = new StandardOutput();
+  let status: number = EXIT.ok;
+  for (const check of [...checks, () => checkData(directory), checkPrograms]) {
+    for (const finding of await check()) {
+      if (finding.status === 'problem') status = EXIT.failure;
+      await output.write(json ? `${JSON.stringify(finding)}\n` : lineOf(finding));
+    }
+  }
+  return status;
+}
+
+function lineOf({ status, check, text }: Finding): string {
+  return `${status.padEnd(8)} ${check.padEnd(10)} ${printable(text)}\n`;
+}
+
+async function checkNode(): Promise<Finding[]> {
+  // The start of the program has refused older versions.
+  return [
+    {
+      status: 'ok',
+      check: 'version',
+      text: `harvest-kit ${packageVersion()}, Node ${process.versions.node}`,
+    },
+  ];
+}
+
+/** Below this a crawl has to share its memory with the operating system's caches. */
+const LOW_MEMORY_MIB = 1024;
+
+async function checkMemory(): Promise<Finding[]> {
+  const total = Math.floor(totalmem() / 2 ** 20);
+  const text = `${Math.floor(freemem() / 2 ** 20)} of ${total} MiB are free`;
+  return [{ status: total < LOW_MEMORY_MIB ? 'warning' : 'ok', check: 'memory', text }];
+}
+
+/** Default of --low-disk: below it, gathering pauses. */
+const LOW_DISK_MIB = 512;
+
+async function checkDisk(directory: string): Promise<Finding[]> {
+  let existing = directory;
+  while (!existsSync(existing)) existing = dirname(existing);
+  try {
+    const { bavail, bsize, files, ffree } = await statfs(existing);
+    const free = Math.floor((bavail * bsize) / 2 ** 20);
+    const low = free < LOW_DISK_MIB;
+    const remedy = low ? `: gathering pauses below ${LOW_DISK_MIB} MiB (--low-disk)` : '';
+    const findings: Finding[] = [
+      { status: low ? 'problem' : 'ok', check: 'disk', text: `${existing}: ${free} MiB are free${remedy}` },
+    ];
+    if (files > 0 && ffree < 1000)
+      findings.push({
+        status: 'problem',
+        check: 'disk',
+        text: `${existing}: only ${ffree} files can be created`,
+      });
+    return findings;
+  } catch (error) {
+    return [{ status: 'problem', check: 'disk', text: `${existing}: ${messageOf(error)}` }];
+  }
+}
+
+/** Connections of a references server (8192), the other servers, and the files of the stores. */
+const FEW_FILES = 16_384;
+
+async function checkFiles(): Promise<Finding[]> {
+  const limits = await readFile('/proc/self/limits', 'latin1').catch(() => '');
+  const [, soft] = /^Max open files\s+(\S+)/m.exec(limits) ?? [];
+  if (soft === undefined) return [];
+  const few = Number(soft) < FEW_FILES;
+  const text = `${soft} files and connections may be open${few ? `; ulimit -n ${FEW_FILES} allows all connections of every server` : ''}`;
+  return [{ status: few ? 'warning' : 'ok', check: 'open files', text }];
+}
+
+/** The ports of `harvest run`, and the options that choose others. */
+const PORTS = [
+  { port: 8500, option: '--gatherd-port' },
+  { port: 8501, option: '--broker-port' },
+  { port: 8080, option: '--web-port' },
+  { port: 3324, option: '--references-port' },
+  { port: 8079, option: '--documents-port' },
+] as const;
+
+async function checkPorts(): Promise<Finding[]> {
+  const taken: Finding[] = [];
+  for (const { port, option } of PORTS) {
+    const problem = await listenProblem(port);
+    if (problem === undefined) continue;
+    const reason = problem === 'EADDRINUSE' ? 'is taken' : `cannot be used (${problem})`;
+    taken.push({
+      status: 'warning',
+      check: 'ports',
+      text: `${port} ${reason}; ${option} of harvest run chooses another`,
+    });
+  }
+  if (taken.length > 0) return taken;
+  return [{ status: 'ok', check: 'ports', text: `${PORTS.map(({ port }) => port).join(', ')} are free` }];
+}
+
+/** The code of the error that keeps a program from listening on a port of the loopback address; undefined if it can. */
+function listenProblem(port: number): Promise<string | undefined> {
+  return new Promise((done) => {
+    const server = createServer();
+    server.once('error', (error) => done(errorCode(error) ?? messageOf(error)));
+    server.listen({ host: '127.0.0.1', port, exclusive: true }, () => server.close(() => done(undefined)));
+  });
+}
+
+/** PID files of the servers, below a Gatherer, a Broker, or the directory of `harvest run`. */
+const PID_FILES = ['gatherd.pid', 'admin/broker.pid', 'gatherer/gatherd.pid', 'broker/admin/broker.pid'];
+
+async function checkData(directory: string): Promise<Finding[]> {
+  if (!existsSync(directory))
+    return [{ status: 'note', check: 'data', text: `${directory} does not exist yet` }];
+  const findings: Finding[] = [];
+  for (const name of PID_FILES) {
+    const file = join(directory, name);
+    if (!existsSync(file)) continue;
+    const running = await runningProcess(file).catch(() => undefined);
+    findings.push(
+      running === undefined
+        ? {
+            status: 'note',
+            check: 'processes',
+            text: `${file} is of a process that ended; the next start replaces it`,
+          }
+        : { status: 'ok', check: 'processes', text: `process ${running.pid} runs here (${file})` },
+    );
+  }
+  try {
+    let stores = 0;
+    for await (const store of findStores(directory)) if (store.database || store.generations) stores++;
+    findings.push({ status: 'ok', check: 'data', text: `${directory}: ${stores} stores` });
+  } catch (error) {
+    findings.push({ status: 'problem', check: 'data', text: `${directory}: ${messageOf(error)}` });
+  }
+  return findings;
+}
+
+/** Programs that some features use, with these features. */
+const PROGRAMS = {
+  glimpse: 'Indexer-Type Glimpse',
+  'swish-e': 'Indexer-Type Swish',
+  chromium: 'fetcher: browser',
+} as const;
+
+async function checkPrograms(): Promise<Finding[]> {
+  return Object.entries(PROGRAMS).map(([program, feature]) => {
+    const found = spawnSync('sh', ['-c', 'command -v "$0"', program], { encoding: 'utf8' });
+    if (found.status === 0) return { status: 'ok', check: 'programs', text: found.stdout.trim() };
+    return {
+      status: 'note',
+      check: 'programs',
+      text: `${program} is not installed; only ${feature} needs it`,
+    };
+  });
+}
