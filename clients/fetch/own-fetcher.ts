@@ -62,8 +62,11 @@ export function fetcherOf(own: OwnFetcher): Fetcher {
 
 class WrappedFetcher implements Fetcher {
   readonly #closing = new AbortController();
+  readonly #own: OwnFetcher;
 
-  constructor(private readonly own: OwnFetcher) {}
+  constructor(own: OwnFetcher) {
+    this.#own = own;
+  }
 
   async fetch({ url, headers, maxBytes, timeoutMs, signal }: FetchRequest): Promise<FetchResult> {
     const limit = maxBytes ?? DEFAULT_MAX_BYTES;
@@ -82,7 +85,7 @@ class WrappedFetcher implements Fetcher {
       signal: retrieval.signal,
     };
     try {
-      const made = await untilAborted(async () => this.own.fetch(request), retrieval.signal);
+      const made = await untilAborted(async () => this.#own.fetch(request), retrieval.signal);
       return resultOf(url, made, limit, beginTime);
     } catch (error) {
       if (retrieval.signal.aborted || error instanceof KitError) throw error;
@@ -95,7 +98,7 @@ class WrappedFetcher implements Fetcher {
   async close(): Promise<void> {
     if (this.#closing.signal.aborted) return;
     this.#closing.abort(new ConnectionError('the fetcher was closed'));
-    await this.own.close?.();
+    await this.#own.close?.();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

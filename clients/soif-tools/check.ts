@@ -101,8 +101,11 @@ class AttemptCounter {
   #warnings: SoifWarning[] = [];
   /** Whether the last attempt has failed. */
   #lastFailed = false;
+  readonly #strict: boolean;
 
-  constructor(private readonly strict: boolean) {}
+  constructor(strict: boolean) {
+    this.#strict = strict;
+  }
 
   get counts(): SoifCounts {
     return { valid: this.#valid, attempts: this.#attempts, warnings: this.#warned };
@@ -115,7 +118,7 @@ class AttemptCounter {
       try {
         items = step();
       } catch (error) {
-        if (!this.strict || !(error instanceof ProtocolError)) throw error;
+        if (!this.#strict || !(error instanceof ProtocolError)) throw error;
         const { rule, offset } = error;
         if (!this.#isConsequence(rule)) yield this.#failed({ rule, offset, message: error.problem });
         continue;

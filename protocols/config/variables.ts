@@ -32,12 +32,14 @@ export interface VariableRow {
 export class VariableTable<Shape extends z.ZodRawShape> {
   readonly #keys = new Map<string, string>();
   readonly #many = new Set<string>();
+  readonly #onDuplicate: 'error' | 'last';
 
   constructor(
     readonly schema: z.ZodObject<Shape>,
     /** The effect of a second value of a single variable: an error (G-24), or a warning and the last value applies. */
-    private readonly onDuplicate: 'error' | 'last',
+    onDuplicate: 'error' | 'last',
   ) {
+    this.#onDuplicate = onDuplicate;
     for (const variable of this.describe()) {
       this.#keys.set(variable.name.toLowerCase(), variable.key);
       if (variable.many) this.#many.add(variable.key);
@@ -90,7 +92,7 @@ export class VariableTable<Shape extends z.ZodRawShape> {
       }
       if (earlier !== undefined) {
         const problem = new ConfigError(file, line, name, `was already set in line ${earlier}`);
-        if (this.onDuplicate === 'error') errors.push(problem);
+        if (this.#onDuplicate === 'error') errors.push(problem);
         else warnings.push(problem);
       }
       input[key] = value;

@@ -12,44 +12,44 @@ import { Window } from './window.js';
  * modes: there is no next object to continue with.
  */
 export class SoifBodyDecoder {
-  private readonly limits: DecoderLimits;
-  private readonly window: Window;
-  private readonly layout: LayoutReader;
-  private readonly names = new NameTable();
-  private ended = false;
+  readonly #limits: DecoderLimits;
+  readonly #window: Window;
+  readonly #layout: LayoutReader;
+  readonly #names = new NameTable();
+  #ended = false;
 
   /** @throws RangeError for a limit out of its range */
   constructor(options: SoifDecoderOptions = {}) {
-    this.limits = decoderLimits(options);
-    this.window = new Window(this.limits.maxObjectBytes);
-    this.layout = new LayoutReader(this.limits, { sections: false, endLine: false });
-    this.layout.beginBody(0);
+    this.#limits = decoderLimits(options);
+    this.#window = new Window(this.#limits.maxObjectBytes);
+    this.#layout = new LayoutReader(this.#limits, { sections: false, endLine: false });
+    this.#layout.beginBody(0);
   }
 
   /** Defects that lenient mode has tolerated so far. */
   get warnings(): readonly SoifWarning[] {
-    return this.layout.warnings;
+    return this.#layout.warnings;
   }
 
   /** @throws ProtocolError when the list is malformed or too long; StateError after {@link end} */
   push(chunk: Uint8Array): void {
-    if (this.ended) throw new StateError('push after end');
-    this.window.append(chunk);
-    this.advance(false);
+    if (this.#ended) throw new StateError('push after end');
+    this.#window.append(chunk);
+    this.#advance(false);
   }
 
   /** Returns the attributes, as views. @throws ProtocolError when the list is malformed or truncated */
   end(): SoifAttribute[] {
-    if (this.ended) throw new StateError('end after end');
-    this.ended = true;
-    this.advance(true);
-    return [...this.layout.take(this.window, this.names)];
+    if (this.#ended) throw new StateError('end after end');
+    this.#ended = true;
+    this.#advance(true);
+    return [...this.#layout.take(this.#window, this.#names)];
   }
 
-  private advance(final: boolean): void {
-    if (this.layout.advance(this.window, this.names, final) !== 'defect') return;
-    this.ended = true;
-    const { rule, offset, message } = this.layout.defect;
+  #advance(final: boolean): void {
+    if (this.#layout.advance(this.#window, this.#names, final) !== 'defect') return;
+    this.#ended = true;
+    const { rule, offset, message } = this.#layout.defect;
     throw new ProtocolError(message, { protocol: 'soif', rule, offset });
   }
 }

@@ -33,17 +33,17 @@ export type SoifItem =
  * Objects are views of the chunks: do not write into a chunk, and copy what you keep.
  */
 export class SoifDecoder {
-  private readonly queue: DeliveryQueue<SoifItem>;
-  private readonly reader: StreamReader;
+  readonly #queue: DeliveryQueue<SoifItem>;
+  readonly #reader: StreamReader;
 
   /** @throws RangeError for a limit out of its range */
   constructor(options: SoifDecoderOptions = {}) {
     const sink: StreamSink = {
       object: (object, start, end, exact) => {
-        this.queue.add({ kind: 'object', object, offset: start, length: end - start, exact });
+        this.#queue.add({ kind: 'object', object, offset: start, length: end - start, exact });
       },
       warning: (warning) => {
-        this.queue.add(warning);
+        this.#queue.add(warning);
       },
       // Without `largeBytes` every object is held.
       largeBytes: () => {},
@@ -53,23 +53,23 @@ export class SoifDecoder {
       endLine: () => {},
     };
     const limits = { ...decoderLimits(options), largeBytes: Number.POSITIVE_INFINITY };
-    this.reader = new StreamReader(sink, limits, { sections: false, endLine: false });
-    this.queue = new DeliveryQueue(this.reader);
+    this.#reader = new StreamReader(sink, limits, { sections: false, endLine: false });
+    this.#queue = new DeliveryQueue(this.#reader);
   }
 
   /** The items that are complete with this chunk. @throws ProtocolError in strict mode; StateError after {@link end}. */
   push(chunk: Uint8Array): SoifItem[] {
-    return this.queue.push(chunk);
+    return this.#queue.push(chunk);
   }
 
   /** No more input: the last items. @throws ProtocolError in strict mode, e.g. for a truncated object. */
   end(): SoifItem[] {
-    return this.queue.end();
+    return this.#queue.end();
   }
 
   /** Whether strict mode has found an error, which was thrown or will be thrown by the next call. */
   get failed(): boolean {
-    return this.reader.failure !== undefined;
+    return this.#reader.failure !== undefined;
   }
 
   /**
@@ -77,7 +77,7 @@ export class SoifDecoder {
    * While {@link failed}, call it again. @throws ProtocolError for the next defect; StateError when there was no error
    */
   resume(): SoifItem[] {
-    return this.queue.resume();
+    return this.#queue.resume();
   }
 }
 

@@ -15,22 +15,24 @@ const FOUR_HIGH_BITS = 0x80808080;
  * this reader never reports a defect. It allocates no object or string for an attribute.
  */
 export class ExactReader {
-  private slots: Int32Array = new Int32Array(SLOTS);
-  private used = 0;
-  private slotsEnd = 0;
+  #slots: Int32Array = new Int32Array(SLOTS);
+  #used = 0;
+  #slotsEnd = 0;
+  readonly #limits: DecoderLimits;
+  readonly #sections: boolean;
 
   /** @param sections whether a URL that begins with `@` or `}` is the content of a section (SOIF-8.9) */
-  constructor(
-    private readonly limits: DecoderLimits,
-    private readonly sections: boolean,
-  ) {}
+  constructor(limits: DecoderLimits, sections: boolean) {
+    this.#limits = limits;
+    this.#sections = sections;
+  }
 
   /**
    * Returns the index in `data` after the object that begins at `start` and ends before `fill`; -1 when this reader
    * cannot read it. `words` is a view of the same memory as `data`, for comparing four bytes at once.
    */
   read(data: Uint8Array, words: DataView, start: number, fill: number, names: NameTable): number {
-    const { maxUrlBytes, maxNameBytes, maxValueBytes, maxAttributes } = this.limits;
+    const { maxUrlBytes, maxNameBytes, maxValueBytes, maxAttributes } = this.#limits;
     if (data[start] !== AT) return -1;
     const typeEnd = start + 1 + plainLength(data, start + 1, fill);
     let position = typeEnd;
@@ -38,7 +40,7 @@ export class ExactReader {
     if (typeEnd === start + 1 || typeEnd - start > maxUrlBytes || urlStart >= fill) return -1;
     if (data[position] !== SP || data[position + 1] !== OPEN_BRACE || data[position + 2] !== SP) return -1;
     const first = data[urlStart]!;
-    if (first === OPEN_BRACE || first === CLOSE_BRACE || (first === AT && this.sections)) return -1;
+    if (first === OPEN_BRACE || first === CLOSE_BRACE || (first === AT && this.#sections)) return -1;
     position = urlStart;
     for (; position + 4 <= fill; position += 4) {
       // Skips four bytes of 0x21 to 0x7F at once; the next loop finds any other byte among them.
@@ -55,9 +57,9 @@ export class ExactReader {
       return -1;
     const urlEnd = position++;
 
-    let { slots } = this;
-    if (this.used + 3 > slots.length) slots = this.freshSlots(0);
-    let slot = this.used + 3;
+    let slots = this.#slots;
+    if (this.#used + 3 > slots.length) slots = this.#freshSlots(0);
+    let slot = this.#used + 3;
     let name = names.intern(data, start + 1, typeEnd);
     slots[slot - 3] = name;
     slots[slot - 2] = urlStart;
@@ -123,10 +125,10 @@ export class ExactReader {
         size > maxValueBytes
       )
         return -1;
-      if (slot - this.used > 3 * maxAttributes) return -1;
+      if (slot - this.#used > 3 * maxAttributes) return -1;
       if (slot + 3 > slots.length) {
-        slot -= this.used;
-        slots = this.freshSlots(slot);
+        slot -= this.#used;
+        slots = this.#freshSlots(slot);
       }
       slots[slot] = name;
       slots[slot + 1] = position + 3;
@@ -134,25 +136,25 @@ export class ExactReader {
       slot += 3;
       position = valueEnd + 1;
     }
-    if (data[position + 1] !== LF || position + 2 - start > this.limits.maxObjectBytes) return -1;
-    this.slotsEnd = slot;
+    if (data[position + 1] !== LF || position + 2 - start > this.#limits.maxObjectBytes) return -1;
+    this.#slotsEnd = slot;
     return position + 2;
   }
 
   /** The object that {@link read} has just found in `data`. */
   take(data: Uint8Array, names: NameTable): SoifObject {
-    const first = this.used;
-    this.used = this.slotsEnd;
-    const count = (this.slotsEnd - first) / 3 - 1;
-    return new SoifObject({ data, slots: this.slots, first, count, names: names.list });
+    const first = this.#used;
+    this.#used = this.#slotsEnd;
+    const count = (this.#slotsEnd - first) / 3 - 1;
+    return new SoifObject({ data, slots: this.#slots, first, count, names: names.list });
   }
 
   /** New slots that begin with the `length` slots of the current object. The old ones belong to delivered objects. */
-  private freshSlots(length: number): Int32Array {
+  #freshSlots(length: number): Int32Array {
     const fresh = new Int32Array(Math.max(SLOTS, 2 * length + 3));
-    fresh.set(this.slots.subarray(this.used, this.used + length));
-    this.slots = fresh;
-    this.used = 0;
+    fresh.set(this.#slots.subarray(this.#used, this.#used + length));
+    this.#slots = fresh;
+    this.#used = 0;
     return fresh;
   }
 }

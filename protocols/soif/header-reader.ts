@@ -8,11 +8,11 @@ import type { Window } from './window.js';
 export abstract class HeaderReader extends Attempt {
   protected typeEnd = 0;
   protected url = { start: 0, end: 0 };
-  private lookahead = 0;
-  private oddSeparatorAt = -1;
+  #lookahead = 0;
+  #oddSeparatorAt = -1;
 
   protected beginHeader(start: number): void {
-    this.oddSeparatorAt = -1;
+    this.#oddSeparatorAt = -1;
     this.url = { start, end: start };
     this.typeEnd = start + 1;
   }
@@ -25,7 +25,7 @@ export abstract class HeaderReader extends Attempt {
         this.typeEnd = this.position;
         if (this.typeEnd === this.start + 1)
           return this.fail('SOIF-4.2', this.position, 'no template type after "@"');
-        if (byte !== SP) this.noteSeparator(this.position);
+        if (byte !== SP) this.#noteSeparator(this.position);
         this.state = 'open-brace';
         return 'next';
       }
@@ -43,27 +43,27 @@ export abstract class HeaderReader extends Attempt {
     for (; this.position < window.end; this.position++) {
       const byte = window.byteAt(this.position);
       if (isSpace(byte)) {
-        if (this.position > this.typeEnd) this.noteSeparator(this.position);
+        if (this.position > this.typeEnd) this.#noteSeparator(this.position);
         if (this.isTooLong(this.position)) return this.failTooLong();
         continue;
       }
       if (byte !== OPEN_BRACE) return this.fail('SOIF-4.2', this.position, 'no "{" after the template type');
       this.position++;
-      this.lookahead = this.position;
+      this.#lookahead = this.position;
       this.mark = this.position;
-      this.state = this.surroundings.sections && this.isSectionWord(window) ? 'section-look' : 'url-start';
+      this.state = this.surroundings.sections && this.#isSectionWord(window) ? 'section-look' : 'url-start';
       return 'next';
     }
     return 'more';
   }
 
   /** Notes that type and brace are not separated by one blank: allowed for a section (SOIF-8.9), not for a strict object. */
-  private noteSeparator(offset: number): void {
-    if (this.oddSeparatorAt < 0) this.oddSeparatorAt = offset;
+  #noteSeparator(offset: number): void {
+    if (this.#oddSeparatorAt < 0) this.#oddSeparatorAt = offset;
     this.exact = false;
   }
 
-  private isSectionWord(window: Window): boolean {
+  #isSectionWord(window: Window): boolean {
     if (this.typeEnd - this.start > 8) return false;
     const word = Buffer.from(window.view(this.start + 1, this.typeEnd)).toString('latin1');
     this.sectionWord = word.toLowerCase();
@@ -72,20 +72,20 @@ export abstract class HeaderReader extends Attempt {
 
   /** SOIF-8.9, 8.10: a section's content begins with `@` or `}`, a URL never does. */
   protected lookForSection(window: Window): Progress | 'next' {
-    for (; this.lookahead < window.end; this.lookahead++) {
-      const byte = window.byteAt(this.lookahead);
+    for (; this.#lookahead < window.end; this.#lookahead++) {
+      const byte = window.byteAt(this.#lookahead);
       if (isSpace(byte)) {
-        if (this.isTooLong(this.lookahead)) return this.failTooLong();
+        if (this.isTooLong(this.#lookahead)) return this.failTooLong();
         continue;
       }
       // GATHERD-3.7: the stream may end in a section that has just been opened
       const isEndLine =
-        this.surroundings.endLine && isDigit(byte) && window.byteAt(this.lookahead - 1) === LF;
+        this.surroundings.endLine && isDigit(byte) && window.byteAt(this.#lookahead - 1) === LF;
       if (byte !== AT && byte !== CLOSE_BRACE && !isEndLine) break;
-      this.position = this.lookahead;
+      this.position = this.#lookahead;
       return 'section';
     }
-    if (this.lookahead === window.end) return 'more';
+    if (this.#lookahead === window.end) return 'more';
     this.state = 'url-start';
     return 'next';
   }
@@ -114,8 +114,8 @@ export abstract class HeaderReader extends Attempt {
         if (this.isTooLong(this.position)) return this.failTooLong();
         continue;
       }
-      if (strict && this.oddSeparatorAt >= 0) {
-        return this.fail('SOIF-2.2', this.oddSeparatorAt, 'not one blank between the template type and "{"');
+      if (strict && this.#oddSeparatorAt >= 0) {
+        return this.fail('SOIF-2.2', this.#oddSeparatorAt, 'not one blank between the template type and "{"');
       }
       if (this.position === this.mark) {
         if (strict) return this.fail('SOIF-2.2', this.position, 'no blank after "{"');

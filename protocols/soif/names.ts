@@ -40,8 +40,8 @@ export class NameTable {
   stored: DataView = new DataView(this.store.buffer);
   starts: Int32Array = new Int32Array(INITIAL_NAMES + 1);
   next: Int32Array = new Int32Array(INITIAL_NAMES).fill(-1);
-  private slots: Int32Array = new Int32Array(INITIAL_NAMES * 2);
-  private hashes: Int32Array = new Int32Array(INITIAL_NAMES);
+  #slots: Int32Array = new Int32Array(INITIAL_NAMES * 2);
+  #hashes: Int32Array = new Int32Array(INITIAL_NAMES);
 
   get size(): number {
     return this.list.names.length;
@@ -56,24 +56,24 @@ export class NameTable {
   intern(data: Uint8Array, start: number, end: number): number {
     let hash = end - start;
     for (let i = start; i < end; i++) hash = (Math.imul(hash, 31) + data[i]!) | 0;
-    const mask = this.slots.length - 1;
+    const mask = this.#slots.length - 1;
     let slot = (hash ^ (hash >>> 15)) & mask;
     for (;;) {
-      const id = this.slots[slot]! - 1;
-      if (id < 0) return this.insert(data, start, end, hash, slot);
-      if (this.hashes[id] === hash && this.equals(id, data, start, end)) return id;
+      const id = this.#slots[slot]! - 1;
+      if (id < 0) return this.#insert(data, start, end, hash, slot);
+      if (this.#hashes[id] === hash && this.#equals(id, data, start, end)) return id;
       slot = (slot + 1) & mask;
     }
   }
 
-  private equals(id: number, data: Uint8Array, start: number, end: number): boolean {
+  #equals(id: number, data: Uint8Array, start: number, end: number): boolean {
     const from = this.starts[id]!;
     if (this.starts[id + 1]! - from !== end - start) return false;
     for (let i = start; i < end; i++) if (data[i] !== this.store[from + i - start]) return false;
     return true;
   }
 
-  private insert(data: Uint8Array, start: number, end: number, hash: number, slot: number): number {
+  #insert(data: Uint8Array, start: number, end: number, hash: number, slot: number): number {
     const name = data.subarray(start, end);
     const id = this.list.add(decodeText(name));
     const from = this.starts[id]!;
@@ -83,24 +83,24 @@ export class NameTable {
     }
     this.store.set(name, from);
     this.starts[id + 1] = from + name.length;
-    this.hashes[id] = hash;
-    this.slots[slot] = id + 1;
-    if (id + 1 === this.hashes.length) this.grow();
+    this.#hashes[id] = hash;
+    this.#slots[slot] = id + 1;
+    if (id + 1 === this.#hashes.length) this.#grow();
     return id;
   }
 
-  private grow(): void {
-    const capacity = this.hashes.length * 2;
-    this.hashes = copyInto(this.hashes, new Int32Array(capacity));
+  #grow(): void {
+    const capacity = this.#hashes.length * 2;
+    this.#hashes = copyInto(this.#hashes, new Int32Array(capacity));
     this.starts = copyInto(this.starts, new Int32Array(capacity + 1));
     this.next = copyInto(this.next, new Int32Array(capacity).fill(-1));
-    this.slots = new Int32Array(capacity * 2);
-    const mask = this.slots.length - 1;
+    this.#slots = new Int32Array(capacity * 2);
+    const mask = this.#slots.length - 1;
     for (let id = 0; id < this.size; id++) {
-      const hash = this.hashes[id]!;
+      const hash = this.#hashes[id]!;
       let slot = (hash ^ (hash >>> 15)) & mask;
-      while (this.slots[slot] !== 0) slot = (slot + 1) & mask;
-      this.slots[slot] = id + 1;
+      while (this.#slots[slot] !== 0) slot = (slot + 1) & mask;
+      this.#slots[slot] = id + 1;
     }
   }
 }

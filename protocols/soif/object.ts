@@ -39,21 +39,21 @@ export interface SoifLayout {
  * decoded on demand. Values are views into the memory of the chunk: copy the bytes of an object that you keep for long.
  */
 export class SoifObject implements Iterable<SoifAttribute> {
-  private readonly data: Uint8Array;
-  private readonly slots: Int32Array;
-  private readonly first: number;
-  private readonly names: NameList;
-  private urlText: string | undefined = undefined;
+  readonly #data: Uint8Array;
+  readonly #slots: Int32Array;
+  readonly #first: number;
+  readonly #names: NameList;
+  #urlText: string | undefined = undefined;
   /** Number of attributes, duplicates counted. */
   readonly size: number;
 
   /** Used by the decoders of this folder; other callers use {@link SoifObject.of}. */
   constructor(layout: SoifLayout) {
-    this.data = layout.data;
-    this.slots = layout.slots;
-    this.first = layout.first;
+    this.#data = layout.data;
+    this.#slots = layout.slots;
+    this.#first = layout.first;
     this.size = layout.count;
-    this.names = layout.names;
+    this.#names = layout.names;
   }
 
   /**
@@ -80,7 +80,7 @@ export class SoifObject implements Iterable<SoifAttribute> {
 
   /** Template type as spelled, e.g. `FILE`. */
   get type(): string {
-    return this.names.names[this.slots[this.first]!]!;
+    return this.#names.names[this.#slots[this.#first]!]!;
   }
 
   /**
@@ -88,55 +88,55 @@ export class SoifObject implements Iterable<SoifAttribute> {
    * object is about no network resource (SOIF-2.10).
    */
   get url(): string {
-    this.urlText ??= urlOfBytes(this.urlBytes);
-    return this.urlText;
+    this.#urlText ??= urlOfBytes(this.urlBytes);
+    return this.#urlText;
   }
 
   /** The bytes of the URL. */
   get urlBytes(): Uint8Array {
-    const start = this.slots[this.first + 1]!;
+    const start = this.#slots[this.#first + 1]!;
     return new Uint8Array(
-      this.data.buffer,
-      this.data.byteOffset + start,
-      this.slots[this.first + 2]! - start,
+      this.#data.buffer,
+      this.#data.byteOffset + start,
+      this.#slots[this.#first + 2]! - start,
     );
   }
 
   /** The memory that {@link valueStartAt} and {@link valueEndAt} point into; do not change it. */
   get memory(): Uint8Array {
-    return this.data;
+    return this.#data;
   }
 
   nameAt(i: number): string {
-    return this.names.names[this.slots[this.slotOf(i)]!]!;
+    return this.#names.names[this.#slots[this.#slotOf(i)]!]!;
   }
 
   /** The value of attribute `i`: a view, no copy. */
   valueAt(i: number): Uint8Array {
-    const slot = this.slotOf(i);
-    const start = this.slots[slot + 1]!;
-    return new Uint8Array(this.data.buffer, this.data.byteOffset + start, this.slots[slot + 2]! - start);
+    const slot = this.#slotOf(i);
+    const start = this.#slots[slot + 1]!;
+    return new Uint8Array(this.#data.buffer, this.#data.byteOffset + start, this.#slots[slot + 2]! - start);
   }
 
   /** Bytes in the value of attribute `i`. */
   valueLengthAt(i: number): number {
-    const slot = this.slotOf(i);
-    return this.slots[slot + 2]! - this.slots[slot + 1]!;
+    const slot = this.#slotOf(i);
+    return this.#slots[slot + 2]! - this.#slots[slot + 1]!;
   }
 
   /** Index in {@link memory} of the first byte of value `i`. */
   valueStartAt(i: number): number {
-    return this.slots[this.slotOf(i) + 1]!;
+    return this.#slots[this.#slotOf(i) + 1]!;
   }
 
   /** Index in {@link memory} after the last byte of value `i`. */
   valueEndAt(i: number): number {
-    return this.slots[this.slotOf(i) + 2]!;
+    return this.#slots[this.#slotOf(i) + 2]!;
   }
 
-  private slotOf(i: number): number {
+  #slotOf(i: number): number {
     if (i < 0 || i >= this.size) throw new RangeError(`attribute ${i} of an object with ${this.size}`);
-    return this.first + 3 * i + 3;
+    return this.#first + 3 * i + 3;
   }
 
   get attributes(): readonly SoifAttribute[] {
@@ -150,9 +150,9 @@ export class SoifObject implements Iterable<SoifAttribute> {
   /** Index of the last attribute of that name, compared without case; -1 when absent (SOIF-5.2, 2.11). */
   indexOf(name: string): number {
     const target = name.toLowerCase();
-    const { folded } = this.names;
+    const { folded } = this.#names;
     for (let i = this.size - 1; i >= 0; i--) {
-      if (folded[this.slots[this.first + 3 * i + 3]!] === target) return i;
+      if (folded[this.#slots[this.#first + 3 * i + 3]!] === target) return i;
     }
     return -1;
   }
@@ -179,9 +179,9 @@ export class SoifObject implements Iterable<SoifAttribute> {
     if (i < 0) return undefined;
     let start = this.valueStartAt(i);
     let end = this.valueEndAt(i);
-    while (start < end && isSpace(this.data[start]!)) start++;
-    while (end > start && isSpace(this.data[end - 1]!)) end--;
-    const value = parseDecimal(this.data, start, end, true);
+    while (start < end && isSpace(this.#data[start]!)) start++;
+    while (end > start && isSpace(this.#data[end - 1]!)) end--;
+    const value = parseDecimal(this.#data, start, end, true);
     return value < 0 ? undefined : value;
   }
 

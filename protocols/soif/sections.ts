@@ -66,64 +66,64 @@ export const SECTION_CLOSE: Uint8Array = Buffer.from('}\n');
  * {@link rest} has the bytes after the line, which belong to the next stream.
  */
 export class SectionDecoder {
-  private readonly queue: DeliveryQueue<SectionItem>;
-  private readonly reader: StreamReader;
-  private section: SectionName = 'update';
+  readonly #queue: DeliveryQueue<SectionItem>;
+  readonly #reader: StreamReader;
+  #section: SectionName = 'update';
 
   /** @throws RangeError for a limit out of its range */
   constructor(options: SoifDecoderOptions & { readonly endLine?: boolean } = {}) {
     const emit = (item: SectionItem): void => {
-      this.queue.add(item);
+      this.#queue.add(item);
     };
     const sink: StreamSink = {
       object: (object, start, end, exact, window) => {
         const bytes = window.view(start, end);
-        emit({ kind: 'object', section: this.section, object, bytes, offset: start, exact });
+        emit({ kind: 'object', section: this.#section, object, bytes, offset: start, exact });
       },
       largeBytes: (bytes, offset, first) => emit({ kind: 'large-bytes', bytes, offset, first }),
       large: (outline, start, end) => {
-        emit({ kind: 'large', section: this.section, outline, offset: start, length: end - start });
+        emit({ kind: 'large', section: this.#section, outline, offset: start, length: end - start });
       },
       rewind: (offset, back) => emit({ kind: 'rewind', offset, back }),
       warning: emit,
       section: (section, open, offset) => {
-        this.section = open ? section : 'update';
+        this.#section = open ? section : 'update';
         emit({ kind: 'section', section, open, offset });
       },
       endLine: (line, code, offset) => emit({ kind: 'end-line', text: line.slice(5).trim(), code, offset }),
     };
     const surroundings = { sections: true, endLine: options.endLine === true };
-    this.reader = new StreamReader(sink, decoderLimits(options), surroundings);
-    this.queue = new DeliveryQueue(this.reader);
+    this.#reader = new StreamReader(sink, decoderLimits(options), surroundings);
+    this.#queue = new DeliveryQueue(this.#reader);
   }
 
   /** The items that are complete with this chunk. @throws ProtocolError in strict mode; StateError after the end. */
   push(chunk: Uint8Array): SectionItem[] {
-    return this.queue.push(chunk);
+    return this.#queue.push(chunk);
   }
 
   /** No more input: the last items. @throws ProtocolError in strict mode, e.g. for an open section. */
   end(): SectionItem[] {
-    return this.queue.end();
+    return this.#queue.end();
   }
 
   /** Whether strict mode has found an error, which was thrown or will be thrown by the next call. */
   get failed(): boolean {
-    return this.reader.failure !== undefined;
+    return this.#reader.failure !== undefined;
   }
 
   /** After strict mode has thrown: see `SoifDecoder.resume`. */
   resume(): SectionItem[] {
-    return this.queue.resume();
+    return this.#queue.resume();
   }
 
   /** Whether the end line was read. */
   get ended(): boolean {
-    return this.reader.ended;
+    return this.#reader.ended;
   }
 
   /** The bytes after the end line. */
   get rest(): Uint8Array {
-    return this.reader.rest;
+    return this.#reader.rest;
   }
 }

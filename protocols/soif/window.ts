@@ -27,12 +27,15 @@ export class Window {
   low = 0;
   /** Index after the last byte that arrived. */
   fill = 0;
-  private owned = false;
+  #owned = false;
   /** Offset in the stream up to which bytes were announced. */
-  private expected = 0;
+  #expected = 0;
+  readonly #maxHeld: number;
 
   /** @param maxHeld bytes that can be needed at once; doubling stops there. */
-  constructor(private readonly maxHeld: number) {}
+  constructor(maxHeld: number) {
+    this.#maxHeld = maxHeld;
+  }
 
   /** Offset in the stream after the last byte that arrived. */
   get end(): number {
@@ -51,53 +54,53 @@ export class Window {
 
   /** Copies the bytes that are still needed out of the last chunk, which the caller will overwrite. */
   own(): void {
-    if (this.owned || this.low === this.fill) return;
+    if (this.#owned || this.low === this.fill) return;
     const copy = Buffer.allocUnsafeSlow(Math.max(this.fill - this.low, MIN_CAPACITY));
     copy.set(this.data.subarray(this.low, this.fill), 0);
     this.base += this.low;
     this.fill -= this.low;
     this.low = 0;
-    this.use(copy);
-    this.owned = true;
+    this.#use(copy);
+    this.#owned = true;
   }
 
   /** Forgets all bytes: the next ones begin at `offset`. */
   restart(offset: number): void {
-    this.use(Buffer.alloc(0));
+    this.#use(Buffer.alloc(0));
     this.base = offset;
     this.low = 0;
     this.fill = 0;
-    this.owned = false;
-    this.expected = 0;
+    this.#owned = false;
+    this.#expected = 0;
   }
 
   /** Announces that the bytes up to `offset` are needed at once with those that are held. */
   expect(offset: number): void {
-    this.expected = offset;
+    this.#expected = offset;
   }
 
   append(chunk: Uint8Array): void {
     const held = this.fill - this.low;
     if (held === 0) {
       this.base += this.fill;
-      this.use(bufferOf(chunk));
-      this.owned = false;
+      this.#use(bufferOf(chunk));
+      this.#owned = false;
       this.low = 0;
       this.fill = chunk.length;
       return;
     }
     const needed = held + chunk.length;
-    if (!this.owned || this.fill + chunk.length > this.data.length) {
-      const announced = this.expected - this.base - this.low;
+    if (!this.#owned || this.fill + chunk.length > this.data.length) {
+      const announced = this.#expected - this.base - this.low;
       const larger =
         announced > needed
           ? Math.min(announced + ROOM_AFTER, MAX_GROWTH * needed)
-          : Math.min(2 * held, this.maxHeld + chunk.length);
+          : Math.min(2 * held, this.#maxHeld + chunk.length);
       const grown = Buffer.allocUnsafeSlow(Math.max(needed, larger, MIN_CAPACITY));
       grown.set(this.data.subarray(this.low, this.fill), 0);
       this.base += this.low;
-      this.use(grown);
-      this.owned = true;
+      this.#use(grown);
+      this.#owned = true;
       this.low = 0;
       this.fill = held;
     }
@@ -105,7 +108,7 @@ export class Window {
     this.fill += chunk.length;
   }
 
-  private use(data: Buffer): void {
+  #use(data: Buffer): void {
     this.data = data;
     this.words = new DataView(data.buffer, data.byteOffset, data.byteLength);
   }

@@ -85,12 +85,10 @@ class RabinGenerator {
   readonly #foldHigh: Uint32Array;
   readonly #foldLow: Uint32Array;
   readonly #foldBytes: number;
+  readonly #start: Word64;
 
-  constructor(
-    bits: number,
-    polynomial: Word64,
-    private readonly start: Word64,
-  ) {
+  constructor(bits: number, polynomial: Word64, start: Word64) {
+    this.#start = start;
     this.#foldBytes = (64 - bits) / 8;
     this.#foldHigh = new Uint32Array(256 * this.#foldBytes);
     this.#foldLow = new Uint32Array(256 * this.#foldBytes);
@@ -99,8 +97,8 @@ class RabinGenerator {
   }
 
   fingerprint(text: string, length: number): Word64 {
-    let high = this.start.high;
-    let low = this.start.low;
+    let high = this.#start.high;
+    let low = this.#start.low;
     for (let i = 0; i < length; i++) {
       const unit = low ^ text.charCodeAt(i);
       const first = unit & 0xff;
@@ -131,8 +129,8 @@ class RabinGenerator {
         low = (low >>> 1) | (high << 31);
         high >>>= 1;
         if (bit === 1) {
-          high ^= this.start.high;
-          low ^= this.start.low;
+          high ^= this.#start.high;
+          low ^= this.#start.low;
         }
       }
       this.#feedHigh[index] = high;

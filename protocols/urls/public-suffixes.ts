@@ -11,8 +11,11 @@ const GENERIC_LABELS = new Set(
 export class PublicSuffixes {
   /** The heuristic: the last label, or the last two when they are a usual category below a country code. */
   static readonly HEURISTIC = new PublicSuffixes(undefined);
+  readonly #rules: ReadonlySet<string> | undefined;
 
-  private constructor(private readonly rules: ReadonlySet<string> | undefined) {}
+  private constructor(rules: ReadonlySet<string> | undefined) {
+    this.#rules = rules;
+  }
 
   /**
    * @param text the Public Suffix List: one rule on each line, `//` comments, `*.` for any label, `!` for exceptions
@@ -38,17 +41,17 @@ export class PublicSuffixes {
   }
 
   #suffixLabels(labels: readonly string[]): number {
-    if (this.rules === undefined) {
+    if (this.#rules === undefined) {
       const isCountry = labels.at(-1)?.length === 2;
       return isCountry && labels.length > 1 && GENERIC_LABELS.has(labels.at(-2)!) ? 2 : 1;
     }
     // The longest rule applies; an exception overrides a longer rule.
     for (let from = 0; from < labels.length; from++) {
       const name = labels.slice(from).join('.');
-      if (this.rules.has(`!${name}`)) return labels.length - from - 1;
-      if (this.rules.has(name)) return labels.length - from;
+      if (this.#rules.has(`!${name}`)) return labels.length - from - 1;
+      if (this.#rules.has(name)) return labels.length - from;
       const above = labels.slice(from + 1).join('.');
-      if (above !== '' && this.rules.has(`*.${above}`)) return labels.length - from;
+      if (above !== '' && this.#rules.has(`*.${above}`)) return labels.length - from;
     }
     return 1;
   }

@@ -104,6 +104,8 @@ export interface CycleReport {
  * as separate programs.
  */
 export class AllInOne implements AsyncDisposable {
+  readonly #parts: CloseStack;
+
   private constructor(
     readonly options: AllInOneOptions,
     readonly gatherer: Gatherer,
@@ -114,8 +116,10 @@ export class AllInOne implements AsyncDisposable {
     readonly web: WebServer,
     /** That of all ports; undefined without TLS. */
     readonly certificate: Certificate | undefined,
-    private readonly parts: CloseStack,
-  ) {}
+    parts: CloseStack,
+  ) {
+    this.#parts = parts;
+  }
 
   /** Opens the stores and listens on all ports; the results of earlier runs are served immediately. */
   static async start(options: AllInOneOptions): Promise<AllInOne> {
@@ -324,7 +328,7 @@ export class AllInOne implements AsyncDisposable {
 
   /** Closes clients first, then the servers that they use, then the stores. */
   close(): Promise<void> {
-    return this.parts[Symbol.asyncDispose]();
+    return this.#parts[Symbol.asyncDispose]();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

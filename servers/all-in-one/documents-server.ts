@@ -40,10 +40,13 @@ const SECTIONS: readonly { readonly title: string; readonly prefix: RegExp }[] =
  * for conditional requests, so that a second run fetches none of them again.
  */
 export class DocumentsServer implements AsyncDisposable {
-  private constructor(
-    private readonly app: FastifyInstance,
-    private readonly address: Address,
-  ) {}
+  readonly #app: FastifyInstance;
+  readonly #address: Address;
+
+  private constructor(app: FastifyInstance, address: Address) {
+    this.#app = app;
+    this.#address = address;
+  }
 
   /** @throws ConnectionError when the port is in use */
   static async listen({ host, port, documents, log }: DocumentsServerOptions): Promise<DocumentsServer> {
@@ -79,11 +82,11 @@ export class DocumentsServer implements AsyncDisposable {
 
   /** URL of the first page. */
   get url(): string {
-    return localUrl(this.address);
+    return localUrl(this.#address);
   }
 
   close(): Promise<void> {
-    return this.app.close();
+    return this.#app.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -139,6 +139,8 @@ export interface RootReport {
  * itself (G-6): each {@link run} processes the configured URLs once. The next call continues a run that was killed.
  */
 export class Gatherer implements AsyncDisposable {
+  readonly #resources: CloseStack;
+
   private constructor(
     readonly options: GathererOptions,
     /** The configuration with the logins of its secrets file, and with the seeds and the identity that its order names. */
@@ -151,8 +153,10 @@ export class Gatherer implements AsyncDisposable {
     readonly annotations: Annotations | undefined,
     /** Of everything besides the document that a summary depends on (G-110), annotations excluded. */
     readonly digests: ConfigurationDigests,
-    private readonly resources: CloseStack,
-  ) {}
+    resources: CloseStack,
+  ) {
+    this.#resources = resources;
+  }
 
   /**
    * Opens the working store, starts the threads that summarize, and reads the files that the configuration names. If a step fails,
@@ -360,7 +364,7 @@ export class Gatherer implements AsyncDisposable {
 
   /** Closes the fetcher, the threads, then the store; each even if another fails to close. */
   close(): Promise<void> {
-    return this.resources[Symbol.asyncDispose]();
+    return this.#resources[Symbol.asyncDispose]();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -60,16 +60,23 @@ class TableSeat implements Seat {
   #list: List | undefined;
   #released = false;
   #served = false;
+  readonly #table: {
+    now(): number;
+    changed(group: Group, had: boolean): void;
+    released(group: Group): void;
+  };
 
   constructor(
     readonly group: Group,
     readonly evict: (idleMs: number) => void,
-    private readonly table: {
+    table: {
       now(): number;
       changed(group: Group, had: boolean): void;
       released(group: Group): void;
     },
-  ) {}
+  ) {
+    this.#table = table;
+  }
 
   waitForInput(served: boolean): void {
     this.#served ||= served;
@@ -88,7 +95,7 @@ class TableSeat implements Seat {
     if (this.#released) return;
     this.#move(undefined);
     this.#released = true;
-    this.table.released(this.group);
+    this.#table.released(this.group);
   }
 
   #move(list: List | undefined): void {
@@ -98,10 +105,10 @@ class TableSeat implements Seat {
     if (this.#list !== undefined) group.lists[this.#list].delete(this);
     this.#list = list;
     if (list !== undefined) {
-      this.since = this.table.now();
+      this.since = this.#table.now();
       group.lists[list].add(this);
     }
-    if (had !== group.hasWaiting) this.table.changed(group, had);
+    if (had !== group.hasWaiting) this.#table.changed(group, had);
   }
 }
 

@@ -36,17 +36,19 @@ const REPORT_MS = 10_000;
 class Bucket {
   #tokens: number;
   #filledAt: number;
+  readonly #clock: Clock;
 
   constructor(
     readonly rate: LogRate,
-    private readonly clock: Clock,
+    clock: Clock,
   ) {
+    this.#clock = clock;
     this.#tokens = rate.burst;
     this.#filledAt = clock.now();
   }
 
   get isEmpty(): boolean {
-    const now = this.clock.now();
+    const now = this.#clock.now();
     const { burst, perSecond } = this.rate;
     this.#tokens = Math.min(burst, this.#tokens + ((now - this.#filledAt) / 1000) * perSecond);
     this.#filledAt = now;

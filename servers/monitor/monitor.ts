@@ -16,11 +16,15 @@ export interface MonitorOptions {
  * `/metrics` (Prometheus). It has no access list: its port belongs to loopback or to a network of operators.
  */
 export class Monitor implements AsyncDisposable {
+  readonly #app: FastifyInstance;
+
   private constructor(
-    private readonly app: FastifyInstance,
+    app: FastifyInstance,
     /** `host:port`, or the path. */
     readonly address: string,
-  ) {}
+  ) {
+    this.#app = app;
+  }
 
   /** @throws ConnectionError when it cannot listen there */
   static async listen({ address, servers, log }: MonitorOptions): Promise<Monitor> {
@@ -67,7 +71,7 @@ export class Monitor implements AsyncDisposable {
   }
 
   close(): Promise<void> {
-    return this.app.close();
+    return this.#app.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

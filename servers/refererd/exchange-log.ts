@@ -8,8 +8,11 @@ const MAX_LINE_LENGTH = 1024;
 /** R-66, level 80: logs the exchange with one peer by lines, without the values of authorizations (R-69). */
 export class ExchangeLog {
   #line = '';
+  readonly #log: PeerLines;
 
-  constructor(private readonly log: PeerLines) {}
+  constructor(log: PeerLines) {
+    this.#log = log;
+  }
 
   received(bytes: Uint8Array): void {
     const lines = (this.#line + Buffer.from(bytes).toString('latin1')).split('\n');
@@ -26,6 +29,6 @@ export class ExchangeLog {
     const shown = withoutPasswords(line.trimEnd())
       .replace(/^([^:]*AUTHORIZATION\s*:).*$/i, '$1 [redacted]')
       .slice(0, MAX_LINE_LENGTH);
-    this.log.write(LEVEL.protocol, `${direction} ${shown}`);
+    this.#log.write(LEVEL.protocol, `${direction} ${shown}`);
   }
 }

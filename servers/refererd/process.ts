@@ -98,21 +98,34 @@ class RefererProcess {
   #certificate: Certificate | undefined;
   /** Whether the process was the superuser (R-55). */
   #dropped = false;
+  readonly #options: RefererProcessOptions;
+  #config: RefererConfig;
+  readonly #startedIn: string;
+  readonly #log: FileLog;
+  readonly #stop: StopSignal;
 
   constructor(
-    private readonly options: RefererProcessOptions,
-    private config: RefererConfig,
-    private readonly startedIn: string,
-    private readonly log: FileLog,
-    private readonly stop: StopSignal,
-  ) {}
+    options: RefererProcessOptions,
+    config: RefererConfig,
+    startedIn: string,
+    log: FileLog,
+    stop: StopSignal,
+  ) {
+    this.#options = options;
+    this.#config = config;
+    this.#startedIn = startedIn;
+    this.#log = log;
+    this.#stop = stop;
+  }
 
   /** Performs the steps of R-54 in their order. */
   async run(): Promise<void> {
-    const { log, options, stop } = this;
+    const log = this.#log;
+    const options = this.#options;
+    const stop = this.#stop;
     abortOnException(log);
-    process.chdir(this.config.rootdir);
-    const { directory, written } = await prepareData(this.config, log, stop.signal);
+    process.chdir(this.#config.rootdir);
+    const { directory, written } = await prepareData(this.#config, log, stop.signal);
     this.#data = directory;
     await using parts = new CloseStack();
     const references = await openReferences(this.#data, log);
@@ -126,7 +139,7 @@ class RefererProcess {
     });
     // A reload replaces the links and the pid file.
     parts.defer(() => service.references.close());
-    const addresses = await addressesOf(this.config.referername);
+    const addresses = await addressesOf(this.#config.referername);
     parts.defer(() => this.#pidFile?.close());
     const certificate = await openCertificate(options.tls, logLines(log));
     if (certificate !== undefined) parts.defer(async () => certificate[Symbol.dispose]());
@@ -135,7 +148,7 @@ class RefererProcess {
       await RefererServer.listen({
         service,
         addresses,
-        port: this.config.refererport,
+        port: this.#config.refererport,
         listen: certificate?.listen,
       }),
     );
@@ -144,18 +157,19 @@ class RefererProcess {
       const servers = [monitoredRefererd(service)];
       parts.use(await Monitor.listen({ address, servers, log: logLines(log) }));
     }
-    this.#pidFile = await PidFile.replace(this.config.pidfile);
+    this.#pidFile = await PidFile.replace(this.#config.pidfile);
     await this.#serve(service, server, written);
     await parts[Symbol.asyncDispose]();
     log.write(LEVEL.notice, 'stopped');
   }
 
   async #serve(service: RefererService, server: RefererServer, written: readonly string[]): Promise<void> {
-    const { log, options } = this;
-    const stop = this.stop.signal;
+    const log = this.#log;
+    const options = this.#options;
+    const stop = this.#stop.signal;
     this.#dropPrivileges(written);
     const stopped = this.#untilStopped(service, server);
-    this.stop.waitsFor(() => [`${server.clients} clients`]);
+    this.#stop.waitsFor(() => [`${server.clients} clients`]);
     let unreadable: StorageError | undefined;
     try {
       unreadable = await this.#loadLists(service);
@@ -177,21 +191,22 @@ class RefererProcess {
    * would get statistics, and the log would not show why until one tried.
    */
   async #loadLists(service: RefererService): Promise<StorageError | undefined> {
-    const { lists, unreadable } = await loadCommonLists(this.config, this.log, {
-      signal: this.stop.signal,
+    const { lists, unreadable } = await loadCommonLists(this.#config, this.#log, {
+      signal: this.#stop.signal,
     });
     service.lists = lists;
     const users = unreadable.find(({ list, missing }) => list === 'users' && !missing);
     if (users === undefined) return undefined;
-    const { user, group, pwfile } = this.config;
+    const { user, group, pwfile } = this.#config;
     const remedy = this.#dropped ? ` (user ${user}, group ${group}: \`chown ${user} ${pwfile}\`)` : '';
     return new StorageError(`${users.sentence}${remedy}`);
   }
 
   /** R-55. The user becomes the owner of the log and the pid file, to replace and remove them (R-58, R-60). */
   #dropPrivileges(written: readonly string[]): void {
-    const { log, options } = this;
-    const { user, group, logfile, pidfile } = this.config;
+    const log = this.#log;
+    const options = this.#options;
+    const { user, group, logfile, pidfile } = this.#config;
     const files = [logfile, pidfile, ...log.directoriesMade, ...written];
     if (options.chrooted || !dropPrivileges(user, group, files)) return;
     this.#dropped = true;
@@ -203,7 +218,8 @@ class RefererProcess {
   }
 
   async #untilStopped(service: RefererService, server: RefererServer): Promise<void> {
-    const { log, stop } = this;
+    const log = this.#log;
+    const stop = this.#stop;
     await new Promise<void>((resolve) => {
       stop.on('SIGHUP', () => {
         log.rotate();
@@ -224,15 +240,15 @@ class RefererProcess {
 
   /** R-49. @returns warnings for the operator */
   async #reload(service: RefererService): Promise<readonly string[]> {
-    const { log } = this;
+    const log = this.#log;
     try {
-      const { config: read, warnings } = await readConfiguration(this.options, this.startedIn);
+      const { config: read, warnings } = await readConfiguration(this.#options, this.#startedIn);
       for (const warning of warnings) log.write(LEVEL.warning, warning.message);
-      const { config, waiting } = rereadRefererConf(this.config, read);
-      const stop = this.stop.signal;
+      const { config, waiting } = rereadRefererConf(this.#config, read);
+      const stop = this.#stop.signal;
       const { directory: data } = await prepareData(config, log, stop);
       // Steps that may fail come first: the new values take effect all together or not at all.
-      const moved = config.pidfile !== this.config.pidfile;
+      const moved = config.pidfile !== this.#config.pidfile;
       const pidFile = moved ? await PidFile.replace(config.pidfile) : undefined;
       try {
         if (data !== this.#data) await this.#changeData(service, data);
@@ -240,7 +256,7 @@ class RefererProcess {
         await pidFile?.close();
         throw error;
       }
-      this.config = config;
+      this.#config = config;
       log.moveTo(config.logfile);
       log.progname = config.progname;
       log.debuglevel = config.debuglevel;
@@ -266,11 +282,11 @@ class RefererProcess {
 
   async #changeData(service: RefererService, data: string): Promise<void> {
     const old = service.references;
-    const opened = await openReferences(data, this.log);
+    const opened = await openReferences(data, this.#log);
     // R-60: a stop has closed the links that were in use. The new ones would stay open.
-    if (this.stop.signal.aborted) {
+    if (this.#stop.signal.aborted) {
       await opened.close();
-      this.stop.signal.throwIfAborted();
+      this.#stop.signal.throwIfAborted();
     }
     service.references = opened;
     this.#data = data;
@@ -278,17 +294,17 @@ class RefererProcess {
   }
 
   async #settings(): Promise<RefererSettings> {
-    const { progname: program, version, referername, webnames, maxclients } = this.config;
-    const { readtimeout, sendtimeout } = this.config;
+    const { progname: program, version, referername, webnames, maxclients } = this.#config;
+    const { readtimeout, sendtimeout } = this.#config;
     const maxClients = await connectionsWithinLimit(maxclients);
     if (maxClients < maxclients) {
-      this.log.write(
+      this.#log.write(
         LEVEL.warning,
         `maxclients is lowered to ${maxClients}: the system allows no more files`,
       );
     }
     const [readTimeoutMs, sendTimeoutMs] = [readtimeout * 1000, sendtimeout * 1000];
-    const { maxPerAddress } = this.options;
+    const { maxPerAddress } = this.#options;
     const hostNames = {
       names: [referername, ...webnames],
       remedy: 'add it to webnames in the configuration',

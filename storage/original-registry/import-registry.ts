@@ -145,28 +145,39 @@ function reportUnreferenced(
 class ImportBatches {
   #batch: ImportableObject[] = [];
   #bytes = 0;
+  readonly #importer: StoreImporter;
+  readonly #files: ObjectLocations;
+  readonly #ids: GathererIds | undefined;
+  readonly #counts: Counts;
+  readonly #options: ImportOptions;
 
   constructor(
-    private readonly importer: StoreImporter,
-    private readonly files: ObjectLocations,
-    private readonly ids: GathererIds | undefined,
-    private readonly counts: Counts,
-    private readonly options: ImportOptions,
-  ) {}
+    importer: StoreImporter,
+    files: ObjectLocations,
+    ids: GathererIds | undefined,
+    counts: Counts,
+    options: ImportOptions,
+  ) {
+    this.#importer = importer;
+    this.#files = files;
+    this.#ids = ids;
+    this.#counts = counts;
+    this.#options = options;
+  }
 
   /** Imports the objects of some records and stores all of them. */
   async add(records: readonly RegistryRecord[]): Promise<void> {
-    const { signal, onWarning, maxObjectBytes = DEFAULT_MAX_OBJECT_BYTES } = this.options;
+    const { signal, onWarning, maxObjectBytes = DEFAULT_MAX_OBJECT_BYTES } = this.#options;
     for (let i = 0; i < records.length; i += CONCURRENT_READS) {
       signal?.throwIfAborted();
       const group = records.slice(i, i + CONCURRENT_READS);
       const read = await Promise.all(
-        group.map((record) => readRecordedObject(this.files, record, this.ids, maxObjectBytes)),
+        group.map((record) => readRecordedObject(this.#files, record, this.#ids, maxObjectBytes)),
       );
       for (const [j, object] of read.entries()) {
         const { oid } = group[j]!;
         if (object === undefined) {
-          this.counts.missing++;
+          this.#counts.missing++;
           onWarning?.(`object ${oid} has no file (REG-38)`);
         } else if (typeof object === 'string') {
           this.#skip(oid, object);
@@ -182,24 +193,24 @@ class ImportBatches {
 
   /** A record that is deleted, or has this unknown flag. */
   countNotValid(offset: number, unknownFlag: number | undefined): void {
-    this.counts.notValid++;
+    this.#counts.notValid++;
     if (unknownFlag === undefined) return;
-    this.options.onWarning?.(
+    this.#options.onWarning?.(
       `the record at offset ${offset} has the unknown flag ${unknownFlag}; it is not imported (REG-14)`,
     );
   }
 
   /** A record that is too short for its fields. */
   skipShort(offset: number): void {
-    this.counts.skipped++;
-    this.options.onWarning?.(`the record at offset ${offset} is too short (REG-21)`);
+    this.#counts.skipped++;
+    this.#options.onWarning?.(`the record at offset ${offset} is too short (REG-21)`);
   }
 
   async #flush(): Promise<void> {
-    for (const { oid, outcome } of await this.importer.add(this.#batch)) {
-      if (outcome === 'imported' || outcome === 'known') this.counts[outcome]++;
+    for (const { oid, outcome } of await this.#importer.add(this.#batch)) {
+      if (outcome === 'imported' || outcome === 'known') this.#counts[outcome]++;
       else this.#skip(oid, outcome.skipped);
-      this.options.onObject?.();
+      this.#options.onObject?.();
     }
     this.#batch = [];
     if (this.#bytes >= BATCH_BYTES) collectGarbage();
@@ -207,8 +218,8 @@ class ImportBatches {
   }
 
   #skip(oid: number, reason: string): void {
-    this.counts.skipped++;
-    this.options.onWarning?.(`object ${oid}: skipped: ${reason}`);
+    this.#counts.skipped++;
+    this.#options.onWarning?.(`object ${oid}: skipped: ${reason}`);
   }
 }
 

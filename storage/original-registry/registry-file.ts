@@ -64,6 +64,7 @@ export class RegistryFile implements AsyncDisposable {
   #highestOid: number;
   readonly #mutex = new Mutex();
   #closed = false;
+  readonly #options: RegistryFileOptions;
 
   private constructor(
     readonly path: string,
@@ -73,8 +74,9 @@ export class RegistryFile implements AsyncDisposable {
     survey: Survey,
     /** The problems found by opening, repaired if the file is writable (REG-10, REG-13, REG-29). */
     readonly problems: readonly RegistryProblem[],
-    private readonly options: RegistryFileOptions,
+    options: RegistryFileOptions,
   ) {
+    this.#options = options;
     this.#file = file;
     this.#counts = survey.counts;
     this.#end = survey.end;
@@ -169,7 +171,7 @@ export class RegistryFile implements AsyncDisposable {
   }
 
   async *#raw(signal?: AbortSignal): AsyncGenerator<RawRecord, void, undefined> {
-    const { maxRecordBytes = DEFAULT_MAX_RECORD_BYTES } = this.options;
+    const { maxRecordBytes = DEFAULT_MAX_RECORD_BYTES } = this.#options;
     const walk = { ...this.format, maxRecordBytes, signal, end: this.#end };
     for await (const items of walkFile(this.#file, walk)) {
       for (const item of items) if (item.kind === 'record') yield item;
@@ -214,7 +216,7 @@ export class RegistryFile implements AsyncDisposable {
    */
   compress(signal?: AbortSignal): Promise<number> {
     return this.#change(async () => {
-      const { open = openRandomFile } = this.options;
+      const { open = openRandomFile } = this.#options;
       const removed = this.#counts.deleted;
       let next: RandomFile | undefined;
       const written = await replaceFile(
@@ -269,7 +271,7 @@ export class RegistryFile implements AsyncDisposable {
       await this.#file.truncate(this.#end).catch(() => undefined);
       throw error;
     }
-    if (this.options.sync === true) await this.#file.sync();
+    if (this.#options.sync === true) await this.#file.sync();
     this.#end = end;
     const { valid, deleted } = this.#counts;
     this.#counts = {
@@ -305,13 +307,13 @@ export class RegistryFile implements AsyncDisposable {
 
   async #writeHeader(): Promise<void> {
     await this.#file.write(encodeRegistryHeader({ version: this.version, ...this.#counts }, this.format), 0);
-    if (this.options.sync === true) await this.#file.sync();
+    if (this.#options.sync === true) await this.#file.sync();
   }
 
   /** Runs one change at a time. */
   #change<T>(work: () => Promise<T>): Promise<T> {
     if (this.#closed) return Promise.reject(new StateError('the Registry is closed'));
-    if (this.options.writable !== true) {
+    if (this.#options.writable !== true) {
       return Promise.reject(new StateError('the Registry is not open for writing'));
     }
     return this.#mutex.runExclusive(work);

@@ -56,9 +56,11 @@ export class DiskMergeFilter extends SerialFilter {
   #runs: RunFile[] = [];
   #log!: KeyLog;
   #nextNumber = 1;
+  readonly #options: DiskMergeOptions;
 
-  private constructor(private readonly options: DiskMergeOptions) {
+  private constructor(options: DiskMergeOptions) {
     super(options);
+    this.#options = options;
     this.#pendingKeys = options.pendingKeys ?? DEFAULT_PENDING;
   }
 
@@ -123,7 +125,7 @@ export class DiskMergeFilter extends SerialFilter {
       return;
     }
     await this.#changes.appendTo(this.#log);
-    if (this.options.sync === true) await this.#log.sync();
+    if (this.#options.sync === true) await this.#log.sync();
     this.#changes = new ChangeList();
   }
 
@@ -170,11 +172,11 @@ export class DiskMergeFilter extends SerialFilter {
   }
 
   #writeRun(count: number, pieces: AsyncIterable<KeyWords>): Promise<RunFile> {
-    return RunFile.write(join(this.options.directory, `run-${this.#nextNumber++}`), count, pieces);
+    return RunFile.write(join(this.#options.directory, `run-${this.#nextNumber++}`), count, pieces);
   }
 
   async #replaceState(runs: RunFile[], replaced: readonly RunFile[]): Promise<void> {
-    const { directory } = this.options;
+    const { directory } = this.#options;
     const name = `log-${this.#nextNumber++}`;
     const log = await KeyLog.open(join(directory, name), () => undefined);
     await log.append('forget', this.#forgotten.keys());
@@ -202,7 +204,7 @@ export class DiskMergeFilter extends SerialFilter {
   }
 
   async #load(): Promise<void> {
-    const { directory } = this.options;
+    const { directory } = this.#options;
     const manifest = await readManifest(directory);
     const named = new Set([MANIFEST, manifest.log, ...manifest.runs.map(({ file }) => file)]);
     for (const name of await readdir(directory)) {

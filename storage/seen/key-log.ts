@@ -22,11 +22,17 @@ const MAX_RECORD_KEYS = 1 << 17;
  * disk, so none of them was flushed. Any other damaged record before a sound one is an error, and nothing is changed.
  */
 export class KeyLog {
+  readonly #file: FileHandle;
+  #end: number;
+
   private constructor(
     readonly path: string,
-    private readonly file: FileHandle,
-    private end: number,
-  ) {}
+    file: FileHandle,
+    end: number,
+  ) {
+    this.#file = file;
+    this.#end = end;
+  }
 
   /**
    * Opens or creates the file and reports its records in order.
@@ -82,7 +88,7 @@ export class KeyLog {
 
   /** Bytes of the file. */
   get size(): number {
-    return this.end;
+    return this.#end;
   }
 
   async append(change: KeyChange, keys: KeyWords): Promise<void> {
@@ -94,18 +100,18 @@ export class KeyLog {
       record.writeUInt32LE(part.length / 2, 4);
       for (let i = 0; i < part.length; i++) record.writeUInt32LE(part[i]!, HEAD_BYTES + 4 * i);
       record.writeUInt32LE(checksumOf(record), 8);
-      await this.file.write(record, 0, record.length, this.end);
-      this.end += record.length;
+      await this.#file.write(record, 0, record.length, this.#end);
+      this.#end += record.length;
     }
   }
 
   /** Flushes the file to the disk. */
   sync(): Promise<void> {
-    return this.file.datasync();
+    return this.#file.datasync();
   }
 
   close(): Promise<void> {
-    return this.file.close();
+    return this.#file.close();
   }
 }
 

@@ -43,15 +43,21 @@ export class LevelFilter extends SerialFilter {
   /** Deletions that the store's owner has taken and may not have written yet. */
   readonly #deletesInFlight = new KeyTable();
   #count: number;
+  readonly #level: Level;
+  readonly #ownsLevel: boolean;
+  readonly #options: Omit<SeenOptions, 'directory'>;
 
   private constructor(
-    private readonly level: Level,
-    private readonly ownsLevel: boolean,
-    private readonly options: Omit<SeenOptions, 'directory'>,
+    level: Level,
+    ownsLevel: boolean,
+    options: Omit<SeenOptions, 'directory'>,
     count: number,
     bloom: BloomBits | undefined,
   ) {
     super(options);
+    this.#level = level;
+    this.#ownsLevel = ownsLevel;
+    this.#options = options;
     this.#count = count;
     this.#bloom = bloom;
   }
@@ -84,7 +90,7 @@ export class LevelFilter extends SerialFilter {
 
   /** False if the rows belong to a store that the caller owns. */
   get hasOwnFiles(): boolean {
-    return this.ownsLevel;
+    return this.#ownsLevel;
   }
 
   /**
@@ -141,11 +147,11 @@ export class LevelFilter extends SerialFilter {
   }
 
   protected async writeChanges(): Promise<void> {
-    if (this.uncommitted > 0) await this.level.write(this.#takeRows(), this.options.sync === true);
+    if (this.uncommitted > 0) await this.#level.write(this.#takeRows(), this.#options.sync === true);
   }
 
   protected async release(): Promise<void> {
-    if (this.ownsLevel) await this.level.close();
+    if (this.#ownsLevel) await this.#level.close();
   }
 
   /** Sets a 1 for each key that has a row. Reads the store once, for the keys that memory cannot answer. */
@@ -162,7 +168,7 @@ export class LevelFilter extends SerialFilter {
     }
     // In the order of the rows, so that neighbors share a block.
     unknown.sort((a, b) => keys[2 * a + 1]! - keys[2 * b + 1]!);
-    const rows = await this.level.getMany(unknown.map((i) => rowKey(keys[2 * i]!, keys[2 * i + 1]!)));
+    const rows = await this.#level.getMany(unknown.map((i) => rowKey(keys[2 * i]!, keys[2 * i + 1]!)));
     unknown.forEach((i, row) => {
       if (rows[row] !== undefined) stored[i] = 1;
     });

@@ -25,13 +25,15 @@ const LOG_NAME = 'seen.log';
  */
 export class LoggedFilter extends SerialFilter {
   #changes = new ChangeList();
+  readonly #keys: KeySet;
+  readonly #log: KeyLog | undefined;
+  readonly #options: SeenOptions;
 
-  private constructor(
-    private readonly keys: KeySet,
-    private readonly log: KeyLog | undefined,
-    private readonly options: SeenOptions,
-  ) {
+  private constructor(keys: KeySet, log: KeyLog | undefined, options: SeenOptions) {
     super(options);
+    this.#keys = keys;
+    this.#log = log;
+    this.#options = options;
   }
 
   /** @throws StorageError if the directory holds another kind of file under the log's name */
@@ -47,11 +49,11 @@ export class LoggedFilter extends SerialFilter {
   }
 
   get kind(): SeenKind {
-    return this.keys.kind;
+    return this.#keys.kind;
   }
 
   get count(): number {
-    return this.keys.size;
+    return this.#keys.size;
   }
 
   get uncommitted(): number {
@@ -59,7 +61,7 @@ export class LoggedFilter extends SerialFilter {
   }
 
   get memoryBytes(): number {
-    return this.keys.memoryBytes;
+    return this.#keys.memoryBytes;
   }
 
   protected async addUris(uris: readonly string[]): Promise<Uint8Array> {
@@ -68,9 +70,9 @@ export class LoggedFilter extends SerialFilter {
     for (let i = 0; i < isNew.length; i++) {
       const low = words[2 * i]!;
       const high = words[2 * i + 1]!;
-      if (!this.keys.add(low, high)) continue;
+      if (!this.#keys.add(low, high)) continue;
       isNew[i] = 1;
-      if (this.log !== undefined) this.#changes.push('add', low, high);
+      if (this.#log !== undefined) this.#changes.push('add', low, high);
     }
     return isNew;
   }
@@ -80,18 +82,18 @@ export class LoggedFilter extends SerialFilter {
     for (let offset = 0; offset < words.length; offset += 2) {
       const low = words[offset]!;
       const high = words[offset + 1]!;
-      if (this.keys.forget(low, high) && this.log !== undefined) this.#changes.push('forget', low, high);
+      if (this.#keys.forget(low, high) && this.#log !== undefined) this.#changes.push('forget', low, high);
     }
   }
 
   protected async writeChanges(): Promise<void> {
-    if (this.log === undefined || this.#changes.count === 0) return;
-    await this.#changes.appendTo(this.log);
-    if (this.options.sync === true) await this.log.sync();
+    if (this.#log === undefined || this.#changes.count === 0) return;
+    await this.#changes.appendTo(this.#log);
+    if (this.#options.sync === true) await this.#log.sync();
     this.#changes = new ChangeList();
   }
 
   protected async release(): Promise<void> {
-    await this.log?.close();
+    await this.#log?.close();
   }
 }

@@ -22,19 +22,27 @@ const HASHES = 7;
 
 /** A file of sorted keys. In memory it has a Bloom filter of ten bits for each key, and the first key of each block. */
 export class RunFile {
+  readonly #file: FileHandle;
+  readonly #bloom: BloomBits;
+  readonly #fences: KeyWords;
+
   private constructor(
     readonly path: string,
     readonly count: number,
     /** CRC-32 of the file. */
     readonly sum: number,
-    private readonly file: FileHandle,
-    private readonly bloom: BloomBits,
+    file: FileHandle,
+    bloom: BloomBits,
     /** The first key of each block. */
-    private readonly fences: KeyWords,
-  ) {}
+    fences: KeyWords,
+  ) {
+    this.#file = file;
+    this.#bloom = bloom;
+    this.#fences = fences;
+  }
 
   get memoryBytes(): number {
-    return this.bloom.memoryBytes + this.fences.byteLength;
+    return this.#bloom.memoryBytes + this.#fences.byteLength;
   }
 
   /** Writes sorted keys to a new file and flushes it to the disk. */
@@ -89,7 +97,7 @@ export class RunFile {
 
   /** All keys in order, in pieces, which the caller owns. */
   keys(): AsyncGenerator<KeyWords, void, undefined> {
-    return streamKeys(this.file, this.count);
+    return streamKeys(this.#file, this.count);
   }
 
   /** Sets `found[i]` to 1 for each key that is in the file. Skips keys whose `found[i]` is 1 already. */
@@ -98,7 +106,7 @@ export class RunFile {
     for (let i = 0; i < found.length; i++) {
       const low = keys[2 * i]!;
       const high = keys[2 * i + 1]!;
-      if (found[i] === 1 || !this.bloom.has(low, high)) continue;
+      if (found[i] === 1 || !this.#bloom.has(low, high)) continue;
       const block = this.#blockOf(low, high);
       if (block < 0) continue;
       const list = keysByBlock.get(block);
@@ -114,7 +122,7 @@ export class RunFile {
   }
 
   close(): Promise<void> {
-    return this.file.close();
+    return this.#file.close();
   }
 
   async #findIn(
@@ -125,7 +133,7 @@ export class RunFile {
   ): Promise<void> {
     const from = first * BLOCK_BYTES;
     const end = Math.min((last + 1) * BLOCK_BYTES, this.count * KEY_BYTES);
-    const words = fromFileBytes(await readFully(this.file, from, end - from));
+    const words = fromFileBytes(await readFully(this.#file, from, end - from));
     for (let block = first; block <= last; block++) {
       const start = (block - first) * BLOCK_KEYS;
       const stop = Math.min(start + BLOCK_KEYS, words.length / 2);
@@ -137,7 +145,7 @@ export class RunFile {
 
   /** The last block whose first key is at most the key; -1 if all first keys are greater. */
   #blockOf(low: number, high: number): number {
-    return lastAtMost(this.fences, 0, this.fences.length / 2, low, high);
+    return lastAtMost(this.#fences, 0, this.#fences.length / 2, low, high);
   }
 }
 
@@ -255,8 +263,11 @@ class RunCursor {
   high = 0;
   #piece: KeyWords = new Uint32Array(0);
   #position = 0;
+  readonly #pieces: AsyncGenerator<KeyWords, void, undefined>;
 
-  private constructor(private readonly pieces: AsyncGenerator<KeyWords, void, undefined>) {}
+  private constructor(pieces: AsyncGenerator<KeyWords, void, undefined>) {
+    this.#pieces = pieces;
+  }
 
   static async open(pieces: AsyncGenerator<KeyWords, void, undefined>): Promise<RunCursor> {
     const cursor = new RunCursor(pieces);
@@ -274,7 +285,7 @@ class RunCursor {
   }
 
   async refill(): Promise<void> {
-    const next = await this.pieces.next();
+    const next = await this.#pieces.next();
     if (next.done === true) {
       this.ended = true;
       return;

@@ -142,48 +142,51 @@ export function median(values: readonly number[]): number {
 
 /** The runs of one contestant. */
 class Lane {
-  private readonly milliseconds: number[] = [];
-  private readonly cpuMilliseconds: number[] = [];
-  private work: Work | undefined;
-  private maxRss = 0;
-  private maxHeapUsed = 0;
+  readonly #milliseconds: number[] = [];
+  readonly #cpuMilliseconds: number[] = [];
+  #work: Work | undefined;
+  #maxRss = 0;
+  #maxHeapUsed = 0;
+  readonly #contestant: Contestant;
 
-  constructor(private readonly contestant: Contestant) {}
+  constructor(contestant: Contestant) {
+    this.#contestant = contestant;
+  }
 
   async run(isMeasured: boolean): Promise<void> {
     await nextTurn();
     const cpuBefore = process.cpuUsage();
     const before = process.hrtime.bigint();
-    const work = await this.contestant.run();
+    const work = await this.#contestant.run();
     const elapsed = Number(process.hrtime.bigint() - before) / 1e6;
     const cpu = process.cpuUsage(cpuBefore);
-    if (this.work !== undefined && this.work.check !== work.check) {
-      throw new Error(`${this.contestant.label}: two runs did not do the same work`);
+    if (this.#work !== undefined && this.#work.check !== work.check) {
+      throw new Error(`${this.#contestant.label}: two runs did not do the same work`);
     }
-    this.work = work;
+    this.#work = work;
     if (!isMeasured) return;
-    this.milliseconds.push(elapsed);
-    this.cpuMilliseconds.push((cpu.user + cpu.system) / 1000);
+    this.#milliseconds.push(elapsed);
+    this.#cpuMilliseconds.push((cpu.user + cpu.system) / 1000);
     const { rss, heapUsed } = process.memoryUsage();
-    this.maxRss = Math.max(this.maxRss, rss);
-    this.maxHeapUsed = Math.max(this.maxHeapUsed, heapUsed);
+    this.#maxRss = Math.max(this.#maxRss, rss);
+    this.#maxHeapUsed = Math.max(this.#maxHeapUsed, heapUsed);
   }
 
   measured(): Measured {
-    const { bytes, records } = this.work ?? { bytes: 0, records: 0 };
-    const medianMs = median(this.milliseconds);
+    const { bytes, records } = this.#work ?? { bytes: 0, records: 0 };
+    const medianMs = median(this.#milliseconds);
     return {
-      label: this.contestant.label,
+      label: this.#contestant.label,
       bytes,
       records,
-      milliseconds: this.milliseconds,
-      cpuMilliseconds: this.cpuMilliseconds,
+      milliseconds: this.#milliseconds,
+      cpuMilliseconds: this.#cpuMilliseconds,
       bytesPerSecond: (bytes / medianMs) * 1000,
       recordsPerSecond: (records / medianMs) * 1000,
-      bytesPerCpuSecond: (bytes / median(this.cpuMilliseconds)) * 1000,
-      spread: (Math.max(...this.milliseconds) - Math.min(...this.milliseconds)) / medianMs,
-      maxRss: this.maxRss,
-      maxHeapUsed: this.maxHeapUsed,
+      bytesPerCpuSecond: (bytes / median(this.#cpuMilliseconds)) * 1000,
+      spread: (Math.max(...this.#milliseconds) - Math.min(...this.#milliseconds)) / medianMs,
+      maxRss: this.#maxRss,
+      maxHeapUsed: this.#maxHeapUsed,
     };
   }
 }

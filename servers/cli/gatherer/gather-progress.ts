@@ -15,8 +15,10 @@ export class GatherProgress implements Disposable {
   #failed = 0;
   #queued = 0;
   #host = '';
+  readonly #log: Logger | undefined;
 
-  constructor(private readonly log?: Logger) {
+  constructor(log?: Logger) {
+    this.#log = log;
     this.#progress = new Progress({
       format: '{bar} {value} done, {queued} queued, {failed} failed, {rate}/s  {host}',
       delayMs: 0,
@@ -35,8 +37,8 @@ export class GatherProgress implements Disposable {
     }
     this.#progress.clear();
     this.#progress.flushLine();
-    if (this.log === undefined) process.stderr.write(`${PHASES[phase]} ...\n`);
-    else this.log.info(PHASES[phase]);
+    if (this.#log === undefined) process.stderr.write(`${PHASES[phase]} ...\n`);
+    else this.#log.info(PHASES[phase]);
   }
 
   [Symbol.dispose](): void {
@@ -51,8 +53,8 @@ export class GatherProgress implements Disposable {
     if (!alert) return;
     this.#progress.clear();
     this.#progress.flushLine();
-    if (this.log === undefined) writeMessage(text);
-    else this.log.warn(text);
+    if (this.#log === undefined) writeMessage(text);
+    else this.#log.warn(text);
   };
 
   readonly #onDocument = (message: unknown): void => {
@@ -72,7 +74,7 @@ export class GatherProgress implements Disposable {
   #line(): void {
     const [done, queued, failed, host] = [this.#done, this.#queued, this.#failed, this.#host];
     const rate = Number(this.#progress.rate(done));
-    if (this.log !== undefined) this.log.info({ done, queued, failed, rate, host }, 'progress');
+    if (this.#log !== undefined) this.#log.info({ done, queued, failed, rate, host }, 'progress');
     else writeMessage(`${done} done, ${queued} queued, ${failed} failed, ${rate}/s  ${host}`);
   }
 }

@@ -16,20 +16,22 @@ const MAX_WARNINGS = 100;
 export class ObjectReader {
   /** Whether something unreadable was skipped (SOIF-4.5). */
   incomplete = false;
+  readonly #command: string;
+  readonly #maxObjectBytes: number | undefined;
 
   /**
    * @param command the name at the start of messages
    * @param maxObjectBytes larger objects are skipped
    */
-  constructor(
-    private readonly command: string,
-    private readonly maxObjectBytes?: number,
-  ) {}
+  constructor(command: string, maxObjectBytes?: number) {
+    this.#command = command;
+    this.#maxObjectBytes = maxObjectBytes;
+  }
 
   /** Reports an object that is left out of the output. Every one is named, however many there are. */
   readonly leaveOut = ({ rule, offset, message }: SoifWarning): void => {
     this.incomplete = true;
-    complain(this.command, `left out: ${message} (${rule}, offset ${offset})`);
+    complain(this.#command, `left out: ${message} (${rule}, offset ${offset})`);
   };
 
   /** @throws StorageError if a file cannot be read. */
@@ -42,12 +44,12 @@ export class ObjectReader {
         if (warnings > MAX_WARNINGS + 1) return;
         const sentence =
           warnings > MAX_WARNINGS ? 'more warnings are not shown' : `${message} (${rule}, offset ${offset})`;
-        complain(this.command, `${inputName(file)}: ${sentence}`);
+        complain(this.#command, `${inputName(file)}: ${sentence}`);
       };
       yield* readObjects(openFile(file), {
         onWarning,
         large: { fromBytes: LARGE_BYTES, open: () => SpoolFile.open(tmpdir()) },
-        ...(this.maxObjectBytes === undefined ? {} : { maxObjectBytes: this.maxObjectBytes }),
+        ...(this.#maxObjectBytes === undefined ? {} : { maxObjectBytes: this.#maxObjectBytes }),
       });
     }
   }

@@ -40,11 +40,13 @@ export class ChromiumProcess {
   readonly #listeners = new Set<(reason: PageError) => void>();
   #timer: NodeJS.Timeout | undefined;
   #pid: number | undefined;
+  readonly #options: ChromiumOptions;
 
   private constructor(
     readonly browser: Browser,
-    private readonly options: ChromiumOptions,
+    options: ChromiumOptions,
   ) {
+    this.#options = options;
     browser.once('disconnected', () => this.#lose(new PageError('crashed', 'Chromium ended', true)));
   }
 
@@ -127,7 +129,7 @@ export class ChromiumProcess {
     if (pid === undefined || this.#lost !== undefined) return;
     this.#timer = setTimeout(async () => {
       const { residentBytes } = await processTree(pid);
-      const { maxMemoryBytes } = this.options;
+      const { maxMemoryBytes } = this.#options;
       if (residentBytes <= maxMemoryBytes) return this.#watch();
       const [used, most] = [residentBytes, maxMemoryBytes].map((bytes) => Math.round(bytes / MIB));
       await this.kill(

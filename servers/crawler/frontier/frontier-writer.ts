@@ -16,14 +16,23 @@ export class FrontierWriter {
   readonly #seenWaiters: { readonly resolve: () => void; readonly reject: (error: unknown) => void }[] = [];
   /** Callbacks to run after a batch is written. */
   readonly #callbacks = new Map<GathererBatch, (() => void)[]>();
+  readonly #seen: SeenUris;
+  readonly #mutex: Mutex;
+  readonly #inactive: InactiveQueues;
+  readonly #onFailure: () => void;
 
   constructor(
     readonly store: GathererStore,
-    private readonly seen: SeenUris,
-    private readonly mutex: Mutex,
-    private readonly inactive: InactiveQueues,
-    private readonly onFailure: () => void,
-  ) {}
+    seen: SeenUris,
+    mutex: Mutex,
+    inactive: InactiveQueues,
+    onFailure: () => void,
+  ) {
+    this.#seen = seen;
+    this.#mutex = mutex;
+    this.#inactive = inactive;
+    this.#onFailure = onFailure;
+  }
 
   /**
    * Adds the records of the queues to the batch and submits it to the store, which writes batches in the order of submission. Resolves after
@@ -35,7 +44,7 @@ export class FrontierWriter {
       queue.writes++;
       batch.putQueue(queue.toRecord());
     }
-    batch.putFrontierState({ ...this.counters, nextSequence: this.inactive.nextSequence });
+    batch.putFrontierState({ ...this.counters, nextSequence: this.#inactive.nextSequence });
     const callbacks = this.#callbacks.get(batch);
     this.#callbacks.delete(batch);
     const written = batch.commit({ lazy }).then(() => {
@@ -61,7 +70,7 @@ export class FrontierWriter {
   /** Records a failure, which ends the crawl. */
   fail(error: unknown): void {
     this.failure ??= { error };
-    this.onFailure();
+    this.#onFailure();
   }
 
   /** Waits for the writes in flight. */
@@ -75,10 +84,10 @@ export class FrontierWriter {
    * while no batch is in flight, once for all callers that wait.
    */
   flushSeen(): Promise<void> {
-    if (this.seen.inStore) return Promise.resolve();
+    if (this.#seen.inStore) return Promise.resolve();
     return new Promise((resolve, reject) => {
       if (this.#seenWaiters.push({ resolve, reject }) === 1)
-        void this.mutex.runExclusive(() => this.flushSeenUnderMutex());
+        void this.#mutex.runExclusive(() => this.flushSeenUnderMutex());
     });
   }
 
@@ -88,7 +97,7 @@ export class FrontierWriter {
       await this.settled();
       // Callers whose batch was just written arrive here in the next tick.
       await nextTick();
-      await this.seen.commit();
+      await this.#seen.commit();
       for (const { resolve } of this.#seenWaiters.splice(0)) resolve();
     } catch (error) {
       for (const { reject } of this.#seenWaiters.splice(0)) reject(error);

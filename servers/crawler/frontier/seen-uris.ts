@@ -20,8 +20,10 @@ export class SeenUris {
   #additions = 0;
   #lookups = 0;
   #lookupMs = 0;
+  readonly #filter: SeenFilter;
 
-  constructor(private readonly filter: SeenFilter) {
+  constructor(filter: SeenFilter) {
+    this.#filter = filter;
     this.#inStore = filter instanceof LevelFilter && !filter.hasOwnFiles ? filter : undefined;
   }
 
@@ -30,13 +32,13 @@ export class SeenUris {
   }
 
   get count(): number {
-    return this.filter.count;
+    return this.#filter.count;
   }
 
   /** Adds keys; returns a 1 for each that was new. CRAWL-4.6: every 10 000 additions the mean time of a look-up is logged. */
   async add(keys: readonly string[]): Promise<Uint8Array> {
     const begin = performance.now();
-    const isNew = await this.filter.add(keys);
+    const isNew = await this.#filter.add(keys);
     this.#lookupMs += performance.now() - begin;
     this.#lookups += keys.length;
     for (const found of isNew) this.#additions += found;
@@ -45,7 +47,7 @@ export class SeenUris {
   }
 
   #reportLookups(): void {
-    const { kind, count } = this.filter;
+    const { kind, count } = this.#filter;
     const mean = ((this.#lookupMs * 1000) / this.#lookups).toFixed(1);
     const text = `seen filter ${kind}: ${count} URIs; the last ${this.#lookups} look-ups took ${mean} microseconds on average`;
     crawlChannel.publish({ text, alert: false });
@@ -56,7 +58,7 @@ export class SeenUris {
 
   /** Removes keys that {@link add} reported as new. */
   async remove(keys: readonly string[]): Promise<void> {
-    if (keys.length > 0) await this.filter.forget(keys);
+    if (keys.length > 0) await this.#filter.forget(keys);
   }
 
   /** CRAWL-4.2, 21: makes a URI new again after a temporary failure, a limited number of times. */
@@ -64,7 +66,7 @@ export class SeenUris {
     const revivals = this.#revivals.get(key) ?? 0;
     if (revivals >= MAX_REVIVALS || (revivals === 0 && this.#revivals.size >= MAX_COUNTED)) return;
     this.#revivals.set(key, revivals + 1);
-    await this.filter.forget([key]);
+    await this.#filter.forget([key]);
   }
 
   /** Adds the filter's changes to the batch; returns a function to call after it is written. */
@@ -77,6 +79,6 @@ export class SeenUris {
 
   /** Commits a filter with its own files. All earlier batches must be on disk. */
   async commit(): Promise<void> {
-    if (this.#inStore === undefined && this.filter.uncommitted > 0) await this.filter.commit();
+    if (this.#inStore === undefined && this.#filter.uncommitted > 0) await this.#filter.commit();
   }
 }

@@ -5,8 +5,11 @@ export class Waiters {
   readonly #wakes: (() => void)[] = [];
   /** Of the calls that wait for a time. */
   readonly #timed = new Set<() => void>();
+  readonly #clock: Clock;
 
-  constructor(private readonly clock: Clock) {}
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   /**
    * Waits for a wake-up or the signal.
@@ -23,7 +26,7 @@ export class Waiters {
       if (milliseconds === undefined) this.#wakes.push(wake);
       else {
         this.#timed.add(wake);
-        const cancel = this.clock.setTimer(wake, milliseconds);
+        const cancel = this.#clock.setTimer(wake, milliseconds);
         cancelTimer = () => {
           cancel();
           this.#timed.delete(wake);

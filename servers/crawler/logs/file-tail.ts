@@ -9,12 +9,15 @@ import { errorCode, messageOf, StorageError } from '../../../protocols/errors.js
 export class FileTail implements AsyncDisposable {
   #handle: FileHandle | undefined;
   #end = 0;
+  #size: number;
 
   constructor(
     readonly path: string,
     /** Bytes of the file before the first text. */
-    private size: number,
-  ) {}
+    size: number,
+  ) {
+    this.#size = size;
+  }
 
   /** @throws StorageError */
   async add(text: Uint8Array): Promise<void> {
@@ -25,7 +28,7 @@ export class FileTail implements AsyncDisposable {
         this.#end = (await this.#handle.stat()).size;
       }
       const known = await this.#known(this.#handle, text);
-      this.size += text.length;
+      this.#size += text.length;
       await this.#handle.appendFile(text.subarray(known));
       this.#end += text.length - known;
     } catch (error) {
@@ -49,12 +52,12 @@ export class FileTail implements AsyncDisposable {
 
   /** Returns how many bytes of the text the file has. */
   async #known(handle: FileHandle, text: Uint8Array): Promise<number> {
-    const length = Math.min(text.length, this.#end - this.size);
+    const length = Math.min(text.length, this.#end - this.#size);
     if (length <= 0) return 0;
     const found = Buffer.alloc(length);
-    await handle.read(found, 0, length, this.size);
+    await handle.read(found, 0, length, this.#size);
     if (found.equals(text.subarray(0, length))) return length;
-    this.size = this.#end;
+    this.#size = this.#end;
     return 0;
   }
 

@@ -132,12 +132,14 @@ export class StoredEvents {
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
   #failed = false;
+  readonly #options: StoredEventsOptions;
+  readonly #logs: CrawlLogs | undefined;
+  #sizes: Sizes;
 
-  constructor(
-    private readonly options: StoredEventsOptions,
-    private readonly logs: CrawlLogs | undefined,
-    private sizes: Sizes,
-  ) {
+  constructor(options: StoredEventsOptions, logs: CrawlLogs | undefined, sizes: Sizes) {
+    this.#options = options;
+    this.#logs = logs;
+    this.#sizes = sizes;
     if (options.isStored !== false) this.#schedule(PURGE_MS);
   }
 
@@ -149,7 +151,7 @@ export class StoredEvents {
     const sequence = this.#next++;
     const time = Date.now();
     const event = redactEvent(unredacted);
-    if (this.options.isStored !== false) batch.putEvent(sequence, JSON.stringify({ time, ...event }));
+    if (this.#options.isStored !== false) batch.putEvent(sequence, JSON.stringify({ time, ...event }));
     return () => {
       this.#written.set(sequence, [event, time]);
       this.#drain();
@@ -170,7 +172,7 @@ export class StoredEvents {
 
   /** Renames the logs (CRAWL-16.4). The lines of events that are written meanwhile go to the new files. @throws StateError, StorageError */
   async rotate(suffix: string): Promise<void> {
-    const { logs } = this;
+    const logs = this.#logs;
     if (logs === undefined) return;
     await this.#mutex.runExclusive(async () => {
       this.#held = true;
@@ -178,8 +180,8 @@ export class StoredEvents {
         // If the process ends between the steps, no row that is left has its line in a file: it goes to the new one.
         await this.#purge();
         await logs.rotate(suffix);
-        this.sizes = noSizes();
-        await this.options.store.batch().putMeta(SIZES, JSON.stringify(this.sizes)).commit();
+        this.#sizes = noSizes();
+        await this.#options.store.batch().putMeta(SIZES, JSON.stringify(this.#sizes)).commit();
       } finally {
         this.#held = false;
         this.#drain();
@@ -208,11 +210,11 @@ export class StoredEvents {
       this.#written.delete(this.#due);
       this.#due++;
       const [event, time] = written;
-      this.options.count(event);
-      if (this.logs === undefined) continue;
+      this.#options.count(event);
+      if (this.#logs === undefined) continue;
       for (const [log, line] of eventLines(event, time)) {
-        this.logs.write(log, line);
-        this.sizes[log] += Buffer.byteLength(line) + 1;
+        this.#logs.write(log, line);
+        this.#sizes[log] += Buffer.byteLength(line) + 1;
       }
     }
   }
@@ -227,7 +229,7 @@ export class StoredEvents {
             this.#failed = false;
           },
           (error: unknown) => {
-            if (!this.#failed) this.options.onFailure?.(error);
+            if (!this.#failed) this.#options.onFailure?.(error);
             this.#failed = true;
           },
         )
@@ -238,12 +240,12 @@ export class StoredEvents {
   }
 
   async #purge(): Promise<void> {
-    const { store, figures, isStored = true } = this.options;
+    const { store, figures, isStored = true } = this.#options;
     if (!isStored) return;
     const due = this.#due;
-    const sizes = JSON.stringify(this.sizes);
+    const sizes = JSON.stringify(this.#sizes);
     const saved = JSON.stringify(figures());
-    await this.logs?.flush();
+    await this.#logs?.flush();
     const batch = store.batch().putMeta(SIZES, sizes).putMeta(FIGURES, saved);
     for (let sequence = this.#purged; sequence < due; sequence++) batch.deleteEvent(sequence);
     await batch.commit();

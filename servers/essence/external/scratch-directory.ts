@@ -12,10 +12,14 @@ const MAX_NAME = 100;
  * not begin with `.` or `-`, so that a program does not take them for options.
  */
 export class ScratchDirectory implements AsyncDisposable {
+  readonly #isKept: boolean;
+
   private constructor(
     readonly directory: string,
-    private readonly isKept: boolean,
-  ) {}
+    isKept: boolean,
+  ) {
+    this.#isKept = isKept;
+  }
 
   /** Creates it as the settings of the program say. */
   static async open({
@@ -37,7 +41,7 @@ export class ScratchDirectory implements AsyncDisposable {
   }
 
   async close(): Promise<void> {
-    if (!this.isKept) await rm(this.directory, { recursive: true, force: true });
+    if (!this.#isKept) await rm(this.directory, { recursive: true, force: true });
   }
 
   [Symbol.asyncDispose](): Promise<void> {

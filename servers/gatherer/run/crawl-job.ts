@@ -77,18 +77,30 @@ export interface CrawlJobOptions {
  * checkpoints. It owns all of them and closes them in reverse order.
  */
 export class CrawlJob implements AsyncDisposable {
+  readonly #reports: Pick<ReportOptions, 'statistics' | 'seeds'>;
+  readonly #indexes: ArchiveIndex | undefined;
+  readonly #actions: ActionDirectory | undefined;
+  readonly #records: CrawlRecords;
+  readonly #resources: CloseStack;
+
   constructor(
     readonly options: CrawlJobOptions,
     readonly controller: CrawlController,
     readonly roots: readonly RootLimits[],
     /** The console's address; undefined if the order has no console. */
     readonly consoleUrl: string | undefined,
-    private readonly reports: Pick<ReportOptions, 'statistics' | 'seeds'>,
-    private readonly indexes: ArchiveIndex | undefined,
-    private readonly actions: ActionDirectory | undefined,
-    private readonly records: CrawlRecords,
-    private readonly resources: CloseStack,
-  ) {}
+    reports: Pick<ReportOptions, 'statistics' | 'seeds'>,
+    indexes: ArchiveIndex | undefined,
+    actions: ActionDirectory | undefined,
+    records: CrawlRecords,
+    resources: CloseStack,
+  ) {
+    this.#reports = reports;
+    this.#indexes = indexes;
+    this.#actions = actions;
+    this.#records = records;
+    this.#resources = resources;
+  }
 
   /** The controller as consoles and reports see it, without logins (G-81). */
   get control(): CrawlControl {
@@ -97,26 +109,26 @@ export class CrawlJob implements AsyncDisposable {
 
   /** Crawls until no URI is left. @throws the signal's reason when aborted */
   async run(signal: AbortSignal): Promise<EndReason> {
-    const onAbort = (): void => this.indexes?.stop();
+    const onAbort = (): void => this.#indexes?.stop();
     signal.addEventListener('abort', onAbort, { once: true });
     const ended = new AbortController();
-    const acting = this.actions?.run(AbortSignal.any([signal, ended.signal]));
+    const acting = this.#actions?.run(AbortSignal.any([signal, ended.signal]));
     const end = await this.controller.run(signal).finally(async () => {
       signal.removeEventListener('abort', onAbort);
       ended.abort();
       await acting;
     });
     const { order, directory, store } = this.options;
-    if (order.dumpPendingAtClose) await dumpPending(store, this.records, signal);
+    if (order.dumpPendingAtClose) await dumpPending(store, this.#records, signal);
     // A checkpoint that is being taken now holds the last events back.
-    await this.records.events.settled();
+    await this.#records.events.settled();
     if (order.logs)
-      await writeEndReports(join(crawlDirectoryOf(directory), 'reports'), this.control, this.reports);
+      await writeEndReports(join(crawlDirectoryOf(directory), 'reports'), this.control, this.#reports);
     return end;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    return this.resources[Symbol.asyncDispose]();
+    return this.#resources[Symbol.asyncDispose]();
   }
 }
 

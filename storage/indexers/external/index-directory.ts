@@ -29,13 +29,18 @@ export interface IndexLease {
  */
 export class IndexDirectory {
   readonly #leases = new Map<number, number>();
+  #number: number;
+  #latest: number;
 
   private constructor(
     readonly path: string,
     /** Number of the index in use; 0 before the first. */
-    private number: number,
-    private latest: number,
-  ) {}
+    number: number,
+    latest: number,
+  ) {
+    this.#number = number;
+    this.#latest = latest;
+  }
 
   /**
    * Opens the directory, creates it if necessary, and removes indexes that are not in use.
@@ -67,7 +72,7 @@ export class IndexDirectory {
 
   /** Directory of the index in use; undefined before the first. */
   get current(): string | undefined {
-    return this.number === 0 ? undefined : this.#pathOf(this.number);
+    return this.#number === 0 ? undefined : this.#pathOf(this.#number);
   }
 
   /** The state last written by {@link publish} or {@link writeState}; undefined if absent or damaged. */
@@ -85,7 +90,7 @@ export class IndexDirectory {
 
   /** Protects the index in use from removal. Returns undefined before the first index. */
   lease(): IndexLease | undefined {
-    const { number } = this;
+    const number = this.#number;
     if (number === 0) return undefined;
     this.#leases.set(number, (this.#leases.get(number) ?? 0) + 1);
     let released = false;
@@ -98,7 +103,7 @@ export class IndexDirectory {
         if (remaining > 0) this.#leases.set(number, remaining);
         else {
           this.#leases.delete(number);
-          if (number !== this.number) await this.#remove(number);
+          if (number !== this.#number) await this.#remove(number);
         }
       },
     };
@@ -106,7 +111,7 @@ export class IndexDirectory {
 
   /** Creates an empty directory for the next index and returns its path. @throws StorageError if it cannot */
   prepare(): Promise<string> {
-    const path = this.#pathOf(++this.latest);
+    const path = this.#pathOf(++this.#latest);
     return guardWrites(path, async () => {
       await rm(path, { recursive: true, force: true });
       await mkdir(path);
@@ -116,7 +121,7 @@ export class IndexDirectory {
 
   /** Replaces the index in use by a prepared one, atomically. @throws StorageError if it cannot: the former one then stays in use */
   async publish(path: string, state: unknown): Promise<void> {
-    const former = this.number;
+    const former = this.#number;
     const number = Number(path.slice(path.lastIndexOf('/') + 1));
     await guardWrites(path, async () => {
       await this.#writeState(path, state);
@@ -124,7 +129,7 @@ export class IndexDirectory {
       await syncPath(path);
       await this.#replace(join(this.path, POINTER), `${number}\n`);
     });
-    this.number = number;
+    this.#number = number;
     if (former !== 0 && !this.#leases.has(former)) await this.#remove(former);
   }
 

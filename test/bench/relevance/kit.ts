@@ -16,13 +16,17 @@ const pageResult = z.object({ objects: z.array(z.object({ url: z.string() })) })
 
 /** A running kit. */
 export class Kit implements AsyncDisposable {
+  readonly #stop: () => Promise<void>;
+
   private constructor(
     readonly root: string,
     readonly web: string,
     readonly broker: { readonly host: string; readonly port: number },
     readonly objects: number,
-    private readonly stop: () => Promise<void>,
-  ) {}
+    stop: () => Promise<void>,
+  ) {
+    this.#stop = stop;
+  }
 
   /** Gathers a directory and serves it, until the caller disposes of it. */
   static async start(root: string, directory: string): Promise<Kit> {
@@ -103,7 +107,7 @@ export class Kit implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.stop();
+    await this.#stop();
   }
 
   #page(url: string): string {

@@ -33,10 +33,13 @@ const searchReply = z.object({
 
 /** A running node. */
 export class OpenSearch implements AsyncDisposable {
-  private constructor(
-    private readonly base: string,
-    private readonly stop: () => Promise<void>,
-  ) {}
+  readonly #base: string;
+  readonly #stop: () => Promise<void>;
+
+  private constructor(base: string, stop: () => Promise<void>) {
+    this.#base = base;
+    this.#stop = stop;
+  }
 
   /**
    * Starts a node.
@@ -70,7 +73,7 @@ export class OpenSearch implements AsyncDisposable {
   /** Indexes documents, one JSON object a line; replaces those of before. */
   async load(file: string): Promise<void> {
     const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '');
-    await fetch(`${this.base}/${INDEX}`, { method: 'DELETE' });
+    await fetch(`${this.#base}/${INDEX}`, { method: 'DELETE' });
     const settings = { number_of_shards: 1, number_of_replicas: 0, refresh_interval: '-1' };
     await this.#ask('PUT', `/${INDEX}`, JSON.stringify({ settings, mappings: MAPPINGS }));
     for (let i = 0; i < lines.length; i += BATCH) {
@@ -96,12 +99,12 @@ export class OpenSearch implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.stop();
+    await this.#stop();
   }
 
   async #ask(method: string, path: string, body?: string): Promise<unknown> {
     const init = body === undefined ? {} : { body, headers: { 'content-type': 'application/json' } };
-    const response = await fetch(`${this.base}${path}`, { method, ...init });
+    const response = await fetch(`${this.#base}${path}`, { method, ...init });
     if (!response.ok) throw new Error(`OpenSearch: ${response.status} ${await response.text()}`);
     return response.json();
   }

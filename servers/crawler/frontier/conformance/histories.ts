@@ -36,12 +36,16 @@ class History<B> {
   readonly #deleted = new Set<string>();
   readonly #done = new Map<string, number>();
   #taken = 0;
+  #open: OpenHarness<B>;
+  readonly #events: { readonly operator?: boolean; readonly crashes?: boolean };
 
   constructor(
     seed: number,
-    private open: OpenHarness<B>,
-    private readonly events: { readonly operator?: boolean; readonly crashes?: boolean } = {},
+    open: OpenHarness<B>,
+    events: { readonly operator?: boolean; readonly crashes?: boolean } = {},
   ) {
+    this.#open = open;
+    this.#events = events;
     this.#random = createRandom(seed);
   }
 
@@ -52,7 +56,7 @@ class History<B> {
       replenish: 2,
       clock: this.#clock,
     };
-    let s = await this.open(options);
+    let s = await this.#open(options);
     try {
       await s.add([...this.#added]);
       while (!(await this.#isOver(s))) {
@@ -60,13 +64,13 @@ class History<B> {
         if (entry === undefined) this.#clock.advance(500_000);
         if (this.#pick(entry === undefined ? 4 : 20) === 0) {
           // An entry that is not returned is still the head of its queue after the restart.
-          const crashed = this.events.crashes === true && this.#pick(2) === 0;
-          const next = crashed ? await this.open.copy() : this.open;
+          const crashed = this.#events.crashes === true && this.#pick(2) === 0;
+          const next = crashed ? await this.#open.copy() : this.#open;
           await s[Symbol.asyncDispose]();
-          this.open = next;
-          s = await this.open(options);
+          this.#open = next;
+          s = await this.#open(options);
         } else if (entry !== undefined) await this.#crawl(entry, s);
-        if (this.events.operator === true && this.#pick(60) === 0) await this.#deleteSome(s);
+        if (this.#events.operator === true && this.#pick(60) === 0) await this.#deleteSome(s);
       }
       assert.deepEqual(
         [...this.#done.keys(), ...this.#deleted].sort(),
@@ -98,7 +102,7 @@ class History<B> {
       await s.finish(entry, { outcome: 'retry', delayMs, ...(this.#pick(2) === 0 ? { aside } : {}) });
       return;
     }
-    if (this.events.operator === true && this.#pick(40) === 0) {
+    if (this.#events.operator === true && this.#pick(40) === 0) {
       await s.finish(entry, { outcome: 'retire', delayMs, reason: 'operator' });
       return;
     }
