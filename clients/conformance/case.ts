@@ -25,6 +25,27 @@ export interface ConformanceCase<Context> extends CaseDescription {
   run(context: Context): Promise<void>;
 }
 
+/** What a case does, and how long it may take. */
+export type Procedure<Context> = Pick<ConformanceCase<Context>, 'run' | 'timeoutMs'>;
+
+/** The named fields of a case in {@link must} and {@link should}. */
+type CaseFields<Context> = Pick<CaseDescription, 'title'> & Procedure<Context>;
+
+/** Describes a case that is a MUST. @param rules numbers of rules, separated by blanks */
+export function must<Context>(
+  id: string,
+  rules: string,
+  source: string,
+  fields: CaseFields<Context>,
+): ConformanceCase<Context> {
+  return { id, rules: rules.split(' '), source, level: 'MUST', ...fields };
+}
+
+/** As {@link must}, for a SHOULD. */
+export function should<Context>(...described: Parameters<typeof must<Context>>): ConformanceCase<Context> {
+  return { ...must(...described), level: 'SHOULD' };
+}
+
 /** The peer broke the rule: the case fails. Both sides are printable text. */
 export class Mismatch extends Error {
   readonly code = 'ERR_CONFORMANCE_MISMATCH';
@@ -56,4 +77,14 @@ export function check(
   details: { readonly expected: string; readonly received: string },
 ): asserts condition {
   if (!condition) throw new Mismatch(message, details);
+}
+
+/** Passes if nothing was found that breaks the rule. @param show formats what was found @throws Mismatch */
+export function checkNone<Found>(
+  found: Found | undefined,
+  message: string,
+  expected: string,
+  show: (found: Found) => string = String,
+): void {
+  if (found !== undefined) throw new Mismatch(message, { expected, received: show(found) });
 }

@@ -1,4 +1,5 @@
 // Suites, and the runner that executes their cases one after the other.
+import { setMaxListeners } from 'node:events';
 import { ConnectionError, KitError } from '../../protocols/errors.js';
 import { type CaseDescription, Mismatch, NotApplicable } from './case.js';
 import { Transcript, type TranscriptEntry } from './transcript.js';
@@ -179,6 +180,8 @@ async function runWithTimeout(
   signal: AbortSignal | undefined,
 ): Promise<Outcome> {
   const stop = new AbortController();
+  // Each wait of a case listens, on every connection that the case has; Node takes more than ten listeners for a leak.
+  setMaxListeners(0, stop.signal);
   const timeout = new ConnectionError(`no verdict within ${timeoutMs} ms`);
   const abort = () => stop.abort(signal?.reason);
   signal?.addEventListener('abort', abort, { once: true });

@@ -1,5 +1,5 @@
 // Shared by the suites about servers: the connections of a case, and binding cases to a server.
-import type { ConformanceCase } from './case.js';
+import type { ConformanceCase, Procedure } from './case.js';
 import { type BoundCase, CASE_TIMEOUT_MS, type PreparedSuite, type SuiteOptions } from './runner.js';
 import { type Target, targetText } from './target.js';
 import { Transcript } from './transcript.js';
@@ -85,4 +85,15 @@ export async function prepareServer<Facts extends ServerFacts, Context extends S
 /** Returns the facts that follow from the options of a run. */
 export function factsOf(target: Target, { timeoutMs = CASE_TIMEOUT_MS }: SuiteOptions): ServerFacts {
   return { target, idleMs: timeoutMs };
+}
+
+/**
+ * Returns a builder of what cases do that compare with a survey of the server's data. The first case that runs takes the survey.
+ * @param timeoutMs time limit of a case that may have to take it
+ */
+export function withSurvey<Survey, Context extends { survey(): Promise<Survey> }>(timeoutMs: number) {
+  return (run: (survey: Survey, context: Context) => void | Promise<void>): Procedure<Context> => ({
+    timeoutMs,
+    run: async (context) => run(await context.survey(), context),
+  });
 }

@@ -1,8 +1,10 @@
 // Cases about administrative messages (BRK section 5).
-import { check } from '../case.js';
+
+import { check, checkNone, must, type Procedure, should } from '../case.js';
 import { printable } from '../printable.js';
 import { checkNotRefused, checkRefused } from './checks.js';
 import type { BrokerCase, BrokerContext } from './context.js';
+import { refused } from './procedures.js';
 import { formatReply, type Reply, textsOf } from './reply.js';
 
 /** Time within which a command that takes long must be answered. */
@@ -10,37 +12,18 @@ const IMMEDIATE_MS = 5_000;
 
 /** Administration: section 5. Only commands without a lasting effect are sent. */
 export const adminCases: readonly BrokerCase[] = [
-  {
-    id: 'admin/wrong-password',
+  must('admin/wrong-password', 'BRK-5.2 BRK-5.1 BRK-4.14', 'inferred: M1.2, M1.4; RC', {
     title: 'a command with a wrong password is refused',
-    rules: ['BRK-5.2', 'BRK-5.1', 'BRK-4.14'],
-    source: 'inferred: M1.2, M1.4; RC',
-    level: 'MUST',
-    async run(context) {
-      for (const password of ['zzyzx', '"zzyzx plugh"', '""']) {
-        const message = `#ADMIN #password ${password} #do-stats`;
-        checkRefused(await context.ask(message), message);
-      }
-    },
-  },
-  {
-    id: 'admin/no-password',
+    ...refused(
+      ...['zzyzx', '"zzyzx plugh"', '""'].map((password) => `#ADMIN #password ${password} #do-stats`),
+    ),
+  }),
+  must('admin/no-password', 'BRK-5.1 BRK-5.2', 'inferred: M1.2, M1.4', {
     title: 'a command without a password is refused',
-    rules: ['BRK-5.1', 'BRK-5.2'],
-    source: 'inferred: M1.2, M1.4',
-    level: 'MUST',
-    async run(context) {
-      for (const message of ['#ADMIN #do-stats', '#ADMIN #password #do-stats', '#ADMIN']) {
-        checkRefused(await context.ask(message), message);
-      }
-    },
-  },
-  {
-    id: 'admin/refusal-tells-nothing',
+    ...refused('#ADMIN #do-stats', '#ADMIN #password #do-stats', '#ADMIN'),
+  }),
+  should('admin/refusal-tells-nothing', 'BRK-5.2', 'project choice', {
     title: 'a refusal does not reveal the password and is the same for every known command',
-    rules: ['BRK-5.2'],
-    source: 'project choice',
-    level: 'SHOULD',
     async run(context) {
       const texts = new Set<string>();
       for (const command of ['#do-stats', '#flush-log', '#rem-object-query zzyzx']) {
@@ -54,34 +37,22 @@ export const adminCases: readonly BrokerCase[] = [
         received: printable(said),
       });
     },
-  },
-  {
-    id: 'admin/refusal-form',
+  }),
+  must('admin/refusal-form', 'BRK-4.1 BRK-1.9', 'S; RC', {
     title: 'the refusal of a command has the form of other items and ends in LF only',
-    rules: ['BRK-4.1', 'BRK-1.9'],
-    source: 'S; RC',
-    level: 'MUST',
     async run(context) {
       checkForm(await context.ask('#ADMIN #password zzyzxplugh #do-stats'), 'a wrong password');
     },
-  },
-  commandCase(
-    'answer-form',
-    'the answer to a command has the form of other items and ends in LF only',
-    ['BRK-4.1', 'BRK-1.9'],
-    'S; RC',
-    'MUST',
-    async (context) => {
+  }),
+  must('admin/answer-form', 'BRK-4.1 BRK-1.9', 'S; RC', {
+    title: 'the answer to a command has the form of other items and ends in LF only',
+    async run(context) {
       for (const text of ['#do-stats', '#flush-log', '#zzyzx']) checkForm(await context.command(text), text);
     },
-  ),
-  commandCase(
-    'stats',
-    '#do-stats answers with 101 lines',
-    ['BRK-5.1', 'BRK-5.4'],
-    'M1.2; project choice',
-    'MUST',
-    async (context) => {
+  }),
+  must('admin/stats', 'BRK-5.1 BRK-5.4', 'M1.2; project choice', {
+    title: '#do-stats answers with 101 lines',
+    async run(context) {
       const reply = await context.command('#do-stats');
       checkExecuted(reply, '#do-stats');
       check(textsOf(reply, 101).length > 0, 'no statistics', {
@@ -89,51 +60,31 @@ export const adminCases: readonly BrokerCase[] = [
         received: formatReply(reply),
       });
     },
-  ),
-  commandCase(
-    'keyword-any-case',
-    '#Password is accepted in the usual spellings',
-    ['BRK-5.1', 'BRK-2.2'],
-    'FAQ',
-    'MUST',
-    async (context) => {
+  }),
+  must('admin/keyword-any-case', 'BRK-5.1 BRK-2.2', 'FAQ', {
+    title: '#Password is accepted in the usual spellings',
+    async run(context) {
       checkExecuted(await context.command('#do-stats', '#Password'), '#ADMIN #Password ... #do-stats');
       checkExecuted(await context.command('#DO-STATS', '#PASSWORD'), '#ADMIN #PASSWORD ... #DO-STATS');
     },
-  ),
-  commandCase(
-    'unknown',
-    'an unknown command and a missing command are refused',
-    ['BRK-5.1', 'BRK-5.4'],
-    'M1.2; project choice',
-    'MUST',
-    async (context) => {
-      for (const text of ['#zzyzx', 'zzyzx', ''])
-        checkRefused(await context.command(text), `#ADMIN ... ${text}`);
-    },
-  ),
-  commandCase(
-    'parameters',
-    'a command without its parameter is refused',
-    ['BRK-5.1'],
-    'M1.2',
-    'MUST',
-    async (context) => {
-      for (const text of ['#set', '#add-log', '#rem-object-query', '#add-object']) {
-        checkRefused(await context.command(text), `#ADMIN ... ${text}`);
-      }
-    },
-  ),
-  commandCase('flush-log', '#flush-log is executed', ['BRK-5.1'], 'M1.2', 'MUST', async (context) => {
-    checkExecuted(await context.command('#flush-log'), '#flush-log');
   }),
-  commandCase(
-    'rem-object-query',
-    '#rem-object-query takes a query; one that matches nothing deletes nothing',
-    ['BRK-5.1'],
-    'M1.2; AH',
-    'MUST',
-    async (context) => {
+  must('admin/unknown', 'BRK-5.1 BRK-5.4', 'M1.2; project choice', {
+    title: 'an unknown command and a missing command are refused',
+    ...refusedCommands('#zzyzx', 'zzyzx', ''),
+  }),
+  must('admin/parameters', 'BRK-5.1', 'M1.2', {
+    title: 'a command without its parameter is refused',
+    ...refusedCommands('#set', '#add-log', '#rem-object-query', '#add-object'),
+  }),
+  must('admin/flush-log', 'BRK-5.1', 'M1.2', {
+    title: '#flush-log is executed',
+    async run(context) {
+      checkExecuted(await context.command('#flush-log'), '#flush-log');
+    },
+  }),
+  must('admin/rem-object-query', 'BRK-5.1', 'M1.2; AH', {
+    title: '#rem-object-query takes a query; one that matches nothing deletes nothing',
+    async run(context) {
       const { all } = await context.survey();
       checkExecuted(await context.command('#rem-object-query zzyzx and "plugh xyzzy"'), '#rem-object-query');
       const dump = await context.ask('#USER #opaque #END #allb');
@@ -142,14 +93,10 @@ export const adminCases: readonly BrokerCase[] = [
         received: `${dump.objects.length} objects`,
       });
     },
-  ),
-  commandCase(
-    'index',
-    '#incremental-index answers immediately, and queries are answered in the meantime',
-    ['BRK-5.4'],
-    'M1.2; project choice',
-    'MUST',
-    async (context) => {
+  }),
+  must('admin/index', 'BRK-5.4', 'M1.2; project choice', {
+    title: '#incremental-index answers immediately, and queries are answered in the meantime',
+    async run(context) {
       const started = performance.now();
       checkExecuted(await context.command('#incremental-index'), '#incremental-index');
       const milliseconds = Math.round(performance.now() - started);
@@ -159,26 +106,21 @@ export const adminCases: readonly BrokerCase[] = [
       });
       checkNotRefused(await context.ask('#USER #opaque #END zzyzx'), 'zzyzx');
     },
-  ),
+  }),
 ];
 
-function commandCase(
-  id: string,
-  title: string,
-  rules: readonly string[],
-  source: string,
-  level: 'MUST' | 'SHOULD',
-  run: (context: BrokerContext) => Promise<void>,
-): BrokerCase {
-  return { id: `admin/${id}`, title, rules, source, level, run };
+/** Sends commands that must be refused although the password is right. */
+function refusedCommands(...commands: readonly string[]): Procedure<BrokerContext> {
+  return {
+    async run(context) {
+      for (const text of commands) checkRefused(await context.command(text), `#ADMIN ... ${text}`);
+    },
+  };
 }
 
 /** Checks that the lines of a reply are lines of a reply. @throws Mismatch */
 function checkForm({ problems: [problem] }: Reply, what: string): void {
-  check(problem === undefined, `not a line of a reply: ${what}`, {
-    expected: 'NNN - text\\n',
-    received: problem?.text ?? '',
-  });
+  checkNone(problem, `not a line of a reply: ${what}`, 'NNN - text\\n', ({ text }) => text);
 }
 
 /** Checks that the command is executed and that the reply is its outcome: BRK-5.4. @throws Mismatch */

@@ -1,36 +1,28 @@
-import { check, NotApplicable } from '../case.js';
+import { check, must, NotApplicable, should } from '../case.js';
 import { printable } from '../printable.js';
 import { checkIncludes, checkNotRefused, checkRefused, checkSameUrls, urlsOf } from './checks.js';
 import type { BrokerCase, BrokerContext } from './context.js';
-import { queryCase } from './query-cases.js';
+import { surveyed } from './procedures.js';
 import { textsOf } from './reply.js';
-import { pickWord, type Survey, union, wordsOf } from './survey.js';
+import { pickWord, SURVEY_MS, type Survey, union, wordsOf } from './survey.js';
 
 /** Queries about one attribute, and the select operators: BRK-2.14 to 2.19. */
 export const attributeCases: readonly BrokerCase[] = [
-  queryCase(
-    'url',
-    'the URL is searchable as url',
-    ['BRK-2.18', 'BRK-2.14'],
-    'RC; DB; M1.4',
-    'MUST',
-    async (context) => {
-      const { survey, url, part } = await partOfUrl(context);
+  must('query/url', 'BRK-2.18 BRK-2.14', 'RC; DB; M1.4', {
+    title: 'the URL is searchable as url',
+    ...surveyed(async (survey, context) => {
+      const { url, part } = partOfUrl(survey);
       const query = `url : "${part}"`;
       const urls = await findStructured(context, query);
       checkIncludes(new Set([url]), urls, query);
       const others = [...urls].filter((one) => !one.toLowerCase().includes(part));
       checkSameUrls(new Set(), new Set(others), survey, query);
-    },
-  ),
-  queryCase(
-    'select-blanks',
-    'blanks around the colon may be left out',
-    ['BRK-2.14', 'BRK-2.8'],
-    'M1.4; QH; DB',
-    'MUST',
-    async (context) => {
-      const { survey, part } = await partOfUrl(context);
+    }),
+  }),
+  must('query/select-blanks', 'BRK-2.14 BRK-2.8', 'M1.4; QH; DB', {
+    title: 'blanks around the colon may be left out',
+    ...surveyed(async (survey, context) => {
+      const { part } = partOfUrl(survey);
       const expected = await findStructured(context, `url : "${part}"`);
       for (const query of [
         `url:"${part}"`,
@@ -41,16 +33,12 @@ export const attributeCases: readonly BrokerCase[] = [
       ]) {
         checkSameUrls(expected, await findStructured(context, query), survey, query);
       }
-    },
-  ),
-  queryCase(
-    'attribute-any-case',
-    'names of attributes are compared without regard to case',
-    ['BRK-2.16'],
-    'inferred: G, RC',
-    'MUST',
-    async (context) => {
-      const { survey, part } = await partOfUrl(context);
+    }),
+  }),
+  must('query/attribute-any-case', 'BRK-2.16', 'inferred: G, RC', {
+    title: 'names of attributes are compared without regard to case',
+    ...surveyed(async (survey, context) => {
+      const { part } = partOfUrl(survey);
       const expected = await findStructured(context, `url : "${part}"`);
       for (const name of ['URL', 'Url']) {
         checkSameUrls(
@@ -60,54 +48,37 @@ export const attributeCases: readonly BrokerCase[] = [
           `${name} : ...`,
         );
       }
-    },
-  ),
-  queryCase(
-    'attribute-restricts',
-    'tag : value looks at that attribute only',
-    ['BRK-2.14'],
-    'M1.4',
-    'MUST',
-    async (context) => {
-      const { survey, part } = await partOfUrl(context);
+    }),
+  }),
+  must('query/attribute-restricts', 'BRK-2.14', 'M1.4', {
+    title: 'tag : value looks at that attribute only',
+    ...surveyed(async (survey, context) => {
+      const { part } = partOfUrl(survey);
       const query = `zzyzx-plugh : "${part}"`;
       checkSameUrls(new Set(), await findStructured(context, query), survey, query);
-    },
-  ),
-  queryCase(
-    'attribute-equals',
-    'a quoted "attribute=value" is a structured term',
-    ['BRK-2.15'],
-    'RC; G',
-    'MUST',
-    async (context) => {
-      const { survey, part } = await partOfUrl(context);
+    }),
+  }),
+  must('query/attribute-equals', 'BRK-2.15', 'RC; G', {
+    title: 'a quoted "attribute=value" is a structured term',
+    ...surveyed(async (survey, context) => {
+      const { part } = partOfUrl(survey);
       const expected = await findStructured(context, `url : "${part}"`);
       checkSameUrls(expected, await findStructured(context, `"url=${part}"`), survey, `"url=${part}"`);
-    },
-  ),
-  queryCase(
-    'structured-and',
-    'structured terms combine with others',
-    ['BRK-2.14', 'BRK-2.21'],
-    'DB; M1.4',
-    'MUST',
-    async (context) => {
-      const { survey, part } = await partOfUrl(context);
+    }),
+  }),
+  must('query/structured-and', 'BRK-2.14 BRK-2.21', 'DB; M1.4', {
+    title: 'structured terms combine with others',
+    ...surveyed(async (survey, context) => {
+      const { part } = partOfUrl(survey);
       const word = pickWord(survey);
       const urls = await findStructured(context, `url : "${part}"`);
       const query = `${word.text} or (url : "${part}")`;
       checkSameUrls(union(word.urls, urls), await findStructured(context, query), survey, query);
-    },
-  ),
-  queryCase(
-    'exact',
-    'url exact "..." finds that URL and no other',
-    ['BRK-2.17', 'BRK-2.19'],
-    'M1.2; project choice',
-    'SHOULD',
-    async (context) => {
-      const survey = await context.survey();
+    }),
+  }),
+  should('query/exact', 'BRK-2.17 BRK-2.19', 'M1.2; project choice', {
+    title: 'url exact "..." finds that URL and no other',
+    ...surveyed(async (survey, context) => {
       const url = plainUrl(survey);
       const found = await context.found(`url exact "${url}"`, 'skip');
       checkSameUrls(new Set([url]), found, survey, `url exact "${url}"`);
@@ -115,21 +86,14 @@ export const attributeCases: readonly BrokerCase[] = [
       check(
         !(await context.found(cut, 'skip', '#opaque #index case insensitive')).has(url),
         'exact finds a part',
-        {
-          expected: 'not found',
-          received: url,
-        },
+        { expected: 'not found', received: url },
       );
-    },
-  ),
-  queryCase(
-    'regexp',
-    'url regexp "..." matches a regular expression',
-    ['BRK-2.17', 'BRK-2.19'],
-    'M1.2; project choice',
-    'SHOULD',
-    async (context) => {
-      const { url, part } = await partOfUrl(context);
+    }),
+  }),
+  should('query/regexp', 'BRK-2.17 BRK-2.19', 'M1.2; project choice', {
+    title: 'url regexp "..." matches a regular expression',
+    ...surveyed(async (survey, context) => {
+      const { url, part } = partOfUrl(survey);
       const query = `url regexp "${part.slice(0, 1)}[${part.slice(1, 2)}]${part.slice(2, 20)}"`;
       checkIncludes(new Set([url]), await context.found(query, 'skip'), query);
       const never = await context.found('url regexp "^zzyzx[pq]lugh$"', 'skip');
@@ -137,15 +101,12 @@ export const attributeCases: readonly BrokerCase[] = [
         expected: 'no object',
         received: `${never.size} objects`,
       });
-    },
-  ),
-  queryCase(
-    'less-than',
-    'less-than and greater-than compare numbers',
-    ['BRK-2.17', 'BRK-2.19'],
-    'M1.2; project choice',
-    'SHOULD',
-    async (context) => {
+    }),
+  }),
+  should('query/less-than', 'BRK-2.17 BRK-2.19', 'M1.2; project choice', {
+    title: 'less-than and greater-than compare numbers',
+    timeoutMs: SURVEY_MS,
+    async run(context) {
       const later = await context.found('update-time greater-than 99999', 'skip');
       const earlier = await context.found('update-time less-than 99999', 'skip');
       check(later.size > 0 && earlier.size === 0, 'Update-Times are not compared as numbers', {
@@ -153,15 +114,10 @@ export const attributeCases: readonly BrokerCase[] = [
         received: `${later.size} greater, ${earlier.size} smaller`,
       });
     },
-  ),
-  queryCase(
-    'unsupported',
-    'a kind of query that the engine does not support is an error, not an empty result',
-    ['BRK-2.19'],
-    'M1.4',
-    'MUST',
-    async (context) => {
-      const survey = await context.survey();
+  }),
+  must('query/unsupported', 'BRK-2.19', 'M1.4', {
+    title: 'a kind of query that the engine does not support is an error, not an empty result',
+    ...surveyed(async (survey, context) => {
       const url = plainUrl(survey);
       // Each of these queries matches an existing object, so an empty result means that the engine ignored the condition.
       const queries = [`url exact "${url}"`, 'url regexp "."', 'url greater-than "!"', 'url less-than "~~"'];
@@ -175,8 +131,8 @@ export const attributeCases: readonly BrokerCase[] = [
           });
         }
       }
-    },
-  ),
+    }),
+  }),
 ];
 
 /** Returns the URLs that a structured term finds. It matches parts of values, so the flags do not require whole words. */
@@ -187,17 +143,14 @@ async function findStructured(context: BrokerContext, text: string): Promise<Rea
 }
 
 /** Returns a part of a URL by which the URL is found: only letters, so that no engine reads it as a pattern. */
-async function partOfUrl(
-  context: BrokerContext,
-): Promise<{ readonly survey: Survey; readonly url: string; readonly part: string }> {
-  const survey = await context.survey();
+function partOfUrl(survey: Survey): { readonly url: string; readonly part: string } {
   const most = Math.max(1, Math.min(300, survey.all.size - 1));
   for (const { url } of survey.samples) {
     for (const part of wordsOf(url)
       .filter((word) => word.length >= 4)
       .toSorted((a, b) => b.length - a.length)) {
       const having = [...survey.all].filter((one) => one.toLowerCase().includes(part));
-      if (having.length <= most) return { survey, url, part };
+      if (having.length <= most) return { url, part };
     }
   }
   throw new NotApplicable('no URL has a part of letters that other URLs lack');

@@ -3,7 +3,7 @@ import { ConnectionError } from '../../../protocols/errors.js';
 import { type ConformanceCase, Mismatch, NotApplicable } from '../case.js';
 import { ServerContext, type ServerFacts } from '../server-context.js';
 import type { Wire } from '../wire.js';
-import { checkNotRefused, type OnRefusal, urlsOf } from './checks.js';
+import { checkNotRefused, checkSameUrls, type OnRefusal, urlsOf } from './checks.js';
 import { formatReply, type Reply, type ReplyLimits, readReply } from './reply.js';
 import type { Survey } from './survey.js';
 import { takeSurvey } from './take-survey.js';
@@ -69,6 +69,20 @@ export class BrokerContext extends ServerContext<SharedFacts> {
     const reply = await this.ask(`#USER ${flags} #END ${query}`);
     checkNotRefused(reply, query, onRefusal);
     return urlsOf(reply);
+  }
+
+  /**
+   * Checks that a query finds these URLs and no others.
+   * @throws Mismatch if it does not; NotApplicable if the Broker refuses it and may
+   */
+  async checkFinds(
+    query: string,
+    urls: ReadonlySet<string>,
+    onRefusal: OnRefusal,
+    flags = PLAIN_FLAGS,
+  ): Promise<void> {
+    const found = await this.found(query, onRefusal, flags);
+    checkSameUrls(urls, found, await this.survey(), query);
   }
 
   /**

@@ -1,77 +1,48 @@
-import { check, NotApplicable } from '../case.js';
+import { check, must, NotApplicable, type Procedure, should } from '../case.js';
 import { printable } from '../printable.js';
-import { checkIncludes, checkNotRefused, checkRefused, checkSameUrls, urlsOf } from './checks.js';
+import { checkIncludes, checkNotRefused, checkSameUrls, urlsOf } from './checks.js';
 import { type BrokerCase, type BrokerContext, PLAIN_FLAGS } from './context.js';
+import { refused, surveyed } from './procedures.js';
 import { formatReply, type Reply, textsOf } from './reply.js';
 import { pickWord, SURVEY_MS, type Survey, type Word } from './survey.js';
 
 /** Flags: section 3. */
 export const flagCases: readonly BrokerCase[] = [
-  caseFlagCase(
-    'insensitive',
-    'case insensitive ignores case',
-    ['BRK-3.1'],
-    'M1.4; RC',
-    'MUST',
-    'case insensitive',
-    true,
-  ),
-  caseFlagCase(
-    'insenstive',
-    'the spelling of the developer notes is understood too',
-    ['BRK-3.1'],
-    'S',
-    'MUST',
-    'case insenstive',
-    true,
-  ),
-  caseFlagCase(
-    'sensitive',
-    'case sensitive respects case',
-    ['BRK-3.2'],
-    'M1.4; RC',
-    'MUST',
-    'case sensitive',
-    false,
-  ),
-  flagCase(
-    'default-case',
-    'without a flag case is ignored',
-    ['BRK-3.7'],
-    'RC: the gateway of 1998 sends a flag only for "case sensitive"',
-    'MUST',
-    async (context) => {
-      const survey = await context.survey();
+  must('flags/insensitive', 'BRK-3.1', 'M1.4; RC', {
+    title: 'case insensitive ignores case',
+    ...oddCaseFinds(true, 'case insensitive'),
+  }),
+  must('flags/insenstive', 'BRK-3.1', 'S', {
+    title: 'the spelling of the developer notes is understood too',
+    ...oddCaseFinds(true, 'case insenstive'),
+  }),
+  must('flags/sensitive', 'BRK-3.2', 'M1.4; RC', {
+    title: 'case sensitive respects case',
+    ...oddCaseFinds(false, 'case sensitive'),
+  }),
+  must('flags/default-case', 'BRK-3.7', 'RC: the gateway of 1998 sends a flag only for "case sensitive"', {
+    title: 'without a flag case is ignored',
+    ...surveyed(async (survey, context) => {
       const word = pickWord(survey);
       const odd = oddCase(word);
-      checkSameUrls(word.urls, await context.found(odd, 'fail', '#opaque #index matchword'), survey, odd);
+      await context.checkFinds(odd, word.urls, 'fail', '#opaque #index matchword');
       checkIncludes(word.urls, await context.found(odd, 'fail', '#opaque'), odd);
-    },
-  ),
-  flagCase(
-    'later-overrides',
-    'a later flag overrides an earlier one of its kind',
-    ['BRK-3.6'],
-    'project choice',
-    'SHOULD',
-    async (context) => {
-      const survey = await context.survey();
+    }),
+  }),
+  should('flags/later-overrides', 'BRK-3.6', 'project choice', {
+    title: 'a later flag overrides an earlier one of its kind',
+    ...surveyed(async (survey, context) => {
       const word = pickWord(survey);
       const odd = oddCase(word);
       const both = '#opaque #index matchword #index case sensitive #index case insensitive';
-      checkSameUrls(word.urls, await context.found(odd, 'fail', both), survey, odd);
+      await context.checkFinds(odd, word.urls, 'fail', both);
       const reversed = '#opaque #index matchword #index case insensitive #index case sensitive';
-      checkSameUrls(new Set(), await context.found(odd, 'fail', reversed), survey, odd);
-    },
-  ),
-  flagCase(
-    'any-order',
-    'flags may come in any order',
-    ['BRK-3.6'],
-    'project choice',
-    'SHOULD',
-    async (context) => {
-      const survey = await context.survey();
+      await context.checkFinds(odd, new Set(), 'fail', reversed);
+    }),
+  }),
+  should('flags/any-order', 'BRK-3.6', 'project choice', {
+    title: 'flags may come in any order',
+    ...surveyed(async (survey, context) => {
       const word = pickWord(survey);
       const flags = ['#opaque', '#index matchword', '#desc', '#index case insensitive'];
       const expected = describeObjects(await context.ask(`#USER ${flags.join(' ')} #END ${word.text}`));
@@ -82,39 +53,25 @@ export const flagCases: readonly BrokerCase[] = [
           received: printable(received, 300),
         });
       }
-    },
-  ),
-  flagCase(
-    'matchword',
-    'matchword matches whole words only',
-    ['BRK-2.20'],
-    'S; M1.4',
-    'MUST',
-    async (context) => {
-      const survey = await context.survey();
+    }),
+  }),
+  must('flags/matchword', 'BRK-2.20', 'S; M1.4', {
+    title: 'matchword matches whole words only',
+    ...surveyed(async (survey, context) => {
       const { part } = partOfWord(survey);
-      checkSameUrls(new Set(), await context.found(part, 'skip'), survey, part);
-    },
-  ),
-  flagCase(
-    'parts',
-    'without matchword parts of words match',
-    ['BRK-2.20'],
-    'M1.4 (Glimpse)',
-    'SHOULD',
-    async (context) => {
-      const { word, part } = partOfWord(await context.survey());
+      await context.checkFinds(part, new Set(), 'skip');
+    }),
+  }),
+  should('flags/parts', 'BRK-2.20', 'M1.4 (Glimpse)', {
+    title: 'without matchword parts of words match',
+    ...surveyed(async (survey, context) => {
+      const { word, part } = partOfWord(survey);
       checkIncludes(word.urls, await context.found(part, 'skip', '#opaque #index case insensitive'), part);
-    },
-  ),
-  flagCase(
-    'errors',
-    'error 1 allows one spelling error, error 0 none',
-    ['BRK-2.23', 'BRK-2.20'],
-    'S; M1.4 (Glimpse)',
-    'MUST',
-    async (context) => {
-      const survey = await context.survey();
+    }),
+  }),
+  must('flags/errors', 'BRK-2.23 BRK-2.20', 'S; M1.4 (Glimpse)', {
+    title: 'error 1 allows one spelling error, error 0 none',
+    ...surveyed(async (survey, context) => {
       const word = pickWord(survey, 6);
       const middle = Math.floor(word.text.length / 2);
       const letter = word.text.charAt(middle) === 'q' ? 'x' : 'q';
@@ -123,18 +80,14 @@ export const flagCases: readonly BrokerCase[] = [
       const tolerant = await context.found(misspelled, 'skip', `${flags} #index error 1`);
       checkIncludes(word.urls, tolerant, `${misspelled} with one error`);
       for (const exact of [flags, `${flags} #index error 0`]) {
-        checkSameUrls(new Set(), await context.found(misspelled, 'skip', exact), survey, misspelled);
+        await context.checkFinds(misspelled, new Set(), 'skip', exact);
       }
-    },
-  ),
-  flagCase(
-    'opaque',
-    '#opaque decides whether matched lines are sent',
-    ['BRK-3.2'],
-    'S; M1.4',
-    'MUST',
-    async (context) => {
-      const { text } = pickWord(await context.survey());
+    }),
+  }),
+  must('flags/opaque', 'BRK-3.2', 'S; M1.4', {
+    title: '#opaque decides whether matched lines are sent',
+    ...surveyed(async (survey, context) => {
+      const { text } = pickWord(survey);
       const flags = '#index case insensitive #index matchword';
       const [without, given] = [
         await context.ask(`#USER ${flags} #END ${text}`),
@@ -145,41 +98,36 @@ export const flagCases: readonly BrokerCase[] = [
         expected: '122 items with it or without it',
         received: `${without} without, ${given} with`,
       });
-    },
-  ),
-  flagCase(
-    'opaque-suppresses',
-    '#opaque means: no matched lines',
-    ['BRK-3.2'],
-    'S, against M1.4',
-    'SHOULD',
-    async (context) => {
-      const { text } = pickWord(await context.survey());
+    }),
+  }),
+  should('flags/opaque-suppresses', 'BRK-3.2', 'S, against M1.4', {
+    title: '#opaque means: no matched lines',
+    ...surveyed(async (survey, context) => {
+      const { text } = pickWord(survey);
       const reply = await context.ask(`#USER ${PLAIN_FLAGS} #END ${text}`);
       check(textsOf(reply, 122).length === 0, 'matched lines are sent with #opaque', {
         expected: 'no 122',
         received: formatReply(reply),
       });
-    },
-  ),
-  flagCase('maxresult', 'maxresult limits the results', ['BRK-8.11'], 'S', 'MUST', async (context) => {
-    const { text } = commonWord(await context.survey());
-    for (const limit of [1, 2]) {
-      const reply = await context.ask(`#USER ${PLAIN_FLAGS} #index maxresult ${limit} #END ${text}`);
-      checkNotRefused(reply, `maxresult ${limit}`);
-      checkObjectCount(reply, limit);
-      // BRK-4.16: a result that is cut is a result.
-      check(reply.objects.length > 0, 'no object', { expected: '1 object', received: formatReply(reply) });
-    }
+    }),
   }),
-  flagCase(
-    'maxresult-lines',
-    'maxresult counts the matched lines of the whole reply',
-    ['BRK-8.11'],
-    'inferred: G',
-    'SHOULD',
-    async (context) => {
-      const { text } = commonWord(await context.survey());
+  must('flags/maxresult', 'BRK-8.11', 'S', {
+    title: 'maxresult limits the results',
+    ...surveyed(async (survey, context) => {
+      const { text } = commonWord(survey);
+      for (const limit of [1, 2]) {
+        const reply = await context.ask(`#USER ${PLAIN_FLAGS} #index maxresult ${limit} #END ${text}`);
+        checkNotRefused(reply, `maxresult ${limit}`);
+        checkObjectCount(reply, limit);
+        // BRK-4.16: a result that is cut is a result.
+        check(reply.objects.length > 0, 'no object', { expected: '1 object', received: formatReply(reply) });
+      }
+    }),
+  }),
+  should('flags/maxresult-lines', 'BRK-8.11', 'inferred: G', {
+    title: 'maxresult counts the matched lines of the whole reply',
+    ...surveyed(async (survey, context) => {
+      const { text } = commonWord(survey);
       const reply = await context.ask(`#USER #index case insensitive #index maxresult 2 #END ${text}`);
       checkNotRefused(reply, 'maxresult 2');
       const lines = textsOf(reply, 122).length;
@@ -187,28 +135,29 @@ export const flagCases: readonly BrokerCase[] = [
         expected: 'at most 2',
         received: String(lines),
       });
-    },
-  ),
-  flagCase('maxfiles', 'maxfiles limits the objects', ['BRK-8.11'], 'RC', 'MUST', async (context) => {
-    const word = commonWord(await context.survey());
-    const reply = await askWithLateFlag(context, `#index maxfiles 1`, word.text);
-    checkObjectCount(reply, 1);
-    check(reply.objects.length === 1, 'no object', { expected: '1 object', received: formatReply(reply) });
+    }),
   }),
-  flagCase('no-limit', 'the limit 0 is no limit', ['BRK-8.11'], 'G', 'SHOULD', async (context) => {
-    const survey = await context.survey();
-    const word = commonWord(survey);
-    const reply = await askWithLateFlag(context, '#index maxresult 0 #index maxfiles 0', word.text);
-    checkSameUrls(word.urls, urlsOf(reply), survey, word.text);
+  must('flags/maxfiles', 'BRK-8.11', 'RC', {
+    title: 'maxfiles limits the objects',
+    ...surveyed(async (survey, context) => {
+      const word = commonWord(survey);
+      const reply = await askWithLateFlag(context, `#index maxfiles 1`, word.text);
+      checkObjectCount(reply, 1);
+      check(reply.objects.length === 1, 'no object', { expected: '1 object', received: formatReply(reply) });
+    }),
   }),
-  flagCase(
-    'maxlines',
-    'maxlines limits the matched lines of an object',
-    ['BRK-3.3', 'BRK-8.11'],
-    'project choice',
-    'SHOULD',
-    async (context) => {
-      for (const { text } of (await context.survey()).words) {
+  should('flags/no-limit', 'BRK-8.11', 'G', {
+    title: 'the limit 0 is no limit',
+    ...surveyed(async (survey, context) => {
+      const word = commonWord(survey);
+      const reply = await askWithLateFlag(context, '#index maxresult 0 #index maxfiles 0', word.text);
+      checkSameUrls(word.urls, urlsOf(reply), survey, word.text);
+    }),
+  }),
+  should('flags/maxlines', 'BRK-3.3 BRK-8.11', 'project choice', {
+    title: 'maxlines limits the matched lines of an object',
+    ...surveyed(async ({ words }, context) => {
+      for (const { text } of words) {
         const reply = await context.ask(`#USER #index case insensitive #index maxlines 1 #END ${text}`);
         checkNotRefused(reply, '#index maxlines 1');
         for (const { items, url } of reply.objects) {
@@ -219,31 +168,21 @@ export const flagCases: readonly BrokerCase[] = [
           });
         }
       }
-    },
-  ),
-  flagCase(
-    'lifetime',
-    'a lifetime is accepted, and any number is clamped',
-    ['BRK-3.4', 'BRK-8.14'],
-    'project choice',
-    'SHOULD',
-    async (context) => {
-      const survey = await context.survey();
+    }),
+  }),
+  should('flags/lifetime', 'BRK-3.4 BRK-8.14', 'project choice', {
+    title: 'a lifetime is accepted, and any number is clamped',
+    ...surveyed(async (survey, context) => {
       const word = pickWord(survey);
       for (const seconds of [1, 30, 100_000]) {
         const flags = `${PLAIN_FLAGS} #index lifetime ${seconds}`;
-        checkSameUrls(word.urls, await context.found(word.text, 'fail', flags), survey, word.text);
+        await context.checkFinds(word.text, word.urls, 'fail', flags);
       }
-    },
-  ),
-  flagCase(
-    'unknown-index',
-    'an unknown #index flag is ignored after a 101 notice',
-    ['BRK-3.5'],
-    'project choice',
-    'SHOULD',
-    async (context) => {
-      const survey = await context.survey();
+    }),
+  }),
+  should('flags/unknown-index', 'BRK-3.5', 'project choice', {
+    title: 'an unknown #index flag is ignored after a 101 notice',
+    ...surveyed(async (survey, context) => {
       const word = pickWord(survey);
       for (const unknown of ['#index zzyzx', '#index zzyzx plugh']) {
         const reply = await context.ask(`#USER ${PLAIN_FLAGS} ${unknown} #END ${word.text}`);
@@ -254,54 +193,22 @@ export const flagCases: readonly BrokerCase[] = [
           received: formatReply(reply),
         });
       }
-    },
-  ),
-  flagCase(
-    'incomplete',
-    'an #index flag without its value is malformed',
-    ['BRK-4.14'],
-    'S; RC',
-    'MUST',
-    async (context) => {
-      for (const message of ['#USER #index #END zzyzx', '#USER #index error #END zzyzx']) {
-        checkRefused(await context.ask(message), message);
-      }
-    },
-  ),
+    }),
+  }),
+  must('flags/incomplete', 'BRK-4.14', 'S; RC', {
+    title: 'an #index flag without its value is malformed',
+    timeoutMs: SURVEY_MS,
+    ...refused('#USER #index #END zzyzx', '#USER #index error #END zzyzx'),
+  }),
 ];
 
-function flagCase(
-  id: string,
-  title: string,
-  rules: readonly string[],
-  source: string,
-  level: 'MUST' | 'SHOULD',
-  run: (context: BrokerContext) => Promise<void>,
-): BrokerCase {
-  return { id: `flags/${id}`, title, rules, source, level, timeoutMs: SURVEY_MS, run };
-}
-
-/** Builds a case in which a word in alternating case finds the same objects as the word, or nothing. */
-function caseFlagCase(
-  id: string,
-  title: string,
-  rules: readonly string[],
-  source: string,
-  level: 'MUST' | 'SHOULD',
-  setting: string,
-  finds: boolean,
-): BrokerCase {
-  return flagCase(id, title, rules, source, level, async (context) => {
-    const survey = await context.survey();
+/** Queries a word in alternating case, which finds the same objects as the word, or nothing. */
+function oddCaseFinds(findsAll: boolean, setting: string): Procedure<BrokerContext> {
+  return surveyed(async (survey, context) => {
     const word = pickWord(survey);
-    const flags = `#opaque #index matchword #index ${setting}`;
-    const expected = finds ? word.urls : new Set<string>();
-    checkSameUrls(
-      expected,
-      await context.found(oddCase(word), 'fail', flags),
-      survey,
-      `${oddCase(word)} (${setting})`,
-    );
+    const odd = oddCase(word);
+    const found = await context.found(odd, 'fail', `#opaque #index matchword #index ${setting}`);
+    checkSameUrls(findsAll ? word.urls : new Set(), found, survey, `${odd} (${setting})`);
   });
 }
 

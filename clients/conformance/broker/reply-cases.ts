@@ -1,10 +1,12 @@
 // Cases about the layout of replies (BRK section 4).
-import { check, NotApplicable } from '../case.js';
+
+import { check, checkNone, must, NotApplicable, type Procedure, should } from '../case.js';
 import { printable } from '../printable.js';
 import { checkNotRefused, checkSameUrls, urlsOf } from './checks.js';
 import { type BrokerCase, type BrokerContext, PLAIN_FLAGS } from './context.js';
+import { surveyed } from './procedures.js';
 import { type FoundObject, formatReply, type Problem, type Reply, textsOf } from './reply.js';
-import { pickWord, SURVEY_MS } from './survey.js';
+import { pickWord, SURVEY_MS, type Survey } from './survey.js';
 
 /** The codes of a reply (BRK-4.1). */
 const KNOWN = new Set([101, 103, 111, 120, 122, 124, 125, 126, 127, 130]);
@@ -13,47 +15,42 @@ const CHECKED_OBJECTS = 500;
 
 /** Layout of replies: section 4. */
 export const replyCases: readonly BrokerCase[] = [
-  noProblemCase('form', 'every line is three digits, space, hyphen, space, text', ['BRK-4.1'], 'S', 'form'),
-  noProblemCase('lf-only', 'lines end in LF only', ['BRK-1.9'], 'inferred: S', 'cr'),
-  noProblemCase(
-    'counts',
-    '124 has a count of bytes, 127 a name and a count',
-    ['BRK-4.1', 'BRK-4.6'],
-    'S; RC',
-    'count',
-  ),
-  noProblemCase(
-    'counted',
-    'after the count and one LF come that many bytes, then an LF',
-    ['BRK-4.4'],
-    'S; RC',
-    'no-lf',
-  ),
-  noProblemCase('whole', 'the reply does not end within an item', ['BRK-4.4', 'BRK-4.12'], 'S; RC', 'cut'),
-  layoutCase('codes', 'only known codes are used', ['BRK-4.1'], 'S; RC', 'MUST', ({ items }) => {
-    const stranger = items.find(({ code }) => !KNOWN.has(code));
-    check(stranger === undefined, 'an unknown code', {
-      expected: [...KNOWN].join(' '),
-      received: `${stranger?.code} - ${printable(stranger?.text ?? '')}`,
-    });
+  must('reply/form', 'BRK-4.1', 'S', {
+    title: 'every line is three digits, space, hyphen, space, text',
+    ...noProblem('form', 'every line is three digits, space, hyphen, space, text'),
   }),
-  objectCase(
-    'begins-120',
-    'an object begins with 120 and its URL',
-    ['BRK-4.3'],
-    'S; RC',
-    'MUST',
-    ({ url }) => {
+  must('reply/lf-only', 'BRK-1.9', 'inferred: S', {
+    title: 'lines end in LF only',
+    ...noProblem('cr', 'lines end in LF only'),
+  }),
+  must('reply/counts', 'BRK-4.1 BRK-4.6', 'S; RC', {
+    title: '124 has a count of bytes, 127 a name and a count',
+    ...noProblem('count', '124 has a count of bytes, 127 a name and a count'),
+  }),
+  must('reply/counted', 'BRK-4.4', 'S; RC', {
+    title: 'after the count and one LF come that many bytes, then an LF',
+    ...noProblem('no-lf', 'after the count and one LF come that many bytes, then an LF'),
+  }),
+  must('reply/whole', 'BRK-4.4 BRK-4.12', 'S; RC', {
+    title: 'the reply does not end within an item',
+    ...noProblem('cut', 'the reply does not end within an item'),
+  }),
+  must('reply/codes', 'BRK-4.1', 'S; RC', {
+    title: 'only known codes are used',
+    ...wholeReply(({ items }) => {
+      const stranger = items.find(({ code }) => !KNOWN.has(code));
+      checkNone(stranger, 'an unknown code', [...KNOWN].join(' '), itemText);
+    }),
+  }),
+  must('reply/begins-120', 'BRK-4.3', 'S; RC', {
+    title: 'an object begins with 120 and its URL',
+    ...eachObject(({ url }) => {
       check(url !== '', 'a 120 without a URL', { expected: '120 - URL', received: '120 - ' });
-    },
-  ),
-  layoutCase(
-    'inside',
-    'the items of an object are between its 120 and 130',
-    ['BRK-4.3'],
-    'RC',
-    'MUST',
-    ({ items }) => {
+    }),
+  }),
+  must('reply/inside', 'BRK-4.3', 'RC', {
+    title: 'the items of an object are between its 120 and 130',
+    ...wholeReply(({ items }) => {
       let isOpen = false;
       for (const { code, text } of items) {
         if (code === 120) isOpen = true;
@@ -64,74 +61,58 @@ export const replyCases: readonly BrokerCase[] = [
         });
         if (code === 130) isOpen = false;
       }
-    },
-  ),
-  objectCase('ends-130', 'an object ends with 130', ['BRK-4.3'], 'RC', 'MUST', (found) => {
-    check(found.ended, 'an object does not end', {
-      expected: '130 - object end',
-      received: itemsText(found),
-    });
+    }),
   }),
-  layoutCase(
-    'object-end',
-    'the end of an object is spelled 130 - object end',
-    ['BRK-4.2'],
-    'RC',
-    'MUST',
-    (reply) => {
-      const other = textsOf(reply, 130).find((text) => text !== 'object end');
-      check(other === undefined, 'another text after 130', {
+  must('reply/ends-130', 'BRK-4.3', 'RC', {
+    title: 'an object ends with 130',
+    ...eachObject((found) => {
+      check(found.ended, 'an object does not end', {
         expected: '130 - object end',
-        received: `130 - ${printable(other ?? '')}`,
+        received: itemsText(found),
       });
-    },
-  ),
-  objectCase(
-    'order',
-    'items come in the order 120 125 126 124 127 122 130',
-    ['BRK-4.3'],
-    'project choice',
-    'SHOULD',
-    ({ items }) => {
+    }),
+  }),
+  must('reply/object-end', 'BRK-4.2', 'RC', {
+    title: 'the end of an object is spelled 130 - object end',
+    ...wholeReply((reply) => {
+      const other = textsOf(reply, 130).find((text) => text !== 'object end');
+      checkNone(other, 'another text after 130', '130 - object end', (text) => itemText({ code: 130, text }));
+    }),
+  }),
+  should('reply/order', 'BRK-4.3', 'project choice', {
+    title: 'items come in the order 120 125 126 124 127 122 130',
+    ...eachObject(({ items }) => {
       const order = [120, 125, 126, 124, 127, 122, 130];
       const ranks = items.map(({ code }) => order.indexOf(code)).filter((rank) => rank >= 0);
       check(
         ranks.every((rank, i) => i === 0 || rank >= (ranks[i - 1] ?? 0)),
         'another order',
-        {
-          expected: order.join(' '),
-          received: items.map(({ code }) => code).join(' '),
-        },
+        { expected: order.join(' '), received: items.map(({ code }) => code).join(' ') },
       );
-    },
-  ),
-  objectCase(
-    'object-url',
-    'each object has one 125, an HTTP URL of its content summary',
-    ['BRK-4.10'],
-    'S; M1.4',
-    'MUST',
-    ({ items }) => {
+    }),
+  }),
+  must('reply/object-url', 'BRK-4.10', 'S; M1.4', {
+    title: 'each object has one 125, an HTTP URL of its content summary',
+    ...eachObject(({ items }) => {
       const urls = items.filter(({ code }) => code === 125).map(({ text }) => text);
       check(urls.length === 1 && /^https?:\/\/[^/\s]+\/\S*$/.test(urls[0] ?? ''), 'not one HTTP URL', {
         expected: '125 - http://host/Harvest/brokers/name/objects/...',
         received: printable(urls.join(' ')) || 'no 125',
       });
-    },
-  ),
-  layoutCase('home-page', '126 gives the URL of the home page', ['BRK-4.11'], 'S; M1.4', 'MUST', (reply) => {
-    const pages = textsOf(reply, 126);
-    check(pages.length > 0 && pages.every((url) => /^https?:\/\/[^/\s]+\S*$/.test(url)), 'no home page', {
-      expected: '126 - http://host/...',
-      received: printable([...new Set(pages)].join(' ')) || 'no 126',
-    });
+    }),
   }),
-  {
-    id: 'reply/messages-form',
+  must('reply/home-page', 'BRK-4.11', 'S; M1.4', {
+    title: '126 gives the URL of the home page',
+    ...wholeReply((reply) => {
+      const pages = textsOf(reply, 126);
+      check(pages.length > 0 && pages.every((url) => /^https?:\/\/[^/\s]+\S*$/.test(url)), 'no home page', {
+        expected: '126 - http://host/...',
+        received: printable([...new Set(pages)].join(' ')) || 'no 126',
+      });
+    }),
+  }),
+  must('reply/messages-form', 'BRK-4.1 BRK-1.9', 'S; RC', {
     title: 'notices and refusals have the form of other items and end in LF only',
-    rules: ['BRK-4.1', 'BRK-1.9'],
-    source: 'S; RC',
-    level: 'MUST',
     async run(context) {
       for (const message of [
         `#USER ${PLAIN_FLAGS} #END zzyzxplugh`,
@@ -140,58 +121,42 @@ export const replyCases: readonly BrokerCase[] = [
         '#USER zzyzx',
       ]) {
         const [problem] = (await context.ask(message)).problems;
-        check(problem === undefined, `not a line of a reply: ${printable(message)}`, {
-          expected: 'NNN - text\\n',
-          received: problem?.text ?? '',
-        });
+        checkNone(
+          problem,
+          `not a line of a reply: ${printable(message)}`,
+          'NNN - text\\n',
+          ({ text }) => text,
+        );
       }
     },
-  },
-  {
-    id: 'reply/desc-only-asked',
+  }),
+  must('reply/desc-only-asked', 'BRK-4.5', 'S', {
     title: 'descriptions come only with #desc',
-    rules: ['BRK-4.5'],
-    source: 'S',
-    level: 'MUST',
-    timeoutMs: SURVEY_MS,
-    async run(context) {
-      const { text } = pickWord(await context.survey());
+    ...surveyed(async (survey, context) => {
+      const { text } = pickWord(survey);
       const reply = await context.ask(`#USER ${PLAIN_FLAGS} #END ${text}`);
       check(!reply.items.some(({ code }) => code === 124), 'a 124 without #desc', {
         expected: 'no 124',
         received: formatReply(reply),
       });
-    },
-  },
-  layoutCase(
-    'desc-asked',
-    'with #desc some objects have a description, and none has two',
-    ['BRK-4.5'],
-    'S',
-    'MUST',
-    ({ objects }) => {
+    }),
+  }),
+  must('reply/desc-asked', 'BRK-4.5', 'S', {
+    title: 'with #desc some objects have a description, and none has two',
+    ...wholeReply(({ objects }) => {
       const counts = objects.map(({ items }) => items.filter(({ code }) => code === 124).length);
       if (counts.every((count) => count === 0))
         throw new NotApplicable('no object of the data has a description');
       check(
         counts.every((count) => count <= 1),
         'an object has two descriptions',
-        {
-          expected: 'one 124',
-          received: `${Math.max(...counts)}`,
-        },
+        { expected: 'one 124', received: `${Math.max(...counts)}` },
       );
-    },
-  ),
-  {
-    id: 'reply/desc-sent',
+    }),
+  }),
+  must('reply/desc-sent', 'BRK-4.5', 'S; inferred', {
     title: 'with #desc every object that has a description is sent with it',
-    rules: ['BRK-4.5'],
-    source: 'S; inferred',
-    level: 'MUST',
-    timeoutMs: SURVEY_MS,
-    async run(context) {
-      const { attributes } = await context.survey();
+    ...surveyed(async ({ attributes }, context) => {
       if (!attributes)
         throw new NotApplicable('the broker does not know #attribute, which shows descriptions');
       const reply = await context.ask('#USER #desc #attribute description #END #allb', {
@@ -205,54 +170,34 @@ export const replyCases: readonly BrokerCase[] = [
           received: items.map(({ code }) => code).join(' '),
         });
       }
-    },
-  },
-  layoutCase(
-    'once',
-    'no object comes twice in a reply',
-    ['BRK-4.10'],
-    'inferred: M1.4',
-    'SHOULD',
-    (reply) => {
+    }),
+  }),
+  should('reply/once', 'BRK-4.10', 'inferred: M1.4', {
+    title: 'no object comes twice in a reply',
+    ...wholeReply((reply) => {
       const urls = textsOf(reply, 125);
       const [twice] = urls.filter((url, at) => urls.indexOf(url) !== at);
-      check(twice === undefined, 'an object comes twice', {
-        expected: 'each 125 once',
-        received: printable(twice ?? ''),
-      });
-    },
-  ),
-  {
-    id: 'reply/matched-line',
+      checkNone(twice, 'an object comes twice', 'each 125 once', printable);
+    }),
+  }),
+  should('reply/matched-line', 'BRK-4.8 BRK-4.7', 'M1.4; G (Glimpse)', {
     title: 'a matched line is "Matched line: attribute# text"',
-    rules: ['BRK-4.8', 'BRK-4.7'],
-    source: 'M1.4; G (Glimpse)',
-    level: 'SHOULD',
-    timeoutMs: SURVEY_MS,
-    async run(context) {
-      const { text } = pickWord(await context.survey());
+    ...surveyed(async (survey, context) => {
+      const { text } = pickWord(survey);
       const lines = await matchedLines(context, text);
       const other = lines.find((line) => !/^Matched line: [^\s#]+# /.test(line));
-      check(other === undefined, 'a matched line in another form', {
-        expected: '122 - Matched line: attribute# text',
-        received: `122 - ${printable(other ?? '')}`,
-      });
+      checkNone(other, 'a matched line in another form', '122 - Matched line: attribute# text', (text) =>
+        itemText({ code: 122, text }),
+      );
       check(
         lines.some((line) => line.toLowerCase().includes(text)),
         'no matched line has the word',
-        {
-          expected: text,
-          received: printable(lines.join('\n')),
-        },
+        { expected: text, received: printable(lines.join('\n')) },
       );
-    },
-  },
-  {
-    id: 'reply/nothing-matched',
+    }),
+  }),
+  should('reply/nothing-matched', 'BRK-4.18', 'project choice', {
     title: 'a reply without objects has a 101 message',
-    rules: ['BRK-4.18'],
-    source: 'project choice',
-    level: 'SHOULD',
     async run(context) {
       const reply = await context.ask(`#USER ${PLAIN_FLAGS} #END zzyzxplugh`);
       check(textsOf(reply, 101).length > 0, 'no message', {
@@ -260,16 +205,12 @@ export const replyCases: readonly BrokerCase[] = [
         received: formatReply(reply),
       });
     },
-  },
-  attributeCase(
-    'attribute/returned',
-    '#attribute returns the value of that attribute, under the name as requested',
-    ['BRK-4.6'],
-    'RC',
-    'MUST',
-    async (context) => {
+  }),
+  must('attribute/returned', 'BRK-4.6', 'RC', {
+    title: '#attribute returns the value of that attribute, under the name as requested',
+    ...knowingAttributes(async (survey, context) => {
       for (const name of ['update-time', 'Update-Time', 'uPDATE-tIME']) {
-        const values = valuesOf(await askForAttributes(context, [name]));
+        const values = valuesOf(await askForAttributes(survey, context, [name]));
         check(
           values.length > 0 && values.every(({ text }) => text.startsWith(`${name} `)),
           'the reply has another name',
@@ -281,26 +222,19 @@ export const replyCases: readonly BrokerCase[] = [
         check(
           values.every(({ value }) => /^\d+\s*$/.test(value?.toString('latin1') ?? '')),
           'not an Update-Time',
-          {
-            expected: 'a number of seconds',
-            received: printable(values[0]?.value ?? ''),
-          },
+          { expected: 'a number of seconds', received: printable(values[0]?.value ?? '') },
         );
       }
-    },
-  ),
-  attributeCase(
-    'attribute/accumulates',
-    '#attribute may be repeated; values come in the requested order',
-    ['BRK-3.6', 'BRK-4.3'],
-    'RC; project choice',
-    'SHOULD',
-    async (context) => {
+    }),
+  }),
+  should('attribute/accumulates', 'BRK-3.6 BRK-4.3', 'RC; project choice', {
+    title: '#attribute may be repeated; values come in the requested order',
+    ...knowingAttributes(async (survey, context) => {
       for (const names of [
         ['update-time', 'gatherer-name'],
         ['gatherer-name', 'update-time'],
       ]) {
-        const { objects } = await askForAttributes(context, names);
+        const { objects } = await askForAttributes(survey, context, names);
         for (const { items, url } of objects) {
           const received = items
             .filter(({ code }) => code === 127)
@@ -311,47 +245,30 @@ export const replyCases: readonly BrokerCase[] = [
           });
         }
       }
-    },
-  ),
-  attributeCase(
-    'attribute/missing',
-    'an attribute that an object lacks is left out',
-    ['BRK-4.6'],
-    'project choice',
-    'SHOULD',
-    async (context) => {
-      const reply = await askForAttributes(context, ['zzyzx-plugh', 'update-time']);
+    }),
+  }),
+  should('attribute/missing', 'BRK-4.6', 'project choice', {
+    title: 'an attribute that an object lacks is left out',
+    ...knowingAttributes(async (survey, context) => {
+      const reply = await askForAttributes(survey, context, ['zzyzx-plugh', 'update-time']);
       const [value] = valuesOf(reply).filter(({ text }) => text.startsWith('zzyzx'));
-      check(value === undefined, 'a value of an attribute that no object has', {
-        expected: 'no 127',
-        received: `127 - ${printable(value?.text ?? '')}`,
-      });
-    },
-  ),
-  attributeCase(
-    'attribute/only-asked',
-    '127 comes only after #attribute',
-    ['BRK-4.1'],
-    'RC',
-    'MUST',
-    async (context) => {
-      const { text } = pickWord(await context.survey());
+      checkNone(value, 'a value of an attribute that no object has', 'no 127', itemText);
+    }),
+  }),
+  must('attribute/only-asked', 'BRK-4.1', 'RC', {
+    title: '127 comes only after #attribute',
+    ...knowingAttributes(async (survey, context) => {
+      const { text } = pickWord(survey);
       const reply = await context.ask(`#USER #desc ${PLAIN_FLAGS} #END ${text}`);
       check(valuesOf(reply).length === 0, 'a 127 without #attribute', {
         expected: 'no 127',
         received: formatReply(reply),
       });
-    },
-  ),
-  {
-    id: 'since/later',
+    }),
+  }),
+  should('since/later', 'BRK-3.6', 'RC', {
     title: '#since selects nothing for a time in the future, and everything for a time long ago',
-    rules: ['BRK-3.6'],
-    source: 'RC',
-    level: 'SHOULD',
-    timeoutMs: SURVEY_MS,
-    async run(context) {
-      const survey = await context.survey();
+    ...surveyed(async (survey, context) => {
       const word = pickWord(survey);
       const future = await context.ask(`#USER ${PLAIN_FLAGS} #since 4000000000 #END ${word.text}`);
       checkNotRefused(future, '#since 4000000000', 'skip');
@@ -359,8 +276,8 @@ export const replyCases: readonly BrokerCase[] = [
       const past = await context.ask(`#USER ${PLAIN_FLAGS} #since 1 #END ${word.text}`);
       checkNotRefused(past, '#since 1', 'skip');
       checkSameUrls(word.urls, urlsOf(past), survey, `${word.text} since 1970`);
-    },
-  },
+    }),
+  }),
 ];
 
 /** Returns the reply with the most kinds of items: descriptions and matched lines; attributes if the Broker knows them. */
@@ -376,64 +293,40 @@ async function fullReply(context: BrokerContext): Promise<Reply> {
   return reply;
 }
 
-function layoutCase(
-  id: string,
-  title: string,
-  rules: readonly string[],
-  source: string,
-  level: 'MUST' | 'SHOULD',
-  verify: (reply: Reply) => void,
-): BrokerCase {
-  const run = async (context: BrokerContext) => verify(await fullReply(context));
-  return { id: `reply/${id}`, title, rules, source, level, timeoutMs: SURVEY_MS, run };
+/** Looks at {@link fullReply}. */
+function wholeReply(verify: (reply: Reply) => void): Procedure<BrokerContext> {
+  return { timeoutMs: SURVEY_MS, run: async (context) => verify(await fullReply(context)) };
 }
 
-function objectCase(
-  id: string,
-  title: string,
-  rules: readonly string[],
-  source: string,
-  level: 'MUST' | 'SHOULD',
-  verify: (found: FoundObject) => void,
-): BrokerCase {
-  return layoutCase(id, title, rules, source, level, ({ objects }) => objects.forEach(verify));
+/** Looks at each object of {@link fullReply}. */
+function eachObject(verify: (found: FoundObject) => void): Procedure<BrokerContext> {
+  return wholeReply(({ objects }) => objects.forEach(verify));
 }
 
-function noProblemCase(
-  id: string,
-  title: string,
-  rules: readonly string[],
-  source: string,
-  kind: Problem['kind'],
-): BrokerCase {
-  return layoutCase(id, title, rules, source, 'MUST', ({ problems }) => {
+/** Looks for a defect in the layout of {@link fullReply}. */
+function noProblem(kind: Problem['kind'], expected: string): Procedure<BrokerContext> {
+  return wholeReply(({ problems }) => {
     const problem = problems.find((one) => one.kind === kind);
-    check(problem === undefined, 'the layout of the reply is broken', {
-      expected: title,
-      received: problem?.text ?? '',
-    });
+    checkNone(problem, 'the layout of the reply is broken', expected, ({ text }) => text);
   });
 }
 
-/** Builds a case that is skipped for a Broker that does not know `#attribute`. */
-function attributeCase(
-  id: string,
-  title: string,
-  rules: readonly string[],
-  source: string,
-  level: 'MUST' | 'SHOULD',
-  verify: (context: BrokerContext) => Promise<void>,
-): BrokerCase {
-  const run = async (context: BrokerContext) => {
-    const { attributes } = await context.survey();
-    if (!attributes) throw new NotApplicable('the broker does not know #attribute (late)');
-    await verify(context);
-  };
-  return { id, title, rules, source, level, timeoutMs: SURVEY_MS, run };
+/** Skips the case for a Broker that does not know `#attribute`. */
+function knowingAttributes(
+  run: (survey: Survey, context: BrokerContext) => Promise<void>,
+): Procedure<BrokerContext> {
+  return surveyed(async (survey, context) => {
+    if (!survey.attributes) throw new NotApplicable('the broker does not know #attribute (late)');
+    await run(survey, context);
+  });
 }
 
-async function askForAttributes(context: BrokerContext, names: readonly string[]): Promise<Reply> {
-  const { text } = pickWord(await context.survey());
+async function askForAttributes(
+  survey: Survey,
+  context: BrokerContext,
+  names: readonly string[],
+): Promise<Reply> {
+  const { text } = pickWord(survey);
   const flags = names.map((name) => `#attribute ${name}`).join(' ');
   const reply = await context.ask(`#USER ${PLAIN_FLAGS} ${flags} #END ${text}`);
   checkNotRefused(reply, flags);
@@ -455,6 +348,10 @@ async function matchedLines(context: BrokerContext, text: string): Promise<reado
     if (lines.length > 0) return lines;
   }
   throw new NotApplicable('the engine sends no matched lines');
+}
+
+function itemText({ code, text }: { readonly code: number; readonly text: string }): string {
+  return `${code} - ${printable(text)}`;
 }
 
 function itemsText({ items }: FoundObject): string {
