@@ -1,7 +1,7 @@
 import { Command } from 'commander';
+import { lazyAction } from '../lazy-action.js';
 import { countOption, timeoutOption } from '../options/option-values.js';
-import { type PeerAddress, peerAddress } from '../options/peer-address.js';
-import type { CompareCommandOptions } from './actions/compare.js';
+import { peerAddress } from '../options/peer-address.js';
 
 const HELP = `
 Checks whether two brokers have the same objects. Brokers of this kit send digests, so that only differing ranges are
@@ -27,8 +27,5 @@ export function compareCommand(): Command {
     .option('--max <number>', 'maximum number of differences to list', countOption, 1000)
     .option('--timeout <seconds>', 'give up after this time', timeoutOption)
     .addHelpText('after', HELP)
-    .action(async (first: PeerAddress, second: PeerAddress, options: CompareCommandOptions) => {
-      const { compare } = await import('./actions/compare.js');
-      process.exitCode = await compare(first, second, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/compare.js')).compare));
 }

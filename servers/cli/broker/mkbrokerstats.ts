@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { lazyAction } from '../lazy-action.js';
 
 const HELP = `
 Prints stats.html of the broker's web pages as one self-contained file. The broker must be stopped; a running
@@ -16,8 +17,5 @@ export function mkbrokerstatsCommand(): Command {
     .description("Prints a page with a stopped broker's statistics.")
     .argument('[directory]', "the broker's directory", '.')
     .addHelpText('after', HELP)
-    .action(async (directory: string) => {
-      const { mkbrokerstats } = await import('./actions/mkbrokerstats.js');
-      await mkbrokerstats(directory);
-    });
+    .action(lazyAction(async () => (await import('./actions/mkbrokerstats.js')).mkbrokerstats));
 }

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
+import { lazyAction } from '../lazy-action.js';
 import { countOption, integerOption, repeatedOption, secondsOption } from '../options/option-values.js';
-import { type PeerAddress, peerAddress } from '../options/peer-address.js';
-import type { QueryOptions } from './actions/query.js';
+import { peerAddress } from '../options/peer-address.js';
 
 const HELP = `
 The query language (put the whole query into single quotes to protect it from the shell):
@@ -77,8 +77,5 @@ export function queryCommand(): Command {
         .default('suppress'),
     )
     .addHelpText('after', HELP)
-    .action(async (broker: PeerAddress, words: string[], options: QueryOptions) => {
-      const { query } = await import('./actions/query.js');
-      await query(broker, words, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/query.js')).query));
 }

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { FormatOptions } from './actions/registry.js';
+import { lazyAction } from '../lazy-action.js';
 
 const HELP = `
 The directory of an original broker has admin/Registry, a file with a record for each object, and the objects as
@@ -54,14 +54,7 @@ function exportCommand(): Command {
       .option('--force', 'replace an existing Registry', false)
       .option('--json', 'print the counts as JSON', false)
       .addHelpText('after', EXPORT_HELP),
-  ).action(
-    async (
-      options: FormatOptions & { data: string; to: string; version: string; force: boolean; json: boolean },
-    ) => {
-      const { runExport } = await import('./actions/registry.js');
-      await runExport(options);
-    },
-  );
+  ).action(lazyAction(async () => (await import('./actions/registry.js')).runExport));
 }
 
 const IMPORT_HELP = `
@@ -82,10 +75,7 @@ function importCommand(): Command {
       .requiredOption('--data <dir>', "directory of the kit's broker; created if missing")
       .option('--json', 'print the counts as JSON', false)
       .addHelpText('after', IMPORT_HELP),
-  ).action(async (options: FormatOptions & { from: string; data: string; json: boolean }) => {
-    const { runImport } = await import('./actions/registry.js');
-    await runImport(options);
-  });
+  ).action(lazyAction(async () => (await import('./actions/registry.js')).runImport));
 }
 
 const CHECK_HELP = `
@@ -105,10 +95,7 @@ function checkCommand(): Command {
       .argument('<path>', "the Registry, or an original broker's directory")
       .option('--json', 'print JSON lines', false)
       .addHelpText('after', CHECK_HELP),
-  ).action(async (path: string, options: FormatOptions & { json: boolean }) => {
-    const { runCheck } = await import('./actions/registry.js');
-    await runCheck(path, options);
-  });
+  ).action(lazyAction(async () => (await import('./actions/registry.js')).runCheck));
 }
 
 const REPAIR_HELP = `
@@ -131,10 +118,7 @@ function repairCommand(): Command {
       .option('--dry-run', 'only report what would be done', false)
       .option('--json', 'print JSON lines', false)
       .addHelpText('after', REPAIR_HELP),
-  ).action(async (path: string, options: FormatOptions & { dryRun: boolean; json: boolean }) => {
-    const { runRepair } = await import('./actions/registry.js');
-    await runRepair(path, options);
-  });
+  ).action(lazyAction(async () => (await import('./actions/registry.js')).runRepair));
 }
 
 function withFormat(command: Command): Command {

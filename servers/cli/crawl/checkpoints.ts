@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { CheckpointsCommandOptions } from './actions/checkpoints.js';
+import { lazyAction } from '../lazy-action.js';
 
 const HELP = `
 Lists checkpoints, the newest last. A checkpoint is verified when it is taken; --verify repeats this: all files exist and are
@@ -22,8 +22,5 @@ export function checkpointsCommand(): Command {
     .option('--verify', 'check every file of each', false)
     .option('--json', 'JSON lines', false)
     .addHelpText('after', HELP)
-    .action(async (options: CheckpointsCommandOptions) => {
-      const { checkpoints } = await import('./actions/checkpoints.js');
-      await checkpoints(options);
-    });
+    .action(lazyAction(async () => (await import('./actions/checkpoints.js')).checkpoints));
 }

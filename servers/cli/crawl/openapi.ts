@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { lazyAction } from '../lazy-action.js';
 
 const HELP = `
 A running crawl serves the same document at /api/openapi.json of its console. console.json below the crawl's directory has the
@@ -17,8 +18,5 @@ export function openapiCommand(): Command {
     .summary("print the OpenAPI document of the console's interface")
     .description("Prints the OpenAPI 3.1 document of the console's interface for programs.")
     .addHelpText('after', HELP)
-    .action(async () => {
-      const { openapi } = await import('./actions/openapi.js');
-      await openapi();
-    });
+    .action(lazyAction(async () => (await import('./actions/openapi.js')).openapi));
 }

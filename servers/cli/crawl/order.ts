@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { OrderOptions, SettingsOptions } from './actions/order.js';
+import { lazyAction } from '../lazy-action.js';
 
 const ORDER_HELP = `
 A configuration file names its order with "Crawl-Order: FILE". An order is JSON with comments, or the order.xml of Heritrix 1.x.
@@ -26,10 +26,7 @@ export function orderCommand(): Command {
     )
     .option('--json', 'print the table as JSON lines, or the checked order with all defaults', false)
     .addHelpText('after', ORDER_HELP)
-    .action(async (options: OrderOptions) => {
-      const { printOrder } = await import('./actions/order.js');
-      process.exitCode = await printOrder(options);
-    });
+    .action(lazyAction(async () => (await import('./actions/order.js')).printOrder));
 }
 
 const SETTINGS_HELP = `
@@ -54,10 +51,7 @@ export function settingsCommand(): Command {
     .option('--all', 'also show settings that no sheet changes', false)
     .option('--json', 'one JSON line', false)
     .addHelpText('after', SETTINGS_HELP)
-    .action(async (url: string, options: SettingsOptions) => {
-      const { printSettings } = await import('./actions/order.js');
-      process.exitCode = await printSettings(url, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/order.js')).printSettings));
 }
 
 function urlArgument(text: string): string {

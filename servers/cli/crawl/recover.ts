@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { RecoverCommandOptions } from './actions/recover.js';
+import { lazyAction } from '../lazy-action.js';
 
 const HELP = `
 With the name of a checkpoint ("newest" for the last one) the crawl returns to it: store, queues, seen URIs, counters. The
@@ -30,8 +30,5 @@ export function recoverCommand(): Command {
     .option('--replace', 'with --journal: discard an interrupted run', false)
     .option('--json', 'print the result as one JSON line', false)
     .addHelpText('after', HELP)
-    .action(async (target: string, options: RecoverCommandOptions) => {
-      const { recover } = await import('./actions/recover.js');
-      await recover(target, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/recover.js')).recover));
 }

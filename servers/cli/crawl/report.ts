@@ -1,8 +1,8 @@
 import { Argument, Command, Option } from 'commander';
 import { QUEUE_STATES } from '../../crawler/control.js';
-import type { ReportOptions } from './actions/report.js';
+import { lazyAction } from '../lazy-action.js';
 import { withCrawlOptions } from './crawl-options.js';
-import { KINDS, type Kind } from './report-kinds.js';
+import { KINDS } from './report-kinds.js';
 
 const HELP = `
 KIND is one of
@@ -40,8 +40,5 @@ export function reportCommand(): Command {
     .option('--json', 'JSON lines', false)
     .addOption(new Option('--state <state>', 'only queues in this state').choices([...QUEUE_STATES]))
     .addHelpText('after', HELP)
-    .action(async (kind: Kind | 'all', options: ReportOptions) => {
-      const { reportCrawl } = await import('./actions/report.js');
-      await reportCrawl(kind, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/report.js')).reportCrawl));
 }

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { WaczCommandOptions } from './actions/wacz.js';
+import { lazyAction } from '../lazy-action.js';
 
 const HELP = `
 A WACZ file is a zip file with WARC files, their index, a list of pages and digests. Programs such as ReplayWeb.page open it without a server.
@@ -23,8 +23,5 @@ export function waczCommand(): Command {
     .option('--title <text>', 'title of the collection')
     .option('--json', 'the counts as JSON', false)
     .addHelpText('after', HELP)
-    .action(async (directory: string, options: WaczCommandOptions) => {
-      const { wacz } = await import('./actions/wacz.js');
-      await wacz(directory, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/wacz.js')).wacz));
 }

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { QUEUE_STATES } from '../../crawler/control.js';
+import { lazyAction } from '../lazy-action.js';
 import { timeoutOption } from '../options/option-values.js';
-import type { WatchOptions } from './actions/watch.js';
 import { withCrawlOptions } from './crawl-options.js';
 
 const HELP = `
@@ -33,8 +33,5 @@ export function watchCommand(): Command {
     .option('--once', 'print one snapshot', false)
     .option('--json', 'print each snapshot as one JSON line', false)
     .addHelpText('after', HELP)
-    .action(async (options: WatchOptions) => {
-      const { watchCrawl } = await import('./actions/watch.js');
-      await watchCrawl(options);
-    });
+    .action(lazyAction(async () => (await import('./actions/watch.js')).watchCrawl));
 }

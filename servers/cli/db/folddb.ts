@@ -1,6 +1,6 @@
 import { Command } from 'commander';
+import { lazyAction } from '../lazy-action.js';
 import { integerOption } from '../options/option-values.js';
-import type { FoldOptions } from './actions/folddb.js';
 import { EXIT_HELP } from './exit-help.js';
 import { withGathererOptions } from './publish.js';
 
@@ -33,8 +33,5 @@ export function folddbCommand(): Command {
     .option('--now <seconds>', 'time to compare with, seconds since 1970-01-01 UTC', integerOption)
     .option('--json', 'print the counts of all steps as one JSON object', false)
     .addHelpText('after', HELP)
-    .action(async (directory: string, options: FoldOptions) => {
-      const { folddb } = await import('./actions/folddb.js');
-      await folddb(directory, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/folddb.js')).folddb));
 }

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { JsonOption } from './actions/gdbmutil.js';
+import { lazyAction } from '../lazy-action.js';
 import { EXIT_HELP } from './exit-help.js';
 
 const HELP = `
@@ -39,46 +39,33 @@ function subcommand(name: string, description: string): Command {
 function listCommand(): Command {
   return subcommand('list', 'print the URLs')
     .option('--json', 'one JSON object per line, with times and size', false)
-    .action(async (path: string, options: JsonOption) => {
-      const { list } = await import('./actions/gdbmutil.js');
-      await list(path, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/gdbmutil.js')).list));
 }
 
 function getCommand(): Command {
   return subcommand('get', "print a URL's object")
     .argument('<url>', 'its URL')
-    .action(async (path: string, url: string) => {
-      const { get } = await import('./actions/gdbmutil.js');
-      await get(path, url);
-    });
+    .action(lazyAction(async () => (await import('./actions/gdbmutil.js')).get));
 }
 
 function putCommand(): Command {
   return subcommand('put', 'store the single object on standard input')
     .argument('[url]', 'URL that the object must have')
     .option('--json', 'print the counts as JSON', false)
-    .action(async (path: string, url: string | undefined, options: JsonOption) => {
-      const { put } = await import('./actions/gdbmutil.js');
-      await put(path, url, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/gdbmutil.js')).put));
 }
 
 function deleteCommand(): Command {
   return subcommand('delete', 'delete the objects of these URLs')
     .argument('<urls...>', 'their URLs')
     .option('--json', 'print the counts as JSON', false)
-    .action(async (path: string, urls: string[], options: JsonOption) => {
-      const { remove } = await import('./actions/gdbmutil.js');
-      await remove(path, urls, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/gdbmutil.js')).remove));
 }
 
 function dumpCommand(): Command {
-  return subcommand('dump', 'print all objects as SOIF').action(async (path: string) => {
-    const { dump } = await import('./actions/gdbmutil.js');
-    await dump(path);
-  });
+  return subcommand('dump', 'print all objects as SOIF').action(
+    lazyAction(async () => (await import('./actions/gdbmutil.js')).dump),
+  );
 }
 
 function loadCommand(): Command {
@@ -86,26 +73,19 @@ function loadCommand(): Command {
     .argument('[file]', 'SOIF stream; - or none is standard input')
     .option('--replace', 'first delete all objects of the database', false)
     .option('--json', 'print the counts as JSON', false)
-    .action(async (path: string, file: string | undefined, options: JsonOption & { replace: boolean }) => {
-      const { load } = await import('./actions/gdbmutil.js');
-      await load(path, file, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/gdbmutil.js')).load));
 }
 
 function countCommand(): Command {
-  return subcommand('count', 'print the number of objects').action(async (path: string) => {
-    const { count } = await import('./actions/gdbmutil.js');
-    await count(path);
-  });
+  return subcommand('count', 'print the number of objects').action(
+    lazyAction(async () => (await import('./actions/gdbmutil.js')).count),
+  );
 }
 
 function reorganizeCommand(): Command {
   return subcommand('reorganize', 'rewrite the file without the space of deleted objects')
     .option('--json', 'print the counts as JSON', false)
-    .action(async (path: string, options: JsonOption) => {
-      const { reorganize } = await import('./actions/gdbmutil.js');
-      await reorganize(path, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/gdbmutil.js')).reorganize));
 }
 
 function importCommand(): Command {
@@ -114,8 +94,5 @@ function importCommand(): Command {
     .argument('<source>', 'the GDBM file')
     .argument('<db>', 'the database file; created if missing')
     .option('--json', 'print the counts as JSON', false)
-    .action(async (source: string, path: string, options: JsonOption) => {
-      const { importDatabase } = await import('./actions/gdbmutil.js');
-      await importDatabase(source, path, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/gdbmutil.js')).importDatabase));
 }

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { lazyAction } from '../lazy-action.js';
 import { EXIT_HELP } from './exit-help.js';
 
 const HELP = `
@@ -21,8 +22,5 @@ export function template2dbCommand(): Command {
     .argument('[files...]', 'sources; - or none is standard input')
     .option('--json', 'print the counts as JSON', false)
     .addHelpText('after', HELP)
-    .action(async (path: string, files: string[], options: { json: boolean }) => {
-      const { template2db } = await import('./actions/load.js');
-      await template2db(path, files, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/load.js')).template2db));
 }

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { lazyAction } from '../lazy-action.js';
 import { integerOption } from '../options/option-values.js';
 import { EXIT_HELP } from './exit-help.js';
 
@@ -24,10 +25,7 @@ export function expiredbCommand(): Command {
     .option('--now <seconds>', 'time to compare with, seconds since 1970-01-01 UTC', integerOption)
     .option('--json', 'print the counts as JSON', false)
     .addHelpText('after', EXPIRE_HELP)
-    .action(async (path: string, options: { now?: number; json: boolean }) => {
-      const { expiredb } = await import('./actions/maintain.js');
-      await expiredb(path, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/maintain.js')).expiredb));
 }
 
 const CLEAN_HELP = `
@@ -50,10 +48,7 @@ export function cleandbCommand(): Command {
     .option('--complete', 'also delete objects without Gatherer-Name, -Host, -Version or Update-Time', false)
     .option('--json', 'print the counts as JSON', false)
     .addHelpText('after', CLEAN_HELP)
-    .action(async (path: string, options: { truncate: boolean; complete: boolean; json: boolean }) => {
-      const { cleandb } = await import('./actions/maintain.js');
-      await cleandb(path, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/maintain.js')).cleandb));
 }
 
 const BINARY_HELP = `
@@ -72,8 +67,5 @@ export function rmbinaryCommand(): Command {
     .argument('<db>', 'the database file')
     .option('--json', 'print the counts as JSON', false)
     .addHelpText('after', BINARY_HELP)
-    .action(async (path: string, options: { json: boolean }) => {
-      const { rmbinary } = await import('./actions/maintain.js');
-      await rmbinary(path, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/maintain.js')).rmbinary));
 }

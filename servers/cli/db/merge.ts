@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { lazyAction } from '../lazy-action.js';
 import { EXIT_HELP } from './exit-help.js';
 
 const MERGE_HELP = `
@@ -26,17 +27,7 @@ export function mergedbCommand(): Command {
     .option('--force', 'replace an existing PRODUCTION', false)
     .option('--json', 'print the counts as JSON', false)
     .addHelpText('after', MERGE_HELP)
-    .action(
-      async (
-        production: string,
-        automatic: string,
-        manual: string[],
-        options: { force: boolean; json: boolean },
-      ) => {
-        const { mergedb } = await import('./actions/merge.js');
-        await mergedb(production, automatic, manual, options);
-      },
-    );
+    .action(lazyAction(async () => (await import('./actions/merge.js')).mergedb));
 }
 
 const CONSOLIDATE_HELP = `
@@ -55,8 +46,5 @@ export function consoldbCommand(): Command {
     .argument('<sources...>', 'the databases to merge')
     .option('--json', 'print the counts as JSON', false)
     .addHelpText('after', CONSOLIDATE_HELP)
-    .action(async (target: string, sources: string[], options: { json: boolean }) => {
-      const { consoldb } = await import('./actions/merge.js');
-      await consoldb(target, sources, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/merge.js')).consoldb));
 }

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { UsageError } from '../../../protocols/errors.js';
+import { lazyAction } from '../lazy-action.js';
 import { integerOption } from '../options/option-values.js';
-import type { IndexOptions } from './actions/publish.js';
 import { EXIT_HELP } from './exit-help.js';
 
 const INDEX_HELP = `
@@ -34,10 +34,7 @@ export function mkindexCommand(): Command {
     .option('--now <seconds>', 'time of deletions, seconds since 1970-01-01 UTC', integerOption)
     .option('--json', 'print the counts as JSON', false)
     .addHelpText('after', INDEX_HELP)
-    .action(async (directory: string, options: IndexOptions) => {
-      const { mkindex } = await import('./actions/publish.js');
-      await mkindex(directory, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/publish.js')).mkindex));
 }
 
 const COMPRESSED_HELP = `
@@ -55,10 +52,7 @@ export function mkcompressedCommand(): Command {
     .argument('[dir]', "the Gatherer's data directory", '.')
     .option('--json', 'print the counts as JSON', false)
     .addHelpText('after', COMPRESSED_HELP)
-    .action(async (directory: string, options: { json: boolean }) => {
-      const { mkcompressed } = await import('./actions/publish.js');
-      await mkcompressed(directory, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/publish.js')).mkcompressed));
 }
 
 const STATISTICS_HELP = `

@@ -1,8 +1,8 @@
 import { hostname } from 'node:os';
 import { Command } from 'commander';
 import { DEFAULT_MAX_BYTES } from '../../../clients/fetch/types.js';
+import { lazyAction } from '../lazy-action.js';
 import { countOption, integerOption, repeatedOption, timeoutOption } from '../options/option-values.js';
-import type { EssenceCliOptions } from './actions/essence.js';
 
 /** Replaced objects after which the file of --dbdir is rewritten (E-119). */
 const MAX_DELETIONS = 1000;
@@ -95,8 +95,5 @@ export function essenceCommand(): Command {
     .option('--max-pool-memory <MiB>', 'memory of all these processes (default: 1024)', countOption)
     .option('-v, --verbose', 'print each document on standard error', false)
     .addHelpText('after', HELP)
-    .action(async (documents: string[], options: EssenceCliOptions) => {
-      const { essence } = await import('./actions/essence.js');
-      process.exitCode = await essence(documents, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/essence.js')).essence));
 }

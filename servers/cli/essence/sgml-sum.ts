@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { SgmlSumOptions } from './actions/sgml-sum.js';
+import { lazyAction } from '../lazy-action.js';
 
 const HELP = `
 Prints the attributes that the extraction table of TYPE takes from the document, as summarizers do. The table is TYPE.sum.tbl in the
@@ -28,8 +28,5 @@ export function sgmlSumCommand(): Command {
     .option('--libdir <directory>', 'tables, DTDs, catalog')
     .option('--syntax-check', "show the parser's messages", process.env.syntax_check === '1')
     .addHelpText('after', HELP)
-    .action(async (type: string, file: string, options: SgmlSumOptions) => {
-      const { summarize } = await import('./actions/sgml-sum.js');
-      process.exitCode = await summarize(type, file, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/sgml-sum.js')).summarize));
 }

@@ -1,6 +1,6 @@
 import { Argument, Command } from 'commander';
+import { lazyAction } from '../lazy-action.js';
 import { rawOption } from '../output/standard-output.js';
-import type { FtpgetOptions } from './actions/ftpget.js';
 
 const HELP = `
 Fetches a file or a directory listing by FTP and writes it to LOCALFILE (- is standard output). Type A lets the server convert
@@ -32,18 +32,5 @@ export function ftpgetCommand(): Command {
     .option('--json', 'print metadata of the file as one JSON line', false)
     .addOption(rawOption())
     .addHelpText('after', HELP)
-    .action(
-      async (
-        file: string,
-        server: string,
-        name: string,
-        type: string,
-        user: string,
-        given: string | undefined,
-        options: FtpgetOptions,
-      ) => {
-        const { ftpget } = await import('./actions/ftpget.js');
-        await ftpget(file, server, name, type, user, given, options);
-      },
-    );
+    .action(lazyAction(async () => (await import('./actions/ftpget.js')).ftpget));
 }

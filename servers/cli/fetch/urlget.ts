@@ -1,7 +1,7 @@
 import { Command } from 'commander';
+import { lazyAction } from '../lazy-action.js';
 import { countOption, timeoutOption } from '../options/option-values.js';
 import { rawOption } from '../output/standard-output.js';
-import type { UrlgetOptions } from './actions/urlget.js';
 
 const HELP = `
 Fetches one document by http, https, ftp, gopher, news, nntp or file and writes it to standard output. Up to five redirects
@@ -39,8 +39,5 @@ export function urlgetCommand(): Command {
     .option('--proxy <host:port>', 'HTTP proxy for http, https and ftp')
     .addOption(rawOption())
     .addHelpText('after', HELP)
-    .action(async (given: string, options: UrlgetOptions) => {
-      const { urlget } = await import('./actions/urlget.js');
-      await urlget(given, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/urlget.js')).urlget));
 }

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { UrlpurgeOptions } from './actions/urlpurge.js';
+import { lazyAction } from '../lazy-action.js';
 
 const HELP = `
 The disk cache keeps documents that urlget and the Gatherer fetched, for at most 7 days (GATHERER_CACHE_TTL shortens this).
@@ -22,8 +22,5 @@ export function urlpurgeCommand(): Command {
     .option('--expired', 'remove only entries that are too old', false)
     .option('--json', 'print the numbers as one JSON line', false)
     .addHelpText('after', HELP)
-    .action(async (options: UrlpurgeOptions) => {
-      const { urlpurge } = await import('./actions/urlpurge.js');
-      await urlpurge(options);
-    });
+    .action(lazyAction(async () => (await import('./actions/urlpurge.js')).urlpurge));
 }

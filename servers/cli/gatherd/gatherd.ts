@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { UsageError } from '../../../protocols/errors.js';
 import { shieldStandardError } from '../../host/standard-descriptors.js';
+import { lazyAction } from '../lazy-action.js';
 import {
   addConnectionOptions,
   addPeerOptions,
@@ -9,7 +10,6 @@ import {
   monitorOption,
 } from '../options/connection-options.js';
 import { LOOPBACK, portOption, repeatedOption } from '../options/option-values.js';
-import type { DaemonOptions, FileOptions } from './actions/gatherd.js';
 
 const FILES_HELP = `
 DIR is a Gatherer's data directory. Relative names of the other files are relative to it:
@@ -65,10 +65,7 @@ export function gatherdCommand(): Command {
     .option('--pid-file <file>', 'file with the process id (default: gatherd.pid)')
     .option('--detach', 'run in the background, log to a file', false)
     .addHelpText('after', DAEMON_HELP)
-    .action(async (port: number, options: DaemonOptions) => {
-      const { gatherd } = await import('./actions/gatherd.js');
-      await gatherd(port, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/gatherd.js')).gatherd));
 }
 
 /** `in.gatherd [-db | -index | -log | -zip | -cf FILE] [-dir DIR]` (GATHERD-11.2). */
@@ -78,10 +75,7 @@ export function inGatherdCommand(): Command {
   return withFileOptions(new Command('in.gatherd'))
     .description('Serves one collector on standard input and output, for inetd.')
     .addHelpText('after', INETD_HELP)
-    .action(async (options: FileOptions) => {
-      const { inGatherd } = await import('./actions/gatherd.js');
-      await inGatherd(options);
-    });
+    .action(lazyAction(async () => (await import('./actions/gatherd.js')).inGatherd));
 }
 
 function withFileOptions(command: Command): Command {

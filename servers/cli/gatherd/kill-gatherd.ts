@@ -1,6 +1,6 @@
 import { Command } from 'commander';
+import { lazyAction } from '../lazy-action.js';
 import { secondsOption } from '../options/option-values.js';
-import type { KillOptions } from './actions/kill-gatherd.js';
 
 const HELP = `
 Reads DIR/gatherd.pid, sends SIGTERM to that gatherd and waits until it ends. If another process now has that id, no signal is sent.
@@ -19,8 +19,5 @@ export function killGatherdCommand(): Command {
     .option('--pid-file <file>', 'file with the process id (default: gatherd.pid)')
     .option('--timeout <seconds>', 'maximum time to wait until it ends', secondsOption, 30)
     .addHelpText('after', HELP)
-    .action(async (options: KillOptions) => {
-      const { killGatherd } = await import('./actions/kill-gatherd.js');
-      process.exitCode = await killGatherd(options);
-    });
+    .action(lazyAction(async () => (await import('./actions/kill-gatherd.js')).killGatherd));
 }

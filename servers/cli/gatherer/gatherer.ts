@@ -1,9 +1,9 @@
 import { Command, CommanderError, Option } from 'commander';
+import { lazyAction } from '../lazy-action.js';
 import { monitorOption } from '../options/connection-options.js';
 import { integerOption, LOOPBACK, repeatedOption, stopLimitOption } from '../options/option-values.js';
 import { EXIT } from '../output/exit.js';
 import { StandardOutput } from '../output/standard-output.js';
-import type { GathererCliOptions } from './actions/gatherer.js';
 
 const HELP = `
 FILE is a Gatherer's configuration file. The command gathers its documents once, publishes the summaries, and starts gatherd
@@ -84,10 +84,7 @@ export function gathererCommand(): Command {
         void printVariables();
         throw new CommanderError(EXIT.ok, 'harvest.helpVariables', '(the variables)');
       })
-      .action(async (file: string, options: GathererCliOptions) => {
-        const { runGatherer } = await import('./actions/gatherer.js');
-        await runGatherer(file, options);
-      })
+      .action(lazyAction(async () => (await import('./actions/gatherer.js')).runGatherer))
   );
 }
 

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { DEFAULT_DELAY } from '../../../protocols/config/root-node-defaults.js';
 import { MIRROR_DATA } from '../../gatherer/mirror/mirror-data.js';
+import { lazyAction } from '../lazy-action.js';
 import { countOption, integerOption, secondsOption } from '../options/option-values.js';
-import type { MirrorCliOptions } from './actions/mirror.js';
 
 const HELP = `
 Copies all documents that links reach from each ROOT into DIRECTORY, as HOST/PATH of their URLs. A ROOT is a URL or a
@@ -52,8 +52,5 @@ export function mirrorCommand(): Command {
     .option('--max-size <MiB>', 'skip larger documents, with an error in the log', countOption, 64)
     .option('--json', 'print the counts as one JSON line', false)
     .addHelpText('after', HELP)
-    .action(async (operands: string[], options: MirrorCliOptions) => {
-      const { mirror } = await import('./actions/mirror.js');
-      process.exitCode = await mirror(operands, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/mirror.js')).mirror));
 }

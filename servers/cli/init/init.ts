@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import type { InitOptions } from './actions/init.js';
+import { lazyAction } from '../lazy-action.js';
 
 const HELP = `
 Creates a Harvest server: a Gatherer, which summarizes documents, and a Broker, which collects the summaries and answers
@@ -52,9 +52,6 @@ export function initCommand(): Command {
       .option('--force', 'overwrite existing files without asking', false)
       .option('--json', 'print the created files as one JSON line', false)
       .addHelpText('after', HELP)
-      .action(async (options: InitOptions) => {
-        const { init } = await import('./actions/init.js');
-        process.exitCode = await init(options);
-      })
+      .action(lazyAction(async () => (await import('./actions/init.js')).init))
   );
 }

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import { EXIT_HELP } from '../db/exit-help.js';
-import type { DumpOptions } from './actions/links-dump.js';
+import { lazyAction } from '../lazy-action.js';
 
 const HELP = `
 Writes the published link graph to standard output: the links (--refs, the default), the reverse links (--hubs), the documents or the
@@ -29,8 +29,5 @@ export function dumpCommand(): Command {
       new Option('--format <format>', 'format of links').choices(['bytevalue', 'pairs']).default('bytevalue'),
     )
     .addHelpText('after', HELP)
-    .action(async (options: DumpOptions) => {
-      const { printGraph } = await import('./actions/links-dump.js');
-      await printGraph(options);
-    });
+    .action(lazyAction(async () => (await import('./actions/links-dump.js')).printGraph));
 }

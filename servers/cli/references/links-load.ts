@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { EXIT_HELP } from '../db/exit-help.js';
+import { lazyAction } from '../lazy-action.js';
 import { countOption } from '../options/option-values.js';
-import type { LoadCommandOptions } from './actions/links-load.js';
 
 const HELP = `
 Documents are lines of JSON:
@@ -42,8 +42,5 @@ export function loadCommand(): Command {
     .option('--memory <mib>', 'memory for sorting, MiB', countOption, DEFAULT_MEMORY)
     .option('--json', 'print the counts as JSON', false)
     .addHelpText('after', HELP)
-    .action(async (options: LoadCommandOptions) => {
-      const { loadLinks } = await import('./actions/links-load.js');
-      await loadLinks(options);
-    });
+    .action(lazyAction(async () => (await import('./actions/links-load.js')).loadLinks));
 }

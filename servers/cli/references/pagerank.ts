@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { EXIT_HELP } from '../db/exit-help.js';
+import { lazyAction } from '../lazy-action.js';
 import { countOption, integerOption } from '../options/option-values.js';
-import type { PageRankCommandOptions } from './actions/pagerank.js';
 
 const HELP = `
 Computes the PageRank of every document in the published link graph of the data directory DATA, and of every ID that only
@@ -31,10 +31,7 @@ export function pagerankCommand(): Command {
     .option('--max-rounds <n>', 'maximum number of rounds', countOption, 200)
     .option('--json', 'print one JSON object', false)
     .addHelpText('after', HELP)
-    .action(async (options: PageRankCommandOptions) => {
-      const { pagerank } = await import('./actions/pagerank.js');
-      await pagerank(options);
-    });
+    .action(lazyAction(async () => (await import('./actions/pagerank.js')).pagerank));
 }
 
 function dampingOption(value: string): number {

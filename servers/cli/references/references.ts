@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { lazyAction } from '../lazy-action.js';
 import { timeoutOption } from '../options/option-values.js';
-import { type PeerAddress, peerAddress } from '../options/peer-address.js';
-import type { ReferencesOptions } from './actions/references.js';
+import { peerAddress } from '../options/peer-address.js';
 
 const HELP = `
 Asks a References Server (refererd) over SSTP who links to whom. WHAT is a document, given by URL or ID. With --site-to and
@@ -56,10 +56,7 @@ export function referencesCommand(): Command {
     .option('--json', 'print one JSON object per page', false)
     .option('--timeout <seconds>', 'maximum time to wait for the server', timeoutOption, 60)
     .addHelpText('after', HELP)
-    .action(async (server: PeerAddress, what: string, options: ReferencesOptions) => {
-      const { run } = await import('./actions/references.js');
-      process.exitCode = await run(server, what, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/references.js')).run));
 }
 
 function flagOf(name: string): string {

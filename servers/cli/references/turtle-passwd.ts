@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { PasswordOptions } from './actions/turtle-passwd.js';
+import { lazyAction } from '../lazy-action.js';
 
 const HELP = `
 FILE is the password file of a references server (pwfile in referer.cf, --pwfile of harvest refererd). Its users have access to /stat,
@@ -31,8 +31,5 @@ export function turtlePasswdCommand(): Command {
     .option('--check', 'check a password', false)
     .option('--list', 'print the names of the users', false)
     .addHelpText('after', HELP)
-    .action(async (file: string, user: string | undefined, options: PasswordOptions) => {
-      const { turtlePasswd } = await import('./actions/turtle-passwd.js');
-      await turtlePasswd(file, user, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/turtle-passwd.js')).turtlePasswd));
 }

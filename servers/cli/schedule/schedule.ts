@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { lazyAction } from '../lazy-action.js';
 import { integerOption } from '../options/option-values.js';
-import type { ScheduleOptions } from './actions/schedule.js';
 import type { TimeOfDay } from './times.js';
 
 const HELP = `
@@ -39,10 +39,7 @@ export function scheduleCommand(): Command {
     .addOption(new Option('--monthly', 'on the first of a month').default(false).conflicts('daily'))
     .option('--json', 'print one JSON object', false)
     .addHelpText('after', HELP)
-    .action(async (files: string[], options: ScheduleOptions) => {
-      const { schedule } = await import('./actions/schedule.js');
-      process.exitCode = await schedule(files, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/schedule.js')).schedule));
 }
 
 function timeOption(value: string): TimeOfDay {

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
+import { lazyAction } from '../lazy-action.js';
 import { portOption } from '../options/option-values.js';
-import type { AnnotateOptions } from './actions/annotate.js';
 
 const HELP = `
 FILE is an annotation file: facts about documents that their summaries lack, such as the title of a PostScript file. It is
@@ -32,10 +32,5 @@ export function annotateCommand(): Command {
     .option('--list', 'print all annotations', false)
     .option('--json', 'print as JSON lines', false)
     .addHelpText('after', HELP)
-    .action(
-      async (file: string, url: string | undefined, assignments: string[], options: AnnotateOptions) => {
-        const { runAnnotate } = await import('./actions/annotate.js');
-        await runAnnotate(file, url, assignments, options);
-      },
-    );
+    .action(lazyAction(async () => (await import('./actions/annotate.js')).runAnnotate));
 }

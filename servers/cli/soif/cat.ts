@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
+import { lazyAction } from '../lazy-action.js';
 import { objectBytesOption } from '../options/option-values.js';
 import { rawOption } from '../output/standard-output.js';
-import type { CatOptions } from './actions/cat.js';
 
 const HELP = `
 Prints the objects of SOIF files in the exact layout of SOIF writers. The @DELETE, @REFRESH and @UPDATE groups of update streams
@@ -35,8 +35,5 @@ export function catCommand(): Command {
     .option('--max-object <bytes>', 'skip objects larger than this (default: 64 MiB)', objectBytesOption)
     .addOption(rawOption())
     .addHelpText('after', HELP)
-    .action(async (files: string[], options: CatOptions) => {
-      const { cat } = await import('./actions/cat.js');
-      process.exitCode = await cat(files, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/cat.js')).cat));
 }

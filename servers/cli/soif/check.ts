@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { STANDARD_INPUT } from '../../../clients/soif-tools/input.js';
+import { lazyAction } from '../lazy-action.js';
 import { objectBytesOption } from '../options/option-values.js';
-import type { CheckOptions } from './actions/check.js';
 
 const HELP = `
 Prints for each attempt at an object whether it is valid, in the format of the original cksoif; an invalid one is followed by the
@@ -49,10 +49,7 @@ export function checkCommand(): Command {
       objectBytesOption,
     )
     .addHelpText('after', HELP)
-    .action(async (file: string, options: CheckOptions) => {
-      const { check } = await import('./actions/check.js');
-      process.exitCode = await check(file, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/check.js')).check));
 }
 
 /** `cksoif` (SOIF-4.9, G-131). */
@@ -61,8 +58,5 @@ export function cksoifCommand(): Command {
     .summary('the original validator: one line for each attempt at an object')
     .argument('[file]', 'a SOIF file, plain or gzip; - is standard input', STANDARD_INPUT)
     .addHelpText('after', ORIGINAL_HELP)
-    .action(async (file: string) => {
-      const { cksoif } = await import('./actions/check.js');
-      await cksoif(file);
-    });
+    .action(lazyAction(async () => (await import('./actions/check.js')).cksoif));
 }

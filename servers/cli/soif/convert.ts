@@ -1,8 +1,8 @@
 import { Command, Option } from 'commander';
 import { STANDARD_INPUT } from '../../../clients/soif-tools/input.js';
+import { lazyAction } from '../lazy-action.js';
 import { objectBytesOption } from '../options/option-values.js';
 import { rawOption } from '../output/standard-output.js';
-import type { ConvertOptions } from './actions/convert.js';
 
 const HELP = `
 Converts SOIF into JSON lines and back. One line is one object:
@@ -29,8 +29,5 @@ export function convertCommand(): Command {
     .option('--max-object <bytes>', 'skip objects larger than this (default: 64 MiB)', objectBytesOption)
     .addOption(rawOption())
     .addHelpText('after', HELP)
-    .action(async (file: string, options: ConvertOptions) => {
-      const { convertSoif } = await import('./actions/convert.js');
-      await convertSoif(file, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/convert.js')).convertSoif));
 }

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
+import { lazyAction } from '../lazy-action.js';
 import { rawOption } from '../output/standard-output.js';
-import type { RawOptions } from './actions/print.js';
 
 const EXIT_HELP = `
 Exit status: 0 all objects were read; 1 some were not (reported on standard error); 2 usage.
@@ -42,10 +42,7 @@ export function printAttrCommand(): Command {
     .argument('[files...]', FILES_HELP)
     .addOption(rawOption())
     .addHelpText('after', ATTR_HELP)
-    .action(async (attribute: string, files: string[], options: RawOptions) => {
-      const { printAttr } = await import('./actions/print.js');
-      await printAttr(attribute, files, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/print.js')).printAttr));
 }
 
 /** `print-template` (G-132, SOIF-10.2). */
@@ -56,10 +53,7 @@ export function printTemplateCommand(): Command {
     .option('--no-print-time', 'do not add Print-Time')
     .addOption(rawOption())
     .addHelpText('after', TEMPLATE_HELP)
-    .action(async (files: string[], options: RawOptions & { readonly printTime: boolean }) => {
-      const { printTemplate } = await import('./actions/print.js');
-      await printTemplate(files, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/print.js')).printTemplate));
 }
 
 /** `print-urlrefs` (G-132, G-61). */
@@ -69,8 +63,5 @@ export function printUrlrefsCommand(): Command {
     .argument('[files...]', FILES_HELP)
     .addOption(rawOption())
     .addHelpText('after', URLREFS_HELP)
-    .action(async (files: string[], options: RawOptions) => {
-      const { printUrlrefs } = await import('./actions/print.js');
-      await printUrlrefs(files, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/print.js')).printUrlrefs));
 }

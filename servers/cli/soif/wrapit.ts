@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { lazyAction } from '../lazy-action.js';
 import { countOption } from '../options/option-values.js';
 
 const HELP = `
@@ -18,8 +19,5 @@ export function wrapitCommand(): Command {
     .argument('<attribute>', "the attribute's name: letters, digits, - _ . < >")
     .option('--max-bytes <bytes>', 'maximum number of bytes (default: 64 MiB)', countOption)
     .addHelpText('after', HELP)
-    .action(async (attribute: string, options: { readonly maxBytes?: number }) => {
-      const { wrapit } = await import('./actions/wrapit.js');
-      await wrapit(attribute, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/wrapit.js')).wrapit));
 }

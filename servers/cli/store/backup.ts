@@ -1,6 +1,6 @@
 // `harvest backup` and `harvest restore`.
 import { Command } from 'commander';
-import type { Options } from './actions/backup.js';
+import { lazyAction } from '../lazy-action.js';
 
 const BACKUP_HELP = `
 Copies DIR, the data of a Gatherer, a Broker, a References Server or of \`harvest run\`, to TARGET, which must not exist. The servers may run and
@@ -35,10 +35,7 @@ export function backupCommand(): Command {
     .argument('<dir>', 'the data directory')
     .argument('<target>', 'the copy; on another disk')
     .addHelpText('after', BACKUP_HELP)
-    .action(async (dir: string, target: string, options: Options) => {
-      const { backup } = await import('./actions/backup.js');
-      await backup(dir, target, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/backup.js')).backup));
 }
 
 /** `harvest restore BACKUP DIR`. */
@@ -48,10 +45,7 @@ export function restoreCommand(): Command {
     .argument('<backup>', 'a directory that backup made')
     .argument('<dir>', 'the data directory; absent or empty')
     .addHelpText('after', RESTORE_HELP)
-    .action(async (backup: string, dir: string, options: Options) => {
-      const { restoreBackup } = await import('./actions/backup.js');
-      await restoreBackup(backup, dir, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/backup.js')).restoreBackup));
 }
 
 function withOptions(command: Command): Command {

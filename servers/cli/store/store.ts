@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { CheckOptions, RepairOptions } from './actions/store.js';
+import { lazyAction } from '../lazy-action.js';
 
 const HELP = `
 A disk may return other bytes than were written, and files may be cut or deleted. The servers compare checksums when they open a
@@ -48,10 +48,7 @@ function checkCommand(): Command {
     .argument('<dir>', 'directory of a gatherer or a broker')
     .option('--json', 'print a JSON line for each store', false)
     .addHelpText('after', CHECK_HELP)
-    .action(async (dir: string, options: CheckOptions) => {
-      const { checkStore } = await import('./actions/store.js');
-      await checkStore(dir, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/store.js')).checkStore));
 }
 
 const REPAIR_HELP = `
@@ -79,8 +76,5 @@ function repairCommand(): Command {
     .option('--force', 'also repair stores whose files are sound', false)
     .option('--json', 'print a JSON line for each store', false)
     .addHelpText('after', REPAIR_HELP)
-    .action(async (dir: string, options: RepairOptions) => {
-      const { repairStore } = await import('./actions/store.js');
-      await repairStore(dir, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/store.js')).repairStore));
 }

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { DoctorOptions } from './actions/doctor.js';
+import { lazyAction } from '../lazy-action.js';
 
 const HELP = `
 Looks at Node, memory, disk, ports, the limit of open files, the processes and stores of a data directory, and the optional programs.
@@ -17,8 +17,5 @@ export function doctorCommand(): Command {
     .option('--data <dir>', 'the directory of `harvest run`, of a Gatherer or a Broker', './data')
     .option('--json', 'print one JSON object per finding', false)
     .addHelpText('after', HELP)
-    .action(async (options: DoctorOptions) => {
-      const { examine } = await import('./actions/doctor.js');
-      process.exitCode = await examine(options);
-    });
+    .action(lazyAction(async () => (await import('./actions/doctor.js')).examine));
 }

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import { ROBOTS_POLICIES } from '../../../protocols/robots/robots-policy.js';
-import type { CheckOptions } from './actions/robots.js';
+import { lazyAction } from '../lazy-action.js';
 
 const HELP = `
 Reports for each URL whether the robots.txt in FILE allows the agent to fetch it. Output is allow or disallow, the URL, the number
@@ -50,8 +50,5 @@ function checkCommand(): Command {
     .option('--masquerade', 'with the most-favored policies: also print the agent to fetch as', false)
     .option('--json', 'print a JSON object for each URL', false)
     .addHelpText('after', HELP)
-    .action(async (urls: string[], options: CheckOptions) => {
-      const { check } = await import('./actions/robots.js');
-      process.exitCode = await check(urls, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/robots.js')).check));
 }

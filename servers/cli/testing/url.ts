@@ -5,13 +5,7 @@ import {
   QUEUE_POLICIES,
   SEEN_RULES,
 } from '../../../protocols/urls/index.js';
-import type {
-  CanonicalCommandOptions,
-  ClassCommandOptions,
-  FingerprintCommandOptions,
-  OutputOptions,
-  SurtCommandOptions,
-} from './actions/url.js';
+import { lazyAction } from '../lazy-action.js';
 
 const HELP = `
 Prints how the crawl engine handles a URI. Each command prints one line per URI; if - is the only URI, URIs are lines of standard
@@ -58,37 +52,25 @@ function canonicalCommand(): Command {
     .option('--rules <names>', 'the rules, separated by commas; none only cleans the URI', namesOption)
     .option('--gatherer', "print the form of the Gatherer's summaries instead (G-57 to G-59)", false)
     .addHelpText('after', RULES_HELP)
-    .action(async (uris: string[], options: CanonicalCommandOptions) => {
-      const { printCanonical } = await import('./actions/url.js');
-      await printCanonical(uris, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/url.js')).printCanonical));
 }
 
 function surtCommand(): Command {
   return subcommand('surt', 'print the SURT: the labels of the host in reverse order (CRAWL-15)')
     .option('--prefix', 'print the prefix that the URI implies as a seed', false)
     .option('--preserve-case', 'keep capitals', false)
-    .action(async (uris: string[], options: SurtCommandOptions) => {
-      const { printSurt } = await import('./actions/url.js');
-      await printSurt(uris, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/url.js')).printSurt));
 }
 
 function fingerprintCommand(): Command {
   return subcommand('fingerprint', 'print the Rabin fingerprint of the unchanged text (CRAWL-3)')
     .option('--bits <n>', '24, 32, 40 or 64: the first bits of the printed 64-bit word', bitsOption, 64)
-    .action(async (uris: string[], options: FingerprintCommandOptions) => {
-      const { printFingerprint } = await import('./actions/url.js');
-      await printFingerprint(uris, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/url.js')).printFingerprint));
 }
 
 function keyCommand(): Command {
   return subcommand('key', 'print the key of the seen filter for the unchanged text (CRAWL-3.7)').action(
-    async (uris: string[], options: OutputOptions) => {
-      const { printKey } = await import('./actions/url.js');
-      await printKey(uris, options);
-    },
+    lazyAction(async () => (await import('./actions/url.js')).printKey),
   );
 }
 
@@ -98,10 +80,7 @@ function classCommand(): Command {
     .option('--via <uri>', 'URI of the page with the link; it decides the queue of a dns: URI')
     .option('--public-suffixes <file>', 'the Public Suffix List, for --policy topmost')
     .option('--parallel <n>', 'number of queues per key', parallelOption, 1)
-    .action(async (uris: string[], options: ClassCommandOptions) => {
-      const { printClass } = await import('./actions/url.js');
-      await printClass(uris, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/url.js')).printClass));
 }
 
 function subcommand(name: string, summary: string): Command {

@@ -10,7 +10,7 @@ import { complain, complainOrThrow, EXIT } from '../../output/exit.js';
 import { printableUrl } from '../../output/printable.js';
 import { StandardOutput } from '../../output/standard-output.js';
 
-export interface CompareCommandOptions {
+interface CompareCommandOptions {
   readonly json: boolean;
   readonly max: number;
   readonly timeout?: number;

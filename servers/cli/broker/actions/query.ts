@@ -12,7 +12,7 @@ import { printable } from '../../output/printable.js';
 import { StandardOutput } from '../../output/standard-output.js';
 import { hitAsJson, hitAsText, textStyle } from '../hit-text.js';
 
-export interface QueryOptions {
+interface QueryOptions {
   readonly json: boolean;
   readonly ignoreCase?: boolean;
   readonly caseSensitive?: boolean;

@@ -16,7 +16,7 @@ import { report, runTool, type Tool } from '../../db/run-tool.js';
 import { complain, EXIT } from '../../output/exit.js';
 import { refuseRunning } from '../stopped-broker.js';
 
-export interface FormatOptions {
+interface FormatOptions {
   readonly reading?: RegistryReading;
   readonly magic?: number;
   readonly recordMagic?: number;

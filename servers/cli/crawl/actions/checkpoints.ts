@@ -8,7 +8,7 @@ import { StandardOutput } from '../../output/standard-output.js';
 import { exitStatus, gathererOf } from '../find-crawl.js';
 import { TextTable } from '../tables.js';
 
-export interface CheckpointsCommandOptions {
+interface CheckpointsCommandOptions {
   readonly data: string;
   readonly verify: boolean;
   readonly json: boolean;

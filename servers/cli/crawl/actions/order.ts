@@ -11,13 +11,13 @@ import { EXIT } from '../../output/exit.js';
 import { printable, writeMessage } from '../../output/printable.js';
 import { StandardOutput } from '../../output/standard-output.js';
 
-export interface OrderOptions {
+interface OrderOptions {
   readonly check?: string;
   readonly table?: true;
   readonly json: boolean;
 }
 
-export interface SettingsOptions {
+interface SettingsOptions {
   readonly order: string;
   readonly via?: string;
   readonly hops: string;

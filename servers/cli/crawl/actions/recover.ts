@@ -13,7 +13,7 @@ import { StandardOutput } from '../../output/standard-output.js';
 import { exitStatus, gathererOf } from '../find-crawl.js';
 import { checkpointsOf } from './checkpoints.js';
 
-export interface RecoverCommandOptions {
+interface RecoverCommandOptions {
   readonly data: string;
   readonly journal?: readonly string[];
   readonly retainFailures: boolean;

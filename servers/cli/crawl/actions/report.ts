@@ -24,7 +24,7 @@ import {
   WORKER_TABLE,
 } from '../tables.js';
 
-export interface ReportOptions extends CrawlSelection {
+interface ReportOptions extends CrawlSelection {
   readonly json: boolean;
   readonly state?: QueueState;
 }

@@ -2,7 +2,7 @@ import { packWacz } from '../../../crawler/warc/wacz.js';
 import { StandardOutput } from '../../output/standard-output.js';
 import { exitStatus } from '../find-crawl.js';
 
-export interface WaczCommandOptions {
+interface WaczCommandOptions {
   readonly output: string;
   readonly title?: string;
   readonly json: boolean;

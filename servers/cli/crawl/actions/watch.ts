@@ -11,7 +11,7 @@ import { exitStatus, reportNoCrawl, runningCrawl } from '../find-crawl.js';
 import { type Screen, screenText } from '../screen.js';
 import { progressLine } from '../tables.js';
 
-export interface WatchOptions extends CrawlSelection {
+interface WatchOptions extends CrawlSelection {
   readonly json: boolean;
   readonly once: boolean;
   readonly interval?: number;

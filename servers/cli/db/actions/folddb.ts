@@ -15,7 +15,7 @@ import { encodeStatistics, openGeneration, writeStatistics, writeTemplates } fro
 import { type Counts, nowOf, runTool, sentenceOf, type Tool } from '../run-tool.js';
 import { type GathererOptions, gathererOf, publicationCounts } from './publish.js';
 
-export interface FoldOptions extends GathererOptions {
+interface FoldOptions extends GathererOptions {
   readonly now?: number;
   readonly keepExpired: boolean;
   readonly truncate: boolean;

@@ -13,7 +13,7 @@ import {
 } from '../../../../storage/databases/sources.js';
 import { openTarget, prepareTarget, report, runTool, type Tool } from '../run-tool.js';
 
-export interface JsonOption {
+interface JsonOption {
   readonly json: boolean;
 }
 

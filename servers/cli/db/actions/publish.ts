@@ -13,7 +13,7 @@ export interface GathererOptions {
   readonly gathererVersion?: string;
 }
 
-export interface IndexOptions extends GathererOptions {
+interface IndexOptions extends GathererOptions {
   readonly now?: number;
   readonly json: boolean;
 }

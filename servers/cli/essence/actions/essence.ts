@@ -18,7 +18,7 @@ import { storeObjects } from '../database.js';
 import { type Messages, openMessages } from '../messages.js';
 import { readDocument, readStandardInput } from '../read-document.js';
 
-export interface EssenceCliOptions {
+interface EssenceCliOptions {
   readonly file?: string;
   readonly allowlist?: string;
   readonly stoplist?: string;

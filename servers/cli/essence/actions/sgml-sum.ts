@@ -10,7 +10,7 @@ import { summarizeByTable } from '../../../essence/sgml-document.js';
 import { complain, EXIT } from '../../output/exit.js';
 import { StandardOutput } from '../../output/standard-output.js';
 
-export interface SgmlSumOptions {
+interface SgmlSumOptions {
   readonly table?: string;
   readonly declaration?: string;
   readonly libdir?: string;

@@ -4,7 +4,7 @@ import { UsageError } from '../../../../protocols/errors.js';
 import { readFirstLine } from '../../options/hidden-answer.js';
 import { documentOf, retrieve } from '../retrieve.js';
 
-export interface FtpgetOptions {
+interface FtpgetOptions {
   readonly passwordFile?: string;
   readonly raw: boolean;
   readonly htmlify: boolean;

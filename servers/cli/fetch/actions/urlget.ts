@@ -3,7 +3,7 @@ import { cacheSettings, defaultCacheDirectory } from '../../../../clients/fetch/
 import { readFirstLine } from '../../options/hidden-answer.js';
 import { retrieve } from '../retrieve.js';
 
-export interface UrlgetOptions {
+interface UrlgetOptions {
   readonly raw: boolean;
   readonly output?: string;
   readonly json: boolean;

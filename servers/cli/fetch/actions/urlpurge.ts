@@ -2,7 +2,7 @@ import { DiskCache } from '../../../../clients/fetch/cache/disk-cache.js';
 import { cacheSettings, defaultCacheDirectory } from '../../../../clients/fetch/cache/settings.js';
 import { StandardOutput } from '../../output/standard-output.js';
 
-export interface UrlpurgeOptions {
+interface UrlpurgeOptions {
   readonly cache?: string;
   readonly expired: boolean;
   readonly json: boolean;

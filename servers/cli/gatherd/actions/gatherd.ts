@@ -21,7 +21,7 @@ import {
 import { EXIT } from '../../output/exit.js';
 import { debugArguments, startGatherd } from '../../start-program.js';
 
-export interface FileOptions extends PeerOptions, RotationOptions {
+interface FileOptions extends PeerOptions, RotationOptions {
   readonly dir: string;
   readonly db?: string;
   readonly index?: string;
@@ -34,7 +34,7 @@ export interface FileOptions extends PeerOptions, RotationOptions {
   readonly debug: readonly string[];
 }
 
-export interface DaemonOptions extends FileOptions, ConnectionOptions, TlsOptions, MonitorOption {
+interface DaemonOptions extends FileOptions, ConnectionOptions, TlsOptions, MonitorOption {
   readonly host: string;
   readonly pidFile?: string;
   readonly detach: boolean;

@@ -2,7 +2,7 @@ import { gatherdFiles } from '../../../gatherd/files.js';
 import { runningProcess, stopProcess } from '../../../host/pid-file.js';
 import { complain, EXIT } from '../../output/exit.js';
 
-export interface KillOptions {
+interface KillOptions {
   readonly dir: string;
   readonly pidFile?: string;
   readonly timeout: number;

@@ -27,7 +27,7 @@ import { debugArguments, HARVEST_PROGRAM, startGatherd, startUnattended } from '
 import { GatherProgress } from '../gather-progress.js';
 import { Phases } from '../phases.js';
 
-export interface GathererCliOptions extends MonitorOption {
+interface GathererCliOptions extends MonitorOption {
   readonly force: boolean;
   readonly data?: string;
   readonly daemon: boolean;

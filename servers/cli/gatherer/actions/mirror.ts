@@ -11,7 +11,7 @@ import { EXIT } from '../../output/exit.js';
 import { printableJson, writeMessage } from '../../output/printable.js';
 import { GatherProgress } from '../gather-progress.js';
 
-export interface MirrorCliOptions {
+interface MirrorCliOptions {
   readonly delete: boolean;
   readonly check: boolean;
   readonly urls: number;

@@ -16,7 +16,7 @@ import type { Answers } from '../answers.js';
 import { Dialogue } from '../dialogue.js';
 import { type Plan, type PlannedFile, planServer } from '../layout.js';
 
-export interface InitOptions extends PasswordSources, Partial<Omit<Answers, 'password'>> {
+interface InitOptions extends PasswordSources, Partial<Omit<Answers, 'password'>> {
   readonly yes: boolean;
   readonly novice: boolean;
   readonly glimpse: boolean;

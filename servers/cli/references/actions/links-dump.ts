@@ -10,7 +10,7 @@ import { runTool } from '../../db/run-tool.js';
 
 type Content = (typeof CONTENTS)[number];
 
-export interface DumpOptions extends Partial<Readonly<Record<Content, boolean>>> {
+interface DumpOptions extends Partial<Readonly<Record<Content, boolean>>> {
   readonly data: string;
   readonly format: DumpFormat;
 }

@@ -5,7 +5,7 @@ import type { BuildPhase } from '../../../../storage/references/progress-reporte
 import { report, runTool } from '../../db/run-tool.js';
 import { Progress } from '../../output/progress.js';
 
-export interface LoadCommandOptions {
+interface LoadCommandOptions {
   readonly documents?: string;
   readonly refs: string;
   readonly hubs?: string;

@@ -4,7 +4,7 @@ import { runTool } from '../../db/run-tool.js';
 import { Progress } from '../../output/progress.js';
 import { PHASE_LABELS } from './links-load.js';
 
-export interface PageRankCommandOptions {
+interface PageRankCommandOptions {
   readonly data: string;
   readonly top: number;
   readonly damping: number;

@@ -14,7 +14,7 @@ import { complain, complainOrThrow, EXIT } from '../../output/exit.js';
 import { printable } from '../../output/printable.js';
 import { StandardOutput } from '../../output/standard-output.js';
 
-export interface ReferencesOptions {
+interface ReferencesOptions {
   readonly from?: boolean;
   readonly siteTo?: boolean;
   readonly siteFrom?: boolean;

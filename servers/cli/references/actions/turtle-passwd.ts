@@ -6,7 +6,7 @@ import { checkUserName, UserBase, userLine, withUser } from '../../../refererd/u
 import { firstLine, hiddenAnswer } from '../../options/hidden-answer.js';
 import { complain, EXIT } from '../../output/exit.js';
 
-export interface PasswordOptions {
+interface PasswordOptions {
   readonly create: boolean;
   readonly delete: boolean;
   readonly check: boolean;

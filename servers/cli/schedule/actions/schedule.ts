@@ -6,7 +6,7 @@ import { readJobs } from '../jobs.js';
 import { cronLine, systemdUnits, type TimedJob } from '../lines.js';
 import { PERIODS, type Period, spreadTimes, type TimeOfDay } from '../times.js';
 
-export interface ScheduleOptions {
+interface ScheduleOptions {
   readonly user?: string;
   readonly systemd: boolean;
   readonly cron: boolean;

@@ -8,7 +8,7 @@ import { StopSignal } from '../../../host/stop-signal.js';
 import { complain, EXIT } from '../../output/exit.js';
 import { StandardOutput } from '../../output/standard-output.js';
 
-export interface AnnotateOptions {
+interface AnnotateOptions {
   readonly port: number;
   readonly data?: string;
   readonly list: boolean;

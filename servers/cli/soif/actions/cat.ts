@@ -8,7 +8,7 @@ import { filesOf } from '../files.js';
 import { ObjectReader } from '../reader.js';
 import { jsonWriter, writeBytes } from '../write-objects.js';
 
-export interface CatOptions {
+interface CatOptions {
   readonly json: boolean;
   readonly type?: string;
   readonly url?: string;

@@ -5,7 +5,7 @@ import { openFile } from '../files.js';
 import { ObjectReader } from '../reader.js';
 import { jsonWriter } from '../write-objects.js';
 
-export interface ConvertOptions {
+interface ConvertOptions {
   readonly to: 'jsonl' | 'soif';
   readonly maxObject?: number;
   readonly raw: boolean;

@@ -14,7 +14,7 @@ import { filesOf } from '../files.js';
 import { ObjectReader } from '../reader.js';
 import { writeBytes } from '../write-objects.js';
 
-export interface RawOptions {
+interface RawOptions {
   readonly raw: boolean;
 }
 

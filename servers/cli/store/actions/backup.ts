@@ -5,7 +5,7 @@ import { complain, complainOrThrow, EXIT } from '../../output/exit.js';
 import { Progress } from '../../output/progress.js';
 import { StandardOutput } from '../../output/standard-output.js';
 
-export interface Options {
+interface Options {
   readonly check: boolean;
   readonly json: boolean;
 }

@@ -9,11 +9,11 @@ import { complain, complainOrThrow, EXIT } from '../../output/exit.js';
 import { Progress } from '../../output/progress.js';
 import { StandardOutput } from '../../output/standard-output.js';
 
-export interface CheckOptions {
+interface CheckOptions {
   readonly json: boolean;
 }
 
-export interface RepairOptions {
+interface RepairOptions {
   readonly json: boolean;
   readonly replace: boolean;
   readonly force: boolean;

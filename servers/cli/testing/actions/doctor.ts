@@ -19,7 +19,7 @@ interface Finding {
   readonly text: string;
 }
 
-export interface DoctorOptions {
+interface DoctorOptions {
   readonly data: string;
   readonly json: boolean;
 }

@@ -10,7 +10,7 @@ import { complain, EXIT } from '../../output/exit.js';
 import { StandardOutput } from '../../output/standard-output.js';
 import { argumentsOrLines } from './url.js';
 
-export interface CheckOptions {
+interface CheckOptions {
   readonly file: string;
   readonly agent: string;
   readonly policy: RobotsPolicyName;

@@ -19,25 +19,25 @@ import {
 import { complain, EXIT } from '../../output/exit.js';
 import { StandardOutput } from '../../output/standard-output.js';
 
-export interface OutputOptions {
+interface OutputOptions {
   readonly json: boolean;
 }
 
-export interface CanonicalCommandOptions extends OutputOptions {
+interface CanonicalCommandOptions extends OutputOptions {
   readonly rules?: readonly string[];
   readonly gatherer: boolean;
 }
 
-export interface SurtCommandOptions extends OutputOptions {
+interface SurtCommandOptions extends OutputOptions {
   readonly prefix: boolean;
   readonly preserveCase: boolean;
 }
 
-export interface FingerprintCommandOptions extends OutputOptions {
+interface FingerprintCommandOptions extends OutputOptions {
   readonly bits: FingerprintBits;
 }
 
-export interface ClassCommandOptions extends OutputOptions {
+interface ClassCommandOptions extends OutputOptions {
   readonly policy: QueuePolicy;
   readonly via?: string;
   readonly publicSuffixes?: string;
