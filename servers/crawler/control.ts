@@ -1,3 +1,5 @@
+import type { Figures } from './figures.js';
+
 /** CRAWL-20.1. In the state `empty` no URI is left and the crawl waits for more (pauseAtFinish). */
 export const CRAWL_STATES = [
   'preparing',
@@ -114,7 +116,7 @@ export interface RecentError {
 }
 
 /** The state and figures of the crawl at one moment. Taking a snapshot every second costs little. */
-export interface CrawlSnapshot {
+export interface CrawlSnapshot extends Figures {
   readonly name: string;
   /** Milliseconds since 1970. */
   readonly time: number;
@@ -122,37 +124,11 @@ export interface CrawlSnapshot {
   readonly end?: EndReason;
   /** Why the crawl paused by itself, as a sentence; absent otherwise. */
   readonly pauseReason?: string;
-  /** Seconds of crawling, without pauses. */
-  readonly elapsed: number;
-  readonly discovered: number;
-  readonly queued: number;
-  readonly inProcess: number;
-  readonly succeeded: number;
-  readonly failed: number;
-  readonly disregarded: number;
-  readonly bytes: number;
-  /** Over the whole crawl. */
-  readonly documentsPerSecond: number;
-  readonly kilobytesPerSecond: number;
-  /** Over the last seconds. */
-  readonly currentDocumentsPerSecond: number;
-  readonly currentKilobytesPerSecond: number;
-  readonly workers: number;
-  readonly busyWorkers: number;
   /** Queues by state. */
   readonly queues: Readonly<Record<QueueState, number>>;
   /** Waiting queues in memory, by reason. */
   readonly reasons: Readonly<Partial<Record<WaitReason, number>>>;
-  /** CRAWL-5.6.7. */
-  readonly congestion: number;
-  readonly deepestQueue: number;
-  readonly averageDepth: number;
   readonly seenFilter: { readonly kind: string; readonly count: number; readonly memoryBytes: number };
-  /** Resident memory of the process. */
-  readonly memoryBytes: number;
-  readonly heapBytes: number;
-  /** Free space on the disk of the data; -1 if it is not known. */
-  readonly diskFreeBytes: number;
   /** Name of the newest checkpoint; empty before the first checkpoint. */
   readonly checkpoint: string;
 }

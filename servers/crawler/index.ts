@@ -29,6 +29,7 @@ export type { FetchedPart, RenderedDocument } from './crawl-uri.js';
 export { CrawlUri, type Disposition, FETCH_STATUS, type OutLink } from './crawl-uri.js';
 export type { DecideRule, DecideSequence, DecideSubject, Decision, Explanation } from './decide/decision.js';
 export type { DocumentEvent, RecordedEvent, UriErrorEvent } from './events.js';
+export type { FigureName, Figures } from './figures.js';
 export type { Aside, Enumerations } from './frontier/contract.js';
 export {
   type Candidate,

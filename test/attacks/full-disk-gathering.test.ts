@@ -6,7 +6,7 @@ import t from 'tap';
 import { progressLine, totalLines } from '../../servers/cli/crawl/tables.js';
 import { metricsText } from '../../servers/crawler/console/metrics.js';
 import { stateSection } from '../../servers/crawler/console/sections.js';
-import { crawlReport } from '../../servers/crawler/logs/reports.js';
+import { makeReport } from '../../servers/crawler/logs/reports.js';
 import { CRASH } from '../disk/sweep.js';
 import { ANY_PORTS, cli } from '../helpers/cli.js';
 import { page, Site } from '../helpers/site.js';
@@ -180,14 +180,13 @@ t.test('the disk becomes full while harvest run gathers', async (t) => {
 });
 
 t.test('the console, the metrics, the reports and the terminal tell why a crawl pauses', async (t) => {
-  const snapshot = {
-    ...new FakeCrawl().snapshot(),
-    state: 'paused' as const,
-    pauseReason: 'less than 5 MiB are free in /data (lowDiskMiB)',
-  };
+  const crawl = new FakeCrawl();
+  crawl.state = 'paused';
+  crawl.snapshotChanges = { pauseReason: 'less than 5 MiB are free in /data (lowDiskMiB)' };
+  const snapshot = crawl.snapshot();
   t.match(String(stateSection(snapshot)), /less than 5 MiB are free in \/data/);
   t.match(metricsText(snapshot), /^harvest_crawl_disk_low\{.*\} 1$/m);
-  t.match(JSON.stringify(crawlReport(snapshot)), /less than 5 MiB/);
+  t.match(JSON.stringify(await makeReport('crawl', crawl)), /less than 5 MiB/);
   t.match(totalLines(snapshot)[0], /less than 5 MiB/);
   t.match(progressLine(snapshot), /less than 5 MiB/);
 });

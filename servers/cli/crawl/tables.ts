@@ -2,10 +2,6 @@ import {
   CRAWL_STATE_LABELS,
   countsByReason,
   countsByState,
-  formatAgo,
-  formatDiskFree,
-  formatDuration,
-  formatNumber,
   formatWait,
   QUEUE_STATE_LABELS,
   ROBOTS_LABELS,
@@ -19,7 +15,9 @@ import type {
   WaitingReport,
   WorkerReport,
 } from '../../crawler/control.js';
+import { FIGURE_LINES, type FigureSource, formatFigures } from '../../crawler/figures.js';
 import type { OfflineSnapshot } from '../../crawler/offline-crawl.js';
+import { formatAgo, formatDuration, formatNumber } from '../../crawler/values.js';
 import { byteSize } from '../../web/values.js';
 import { printable } from '../output/printable.js';
 
@@ -114,26 +112,17 @@ export const CHAIN_TABLE = new TextTable<ReturnType<CrawlControl['chains']>[numb
 ]);
 
 /** Formats the filter of seen URIs as one line. */
-export function seenLine({
-  seenFilter: { kind, count, memoryBytes },
-}: {
-  readonly seenFilter: OfflineSnapshot['seenFilter'] & { readonly memoryBytes?: number };
-}): string {
-  return `${kind}: ${formatNumber(count)} URIs${memoryBytes === undefined ? '' : `, ${byteSize(memoryBytes)} of memory`}`;
+export function seenLine(s: FigureSource): string {
+  return FIGURE_LINES.seen(formatFigures(s));
 }
-
-/** The figures of the frontier that running and stopped crawls have. */
-export type FrontierView = Pick<
-  CrawlSnapshot,
-  'queued' | 'inProcess' | 'queues' | 'reasons' | 'congestion' | 'deepestQueue' | 'averageDepth'
->;
 
 /** Formats the frontier as one line. */
-export function frontierLine(s: FrontierView): string {
-  return `${formatNumber(s.queued)} queued, ${formatNumber(s.inProcess)} in process; queues: ${statesText(s)}; ${depthText(s)}`;
+export function frontierLine(s: OfflineSnapshot | CrawlSnapshot): string {
+  const figures = formatFigures(s);
+  return `${figures.queued} queued, ${figures.inProcess} in process; queues: ${statesText(s)}; ${FIGURE_LINES.depth(figures)}`;
 }
 
-function statesText(s: FrontierView): string {
+function statesText(s: Pick<CrawlSnapshot, 'queues'>): string {
   return countsText(countsByState(s));
 }
 
@@ -141,17 +130,12 @@ function countsText(counts: ReturnType<typeof countsByState>): string {
   return counts.map(({ label, count }) => `${formatNumber(count)} ${label}`).join(', ');
 }
 
-/** Formats the depths and the congestion (CRAWL-5.6.7). */
-function depthText(s: FrontierView): string {
-  return `deepest ${formatNumber(s.deepestQueue)}, average ${formatNumber(s.averageDepth)}, congestion ${formatNumber(s.congestion)}`;
-}
-
 /** Formats a snapshot as one line, for output that is not a terminal. */
 export function progressLine(s: CrawlSnapshot): string {
-  return `${new Date(s.time).toISOString()} ${s.state}: ${formatNumber(s.succeeded)} succeeded, ${formatNumber(s.failed)} failed, ${formatNumber(s.disregarded)} disregarded, ${formatNumber(s.queued)} queued, ${formatNumber(s.currentDocumentsPerSecond)} doc/s, ${formatNumber(s.currentKilobytesPerSecond)} KB/s, ${s.busyWorkers} of ${s.workers} workers${pauseText(s)}`;
+  return `${new Date(s.time).toISOString()} ${s.state}: ${FIGURE_LINES.progress(formatFigures(s))}${pauseText(s)}`;
 }
 
-function reasonsText(s: FrontierView): string {
+function reasonsText(s: Pick<CrawlSnapshot, 'reasons'>): string {
   return countsText(countsByReason(s));
 }
 
@@ -163,14 +147,15 @@ const RUN_LABELS: Readonly<Record<OfflineSnapshot['run'], string>> = {
 
 /** Formats the totals of a stopped crawl. */
 export function offlineLines(s: OfflineSnapshot): readonly string[] {
+  const figures = formatFigures(s);
   return [
     `The crawl ${RUN_LABELS[s.run]}`,
-    `URIs      ${formatNumber(s.succeeded)} succeeded (${byteSize(s.bytes)}), ${formatNumber(s.failed)} failed, ${formatNumber(s.disregarded)} disregarded, ${formatNumber(s.queued)} queued of ${formatNumber(s.discovered)} discovered`,
+    `URIs      ${FIGURE_LINES.uris(figures)}`,
     `Queues    ${statesText(s)}`,
-    `Depth     ${depthText(s)}`,
+    `Depth     ${FIGURE_LINES.depth(figures)}`,
     `Waiting   ${reasonsText(s) || 'none'}`,
-    `Seen      ${seenLine(s)}`,
-    `Database  ${formatNumber(s.objects)} objects, checkpoint ${s.checkpoint === '' ? 'none' : s.checkpoint}`,
+    `Seen      ${FIGURE_LINES.seen(figures)}`,
+    `Database  ${formatNumber(s.objects)} objects, checkpoint ${figures.checkpoint}`,
   ].map(printable);
 }
 
@@ -180,15 +165,16 @@ function pauseText({ pauseReason }: CrawlSnapshot): string {
 
 /** Formats the totals of a running crawl. */
 export function totalLines(s: CrawlSnapshot): readonly string[] {
+  const figures = formatFigures(s);
   return [
-    `${s.name}: ${CRAWL_STATE_LABELS[s.state]}${s.end === undefined || s.end === 'finished' ? '' : `, ended by: ${s.end}`}${pauseText(s)}, crawling for ${formatDuration(s.elapsed * 1000)}`,
-    `URIs      ${formatNumber(s.succeeded)} succeeded (${byteSize(s.bytes)}), ${formatNumber(s.failed)} failed, ${formatNumber(s.disregarded)} disregarded, ${formatNumber(s.queued)} queued of ${formatNumber(s.discovered)} discovered`,
-    `Rates     ${formatNumber(s.currentDocumentsPerSecond)} doc/s (${formatNumber(s.documentsPerSecond)} on average), ${formatNumber(s.currentKilobytesPerSecond)} KB/s (${formatNumber(s.kilobytesPerSecond)}), ${s.busyWorkers} of ${s.workers} workers busy`,
+    `${s.name}: ${CRAWL_STATE_LABELS[s.state]}${s.end === undefined || s.end === 'finished' ? '' : `, ended by: ${s.end}`}${pauseText(s)}, crawling for ${figures.elapsed}`,
+    `URIs      ${FIGURE_LINES.uris(figures)}`,
+    `Rates     ${FIGURE_LINES.rates(figures)}`,
     `Queues    ${statesText(s)}`,
-    `Depth     ${depthText(s)}`,
+    `Depth     ${FIGURE_LINES.depth(figures)}`,
     `Waiting   ${reasonsText(s) || 'none in memory'}`,
-    `Seen      ${seenLine(s)}`,
-    `Process   ${byteSize(s.memoryBytes)} of memory, heap ${byteSize(s.heapBytes)}, disk free ${formatDiskFree(s)}, checkpoint ${s.checkpoint === '' ? 'none' : s.checkpoint}`,
+    `Seen      ${FIGURE_LINES.seen(figures)}`,
+    `Process   ${FIGURE_LINES.process(figures)}`,
   ].map(printable);
 }
 

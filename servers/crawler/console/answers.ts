@@ -10,6 +10,7 @@ import type {
   WorkerReport,
 } from '../control.js';
 import { CRAWL_STATES, END_REASONS, QUEUE_STATES, WAIT_REASONS } from '../control.js';
+import { FIGURE_ROWS, FIGURES, type FigureName, PLOTS } from '../figures.js';
 import type { Sample } from './history.js';
 
 const count = z.int().min(0);
@@ -28,29 +29,13 @@ const snapshot = of<CrawlSnapshot>()(
     state: z.enum(CRAWL_STATES),
     end: z.enum(END_REASONS).exactOptional().describe('Why the crawl ended'),
     pauseReason: z.string().exactOptional().describe('Why the crawl paused by itself'),
-    elapsed: amount.describe('Seconds of crawling, without pauses'),
-    discovered: count,
-    queued: count,
-    inProcess: count,
-    succeeded: count,
-    failed: count,
-    disregarded: count,
-    bytes: count,
-    documentsPerSecond: amount.describe('Over the whole crawl'),
-    kilobytesPerSecond: amount.describe('Over the whole crawl'),
-    currentDocumentsPerSecond: amount.describe('Over the last seconds'),
-    currentKilobytesPerSecond: amount.describe('Over the last seconds'),
-    workers: count,
-    busyWorkers: count,
+    ...(Object.fromEntries(FIGURE_ROWS.map(([name, { schema }]) => [name, schema])) as Record<
+      FigureName,
+      z.ZodType<number>
+    >),
     queues: z.record(z.enum(QUEUE_STATES), count).describe('Queues by state'),
     reasons: z.partialRecord(z.enum(WAIT_REASONS), count).describe('Waiting queues in memory, by reason'),
-    congestion: amount,
-    deepestQueue: count,
-    averageDepth: amount,
     seenFilter: z.strictObject({ kind: z.string(), count, memoryBytes: count }),
-    memoryBytes: count.describe('Resident memory of the process'),
-    heapBytes: count,
-    diskFreeBytes: z.int().min(-1).describe('-1: not known'),
     checkpoint: z.string().describe('The newest checkpoint; empty before the first one'),
   }),
 );
@@ -116,10 +101,9 @@ const recentError = of<RecentError>()(
 const sample = of<Sample>()(
   z.strictObject({
     time: milliseconds,
-    documentsPerSecond: amount,
-    kilobytesPerSecond: amount,
-    queued: count,
-    busyWorkers: count,
+    ...(Object.fromEntries(
+      Object.entries(PLOTS).map(([name, [figure]]) => [name, FIGURES[figure].schema as z.ZodType<number>]),
+    ) as Record<keyof typeof PLOTS, z.ZodType<number>>),
   }),
 );
 

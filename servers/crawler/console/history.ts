@@ -1,17 +1,10 @@
-import type { CrawlSnapshot } from '../control.js';
+import { type Figures, PLOTS } from '../figures.js';
 
 /** Number of samples: ten minutes, one a second. */
 export const HISTORY_SAMPLES = 600;
 
-/** The figures of a snapshot that the plots show. */
-export interface Sample {
-  /** Milliseconds since 1970. */
-  readonly time: number;
-  readonly documentsPerSecond: number;
-  readonly kilobytesPerSecond: number;
-  readonly queued: number;
-  readonly busyWorkers: number;
-}
+/** The figures of a snapshot that the plots show. `time` is milliseconds since 1970. */
+export type Sample = Readonly<Record<'time' | keyof typeof PLOTS, number>>;
 
 /** The last ten minutes of a crawl in a ring buffer, so that a page shows them as soon as it is loaded. */
 export class RateHistory {
@@ -20,14 +13,9 @@ export class RateHistory {
 
   constructor(readonly capacity = HISTORY_SAMPLES) {}
 
-  add(snapshot: CrawlSnapshot): void {
-    this.#ring[this.#next] = {
-      time: snapshot.time,
-      documentsPerSecond: snapshot.currentDocumentsPerSecond,
-      kilobytesPerSecond: snapshot.currentKilobytesPerSecond,
-      queued: snapshot.queued,
-      busyWorkers: snapshot.busyWorkers,
-    };
+  add(snapshot: Figures & { readonly time: number }): void {
+    const shown = Object.entries(PLOTS).map(([name, [figure]]) => [name, snapshot[figure]]);
+    this.#ring[this.#next] = { time: snapshot.time, ...Object.fromEntries(shown) } as Sample;
     this.#next = (this.#next + 1) % this.capacity;
   }
 

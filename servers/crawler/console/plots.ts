@@ -1,6 +1,7 @@
 import { type Html, html } from '../../web/html.js';
+import { PLOTS } from '../figures.js';
+import { formatNumber } from '../values.js';
 import { HISTORY_SAMPLES, type Sample } from './history.js';
-import { formatNumber } from './labels.js';
 
 /** Width and height of a drawing in its own units. */
 const WIDTH = 600;
@@ -9,24 +10,15 @@ const HEIGHT = 120;
 /** Seconds whose mean is one point of a line, so that a plot has few points and does not flicker. */
 const SECONDS_PER_POINT = 3;
 
-interface Plot {
-  readonly title: string;
-  readonly value: (sample: Sample) => number;
-}
-
-const PLOTS: readonly Plot[] = [
-  { title: 'Documents a second', value: (sample) => sample.documentsPerSecond },
-  { title: 'Kilobytes a second', value: (sample) => sample.kilobytesPerSecond },
-  { title: 'URIs queued', value: (sample) => sample.queued },
-  { title: 'Busy workers', value: (sample) => sample.busyWorkers },
-];
-
 /** Renders the last ten minutes as line plots, each with its figures as text. */
 export function plotsSection(samples: readonly Sample[], now: number): Html {
-  return html`${PLOTS.map((plot) => renderPlot(plot, samples, now))}`;
+  const names = Object.keys(PLOTS) as readonly (keyof typeof PLOTS)[];
+  return html`${names.map((name) => renderPlot(name, samples, now))}`;
 }
 
-function renderPlot({ title, value }: Plot, samples: readonly Sample[], now: number): Html {
+function renderPlot(name: keyof typeof PLOTS, samples: readonly Sample[], now: number): Html {
+  const [, title] = PLOTS[name];
+  const value = (sample: Sample): number => sample[name];
   const points = computeMeans(samples, value);
   const maximum = points.reduce((max, point) => Math.max(max, point.value), 0);
   const top = roundUp(maximum);

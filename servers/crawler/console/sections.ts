@@ -9,14 +9,12 @@ import type {
   RecentError,
   WorkerReport,
 } from '../control.js';
+import { formatFigures, TILES } from '../figures.js';
+import { formatAgo, formatDuration, formatNumber } from '../values.js';
 import {
   CRAWL_STATE_LABELS,
   countsByReason,
   countsByState,
-  formatAgo,
-  formatDiskFree,
-  formatDuration,
-  formatNumber,
   formatWait,
   QUEUE_STATE_LABELS,
   ROBOTS_LABELS,
@@ -31,22 +29,13 @@ export function stateSection({ state, end, pauseReason }: CrawlSnapshot): Html {
 }
 
 /** The totals as tiles. */
-export function totalsSection(s: CrawlSnapshot): Html {
-  const tile = (name: string, value: Content, note: Content = '') =>
+export function totalsSection(snapshot: CrawlSnapshot): Html {
+  const { checkpoint } = snapshot;
+  const figures = formatFigures(snapshot);
+  const tile = (name: string, value: Content, note = '') =>
     html`<div><dt>${name}</dt><dd>${value}${note === '' ? '' : html` <small>${note}</small>`}</dd></div>\n`;
   return html`<dl class="tiles">
-${tile('Succeeded', formatNumber(s.succeeded), byteSize(s.bytes))}
-${tile('Queued', formatNumber(s.queued), `of ${formatNumber(s.discovered)} discovered`)}
-${tile('Failed', formatNumber(s.failed), `${formatNumber(s.disregarded)} disregarded`)}
-${tile('Documents a second', formatNumber(s.currentDocumentsPerSecond), `${formatNumber(s.documentsPerSecond)} on average`)}
-${tile('Kilobytes a second', formatNumber(s.currentKilobytesPerSecond), `${formatNumber(s.kilobytesPerSecond)} on average`)}
-${tile('Busy workers', formatNumber(s.busyWorkers), `of ${formatNumber(s.workers)}`)}
-${tile('Crawling for', formatDuration(s.elapsed * 1000))}
-${tile('Congestion', formatNumber(s.congestion), `deepest ${formatNumber(s.deepestQueue)}, average ${formatNumber(s.averageDepth)}`)}
-${tile('Seen', formatNumber(s.seenFilter.count), `${s.seenFilter.kind}, ${byteSize(s.seenFilter.memoryBytes)}`)}
-${tile('Memory', byteSize(s.memoryBytes), `heap ${byteSize(s.heapBytes)}`)}
-${tile('Disk free', formatDiskFree(s))}
-${tile('Newest checkpoint', s.checkpoint === '' ? 'none' : html`<span class="name">${s.checkpoint}</span>`)}
+${TILES.map(([title, value, note]) => html`${tile(title, value(figures), note?.(figures))}\n`)}${tile('Newest checkpoint', checkpoint === '' ? 'none' : html`<span class="name">${checkpoint}</span>`)}
 </dl>`;
 }
 

@@ -1,5 +1,5 @@
 import type { QueueEntry } from '../../../storage/index.js';
-import type { QueueReport, QueueState, WaitingReport, WaitReason } from '../control.js';
+import type { CrawlSnapshot, QueueReport, QueueState, WaitingReport, WaitReason } from '../control.js';
 
 /** CRAWL-2.5: a smaller directive is served earlier. */
 export const DIRECTIVE = { highest: 0, high: 1, medium: 2, normal: 3 } as const;
@@ -123,13 +123,10 @@ export interface FrontierCounts {
 }
 
 /** The frontier in figures (CRAWL-5.6.7). */
-export interface FrontierFigures {
-  readonly queues: Readonly<Record<QueueState, number>>;
-  readonly reasons: Readonly<Partial<Record<WaitReason, number>>>;
-  readonly congestion: number;
-  readonly averageDepth: number;
-  readonly deepestQueue: number;
-}
+export type FrontierFigures = Pick<
+  CrawlSnapshot,
+  'queues' | 'reasons' | 'congestion' | 'averageDepth' | 'deepestQueue'
+>;
 
 /** Selects the queues of a report. */
 export interface QueueSelection {

@@ -1,112 +1,76 @@
-import type {
-  CrawlControl,
-  CrawlSnapshot,
-  HostReport,
-  QueueReport,
-  RecentError,
-  WaitingReport,
-  WorkerReport,
+import { byteSize } from '../../web/values.js';
+import {
+  type CrawlControl,
+  type CrawlSnapshot,
+  QUEUE_STATES,
+  type QueueReport,
+  type QueueState,
 } from '../control.js';
+import { FIGURE_ROWS, formatFigure } from '../figures.js';
+import { formatNumber } from '../values.js';
 import type { CrawlStatistics, SeedState } from './statistics.js';
-import { type Column, humanBytes, humanSeconds, type Report, type Unit } from './table.js';
+import type { Cell, Columns, Report } from './table.js';
 
-/** The kinds of reports (CRAWL-16.7). */
-export const REPORT_KINDS = [
-  'crawl',
-  'seeds',
-  'hosts',
-  'robots',
-  'source',
-  'mimetype',
-  'responsecode',
-  'processors',
-  'frontier',
-  'queues',
-  'retries',
-  'workers',
-  'errors',
-  'seen',
-] as const;
-export type ReportKind = (typeof REPORT_KINDS)[number];
-
-function columns(spec: Readonly<Record<string, readonly [title: string, unit: Unit]>>): Column[] {
-  return Object.entries(spec).map(([key, [title, unit]]) => ({ key, title, unit }));
+export interface ReportOptions {
+  /** Only queues of this state. */
+  readonly state?: QueueState;
+  /** Rows of hosts, and of queues per state (CRAWL-6.1, maxQueuesPerReportCategory). Default 2000. */
+  readonly limit?: number;
+  /** Required by the reports seeds, source, mimetype and responsecode. */
+  readonly statistics?: CrawlStatistics;
+  /** The crawl's seeds, to list those that were not reached. */
+  readonly seeds?: readonly string[];
+  readonly signal?: AbortSignal;
 }
 
-function report(
-  kind: ReportKind,
-  title: string,
-  spec: Parameters<typeof columns>[0],
-  rows: Report['rows'],
-  notes: readonly string[] = [],
-): Report {
-  return { kind, title, columns: columns(spec), rows, notes };
+/** What the reports of a crawl are made of. */
+export type ReportedCrawl = Pick<
+  CrawlControl,
+  'snapshot' | 'queues' | 'hosts' | 'retries' | 'recentErrors' | 'chains'
+>;
+
+type Rows = Report['rows'];
+
+interface Contents {
+  readonly rows: Rows;
+  readonly notes?: readonly string[];
 }
 
-const FIGURES = { name: ['figure', 'text'], value: ['value', 'text'] } as const;
-
-/** The crawl in figures (CRAWL-16.5). */
-export function crawlReport(snapshot: CrawlSnapshot, statistics?: CrawlStatistics): Report {
-  const rows: [string, string | number | undefined][] = [
-    ['crawl', snapshot.name],
-    ['time', new Date(snapshot.time).toISOString()],
-    ['state', snapshot.state],
-    ['ended', snapshot.end],
-    ['paused because', snapshot.pauseReason],
-    ['crawling', humanSeconds(snapshot.elapsed)],
-    ['discovered', snapshot.discovered],
-    ['queued', snapshot.queued],
-    ['in process', snapshot.inProcess],
-    ['succeeded', snapshot.succeeded],
-    ['failed', snapshot.failed],
-    ['disregarded', snapshot.disregarded],
-    ['received', humanBytes(snapshot.bytes)],
-    ['documents a second', rounded(snapshot.documentsPerSecond)],
-    ['KB a second', rounded(snapshot.kilobytesPerSecond)],
-    ['last checkpoint', snapshot.checkpoint],
-  ];
-  if (statistics !== undefined) {
-    const { novel, notModified, duplicate } = statistics.novelty;
-    rows.push(
-      ['retries', statistics.retries],
-      ['read leniently', statistics.lenientHttp],
-      ['novel', `${novel.uris} (${humanBytes(novel.bytes)})`],
-      ['not modified', `${notModified.uris} (${humanBytes(notModified.bytes)})`],
-      ['duplicates', `${duplicate.uris} (${humanBytes(duplicate.bytes)})`],
-    );
-  }
-  return report('crawl', `Crawl ${snapshot.name}`, FIGURES, figureRows(rows));
+interface ReportRow {
+  readonly title: string;
+  readonly columns: Columns;
+  /** Undefined without the statistics that it requires. */
+  readonly contents: (
+    crawl: ReportedCrawl,
+    options: ReportOptions & { readonly limit: number },
+  ) => Contents | undefined | Promise<Contents>;
 }
 
-/** The state of each seed; `seeds` adds those that were not reached. */
-export function seedsReport(states: readonly SeedState[], seeds: readonly string[] = []): Report {
-  const known = new Set(states.map(({ url }) => url));
-  const rows = states.map(({ url, status, disposed, redirect }) => ({
-    status,
-    state: disposed ? (status > 0 ? 'crawled' : 'not crawled') : 'to be tried again',
-    seed: url,
-    redirect,
-  }));
-  const missing = seeds.filter((url) => !known.has(url));
-  return report(
-    'seeds',
-    'Seeds',
-    {
-      status: ['status', 'number'],
+const FIGURE_COLUMNS: Columns = { name: ['figure', 'text'], value: ['value', 'text'] };
+
+/** The reports at the end of a crawl (CRAWL-16.7), with the pending queues and the recent errors. */
+export const REPORTS = {
+  /** The crawl in figures (CRAWL-16.5). */
+  crawl: {
+    title: 'Crawl',
+    columns: FIGURE_COLUMNS,
+    contents: (crawl, { statistics }) => ({ rows: crawlRows(crawl.snapshot(), statistics) }),
+  },
+  /** The state of each seed, and those that were not reached. */
+  seeds: {
+    title: 'Seeds',
+    columns: {
+      status: ['status', 'code'],
       state: ['state', 'text'],
       seed: ['seed', 'text'],
       redirect: ['redirected to', 'text'],
     },
-    [...rows, ...missing.map((seed) => ({ status: 0, state: 'not reached', seed, redirect: '' }))],
-  );
-}
-
-/** CRAWL-16.6: one row per host or server. */
-export function hostsReport(hosts: readonly HostReport[]): Report {
-  return report(
-    'hosts',
-    'Hosts',
-    {
+    contents: (_, { statistics, seeds = [] }) => statistics && { rows: seedRows(statistics.seeds(), seeds) },
+  },
+  /** CRAWL-16.6: one row per host or server. */
+  hosts: {
+    title: 'Hosts',
+    columns: {
       successes: ['ok', 'number'],
       failures: ['failed', 'number'],
       disregarded: ['disregarded', 'number'],
@@ -116,110 +80,64 @@ export function hostsReport(hosts: readonly HostReport[]): Report {
       server: ['host', 'text'],
       addresses: ['addresses', 'text'],
     },
-    hosts.map((host) => ({ ...host, addresses: host.addresses.join(' ') })),
-  );
-}
-
-/** The robots.txt of each host (CRAWL-13) and the number of URIs that it forbade. */
-export function robotsReport(hosts: readonly HostReport[]): Report {
-  return report(
-    'robots',
-    'robots.txt',
-    {
+    contents: (crawl, { limit }) => ({
+      rows: crawl.hosts({ limit }).map((host) => ({ ...host, addresses: host.addresses.join(' ') })),
+    }),
+  },
+  /** The robots.txt of each host (CRAWL-13) and the number of URIs that it forbade. */
+  robots: {
+    title: 'robots.txt',
+    columns: {
       robots: ['robots.txt', 'text'],
       crawlDelay: ['delay', 'seconds'],
       robotsDenials: ['denied', 'number'],
       server: ['host', 'text'],
     },
-    hosts.map(({ robots, crawlDelay, robotsDenials, server }) => ({
-      robots,
-      crawlDelay,
-      robotsDenials,
-      server,
-    })),
-  );
-}
-
-type NamedCounts = readonly { readonly name: string; readonly uris: number; readonly bytes: number }[];
-
-function countsReport(
-  kind: ReportKind,
-  title: string,
-  name: readonly [string, Unit],
-  counts: NamedCounts,
-): Report {
-  return report(
-    kind,
-    title,
-    { uris: ['URIs', 'number'], bytes: ['bytes', 'bytes'], name },
-    counts.map(({ uris, bytes, name }) => ({ uris, bytes, name })),
-  );
-}
-
-/** Disposed URIs by their seed (CRAWL-2.9). */
-export function sourceReport(statistics: CrawlStatistics): Report {
-  const table = countsReport('source', 'Sources', ['source', 'text'], statistics.sources());
-  return table.rows.length > 0
-    ? table
-    : { ...table, notes: ['No source tags: the order does not set sourceTagSeeds.'] };
-}
-
-export function mimeTypesReport(statistics: CrawlStatistics): Report {
-  return countsReport('mimetype', 'Media types', ['type', 'text'], statistics.mimeTypes());
-}
-
-export function responseCodesReport(statistics: CrawlStatistics): Report {
-  return countsReport('responsecode', 'Statuses', ['status', 'text'], statistics.responseCodes());
-}
-
-/** The processors in the order of their chains. */
-export function processorsReport(chains: ReturnType<CrawlControl['chains']>): Report {
-  return report(
-    'processors',
-    'Processors',
-    { chain: ['chain', 'text'], processor: ['processor', 'text'], uris: ['URIs', 'number'] },
-    chains.map((chain) => ({ ...chain })),
-  );
-}
-
-/** The frontier's figures (CRAWL-5.6.7). */
-export function frontierReport(snapshot: CrawlSnapshot): Report {
-  const { queues, reasons } = snapshot;
-  const rows: [string, string | number | undefined][] = [
-    ['state', snapshot.state],
-    ['discovered', snapshot.discovered],
-    ['queued', snapshot.queued],
-    ['in process', snapshot.inProcess],
-    ...Object.entries(queues).map(([state, count]): [string, number] => [`queues ${state}`, count]),
-    ...Object.entries(reasons).map(([reason, count]): [string, number] => [`waiting: ${reason}`, count]),
-    ['congestion', rounded(snapshot.congestion)],
-    ['deepest queue', snapshot.deepestQueue],
-    ['average depth', rounded(snapshot.averageDepth)],
-  ];
-  return report('frontier', 'Frontier', FIGURES, figureRows(rows), [frontierLine(snapshot)]);
-}
-
-/** Formats the frontier as one line. */
-export function frontierLine(snapshot: CrawlSnapshot): string {
-  const { queues, seenFilter } = snapshot;
-  const all = Object.values(queues).reduce((sum, count) => sum + count, 0);
-  const active = queues['in-process'] + queues.ready + queues.snoozed;
-  return [
-    `${snapshot.state}: ${snapshot.queued} queued in ${all} queues`,
-    `${active} active (${queues['in-process']} in-process, ${queues.ready} ready, ${queues.snoozed} snoozed)`,
-    `${queues.inactive} inactive`,
-    `${queues.retired} retired`,
-    `${queues.exhausted} exhausted`,
-    `${seenFilter.count} seen`,
-  ].join('; ');
-}
-
-/** The queues, with the reason why each one waits (CRAWL-22). @param now milliseconds since 1970 */
-export function queuesReport(queues: readonly QueueReport[], now: number): Report {
-  return report(
-    'queues',
-    'Queues',
-    {
+    contents: (crawl, { limit }) => ({
+      rows: crawl.hosts({ limit }).map(({ addresses: _, ...host }) => host),
+    }),
+  },
+  /** Disposed URIs by their seed (CRAWL-2.9). */
+  source: {
+    title: 'Sources',
+    columns: countColumns('source'),
+    contents: (_, { statistics }) => {
+      if (statistics === undefined) return undefined;
+      const rows = statistics.sources();
+      return rows.length > 0
+        ? { rows }
+        : { rows, notes: ['No source tags: the order does not set sourceTagSeeds.'] };
+    },
+  },
+  mimetype: {
+    title: 'Media types',
+    columns: countColumns('type'),
+    contents: (_, { statistics }) => statistics && { rows: statistics.mimeTypes() },
+  },
+  responsecode: {
+    title: 'Statuses',
+    columns: countColumns('status'),
+    contents: (_, { statistics }) => statistics && { rows: statistics.responseCodes() },
+  },
+  /** The processors in the order of their chains. */
+  processors: {
+    title: 'Processors',
+    columns: { chain: ['chain', 'text'], processor: ['processor', 'text'], uris: ['URIs', 'number'] },
+    contents: (crawl) => ({ rows: crawl.chains() }),
+  },
+  /** The frontier's figures (CRAWL-5.6.7). */
+  frontier: {
+    title: 'Frontier',
+    columns: FIGURE_COLUMNS,
+    contents: (crawl) => {
+      const snapshot = crawl.snapshot();
+      return { rows: frontierRows(snapshot), notes: [frontierLine(snapshot)] };
+    },
+  },
+  /** The queues, with the reason why each one waits (CRAWL-22). */
+  queues: {
+    title: 'Queues',
+    columns: {
       classKey: ['queue', 'text'],
       state: ['state', 'text'],
       reason: ['waits for', 'text'],
@@ -234,86 +152,171 @@ export function queuesReport(queues: readonly QueueReport[], now: number): Repor
       lastPeeked: ['next or last URI', 'text'],
       lastQueued: ['queued last', 'text'],
     },
-    queues.map((queue) => ({
-      ...queue,
-      wait: queue.wakeTime === 0 ? undefined : Math.max(0, queue.wakeTime - now) / 1000,
-      totalBudget: queue.totalBudget < 0 ? undefined : queue.totalBudget,
-    })),
-  );
-}
-
-export function workersReport(workers: readonly WorkerReport[]): Report {
-  return report(
-    'workers',
-    'Workers',
-    {
-      worker: ['worker', 'number'],
-      seconds: ['for', 'seconds'],
-      step: ['step', 'text'],
-      url: ['URI', 'text'],
-    },
-    workers.map(({ worker, step, url, milliseconds }) => ({
-      worker,
-      seconds: milliseconds / 1000,
-      step,
-      url,
-    })),
-  );
-}
-
-export function errorsReport(errors: readonly RecentError[]): Report {
-  return report(
-    'errors',
-    'Recent errors',
-    {
-      time: ['time', 'time'],
-      status: ['status', 'number'],
-      url: ['URI', 'text'],
-      reason: ['reason', 'text'],
-    },
-    errors.map((error) => ({ ...error })),
-  );
-}
-
-/** The URIs that wait for another attempt. */
-export function retriesReport(retries: readonly WaitingReport[]): Report {
-  return report(
-    'retries',
-    'Retries',
-    {
+    contents: listQueues,
+  },
+  /** The URIs that wait for another attempt. */
+  retries: {
+    title: 'Retries',
+    columns: {
       dueTime: ['due', 'time'],
-      status: ['status', 'number'],
+      status: ['status', 'code'],
       attempts: ['attempts', 'number'],
       url: ['URI', 'text'],
       reason: ['reason', 'text'],
     },
-    retries.map((retry) => ({ ...retry })),
+    contents: async (crawl, { limit }) => ({
+      rows: (await crawl.retries({ limit })).map((row) => ({ ...row })),
+    }),
+  },
+  errors: {
+    title: 'Recent errors',
+    columns: {
+      time: ['time', 'time'],
+      status: ['status', 'code'],
+      url: ['URI', 'text'],
+      reason: ['reason', 'text'],
+    },
+    contents: (crawl) => ({ rows: crawl.recentErrors().map((row) => ({ ...row })) }),
+  },
+} as const satisfies Readonly<Record<string, ReportRow>>;
+
+/** The kinds of reports (CRAWL-16.7). */
+export type ReportKind = keyof typeof REPORTS;
+export const REPORT_KINDS = Object.keys(REPORTS) as readonly ReportKind[];
+
+/** Returns a report of a crawl; undefined if it requires statistics that are absent. */
+export async function makeReport(
+  kind: ReportKind,
+  crawl: ReportedCrawl,
+  options: ReportOptions = {},
+): Promise<Report | undefined> {
+  const { title, columns, contents }: ReportRow = REPORTS[kind];
+  const made = await contents(crawl, { limit: 2000, ...options });
+  if (made === undefined) return undefined;
+  const name = kind === 'crawl' ? `${title} ${crawl.snapshot().name}` : title;
+  return { title: name, columns, rows: made.rows, notes: made.notes ?? [] };
+}
+
+function countColumns(name: string): Columns {
+  return { uris: ['URIs', 'number'], bytes: ['bytes', 'bytes'], name: [name, 'text'] };
+}
+
+function crawlRows(snapshot: CrawlSnapshot, statistics: CrawlStatistics | undefined): Rows {
+  const rows: [string, Cell][] = [
+    ['crawl', snapshot.name],
+    ['time', new Date(snapshot.time).toISOString()],
+    ['state', snapshot.state],
+    ['ended', snapshot.end],
+    ['paused because', snapshot.pauseReason],
+    ...partOf(snapshot, ['crawl', 'frontier']),
+    ['last checkpoint', snapshot.checkpoint],
+  ];
+  if (statistics !== undefined) {
+    const { novel, notModified, duplicate } = statistics.novelty;
+    const text = ({ uris, bytes }: typeof novel): string => `${formatNumber(uris)} (${byteSize(bytes)})`;
+    rows.push(
+      ['retries', formatNumber(statistics.retries)],
+      ['read leniently', formatNumber(statistics.lenientHttp)],
+      ['novel', text(novel)],
+      ['not modified', text(notModified)],
+      ['duplicates', text(duplicate)],
+    );
+  }
+  return figureRows(rows);
+}
+
+function frontierRows(snapshot: CrawlSnapshot): Rows {
+  const counts = (title: string, values: Readonly<Record<string, number>>): [string, Cell][] =>
+    Object.entries(values).map(([name, count]) => [`${title} ${name}`, formatNumber(count)]);
+  return figureRows([
+    ['state', snapshot.state],
+    ...partOf(snapshot, ['frontier']),
+    ...counts('queues', snapshot.queues),
+    ...counts('waiting:', snapshot.reasons),
+    ...partOf(snapshot, ['depth']),
+  ]);
+}
+
+/** The figures of these parts of the reports, with their titles. */
+function partOf(snapshot: CrawlSnapshot, parts: readonly string[]): [string, Cell][] {
+  return FIGURE_ROWS.flatMap(([name, { unit, report }]): [string, Cell][] =>
+    report === undefined || !parts.includes(report[0])
+      ? []
+      : [[report[1], formatFigure(snapshot[name], unit)]],
   );
 }
 
-/** The already-seen filter and memory use (CRAWL-4). */
-export function seenReport({ seenFilter, memoryBytes, heapBytes, diskFreeBytes }: CrawlSnapshot): Report {
-  return report(
-    'seen',
-    'Already-seen filter',
-    FIGURES,
-    figureRows([
-      ['kind', seenFilter.kind],
-      ['URIs', seenFilter.count],
-      ['memory of the filter', humanBytes(seenFilter.memoryBytes)],
-      ['memory of the process', humanBytes(memoryBytes)],
-      ['heap', humanBytes(heapBytes)],
-      ['disk free', diskFreeBytes < 0 ? undefined : humanBytes(diskFreeBytes)],
-    ]),
-  );
-}
-
-function figureRows(rows: readonly [string, string | number | undefined][]): Report['rows'] {
+function figureRows(rows: readonly [string, Cell][]): Rows {
   return rows
     .filter(([, value]) => value !== undefined && value !== '')
     .map(([name, value]) => ({ name, value }));
 }
 
-function rounded(value: number): number {
-  return Number.isFinite(value) ? Math.round(value * 100) / 100 : 0;
+function seedRows(states: readonly SeedState[], seeds: readonly string[]): Rows {
+  const known = new Set(states.map(({ url }) => url));
+  const rows = states.map(({ url, status, disposed, redirect }) => ({
+    status,
+    state: disposed ? (status > 0 ? 'crawled' : 'not crawled') : 'to be tried again',
+    seed: url,
+    redirect,
+  }));
+  const missing = seeds.filter((url) => !known.has(url));
+  return [...rows, ...missing.map((seed) => ({ status: 0, state: 'not reached', seed, redirect: '' }))];
+}
+
+/** Formats the frontier as one line. */
+export function frontierLine({ state, queued, queues, seenFilter }: CrawlSnapshot): string {
+  const all = Object.values(queues).reduce((sum, count) => sum + count, 0);
+  const active = queues['in-process'] + queues.ready + queues.snoozed;
+  return [
+    `${state}: ${queued} queued in ${all} queues`,
+    `${active} active (${queues['in-process']} in-process, ${queues.ready} ready, ${queues.snoozed} snoozed)`,
+    `${queues.inactive} inactive`,
+    `${queues.retired} retired`,
+    `${queues.exhausted} exhausted`,
+    `${seenFilter.count} seen`,
+  ].join('; ');
+}
+
+/** Maximum number of queues per request. */
+const PAGE_QUEUES = 500;
+
+async function listQueues(
+  crawl: ReportedCrawl,
+  { state, limit, signal }: ReportOptions & { readonly limit: number },
+): Promise<Contents> {
+  const reports: QueueReport[] = [];
+  const notes: string[] = [];
+  const { time, queues: counts } = crawl.snapshot();
+  // Exhausted queues are empty and shown on request only.
+  const states = state === undefined ? QUEUE_STATES.filter((name) => name !== 'exhausted') : [state];
+  for (const queueState of states) {
+    let shown = 0;
+    let after: string | undefined;
+    while (shown < limit) {
+      signal?.throwIfAborted();
+      const size = Math.min(PAGE_QUEUES, limit - shown);
+      const page = await crawl.queues({
+        state: queueState,
+        limit: size,
+        ...(after !== undefined && { after }),
+      });
+      reports.push(...page);
+      shown += page.length;
+      after = page.at(-1)?.classKey;
+      if (page.length < size) break;
+    }
+    if (counts[queueState] > shown)
+      notes.push(`${shown} of ${counts[queueState]} queues ${queueState} are shown.`);
+  }
+  return { rows: queueRows(reports, time), notes };
+}
+
+/** The rows of queues. @param now milliseconds since 1970 */
+export function queueRows(queues: readonly QueueReport[], now: number): Rows {
+  return queues.map((queue) => ({
+    ...queue,
+    wait: queue.wakeTime === 0 ? undefined : Math.max(0, queue.wakeTime - now) / 1000,
+    totalBudget: queue.totalBudget < 0 ? undefined : queue.totalBudget,
+  }));
 }

@@ -8,9 +8,9 @@ import { ConsoleAccess } from '../../../servers/crawler/console/access.js';
 import { eventText, SnapshotFeed } from '../../../servers/crawler/console/feed.js';
 import { RateHistory } from '../../../servers/crawler/console/history.js';
 import { CrawlConsole } from '../../../servers/crawler/console/index.js';
-import { formatDuration } from '../../../servers/crawler/console/labels.js';
 import { plotsSection, roundUp } from '../../../servers/crawler/console/plots.js';
 import type { HostReport, QueueReport, RecentError, WorkerReport } from '../../../servers/crawler/control.js';
+import { formatDuration } from '../../../servers/crawler/values.js';
 import { consoleScene, LOG, PASSWORD } from './console-scene.js';
 import { FakeCrawl, NOW, queue } from './fake-control.js';
 

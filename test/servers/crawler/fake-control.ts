@@ -9,6 +9,8 @@ import type {
   WorkerReport,
 } from '../../../servers/crawler/control.js';
 
+import { NO_FIGURES } from './log-fixtures.js';
+
 /** Saturday, 2026-01-31 12:00:00 UTC. */
 export const NOW = 1_769_860_800_000;
 
@@ -47,6 +49,7 @@ export class FakeCrawl implements CrawlControl {
   snapshot(): CrawlSnapshot {
     this.snapshots++;
     return {
+      ...NO_FIGURES,
       name: 'example',
       time: NOW + this.timeOffsetMs,
       state: this.state,

@@ -1,6 +1,7 @@
 // An event, a snapshot and their time, for the tests of logs and reports.
 import type { CrawlSnapshot } from '../../../servers/crawler/control.js';
 import type { DocumentEvent } from '../../../servers/crawler/events.js';
+import { FIGURE_ROWS, type Figures } from '../../../servers/crawler/figures.js';
 
 /** 2026-01-02T03:04:05.006Z, in milliseconds. */
 export const TIME = Date.UTC(2026, 0, 2, 3, 4, 5, 6);
@@ -39,7 +40,11 @@ export const EVENT: DocumentEvent = {
   annotations: [],
 };
 
+/** All figures, for snapshots that give some of them. */
+export const NO_FIGURES = Object.fromEntries(FIGURE_ROWS.map(([name]) => [name, 0])) as Figures;
+
 export const SNAPSHOT: CrawlSnapshot = {
+  ...NO_FIGURES,
   name: 'test',
   time: TIME,
   state: 'running',

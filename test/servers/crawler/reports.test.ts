@@ -7,12 +7,10 @@ import type { DocumentEvent } from '../../../servers/crawler/events.js';
 import {
   CrawlStatistics,
   frontierLine,
-  humanBytes,
-  humanSeconds,
   makeReport,
-  queuesReport,
+  queueRows,
   REPORT_KINDS,
-  reportJson,
+  REPORTS,
   reportLines,
   writeEndReports,
 } from '../../../servers/crawler/logs/index.js';
@@ -191,50 +189,23 @@ t.test('CRAWL-22: the report says why each queue waits, in aligned columns', (t)
     totalBudget: 100,
   };
   const { reason: _, ...ready } = other;
-  const report = queuesReport([QUEUE, ready], TIME);
-  t.same(reportLines(report), [
+  const { title, columns } = REPORTS.queues;
+  const rows = queueRows([QUEUE, ready], TIME);
+  t.same(reportLines({ title, columns, rows, notes: [] }), [
     'Queues',
     'queue              state    waits for   another  queued  ever  precedence  balance  spent  budget  errors  next or last URI    queued last',
-    'a.test             snoozed  politeness     2.5s      60    75           3     2990     15       -       0  http://a.test/next  http://a.test/last',
-    'long-name.example  ready    -                 -       5    75           3     2990     15     100       0  http://a.test/next  http://a.test/last',
+    'a.test             snoozed  politeness      3 s      60    75           3    2,990     15       -       0  http://a.test/next  http://a.test/last',
+    'long-name.example  ready    -                 -       5    75           3    2,990     15     100       0  http://a.test/next  http://a.test/last',
   ]);
-  const narrow = reportLines(report, { width: 130 });
-  t.ok(narrow.every((line) => line.length <= 130));
-  t.match(narrow[2], /^a\.test +snoozed +politeness +2\.5s .* http:\S+… {2}http:\S+…$/);
-  t.ok(reportLines(report, { width: 20 }).every((line) => line.length <= 20));
-  t.match(reportJson(report), {
-    report: 'queues',
-    rows: [{ classKey: 'a.test', reason: 'politeness', wait: 2.5 }, { wait: undefined }],
-  });
+  t.match(rows, [{ classKey: 'a.test', reason: 'politeness', wait: 2.5 }, { wait: undefined }]);
   t.end();
 });
 
-t.test('CRAWL-5.6.7 the frontier is described in one line, with human units', (t) => {
+t.test('CRAWL-5.6.7 the frontier is described in one line', (t) => {
   t.equal(
     frontierLine(SNAPSHOT),
     'running: 100 queued in 13 queues; 9 active (2 in-process, 3 ready, 4 snoozed); 2 inactive; 1 retired; 1 exhausted; 120 seen',
   );
-  t.same([0, 999, 1000, 1536, 10_240, 1_048_575, 5e9].map(humanBytes), [
-    '0 B',
-    '999 B',
-    '1.0 KiB',
-    '1.5 KiB',
-    '10 KiB',
-    '1.0 MiB',
-    '4.7 GiB',
-  ]);
-  t.same([0, 0.44, 9.94, 9.96, 59.4, 59.6, 185, 3600, 7505, 356_400].map(humanSeconds), [
-    '0s',
-    '0.4s',
-    '9.9s',
-    '10s',
-    '59s',
-    '1m00s',
-    '3m05s',
-    '1h00m',
-    '2h05m',
-    '4d03h',
-  ]);
   t.end();
 });
 
@@ -251,7 +222,6 @@ function fakeCrawl(names: readonly string[]): Parameters<typeof makeReport>[1] &
     },
     hosts: () => [HOST],
     retries: async () => [],
-    workers: () => [{ worker: 1, url: 'http://a.test/w', step: 'Fetch', milliseconds: 1500 }],
     recentErrors: () => [{ time: TIME, url: 'http://a.test/e', status: -2, reason: 'refused\nby peer' }],
     chains: (): ReturnType<CrawlControl['chains']> => [{ chain: 'fetch', processor: 'Fetch', uris: 17 }],
   };
@@ -267,29 +237,27 @@ t.test('CRAWL-16.7 each report has the specified contents', async (t) => {
       seeds: ['http://s.test/', 'http://t.test/'],
     });
     lines[kind] = reportLines(report!);
-    t.equal(report?.kind, kind);
+    t.match(lines[kind]?.[0], REPORTS[kind].title);
   }
   t.match(lines.crawl?.join('\n'), /^succeeded +17$/m);
-  t.match(lines.crawl?.join('\n'), /^crawling +1h02m$/m);
+  t.match(lines.crawl?.join('\n'), /^crawling +1 h 2 min$/m);
   t.same(lines.seeds?.slice(2), [
     '   200  crawled      http://s.test/  -',
     '     0  not reached  http://t.test/  -',
   ]);
   t.equal(
     lines.hosts?.[2],
-    '15       1            2  1.4 MiB       0  2026-01-02T03:04:05Z  a.test  127.0.0.1 ::1',
+    '15       1            2  1.5 MB       0  2026-01-02T03:04:05Z  a.test  127.0.0.1 ::1',
   );
-  t.equal(lines.robots?.[2], 'rules         10s       2  a.test');
+  t.equal(lines.robots?.[2], 'rules        10 s       2  a.test');
   t.same(lines.source?.slice(1), ['No source tags: the order does not set sourceTagSeeds.']);
-  t.equal(lines.mimetype?.[2], '   1  1.2 KiB  text/html');
-  t.equal(lines.responsecode?.[2], '   1  1.2 KiB  200');
+  t.equal(lines.mimetype?.[2], '   1  1.2 kB  text/html');
+  t.equal(lines.responsecode?.[2], '   1  1.2 kB  200');
   t.equal(lines.processors?.[2], 'fetch  Fetch        17');
   t.equal(lines.frontier?.at(-1), frontierLine({ ...SNAPSHOT, queues: { ...SNAPSHOT.queues, snoozed: 1 } }));
   t.match(lines.frontier?.join('\n'), /^waiting: politeness +3$/m);
   t.match(lines.queues?.[2], /^a\.test +snoozed +politeness /);
-  t.match(lines.workers?.[2], /^ +1 +1\.5s {2}Fetch +http:\/\/a\.test\/w$/);
   t.equal(lines.errors?.[2], '2026-01-02T03:04:05Z      -2  http://a.test/e  refused by peer');
-  t.match(lines.seen?.join('\n'), /^memory of the filter +64 KiB$/m);
   t.equal(await makeReport('seeds', fakeCrawl([])), undefined, 'the report of the seeds requires statistics');
 });
 

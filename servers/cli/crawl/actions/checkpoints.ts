@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { listCheckpoints, readCheckpointInfo, verifyCheckpoint } from '../../../crawler/checkpoint.js';
-import { formatNumber } from '../../../crawler/console/labels.js';
 import type { CheckpointInfo } from '../../../crawler/control.js';
+import { formatNumber } from '../../../crawler/values.js';
 import { byteSize } from '../../../web/values.js';
 import { complain, EXIT, isExpected } from '../../output/exit.js';
 import { StandardOutput } from '../../output/standard-output.js';

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { UsageError } from '../../../../protocols/errors.js';
 import { configFromRoots } from '../../../all-in-one/roots.js';
 import { listCheckpoints, restoreCheckpoint } from '../../../crawler/checkpoint.js';
-import { formatNumber } from '../../../crawler/console/labels.js';
+import { formatNumber } from '../../../crawler/values.js';
 import { readConfiguredOrder } from '../../../gatherer/configuration/order-seeds.js';
 import { type RecoveredJournal, recoverJournal } from '../../../gatherer/run/recover-journal.js';
 import { StopSignal } from '../../../host/stop-signal.js';

@@ -1,7 +1,7 @@
 import { StorageError } from '../../../../protocols/errors.js';
 import { isStoreInUse } from '../../../../storage/level/open-database.js';
 import type { CrawlSnapshot, QueueState } from '../../../crawler/control.js';
-import { OfflineCrawl } from '../../../crawler/offline-crawl.js';
+import { OfflineCrawl, type OfflineSnapshot } from '../../../crawler/offline-crawl.js';
 import { complain, EXIT } from '../../output/exit.js';
 import { StandardOutput } from '../../output/standard-output.js';
 import type { ConsoleClient } from '../console-client.js';
@@ -11,7 +11,6 @@ import { KINDS, type Kind } from '../report-kinds.js';
 import {
   CHAIN_TABLE,
   errorTable,
-  type FrontierView,
   frontierLine,
   hostTable,
   offlineLines,
@@ -168,7 +167,7 @@ async function* linesOfKind(
   }
 }
 
-function frontierOf(snapshot: FrontierView): object {
+function frontierOf(snapshot: OfflineSnapshot | CrawlSnapshot): object {
   const { queued, inProcess, queues, reasons, congestion, deepestQueue, averageDepth } = snapshot;
   return { queued, inProcess, queues, reasons, congestion, deepestQueue, averageDepth };
 }
