@@ -9,12 +9,14 @@ import {
   type ProgramSettings,
   type TypePrograms,
 } from './external/index.js';
+import { describeContent } from './magic.js';
 import { type MagicRules, parseMagic } from './magic-file.js';
 import type { EssenceOptions, EssenceSettings } from './model.js';
 import { type PostRules, parsePostRules } from './rules/index.js';
 import { parseSelectorRules, type SelectorRules } from './selectors/rules.js';
 import { compileSgmlTypes, readSgmlSources, type SgmlSources, type SgmlTypes } from './sgml/index.js';
 import { type ExtractionTable, parseExtractionTable } from './sgml/table.js';
+import type { SummarizerContext } from './summary.js';
 import {
   parseQuickRules,
   parseTypeList,
@@ -23,6 +25,7 @@ import {
   type TypeRules,
   typeName,
 } from './type-rules.js';
+import { TYPES } from './types.js';
 import { DEFAULT_UNNEST_LIMITS } from './unnest-limits.js';
 
 /** Names of Essence's configuration files. */
@@ -138,12 +141,19 @@ export interface SelectionRules {
   readonly allowlist?: ReadonlySet<string>;
 }
 
+/** The rules for the line `*` of byname.cf and of bycontent.cf. */
+const NAME_RULES = [...TYPES].flatMap(([type, { suffixes }]) =>
+  suffixes === undefined ? [] : [{ type, expression: `^.*\\.(${suffixes.replaceAll(' ', '|')})$` }],
+);
+const CONTENT_RULES = [...TYPES].flatMap(([type, { content: expression }]) =>
+  expression === undefined ? [] : [{ type, expression }],
+);
+
 /** The compiled options and files. Not plain data: each thread compiles its own. */
-export interface EssenceContext {
+export interface EssenceContext extends SummarizerContext {
   readonly settings: EssenceSettings;
   readonly rules: SelectionRules;
   readonly quick: ReadonlyMap<string, readonly QuickRule[]>;
-  readonly htmlTable: ExtractionTable;
   /** Rules for the pages of a site. */
   readonly selectors: SelectorRules;
   readonly programs?: EssencePrograms;
@@ -197,8 +207,8 @@ export function compileEssence(options: EssenceOptions, sources: EssenceSources)
     settings,
     rules: {
       byUrl: parse('byurl.cf', parseTypeRules),
-      byName: parse('byname.cf', parseTypeRules),
-      byContent: parse('bycontent.cf', parseTypeRules),
+      byName: parse('byname.cf', (text, file) => parseTypeRules(text, file, NAME_RULES)),
+      byContent: parse('bycontent.cf', (text, file) => parseTypeRules(text, file, CONTENT_RULES)),
       magic: parse('magic', parseMagic),
       stoplist: parse('stoplist', parseTypeList),
       ...(sources.allowlist === undefined ? {} : { allowlist: parse('allowlist', parseTypeList) }),
@@ -207,6 +217,7 @@ export function compileEssence(options: EssenceOptions, sources: EssenceSources)
     htmlTable: parse(settings.fullText ? 'HTML-fulltext.sum.tbl' : 'HTML.sum.tbl', (text, file) =>
       htmlTable(parseExtractionTable(text, file), settings),
     ),
+    describe: describeContent,
     selectors: parse('selectors.cf', parseSelectorRules),
     ...(sources.programs === undefined ? {} : { programs: sources.programs }),
     ...(sources.sgml === undefined ? {} : { sgml: compileSgmlTypes(sources.sgml) }),

@@ -46,6 +46,7 @@ export type { SelectorRule, SelectorRules } from './selectors/rules.js';
 export type { ContentMapping, ExtractionTable, TagMapping, ValueMapping } from './sgml/table.js';
 export type { SgmlSources, SgmlType, SgmlTypes } from './sgml/types.js';
 export { summarizeByTable, type TableCall } from './sgml-document.js';
+export type { SummarizerContext } from './summary.js';
 export type { QuickRule, RuleLine, RuleOrigin, TypeRules } from './type-rules.js';
 export { parseTypeList, parseTypeRules } from './type-rules.js';
 export type { FoundObject } from './unnest/converters/lines.js';

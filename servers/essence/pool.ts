@@ -7,9 +7,9 @@ import { EssenceError } from './errors.js';
 import type { EssenceInput, EssenceOptions, EssenceOutput } from './model.js';
 import { type PoolLimits, type ResolvedPoolLimits, resolvePoolLimits } from './pool-limits.js';
 import { ReaderProcess } from './reader-process.js';
-import { NESTED_TYPES } from './recognize.js';
 import { ThreadWorker } from './thread-worker.js';
 import { MAX_THREAD_DOCUMENT_BYTES } from './trust.js';
+import { NESTED_TYPES } from './types.js';
 import { type GroupResult, WorkerGroup } from './worker-group.js';
 import type { WorkerSetup } from './worker-messages.js';
 

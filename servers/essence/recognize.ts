@@ -1,35 +1,11 @@
+import { isBinary } from './charset/index.js';
 import type { SelectionRules } from './context.js';
 import { fileNameOf } from './document.js';
 import { isLatexSource } from './latex-source.js';
-import { beginsAsTex, describeContent, hasRequests, isBinary } from './magic.js';
-import { typeByMime } from './mime-types.js';
+import { beginsAsTex, describeContent, hasRequests } from './magic.js';
 import type { EssenceInput } from './model.js';
 import type { RuleOrigin, TypeRules } from './type-rules.js';
-
-/**
- * Types that contain other files or objects and are unpacked, not summarized (E-40, E-43, E-44, E-46): those of FORMATS and CONVERTERS in
- * `unnest/`, and `Exploder`, for which only the user can supply a program.
- */
-export const NESTED_TYPES: ReadonlySet<string> = new Set(
-  (
-    'Uuencoded Tar ShellArchive Compressed CompressedTar GNUCompressed GNUCompressedTar Bzip2Compressed ' +
-    'Bzip2CompressedTar MacCompressed PCCompressed DebianPackage CpioArchive Exploder LSM IAFA PCIndex Netfind'
-  ).split(' '),
-);
-
-/** Types that are summarized from their text: binary content cannot be of these types, whatever its name. */
-const TEXT_TYPES: ReadonlySet<string> = new Set(
-  (
-    'HTML Text README FAQ FullText RFC FYI Internet-Draft C CHeader Perl Awk Tcl ShellScript OtherCode Makefile ManPage ' +
-    'Markdown ReStructuredText AsciiDoc Org Jupyter DocBook JATS FB2 TEI ' +
-    'Java Python Go Rust TypeScript JavaScript Ruby CSharp Kotlin Swift PHP SQL'
-  ).split(' '),
-);
-
-/** Formats of bytes that Essence reads itself or leaves out: a text cannot be of these types, whatever its name. */
-const BINARY_TYPES: ReadonlySet<string> = new Set(
-  'Pdf Dvi Word Excel PowerPoint GDBM Object Archive Audio Video'.split(' '),
-);
+import { TYPES, typeByMime } from './types.js';
 
 /**
  * Recognizes the type by URL and file name, before anything is fetched (E-3, E-28): byurl.cf, then byname.cf (E-6). Returns undefined
@@ -170,14 +146,15 @@ function refine(
     steps.push({ how: 'bytes', subject: content(), note, ...(by === undefined ? {} : { type: by }) });
     return by;
   };
-  if (TEXT_TYPES.has(type)) {
+  const form = TYPES.get(type)?.form;
+  if (form === 'text') {
     if (isBinary(bytes)) return overrule(`${type} is text, the bytes are not`);
     // `/faq` and `/wiki/Hello.c` are pages if both the MIME type and the content are HTML.
     if (type !== 'HTML' && mime === 'HTML' && content().startsWith('HTML')) {
       return overrule('the server and the bytes say it is a page', 'HTML');
     }
   }
-  if (type !== mime && BINARY_TYPES.has(type) && isText(bytes))
+  if (type !== mime && form === 'binary' && isText(bytes))
     return overrule(`${type} is not text, the bytes are`);
   // These suffixes have other meanings, too.
   if ((type === 'Troff' || type === 'ManPage') && isText(bytes) && !hasRequests(bytes))

@@ -6,11 +6,10 @@ import type { EssenceLink } from './model.js';
 import { OutlinkCollector } from './outlinks/collector.js';
 import { outlinksOf } from './outlinks/outlinks.js';
 import { summarizeSgml } from './sgml/index.js';
-import { SUMMARIZERS, summarizerFor } from './summarizers/index.js';
-import { summarizeUnrecognized } from './summarizers/text.js';
-import { VOCABULARIES } from './summarizers/xml/vocabularies.js';
+import { summarizeFullText, summarizeUnrecognized } from './summarizers/text.js';
 import type { Summary } from './summary.js';
 import type { QuickRule } from './type-rules.js';
+import { TYPES } from './types.js';
 
 /** A summary, with the links and META robots of pages. */
 export interface FullSummary extends Summary {
@@ -18,6 +17,9 @@ export interface FullSummary extends Summary {
   /** For enumeration; absent if the document was not read for links. */
   readonly links?: readonly EssenceLink[];
 }
+
+/** Characters of a text that are kept before it is read; a shorter one is read at once. */
+const KEPT_TEXT = 64 * 1024;
 
 /** The empty table: a walk for links only. */
 const NO_MAPPINGS: ReadonlyMap<string, never> = new Map<string, never>();
@@ -95,7 +97,7 @@ function basicSummary(
 ): Summary | HtmlSummary | Promise<Summary | HtmlSummary> {
   const { programs } = context;
   const { summarizers, installed } = programs?.found ?? {};
-  const program = summarizers?.[type] ?? (SUMMARIZERS.has(type) ? undefined : installed?.summarizers[type]);
+  const program = summarizers?.[type] ?? (hasSummarizer(type) ? undefined : installed?.summarizers[type]);
   if (isModule(program)) return summarizeByModule(document, program);
   if (programs !== undefined && program !== undefined) {
     return summarizeByProgram(document, program, programs.settings);
@@ -108,15 +110,36 @@ function basicSummary(
       ...(settings === undefined ? {} : { openSp: settings }),
     });
   }
-  return summarizerFor(type, context.settings.fullText)(document, context);
+  return ownSummary(document, type, context);
+}
+
+function hasSummarizer(type: string): boolean {
+  return TYPES.get(type)?.summarize !== undefined;
+}
+
+/**
+ * The summary by the built-in summarizer. E-117: with full text, text types yield the whole document, other types their `text` in addition
+ * to their fields. HTML has a separate table for full text.
+ */
+function ownSummary(
+  document: SourceDocument,
+  type: string,
+  context: EssenceContext,
+): Summary | HtmlSummary | Promise<Summary | HtmlSummary> {
+  const { isWhole, summarize } = TYPES.get(type) ?? {};
+  if (isWhole === true && document.body.length > KEPT_TEXT) {
+    document.keep({ text: document.text.slice(0, KEPT_TEXT) });
+  }
+  if (isWhole === true && context.settings.fullText) return summarizeFullText(document);
+  return summarize?.(document, context) ?? summarizeUnrecognized(document);
 }
 
 /** E-80, E-86: SGML, XML, and the user's types that have a table or a script that only calls SGML.sum. */
 function isByTable(type: string, { programs, sgml }: EssenceContext): boolean {
   if (programs?.found.sgml[type] !== undefined) return true;
   // E-71: the user's table precedes the built-in reader of a vocabulary.
-  if (VOCABULARIES.has(type)) return sgml?.types.has(type.toLowerCase()) === true;
-  if (SUMMARIZERS.has(type)) return false;
+  if (TYPES.get(type)?.isVocabulary === true) return sgml?.types.has(type.toLowerCase()) === true;
+  if (hasSummarizer(type)) return false;
   return type === 'SGML' || type === 'XML' || sgml?.types.has(type.toLowerCase()) === true;
 }
 

@@ -1,3 +1,5 @@
+import type { ExtractionTable } from './sgml/table.js';
+
 /** The result of a summarizer: SOIF attributes without bookkeeping. Repeated names add lines (E-95). */
 export interface Summary {
   readonly attributes: readonly (readonly [name: string, value: string])[];
@@ -31,4 +33,14 @@ export interface DraftPiece {
   readonly text?: string;
   /** Components that were read to their end, the last one in place of the pieces of it. */
   readonly components?: readonly EmbeddedSummary[];
+}
+
+/** What a summarizer may use besides the document: a part of the compiled configuration. */
+export interface SummarizerContext {
+  /** E-82: the table for pages. */
+  readonly htmlTable: ExtractionTable;
+  /** E-64: the lines of quick-sum.cf by type. */
+  readonly quick: ReadonlyMap<string, unknown>;
+  /** Describes first bytes as file(1) does (E-16). */
+  describe(bytes: Uint8Array): string;
 }

@@ -3,18 +3,7 @@
 import type { EssenceContext } from './context.js';
 import { isModule } from './external/index.js';
 import { isRejected, type Recognition } from './recognize.js';
-
-/**
- * Types whose readers are part of this project, keep no buffer besides the text and take time and memory linear in it. The readers of all
- * other types use libraries, decompress, or run a program of the document.
- */
-const TRUSTED_TYPES: ReadonlySet<string> = new Set(
-  (
-    'HTML Text README FAQ FullText RFC FYI Internet-Draft C CHeader Perl Awk Tcl ShellScript OtherCode Makefile Patch ' +
-    'Java Python Go Rust TypeScript JavaScript Ruby CSharp Kotlin Swift PHP SQL ' +
-    'Markdown ReStructuredText AsciiDoc Org DocBook JATS FB2 TEI Bibliographic ReferBibliographic WaisSource SymbolicLink Unrecognized'
-  ).split(' '),
-);
+import { TYPES } from './types.js';
 
 /** Bytes of a document that a thread reads. The memory of a reader of text is a small multiple of this. */
 export const MAX_THREAD_DOCUMENT_BYTES = 1024 * 1024;
@@ -40,5 +29,5 @@ export function mayReadInThread(
   const { summarizers, unnesters } = programs?.found ?? {};
   if (isModule(summarizers?.[type]) || isModule(unnesters?.[type])) return false;
   if (summarizers?.[type] !== undefined) return true;
-  return TRUSTED_TYPES.has(type);
+  return TYPES.get(type)?.inThread === true;
 }

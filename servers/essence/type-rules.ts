@@ -111,10 +111,20 @@ function* significantLines(text: string): Generator<{ readonly line: number; rea
   }
 }
 
-/** Parses lines `Type expression` (E-7). @throws ConfigError for a line without an expression or with an invalid one */
-export function parseTypeRules(text: string, file: string): TypeRules {
+/**
+ * Parses lines `Type expression` (E-7). A line `*` stands for the built-in rules of all types that the file does not name.
+ *
+ * @throws ConfigError for a line without an expression or with an invalid one
+ */
+export function parseTypeRules(text: string, file: string, builtIn: readonly RuleLine[] = []): TypeRules {
+  const significant = [...significantLines(text)];
+  const named = new Set(significant.map(({ content }) => typeName(content.replace(/\s.*$/s, ''))));
   const lines: RuleLine[] = [];
-  for (const { line, content } of significantLines(text)) {
+  for (const { line, content } of significant) {
+    if (content === '*') {
+      for (const rule of builtIn) if (!named.has(rule.type)) lines.push({ ...rule, line });
+      continue;
+    }
     const found = /^(\S+)\s+(.+)$/.exec(content);
     if (found === null) throw new ConfigError(file, line, content, 'a regular expression is missing (E-7)');
     checkExpression(found[2]!, file, line, found[1]!);

@@ -1,4 +1,4 @@
-// Unicode in units of two and four bytes, with and without a byte order mark.
+// Whether bytes are text: Unicode in units of two and four bytes, with and without a byte order mark, and texts in units of one byte.
 
 /** Bytes that are examined. */
 const WINDOW_BYTES = 4096;
@@ -8,6 +8,28 @@ const MIN_UNITS = 4;
 const MIN_SPACES = 0.01;
 /** The least share of characters that are usual in texts. */
 const MIN_USUAL = 0.98;
+
+/** Share of control characters above which bytes are not text. */
+const MAX_CONTROL_SHARE = 0.3;
+/** The same if as many bytes are beyond ASCII as in compressed data: texts in national character sets have no control characters. */
+const MAX_CONTROL_SHARE_OF_MIXED = 0.05;
+const MIXED_SHARE = 0.3;
+
+/** Whether the bytes contain NUL or too many control characters. UTF-16 and UTF-32, with or without a byte order mark, are text (E-77). */
+export function isBinary(bytes: Uint8Array): boolean {
+  const length = Math.min(bytes.length, WINDOW_BYTES);
+  let control = 0;
+  let high = 0;
+  for (let i = 0; i < length; i++) {
+    const byte = bytes[i]!;
+    if (byte === 0) return wideCharset(bytes) === undefined;
+    // Escape belongs to ISO-2022 text; tab to carriage return is layout.
+    if (byte < 0x20 && (byte < 0x08 || byte > 0x0d) && byte !== 0x1b) control++;
+    else if (byte >= 0x80) high++;
+  }
+  const share = high > length * MIXED_SHARE ? MAX_CONTROL_SHARE_OF_MIXED : MAX_CONTROL_SHARE;
+  return control > length * share && wideCharset(bytes) === undefined;
+}
 
 /** The character set of a text in units of two or four bytes, by its mark or its first units; undefined for all others. */
 export function wideCharset(bytes: Uint8Array): string | undefined {

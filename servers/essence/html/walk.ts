@@ -9,9 +9,10 @@ import {
   type ExtractionTable,
   type TagMapping,
 } from '../sgml/table.js';
-import type { Summary } from '../summary.js';
+import type { SummarizerContext, Summary } from '../summary.js';
 import { isJsonLd, JsonLdScripts } from './json-ld.js';
 import { LinkCollector } from './links.js';
+import { mainText } from './main-text.js';
 import { JSON_LD, type TagPlan, walkPlan } from './plan.js';
 import { type HtmlHandler, readHtml, type TagAttributes } from './reader.js';
 import type { Tag } from './tags.js';
@@ -57,6 +58,15 @@ export function summarizeHtml(document: SourceDocument, table: ExtractionTable):
     document.warn(`HTML nested deeper than ${maxHtmlDepth} elements: the rest is not read`);
   }
   return walk.finish();
+}
+
+/** HTML: its attributes by the table for pages, and its main text if that is wanted. */
+export function summarizePage(document: SourceDocument, { htmlTable }: SummarizerContext): HtmlSummary {
+  const summary = summarizeHtml(document, htmlTable);
+  const { mainText: wantsMain, maxObjectBytes } = document.settings;
+  if (!wantsMain) return summary;
+  const main = ['Main-Text', mainText(document.text, maxObjectBytes)] as const;
+  return { ...summary, attributes: [...summary.attributes, main] };
 }
 
 class HtmlWalk implements HtmlHandler<TagPlan> {

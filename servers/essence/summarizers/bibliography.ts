@@ -1,6 +1,5 @@
-import type { EssenceContext } from '../context.js';
 import type { SourceDocument } from '../document.js';
-import type { Summary } from '../summary.js';
+import type { SummarizerContext, Summary } from '../summary.js';
 import { oneLine, present, summarizeFields } from './extracted.js';
 import { TexReader } from './tex/tex-reader.js';
 import { summarizeUnrecognized } from './text.js';
@@ -153,7 +152,7 @@ class BibReader {
  * ReferBibliographic: the fields of E-65. A line without `%` continues the previous field. If the user's quick-sum.cf has lines for this
  * type, only those lines apply (example 4 of the manual); otherwise every value would appear twice.
  */
-export function summarizeRefer(document: SourceDocument, context: EssenceContext): Summary {
+export function summarizeRefer(document: SourceDocument, context: SummarizerContext): Summary {
   if (context.quick.has('ReferBibliographic')) return summarizeUnrecognized(document);
   const values: [string, string][] = [];
   for (const line of document.text.replace(/\r\n?/g, '\n').split('\n')) {

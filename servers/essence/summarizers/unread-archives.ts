@@ -1,6 +1,5 @@
 import type { SourceDocument } from '../document.js';
-import { describeContent } from '../magic.js';
-import type { Summary } from '../summary.js';
+import type { SummarizerContext, Summary } from '../summary.js';
 import { summarizeUnrecognized } from './text.js';
 
 /** Maximum size of the first header of an ARJ archive, in bytes; 0 marks the end of an archive. */
@@ -21,17 +20,23 @@ const SIGNATURES = {
  * Returns the summarizer of ARJ, LHa or Zoo archives, which are recognized by name and content but not unpacked. The summary is the name
  * (E-14). A warning states the kind of archive, or that the bytes are of another kind, and the remedy (E-46).
  */
-export function unreadArchive(type: keyof typeof SIGNATURES): (document: SourceDocument) => Summary {
-  return (document) => {
+export function unreadArchive(
+  type: keyof typeof SIGNATURES,
+): (document: SourceDocument, context: SummarizerContext) => Summary {
+  return (document, { describe }) => {
     // E-118: with --no-access there are no bytes to check.
-    if (document.settings.access) document.warn(reason(type, document.body));
+    if (document.settings.access) document.warn(reason(type, document.body, describe));
     return summarizeUnrecognized(document);
   };
 }
 
-function reason(type: keyof typeof SIGNATURES, body: Uint8Array): string {
+function reason(
+  type: keyof typeof SIGNATURES,
+  body: Uint8Array,
+  describe: SummarizerContext['describe'],
+): string {
   if (SIGNATURES[type](Buffer.from(body.subarray(0, 24)))) {
     return `${type} archives are not read, so the files in this one have no summaries; a program ${type}.unnest can unpack them (E-46)`;
   }
-  return `its name says ${type} archive, but it is not one (${describeContent(body)}); it is not read (E-40)`;
+  return `its name says ${type} archive, but it is not one (${describe(body)}); it is not read (E-40)`;
 }

@@ -1,5 +1,7 @@
+import type { FormatName } from '../document-type.js';
 import { describeContent } from '../magic.js';
 import { isTarHead } from '../tar-head.js';
+import { TYPES } from '../types.js';
 import type { UnnestLimits } from '../unnest-limits.js';
 import { arMembers, cpioMembers } from './ar-cpio.js';
 import { binhexMembers } from './binhex.js';
@@ -49,67 +51,64 @@ function expanding(name: string, members: Format['members'], transparent = false
   );
 }
 
-const GZIP = compression('gzip', gunzip);
-const COMPRESS = compression('compress', decompressLzw);
-const BZIP2 = compression('bzip2', decompressBzip2);
-const XZ = compression('xz', decompressXz);
-const ZSTD = compression('zstd', (chunks, { maxWindowBytes }) => decompressZstd(chunks, maxWindowBytes));
-const TAR = container('tar', tarMembers);
-const AR = container('ar', arMembers);
-const CPIO = container('cpio', cpioMembers);
-const ZIP = expanding('zip', (chunks, meter) => zipMembers(chunks, meter.limits.maxArchiveBytes));
-const UUENCODE = container('uuencode', uuencodedMembers, true);
-const SHAR = container('shar', sharMembers);
-const BINHEX = expanding('BinHex', binhexMembers, true);
-const MIME = container('MIME', (chunks, meter) => mimeMembers(chunks, meter.limits.maxArchiveBytes));
+/** Text may precede these: the name of a file decides that it has this format, not its first bytes. */
+const TEXT_FORMATS: ReadonlySet<string> = new Set<FormatName>(['uuencode', 'shar', 'BinHex']);
 
-/** Nested types (E-40, E-43, E-44) and the possible formats of their files, the most frequent one first. */
-export const FORMATS: ReadonlyMap<string, readonly Format[]> = new Map([
-  ['GNUCompressed', [GZIP]],
-  ['GNUCompressedTar', [GZIP]],
-  ['Compressed', [COMPRESS]],
-  ['CompressedTar', [COMPRESS]],
-  ['Bzip2Compressed', [BZIP2, XZ, ZSTD]],
-  ['Bzip2CompressedTar', [BZIP2, XZ, ZSTD]],
-  ['Tar', [TAR]],
-  ['PCCompressed', [ZIP]],
-  ['MacCompressed', [BINHEX]],
-  ['Uuencoded', [UUENCODE]],
-  ['ShellArchive', [SHAR]],
-  ['DebianPackage', [AR]],
-  ['CpioArchive', [CPIO]],
-]);
+const BY_NAME: Readonly<Record<FormatName, Format>> = {
+  gzip: compression('gzip', gunzip),
+  compress: compression('compress', decompressLzw),
+  bzip2: compression('bzip2', decompressBzip2),
+  xz: compression('xz', decompressXz),
+  zstd: compression('zstd', (chunks, { maxWindowBytes }) => decompressZstd(chunks, maxWindowBytes)),
+  tar: container('tar', tarMembers),
+  ar: container('ar', arMembers),
+  cpio: container('cpio', cpioMembers),
+  zip: expanding('zip', (chunks, meter) => zipMembers(chunks, meter.limits.maxArchiveBytes)),
+  uuencode: container('uuencode', uuencodedMembers, true),
+  shar: container('shar', sharMembers),
+  BinHex: expanding('BinHex', binhexMembers, true),
+};
+
+/** Nested types with a format (E-40, E-43, E-44) and the possible formats of their files, the most frequent one first. */
+export const FORMATS: ReadonlyMap<string, readonly Format[]> = new Map(
+  [...TYPES].flatMap(([type, { nested = [] }]) =>
+    nested.length === 0 ? [] : [[type, nested.map((name) => BY_NAME[name])] as const],
+  ),
+);
 
 /** Types with attachments, which also have a summary themselves. */
 export const MESSAGE_TYPES: ReadonlySet<string> = new Set(['Mail', 'News']);
 /** Their format. */
-export const MESSAGE_FORMAT = MIME;
+export const MESSAGE_FORMAT = container('MIME', (chunks, meter) =>
+  mimeMembers(chunks, meter.limits.maxArchiveBytes),
+);
 
 /** Formats by the start of the description of their content. */
-const BY_DESCRIPTION: readonly (readonly [start: string, format: Format])[] = [
-  ['gzip compressed', GZIP],
-  ["compress'd", COMPRESS],
-  ['bzip2 compressed', BZIP2],
-  ['XZ compressed', XZ],
-  ['Zstandard compressed', ZSTD],
-  ['Zip archive', ZIP],
-  ['Debian binary package', AR],
-  ['current ar archive', AR],
-  ['BinHex', BINHEX],
-  ['ASCII cpio archive', CPIO],
-  ['cpio archive', CPIO],
-  ['shell archive', SHAR],
-  ['uuencoded', UUENCODE],
+const BY_DESCRIPTION: readonly (readonly [start: string, format: FormatName])[] = [
+  ['gzip compressed', 'gzip'],
+  ["compress'd", 'compress'],
+  ['bzip2 compressed', 'bzip2'],
+  ['XZ compressed', 'xz'],
+  ['Zstandard compressed', 'zstd'],
+  ['Zip archive', 'zip'],
+  ['Debian binary package', 'ar'],
+  ['current ar archive', 'ar'],
+  ['BinHex', 'BinHex'],
+  ['ASCII cpio archive', 'cpio'],
+  ['cpio archive', 'cpio'],
+  ['shell archive', 'shar'],
+  ['uuencoded', 'uuencode'],
 ];
 
 /** Returns the format by the first bytes, regardless of the file's name. */
 export function formatByContent(head: Uint8Array): Format | undefined {
-  if (isTarHead(head)) return TAR;
+  if (isTarHead(head)) return BY_NAME.tar;
   const description = describeContent(head);
-  return BY_DESCRIPTION.find(([start]) => description.startsWith(start))?.[1];
+  const found = BY_DESCRIPTION.find(([start]) => description.startsWith(start));
+  return found && BY_NAME[found[1]];
 }
 
 /** Whether the name decides the format: other text may precede an encoded file, so its first bytes do not identify it. */
-export function isTextFormat(format: Format): boolean {
-  return format === UUENCODE || format === SHAR || format === BINHEX;
+export function isTextFormat({ name }: Format): boolean {
+  return TEXT_FORMATS.has(name);
 }

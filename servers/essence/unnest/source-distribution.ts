@@ -1,26 +1,7 @@
 import type { EmbeddedSummary, Summary } from '../summary.js';
+import { typesWith } from '../types.js';
 
-const SOURCE_TYPES: ReadonlySet<string> = new Set([
-  'C',
-  'CHeader',
-  'Perl',
-  'Tcl',
-  'Awk',
-  'ShellScript',
-  'OtherCode',
-  'Java',
-  'Python',
-  'Go',
-  'Rust',
-  'TypeScript',
-  'JavaScript',
-  'Ruby',
-  'CSharp',
-  'Kotlin',
-  'Swift',
-  'PHP',
-  'SQL',
-]);
+const SOURCE_TYPES = typesWith(({ isSource }) => isSource === true);
 const MARKUP_TYPES: ReadonlySet<string> = new Set(['Markdown', 'ReStructuredText', 'AsciiDoc', 'Org']);
 /** Types of archives that contain distributions. */
 const ARCHIVE_TYPES: ReadonlySet<string> = new Set(

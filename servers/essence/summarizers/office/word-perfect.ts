@@ -1,6 +1,6 @@
 import { RefusedError } from '../../../../protocols/errors.js';
+import { isBinary } from '../../charset/index.js';
 import type { SourceDocument } from '../../document.js';
-import { isBinary } from '../../magic.js';
 import type { Summary } from '../../summary.js';
 import { guarded, summarizeExtracted } from '../extracted.js';
 import { summarizeText } from '../text.js';

@@ -1,6 +1,6 @@
 import WordExtractor from 'word-extractor';
+import { isBinary } from '../../charset/index.js';
 import type { SourceDocument } from '../../document.js';
-import { isBinary } from '../../magic.js';
 import type { Summary } from '../../summary.js';
 import { summarizeExtracted, unreadable } from '../extracted.js';
 import { summarizeRtf } from '../rtf/rtf.js';
