@@ -3,7 +3,6 @@ export {
   type BrokerStoreOptions,
   type CollectionPointState,
 } from './broker/broker-store.js';
-export type { StoreChange } from './broker/change-log.js';
 export type { StoredParts } from './broker/large-objects.js';
 export type { LargePart } from './broker/object-reader.js';
 export { type ObjectReader, openObjectReader } from './broker/object-reader.js';
@@ -22,14 +21,11 @@ export type {
   StoredCopy,
   ValidOptions,
 } from './broker/registry-changes.js';
+export type { StoreChange } from './broker/tables.js';
 export type { BatchContent, CommitBatch, ReferenceChange } from './gatherer/batch.js';
 export { type CommitOptions, type GatheredReferences, GathererBatch } from './gatherer/batch.js';
-export type { CookieStore } from './gatherer/cookie-rows.js';
 export type { DocumentStore } from './gatherer/documents.js';
-export type { EventStore, StoredEvent } from './gatherer/event-rows.js';
 export type { LinkRows, LinkTables } from './gatherer/link-tables.js';
-export type { MetaStore, MetaValue } from './gatherer/meta.js';
-export type { InactivePosition, QueueRecordStore } from './gatherer/queue-records.js';
 export {
   type QueueEntry,
   type QueuePosition,
@@ -38,7 +34,14 @@ export {
   type WorkQueueStore,
 } from './gatherer/queues.js';
 export { GathererStore, type GathererStoreOptions } from './gatherer/store.js';
-export type { WaitingUri, WaitingUriStore } from './gatherer/waiting-uris.js';
+export type {
+  GathererFormats,
+  InactivePosition,
+  MetaValue,
+  StoredEvent,
+  WaitingPosition,
+  WaitingUri,
+} from './gatherer/tables.js';
 export type { BlockRange, ClearBlocks, ClearBlocksOptions } from './generations/export/clear-blocks.js';
 export {
   deflateEnd,
@@ -69,6 +72,7 @@ export type {
 } from './level/level.js';
 export type { OpenDatabaseOptions } from './level/open-database.js';
 export { isStoreInUse, type OpenDatabase, openDatabase } from './level/open-database.js';
+export type { Table, TableFormat, TablePageOptions } from './level/table.js';
 export type { RowChange } from './level/write-batch.js';
 export type { TombstoneRecord } from './records/records.js';
 export {
@@ -85,4 +89,5 @@ export {
 } from './records/records.js';
 export type { SummaryChange } from './summaries/summary-changes.js';
 export type { ExportChunk, ExportOptions, Summary, SummaryStore } from './summaries/summary-store.js';
-export type { Tombstone, TombstoneStore } from './summaries/tombstones.js';
+export type { Tombstone } from './summaries/tables.js';
+export type { TombstoneStore } from './summaries/tombstones.js';

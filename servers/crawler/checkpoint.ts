@@ -207,7 +207,7 @@ export async function verifyCheckpoint(directory: string): Promise<void> {
   try {
     await GathererStore.cloneClosed(join(directory, 'store'), probe);
     await using store = await GathererStore.open(probe);
-    const state = await store.queueRecords.state();
+    const state = await store.frontierState();
     if ((state?.succeeded ?? 0) !== succeeded)
       throw new StorageError(
         `${join(directory, 'store')} and its manifest have different counts of successes`,

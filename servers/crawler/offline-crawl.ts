@@ -78,7 +78,7 @@ export class OfflineCrawl implements AsyncDisposable {
       }
     }
     queued += await store.waiting.count();
-    const state = await store.queueRecords.state();
+    const state = await store.frontierState();
     const seenFilter = await this.#readSeenFilter();
     const waiting = queues.ready + queues.snoozed + queues.inactive;
     const running = await store.meta.get('run.state');
@@ -114,7 +114,7 @@ export class OfflineCrawl implements AsyncDisposable {
 
   /** The URIs that wait for a retry beside their queues, without logins, the first due first. Default limit 1000. */
   async retries(limit = 1000): Promise<WaitingReport[]> {
-    return (await this.#store.waiting.first(limit)).map(waitingReport).map((report) => ({
+    return (await this.#store.waiting.page({ limit })).map(waitingReport).map((report) => ({
       ...report,
       url: withoutUserInfo(report.url),
       reason: redactLogins(report.reason),

@@ -5,27 +5,10 @@ import { isUnwritable, StateError, StorageError } from '../../protocols/errors.j
 import { Mutex } from '../../protocols/mutex.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { adviceFor } from '../files/advice.js';
-import {
-  keyOid,
-  keyOrder,
-  oidKey,
-  orderedKey,
-  requireInteger,
-  TABLE,
-  tableRange,
-  textKey,
-  urlKey,
-} from '../level/keys.js';
+import { keyOid, keyOrder, oidKey, orderedKey, requireInteger, TABLE, tableRange } from '../level/keys.js';
 import { Level, type LevelOptions } from '../level/level.js';
-import {
-  type BrokerCounters,
-  collectionPointCodec,
-  type RegistryEntry,
-  type Removal,
-  registryEntryCodec,
-  urlObjectsCodec,
-} from '../records/records.js';
-import { readChanges, type StoreChange } from './change-log.js';
+import { Table } from '../level/table.js';
+import type { BrokerCounters, RegistryEntry, Removal } from '../records/records.js';
 import { deleteOrphans, isInParts, openObject, StoredParts, writeParts } from './large-objects.js';
 import { type LargePart, readObjects } from './object-reader.js';
 import { expiredRange } from './registry.js';
@@ -49,7 +32,8 @@ import {
   validInOrder,
 } from './registry-changes.js';
 import { identityOfKey } from './registry-removals.js';
-import { RegistryRows, readBrokerCounters } from './registry-rows.js';
+import { RegistryRows } from './registry-rows.js';
+import { BROKER_COUNTERS, CHANGES, ENTRIES, POINTS, type StoreChange, URLS } from './tables.js';
 
 export interface BrokerStoreOptions extends Omit<LevelOptions, 'kind' | 'multithreading'> {
   /** Flush each batch to the disk. Default false: a killed process loses nothing, a power failure may lose the last batches. */
@@ -81,6 +65,7 @@ const openDirectories = new Set<string>();
  */
 export class BrokerStore implements AsyncDisposable {
   readonly #level: Level;
+  readonly #entries: Table<number, RegistryEntry>;
   readonly #sync: boolean;
   readonly #now: () => UnixSeconds;
   #counters: BrokerCounters;
@@ -93,6 +78,7 @@ export class BrokerStore implements AsyncDisposable {
 
   private constructor(level: Level, counters: BrokerCounters, options: BrokerStoreOptions) {
     this.#level = level;
+    this.#entries = new Table(level, ENTRIES);
     this.#counters = counters;
     this.#sync = options.sync ?? false;
     this.#now = options.now ?? (() => Math.floor(Date.now() / 1000));
@@ -107,7 +93,7 @@ export class BrokerStore implements AsyncDisposable {
     let level: Level | undefined;
     try {
       level = await Level.open(path, { ...options, kind: 'broker', multithreading: true });
-      const counters = await readBrokerCounters(level);
+      const counters = await BROKER_COUNTERS.read(level);
       await deleteOrphans(level, counters.sequence);
       return new BrokerStore(level, counters, options);
     } catch (error) {
@@ -157,7 +143,7 @@ export class BrokerStore implements AsyncDisposable {
       const result = await applyChanges(rows, changes, observe, options);
       if (point !== undefined) {
         const last = requireInteger(point.last, 'last');
-        rows.putRow(textKey(TABLE.points, point.key), collectionPointCodec.encode({ last }));
+        rows.change(POINTS.put(point.key, { last }));
       }
       return result;
     });
@@ -239,9 +225,8 @@ export class BrokerStore implements AsyncDisposable {
     await this.#removeEverything();
     await this.#deleteRemovals(tableRange(TABLE.removalExpiries).lt);
     await this.#change(async (rows) => {
-      for await (const keys of this.#level.pagesOfKeys(tableRange(TABLE.points))) {
-        for (const key of keys) rows.deleteRow(key);
-      }
+      for await (const keys of new Table(this.#level, POINTS).keyPages())
+        for (const key of keys) rows.change(POINTS.delete(key));
     });
   }
 
@@ -257,15 +242,13 @@ export class BrokerStore implements AsyncDisposable {
 
   // ---- reading ----
 
-  async entry(oid: number): Promise<RegistryEntry | undefined> {
-    const [entry] = await this.entries([oid]);
-    return entry;
+  entry(oid: number): Promise<RegistryEntry | undefined> {
+    return this.#entries.get(oid);
   }
 
   /** Reads entries in one call to the thread pool; the results are in the order of the OIDs. */
-  async entries(oids: readonly number[]): Promise<(RegistryEntry | undefined)[]> {
-    const rows = await this.#level.getMany(oids.map((oid) => oidKey(TABLE.entries, oid)));
-    return rows.map((bytes, i) => bytes && { oid: oids[i] ?? 0, ...registryEntryCodec.decode(bytes) });
+  entries(oids: readonly number[]): Promise<(RegistryEntry | undefined)[]> {
+    return this.#entries.getMany(oids);
   }
 
   /**
@@ -292,9 +275,8 @@ export class BrokerStore implements AsyncDisposable {
 
   /** The entries that describe a URL: at most one for each Gatherer. */
   async byUrl(url: string): Promise<RegistryEntry[]> {
-    const bytes = await this.#level.get(urlKey(TABLE.urls, url));
-    if (bytes === undefined) return [];
-    const entries = await this.entries(urlObjectsCodec.decode(bytes).oids);
+    const oids = await new Table(this.#level, URLS).get(url);
+    const entries = await this.entries(oids ?? []);
     return entries.filter((entry) => entry !== undefined);
   }
 
@@ -355,16 +337,23 @@ export class BrokerStore implements AsyncDisposable {
     return key === undefined ? Number.POSITIVE_INFINITY : keyOrder(key) + 1;
   }
 
-  async collectionState(pointKey: string): Promise<{ readonly last: UnixSeconds } | undefined> {
-    const bytes = await this.#level.get(textKey(TABLE.points, pointKey));
-    return bytes && collectionPointCodec.decode(bytes);
+  collectionState(pointKey: string): Promise<{ readonly last: UnixSeconds } | undefined> {
+    return new Table(this.#level, POINTS).get(pointKey);
   }
 
   // ---- the change log ----
 
   /** The next changes after `sequence`, oldest first, at most `limit`. */
-  changesAfter(sequence: number, limit: number): Promise<StoreChange[]> {
-    return readChanges(this.#level, sequence, limit);
+  async changesAfter(sequence: number, limit: number): Promise<StoreChange[]> {
+    const log = new Table(this.#level, CHANGES);
+    const changes: StoreChange[] = [];
+    while (changes.length < limit) {
+      const after = changes.at(-1)?.sequence ?? sequence;
+      const page = await log.page({ limit: limit - changes.length, after });
+      if (page.length === 0) break;
+      for (const change of page) changes.push(change);
+    }
+    return changes;
   }
 
   /** Deletes the changes up to and including `upTo`, which every follower has seen. */
@@ -401,7 +390,7 @@ export class BrokerStore implements AsyncDisposable {
     await this.#level.recover();
     if (this.#level.recoveries === this.#recoveries) return;
     const { lastChange } = this.#counters;
-    const counters = await readBrokerCounters(this.#level);
+    const counters = await BROKER_COUNTERS.read(this.#level);
     this.#counters = { ...counters, lastChange: Math.max(lastChange, counters.lastChange) };
     this.#recoveries = this.#level.recoveries;
   }

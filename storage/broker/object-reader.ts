@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { ByteSource } from '../../protocols/soif/index.js';
-import { oidKey, TABLE, type Table } from '../level/keys.js';
+import { oidKey, TABLE, type TableByte } from '../level/keys.js';
 import { Level } from '../level/level.js';
 import { isInParts, openObject, type StoredObject, StoredParts, storedObject } from './large-objects.js';
 import { damagedObject, objectOfRow } from './object-rows.js';
@@ -103,7 +103,7 @@ async function partOf(
   return await largePart(parts);
 }
 
-function readRows(level: Level, table: Table, oids: readonly number[]) {
+function readRows(level: Level, table: TableByte, oids: readonly number[]) {
   return level.getMany(oids.map((oid) => oidKey(table, oid)));
 }
 

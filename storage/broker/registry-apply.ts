@@ -14,15 +14,15 @@ import type { UnixSeconds } from '../../protocols/time.js';
 import type { RegistryEntry } from '../records/records.js';
 import {
   type Bookkeeping,
-  type ContentMark,
   contentMark,
   entryOf,
   missingAttributes,
   readBookkeeping,
   sameGatherer,
 } from './registry.js';
-import { type RemovalIdentity, relayedRemoval, removalIdentity, removalOf } from './registry-removals.js';
+import { relayedRemoval, removalIdentity, removalOf } from './registry-removals.js';
 import type { RegistryRows } from './registry-rows.js';
+import type { ContentMark, RemovalIdentity } from './tables.js';
 
 /** One object of a collected stream: `object` decoded, `bytes` as received. */
 export interface CollectedChange {

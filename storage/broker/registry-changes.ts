@@ -13,13 +13,15 @@ import {
   tableRange,
 } from '../level/keys.js';
 import type { Level, Row } from '../level/level.js';
-import { type RegistryEntry, type Removal, registryEntryCodec, removalCodec } from '../records/records.js';
+import { Table } from '../level/table.js';
+import type { RegistryEntry, Removal } from '../records/records.js';
 import { isInParts, openObject, StoredParts } from './large-objects.js';
 import { requireRemoved } from './object-reader.js';
 import { objectOfRow } from './object-rows.js';
 import { OidSet } from './oid-set.js';
 import { expiredRange } from './registry.js';
-import { identityOfKey, removalKey } from './registry-removals.js';
+import { identityOfKey } from './registry-removals.js';
+import { ENTRIES, REMOVALS } from './tables.js';
 
 /** A walk's share of memory, which may change between two pages. */
 interface MemoryShare {
@@ -96,15 +98,7 @@ export async function* entriesInOrder(
     yield* entriesUpdatedSince(level, since, after, pageRows, signal);
     return;
   }
-  const start = oidKey(TABLE.entries, after);
-  for await (const page of level.pages(tableRange(TABLE.entries), {
-    limit: pageRows,
-    bytes: PAGE_BYTES,
-    after: start,
-  })) {
-    signal?.throwIfAborted();
-    yield page.map(([key, value]) => ({ oid: keyOid(key), ...registryEntryCodec.decode(value) }));
-  }
+  yield* new Table(level, ENTRIES).pages({ limit: pageRows, bytes: PAGE_BYTES, after, signal });
 }
 
 async function* entriesUpdatedSince(
@@ -170,8 +164,8 @@ export async function* removalsSince(
   };
   for await (const keys of level.pagesOfKeys(range, { limit: rowsOf(share) })) {
     signal?.throwIfAborted();
-    const rows = await level.getMany(keys.map((key) => removalKey(identityOfKey(key))));
-    yield rows.filter((bytes) => bytes !== undefined).map(removalCodec.decode);
+    const removals = await new Table(level, REMOVALS).getMany(keys.map(identityOfKey));
+    yield removals.filter((removal) => removal !== undefined);
   }
 }
 
@@ -180,8 +174,7 @@ export async function* storedInOrder(
   level: Level,
   signal?: AbortSignal,
 ): AsyncGenerator<StoredCopy[], void, undefined> {
-  for await (const page of level.pages(tableRange(TABLE.entries), { limit: PAGE_ROWS, bytes: PAGE_BYTES })) {
-    const entries = page.map(([key, value]) => ({ oid: keyOid(key), ...registryEntryCodec.decode(value) }));
+  for await (const entries of new Table(level, ENTRIES).pages({ limit: PAGE_ROWS, bytes: PAGE_BYTES })) {
     let from = 0;
     while (from < entries.length) {
       signal?.throwIfAborted();
@@ -355,10 +348,10 @@ async function* entriesOf(
   let bytes = 0;
   for (let from = 0; from < oids.length; from += ENTRIES_AT_ONCE) {
     const some = oids.slice(from, from + ENTRIES_AT_ONCE);
-    const rows = await level.getMany(some.map((oid) => oidKey(TABLE.entries, oid)));
+    const rows = await level.getMany(some.map((oid) => ENTRIES.keys.encode(oid)));
     for (const [i, row] of rows.entries()) {
       if (row === undefined) continue;
-      page.push({ oid: some[i] ?? 0, ...registryEntryCodec.decode(row) });
+      page.push(ENTRIES.decode(row, some[i] ?? 0));
       bytes += row.length;
     }
     if (bytes < PAGE_BYTES) continue;

@@ -2,12 +2,10 @@
 import { createHash } from 'node:crypto';
 import { bytesOfUrl, lastValidSecond } from '../../protocols/soif/index.js';
 import { DEFAULT_TIME_TO_LIVE, type UnixSeconds, YEAR } from '../../protocols/time.js';
-import { bytesKey, orderedBytesKey, TABLE } from '../level/keys.js';
+import { orderedBytesKey, TABLE } from '../level/keys.js';
 import type { RegistryEntry, Removal } from '../records/records.js';
 import type { Bookkeeping } from './registry.js';
-
-/** Digest of a URL and its Gatherer, for which a store has an object, a removal or neither; 32 hexadecimal digits. */
-export type RemovalIdentity = string;
+import type { RemovalIdentity } from './tables.js';
 
 /** How long the removal of an object that never expires (SOIF-6.7) is kept, in seconds. */
 const DEFAULT_REMOVAL_SECONDS = YEAR;
@@ -28,10 +26,6 @@ export function removalIdentity(
 
 export function identityOfEntry(entry: RegistryEntry): RemovalIdentity {
   return removalIdentity(entry.url, entry.gathererName, entry.gathererHost) ?? '';
-}
-
-export function removalKey(identity: RemovalIdentity): Uint8Array {
-  return bytesKey(TABLE.removals, Buffer.from(identity, 'hex'));
 }
 
 export function removalTimeKey(removed: UnixSeconds, identity: RemovalIdentity): Uint8Array {

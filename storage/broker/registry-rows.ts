@@ -1,19 +1,10 @@
 import { StorageError } from '../../protocols/errors.js';
 import type { SoifBytes } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import { NO_VALUE, oidKey, orderedKey, orderedOidKey, TABLE, textKey, urlKey } from '../level/keys.js';
+import { NO_VALUE, oidKey, orderedOidKey, TABLE } from '../level/keys.js';
 import type { Level, RowChange } from '../level/level.js';
-import {
-  type BrokerCounters,
-  brokerCountersCodec,
-  changeCodec,
-  contentMarkCodec,
-  type RegistryEntry,
-  type Removal,
-  registryEntryCodec,
-  removalCodec,
-  urlObjectsCodec,
-} from '../records/records.js';
+import { Table } from '../level/table.js';
+import type { BrokerCounters, RegistryEntry, Removal } from '../records/records.js';
 import {
   type LargeObject,
   largeObject,
@@ -24,34 +15,22 @@ import {
   storedRow,
 } from './large-objects.js';
 import { objectRow } from './object-rows.js';
-import { type ContentMark, contentMark, contentMarkKey, expiryKey } from './registry.js';
+import { contentMark, expiryKey } from './registry.js';
+import { identityOfEntry, removalExpiryKey, removalIdentity, removalTimeKey } from './registry-removals.js';
 import {
-  identityOfEntry,
+  BROKER_COUNTERS,
+  CHANGES,
+  type ContentMark,
+  ENTRIES,
+  MARKS,
+  REMOVALS,
   type RemovalIdentity,
-  removalExpiryKey,
-  removalIdentity,
-  removalKey,
-  removalTimeKey,
-} from './registry-removals.js';
+  URLS,
+} from './tables.js';
 
-export const BROKER_COUNTERS_KEY = textKey(TABLE.system, 'counters');
-const INITIAL_COUNTERS: BrokerCounters = {
-  objects: 0,
-  sequence: 0,
-  nextOid: 1,
-  trimmed: 0,
-  lastChange: 0,
-  removals: 0,
-};
 const OID_MAX = 0xffff_ffff;
 /** Bytes of objects in memory for refreshes of one batch. */
 const LOADED_BYTES = 4 * PART_BYTES;
-
-/** Reads the counters of a store; a new store has none yet. */
-export async function readBrokerCounters(level: Level): Promise<BrokerCounters> {
-  const bytes = await level.get(BROKER_COUNTERS_KEY);
-  return bytes === undefined ? INITIAL_COUNTERS : brokerCountersCodec.decode(bytes);
-}
 
 /**
  * The rows that one batch reads and changes. First it loads all rows that it may need, with a few reads of many rows. Then entries are put
@@ -96,15 +75,13 @@ export class RegistryRows implements AsyncDisposable {
   async load(urls: readonly string[], marks: readonly ContentMark[]): Promise<void> {
     await this.#loadUrls(urls);
     const oids = [...new Set(urls.flatMap((url) => this.#urls.get(url) ?? []))];
-    const rows = await this.#level.getMany(oids.map((oid) => oidKey(TABLE.entries, oid)));
-    this.#keepEntries(oids, rows);
+    await this.#keepEntries(oids);
     await this.loadMarks([...marks, ...this.#marksOfEntries()]);
   }
 
   /** Loads entries by OID, with the URL rows and marks that their removal touches. */
   async loadEntries(oids: readonly number[]): Promise<RegistryEntry[]> {
-    const rows = await this.#level.getMany(oids.map((oid) => oidKey(TABLE.entries, oid)));
-    this.#keepEntries(oids, rows);
+    await this.#keepEntries(oids);
     const entries = [...this.#entries.values()];
     await this.#loadUrls(entries.map((entry) => entry.url));
     await this.loadMarks(this.#marksOfEntries());
@@ -113,22 +90,16 @@ export class RegistryRows implements AsyncDisposable {
 
   async loadMarks(marks: readonly ContentMark[]): Promise<void> {
     const unknown = [...new Set(marks)].filter((mark) => !this.#marks.has(mark));
-    const rows = await this.#level.getMany(unknown.map(contentMarkKey));
-    unknown.forEach((mark, i) => {
-      const bytes = rows[i];
-      this.#marks.set(mark, bytes === undefined ? 0 : contentMarkCodec.decode(bytes).oid);
-    });
+    const found = await new Table(this.#level, MARKS).getMap(unknown);
+    for (const mark of unknown) this.#marks.set(mark, found.get(mark) ?? 0);
   }
 
   /** Loads the removals of objects. */
   async loadRemovals(identities: readonly RemovalIdentity[]): Promise<void> {
     if (this.#counters.removals === 0) return;
     const unique = [...new Set(identities)].filter((identity) => !this.#removals.has(identity));
-    const rows = await this.#level.getMany(unique.map(removalKey));
-    unique.forEach((identity, i) => {
-      const bytes = rows[i];
-      this.#removals.set(identity, bytes && removalCodec.decode(bytes));
-    });
+    const found = await new Table(this.#level, REMOVALS).getMap(unique);
+    for (const identity of unique) this.#removals.set(identity, found.get(identity));
   }
 
   /**
@@ -168,19 +139,14 @@ export class RegistryRows implements AsyncDisposable {
   }
 
   async #loadUrls(urls: readonly string[]): Promise<void> {
-    const unique = [...new Set(urls)];
-    const rows = await this.#level.getMany(unique.map((url) => urlKey(TABLE.urls, url)));
-    unique.forEach((url, i) => {
-      const bytes = rows[i];
-      this.#urls.set(url, bytes === undefined ? [] : urlObjectsCodec.decode(bytes).oids);
-    });
+    const unique = new Set(urls);
+    const found = await new Table(this.#level, URLS).getMap(unique);
+    for (const url of unique) this.#urls.set(url, found.get(url) ?? []);
   }
 
-  #keepEntries(oids: readonly number[], rows: readonly (Uint8Array | undefined)[]): void {
-    oids.forEach((oid, i) => {
-      const bytes = rows[i];
-      if (bytes !== undefined) this.#entries.set(oid, { oid, ...registryEntryCodec.decode(bytes) });
-    });
+  async #keepEntries(oids: readonly number[]): Promise<void> {
+    for (const [oid, entry] of await new Table(this.#level, ENTRIES).getMap(oids))
+      this.#entries.set(oid, entry);
   }
 
   #marksOfEntries(): ContentMark[] {
@@ -245,8 +211,8 @@ export class RegistryRows implements AsyncDisposable {
     } else {
       this.#dropIndexes(old);
     }
-    const { oid, ...record } = entry;
-    this.#put(oidKey(TABLE.entries, oid), registryEntryCodec.encode(record));
+    const { oid } = entry;
+    this.change(ENTRIES.put(oid, entry));
     this.#putObject(entry, bytes);
     this.#put(orderedOidKey(TABLE.times, entry.updateTime, oid), NO_VALUE);
     this.#put(orderedOidKey(TABLE.copies, entry.changed, oid), NO_VALUE);
@@ -255,7 +221,7 @@ export class RegistryRows implements AsyncDisposable {
     const mark = contentMark(entry);
     if (mark !== undefined && !this.#marks.get(mark)) {
       this.#marks.set(mark, oid);
-      this.#put(contentMarkKey(mark), contentMarkCodec.encode({ oid }));
+      this.change(MARKS.put(mark, oid));
     }
     this.#entries.set(oid, entry);
     this.#objects.set(oid, bytes);
@@ -282,7 +248,7 @@ export class RegistryRows implements AsyncDisposable {
     const { oid, url } = entry;
     this.touch();
     this.#dropIndexes(entry);
-    this.#delete(oidKey(TABLE.entries, oid));
+    this.change(ENTRIES.delete(oid));
     this.#delete(oidKey(TABLE.objects, oid));
     this.#setUrl(
       url,
@@ -300,7 +266,7 @@ export class RegistryRows implements AsyncDisposable {
     const identity = removalIdentity(url, gathererName, gathererHost) ?? '';
     this.deleteRemoval(identity);
     this.touch();
-    this.#put(removalKey(identity), removalCodec.encode(removal));
+    this.change(REMOVALS.put(identity, removal));
     this.#put(removalTimeKey(removed, identity), NO_VALUE);
     this.#put(removalExpiryKey(expires, identity), NO_VALUE);
     this.#removals.set(identity, removal);
@@ -311,20 +277,16 @@ export class RegistryRows implements AsyncDisposable {
   deleteRemoval(identity: RemovalIdentity): void {
     const removal = this.#removals.get(identity);
     if (removal === undefined) return;
-    this.#delete(removalKey(identity));
+    this.change(REMOVALS.delete(identity));
     this.#delete(removalTimeKey(removal.removed, identity));
     this.#delete(removalExpiryKey(removal.expires, identity));
     this.#removals.set(identity, undefined);
     this.#counters = { ...this.#counters, removals: this.#counters.removals - 1 };
   }
 
-  /** Adds a row that is not one of the registry's to the batch. */
-  putRow(key: Uint8Array, value: Uint8Array): void {
-    this.#put(key, value);
-  }
-
-  deleteRow(key: Uint8Array): void {
-    this.#delete(key);
+  /** Adds a change to the batch, e.g. of a row that is not one of the registry's. */
+  change(change: RowChange): void {
+    this.#changes.push(change);
   }
 
   setTrimmed(sequence: number): void {
@@ -334,10 +296,7 @@ export class RegistryRows implements AsyncDisposable {
   /** The batch, counters included; empty if nothing changed. */
   rows(before: BrokerCounters): readonly RowChange[] {
     if (this.#counters === before) return this.#changes;
-    return [
-      ...this.#changes,
-      { key: BROKER_COUNTERS_KEY, value: brokerCountersCodec.encode(this.#counters) },
-    ];
+    return [...this.#changes, BROKER_COUNTERS.put(this.#counters)];
   }
 
   #dropIndexes(entry: RegistryEntry): void {
@@ -351,21 +310,19 @@ export class RegistryRows implements AsyncDisposable {
     const mark = contentMark(entry);
     if (mark !== undefined && this.#marks.get(mark) === entry.oid) {
       this.#marks.set(mark, 0);
-      this.#delete(contentMarkKey(mark));
+      this.change(MARKS.delete(mark));
     }
   }
 
   #setUrl(url: string, oids: readonly number[]): void {
     this.#urls.set(url, oids);
-    const key = urlKey(TABLE.urls, url);
-    if (oids.length === 0) this.#delete(key);
-    else this.#put(key, urlObjectsCodec.encode({ oids }));
+    this.change(oids.length === 0 ? URLS.delete(url) : URLS.put(url, oids));
   }
 
   #log(oid: number, removed: boolean): void {
     const sequence = this.#counters.sequence + 1;
     this.#counters = { ...this.#counters, sequence };
-    this.#put(orderedKey(TABLE.changes, sequence), changeCodec.encode({ oid, removed }));
+    this.change(CHANGES.put(sequence, { sequence, oid, kind: removed ? 'remove' : 'put' }));
   }
 
   #put(key: Uint8Array, value: Uint8Array): void {

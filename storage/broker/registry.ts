@@ -1,5 +1,4 @@
 // An object's bookkeeping attributes as a Registry entry, and the values that decide whether two objects are the same (SOIF-6.6).
-import { createHash } from 'node:crypto';
 import { cutText, decodeText, lastValidSecond, type SoifObject } from '../../protocols/soif/index.js';
 import { DEFAULT_REFRESH_RATE, DEFAULT_TIME_TO_LIVE, type UnixSeconds } from '../../protocols/time.js';
 import {
@@ -9,12 +8,9 @@ import {
   requireInteger,
   TABLE,
   tableRange,
-  textKey,
 } from '../level/keys.js';
 import type { RegistryEntry } from '../records/records.js';
-
-/** The longest content mark that is a key as it is. */
-const MAX_MARK_CHARACTERS = 256;
+import type { ContentMark } from './tables.js';
 
 /** The bookkeeping attributes of an object, before defaults; undefined if absent or not readable. */
 export interface Bookkeeping {
@@ -110,9 +106,6 @@ export function sameGatherer(entry: RegistryEntry, book: Bookkeeping): boolean {
   );
 }
 
-/** Two objects with equal marks are the same one, whatever their URLs: see {@link contentMark}. */
-export type ContentMark = string;
-
 export type MarkSource = Pick<
   RegistryEntry,
   'gathererName' | 'gathererHost' | 'gathererVersion' | 'updateTime' | 'md5'
@@ -126,12 +119,6 @@ export function contentMark(source: MarkSource): ContentMark | undefined {
   const { gathererName: name, gathererHost: host, gathererVersion: version, updateTime, md5 } = source;
   if (md5 === '') return undefined;
   return `${name.length}.${host.length}.${version.length} ${name}${host}${version} ${updateTime} ${md5}`;
-}
-
-/** Key of a mark's row. A mark that is too long for a key is replaced by its digest. */
-export function contentMarkKey(mark: ContentMark): Uint8Array {
-  if (mark.length <= MAX_MARK_CHARACTERS) return textKey(TABLE.marks, mark);
-  return textKey(TABLE.marks, `sha256 ${createHash('sha256').update(mark).digest('hex')}`);
 }
 
 /** Text without the newline that Harvest's summarizers leave at its end (SOIF-2.4); undefined when nothing remains. */

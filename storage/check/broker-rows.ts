@@ -2,33 +2,15 @@
 
 import { StorageError } from '../../protocols/errors.js';
 import { openObject, partKeys, StoredParts } from '../broker/large-objects.js';
-import { contentMark, contentMarkKey, expiryKey } from '../broker/registry.js';
+import { contentMark, expiryKey } from '../broker/registry.js';
 import { removalExpiryKey, removalTimeKey } from '../broker/registry-removals.js';
-import { BROKER_COUNTERS_KEY, readBrokerCounters } from '../broker/registry-rows.js';
+import { BROKER_COUNTERS, ENTRIES, MARKS, POINTS, REMOVALS, URLS } from '../broker/tables.js';
 import { countRead } from '../files/collect-garbage.js';
 import type { KeyRange } from '../level/keys.js';
-import {
-  keyOid,
-  keyOrder,
-  keyUrl,
-  NO_VALUE,
-  oidKey,
-  orderedOidKey,
-  TABLE,
-  tableRange,
-  urlKey,
-} from '../level/keys.js';
+import { keyOid, keyOrder, NO_VALUE, oidKey, orderedOidKey, TABLE, tableRange } from '../level/keys.js';
 import type { Level, RowChange } from '../level/level.js';
-import {
-  type BrokerCounters,
-  brokerCountersCodec,
-  collectionPointCodec,
-  contentMarkCodec,
-  type RegistryEntry,
-  registryEntryCodec,
-  removalCodec,
-  urlObjectsCodec,
-} from '../records/records.js';
+import { Table } from '../level/table.js';
+import type { BrokerCounters, RegistryEntry } from '../records/records.js';
 import { type CheckedRows, RowProblems } from './row-problems.js';
 
 const PAGE = { limit: 500, bytes: 1 << 20 };
@@ -51,8 +33,7 @@ interface Pair {
 }
 
 async function* pairs(level: Level): AsyncGenerator<Pair[], void, undefined> {
-  for await (const page of level.pages(tableRange(TABLE.entries), PAGE)) {
-    const entries = page.map(([key, value]) => ({ oid: keyOid(key), ...registryEntryCodec.decode(value) }));
+  for await (const entries of new Table(level, ENTRIES).pages(PAGE)) {
     const found: Pair[] = [];
     for (const run of runsOf(entries)) {
       const objects = await level.getMany(run.map(({ oid }) => oidKey(TABLE.objects, oid)));
@@ -101,11 +82,11 @@ async function isSoundObject(
 /** Compares the Registry with the objects and with the tables that find them. Returns sentences, at most `limit`. */
 export async function checkBrokerRows(level: Level, limit: number): Promise<CheckedRows> {
   const problems = new RowProblems(level, limit);
-  const counters = await readBrokerCounters(level);
+  const counters = await BROKER_COUNTERS.read(level);
   let objects = 0;
   let parts = 0;
   for await (const page of pairs(level)) {
-    const urls = await level.getMany(page.map(({ entry }) => urlKey(TABLE.urls, entry.url)));
+    const urls = await new Table(level, URLS).getMany(page.map(({ entry }) => entry.url));
     const times = await level.getMany(
       page.map(({ entry }) => orderedOidKey(TABLE.times, entry.updateTime, entry.oid)),
     );
@@ -115,9 +96,7 @@ export async function checkBrokerRows(level: Level, limit: number): Promise<Chec
       const { oid, url } = entry;
       if (!isSound)
         problems.add(`the object of entry ${oid}, ${url}, is missing, damaged or of another length`);
-      const row = urls[i];
-      if (row === undefined || !urlObjectsCodec.decode(row).oids.includes(oid))
-        problems.add(`the list of URLs lacks entry ${oid}, ${url}`);
+      if (urls[i]?.includes(oid) !== true) problems.add(`the list of URLs lacks entry ${oid}, ${url}`);
       if (times[i] === undefined) problems.add(`the list of times lacks entry ${oid}, ${url}`);
     });
   }
@@ -147,7 +126,7 @@ export async function checkBrokerRows(level: Level, limit: number): Promise<Chec
  * collection point becomes "nothing collected yet", so that the next collection brings what is lost.
  */
 export async function mendBrokerRows(level: Level): Promise<{ objects: number; dropped: number }> {
-  const before = await readBrokerCounters(level);
+  const before = await BROKER_COUNTERS.read(level);
   let sequence = Math.max(before.sequence, await lastOrder(level, tableRange(TABLE.changes))) + 1;
   for (const table of DERIVED) await level.clear(tableRange(table));
   let objects = 0;
@@ -161,7 +140,7 @@ export async function mendBrokerRows(level: Level): Promise<{ objects: number; d
       nextOid = Math.max(nextOid, entry.oid + 1);
       if (!isSound) {
         dropped++;
-        changes.push({ key: oidKey(TABLE.entries, entry.oid) }, { key: oidKey(TABLE.objects, entry.oid) });
+        changes.push(ENTRIES.delete(entry.oid), { key: oidKey(TABLE.objects, entry.oid) });
         continue;
       }
       objects++;
@@ -187,12 +166,9 @@ export async function mendBrokerRows(level: Level): Promise<{ objects: number; d
     lastChange: before.lastChange,
   };
   const points: RowChange[] = [];
-  for await (const keys of level.pagesOfKeys(tableRange(TABLE.points)))
-    for (const key of keys) points.push({ key, value: collectionPointCodec.encode({ last: 0 }) });
-  await level.write(
-    [...points, { key: BROKER_COUNTERS_KEY, value: brokerCountersCodec.encode(counters) }],
-    true,
-  );
+  for await (const keys of new Table(level, POINTS).keyPages())
+    for (const key of keys) points.push(POINTS.put(key, { last: 0 }));
+  await level.write([...points, BROKER_COUNTERS.put(counters)], true);
   return { objects, dropped };
 }
 
@@ -205,28 +181,20 @@ function derivedRows(entry: RegistryEntry): RowChange[] {
   ];
   const rows: RowChange[] = keys.flatMap((key) => (key === undefined ? [] : [{ key, value: NO_VALUE }]));
   const mark = contentMark(entry);
-  if (mark !== undefined) rows.push({ key: contentMarkKey(mark), value: contentMarkCodec.encode({ oid }) });
+  if (mark !== undefined) rows.push(MARKS.put(mark, oid));
   return rows;
 }
 
 async function urlRows(level: Level, urls: ReadonlyMap<string, readonly number[]>): Promise<RowChange[]> {
-  const keys = [...urls.keys()].map((url) => urlKey(TABLE.urls, url));
-  const known = await level.getMany(keys);
-  return keys.map((key, i) => {
-    const row = known[i];
-    const oids = [
-      ...(row === undefined ? [] : urlObjectsCodec.decode(row).oids),
-      ...(urls.get(keyUrl(key)) ?? []),
-    ];
-    return { key, value: urlObjectsCodec.encode({ oids }) };
-  });
+  const known = await new Table(level, URLS).getMap(urls.keys());
+  return [...urls].map(([url, oids]) => URLS.put(url, [...(known.get(url) ?? []), ...oids]));
 }
 
 /** Deletes the objects that have no entry; the next collection brings them again. */
 async function dropOrphans(level: Level): Promise<number> {
   let dropped = 0;
   for await (const keys of level.pagesOfKeys(tableRange(TABLE.objects))) {
-    const entries = await level.getMany(keys.map((key) => oidKey(TABLE.entries, keyOid(key))));
+    const entries = await level.getMany(keys.map((key) => ENTRIES.keys.encode(keyOid(key))));
     const orphans = keys.filter((_, i) => entries[i] === undefined);
     dropped += orphans.length;
     if (orphans.length > 0) await level.write(orphans.map((key) => ({ key })));
@@ -244,16 +212,14 @@ async function dropParts(level: Level, kept: ReadonlySet<number>): Promise<void>
 
 async function mendRemovals(level: Level): Promise<number> {
   let removals = 0;
-  for await (const page of level.pages(tableRange(TABLE.removals))) {
+  for await (const page of new Table(level, REMOVALS).entryPages()) {
     await level.write(
-      page.flatMap(([key, value]) => {
-        const identity = Buffer.from(key.subarray(1)).toString('hex');
-        const { removed, expires } = removalCodec.decode(value);
-        return [removalTimeKey(removed, identity), removalExpiryKey(expires, identity)].map((row) => ({
-          key: row,
+      page.flatMap(([identity, { removed, expires }]) =>
+        [removalTimeKey(removed, identity), removalExpiryKey(expires, identity)].map((key) => ({
+          key,
           value: NO_VALUE,
-        }));
-      }),
+        })),
+      ),
     );
     removals += page.length;
   }

@@ -1,23 +1,17 @@
 // The tables of a Gatherer's store: compares them with each other, and makes the derived ones again.
 import { StorageError } from '../../protocols/errors.js';
-import { keyOrder, keyText, keyUrl, TABLE, tableRange, textKey } from '../level/keys.js';
+import { ROWS } from '../gatherer/tables.js';
+import { keyOrder, keyUrl, TABLE, tableRange } from '../level/keys.js';
 import type { Level, Row, RowChange } from '../level/level.js';
-import {
-  documentCodec,
-  gathererCountersCodec,
-  summaryIdentityCodec,
-  tombstoneIdentityCodec,
-} from '../records/records.js';
+import { Table } from '../level/table.js';
 import {
   contentKey,
   decodeSummaryRow,
-  identityKey,
   objectOf,
   type SummaryRow,
   summaryKey,
 } from '../summaries/summary-rows.js';
-import { COUNTERS_KEY, readCounters } from '../summaries/summary-store.js';
-import { tombstoneIdentityKey } from '../summaries/tombstones.js';
+import { GATHERER_COUNTERS, IDENTITIES, TOMBSTONE_IDENTITIES, TOMBSTONES } from '../summaries/tables.js';
 import { type CheckedRows, countRows, RowProblems } from './row-problems.js';
 
 const PAGE = { limit: 1000, bytes: 1 << 20 };
@@ -27,19 +21,18 @@ const SUMMARY_PAGE = { limit: 100, bytes: 1 << 20 };
 /** Compares the summaries with the rows that find them. Returns sentences, at most `limit`. */
 export async function checkGathererRows(level: Level, limit: number): Promise<CheckedRows> {
   const problems = new RowProblems(level, limit);
-  const counters = await readCounters(level);
+  const counters = await GATHERER_COUNTERS.read(level);
   let objects = 0;
   let contents = 0;
   for await (const page of level.pages(tableRange(TABLE.summaries), SUMMARY_PAGE)) {
-    const identities = await level.getMany(page.map(([key]) => identityKey(keyUrl(key, 9))));
+    const updateTimes = await new Table(level, IDENTITIES).getMany(page.map(([key]) => keyUrl(key, 9)));
     const sound = await soundRows(level, page);
     page.forEach(([key], i) => {
       objects++;
       const summary = sound[i];
       if (summary === undefined) problems.add(`the summary of ${keyUrl(key, 9)} is damaged`);
       else if (contentKey(summary) !== undefined) contents++;
-      const row = identities[i];
-      if (row === undefined || summaryIdentityCodec.decode(row).updateTime !== keyOrder(key))
+      if (updateTimes[i] !== keyOrder(key))
         problems.add(`the list of URLs lacks the summary of ${keyUrl(key, 9)}`);
     });
   }
@@ -81,46 +74,28 @@ export async function mendGathererRows(level: Level): Promise<{ objects: number;
     }
     dropped += rows.length - sound.length;
     // In the order of times: of two summaries of a URL the later one stays.
-    const known = await level.getMany(sound.map(([key]) => identityKey(keyUrl(key, 9))));
-    const earlier = new Map<string, Uint8Array>();
-    sound.forEach(([key], i) => {
+    const known = await new Table(level, IDENTITIES).getMap(sound.map(([key]) => keyUrl(key, 9)));
+    for (const [key] of sound) {
       const url = keyUrl(key, 9);
-      const row = earlier.get(url) ?? known[i];
-      earlier.set(url, summaryIdentityCodec.encode({ updateTime: keyOrder(key) }));
-      if (row !== undefined)
-        changes.push({ key: summaryKey(summaryIdentityCodec.decode(row).updateTime, url) });
-      changes.push({
-        key: identityKey(url),
-        value: summaryIdentityCodec.encode({ updateTime: keyOrder(key) }),
-      });
-    });
+      const earlier = known.get(url);
+      if (earlier !== undefined) changes.push({ key: summaryKey(earlier, url) });
+      changes.push(IDENTITIES.put(url, keyOrder(key)));
+      known.set(url, keyOrder(key));
+    }
     await level.write(changes);
   }
   await dropOrphans(level);
-  for await (const page of level.pagesOfKeys(tableRange(TABLE.tombstones))) {
-    await level.write(
-      page.map((key) => ({
-        key: tombstoneIdentityKey(keyUrl(key, 9)),
-        value: tombstoneIdentityCodec.encode({ deletionTime: keyOrder(key) }),
-      })),
-    );
-  }
-  for await (const page of level.pages(tableRange(TABLE.documents), PAGE)) {
-    const urls = page.map(([key]) => keyText(key));
-    const identities = await level.getMany(urls.map(identityKey));
-    const lost = page.filter(
-      ([, value], i) => documentCodec.decode(value).updateTime > 0 && identities[i] === undefined,
-    );
+  for await (const page of new Table(level, TOMBSTONES).keyPages())
+    await level.write(page.map(({ url, deletionTime }) => TOMBSTONE_IDENTITIES.put(url, deletionTime)));
+  for await (const page of new Table(level, ROWS.documents).entryPages(PAGE)) {
+    const updateTimes = await new Table(level, IDENTITIES).getMany(page.map(([url]) => url));
+    const lost = page.filter(([, { updateTime }], i) => updateTime > 0 && updateTimes[i] === undefined);
     dropped += lost.length;
-    if (lost.length > 0)
-      await level.write(lost.map(([key]) => ({ key: textKey(TABLE.documents, keyText(key)) })));
+    if (lost.length > 0) await level.write(lost.map(([url]) => ROWS.documents.delete(url)));
   }
   const summaries = await countRows(level, tableRange(TABLE.summaries));
   const tombstones = await countRows(level, tableRange(TABLE.tombstones));
-  await level.write(
-    [{ key: COUNTERS_KEY, value: gathererCountersCodec.encode({ summaries, tombstones }) }],
-    true,
-  );
+  await level.write([GATHERER_COUNTERS.put({ summaries, tombstones })], true);
   return { objects: summaries, dropped };
 }
 
@@ -139,10 +114,10 @@ async function soundRows(level: Level, rows: readonly Row[]): Promise<(SummaryRo
 /** Deletes the objects that belong to no summary. */
 async function dropOrphans(level: Level): Promise<void> {
   for await (const page of level.pagesOfKeys(tableRange(TABLE.summaryContents), PAGE)) {
-    const identities = await level.getMany(page.map((key) => identityKey(keyUrl(key, 9))));
+    const updateTimes = await new Table(level, IDENTITIES).getMany(page.map((key) => keyUrl(key, 9)));
     const keys = page.map((key, i) => {
-      const identity = identities[i];
-      return identity && summaryKey(summaryIdentityCodec.decode(identity).updateTime, keyUrl(key, 9));
+      const updateTime = updateTimes[i];
+      return updateTime === undefined ? undefined : summaryKey(updateTime, keyUrl(key, 9));
     });
     const rows = await level.getMany(keys.map((key, i) => key ?? page[i]!));
     const orphans = page.filter((key, i) => {

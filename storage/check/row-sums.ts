@@ -1,62 +1,19 @@
 // Rows whose bytes do not match their checksum: a store may hold them although its files are sound.
 import { messageOf, StorageError } from '../../protocols/errors.js';
-import { BROKER_COUNTERS_KEY } from '../broker/registry-rows.js';
-import { TABLE, type Table, tableRange } from '../level/keys.js';
+import { BROKER_COUNTERS, CHANGES, ENTRIES, MARKS, POINTS, REMOVALS, URLS } from '../broker/tables.js';
+import { ROWS } from '../gatherer/tables.js';
 import type { Level, StoreKind } from '../level/level.js';
-import {
-  brokerCountersCodec,
-  changeCodec,
-  collectionPointCodec,
-  contentMarkCodec,
-  documentCodec,
-  gathererCountersCodec,
-  metaValueCodec,
-  queuedUriCodec,
-  queueRecordCodec,
-  type RecordCodec,
-  referenceDocumentCodec,
-  referenceLinksCodec,
-  referenceServerCodec,
-  registryEntryCodec,
-  removalCodec,
-  summaryIdentityCodec,
-  tombstoneCodec,
-  tombstoneIdentityCodec,
-  urlObjectsCodec,
-  waitingUriCodec,
-} from '../records/records.js';
-import { COUNTERS_KEY } from '../summaries/summary-store.js';
+import { GATHERER_COUNTERS, IDENTITIES, TOMBSTONE_IDENTITIES, TOMBSTONES } from '../summaries/tables.js';
 
 const PAGE = { limit: 1000, bytes: 1 << 20 };
 
-/** Each table with the codec of its rows. Objects, their parts, summaries and fetch histories have other checks. */
-const CODECS: Readonly<Record<StoreKind, readonly (readonly [Table, RecordCodec<unknown>])[]>> = {
-  gatherer: [
-    [TABLE.identities, summaryIdentityCodec],
-    [TABLE.tombstones, tombstoneCodec],
-    [TABLE.tombstoneIdentities, tombstoneIdentityCodec],
-    [TABLE.documents, documentCodec],
-    [TABLE.queues, queuedUriCodec],
-    [TABLE.waiting, waitingUriCodec],
-    [TABLE.queueRecords, queueRecordCodec],
-    [TABLE.meta, metaValueCodec],
-    [TABLE.referenceDocuments, referenceDocumentCodec],
-    [TABLE.referenceServers, referenceServerCodec],
-    [TABLE.referenceLinks, referenceLinksCodec],
-  ],
-  broker: [
-    [TABLE.entries, registryEntryCodec],
-    [TABLE.urls, urlObjectsCodec],
-    [TABLE.marks, contentMarkCodec],
-    [TABLE.changes, changeCodec],
-    [TABLE.points, collectionPointCodec],
-    [TABLE.removals, removalCodec],
-  ],
-};
-
-const COUNTERS = {
-  gatherer: [COUNTERS_KEY, gathererCountersCodec],
-  broker: [BROKER_COUNTERS_KEY, brokerCountersCodec],
+/** The counters' row and the tables whose rows have a checksum. Objects, their parts, summaries and fetch histories have other checks. */
+const CHECKED = {
+  gatherer: {
+    counters: GATHERER_COUNTERS,
+    tables: [IDENTITIES, TOMBSTONES, TOMBSTONE_IDENTITIES, ...Object.values(ROWS)],
+  },
+  broker: { counters: BROKER_COUNTERS, tables: [ENTRIES, URLS, MARKS, CHANGES, POINTS, REMOVALS] },
 } as const;
 
 interface DamagedRow {
@@ -66,23 +23,23 @@ interface DamagedRow {
 }
 
 async function* damagedRows(level: Level, kind: StoreKind): AsyncGenerator<DamagedRow, void, undefined> {
-  const [key, codec] = COUNTERS[kind];
-  const counters = await level.get(key);
-  const problem = counters && problemOf(codec, key, counters);
-  if (problem !== undefined) yield { key, problem };
-  for (const [table, rowCodec] of CODECS[kind]) {
-    for await (const page of level.pages(tableRange(table), PAGE)) {
-      for (const [rowKey, value] of page) {
-        const found = problemOf(rowCodec, rowKey, value);
-        if (found !== undefined) yield { key: rowKey, problem: found };
+  const { counters, tables } = CHECKED[kind];
+  const row = await level.get(counters.key);
+  const problem = row && problemOf(counters.key, () => counters.codec.decode(row));
+  if (problem !== undefined) yield { key: counters.key, problem };
+  for (const table of tables) {
+    for await (const page of level.pages(table.keys.range, PAGE)) {
+      for (const entry of page) {
+        const found = problemOf(entry[0], () => table.decodeRow(entry));
+        if (found !== undefined) yield { key: entry[0], problem: found };
       }
     }
   }
 }
 
-function problemOf(codec: RecordCodec<unknown>, key: Uint8Array, value: Uint8Array): string | undefined {
+function problemOf(key: Uint8Array, decode: () => unknown): string | undefined {
   try {
-    codec.decode(value);
+    decode();
     return undefined;
   } catch (error) {
     if (!(error instanceof StorageError)) throw error;

@@ -1,28 +1,18 @@
 import type { UnixSeconds } from '../../protocols/time.js';
-import type { Sealing } from '../generations/login-seal.js';
-import { requireInteger, TABLE, textKey } from '../level/keys.js';
+import { requireInteger } from '../level/keys.js';
 import type { RowChange } from '../level/level.js';
-import {
-  type DocumentRecord,
-  type FrontierState,
-  frontierStateCodec,
-  type QueueRecord,
-  queuedUriCodec,
-} from '../records/records.js';
+import type { DocumentRecord, FrontierState, QueueRecord } from '../records/records.js';
 import type { SummaryChange } from '../summaries/summary-changes.js';
 import type { Summary } from '../summaries/summary-store.js';
-import { documentKey, encodeDocument } from './documents.js';
-import { eventKey } from './event-rows.js';
-import { encodeMeta, type MetaValue, metaKey } from './meta.js';
+import type { QueueEntry, QueuePosition } from './queues.js';
 import {
-  encodeQueueRecord,
-  FRONTIER_KEY,
+  FRONTIER_STATE,
+  type GathererFormats,
   type InactivePosition,
-  inactiveKey,
-  queueRecordKey,
-} from './queue-records.js';
-import { type QueueEntry, type QueuePosition, queueKey } from './queues.js';
-import { encodeWaiting, type WaitingUri, waitingKey } from './waiting-uris.js';
+  type MetaValue,
+  type WaitingPosition,
+  type WaitingUri,
+} from './tables.js';
 
 /** A fetched document and its links. */
 export interface GatheredReferences {
@@ -71,14 +61,14 @@ export type CommitBatch = (content: BatchContent, options: Required<CommitOption
  */
 export class GathererBatch {
   readonly #commit: CommitBatch;
-  readonly #seal: Sealing;
+  readonly #tables: GathererFormats;
   readonly #summaries: SummaryChange[] = [];
   readonly #references: ReferenceChange[] = [];
   readonly #rows: RowChange[] = [];
 
-  constructor(commit: CommitBatch, seal: Sealing) {
+  constructor(commit: CommitBatch, tables: GathererFormats) {
     this.#commit = commit;
-    this.#seal = seal;
+    this.#tables = tables;
   }
 
   /** Number of changes. */
@@ -142,11 +132,11 @@ export class GathererBatch {
   }
 
   putDocument(document: DocumentRecord): this {
-    return this.#put(documentKey(document.url), encodeDocument(document, this.#seal));
+    return this.#change(this.#tables.documents.put(document.url, document));
   }
 
   deleteDocument(url: string): this {
-    return this.#delete(documentKey(url));
+    return this.#change(this.#tables.documents.delete(url));
   }
 
   /**
@@ -174,57 +164,57 @@ export class GathererBatch {
 
   /** Adds an entry, or replaces the one under the same key (CRAWL-5.2.3). */
   enqueue(entry: QueueEntry): this {
-    return this.#put(queueKey(entry), queuedUriCodec.encode(this.#seal.sealUri(entry.uri)));
+    return this.#change(this.#tables.queues.put(entry, entry));
   }
 
   dequeue(position: QueuePosition): this {
-    return this.#delete(queueKey(position));
+    return this.#change(this.#tables.queues.delete(position));
   }
 
   /** Adds a URI that waits for a retry beside its queue. */
   putWaiting(waiting: WaitingUri): this {
-    return this.#put(waitingKey(waiting), encodeWaiting(waiting, this.#seal));
+    return this.#change(this.#tables.waiting.put(waiting, waiting));
   }
 
-  deleteWaiting(waiting: Pick<WaitingUri, 'dueTime' | 'entry'>): this {
-    return this.#delete(waitingKey(waiting));
+  deleteWaiting(waiting: WaitingPosition): this {
+    return this.#change(this.#tables.waiting.delete(waiting));
   }
 
-  /** Adds an event of the crawl; see {@link EventStore}. */
+  /** Adds an event of the crawl; see `GathererStore.events`. */
   putEvent(sequence: number, text: string): this {
-    return this.#put(eventKey(sequence), Buffer.from(text));
+    return this.#change(this.#tables.events.put(sequence, { sequence, text }));
   }
 
   deleteEvent(sequence: number): this {
-    return this.#delete(eventKey(sequence));
+    return this.#change(this.#tables.events.delete(sequence));
   }
 
   /** Stores a queue's state in place of the former one. */
   putQueue(record: QueueRecord): this {
-    return this.#put(queueRecordKey(record.classKey), encodeQueueRecord(record, this.#seal));
+    return this.#change(this.#tables.queueRecords.put(record.classKey, record));
   }
 
   /** Adds a queue to the inactive ones. */
   putInactive(position: InactivePosition): this {
-    return this.#put(inactiveKey(position), Buffer.from(position.classKey));
+    return this.#change(this.#tables.inactiveQueues.put(position, position));
   }
 
   deleteInactive(position: InactivePosition): this {
-    return this.#delete(inactiveKey(position));
+    return this.#change(this.#tables.inactiveQueues.delete(position));
   }
 
   putFrontierState(state: FrontierState): this {
-    return this.#put(FRONTIER_KEY, frontierStateCodec.encode(state));
+    return this.#change(FRONTIER_STATE.put(state));
   }
 
   /** Stores the history of a URI's fetches (CRAWL-18.4). */
   putHistory(key: string, history: Uint8Array): this {
-    return this.#put(textKey(TABLE.histories, key), history);
+    return this.#change(this.#tables.histories.put(key, history));
   }
 
-  /** Stores the cookies of a site in place of the former ones; see {@link CookieStore}. */
+  /** Stores the cookies of a site in place of the former ones; see `GathererStore.cookies`. */
   putCookies(site: string, cookies: Uint8Array): this {
-    return this.#put(textKey(TABLE.cookies, site), cookies);
+    return this.#change(this.#tables.cookies.put(site, cookies));
   }
 
   /** Adds the rows of `LevelFilter.takeChanges`, so that "seen" and "queued" are one fact. */
@@ -234,11 +224,11 @@ export class GathererBatch {
   }
 
   putMeta(key: string, value: MetaValue): this {
-    return this.#put(metaKey(key), encodeMeta(value, this.#seal));
+    return this.#change(this.#tables.meta.put(key, value));
   }
 
   deleteMeta(key: string): this {
-    return this.#delete(metaKey(key));
+    return this.#change(this.#tables.meta.delete(key));
   }
 
   commit(options: CommitOptions = {}): Promise<void> {
@@ -246,13 +236,8 @@ export class GathererBatch {
     return this.#commit(content, { sync: options.sync ?? false, lazy: options.lazy ?? false });
   }
 
-  #put(key: Uint8Array, value: Uint8Array): this {
-    this.#rows.push({ key, value });
-    return this;
-  }
-
-  #delete(key: Uint8Array): this {
-    this.#rows.push({ key });
+  #change(change: RowChange): this {
+    this.#rows.push(change);
     return this;
   }
 }

@@ -1,16 +1,10 @@
 // The rows that a group of link changes writes: documents, servers and lists of targets, with the IDs that it allocates.
 import { StorageError } from '../../protocols/errors.js';
-import { oidKey, TABLE, textKey } from '../level/keys.js';
 import type { RowChange } from '../level/level.js';
-import {
-  type LinkCounters,
-  type ReferenceDocument,
-  referenceDocumentCodec,
-  referenceLinksCodec,
-  referenceServerCodec,
-} from '../records/records.js';
+import type { LinkCounters, ReferenceDocument } from '../records/records.js';
 import { splitUrl } from '../references/document-url.js';
 import type { GatheredReferences } from './batch.js';
+import { ROWS } from './tables.js';
 
 /** The part of a URL's record that the cache holds. */
 export interface KnownUrl {
@@ -72,9 +66,8 @@ export class LinkRowWriter {
     const same = former !== undefined && Buffer.compare(former.links, links) === 0;
     if (!same || former.document.time !== time || former.document.length !== length) this.#changes++;
     this.#putDocument(url, document);
-    if (!same && links.length > 0)
-      this.rows.push({ key: linksKey(id), value: referenceLinksCodec.encode({ ids: links }) });
-    else if (!same && former !== undefined) this.rows.push({ key: linksKey(id) });
+    if (!same && links.length > 0) this.rows.push(ROWS.referenceLinks.put(id, { ids: links }));
+    else if (!same && former !== undefined) this.rows.push(ROWS.referenceLinks.delete(id));
     this.known.set(url, { id, server, fetched: true });
     this.#former.set(url, { document, links });
   }
@@ -95,7 +88,7 @@ export class LinkRowWriter {
     const { id, server } = known;
     this.#changes++;
     this.#putDocument(url, { id, server, time: 0, checkTime: 0, length: 0 });
-    this.rows.push({ key: linksKey(id) });
+    this.rows.push(ROWS.referenceLinks.delete(id));
     this.known.set(url, { id, server, fetched: false });
     this.#former.delete(url);
   }
@@ -125,12 +118,12 @@ export class LinkRowWriter {
     if (this.#lastServer === MAX_ID) throw new StorageError('there are no server IDs left');
     const id = ++this.#lastServer;
     this.servers.set(name, id);
-    this.rows.push({ key: serverKey(name), value: referenceServerCodec.encode({ id }) });
+    this.rows.push(ROWS.referenceServers.put(name, { id }));
     return id;
   }
 
   #putDocument(url: string, document: ReferenceDocument): void {
-    this.rows.push({ key: documentKey(url), value: referenceDocumentCodec.encode(document) });
+    this.rows.push(ROWS.referenceDocuments.put(url, document));
   }
 }
 
@@ -138,16 +131,4 @@ export class LinkRowWriter {
 export function serverOf(url: string): string {
   const { host, port } = splitUrl(url);
   return `${host}:${port}`;
-}
-
-export function documentKey(url: string): Uint8Array {
-  return textKey(TABLE.referenceDocuments, url);
-}
-
-export function serverKey(name: string): Uint8Array {
-  return textKey(TABLE.referenceServers, name);
-}
-
-export function linksKey(id: number): Uint8Array {
-  return oidKey(TABLE.referenceLinks, id);
 }

@@ -1,35 +1,19 @@
 // The tables of links of the Gatherer's working store: IDs of documents and servers, and the targets of each document.
 import { ProtocolError } from '../../protocols/errors.js';
 import { referenceUrl } from '../../protocols/urls/index.js';
-import { keyOid, keyText, TABLE, tableRange, textKey } from '../level/keys.js';
 import type { Level, RowChange } from '../level/level.js';
-import {
-  type LinkCounters,
-  linkCountersCodec,
-  type ReferenceDocument,
-  referenceDocumentCodec,
-  referenceLinksCodec,
-  referenceServerCodec,
-} from '../records/records.js';
+import { Table } from '../level/table.js';
+import type { LinkCounters, ReferenceDocument } from '../records/records.js';
 import type { DocumentInput } from '../references/contract.js';
 import { splitUrl } from '../references/document-url.js';
 import type { GatheredReferences, ReferenceChange } from './batch.js';
-import {
-  documentKey,
-  type Former,
-  type KnownUrl,
-  LinkRowWriter,
-  linksKey,
-  NO_IDS,
-  serverKey,
-  serverOf,
-} from './link-rows.js';
+import { type Former, type KnownUrl, LinkRowWriter, NO_IDS, serverOf } from './link-rows.js';
 import { TableCache } from './table-cache.js';
+import { LINK_COUNTERS, ROWS } from './tables.js';
 
 /** Capacities of the caches of IDs. The pages of a site link to the same pages repeatedly. */
 const RECENT_URLS = 65_536;
 const RECENT_SERVERS = 8192;
-const COUNTERS_KEY = textKey(TABLE.system, 'links');
 
 /** The rows of a group of changes. */
 export interface LinkRows {
@@ -44,24 +28,26 @@ export interface LinkRows {
  */
 export class LinkTables {
   readonly #level: Level;
+  readonly #documents: Table<string, ReferenceDocument>;
   #urls: TableCache<KnownUrl>;
   #servers: TableCache<number>;
   #counters: LinkCounters;
 
   private constructor(level: Level, counters: LinkCounters) {
     this.#level = level;
+    this.#documents = new Table(level, ROWS.referenceDocuments);
     this.#counters = counters;
     this.#urls = new TableCache(RECENT_URLS, counters.documents === 0);
     this.#servers = new TableCache(RECENT_SERVERS, counters.servers === 0);
   }
 
   static async open(level: Level): Promise<LinkTables> {
-    return new LinkTables(level, await readLinkCounters(level));
+    return new LinkTables(level, await LINK_COUNTERS.read(level));
   }
 
   /** Reads the counters again and forgets the cached IDs, after a write of which is not known whether it took effect. */
   async reload(): Promise<void> {
-    this.#counters = await readLinkCounters(this.#level);
+    this.#counters = await LINK_COUNTERS.read(this.#level);
     this.#urls = new TableCache(RECENT_URLS, this.#counters.documents === 0);
     this.#servers = new TableCache(RECENT_SERVERS, this.#counters.servers === 0);
   }
@@ -93,7 +79,7 @@ export class LinkTables {
     const { counters } = writer;
     const { documents, servers: highest, changes: count } = this.#counters;
     if (counters.documents !== documents || counters.servers !== highest || counters.changes !== count)
-      writer.rows.push({ key: COUNTERS_KEY, value: linkCountersCodec.encode(counters) });
+      writer.rows.push(LINK_COUNTERS.put(counters));
     return { rows: writer.rows, written: () => this.#remember(writer) };
   }
 
@@ -106,14 +92,12 @@ export class LinkTables {
     const candidates = changes.filter(
       ({ url, formerLinks }) => formerLinks !== undefined && count.get(url) === 1,
     );
-    const rows = await this.#level.getMany(candidates.map(({ url }) => documentKey(url)));
-    const rowOf = new Map(candidates.map(({ url }, i) => [url, rows[i]] as const));
+    const rows = await this.#documents.getMap(candidates.map(({ url }) => url));
     const checked: Checked[] = [];
     const named: NamedChange[] = [];
     for (const change of changes) {
       const { url, document, formerLinks } = change;
-      const bytes = rowOf.get(url);
-      const row = bytes && referenceDocumentCodec.decode(bytes);
+      const row = rows.get(url);
       if (document !== undefined && row !== undefined && row.checkTime > 0)
         checked.push({ url, row, document });
       else
@@ -125,34 +109,19 @@ export class LinkTables {
   /** The ID of a URL in the Gatherer's form or that of R-41; undefined if it has none. */
   async idOf(url: string): Promise<number | undefined> {
     const name = referenceUrl(url);
-    const bytes = name === undefined ? undefined : await this.#level.get(documentKey(name));
-    return bytes && referenceDocumentCodec.decode(bytes).id;
+    return name === undefined ? undefined : (await this.#documents.get(name))?.id;
   }
 
   /** All URLs that have an ID, in pages, in URL order. Not a snapshot. */
   async *documents(): AsyncGenerator<Required<DocumentInput>[], void, undefined> {
-    for await (const page of this.#level.pages(tableRange(TABLE.referenceDocuments))) {
-      yield page.map(([key, value]) => {
-        const { server, ...document } = referenceDocumentCodec.decode(value);
-        return { ...document, serverId: server, url: keyText(key) };
-      });
-    }
+    for await (const page of this.#documents.entryPages())
+      yield page.map(([url, { server, ...document }]) => ({ ...document, serverId: server, url }));
   }
 
   /** All links in pages, by ascending source, those of a document in the order found: source, target, source, target ... */
   async *pairs(): AsyncGenerator<Uint32Array, void, undefined> {
-    for await (const page of this.#level.pages(tableRange(TABLE.referenceLinks))) {
-      for (const [key, value] of page) {
-        const source = keyOid(key);
-        const ids = decodeIds(referenceLinksCodec.decode(value).ids);
-        const pairs = new Uint32Array(ids.length * 2);
-        ids.forEach((id, i) => {
-          pairs[2 * i] = source;
-          pairs[2 * i + 1] = id;
-        });
-        yield pairs;
-      }
-    }
+    for await (const page of new Table(this.#level, ROWS.referenceLinks).entryPages())
+      for (const [source, { ids }] of page) yield pairsOf(source, ids);
   }
 
   /** The IDs of all URLs of the changes; undefined for a URL without one. Adds the names of links to `spellings`. */
@@ -178,11 +147,7 @@ export class LinkTables {
         if (name !== undefined) lookUp(name);
       }
     }
-    const rows = await this.#level.getMany(missing.map(documentKey));
-    missing.forEach((name, i) => {
-      const bytes = rows[i];
-      if (bytes !== undefined) known.set(name, knownUrlOf(referenceDocumentCodec.decode(bytes)));
-    });
+    for (const [name, row] of await this.#documents.getMap(missing)) known.set(name, knownUrlOf(row));
     return known;
   }
 
@@ -197,12 +162,8 @@ export class LinkTables {
       if (id !== undefined) servers.set(name, id);
       else if (!this.#servers.complete) missing.add(name);
     }
-    const names = [...missing];
-    const rows = await this.#level.getMany(names.map(serverKey));
-    names.forEach((name, i) => {
-      const bytes = rows[i];
-      if (bytes !== undefined) servers.set(name, referenceServerCodec.decode(bytes).id);
-    });
+    const rows = await new Table(this.#level, ROWS.referenceServers).getMap(missing);
+    for (const [name, { id }] of rows) servers.set(name, id);
     return servers;
   }
 
@@ -216,14 +177,17 @@ export class LinkTables {
       const entry = known.get(url);
       return entry?.fetched === true ? { url, id: entry.id } : [];
     });
-    const rows = await this.#level.getMany(again.flatMap(({ url, id }) => [documentKey(url), linksKey(id)]));
-    again.forEach(({ url }, i) => {
+    const { referenceDocuments, referenceLinks } = ROWS;
+    const rows = await this.#level.getMany(
+      again.flatMap(({ url, id }) => [referenceDocuments.keys.encode(url), referenceLinks.keys.encode(id)]),
+    );
+    again.forEach(({ url, id }, i) => {
       const document = rows[2 * i];
       const links = rows[2 * i + 1];
       if (document === undefined) return;
       former.set(url, {
-        document: referenceDocumentCodec.decode(document),
-        links: links === undefined ? NO_IDS : referenceLinksCodec.decode(links).ids,
+        document: referenceDocuments.decode(document, url),
+        links: links === undefined ? NO_IDS : referenceLinks.decode(links, id).ids,
       });
     });
     return former;
@@ -234,11 +198,6 @@ export class LinkTables {
     for (const [url, entry] of known) if (entry !== undefined) this.#urls.set(url, entry);
     for (const [name, id] of servers) this.#servers.set(name, id);
   }
-}
-
-async function readLinkCounters(level: Level): Promise<LinkCounters> {
-  const bytes = await level.get(COUNTERS_KEY);
-  return bytes === undefined ? { documents: 0, servers: 0, changes: 0 } : linkCountersCodec.decode(bytes);
 }
 
 /** A change with the name of its document; without `document` the links are deleted. */
@@ -298,7 +257,13 @@ function knownUrlOf({ id, server, checkTime }: ReferenceDocument): KnownUrl {
   return { id, server, fetched: checkTime > 0 };
 }
 
-function decodeIds(bytes: Uint8Array): Uint32Array {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return Uint32Array.from({ length: bytes.length >>> 2 }, (_, i) => view.getUint32(4 * i, true));
+/** The source and each target. */
+function pairsOf(source: number, targets: Uint8Array): Uint32Array {
+  const view = new DataView(targets.buffer, targets.byteOffset, targets.byteLength);
+  const pairs = new Uint32Array(2 * (targets.length >>> 2));
+  for (let i = 0; i < pairs.length; i += 2) {
+    pairs[i] = source;
+    pairs[i + 1] = view.getUint32(2 * i, true);
+  }
+  return pairs;
 }

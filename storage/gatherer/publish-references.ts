@@ -1,4 +1,5 @@
 import { currentGeneration } from '../generations/directory.js';
+import type { Table } from '../level/table.js';
 import { referencesDirectory } from '../references/format.js';
 import {
   type PublishedReferences,
@@ -7,7 +8,7 @@ import {
 } from '../references/index.js';
 import type { GathererBatch } from './batch.js';
 import type { LinkTables } from './link-tables.js';
-import type { MetaStore } from './meta.js';
+import type { MetaValue } from './tables.js';
 
 /** The meta value with the counter of changes at the last publication. */
 const PUBLISHED_META = 'references.published';
@@ -17,7 +18,7 @@ const MEMORY_BYTES = 64 * 1024 * 1024;
 /** The parts of a working store that a publication reads and writes. */
 export interface ReferencesSource {
   readonly links: LinkTables;
-  readonly meta: MetaStore;
+  readonly meta: Table<string, MetaValue>;
   batch(): GathererBatch;
 }
 

@@ -1,7 +1,7 @@
-import type { LoginSeal } from '../generations/login-seal.js';
-import { keyText, requireInteger, TABLE, tableRange } from '../level/keys.js';
-import type { Level, Row } from '../level/level.js';
-import { type QueuedUri, queuedUriCodec } from '../records/records.js';
+import { bufferOf } from '../../protocols/ascii.js';
+import { keyText, requireInteger, TABLE } from '../level/keys.js';
+import { Table } from '../level/table.js';
+import type { QueuedUri } from '../records/records.js';
 
 /** The position of an entry in the table of all queues. The byte order of its key is the crawl order (CRAWL-5.1.1). */
 export interface QueuePosition {
@@ -35,18 +35,7 @@ const SURVEY_PAGE_KEYS = 8192;
 const CONCURRENT_READS = 16;
 
 /** All work queues in one ordered table. */
-export class WorkQueueStore {
-  readonly #level: Level;
-  readonly #parse: (row: Row) => QueueEntry;
-
-  constructor(level: Level, seal: LoginSeal) {
-    this.#level = level;
-    this.#parse = ([key, value]) => ({
-      ...parseQueueKey(key),
-      uri: seal.openUri(queuedUriCodec.decode(value)),
-    });
-  }
-
+export class WorkQueueStore extends Table<QueuePosition, QueueEntry> {
   async head(classKey: string): Promise<QueueEntry | undefined> {
     const [entry] = await this.heads(classKey, 1);
     return entry;
@@ -56,14 +45,8 @@ export class WorkQueueStore {
    * The first `limit` entries of a queue, in crawl order.
    * @param after only entries after this position; the walk then skips the LevelDB tombstones of deleted entries before it
    */
-  async heads(classKey: string, limit: number, after?: QueuePosition): Promise<QueueEntry[]> {
-    const options = after === undefined ? { limit } : { limit, after: queueKey(after) };
-    return (await this.#level.page(queueRange(classKey), options)).map(this.#parse);
-  }
-
-  /** All entries of all queues, in pages, in the order of their keys. */
-  async *pages(): AsyncGenerator<QueueEntry[], void, undefined> {
-    for await (const rows of this.#level.pages(tableRange(TABLE.queues))) yield rows.map(this.#parse);
+  heads(classKey: string, limit: number, after?: QueuePosition): Promise<QueueEntry[]> {
+    return this.page({ range: queueRange(classKey), limit, after });
   }
 
   /** The first `limit` entries (default 1) of each queue, in the order of `classKeys`; empty for an empty queue. */
@@ -81,11 +64,6 @@ export class WorkQueueStore {
     return [...(await this.survey()).queues.keys()];
   }
 
-  /** Entries in all queues. Costs a walk over all keys: see {@link survey}. */
-  async count(): Promise<number> {
-    return (await this.survey()).count;
-  }
-
   /** The highest ordinal in use, 0 for an empty table. Costs a walk over all keys: see {@link survey}. */
   async highestOrdinal(): Promise<number> {
     return (await this.survey()).highestOrdinal;
@@ -96,9 +74,8 @@ export class WorkQueueStore {
     const queues = new Map<string, number>();
     let count = 0;
     let highestOrdinal = 0;
-    for await (const keys of this.#level.pagesOfKeys(tableRange(TABLE.queues), { limit: SURVEY_PAGE_KEYS })) {
-      for (const key of keys) {
-        const { classKey, ordinal } = parseQueueKey(key);
+    for await (const keys of this.keyPages({ limit: SURVEY_PAGE_KEYS })) {
+      for (const { classKey, ordinal } of keys) {
         queues.set(classKey, (queues.get(classKey) ?? 0) + 1);
         highestOrdinal = Math.max(highestOrdinal, ordinal);
         count++;
@@ -136,9 +113,9 @@ function queueRange(classKey: string) {
   return { gte: start, lt: end };
 }
 
-function parseQueueKey(key: Uint8Array): QueuePosition {
+export function parseQueueKey(key: Uint8Array): QueuePosition {
   const tail = key.length - TAIL_BYTES;
-  const bytes = Buffer.from(key.buffer, key.byteOffset, key.byteLength);
+  const bytes = bufferOf(key);
   return {
     classKey: keyText(key.subarray(0, tail)),
     directive: bytes.readUInt8(tail + 1),

@@ -4,24 +4,31 @@ import type { UnixSeconds } from '../../protocols/time.js';
 import { cloneDatabase, makeCloneDirectory } from '../generations/clone-database.js';
 import { LoginSeal } from '../generations/login-seal.js';
 import { type PublishOptions, publishGeneration } from '../generations/publish.js';
-import { TABLE, tableRange, textKey } from '../level/keys.js';
+import { TABLE, tableRange } from '../level/keys.js';
 import { Level, type LevelOptions } from '../level/level.js';
-import { type GathererCounters, gathererCountersCodec } from '../records/records.js';
+import { Table } from '../level/table.js';
+import type { FrontierState, GathererCounters, QueueRecord } from '../records/records.js';
 import type { PublishedReferences, ReferencesBuilderOptions } from '../references/index.js';
 import { LevelFilter, SEEN_COUNT_KEY } from '../seen/level-filter.js';
 import { summaryRows } from '../summaries/summary-changes.js';
-import { COUNTERS_KEY, readCounters, SummaryStore } from '../summaries/summary-store.js';
+import { SummaryStore } from '../summaries/summary-store.js';
+import { GATHERER_COUNTERS } from '../summaries/tables.js';
 import { TombstoneStore } from '../summaries/tombstones.js';
 import { type BatchContent, type CommitOptions, GathererBatch } from './batch.js';
-import { CookieStore } from './cookie-rows.js';
 import { DocumentStore } from './documents.js';
-import { EventStore } from './event-rows.js';
 import { LinkTables } from './link-tables.js';
-import { MetaStore } from './meta.js';
 import { publishReferences } from './publish-references.js';
-import { FRONTIER_KEY, QueueRecordStore } from './queue-records.js';
 import { WorkQueueStore } from './queues.js';
-import { WaitingUriStore } from './waiting-uris.js';
+import {
+  FRONTIER_STATE,
+  type GathererFormats,
+  gathererFormats,
+  type InactivePosition,
+  type MetaValue,
+  type StoredEvent,
+  type WaitingPosition,
+  type WaitingUri,
+} from './tables.js';
 
 export interface GathererStoreOptions
   extends PublishOptions,
@@ -54,19 +61,23 @@ export class GathererStore implements AsyncDisposable {
   readonly tombstones: TombstoneStore;
   readonly documents: DocumentStore;
   readonly queues: WorkQueueStore;
-  /** URIs that wait for a retry beside their queues. */
-  readonly waiting: WaitingUriStore;
-  readonly queueRecords: QueueRecordStore;
-  /** Events of a crawl that its logs and saved figures may lack. */
-  readonly events: EventStore;
+  /** URIs that wait for a retry beside their queues, the first due first. */
+  readonly waiting: Table<WaitingPosition, WaitingUri>;
+  /** States of the queues, by class key (CRAWL-5.3). */
+  readonly queueRecords: Table<string, QueueRecord>;
+  /** The inactive queues in the order in which they become active. */
+  readonly inactiveQueues: Table<Omit<InactivePosition, 'classKey'>, InactivePosition>;
+  /** Events of a crawl that its logs and saved figures may lack, in the order of their batches. */
+  readonly events: Table<number, StoredEvent>;
   /** Earlier fetches of a URI, by history key (CRAWL-18.4). */
-  readonly histories: { get(key: string): Promise<Uint8Array | undefined> };
-  /** Cookies of the crawl in progress. */
-  readonly cookies: CookieStore;
-  readonly meta: MetaStore;
+  readonly histories: Table<string, Uint8Array>;
+  /** Cookies of the crawl in progress, by site in lower case. What a row contains is the crawler's concern. */
+  readonly cookies: Table<string, Uint8Array>;
+  /** Small named values: digest of the job, state of the run, counters. */
+  readonly meta: Table<string, MetaValue>;
   readonly links: LinkTables;
   readonly #level: Level;
-  readonly #seal: LoginSeal;
+  readonly #formats: GathererFormats;
   readonly #options: GathererStoreOptions;
   readonly #pending: PendingBatch[] = [];
   #writing: Promise<void> | undefined;
@@ -87,19 +98,21 @@ export class GathererStore implements AsyncDisposable {
     options: GathererStoreOptions,
   ) {
     this.#level = level;
-    this.#seal = seal;
+    const formats = gathererFormats(seal);
+    this.#formats = formats;
     this.#counters = counters;
     this.#options = options;
     this.summaries = new SummaryStore(level, () => this.#counters.summaries);
     this.tombstones = new TombstoneStore(level, () => this.#counters.tombstones);
-    this.documents = new DocumentStore(level, seal);
-    this.queues = new WorkQueueStore(level, seal);
-    this.waiting = new WaitingUriStore(level, seal);
-    this.queueRecords = new QueueRecordStore(level, seal);
-    this.events = new EventStore(level);
-    this.histories = { get: (key) => level.get(textKey(TABLE.histories, key)) };
-    this.cookies = new CookieStore(level);
-    this.meta = new MetaStore(level, seal);
+    this.documents = new DocumentStore(level, formats.documents);
+    this.queues = new WorkQueueStore(level, formats.queues);
+    this.waiting = new Table(level, formats.waiting);
+    this.queueRecords = new Table(level, formats.queueRecords);
+    this.inactiveQueues = new Table(level, formats.inactiveQueues);
+    this.events = new Table(level, formats.events);
+    this.histories = new Table(level, formats.histories);
+    this.cookies = new Table(level, formats.cookies);
+    this.meta = new Table(level, formats.meta);
     this.links = links;
   }
 
@@ -115,7 +128,13 @@ export class GathererStore implements AsyncDisposable {
     });
     try {
       const seal = known ?? (await LoginSeal.create(directory));
-      return new GathererStore(level, await readCounters(level), await LinkTables.open(level), seal, options);
+      return new GathererStore(
+        level,
+        await GATHERER_COUNTERS.read(level),
+        await LinkTables.open(level),
+        seal,
+        options,
+      );
     } catch (error) {
       // Otherwise the store stays locked, and cannot be opened again when e.g. the disk has space.
       await level.close();
@@ -134,8 +153,13 @@ export class GathererStore implements AsyncDisposable {
     }
   }
 
+  /** The crawl's counters; undefined if no crawl has begun. */
+  frontierState(): Promise<FrontierState | undefined> {
+    return FRONTIER_STATE.read(this.#level);
+  }
+
   batch(): GathererBatch {
-    return new GathererBatch((content, options) => this.#commit(content, options), this.#seal);
+    return new GathererBatch((content, options) => this.#commit(content, options), this.#formats);
   }
 
   /**
@@ -144,7 +168,7 @@ export class GathererStore implements AsyncDisposable {
    */
   async clearFrontier(): Promise<void> {
     await this.#writing;
-    await this.#level.write([{ key: SEEN_COUNT_KEY }, { key: FRONTIER_KEY }]);
+    await this.#level.write([{ key: SEEN_COUNT_KEY }, { key: FRONTIER_STATE.key }]);
     const { queues, waiting, queueRecords, inactiveQueues, seen, cookies } = TABLE;
     for (const table of [queues, waiting, queueRecords, inactiveQueues, seen, cookies])
       await this.#level.clear(tableRange(table));
@@ -241,7 +265,7 @@ export class GathererStore implements AsyncDisposable {
   async #recover(): Promise<void> {
     await this.#level.recover();
     if (this.#level.recoveries === this.#recoveries) return;
-    this.#counters = await readCounters(this.#level);
+    this.#counters = await GATHERER_COUNTERS.read(this.#level);
     await this.links.reload();
     this.#recoveries = this.#level.recoveries;
   }
@@ -317,7 +341,7 @@ export class GathererStore implements AsyncDisposable {
       counters.summaries !== this.#counters.summaries ||
       counters.tombstones !== this.#counters.tombstones
     ) {
-      rows.push({ key: COUNTERS_KEY, value: gathererCountersCodec.encode(counters) });
+      rows.push(GATHERER_COUNTERS.put(counters));
     }
     await this.#level.write(
       rows,

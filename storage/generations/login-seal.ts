@@ -19,8 +19,8 @@ const CIPHER = 'aes-256-gcm';
 const LOGIN = /([a-z][a-z0-9+.-]{0,20}:\/\/)([^/?#\s"<>\x01]{1,2083})@/g;
 const SEALED = /\x01([\w-]{38,4096})@/g;
 
-/** What a writer of rows needs of {@link LoginSeal}. */
-export type Sealing = Pick<LoginSeal, 'seal' | 'sealUri'>;
+/** The part of {@link LoginSeal} that the rows of a store need. */
+export type Sealing = Pick<LoginSeal, 'seal' | 'open' | 'sealUri' | 'openUri'>;
 
 /**
  * Encrypts the logins of URLs before they are written into rows, and decrypts them. The key lies in the store's directory and is copied with

@@ -6,7 +6,8 @@ import { requireSums, writeSums } from '../files/checksums.js';
 import { makeDirectory } from '../files/make-directory.js';
 import { syncPath } from '../files/sync-path.js';
 import { Level } from '../level/level.js';
-import { readCounters, SummaryStore } from '../summaries/summary-store.js';
+import { SummaryStore } from '../summaries/summary-store.js';
+import { GATHERER_COUNTERS } from '../summaries/tables.js';
 import { cloneDatabase, IMMUTABLE, makeCloneDirectory } from './clone-database.js';
 import {
   DEFAULT_KEEP_GENERATIONS,
@@ -88,7 +89,7 @@ async function makeGeneration(
     });
     // The store is open again: the rest takes time in proportion to the database.
     await using level = await Level.open(temporary, { kind: 'gatherer', create: false });
-    const { summaries } = await readCounters(level);
+    const { summaries } = await GATHERER_COUNTERS.read(level);
     await writeExport(new SummaryStore(level, () => summaries), temporary, options);
     await level.close();
     await writeSums(temporary, [INDEX_FILE, COMPRESSED_FILE]);

@@ -8,11 +8,11 @@ import type { GathererCounters } from '../records/records.js';
 import {
   type ExportChunk,
   type ExportOptions,
-  readCounters,
   type Summary,
   SummaryStore,
 } from '../summaries/summary-store.js';
-import { type Tombstone, TombstoneStore } from '../summaries/tombstones.js';
+import { GATHERER_COUNTERS, type Tombstone } from '../summaries/tables.js';
+import { TombstoneStore } from '../summaries/tombstones.js';
 import { addGathererToBytes } from './export/gatherer-defaults.js';
 import { ReadyExport } from './export/ready-export.js';
 import type { GathererNames } from './export/survey.js';
@@ -68,7 +68,7 @@ export async function openSnapshot(
 ): Promise<SummarySnapshot> {
   const level = await Level.open(clone, { kind: 'gatherer', create: false });
   try {
-    const counters = await readCounters(level);
+    const counters = await GATHERER_COUNTERS.read(level);
     const ready = await openReady(published, clone, new SummaryStore(level, () => counters.summaries));
     return new LevelSnapshot(generation, level, counters, ready);
   } catch (error) {

@@ -1,3 +1,4 @@
+import { bufferOf } from '../../protocols/ascii.js';
 import { bytesOfUrl, urlOfBytes } from '../../protocols/soif/index.js';
 
 /**
@@ -75,7 +76,7 @@ export const TABLE = {
 /** The value of a row whose key says everything. Not empty: classic-level never frees the memory of an empty value that it wrote, 32 bytes. */
 export const NO_VALUE = Uint8Array.of(0);
 
-export type Table = (typeof TABLE)[keyof typeof TABLE];
+export type TableByte = (typeof TABLE)[keyof typeof TABLE];
 
 export interface KeyRange {
   readonly gte: Uint8Array;
@@ -83,28 +84,64 @@ export interface KeyRange {
 }
 
 /** All rows of a table. */
-export function tableRange(table: Table): KeyRange {
+export function tableRange(table: TableByte): KeyRange {
   return { gte: Uint8Array.of(table), lt: Uint8Array.of(table + 1) };
 }
 
+/** Converts the keys of a table to bytes, the table's byte first, and back. */
+export interface KeyCodec<K> {
+  /** All rows of the table. */
+  readonly range: KeyRange;
+  encode(key: K): Uint8Array;
+  decode(bytes: Uint8Array): K;
+}
+
+export function keysOf<K>(
+  table: TableByte,
+  encode: (table: TableByte, key: K) => Uint8Array,
+  decode: (bytes: Uint8Array) => K,
+): KeyCodec<K> {
+  return { range: tableRange(table), encode: (key) => encode(table, key), decode };
+}
+
+export const textKeys = (table: TableByte) => keysOf(table, textKey, keyText);
+export const urlKeys = (table: TableByte) => keysOf(table, urlKey, (key) => keyUrl(key));
+export const oidKeys = (table: TableByte) => keysOf(table, oidKey, keyOid);
+export const orderedKeys = (table: TableByte) => keysOf(table, orderedKey, keyOrder);
+
 /** Key of a table whose rows have text keys. */
-export function textKey(table: Table, text: string): Uint8Array {
+export function textKey(table: TableByte, text: string): Uint8Array {
   const key = Buffer.allocUnsafe(1 + Buffer.byteLength(text));
   key[0] = table;
   key.write(text, 1);
   return key;
 }
 
+/**
+ * Key of a table whose rows have numbers of fixed width as keys, big-endian.
+ * @throws RangeError for a number that is too large
+ */
+export function numbersKey(
+  table: TableByte,
+  numbers: readonly (readonly [what: string, value: number, bytes: number])[],
+): Uint8Array {
+  const key = Buffer.allocUnsafe(numbers.reduce((sum, [, , bytes]) => sum + bytes, 1));
+  let offset = key.writeUInt8(table);
+  for (const [what, value, bytes] of numbers)
+    offset = key.writeUIntBE(requireInteger(value, what, 2 ** (8 * bytes) - 1), offset, bytes);
+  return key;
+}
+
 /** The text of a {@link textKey}. */
 export function keyText(key: Uint8Array): string {
-  return Buffer.from(key.buffer, key.byteOffset + 1, key.byteLength - 1).toString('utf8');
+  return bufferOf(key).toString('utf8', 1);
 }
 
 /**
  * Key of a table whose rows have the URLs of objects as keys: the URL's bytes (GATHERD-5.1).
  * @throws ProtocolError for a URL with characters that are not bytes
  */
-export function urlKey(table: Table, url: string): Uint8Array {
+function urlKey(table: TableByte, url: string): Uint8Array {
   return bytesKey(table, bytesOfUrl(url));
 }
 
@@ -114,19 +151,19 @@ export function keyUrl(key: Uint8Array, skip = 1): string {
 }
 
 /** Key of a table ordered by a u64 (a time or a sequence). */
-export function orderedKey(table: Table, order: number): Uint8Array {
+export function orderedKey(table: TableByte, order: number): Uint8Array {
   const key = Buffer.allocUnsafe(9);
   writeOrder(key, table, order);
   return key;
 }
 
 /** Key of a table ordered by a u64, then by the bytes of a URL, see {@link urlKey}. */
-export function orderedUrlKey(table: Table, order: number, url: string): Uint8Array {
+export function orderedUrlKey(table: TableByte, order: number, url: string): Uint8Array {
   return orderedBytesKey(table, order, bytesOfUrl(url));
 }
 
 /** Key of a table ordered by a u64, then by OID. */
-export function orderedOidKey(table: Table, order: number, oid: number): Uint8Array {
+export function orderedOidKey(table: TableByte, order: number, oid: number): Uint8Array {
   const key = Buffer.allocUnsafe(13);
   writeOrder(key, table, order);
   key.writeUInt32BE(oid, 9);
@@ -134,14 +171,14 @@ export function orderedOidKey(table: Table, order: number, oid: number): Uint8Ar
 }
 
 /** Key of a table ordered by a u64, then by bytes. */
-export function orderedBytesKey(table: Table, order: number, bytes: Uint8Array): Uint8Array {
+export function orderedBytesKey(table: TableByte, order: number, bytes: Uint8Array): Uint8Array {
   const key = Buffer.allocUnsafe(9 + bytes.length);
   writeOrder(key, table, order);
   key.set(bytes, 9);
   return key;
 }
 
-function writeOrder(key: Buffer, table: Table, order: number): void {
+function writeOrder(key: Buffer, table: TableByte, order: number): void {
   key[0] = table;
   key.writeUInt32BE(Math.floor(order / 0x1_0000_0000), 1);
   key.writeUInt32BE(order % 0x1_0000_0000, 5);
@@ -153,7 +190,7 @@ export function keyOrder(key: Uint8Array): number {
   return view.getUint32(1) * 0x1_0000_0000 + view.getUint32(5);
 }
 
-export function oidKey(table: Table, oid: number): Uint8Array {
+export function oidKey(table: TableByte, oid: number): Uint8Array {
   const key = Buffer.allocUnsafe(5);
   key[0] = table;
   key.writeUInt32BE(oid, 1);
@@ -165,7 +202,7 @@ export function keyOid(key: Uint8Array): number {
   return new DataView(key.buffer, key.byteOffset, key.byteLength).getUint32(key.byteLength - 4);
 }
 
-export function bytesKey(table: Table, bytes: Uint8Array): Uint8Array {
+export function bytesKey(table: TableByte, bytes: Uint8Array): Uint8Array {
   const key = new Uint8Array(1 + bytes.length);
   key[0] = table;
   key.set(bytes, 1);

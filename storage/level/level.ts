@@ -3,7 +3,7 @@ import { messageOf, StorageError } from '../../protocols/errors.js';
 import { OLDEST_SCHEMA, SCHEMA_VERSION, schemaCodec } from '../records/records.js';
 import { flushOpening, prepareCreation } from './creation.js';
 import { flushLogs } from './flush-logs.js';
-import { type KeyRange, TABLE, type Table, tableRange, textKey } from './keys.js';
+import { type KeyRange, TABLE, type TableByte, tableRange, textKey } from './keys.js';
 import { fullError, guardDatabase, type OpenDatabase, openDatabase } from './open-database.js';
 import { ReadWriteLock } from './read-write-lock.js';
 import { LogLengths, measureLogs } from './verify/log-lengths.js';
@@ -53,7 +53,7 @@ export interface LevelOptions {
 /** Key of the row with the store's kind and schema version. */
 const SCHEMA_KEY = textKey(TABLE.system, 'schema');
 /** Tables that only one kind of store has, and has rows in as soon as it is used. */
-const KIND_TABLES: readonly (readonly [Table, StoreKind])[] = [
+const KIND_TABLES: readonly (readonly [TableByte, StoreKind])[] = [
   [TABLE.entries, 'broker'],
   [TABLE.objects, 'broker'],
   [TABLE.summaries, 'gatherer'],

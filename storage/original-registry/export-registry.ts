@@ -21,7 +21,7 @@ import {
 } from '../../protocols/soif/index.js';
 import type { BrokerStore } from '../broker/broker-store.js';
 import { OidSet } from '../broker/oid-set.js';
-import { readBrokerCounters } from '../broker/registry-rows.js';
+import { BROKER_COUNTERS } from '../broker/tables.js';
 import { makeDirectory } from '../files/make-directory.js';
 import { readRegular } from '../files/regular-file.js';
 import { replaceFile } from '../files/replace-file.js';
@@ -167,7 +167,7 @@ async function nextOidOf(storeDirectory: string): Promise<number> {
     create: false,
     multithreading: true,
   });
-  return (await readBrokerCounters(level)).nextOid;
+  return (await BROKER_COUNTERS.read(level)).nextOid;
 }
 
 /**

@@ -10,9 +10,10 @@ import {
   sameGatherer,
 } from '../broker/registry.js';
 import { identityOfEntry } from '../broker/registry-removals.js';
-import { BROKER_COUNTERS_KEY, RegistryRows, readBrokerCounters } from '../broker/registry-rows.js';
+import { RegistryRows } from '../broker/registry-rows.js';
+import { BROKER_COUNTERS } from '../broker/tables.js';
 import { Level } from '../level/level.js';
-import { type BrokerCounters, brokerCountersCodec, type RegistryEntry } from '../records/records.js';
+import type { BrokerCounters, RegistryEntry } from '../records/records.js';
 
 /** An object that has the attributes that a store requires, with its OID. */
 export interface ImportableObject {
@@ -49,7 +50,7 @@ export class StoreImporter implements AsyncDisposable {
   static async open(storeDirectory: string): Promise<StoreImporter> {
     const level = await Level.open(storeDirectory, { kind: 'broker', create: false });
     try {
-      const counters = await readBrokerCounters(level);
+      const counters = await BROKER_COUNTERS.read(level);
       await deleteOrphans(level, counters.sequence);
       return new StoreImporter(level, counters);
     } catch (error) {
@@ -89,10 +90,7 @@ export class StoreImporter implements AsyncDisposable {
     for (const large of rows.large) await writeParts(this.#level, large);
     const counters = { ...rows.counters, nextOid: Math.max(nextOid, rows.counters.nextOid) };
     // The later of two changes to one row wins.
-    const batch = [
-      ...rows.rows(before),
-      { key: BROKER_COUNTERS_KEY, value: brokerCountersCodec.encode(counters) },
-    ];
+    const batch = [...rows.rows(before), BROKER_COUNTERS.put(counters)];
     await this.#level.write(batch, sync);
     this.#counters = counters;
   }

@@ -46,7 +46,7 @@ function codec<T extends object>(name: string): RecordCodec<T> {
 }
 
 /** A codec of rows that end with a CRC-32 of the bytes before it. Rows of earlier versions have none, and are not verified. */
-function rowCodec<T extends object>(name: string): RecordCodec<T> {
+export function rowCodec<T extends object>(name: string): RecordCodec<T> {
   const type = root.lookupType(`harvest.storage.${name}`);
   const toPlain = plainCopier(type);
   type.add(new protobuf.Field('rowCrc', CRC_FIELD, 'fixed32'));
@@ -123,7 +123,7 @@ function writeU32(bytes: Uint8Array, value: number): void {
 }
 
 /** The codec of a record whose field `url` is the URL of an object: bytes in the message, one character a byte in the record. */
-function urlCodec<T extends { readonly url: string }>(name: string): RecordCodec<T> {
+export function urlCodec<T extends { readonly url: string }>(name: string): RecordCodec<T> {
   const plain = rowCodec<Omit<T, 'url'> & { readonly url: Uint8Array }>(name);
   return {
     encode: (record) => plain.encode({ ...record, url: bytesOfUrl(record.url) }),
@@ -404,10 +404,6 @@ export interface Removal {
 
 export const schemaCodec = codec<SchemaRecord>('Schema');
 
-export const gathererCountersCodec = rowCodec<GathererCounters>('GathererCounters');
-
-export const linkCountersCodec = rowCodec<LinkCounters>('LinkCounters');
-
 export const summaryCodec = codec<Required<SummaryRecord>>('Summary');
 
 /** The index of a generation's export; a list has one entry per block. See records.proto. */
@@ -432,50 +428,3 @@ export interface ExportIndex {
 }
 
 export const exportIndexCodec = codec<ExportIndex>('ExportIndex');
-
-export const tombstoneCodec = rowCodec<TombstoneRecord>('Tombstone');
-
-export const tombstoneIdentityCodec = rowCodec<{ readonly deletionTime: UnixSeconds }>('TombstoneIdentity');
-
-export const summaryIdentityCodec = rowCodec<{ readonly updateTime: UnixSeconds }>('SummaryIdentity');
-
-/** The URL is in the row's key. */
-export const documentCodec = rowCodec<Omit<DocumentRecord, 'url'>>('Document');
-
-/** The URL is in the row's key. */
-export const referenceDocumentCodec = rowCodec<ReferenceDocument>('ReferenceDocument');
-
-export const referenceServerCodec = rowCodec<{ readonly id: number }>('ReferenceServer');
-
-export const referenceLinksCodec = rowCodec<{ readonly ids: Uint8Array }>('ReferenceLinks');
-
-export const queuedUriCodec = rowCodec<QueuedUri>('QueuedUri');
-
-export const waitingUriCodec = rowCodec<WaitingUriRecord>('WaitingUri');
-
-export const queueRecordCodec = rowCodec<Omit<QueueRecord, 'classKey'>>('WorkQueue');
-
-export const frontierStateCodec = rowCodec<FrontierState>('FrontierState');
-
-/** Either `text` or `number` is set; `value` is the name of the one that is. */
-export const metaValueCodec = rowCodec<{
-  readonly text?: string;
-  readonly number?: number;
-  readonly value?: string;
-}>('MetaValue');
-
-export const brokerCountersCodec = rowCodec<BrokerCounters>('BrokerCounters');
-
-/** The OID is in the row's key. */
-export const registryEntryCodec = urlCodec<Omit<RegistryEntry, 'oid'>>('RegistryEntry');
-
-/** The row's key is a digest of fields of the record. */
-export const removalCodec = urlCodec<Removal>('Removal');
-
-export const urlObjectsCodec = rowCodec<{ readonly oids: readonly number[] }>('UrlObjects');
-
-export const contentMarkCodec = rowCodec<{ readonly oid: number }>('ContentMark');
-
-export const changeCodec = rowCodec<{ readonly oid: number; readonly removed: boolean }>('Change');
-
-export const collectionPointCodec = rowCodec<{ readonly last: UnixSeconds }>('CollectionPoint');

@@ -1,16 +1,11 @@
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { Level, RowChange } from '../level/level.js';
-import {
-  type GathererCounters,
-  summaryIdentityCodec,
-  tombstoneCodec,
-  tombstoneIdentityCodec,
-} from '../records/records.js';
+import { Table } from '../level/table.js';
+import type { GathererCounters } from '../records/records.js';
 import {
   contentKey,
   decodeSummaryRow,
   encodeSummaryRow,
-  identityKey,
   newRow,
   objectOf,
   refreshedRow,
@@ -18,7 +13,8 @@ import {
   summaryKey,
 } from './summary-rows.js';
 import type { Summary } from './summary-store.js';
-import { tombstoneIdentityKey, tombstoneKey, tombstoneOf } from './tombstones.js';
+import { IDENTITIES, TOMBSTONE_IDENTITIES, TOMBSTONES } from './tables.js';
+import { tombstoneOf } from './tombstones.js';
 
 /** A change of a summary. The rows that it affects depend on the Update-Time of the URL's stored summary. */
 export type SummaryChange =
@@ -85,8 +81,7 @@ export async function summaryRows(
     if (formerKey !== undefined && (key === undefined || Buffer.compare(formerKey, key) !== 0))
       rows.push({ key: formerKey });
     if (key !== undefined && content !== undefined) rows.push({ key, value: content });
-    if (previous !== updateTime)
-      rows.push({ key: identityKey(url), value: summaryIdentityCodec.encode({ updateTime }) });
+    if (previous !== updateTime) rows.push(IDENTITIES.put(url, updateTime));
     stored.set(url, { row, content: content ?? former?.content });
   };
   const remove = (url: string, deletedAt: UnixSeconds | undefined): void => {
@@ -94,7 +89,7 @@ export async function summaryRows(
     if (former === undefined) return;
     const { row, content } = former;
     const key = contentKey(row);
-    rows.push({ key: summaryKey(row.updateTime, url) }, { key: identityKey(url) });
+    rows.push({ key: summaryKey(row.updateTime, url) }, IDENTITIES.delete(url));
     if (key !== undefined) rows.push({ key });
     stored.delete(url);
     summaries--;
@@ -104,15 +99,13 @@ export async function summaryRows(
   const addTombstone = (url: string, summary: Required<Summary>, deletionTime: UnixSeconds): void => {
     const tombstone = tombstoneOf(summary, deletionTime);
     if (tombstone === undefined) return;
-    rows.push(
-      { key: tombstoneKey(deletionTime, url), value: tombstoneCodec.encode(tombstone) },
-      { key: tombstoneIdentityKey(url), value: tombstoneIdentityCodec.encode({ deletionTime }) },
-    );
+    const key = { url, deletionTime };
+    rows.push(TOMBSTONES.put(key, { ...key, ...tombstone }), TOMBSTONE_IDENTITIES.put(url, deletionTime));
     deletionTimes.set(url, deletionTime);
     tombstones++;
   };
   const removeTombstone = (url: string, deletionTime: UnixSeconds): void => {
-    rows.push({ key: tombstoneKey(deletionTime, url) }, { key: tombstoneIdentityKey(url) });
+    rows.push(TOMBSTONES.delete({ url, deletionTime }), TOMBSTONE_IDENTITIES.delete(url));
     deletionTimes.delete(url);
     tombstones--;
   };
@@ -147,16 +140,9 @@ async function loadUpdateTimes(
     else if (change.previous === undefined || change.previous === 0) unknown.add(url);
     else updateTimes.set(url, change.previous);
   }
-  for (const [url, updateTime] of await identitiesOf(level, [...unknown])) updateTimes.set(url, updateTime);
+  const stored = await new Table(level, IDENTITIES).getMap(unknown);
+  for (const url of unknown) updateTimes.set(url, stored.get(url));
   return updateTimes;
-}
-
-async function identitiesOf(
-  level: Level,
-  urls: readonly string[],
-): Promise<(readonly [url: string, updateTime: UnixSeconds | undefined])[]> {
-  const found = await level.getMany(urls.map(identityKey));
-  return urls.map((url, i) => [url, found[i] && summaryIdentityCodec.decode(found[i]).updateTime] as const);
 }
 
 /** The deletion times of those URLs that have no summary. */
@@ -166,15 +152,9 @@ async function loadTombstones(
   updateTimes: ReadonlyMap<string, UnixSeconds | undefined>,
   { tombstones }: GathererCounters,
 ): Promise<Map<string, UnixSeconds>> {
-  const deletionTimes = new Map<string, UnixSeconds>();
-  if (tombstones === 0) return deletionTimes;
+  if (tombstones === 0) return new Map();
   const urls = [...new Set(changes.map(urlOf))].filter((url) => updateTimes.get(url) === undefined);
-  const found = await level.getMany(urls.map(tombstoneIdentityKey));
-  urls.forEach((url, i) => {
-    const bytes = found[i];
-    if (bytes !== undefined) deletionTimes.set(url, tombstoneIdentityCodec.decode(bytes).deletionTime);
-  });
-  return deletionTimes;
+  return new Table(level, TOMBSTONE_IDENTITIES).getMap(urls);
 }
 
 /**
@@ -200,7 +180,7 @@ async function loadStored(
     });
   };
   const absent = await load(updateTimes);
-  await load(await identitiesOf(level, absent));
+  await load(await new Table(level, IDENTITIES).getMap(absent));
   const leaving = new Set<string>();
   for (const change of changes) {
     if (change.kind === 'delete' && change.deletedAt !== undefined) leaving.add(change.url);

@@ -7,7 +7,7 @@ import { StorageError } from '../../protocols/errors.js';
 import { decodeSoif, encodeSoif } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { adviceFor } from '../files/advice.js';
-import { keyOrder, keyUrl, orderedUrlKey, TABLE, urlKey } from '../level/keys.js';
+import { keyOrder, keyUrl, orderedUrlKey, TABLE } from '../level/keys.js';
 import { type SummaryRecord, summaryCodec } from '../records/records.js';
 
 /** A smaller object is written with its summary's row, and read without a second one. */
@@ -20,10 +20,6 @@ export type SummaryRow = Required<SummaryRecord> & { readonly url: string; reado
 
 export function summaryKey(updateTime: UnixSeconds, url: string): Uint8Array {
   return orderedUrlKey(TABLE.summaries, updateTime, url);
-}
-
-export function identityKey(url: string): Uint8Array {
-  return urlKey(TABLE.identities, url);
 }
 
 /** Key of the row with the object's bytes; undefined if they are in the summary's row. */

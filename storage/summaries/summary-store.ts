@@ -1,17 +1,17 @@
 import type { UnixSeconds } from '../../protocols/time.js';
-import { type KeyRange, orderedKey, requireInteger, TABLE, textKey } from '../level/keys.js';
+import { type KeyRange, orderedKey, requireInteger, TABLE } from '../level/keys.js';
 import type { Level, Row } from '../level/level.js';
-import { type GathererCounters, gathererCountersCodec, summaryIdentityCodec } from '../records/records.js';
+import { Table } from '../level/table.js';
 import {
   contentKey,
   damagedSummary,
   decodeSummaryRow,
-  identityKey,
   isObjectOf,
   objectOf,
   type SummaryRow,
   summaryKey,
 } from './summary-rows.js';
+import { IDENTITIES } from './tables.js';
 
 /** A document's summary as the Gatherer stores and exports it. */
 export interface Summary {
@@ -53,10 +53,12 @@ const PAGE_ROWS = 4096;
  */
 export class SummaryStore {
   readonly #level: Level;
+  readonly #identities: Table<string, UnixSeconds>;
   readonly #count: () => number;
 
   constructor(level: Level, count: () => number) {
     this.#level = level;
+    this.#identities = new Table(level, IDENTITIES);
     this.#count = count;
   }
 
@@ -88,14 +90,12 @@ export class SummaryStore {
   }
 
   /** The Update-Time of a URL's summary; undefined if it has none. */
-  async updateTimeOf(url: string): Promise<UnixSeconds | undefined> {
-    const [updateTime] = await this.updateTimesOf([url]);
-    return updateTime;
+  updateTimeOf(url: string): Promise<UnixSeconds | undefined> {
+    return this.#identities.get(url);
   }
 
-  async updateTimesOf(urls: readonly string[]): Promise<(UnixSeconds | undefined)[]> {
-    const rows = await this.#level.getMany(urls.map(identityKey));
-    return rows.map((bytes) => bytes && summaryIdentityCodec.decode(bytes).updateTime);
+  updateTimesOf(urls: readonly string[]): Promise<(UnixSeconds | undefined)[]> {
+    return this.#identities.getMany(urls);
   }
 
   /** All summaries with `Update-Time >= since`, ascending by (Update-Time, URL), in pages. */
@@ -180,13 +180,4 @@ function exportRanges(since: UnixSeconds): KeyRange[] {
     { gte: orderedKey(TABLE.summaries, 0), lt: orderedKey(TABLE.summaries, 1) },
     { gte: orderedKey(TABLE.summaries, since), lt: end },
   ];
-}
-
-/** Key of the store's {@link GathererCounters}. */
-export const COUNTERS_KEY = textKey(TABLE.system, 'counters');
-
-/** Reads the counters of a store or generation. */
-export async function readCounters(level: Level): Promise<GathererCounters> {
-  const bytes = await level.get(COUNTERS_KEY);
-  return bytes === undefined ? { summaries: 0, tombstones: 0 } : gathererCountersCodec.decode(bytes);
 }

@@ -1,19 +1,14 @@
 // Deleted summaries, which Brokers receive until the objects would have expired (GATHERD-4.9).
 import { decodeSoif, encodeSoif, lastValidSecond, SoifObject } from '../../protocols/soif/index.js';
 import { type UnixSeconds, YEAR } from '../../protocols/time.js';
-import { keyOrder, keyUrl, orderedKey, orderedUrlKey, TABLE, tableRange, urlKey } from '../level/keys.js';
+import { orderedKey, TABLE } from '../level/keys.js';
 import type { Level } from '../level/level.js';
-import { type TombstoneRecord, tombstoneCodec } from '../records/records.js';
-
-/** A deleted summary, as Brokers receive it (GATHERD-4.9). */
-export interface Tombstone extends TombstoneRecord {
-  readonly url: string;
-  readonly deletionTime: UnixSeconds;
-}
+import { Table } from '../level/table.js';
+import type { TombstoneRecord } from '../records/records.js';
+import { TOMBSTONES, type Tombstone } from './tables.js';
 
 /** How long the tombstone of an object that never expires (SOIF-6.7) is kept, in seconds. */
 const DEFAULT_TOMBSTONE_SECONDS = YEAR;
-const PAGE_ROWS = 1000;
 /** The attributes that identify an object together with its URL (SOIF-6.6). */
 const IDENTITY = ['Gatherer-Name', 'Gatherer-Host', 'Gatherer-Version'] as const;
 
@@ -34,23 +29,9 @@ export class TombstoneStore {
   /** Deletions at or after `since`, in their order, in pages. */
   async *since(since: UnixSeconds): AsyncGenerator<Tombstone[], void, undefined> {
     if (this.count === 0) return;
-    const range = { ...tableRange(TABLE.tombstones), gte: orderedKey(TABLE.tombstones, since) };
-    for await (const page of this.#level.pages(range, { limit: PAGE_ROWS })) {
-      yield page.map(([key, value]) => ({
-        url: keyUrl(key, 9),
-        deletionTime: keyOrder(key),
-        ...tombstoneCodec.decode(value),
-      }));
-    }
+    const range = { ...TOMBSTONES.keys.range, gte: orderedKey(TABLE.tombstones, since) };
+    yield* new Table(this.#level, TOMBSTONES).pages({ range });
   }
-}
-
-export function tombstoneKey(deletionTime: UnixSeconds, url: string): Uint8Array {
-  return orderedUrlKey(TABLE.tombstones, deletionTime, url);
-}
-
-export function tombstoneIdentityKey(url: string): Uint8Array {
-  return urlKey(TABLE.tombstoneIdentities, url);
 }
 
 /**

@@ -153,7 +153,7 @@ async function readResult(gatherer: string) {
     for (const { classKey, count, enqueued, successes, errors, bytes, totalExpenditure } of page)
       queues[classKey] = { count, enqueued, successes, errors, bytes, totalExpenditure };
   const roots = await Promise.all([0, 1, 2, 3].map((root) => readProgress(store.meta, root)));
-  const state = await store.queueRecords.state();
+  const state = await store.frontierState();
   const { succeeded, failed, disregarded, bytes, nextOrdinal } = state ?? {};
   return {
     objects,

@@ -122,7 +122,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
     this.#waiters = new Waiters(this.#clock);
     this.#inactive = new InactiveQueues(async (limit, after) => {
       await store.flush();
-      return store.queueRecords.inactive(limit, after);
+      return store.inactiveQueues.page({ limit, after });
     });
     this.#seen = new SeenUris(options.seen);
     this.#writer = new FrontierWriter(store, this.#seen, this.#mutex, this.#inactive, () =>
@@ -388,7 +388,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
   }
 
   async waiting(limit = 100): Promise<WaitingReport[]> {
-    return (await this.options.store.waiting.first(limit)).map(waitingReport);
+    return (await this.options.store.waiting.page({ limit })).map(waitingReport);
   }
 
   async settled(): Promise<void> {

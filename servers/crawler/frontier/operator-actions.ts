@@ -106,7 +106,7 @@ export async function queueReports(
 ): Promise<QueueReport[]> {
   const { state, after, limit = 100 } = selection;
   const reports: QueueReport[] = [];
-  for await (const records of writer.store.queueRecords.pages(after)) {
+  for await (const records of writer.store.queueRecords.pages({ after })) {
     for (const record of records) {
       const report = (memory.get(record.classKey) ?? WorkQueue.restored(record)).report();
       if (state === undefined ? report.count > 0 : report.state === state) reports.push(report);

@@ -1,4 +1,4 @@
-import type { QueueRecordStore } from '../../../storage/index.js';
+import type { GathererStore } from '../../../storage/index.js';
 import type { QueueState } from '../control.js';
 import { WorkQueue } from './work-queue.js';
 
@@ -30,10 +30,10 @@ export class QueueMemory {
     snoozed: 0,
     retired: 0,
   };
-  readonly #records: QueueRecordStore;
+  readonly #records: GathererStore['queueRecords'];
   readonly #options: QueueMemoryOptions;
 
-  constructor(records: QueueRecordStore, options: QueueMemoryOptions) {
+  constructor(records: GathererStore['queueRecords'], options: QueueMemoryOptions) {
     this.#records = records;
     this.#options = options;
   }

@@ -23,7 +23,7 @@ export interface RestoreContext {
 /** Restores the queues and counters that an interrupted crawl left in the store (CRAWL-17.2.2). */
 export async function restoreFrontier(context: RestoreContext): Promise<void> {
   const { memory, inactive, writer, ownFilter, seenKeyOf } = context;
-  const state = await writer.store.queueRecords.state();
+  const state = await writer.store.frontierState();
   if (state === undefined) return;
   const { nextSequence, ...counters } = state;
   inactive.nextSequence = nextSequence;

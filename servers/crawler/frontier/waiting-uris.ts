@@ -57,7 +57,7 @@ export class WaitingUris {
   async restore(): Promise<void> {
     const { waiting } = this.#writer.store;
     this.count = await waiting.count();
-    const [first] = await waiting.first(1);
+    const [first] = await waiting.page({ limit: 1 });
     if (first !== undefined) this.#expect(first.dueTime);
   }
 
@@ -105,7 +105,7 @@ export class WaitingUris {
       const { entries, written } = await this.#options.exclusive(async () => {
         // Rows of batches in flight are read too.
         await this.#writer.settled();
-        const first = await this.#writer.store.waiting.first(RETURN_LIMIT);
+        const first = await this.#writer.store.waiting.page({ limit: RETURN_LIMIT });
         const due = first.filter(({ dueTime }) => dueTime <= time);
         more = due.length === RETURN_LIMIT;
         const next = first.find(({ dueTime }) => dueTime > time);

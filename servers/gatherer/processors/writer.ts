@@ -1,6 +1,6 @@
 import { decodeSoif, encodeSoif, type SoifObject } from '../../../protocols/soif/index.js';
 import type { GathererBatch } from '../../../storage/gatherer/batch.js';
-import type { MetaStore } from '../../../storage/gatherer/meta.js';
+import type { GathererStore } from '../../../storage/index.js';
 import type { DocumentRecord } from '../../../storage/records/records.js';
 import type { Summary, SummaryStore } from '../../../storage/summaries/summary-store.js';
 import type { Processor, ProcessResult } from '../../crawler/chains.js';
@@ -14,7 +14,7 @@ import { dropObjects } from './drop-objects.js';
 export interface WriterOptions {
   readonly summaries: Pick<SummaryStore, 'get'>;
   /** Has the annotated objects as they were before, so that changed annotations need no new summary. */
-  readonly meta: Pick<MetaStore, 'get'>;
+  readonly meta: Pick<GathererStore['meta'], 'get'>;
   readonly refreshRate: number;
   readonly timeToLive: number;
   /** The attributes that every object has with the same values (G-110). */

@@ -1,4 +1,4 @@
-import type { GathererBatch, MetaStore } from '../../../storage/index.js';
+import type { GathererBatch, GathererStore } from '../../../storage/index.js';
 
 const NAME = 'life.shortest';
 
@@ -13,7 +13,7 @@ export class MinTimeToLive {
     this.#seconds = seconds;
   }
 
-  static async read(meta: Pick<MetaStore, 'get'>): Promise<MinTimeToLive> {
+  static async read(meta: Pick<GathererStore['meta'], 'get'>): Promise<MinTimeToLive> {
     const stored = await meta.get(NAME);
     return new MinTimeToLive(stored === undefined ? undefined : Number(stored));
   }

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { RootNode, UrlFilter } from '../../../protocols/config/index.js';
 import { type AccessMethod, accessMethod } from '../../../protocols/urls/index.js';
-import type { GathererBatch, MetaStore } from '../../../storage/index.js';
+import type { GathererBatch, GathererStore } from '../../../storage/index.js';
 
 /** Why a link does not become a LeafNode of its RootNode; shown in the log (G-148). */
 export type Refusal =
@@ -226,7 +226,7 @@ const storedHosts = z.object({ hosts: z.array(z.string()), names: z.array(z.stri
 
 /** Reads the counters that {@link RootLimits.store} wrote; undefined if there are no counters. */
 export async function readProgress(
-  meta: Pick<MetaStore, 'get'>,
+  meta: Pick<GathererStore['meta'], 'get'>,
   root: number,
 ): Promise<RootProgress | undefined> {
   const stored = await meta.get(progressKey(root));

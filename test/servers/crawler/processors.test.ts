@@ -27,9 +27,16 @@ import { RuntimeLimit } from '../../../servers/crawler/processors/runtime-limit.
 import { WarcWriter } from '../../../servers/crawler/processors/warc-writer.js';
 import { PatternBudget, uriPattern } from '../../../servers/crawler/traps.js';
 import type { NewWarcRecord, WarcPosition } from '../../../servers/crawler/warc/index.js';
-import { GathererBatch } from '../../../storage/index.js';
+import { gathererFormats } from '../../../storage/gatherer/tables.js';
+import { GathererBatch, type QueuedUri } from '../../../storage/index.js';
 import { assertProperty } from '../../helpers/property.js';
 
+const NO_SEAL = {
+  seal: (text: string) => text,
+  open: (text: string) => text,
+  sealUri: (uri: QueuedUri) => uri,
+  openUri: (uri: QueuedUri) => uri,
+};
 const DEFAULTS = crawlSettingsSchema.parse({});
 
 /** 2026-11-21T21:50:04.123Z, in milliseconds. */
@@ -55,7 +62,7 @@ function crawlUri(url = 'http://example.org/a', settings: CrawlSettingsInput = {
   const entry = { classKey: 'example.org', directive: 3, precedence: 1, ordinal: 1, uri };
   return new CrawlUri(
     entry,
-    new GathererBatch(async () => {}, { seal: (text) => text, sealUri: (queued) => queued }),
+    new GathererBatch(async () => {}, gathererFormats(NO_SEAL)),
     new AbortController().signal,
     crawlSettingsSchema.parse(settings),
   );

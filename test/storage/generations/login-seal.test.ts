@@ -86,7 +86,7 @@ t.test('G-81: rows of a store hold no login; a checkpoint opens them, a generati
     await using store = await GathererStore.open(directory);
     t.same(await store.queues.head('a.test'), entry);
     t.same(await store.documents.get('http://a.test/'), document);
-    t.same((await store.waiting.first(1))[0]?.reason, `${URL_WITH_LOGIN} was refused`);
+    t.same((await store.waiting.page({ limit: 1 }))[0]?.reason, `${URL_WITH_LOGIN} was refused`);
     t.equal(await store.meta.get('nodes'), JSON.stringify([URL_WITH_LOGIN]));
   }
   t.notOk(
