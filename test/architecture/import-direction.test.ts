@@ -52,7 +52,7 @@ const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
   'storage/references': ['storage/generations', 'storage/files'],
   'storage/gatherer': below('storage', 'references generations summaries seen level records'),
   'storage/databases': ['storage/gatherer', 'storage/generations', 'storage/summaries', 'storage/files'],
-  'storage/check': below('storage', 'broker generations summaries level files records'),
+  'storage/check': below('storage', 'broker gatherer generations summaries level files records'),
   'storage/backup': ['storage/files'],
   'storage/original-registry': ['storage/broker', 'storage/level', 'storage/files', 'storage/records'],
 
