@@ -60,7 +60,7 @@ export { Generations, type GenerationsOptions, type PublishedGeneration } from '
 export type { LoginSeal, Sealing } from './generations/login-seal.js';
 export type { PublishOptions } from './generations/publish.js';
 export type { SnapshotInfo, SummarySnapshot } from './generations/snapshot.js';
-export type { KeyRange } from './level/keys.js';
+export type { KeyCodec, KeyRange } from './level/keys.js';
 export type {
   GetOptions,
   Level,
@@ -72,7 +72,7 @@ export type {
 } from './level/level.js';
 export type { OpenDatabaseOptions } from './level/open-database.js';
 export { isStoreInUse, type OpenDatabase, openDatabase } from './level/open-database.js';
-export type { Table, TableFormat, TablePageOptions } from './level/table.js';
+export type { RowCodec, Table, TableFormat, TablePageOptions } from './level/table.js';
 export type { RowChange } from './level/write-batch.js';
 export type { TombstoneRecord } from './records/records.js';
 export {
