@@ -19,7 +19,7 @@ import { type OpaqueMode, type QueryInput, type QueryRequest, queryMessage } fro
 export interface BrokerClientOptions {
   readonly host: string;
   /** Default 8501 (BRK-1.2). */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** With TLS: what the server's certificate must be, see `ConnectionOptions`. */
   readonly fingerprint?: string | undefined;
   /** Default 20 000 ms. */
@@ -40,7 +40,7 @@ export interface BrokerClientOptions {
 }
 
 export interface AbortOptions {
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** BRK-1.2 */

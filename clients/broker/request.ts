@@ -23,17 +23,17 @@ export interface QueryRequest {
   /** Spelling errors, 0 to 8. Default 0. */
   readonly errors?: number;
   /** Maximum number of matched lines in total. Default: the server's own limit. */
-  readonly maxResults?: number;
+  readonly maxResults?: number | undefined;
   /** Maximum number of objects. Default: the server's own limit. */
   readonly maxFiles?: number;
   /** Maximum number of matched lines of one object. Default: the server's own limit. */
-  readonly maxLines?: number;
+  readonly maxLines?: number | undefined;
   /** Seconds the server may spend, at least 10; the server may lower them to its own maximum (BRK-8.14). */
-  readonly lifetime?: number;
+  readonly lifetime?: number | undefined;
   /** Attributes of each object to return, at most 256 names; a Broker sends each once (BRK-2.16). */
   readonly attributes?: readonly string[];
   /** Only objects changed after this time. */
-  readonly since?: UnixSeconds;
+  readonly since?: UnixSeconds | undefined;
   /** More `#index` flags for the Broker's search engine, each `NAME` or `NAME VALUE`; an engine ignores unknown ones (BRK-3.5). */
   readonly indexFlags?: readonly string[];
 }

@@ -27,7 +27,7 @@ import { BulkTransfer } from './transfer.js';
 export interface BulkClientOptions extends ReceiveLimits {
   readonly host: string;
   /** Default 8501 (BRK-1.2). */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** Milliseconds. Default 20 000. */
   readonly connectTimeoutMs?: number;
   /** Idle timeout in milliseconds: the longest time without data from the Broker. Default 120 000. */
@@ -50,7 +50,7 @@ export interface BulkClientOptions extends ReceiveLimits {
 
 export interface BulkTransferRequest extends Omit<BulkRequest, 'digest'> {
   /** Gives up connecting and reading. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 const DEFAULT_CONNECT_TIMEOUT_MS = 20_000;

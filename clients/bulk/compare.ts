@@ -16,7 +16,7 @@ import type { BulkClient } from './client.js';
 export interface CompareOptions {
   /** Differences to list, both sides together. Default 1000. The comparison stops when they are found. */
   readonly maxDifferences?: number;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The differences of two Brokers. An object that changed is in both lists, with its two identities. */

@@ -13,14 +13,14 @@ export interface ByteLog {
 /** How objects are received that are not held in memory. */
 export interface LargeObjects {
   /** Bytes above which an object is kept in a log. Default 1 MiB. */
-  readonly fromBytes?: number;
+  readonly fromBytes?: number | undefined;
   /** Opens a log, when the first such object arrives. */
   readonly open: () => Promise<ByteLog>;
 }
 
 /** The option of the decoder. */
-export function largeBytesOf(large: LargeObjects | undefined): { readonly largeBytes?: number } {
-  return large === undefined ? {} : { largeBytes: large.fromBytes ?? 1024 * 1024 };
+export function largeBytesOf(large: LargeObjects | undefined): { readonly largeBytes?: number | undefined } {
+  return { largeBytes: large === undefined ? undefined : (large.fromBytes ?? 1024 * 1024) };
 }
 
 /** An event of a protocol, and the item of a stream of objects in it. */

@@ -22,9 +22,9 @@ export interface RawResponse {
   readonly transferCodings?: readonly string[];
   readonly lenient?: LenientReading;
   /** Why the rest of the body did not arrive in time. */
-  readonly late?: string;
+  readonly late?: string | undefined;
   /** The bytes of the messages; present if they are kept and have a head. */
-  readonly wire?: WireResponse & { readonly request: Uint8Array };
+  readonly wire?: (WireResponse & { readonly request: Uint8Array }) | undefined;
 }
 
 /** Options of {@link HttpExchange}. */
@@ -194,7 +194,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
       headers: this.#headers,
       body: this.#body.bytes(),
       truncated: this.#body.truncated || late !== undefined,
-      ...(late === undefined ? {} : { late }),
+      late,
       ...this.#wire(),
     });
   }

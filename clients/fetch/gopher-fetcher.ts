@@ -119,7 +119,7 @@ export class GopherFetcher implements Fetcher {
     const contentType = address.plus === undefined ? mediaType : undefined;
     return {
       status: 200,
-      ...(contentType === undefined ? {} : { contentType }),
+      contentType,
       body: body.truncated ? bytes : withoutFraming(bytes, address, kind === 'text'),
       truncated: body.truncated || menu.truncated,
       ...(isMenu ? { contentType: GOPHER_MENU_TYPE, links: [...links] } : {}),

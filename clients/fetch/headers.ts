@@ -20,12 +20,15 @@ export function setCookiesOf({ 'set-cookie': values }: IncomingHttpHeaders): {
 }
 
 /** Splits a Content-Type: `Text/HTML; charset="UTF-8"` is type `text/html` and charset `utf-8`. */
-export function splitContentType(header: string | undefined): { contentType?: string; charset?: string } {
+export function splitContentType(header: string | undefined): {
+  contentType?: string | undefined;
+  charset?: string | undefined;
+} {
   const type = /^\s*([\w.+-]+\/[\w.+-]+)/.exec(header ?? '')?.[1]?.toLowerCase();
   const charset = /;\s*charset\s*=\s*["']?([\w.:+-]+)/i.exec(header ?? '')?.[1]?.toLowerCase();
   return {
-    ...(type === undefined ? {} : { contentType: type }),
-    ...(charset === undefined ? {} : { charset }),
+    contentType: type,
+    charset,
   };
 }
 

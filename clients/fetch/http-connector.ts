@@ -39,7 +39,7 @@ export class HttpConnector {
   /** The options of undici's connectors. */
   get connectOptions() {
     const { connectTimeoutMs, ca } = this.#options;
-    return { timeout: connectTimeoutMs ?? 30_000, ...(ca === undefined ? {} : { ca }) };
+    return { timeout: connectTimeoutMs ?? 30_000, ca };
   }
 
   /** Returns a function that connects directly. @param publicOnly see `FetchRequest.publicOnly` */

@@ -116,17 +116,18 @@ export class HttpFetcher implements Fetcher {
       etag: headers.etag ?? '',
       body: decoded.body,
       truncated: raw.truncated || decoded.truncated,
-      ...(raw.lenient === undefined ? {} : { lenient: raw.lenient }),
-      ...(raw.wire === undefined
-        ? {}
-        : { wire: { ...raw.wire, body: raw.body, truncated: raw.truncated || raw.wire.truncated } }),
-      ...(raw.late === undefined ? {} : { late: raw.late }),
+      lenient: raw.lenient,
+      wire:
+        raw.wire === undefined
+          ? undefined
+          : { ...raw.wire, body: raw.body, truncated: raw.truncated || raw.wire.truncated },
+      late: raw.late,
       ...('undecoded' in decoded ? { undecoded: decoded.undecoded } : {}),
       ...(location === undefined || headers.location === undefined ? {} : { location }),
       local: false,
       beginTime,
       endTime: Date.now(),
-      ...(remoteAddress === undefined ? {} : { remoteAddress }),
+      remoteAddress,
     };
   }
 

@@ -157,12 +157,12 @@ export class LenientExchange {
       transferCodings,
       body: this.#body.bytes(),
       truncated: this.#body.truncated || late !== undefined,
-      ...(late === undefined ? {} : { late }),
-      ...(wire === undefined ? {} : { wire: { ...wire, request: Buffer.from(this.#sent, 'latin1') } }),
+      late,
+      wire: wire === undefined ? undefined : { ...wire, request: Buffer.from(this.#sent, 'latin1') },
       lenient: {
         deviations: this.#reader.deviations,
         head: raw,
-        ...(problem === undefined ? {} : { problem }),
+        problem,
       },
     });
     this.#socket?.destroy();

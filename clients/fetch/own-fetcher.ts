@@ -118,14 +118,14 @@ function resultOf(url: string, made: OwnResult, limit: number, beginTime: number
     url,
     status,
     headers,
-    ...(contentType === undefined ? {} : { contentType }),
-    ...(charset === undefined ? {} : { charset }),
+    contentType,
+    charset,
     lastModified,
     etag,
     // A copy: the buffer is transferred to a thread, and may be a part of another one.
     body: new Uint8Array(body.subarray(0, limit)),
     truncated: made.truncated === true || body.length > limit,
-    ...(target === undefined ? {} : { location: target }),
+    location: target,
     local: false,
     beginTime,
     endTime: Date.now(),
@@ -133,12 +133,15 @@ function resultOf(url: string, made: OwnResult, limit: number, beginTime: number
 }
 
 /** A directory cannot be had from a fetcher of one's own: it has no names. */
-function mediaType({ contentType, charset }: OwnResult): { contentType?: string; charset?: string } {
+function mediaType({ contentType, charset }: OwnResult): {
+  contentType?: string;
+  charset?: string | undefined;
+} {
   const [type = '', ...parameters] = (contentType ?? '').split(';').map((part) => part.trim());
   const declared =
     charset ?? parameters.map((text) => /^charset="?([^"]+)"?$/i.exec(text)?.[1]).find(Boolean);
   return {
     ...(type === '' || type === DIRECTORY_TYPE ? {} : { contentType: type.toLowerCase() }),
-    ...(declared === undefined ? {} : { charset: declared.toLowerCase() }),
+    charset: declared?.toLowerCase(),
   };
 }

@@ -59,7 +59,7 @@ export interface LenientReading {
   /** Status line and header as they were sent, to the empty line; empty for HTTP/0.9. */
   readonly head: Uint8Array;
   /** Why the body is not complete, as far as that can be known. */
-  readonly problem?: string;
+  readonly problem?: string | undefined;
 }
 
 /** HTTP messages as they went over the wire. */
@@ -86,9 +86,9 @@ export interface FetchResult {
   /** The values of the headers Set-Cookie; absent without any. */
   readonly setCookies?: readonly string[];
   /** Media type in lower case without parameters; {@link DIRECTORY_TYPE} for a directory. */
-  readonly contentType?: string;
+  readonly contentType?: string | undefined;
   /** In lower case, as the server names it. */
-  readonly charset?: string;
+  readonly charset?: string | undefined;
   /** 0 if unknown. */
   readonly lastModified: UnixSeconds;
   /** '' if the server sends none. */
@@ -98,28 +98,28 @@ export interface FetchResult {
   /** Why the body could not be decoded; it is then as it was sent. Only with {@link FetchRequest.keepUndecoded}. */
   readonly undecoded?: string;
   /** Present if the response was read leniently: the strict parser refused it. */
-  readonly lenient?: LenientReading;
+  readonly lenient?: LenientReading | undefined;
   /** The HTTP messages as they went over the wire; only with {@link FetchRequest.keepWire}, and not from the disk cache. */
-  readonly wire?: WireMessages;
+  readonly wire?: WireMessages | undefined;
   /** The document is longer than `body`. */
   readonly truncated: boolean;
   /** Why the rest of a truncated body did not arrive in time; only with {@link FetchRequest.keepLate}. */
-  readonly late?: string;
+  readonly late?: string | undefined;
   /** The canonical target URL of a redirect. Redirects are not followed: the frontier decides about them. */
-  readonly location?: string;
+  readonly location?: string | undefined;
   /** Read from this machine's files, by a `file:` URL or a Local-Mapping (G-71). */
   readonly local: boolean;
   /** Answered from the disk cache (G-98); the times are those of the cache lookup. */
   readonly cached?: boolean;
   /** Names in a directory, sorted; those of directories end in `/`. Only with {@link DIRECTORY_TYPE}. */
-  readonly entries?: readonly string[];
+  readonly entries?: readonly string[] | undefined;
   /** Canonical URLs in a Gopher menu, a newsgroup or a list of groups. */
-  readonly links?: readonly string[];
+  readonly links?: readonly string[] | undefined;
   /** Milliseconds since 1970. */
   readonly beginTime: number;
   readonly endTime: number;
   /** IP address of the server; absent for files and if a proxy was used. */
-  readonly remoteAddress?: string;
+  readonly remoteAddress?: string | undefined;
 }
 
 /** Content type of a directory listing. */

@@ -36,7 +36,7 @@ export interface GatherdClientConnectOptions {
   /** With `tls://`: the SHA-256 fingerprint that the server's certificate must have, as OpenSSL writes it. Default: a certificate that is trusted here. */
   readonly fingerprint?: string | undefined;
   /** Default 8500 (GATHERD-1.2). */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** The host name that HELLO sends (GATHERD-2.6). Default: the system's. */
   readonly clientName?: string;
   /** Milliseconds to wait for the connection. Default 30 000. */
@@ -56,7 +56,7 @@ export interface GatherdClientConnectOptions {
   /** Called for malformed data that was skipped. */
   readonly onWarning?: (warning: GatherdWarning) => void;
   /** Gives up connecting and greeting. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** The clock of the limits in milliseconds. Default: that of this process. */
   readonly clock?: Clock | undefined;
 }
@@ -77,7 +77,7 @@ export interface UpdateRequest {
   readonly compression?: boolean;
   /** Sends `SET changes` (GATHERD-6.11). Default true. Once the server agrees, it stays on for the session. */
   readonly sections?: boolean;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface GatherdChange {
@@ -209,7 +209,7 @@ export class GatherdClient implements AsyncDisposable {
   receiveObject(
     oid: string,
     receive: (change: GatherdChange) => Promise<void>,
-    { signal }: { readonly signal?: AbortSignal } = {},
+    { signal }: { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<boolean> {
     return this.#runExclusive(async () => {
       let found = false;

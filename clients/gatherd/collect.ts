@@ -42,7 +42,7 @@ export interface CollectOptions
   /** Called before each pause. */
   readonly onRetry?: (retry: CollectRetry) => void;
   /** Aborts connecting, reading and pausing. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A transfer broke and will be resumed. */
@@ -183,7 +183,7 @@ export class Collection implements AsyncIterable<GatherdChange> {
       since: resume.since,
       compression,
       sections: sections && !resume.resumed,
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     };
     const latest = Math.floor(Date.now() / 1000) + maxAheadSeconds;
     for await (const change of client.changes(request)) {

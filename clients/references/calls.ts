@@ -28,9 +28,9 @@ export interface LinkQuery extends CallOptions {
   /** URL of the document; in the site calls any URL of the site, or `HOST[:PORT]` (R-40). */
   readonly url?: string;
   /** Position of the first requested result, from 0. Default 0. */
-  readonly start?: number;
+  readonly start?: number | undefined;
   /** Default: as many as the server sends in one reply; 0 requests only the total. */
-  readonly count?: number;
+  readonly count?: number | undefined;
   /**
    * Requests the number of the server's data: that of an earlier reply, or 0. The reply has it if the server knows this extension.
    * Default: not requested.
@@ -98,11 +98,11 @@ export abstract class ReferencesCalls implements AsyncDisposable {
     }
     const message = linkRequestMessage({
       kind,
-      ...(id === undefined ? {} : { id }),
-      ...(url === undefined ? {} : { url }),
-      ...(start === undefined ? {} : { start }),
-      ...(count === undefined ? {} : { count }),
-      ...(generation === undefined ? {} : { generation }),
+      id,
+      url,
+      start,
+      count,
+      generation,
     });
     return parseLinkReply(await this.exchange(message, signal), codeOfKind(kind));
   }

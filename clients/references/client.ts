@@ -19,7 +19,7 @@ export interface ReferencesClientOptions {
   /** With `tls://`: the SHA-256 fingerprint that the server's certificate must have, as OpenSSL writes it. Default: a certificate that is trusted here. */
   readonly fingerprint?: string | undefined;
   /** Default 3324 (S-15). */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** Default 10 000 ms. */
   readonly connectTimeoutMs?: number;
   /** Longest silence of the server while a reply is pending. Default 60 000 ms. */
@@ -29,7 +29,7 @@ export interface ReferencesClientOptions {
   /** Limits on the server's replies. */
   readonly limits?: SstpDecoderOptions;
   /** Gives up connecting. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** The clock of the limits in milliseconds. Default: that of this process. */
   readonly clock?: Clock | undefined;
 }

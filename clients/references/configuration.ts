@@ -29,7 +29,7 @@ export interface CommonConfigurationOptions {
   readonly connectTimeoutMs?: number;
   /** For one whole list, from its request. Default 30 000 ms. */
   readonly replyTimeoutMs?: number;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** The clock of the limits in milliseconds. Default: that of this process. */
   readonly clock?: Clock | undefined;
 }

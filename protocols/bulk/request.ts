@@ -5,11 +5,11 @@ import type { UnixSeconds } from '../time.js';
 /** The parameters of a request (BT-2 to BT-6). */
 export interface BulkRequest {
   /** `#SINCE`: requests only the changes after this time; 0 requests everything (BT-4). Absent: no `#SINCE` (type 6). */
-  readonly since?: UnixSeconds;
+  readonly since?: UnixSeconds | undefined;
   /** Text of more flags, as in `--FLAGS` of Collection.conf (BT-6). */
-  readonly flags?: string;
+  readonly flags?: string | undefined;
   /** Text of the query. Default `#ALLB`. */
-  readonly query?: string;
+  readonly query?: string | undefined;
   /** 2 requests the interface of 1995 (BP-29). Default 1: the flag is not sent. */
   readonly interface?: 1 | 2;
   /** Only with interface 2: requests a CompressedBulkTransfer (BP-16) by `#compress`, an extension of this kit. */

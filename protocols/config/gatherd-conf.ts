@@ -16,7 +16,7 @@ export interface AccessRule {
 export interface GatherdAccess {
   readonly rules: readonly AccessRule[];
   /** GATHERD-9.2: path of the gzip program, if the file names one. */
-  readonly gzip?: string;
+  readonly gzip?: string | undefined;
   readonly warnings: readonly ConfigError[];
   /**
    * Whether a peer may connect (GATHERD-9.3 to 9.5).
@@ -50,7 +50,7 @@ export function parseGatherdConf(text: string, file: string): GatherdAccess {
   }
   const compiled = rules.map(compileRule);
   const decide = (hostName: string | undefined, address: string) => decideBy(compiled, hostName, address);
-  return { rules, warnings, decide, ...(gzip === undefined ? {} : { gzip }) };
+  return { rules, warnings, decide, gzip };
 }
 
 /** Invalid names of a line that have a warning of their own; the others share one. */

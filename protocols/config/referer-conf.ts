@@ -103,7 +103,7 @@ export interface RefererDefaults {
   /** The name by which the program was started: the default of `progname`. */
   readonly progname: string;
   /** Replaces the file's `rootdir`: `/` below a changed root (R-56). */
-  readonly rootdir?: string;
+  readonly rootdir?: string | undefined;
 }
 
 /**

@@ -32,7 +32,7 @@ export interface RobotsPolicyOptions {
   /** G-63: further names by which a file may address the crawler, e.g. `harvest`; product names, separated by blanks. Default none. */
   readonly alsoKnownAs?: string;
   /** `custom`: the rules used instead of the site's file. */
-  readonly customRobots?: RobotsTxt;
+  readonly customRobots?: RobotsTxt | undefined;
   /** `most-favored-set`, `first-named`: the agents of the set. */
   readonly userAgents?: readonly string[];
   /** CRAWL-13.5: with the two most-favored policies and `first-named`, fetch as the agent that is allowed. Default false. */

@@ -11,7 +11,7 @@ export interface SoifDecoderOptions {
   /** The columns of SOIF-4.4: `lenient` (default) for data from the network, `strict` for validators and stored objects. */
   readonly mode?: 'strict' | 'lenient';
   /** Bytes of one object; default 64 MiB, at most 512 MiB. A decoder holds about twice this while its memory grows. */
-  readonly maxObjectBytes?: number;
+  readonly maxObjectBytes?: number | undefined;
   /** Bytes of one value; default `maxObjectBytes`. */
   readonly maxValueBytes?: number;
   /** Bytes of an attribute's name; default 4096, since stray text of a value with a short count counts as name (SOIF-4.4). */
@@ -29,7 +29,7 @@ export interface SoifDecoderOptions {
    * Bytes of an object above which a `SectionDecoder` does not hold it: it passes the bytes on as they arrive, and then a `large` item
    * (`protocols/soif/sections.ts`). Default: every object is held.
    */
-  readonly largeBytes?: number;
+  readonly largeBytes?: number | undefined;
   readonly dialect?: SoifDialect;
 }
 

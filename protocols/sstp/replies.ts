@@ -17,7 +17,7 @@ export interface LinkReply {
   /** R-27: false when the server does not know the document or site. */
   readonly known: boolean;
   /** The number of the server's data, if it was requested and the server knows `HEADER_GENERATION`. Equal numbers mean equal data. */
-  readonly generation?: number;
+  readonly generation?: number | undefined;
 }
 
 /** The description of a document (R-33); times are seconds since 1970 UTC, 0 when unknown. */
@@ -61,9 +61,9 @@ export function parseLinkReply(message: SstpMessage, requestCode: number): LinkR
   return { found, start: Math.max(0, start - START_RESULTS_BASE), ids, known: true, ...generationOf(others) };
 }
 
-function generationOf(headers: readonly SstpHeader[]): { readonly generation?: number } {
+function generationOf(headers: readonly SstpHeader[]): { readonly generation?: number | undefined } {
   const text = singleHeader(headers, HEADERS.generation.name);
-  return text === undefined ? {} : { generation: parseU32(text, HEADERS.generation.name) };
+  return { generation: text === undefined ? undefined : parseU32(text, HEADERS.generation.name) };
 }
 
 /** Parses the reply to request 008; `undefined` when the URL is not known (R-34). @throws as {@link parseLinkReply} */

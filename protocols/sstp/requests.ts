@@ -128,15 +128,15 @@ function checkLength(url: string): string {
 export interface LinkRequestFields {
   readonly kind: LinkKind;
   /** Has priority over {@link url} (R-22). */
-  readonly id?: number;
+  readonly id?: number | undefined;
   /** A document's URL; in a site request any URL of the site, or `HOST[:PORT]` (R-40). Sent unchanged. */
-  readonly url?: string;
+  readonly url?: string | undefined;
   /** Position of the first requested result. Default 0. */
-  readonly start?: number;
+  readonly start?: number | undefined;
   /** Default: as many as the server sends in one reply. 0 requests only the total (R-31). */
-  readonly count?: number;
+  readonly count?: number | undefined;
   /** Requests the number of the data: that of an earlier reply, or 0. Servers that do not know the header ignore it (S-33). */
-  readonly generation?: number;
+  readonly generation?: number | undefined;
 }
 
 /** Builds the message of a link request, its headers in the order of sstp.md 10.1. */

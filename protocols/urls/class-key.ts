@@ -5,7 +5,7 @@ import { hostOfDns } from './host.js';
 export interface ClassKeySubject {
   readonly uri: string;
   /** The URI on which it was found. A `dns:` URI is in the queue of the URI that needs it. */
-  readonly via?: string;
+  readonly via?: string | undefined;
 }
 
 /**

@@ -28,7 +28,7 @@ export interface QueueAssignmentOptions {
   /** CRAWL-9.4, `limits` and `host-limits`: labels of the host to keep, from the topmost; -1 keeps all. Default -1. */
   readonly labels?: number;
   /** CRAWL-9.5, 9.6, `ip` and `bucket`: the address of a host as 4 or 16 bytes; `undefined` while it is unknown. */
-  readonly addressOf?: (host: string) => Uint8Array | undefined;
+  readonly addressOf?: ((host: string) => Uint8Array | undefined) | undefined;
   /** CRAWL-9.9, `elf`: the number of queues. Default 100. Politeness is then not guaranteed for each host. */
   readonly elfQueues?: number;
   /** CRAWL-9.7: queues for each key, 1 to 10 000; default 1. */

@@ -27,7 +27,7 @@ export interface RootLimitOptions {
   readonly urls?: number;
   readonly hosts?: number;
   /** Seconds after which a document is due again (G-100), if no configuration file says so. Default: a week. */
-  readonly refreshRate?: number;
+  readonly refreshRate?: number | undefined;
 }
 
 /** Time-To-Live in rounds, if the rounds are long. */

@@ -6,9 +6,9 @@ import type { SummaryStore } from '../../storage/summaries/summary-store.js';
 /** Examples that have an answer. */
 export interface Trials {
   /** A query that finds a gathered document: words of its title. */
-  readonly query?: string;
+  readonly query?: string | undefined;
   /** URL of the gathered document with the most links to it. */
-  readonly linked?: string;
+  readonly linked?: string | undefined;
 }
 
 /** Number of objects that are looked at. */
@@ -45,8 +45,8 @@ export async function findTrials(
     (a, b) => Math.min(2, b.words.length) - Math.min(2, a.words.length) || b.links - a.links,
   );
   return {
-    ...(best === undefined ? {} : { query: best.words.slice(0, MAX_WORDS).join(' ').toLowerCase() }),
-    ...(linked === undefined ? {} : { linked: linked.url }),
+    query: best?.words.slice(0, MAX_WORDS).join(' ').toLowerCase(),
+    linked: linked?.url,
   };
 }
 

@@ -34,7 +34,7 @@ export interface BrokerProgramOptions {
   /** Address to listen on. */
   readonly host: string;
   /** Port of the web pages; 0 selects a free one. Default: no web pages. */
-  readonly webPort?: number;
+  readonly webPort?: number | undefined;
   /** Limits of the Broker's port and of its web pages. */
   readonly connections?: PeerLimits;
   /** Serves both with TLS only. SIGHUP reads the files again; each minute it is looked whether they are new. */
@@ -46,7 +46,7 @@ export interface BrokerProgramOptions {
   /** Rotation of the log file by its size. Default: none. */
   readonly rotation?: LogRotation | undefined;
   /** Log file, `broker.out`, reopened on SIGHUP. Default: standard error. */
-  readonly logFile?: string;
+  readonly logFile?: string | undefined;
   /** BRK-6.5. */
   readonly debug?: DebugFlags;
   /** Milliseconds in which replies may finish when the program stops. Default 5000. */
@@ -59,7 +59,7 @@ export interface BrokerProgramOptions {
   readonly onReady: (address: {
     readonly host: string;
     readonly port: number;
-    readonly web?: string;
+    readonly web?: string | undefined;
   }) => void;
 }
 
@@ -80,7 +80,7 @@ export async function runBroker(options: BrokerProgramOptions): Promise<void> {
     json: options.jsonLog ?? false,
     rotation: options.rotation,
     level: debug.any ? 'debug' : 'info',
-    ...(options.logFile === undefined ? {} : { file: options.logFile }),
+    file: options.logFile,
   });
   const { log } = opened;
   for (const warning of warnings) log.warn(warning.message);
@@ -145,7 +145,7 @@ export async function runBroker(options: BrokerProgramOptions): Promise<void> {
     await writeRunBroker({ ...config, configFile, host, webPort, harvest: options.harvest });
   }
   await broker.start(mode);
-  options.onReady({ ...server.address, ...(web === undefined ? {} : { web: web.url }) });
+  options.onReady({ ...server.address, web: web?.url });
   const why = await Promise.race([signals.stopped, shutdown]);
   signals.waitsFor(() => waitingFor()).startLimit();
   log.info(`${why}: stopping, ${server.connections} connections`);

@@ -228,8 +228,8 @@ export async function serveConnection(connection: HostConnection, options: Sessi
   await connection.end();
 }
 
-function bulkOptions({ queueWaitMs }: SessionOptions): { readonly waitMs?: number } {
-  return queueWaitMs === undefined ? {} : { waitMs: queueWaitMs };
+function bulkOptions({ queueWaitMs }: SessionOptions): { readonly waitMs?: number | undefined } {
+  return { waitMs: queueWaitMs };
 }
 
 /** BRK-4.18: a bulk transfer has its own code for errors (BT-10), and so has the interface of 1995 (BP-23, BP-29). */
@@ -351,7 +351,7 @@ async function sendPages(
     onShare: (given) => {
       share = given;
     },
-    ...(queueWaitMs === undefined ? {} : { waitMs: queueWaitMs }),
+    waitMs: queueWaitMs,
   });
   let silentSince = clock.now();
   let hasEnded = false;

@@ -79,7 +79,7 @@ async function checkJournal(path: string, { signal }: CheckOptions): Promise<rea
   let damage: string | undefined;
   let lines = 0;
   const events = readJournal(path, {
-    ...(signal === undefined ? {} : { signal }),
+    signal,
     onBadLine: (number) => {
       damage ??= `${basename(path)}: line ${number} is not an event`;
     },

@@ -85,7 +85,7 @@ export interface HostReport {
   readonly addresses: readonly string[];
   readonly robots: 'none' | 'rules' | 'allow-all' | 'unavailable' | 'pending';
   /** Seconds; absent if there is no Crawl-delay. */
-  readonly crawlDelay?: number;
+  readonly crawlDelay?: number | undefined;
   readonly successes: number;
   readonly failures: number;
   readonly disregarded: number;
@@ -121,9 +121,9 @@ export interface CrawlSnapshot extends Figures {
   /** Milliseconds since 1970. */
   readonly time: number;
   readonly state: CrawlState;
-  readonly end?: EndReason;
+  readonly end?: EndReason | undefined;
   /** Why the crawl paused by itself, as a sentence; absent otherwise. */
-  readonly pauseReason?: string;
+  readonly pauseReason?: string | undefined;
   /** Queues by state. */
   readonly queues: Readonly<Record<QueueState, number>>;
   /** Waiting queues in memory, by reason. */
@@ -149,7 +149,7 @@ export interface CrawlControl {
   snapshot(): CrawlSnapshot;
   /** Queues in the order of their class keys, after the key `after`, whether in memory or on disk. */
   queues(options?: {
-    readonly state?: QueueState;
+    readonly state?: QueueState | undefined;
     readonly after?: string;
     /** Default 100. */
     readonly limit?: number;

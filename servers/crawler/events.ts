@@ -43,7 +43,7 @@ export interface RecordedEvent {
   /** CRAWL-16.2. */
   readonly annotations: readonly string[];
   /** Its links that are not URIs (CRAWL-16.4). */
-  readonly uriErrors?: readonly Pick<UriErrorEvent, 'url' | 'message'>[];
+  readonly uriErrors?: readonly Pick<UriErrorEvent, 'url' | 'message'>[] | undefined;
 }
 
 /** Message on {@link documentChannel} for every URI that is returned to the frontier. */

@@ -105,7 +105,9 @@ export class OfflineCrawl implements AsyncDisposable {
   }
 
   /** Pages of queues in the order of their class keys: those in a state, by default those with pending URIs. */
-  async *queues(options: { readonly state?: QueueState } = {}): AsyncGenerator<readonly QueueReport[]> {
+  async *queues(
+    options: { readonly state?: QueueState | undefined } = {},
+  ): AsyncGenerator<readonly QueueReport[]> {
     for await (const page of this.#pages(Date.now()))
       yield page.filter(({ state, count }) =>
         options.state === undefined ? count > 0 : state === options.state,

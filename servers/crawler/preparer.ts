@@ -88,7 +88,7 @@ export class FrontierPreparer {
         spreadWholeUri: settings.parallelQueuesBy === 'uri',
         labels: settings.queueLabels,
         forcedKey: () => settings.forceQueue,
-        ...(addressOf === undefined ? {} : { addressOf }),
+        addressOf,
       }),
       rules: seenRules(settings.seenRules),
     };

@@ -39,10 +39,7 @@ export function assembleObject(
   const { settings } = document;
   const attributes = mergeAttributes(summary, document);
   const size = settings.access ? input.body.length : undefined;
-  const pairs: Pair[] = bookkeeping(
-    { ...input, type, ...(size === undefined ? {} : { size }), ...(md5 === '' ? {} : { md5 }) },
-    settings,
-  );
+  const pairs: Pair[] = bookkeeping({ ...input, type, size, ...(md5 === '' ? {} : { md5 }) }, settings);
   let remaining = settings.maxObjectBytes - input.url.length - 16;
   for (const [name, value] of pairs) remaining -= name.length + value.length + FRAMING_BYTES;
   const ordered = [...attributes].filter(([key]) => !RUNNING_TEXT.has(key));
@@ -106,7 +103,7 @@ export interface ObjectFacts {
   readonly updateTime: number;
   readonly type: string;
   /** Bytes as gathered. */
-  readonly size?: number;
+  readonly size?: number | undefined;
   readonly md5?: string;
 }
 

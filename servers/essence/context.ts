@@ -138,7 +138,7 @@ export interface SelectionRules {
   /** E-16: the user's descriptions of content; they precede the built-in ones. */
   readonly magic?: MagicRules;
   readonly stoplist: ReadonlySet<string>;
-  readonly allowlist?: ReadonlySet<string>;
+  readonly allowlist?: ReadonlySet<string> | undefined;
 }
 
 /** The rules for the line `*` of byname.cf and of bycontent.cf. */
@@ -156,11 +156,11 @@ export interface EssenceContext extends SummarizerContext {
   readonly quick: ReadonlyMap<string, readonly QuickRule[]>;
   /** Rules for the pages of a site. */
   readonly selectors: SelectorRules;
-  readonly programs?: EssencePrograms;
+  readonly programs?: EssencePrograms | undefined;
   /** E-86: the document types that have a table. */
-  readonly sgml?: SgmlTypes;
+  readonly sgml?: SgmlTypes | undefined;
   /** E-120: absent without a rules file. */
-  readonly postRules?: PostRules;
+  readonly postRules?: PostRules | undefined;
 }
 
 /** Compiles options and sources. @throws ConfigError naming file and line, for all files that are wrong. */
@@ -211,7 +211,7 @@ export function compileEssence(options: EssenceOptions, sources: EssenceSources)
       byContent: parse('bycontent.cf', (text, file) => parseTypeRules(text, file, CONTENT_RULES)),
       magic: parse('magic', parseMagic),
       stoplist: parse('stoplist', parseTypeList),
-      ...(sources.allowlist === undefined ? {} : { allowlist: parse('allowlist', parseTypeList) }),
+      allowlist: sources.allowlist === undefined ? undefined : parse('allowlist', parseTypeList),
     },
     quick: parse('quick-sum.cf', parseQuickRules),
     htmlTable: parse(settings.fullText ? 'HTML-fulltext.sum.tbl' : 'HTML.sum.tbl', (text, file) =>
@@ -219,9 +219,9 @@ export function compileEssence(options: EssenceOptions, sources: EssenceSources)
     ),
     describe: describeContent,
     selectors: parse('selectors.cf', parseSelectorRules),
-    ...(sources.programs === undefined ? {} : { programs: sources.programs }),
-    ...(sources.sgml === undefined ? {} : { sgml: compileSgmlTypes(sources.sgml) }),
-    ...(sources.postSummarizing === undefined ? {} : { postRules: parse('postSummarizing', parsePostRules) }),
+    programs: sources.programs,
+    sgml: sources.sgml === undefined ? undefined : compileSgmlTypes(sources.sgml),
+    postRules: sources.postSummarizing === undefined ? undefined : parse('postSummarizing', parsePostRules),
   };
   throwConfigErrors(errors);
   return context;

@@ -52,8 +52,8 @@ export class SourceDocument {
     const { charset, likelyCharset } = this.#input;
     const decoded = decodeText(this.body, {
       html: this.#isHtml,
-      ...(charset === undefined ? {} : { declared: charset }),
-      ...(likelyCharset === undefined ? {} : { likely: [likelyCharset] }),
+      declared: charset,
+      likely: likelyCharset === undefined ? undefined : [likelyCharset],
       warn: (message) => this.warn(message),
     });
     this.#charset = decoded.charset;

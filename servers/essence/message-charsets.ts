@@ -118,7 +118,7 @@ function rewrittenText(
   } else if (!MISREAD.test(declared)) return undefined;
   const text = decodeBytes(content, {
     html: head.type === 'text/html',
-    ...(declared === undefined ? {} : { declared }),
+    declared,
     likely,
   });
   return { bytes: Buffer.from(text), likely: declared === undefined ? [] : [declared] };

@@ -16,11 +16,11 @@ export interface EssenceOptions {
   /** Seconds (G-100). */
   readonly timeToLive: number;
   /** Directory whose files replace the shipped ones one by one (G-21). */
-  readonly libDirectory?: string;
+  readonly libDirectory?: string | undefined;
   /** E-22: name of another stop list; relative names are looked up like the other files. Default `stoplist.cf`. */
-  readonly stoplist?: string;
+  readonly stoplist?: string | undefined;
   /** E-22: name of a list of the only types to index. Default none. */
-  readonly allowlist?: string;
+  readonly allowlist?: string | undefined;
   /** E-99: keep references as written instead of absolute and canonical. Default false. */
   readonly rawReferences?: boolean;
   /** E-68: values of summarizers end with a newline that is counted. Default true. */
@@ -58,7 +58,7 @@ export interface EssenceOptions {
   /** Schemes besides the built-in ones, with their default ports (0 for none): links to their URLs are followed. Default: none. */
   readonly schemes?: Readonly<Record<string, number>>;
   /** E-121: file with post-summarizing rules; a relative name is looked up like the other files. Default none. */
-  readonly postSummarizing?: string;
+  readonly postSummarizing?: string | undefined;
   /** E-113: as few bookkeeping attributes as possible. Default false. */
   readonly minimalBookkeeping?: boolean;
   /** Bytes of an object; the running text of a larger one is cut. Default 2 MiB. */
@@ -116,13 +116,13 @@ export interface EssenceInput {
   /** The gathered bytes; a pool may transfer their buffer. */
   readonly body: Uint8Array;
   /** MIME type without parameters, if the access method provided one (E-15). */
-  readonly contentType?: string;
+  readonly contentType?: string | undefined;
   /** Character set that the access method provided (E-77). */
-  readonly charset?: string;
+  readonly charset?: string | undefined;
   /** Character set of other documents of the server; a document that does not declare one and has few words is read in it. Set by the pool. */
   readonly likelyCharset?: string;
   /** Target of a local symbolic link, if the link itself is summarized (E-14). */
-  readonly linkTarget?: string;
+  readonly linkTarget?: string | undefined;
   /** CRAWL-13.6: whether META elements for robots have no effect. Default false (G-63). */
   readonly ignoreRobots?: boolean;
   /** CRAWL-11.2: extracts all references, not only the links of pages (G-60). Default: only those. */
@@ -167,7 +167,7 @@ export interface EssenceOutput {
   /** E-47: the objects of an Exploder, each to be stored under its own URL. */
   readonly exploded?: readonly ExplodedObject[];
   /** Character set in which the text was read; absent for ASCII, Unicode, documents without a text, and a guess by a few words (E-77). */
-  readonly charset?: string;
+  readonly charset?: string | undefined;
   /** MD5 of the gathered bytes, 32 lower-case hexadecimal digits (E-111). */
   readonly md5: string;
   /** Lines of the post-summarizing rules that applied (E-136); absent if none did. */

@@ -38,7 +38,7 @@ export interface RecognitionStep {
   /** The examined URL, file name, MIME type or description of the content. */
   readonly subject: string;
   /** The type by this step; absent if the step has no result. */
-  readonly type?: string;
+  readonly type?: string | undefined;
   /** The line of the rule file that matched. */
   readonly rule?: RuleOrigin;
   /** Why this step overruled an earlier one. */
@@ -49,10 +49,10 @@ export interface RecognitionStep {
 interface Subject {
   readonly url: string;
   readonly name: string;
-  readonly declared?: string;
+  readonly declared?: string | undefined;
   /** The document or its beginning; undefined if it must not be read (E-118). */
   readonly bytes: Uint8Array | undefined;
-  readonly linkTarget?: string;
+  readonly linkTarget?: string | undefined;
 }
 
 /**
@@ -70,8 +70,8 @@ export function recognize(
     url,
     name: fileNameOf(url),
     bytes: options.access === false ? undefined : body,
-    ...(contentType === undefined ? {} : { declared: contentType }),
-    ...(linkTarget === undefined ? {} : { linkTarget }),
+    declared: contentType,
+    linkTarget,
   };
   return recognizeSubject(subject, rules, options.steps ?? []);
 }
@@ -93,7 +93,7 @@ function recognizeSubject(subject: Subject, rules: SelectionRules, steps: Recogn
   const { bytes, declared, linkTarget } = subject;
   const mime = declared === undefined ? undefined : typeByMime(declared);
   if (declared !== undefined && named === undefined) {
-    steps.push({ how: 'declared', subject: declared, ...(mime === undefined ? {} : { type: mime }) });
+    steps.push({ how: 'declared', subject: declared, type: mime });
   }
   if (bytes === undefined) {
     const type = named ?? mime ?? 'Unrecognized';
@@ -143,7 +143,7 @@ function refine(
 ): string | undefined {
   if (type === undefined) return undefined;
   const overrule = (note: string, by?: string): string | undefined => {
-    steps.push({ how: 'bytes', subject: content(), note, ...(by === undefined ? {} : { type: by }) });
+    steps.push({ how: 'bytes', subject: content(), note, type: by });
     return by;
   };
   const form = TYPES.get(type)?.form;

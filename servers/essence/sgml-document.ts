@@ -9,9 +9,9 @@ export interface TableCall {
   /** The document type, e.g. `HTML`. */
   readonly documentType: string;
   /** `-t`: a file with another extraction table. */
-  readonly table?: string;
+  readonly table?: string | undefined;
   /** `-d`: a file with another SGML declaration. */
-  readonly declaration?: string;
+  readonly declaration?: string | undefined;
   /** E-85: whether the messages of the parser are among the warnings. */
   readonly syntaxCheck: boolean;
 }
@@ -54,7 +54,7 @@ export async function summarizeByTable(
     source,
     documentType,
     { ...sgml, types },
-    { syntaxCheck, ...(programs === undefined ? {} : { openSp: programs.settings }) },
+    { syntaxCheck, openSp: programs?.settings },
   );
   return { attributes, warnings: source.warnings };
 }

@@ -76,7 +76,7 @@ export async function summarizeDocument(
     md5,
     links: summary.links ?? [],
     ...leftOutLinksOf(document),
-    ...(document.charset === undefined ? {} : { charset: document.charset }),
+    charset: document.charset,
     ...(parts === undefined || parts.exploded.length === 0 ? {} : { exploded: parts.exploded }),
     warnings: document.warnings,
   };

@@ -15,7 +15,7 @@ import { TYPES } from './types.js';
 export interface FullSummary extends Summary {
   readonly noindex: boolean;
   /** For enumeration; absent if the document was not read for links. */
-  readonly links?: readonly EssenceLink[];
+  readonly links?: readonly EssenceLink[] | undefined;
 }
 
 /** Characters of a text that are kept before it is read; a shorter one is read at once. */
@@ -76,7 +76,7 @@ export async function summaryOf(
   return {
     ...withQuickValues(document, asFullText(summary, settings.fullText), context.quick.get(type)),
     noindex: isHtmlSummary(summary) && summary.noindex,
-    ...(links === undefined ? {} : { links }),
+    links,
   };
 }
 
@@ -87,7 +87,7 @@ export async function summaryOf(
 function enumerated(document: SourceDocument): Omit<FullSummary, 'attributes'> {
   const page = document.isHtml ? summarizeHtml(document, NO_MAPPINGS) : undefined;
   const links = linksOf(document, page);
-  return { noindex: page?.noindex === true, ...(links === undefined ? {} : { links }) };
+  return { noindex: page?.noindex === true, links };
 }
 
 function basicSummary(
@@ -107,7 +107,7 @@ function basicSummary(
     const settings = programs?.settings;
     return summarizeSgml(document, type, sgml, {
       syntaxCheck: context.settings.syntaxCheck ?? false,
-      ...(settings === undefined ? {} : { openSp: settings }),
+      openSp: settings,
     });
   }
   return ownSummary(document, type, context);

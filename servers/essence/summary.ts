@@ -4,7 +4,7 @@ import type { ExtractionTable } from './sgml/table.js';
 export interface Summary {
   readonly attributes: readonly (readonly [name: string, value: string])[];
   /** Text for the `Description` if there is no attribute of that name (E-141). */
-  readonly description?: string;
+  readonly description?: string | undefined;
   /** The extracted text of a document that is not text itself, which `--full-text` indexes (E-117). */
   readonly text?: string;
   /** Components that the summarizer itself extracted; they become `Embed<n>` (E-52). */
@@ -19,7 +19,7 @@ export interface EmbeddedSummary {
   readonly name: string;
   readonly type: string;
   /** `File-Size` and `MD5`, if all bytes of the component were read. */
-  readonly whole?: { readonly size: number; readonly md5: string };
+  readonly whole?: { readonly size: number; readonly md5: string } | undefined;
   readonly summary: Summary;
 }
 

@@ -21,7 +21,7 @@ export interface WorkerRequest {
 /** A worker posts `ready` once, then for each request, in order, pieces of the document and one reply. */
 export type WorkerReply =
   /** The number of the thread, by which its processor time is measured; absent where threads have none. */
-  | { readonly ready: true; readonly thread?: number }
+  | { readonly ready: true; readonly thread?: number | undefined }
   | { readonly piece: DraftPiece }
   | { readonly output: PackedOutput }
   | { readonly failure: string }

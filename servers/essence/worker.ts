@@ -60,5 +60,5 @@ function keep(piece: DraftPiece): void {
 }
 
 const thread = threadId();
-const ready: WorkerReply = { ready: true, ...(thread === undefined ? {} : { thread }) };
+const ready: WorkerReply = { ready: true, thread };
 parentPort?.postMessage(ready);

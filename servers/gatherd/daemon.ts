@@ -89,7 +89,7 @@ export async function runDaemon(options: GatherdDaemonOptions): Promise<void> {
     port,
     listen: certificate?.listen,
     maxPerAddress: options.maxPerAddress,
-    ...(maxConnections === undefined ? {} : { maxConnections }),
+    maxConnections,
   });
   using stop = new StopSignal({ limit: limitOf(options, log) })
     .on('SIGHUP', () => {
@@ -167,7 +167,7 @@ function openGatherdLog(
     json: jsonLog,
     rotation,
     level: debug?.any === true ? 'debug' : 'info',
-    ...(file === undefined ? {} : { file }),
+    file,
   });
 }
 
@@ -198,6 +198,6 @@ function serviceOptions(options: GatherdProgramOptions, files: GatherdFiles, { l
     drainTimeoutMs: timeoutMs,
     minBytesPerSecond: options.minBytesPerSecond,
     lineEndAfterMember: options.lineEndAfterMember ?? false,
-    ...(hostname === undefined ? {} : { hostname }),
+    hostname,
   };
 }

@@ -1,9 +1,10 @@
+import type { Complete } from '../../protocols/defined.js';
 import { BOOKKEEPING_NAMES, decodeSoif, encodeSoif, SoifObject } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { Summary } from '../../storage/summaries/summary-store.js';
 
 /** GATHERD-4.4: whether only the Update-Time has changed since `since`, so that the client has the object's content already. */
-export function isRefreshed({ contentTime }: Required<Summary>, since: UnixSeconds): boolean {
+export function isRefreshed({ contentTime }: Complete<Summary>, since: UnixSeconds): boolean {
   return contentTime > 0 && contentTime < since;
 }
 

@@ -22,7 +22,7 @@ export interface GatherdServerOptions
   /** 0 selects a free port. */
   readonly port: number;
   /** Concurrent sessions (see {@link HostOptions.maxConnections}). Default 2048 (GATHERD-12.4 requires 32). */
-  readonly maxConnections?: number;
+  readonly maxConnections?: number | undefined;
 }
 
 /** Serves a Gatherer's database on a TCP port. */
@@ -106,10 +106,10 @@ function hostOptions(options: GatherdServerOptions): HostOptions {
     minBytesPerSecond,
     listen,
     clock,
-    ...(drainTimeoutMs === undefined ? {} : { drainTimeoutMs }),
-    ...(lingerMs === undefined ? {} : { lingerMs }),
-    ...(backlog === undefined ? {} : { backlog }),
-    ...(lookup === undefined ? {} : { lookup }),
-    ...(logLimits === undefined ? {} : { logLimits }),
+    drainTimeoutMs,
+    lingerMs,
+    backlog,
+    lookup,
+    logLimits,
   };
 }

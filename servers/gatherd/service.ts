@@ -23,7 +23,7 @@ export interface GatherdServiceOptions {
   readonly generationsDirectory: string;
   readonly log: Logger;
   /** Our full host name for the greeting (GATHERD-3.5). Default: the system's. */
-  readonly hostname?: string;
+  readonly hostname?: string | undefined;
   /** Version text of the greeting. Default `1.8`. */
   readonly version?: string;
   /** The Gatherer in INFO. Default: that of the newest object, and our port. */
@@ -76,9 +76,9 @@ export class GatherdService implements AsyncDisposable {
       session: {
         hostname: this.#hostname,
         version,
-        ...(options.compression === undefined ? {} : { compression: options.compression }),
+        compression: options.compression,
         lineEndAfterMember: options.lineEndAfterMember ?? false,
-        ...(options.maxLineBytes === undefined ? {} : { maxLineBytes: options.maxLineBytes }),
+        maxLineBytes: options.maxLineBytes,
       },
       database: this.#database,
       chunks: new ChunkCache(),

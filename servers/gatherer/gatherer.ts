@@ -62,9 +62,9 @@ export interface GathererOptions {
    */
   readonly queuesPerHost?: number;
   /** Number of threads that summarize; 0 summarizes in the calling thread. Default: depends on the number of processors. */
-  readonly essenceWorkers?: number;
+  readonly essenceWorkers?: number | undefined;
   /** MiB: replaces the order's `lowDiskMiB` (CRAWL-20.4). */
-  readonly lowDiskMiB?: number;
+  readonly lowDiskMiB?: number | undefined;
   /** Whether a run ends below that limit (`disk limit`) instead of pausing. Default false. */
   readonly endOnLowDisk?: boolean;
   /** Whether the files of programs and the disk cache are kept, to be examined (G-12). Default false. */
@@ -98,7 +98,7 @@ export interface GathererOptions {
   /** Receives the problems of the files that the configuration names. */
   readonly onProblem?: (problem: Error) => void;
   /** Opens the browser of `settings.fetcher` of the order. Default: Chromium, by playwright-core. */
-  readonly openBrowser?: OpenBrowser;
+  readonly openBrowser?: OpenBrowser | undefined;
   /** Log of the console; without it the order's console is not started. */
   readonly log?: Logger;
   /** The console of a crawl whose order has none, or that has no order. Default: no console. */
@@ -216,7 +216,7 @@ export class Gatherer implements AsyncDisposable {
         maxConnectionsPerHost: options.queuesPerHost ?? 1,
         onWarning: (sentence) => onProblem(new Error(sentence)),
         schemes: await ownFetchers(config, options.fetchers),
-        ...(cache === undefined ? {} : { cache }),
+        cache,
       }),
       (opened) => opened.close(),
     );
@@ -248,7 +248,7 @@ export class Gatherer implements AsyncDisposable {
       (await expandNodes(this.config, {
         file: this.options.configFile ?? 'configuration',
         signal,
-        ...(this.options.onProblem === undefined ? {} : { onProblem: this.options.onProblem }),
+        onProblem: this.options.onProblem,
       }));
     if (interrupted === undefined) await this.store.clearFrontier();
     await using job = await this.#openJob(nodes, state, interrupted !== undefined, (event) => {
@@ -313,7 +313,7 @@ export class Gatherer implements AsyncDisposable {
         extraProcessors: options.processors ?? {},
         onDocument,
         openBrowser: options.openBrowser,
-        ...(options.log === undefined ? {} : { log: options.log }),
+        log: options.log,
       },
       nodes,
       state,

@@ -10,7 +10,7 @@ export interface LoggerOptions {
   /** The program's name, e.g. `gatherd`. */
   readonly program: string;
   /** File to append to; default standard error. */
-  readonly file?: string;
+  readonly file?: string | undefined;
   /** JSON lines instead of Harvest's lines. */
   readonly json?: boolean;
   /** Lowest level that is written. Default `info`. */

@@ -12,7 +12,7 @@ export interface StopLimit {
   /** Milliseconds, default {@link STOP_LIMIT_MS}. */
   readonly limitMs?: number;
   /** Receives the message with what the program waits for; it is written to standard error in any case. */
-  readonly report?: (sentence: string) => void;
+  readonly report?: ((sentence: string) => void) | undefined;
 }
 
 /** The limit of a program whose options may have none. */
@@ -21,9 +21,7 @@ export function stopLimit(
   limitMs: number | undefined,
   report?: (sentence: string) => void,
 ): StopLimit | undefined {
-  return limitMs === undefined
-    ? undefined
-    : { program, limitMs, ...(report === undefined ? {} : { report }) };
+  return limitMs === undefined ? undefined : { program, limitMs, report };
 }
 
 export interface StopSignalOptions {

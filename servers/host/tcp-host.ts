@@ -32,24 +32,24 @@ export interface HostOptions {
    * Default 120 000 (GATHERD-12.3). Its progress shows only when a third of the system's send buffer is free again: keep
    * this well above the time that a slow reader needs for that.
    */
-  readonly drainTimeoutMs?: number;
+  readonly drainTimeoutMs?: number | undefined;
   /** Default 100, a tenth of what a modem of 1990 accepts; 0: any progress within `drainTimeoutMs` suffices. */
   readonly minBytesPerSecond?: number | undefined;
   /** Milliseconds to wait, after our last byte, for the peer to close. Default 2000. */
-  readonly lingerMs?: number;
+  readonly lingerMs?: number | undefined;
   /** Connections the system may queue before we accept them. Default 511. */
-  readonly backlog?: number;
+  readonly backlog?: number | undefined;
   /** How the listening socket is opened. Default: TCP. */
   readonly listen?: Listen | undefined;
   readonly log: Logger;
   /** Log lines that peers can cause. */
-  readonly logLimits?: LogLimits;
+  readonly logLimits?: LogLimits | undefined;
   /** Name of the server in messages. */
   readonly name: string;
   /** Stops the host like {@link TcpHost.close}. */
   readonly signal?: AbortSignal;
   /** Replaces the system's name lookup. */
-  readonly lookup?: NameLookup;
+  readonly lookup?: NameLookup | undefined;
   /** The clock of all limits in milliseconds. Default: that of this process. */
   readonly clock?: Clock | undefined;
 }

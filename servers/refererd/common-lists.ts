@@ -115,7 +115,7 @@ async function queryDispatcher(
       password,
       connectTimeoutMs: milliseconds,
       replyTimeoutMs: milliseconds,
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     });
     for (const [list, what] of [
       [allow, NAMES.hosts],

@@ -34,8 +34,7 @@ export async function readConfiguration(
     const why = messageOf(cause);
     throw new StorageError(`${file} cannot be read: ${why}`, { cause });
   }
-  const parse = (rootdir?: string) =>
-    parseRefererConf(text, file, { progname, ...(rootdir === undefined ? {} : { rootdir }) });
+  const parse = (rootdir?: string) => parseRefererConf(text, file, { progname, rootdir });
   let read = parse(chrooted ? '/' : undefined);
   if (!chrooted && !isAbsolute(read.config.rootdir)) read = parse(resolve(startedIn, read.config.rootdir));
   const { config, warnings } = read;

@@ -74,7 +74,7 @@ async function load(
     log.write(LEVEL.warning, `there are no documents in ${urldb}: all URLs are unknown`);
   }
   log.write(LEVEL.notice, `loading ${[refdb, documents, hubs].filter(Boolean).join(', ')}`);
-  await loadReferences({ data, refs: refdb, documents, hubs, ...(signal === undefined ? {} : { signal }) });
+  await loadReferences({ data, refs: refdb, documents, hubs, signal });
 }
 
 /** Returns when the newest generation was published, in milliseconds since 1970; undefined if none is. */

@@ -83,7 +83,7 @@ export interface FileLogOptions {
   /** R-68 `LOG_DAYTIME`: each line begins with the time. */
   readonly daytime?: boolean;
   /** R-68 `USE_SYSLOG`: receives each line as well. */
-  readonly syslog?: (level: number, line: string) => void;
+  readonly syslog?: ((level: number, line: string) => void) | undefined;
   /** JSON lines instead: `level`, `time` in milliseconds since 1970, `pid`, `name`, `msg`, as those of the other servers. */
   readonly json?: boolean;
   readonly now?: () => Date;

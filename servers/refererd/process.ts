@@ -72,7 +72,7 @@ export async function runRefererProcess(options: RefererProcessOptions): Promise
       debuglevel,
       json,
       daytime: options.daytime,
-      ...(syslog === undefined ? {} : { syslog: (level: number, line: string) => syslog.write(level, line) }),
+      syslog: syslog === undefined ? undefined : (level: number, line: string) => syslog.write(level, line),
     });
     for (const warning of warnings) log.write(LEVEL.warning, warning.message);
     await new RefererProcess(options, config, startedIn, log, stop).run();

@@ -122,7 +122,7 @@ export async function openReferences(
   residentBytes?: number,
 ): Promise<CurrentReferences> {
   const references = await CurrentReferences.open(data, {
-    ...(residentBytes === undefined ? {} : { residentBytes }),
+    residentBytes,
     onOpen: ({ generation, counts }) => {
       const { documents, links } = counts;
       log.write(LEVEL.notice, `serving generation ${generation}: ${documents} documents, ${links} links`);

@@ -299,7 +299,7 @@ export class BrokerStore implements AsyncDisposable {
   }
 
   /** All objects in OID order with their entries, read by ranges of about a megabyte. Not a snapshot, see {@link all}. */
-  stored(options: { readonly signal?: AbortSignal } = {}): ReturnType<typeof storedInOrder> {
+  stored(options: { readonly signal?: AbortSignal | undefined } = {}): ReturnType<typeof storedInOrder> {
     return storedInOrder(this.#level, options.signal);
   }
 

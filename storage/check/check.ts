@@ -93,7 +93,7 @@ async function checkStore(store: FoundStore, options: CheckOptions): Promise<Che
   const report = await inspectDatabase(directory, {
     always: true,
     onProgress: progress,
-    ...(options.signal === undefined ? {} : { signal: options.signal }),
+    signal: options.signal,
   });
   for (const { file, problem } of report.problems) problems.push(`${file}: ${problem}`);
   const keyProblem = await LoginSeal.problemOf(directory);

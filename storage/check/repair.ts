@@ -75,7 +75,7 @@ async function repairOne(directory: string, suffix: string, options: RepairOptio
   try {
     rows = await salvageDatabase(directory, target, {
       onProgress: (bytes) => options.onProgress?.(directory, bytes),
-      ...(options.signal === undefined ? {} : { signal: options.signal }),
+      signal: options.signal,
     });
     // Without the key the URLs lose their logins, and everything else is saved.
     if ((await LoginSeal.problemOf(directory)) === undefined) await LoginSeal.copy(directory, target);

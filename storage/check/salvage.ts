@@ -12,7 +12,7 @@ import { readBatch, readTable, type TableRow } from '../level/verify/table-file.
 export interface SalvageOptions {
   /** Called after each file with the bytes read so far. */
   readonly onProgress?: (bytes: number) => void;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 const FILE = /^(\d+)\.(log|ldb|sst)$/;

@@ -103,7 +103,7 @@ class BatchWriter {
 
 function summaryOf(record: DatabaseRecord, contentTime: UnixSeconds | undefined): Summary {
   const { url, updateTime = 0, timeToLive, soif } = record;
-  return { url, updateTime, timeToLive, soif, ...(contentTime === undefined ? {} : { contentTime }) };
+  return { url, updateTime, timeToLive, soif, contentTime };
 }
 
 /** The attributes that a Broker renews when it receives a refresh (GATHERD-13.8): the times and the version. */

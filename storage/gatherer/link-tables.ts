@@ -1,4 +1,5 @@
 // The tables of links of the Gatherer's working store: IDs of documents and servers, and the targets of each document.
+import type { Complete } from '../../protocols/defined.js';
 import { ProtocolError } from '../../protocols/errors.js';
 import { referenceUrl } from '../../protocols/urls/index.js';
 import type { Level, RowChange } from '../level/level.js';
@@ -113,7 +114,7 @@ export class LinkTables {
   }
 
   /** All URLs that have an ID, in pages, in URL order. Not a snapshot. */
-  async *documents(): AsyncGenerator<Required<DocumentInput>[], void, undefined> {
+  async *documents(): AsyncGenerator<Complete<DocumentInput>[], void, undefined> {
     for await (const page of this.#documents.entryPages())
       yield page.map(([url, { server, ...document }]) => ({ ...document, serverId: server, url }));
   }

@@ -15,7 +15,7 @@ import { openSnapshot, type SummarySnapshot } from './snapshot.js';
 
 export interface GenerationsOptions {
   /** Milliseconds between two checks by {@link Generations.follow}, for file systems that report no changes. Default 2000. */
-  readonly pollIntervalMs?: number;
+  readonly pollIntervalMs?: number | undefined;
 }
 
 const DEFAULT_POLL_MS = 2000;

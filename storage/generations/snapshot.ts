@@ -1,5 +1,7 @@
 // An open generation: the answers of gatherd from a private clone of its tables, and from its export.
+
 import { rm } from 'node:fs/promises';
+import type { Complete } from '../../protocols/defined.js';
 import { errorCode, StateError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { requireSums } from '../files/checksums.js';
@@ -42,7 +44,7 @@ export interface SummarySnapshot extends AsyncDisposable {
   /** The same objects in compressed blocks; a snapshot that is not read from files may lack it. */
   readonly ready?: ReadyExport;
   /** Like {@link exportSince}, but single summaries, in pages, with the times that identify a refreshed object (GATHERD-4.4). */
-  summariesSince(since: UnixSeconds, options?: ExportOptions): AsyncIterable<readonly Required<Summary>[]>;
+  summariesSince(since: UnixSeconds, options?: ExportOptions): AsyncIterable<readonly Complete<Summary>[]>;
   /** Deletions at or after `since` (GATHERD-4.9), in pages. */
   deletionsSince(since: UnixSeconds): AsyncIterable<readonly Tombstone[]>;
   /** The object's bytes. */
@@ -119,7 +121,7 @@ class LevelSnapshot implements SummarySnapshot {
   async *summariesSince(
     since: UnixSeconds,
     options: ExportOptions = {},
-  ): AsyncGenerator<readonly Required<Summary>[], void, undefined> {
+  ): AsyncGenerator<readonly Complete<Summary>[], void, undefined> {
     const { defaults } = this.ready;
     for await (const page of this.#whileOpen(this.#summaries.iterate({ ...options, since }))) {
       yield page.map((summary) => ({ ...summary, soif: addGathererToBytes(summary.soif, defaults) }));

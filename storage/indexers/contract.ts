@@ -57,14 +57,14 @@ export interface SearchOptions {
   /** Maximum number of objects. */
   readonly maxFiles?: number;
   /** Maximum number of matched lines of one object. */
-  readonly maxLines?: number;
+  readonly maxLines?: number | undefined;
   /** Milliseconds the query may run, counted from the first `next()` (BRK-8.13, 8.16). */
   readonly lifetimeMs: number;
   /** Who asks, e.g. an address: engines that share a thread divide its time by client. Queries without a client share one part. */
-  readonly client?: string;
+  readonly client?: string | undefined;
   /** Pauses the query while others have its place. Engines that cannot pause ignore it. */
-  readonly pace?: Pace;
-  readonly signal?: AbortSignal;
+  readonly pace?: Pace | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Why a result may be incomplete; `cost`: the query took more work than one query may. */

@@ -114,10 +114,10 @@ async function glimpse(options: OpenIndexerOptions): Promise<Indexer> {
     directory: join(brokerDirectory, 'glimpse'),
     objectsDirectory: join(brokerDirectory, 'objects'),
     storeDirectory,
-    ...(glimpseIndexOption === undefined ? {} : { indexOption: glimpseIndexOption }),
-    ...(server === undefined ? {} : { server: { port: server } }),
+    indexOption: glimpseIndexOption,
+    server: server === undefined ? undefined : { port: server },
     ...workLimit(options.maxWork),
-    ...(onWarning === undefined ? {} : { onWarning }),
+    onWarning,
   });
 }
 
@@ -131,6 +131,6 @@ async function swish({
     directory: join(brokerDirectory, 'swish'),
     storeDirectory,
     limits: workLimit(maxWork),
-    ...(onWarning === undefined ? {} : { onWarning }),
+    onWarning,
   });
 }

@@ -117,7 +117,7 @@ export class Level implements AsyncDisposable {
       multithreading,
       cacheSize: options.cacheBytes ?? 8 * MIB,
       writeBufferSize: options.writeBufferBytes ?? 4 * MIB,
-      ...(verifyBytes === undefined ? {} : { verifyBytes }),
+      verifyBytes,
     });
     try {
       await flushOpening(directory);

@@ -15,7 +15,7 @@ export interface OpenDatabaseOptions<K, V> extends Omit<DatabaseOptions<K, V>, '
    * Bytes of tables whose checksums are compared before the database is open; the rest is compared in the background. Default 1 GiB,
    * which takes about a second of processor time.
    */
-  readonly verifyBytes?: number;
+  readonly verifyBytes?: number | undefined;
 }
 
 const DEFAULT_VERIFY_BYTES = 1 << 30;

@@ -92,7 +92,7 @@ export async function exportRegistry(
 
   async function* records(staging: string): AsyncGenerator<RecordToWrite, void, undefined> {
     const { validFlag, deletedFlag } = format;
-    for await (const page of store.stored(signal === undefined ? {} : { signal })) {
+    for await (const page of store.stored({ signal })) {
       const prepared: { oid: number; data: Uint8Array; bytes: SoifBytes }[] = [];
       for (const { entry, bytes } of page) {
         highest = Math.max(highest, entry.oid);

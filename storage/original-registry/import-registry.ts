@@ -107,9 +107,7 @@ async function importRecords(
 ): Promise<OidSet> {
   const valid = new OidSet();
   let records: RegistryRecord[] = [];
-  for await (const { offset, flag, state, record } of registry.records(
-    signal === undefined ? {} : { signal },
-  )) {
+  for await (const { offset, flag, state, record } of registry.records({ signal })) {
     if (state !== 'valid') batches.countNotValid(offset, state === 'unknown' ? flag : undefined);
     else if (record === undefined) batches.skipShort(offset);
     else {

@@ -160,7 +160,7 @@ export class RegistryFile implements AsyncDisposable {
 
   /** All records in the file's order, including deleted ones and unknown flags (REG-14). @throws ProtocolError at damage. */
   async *records(
-    options: { readonly signal?: AbortSignal } = {},
+    options: { readonly signal?: AbortSignal | undefined } = {},
   ): AsyncGenerator<LocatedRecord, void, undefined> {
     for await (const raw of this.#raw(options.signal)) {
       const record = readRecord(raw, this.version);

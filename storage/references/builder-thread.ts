@@ -15,8 +15,8 @@ function serve(
 
   const perform = async (request: BuilderRequest): Promise<PublishedReferences | undefined> => {
     builder ??= await ReferencesBuilder.create(data, {
-      ...(memoryBytes === undefined ? {} : { memoryBytes }),
-      ...(keepGenerations === undefined ? {} : { keepGenerations }),
+      memoryBytes,
+      keepGenerations,
       signal: abort.signal,
       onProgress: (phase, done, total) => reply({ kind: 'progress', phase, done, total }),
     });
@@ -32,7 +32,7 @@ function serve(
         return;
       }
       const published = failure === undefined ? await perform(request) : undefined;
-      reply(failure ?? { kind: 'done', ...(published === undefined ? {} : { published }) });
+      reply(failure ?? { kind: 'done', published });
     } catch (error) {
       failure = { kind: 'failed', error: plainError(error) };
       // Nothing waits for an answer to `end`; the next publication removes what could not be removed now.

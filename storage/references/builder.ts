@@ -13,9 +13,9 @@ export interface ReferencesBuilderOptions extends ProgressOptions {
    * disk. The builder also holds the servers' names, 12 to 20 bytes for each document, and 16 to 32 bytes for each distinct ID of
    * the longest list.
    */
-  readonly memoryBytes?: number;
+  readonly memoryBytes?: number | undefined;
   /** The number of generations to keep, including the new one. Default 2. */
-  readonly keepGenerations?: number;
+  readonly keepGenerations?: number | undefined;
 }
 
 /** The result of {@link ReferencesBuilder.publish}. */

@@ -131,5 +131,5 @@ export interface DocumentInput {
   /** Bytes. */
   readonly length?: number;
   /** u32. By default servers are numbered from 1 in the order in which they are first seen. */
-  readonly serverId?: number;
+  readonly serverId?: number | undefined;
 }

@@ -34,10 +34,7 @@ export class CurrentReferences implements AsyncDisposable {
     this.#data = data;
     this.#options = options;
     const { pollIntervalMs } = options;
-    this.#generations = new Generations(
-      referencesDirectory(data),
-      pollIntervalMs === undefined ? {} : { pollIntervalMs },
-    );
+    this.#generations = new Generations(referencesDirectory(data), { pollIntervalMs });
   }
 
   /**

@@ -69,7 +69,7 @@ export class DocumentLines {
         time: this.#number('time', time) ?? 0,
         checkTime: this.#number('checktime', checktime) ?? 0,
         length: this.#number('length', length) ?? 0,
-        ...(serverId === undefined ? {} : { serverId }),
+        serverId,
       });
     } catch (error) {
       if (error instanceof KitError && !error.message.startsWith(`${this.#file}:`))

@@ -35,7 +35,7 @@ export interface ReferencesReaderOptions {
    * Files are loaded into memory as long as they fit in this number of bytes, the links first; default 256 MiB. Keys and offsets, about 20
    * bytes for each document, are always in memory.
    */
-  readonly residentBytes?: number;
+  readonly residentBytes?: number | undefined;
 }
 
 const DEFAULT_RESIDENT_BYTES = 256 * 1024 * 1024;

@@ -26,7 +26,7 @@ export type BuilderRequest =
   | { readonly kind: 'end' };
 
 export type BuilderReply =
-  | { readonly kind: 'done'; readonly published?: PublishedReferences }
+  | { readonly kind: 'done'; readonly published?: PublishedReferences | undefined }
   | { readonly kind: 'failed'; readonly error: PlainError }
   | { readonly kind: 'progress'; readonly phase: BuildPhase; readonly done: number; readonly total: number };
 

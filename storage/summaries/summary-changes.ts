@@ -1,3 +1,4 @@
+import type { Complete } from '../../protocols/defined.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { Level, RowChange } from '../level/level.js';
 import { Table } from '../level/table.js';
@@ -96,7 +97,7 @@ export async function summaryRows(
     if (deletedAt !== undefined)
       addTombstone(url, { ...row, soif: objectOf(level.directory, row, content) }, deletedAt);
   };
-  const addTombstone = (url: string, summary: Required<Summary>, deletionTime: UnixSeconds): void => {
+  const addTombstone = (url: string, summary: Complete<Summary>, deletionTime: UnixSeconds): void => {
     const tombstone = tombstoneOf(summary, deletionTime);
     if (tombstone === undefined) return;
     const key = { url, deletionTime };

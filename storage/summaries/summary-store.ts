@@ -1,3 +1,4 @@
+import type { Complete } from '../../protocols/defined.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { type KeyRange, orderedKey, requireInteger, TABLE } from '../level/keys.js';
 import type { Level, Row } from '../level/level.js';
@@ -26,7 +27,7 @@ export interface Summary {
    * Update-Time since which the content is unchanged: a later `updateTime` means that the object was refreshed (GATHERD-4.4). Default:
    * `updateTime`.
    */
-  readonly contentTime?: UnixSeconds;
+  readonly contentTime?: UnixSeconds | undefined;
 }
 
 export interface ExportOptions {
@@ -68,7 +69,7 @@ export class SummaryStore {
   }
 
   /** @param likelyTime its Update-Time as far as the caller knows, which saves a read if it is right */
-  async get(url: string, likelyTime?: UnixSeconds): Promise<Required<Summary> | undefined> {
+  async get(url: string, likelyTime?: UnixSeconds): Promise<Complete<Summary> | undefined> {
     const likely = likelyTime === undefined ? undefined : await this.#at(likelyTime, url);
     if (likely !== undefined) return likely;
     // Between the two reads a batch may move the row to another Update-Time; the identity row has the new one.
@@ -82,7 +83,7 @@ export class SummaryStore {
     }
   }
 
-  async #at(updateTime: UnixSeconds, url: string): Promise<Required<Summary> | undefined> {
+  async #at(updateTime: UnixSeconds, url: string): Promise<Complete<Summary> | undefined> {
     const key = summaryKey(updateTime, url);
     const bytes = await this.#level.get(key);
     const [summary] = bytes === undefined ? [] : await this.#summaries([[key, bytes]]);
@@ -99,7 +100,7 @@ export class SummaryStore {
   }
 
   /** All summaries with `Update-Time >= since`, ascending by (Update-Time, URL), in pages. */
-  async *iterate(options: ExportOptions & { since?: UnixSeconds } = {}): AsyncGenerator<Required<Summary>[]> {
+  async *iterate(options: ExportOptions & { since?: UnixSeconds } = {}): AsyncGenerator<Complete<Summary>[]> {
     const { since = 0, signal } = options;
     requireInteger(since, 'since');
     for (const range of exportRanges(since)) {
@@ -140,7 +141,7 @@ export class SummaryStore {
   }
 
   /** The summaries of rows, without those that a batch has moved or deleted since they were read. */
-  async #summaries(rows: readonly Row[]): Promise<Required<Summary>[]> {
+  async #summaries(rows: readonly Row[]): Promise<Complete<Summary>[]> {
     const { directory } = this.#level;
     const decoded = rows.map(([key, value]) => decodeSummaryRow(directory, key, value));
     const contents = await this.#contents(decoded);
@@ -149,7 +150,7 @@ export class SummaryStore {
     );
     const again = await this.#level.getMany(doubtful.map(([key]) => key));
     const later = new Map(doubtful.map(([key], i) => [key, again[i]] as const));
-    const summaries: Required<Summary>[] = [];
+    const summaries: Complete<Summary>[] = [];
     for (const [i, [key, value]] of rows.entries()) {
       const current = later.has(key) ? later.get(key) : value;
       if (current === undefined) continue;

@@ -48,7 +48,7 @@ function open(): void {
   const socket = connect({
     port,
     host: '127.0.0.1',
-    ...(options.from === undefined ? {} : { localAddress: options.from }),
+    localAddress: options.from,
   });
   socket.on('data', (chunk: Buffer) => {
     for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) answers += 1;

@@ -10,7 +10,7 @@ export async function dial(t: Test, port: number, from?: string): Promise<Socket
     port,
     host: '127.0.0.1',
     noDelay: true,
-    ...(from === undefined ? {} : { localAddress: from }),
+    localAddress: from,
   });
   t.teardown(() => void socket.destroy());
   await once(socket, 'connect');

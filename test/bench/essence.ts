@@ -148,7 +148,7 @@ async function summarizeAll(
         url: `http://localhost${encodeURI(document.name)}`,
         // The pool transfers the buffer to a worker, so each run needs a copy.
         body: new Uint8Array(document.body),
-        ...(contentType === undefined ? {} : { contentType }),
+        contentType,
         lastModificationTime: 0,
         updateTime: 0,
       });

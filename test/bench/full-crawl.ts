@@ -23,7 +23,7 @@ const gatherer = await Gatherer.open({
   queuesPerHost: Number(values.connections),
   workers: Number(values.connections),
   force: values.force,
-  ...(values.workers === undefined ? {} : { essenceWorkers: Number(values.workers) }),
+  essenceWorkers: values.workers === undefined ? undefined : Number(values.workers),
 });
 const begin = performance.now();
 const { counts, bytes } = await gatherer.run(new AbortController().signal);

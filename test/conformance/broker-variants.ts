@@ -13,7 +13,7 @@ const inReply = (
   name,
   rule,
   change: { reply: edit },
-  ...(skips === undefined ? {} : { skips }),
+  skips,
 });
 
 export const BROKER_VARIANTS: readonly BrokerVariant[] = [

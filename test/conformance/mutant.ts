@@ -23,7 +23,7 @@ export interface Variant<Change> {
   readonly rule: string;
   readonly change: Change;
   /** Patterns of the cases that may be skipped, because the peer lacks a feature. */
-  readonly skips?: readonly string[];
+  readonly skips?: readonly string[] | undefined;
 }
 
 /** Which cases to run, and the milliseconds for one. */

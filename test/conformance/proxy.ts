@@ -9,7 +9,7 @@ const BLOCKING_TURNS = 3;
 /** What is sent on. `close` closes the connection after it, `reset` breaks it. */
 export interface Sent {
   readonly text: string;
-  readonly action?: 'close' | 'reset';
+  readonly action?: 'close' | 'reset' | undefined;
 }
 
 /** What a proxy does with the bytes of one connection. Texts are Latin-1: each character is a byte. */
@@ -21,7 +21,7 @@ export interface Link {
   /** Whether the end of the client's data is kept from the server. */
   readonly neverLeaves?: boolean;
   /** Sent to the client before anything else. */
-  readonly greeting?: string;
+  readonly greeting?: string | undefined;
   /** Whether the end of the server's data is kept from the client. */
   readonly staysOpen?: boolean;
 }

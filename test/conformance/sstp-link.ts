@@ -28,7 +28,7 @@ export function sstpLink(change: SstpChange): Link {
   const requests: string[] = [];
   return {
     staysOpen: change.staysOpen === true,
-    ...(change.greeting === undefined ? {} : { greeting: change.greeting }),
+    greeting: change.greeting,
     fromClient(chunk, ended) {
       input += change.chunk?.(chunk) ?? chunk;
       let out = '';
@@ -62,8 +62,7 @@ export function sstpLink(change: SstpChange): Link {
       let out = '';
       for (const reply of change.replies?.(replies) ?? replies) {
         const sent = change.reply?.(reply, requests.shift() ?? '') ?? reply;
-        if (typeof sent !== 'string')
-          return { text: out + sent.text, ...(sent.action === undefined ? {} : { action: sent.action }) };
+        if (typeof sent !== 'string') return { text: out + sent.text, action: sent.action };
         out += sent;
       }
       return ended ? out + output : out;

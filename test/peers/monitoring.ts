@@ -18,7 +18,7 @@ function promtool(args: readonly string[], input?: string): string {
   return execFileSync('promtool', args, {
     cwd: EXAMPLES,
     encoding: 'utf8',
-    ...(input === undefined ? {} : { input }),
+    input,
   });
 }
 

@@ -109,9 +109,9 @@ async function runRow(directory: string, row: OrderRow, isSet: boolean): Promise
   const order = { ...both(directory), ...(isSet ? set(directory) : {}) };
   const options = {
     order,
-    ...(drive === undefined ? {} : { drive }),
-    ...(hosts === undefined ? {} : { hosts: typeof hosts === 'function' ? hosts(directory) : hosts }),
-    ...(openBrowser === undefined ? {} : { openBrowser }),
+    drive,
+    hosts: hosts === undefined ? undefined : typeof hosts === 'function' ? hosts(directory) : hosts,
+    openBrowser,
   };
   if (row.twice === true) await crawl(directory, site, options);
   const view = await crawl(directory, site, { ...options, force: row.twice === true });

@@ -84,11 +84,11 @@ export function decodeEntry(file: Uint8Array, url: string): CacheEntry | undefin
     cached: true,
     beginTime: now,
     endTime: now,
-    ...(contentType === undefined ? {} : { contentType }),
-    ...(charset === undefined ? {} : { charset }),
-    ...(entries === undefined ? {} : { entries }),
-    ...(links === undefined ? {} : { links }),
-    ...(remoteAddress === undefined ? {} : { remoteAddress }),
+    contentType,
+    charset,
+    entries,
+    links,
+    remoteAddress,
   };
   return { result, fetched };
 }

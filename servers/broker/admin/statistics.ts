@@ -22,7 +22,7 @@ export interface BrokerStatistics {
   readonly gatherers: readonly Count[];
   readonly hosts: readonly Count[];
   /** Number of different hosts; absent if there were more than `maxNames`. */
-  readonly hostCount?: number;
+  readonly hostCount?: number | undefined;
 }
 
 /** Limits of {@link StatisticsCache}. */
@@ -80,6 +80,6 @@ async function compute(
     types: types.top(top).rows,
     gatherers: gatherers.top(top).rows,
     hosts: hosts.top(top).rows,
-    ...(hosts.names === undefined ? {} : { hostCount: hosts.names }),
+    hostCount: hosts.names,
   };
 }

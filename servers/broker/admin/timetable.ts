@@ -21,12 +21,12 @@ export interface TimetableRow {
   readonly name: string;
   readonly description: string;
   /** Absent while the event is turned off or the timetable does not run. */
-  readonly next?: UnixSeconds;
+  readonly next?: UnixSeconds | undefined;
   readonly running: boolean;
   /** Start of the last run, timed or requested. */
-  readonly lastStarted?: UnixSeconds;
-  readonly lastMilliseconds?: number;
-  readonly lastOutcome?: string;
+  readonly lastStarted?: UnixSeconds | undefined;
+  readonly lastMilliseconds?: number | undefined;
+  readonly lastOutcome?: string | undefined;
   readonly lastFailed: boolean;
 }
 
@@ -129,11 +129,11 @@ export class Timetable implements Disposable {
       ({ event, due, running, lastStarted, lastMilliseconds, lastOutcome, lastFailed }) => ({
         name: event.name,
         description: event.description,
-        ...(due === undefined ? {} : { next: due }),
+        next: due,
         running: running > 0,
-        ...(lastStarted === undefined ? {} : { lastStarted }),
-        ...(lastMilliseconds === undefined ? {} : { lastMilliseconds }),
-        ...(lastOutcome === undefined ? {} : { lastOutcome }),
+        lastStarted,
+        lastMilliseconds,
+        lastOutcome,
         lastFailed,
       }),
     );

@@ -25,7 +25,7 @@ export interface BulkCaller {
   readonly client: string;
   readonly share: ReplyShare;
   /** Milliseconds for which a query waits for a slot (BRK-4.18). Default 10 000. */
-  readonly waitMs?: number;
+  readonly waitMs?: number | undefined;
 }
 
 /** Context of a bulk transfer. */

@@ -85,8 +85,8 @@ async function receive(
   const transfer = client.transfer({
     flags,
     ...(query === '' ? {} : { query }),
-    ...(since === undefined ? {} : { since }),
-    ...(signal === undefined ? {} : { signal }),
+    since,
+    signal,
   });
   for await (const { change, ...received } of transfer) await applier.receive({ kind: change, ...received });
   return transfer.totals.next;

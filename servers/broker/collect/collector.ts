@@ -71,7 +71,7 @@ async function receive(
     port: point.port,
     ...connectionLimits(context),
     onWarning: (warning: { readonly message: string }) => tally.countMalformed(warning.message),
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   };
   const collection = collectChanges({
     ...connection,
@@ -108,7 +108,7 @@ async function fetchUnknown(
 ): Promise<void> {
   for (const url of tally.unknown) {
     const receive = (change: GatherdChange) => applier.fetched(change);
-    const found = await client.receiveObject(url, receive, signal === undefined ? {} : { signal });
+    const found = await client.receiveObject(url, receive, { signal });
     if (!found) tally.countUnknown(url);
   }
 }

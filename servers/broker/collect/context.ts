@@ -55,7 +55,7 @@ export function largeObjects({ spoolDirectory, limits = {} }: CollectContext): {
   if (spoolDirectory === undefined) return {};
   const { largeObjectBytes: fromBytes } = limits;
   return {
-    large: { ...(fromBytes === undefined ? {} : { fromBytes }), open: () => SpoolFile.open(spoolDirectory) },
+    large: { fromBytes, open: () => SpoolFile.open(spoolDirectory) },
   };
 }
 

@@ -31,7 +31,7 @@ export interface PointReport extends ApplyCounts {
   /** True when the whole transfer arrived; only then `<last>` moved (GATHERD-13.6). */
   readonly complete: boolean;
   /** Why it is not complete. */
-  readonly error?: string;
+  readonly error?: string | undefined;
   /** Some of the reasons for `rejected` and `malformed`. */
   readonly reasons: readonly string[];
   readonly milliseconds: number;
@@ -121,7 +121,7 @@ export class Tally {
       connections: this.connections,
       ...this.counts,
       complete: error === undefined,
-      ...(error === undefined ? {} : { error }),
+      error,
       reasons: this.reasons,
       milliseconds: Math.round(performance.now() - this.#started),
     };

@@ -37,7 +37,7 @@ export interface SearchCaller {
   /** Its address: clients take turns (`servers/broker/query/query-slots.ts`). */
   readonly client?: string;
   /** Milliseconds for which the query waits for a slot when `Max-Queries` are running, default 10 000 (BRK-4.18). */
-  readonly waitMs?: number;
+  readonly waitMs?: number | undefined;
   /** Aborts the query. */
   readonly signal?: AbortSignal;
   /** Ends the reply when it occupies memory that others wait for (`servers/broker/query/page-memory.ts`). Default: it is never ended. */

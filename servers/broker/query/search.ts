@@ -182,14 +182,14 @@ class SearchRun {
       wantLines: this.#wantLines,
       lifetimeMs,
       ...(this.#wantLines && flags.maxResults !== undefined ? { maxResults: flags.maxResults } : {}),
-      ...(flags.maxLines === undefined ? {} : { maxLines: flags.maxLines }),
+      maxLines: flags.maxLines,
       // With #since some hits are dropped afterwards, so that the index must not limit their number.
       ...(flags.since === undefined && Number.isFinite(this.#maxObjects)
         ? { maxFiles: this.#maxObjects }
         : {}),
-      ...(signal === undefined ? {} : { signal }),
-      ...(this.context.client === undefined ? {} : { client: this.context.client }),
-      ...(this.context.pace === undefined ? {} : { pace: this.context.pace }),
+      signal,
+      client: this.context.client,
+      pace: this.context.pace,
     });
     let page: Hit[] = [];
     let characters = 0;

@@ -137,7 +137,7 @@ export class FacetCounter {
         maxFiles: maxFacetObjects,
         lifetimeMs: facetMs,
         signal,
-        ...(client === undefined ? {} : { client }),
+        client,
       });
       let batch: number[] = [];
       for await (const { oid } of hits) {

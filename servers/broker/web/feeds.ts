@@ -16,7 +16,7 @@ export interface FeedSource {
   /** The message line that the broker received. */
   readonly message: string;
   readonly results: Results;
-  readonly counts?: FacetCounts;
+  readonly counts?: FacetCounts | undefined;
   /** Number of documents that link to the object's document, by its URL; absent if not known. */
   readonly linkedFrom: ReadonlyMap<string, number>;
   /** Path of the readable view of an object. */

@@ -172,9 +172,9 @@ export function toRequest(form: QueryForm, maxObjects: number, attributes: reado
     errors: form.errors,
     maxFiles: Math.min(form.maxObjects ?? maxObjects, maxObjects) + 1,
     attributes,
-    ...(form.maxResults === undefined ? {} : { maxResults: form.maxResults }),
-    ...(form.maxLines === undefined ? {} : { maxLines: form.maxLines }),
-    ...(form.lifetime === undefined ? {} : { lifetime: form.lifetime }),
+    maxResults: form.maxResults,
+    maxLines: form.maxLines,
+    lifetime: form.lifetime,
   };
 }
 

@@ -28,7 +28,7 @@ export interface Page {
   readonly current?: 'home' | 'advanced' | 'help' | 'stats' | 'admin';
   readonly alternates?: readonly Alternate[];
   /** `HarvestUrl` (BRK-9.11). */
-  readonly harvestUrl?: string;
+  readonly harvestUrl?: string | undefined;
 }
 
 /** Renders a page as a whole HTML document. */

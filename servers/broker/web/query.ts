@@ -105,7 +105,7 @@ export async function queryBroker(
       truncated,
       messages,
       errors: found.errors,
-      ...(failure === undefined ? {} : { failure }),
+      failure,
     },
   };
 }

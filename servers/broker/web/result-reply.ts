@@ -212,7 +212,7 @@ export class Results implements AsyncDisposable {
         form,
         message: pageQuery.message,
         results,
-        ...(counts === undefined ? {} : { counts }),
+        counts,
         linkedFrom: every ?? NO_COUNTS,
         summaryPath,
       };
@@ -242,7 +242,7 @@ export class Results implements AsyncDisposable {
         isOwn ? await this.#renderHelp(form, typedQuery, results, client, signal) : '',
       ],
       summaryPath,
-      ...(counts === undefined ? {} : { counts }),
+      counts,
       pageObjects,
       linkedFrom: every ?? (await countLinks(links, part.hits, signal)),
       linksPage: (url) => links?.pageOf(url),
@@ -337,7 +337,7 @@ ${renderDefinition(config, 'ResultTrailer', variables)}
     const shell = pageShell(site, {
       title: form.query === '' ? `Search ${site.brokerName}` : `${form.query} – ${site.brokerName}`,
       noindex: true,
-      ...(config.harvestUrl === undefined ? {} : { harvestUrl: config.harvestUrl }),
+      harvestUrl: config.harvestUrl,
       ...(message === ''
         ? {}
         : {

@@ -24,7 +24,7 @@ export interface ResultsOptions {
   /** Path of the readable view of an object, from the URL in its `125`; undefined for objects of other brokers. */
   readonly summaryPath: (objectUrl: string) => string | undefined;
   /** Counts of the whole result. */
-  readonly counts?: FacetCounts;
+  readonly counts?: FacetCounts | undefined;
   /** Objects of one page. */
   readonly pageObjects: number;
   /** Number of documents that link to the object's document, by its URL, and the page that lists them. */

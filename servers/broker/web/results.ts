@@ -56,7 +56,7 @@ export interface Results {
   readonly messages: readonly string[];
   readonly errors: readonly string[];
   /** Why the results ended early: a `111`, or the connection broke. */
-  readonly failure?: string;
+  readonly failure?: string | undefined;
 }
 
 /** Extracts the part of a hit that the page shows. */

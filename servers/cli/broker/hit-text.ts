@@ -64,8 +64,8 @@ export function hitAsJson(hit: BrokerHit): string {
   );
   const { objectUrl, homePage } = hit;
   const pages = {
-    ...(objectUrl === undefined ? {} : { objectUrl: textOfUrl(objectUrl) }),
-    ...(homePage === undefined ? {} : { homePage: textOfUrl(homePage) }),
+    objectUrl: objectUrl === undefined ? undefined : textOfUrl(objectUrl),
+    homePage: homePage === undefined ? undefined : textOfUrl(homePage),
   };
   return `${JSON.stringify({ ...hit, ...urlFields(hit.url), ...pages, attributes })}\n`;
 }

@@ -62,7 +62,7 @@ export class ConsoleClient {
     state,
     limit,
   }: {
-    readonly state?: QueueState;
+    readonly state?: QueueState | undefined;
     readonly limit?: number;
   } = {}): AsyncGenerator<readonly QueueReport[]> {
     let after: string | undefined;

@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
+import { defined } from '../../../protocols/defined.js';
 import type { ActionOptions } from './actions/controls.js';
 import { withCrawlOptions } from './crawl-options.js';
 
@@ -51,7 +52,7 @@ Examples:
     )
     .action(async (pattern: string, options: ActionOptions & { readonly queues?: string }) => {
       const { queues } = options;
-      const fields = { pattern, ...(queues === undefined ? {} : { queuePattern: queues }) };
+      const fields = { pattern, ...defined({ queuePattern: queues }) };
       await runAction('delete-uris', fields, options);
     });
   const kill = command(

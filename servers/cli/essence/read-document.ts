@@ -79,8 +79,8 @@ async function fetchDocument(
       // G-81: the URL is written into the summary.
       url: withoutUserInfo(answer.url),
       body,
-      ...(contentType === undefined ? {} : { contentType }),
-      ...(charset === undefined ? {} : { charset }),
+      contentType,
+      charset,
       lastModificationTime: lastModified,
       updateTime,
     },
@@ -119,7 +119,7 @@ async function readFileDocument(
         body,
         lastModificationTime: Math.max(0, Math.floor(stats.mtimeMs / 1000)),
         updateTime,
-        ...(target === undefined ? {} : { linkTarget: target }),
+        linkTarget: target,
       },
       notes: target === undefined && stats.size > maxBytes ? [truncationNote(maxBytes)] : [],
     };

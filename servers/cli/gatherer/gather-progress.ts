@@ -23,7 +23,7 @@ export class GatherProgress implements Disposable {
       format: '{bar} {value} done, {queued} queued, {failed} failed, {rate}/s  {host}',
       delayMs: 0,
       onLine: () => this.#line(),
-      ...(log === undefined ? {} : { terminal: false }),
+      terminal: log === undefined ? undefined : false,
     });
     documentChannel.subscribe(this.#onDocument);
     crawlChannel.subscribe(this.#onCrawl);

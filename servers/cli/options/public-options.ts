@@ -1,5 +1,7 @@
 // Options for pages that visitors reach by another address than the one they listen on.
+
 import type { Command } from 'commander';
+import { defined } from '../../../protocols/defined.js';
 
 /** Values of {@link addPublicOptions}. */
 export interface PublicOptions {
@@ -25,11 +27,11 @@ export function addPublicOptions(command: Command): Command {
 /** The variables of broker.conf that the options set. */
 export function publicSettings(options: PublicOptions): Record<string, string> {
   const { publicUrl, referencesUrl, trustedProxies } = options;
-  return {
-    ...(publicUrl === undefined ? {} : { 'Public-URL': publicUrl }),
-    ...(referencesUrl === undefined ? {} : { 'References-URL': referencesUrl }),
-    ...(trustedProxies === undefined ? {} : { 'Trusted-Proxies': trustedProxies.replaceAll(',', ' ') }),
-  };
+  return defined({
+    'Public-URL': publicUrl,
+    'References-URL': referencesUrl,
+    'Trusted-Proxies': trustedProxies?.replaceAll(',', ' '),
+  });
 }
 
 /** The options as arguments of the same command, which is started in the background. */

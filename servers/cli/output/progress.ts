@@ -15,7 +15,7 @@ export interface ProgressOptions {
   /** Without a terminal: called every five seconds if anything changed. Default: nothing is shown. */
   readonly onLine?: () => void;
   /** Default: whether standard error is a terminal. */
-  readonly terminal?: boolean;
+  readonly terminal?: boolean | undefined;
 }
 
 /** Shows the progress of a task on standard error: a bar on a terminal, otherwise a line every five seconds. */

@@ -49,7 +49,7 @@ export class ObjectReader {
       yield* readObjects(openFile(file), {
         onWarning,
         large: { fromBytes: LARGE_BYTES, open: () => SpoolFile.open(tmpdir()) },
-        ...(this.#maxObjectBytes === undefined ? {} : { maxObjectBytes: this.#maxObjectBytes }),
+        maxObjectBytes: this.#maxObjectBytes,
       });
     }
   }

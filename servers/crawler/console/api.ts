@@ -25,7 +25,7 @@ export function addApi(app: FastifyInstance, context: ConsoleContext): void {
         limit: limit + 1,
       });
       const { rows, last } = cutPage(found, limit);
-      return { queues: rows, ...(last === undefined ? {} : { next: last }) };
+      return { queues: rows, next: last };
     },
     hosts: (query) => {
       const match = query.get('match') ?? '';

@@ -36,7 +36,7 @@ export async function renderSlowSections(
   view: View,
 ): Promise<{ readonly sections: Sections; readonly next: string | undefined }> {
   const { state, after, host } = view;
-  const selection = { ...(state === undefined ? {} : { state }), ...(after === '' ? {} : { after }) };
+  const selection = { state, ...(after === '' ? {} : { after }) };
   const { rows, last } = cutPage(await control.queues({ ...selection, limit: MAX_ROWS + 1 }), MAX_ROWS);
   const hosts = control.hosts({ limit: MAX_ROWS, ...(host === '' ? {} : { match: host }) });
   return {

@@ -106,7 +106,7 @@ export function openApiDocument(): Json {
       post: {
         operationId: name,
         summary: operation.summary,
-        ...(operation.fields === undefined ? {} : { requestBody: bodyOf(operation.fields) }),
+        requestBody: operation.fields === undefined ? undefined : bodyOf(operation.fields),
         responses: { 200: json('It is done', answer), ...failures(400, 401, 403, 409, 429, 500) },
       },
     };
@@ -169,7 +169,7 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output' = 'output'): Json {
 
 function parameter(name: string, type: z.ZodType): Json {
   const { description, ...schema } = schemaOf(type, 'input');
-  return { name, in: 'query', ...(description === undefined ? {} : { description }), schema };
+  return { name, in: 'query', description, schema };
 }
 
 function bodyOf(fields: Fields): Json {

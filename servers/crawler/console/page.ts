@@ -7,7 +7,7 @@ import type { Sections } from './sections.js';
 
 /** The rows of the long tables that a page shows; part of its URL. */
 export interface View {
-  readonly state?: QueueState;
+  readonly state?: QueueState | undefined;
   /** Class key after which the table of queues begins. */
   readonly after: string;
   /** Substring of the names of servers. */
@@ -18,7 +18,7 @@ export interface View {
 export function readView(query: URLSearchParams): View {
   const state = QUEUE_STATES.find((known) => known === query.get('state'));
   return {
-    ...(state === undefined ? {} : { state }),
+    state,
     after: (query.get('after') ?? '').slice(0, 2048),
     host: (query.get('host') ?? '').slice(0, 256),
   };

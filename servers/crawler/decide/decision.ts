@@ -6,7 +6,7 @@ export interface DecideSubject {
   /** As `cleanUri` returns it. */
   readonly uri: string;
   /** The URI on which it was found. */
-  readonly via?: string;
+  readonly via?: string | undefined;
   /** CRAWL-2.2: its hops from the seed. */
   readonly hops: string;
   readonly seed?: boolean;
@@ -17,9 +17,9 @@ export interface DecideSubject {
   /** CRAWL-8.1. */
   readonly status?: number;
   /** The media type with its parameters. */
-  readonly contentType?: string;
+  readonly contentType?: string | undefined;
   /** Bytes. */
-  readonly contentLength?: number;
+  readonly contentLength?: number | undefined;
   /** The server's address as text. */
   readonly address?: string;
   /** Location of the address from an external service, e.g. a country code. */

@@ -131,7 +131,7 @@ export type FrontierFigures = Pick<
 /** Selects the queues of a report. */
 export interface QueueSelection {
   /** Default: queues with pending URIs. */
-  readonly state?: QueueState;
+  readonly state?: QueueState | undefined;
   /** The last class key of the previous page. */
   readonly after?: string;
   /** Default 100. */

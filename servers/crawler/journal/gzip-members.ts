@@ -79,7 +79,7 @@ function memberEnd(crc: number, size: number): Buffer {
  */
 export async function repairGzipMembers(
   path: string,
-): Promise<{ readonly cut: number; readonly copy?: string }> {
+): Promise<{ readonly cut: number; readonly copy?: string | undefined }> {
   let handle: FileHandle;
   try {
     handle = await openRegular(path, 'r+');
@@ -111,7 +111,7 @@ export async function repairGzipMembers(
     if (copy !== undefined) await copyFile(path, copy, fileConstants.COPYFILE_EXCL);
     if (cut > 0) await handle.truncate(size - cut);
     if (end.length > 0) await handle.write(end, 0, end.length, size - cut);
-    return { cut, ...(copy === undefined ? {} : { copy }) };
+    return { cut, copy };
   } finally {
     await handle.close();
   }

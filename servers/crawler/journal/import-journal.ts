@@ -27,13 +27,13 @@ export interface ImportProgress {
 export interface ImportJournalOptions {
   readonly signal?: AbortSignal;
   /** Notes failures too, so that they are not fetched again (CRAWL-17.1.2). Default false. */
-  readonly retainFailures?: boolean;
+  readonly retainFailures?: boolean | undefined;
   /** The crawl's scope; a URI out of scope is neither noted nor scheduled. */
   readonly scope?: (uri: JournalUri) => boolean | Promise<boolean>;
   /** Whether `scope` applies (CRAWL-17.1.2). Default true. */
   readonly checkScope?: boolean;
   /** Called every {@link progressLines} events and at the end of each pass. */
-  readonly progress?: (progress: ImportProgress) => void;
+  readonly progress?: ((progress: ImportProgress) => void) | undefined;
   /** Default 1 000 000 (CRAWL-17.1.2). */
   readonly progressLines?: number;
   /** Number of scheduled URIs after which the crawl can start while the import continues (CRAWL-17.1.2). Default 100 000. */
@@ -43,7 +43,7 @@ export interface ImportJournalOptions {
   /** URIs per call of the sink. Default 1000. */
   readonly batchSize?: number;
   /** See {@link readJournal}; by default a damaged journal is an error. */
-  readonly onDamage?: ReadJournalOptions['onDamage'];
+  readonly onDamage?: ReadJournalOptions['onDamage'] | undefined;
 }
 
 /**

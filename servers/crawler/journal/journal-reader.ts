@@ -4,7 +4,7 @@ import { openRegular } from '../../../storage/files/regular-file.js';
 import { type JournalEvent, parseJournalLine } from './journal-line.js';
 
 export interface ReadJournalOptions {
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Maximum number of bytes of a line; longer ones are bad lines. Default 65 536. */
   readonly maxLineLength?: number;
   /** Called for a line that is not an event; it is skipped. */

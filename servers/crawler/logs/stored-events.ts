@@ -270,7 +270,7 @@ function noSizes(): Sizes {
 function parseRow(text: string): RecordedEvent & { readonly time: number } {
   try {
     const { uriErrors, ...row } = rowSchema.parse(JSON.parse(text));
-    return { ...row, ...(uriErrors === undefined ? {} : { uriErrors }) };
+    return { ...row, uriErrors };
   } catch (cause) {
     throw new StorageError('a stored event of the crawl is damaged', { cause });
   }

@@ -12,7 +12,7 @@ export interface SettingDescription {
   /** E.g. `settings.minDelayMs`. */
   readonly path: string;
   /** Absent if the setting is required. */
-  readonly default?: unknown;
+  readonly default?: unknown | undefined;
   readonly unit: string;
   /** The legal values in words. */
   readonly legal: string;
@@ -159,7 +159,7 @@ function describe(path: string, schema: z.core.$ZodType): SettingDescription {
   const { text = '', unit = '', rule = '' } = settingNotes.get(schema) ?? {};
   return {
     path,
-    ...(form.default === undefined ? {} : { default: form.default }),
+    default: form.default,
     unit,
     legal: legalValues(form),
     rule,

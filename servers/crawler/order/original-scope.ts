@@ -193,11 +193,11 @@ function answerOf(rule: Reader): { answer?: 'ACCEPT' | 'REJECT' } {
   return decision === 'ACCEPT' || decision === 'REJECT' ? { answer: decision } : {};
 }
 
-function seedsOf(rule: Reader): { seeds?: boolean; lines?: string[] } {
+function seedsOf(rule: Reader): { seeds?: boolean | undefined; lines?: string[] } {
   const seeds = rule.text('seeds-as-surt-prefixes');
   const lines = ['surts-source-file', 'surts-source'].flatMap((name) => rule.prefixes(name));
   return {
-    ...(seeds === undefined ? {} : { seeds: seeds === 'true' }),
+    seeds: seeds === undefined ? undefined : seeds === 'true',
     ...(lines.length === 0 ? {} : { lines }),
   };
 }

@@ -32,8 +32,8 @@ function subjectOf(uri: CrawlUri): DecideSubject {
     classKey: uri.entry.classKey,
     ...(uri.sourceTag === '' ? {} : { sourceTag: uri.sourceTag }),
     ...(uri.status === 0 ? {} : { status: uri.status }),
-    ...(fetched?.contentType === undefined ? {} : { contentType: fetched.contentType }),
-    ...(fetched === undefined ? {} : { contentLength: uri.size }),
+    contentType: fetched?.contentType,
+    contentLength: fetched === undefined ? undefined : uri.size,
     identicalDigest: uri.annotations.includes('duplicate:digest'),
   };
 }

@@ -61,7 +61,7 @@ export interface RobotsFilesOptions {
   /** Maximum number of servers whose failed attempts are counted; default 100 000. */
   readonly maxServers?: number;
   /** Maximum number of bytes of robots.txt files in the cache; evicted ones are fetched again. Default 64 MiB. */
-  readonly maxBytes?: number;
+  readonly maxBytes?: number | undefined;
   /** Gets each answer; its `record` must not reject. */
   readonly archive?: RobotsArchive | undefined;
   /** Milliseconds since 1970; default: the clock. */

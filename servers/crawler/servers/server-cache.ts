@@ -133,7 +133,7 @@ export class ServerCache {
       tries: options.robotsTries ?? 3,
       maxServers,
       archive: options.archive,
-      ...(options.maxRobotsBytes === undefined ? {} : { maxBytes: options.maxRobotsBytes }),
+      maxBytes: options.maxRobotsBytes,
       ...clock,
     });
   }
@@ -319,7 +319,7 @@ export class ServerCache {
       server,
       addresses: this.addresses.addressesOf(host),
       robots: robots?.state ?? (pending ? 'pending' : 'none'),
-      ...(crawlDelay === undefined ? {} : { crawlDelay }),
+      crawlDelay,
       successes: traffic.successes,
       failures: traffic.failures,
       disregarded: traffic.disregarded,

@@ -41,7 +41,7 @@ export interface ArcCapture {
   /** Absent if the server named none. */
   readonly mime?: string;
   /** HTTP status. */
-  readonly status?: string;
+  readonly status?: string | undefined;
   /** Of the document without the head of its message. */
   readonly digest: string;
 }
@@ -89,7 +89,7 @@ export async function readArcCapture(pieces: AsyncIterable<Uint8Array>): Promise
     url,
     timestamp,
     ...(mime === NO_TYPE ? {} : { mime }),
-    ...(status === undefined ? {} : { status }),
+    status,
     digest: base32Sha1(hash.digest()),
   };
 }

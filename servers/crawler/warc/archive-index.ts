@@ -121,9 +121,9 @@ async function addLines(
     const { urlkey, timestamp, url, mime, status, digest, length, offset } = entry.data;
     const fields = {
       url,
-      ...(mime === undefined ? {} : { mime }),
+      mime,
       ...(status === undefined || Number.isNaN(status) ? {} : { status: String(status) }),
-      ...(digest === undefined ? {} : { digest: withAlgorithm(digest) }),
+      digest: digest === undefined ? undefined : withAlgorithm(digest),
       length: String(compressedLength ?? length),
       offset: String(start + (compressedLength === undefined ? Number(offset) : 0)),
       filename,

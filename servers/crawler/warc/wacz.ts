@@ -19,7 +19,7 @@ export interface WaczOptions {
   readonly directory: string;
   /** The WACZ file; replaced when it is complete. */
   readonly output: string;
-  readonly title?: string;
+  readonly title?: string | undefined;
   /** When it is packed, milliseconds since 1970. Default: now. */
   readonly created?: number;
   readonly signal?: AbortSignal;

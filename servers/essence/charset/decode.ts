@@ -10,9 +10,9 @@ export interface DecodeHints {
   /** The document is HTML: a META charset counts. */
   readonly html: boolean;
   /** Character set that the access method's reply declares. */
-  readonly declared?: string;
+  readonly declared?: string | undefined;
   /** Character sets of other texts of the same origin: a guess prefers them. */
-  readonly likely?: readonly string[];
+  readonly likely?: readonly string[] | undefined;
   readonly warn?: (message: string) => void;
 }
 

@@ -52,7 +52,7 @@ const MULTI_BYTE: readonly (readonly [language: string, label: string])[] = [
 /** What is known beside the bytes. */
 export interface GuessHints {
   /** Character sets of other texts of the same origin. */
-  readonly likely?: readonly string[];
+  readonly likely?: readonly string[] | undefined;
 }
 
 /** A guess, and the number of bytes by which it was made. */

@@ -24,9 +24,9 @@ export interface TypePrograms extends OwnPrograms {
 export interface SgmlCommand {
   readonly documentType: string;
   /** `-t`, with `$HARVEST_HOME` expanded; relative to the script's directory. */
-  readonly table?: string;
+  readonly table?: string | undefined;
   /** `-d`, in the same way. */
-  readonly declaration?: string;
+  readonly declaration?: string | undefined;
 }
 
 /** Maximum size of a wrapper script; a longer script does more than call SGML.sum. */
@@ -131,7 +131,7 @@ export function parseSgmlWrapper(
   const declaration = option('d');
   return {
     documentType: found[2]!,
-    ...(table === undefined ? {} : { table }),
-    ...(declaration === undefined ? {} : { declaration }),
+    table,
+    declaration,
   };
 }

@@ -38,7 +38,7 @@ export async function summarizeByProgram(
   await using scratch = await ScratchDirectory.open(settings);
   const file = await scratch.write(document.fileName, document.body);
   const result = await runProgram(
-    { program, arguments: [file], directory: scratch.directory, ...(signal === undefined ? {} : { signal }) },
+    { program, arguments: [file], directory: scratch.directory, signal },
     settings,
   );
   report(document, program, result.failure, result.stderr);
@@ -72,7 +72,7 @@ export async function explodeByProgram(
       program,
       arguments: [document.url, file],
       directory: scratch.directory,
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     },
     settings,
   );

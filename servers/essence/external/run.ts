@@ -21,7 +21,7 @@ export interface ProgramCall {
   /** Its `TMPDIR`; default {@link directory}. */
   readonly temporaryDirectory?: string;
   /** An abort kills the program's whole process group. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** How its time is measured. Default: by this machine. */
   readonly measures?: ProgramMeasures;
 }
@@ -39,7 +39,7 @@ const MEASURES: ProgramMeasures = { clock: monotonicClock, processorMs: treeMs }
 export interface ProgramResult {
   readonly output: Buffer;
   /** The reason of a failure, e.g. `exit status 3: no such word`; undefined after a success (E-70). */
-  readonly failure?: string;
+  readonly failure?: string | undefined;
   /** Its standard error, truncated. */
   readonly stderr: string;
 }
@@ -111,7 +111,7 @@ function supervise(
       watch.stop();
       call.signal?.removeEventListener('abort', onAbort);
       const output = Buffer.concat(chunks);
-      resolve({ output, stderr, ...(failure === undefined ? {} : { failure }) });
+      resolve({ output, stderr, failure });
     };
     child.stdout.on('data', (chunk: Buffer) => {
       const available = limits.outputBytes - size;

@@ -173,7 +173,7 @@ class PostRun {
         arguments: words,
         input,
         directory: scratch.directory,
-        ...(signal === undefined ? {} : { signal }),
+        signal,
       },
       programs,
     );

@@ -7,8 +7,8 @@ export interface OpenSpCall {
   readonly documentType: string;
   /** The catalog that names the DTDs; an absolute path. */
   readonly catalog: string;
-  readonly declaration?: string;
-  readonly signal?: AbortSignal;
+  readonly declaration?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The output of a run, and the reason of a failure. */
@@ -45,7 +45,7 @@ export async function runOpenSp(
       program: 'onsgmls',
       arguments: ['-c', call.catalog, ...(call.declaration === undefined ? [] : [call.declaration]), file],
       directory: scratch.directory,
-      ...(call.signal === undefined ? {} : { signal: call.signal }),
+      signal: call.signal,
     },
     {
       ...settings,

@@ -32,7 +32,7 @@ export interface SgmlDocument {
 /** How SGML is parsed. */
 export interface SgmlOptions {
   /** Settings of `onsgmls`, which is used with a catalog of DTDs. Default: documents are read without their DTD. */
-  readonly openSp?: ProgramSettings;
+  readonly openSp?: ProgramSettings | undefined;
   /** E-85: the parser's messages become warnings. Default false. */
   readonly syntaxCheck?: boolean;
   readonly signal?: AbortSignal;
@@ -75,8 +75,8 @@ export async function summarizeSgml(
       {
         documentType: isGeneric(type) ? (rootOf(document.text, prolog) ?? type) : type,
         catalog: types.catalog,
-        ...(chosen.declaration === undefined ? {} : { declaration: chosen.declaration }),
-        ...(signal === undefined ? {} : { signal }),
+        declaration: chosen.declaration,
+        signal,
       },
       openSp,
     );

@@ -12,7 +12,7 @@ interface SgmlTypeSource {
   readonly file: string;
   readonly text: string;
   /** Absolute path of the SGML declaration. Default: that of OpenSP. */
-  readonly declaration?: string;
+  readonly declaration?: string | undefined;
 }
 
 /** All document types that have a table. Plain data. */
@@ -26,14 +26,14 @@ export interface SgmlSources {
 /** A compiled document type. */
 export interface SgmlType {
   readonly table: ExtractionTable;
-  readonly declaration?: string;
+  readonly declaration?: string | undefined;
 }
 
 /** The compiled document types. */
 export interface SgmlTypes {
   /** By lower-case name (E-94). */
   readonly types: ReadonlyMap<string, SgmlType>;
-  readonly catalog?: string;
+  readonly catalog?: string | undefined;
 }
 
 /** File names of tables, except those of the HTML summarizer. */
@@ -61,7 +61,7 @@ export async function readSgmlSources(
     const type = typeName(name);
     if (type in types) return;
     const text = await readFile(file, 'utf8');
-    types[type] = { file: label, text, ...(declaration === undefined ? {} : { declaration }) };
+    types[type] = { file: label, text, declaration };
   };
   const sgmls = libDirectory === undefined ? undefined : join(libDirectory, 'sgmls-lib');
   if (libDirectory !== undefined && sgmls !== undefined) {
@@ -104,7 +104,7 @@ async function addCommand(
   types[type] = {
     file: source.file,
     text: source.text,
-    ...(chosen === undefined ? {} : { declaration: chosen }),
+    declaration: chosen,
   };
 }
 
@@ -114,10 +114,10 @@ export function compileSgmlTypes(sources: SgmlSources): SgmlTypes {
   for (const [name, { file, text, declaration }] of Object.entries(sources.types)) {
     types.set(name.toLowerCase(), {
       table: parseExtractionTable(text, file),
-      ...(declaration === undefined ? {} : { declaration }),
+      declaration,
     });
   }
-  return { types, ...(sources.catalog === undefined ? {} : { catalog: sources.catalog }) };
+  return { types, catalog: sources.catalog };
 }
 
 /** E-82: `HTML/HTML.decl`. */

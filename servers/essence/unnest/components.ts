@@ -87,7 +87,7 @@ export async function componentsOf(
         else {
           const attributes = fitAttributes(summary, remaining);
           for (const [name, value] of attributes) remaining -= name.length + value.length;
-          const component = { name, type, ...(whole === undefined ? {} : { whole }) };
+          const component = { name, type, whole };
           embedded.push({ ...component, summary: { ...summary, attributes } });
           finished.push({ ...component, summary: draftOf(summary, attributes) });
         }
@@ -102,7 +102,7 @@ export async function componentsOf(
 
 /** What is kept of a component's summary. */
 function draftOf({ description }: Summary, attributes: Summary['attributes']): Summary {
-  return { attributes, ...(description === undefined ? {} : { description }) };
+  return { attributes, description };
 }
 
 /**

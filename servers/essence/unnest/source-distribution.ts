@@ -46,5 +46,5 @@ export function summarizeDistribution(components: readonly EmbeddedSummary[]): S
     }
   }
   attributes.push(['Contents', components.map(({ name }) => name).join('\n')]);
-  return { attributes, ...(description === undefined ? {} : { description }) };
+  return { attributes, description };
 }

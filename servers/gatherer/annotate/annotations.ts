@@ -125,7 +125,7 @@ async function* objectsOf(
     }
   }
   signal?.throwIfAborted();
-  const stream = createReadStream(file, signal === undefined ? {} : { signal });
+  const stream = createReadStream(file, { signal });
   try {
     for await (const chunk of stream) yield* take(decoder.push(chunk as Buffer));
   } catch (cause) {

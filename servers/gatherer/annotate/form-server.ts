@@ -17,7 +17,7 @@ export interface FormServerOptions {
   /** The annotation file; it may be absent. */
   readonly file: string;
   /** Data-Directory of a Gatherer, whose objects are listed too. Default: only the annotated documents are listed. */
-  readonly dataDirectory?: string;
+  readonly dataDirectory?: string | undefined;
   /** TCP port; 0 for a free one. Default 0. */
   readonly port?: number;
   /** Token of the URL. Default: a random one. */

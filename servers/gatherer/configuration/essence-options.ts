@@ -26,11 +26,11 @@ export function essenceOptionsOf(
     refreshRate: config.refreshRate,
     timeToLive: config.timeToLive,
     programs: { ...programsOf(config, lib), keepFiles, ...(modules === undefined ? {} : { modules }) },
-    ...(lib === undefined ? {} : { libDirectory: lib }),
-    ...(rules === undefined ? {} : { postSummarizing: rules }),
+    libDirectory: lib,
+    postSummarizing: rules,
     ...switches,
-    ...(stoplist === undefined ? {} : { stoplist: listFile(config, stoplist) }),
-    ...(allowlist === undefined ? {} : { allowlist: listFile(config, allowlist) }),
+    stoplist: stoplist === undefined ? undefined : listFile(config, stoplist),
+    allowlist: allowlist === undefined ? undefined : listFile(config, allowlist),
   };
 }
 

@@ -12,7 +12,7 @@ export interface ListingOptions {
   /** Canonical URL of the listing. */
   readonly url: string;
   /** Charset that the server declares. Default: byte order mark, XML declaration, UTF-8. */
-  readonly charset?: string;
+  readonly charset?: string | undefined;
   /** Whether a URL is accepted. Default: those on the listing's host. */
   readonly allows?: (url: string) => boolean;
   /** Number of listings that led to this one; 0 for the first. */
@@ -169,7 +169,7 @@ async function* decodePieces(
         last: false,
       };
       // A large listing must not block the event loop.
-      if (start > 0) await nextTurn(undefined, signal === undefined ? {} : { signal });
+      if (start > 0) await nextTurn(undefined, { signal });
     }
     if (kept.length < piece.length) {
       isTruncated = true;

@@ -22,7 +22,7 @@ export interface EnumerationOptions {
   /** Directories, environment and limits of programs; {@link enumerationSettings} derives them from a configuration. */
   readonly programs: EnumerationPrograms;
   /** Receives every line and program that could not be used, and the programs' own messages. */
-  readonly onProblem?: (problem: ConfigError) => void;
+  readonly onProblem?: ((problem: ConfigError) => void) | undefined;
   /** Kills the running program; the call then throws the signal's reason. */
   readonly signal?: AbortSignal;
   /** Longest chain of programs that read each other's output (G-51). Default 16. */
@@ -227,7 +227,7 @@ class Expansion {
         input: Buffer.from(input),
         directory: programs.topDirectory,
         temporaryDirectory: tmpdir(),
-        ...(signal === undefined ? {} : { signal }),
+        signal,
       },
       programs,
     );

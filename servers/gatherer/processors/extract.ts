@@ -46,8 +46,8 @@ export class ExtractProcessor implements Processor {
         // G-81: without the login, so that no attribute can contain it.
         url: uri.redactedUrl,
         body,
-        ...(fetched.contentType === undefined ? {} : { contentType: fetched.contentType }),
-        ...(charset === undefined ? {} : { charset }),
+        contentType: fetched.contentType,
+        charset,
         lastModificationTime: fetched.lastModified,
         updateTime: uri.updateTime,
         ...(ignoresPageRobots(uri) ? { ignoreRobots: true } : {}),

@@ -27,7 +27,7 @@ export class ListingExtractor implements Processor {
       url: uri.url,
       depth: pathFromSeed.replaceAll('R', '').length,
       signal: uri.signal,
-      ...(charset === undefined ? {} : { charset }),
+      charset,
       ...(node.hostMax > 1 ? { allows: () => true } : {}),
     });
     uri.disposition = 'listed';

@@ -222,7 +222,7 @@ function processorFactories(
         minTimeToLive: options.minTimeToLive,
         rulesDigest,
         now,
-        ...(options.annotations === undefined ? {} : { annotations: options.annotations }),
+        annotations: options.annotations,
       }),
     ReferencesWriter: () => new ReferencesWriter({ deletesGone: config.httpImmediateDelete, now }),
     LinksScoper: () => new LinksScoper({ frontier, scope }),

@@ -9,7 +9,7 @@ import { type Logger, openCertificate } from '../../host/index.js';
 
 /** Starts the console of a crawl; returns undefined if its order has none. */
 export async function openConsole(
-  { order, log }: { readonly order: CrawlOrderConfig; readonly log?: Logger },
+  { order, log }: { readonly order: CrawlOrderConfig; readonly log?: Logger | undefined },
   controller: CrawlController,
   directory: string,
   resources: CloseStack,

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Fetcher } from '../../../clients/fetch/index.js';
 import { CloseStack } from '../../../protocols/close-stack.js';
 import type { GathererConfig } from '../../../protocols/config/index.js';
+import { defined } from '../../../protocols/defined.js';
 import { messageOf } from '../../../protocols/errors.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
 import { withoutUserInfo } from '../../../protocols/urls/index.js';
@@ -68,7 +69,7 @@ export interface CrawlJobOptions {
   readonly extraProcessors: Partial<Record<ChainName, readonly Processor[]>>;
   /** Opens the browser of `settings.fetcher`. Default: Chromium. */
   readonly openBrowser?: OpenBrowser | undefined;
-  readonly log?: Logger;
+  readonly log?: Logger | undefined;
   readonly onDocument: (event: DocumentEvent) => void;
 }
 
@@ -397,7 +398,7 @@ function warcInfo(
     isPartOf: order.name,
     robots: order.settings.robotsPolicy,
     'http-header-user-agent': httpUserAgent ?? USER_AGENT,
-    ...(httpFrom === undefined ? {} : { 'http-header-from': httpFrom }),
+    ...defined({ 'http-header-from': httpFrom }),
     order: JSON.stringify(shown),
   };
 }

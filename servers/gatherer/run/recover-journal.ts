@@ -91,9 +91,9 @@ export async function recoverJournal(options: RecoverJournalOptions): Promise<Re
       {
         signal,
         scope: (uri) => scope.accepts(uri),
-        ...(retainFailures === undefined ? {} : { retainFailures }),
-        ...(progress === undefined ? {} : { progress }),
-        ...(onDamage === undefined ? {} : { onDamage }),
+        retainFailures,
+        progress,
+        onDamage,
       },
     );
     // The last batch marks the run as begun, and queues seeds that are not in the journal.

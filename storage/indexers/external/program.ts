@@ -14,7 +14,7 @@ export interface ProgramOptions {
    */
   readonly cpuSeconds?: number;
   /** Milliseconds from SIGTERM to SIGKILL (BRK-8.13 (2) "a few more seconds"). Default 3000. */
-  readonly graceMs?: number;
+  readonly graceMs?: number | undefined;
   /** Maximum length of a line of output in bytes; longer lines are dropped. Default 64 KiB. */
   readonly maxLineBytes?: number;
   readonly cwd?: string;
@@ -36,7 +36,7 @@ const CONTROLS = /[\u0000-\u001f\u007f-\u009f]+/g;
 /** The environment of programs: only the variables that they need, and a locale that sorts by bytes. */
 function environment(): NodeJS.ProcessEnv {
   const { PATH, TMPDIR } = process.env;
-  return { PATH, LC_ALL: 'C', ...(TMPDIR === undefined ? {} : { TMPDIR }) };
+  return { PATH, LC_ALL: 'C', TMPDIR };
 }
 
 /** Returns the path of a program; undefined if it is not installed. A relative name is looked up in PATH. */
@@ -91,7 +91,7 @@ export class Program {
       env: environment(),
       // A group of its own: programs that it starts (`sort`) end with it.
       detached: true,
-      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+      cwd: options.cwd,
     });
     this.#child = child;
     this.#stdin = child.stdin;
@@ -236,7 +236,7 @@ export interface RunLimits {
   /** Stops the program when it aborts. */
   readonly signal?: AbortSignal;
   /** Maximum milliseconds in which it neither takes input nor prints anything; then it is stopped. Default half an hour. */
-  readonly silenceMs?: number;
+  readonly silenceMs?: number | undefined;
 }
 
 /** Half an hour: an indexing program prints a line for each file, but sorts a large index silently. */

@@ -225,7 +225,7 @@ export class GlimpseIndexer implements Indexer, CandidateEngine {
             signal: this.#closing.signal,
             pathOf: (oid) => this.#parts.files.pathOf(oid),
             onWarning: options.onWarning ?? (() => undefined),
-            ...(options.indexSilenceMs === undefined ? {} : { silenceMs: options.indexSilenceMs }),
+            silenceMs: options.indexSilenceMs,
           }),
         );
         next = { ...next, parts: [...next.parts, name], next: state.next + 1 };

@@ -11,12 +11,14 @@ export interface GlimpseIndexerOptions extends Partial<CandidateSearchLimits> {
   /** Directory of the Broker's store; queries are matched against its objects. */
   readonly storeDirectory: string;
   /** `GlimpseIndex-Option`: none = tiny, `-o` = small, `-b` = medium (BRK-7.3). Default `-b`. */
-  readonly indexOption?: string;
+  readonly indexOption?: string | undefined;
   /**
    * Runs a glimpseserver on this port of the loopback interface (BRK-8.12). Default: no server. `patienceMs`:
    * maximum milliseconds until it has started, and until it answers after SIGUSR1; default 5000.
    */
-  readonly server?: { readonly port: number; readonly host?: string; readonly patienceMs?: number };
+  readonly server?:
+    | { readonly port: number; readonly host?: string; readonly patienceMs?: number }
+    | undefined;
   /** MiB that glimpseindex may use for its tables. Default 16. */
   readonly indexMemoryMiB?: number;
   /** Maximum milliseconds in which glimpseindex neither reads nor prints anything; then it is stopped. Default half an hour. */
@@ -30,7 +32,7 @@ export interface GlimpseIndexerOptions extends Partial<CandidateSearchLimits> {
     readonly glimpseserver?: string;
   };
   /** Receives a sentence for each problem that does not stop the work, e.g. a glimpseserver that does not start. */
-  readonly onWarning?: (sentence: string) => void;
+  readonly onWarning?: ((sentence: string) => void) | undefined;
 }
 
 /** State of an index. `objects` and `option` say whether it still agrees with the options. */

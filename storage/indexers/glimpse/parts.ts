@@ -47,7 +47,7 @@ export interface PartBuilder {
   readonly size: readonly string[];
   readonly memoryMiB: number;
   /** As in `RunLimits`. */
-  readonly silenceMs?: number;
+  readonly silenceMs?: number | undefined;
   readonly signal: AbortSignal;
   readonly pathOf: (oid: number) => string;
   readonly onWarning: (sentence: string) => void;
@@ -72,7 +72,7 @@ export async function buildPart(index: string, part: PartPlan, builder: PartBuil
   const { signal, silenceMs } = builder;
   const ended = runToEnd(program, 'glimpseindex', {
     signal,
-    ...(silenceMs === undefined ? {} : { silenceMs }),
+    silenceMs,
   });
   ended.catch(() => undefined);
   const list = part.oids.toArray();

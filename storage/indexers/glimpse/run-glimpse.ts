@@ -44,7 +44,7 @@ async function* attempt(
     const program = await Program.start(glimpse, {
       arguments: ['-l', '-y', ...target, ...query],
       cpuSeconds: options.lifetimeMs / 1000,
-      ...(graceMs === undefined ? {} : { graceMs }),
+      graceMs,
     });
     isIdle = false;
     const read = (lines: readonly string[]) =>

@@ -43,7 +43,7 @@ export interface SwishIndexerOptions {
   readonly program?: string;
   readonly limits?: Partial<CandidateSearchLimits>;
   /** Receives a sentence for each problem that does not stop the work. */
-  readonly onWarning?: (sentence: string) => void;
+  readonly onWarning?: ((sentence: string) => void) | undefined;
 }
 
 /** Swish supports whole words only: a search word matches a whole word with and without `matchWord`. */
@@ -254,7 +254,7 @@ class SwishIndexer implements Indexer, CandidateEngine {
         arguments: ['-H', '0', '-x', OUTPUT, '-w', translate(expression), '-f', ...parts],
         cwd: lease.path,
         cpuSeconds: options.lifetimeMs / 1000,
-        ...(graceMs === undefined ? {} : { graceMs }),
+        graceMs,
       });
       let failure = '';
       const read = (lines: readonly string[]) => {

@@ -41,7 +41,7 @@ export interface InspectOptions {
   readonly always?: boolean;
   /** Called after each file with the bytes read so far and in all. */
   readonly onProgress?: (done: number, total: number) => void;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 const DATABASE_FILE = /^(?:CURRENT|MANIFEST-\d+|\d+\.(?:log|ldb|sst))$/;

@@ -22,7 +22,7 @@ export interface LogEvent {
   /** Of `begin`: whether the crawler sent a cookie. */
   readonly hasCookie?: boolean;
   /** Of `end`: the delay that the Retry-After of the answer requests. */
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs?: number | undefined;
   /** Of `end`: whether the crawler aborted the answer. */
   readonly isAborted?: boolean;
 }

@@ -91,7 +91,7 @@ class Connection {
           : { ...answer, headers: { ...answer.headers, 'retry-after': retryAfter.value } };
       const { keepAlive } = await send(this.socket, sent, () => {
         this.#unanswered--;
-        this.#logEvent('end', retryAfter === undefined ? {} : { retryAfterMs: retryAfter.ms });
+        this.#logEvent('end', { retryAfterMs: retryAfter?.ms });
       });
       if (!keepAlive) break;
     }

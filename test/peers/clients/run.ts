@@ -29,7 +29,7 @@ export function run(
     const settings = {
       encoding: 'buffer',
       maxBuffer: 1 << 28,
-      ...(cwd === undefined ? {} : { cwd }),
+      cwd,
     } as const;
     const child = execFile(command, args, settings, (error, stdout, stderr) => {
       const code = error === null ? 0 : Number(error.code);

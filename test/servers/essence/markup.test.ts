@@ -7,7 +7,7 @@ import { summaryOf } from './fixtures/summary-of.js';
 import { contentOf, contextOf, summarize } from './helpers.js';
 
 const typeOf = async (url: string, body: string, contentType?: string) =>
-  (await summarize(url, body, {}, contentType === undefined ? {} : { contentType })).type;
+  (await summarize(url, body, {}, { contentType })).type;
 
 t.test('E-6, E-15, E-16: types by name, declared type and content', async (t) => {
   const named: [name: string, type: string][] = [

@@ -12,8 +12,7 @@ const lines = (value: string | undefined): readonly string[] =>
 
 t.test('E-6, E-15, E-16: each language has a type of its own', async (t) => {
   const typeOf = async (name: string, body = 'x', contentType?: string) =>
-    (await summarize(`http://a.test/${name}`, body, {}, contentType === undefined ? {} : { contentType }))
-      .type;
+    (await summarize(`http://a.test/${name}`, body, {}, { contentType })).type;
   const named: readonly (readonly [names: string, type: string])[] = [
     ['A.java', 'Java'],
     ['a.py b.pyi', 'Python'],

@@ -22,7 +22,7 @@ t.test('E-6, E-15 each step of recognition names the line that decides', async (
   };
   const stepsOf = (url: string, body: string | Uint8Array, contentType?: string) => {
     const steps: RecognitionStep[] = [];
-    const input = inputOf(url, body, contentType === undefined ? {} : { contentType });
+    const input = inputOf(url, body, { contentType });
     return { type: recognize(input, customRules, { steps }).type, steps };
   };
   t.same(stepsOf('http://a.test/home', 'x'), {

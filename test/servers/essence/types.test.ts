@@ -143,7 +143,7 @@ t.test('a suffix table returns the same types as its expressions, tried in order
 
 t.test('E-15 the MIME type is used after the name and before the content', async (t) => {
   const typeOf = async (url: string, body: string | Uint8Array, contentType?: string) =>
-    (await summarize(url, body, {}, contentType === undefined ? {} : { contentType })).type;
+    (await summarize(url, body, {}, { contentType })).type;
   t.equal(await typeOf('http://a.test/page', 'words', 'text/html'), 'HTML');
   t.equal(await typeOf('http://a.test/page', 'words', 'application/pdf'), 'Pdf');
   t.equal(await typeOf('http://a.test/page', 'words', 'image/x-strange'), 'Image');

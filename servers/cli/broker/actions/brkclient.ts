@@ -21,7 +21,7 @@ export async function send(
   const client = new BrokerClient({ host, port });
   const detector = new FatalDetector();
   try {
-    for await (const piece of client.raw(message, signal === undefined ? {} : { signal })) {
+    for await (const piece of client.raw(message, { signal })) {
       detector.push(piece);
       // The reader has closed the pipe.
       if (!(await output.write(piece))) return EXIT.ok;

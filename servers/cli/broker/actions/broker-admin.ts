@@ -38,7 +38,7 @@ export async function sendAdminCommand(
     return status;
   };
   try {
-    const client = new BrokerClient({ host, ...(port === undefined ? {} : { port }) });
+    const client = new BrokerClient({ host, port });
     return await finish(EXIT.ok, await client.admin(password, command));
   } catch (error) {
     if (error instanceof PeerError) {

@@ -54,8 +54,8 @@ export async function serveBroker(file: string, options: BrokerOptions): Promise
     tls: certificateFiles(options),
     monitor: options.monitor,
     harvest: [process.execPath, HARVEST_PROGRAM],
-    ...(options.webPort === undefined ? {} : { webPort: options.webPort }),
-    ...(options.log === undefined ? {} : { logFile: resolve(options.log) }),
+    webPort: options.webPort,
+    logFile: options.log === undefined ? undefined : resolve(options.log),
     onReady: ({ host, port, web }) => {
       process.stdout.write(`ready broker=${host}:${port}${web === undefined ? '' : ` web=${web}`}\n`);
       notifyReady(`serving on ${host}:${port}${web === undefined ? '' : `, pages at ${web}`}`);

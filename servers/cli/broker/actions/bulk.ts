@@ -31,17 +31,17 @@ const LARGE_BYTES = 4 * 1024 * 1024;
 export async function bulk({ host, port }: PeerAddress, options: BulkOptions): Promise<number> {
   const client = new BulkClient({
     host,
-    ...(port === undefined ? {} : { port }),
+    port,
     large: { fromBytes: LARGE_BYTES, open: () => SpoolFile.open(tmpdir()) },
     onWarning: ({ rule, offset, message }) => complain('bulk', `${message} (${rule}, offset ${offset})`),
   });
   const signal = options.timeout === undefined ? undefined : AbortSignal.timeout(options.timeout * 1000);
   const transfer = client.transfer({
     since: options.since,
-    ...(options.query === undefined ? {} : { query: options.query }),
-    ...(options.flags === undefined ? {} : { flags: options.flags }),
+    query: options.query,
+    flags: options.flags,
     ...(options.interface === '2' ? { interface: 2, compress: options.compress } : {}),
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   });
   const file = options.output === undefined ? undefined : createWriteStream(options.output);
   const output = new StandardOutput({ stream: file, raw: options.raw });

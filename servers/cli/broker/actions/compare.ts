@@ -27,7 +27,7 @@ export async function compare(
   try {
     const difference = await compareBrokers(clientOf(first), clientOf(second), {
       maxDifferences: options.max,
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     });
     await output.write(options.json ? jsonOf(difference) : textOf(difference));
     return difference.equal ? EXIT.ok : EXIT.failure;
@@ -39,7 +39,7 @@ export async function compare(
 }
 
 function clientOf({ host, port }: PeerAddress): BulkClient {
-  return new BulkClient({ host, ...(port === undefined ? {} : { port }) });
+  return new BulkClient({ host, port });
 }
 
 function textOf({ equal, onlyA, onlyB, truncated, objects, bytes }: BrokerDifference): Uint8Array {

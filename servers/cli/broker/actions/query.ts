@@ -74,7 +74,7 @@ async function runQuery(broker: PeerAddress, query: string, options: QueryOption
     const style = textStyle();
     const results = client.query(query, {
       ...requestOf(options),
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     });
     for await (const hit of results) {
       if (options.max > 0 && count === options.max) {
@@ -124,11 +124,11 @@ function requestOf(options: QueryOptions): QueryRequest {
     attributes: options.json || asksForTitle(options) ? options.attribute : [TITLE, ...options.attribute],
     // BRK-4.16: one more than is printed, to detect that there are more.
     ...(options.max > 0 ? { maxFiles: options.max + 1 } : {}),
-    ...(options.maxResults === undefined ? {} : { maxResults: options.maxResults }),
+    maxResults: options.maxResults,
     // One line more than the last printed one, for the same reason.
-    ...(options.maxLines === undefined ? {} : { maxLines: options.maxLines * options.linesPage + 1 }),
-    ...(options.since === undefined ? {} : { since: options.since }),
-    ...(options.lifetime === undefined ? {} : { lifetime: options.lifetime }),
+    maxLines: options.maxLines === undefined ? undefined : options.maxLines * options.linesPage + 1,
+    since: options.since,
+    lifetime: options.lifetime,
     indexFlags: options.index,
   };
 }

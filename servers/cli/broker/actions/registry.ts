@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import { defined } from '../../../../protocols/defined.js';
 import { StorageError } from '../../../../protocols/errors.js';
 import type {
   RegistryFormat,
@@ -126,11 +127,5 @@ async function locateOriginal(
 }
 
 function formatOf({ reading, magic, recordMagic, valid, deleted }: FormatOptions): Partial<RegistryFormat> {
-  return {
-    ...(reading === undefined ? {} : { reading }),
-    ...(magic === undefined ? {} : { fileMagic: magic }),
-    ...(recordMagic === undefined ? {} : { recordMagic }),
-    ...(valid === undefined ? {} : { validFlag: valid }),
-    ...(deleted === undefined ? {} : { deletedFlag: deleted }),
-  };
+  return defined({ reading, fileMagic: magic, recordMagic, validFlag: valid, deletedFlag: deleted });
 }

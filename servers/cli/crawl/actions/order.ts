@@ -55,7 +55,7 @@ export async function printSettings(url: string, options: SettingsOptions): Prom
   const { via, hops, all, json } = options;
   const read = await readOrderFile(options.order);
   const overlays = SheetOverlays.of(read);
-  const subject = { uri: url, hops, seed: hops === '', ...(via === undefined ? {} : { via }) };
+  const subject = { uri: url, hops, seed: hops === '', via };
   const sheets = overlays.explain(subject);
   const found = overlays.settingsFor(subject);
   const output = new StandardOutput();

@@ -91,7 +91,7 @@ async function* offlineReportLines(
   }
   const table = queueTable(snapshot.time);
   if (!json) yield table.head();
-  for await (const page of crawl.queues(state === undefined ? {} : { state })) {
+  for await (const page of crawl.queues({ state })) {
     for (const queue of page) {
       const row = kind === 'all' ? { report: 'queues', ...queue } : queue;
       yield json ? JSON.stringify(row) : table.row(queue);
@@ -138,7 +138,7 @@ async function* linesOfKind(
   }
   switch (kind) {
     case 'queues':
-      yield* rows(queueTable(now), crawl.queues(state === undefined ? {} : { state }));
+      yield* rows(queueTable(now), crawl.queues({ state }));
       break;
     case 'retries':
       yield* rows(retryTable(now), [await crawl.retries()]);

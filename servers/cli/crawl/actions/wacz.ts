@@ -17,7 +17,7 @@ async function pack(directory: string, { output, title, json }: WaczCommandOptio
   const counts = await packWacz({
     directory,
     output,
-    ...(title === undefined ? {} : { title }),
+    title,
     onDamage: (sentence) => void process.stderr.write(`warning: ${sentence}\n`),
     ...(process.stderr.isTTY === true && !json
       ? { onFile: (name: string) => void process.stderr.write(`${name}\n`) }

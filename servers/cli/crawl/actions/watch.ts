@@ -100,8 +100,7 @@ async function takeScreen(
   const snapshot = await crawl.snapshot();
   history.add(snapshot);
   const queues: QueueReport[] = [];
-  for await (const page of crawl.queues({ ...(state === undefined ? {} : { state }), limit: MAX_ROWS }))
-    queues.push(...page);
+  for await (const page of crawl.queues({ state, limit: MAX_ROWS })) queues.push(...page);
   return {
     snapshot,
     rates: [...past, ...history.samples()].slice(-600).map(({ documentsPerSecond }) => documentsPerSecond),

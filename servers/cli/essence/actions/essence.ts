@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { createFetcher } from '../../../../clients/fetch/create-fetcher.js';
 import type { Fetcher } from '../../../../clients/fetch/types.js';
 import { jsonLine } from '../../../../clients/soif-tools/json-lines.js';
+import { defined } from '../../../../protocols/defined.js';
 import { messageOf, StorageError, UsageError } from '../../../../protocols/errors.js';
 import { decodeSoif } from '../../../../protocols/soif/index.js';
 import { DEFAULT_REFRESH_RATE, DEFAULT_TIME_TO_LIVE } from '../../../../protocols/time.js';
@@ -171,22 +172,22 @@ function poolOptions(options: EssenceCliOptions): EssencePoolOptions {
     minimalBookkeeping: options.minimalBookkeeping,
     fullText: options.fullText || options.rawText,
     rawText: options.rawText,
-    ...(options.stoplist === undefined ? {} : { stoplist: listFile(options.stoplist) }),
-    ...(options.allowlist === undefined ? {} : { allowlist: listFile(options.allowlist) }),
-    ...(libdir === undefined ? {} : { libDirectory: resolve(libdir) }),
-    ...(options.rules === undefined ? {} : { postSummarizing: listFile(options.rules) }),
+    stoplist: options.stoplist === undefined ? undefined : listFile(options.stoplist),
+    allowlist: options.allowlist === undefined ? undefined : listFile(options.allowlist),
+    libDirectory: libdir === undefined ? undefined : resolve(libdir),
+    postSummarizing: options.rules === undefined ? undefined : listFile(options.rules),
     programs: { directories, ...installedPrograms(process.env) },
-    ...(timeMs === undefined ? {} : { timeLimitMs: timeMs }),
-    ...(maxMemory === undefined ? {} : { maxReaderMemoryMb: maxMemory }),
-    ...(maxPoolMemory === undefined ? {} : { maxPoolMemoryMb: maxPoolMemory }),
-    unnest: {
-      ...(options.maxDepth === undefined ? {} : { maxDepth: options.maxDepth }),
-      ...(options.maxComponents === undefined ? {} : { maxComponents: options.maxComponents }),
-      ...(options.maxUnpacked === undefined ? {} : { maxUnpackedBytes: options.maxUnpacked }),
-      ...(options.maxRatio === undefined ? {} : { maxRatio: options.maxRatio }),
+    timeLimitMs: timeMs,
+    maxReaderMemoryMb: maxMemory,
+    maxPoolMemoryMb: maxPoolMemory,
+    unnest: defined({
+      maxDepth: options.maxDepth,
+      maxComponents: options.maxComponents,
+      maxUnpackedBytes: options.maxUnpacked,
+      maxRatio: options.maxRatio,
       // Less than the document's limit, so that the components that were unpacked in time are kept.
-      ...(timeMs === undefined ? {} : { timeLimitMs: (timeMs * 2) / 3 }),
-    },
+      timeLimitMs: timeMs === undefined ? undefined : (timeMs * 2) / 3,
+    }),
   };
 }
 

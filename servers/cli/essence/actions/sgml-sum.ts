@@ -33,7 +33,7 @@ export async function summarize(
     refreshRate: 0,
     timeToLive: 0,
     programs: { directories: [], ...installedPrograms(process.env) },
-    ...(libdir === undefined ? {} : { libDirectory: resolve(libdir) }),
+    libDirectory: libdir === undefined ? undefined : resolve(libdir),
   });
   const url = canonicalUrl(pathToFileURL(file).href) ?? 'file://localhost/-';
   const { attributes, warnings } = await summarizeByTable(
@@ -41,8 +41,8 @@ export async function summarize(
     {
       documentType,
       syntaxCheck,
-      ...(table === undefined ? {} : { table: resolve(table) }),
-      ...(declaration === undefined ? {} : { declaration: resolve(declaration) }),
+      table: table === undefined ? undefined : resolve(table),
+      declaration: declaration === undefined ? undefined : resolve(declaration),
     },
     context,
   );

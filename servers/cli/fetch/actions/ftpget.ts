@@ -46,8 +46,8 @@ async function passwordOf(given: string | undefined, { passwordFile }: FtpgetOpt
   return given ?? process.env[PASSWORD_VARIABLE] ?? 'harvest@';
 }
 
-function portOf(port: string | undefined): { readonly port?: number } {
-  return port === undefined ? {} : { port: Number(port) };
+function portOf(port: string | undefined): { readonly port?: number | undefined } {
+  return { port: port === undefined ? undefined : Number(port) };
 }
 
 function escapeOnce(segment: string): string {

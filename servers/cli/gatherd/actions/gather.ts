@@ -18,7 +18,7 @@ export async function gather(peer: PeerAddress, since: number, options: GatherOp
   try {
     await using client = await GatherdClient.connect({
       host,
-      ...(port === undefined ? {} : { port }),
+      port,
       onWarning: ({ rule, offset, message }) => complain('gather', `${message} (${rule}, offset ${offset})`),
     });
     if (options.info) {

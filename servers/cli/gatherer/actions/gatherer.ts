@@ -108,7 +108,7 @@ async function gatherOnce(file: string, options: GathererCliOptions): Promise<nu
       configFile: file,
       force: options.force || options.only !== undefined,
       keepTemporaryFiles: options.debugAll,
-      ...(options.lowDisk === undefined ? {} : { lowDiskMiB: options.lowDisk }),
+      lowDiskMiB: options.lowDisk,
       onProblem: ({ message }) => errors.warn(message),
       log,
       onControl: (control, url) => {

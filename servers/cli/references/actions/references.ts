@@ -53,7 +53,7 @@ export async function run(
     if (options.urls) return await printUrls({ host, port: port ?? DEFAULT_REFERENCES_PORT }, what, options);
     await using client = await ReferencesClient.connect({
       host,
-      ...(port === undefined ? {} : { port }),
+      port,
       connectTimeoutMs: timeoutMs,
       replyTimeoutMs: timeoutMs,
     });
@@ -91,7 +91,7 @@ function queryOf(what: string, { describe, start }: ReferencesOptions): PagesQue
     throw new UsageError('references: --describe requires a URL: the protocol has no request for an ID');
   if (isId && !(Number(what) >= 1 && Number(what) <= 0xffff_ffff))
     throw new UsageError('references: an ID must be a number from 1 to 4294967295');
-  return { ...(isId ? { id: Number(what) } : { url: what }), ...(start === undefined ? {} : { start }) };
+  return { ...(isId ? { id: Number(what) } : { url: what }), start };
 }
 
 async function* pages(
@@ -111,7 +111,7 @@ async function* pages(
   } else
     yield await client.links(kind, {
       ...query,
-      ...(options.count === undefined ? {} : { count: options.count }),
+      count: options.count,
     });
 }
 

@@ -52,7 +52,7 @@ export async function run(
 ): Promise<number> {
   await using documents = roots.length === 0 ? await serveOwnDocuments(options, commands) : undefined;
   const { every } = options;
-  const limits = { ...options, ...(every === undefined ? {} : { refreshRate: Math.ceil(every) }) };
+  const limits = { ...options, refreshRate: every === undefined ? undefined : Math.ceil(every) };
   const { config, warnings } =
     documents === undefined
       ? configFromRoots(roots, limits)
@@ -89,7 +89,7 @@ export async function run(
       queuesPerHost: options.connections,
       force: options.force,
       endOnLowDisk: options.once,
-      ...(options.lowDisk === undefined ? {} : { lowDiskMiB: options.lowDisk }),
+      lowDiskMiB: options.lowDisk,
     },
     log: (name) => logger(name, options),
   });

@@ -78,7 +78,7 @@ async function serve(path: string, { port, data }: AnnotateOptions): Promise<num
   await using server = await FormServer.listen({
     file: path,
     port,
-    ...(data === undefined ? {} : { dataDirectory: resolve(data) }),
+    dataDirectory: data === undefined ? undefined : resolve(data),
   });
   process.stdout.write(`ready annotate=${server.url}\n`);
   await new StopSignal({ limit: { program: 'annotate' } }).stopped;

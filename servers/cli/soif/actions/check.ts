@@ -40,7 +40,7 @@ export async function check(file: string, { lenient, json, maxObject }: CheckOpt
   await using output = new StandardOutput({ bufferBytes: OUTPUT_BUFFER_BYTES });
   const attempts = checkSoif(openFile(file), {
     mode: lenient ? 'lenient' : 'strict',
-    ...(maxObject === undefined ? {} : { maxObjectBytes: maxObject }),
+    maxObjectBytes: maxObject,
   });
   for (;;) {
     const { done, value } = await attempts.next();

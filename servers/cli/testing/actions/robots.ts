@@ -29,7 +29,7 @@ export async function check(urls: readonly string[], options: CheckOptions): Pro
     userAgent: agent,
     masquerade,
     userAgents: options.set === undefined ? [] : options.set.split(','),
-    ...(options.customFile === undefined ? {} : { customRobots: await readRobots(options.customFile) }),
+    customRobots: options.customFile === undefined ? undefined : await readRobots(options.customFile),
   });
   const output = new StandardOutput();
   let status: number = EXIT.ok;

@@ -92,7 +92,7 @@ export async function printClass(uris: string[], options: ClassCommandOptions): 
     const publicSuffixes =
       file === undefined ? PublicSuffixes.HEURISTIC : PublicSuffixes.parse(await readFile(file, 'utf8'));
     const assign = queueAssignment({ policy, publicSuffixes, parallelQueues });
-    return (uri) => assign({ uri: cleanUri(uri) ?? uri, ...(via === undefined ? {} : { via }) });
+    return (uri) => assign({ uri: cleanUri(uri) ?? uri, via });
   });
 }
 

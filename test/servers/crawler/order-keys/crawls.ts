@@ -23,11 +23,11 @@ export interface CrawlOptions {
   readonly order: CrawlOrderInput;
   readonly pages?: Readonly<Record<string, Page>>;
   /** Further hosts, as RootNodes. */
-  readonly hosts?: readonly string[];
+  readonly hosts?: readonly string[] | undefined;
   /** Acts on the running crawl; returns what it saw. */
-  readonly drive?: (running: Running) => Promise<unknown>;
+  readonly drive?: ((running: Running) => Promise<unknown>) | undefined;
   readonly force?: boolean;
-  readonly openBrowser?: GathererOptions['openBrowser'];
+  readonly openBrowser?: GathererOptions['openBrowser'] | undefined;
 }
 
 type LogLine = NonNullable<ReturnType<typeof parseCrawlLogLine>>;
@@ -92,7 +92,7 @@ export async function crawl(directory: string, site: Site, options: CrawlOptions
       essenceWorkers: 0,
       force,
       log: LOG,
-      ...(openBrowser === undefined ? {} : { openBrowser }),
+      openBrowser,
       onControl: (running, url) => {
         control = running;
         consoleUrl = url;

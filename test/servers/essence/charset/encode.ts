@@ -42,5 +42,5 @@ export function encodeUtf32(text: string, littleEndian: boolean): Buffer {
 
 /** Decodes a text that is no page, as Essence does. */
 export function decodePlain(bytes: Uint8Array, declared?: string): string {
-  return decodeBytes(bytes, { html: false, ...(declared === undefined ? {} : { declared }) });
+  return decodeBytes(bytes, { html: false, declared });
 }
