@@ -11,6 +11,7 @@ export {
   type ApplyObserver,
   type ApplyOptions,
   type ApplyResult,
+  addCounts,
   type CollectedChange,
   NO_COUNTS,
 } from './broker/registry-apply.js';

@@ -239,7 +239,7 @@ export class AllInOne implements AsyncDisposable {
         log: log('web'),
       }),
     );
-    broker.setWebAddress(reachableHost(host), web.address.port);
+    broker.urls.setWebAddress(reachableHost(host), web.address.port);
     monitored.watch(gatherer);
     if (options.monitor !== undefined) {
       const monitoredBy = parts.adopt(monitoredBroker(broker, brokerServer), async (watched) =>
@@ -297,7 +297,7 @@ export class AllInOne implements AsyncDisposable {
     // After this cycle clients must be answered from the new generation.
     await this.refererd.service.references.refresh();
     onPhase('collect');
-    const collected = await this.broker.collect(signal);
+    const collected = await this.broker.collections.run(signal);
     return {
       gathered,
       generation,

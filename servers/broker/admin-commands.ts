@@ -4,36 +4,8 @@ import { type AdminCommand, fatalItem, REPLY, type ResultItem } from '../../prot
 import { KitError, UsageError } from '../../protocols/errors.js';
 import { equalSecrets } from '../web/secrets.js';
 import type { Broker } from './broker.js';
+import { indexerSection } from './broker-parts.js';
 import { oidOfName } from './query/object-path.js';
-
-/** The members of a broker that commands use. */
-export type AdministeredBroker = Pick<
-  Broker,
-  | 'clean'
-  | 'collect'
-  | 'collecting'
-  | 'compress'
-  | 'config'
-  | 'count'
-  | 'events'
-  | 'indexFailure'
-  | 'indexLag'
-  | 'indexer'
-  | 'jobs'
-  | 'log'
-  | 'logs'
-  | 'maintenance'
-  | 'passwords'
-  | 'refreshMarks'
-  | 'reindexAll'
-  | 'reindexChanges'
-  | 'requestShutdown'
-  | 'restart'
-  | 'set'
-  | 'statistics'
-  | 'store'
-  | 'timetable'
->;
 
 /** Options for executing commands. */
 export interface AdminOptions {
@@ -72,7 +44,7 @@ export function passwordMatches(given: string, configured: string): boolean {
  * many wrong ones, its address must wait, whatever the password, and the log counts the refusals.
  */
 export async function* administer(
-  broker: AdministeredBroker,
+  broker: Broker,
   { password, command, address }: AdminRequest,
   options: AdminOptions = {},
 ): AsyncGenerator<ResultItem, void, void> {
@@ -95,7 +67,7 @@ export async function* administer(
     yield REPLY.invalidPassword();
     return;
   }
-  if (broker.logs('Admin')) {
+  if (broker.events.isEnabled('Admin')) {
     broker.log.info(`Admin: ${address}: #${command.kind}`);
     broker.events.write('Admin', `${address}: #${command.kind}`);
   }
@@ -107,7 +79,7 @@ export async function* administer(
  * logged (BRK-5.4). Yields `101` for each line of the outcome, or one `111`.
  */
 export async function* executeAdmin(
-  broker: AdministeredBroker,
+  broker: Broker,
   command: AdminCommand,
   options: AdminOptions = {},
 ): AsyncGenerator<ResultItem, void, void> {
@@ -125,7 +97,7 @@ export async function* executeAdmin(
 
 /** Executes a command and returns the lines of its outcome. */
 async function execute(
-  broker: AdministeredBroker,
+  broker: Broker,
   command: AdminCommand,
   patienceMs: number,
 ): Promise<readonly string[]> {
@@ -134,20 +106,24 @@ async function execute(
     waitForJob(broker, name, work, patienceMs);
   switch (command.kind) {
     case 'collection':
-      if (broker.collecting) return ['Collection is running already'];
+      if (broker.collections.running) return ['Collection is running already'];
       return inBackground(broker, COLLECTION, async () => {
-        const { received, expired, points } = await broker.collect();
+        const { received, expired, points } = await broker.collections.run();
         const broken = points.filter((point) => !point.complete).length;
         return `${received} objects received, ${expired} expired, ${broken} of ${points.length} points incomplete`;
       });
     case 'full-index':
-      return inBackground(broker, FULL_INDEX, async () => `${await broker.reindexAll()} objects indexed`);
+      return inBackground(broker, FULL_INDEX, async () => {
+        broker.debug(indexerSection(broker.config), 1, 'reindexing everything');
+        await broker.keeper.rebuild();
+        return `${broker.store.count} objects indexed`;
+      });
     case 'incremental-index':
-      return inBackground(
-        broker,
-        CHANGES_INDEX,
-        async () => `${await broker.reindexChanges()} changes indexed`,
-      );
+      return inBackground(broker, CHANGES_INDEX, async () => {
+        const { lag } = broker.keeper;
+        await broker.keeper.settle();
+        return `${lag} changes indexed`;
+      });
     case 'restart':
       return inBackground(broker, RESTART, async () => {
         const waiting = await broker.restart();
@@ -156,11 +132,11 @@ async function execute(
       });
     case 'clean-broker':
       return runAndWait('Delete expired objects', async () => [
-        `Deleted ${await broker.clean()} expired objects`,
+        `Deleted ${await maintenance.clean()} expired objects`,
       ]);
     case 'compress-registry':
       return runAndWait('Compress Registry', async () => [
-        `Compressed the Registry: ${await broker.compress()} deleted records removed`,
+        `Compressed the Registry: ${await maintenance.compress()} deleted records removed`,
       ]);
     case 'rem-object-oid':
       return runAndWait('Delete objects by oid', async () =>
@@ -206,7 +182,7 @@ async function execute(
     case 'rotate-log':
       return [`Log rotated: the old one is ${events.rotate()}`];
     case 'set':
-      return [`${broker.set(command.name, command.value)} is set until the broker ends`];
+      return [`${broker.settings.set(command.name, command.value)} is set until the broker ends`];
     case 'do-stats':
       return statisticsLines(broker, jobs.names);
     case 'shutdown':
@@ -216,11 +192,7 @@ async function execute(
 }
 
 /** BRK-5.4: starts a job, unless one of this name is running, and returns the reply. The outcome is logged. */
-function inBackground(
-  broker: AdministeredBroker,
-  name: string,
-  work: () => Promise<string>,
-): readonly string[] {
+function inBackground(broker: Broker, name: string, work: () => Promise<string>): readonly string[] {
   if (broker.jobs.names.includes(name)) return [`${name} is running already`];
   void broker.jobs.start(name, work);
   return [`${name} started`];
@@ -228,7 +200,7 @@ function inBackground(
 
 /** Starts a job that is usually short and waits for it. After `patienceMs` the reply is sent, and the job continues. */
 async function waitForJob(
-  broker: AdministeredBroker,
+  broker: Broker,
   name: string,
   work: () => Promise<readonly string[]>,
   patienceMs: number,
@@ -258,7 +230,7 @@ function deletionLines(count: number): readonly string[] {
  * Returns the identifiers of the objects that a name in `#rem-object-path` denotes: the path or the URL of a content summary
  * (BRK-4.10), its last segment `OBJn`, or the URL of the document itself.
  */
-async function oidsByName({ store, config }: AdministeredBroker, name: string): Promise<readonly number[]> {
+async function oidsByName({ store, config }: Broker, name: string): Promise<readonly number[]> {
   const entries = await store.byUrl(name);
   if (entries.length > 0) return entries.map((entry) => entry.oid);
   const oid = oidOfName(config.brokerName, name);
@@ -268,30 +240,31 @@ async function oidsByName({ store, config }: AdministeredBroker, name: string): 
   return [oid];
 }
 
-function typesLine({ events }: AdministeredBroker): string {
+function typesLine({ events }: Broker): string {
   return `Log types now: ${events.types.length === 0 ? 'none' : events.types.join(', ')}`;
 }
 
-async function statisticsLines(broker: AdministeredBroker, jobs: readonly string[]): Promise<string[]> {
-  const statistics = await broker.statistics();
-  const { refreshMarks, events, indexer, indexFailure } = broker;
+async function statisticsLines(broker: Broker, jobs: readonly string[]): Promise<string[]> {
+  const statistics = await broker.statistics.get(broker.now());
+  const { events, indexer, keeper, maintenance, store } = broker;
+  const { refreshMarks } = maintenance;
   return [
-    `Objects: ${broker.count}`,
+    `Objects: ${store.count}`,
     `Indexer: ${indexer.name}${indexer.objects === undefined ? '' : `, ${indexer.objects} objects`}`,
-    ...(indexFailure === undefined ? [] : [`Index failure: ${indexFailure}`]),
+    ...(keeper.failure === undefined ? [] : [`Index failure: ${keeper.failure}`]),
     // What follows costs a walk over the Registry, so it may be a few minutes old.
-    `Counted: ${isoTime(statistics.computedAt)}${statistics.objects === broker.count ? '' : `, ${statistics.objects} objects`}`,
+    `Counted: ${isoTime(statistics.computedAt)}${statistics.objects === store.count ? '' : `, ${statistics.objects} objects`}`,
     `Bytes: ${statistics.bytes}`,
     ...(statistics.newestUpdate === undefined ? [] : [`Newest Update-Time: ${statistics.newestUpdate}`]),
-    `Changes not yet indexed: ${broker.indexLag}`,
-    `Records deleted since the last compression: ${broker.maintenance.deletedRecords}`,
+    `Changes not yet indexed: ${keeper.lag}`,
+    `Records deleted since the last compression: ${maintenance.deletedRecords}`,
     ...(refreshMarks === undefined ? [] : [`Due for refresh: ${refreshMarks.due}`]),
     ...statistics.gatherers.map(({ name, objects }) => `Gatherer ${name}: ${objects}`),
     ...statistics.types.map(({ name, objects }) => `Type ${name}: ${objects}`),
     `Log: ${events.file ?? 'closed'}`,
     typesLine(broker),
     ...jobs.map((name) => `Running: ${name}`),
-    ...broker.timetable().map((row) => {
+    ...broker.timetable.rows().map((row) => {
       const next = row.next === undefined ? 'not planned' : `next ${isoTime(row.next)}`;
       const last = row.lastStarted === undefined ? 'not yet run' : `last ${isoTime(row.lastStarted)}`;
       const outcome = row.running ? ', running' : row.lastOutcome === undefined ? '' : `, ${row.lastOutcome}`;

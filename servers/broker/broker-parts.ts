@@ -8,17 +8,18 @@ import { DiskReserve } from '../../storage/files/disk-reserve.js';
 import { createDirectory } from '../../storage/files/make-directory.js';
 import { BrokerStore } from '../../storage/index.js';
 import {
-  type Indexer,
   type IndexerType,
   isModuleType,
   type OpenOwnIndexer,
   openIndexer,
   parseIndexerType,
 } from '../../storage/indexers/index.js';
-import type { Debug, Logger } from '../host/index.js';
+import { createDebug, type Debug, DebugFlags, type Logger } from '../host/index.js';
+import { CurrentConfig } from './admin/current-config.js';
 import { EventLog, logTypesByName } from './admin/event-log.js';
 import { IndexKeeper, type IndexKeeperOptions } from './admin/index-keeper.js';
-import type { StatisticsOptions } from './admin/statistics.js';
+import type { BrokerParts } from './admin/parts.js';
+import { Timetable } from './admin/timetable.js';
 import type { CollectLimits } from './collect/context.js';
 
 /** Options of {@link Broker.open}. */
@@ -32,22 +33,11 @@ export interface BrokerOptions {
   readonly points?: readonly CollectionPoint[];
   /** Reads the configuration again, for `#restart`. Default: the configuration stays as it was at the start. */
   readonly reread?: () => Promise<BrokerConfig>;
-  readonly limits?: CollectLimits & StatisticsOptions & Omit<IndexKeeperOptions, 'signal'>;
+  readonly limits?: CollectLimits & Pick<IndexKeeperOptions, 'flushEvery'>;
   /** Opens the query engine instead of that of `Indexer-Type`: an engine of one's own. */
   readonly openIndexer?: OpenOwnIndexer;
-  /** Bytes of the file `reserve`, which lets the broker open its files on a full disk. Default 12 MiB; 0: no such file. */
-  readonly reserveBytes?: number;
   /** The clock, for tests. */
   readonly now?: () => UnixSeconds;
-}
-
-/** The resources of a broker. */
-export interface BrokerParts {
-  readonly store: BrokerStore;
-  readonly indexer: Indexer;
-  readonly keeper: IndexKeeper;
-  /** `admin/LOG`. */
-  readonly events: EventLog;
 }
 
 /** BRK-6.5: the debug sections of the indexers. The table has none for our own engine, which uses that of PLWeb. */
@@ -59,22 +49,18 @@ export function indexerSection({ indexerType }: BrokerConfig): number {
   return INDEXER_SECTIONS[parseIndexerType(indexerType)];
 }
 
-export function systemClock(): UnixSeconds {
-  return Math.floor(Date.now() / 1000);
-}
-
 /**
  * Opens `<Broker-Directory>/store`, `Log-File` and the index by `Indexer-Type`, and brings the index up to date with the store.
  *
  * @param opened receives each resource as soon as it is open, and closes them all
- * @param signal aborts the update of the index
+ * @param closing aborts the update of the index
  */
 export async function openParts(
   options: BrokerOptions,
   opened: CloseStack,
-  signal: AbortSignal,
+  closing: AbortSignal,
 ): Promise<BrokerParts> {
-  const { config, log, now = systemClock } = options;
+  const { config, log, now = systemClock, debug = createDebug(DebugFlags.parse([]), log) } = options;
   const directory = config.brokerDirectory;
   const storeDirectory = join(directory, 'store');
   await createDirectory(directory);
@@ -82,7 +68,18 @@ export async function openParts(
   for (const name of config.logTypes) {
     if (logTypesByName(name) === undefined) log.warn(`Log-Types: ${name} is not a type of event`);
   }
-  const reserve = new DiskReserve(join(directory, 'reserve'), options.reserveBytes);
+  const timetable = new Timetable(now, (event, error) => {
+    if (!closing.aborted) log.error({ err: error }, `${event.name} failed`);
+  });
+  const settings = new CurrentConfig({
+    initial: config,
+    reread: options.reread,
+    onChange: ({ logTypes }, previous) => {
+      if (logTypes !== previous.logTypes) events.setTypes(logTypes);
+      timetable.reschedule();
+    },
+  });
+  const reserve = new DiskReserve(join(directory, 'reserve'));
   const store = opened.adopt(await reserve.open(() => BrokerStore.open(storeDirectory, { now })), (store) =>
     store.close(),
   );
@@ -110,7 +107,7 @@ export async function openParts(
   }
   const keeper = await IndexKeeper.open(store, indexer, {
     ...options.limits,
-    signal,
+    signal: closing,
     onPartlyIndexed: (url, limit) =>
       log.warn(`${textOfUrl(url)}: only ${limit} bytes of the object are searchable`),
   });
@@ -121,5 +118,9 @@ export async function openParts(
   if (reserve.released)
     log.warn(`the disk of ${directory} is full; the broker serves what is stored, and stores nothing new`);
   await reserve.hold();
-  return { store, indexer, keeper, events };
+  return { store, indexer, keeper, events, settings, timetable, log, debug, now, closing };
+}
+
+function systemClock(): UnixSeconds {
+  return Math.floor(Date.now() / 1000);
 }

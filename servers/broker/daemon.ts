@@ -121,7 +121,7 @@ export async function runBroker(options: BrokerProgramOptions): Promise<void> {
           log,
           certificate,
         });
-  if (web !== undefined) broker.setWebAddress(web.address.host, web.address.port);
+  if (web !== undefined) broker.urls.setWebAddress(web.address.host, web.address.port);
   using monitored = monitoredBroker(broker, server);
   await using monitor =
     options.monitor && (await Monitor.listen({ address: options.monitor, servers: [monitored], log }));

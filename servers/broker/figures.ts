@@ -24,7 +24,7 @@ export function monitoredBroker(broker: Broker, server: BrokerServer): Monitored
     [...points].map(([name, history]) => [name, read(history)] as const);
   return {
     name: 'broker',
-    problems: () => (broker.indexFailure === undefined ? [] : [`the index: ${broker.indexFailure}`]),
+    problems: () => (broker.keeper.failure === undefined ? [] : [`the index: ${broker.keeper.failure}`]),
     [Symbol.dispose]: () => collectChannel.unsubscribe(onCollect),
     figures: [
       {
@@ -63,25 +63,25 @@ export function monitoredBroker(broker: Broker, server: BrokerServer): Monitored
         name: 'broker_running_queries',
         kind: 'gauge',
         help: 'Queries that are being answered.',
-        read: () => broker.queries,
+        read: () => broker.queries.slots.inUse,
       },
       {
         name: 'broker_objects',
         kind: 'gauge',
         help: 'Stored objects.',
-        read: () => broker.count,
+        read: () => broker.store.count,
       },
       {
         name: 'broker_index_lag',
         kind: 'gauge',
         help: 'Changes of the store that are not yet in the index.',
-        read: () => broker.indexLag,
+        read: () => broker.keeper.lag,
       },
       {
         name: 'broker_collecting',
         kind: 'gauge',
         help: '1 while a collection runs.',
-        read: () => (broker.collecting ? 1 : 0),
+        read: () => (broker.collections.running ? 1 : 0),
       },
       {
         name: 'broker_collected_seconds',
@@ -109,7 +109,8 @@ export function monitoredBroker(broker: Broker, server: BrokerServer): Monitored
         kind: 'gauge',
         help: '1 if the last run of a timed event failed.',
         label: 'event',
-        read: () => broker.timetable().map(({ name, lastFailed }) => [name, lastFailed ? 1 : 0] as const),
+        read: () =>
+          broker.timetable.rows().map(({ name, lastFailed }) => [name, lastFailed ? 1 : 0] as const),
       },
     ],
   };

@@ -15,7 +15,6 @@ import {
 import { BULK_ERROR, BulkReplyEncoder, encodeBulkError } from '../../protocols/bulk/index.js';
 import type { Clock } from '../../protocols/clock.js';
 import { ConnectionError, ProtocolError } from '../../protocols/errors.js';
-import { LinkedAbort } from '../../protocols/linked-abort.js';
 import {
   addressGroup,
   type HostConnection,
@@ -24,12 +23,12 @@ import {
   type PeerLimits,
   TcpHost,
 } from '../host/index.js';
-import { type AdministeredBroker, administer } from './admin-commands.js';
+import { administer } from './admin-commands.js';
 import type { Broker } from './broker.js';
 import { ObjectList } from './bulk/object-list.js';
-import { answerBulk, type BulkServingBroker } from './bulk/reply.js';
+import { answerBulk } from './bulk/reply.js';
 import { encodeItems, type PageItem, writeSegments } from './query/page-items.js';
-import type { ReplyProgress } from './query/reply-memory.js';
+import type { RequestContext } from './query/request-context.js';
 import type { SearchSummary } from './query/search.js';
 import { cutReply } from './query/write-page.js';
 
@@ -47,21 +46,9 @@ export interface BrokerCounts {
   querySeconds: number;
 }
 
-/** The members of a {@link Broker} that its port uses. */
-export type ServedBroker = Pick<
-  Broker,
-  | 'search'
-  | 'callers'
-  | 'close'
-  | 'debug'
-  | 'shutdownRequested'
-  | keyof AdministeredBroker
-  | keyof BulkServingBroker
->;
-
 /** Options of {@link BrokerServer.listen}. */
 export interface BrokerServerOptions {
-  readonly broker: ServedBroker;
+  readonly broker: Broker;
   readonly host: string;
   /** 0 selects a free port. */
   readonly port: number;
@@ -195,31 +182,33 @@ export async function serveConnection(connection: HostConnection, options: Sessi
   debug(78, 9, () => `${connection.peer.address}: connected`);
   // BRK-1.3: the Broker speaks first.
   await connection.write(session.greeting());
-  const request = await readMessage(connection, session, options);
-  if (request === undefined) return connection.end();
-  if (request.kind === 'error') {
+  const event = await readMessage(connection, session, options);
+  if (event === undefined) return connection.end();
+  if (event.kind === 'error') {
     await connection.write(
-      request.interface === 2 ? refuseProposed(errorText(request.item)) : encodeResult(request.item),
+      event.interface === 2 ? refuseProposed(errorText(event.item)) : encodeResult(event.item),
     );
     return connection.end();
   }
   let message: BrokerMessage;
   try {
-    message = parseMessage(request.line);
+    message = parseMessage(event.line);
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
     countMessage(options, 'malformed');
-    await connection.write(refuseMalformed(request.line, error));
+    await connection.write(refuseMalformed(event.line, error));
     return connection.end();
   }
   countMessage(options, message.kind);
   switch (message.kind) {
     case 'user':
-      await answerQuery(connection, session, message, request.line, options);
+      await answerQuery(connection, session, message, event.line, options);
       break;
-    case 'bulk':
-      await answerBulk(connection, message, messageText(request.line), options.broker, bulkOptions(options));
+    case 'bulk': {
+      using request = beginRequest(connection, options);
+      await answerBulk(connection, message, messageText(event.line), options.broker, request);
       break;
+    }
     case 'admin':
       await answerCommand(connection, message, options);
       break;
@@ -228,8 +217,14 @@ export async function serveConnection(connection: HostConnection, options: Sessi
   await connection.end();
 }
 
-function bulkOptions({ queueWaitMs }: SessionOptions): { readonly waitMs?: number | undefined } {
-  return { waitMs: queueWaitMs };
+/** Begins the request of a message: from here to the engine it is one object. */
+function beginRequest(connection: HostConnection, { broker, queueWaitMs }: SessionOptions): RequestContext {
+  return broker.queries.begin({
+    client: addressGroup(broker.callers.addressOf(connection.peer)),
+    signal: connection.signal,
+    waitMs: queueWaitMs,
+    cut: (reason) => cutReply(connection, reason),
+  });
 }
 
 /** BRK-4.18: a bulk transfer has its own code for errors (BT-10), and so has the interface of 1995 (BP-23, BP-29). */
@@ -339,20 +334,12 @@ async function sendPages(
   session: BrokerServerSession,
   { query, flags }: BrokerMessage & { readonly kind: 'user' },
   list: ObjectList | undefined,
-  { broker, repeatVersionMs = 15_000, probeMs = 1_000, queueWaitMs, clock = monotonicClock }: SessionOptions,
+  options: SessionOptions,
 ): Promise<SearchSummary> {
+  const { broker, repeatVersionMs = 15_000, probeMs = 1_000, clock = monotonicClock } = options;
   const address = broker.callers.addressOf(connection.peer);
-  using stop = new LinkedAbort(connection.signal);
-  let share: ReplyProgress = { mayReadAhead: false, progress: () => undefined };
-  const pages = broker.search(query, flags, {
-    client: addressGroup(address),
-    signal: stop.signal,
-    cut: (reason) => cutReply(connection, reason),
-    onShare: (given) => {
-      share = given;
-    },
-    waitMs: queueWaitMs,
-  });
+  using request = beginRequest(connection, options);
+  const pages = broker.queries.search(query, flags, request);
   let silentSince = clock.now();
   let hasEnded = false;
   try {
@@ -369,19 +356,19 @@ async function sendPages(
       }
       if (page.done === true) return page.value;
       const segments = list?.push(page.value) ?? encodeItems(page.value);
-      await writeSegments(connection, segments, share);
+      await writeSegments(connection, segments, request.pages);
       logReturned(broker, address, page.value);
       silentSince = clock.now();
       next = pages.next();
     }
   } finally {
-    stop.abort();
+    request.abort();
     await pages.return({ objects: 0, lines: 0, complete: false, reason: 'aborted' });
   }
 }
 
 /** BRK-5.7 `Query-Return`: logs one line for each object that was sent. */
-function logReturned({ requests }: ServedBroker, address: string, page: readonly PageItem[]): void {
+function logReturned({ requests }: Broker, address: string, page: readonly PageItem[]): void {
   for (const item of page) if (item.kind === 'match') requests.returned(address, item.url);
 }
 
@@ -392,7 +379,7 @@ function logQuery(
   line: Uint8Array,
   outcome: string,
 ): void {
-  if (!broker.logs('Query')) return;
+  if (!broker.events.isEnabled('Query')) return;
   broker.requests.query(broker.callers.addressOf(peer), `${messageText(line)}: ${outcome}`, id);
 }
 

@@ -58,6 +58,19 @@ export const NO_COUNTS: ApplyCounts = {
   rejected: 0,
 };
 
+/** Adds two counts. */
+export function addCounts(a: ApplyCounts, b: ApplyCounts): ApplyCounts {
+  return {
+    added: a.added + b.added,
+    updated: a.updated + b.updated,
+    refreshed: a.refreshed + b.refreshed,
+    deleted: a.deleted + b.deleted,
+    duplicates: a.duplicates + b.duplicates,
+    absent: a.absent + b.absent,
+    rejected: a.rejected + b.rejected,
+  };
+}
+
 export type ApplyResult = ApplyCounts & {
   /** One sentence for each rejected change. */
   readonly reasons: readonly string[];

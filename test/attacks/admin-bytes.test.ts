@@ -47,7 +47,7 @@ t.test('odd bytes in #ADMIN', async (t) => {
       t.notMatch(reply.replaceAll('\r\n', '\n'), /[\0-\x08\x0b-\x1f\x7f\x80-\x9f\u202e\u2028]/, what);
     }
   }
-  t.equal(broker.count, 0);
+  t.equal(broker.store.count, 0);
   const events = await readFile(join(directory, 'admin', 'LOG'), 'latin1').catch(() => '');
   for (const text of [...log, ...events.split('\n')].map((line) => line.replace(/\n$/, ''))) {
     if (

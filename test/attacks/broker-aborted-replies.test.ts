@@ -88,7 +88,7 @@ t.test('a message for the other interface and a reset, 600 times', async (t) => 
     );
   }
   await waitUntil(() => server.connections === 0);
-  t.same(fixture.broker.load, IDLE);
+  t.same(fixture.broker.queries.load, IDLE);
   t.match(await exchange(port, '#USER #END Doc\r\n'), /130 - object end/);
 });
 
@@ -116,8 +116,8 @@ t.test(`resets at any moment leave nothing behind (seed ${SEED})`, async (t) => 
     );
   }
   await waitUntil(() => server.connections === 0);
-  await waitUntil(() => fixture.broker.load.running + fixture.broker.load.waiting === 0);
-  t.same(fixture.broker.load, IDLE);
+  await waitUntil(() => fixture.broker.queries.load.running + fixture.broker.queries.load.waiting === 0);
+  t.same(fixture.broker.queries.load, IDLE);
   await waitUntil(() => countTimers() <= timers);
   t.pass(`${timers} timers before, ${countTimers()} afterwards`);
   if (files !== undefined) await waitUntil(() => (countFiles() ?? 0) <= files);
@@ -210,9 +210,9 @@ t.test('a reply that breaks at any of its awaits gives everything back', async (
         });
         ended = connection.ended;
         if (connection.broken) broken++;
-        const { running, waiting, replies } = broker.load;
+        const { running, waiting, replies } = broker.queries.load;
         if (running + waiting + replies > 0)
-          t.fail(`${message}: await ${at} ${breakage}: ${JSON.stringify(broker.load)}`);
+          t.fail(`${message}: await ${at} ${breakage}: ${JSON.stringify(broker.queries.load)}`);
       }
       t.ok(broken > 1, `${message.slice(0, 40)}: ${broken} awaits, ${breakage}`);
     }
@@ -244,7 +244,7 @@ t.test('a reply whose store fails at any read gives everything back', async (t) 
       await exchange(server.address.port, `${message}\r\n`).catch(() => '');
       Object.assign(store, { entries, objects, moment });
       await waitUntil(() => server.connections === 0);
-      t.same(broker.load, IDLE, `${message}, read ${failAt}`);
+      t.same(broker.queries.load, IDLE, `${message}, read ${failAt}`);
     }
   }
 });

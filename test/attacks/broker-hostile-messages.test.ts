@@ -149,5 +149,5 @@ t.test(`${ROWS.length} hostile messages`, async (t) => {
   }
   t.equal(await exchange(port, '#USER #END Doc\r\n'), right, 'the Broker still answers');
   await waitUntil(() => server.connections === 0);
-  t.same(broker.load, { running: 0, waiting: 0, replies: 0 }, 'no query is left');
+  t.same(broker.queries.load, { running: 0, waiting: 0, replies: 0 }, 'no query is left');
 });

@@ -154,7 +154,7 @@ async function serve(options: BrokerProcessOptions & { readonly directory: strin
     });
     await broker.store.apply(changes);
   }
-  await broker.reindexChanges();
+  await broker.keeper.settle();
   const server = await serveBroker(
     owner,
     { broker },
@@ -166,7 +166,7 @@ async function serve(options: BrokerProcessOptions & { readonly directory: strin
       process.send?.({ cpu: (user + system) / 1000 });
       return;
     }
-    const { running, waiting, replies } = broker.load;
+    const { running, waiting, replies } = broker.queries.load;
     globalThis.gc?.();
     const { rss, heapUsed, arrayBuffers } = process.memoryUsage();
     const figures: BrokerFigures = {

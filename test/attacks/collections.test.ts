@@ -32,10 +32,10 @@ for (const [protocol, types] of [
         conf: 'Collection-Max-Size 4\n',
         limits: { retryPauseMs: 1 },
       });
-      const { points, received } = await broker.collect();
+      const { points, received } = await broker.collections.run();
       t.match(points[0]?.error, /the peer sent more than 4194304 bytes in one collection/);
       t.ok(received > 100, 'the objects before the limit arrived');
-      t.equal(broker.count, received, 'and are stored');
+      t.equal(broker.store.count, received, 'and are stored');
       t.equal(peer.requests.length, 1, 'the transfer is not resumed');
       t.match(log.join(''), /incomplete: the peer sent more than/);
       t.equal(
@@ -51,7 +51,7 @@ t.test('GATHERD-13.8: an endless update without any object is cut, too', async (
   const peer = await startPeer(t, 'gatherd', endlessGarbage);
   const limits = { retryPauseMs: 1, maxReceivedBytes: 4 << 20 };
   const { broker } = await openBroker(t, { points: [peer.point(0)], limits });
-  const { points } = await broker.collect();
+  const { points } = await broker.collections.run();
   t.match(points[0], { complete: false, received: 0 });
   t.equal(peer.requests.length, 1);
 });
@@ -70,16 +70,16 @@ for (const protocol of ['gatherd', 'broker'] as const) {
   t.test(`GATHERD-12.3: a ${protocol} update that goes on for ever is cut by its duration`, async (t) => {
     const peer = await startPeer(t, protocol, trickle);
     const { broker } = await openBroker(t, { points: [peer.point(type)], conf: 'Collection-Max-Time 1\n' });
-    const { points } = await broker.collect();
+    const { points } = await broker.collections.run();
     t.match(points[0]?.error, /the collection took longer than 1 s/);
-    t.ok(broker.count > 0, 'what arrived is kept');
+    t.ok(broker.store.count > 0, 'what arrived is kept');
   });
 
   t.test(`GATHERD-12.3: a ${protocol} that sends next to nothing is cut by the minimum rate`, async (t) => {
     const peer = await startPeer(t, protocol, trickle);
     const limits = { minBytesPerSecond: 1 << 20, minRateGraceMs: 500, retryPauseMs: 1 };
     const { broker } = await openBroker(t, { points: [peer.point(type)], limits });
-    const { points } = await broker.collect();
+    const { points } = await broker.collections.run();
     t.match(points[0]?.error, /the peer sent less than 1048576 bytes per second/);
   });
 }
@@ -112,7 +112,7 @@ t.test('GATHERD-13.8: an Update-Time far ahead becomes that of arrival; later ch
       const [bytes] = await broker.store.objects([entry?.oid ?? 0]);
       return { entry, object: bytes === undefined ? undefined : decodeSoif(bytes) };
     };
-    await broker.collect();
+    await broker.collections.run();
     const first = await stored();
     t.equal(first.entry?.updateTime, NOW, `${protocol}: the Registry holds the time of arrival`);
     t.equal(first.object?.number('Update-Time'), NOW, `${protocol}: the object holds the same time`);
@@ -122,7 +122,7 @@ t.test('GATHERD-13.8: an Update-Time far ahead becomes that of arrival; later ch
     now = NOW + 100;
     time = NOW + 50;
     title = 'second';
-    await broker.collect();
+    await broker.collections.run();
     const second = await stored();
     t.equal(second.object?.text('Title'), 'second', `${protocol}: the honest change is newer`);
   }
@@ -141,9 +141,9 @@ t.test('GATHERD-13.8: a deletion from the future does not keep an object out', a
   const peer = await startPeer(t, 'broker', () => [text]);
   const limits = { idleTimeoutMs: 500 };
   const { broker } = await openBroker(t, { points: [peer.point(4)], now: () => now, limits });
-  await broker.collect();
+  await broker.collections.run();
   now = NOW + 100;
   text = `${HEAD}${document(url, {}, NOW + 50)}}\n`;
-  await broker.collect();
-  t.equal(broker.count, 1);
+  await broker.collections.run();
+  t.equal(broker.store.count, 1);
 });

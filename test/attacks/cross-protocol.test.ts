@@ -83,5 +83,5 @@ t.test('the Broker', async (t) => {
     /HTTP server/,
     'a query may end like a request',
   );
-  t.equal(fixture.broker.count, 0);
+  t.equal(fixture.broker.store.count, 0);
 });

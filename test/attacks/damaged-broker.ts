@@ -28,7 +28,7 @@ for (let from = 0; from < OBJECTS; from += BATCH) {
   });
   await broker.store.apply(changes);
 }
-await broker.reindexChanges();
+await broker.keeper.settle();
 await broker.store.compress();
 const { address } = await serveBroker(owner, { broker });
 const web = await WebServer.listen({

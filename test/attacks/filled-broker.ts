@@ -14,5 +14,5 @@ export async function fillBroker(
     return { kind: 'update' as const, object: decodeSoif(bytes), bytes };
   });
   await broker.store.apply(changes);
-  await broker.reindexChanges();
+  await broker.keeper.settle();
 }

@@ -83,7 +83,7 @@ async function broker(t: Test): Promise<Target> {
       '#ADMIN #password wrong #do-stats\r\n',
     ],
     open: () => {
-      const { running, waiting } = fixture.broker.load;
+      const { running, waiting } = fixture.broker.queries.load;
       return server.connections + running + waiting;
     },
     closesSilent: true,
@@ -101,7 +101,8 @@ async function brokerPages(t: Test): Promise<Target> {
   return {
     port,
     ...pageRequests(['/', '/Harvest/cgi-bin/BrokerQuery.cgi?query=wheat', '/stats.html']),
-    open: () => server.connections + fixture.broker.load.running + fixture.broker.load.waiting,
+    open: () =>
+      server.connections + fixture.broker.queries.load.running + fixture.broker.queries.load.waiting,
   };
 }
 

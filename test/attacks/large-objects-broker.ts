@@ -93,7 +93,7 @@ async function serve(directory: string): Promise<void> {
   process.on('message', ({ point }: { readonly point?: CollectionPoint }) => {
     const work = async () => {
       points.splice(0, points.length, ...(point === undefined ? [] : [point]));
-      const report = point === undefined ? undefined : await broker.collect();
+      const report = point === undefined ? undefined : await broker.collections.run();
       const [result] = report?.points ?? [];
       const { peak, rest } = sample();
       const peakOwnMB = Math.round(peakOwn);
@@ -104,7 +104,7 @@ async function serve(directory: string): Promise<void> {
         received: report?.received ?? 0,
         complete: result?.complete ?? true,
         reasons: [...(result?.reasons ?? []), ...(result?.error === undefined ? [] : [result.error])],
-        count: broker.count,
+        count: broker.store.count,
         peakMB: peak,
         peakOwnMB,
         restMB: rest,

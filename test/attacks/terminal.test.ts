@@ -78,7 +78,7 @@ t.test('no command obeys control characters; pipes get the exact bytes', NEEDS_S
     },
   ];
   const fixture = await openBroker(t, { points: [gatherd.point(0)] });
-  await fixture.broker.collect();
+  await fixture.broker.collections.run();
   const server = await serveBroker(t, fixture);
   const broker = `127.0.0.1:${server.address.port}`;
   await using site = await Site.start({ '/x.txt': EVIL });

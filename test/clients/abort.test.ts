@@ -25,7 +25,7 @@ async function openServers(t: Teardown) {
     text: document(`http://a.example.org/${i}`, { Type: 'HTML', Title: 'gopher' }, NOW - 100 - i),
   }));
   const fixture = await openBroker(t, { points: [gatherd.point(0)] });
-  await fixture.broker.collect();
+  await fixture.broker.collections.run();
   const { address } = await serveBroker(t, fixture);
   const { host, port } = gatherd.point(0);
   return { gatherd: { host, port }, broker: { host: address.host, port: address.port } };

@@ -19,5 +19,5 @@ store.apply = async (...batch) => {
   return outcome;
 };
 process.stdout.write('.');
-await broker.collect();
+await broker.collections.run();
 await broker.close();

@@ -22,7 +22,7 @@ const BATCH = 20;
 /** Returns the URLs that a query finds, sorted. */
 async function findUrls(broker: Broker, query: Query): Promise<string[]> {
   const found: string[] = [];
-  for await (const page of broker.search(query, { ...DEFAULT_FLAGS, opaque: true })) {
+  for await (const page of broker.queries.search(query, { ...DEFAULT_FLAGS, opaque: true })) {
     for (const item of page) if (item.kind === 'match') found.push(item.url);
   }
   return found.sort();
@@ -69,20 +69,20 @@ t.test(`DESIGN 4: after kill -9 of a collection store and index are whole (seed 
         points: [gatherd.point(3)],
         now: () => Math.floor(Date.now() / 1000),
       });
-      const before = broker.count;
-      t.equal(broker.indexLag, 0);
+      const before = broker.store.count;
+      t.equal(broker.keeper.lag, 0);
       const all = await findUrls(broker, { kind: 'all' });
       t.equal(all.length, before, 'the count is the number of objects');
       t.equal(new Set(all).size, before, 'no object is found twice');
       t.same(await findUrls(broker, parseQuery('common')), all, 'the index finds exactly the stored objects');
-      await broker.collect();
+      await broker.collections.run();
       const expected = gatherd.documents.map(({ text }) => /\{ (\S+)/.exec(text)?.[1]).sort();
       t.same(
         await findUrls(broker, parseQuery(`round${round}`)),
         expected,
         `the next collection completes the objects (${before} before)`,
       );
-      t.equal(broker.count, OBJECTS + (round * OBJECTS) / 2);
+      t.equal(broker.store.count, OBJECTS + (round * OBJECTS) / 2);
       t.same(
         log.filter((line) => line.includes('ERROR')),
         [],

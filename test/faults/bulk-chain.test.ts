@@ -20,7 +20,7 @@ async function collectRound(clock: Clock, peers: readonly Peer[]): Promise<numbe
   for (const peer of peers) {
     clock.advance();
     const before = peer.broker.store.lastSequence;
-    await peer.broker.collect();
+    await peer.broker.collections.run();
     changes.push(peer.broker.store.lastSequence - before);
   }
   return changes;
@@ -31,7 +31,7 @@ async function startThree(t: Teardown, clock: Clock): Promise<readonly [Peer, Pe
 }
 
 async function digestOf({ broker }: Peer): Promise<string> {
-  return (await broker.bulkDigest('', new AbortController().signal)).digest;
+  return (await broker.bulk.digest('', new AbortController().signal)).digest;
 }
 
 t.test('BT-4, BT-23: in a chain late changes reach the next broker too', async (t) => {
@@ -56,7 +56,7 @@ t.test('BT-4, BT-23: in a chain late changes reach the next broker too', async (
   t.same(await listContents(c), ['1 -500', '2 -500', '4 -5000']);
   t.equal(await digestOf(c), await digestOf(a), 'REG-42, BT-23: the identities of the objects are unchanged');
   t.same(await collectRound(clock, [c, b]), [0, 0]);
-  const { received } = await c.broker.collect();
+  const { received } = await c.broker.collections.run();
   t.equal(received, 0, 'nothing is sent again');
 });
 

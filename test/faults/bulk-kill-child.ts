@@ -19,6 +19,6 @@ await BrokerServer.listen({ broker, host: '127.0.0.1', port: Number(port), log }
 collectChannel.subscribe(() => writeSync(1, '.'));
 writeSync(1, '.');
 for (;;) {
-  await broker.collect();
+  await broker.collections.run();
   await pause(20);
 }

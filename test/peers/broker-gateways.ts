@@ -38,7 +38,7 @@ t.test('clients of 1998 query the Broker', async (t) => {
   t.teardown(() => gatherd.close());
   gatherd.documents = documents();
   const fixture = await openBroker(t, { points: [gatherd.point(0)] });
-  await fixture.broker.collect();
+  await fixture.broker.collections.run();
   const { port } = (await serveBroker(t, fixture)).address;
   const gateway = async (...args: string[]) => {
     const { code, stdout, stderr } = await run('perl', [

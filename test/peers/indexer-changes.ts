@@ -333,7 +333,7 @@ for (const [type, option] of [
 async function findUrls(broker: Broker, query: string): Promise<string[]> {
   const urls: string[] = [];
   const flags = { ...DEFAULT_FLAGS, opaque: true };
-  for await (const page of broker.search(parseQuery(query), flags))
+  for await (const page of broker.queries.search(parseQuery(query), flags))
     for (const item of page) if (item.kind === 'match') urls.push(item.url);
   return urls.sort();
 }
@@ -369,7 +369,7 @@ PATH=${PATH} exec glimpseindex "$@"
       updateTime: NOW - 1000,
       text: document(`http://h/${i + 1}`, { title }, NOW - 1000),
     }));
-    return broker.collect();
+    return broker.collections.run();
   };
   await collect('wheat', 'rye');
   t.match(await statistics(), /^Objects: 2\nIndexer: glimpse, 2 objects\nCounted: \S+Z\nBytes: \d+\n/);
@@ -383,7 +383,7 @@ PATH=${PATH} exec glimpseindex "$@"
   t.match(failed, /\nChanges not yet indexed: [1-9]/);
   t.match(`${log.join('')}${outcome.status === 'rejected' ? String(outcome.reason) : ''}`, /first \| second/);
   await rm(join(programs, 'broken'));
-  await broker.reindexChanges();
+  await broker.keeper.settle();
   const repaired = await statistics();
   t.match(repaired, /^Objects: 3\nIndexer: glimpse, 3 objects\nCounted/);
   t.match(repaired, /\nChanges not yet indexed: 0\n/);
@@ -404,7 +404,7 @@ for (const type of ['Glimpse', 'Swish']) {
         updateTime: NOW - 1000,
         text: document(url, { title: text }, NOW - 1000),
       }));
-      const report = await broker.collect();
+      const report = await broker.collections.run();
       t.same(
         report.points.map((point) => point.error),
         [undefined],
@@ -415,8 +415,8 @@ for (const type of ['Glimpse', 'Swish']) {
       documents.set(`http://www.example.org/${number}`, `${choices.of(['wheat', 'rye'])} only${number}x`);
     };
     const check = async (what: string) => {
-      t.equal(broker.indexLag, 0, what);
-      t.equal(broker.count, documents.size, what);
+      t.equal(broker.keeper.lag, 0, what);
+      t.equal(broker.store.count, documents.size, what);
       for (const query of ['wheat', 'rye', `only${next - 1}x`, 'only1x', 'not rye']) {
         const expected = [...documents].filter(([, text]) =>
           query === 'not rye' ? !text.includes('rye') : text.split(' ').includes(query),

@@ -75,7 +75,7 @@ async function startSite(): Promise<string> {
     };
   });
   const fixture = await openBroker(t, { points: [gatherd.point(2)], conf: 'Opaque-Mode suppress\n' });
-  await fixture.broker.collect();
+  await fixture.broker.collections.run();
   const server = await serveBroker(t, fixture);
   const web = await WebServer.listen({
     broker: fixture.broker,

@@ -98,7 +98,7 @@ t.test('BRK-7.10, 7.11 the broker’s own timetable; an interval of 0 turns an e
     conf: 'Collection-Interval 3600\nCollection-Time 00:10\nClean-Interval 60\n',
   });
   t.same(
-    broker.timetable().map(({ name, next }) => [name, next]),
+    broker.timetable.rows().map(({ name, next }) => [name, next]),
     [
       ['Collection', undefined],
       ['Cleaning', undefined],
@@ -107,15 +107,19 @@ t.test('BRK-7.10, 7.11 the broker’s own timetable; an interval of 0 turns an e
     ],
     'before the start no event has a next time',
   );
-  t.match(broker.timetable()[1], { lastStarted: NOW, lastOutcome: '0 expired objects deleted' });
+  t.match(broker.timetable.rows()[1], { lastStarted: NOW, lastOutcome: '0 expired objects deleted' });
   await broker.start('nocol');
-  const [collection, cleaning, compression, marks] = broker.timetable();
+  const [collection, cleaning, compression, marks] = broker.timetable.rows();
   t.equal((collection?.next ?? 0) % 3600, 600, 'ten minutes past the hour');
   t.same([cleaning?.next, compression?.next, marks?.next], [NOW + 60, NOW + 60, NOW + 60]);
-  broker.set('Clean-Interval', '0');
-  t.same([broker.timetable()[1]?.next, broker.timetable()[3]?.next], [undefined, undefined]);
-  await broker.collect();
-  t.match(broker.timetable()[0], { lastStarted: NOW, lastOutcome: '0 objects received', lastFailed: false });
+  broker.settings.set('Clean-Interval', '0');
+  t.same([broker.timetable.rows()[1]?.next, broker.timetable.rows()[3]?.next], [undefined, undefined]);
+  await broker.collections.run();
+  t.match(broker.timetable.rows()[0], {
+    lastStarted: NOW,
+    lastOutcome: '0 objects received',
+    lastFailed: false,
+  });
 });
 
 t.test('BRK-7.14 refresh marks: due one second after Update-Time + Refresh-Rate', async (t) => {
@@ -127,15 +131,15 @@ t.test('BRK-7.14 refresh marks: due one second after Update-Time + Refresh-Rate'
   ] as const) {
     await storeObject(broker, document(url, { Title: 'x' }, NOW - age, name));
   }
-  t.equal(broker.refreshMarks, undefined);
-  t.same(await broker.markForRefresh(), {
+  t.equal(broker.maintenance.refreshMarks, undefined);
+  t.same(await broker.maintenance.markForRefresh(), {
     markedAt: NOW,
     due: 2,
     gatherers: [{ name: 'Late (gatherer.example.org)', due: 2 }],
   });
   const [entry] = await broker.store.byUrl('http://b.example/');
   t.same(entry && [isDueForRefresh(entry, NOW), isDueForRefresh(entry, NOW + 1)], [false, true]);
-  t.equal(broker.timetable()[3]?.lastOutcome, '2 objects are due for refresh');
+  t.equal(broker.timetable.rows()[3]?.lastOutcome, '2 objects are due for refresh');
 });
 
 t.test('BRK-6 the program: port 0, pid file, RunBroker, SIGHUP, administration, SIGTERM', async (t) => {

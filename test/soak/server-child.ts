@@ -36,7 +36,7 @@ async function serve(): Promise<void> {
     web: kit.web.address.port,
     references: kit.refererd.address.port,
     site: root,
-    objects: kit.broker.count,
+    objects: kit.broker.store.count,
   };
   process.send?.({ ready });
   while (!stop.signal.aborted) {

@@ -2,9 +2,11 @@
 import { closeSync, existsSync, lstatSync, openSync, readSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { StateError, StorageError, UsageError } from '../../../protocols/errors.js';
+import { textOfUrl } from '../../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
 import { replaceControls } from '../../../protocols/visible-text.js';
-import { LogFile } from '../../host/index.js';
+import type { ApplyObserver } from '../../../storage/index.js';
+import { type Debug, LogFile } from '../../host/index.js';
 
 /** BRK-5.7: the types of events for `Log-Types`, `#add-log` and `#rem-log`, which also accept `All`. */
 export const LOG_TYPES = [
@@ -188,6 +190,23 @@ export class EventLog implements Disposable {
     }
     return file;
   }
+}
+
+/** BRK-5.7: the type of event of each outcome of a change. */
+const EVENT_OF: Readonly<Partial<Record<string, LogType>>> = {
+  added: 'Update',
+  updated: 'Update',
+  refreshed: 'Refresh',
+  deleted: 'Delete',
+};
+
+/** BRK-5.7: returns an observer that logs one line for each changed object. */
+export function changeObserver(events: EventLog, debug: Debug): ApplyObserver {
+  return ({ kind, object }, outcome) => {
+    const type = EVENT_OF[outcome];
+    if (type !== undefined) events.write(type, () => textOfUrl(object.url));
+    debug(74, 1, () => `${kind} ${textOfUrl(object.url)}: ${outcome}`);
+  };
 }
 
 /** Whether a path is below a directory, with the symbolic links of existing directories resolved. */

@@ -8,12 +8,13 @@ import { type Indexer, indexedPartOf } from '../../../storage/indexers/index.js'
 import { storedObjects } from '../query/object-groups.js';
 import { isIndexFailure } from './index-repair.js';
 
+/** Changes read from the change log at once. */
+const PAGE_CHANGES = 512;
+
 /** Limits of {@link IndexKeeper}. */
 export interface IndexKeeperOptions {
   /** Changes after which the index is flushed, default 4096. A crash makes the broker index this many again. */
   readonly flushEvery?: number;
-  /** Changes read from the change log at once, default 512. */
-  readonly pageChanges?: number;
   readonly signal?: AbortSignal;
   /** Called for each object that is larger than what the engine indexes of one object, with that limit in bytes. */
   readonly onPartlyIndexed?: (url: string, limit: number) => void;
@@ -29,7 +30,6 @@ export class IndexKeeper {
   readonly #store: BrokerStore;
   readonly #indexer: Indexer;
   readonly #flushEvery: number;
-  readonly #pageChanges: number;
   readonly #signal: AbortSignal | undefined;
   readonly #onPartlyIndexed: IndexKeeperOptions['onPartlyIndexed'];
   /** Sequence number of the last change passed to the indexer; the indexer's watermark follows at each flush. */
@@ -43,7 +43,6 @@ export class IndexKeeper {
     this.#store = store;
     this.#indexer = indexer;
     this.#flushEvery = options.flushEvery ?? 4096;
-    this.#pageChanges = options.pageChanges ?? 512;
     this.#signal = options.signal;
     this.#onPartlyIndexed = options.onPartlyIndexed;
     this.#position = indexer.watermark;
@@ -136,7 +135,7 @@ export class IndexKeeper {
 
   async #follow(): Promise<void> {
     for (;;) {
-      const changes = await this.#store.changesAfter(this.#position, this.#pageChanges);
+      const changes = await this.#store.changesAfter(this.#position, PAGE_CHANGES);
       const last = changes.at(-1);
       if (last === undefined) return;
       await this.#begin();

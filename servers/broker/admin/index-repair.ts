@@ -16,7 +16,7 @@ export function isIndexFailure(error: unknown): error is StorageError {
 /** What {@link IndexRepair} works with. */
 export interface IndexRepairContext {
   readonly log: Pick<Logger, 'error' | 'warn'>;
-  readonly jobs: () => Pick<Jobs, 'start'>;
+  readonly jobs: Pick<Jobs, 'start'>;
   readonly rebuild: () => Promise<void>;
   /**
    * Milliseconds after a rebuild in which another failure does not start the next one. Default 60 000. It doubles with every rebuild that
@@ -66,11 +66,9 @@ export class IndexRepair {
       await rebuild();
       return 'every object is indexed again';
     };
-    void jobs()
-      .start('Index rebuild', job)
-      .finally(() => {
-        this.#running = false;
-        this.#lastAt = this.#now();
-      });
+    void jobs.start('Index rebuild', job).finally(() => {
+      this.#running = false;
+      this.#lastAt = this.#now();
+    });
   }
 }

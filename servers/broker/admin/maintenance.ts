@@ -2,41 +2,20 @@
 import { resolve } from 'node:path';
 import { exactBytes, readInput, readObjects } from '../../../clients/soif-tools/index.js';
 import { DEFAULT_FLAGS, type Query } from '../../../protocols/broker/index.js';
-import { UsageError } from '../../../protocols/errors.js';
+import { isDiskFull, messageOf, UsageError } from '../../../protocols/errors.js';
 import { decodeSoif, textOfUrl } from '../../../protocols/soif/index.js';
-import type { UnixSeconds } from '../../../protocols/time.js';
 import { SpoolFile } from '../../../storage/files/spool-file.js';
 import {
   type ApplyCounts,
-  type ApplyObserver,
+  addCounts,
   type BrokerStore,
   type CollectedChange,
   NO_COUNTS,
   type RegistryEntry,
 } from '../../../storage/index.js';
-import type { Indexer } from '../../../storage/indexers/index.js';
-import type { Debug } from '../../host/index.js';
-import { addCounts } from '../collect/report.js';
-import type { EventLog } from './event-log.js';
-import type { IndexKeeper } from './index-keeper.js';
-
-/** Context of {@link Maintenance}. */
-export interface MaintenanceContext {
-  readonly store: BrokerStore;
-  readonly indexer: Indexer;
-  readonly keeper: IndexKeeper;
-  readonly events: EventLog;
-  readonly debug: Debug;
-  readonly observe: ApplyObserver;
-  readonly now: () => UnixSeconds;
-  /** BRK-7.3 `Broker-Directory`: file names are relative to it. */
-  readonly directory: string;
-  /** BRK-7.3 `Compress-Percent`. */
-  readonly compressPercent: () => number;
-  /** BRK-8.14 `Glimpse-MaxLife`, seconds. */
-  readonly maxLife: () => number;
-  readonly signal: AbortSignal;
-}
+import { changeObserver } from './event-log.js';
+import type { BrokerParts } from './parts.js';
+import { markForRefresh, type RefreshMarks } from './refresh-marks.js';
 
 /** The result of {@link Maintenance.addFiles}. */
 export interface AddReport extends ApplyCounts {
@@ -58,14 +37,18 @@ const MIN_DELETED = 100;
 /** Reasons kept in a report. */
 const MAX_REASONS = 10;
 
+/** Milliseconds between two looks for space on a full disk. */
+const LOOK_MS = 5000;
+
 /** Maintenance of a Broker's Registry: cleaning, deleting, adding by hand, compressing (BRK-5.1, BRK-7.10). */
 export class Maintenance {
-  readonly #context: MaintenanceContext;
+  readonly #parts: BrokerParts;
   /** Records deleted or replaced since the last compression, or since the start. */
   #deleted = 0;
+  #refreshMarks: RefreshMarks | undefined;
 
-  constructor(context: MaintenanceContext) {
-    this.#context = context;
+  constructor(parts: BrokerParts) {
+    this.#parts = parts;
   }
 
   /** Records deleted or replaced since the last compression (BRK-7.3 `Compress-Percent`). */
@@ -73,20 +56,62 @@ export class Maintenance {
     return this.#deleted;
   }
 
-  /** REG-25: counts records that changes replaced or deleted. */
-  countReplaced(records: number): void {
-    this.#deleted += records;
+  /** BRK-7.14: the objects due for refresh at the last check; undefined before the first. */
+  get refreshMarks(): RefreshMarks | undefined {
+    return this.#refreshMarks;
+  }
+
+  /** REG-25, 27: counts the records that a collection replaced or deleted, and compresses if there are enough. */
+  async collected({ updated, refreshed, deleted }: ApplyCounts): Promise<void> {
+    this.#deleted += updated + refreshed + deleted;
+    if (this.compressible) await this.compress();
   }
 
   /** BRK-7.14: deletes the objects whose time to live has passed; returns their number. */
   async clean(): Promise<number> {
-    const { store, keeper, events, now } = this.#context;
+    const { events, log, timetable } = this.#parts;
+    const expired = await timetable.observe(
+      'Cleaning',
+      () => this.#expire(),
+      (count) => `${count} expired objects deleted`,
+    );
+    if (expired > 0 && events.isEnabled('Cleaned')) log.info(`Cleaned: ${expired} expired objects`);
+    return expired;
+  }
+
+  /** Like {@link clean}. On a full disk expired objects stay until there is space; what is stored is served. */
+  async cleanIfRoom(): Promise<void> {
+    try {
+      await this.clean();
+    } catch (error) {
+      if (!isDiskFull(error)) throw error;
+      const { closing, log, store } = this.#parts;
+      log.error(`Cleaning failed: ${messageOf(error)}; it is tried again when there is space`);
+      whenRoom(store, closing, () =>
+        this.cleanIfRoom().catch((cause: unknown) => log.error({ err: cause }, 'Cleaning failed')),
+      );
+    }
+  }
+
+  async #expire(): Promise<number> {
+    const { store, keeper, events, now } = this.#parts;
     events.write('Cleaner-On', `${store.count} objects`);
     const expired = await store.expire(now());
     this.#deleted += expired;
     await keeper.settle();
     if (expired > 0) events.write('Cleaned', `${expired} expired objects`);
     return expired;
+  }
+
+  /** BRK-7.14: counts the objects that are due for refresh. */
+  async markForRefresh(): Promise<RefreshMarks> {
+    const { closing, now, store, timetable } = this.#parts;
+    this.#refreshMarks = await timetable.observe(
+      'Refresh marks',
+      () => markForRefresh(store, now(), closing),
+      ({ due }) => `${due} objects are due for refresh`,
+    );
+    return this.#refreshMarks;
   }
 
   /** BRK-5.1 `#rem-object-oid`: deletes objects; returns the number of those that existed. */
@@ -96,7 +121,7 @@ export class Maintenance {
     for (let i = 0; i < unique.length; i += BATCH_OBJECTS) {
       removed += await this.#removeSome(unique.slice(i, i + BATCH_OBJECTS));
     }
-    await this.#context.keeper.settle();
+    await this.#parts.keeper.settle();
     return removed;
   }
 
@@ -107,7 +132,7 @@ export class Maintenance {
    * @returns `complete` is false if the lifetime ended the search
    */
   async removeMatching(query: Query): Promise<{ readonly removed: number; readonly complete: boolean }> {
-    const { store, indexer, maxLife, signal, keeper } = this.#context;
+    const { store, indexer, settings, closing: signal, keeper } = this.#parts;
     if (query.kind === 'all') {
       const before = this.#deleted;
       for await (const page of store.all({ signal })) await this.#removeSome(page.map((entry) => entry.oid));
@@ -121,7 +146,7 @@ export class Maintenance {
       errors: DEFAULT_FLAGS.errors,
       wantLines: false,
       ordered: false,
-      lifetimeMs: maxLife() * 1000,
+      lifetimeMs: settings.value.glimpseMaxLife * 1000,
       signal,
     });
     // All are found before the first is deleted, because deletions change the index that the query reads.
@@ -133,7 +158,7 @@ export class Maintenance {
 
   /** BRK-5.1 `#rem-dups`, REG-46: deletes all but the newest of several objects with one URL; returns their number. */
   async removeDuplicates(): Promise<number> {
-    const { store, keeper, signal } = this.#context;
+    const { store, keeper, closing: signal } = this.#parts;
     let removed = 0;
     for await (const page of store.all({ signal })) {
       for (let i = 0; i < page.length; i += BATCH_OBJECTS) {
@@ -156,7 +181,9 @@ export class Maintenance {
    * @throws StorageError when a file cannot be read; objects read before are added. UsageError when no file has an object.
    */
   async addFiles(files: readonly string[]): Promise<AddReport> {
-    const { directory, keeper, signal } = this.#context;
+    const { keeper, closing: signal, settings, store, events, debug } = this.#parts;
+    const directory = settings.value.brokerDirectory;
+    const observe = changeObserver(events, debug);
     let report: AddReport = { ...NO_COUNTS, faults: 0, reasons: [] };
     /** A sentence for each file without objects. */
     const empty: string[] = [];
@@ -165,7 +192,6 @@ export class Maintenance {
       report = { ...report, faults: report.faults + faults, reasons };
     };
     const apply = async (batch: readonly CollectedChange[]): Promise<void> => {
-      const { store, observe } = this.#context;
       const result = await store.apply(batch, undefined, observe);
       this.#deleted += result.updated;
       report = { ...addCounts(report, result), faults: report.faults, reasons: report.reasons };
@@ -223,25 +249,29 @@ export class Maintenance {
 
   /** REG-27: whether enough records were deleted for a compression. */
   get compressible(): boolean {
-    const { store, compressPercent } = this.#context;
+    const { store, settings } = this.#parts;
     const all = this.#deleted + store.count;
-    return this.#deleted >= MIN_DELETED && this.#deleted * 100 >= all * compressPercent();
+    return this.#deleted >= MIN_DELETED && this.#deleted * 100 >= all * settings.value.compressPercent;
   }
 
   /** BRK-5.1 `#compress-registry`, REG-26: rewrites the store's files without deleted records; returns their number. */
-  async compress(): Promise<number> {
-    const { store, events, debug } = this.#context;
-    const deleted = this.#deleted;
-    events.write('Compressing-Registry', `${store.count} objects, ${deleted} deleted records`);
-    debug(70, 1, `compressing: ${store.count} objects, ${deleted} deleted records`);
-    await store.compress();
-    this.#deleted -= deleted;
-    return deleted;
+  compress(): Promise<number> {
+    const { store, events, debug, timetable } = this.#parts;
+    const compress = async () => {
+      const deleted = this.#deleted;
+      events.write('Compressing-Registry', `${store.count} objects, ${deleted} deleted records`);
+      debug(70, 1, `compressing: ${store.count} objects, ${deleted} deleted records`);
+      await store.compress();
+      this.#deleted -= deleted;
+      return deleted;
+    };
+    const outcomeOf = (records: number) => `compressed, ${records} deleted records removed`;
+    return timetable.observe('Registry compression', compress, outcomeOf);
   }
 
   async #removeSome(oids: readonly number[]): Promise<number> {
     if (oids.length === 0) return 0;
-    const { store, events, keeper } = this.#context;
+    const { store, events, keeper } = this.#parts;
     const entries = events.isEnabled('Delete') ? await store.entries(oids) : [];
     const removed = await store.remove(oids);
     for (const entry of entries) if (entry !== undefined) events.write('Delete', textOfUrl(entry.url));
@@ -256,4 +286,14 @@ function supersedes(other: RegistryEntry, entry: RegistryEntry): boolean {
   if (other.oid === entry.oid) return false;
   if (other.updateTime !== entry.updateTime) return other.updateTime > entry.updateTime;
   return other.oid > entry.oid;
+}
+
+/** Looks for space on the disk of a store from time to time, and then runs `work`, once. Its failures are its own to report. */
+function whenRoom(store: BrokerStore, closing: AbortSignal, work: () => Promise<void>): void {
+  const look = async (): Promise<void> => {
+    if (closing.aborted) return;
+    if (await store.hasRoom()) await work();
+    else whenRoom(store, closing, work);
+  };
+  setTimeout(() => void look(), LOOK_MS).unref();
 }

@@ -1,7 +1,7 @@
 // Statistics of the stored objects (BRK-9.12).
 import type { UnixSeconds } from '../../../protocols/time.js';
 import { hostOfUrl, NameCounter } from './name-counter.js';
-import { WalkCache, type WalkedStore } from './walk-cache.js';
+import type { WalkedStore } from './walk-cache.js';
 
 /** One row of a table of counts. */
 export interface Count {
@@ -17,46 +17,24 @@ export interface BrokerStatistics {
   readonly bytes: number;
   readonly oldestUpdate?: UnixSeconds;
   readonly newestUpdate?: UnixSeconds;
-  /** The most frequent first, at most `top` of each. */
+  /** The most frequent first, at most 20 of each. */
   readonly types: readonly Count[];
   readonly gatherers: readonly Count[];
   readonly hosts: readonly Count[];
-  /** Number of different hosts; absent if there were more than `maxNames`. */
+  /** Number of different hosts; absent if there were more than 100 000. */
   readonly hostCount?: number | undefined;
 }
 
-/** Limits of {@link StatisticsCache}. */
-export interface StatisticsOptions {
-  /** Seconds for which statistics are reused although the store has changed, default 300. */
-  readonly maxAge?: number;
-  /** Rows of each table, default 20. */
-  readonly top?: number;
-  /** Different names counted of each kind, default 100 000; it limits the memory. */
-  readonly maxNames?: number;
-}
+/** Rows of each table. */
+const ROWS = 20;
+/** Different names counted of each kind; it limits the memory. */
+const MAX_NAMES = 100_000;
 
-/** Caches the statistics of a store. They cost at most one walk over the Registry every `maxAge` seconds. */
-export class StatisticsCache {
-  readonly #cache: WalkCache<BrokerStatistics>;
-
-  constructor(store: WalkedStore, { maxAge = 300, top = 20, maxNames = 100_000 }: StatisticsOptions = {}) {
-    this.#cache = new WalkCache(store, maxAge, (store, now) => compute(store, now, top, maxNames));
-  }
-
-  get(now: UnixSeconds): Promise<BrokerStatistics> {
-    return this.#cache.get(now);
-  }
-}
-
-async function compute(
-  store: WalkedStore,
-  now: UnixSeconds,
-  top: number,
-  maxNames: number,
-): Promise<BrokerStatistics> {
-  const types = new NameCounter(maxNames);
-  const gatherers = new NameCounter(maxNames);
-  const hosts = new NameCounter(maxNames);
+/** Computes the statistics of a store in one walk over the Registry, for a {@link WalkCache}. */
+export async function computeStatistics(store: WalkedStore, now: UnixSeconds): Promise<BrokerStatistics> {
+  const types = new NameCounter(MAX_NAMES);
+  const gatherers = new NameCounter(MAX_NAMES);
+  const hosts = new NameCounter(MAX_NAMES);
   let objects = 0;
   let bytes = 0;
   let oldest = Number.POSITIVE_INFINITY;
@@ -77,9 +55,9 @@ async function compute(
     objects,
     bytes,
     ...(objects === 0 ? {} : { oldestUpdate: oldest, newestUpdate: newest }),
-    types: types.top(top).rows,
-    gatherers: gatherers.top(top).rows,
-    hosts: hosts.top(top).rows,
+    types: types.top(ROWS).rows,
+    gatherers: gatherers.top(ROWS).rows,
+    hosts: hosts.top(ROWS).rows,
     hostCount: hosts.names,
   };
 }

@@ -1,33 +1,28 @@
 // The timed events of a broker (BRK-7.10).
-import type { BrokerConfig } from '../../../protocols/config/index.js';
-import type { Debug } from '../../host/index.js';
-import { nextRun, type TimedEvent, type Timetable } from './timetable.js';
+import type { Maintenance } from './maintenance.js';
+import type { BrokerParts } from './parts.js';
+import { nextRun, type TimedEvent } from './timetable.js';
 
-/** The members of a broker that the timed events use. */
-export interface TimedBroker {
-  readonly config: Pick<BrokerConfig, 'cleanInterval' | 'collectionInterval' | 'collectionTime'>;
-  readonly debug: Debug;
-  readonly maintenance: { readonly compressible: boolean };
-  collect(): Promise<unknown>;
-  clean(): Promise<unknown>;
-  compress(): Promise<unknown>;
-  markForRefresh(): Promise<unknown>;
+/** The parts of a Broker that its timed events run. */
+export interface TimedParts extends Pick<BrokerParts, 'debug' | 'settings' | 'timetable'> {
+  readonly collections: { run(): Promise<unknown> };
+  readonly maintenance: Maintenance;
 }
 
 /** BRK-7.10: adds collection, cleaning, Registry compression and refresh marks. An interval of 0 turns an event off. */
-export function addTimedEvents(timetable: Timetable, broker: TimedBroker): void {
+export function addTimedEvents({ collections, debug, maintenance, settings, timetable }: TimedParts): void {
   const add = (event: Omit<TimedEvent, 'run'>, work: () => Promise<unknown>): void => {
     timetable.add({
       ...event,
       run: async () => {
-        broker.debug(76, 1, `${event.name} is due`);
+        debug(76, 1, `${event.name} is due`);
         await work();
-        broker.debug(76, 1, `${event.name} is done`);
+        debug(76, 1, `${event.name} is done`);
       },
     });
   };
   const afterCleanInterval = (now: number): number | undefined => {
-    const { cleanInterval } = broker.config;
+    const { cleanInterval } = settings.value;
     return cleanInterval > 0 ? now + cleanInterval : undefined;
   };
   add(
@@ -35,11 +30,11 @@ export function addTimedEvents(timetable: Timetable, broker: TimedBroker): void 
       name: 'Collection',
       description: 'collects from every point of Collection.conf',
       next: (now) => {
-        const { collectionTime, collectionInterval } = broker.config;
+        const { collectionTime, collectionInterval } = settings.value;
         return collectionInterval > 0 ? nextRun(now, collectionTime, collectionInterval) : undefined;
       },
     },
-    () => broker.collect(),
+    () => collections.run(),
   );
   add(
     {
@@ -47,7 +42,7 @@ export function addTimedEvents(timetable: Timetable, broker: TimedBroker): void 
       description: 'deletes objects whose time to live has passed',
       next: afterCleanInterval,
     },
-    () => broker.clean(),
+    () => maintenance.clean(),
   );
   add(
     {
@@ -58,7 +53,7 @@ export function addTimedEvents(timetable: Timetable, broker: TimedBroker): void 
     },
     async () => {
       // REG-27.
-      if (broker.maintenance.compressible) await broker.compress();
+      if (maintenance.compressible) await maintenance.compress();
     },
   );
   add(
@@ -67,6 +62,6 @@ export function addTimedEvents(timetable: Timetable, broker: TimedBroker): void 
       description: 'counts the objects whose Gatherers should have refreshed them',
       next: afterCleanInterval,
     },
-    () => broker.markForRefresh(),
+    () => maintenance.markForRefresh(),
   );
 }

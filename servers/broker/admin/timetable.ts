@@ -3,7 +3,7 @@ import { messageOf } from '../../../protocols/errors.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
 
 /** Longest delay of the timer; a longer wait takes several. */
-const MAX_DELAY_MS = 24 * 3600 * 1000;
+const MA_DELAY_MS = 24 * 3600 * 1000;
 
 /** An event of the timetable. */
 export interface TimedEvent {
@@ -21,12 +21,11 @@ export interface TimetableRow {
   readonly name: string;
   readonly description: string;
   /** Absent while the event is turned off or the timetable does not run. */
-  readonly next?: UnixSeconds | undefined;
+  readonly next?: UnixSeconds;
   readonly running: boolean;
   /** Start of the last run, timed or requested. */
-  readonly lastStarted?: UnixSeconds | undefined;
-  readonly lastMilliseconds?: number | undefined;
-  readonly lastOutcome?: string | undefined;
+  readonly lastStarted?: UnixSeconds;
+  readonly lastOutcome?: string;
   readonly lastFailed: boolean;
 }
 
@@ -35,7 +34,6 @@ interface EventState {
   due: UnixSeconds | undefined;
   running: number;
   lastStarted?: UnixSeconds;
-  lastMilliseconds?: number;
   lastOutcome?: string;
   lastFailed: boolean;
 }
@@ -106,10 +104,8 @@ export class Timetable implements Disposable {
     if (state === undefined) return work();
     state.running += 1;
     state.lastStarted = this.#now();
-    const started = performance.now();
     const finish = (outcome: string, failed: boolean): void => {
       state.running -= 1;
-      state.lastMilliseconds = Math.round(performance.now() - started);
       state.lastOutcome = outcome;
       state.lastFailed = failed;
     };
@@ -125,18 +121,15 @@ export class Timetable implements Disposable {
 
   /** The rows in the order of their addition. */
   rows(): readonly TimetableRow[] {
-    return this.#events.map(
-      ({ event, due, running, lastStarted, lastMilliseconds, lastOutcome, lastFailed }) => ({
-        name: event.name,
-        description: event.description,
-        next: due,
-        running: running > 0,
-        lastStarted,
-        lastMilliseconds,
-        lastOutcome,
-        lastFailed,
-      }),
-    );
+    return this.#events.map(({ event, due, running, lastStarted, lastOutcome, lastFailed }) => ({
+      name: event.name,
+      description: event.description,
+      next: due,
+      running: running > 0,
+      lastStarted,
+      lastOutcome,
+      lastFailed,
+    }));
   }
 
   /** Stops the timer. A running event continues. */
@@ -163,6 +156,6 @@ export class Timetable implements Disposable {
     const due = this.#events.flatMap((state) => state.due ?? []);
     if (!this.#running || due.length === 0) return;
     const wait = (Math.min(...due) - this.#now()) * 1000;
-    this.#timer = setTimeout(() => void this.tick(), Math.min(MAX_DELAY_MS, Math.max(0, wait))).unref();
+    this.#timer = setTimeout(() => void this.tick(), Math.min(MA_DELAY_MS, Math.max(0, wait))).unref();
   }
 }

@@ -2,12 +2,15 @@
 import type { UnixSeconds } from '../../../protocols/time.js';
 import type { BrokerStore } from '../../../storage/index.js';
 
+/** Seconds for which a value is used although the store has changed. */
+const MAX_AGE_SECONDS = 300;
+
 /** The members of a store that a walk uses. */
 export type WalkedStore = Pick<BrokerStore, 'all' | 'lastSequence'>;
 
 /**
- * Caches a value that costs a walk over the store. It is computed again when the store has changed and the value is older than
- * `maxAge` seconds. Concurrent callers share a walk.
+ * Caches a value that costs a walk over the store. It is computed again when the store has changed and the value is older than five
+ * minutes. Concurrent callers share a walk.
  */
 export class WalkCache<T> {
   #latest: { readonly value: T; readonly at: UnixSeconds; readonly sequence: number } | undefined;
@@ -15,7 +18,6 @@ export class WalkCache<T> {
 
   constructor(
     readonly store: WalkedStore,
-    readonly maxAge: number,
     readonly compute: (store: WalkedStore, now: UnixSeconds) => Promise<T>,
   ) {}
 
@@ -23,7 +25,7 @@ export class WalkCache<T> {
     const latest = this.#latest;
     if (latest !== undefined) {
       const isCurrent = latest.sequence === this.store.lastSequence;
-      if (isCurrent || now - latest.at < this.maxAge) return latest.value;
+      if (isCurrent || now - latest.at < MAX_AGE_SECONDS) return latest.value;
     }
     this.#running ??= this.#walk(now).finally(() => {
       this.#running = undefined;

@@ -6,7 +6,7 @@ import type { UnixSeconds } from '../../../protocols/time.js';
 import { hasSpareSpace } from '../../../storage/files/free-space.js';
 import { openNameless } from '../../../storage/files/nameless-file.js';
 import type { BrokerStore } from '../../../storage/index.js';
-import type { ReplyShare } from '../query/reply-memory.js';
+import type { RequestContext } from '../query/request-context.js';
 
 /** Whole objects, one after the other, each with LF at its end, or a piece of a large object. */
 export interface BulkPage {
@@ -79,13 +79,12 @@ export class ReadyObjects implements AsyncDisposable {
    */
   async *pages(
     walk: () => AsyncGenerator<BulkPage, void, undefined>,
-    share: ReplyShare,
-    signal: AbortSignal,
+    request: RequestContext,
   ): AsyncGenerator<BulkPage, void, undefined> {
     const { store, now } = this.#options;
     const ready = this.#ready;
     if (ready !== undefined && store.lastSequence === ready.sequence && now() < ready.until) {
-      yield* this.#read(ready.recording, share, signal);
+      yield* this.#read(ready.recording, request);
       return;
     }
     // Its space is free before another one takes as much.
@@ -150,8 +149,7 @@ export class ReadyObjects implements AsyncDisposable {
 
   async *#read(
     recording: Recording,
-    share: ReplyShare,
-    signal: AbortSignal,
+    { pages: share, signal }: RequestContext,
   ): AsyncGenerator<BulkPage, void, undefined> {
     recording.readers++;
     const buffers: (Buffer | undefined)[] = Array.from({ length: IN_USE + 1 }, () => undefined);

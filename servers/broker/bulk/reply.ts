@@ -13,19 +13,23 @@ import {
   groupClose,
   groupOpen,
 } from '../../../protocols/bulk/index.js';
-import { LinkedAbort } from '../../../protocols/linked-abort.js';
-import { addressGroup, type HostConnection } from '../../host/index.js';
-import type { Broker } from '../broker.js';
-import type { ReplyShare } from '../query/reply-memory.js';
-import { cutReply, writePage } from '../query/write-page.js';
+import type { Debug, HostConnection } from '../../host/index.js';
+import type { RequestLog } from '../admin/request-log.js';
+import type { PageBudget } from '../query/reply-memory.js';
+import type { RequestContext } from '../query/request-context.js';
+import { writePage } from '../query/write-page.js';
 import { gzipPieces } from './gzip-pieces.js';
-import type { BulkCaller, BulkRefusal, BulkTransfer } from './transfer.js';
+import type { BrokerDescription } from './object-list.js';
+import type { BulkRefusal, BulkTransfer, BulkTransfers } from './transfer.js';
 
-/** The members of a broker that the reply to a bulk request uses. */
-export type BulkServingBroker = Pick<
-  Broker,
-  'bulkTransfer' | 'bulkDigest' | 'beginReply' | 'description' | 'requests' | 'debug' | 'signal'
->;
+/** The parts of a Broker that the reply to a bulk request uses. */
+export interface BulkBroker {
+  readonly bulk: BulkTransfers;
+  readonly requests: RequestLog;
+  readonly debug: Debug;
+  /** The facts for the Header of the interface of 1995 (BP-12). */
+  description(): Promise<BrokerDescription>;
+}
 
 type BulkMessage = BrokerMessage & { readonly kind: 'bulk' };
 
@@ -48,8 +52,8 @@ export async function answerBulk(
   connection: HostConnection,
   message: BulkMessage,
   line: string,
-  broker: BulkServingBroker,
-  options: Pick<BulkCaller, 'waitMs'> = {},
+  broker: BulkBroker,
+  request: RequestContext,
 ): Promise<void> {
   const { address } = connection.peer;
   broker.requests.bulk('Bulk-Transfer', address, line);
@@ -57,15 +61,8 @@ export async function answerBulk(
   const counts: BulkCounts = { delete: 0, refresh: 0, update: 0 };
   let outcome = 'aborted';
   try {
-    // What is left of the transfer ends with the reply, however that ends.
-    using stop = new LinkedAbort(connection.signal, broker.signal);
-    const client = addressGroup(address);
-    using share = broker.beginReply({ client, cut: (reason) => cutReply(connection, reason) });
-    const caller = { signal: stop.signal, client, share, ...options };
-    outcome =
-      message.flags.interface === 2
-        ? await answerProposed(connection, message, broker, caller, counts)
-        : await answerShipped(connection, message, broker, caller, counts);
+    const answer = message.flags.interface === 2 ? answerProposed : answerShipped;
+    outcome = await answer(connection, message, broker, request, counts);
   } finally {
     // BT-28
     const sent = `${counts.delete} deleted, ${counts.refresh} refreshed, ${counts.update} updated`;
@@ -79,18 +76,18 @@ export async function answerBulk(
 async function answerShipped(
   connection: HostConnection,
   { flags, query }: BulkMessage,
-  broker: BulkServingBroker,
-  caller: BulkCaller,
+  broker: BulkBroker,
+  request: RequestContext,
   counts: BulkCounts,
 ): Promise<string> {
   if (flags.digest !== undefined || flags.compress === true) {
     return refuse(connection, '#digest and #compress need #interface 2');
   }
-  const transfer = await broker.bulkTransfer(query, flags, caller);
+  const transfer = await broker.bulk.prepare(query, flags, request);
   if ('refused' in transfer) return refuse(connection, transfer.refused);
   await connection.write(encodeBulkSuccess(formatTransferText(transfer.time)));
-  for await (const bytes of encodeGroups(transfer, caller.share, counts)) {
-    await writePage(connection, bytes, caller.share);
+  for await (const bytes of encodeGroups(transfer, request.pages, counts)) {
+    await writePage(connection, bytes, request.pages);
   }
   return 'sent';
 }
@@ -104,19 +101,19 @@ async function refuse(connection: HostConnection, sentence: string): Promise<str
 async function answerProposed(
   connection: HostConnection,
   { flags, query }: BulkMessage,
-  broker: BulkServingBroker,
-  caller: BulkCaller,
+  broker: BulkBroker,
+  request: RequestContext,
   counts: BulkCounts,
 ): Promise<string> {
   // BP-11: the shipped version line, which was sent before the message was read, is not part of this interface.
   await connection.write(encoder.version(VERSION_TEXT));
   if (flags.digest !== undefined) {
     // BP-21: the digest is sent as STATS.
-    const data = encodeDigest(await broker.bulkDigest(flags.digest, caller.signal));
+    const data = encodeDigest(await broker.bulk.digest(flags.digest, request.signal));
     await connection.write(encoder.trailer({ kind: 'stats', data }));
     return 'digest sent';
   }
-  const transfer = await broker.bulkTransfer(query, flags, caller);
+  const transfer = await broker.bulk.prepare(query, flags, request);
   if ('refused' in transfer) return refuseProposed(connection, transfer);
   // BP-12
   const { homePage, indexer, points } = await broker.description();
@@ -133,15 +130,15 @@ async function answerProposed(
     // BP-16
     await connection.write(encoder.compressedStart());
     for await (const bytes of readAhead(
-      gzipPieces(encodeGroups(transfer, caller.share, counts)),
-      caller.share,
+      gzipPieces(encodeGroups(transfer, request.pages, counts)),
+      request.pages,
     )) {
-      await writePage(connection, bytes, caller.share);
+      await writePage(connection, bytes, request.pages);
     }
     await connection.write(encoder.compressedEnd());
   } else {
-    for await (const bytes of encodeGroups(transfer, caller.share, counts)) {
-      await writePage(connection, bytes, caller.share);
+    for await (const bytes of encodeGroups(transfer, request.pages, counts)) {
+      await writePage(connection, bytes, request.pages);
     }
   }
   const count = counts.delete + counts.refresh + counts.update;
@@ -158,12 +155,12 @@ async function refuseProposed(connection: HostConnection, { refused, error }: Bu
 /** BT-14 to BT-17: yields the three groups; empty ones are sent too. */
 async function* encodeGroups(
   transfer: BulkTransfer,
-  share: ReplyShare,
+  pages: PageBudget,
   counts: BulkCounts,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   for (const group of CHANGE_KINDS) {
     yield groupOpen(group);
-    for await (const { bytes, objects } of readAhead(transfer.pages(group), share)) {
+    for await (const { bytes, objects } of readAhead(transfer.pages(group), pages)) {
       counts[group] += objects;
       yield bytes;
     }
@@ -174,14 +171,14 @@ async function* encodeGroups(
 /** Yields the same pieces. While one is sent, the next is produced, unless many replies share the memory. */
 async function* readAhead<T>(
   pieces: AsyncGenerator<T, void, undefined>,
-  share: ReplyShare,
+  pages: PageBudget,
 ): AsyncGenerator<T, void, undefined> {
   let next: Promise<IteratorResult<T, void>> | undefined;
   try {
     for (;;) {
       const piece = await (next ?? pieces.next());
       if (piece.done === true) return;
-      next = share.mayReadAhead ? pieces.next() : undefined;
+      next = pages.mayReadAhead ? pieces.next() : undefined;
       // A rejection is thrown when the piece is awaited. If the consumer stops before that, it must not be unhandled.
       next?.catch(() => undefined);
       yield piece.value;

@@ -1,6 +1,7 @@
 // Selects and reads the objects of a bulk transfer.
 import type { Query, QueryFlags } from '../../../protocols/broker/index.js';
-import type { ChangeKind } from '../../../protocols/bulk/index.js';
+import type { ChangeKind, DigestReport } from '../../../protocols/bulk/index.js';
+import type { BrokerConfig } from '../../../protocols/config/index.js';
 import { PeerError, StorageError } from '../../../protocols/errors.js';
 import {
   decodeSoif,
@@ -13,41 +14,19 @@ import type { UnixSeconds } from '../../../protocols/time.js';
 import type { BrokerStore, RegistryEntry, Removal, StoredParts } from '../../../storage/index.js';
 import type { Indexer } from '../../../storage/indexers/index.js';
 import { groupByBytes } from '../query/object-groups.js';
-import type { QueryPlace } from '../query/query-place.js';
-import type { ReplyShare } from '../query/reply-memory.js';
-import type { BulkPage, ReadyObjects } from './ready-objects.js';
+import type { RequestContext } from '../query/request-context.js';
+import { DigestCache } from './digest.js';
+import { type BulkPage, ReadyObjects } from './ready-objects.js';
 
-/** Who receives a transfer. */
-export interface BulkCaller {
-  /** Ends the transfer. */
-  readonly signal: AbortSignal;
-  /** The client by which slots and the engine's time are shared. */
-  readonly client: string;
-  readonly share: ReplyShare;
-  /** Milliseconds for which a query waits for a slot (BRK-4.18). Default 10 000. */
-  readonly waitMs?: number | undefined;
-}
-
-/** Context of a bulk transfer. */
-export interface BulkTransferContext {
+/** The parts of a Broker that {@link BulkTransfers} works with. */
+export interface BulkParts {
   readonly store: BrokerStore;
   readonly indexer: Indexer;
-  /** The objects of a complete transfer, as far as they are kept. */
-  readonly ready: ReadyObjects;
-  /** Brings the index up to date with the store. */
-  readonly settle: () => Promise<void>;
+  readonly keeper: { settle(): Promise<void> };
+  readonly settings: { readonly value: BrokerConfig };
+  readonly now: () => UnixSeconds;
   /** Called when the index or the store fails before the first object. */
   readonly onFailure: (error: StorageError) => void;
-  /** The place for a query (BRK-7.3 `Max-Queries`), and the milliseconds for which it waits to enter. */
-  readonly place: QueryPlace;
-  readonly waitMs: number;
-  /** The client by which the engine shares its time. */
-  readonly client: string;
-  readonly share: ReplyShare;
-  /** BRK-8.14 `Glimpse-MaxLife`: seconds that finding the objects of a query may take. */
-  readonly maxLife: number;
-  readonly now: () => UnixSeconds;
-  readonly signal: AbortSignal;
 }
 
 /** A transfer that is ready. Its objects are read on demand. */
@@ -82,31 +61,66 @@ const REFRESH_NAMES = [
 ] as const;
 /** Objects with more bytes are stored in parts of this size, and sent in pieces. */
 const PIECE_BYTES = 1024 * 1024;
+const MIB = 1 << 20;
 const LF = 0x0a;
 const NEWLINE = Uint8Array.of(LF);
 
-/**
- * Prepares a bulk transfer: fixes its moment and finds the objects of a query (BT-4 to BT-6).
- *
- * Its moment is a second of the store's clock that has not ended yet. A change in the rest of that second, or while the transfer
- * runs, is sent now or in the next transfer, whose `#SINCE` is the second before.
- */
-export async function prepareTransfer(
-  query: Query,
-  flags: QueryFlags,
-  context: BulkTransferContext,
-): Promise<BulkTransfer | BulkRefusal> {
-  const moment = await context.store.moment();
-  const matching = query.kind === 'all' ? undefined : await findMatching(query, flags, context);
-  if (matching !== undefined && 'refused' in matching) return matching;
-  return new Transfer(context, moment, flags.since, matching);
+/** The bulk transfers of a Broker, and the digests by which two Brokers compare themselves. */
+export class BulkTransfers implements AsyncDisposable {
+  readonly #parts: BulkParts;
+  readonly #digests: DigestCache;
+  /** The objects of a complete transfer, as far as they are kept. */
+  readonly #ready: ReadyObjects;
+
+  constructor(parts: BulkParts) {
+    const { now, settings, store } = parts;
+    this.#parts = parts;
+    this.#digests = new DigestCache(store, now);
+    this.#ready = new ReadyObjects({
+      store,
+      directory: settings.value.brokerDirectory,
+      maxBytes: () => settings.value.bulkCacheSize * MIB,
+      now,
+    });
+  }
+
+  /**
+   * Prepares a bulk transfer: fixes its moment and finds the objects of a query (BT-4 to BT-6), or returns why it is refused. A query takes
+   * one of the slots of `Max-Queries` until its objects are found.
+   *
+   * Its moment is a second of the store's clock that has not ended yet. A change in the rest of that second, or while the transfer
+   * runs, is sent now or in the next transfer, whose `#SINCE` is the second before.
+   */
+  async prepare(
+    query: Query,
+    flags: QueryFlags,
+    request: RequestContext,
+  ): Promise<BulkTransfer | BulkRefusal> {
+    const moment = await this.#parts.store.moment();
+    const matching =
+      query.kind === 'all' ? undefined : await findMatching(query, flags, this.#parts, request);
+    if (matching !== undefined && 'refused' in matching) return matching;
+    return new Transfer(this.#parts, this.#ready, request, moment, flags.since, matching);
+  }
+
+  /** The digest of the stored objects below a prefix of hex digits. */
+  digest(prefix: string, signal: AbortSignal): Promise<DigestReport> {
+    return this.#digests.report(prefix, signal);
+  }
+
+  /** Closes the file of a complete transfer. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#ready[Symbol.asyncDispose]();
+  }
 }
 
 class Transfer implements BulkTransfer {
   readonly time: UnixSeconds;
 
   constructor(
-    readonly context: BulkTransferContext,
+    readonly parts: BulkParts,
+    readonly ready: ReadyObjects,
+    readonly request: RequestContext,
     readonly moment: UnixSeconds,
     readonly since: UnixSeconds | undefined,
     /** OIDs that the query matches, ascending; undefined for all. */
@@ -132,9 +146,9 @@ class Transfer implements BulkTransfer {
    * ones (BT-3, BT-20).
    */
   async *#deleted(): AsyncGenerator<BulkPage, void, undefined> {
-    const { store, signal, share } = this.context;
+    const { signal, pages: share } = this.request;
     if (this.since === undefined || this.since === 0) return;
-    for await (const removals of store.removalsSince({
+    for await (const removals of this.parts.store.removalsSince({
       after: this.since,
       upTo: this.moment,
       signal,
@@ -160,8 +174,7 @@ class Transfer implements BulkTransfer {
   async *#updated(): AsyncGenerator<BulkPage, void, undefined> {
     const since = this.since ?? 0;
     if (since === 0 && this.matching === undefined) {
-      const { ready, share, signal } = this.context;
-      yield* ready.pages(() => this.#all(), share, signal);
+      yield* this.ready.pages(() => this.#all(), this.request);
       return;
     }
     for await (const entries of since === 0 ? this.#matchingEntries() : this.#entriesSince(since)) {
@@ -171,7 +184,8 @@ class Transfer implements BulkTransfer {
   }
 
   async *#all(): AsyncGenerator<BulkPage, void, undefined> {
-    const { store, signal, share, now } = this.context;
+    const { signal, pages: share } = this.request;
+    const { now, store } = this.parts;
     for await (const found of store.validParts(now(), { signal, share })) yield* this.#pagesOf(found);
   }
 
@@ -181,7 +195,7 @@ class Transfer implements BulkTransfer {
       yield toPage(found);
       return;
     }
-    const { signal, share } = this.context;
+    const { signal, pages: share } = this.request;
     const pieces = found.pieces()[Symbol.asyncIterator]();
     for (let at = 0; at < found.length; ) {
       signal.throwIfAborted();
@@ -195,8 +209,8 @@ class Transfer implements BulkTransfer {
   }
 
   async *#entriesSince(after: UnixSeconds): AsyncGenerator<RegistryEntry[], void, undefined> {
-    const { store, signal, share } = this.context;
-    for await (const entries of store.copiesSince({ after, upTo: this.moment, signal, share })) {
+    const { signal, pages: share } = this.request;
+    for await (const entries of this.parts.store.copiesSince({ after, upTo: this.moment, signal, share })) {
       const { matching } = this;
       yield entries.filter(
         (entry) => this.#isValid(entry) && (matching === undefined || hasOid(matching, entry.oid)),
@@ -205,10 +219,10 @@ class Transfer implements BulkTransfer {
   }
 
   async *#matchingEntries(): AsyncGenerator<RegistryEntry[], void, undefined> {
-    const { matching = new Uint32Array(), context } = this;
+    const { matching = new Uint32Array() } = this;
     for (let at = 0; at < matching.length; at += PAGE_ENTRIES) {
-      context.signal.throwIfAborted();
-      const entries = await context.store.entries([...matching.subarray(at, at + PAGE_ENTRIES)]);
+      this.request.signal.throwIfAborted();
+      const entries = await this.parts.store.entries([...matching.subarray(at, at + PAGE_ENTRIES)]);
       yield entries.filter((entry) => entry !== undefined).filter((entry) => this.#isValid(entry));
     }
   }
@@ -217,7 +231,8 @@ class Transfer implements BulkTransfer {
   async *#read(
     entries: readonly RegistryEntry[],
   ): AsyncGenerator<readonly Uint8Array[] | StoredParts, void, undefined> {
-    const { store, signal, share } = this.context;
+    const { store } = this.parts;
+    const { signal, pages: share } = this.request;
     for (const group of groupByBytes(entries, share.pageBytes)) {
       signal.throwIfAborted();
       const [first] = group;
@@ -244,12 +259,12 @@ class Transfer implements BulkTransfer {
   #isRefreshed(entry: RegistryEntry, since: UnixSeconds): boolean {
     if (entry.contentChanged > since || entry.contentTime > since) return false;
     if (entry.contentTime === entry.updateTime) return false;
-    return !hasExpired({ updateTime: entry.contentTime, timeToLive: entry.timeToLive }, this.context.now());
+    return !hasExpired({ updateTime: entry.contentTime, timeToLive: entry.timeToLive }, this.parts.now());
   }
 
   /** REG-48: expired objects are not relayed, even before the cleaning. */
   #isValid(entry: RegistryEntry): boolean {
-    return !hasExpired(entry, this.context.now());
+    return !hasExpired(entry, this.parts.now());
   }
 }
 
@@ -261,11 +276,13 @@ class Transfer implements BulkTransfer {
 async function findMatching(
   query: Exclude<Query, { readonly kind: 'all' }>,
   flags: QueryFlags,
-  context: BulkTransferContext,
+  { indexer, keeper, onFailure, settings }: BulkParts,
+  { client, place, signal, waitMs }: RequestContext,
 ): Promise<Uint32Array | BulkRefusal> {
-  using place = context.place;
-  const hasEntered = await place.enter(context.waitMs);
-  context.signal.throwIfAborted();
+  using _slot = place;
+  const hasEntered = await place.enter(waitMs);
+  signal.throwIfAborted();
+  const maxLife = settings.value.glimpseMaxLife;
   if (!hasEntered) return { refused: 'Broker is too busy, try again later', error: 'busy' };
   // Without matched lines a result is an object. BRK-8.11: 0 means no limit.
   const max = Math.min(
@@ -274,17 +291,17 @@ async function findMatching(
   );
   try {
     // The index must contain all changes before the moment.
-    await context.settle();
-    const hits = context.indexer.query(query, {
+    await keeper.settle();
+    const hits = indexer.query(query, {
       ignoreCase: flags.ignoreCase,
       matchWord: flags.matchWord,
       errors: flags.errors,
       wantLines: false,
       // A limit is for the best ones.
       ordered: Number.isFinite(max),
-      lifetimeMs: context.maxLife * 1000,
-      signal: context.signal,
-      client: context.client,
+      lifetimeMs: maxLife * 1000,
+      signal,
+      client,
       pace: place.pace,
       ...(Number.isFinite(max) ? { maxFiles: max } : {}),
     });
@@ -293,13 +310,13 @@ async function findMatching(
       if (found.length < max) found.add(oid);
     }
     const { complete, reason } = await hits.outcome;
-    context.signal.throwIfAborted();
+    signal.throwIfAborted();
     if (complete || (reason === 'limit' && found.length >= max)) return found.sorted();
     if (reason === 'cost') return { refused: 'The query is too expensive', error: 'lifetime' };
-    return { refused: `The query took more than ${context.maxLife} seconds`, error: 'lifetime' };
+    return { refused: `The query took more than ${maxLife} seconds`, error: 'lifetime' };
   } catch (error) {
     if (error instanceof StorageError) {
-      context.onFailure(error);
+      onFailure(error);
       return { refused: `The Broker cannot answer now: ${error.message}`, error: 'internal' };
     }
     // BRK-2.19: the engine does not support the query.

@@ -27,6 +27,9 @@ export interface ReceivedChange {
   readonly large?: ByteSource;
 }
 
+/** Bytes applied in one batch. */
+const BATCH_BYTES = 1024 * 1024;
+
 /** Applies the changes of a collection to the store in batches. One batch is applied while the next is received, unless an object is large. */
 export class Applier {
   #batch: CollectedChange[] = [];
@@ -34,7 +37,6 @@ export class Applier {
   /** Resolves when the batch in flight, of which there is at most one, is applied. The next caller that waits gets its error. */
   #inFlight: Promise<void> = Promise.resolve();
   readonly #maxObjects: number;
-  readonly #maxBytes: number;
 
   constructor(
     readonly context: CollectContext,
@@ -42,7 +44,6 @@ export class Applier {
     readonly options: ApplyOptions = {},
   ) {
     this.#maxObjects = context.limits?.batchObjects ?? 256;
-    this.#maxBytes = context.limits?.batchBytes ?? 1024 * 1024;
   }
 
   /** Adds a change that arrived from a peer. */
@@ -72,7 +73,7 @@ export class Applier {
     const isLarge = !(change.bytes instanceof Uint8Array) || change.bytes.length >= LARGE_BYTES;
     this.#batch.push(change);
     this.#bytes += change.bytes.length;
-    if (this.#batch.length < this.#maxObjects && this.#bytes < this.#maxBytes && !isLarge) return;
+    if (this.#batch.length < this.#maxObjects && this.#bytes < BATCH_BYTES && !isLarge) return;
     await this.#inFlight;
     this.#start();
     if (!isLarge) return;

@@ -1,23 +1,18 @@
 // Runs at most one collection at a time.
+
+import type { CollectionPoint } from '../../../protocols/config/index.js';
 import { isDiskFull, messageOf, StorageError } from '../../../protocols/errors.js';
-import type { Timetable } from '../admin/timetable.js';
-import { type CollectionContext, type CollectionReport, collectAll } from './collection.js';
+import { type CollectionContext, type CollectionReport, collectAll, collectionPoints } from './collection.js';
 
 /** Doublings of the pause between retries. */
 const MAX_DOUBLINGS = 4;
 
-/** Context of {@link CollectionRunner}. */
-export interface CollectionRunnerContext extends CollectionContext {
-  readonly timetable: Timetable;
-  /** Aborted when the broker closes. */
-  readonly closing: AbortSignal;
-  /** Called after each collection, and awaited. */
-  readonly collected: (report: CollectionReport) => Promise<void>;
-}
+/** Milliseconds between two looks for room on the disk, and of the pause before the first retry. */
+const LOOK_MS = 5000;
 
 /** Runs at most one collection at a time; a request during a collection joins it. */
 export class CollectionRunner {
-  readonly #context: CollectionRunnerContext;
+  readonly #context: CollectionContext;
   readonly #background = new Set<Promise<unknown>>();
   #running: Promise<CollectionReport> | undefined;
   /** Waits for room on the disk. */
@@ -25,18 +20,26 @@ export class CollectionRunner {
   /** Retries since the last collection that did not fail for lack of room. */
   #retries = 0;
 
-  constructor(context: CollectionRunnerContext) {
+  constructor(context: CollectionContext) {
     this.#context = context;
   }
 
+  /** Whether a collection runs. */
   get running(): boolean {
     return this.#running !== undefined;
   }
 
+  /** The collection points. @throws ConfigError when `Collection-File` cannot be read */
+  points(): Promise<readonly CollectionPoint[]> {
+    return collectionPoints(this.#context);
+  }
+
   /**
-   * Starts a collection, or joins the one that runs.
+   * Collects from every point in file order, then deletes expired objects (BRK-7.12). Queries are answered in the meantime
+   * (BRK-7.13). A call during a collection joins it.
    *
    * @param signal stops the collection for every caller that waits for it
+   * @throws ConfigError when `Collection-File` cannot be read; StorageError when the store or index fails
    */
   run(signal?: AbortSignal): Promise<CollectionReport> {
     const { timetable, closing } = this.#context;
@@ -74,7 +77,7 @@ export class CollectionRunner {
       const report = await collectAll(this.#context, signal);
       // Gatherers do not send again what this broker says to have.
       await this.#context.store.flush();
-      await this.#context.collected(report);
+      await this.#context.maintenance.collected(report.totals);
       this.#retries = 0;
       return report;
     } catch (cause) {
@@ -90,14 +93,13 @@ export class CollectionRunner {
 
   /** Waits longer after each retry that found room and failed nevertheless, as with a quota. */
   #retryWhenRoom(): void {
-    const { closing, limits, log, store } = this.#context;
-    const { diskRetryMs = 5000 } = limits();
-    const pauseMs = diskRetryMs * 2 ** Math.min(this.#retries, MAX_DOUBLINGS);
+    const { closing, log, store } = this.#context;
+    const pauseMs = LOOK_MS * 2 ** Math.min(this.#retries, MAX_DOUBLINGS);
     clearTimeout(this.#retry);
     const retry = async (): Promise<void> => {
       if (closing.aborted) return;
       if (!(await store.hasRoom())) {
-        this.#retry = setTimeout(() => void retry(), diskRetryMs).unref();
+        this.#retry = setTimeout(() => void retry(), LOOK_MS).unref();
         return;
       }
       this.#retries++;

@@ -3,17 +3,16 @@
 import { readFile } from 'node:fs/promises';
 import { type CollectionPoint, parseCollectionConf } from '../../../protocols/config/index.js';
 import { ConfigError, messageOf } from '../../../protocols/errors.js';
-import { textOfUrl } from '../../../protocols/soif/index.js';
-import type { UnixSeconds } from '../../../protocols/time.js';
-import { type ApplyCounts, type ApplyObserver, type BrokerStore, NO_COUNTS } from '../../../storage/index.js';
-import type { Debug, Logger } from '../../host/index.js';
-import type { EventLog, LogType } from '../admin/event-log.js';
-import type { IndexKeeper } from '../admin/index-keeper.js';
+import { type ApplyCounts, addCounts, NO_COUNTS } from '../../../storage/index.js';
+import type { Logger } from '../../host/index.js';
+import { changeObserver } from '../admin/event-log.js';
+import type { Maintenance } from '../admin/maintenance.js';
+import type { BrokerParts } from '../admin/parts.js';
 import { collectFromBroker } from './bulk-collector.js';
 import { collectPoint, isGathererType, pointKey } from './collector.js';
 import type { CollectLimits } from './context.js';
-import { type LastCollection, writeLastCollections } from './last-collection.js';
-import { addCounts, type PointReport, publish } from './report.js';
+import { type LastCollection, lastCollectionFile, writeLastCollections } from './last-collection.js';
+import { type PointReport, publish } from './report.js';
 
 /** The result of a collection. */
 export interface CollectionReport {
@@ -26,52 +25,39 @@ export interface CollectionReport {
   readonly milliseconds: number;
 }
 
-/** Context of a collection. */
-export interface CollectionContext {
-  readonly store: BrokerStore;
-  readonly keeper: IndexKeeper;
-  /** Reads the points again for each collection, so that an edit of `Collection-File` needs no restart. */
-  readonly points: () => Promise<readonly CollectionPoint[]>;
-  /** BT-7: the file `admin/LAST-COLLECTION`. */
-  readonly lastCollections: string;
-  /** For temporary files. */
-  readonly spoolDirectory: string;
-  /** Deletes expired objects; returns their number. */
-  readonly clean: () => Promise<number>;
-  readonly now: () => UnixSeconds;
-  readonly log: Logger;
-  readonly events: EventLog;
-  readonly debug: Debug;
-  /** The limits of a collection from one point, read before each. */
-  readonly limits: () => CollectLimits;
+/** What a collection works with. */
+export interface CollectionContext extends BrokerParts {
+  readonly maintenance: Pick<Maintenance, 'clean' | 'collected'>;
+  /** Collection points instead of those in `Collection-File`. */
+  readonly points: readonly CollectionPoint[] | undefined;
+  /** Limits that precede those of the configuration. */
+  readonly limits: CollectLimits | undefined;
 }
 
-/** BRK-5.7: the type of event of each outcome. */
+/** The points, read again for each collection, so that an edit of `Collection-File` needs no restart. */
+export async function collectionPoints(context: CollectionContext): Promise<readonly CollectionPoint[]> {
+  return context.points ?? (await readCollectionFile(context.settings.value.collectionFile, context.log));
+}
+
 /** Objects with URLs that cannot be stored that the log names for each point; the report counts all. */
 const MAX_NAMED = 10_000;
 
-const EVENT_OF: Readonly<Partial<Record<string, LogType>>> = {
-  added: 'Update',
-  updated: 'Update',
-  refreshed: 'Refresh',
-  deleted: 'Delete',
-};
-
 /** BRK-7.12: collects from every point in file order, then deletes expired objects. */
 export async function collectAll(context: CollectionContext, signal: AbortSignal): Promise<CollectionReport> {
-  const { log, events, debug } = context;
+  const { log, events, debug, settings } = context;
   const started = performance.now();
-  const points = await context.points();
+  const points = await collectionPoints(context);
   publish({ event: 'start', points: points.length });
   const reports: PointReport[] = [];
   for (const point of points) {
     debug(71, 1, () => `${point.host}:${point.port}: collecting, type ${point.type}`);
     const collect = isGathererType(point.type) ? collectPoint : collectFromBroker;
+    const { brokerDirectory, collectionMaxSize, collectionMaxTime } = settings.value;
     let named = 0;
     const report = await collect(point, {
       store: context.store,
-      lastCollections: context.lastCollections,
-      spoolDirectory: context.spoolDirectory,
+      lastCollections: lastCollectionFile(brokerDirectory),
+      spoolDirectory: brokerDirectory,
       applied: () => context.keeper.follow(),
       now: context.now,
       signal,
@@ -82,7 +68,11 @@ export async function collectAll(context: CollectionContext, signal: AbortSignal
       },
       onRetry: (why, pauseMs) =>
         log.warn(`Collection: ${point.host}:${point.port}: ${why}; the transfer is resumed in ${pauseMs} ms`),
-      limits: context.limits(),
+      limits: {
+        maxReceivedBytes: collectionMaxSize * 2 ** 20,
+        maxDurationMs: collectionMaxTime * 1000,
+        ...context.limits,
+      },
     });
     await context.keeper.settle();
     reports.push(report);
@@ -90,7 +80,7 @@ export async function collectAll(context: CollectionContext, signal: AbortSignal
     logPoint(report, context);
   }
   await saveTimes(points, context);
-  const expired = await context.clean();
+  const expired = await context.maintenance.clean();
   const milliseconds = Math.round(performance.now() - started);
   const received = reports.reduce((sum, report) => sum + report.received, 0);
   publish({ event: 'end', received, milliseconds });
@@ -116,16 +106,8 @@ async function saveTimes(points: readonly CollectionPoint[], context: Collection
     const state = await context.store.collectionState(pointKey(point));
     if (state !== undefined) known.push({ point, last: state.last });
   }
-  if (known.length > 0) await writeLastCollections(context.lastCollections, known);
-}
-
-/** BRK-5.7: returns an observer that logs one line for each changed object. */
-export function changeObserver(events: EventLog, debug: Debug): ApplyObserver {
-  return ({ kind, object }, outcome) => {
-    const type = EVENT_OF[outcome];
-    if (type !== undefined) events.write(type, () => textOfUrl(object.url));
-    debug(74, 1, () => `${kind} ${textOfUrl(object.url)}: ${outcome}`);
-  };
+  if (known.length > 0)
+    await writeLastCollections(lastCollectionFile(context.settings.value.brokerDirectory), known);
 }
 
 function logPoint(report: PointReport, { log, events, debug }: CollectionContext): void {
@@ -163,7 +145,7 @@ function logPoint(report: PointReport, { log, events, debug }: CollectionContext
 }
 
 /** Reads `Collection-File`. Invalid points are logged and left out (BRK-7.8). @throws ConfigError when it cannot be read */
-export async function readCollectionFile(file: string, log: Logger): Promise<readonly CollectionPoint[]> {
+async function readCollectionFile(file: string, log: Logger): Promise<readonly CollectionPoint[]> {
   let text: string;
   try {
     text = await readFile(file, 'utf8');

@@ -8,16 +8,10 @@ import type { ApplyObserver, BrokerStore } from '../../../storage/index.js';
 export interface CollectLimits extends ReceiveLimits {
   /** Objects applied in one batch, default 256. */
   readonly batchObjects?: number;
-  /** Bytes applied in one batch, default 1 MiB. */
-  readonly batchBytes?: number;
   /** Time in which a peer must accept the connection, default 30 000. */
   readonly connectTimeoutMs?: number;
   /** Time for which a peer may send nothing, default 120 000 (GATHERD-12.3). */
   readonly idleTimeoutMs?: number;
-  /** Bytes above which an object is received into a temporary file instead of the memory. Default 1 MiB. */
-  readonly largeObjectBytes?: number;
-  /** Milliseconds after which a collection that failed because the disk is full is tried again, if there is room. Default 5000. */
-  readonly diskRetryMs?: number;
   /** Connections in a row that may fail without a new object, default 5. */
   readonly maxFailures?: number;
   /** Pause before a broken transfer is resumed, default 1000; doubled after each attempt without a new object. */
@@ -49,14 +43,8 @@ export interface CollectContext {
 }
 
 /** The option of the clients that keeps large objects outside the memory. */
-export function largeObjects({ spoolDirectory, limits = {} }: CollectContext): {
-  readonly large?: LargeObjects;
-} {
-  if (spoolDirectory === undefined) return {};
-  const { largeObjectBytes: fromBytes } = limits;
-  return {
-    large: { fromBytes, open: () => SpoolFile.open(spoolDirectory) },
-  };
+export function largeObjects({ spoolDirectory }: CollectContext): { readonly large?: LargeObjects } {
+  return spoolDirectory === undefined ? {} : { large: { open: () => SpoolFile.open(spoolDirectory) } };
 }
 
 /** Returns the timeouts of a connection to a collection point, and the limits on what the point may send. */
@@ -65,13 +53,6 @@ export function connectionLimits({ limits = {} }: CollectContext): ReceiveLimits
   readonly idleTimeoutMs: number;
 } {
   // The numbers of batches and failures are not the connection's.
-  const {
-    batchObjects: _1,
-    batchBytes: _2,
-    maxFailures: _3,
-    retryPauseMs: _4,
-    largeObjectBytes: _5,
-    ...rest
-  } = limits;
+  const { batchObjects: _1, maxFailures: _2, retryPauseMs: _3, ...rest } = limits;
   return { connectTimeoutMs: 30_000, idleTimeoutMs: 120_000, ...rest };
 }

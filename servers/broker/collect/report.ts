@@ -3,7 +3,7 @@ import { channel } from 'node:diagnostics_channel';
 import type { CollectionPoint } from '../../../protocols/config/index.js';
 import { textOfUrl } from '../../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
-import { type ApplyCounts, type ApplyResult, NO_COUNTS } from '../../../storage/index.js';
+import { type ApplyCounts, type ApplyResult, addCounts, NO_COUNTS } from '../../../storage/index.js';
 
 /** Reasons kept in one report. */
 const MAX_REASONS = 10;
@@ -130,17 +130,4 @@ export class Tally {
   #addReason(reason: string): void {
     if (this.reasons.length < MAX_REASONS) this.reasons.push(reason);
   }
-}
-
-/** Adds two counts. */
-export function addCounts(a: ApplyCounts, b: ApplyCounts): ApplyCounts {
-  return {
-    added: a.added + b.added,
-    updated: a.updated + b.updated,
-    refreshed: a.refreshed + b.refreshed,
-    deleted: a.deleted + b.deleted,
-    duplicates: a.duplicates + b.duplicates,
-    absent: a.absent + b.absent,
-    rejected: a.rejected + b.rejected,
-  };
 }

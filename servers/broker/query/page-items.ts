@@ -2,7 +2,7 @@
 import { encodeResult, encodeResultHead, type ResultItem } from '../../../protocols/broker/index.js';
 import type { ByteSource } from '../../../protocols/soif/index.js';
 import type { HostConnection } from '../../host/index.js';
-import type { ReplyProgress } from './reply-memory.js';
+import type { PageBudget } from './reply-memory.js';
 import { writePage } from './write-page.js';
 
 /** An item of a reply. */
@@ -33,10 +33,10 @@ export function encodeItems(items: readonly PageItem[]): (Uint8Array | ByteSourc
 export async function writeSegments(
   connection: HostConnection,
   segments: readonly (Uint8Array | ByteSource)[],
-  share: ReplyProgress,
+  pages: PageBudget,
 ): Promise<void> {
   for (const segment of segments) {
-    if (segment instanceof Uint8Array) await writePage(connection, segment, share);
-    else for await (const piece of segment.pieces()) await writePage(connection, piece, share);
+    if (segment instanceof Uint8Array) await writePage(connection, segment, pages);
+    else for await (const piece of segment.pieces()) await writePage(connection, piece, pages);
   }
 }

@@ -1,115 +1,111 @@
-// Queries, bulk transfers and digests of a broker.
-import type { Query, QueryFlags } from '../../../protocols/broker/index.js';
-import type { DigestReport } from '../../../protocols/bulk/index.js';
+// Answers queries within the slots of `Max-Queries`.
+import {
+  clampLifetime,
+  formatQuery,
+  type Query,
+  type QueryFlags,
+  REPLY,
+} from '../../../protocols/broker/index.js';
 import type { BrokerConfig } from '../../../protocols/config/index.js';
-import type { StorageError } from '../../../protocols/errors.js';
-import type { UnixSeconds } from '../../../protocols/time.js';
 import type { Debug } from '../../host/index.js';
-import type { BrokerParts } from '../broker-parts.js';
-import { DigestCache } from '../bulk/digest.js';
-import { ReadyObjects } from '../bulk/ready-objects.js';
-import { type BulkCaller, type BulkRefusal, type BulkTransfer, prepareTransfer } from '../bulk/transfer.js';
-import { DEFAULT_WAIT_MS, limitedSearch, MAX_TIMER_MS, type SearchCaller } from './limited-search.js';
 import type { PageItem } from './page-items.js';
-import type { PublishedUrls } from './published-urls.js';
-import { QueryPlace } from './query-place.js';
 import { QuerySlots } from './query-slots.js';
 import { ReplyMemory } from './reply-memory.js';
-import type { SearchSummary } from './search.js';
+import { type Caller, RequestContext } from './request-context.js';
+import { type SearchParts, type SearchSummary, search } from './search.js';
 
-/** Context of {@link QueryService}. */
-export interface QueryServiceContext extends BrokerParts {
-  /** Returns the current configuration. */
-  readonly config: () => BrokerConfig;
-  readonly urls: PublishedUrls;
+/** The parts of a Broker that {@link QueryService} works with. */
+export interface QueryParts extends SearchParts {
+  readonly settings: { readonly value: BrokerConfig };
   readonly debug: Debug;
-  readonly now: () => UnixSeconds;
-  /** Called when the index or the store fails. */
-  readonly onFailure: (error: StorageError) => void;
   /** Aborted when the broker closes. */
   readonly closing: AbortSignal;
 }
 
-const MIB = 1 << 20;
+/** Time after the query's lifetime in which its last page may be computed. */
+const GRACE_SECONDS = 5;
 
-/** Searches, bulk transfers and digests, within the slots of `Max-Queries`. */
-export class QueryService implements AsyncDisposable {
+const NOTHING = { objects: 0, lines: 0, complete: false } as const;
+
+/** The queries of a Broker, within the slots of `Max-Queries` and the memory for pages. */
+export class QueryService {
   readonly slots: QuerySlots;
   readonly memory = new ReplyMemory();
-  readonly #context: QueryServiceContext;
-  readonly #digests: DigestCache;
-  readonly #ready: ReadyObjects;
+  readonly #parts: QueryParts;
 
-  constructor(context: QueryServiceContext) {
-    this.#context = context;
-    this.slots = new QuerySlots(() => context.config().maxQueries);
-    this.#digests = new DigestCache(context.store, context.now);
-    this.#ready = new ReadyObjects({
-      store: context.store,
-      directory: context.config().brokerDirectory,
-      maxBytes: () => context.config().bulkCacheSize * MIB,
-      now: context.now,
-    });
+  constructor(parts: QueryParts) {
+    this.#parts = parts;
+    this.slots = new QuerySlots(() => parts.settings.value.maxQueries);
   }
 
   /** BRK-3.2: what `#opaque` means to this broker. */
   get opaqueMode(): 'suppress' | 'show' {
-    return this.#context.config().opaqueMode === 'show' ? 'show' : 'suppress';
+    return this.#parts.settings.value.opaqueMode === 'show' ? 'show' : 'suppress';
   }
 
-  search(
+  /** Work in progress for clients: slots in use, requests for a slot, and replies that are being sent. */
+  get load(): { readonly running: number; readonly waiting: number; readonly replies: number } {
+    return { running: this.slots.inUse, waiting: this.slots.waiting, replies: this.memory.replies };
+  }
+
+  /** Begins a request. The caller disposes of it. */
+  begin(caller?: Caller): RequestContext {
+    const { closing, settings } = this.#parts;
+    const { slots, memory } = this;
+    return new RequestContext({ slots, memory, closing, maxLife: settings.value.glimpseMaxLife }, caller);
+  }
+
+  /**
+   * Answers a query (see {@link search}). It holds one of the slots of `Max-Queries` while a page is computed, and none while the consumer
+   * reads; while others wait it takes turns with them. A query that got no slot in time yields nothing and ends with reason `busy`. After
+   * the lifetime of the query, its search ends also if the consumer still reads a page.
+   *
+   * @param given disposed of at the end. Default: a request of its own, which begins with the first `next()`
+   */
+  async *search(
     query: Query,
     flags: QueryFlags,
-    caller?: SearchCaller,
+    given?: RequestContext,
   ): AsyncGenerator<readonly PageItem[], SearchSummary, void> {
-    const { store, indexer, keeper, urls, debug, onFailure, closing } = this.#context;
-    const { maxResults, glimpseMaxLife } = this.#context.config();
-    const context = {
-      store,
-      indexer,
-      objectUrl: (oid: number) => urls.objectUrl(oid),
-      homePage: urls.homePage,
-      maxResults,
-      maxLife: glimpseMaxLife,
-      opaqueMode: this.opaqueMode,
-      missing: () => keeper.missing,
-      slots: this.slots,
-      memory: this.memory,
-      debug,
-      onFailure,
-      closing,
-    };
-    return limitedSearch(query, flags, context, caller);
-  }
-
-  bulkTransfer(query: Query, flags: QueryFlags, caller: BulkCaller): Promise<BulkTransfer | BulkRefusal> {
-    const { store, indexer, keeper, now, onFailure } = this.#context;
-    const { signal, client, share, waitMs = DEFAULT_WAIT_MS } = caller;
-    const { glimpseMaxLife } = this.#context.config();
-    // The engine counts the lifetime; a query that gets no turn for as long is over.
-    const lifetimeMs = Math.min(glimpseMaxLife * 1000, MAX_TIMER_MS);
-    return prepareTransfer(query, flags, {
-      store,
-      indexer,
-      ready: this.#ready,
-      settle: () => keeper.settle(),
-      place: new QueryPlace({ slots: this.slots, client, signal, remainingMs: () => lifetimeMs }),
-      waitMs,
-      client,
-      share,
-      maxLife: glimpseMaxLife,
-      now,
-      signal,
-      onFailure,
-    });
-  }
-
-  digest(prefix: string, signal: AbortSignal): Promise<DigestReport> {
-    return this.#digests.report(prefix, signal);
-  }
-
-  /** Closes the file of a complete transfer. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#ready[Symbol.asyncDispose]();
+    const { debug, settings } = this.#parts;
+    using request = given ?? this.begin();
+    const { place, signal } = request;
+    const lifetime = clampLifetime(flags.lifetime, settings.value.glimpseMaxLife);
+    request.expireAfter((lifetime + GRACE_SECONDS) * 1000);
+    debug(75, 5, () => `query: ${formatQuery(query)}, flags ${JSON.stringify(flags)}`);
+    const pages = search(query, flags, this.#parts, request);
+    let summary: SearchSummary | undefined;
+    let isLate = false;
+    try {
+      for (let isFirst = true; summary === undefined; isFirst = false) {
+        if (!(await place.enter(isFirst ? request.waitMs : request.remainingMs))) {
+          if (isFirst && !signal.aborted) {
+            summary = { ...NOTHING, reason: 'busy' };
+            return summary;
+          }
+          isLate = !signal.aborted;
+          break;
+        }
+        debug(75, 4, () => `queries: ${this.slots.inUse} running, ${this.slots.waiting} waiting`);
+        const step = await pages.next();
+        place.leave();
+        if (step.done === true) {
+          summary = step.value;
+          break;
+        }
+        yield step.value;
+      }
+      const isOver = (isLate || request.hasExpired) && !request.isCanceled;
+      if (isOver && summary?.complete !== true && summary?.reason !== 'lifetime') {
+        yield [REPLY.lifetimeReached(lifetime)];
+        summary = { ...(summary ?? NOTHING), reason: 'lifetime' };
+      }
+      summary ??= { ...NOTHING, reason: 'aborted' };
+      return summary;
+    } finally {
+      request.abort();
+      await pages.return({ ...NOTHING, reason: 'aborted' });
+      debug(75, 1, () => `query done: ${summary?.reason ?? `${summary?.objects ?? 'no'} objects`}`);
+    }
   }
 }

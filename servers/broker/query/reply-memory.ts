@@ -13,7 +13,7 @@ const MAX_PAGE_BYTES = 1024 * 1024;
 const LANES = 2;
 
 /** One reply's part of the memory. */
-export interface ReplyShare extends Disposable {
+export interface PageBudget extends Disposable {
   /** Bytes of objects to read for the next page; a larger object is read alone. */
   readonly pageBytes: number;
   /** Whether the next pages may be read while this one is sent. */
@@ -27,9 +27,6 @@ export interface ReplyShare extends Disposable {
   /** The client has accepted so many bytes of its page. */
   progress(bytes: number): void;
 }
-
-/** The part of a share that the sender of its pages uses. */
-export type ReplyProgress = Pick<ReplyShare, 'progress' | 'mayReadAhead'>;
 
 /** Who receives a reply. */
 export interface ReplyOwner {
@@ -60,7 +57,7 @@ export class ReplyMemory {
   }
 
   /** Begins a reply, which ends when its share is disposed of. */
-  enter({ client, cut }: ReplyOwner = {}): ReplyShare {
+  enter({ client, cut }: ReplyOwner = {}): PageBudget {
     this.#replies += 1;
     let isOver = false;
     const bytesOf = () => Math.floor(TOTAL_BYTES / Math.max(1, this.#replies));

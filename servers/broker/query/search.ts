@@ -8,6 +8,7 @@ import {
   REPLY,
   type ResultItem,
 } from '../../../protocols/broker/index.js';
+import type { BrokerConfig } from '../../../protocols/config/index.js';
 import { PeerError, StorageError } from '../../../protocols/errors.js';
 import {
   attributeOf,
@@ -19,36 +20,23 @@ import {
   readOutline,
 } from '../../../protocols/soif/index.js';
 import type { BrokerStore, RegistryEntry } from '../../../storage/index.js';
-import type { Hit, Indexer, MatchedLine, Pace } from '../../../storage/indexers/index.js';
+import type { Hit, Indexer, MatchedLine } from '../../../storage/indexers/index.js';
 import { isAscii, largeLineBytes, lineBytes } from './line-bytes.js';
 import { groupByBytes } from './object-groups.js';
 import type { PageItem } from './page-items.js';
-import type { ReplyShare } from './reply-memory.js';
+import type { PublishedUrls } from './published-urls.js';
+import type { RequestContext } from './request-context.js';
 
-/** Context of {@link search}. */
-export interface SearchContext {
+/** The parts of a Broker that answer queries. */
+export interface SearchParts {
   readonly store: BrokerStore;
   readonly indexer: Indexer;
-  /** BRK-4.10: URL of an object's content summary. */
-  readonly objectUrl: (oid: number) => string;
-  /** BRK-4.11. */
-  readonly homePage: string;
-  /** BRK-7.3 `Max-Results`: largest number of objects in one reply, whatever the query requests. */
-  readonly maxResults: number;
-  /** BRK-8.14 `Glimpse-MaxLife`: seconds that a query may take. */
-  readonly maxLife: number;
-  /** BRK-3.2. */
-  readonly opaqueMode: 'suppress' | 'show';
-  /** The memory for pages. Default: pages of 1 MiB; a larger object is read alone. */
-  readonly share?: Pick<ReplyShare, 'pageBytes' | 'read' | 'hold'>;
-  /** The client by which the engine shares its time (`SearchOptions.client`). */
-  readonly client?: string | undefined;
-  /** Pauses the engine while others have the query's place. */
-  readonly pace?: Pace;
+  readonly urls: Pick<PublishedUrls, 'objectUrl' | 'homePage'>;
+  readonly settings: { readonly value: Pick<BrokerConfig, 'maxResults' | 'glimpseMaxLife' | 'opaqueMode'> };
   /** Why the index lacks objects of the store; undefined if it has them all. */
-  readonly missing?: (() => string | undefined) | undefined;
+  readonly keeper: { readonly missing: string | undefined };
   /** Called when the index or the store fails, with the error that the client gets as `111`. */
-  readonly onFailure?: (error: StorageError) => void;
+  readonly onFailure: (error: StorageError) => void;
 }
 
 /** Summary of a finished search. */
@@ -64,20 +52,12 @@ export interface SearchSummary {
 /** Largest number of objects in one page of results. One page is held in memory for a slow reader. */
 const MAX_PAGE = 64;
 
-/** Bytes of a page without {@link SearchContext.share}. */
-const PAGE_BYTES = 1024 * 1024;
-
 /** Objects with more bytes are not read into memory. */
 const LARGE_BYTES = 1024 * 1024;
 const NOTHING = new Uint8Array(0);
 
 /** Name of the attribute with the description. */
 const DESCRIPTION = 'Description';
-
-/** BRK-3.2: whether this query requests its matched lines. */
-function requestsLines(flags: QueryFlags, opaqueMode: 'suppress' | 'show'): boolean {
-  return flags.opaque === (opaqueMode === 'show');
-}
 
 /**
  * Yields the pages of result items of a query in the order of BRK-4.3; returns a summary.
@@ -88,22 +68,22 @@ function requestsLines(flags: QueryFlags, opaqueMode: 'suppress' | 'show'): bool
 export async function* search(
   query: Query,
   flags: QueryFlags,
-  context: SearchContext,
-  signal?: AbortSignal,
+  parts: SearchParts,
+  request: RequestContext,
 ): AsyncGenerator<readonly PageItem[], SearchSummary, void> {
-  const lifetime = clampLifetime(flags.lifetime, context.maxLife);
+  const lifetime = clampLifetime(flags.lifetime, parts.settings.value.glimpseMaxLife);
   // BRK-3.5: an unknown #index flag gets a notice, and the query is answered.
   if (flags.unknown.length > 0) yield flags.unknown.map(REPLY.unknownFlag);
 
-  const run = new SearchRun(flags, context, performance.now() + lifetime * 1000, signal);
+  const run = new SearchRun(flags, parts, request, performance.now() + lifetime * 1000);
   try {
     const pages = query.kind === 'all' ? run.everything() : run.matching(query, lifetime * 1000);
     for await (const page of pages) yield page;
   } catch (error) {
-    if (signal?.aborted) return run.summary('aborted');
+    if (request.signal.aborted) return run.summary('aborted');
     if (error instanceof StorageError) {
       // The end of a reply has no mark (BRK-4.12): without this item the client would take what it has for everything.
-      context.onFailure?.(error);
+      parts.onFailure(error);
       yield [REPLY.unusable(error.message)];
       return run.summary('error');
     }
@@ -115,7 +95,7 @@ export async function* search(
   if (run.stopped === 'aborted') return run.summary('aborted');
   const closing = run.warnings.map(errorItem);
   // Fewer results than the store has objects are not sent in silence.
-  const missing = query.kind === 'all' ? undefined : context.missing?.();
+  const missing = query.kind === 'all' ? undefined : parts.keeper.missing;
   if (missing !== undefined) closing.push(errorItem(missing));
   // BRK-4.13: an error that does not end the results; the objects found until then are sent (BRK-4.15).
   if (run.stopped === 'cost') closing.push(REPLY.costReached());
@@ -137,20 +117,24 @@ class SearchRun {
   warnings: readonly string[] = [];
   readonly #maxObjects: number;
   readonly #wantLines: boolean;
+  readonly #homePage: string;
   readonly #attributes: readonly string[];
 
   constructor(
     readonly flags: QueryFlags,
-    readonly context: SearchContext,
+    readonly parts: SearchParts,
+    readonly request: RequestContext,
     /** On the clock of `performance.now()`. */
     readonly deadline: number,
-    readonly signal: AbortSignal | undefined,
   ) {
-    this.#wantLines = requestsLines(flags, context.opaqueMode);
+    const { maxResults, opaqueMode } = parts.settings.value;
+    this.#homePage = parts.urls.homePage;
+    // BRK-3.2: whether this query requests its matched lines.
+    this.#wantLines = flags.opaque === (opaqueMode === 'show');
     this.#attributes = distinctNames(flags.attributes);
     // Without matched lines a result is an object, and `maxresult` counts objects ("at most that many results").
     const results = this.#wantLines ? undefined : flags.maxResults;
-    this.#maxObjects = Math.min(limit(context.maxResults), limit(flags.maxFiles), limit(results));
+    this.#maxObjects = Math.min(limit(maxResults), limit(flags.maxFiles), limit(results));
   }
 
   summary(reason: SearchSummary['reason']): SearchSummary {
@@ -163,7 +147,7 @@ class SearchRun {
     const { since } = this.flags;
     // The store's `since` includes the second itself, `#since` does not.
     const after = since === undefined ? {} : { since: since + 1 };
-    for await (const entries of this.context.store.all({ ...after, pageRows: MAX_PAGE })) {
+    for await (const entries of this.parts.store.all({ ...after, pageRows: MAX_PAGE })) {
       if (this.#isOver()) return;
       yield* this.#render(entries.map((entry) => ({ entry, lines: [] })));
     }
@@ -174,8 +158,8 @@ class SearchRun {
     expression: Exclude<Query, { readonly kind: 'all' }>,
     lifetimeMs: number,
   ): AsyncGenerator<readonly PageItem[], void, void> {
-    const { flags, signal } = this;
-    const hits = this.context.indexer.query(expression, {
+    const { flags, request } = this;
+    const hits = this.parts.indexer.query(expression, {
       ignoreCase: flags.ignoreCase,
       matchWord: flags.matchWord,
       errors: flags.errors,
@@ -187,9 +171,9 @@ class SearchRun {
       ...(flags.since === undefined && Number.isFinite(this.#maxObjects)
         ? { maxFiles: this.#maxObjects }
         : {}),
-      signal,
-      client: this.context.client,
-      pace: this.context.pace,
+      signal: request.signal,
+      client: request.client,
+      pace: request.place.pace,
     });
     let page: Hit[] = [];
     let characters = 0;
@@ -213,7 +197,7 @@ class SearchRun {
 
   async *#renderHits(hits: readonly Hit[]): AsyncGenerator<readonly PageItem[], void, void> {
     if (hits.length === 0) return;
-    const entries = await this.context.store.entries(hits.map((hit) => hit.oid));
+    const entries = await this.parts.store.entries(hits.map((hit) => hit.oid));
     const found: { entry: RegistryEntry; lines: readonly MatchedLine[] }[] = [];
     hits.forEach((hit, i) => {
       const entry = entries[i];
@@ -238,8 +222,8 @@ class SearchRun {
       const [first] = group;
       if (first !== undefined && first.length > LARGE_BYTES && this.#needsObjects(group, lines)) {
         // One part of it is in memory while the client reads.
-        using _part = await this.context.share?.hold(LARGE_BYTES, this.signal);
-        await using large = await this.context.store.large(first.oid);
+        using _part = await this.request.hold(LARGE_BYTES);
+        await using large = await this.parts.store.large(first.oid);
         if (large !== undefined) {
           yield await this.#renderLarge(first, lines.get(first.oid) ?? [], large);
           continue;
@@ -262,13 +246,13 @@ class SearchRun {
     lines: readonly MatchedLine[],
     large: ByteSource,
   ): Promise<PageItem[]> {
-    const { flags, context } = this;
+    const { flags, request } = this;
     const read = async () => {
       const outline = await readOutline(large, { whole: true });
       const texts = lines.map(({ text }) => text).filter((text) => !isAscii(text));
       return { outline, encoded: texts.length === 0 ? undefined : await largeLineBytes(texts, large) };
     };
-    const { outline, encoded } = await (context.share?.read(read) ?? read());
+    const { outline, encoded } = await request.pages.read(read);
     const items: PageItem[] = this.#head(entry);
     const rangeOfValue = ({ start, end }: OutlineAttribute) => rangeOf(large, start, end);
     const description = flags.desc ? attributeOf(outline, DESCRIPTION) : undefined;
@@ -287,7 +271,7 @@ class SearchRun {
   }
 
   get #pageBytes(): number {
-    return this.context.share?.pageBytes ?? PAGE_BYTES;
+    return this.request.pages.pageBytes;
   }
 
   /** Returns the objects' bytes, if an item needs more than the Registry contains. */
@@ -296,9 +280,7 @@ class SearchRun {
     lines: ReadonlyMap<number, readonly MatchedLine[]>,
   ): Promise<readonly (Uint8Array | undefined)[]> {
     if (!this.#needsObjects(entries, lines)) return Promise.resolve([]);
-    const { store, share } = this.context;
-    const read = () => store.objects(entries.map((entry) => entry.oid));
-    return share === undefined ? read() : share.read(read);
+    return this.request.pages.read(() => this.parts.store.objects(entries.map((entry) => entry.oid)));
   }
 
   /** Waits for the memory of the objects, which are in the page while its consumer has it. */
@@ -308,7 +290,7 @@ class SearchRun {
   ): Promise<Disposable | undefined> {
     if (!this.#needsObjects(entries, lines)) return undefined;
     const bytes = entries.reduce((sum, { length }) => sum + length, 0);
-    return this.context.share?.hold(bytes, this.signal);
+    return this.request.hold(bytes);
   }
 
   #needsObjects(
@@ -352,11 +334,10 @@ class SearchRun {
   }
 
   #head({ url, oid }: RegistryEntry): ResultItem[] {
-    const { objectUrl, homePage } = this.context;
     return [
       { kind: 'match', url },
-      { kind: 'object-url', url: objectUrl(oid) },
-      { kind: 'home-page', url: homePage },
+      { kind: 'object-url', url: this.parts.urls.objectUrl(oid) },
+      { kind: 'home-page', url: this.#homePage },
     ];
   }
 
@@ -367,7 +348,7 @@ class SearchRun {
   }
 
   #isOver(): boolean {
-    if (this.signal?.aborted) this.stopped = 'aborted';
+    if (this.request.signal.aborted) this.stopped = 'aborted';
     else if (this.objects >= this.#maxObjects) this.stopped ??= 'limit';
     else if (performance.now() >= this.deadline) this.stopped ??= 'lifetime';
     return this.stopped !== undefined;

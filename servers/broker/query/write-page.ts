@@ -1,6 +1,6 @@
 // Sends the pages of a reply.
 import type { HostConnection } from '../../host/index.js';
-import type { ReplyProgress } from './reply-memory.js';
+import type { PageBudget } from './reply-memory.js';
 
 /** Bytes of a larger page that are passed to the connection at a time, so that the progress of its client is known. */
 const PIECE_BYTES = 128 * 1024;
@@ -11,18 +11,18 @@ const LARGE_PIECE_BYTES = 1024 * 1024;
 export async function writePage(
   connection: HostConnection,
   page: Uint8Array,
-  share: ReplyProgress,
+  pages: PageBudget,
 ): Promise<void> {
-  const pieceBytes = share.mayReadAhead ? LARGE_PIECE_BYTES : PIECE_BYTES;
+  const pieceBytes = pages.mayReadAhead ? LARGE_PIECE_BYTES : PIECE_BYTES;
   if (page.length <= 2 * pieceBytes) {
     await connection.write(page);
-    share.progress(page.length);
+    pages.progress(page.length);
     return;
   }
   for (let from = 0; from < page.length; from += pieceBytes) {
     const piece = page.subarray(from, from + pieceBytes);
     await connection.write(piece);
-    share.progress(piece.length);
+    pages.progress(piece.length);
   }
 }
 

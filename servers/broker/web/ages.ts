@@ -1,6 +1,6 @@
 // Counts documents by age (BRK-9.12).
 import type { UnixSeconds } from '../../../protocols/time.js';
-import { WalkCache, type WalkedStore } from '../admin/walk-cache.js';
+import type { WalkedStore } from '../admin/walk-cache.js';
 
 /** A range of ages and the number of documents in it. */
 export interface AgeSpan {
@@ -24,27 +24,11 @@ const SPANS: readonly (readonly [string, number])[] = [
   ['older', Number.POSITIVE_INFINITY],
 ];
 
-/** Seconds for which the counts are reused although the store has changed. */
-const MAX_AGE_SECONDS = 300;
-
 /**
- * Caches the ages of the documents (BRK-9.12), by their Last-Modification-Time, or without one by their Update-Time. They cost at
- * most one walk over the Registry every five minutes.
+ * Counts the documents by age (BRK-9.12), by their Last-Modification-Time, or without one by their Update-Time, in one walk over the
+ * Registry, for a WalkCache. Ages are relative to `now`; the youngest span comes first.
  */
-export class AgeStatistics {
-  readonly #cache: WalkCache<readonly AgeSpan[]>;
-
-  constructor(store: WalkedStore) {
-    this.#cache = new WalkCache(store, MAX_AGE_SECONDS, countAges);
-  }
-
-  /** Returns the counts by span, the youngest first. Ages are relative to `now`. */
-  get(now: UnixSeconds): Promise<readonly AgeSpan[]> {
-    return this.#cache.get(now);
-  }
-}
-
-async function countAges(store: WalkedStore, now: UnixSeconds): Promise<readonly AgeSpan[]> {
+export async function countAges(store: WalkedStore, now: UnixSeconds): Promise<readonly AgeSpan[]> {
   const counts = SPANS.map(() => 0);
   for await (const page of store.all()) {
     for (const { lastModificationTime, updateTime } of page) {

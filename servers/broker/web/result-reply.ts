@@ -138,7 +138,7 @@ export class Results implements AsyncDisposable {
           port: brokerAddress.port,
           host: portCertificate === undefined ? brokerAddress.host : `tls://${brokerAddress.host}`,
           fingerprint: portCertificate?.fingerprint,
-          opaqueMode: broker.opaqueMode,
+          opaqueMode: broker.queries.opaqueMode,
           maxResults,
           ...timeout,
           listed: false,
@@ -207,7 +207,7 @@ export class Results implements AsyncDisposable {
     if (form.format !== 'html') {
       const source = {
         brokerName: site.brokerName,
-        origin: new URL(broker.homePage).origin,
+        origin: new URL(broker.urls.homePage).origin,
         action,
         form,
         message: pageQuery.message,

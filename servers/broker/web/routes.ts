@@ -6,10 +6,11 @@ import { addressGroup } from '../../host/index.js';
 import { queryFields } from '../../web/form-fields.js';
 import { html } from '../../web/html.js';
 import { sendPage } from '../../web/replies.js';
+import { WalkCache } from '../admin/walk-cache.js';
 import { brokerPath, objectPath, oidOf, oidOfPath } from '../query/object-path.js';
 import { AdminRoutes } from './admin-routes.js';
 import { renderAdvancedForm } from './advanced.js';
-import { AgeStatistics } from './ages.js';
+import { type AgeSpan, countAges } from './ages.js';
 import { ConfigFiles } from './config-files.js';
 import { browseUrl } from './facet-list.js';
 import { FacetCounter } from './facets.js';
@@ -99,7 +100,7 @@ export function addRoutes(app: FastifyInstance, pages: BrokerPages): void {
   app.get(OPEN_SEARCH, (_request, reply) =>
     reply.type(`${OPEN_SEARCH_TYPE}; charset=utf-8`).send(pages.openSearch()),
   );
-  app.get('/healthz', () => ({ status: 'ok', objects: broker.count }));
+  app.get('/healthz', () => ({ status: 'ok', objects: broker.store.count }));
   app.get('/robots.txt', (_request, reply) =>
     reply
       .type('text/plain; charset=utf-8')
@@ -122,7 +123,7 @@ export class BrokerPages {
   readonly suggestions: Suggestions;
   readonly #form: Omit<SearchFormOptions, 'autofocus'>;
   readonly #counter: FacetCounter;
-  readonly #ages: AgeStatistics;
+  readonly #ages: WalkCache<readonly AgeSpan[]>;
   readonly #base: string;
 
   private constructor(
@@ -131,7 +132,7 @@ export class BrokerPages {
   ) {
     const { broker } = context;
     const { brokerName } = broker.config;
-    this.#base = context.base ?? broker.pagesBase;
+    this.#base = context.base ?? broker.urls.base;
     this.home = brokerPath(brokerName);
     const home = this.at(this.home);
     this.site = {
@@ -155,7 +156,7 @@ export class BrokerPages {
     };
     this.suggestions = new Suggestions(broker);
     this.#counter = new FacetCounter(broker, context.facets);
-    this.#ages = new AgeStatistics(broker.store);
+    this.#ages = new WalkCache(broker.store, countAges);
     this.results = new Results({
       ...context,
       site: this.site,
@@ -190,8 +191,8 @@ export class BrokerPages {
       brokerName,
       form,
       options: { ...this.#form, autofocus: true },
-      statistics: await broker.statistics(),
-      objects: broker.count,
+      statistics: await broker.statistics.get(broker.now()),
+      objects: broker.store.count,
       browse: (narrowing) => browseUrl(this.#form.action, narrowing),
     });
     return { status: 200, title: `Search ${brokerName}`, content, current: 'home' };
@@ -199,7 +200,7 @@ export class BrokerPages {
 
   openSearch(): string {
     const { brokerName, icon } = this.site;
-    const { origin } = new URL(this.context.broker.homePage);
+    const { origin } = new URL(this.context.broker.urls.homePage);
     const { action, suggestions } = this.#form;
     return openSearchDescription({ brokerName, origin, action, suggestions, icon });
   }
@@ -223,11 +224,11 @@ export class BrokerPages {
 
   async statistics(): Promise<PageReply> {
     const { broker } = this.context;
-    const statistics = await broker.statistics();
+    const statistics = await broker.statistics.get(broker.now());
     const content = renderStatistics({
       statistics,
       ages: await this.#ages.get(statistics.computedAt),
-      timetable: broker.timetable(),
+      timetable: broker.timetable.rows(),
       browse: (narrowing) => browseUrl(this.#form.action, narrowing),
     });
     return { status: 200, title: `Statistics of ${this.site.brokerName}`, content, current: 'stats' };

@@ -98,7 +98,7 @@ export async function createWebApp(options: WebAppOptions): Promise<FastifyInsta
       app.addHook('onClose', () => pages.results[Symbol.asyncDispose]());
       addRoutes(app, pages);
       // A proxy may hand on the path of Public-URL or take it away.
-      const prefix = options.base ?? broker.pagesBase;
+      const prefix = options.base ?? broker.urls.base;
       if (prefix !== '')
         await app.register(
           async (below) => {

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import type { UnixSeconds } from '../../../protocols/time.js';
 import type { BrokerStore } from '../../../storage/broker/broker-store.js';
 import { renderPage } from '../../web/page-shell.js';
-import { StatisticsCache } from '../admin/statistics.js';
-import { AgeStatistics } from './ages.js';
+import { computeStatistics } from '../admin/statistics.js';
+import { countAges } from './ages.js';
 import { browseUrl } from './facet-list.js';
 import { renderStatistics } from './stats-page.js';
 
@@ -19,8 +19,8 @@ export interface StatsFileOptions {
 /** BRK-6.7 `mkbrokerstats`: renders the page of statistics as a single file. */
 export async function statsFile(store: BrokerStore, options: StatsFileOptions): Promise<string> {
   const { brokerName, homePage, now } = options;
-  const statistics = await new StatisticsCache(store).get(now);
-  const ages = await new AgeStatistics(store).get(now);
+  const statistics = await computeStatistics(store, now);
+  const ages = await countAges(store, now);
   const style = await readFile(new URL(import.meta.resolve('#web-assets/style.css')), 'utf8');
   const action = new URL('/Harvest/cgi-bin/BrokerQuery.cgi', homePage).href;
   const content = renderStatistics({

@@ -68,7 +68,7 @@ export async function referenceBroker(t: Test, pages: readonly Page[] = PAGES): 
     return { updateTime: time, text: document(url, { Title: title, Type: 'HTML', ...text }, time) };
   });
   const made = await openBroker(t, { points: [gatherd.point(0)] });
-  await made.broker.collect();
+  await made.broker.collections.run();
   return (await serveBroker(t, made)).address.port;
 }
 

@@ -32,7 +32,7 @@ const MOSAIC = 'http://www.example.org/mosaic.html';
 async function openAdministered(t: Test, conf = '', options: Parameters<typeof openBroker>[1] = {}) {
   const fixture = await openBroker(t, { conf, ...options });
   for (const { text } of corpus()) await storeObject(fixture.broker, text);
-  await fixture.broker.reindexChanges();
+  await fixture.broker.keeper.settle();
   const server = await serveBroker(t, fixture, { shutdown: () => undefined, adminPatienceMs: 60_000 });
   const { port } = server.address;
   const admin = async (command: string): Promise<string> =>
@@ -94,7 +94,7 @@ t.test('BRK-5.1: objects are deleted by oid, by name, by query', async (t) => {
     'BRK-5.5: a list of oids; unknown and repeated ones do not count',
   );
   t.same(await findUrls(broker, 'Mosaic'), [], 'BRK-5.6: the index is up to date');
-  t.equal(broker.count, 2);
+  t.equal(broker.store.count, 2);
   t.equal(
     await admin('#rem-object-path "objects/1/OBJ1"'),
     `101 - Deleted 1 objects\n${INDEX_FOLLOWS}`,
@@ -107,7 +107,7 @@ t.test('BRK-5.1: objects are deleted by oid, by name, by query', async (t) => {
     `101 - Deleted 1 objects\n${INDEX_FOLLOWS}`,
     'a URL names an object',
   );
-  t.equal(broker.count, 0);
+  t.equal(broker.store.count, 0);
 
   for (const { text } of corpus()) await storeObject(broker, text);
   t.equal(
@@ -117,7 +117,7 @@ t.test('BRK-5.1: objects are deleted by oid, by name, by query', async (t) => {
   );
   t.same(await findUrls(broker, '#allb'), [WAIS, MOSAIC].sort());
   t.equal(await admin('#rem-object-query #allb'), `101 - Deleted 2 objects\n${INDEX_FOLLOWS}`);
-  t.equal(broker.count, 0);
+  t.equal(broker.store.count, 0);
   t.same(
     (await readEvents(fixture)).filter((line) => line.includes(' Delete: ')),
     [MOSAIC, GOPHER, WAIS, GOPHER, WAIS, MOSAIC].map((url) => `20260101 00:00:00 Delete: ${url}`),
@@ -130,7 +130,7 @@ t.test('BRK-5.1: #rem-object-query deletes more than Max-Results', async (t) => 
   for (let i = 0; i < 600; i++)
     await storeObject(broker, document(`http://many.example/${i}`, { Title: 'gopherhole' }));
   t.equal(await admin('#rem-object-query gopherhole'), `101 - Deleted 600 objects\n${INDEX_FOLLOWS}`);
-  t.equal(broker.count, 3);
+  t.equal(broker.store.count, 3);
 });
 
 t.test('BRK-5.1: #rem-dups keeps the newest object of each URL', async (t) => {
@@ -138,7 +138,7 @@ t.test('BRK-5.1: #rem-dups keeps the newest object of each URL', async (t) => {
   await storeObject(broker, document(MOSAIC, { Title: 'older' }, NOW - 20_000, 'Second'));
   await storeObject(broker, document(MOSAIC, { Title: 'newest' }, NOW - 10, 'Third'));
   await storeObject(broker, document(WAIS, { Title: 'as old' }, NOW - 9998, 'Second'));
-  t.equal(broker.count, 6);
+  t.equal(broker.store.count, 6);
   t.equal(await admin('#rem-dups'), `101 - Deleted 3 objects\n${INDEX_FOLLOWS}`);
   t.same(
     (await broker.store.byUrl(MOSAIC)).map((entry) => entry.gathererName),
@@ -347,10 +347,10 @@ t.test('BRK-5.4: a deletion that outlasts the reply timeout continues in the bac
   for await (const item of executeAdmin(broker, { kind: 'rem-object-oid', oids: [1] }, { patienceMs: 1 }))
     items.push(item);
   t.same(items, [{ kind: 'message', text: 'Delete objects by oid started; the log will have the outcome' }]);
-  t.equal(broker.count, 3);
+  t.equal(broker.store.count, 3);
   released.open();
   await broker.jobs.settled();
-  t.equal(broker.count, 2);
+  t.equal(broker.store.count, 2);
 });
 
 t.test('BRK-5.1, REG-31: #restart reads the configuration again, forgets #set, and reindexes', async (t) => {
@@ -361,7 +361,7 @@ t.test('BRK-5.1, REG-31: #restart reads the configuration again, forgets #set, a
     return fixture.open({ reread: async () => brokerConfig(fixture.directory, conf) });
   })();
   await storeObject(broker, corpus()[2]?.text ?? '');
-  broker.set('Glimpse-MaxLife', '33');
+  broker.settings.set('Glimpse-MaxLife', '33');
   conf = 'Max-Results 8\nBroker-Port 9\n';
   const items: unknown[] = [];
   for await (const item of executeAdmin(broker, { kind: 'restart' })) items.push(item);
@@ -386,8 +386,8 @@ t.test('BRK-5.1, REG-27: the Registry is compressed by command, and after enough
   t.equal(broker.maintenance.compressible, false, '99 deleted records are fewer than 100');
   await broker.maintenance.remove(oids.slice(99, 101));
   t.equal(broker.maintenance.compressible, true, '101 of 123 records are more than half');
-  await broker.collect();
+  await broker.collections.run();
   t.equal(broker.maintenance.deletedRecords, 0, 'the collection ends with a compression');
-  t.equal(broker.count, 22);
+  t.equal(broker.store.count, 22);
   t.equal((await findUrls(broker, 'many')).length, 19);
 });

@@ -239,7 +239,11 @@ export async function storeObject({ store }: Pick<Broker, 'store'>, text: string
 
 /** Returns the URLs that a query finds in any case, sorted. */
 export async function findUrls(broker: Broker, query: string): Promise<string[]> {
-  const pages = broker.search(parseQuery(query), { ...DEFAULT_FLAGS, ignoreCase: true, opaque: true });
+  const pages = broker.queries.search(parseQuery(query), {
+    ...DEFAULT_FLAGS,
+    ignoreCase: true,
+    opaque: true,
+  });
   const urls: string[] = [];
   for await (const page of pages) for (const item of page) if (item.kind === 'match') urls.push(item.url);
   return urls.sort();
@@ -265,7 +269,7 @@ export async function serveCollected(
 ): Promise<BrokerFixture & { readonly server: BrokerServer; readonly port: number }> {
   const gatherd = await startScripted(t, documents);
   const fixture = await openBroker(t, { points: [gatherd.point(0)], conf });
-  await fixture.broker.collect();
+  await fixture.broker.collections.run();
   const server = await serveBroker(t, fixture, options);
   return { ...fixture, server, port: server.address.port };
 }

@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import t from 'tap';
 import { DEFAULT_FLAGS, encodeResult, type ResultItem } from '../../../protocols/broker/index.js';
-import type { Broker, SearchSummary } from '../../../servers/broker/index.js';
-import { passwordMatches, search } from '../../../servers/broker/index.js';
+import type { Broker, RequestContext, SearchSummary } from '../../../servers/broker/index.js';
+import { passwordMatches } from '../../../servers/broker/index.js';
+import { search } from '../../../servers/broker/query/search.js';
 import { gate } from '../../helpers/gate.js';
 import { ManualClock, steady, timerOf } from '../../helpers/manual-clock.js';
 import {
@@ -194,7 +195,7 @@ t.test('BRK-5: administration commands', async (t) => {
   const admin = async (command: string, password = '"open sesame"') =>
     (await exchange(port, `#ADMIN #Password ${password} ${command}\r\n`)).slice(VERSION.length);
   t.equal(await admin('#collection', 'wrong'), '111 - ERROR: Invalid password\n', 'BRK-5.2: it is refused');
-  t.equal(broker.collecting, false);
+  t.equal(broker.collections.running, false);
   t.equal(await admin('#clean-broker'), '101 - Deleted 0 expired objects\n');
   t.match(await admin('#do-stats'), /^101 - Objects: 3\n(?:101 - .*\n)+$/);
   t.equal(await admin('#collection'), '101 - Collection started\n', 'BRK-5.4: a long command starts');
@@ -213,10 +214,17 @@ function withQueryResults(
   broker: Broker,
   pages: (signal: AbortSignal | undefined) => AsyncGenerator<readonly ResultItem[], SearchSummary, void>,
 ): BrokerFixture['broker'] {
-  return new Proxy(broker, {
+  const queries = new Proxy(broker.queries, {
     get(target, name) {
       if (name === 'search')
-        return (_query: unknown, _flags: unknown, caller?: { signal?: AbortSignal }) => pages(caller?.signal);
+        return (_query: unknown, _flags: unknown, { signal }: RequestContext) => pages(signal);
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  return new Proxy(broker, {
+    get(target, name) {
+      if (name === 'queries') return queries;
       const value: unknown = Reflect.get(target, name, target);
       return typeof value === 'function' ? value.bind(target) : value;
     },
@@ -349,14 +357,17 @@ t.test('the query of a slow client pauses while the client does not read', async
 
 t.test('BRK-4.18: a query beyond Max-Queries is refused', async (t) => {
   const { port, broker } = await serveCorpus(t, 'Max-Queries 2\n', { queueWaitMs: 20 });
-  const slots = [await broker.acquireSlot({ waitMs: 0 }), await broker.acquireSlot({ waitMs: 0 })];
-  t.equal(broker.queries, 2);
+  const slots = [
+    await broker.queries.slots.acquire({ waitMs: 0 }),
+    await broker.queries.slots.acquire({ waitMs: 0 }),
+  ];
+  t.equal(broker.queries.slots.inUse, 2);
   t.equal(
     await exchange(port, '#USER #END #allb\n'),
     `${VERSION}111 - ERROR: Broker is too busy, try again later\n`,
   );
   slots[0]?.[Symbol.dispose]();
-  t.equal(broker.queries, 1);
+  t.equal(broker.queries.slots.inUse, 1);
   t.equal(await exchange(port, '#USER #opaque #END Mosaic\n'), `${VERSION}${MOSAIC}${END}`);
 });
 
@@ -380,16 +391,13 @@ t.test('100 concurrent clients all receive their replies, five queries at a time
 
 t.test('BRK-8.14, 4.15: a query that takes too long returns the objects found so far', async (t) => {
   const { broker } = await serveCorpus(t, 'Glimpse-MaxLife 10\n');
-  const context = {
-    store: broker.store,
-    indexer: broker.indexer,
-    objectUrl: () => 'http://www.example.org/o',
-    homePage: HOME,
-    maxResults: 1000,
-    maxLife: 0,
-    opaqueMode: 'suppress' as const,
+  const parts = {
+    ...broker,
+    settings: { value: { ...broker.config, glimpseMaxLife: 0 } },
+    onFailure: (error: Error) => t.fail(error.message),
   };
-  const pages = search({ kind: 'all' }, DEFAULT_FLAGS, context);
+  using request = broker.queries.begin();
+  const pages = search({ kind: 'all' }, DEFAULT_FLAGS, parts, request);
   let text = '';
   let next = await pages.next();
   for (; next.done !== true; next = await pages.next())

@@ -102,9 +102,9 @@ t.test('GATHERD-5.1, BRK-1.10, BT-16: any bytes of a URL pass gatherd, Brokers a
       first.points.push({ host: '127.0.0.1', port: gatherer.server.address.port, type, line: 1 });
       second.points.push(pointAt(first, 5));
 
-      await first.broker.collect();
+      await first.broker.collections.run();
       clock.advance(10);
-      await second.broker.collect();
+      await second.broker.collections.run();
       for (const peer of [first, second]) {
         t.same(matchesOf(await exchange(peer, '#USER #END #ALLB\r\n')).sort(), sorted, 'all');
         t.same(matchesOf(await exchange(peer, '#USER #END "word"\r\n')).sort(), sorted, 'found by the index');
@@ -137,11 +137,11 @@ t.test('GATHERD-5.1, BRK-1.10, BT-16: any bytes of a URL pass gatherd, Brokers a
       const kept = urls.filter((_, i) => i % 2 === 1).sort();
       await gatherer.publish(kept, NOW - 500, gone);
       clock.advance(10);
-      await first.broker.collect();
+      await first.broker.collections.run();
       const changes = await exchange(first, `#BULK #SINCE ${NOW + 15} #END #ALLB\r\n`);
       t.same(groupOf(changes, 'DELETE'), [...gone].sort(), 'DELETE');
       clock.advance(10);
-      await second.broker.collect();
+      await second.broker.collections.run();
       for (const peer of [first, second]) {
         t.same(matchesOf(await exchange(peer, '#USER #END #ALLB\r\n')).sort(), kept, 'after the changes');
         t.same(matchesOf(await exchange(peer, `#USER #END t${NOW - 500}\r\n`)).sort(), kept, 'updated');
@@ -159,9 +159,9 @@ t.test('SOIF-8.4: refreshes reach the object of exactly their URL', async (t) =>
   const stream = (section: string, time: number, ...urls: string[]) =>
     bytesOf(`@${section} {\n${urls.map((url) => document(url, { Title: 'x' }, time)).join('')}}\n`);
   gatherd.sections = stream('UPDATE', NOW - 100, ...pair);
-  await peer.broker.collect();
+  await peer.broker.collections.run();
   gatherd.sections = stream('REFRESH', NOW - 50, pair[0]);
-  await peer.broker.collect();
+  await peer.broker.collections.run();
   t.same(
     (await peer.broker.store.byUrl(pair[0])).map((entry) => entry.updateTime),
     [NOW - 50],
@@ -186,12 +186,12 @@ t.test('SOIF-2.9, 4.4: a URL that readers read otherwise is named, not stored; o
   ];
   const updates = [...right, ...wrong].map((url) => document(url, { Title: 'x' }, NOW - 100)).join('');
   gatherd.sections = bytesOf(`@UPDATE {\n${updates}}\n`);
-  const { points } = await peer.broker.collect();
+  const { points } = await peer.broker.collections.run();
   t.match(points, [{ added: right.length, rejected: wrong.length, complete: true }]);
   const log = peer.log.join('\n');
   for (const url of wrong) t.ok(log.includes(JSON.stringify(url)), `the log names ${JSON.stringify(url)}`);
   const deletions = wrong.map((url) => document(url, {}, NOW - 50)).join('');
   gatherd.sections = bytesOf(`@DELETE {\n${deletions}}\n`);
-  await peer.broker.collect();
+  await peer.broker.collections.run();
   t.same(matchesOf(await exchange(peer, '#USER #END #ALLB\r\n')).sort(), right.sort());
 });

@@ -12,12 +12,12 @@ function repairOn(clock: { now: number }) {
   const rebuilds: number[] = [];
   const repair = new IndexRepair({
     log: { error: () => undefined, warn: (text: string) => void warnings.push(text) },
-    jobs: () => ({
+    jobs: {
       start: async (_name, work) => {
         await work();
         return { ok: true, text: '' };
       },
-    }),
+    },
     rebuild: async () => void rebuilds.push(clock.now),
     now: () => clock.now,
   });

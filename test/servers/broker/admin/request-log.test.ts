@@ -20,7 +20,7 @@ t.test('the query of a web page is logged for its browser', async (t) => {
   const fixture = await openBroker(t);
   const { broker, log } = fixture;
   await storeObject(broker, document('http://www.example.org/', { Title: 'Gopher' }));
-  await broker.reindexChanges();
+  await broker.keeper.settle();
   const server = await serveBroker(t, fixture);
   const pages = await BrokerPages.open({ broker, brokerAddress: server.address, log: broker.log });
   t.teardown(() => pages.results[Symbol.asyncDispose]());

@@ -87,7 +87,7 @@ export async function applyChanges(
   ...changes: CollectedChange[]
 ): Promise<void> {
   await broker.store.apply(changes);
-  await broker.reindexChanges();
+  await broker.keeper.settle();
 }
 
 /** Returns `NAME TIME` of each object in the broker, sorted: the last part of its URL, its Update-Time minus NOW. */

@@ -89,7 +89,7 @@ t.test('a complete dump comes from a file until an object changes or expires', a
   peer.clock.advance(1);
   t.equal(await dump(), 3, 'they have expired');
   t.equal(await dump(), 3);
-  peer.broker.set('Bulk-Cache-Size', '0');
+  peer.broker.settings.set('Bulk-Cache-Size', '0');
   await applyChanges(peer, update('d', peer.clock.now, 'new'));
   await sendBulk(peer, '#SINCE 0 ');
   await sendBulk(peer, '#SINCE 0 ');
@@ -184,7 +184,7 @@ t.test('REG-48: expired objects are not sent, whether they are deleted yet or no
   peer.clock.advance();
   t.notMatch(await sendBulk(peer, '#SINCE 0 '), urlOf('a'));
   t.notMatch(await sendBulk(peer, '#SINCE 1 '), urlOf('a'));
-  await peer.broker.clean();
+  await peer.broker.maintenance.clean();
   t.equal(peer.broker.store.removals, 0, 'an expired object leaves no deletion record');
 });
 
@@ -220,7 +220,7 @@ t.test('BT-5: deletions of every kind are sent until no peer can have the object
     'an object that its Gatherer sends again is not deleted',
   );
   peer.clock.advance(2_419_200);
-  await peer.broker.clean();
+  await peer.broker.maintenance.clean();
   t.equal(peer.broker.store.removals, 0);
 });
 
@@ -267,7 +267,7 @@ t.test('BT-6, BT-8: a query selects updates and refreshes, and Max-Results does 
 t.test('BT-10: an unsupported request receives a 400 line and nothing else', async (t) => {
   const peer = await startPeer(t, new Clock(), { conf: 'Max-Queries 1\n' });
   await applyChanges(peer, update('a', NOW - 5));
-  using _slot = await peer.broker.acquireSlot({ waitMs: 0 });
+  using _slot = await peer.broker.queries.slots.acquire({ waitMs: 0 });
   const server = await serveBroker(t, peer, { queueWaitMs: 0 });
   const lines = await sendBulk({ server }, '', 'wais');
   t.match(lines, /^200 - .*\n400 - ERROR: .*busy.*\n$/);

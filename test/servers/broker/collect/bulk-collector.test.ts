@@ -85,8 +85,8 @@ t.test('BT-3, BT-6: each type sends its own request; 5 and 7 go on from the last
   ] as const) {
     const peer = await startPeer(t);
     peer.points.push(remote.point(type, type > 5 ? filter : undefined));
-    await peer.broker.collect();
-    await peer.broker.collect();
+    await peer.broker.collections.run();
+    await peer.broker.collections.run();
     t.same(remote.messages.splice(0), [first, second], `type ${type}`);
   }
 });
@@ -96,7 +96,7 @@ t.test('BT-5: a broker that announces no time gets SINCE: the second before our 
   remote.reply = bulkStream({ updated: document(urlOf('a'), { Title: 'x' }, NOW - 9) });
   const peer = await startPeer(t);
   peer.points.push(remote.point(5));
-  await peer.broker.collect();
+  await peer.broker.collections.run();
   t.equal(await lastOf(peer, remote.point(5)), NOW - 1);
 });
 
@@ -120,7 +120,7 @@ t.test('BT-7: LAST-COLLECTION is written after a collection; a store without a s
     remote.point(7, { query: 'gopher', flags: '' }),
     remote.point(7, { query: 'wais', flags: '' }),
   );
-  await peer.broker.collect();
+  await peer.broker.collections.run();
   t.same(
     remote.messages.splice(0).map((message) => message.trim()),
     ['#BULK #SINCE 42 #END #ALLB', '#BULK #SINCE 43 #END gopher', '#BULK #SINCE 0 #END wais'],
@@ -131,7 +131,7 @@ t.test('BT-7: LAST-COLLECTION is written after a collection; a store without a s
   );
   await peer.broker.drop();
   t.equal(await readFile(file, 'utf8'), '', 'BT-7: after -new, <last> is 0');
-  await peer.broker.collect();
+  await peer.broker.collections.run();
   t.equal(remote.messages[0], '#BULK #SINCE 0 #END #ALLB\r\n');
 });
 
@@ -147,9 +147,9 @@ t.test('BT-7: an empty store requests everything, whatever LAST-COLLECTION says'
   const updated =
     document(urlOf('a'), { Title: 'x' }, NOW - 9) + document(urlOf('b'), { Title: 'x' }, NOW - 9);
   remote.reply = bulkStream({ updated }).slice(0, -20);
-  t.match(await peer.broker.collect(), { points: [{ complete: false, added: 1 }] });
+  t.match(await peer.broker.collections.run(), { points: [{ complete: false, added: 1 }] });
   t.equal(await readFile(file, 'utf8'), '');
-  await peer.broker.collect();
+  await peer.broker.collections.run();
   const messages = remote.messages.map((message) => message.trim());
   t.same(messages, ['#BULK #SINCE 0 #END #ALLB', '#BULK #SINCE 0 #END #ALLB']);
 });
@@ -169,16 +169,19 @@ t.test('BT-19 a transfer cut at any byte: objects are kept, <last> stays, the ne
   for (let cut = 0; cut < whole.length; cut += 59) {
     await peer.broker.store.clear();
     remote.reply = whole.subarray(0, cut);
-    const report = await peer.broker.collect();
+    const report = await peer.broker.collections.run();
     t.equal(report.points[0]?.complete, false, `cut at ${cut}`);
     // An object is complete at its closing brace or at the byte after it.
     const min = objectEnds.filter((end) => end < cut).length;
     const max = objectEnds.filter((end) => end <= cut + 1).length;
-    t.ok(peer.broker.count >= min && peer.broker.count <= max, `cut at ${cut}: ${peer.broker.count} objects`);
+    t.ok(
+      peer.broker.store.count >= min && peer.broker.store.count <= max,
+      `cut at ${cut}: ${peer.broker.store.count} objects`,
+    );
     t.equal(await lastOf(peer, point), undefined);
   }
   remote.reply = whole;
-  t.equal((await peer.broker.collect()).points[0]?.complete, true);
+  t.equal((await peer.broker.collections.run()).points[0]?.complete, true);
   t.same(await listContents(peer), ['a -9', 'b -9', 'c -9']);
   t.equal(await lastOf(peer, point), 500);
   t.ok(peer.log.some((line) => /ERROR: Collection: .*incomplete/.test(line)));
@@ -187,7 +190,7 @@ t.test('BT-19 a transfer cut at any byte: objects are kept, <last> stays, the ne
 t.test('BT-10, BT-19: a refusal is reported, and <last> stays', async (t) => {
   const { remote, peer } = await collecting(t, 5);
   remote.reply = Buffer.from('400 - ERROR: not today\n');
-  const report = await peer.broker.collect();
+  const report = await peer.broker.collections.run();
   t.match(report.points[0], { complete: false, error: /not today/ });
   t.equal(await lastOf(peer, remote.point(5)), undefined);
 });
@@ -218,7 +221,7 @@ t.test('BT-18, BT-20, BT-24 to BT-27: the groups of a stream are applied in thei
       '}\n',
     ].join(''),
   );
-  const unchanged = await peer.broker.collect();
+  const unchanged = await peer.broker.collections.run();
   t.match(unchanged.totals, {
     added: 0,
     updated: 0,
@@ -241,7 +244,7 @@ t.test('BT-18, BT-20, BT-24 to BT-27: the groups of a stream are applied in thei
     refreshed: soif(urlOf('c'), attributesAt(NOW - 40)),
     updated: document(urlOf('a'), { Title: 'newer' }, NOW - 40),
   });
-  const changed = await peer.broker.collect();
+  const changed = await peer.broker.collections.run();
   t.match(changed.totals, { added: 0, updated: 1, refreshed: 1, deleted: 1 });
   t.same(await listContents(peer), ['a -40', 'b -50', 'c -40']);
   await peer.broker.events.flush();
@@ -259,7 +262,7 @@ t.test('BT-18, BT-20, BT-24 to BT-27: the groups of a stream are applied in thei
 t.test('REG-48: an object that has expired on arrival is neither stored nor relayed', async (t) => {
   const { remote, peer } = await collecting(t, 4);
   remote.reply = bulkStream({ updated: document(urlOf('a'), { Title: 'x' }, NOW - 2_419_201) });
-  t.match(await peer.broker.collect(), {
+  t.match(await peer.broker.collections.run(), {
     received: 1,
     totals: { added: 0 },
     points: [{ expired: 1, complete: true }],
@@ -283,7 +286,7 @@ t.test('BT-6: collections of types 4 to 7 between two brokers', async (t) => {
     const peer = await startPeer(t, clock);
     peer.points.push(pointAt(source, type, type > 5 ? filter : undefined));
     collectors.set(peer, pointAt(source, type));
-    await peer.broker.collect();
+    await peer.broker.collections.run();
     t.same(
       await listContents(peer),
       type > 5 ? ['1 -100', '3 -100'] : ['1 -100', '2 -100', '3 -100'],
@@ -294,12 +297,12 @@ t.test('BT-6: collections of types 4 to 7 between two brokers', async (t) => {
   await applyChanges(source, update(4, NOW, 'gopher'), deletion(1, NOW), refresh(3, NOW));
   clock.advance();
   for (const [peer, { type }] of collectors) {
-    const report = await peer.broker.collect();
+    const report = await peer.broker.collections.run();
     const expected = type > 5 ? ['3 0', '4 0'] : ['2 -100', '3 0', '4 0'];
     // BT-6, BT-22: a request for everything receives no deletions; the copy expires.
     const keeps = type === 4 || type === 6;
     t.same(await listContents(peer), keeps ? ['1 -100', ...expected] : expected, `type ${type}`);
     if (type === 5 || type === 7) t.equal(report.received, 3, `type ${type} receives the changes only`);
-    t.equal(peer.broker.indexLag, 0);
+    t.equal(peer.broker.keeper.lag, 0);
   }
 });

@@ -43,17 +43,17 @@ t.test('GATHERD-13.4: the type determines the request', async (t) => {
     const { broker } = await openBroker(t, { points: [server.point(type)] });
     const commands = () => server.commands.splice(0).filter((line) => /^SEND|compression|QUIT/.test(line));
 
-    const report = await broker.collect();
+    const report = await broker.collections.run();
     t.match(report.totals, { added: 3, duplicates: 0, rejected: 0 }, `type ${type} adds all objects`);
     t.same(commands(), [...first, 'QUIT'], `type ${type}, first collection`);
     t.equal(report.points[0]?.complete, true);
 
-    const again = await broker.collect();
+    const again = await broker.collections.run();
     t.same(commands(), [...second, 'QUIT'], `type ${type}, second collection`);
     t.match(again.totals, { added: 0, updated: 0 }, 'a repeated object is a duplicate');
     t.equal(again.totals.duplicates, again.received);
-    t.equal(broker.count, 3);
-    t.equal(broker.indexLag, 0);
+    t.equal(broker.store.count, 3);
+    t.equal(broker.keeper.lag, 0);
   }
 });
 
@@ -66,11 +66,11 @@ t.test('GATHERD-13.6: an incomplete transfer does not change <last>; what arrive
   server.onUpdate = () => {
     if (server.commands.filter((line) => line.startsWith('SEND-UPDATE')).length > 1) server.breakAfter = 50;
   };
-  const report = await broker.collect();
+  const report = await broker.collections.run();
   server.onUpdate = undefined;
   t.equal(report.points[0]?.complete, false);
   t.type(report.points[0]?.error, 'string');
-  t.ok(broker.count > 0 && broker.count < 3, `${broker.count} of 3 objects`);
+  t.ok(broker.store.count > 0 && broker.store.count < 3, `${broker.store.count} of 3 objects`);
   t.ok(
     (await findUrls(broker, 'gopher')).includes('http://www.example.org/gopher.html'),
     'the objects that arrived are indexed',
@@ -79,9 +79,9 @@ t.test('GATHERD-13.6: an incomplete transfer does not change <last>; what arrive
   t.ok(log.some((line) => /ERROR: .*incomplete/.test(line)));
 
   server.breakAfter = undefined;
-  const again = await broker.collect();
+  const again = await broker.collections.run();
   t.equal(again.points[0]?.since, 0);
-  t.equal(broker.count, 3);
+  t.equal(broker.store.count, 3);
   t.equal((await broker.store.collectionState(pointKey(point)))?.last, LAST);
 });
 
@@ -93,15 +93,15 @@ t.test('GATHERD-13.7: a broken transfer is resumed and delivers each object once
     if (server.commands.filter((line) => line.startsWith('SEND-UPDATE')).length > 1)
       server.breakAfter = undefined;
   };
-  const report = await broker.collect();
+  const report = await broker.collections.run();
   t.match(report.points[0], { complete: true, connections: 2, received: 3, added: 3, duplicates: 0 });
-  t.equal(broker.count, 3);
+  t.equal(broker.store.count, 3);
   t.ok(log.some((line) => line.includes('the transfer is resumed in 1 ms')));
 });
 
 t.test('BRK-7.14: an object that has expired is not added, and deletes its predecessor', async (t) => {
   const { server, broker } = await collecting(t);
-  await broker.collect();
+  await broker.collections.run();
   const expired = (url: string) =>
     document(url, { Title: 'gone' }, NOW - 100).replace('{7}:\t2419200', '{2}:\t50');
   server.documents = [
@@ -111,13 +111,13 @@ t.test('BRK-7.14: an object that has expired is not added, and deletes its prede
   ];
   for (const deleted of [1, 0]) {
     const sequence = broker.store.lastSequence;
-    const report = await broker.collect();
+    const report = await broker.collections.run();
     t.match(report.totals, { added: 0, updated: 0, deleted, rejected: 0 });
     t.equal(report.points[0]?.expired, 2);
     t.equal(report.expired, 0, 'the cleaning finds no expired object');
     t.equal(broker.store.lastSequence - sequence, deleted, 'only the deletion is written');
   }
-  t.equal(broker.count, 2);
+  t.equal(broker.store.count, 2);
 });
 
 t.test('GATHERD-13.6: an object of the far future is stored but does not become <last>', async (t) => {
@@ -127,8 +127,8 @@ t.test('GATHERD-13.6: an object of the far future is stored but does not become 
     text: document('http://x.example/', {}, 4_000_000_000),
   });
   const { broker } = await openBroker(t, { points: [server.point(3)] });
-  await broker.collect();
-  t.equal(broker.count, 4);
+  await broker.collections.run();
+  t.equal(broker.store.count, 4);
   t.equal((await broker.store.collectionState(pointKey(server.point(3))))?.last, LAST);
 });
 
@@ -140,24 +140,24 @@ t.test('BRK-7.12: a point that fails is logged, and the collection goes on with 
   const bulk: CollectionPoint = { ...deadPoint, type: 4 };
   const limits = { maxFailures: 1 };
   const { broker, log } = await openBroker(t, { points: [deadPoint, bulk, server.point(0)], limits });
-  const report = await broker.collect();
+  const report = await broker.collections.run();
   t.same(
     report.points.map((point) => point.complete),
     [false, false, true],
   );
-  t.equal(broker.count, 3);
+  t.equal(broker.store.count, 3);
   t.equal(log.filter((line) => line.includes(`127.0.0.1:${deadPoint.port}: incomplete`)).length, 2);
 });
 
 t.test('GATHERD-13.8: the log says that deleted objects were not known', async (t) => {
   const { server, broker, log } = await collecting(t);
   server.sections = `@DELETE {\n${soif('http://gone.example/1', {})}}\n@REFRESH {\n}\n@UPDATE {\n}\n`;
-  const one = await broker.collect();
+  const one = await broker.collections.run();
   t.match(one.totals, { deleted: 0, duplicates: 0, absent: 1, rejected: 0 });
   t.match(log.join('\n'), /: 1 deletion of an unknown object \(since 0\)/);
   const expired = document('http://old.example/', { Title: 'old' }, NOW - 3_000_000);
   server.sections = `@DELETE {\n${soif('http://gone.example/1', {})}${soif('http://gone.example/2', {})}}\n@REFRESH {\n}\n@UPDATE {\n${expired}}\n`;
-  await broker.collect();
+  await broker.collections.run();
   t.match(
     log.join('\n'),
     /: 1 duplicates, 2 deletions of unknown objects, 1 already expired \(/,
@@ -167,7 +167,7 @@ t.test('GATHERD-13.8: the log says that deleted objects were not known', async (
 
 t.test('GATHERD-13.8: updates, refreshes and deletions are applied and indexed', async (t) => {
   const { server, broker } = await collecting(t, 1);
-  await broker.collect();
+  await broker.collections.run();
   const later = String(NOW - 500);
   const gatherer = {
     'Gatherer-Name': 'Example Gatherer',
@@ -183,7 +183,7 @@ t.test('GATHERD-13.8: updates, refreshes and deletions are applied and indexed',
     document('http://www.example.org/gopher.html', { Title: 'Veronica' }, NOW - 500),
     '}\n',
   ].join('');
-  const { totals } = await broker.collect();
+  const { totals } = await broker.collections.run();
   t.match(totals, { added: 0, updated: 1, refreshed: 1, deleted: 1, rejected: 0 });
   t.same(await findUrls(broker, 'mosaic'), []);
   t.same(await findUrls(broker, 'veronica'), ['http://www.example.org/gopher.html']);
@@ -198,7 +198,7 @@ t.test('GATHERD-4.4, 5: an object that is refreshed but not stored is requested'
   const known = server.documents[0]!.text.split(/[ \n]/)[2]!;
   const refresh = (url: string): string => soif(url, { 'Update-Time': String(NOW - 400) });
   server.sections = `@REFRESH {\n${refresh(known)}${refresh('http://unknown.example/')}}\n`;
-  const report = await broker.collect();
+  const report = await broker.collections.run();
   t.match(report.totals, { added: 1, refreshed: 0, rejected: 1 });
   t.same(server.commands.slice(-3), [`SEND-OBJECT ${known}`, 'SEND-OBJECT http://unknown.example/', 'QUIT']);
   t.equal((await broker.store.byUrl(known)).length, 1);
@@ -209,7 +209,7 @@ t.test('BRK-7.9: objects without Gatherer attributes are rejected, malformed one
   const server = await startScripted(t);
   server.sections = `@DELETE {\n}\n@REFRESH {\n}\n@UPDATE {\n${soif('http://a.example/', { Title: 'no gatherer' })}@FILE { http://b.example/\nTitle{x}:\tbad size\n}\n${document('http://c.example/', { Title: 'good' })}}\n`;
   const { broker } = await openBroker(t, { points: [server.point(0)] });
-  const report = await broker.collect();
+  const report = await broker.collections.run();
   t.match(report.totals, { added: 1, rejected: 1 });
   t.ok((report.points[0]?.malformed ?? 0) > 0);
   t.ok(report.points[0]?.reasons.some((reason) => reason.includes('Gatherer-Name')));
@@ -218,51 +218,51 @@ t.test('BRK-7.9: objects without Gatherer attributes are rejected, malformed one
 
 t.test('BRK-7.13: queries run during a collection, and a second call joins it', async (t) => {
   const { server, broker } = await collecting(t);
-  await broker.collect();
+  await broker.collections.run();
   const sending = gate();
   server.gate = sending.opened;
-  const first = broker.collect();
-  const second = broker.collect();
-  t.equal(broker.collecting, true);
+  const first = broker.collections.run();
+  const second = broker.collections.run();
+  t.equal(broker.collections.running, true);
   t.same(await findUrls(broker, 'mosaic'), ['http://www.example.org/mosaic.html']);
   sending.open();
   t.equal(await first, await second);
-  t.equal(broker.collecting, false);
+  t.equal(broker.collections.running, false);
   t.equal(server.commands.filter((line) => line.startsWith('SEND')).length, 2);
 });
 
 t.test('BRK-7.14: expired objects are deleted at the start and after each collection', async (t) => {
   const { broker, open } = await collecting(t);
-  await broker.collect();
+  await broker.collections.run();
   await broker.close();
   const later = await open({ now: () => NOW + 3_000_000, points: [] });
-  t.equal(later.count, 0);
+  t.equal(later.store.count, 0);
   t.same(await findUrls(later, 'gopher'), []);
-  t.equal((await later.collect()).expired, 0);
+  t.equal((await later.collections.run()).expired, 0);
 });
 
 t.test('BRK-6.3: mode new drops every object and requests everything', async (t) => {
   const { server, broker } = await collecting(t, 1);
-  await broker.collect();
+  await broker.collections.run();
   server.documents = server.documents.slice(0, 1);
   await broker.start('new');
-  await broker.collect();
+  await broker.collections.run();
   t.same(
     server.commands.filter((line) => line.startsWith('SEND')),
     ['SEND-UPDATE 0', 'SEND-UPDATE 0'],
   );
-  t.equal(broker.count, 1);
+  t.equal(broker.store.count, 1);
   t.same(await findUrls(broker, 'gopher'), ['http://www.example.org/gopher.html']);
   await t.rejects(broker.start('nocol'), { code: 'ERR_STATE' });
 });
 
 t.test('DESIGN 4: the index catches up from its watermark, and is rebuilt if it is lost', async (t) => {
   const { broker, open, directory } = await collecting(t);
-  await broker.collect();
+  await broker.collections.run();
   await broker.close();
   await rm(join(directory, 'index'), { recursive: true });
   const rebuilt = await open();
-  t.equal(rebuilt.indexLag, 0);
+  t.equal(rebuilt.keeper.lag, 0);
   t.same(await findUrls(rebuilt, 'mosaic'), ['http://www.example.org/mosaic.html']);
 
   // Changes that reached the store but not the index, as after a crash between the two.
@@ -270,7 +270,7 @@ t.test('DESIGN 4: the index catches up from its watermark, and is rebuilt if it 
   await storeObject(rebuilt, text);
   await rebuilt.close();
   const caughtUp = await open();
-  t.equal(caughtUp.indexLag, 0);
+  t.equal(caughtUp.keeper.lag, 0);
   t.same(await findUrls(caughtUp, 'mosaic'), [
     'http://www.example.org/mosaic.html',
     'http://www.example.org/new.html',
@@ -289,7 +289,7 @@ t.test('the collection reports its progress on a diagnostics channel', async (t)
   const listener = (message: unknown) => events.push(message as CollectEvent);
   collectChannel.subscribe(listener);
   t.teardown(() => collectChannel.unsubscribe(listener));
-  await broker.collect();
+  await broker.collections.run();
   t.same(
     events.map(({ event }) => event),
     ['start', 'point', 'end'],
@@ -323,8 +323,8 @@ t.test('GATHERD-13.4: a Broker collects a published generation from our own gath
     const { broker: collecting } = await openBroker(t, {
       points: [{ host: '127.0.0.1', port: server.address.port, type, line: 1 }],
     });
-    t.match((await collecting.collect()).totals, { added: 3, rejected: 0 }, `type ${type}`);
-    const again = await collecting.collect();
+    t.match((await collecting.collections.run()).totals, { added: 3, rejected: 0 }, `type ${type}`);
+    const again = await collecting.collections.run();
     t.match(again, { received: 1, totals: { duplicates: 1 } }, 'only the object at the boundary is repeated');
     t.same(await findUrls(collecting, 'browser'), ['http://www.example.org/mosaic.html']);
     t.same(

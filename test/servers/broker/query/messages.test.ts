@@ -4,8 +4,8 @@ import t from 'tap';
 import { BrokerClient, type QueryInput, type QueryRequest, q } from '../../../../clients/broker/index.js';
 import { DEFAULT_FLAGS, encodeResult } from '../../../../protocols/broker/index.js';
 import { PeerError } from '../../../../protocols/errors.js';
-import { search } from '../../../../servers/broker/index.js';
 import { lineBytes } from '../../../../servers/broker/query/line-bytes.js';
+import { type SearchParts, search } from '../../../../servers/broker/query/search.js';
 import type { Indexer, SearchOutcome } from '../../../../storage/indexers/index.js';
 import {
   document,
@@ -222,15 +222,16 @@ t.test('BRK-4.19, BRK-4.15: results and warnings of an engine that is out of tim
       return name === 'query' ? () => results : Reflect.get(target, name, target);
     },
   }) satisfies Indexer;
-  const pages = search({ kind: 'term', text: 'x', quoted: false, offset: 0 }, DEFAULT_FLAGS, {
+  const parts: SearchParts = {
     store: broker.store,
     indexer: engine,
-    objectUrl: () => 'http://b.test/o',
-    homePage: 'http://b.test/',
-    maxResults: 10,
-    maxLife: 30,
-    opaqueMode: 'suppress',
-  });
+    urls: { objectUrl: () => 'http://b.test/o', homePage: 'http://b.test/' },
+    settings: { value: { maxResults: 10, glimpseMaxLife: 30, opaqueMode: 'suppress' } },
+    keeper: broker.keeper,
+    onFailure: (error) => t.fail(error.message),
+  };
+  using request = broker.queries.begin();
+  const pages = search({ kind: 'term', text: 'x', quoted: false, offset: 0 }, DEFAULT_FLAGS, parts, request);
   let text = '';
   for await (const page of pages) text += page.map((item) => Buffer.from(encodeResult(item))).join('');
   t.equal(
@@ -292,7 +293,7 @@ t.test('BRK-1.10: a matched line has the bytes of its object', async (t) => {
     Buffer.from(`${middle}Type{5}:\tcaf\u00e9\n${end}}\n`),
   ]);
   const fixture = await openBroker(t, { points: [gatherd.point(0)] });
-  await fixture.broker.collect();
+  await fixture.broker.collections.run();
   const { port } = (await serveBroker(t, fixture)).address;
   const pieces: Uint8Array[] = [];
   for await (const piece of new BrokerClient({ host: '127.0.0.1', port }).raw('#USER #END caf\u00e9'))

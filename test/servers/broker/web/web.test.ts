@@ -205,7 +205,7 @@ t.test('BRK-9.8: errors are shown on the page', async (t) => {
   t.match((await get(`${QUERY}?query=+`)).$('[role=alert]').text(), /at least one word/);
   t.match((await get(`${QUERY}?query=nosuchword`)).$('h1').text(), 'Nothing found');
 
-  const slot = await broker.acquireSlot({ waitMs: 0 });
+  const slot = await broker.queries.slots.acquire({ waitMs: 0 });
   const busy = await get(`${QUERY}?query=gopher`);
   t.equal(busy.status, 503);
   t.match(busy.$('[role=alert]').text(), /too busy/);
@@ -283,8 +283,8 @@ t.test('the web server listens on a socket next to its broker', async (t) => {
   t.teardown(() => web.close());
   const response = await fetch(`${web.url}healthz`);
   t.equal(response.status, 200);
-  fixture.broker.setWebAddress('127.0.0.1', web.address.port);
-  t.equal(fixture.broker.objectUrl(1234), `${web.url}Harvest/brokers/example/objects/34/OBJ1234`);
+  fixture.broker.urls.setWebAddress('127.0.0.1', web.address.port);
+  t.equal(fixture.broker.urls.objectUrl(1234), `${web.url}Harvest/brokers/example/objects/34/OBJ1234`);
   await t.rejects(WebServer.listen({ ...options, port: web.address.port }), { code: 'ERR_CONNECTION' });
   t.type(fixture.broker, Broker);
 });
