@@ -21,11 +21,11 @@ export interface TimetableRow {
   readonly name: string;
   readonly description: string;
   /** Absent while the event is turned off or the timetable does not run. */
-  readonly next?: UnixSeconds;
+  readonly next?: UnixSeconds | undefined;
   readonly running: boolean;
   /** Start of the last run, timed or requested. */
-  readonly lastStarted?: UnixSeconds;
-  readonly lastOutcome?: string;
+  readonly lastStarted?: UnixSeconds | undefined;
+  readonly lastOutcome?: string | undefined;
   readonly lastFailed: boolean;
 }
 
