@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { type CaseDescription, type ConformanceCase, check, NotApplicable } from './case.js';
+import { check, NotApplicable, type Procedure } from './case.js';
 import { type ClientContext, type ClientRun, checkExited, noteEnd, SharedRuns } from './client-bench.js';
 import type { Address, ClientEnd, ClientUnderTest } from './client-under-test.js';
 import { printable } from './printable.js';
@@ -36,6 +36,19 @@ export interface BrokerBehavior<Reply> {
 export interface SentText<Kind extends string = string> {
   readonly kind: Kind;
   readonly text: string;
+}
+
+/** A behavior of a Broker, and what the client must make of it. */
+export interface ReplyCheck<Behavior, Kind extends string> {
+  readonly behavior: Behavior;
+  /** Texts that the output must have, if the client shows texts of their kind. */
+  readonly shownTexts?: readonly SentText<Kind>[];
+  /** Texts that must not be shown. */
+  readonly hiddenTexts?: readonly string[];
+  /** A word that standard output or standard error must have. */
+  readonly shownMessage?: string;
+  /** The required outcome of the run; not checked if undefined. */
+  readonly outcome?: 'success' | 'failure';
 }
 
 /** The observable results of a run against a scripted Broker. */
@@ -143,6 +156,19 @@ export abstract class BrokerBench<
     }
   }
 
+  /** Runs the client against a Broker with a behavior and checks its output. @throws Mismatch */
+  async checkReply(
+    { behavior, shownTexts = [], hiddenTexts = [], shownMessage, outcome }: ReplyCheck<Behavior, Kind>,
+    context: ClientContext<unknown>,
+  ): Promise<void> {
+    const run = await this.observe(behavior, context);
+    if (shownTexts.length > 0) await this.checkShowsAll(run, shownTexts, context);
+    checkShowsNone(run, hiddenTexts);
+    if (shownMessage !== undefined) checkShowsMessage(run, shownMessage);
+    if (outcome === 'success') await this.checkSucceeds(run, context);
+    if (outcome === 'failure') checkReportsFailure(run);
+  }
+
   /** Checks that the client reports success. @throws Mismatch */
   async checkSucceeds(end: ClientEnd, context: ClientContext<unknown>): Promise<void> {
     checkExited(end);
@@ -156,8 +182,24 @@ export abstract class BrokerBench<
   }
 }
 
+/** Checks that none of the texts is in the output. @throws Mismatch */
+function checkShowsNone({ output }: BrokerRun, texts: readonly string[]): void {
+  for (const text of texts) {
+    check(!output.includes(text), 'the output has text that is not part of the transferred objects', {
+      expected: `not ${printable(text)}`,
+      received: printable(output.slice(-200)),
+    });
+  }
+}
+
+/** Checks that standard output or standard error has a message. @throws Mismatch */
+function checkShowsMessage({ output, diagnostics }: BrokerRun, message: string): void {
+  const all = output + diagnostics;
+  check(all.includes(message), 'the message is not shown', { expected: message, received: printable(all) });
+}
+
 /** Checks that the client reports a failure. @throws Mismatch */
-export function checkReportsFailure({ status, diagnostics }: ClientEnd): void {
+function checkReportsFailure({ status, diagnostics }: ClientEnd): void {
   check(status !== undefined && status !== 0, 'the client does not report the failure', {
     expected: 'an exit status other than 0',
     received: status === undefined ? `ended by a signal: ${printable(diagnostics.trim())}` : 'exit status 0',
@@ -170,16 +212,17 @@ interface OrdinaryBench {
   ordinary(context: ClientContext<unknown>): Promise<BrokerRun>;
 }
 
-/** Builds a case about the ordinary run. */
-export function ordinaryCase(
-  description: CaseDescription,
+/** Looks at the ordinary run. */
+export function ordinary(
   verify: (run: BrokerRun, bench: OrdinaryBench) => void,
-): ConformanceCase<ClientContext<OrdinaryBench>> {
-  return {
-    ...description,
-    run: async (context) => verify(await context.bench.ordinary(context), context.bench),
-  };
+): Procedure<ClientContext<OrdinaryBench>> {
+  return { run: async (context) => verify(await context.bench.ordinary(context), context.bench) };
 }
+
+/** Runs the client with the address of a port on which no server listens; it must report a failure. */
+export const failsWithoutServer: Procedure<
+  ClientContext<{ observeNoServer(context: ClientContext<unknown>): Promise<ClientEnd> }>
+> = { run: async (context) => checkReportsFailure(await context.bench.observeNoServer(context)) };
 
 /** Returns a check that the client shows every text of a kind in the ordinary reply. */
 export function checkShowsEvery(kind: string) {

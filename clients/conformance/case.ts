@@ -1,4 +1,6 @@
 // A conformance case: its description, and the errors by which it fails or is skipped.
+import { printable } from './printable.js';
+
 /**
  * MUST: a peer that fails the case does not speak the protocol. SHOULD: it does, but other programs must work around the failure.
  */
@@ -87,4 +89,9 @@ export function checkNone<Found>(
   show: (found: Found) => string = String,
 ): void {
   if (found !== undefined) throw new Mismatch(message, { expected, received: show(found) });
+}
+
+/** Passes if the text matches the pattern. @throws Mismatch */
+export function checkMatches(text: string, pattern: RegExp, message: string, expected: string): void {
+  check(pattern.test(text), message, { expected, received: printable(text) });
 }

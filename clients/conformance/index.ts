@@ -1,4 +1,4 @@
-export type { BrokerBehavior, BrokerBench, BrokerRun, SentText } from './broker-bench.js';
+export type { BrokerBehavior, BrokerBench, BrokerRun, ReplyCheck, SentText } from './broker-bench.js';
 export {
   type CaseDescription,
   type ConformanceCase,

@@ -3,11 +3,11 @@ import {
   checkCrLf,
   checkKeepsOpen,
   checkOneMessage,
-  checkReportsFailure,
   checkShowsEvery,
-  ordinaryCase,
+  failsWithoutServer,
+  ordinary,
 } from '../broker-bench.js';
-import { check, NotApplicable } from '../case.js';
+import { check, checkMatches, must, NotApplicable, type Procedure, should } from '../case.js';
 import { checkReportsSuccess } from '../client-bench.js';
 import { printable } from '../printable.js';
 import { type ClientCase, type ClientContext, QUERY } from './bench.js';
@@ -18,82 +18,37 @@ const INDEX_FLAG = /^(?:case|error|matchword|maxresult|maxfiles|maxlines|lifetim
 
 /** The session, and what the client sends: sections 1 to 3. */
 export const sentCases: readonly ClientCase[] = [
-  ordinaryCase(
-    {
-      id: 'session/plain',
-      title: 'shows the objects of an ordinary reply',
-      rules: ['BRK-4.3', 'BRK-4.12'],
-      source: 'S; RC',
-      level: 'MUST',
-    },
-    checkShowsEvery('url'),
-  ),
-  ordinaryCase(
-    {
-      id: 'session/exit-status',
-      title: 'ends with exit status 0 after objects',
-      rules: ['BRK-4.12'],
-      source: 'project choice',
-      level: 'SHOULD',
-    },
-    checkReportsSuccess,
-  ),
-  ordinaryCase(
-    {
-      id: 'session/keeps-open',
-      title: 'keeps its side of the connection open until the reply has ended',
-      rules: ['BRK-1.9', 'BRK-1.7'],
-      source: 'project choice; RC',
-      level: 'SHOULD',
-    },
-    checkKeepsOpen,
-  ),
-  ordinaryCase(
-    {
-      id: 'sent/one',
-      title: 'sends one message on a connection',
-      rules: ['BRK-1.6', 'BRK-1.7'],
-      source: 'inferred: RC',
-      level: 'MUST',
-    },
-    checkOneMessage,
-  ),
-  ordinaryCase(
-    {
-      id: 'sent/line-end',
-      title: 'ends the message with CR LF',
-      rules: ['BRK-1.9'],
-      source: 'project choice; RC',
-      level: 'SHOULD',
-    },
-    (run) => checkCrLf(linesOf(run)),
-  ),
-  ordinaryCase(
-    {
-      id: 'sent/form',
-      title: 'the message is #USER, flags, #END and the query',
-      rules: ['BRK-2.9', 'BRK-2.1'],
-      source: 'M1.2',
-      level: 'MUST',
-    },
-    (observation) => {
+  must('session/plain', 'BRK-4.3 BRK-4.12', 'S; RC', {
+    title: 'shows the objects of an ordinary reply',
+    ...ordinary(checkShowsEvery('url')),
+  }),
+  should('session/exit-status', 'BRK-4.12', 'project choice', {
+    title: 'ends with exit status 0 after objects',
+    ...ordinary(checkReportsSuccess),
+  }),
+  should('session/keeps-open', 'BRK-1.9 BRK-1.7', 'project choice; RC', {
+    title: 'keeps its side of the connection open until the reply has ended',
+    ...ordinary(checkKeepsOpen),
+  }),
+  must('sent/one', 'BRK-1.6 BRK-1.7', 'inferred: RC', {
+    title: 'sends one message on a connection',
+    ...ordinary(checkOneMessage),
+  }),
+  should('sent/line-end', 'BRK-1.9', 'project choice; RC', {
+    title: 'ends the message with CR LF',
+    ...ordinary((run) => checkCrLf(linesOf(run))),
+  }),
+  must('sent/form', 'BRK-2.9 BRK-2.1', 'M1.2', {
+    title: 'the message is #USER, flags, #END and the query',
+    ...ordinary((observation) => {
       for (const { text } of linesOf(observation)) {
-        check(/^\s*#USER\s(?:.*\s)?#END\s+\S/i.test(text), 'not a user message', {
-          expected: '#USER flags #END query',
-          received: printable(text),
-        });
+        checkMatches(text, /^\s*#USER\s(?:.*\s)?#END\s+\S/i, 'not a user message', '#USER flags #END query');
       }
-    },
-  ),
-  ordinaryCase(
-    {
-      id: 'sent/flags',
-      title: 'sends only documented flags',
-      rules: ['BRK-3.5', 'BRK-3.1'],
-      source: 'S; M1.4; RC',
-      level: 'MUST',
-    },
-    (observation) => {
+    }),
+  }),
+  must('sent/flags', 'BRK-3.5 BRK-3.1', 'S; M1.4; RC', {
+    title: 'sends only documented flags',
+    ...ordinary((observation) => {
       for (const { text } of linesOf(observation)) {
         const words = /^\s*#USER\s(.*?)\s?#END/i.exec(text)?.[1]?.split(/\s+/) ?? [];
         words.forEach((word, at) => {
@@ -106,41 +61,41 @@ export const sentCases: readonly ClientCase[] = [
           });
         });
       }
-    },
-  ),
-  ordinaryCase(
-    {
-      id: 'sent/insensitive',
-      title: 'spells insensitive with all its letters',
-      rules: ['BRK-3.1'],
-      source: 'project choice; M1.4',
-      level: 'SHOULD',
-    },
-    (observation) => {
+    }),
+  }),
+  should('sent/insensitive', 'BRK-3.1', 'project choice; M1.4', {
+    title: 'spells insensitive with all its letters',
+    ...ordinary((observation) => {
       for (const { text } of linesOf(observation)) {
         check(!/insenstive/i.test(text), 'the spelling of the developer notes', {
           expected: 'insensitive',
           received: printable(text),
         });
       }
-    },
-  ),
-  passesQueryCase('word', 'the query reaches the Broker unchanged', ['BRK-2.9'], QUERY),
-  passesQueryCase('phrase', 'double quotes reach the Broker', ['BRK-2.5'], '"bright lighthouse" and storm'),
-  passesQueryCase(
-    'parentheses',
-    'parentheses and operators reach the Broker',
-    ['BRK-2.12'],
-    '(storm and lighthouse) or "not"',
-  ),
-  passesQueryCase('backslash', 'a backslash reaches the Broker', ['BRK-2.7'], '"bright\\ lighthouse"'),
-  passesQueryCase('structured', 'tag : value reaches the Broker', ['BRK-2.14'], 'title : lighthouse'),
-  {
-    id: 'sent/bytes-above-127',
+    }),
+  }),
+  must('sent/word', 'BRK-2.9 BRK-1.9', 'RC', {
+    title: 'the query reaches the Broker unchanged',
+    ...passes(QUERY),
+  }),
+  must('sent/phrase', 'BRK-2.5 BRK-1.9', 'RC', {
+    title: 'double quotes reach the Broker',
+    ...passes('"bright lighthouse" and storm'),
+  }),
+  must('sent/parentheses', 'BRK-2.12 BRK-1.9', 'RC', {
+    title: 'parentheses and operators reach the Broker',
+    ...passes('(storm and lighthouse) or "not"'),
+  }),
+  must('sent/backslash', 'BRK-2.7 BRK-1.9', 'RC', {
+    title: 'a backslash reaches the Broker',
+    ...passes('"bright\\ lighthouse"'),
+  }),
+  must('sent/structured', 'BRK-2.14 BRK-1.9', 'RC', {
+    title: 'tag : value reaches the Broker',
+    ...passes('title : lighthouse'),
+  }),
+  must('sent/bytes-above-127', 'BRK-1.10', 'RC', {
     title: 'bytes above 127 of the query are passed on',
-    rules: ['BRK-1.10'],
-    source: 'RC',
-    level: 'MUST',
     async run(context) {
       const observation = await observeQuery('\u00e9toile', context);
       for (const { text } of linesOf(observation)) {
@@ -151,32 +106,20 @@ export const sentCases: readonly ClientCase[] = [
         });
       }
     },
-  },
-  {
-    id: 'refused/no-connection',
+  }),
+  should('refused/no-connection', 'BRK-1.1', 'project choice', {
     title: 'reports a failure when no server listens',
-    rules: ['BRK-1.1'],
-    source: 'project choice',
-    level: 'SHOULD',
-    run: async (context) => checkReportsFailure(await context.bench.observeNoServer(context)),
-  },
+    ...failsWithoutServer,
+  }),
 ];
 
-/** Builds a case about a query that must reach the Broker unchanged, except for blanks and parentheses around it. */
-function passesQueryCase(id: string, title: string, rules: readonly string[], query: string): ClientCase {
+/** Sends a query, which must reach the Broker unchanged, except for blanks and parentheses around it. */
+function passes(query: string): Procedure<ClientContext> {
   return {
-    id: `sent/${id}`,
-    title,
-    rules: [...rules, 'BRK-1.9'],
-    source: 'RC',
-    level: 'MUST',
     async run(context) {
       const observation = await observeQuery(query, context);
-      await context.bench.checkShowsAll(
-        observation,
-        [{ kind: 'url', text: 'http://otter.example.org/' }],
-        context,
-      );
+      const found = { kind: 'url', text: 'http://otter.example.org/' } as const;
+      await context.bench.checkShowsAll(observation, [found], context);
       for (const { text } of linesOf(observation)) {
         const expected = withoutBlanks(query);
         check([expected, `(${expected})`].includes(withoutBlanks(queryOf(text))), 'another query', {

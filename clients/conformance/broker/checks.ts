@@ -43,6 +43,22 @@ export function checkRefused(reply: Reply, message: string): void {
   );
 }
 
+/** Checks that the reply has an item with this code. @throws Mismatch */
+export function checkHas(reply: Reply, code: number, message: string): void {
+  check(textsOf(reply, code).length > 0, message, {
+    expected: `${code} - ...`,
+    received: formatReply(reply),
+  });
+}
+
+/** Checks that the reply has no item with this code. @throws Mismatch */
+export function checkHasNo(reply: Reply, code: number, message: string): void {
+  check(textsOf(reply, code).length === 0, message, {
+    expected: `no ${code}`,
+    received: formatReply(reply),
+  });
+}
+
 /** Checks that the sets are equal, except for URLs that several objects share. @throws Mismatch */
 export function checkSameUrls(
   expected: ReadonlySet<string>,

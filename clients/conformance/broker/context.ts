@@ -1,6 +1,7 @@
 // The context of the cases for a Broker: sends messages, and takes the survey: words of the Broker's data with the URLs that they find.
 import { ConnectionError } from '../../../protocols/errors.js';
 import { type ConformanceCase, Mismatch, NotApplicable } from '../case.js';
+import { printable } from '../printable.js';
 import { ServerContext, type ServerFacts } from '../server-context.js';
 import type { Wire } from '../wire.js';
 import { checkNotRefused, checkSameUrls, type OnRefusal, urlsOf } from './checks.js';
@@ -110,5 +111,20 @@ export class BrokerContext extends ServerContext<SharedFacts> {
       return new Mismatch(error.message, { expected: 'a dump of the data', received: 'none' });
     });
     return this.shared.survey;
+  }
+}
+
+/**
+ * Rejects with ConnectionError when no server listens, or when the server is a Gatherer (BRK-1.4). Accepts a server that sends nothing
+ * or breaks the connection: the cases show what is wrong with it.
+ */
+export async function assertBroker(context: ServerContext<ServerFacts>): Promise<void> {
+  const wire = await context.connect();
+  const first = await wire.line().catch((error: unknown) => {
+    if (error instanceof ConnectionError) return '';
+    throw error;
+  });
+  if (/^000 - HELLO/.test(first)) {
+    throw new ConnectionError(`${context.target} is a gatherd, not a Broker: ${printable(first)}`);
   }
 }

@@ -1,5 +1,4 @@
 // Cases about the robustness of a Broker's port.
-
 import { check, must } from '../case.js';
 import { checkNotRefused, checkSameUrls, urlsOf } from './checks.js';
 import { type BrokerCase, PLAIN_FLAGS } from './context.js';

@@ -1,6 +1,6 @@
 import { check, must, NotApplicable, type Procedure, should } from '../case.js';
 import { printable } from '../printable.js';
-import { checkIncludes, checkNotRefused, checkSameUrls, urlsOf } from './checks.js';
+import { checkHas, checkHasNo, checkIncludes, checkNotRefused, checkSameUrls, urlsOf } from './checks.js';
 import { type BrokerCase, type BrokerContext, PLAIN_FLAGS } from './context.js';
 import { refused, surveyed } from './procedures.js';
 import { formatReply, type Reply, textsOf } from './reply.js';
@@ -105,10 +105,7 @@ export const flagCases: readonly BrokerCase[] = [
     ...surveyed(async (survey, context) => {
       const { text } = pickWord(survey);
       const reply = await context.ask(`#USER ${PLAIN_FLAGS} #END ${text}`);
-      check(textsOf(reply, 122).length === 0, 'matched lines are sent with #opaque', {
-        expected: 'no 122',
-        received: formatReply(reply),
-      });
+      checkHasNo(reply, 122, 'matched lines are sent with #opaque');
     }),
   }),
   must('flags/maxresult', 'BRK-8.11', 'S', {
@@ -188,10 +185,7 @@ export const flagCases: readonly BrokerCase[] = [
         const reply = await context.ask(`#USER ${PLAIN_FLAGS} ${unknown} #END ${word.text}`);
         checkNotRefused(reply, unknown);
         checkSameUrls(word.urls, urlsOf(reply), survey, word.text);
-        check(textsOf(reply, 101).length > 0, 'no notice', {
-          expected: '101 - ...',
-          received: formatReply(reply),
-        });
+        checkHas(reply, 101, 'no notice');
       }
     }),
   }),

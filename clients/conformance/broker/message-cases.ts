@@ -1,8 +1,7 @@
 // Cases about the greeting and the end of a message (BRK section 1).
-
 import { setTimeout } from 'node:timers/promises';
 import { ConnectionError } from '../../../protocols/errors.js';
-import { check, must, type Procedure, should } from '../case.js';
+import { check, checkMatches, must, type Procedure, should } from '../case.js';
 import { printable } from '../printable.js';
 import { checkNotRefused, checkRefused, checkSameUrls, urlsOf } from './checks.js';
 import { type BrokerCase, type BrokerContext, PLAIN_FLAGS } from './context.js';
@@ -28,10 +27,7 @@ export const messageCases: readonly BrokerCase[] = [
   must('greeting/form', 'BRK-1.3 BRK-4.1', 'RC; S', {
     title: 'the first line is 200 - and a text',
     ...firstLine((line) => {
-      check(/^200 - \S/.test(line), 'not the first line of a Broker', {
-        expected: '200 - HARVEST Broker <version>',
-        received: printable(line),
-      });
+      checkMatches(line, /^200 - \S/, 'not the first line of a Broker', '200 - HARVEST Broker <version>');
     }),
   }),
   must('greeting/lf-only', 'BRK-1.3 BRK-1.9', 'RC; inferred: S', {
@@ -46,10 +42,7 @@ export const messageCases: readonly BrokerCase[] = [
   must('greeting/broker', 'BRK-1.4', 'RC', {
     title: 'the first line has the word Broker, by which clients know the port',
     ...firstLine((line) => {
-      check(/broker/i.test(line), 'the word Broker is missing', {
-        expected: '200 - HARVEST Broker <version>',
-        received: printable(line),
-      });
+      checkMatches(line, /broker/i, 'the word Broker is missing', '200 - HARVEST Broker <version>');
     }),
   }),
   must('message/crlf', 'BRK-1.7 BRK-1.6 BRK-4.12', 'RC', {

@@ -1,11 +1,10 @@
 // Cases about the layout of replies (BRK section 4).
-
 import { check, checkNone, must, NotApplicable, type Procedure, should } from '../case.js';
 import { printable } from '../printable.js';
-import { checkNotRefused, checkSameUrls, urlsOf } from './checks.js';
+import { checkHas, checkHasNo, checkNotRefused, checkSameUrls, urlsOf } from './checks.js';
 import { type BrokerCase, type BrokerContext, PLAIN_FLAGS } from './context.js';
 import { surveyed } from './procedures.js';
-import { type FoundObject, formatReply, type Problem, type Reply, textsOf } from './reply.js';
+import { type FoundObject, type Problem, type Reply, textsOf } from './reply.js';
 import { pickWord, SURVEY_MS, type Survey } from './survey.js';
 
 /** The codes of a reply (BRK-4.1). */
@@ -135,10 +134,7 @@ export const replyCases: readonly BrokerCase[] = [
     ...surveyed(async (survey, context) => {
       const { text } = pickWord(survey);
       const reply = await context.ask(`#USER ${PLAIN_FLAGS} #END ${text}`);
-      check(!reply.items.some(({ code }) => code === 124), 'a 124 without #desc', {
-        expected: 'no 124',
-        received: formatReply(reply),
-      });
+      checkHasNo(reply, 124, 'a 124 without #desc');
     }),
   }),
   must('reply/desc-asked', 'BRK-4.5', 'S', {
@@ -200,10 +196,7 @@ export const replyCases: readonly BrokerCase[] = [
     title: 'a reply without objects has a 101 message',
     async run(context) {
       const reply = await context.ask(`#USER ${PLAIN_FLAGS} #END zzyzxplugh`);
-      check(textsOf(reply, 101).length > 0, 'no message', {
-        expected: '101 - ...',
-        received: formatReply(reply),
-      });
+      checkHas(reply, 101, 'no message');
     },
   }),
   must('attribute/returned', 'BRK-4.6', 'RC', {
@@ -260,10 +253,7 @@ export const replyCases: readonly BrokerCase[] = [
     ...knowingAttributes(async (survey, context) => {
       const { text } = pickWord(survey);
       const reply = await context.ask(`#USER #desc ${PLAIN_FLAGS} #END ${text}`);
-      check(valuesOf(reply).length === 0, 'a 127 without #attribute', {
-        expected: 'no 127',
-        received: formatReply(reply),
-      });
+      checkHasNo(reply, 127, 'a 127 without #attribute');
     }),
   }),
   should('since/later', 'BRK-3.6', 'RC', {

@@ -1,9 +1,11 @@
 // Cases about the interface of 1995 (Part B), for a client that requests it.
 import { constants, gzipSync } from 'node:zlib';
 import { bytes } from '../broker-bench.js';
-import type { BulkClientCase } from './bench.js';
+import type { Procedure } from '../case.js';
+import { must, should } from '../case.js';
+import type { BulkClientCase, BulkClientContext } from './bench.js';
+import { fails, reads, replies } from './procedures.js';
 import { count, data, full, group, number, object, updated, updates, urlOf, version } from './replies.js';
-import { type ReplyCase, replyCase } from './reply-case.js';
 
 const TWO = full('otter') + full('heron');
 const TWO_TEXTS = updated('otter', 'heron');
@@ -18,187 +20,147 @@ const TOO_LONG = 'x'.repeat(70_000);
 
 /** Part B, for a client that requests `#interface 2` (BP-29). */
 export const proposedCases: readonly BulkClientCase[] = [
-  readsCase(
-    'plain',
-    'reads Version, Header, groups and count',
-    ['BP-11', 'BP-12', 'BP-15', 'BP-22'],
-    [HEADER, BODY, count(2)],
-  ),
-  readsCase('no-header', 'needs no Header', ['BP-12'], [BODY, count(2)]),
-  readsCase('no-trailer', 'needs no Trailer after groups', ['BP-21'], [HEADER, BODY]),
-  readsCase(
-    'header-order',
-    'reads InfoFields in any order, repeated',
-    ['BP-12'],
-    ['141 - one 1 3\n101 - welcome\n126 - http://b.example.org/\n141 - two 2 3\n140 - x\n', BODY, count(2)],
-  ),
-  readsCase(
-    'extension',
-    'skips an extension of an unknown type by its length',
-    ['BP-12', 'BP-13'],
-    [`142 - x-unknown\n - ${data('@UPDATE {\n144 - \n\x00\x0a')}`, BODY, count(2)],
-  ),
-  readsCase(
-    'groups-any-order',
-    'reads groups in any order and number',
-    ['BP-15'],
-    [group('UPDATE', full('otter')), group('DELETE'), group('UPDATE', full('heron')), count(2)],
-  ),
-  readsCase(
-    'line-feed-in-number',
-    'reads by token: a number may contain the byte 0a',
-    ['BP-5', 'BP-1'],
-    [BODY, count(2)],
-    {
-      behavior: { reply: version(1, 10) + BODY + count(2) },
-    },
-  ),
-  readsCase('higher-minor', 'accepts a higher minor version', ['BP-11'], [], {
-    source: 'project choice',
-    behavior: { reply: version(1, 7) + HEADER + BODY + count(2) },
+  must('proposed/plain', 'BP-11 BP-12 BP-15 BP-22', 'S', {
+    title: 'reads Version, Header, groups and count',
+    ...readsTwo(version() + HEADER + BODY + count(2)),
   }),
-  readsCase(
-    'compressed',
-    'reads a compressed Body',
-    ['BP-16'],
-    [HEADER, `150 - gzip begin\n${gzipSync(bytes(BODY)).toString('latin1')}151 - gzip end\n`, count(2)],
-  ),
-  readsCase(
-    'compressed-marker',
-    'does not look for the end marker in compressed bytes',
-    ['BP-16'],
-    [
-      HEADER,
-      `150 - gzip begin\n${gzipSync(bytes(updates(MARKED)), STORED).toString('latin1')}151 - gzip end\n`,
-      count(2),
-    ],
-  ),
-  readsCase('delivery-bytes', 'reads a reply that arrives byte by byte', ['BP-5'], [], {
-    behavior: { reply: version() + HEADER + BODY + count(2), delivery: 'bytes' },
+  must('proposed/no-header', 'BP-12', 'S', {
+    title: 'needs no Header',
+    ...readsTwo(version() + BODY + count(2)),
   }),
-  readsCase(
-    'shipped',
-    'reads the shipped format of a Broker that does not know the interface',
-    ['BP-29'],
-    [],
-    {
-      source: 'project choice',
-      behavior: { reply: `000 - Bulk transfer follows\n${BODY}` },
-    },
-  ),
-  failureCase(
-    'higher-major',
-    'stops at a higher major version',
-    ['BP-11'],
-    version(2, 0) + HEADER + BODY + count(2),
-  ),
-  failureCase(
-    'unknown-code',
-    'stops at an unknown code',
-    ['BP-28'],
-    `${version()}${HEADER}160 - what\n${BODY}${count(2)}`,
-  ),
-  failureCase(
-    'wrong-magic',
-    'stops at a wrong magic number',
-    ['BP-26'],
-    `${version()}142 - x-unknown\n - \x32\x9f\xa1\xd3${number(4)}abcd${BODY}${count(2)}`,
-  ),
-  failureCase(
-    'long-string',
-    'stops at a string that is too long',
-    ['BP-27'],
-    `${version()}101 - ${TOO_LONG}\n${BODY}${count(2)}`,
-  ),
-  failureCase(
-    'no-end-marker',
-    'stops when anything but the end marker follows compressed data',
-    ['BP-16'],
-    `${version()}150 - gzip begin\n${gzipSync(bytes(BODY)).toString('latin1')}${count(2)}`,
-  ),
-  failureCase(
-    'cut-in-group',
-    'reports a failure when the groups break off',
-    ['BP-15', 'BT-19'],
-    version() + BODY.slice(0, -2),
-  ),
-  failureCase(
-    'cut-in-version',
-    'reports a failure when the Version breaks off',
-    ['BP-11'],
-    version().slice(0, 12),
-  ),
-  failureCase(
-    'error',
-    'reports a failure after an ERROR',
-    ['BP-23'],
-    `${version()}111 - ${number(4)}pelican\n`,
-    {
-      shownMessage: 'pelican',
-    },
-  ),
-  failureCase(
-    'error-behind-objects',
-    'shows the objects before an ERROR and reports a failure',
-    ['BP-21', 'BP-23'],
-    `${version()}${BODY}111 - ${number(6)}pelican\n`,
-    {
-      shownTexts: TWO_TEXTS,
-    },
-  ),
-  proposedCase('wrong-count', 'reports a count that differs from the number received', ['BP-22'], {
-    behavior: { reply: version() + BODY + count(7701) },
-    shownTexts: TWO_TEXTS,
-    shownMessage: '7701',
-    level: 'SHOULD',
-    source: 'project choice',
+  must('proposed/no-trailer', 'BP-21', 'S', {
+    title: 'needs no Trailer after groups',
+    ...readsTwo(version() + HEADER + BODY),
   }),
-  proposedCase(
-    'keeps-objects',
-    'shows the objects that were complete before the defect in the reply',
-    ['BP-28', 'BT-19'],
-    {
-      behavior: { reply: `${version()}${BODY}${group('DELETE')}160 - what\n` },
-      shownTexts: [{ kind: 'update', text: urlOf('otter') }],
-      level: 'SHOULD',
-      source: 'project choice',
-    },
-  ),
+  must('proposed/header-order', 'BP-12', 'S', {
+    title: 'reads InfoFields in any order, repeated',
+    ...readsTwo(
+      version() +
+        '141 - one 1 3\n101 - welcome\n126 - http://b.example.org/\n141 - two 2 3\n140 - x\n' +
+        BODY +
+        count(2),
+    ),
+  }),
+  must('proposed/extension', 'BP-12 BP-13', 'S', {
+    title: 'skips an extension of an unknown type by its length',
+    ...readsTwo(`${version()}142 - x-unknown\n - ${data('@UPDATE {\n144 - \n\x00\x0a')}${BODY}${count(2)}`),
+  }),
+  must('proposed/groups-any-order', 'BP-15', 'S', {
+    title: 'reads groups in any order and number',
+    ...readsTwo(
+      version() +
+        group('UPDATE', full('otter')) +
+        group('DELETE') +
+        group('UPDATE', full('heron')) +
+        count(2),
+    ),
+  }),
+  must('proposed/line-feed-in-number', 'BP-5 BP-1', 'S', {
+    title: 'reads by token: a number may contain the byte 0a',
+    ...readsTwo(version(1, 10) + BODY + count(2)),
+  }),
+  must('proposed/higher-minor', 'BP-11', 'project choice', {
+    title: 'accepts a higher minor version',
+    ...readsTwo(version(1, 7) + HEADER + BODY + count(2)),
+  }),
+  must('proposed/compressed', 'BP-16', 'S', {
+    title: 'reads a compressed Body',
+    ...readsTwo(
+      version() +
+        HEADER +
+        `150 - gzip begin\n${gzipSync(bytes(BODY)).toString('latin1')}151 - gzip end\n` +
+        count(2),
+    ),
+  }),
+  must('proposed/compressed-marker', 'BP-16', 'S', {
+    title: 'does not look for the end marker in compressed bytes',
+    ...readsTwo(
+      version() +
+        HEADER +
+        `150 - gzip begin\n${gzipSync(bytes(updates(MARKED)), STORED).toString('latin1')}151 - gzip end\n` +
+        count(2),
+    ),
+  }),
+  must('proposed/delivery-bytes', 'BP-5', 'S', {
+    title: 'reads a reply that arrives byte by byte',
+    ...proposed(
+      reads('', TWO_TEXTS, { behavior: { reply: version() + HEADER + BODY + count(2), delivery: 'bytes' } }),
+    ),
+  }),
+  must('proposed/shipped', 'BP-29', 'project choice', {
+    title: 'reads the shipped format of a Broker that does not know the interface',
+    ...readsTwo(`000 - Bulk transfer follows\n${BODY}`),
+  }),
+  should('proposed/higher-major', 'BP-11', 'project choice', {
+    title: 'stops at a higher major version',
+    ...proposed(fails(version(2, 0) + HEADER + BODY + count(2))),
+  }),
+  should('proposed/unknown-code', 'BP-28', 'project choice', {
+    title: 'stops at an unknown code',
+    ...proposed(fails(`${version()}${HEADER}160 - what\n${BODY}${count(2)}`)),
+  }),
+  should('proposed/wrong-magic', 'BP-26', 'project choice', {
+    title: 'stops at a wrong magic number',
+    ...proposed(fails(`${version()}142 - x-unknown\n - \x32\x9f\xa1\xd3${number(4)}abcd${BODY}${count(2)}`)),
+  }),
+  should('proposed/long-string', 'BP-27', 'project choice', {
+    title: 'stops at a string that is too long',
+    ...proposed(fails(`${version()}101 - ${TOO_LONG}\n${BODY}${count(2)}`)),
+  }),
+  should('proposed/no-end-marker', 'BP-16', 'project choice', {
+    title: 'stops when anything but the end marker follows compressed data',
+    ...proposed(
+      fails(`${version()}150 - gzip begin\n${gzipSync(bytes(BODY)).toString('latin1')}${count(2)}`),
+    ),
+  }),
+  should('proposed/cut-in-group', 'BP-15 BT-19', 'project choice', {
+    title: 'reports a failure when the groups break off',
+    ...proposed(fails(version() + BODY.slice(0, -2))),
+  }),
+  should('proposed/cut-in-version', 'BP-11', 'project choice', {
+    title: 'reports a failure when the Version breaks off',
+    ...proposed(fails(version().slice(0, 12))),
+  }),
+  should('proposed/error', 'BP-23', 'project choice', {
+    title: 'reports a failure after an ERROR',
+    ...proposed(fails(`${version()}111 - ${number(4)}pelican\n`, { shownMessage: 'pelican' })),
+  }),
+  should('proposed/error-behind-objects', 'BP-21 BP-23', 'project choice', {
+    title: 'shows the objects before an ERROR and reports a failure',
+    ...proposed(fails(`${version()}${BODY}111 - ${number(6)}pelican\n`, { shownTexts: TWO_TEXTS })),
+  }),
+  should('proposed/wrong-count', 'BP-22', 'project choice', {
+    title: 'reports a count that differs from the number received',
+    ...proposed(
+      replies({
+        behavior: { reply: version() + BODY + count(7701) },
+        shownTexts: TWO_TEXTS,
+        shownMessage: '7701',
+      }),
+    ),
+  }),
+  should('proposed/keeps-objects', 'BP-28 BT-19', 'project choice', {
+    title: 'shows the objects that were complete before the defect in the reply',
+    ...proposed(
+      replies({
+        behavior: { reply: `${version()}${BODY}${group('DELETE')}160 - what\n` },
+        shownTexts: [{ kind: 'update', text: urlOf('otter') }],
+      }),
+    ),
+  }),
 ];
 
-function proposedCase(
-  id: string,
-  title: string,
-  rules: readonly string[],
-  more: Partial<ReplyCase> & Pick<ReplyCase, 'behavior'>,
-): BulkClientCase {
-  return replyCase({ id: `proposed/${id}`, title, rules, source: 'S', proposed: true, ...more });
+/** Skips the case for a client that does not request the interface. */
+function proposed({ run }: Procedure<BulkClientContext>): Procedure<BulkClientContext> {
+  return {
+    async run(context) {
+      await context.bench.requireProposed(context);
+      await run(context);
+    },
+  };
 }
 
-function readsCase(
-  id: string,
-  title: string,
-  rules: readonly string[],
-  afterVersion: readonly string[],
-  more: Partial<ReplyCase> = {},
-): BulkClientCase {
-  const behavior = { reply: version() + afterVersion.join('') };
-  return proposedCase(id, title, rules, { behavior, shownTexts: TWO_TEXTS, outcome: 'success', ...more });
-}
-
-function failureCase(
-  id: string,
-  title: string,
-  rules: readonly string[],
-  reply: string,
-  more: Partial<ReplyCase> = {},
-): BulkClientCase {
-  const source = 'project choice';
-  return proposedCase(id, title, rules, {
-    behavior: { reply },
-    outcome: 'failure',
-    level: 'SHOULD',
-    source,
-    ...more,
-  });
+/** Sends a complete reply with the objects of {@link TWO}. */
+function readsTwo(reply: string): Procedure<BulkClientContext> {
+  return proposed(reads(reply, TWO_TEXTS));
 }

@@ -3,11 +3,11 @@ import {
   checkCrLf,
   checkKeepsOpen,
   checkOneMessage,
-  checkReportsFailure,
   checkShowsEvery,
-  ordinaryCase,
+  failsWithoutServer,
+  ordinary,
 } from '../broker-bench.js';
-import { check } from '../case.js';
+import { check, checkMatches, must, should } from '../case.js';
 import { checkReportsSuccess } from '../client-bench.js';
 import { printable } from '../printable.js';
 import type { ClientLine } from '../scripted-server.js';
@@ -15,86 +15,48 @@ import type { BulkClientCase } from './bench.js';
 
 /** The session as a whole, and what the client sends: section A1. */
 export const sentCases: readonly BulkClientCase[] = [
-  ordinaryCase(
-    {
-      id: 'session/plain',
-      title: 'shows the updated objects of an ordinary transfer',
-      rules: ['BT-14', 'BT-21'],
-      source: 'S',
-      level: 'MUST',
-    },
-    checkShowsEvery('update'),
-  ),
-  ordinaryCase(
-    {
-      id: 'session/exit-status',
-      title: 'ends with exit status 0 after a complete transfer',
-      rules: ['BT-12'],
-      source: 'project choice',
-      level: 'SHOULD',
-    },
-    checkReportsSuccess,
-  ),
-  ordinaryCase(
-    {
-      id: 'session/keeps-open',
-      title: 'keeps its side of the connection open until the answer has ended',
-      rules: ['BT-2', 'BT-12'],
-      source: 'project choice; RC',
-      level: 'SHOULD',
-    },
-    checkKeepsOpen,
-  ),
-  ordinaryCase(
-    {
-      id: 'sent/one',
-      title: 'sends one message on a connection',
-      rules: ['BT-2'],
-      source: 'M1.2',
-      level: 'MUST',
-    },
-    checkOneMessage,
-  ),
-  ordinaryCase(
-    {
-      id: 'sent/form',
-      title: 'the message is #BULK, flags, #END and a query',
-      rules: ['BT-2', 'BT-4', 'BT-6'],
-      source: 'M1.2; RC',
-      level: 'MUST',
-    },
-    (observation) => {
+  must('session/plain', 'BT-14 BT-21', 'S', {
+    title: 'shows the updated objects of an ordinary transfer',
+    ...ordinary(checkShowsEvery('update')),
+  }),
+  should('session/exit-status', 'BT-12', 'project choice', {
+    title: 'ends with exit status 0 after a complete transfer',
+    ...ordinary(checkReportsSuccess),
+  }),
+  should('session/keeps-open', 'BT-2 BT-12', 'project choice; RC', {
+    title: 'keeps its side of the connection open until the answer has ended',
+    ...ordinary(checkKeepsOpen),
+  }),
+  must('sent/one', 'BT-2', 'M1.2', {
+    title: 'sends one message on a connection',
+    ...ordinary(checkOneMessage),
+  }),
+  must('sent/form', 'BT-2 BT-4 BT-6', 'M1.2; RC', {
+    title: 'the message is #BULK, flags, #END and a query',
+    ...ordinary((observation) => {
       for (const { text } of linesOf(observation)) {
-        check(/^#bulk (?:.* )?#end \S/i.test(text), 'not the message of a bulk transfer', {
-          expected: '#BULK #SINCE 0 #END #ALLB',
-          received: printable(text),
-        });
+        checkMatches(
+          text,
+          /^#bulk (?:.* )?#end \S/i,
+          'not the message of a bulk transfer',
+          '#BULK #SINCE 0 #END #ALLB',
+        );
         const since = /#since(?: (\S+))?/i.exec(text);
         check(since === null || /^\d+$/.test(since[1] ?? ''), 'not a time', {
           expected: '#SINCE and decimal seconds',
           received: printable(text),
         });
       }
-    },
-  ),
-  ordinaryCase(
-    {
-      id: 'sent/line-end',
-      title: 'ends the message with CR LF',
-      rules: ['BT-3'],
-      source: 'RC',
-      level: 'SHOULD',
-    },
-    (run) => checkCrLf(linesOf(run)),
-  ),
-  {
-    id: 'refused/no-connection',
+    }),
+  }),
+  should('sent/line-end', 'BT-3', 'RC', {
+    title: 'ends the message with CR LF',
+    ...ordinary((run) => checkCrLf(linesOf(run))),
+  }),
+  should('refused/no-connection', 'BT-19', 'project choice', {
     title: 'reports a failure when no server listens',
-    rules: ['BT-19'],
-    source: 'project choice',
-    level: 'SHOULD',
-    run: async (context) => checkReportsFailure(await context.bench.observeNoServer(context)),
-  },
+    ...failsWithoutServer,
+  }),
 ];
 
 function linesOf({ sessions }: BrokerRun): readonly ClientLine[] {

@@ -4,7 +4,7 @@ import { wordsOf } from '../broker/survey.js';
 import { type ConformanceCase, NotApplicable } from '../case.js';
 import type { StreamObject } from '../gatherd/stream-check.js';
 import { printable } from '../printable.js';
-import { ServerContext, type ServerFacts } from '../server-context.js';
+import { ServerContext, type ServerFacts, withSurvey } from '../server-context.js';
 import type { Wire } from '../wire.js';
 import { type OnObject, readTransfer, requireTransfer, type Transfer } from './transfer.js';
 
@@ -89,6 +89,9 @@ export class BulkContext extends ServerContext<SharedFacts> {
     return taken;
   }
 }
+
+/** Compares answers with the survey. */
+export const surveyed = withSurvey<Survey, BulkContext>(TRANSFER_MS);
 
 /** Returns the URL's bytes as Latin-1. */
 export function urlOf({ object }: StreamObject): string {

@@ -1,6 +1,7 @@
 // Cases about the robustness of a Broker that serves bulk transfers.
 import { setTimeout } from 'node:timers/promises';
-import { type BulkCase, EVERYTHING, TRANSFER_MS } from './context.js';
+import { must, should } from '../case.js';
+import { type BulkCase, EVERYTHING, surveyed } from './context.js';
 import { checkSameCount } from './selection-cases.js';
 import { readTransfer, requireTransfer } from './transfer.js';
 
@@ -10,30 +11,18 @@ const PAUSE_MS = 300;
 
 /** Robustness of a Broker that serves bulk transfers. */
 export const enduranceCases: readonly BulkCase[] = [
-  {
-    id: 'endurance/slow-reader',
+  must('endurance/slow-reader', 'BT-12 BT-19', 'project choice', {
     title: 'a client that reads late gets everything',
-    rules: ['BT-12', 'BT-19'],
-    source: 'project choice',
-    level: 'MUST',
-    timeoutMs: TRANSFER_MS,
-    async run(context) {
-      const { transfer } = await context.survey();
+    ...surveyed(async ({ transfer }, context) => {
       const wire = await context.session();
       await wire.send(`${EVERYTHING}\r\n`);
       await setTimeout(PAUSE_MS, undefined, { signal: context.signal });
       checkSameCount(transfer, requireTransfer(await readTransfer(wire), EVERYTHING));
-    },
-  },
-  {
-    id: 'endurance/together',
+    }),
+  }),
+  should('endurance/together', 'BT-1 BT-3', 'project choice', {
     title: `${TOGETHER} concurrent clients get everything`,
-    rules: ['BT-1', 'BT-3'],
-    source: 'project choice',
-    level: 'SHOULD',
-    timeoutMs: TRANSFER_MS,
-    async run(context) {
-      const { transfer } = await context.survey();
+    ...surveyed(async ({ transfer }, context) => {
       const wires = await Promise.all(Array.from({ length: TOGETHER }, () => context.session(false)));
       const transfers = await Promise.all(
         wires.map(async (wire) => {
@@ -42,23 +31,17 @@ export const enduranceCases: readonly BulkCase[] = [
         }),
       );
       for (const one of transfers) checkSameCount(transfer, requireTransfer(one, EVERYTHING));
-    },
-  },
-  {
-    id: 'endurance/does-not-read',
+    }),
+  }),
+  must('endurance/does-not-read', 'BT-12', 'project choice', {
     title: 'a client that requests everything and does not read, or leaves, does not delay others',
-    rules: ['BT-12'],
-    source: 'project choice',
-    level: 'MUST',
-    timeoutMs: TRANSFER_MS,
-    async run(context) {
-      const { transfer } = await context.survey();
+    ...surveyed(async ({ transfer }, context) => {
       await (await context.session(false)).send(`${EVERYTHING}\r\n`);
       const leaving = await context.session(false);
       await leaving.send(`${EVERYTHING}\r\n`);
       leaving.reset();
       await context.session(false);
       checkSameCount(transfer, requireTransfer(await context.ask(EVERYTHING), EVERYTHING));
-    },
-  },
+    }),
+  }),
 ];

@@ -1,8 +1,8 @@
 // Cases about the interface of 1995 (Part B), for a Broker that knows `#interface 2`.
 import { PLAIN_FLAGS } from '../broker/context.js';
-import { check, NotApplicable } from '../case.js';
+import { check, must, NotApplicable, type Procedure, should } from '../case.js';
 import { printable } from '../printable.js';
-import { type BulkCase, type BulkContext, TRANSFER_MS } from './context.js';
+import { type BulkCase, type BulkContext, surveyed, TRANSFER_MS } from './context.js';
 import { isProposed, type ProposedReply, readProposed } from './proposed-reader.js';
 import { formatTransfer, readTransfer, updatesOf } from './transfer.js';
 
@@ -16,22 +16,15 @@ const ASSIGNED = 6;
 
 /** Part B, the interface proposed in 1995, of a Broker that knows `#interface 2` (BP-29). */
 export const proposedCases: readonly BulkCase[] = [
-  replyCase(
-    'proposed/version',
-    'the reply begins with the Version 1',
-    ['BP-11', 'BP-29'],
-    'S; project choice',
-    EVERYTHING,
-    ({ major, minor }) =>
+  must('proposed/version', 'BP-11 BP-29', 'S; project choice', {
+    title: 'the reply begins with the Version 1',
+    ...reply(EVERYTHING, ({ major, minor }) =>
       check(major === 1, 'another version', { expected: '1.0', received: `${major}.${minor}` }),
-  ),
-  replyCase(
-    'proposed/order',
-    'Header, Body and Trailer come in this order, and at most one Trailer',
-    ['BP-12', 'BP-14', 'BP-21', 'BP-25', 'BP-28'],
-    'S',
-    EVERYTHING,
-    ({ items }) => {
+    ),
+  }),
+  must('proposed/order', 'BP-12 BP-14 BP-21 BP-25 BP-28', 'S', {
+    title: 'Header, Body and Trailer come in this order, and at most one Trailer',
+    ...reply(EVERYTHING, ({ items }) => {
       const codes = items.map(({ code }) => code);
       const body = codes.findIndex((code) => !INFO_FIELDS.includes(code));
       const rest = body < 0 ? [] : codes.slice(body);
@@ -43,15 +36,11 @@ export const proposedCases: readonly BulkCase[] = [
         'another order',
         { expected: 'InfoFields, Body, one Trailer', received: codes.join(' ') },
       );
-    },
-  ),
-  replyCase(
-    'proposed/groups',
-    'the groups hold well-formed objects, as many as in the shipped format',
-    ['BP-15', 'BP-6'],
-    'S',
-    EVERYTHING,
-    ({ groups }, expected) => {
+    }),
+  }),
+  must('proposed/groups', 'BP-15 BP-6', 'S', {
+    title: 'the groups hold well-formed objects, as many as in the shipped format',
+    ...reply(EVERYTHING, ({ groups }, expected) => {
       check(groups !== undefined && groups.malformed === undefined, 'no groups, or malformed ones', {
         expected: '@DELETE {, @REFRESH {, @UPDATE {',
         received: groups?.malformed ?? 'no groups',
@@ -61,30 +50,22 @@ export const proposedCases: readonly BulkCase[] = [
         expected: `${expected} objects`,
         received: `${received} objects`,
       });
-    },
-  ),
-  replyCase(
-    'proposed/count',
-    'a count in the Trailer is the number of objects that were sent',
-    ['BP-22'],
-    'S; project choice',
-    EVERYTHING,
-    ({ items, groups }) => {
+    }),
+  }),
+  must('proposed/count', 'BP-22', 'S; project choice', {
+    title: 'a count in the Trailer is the number of objects that were sent',
+    ...reply(EVERYTHING, ({ items, groups }) => {
       const count = items.find(({ code }) => code === 144)?.number;
       if (count === undefined) throw new NotApplicable('the Trailer has no count');
       check(count === (groups?.objects ?? 0), 'a wrong count', {
         expected: String(groups?.objects ?? 0),
         received: String(count),
       });
-    },
-  ),
-  replyCase(
-    'proposed/compressed',
-    'a compressed Body is one gzip member between its markers, with the same objects',
-    ['BP-16'],
-    'S; inferred',
-    '#BULK #SINCE 0 #interface 2 #compress #END #ALLB',
-    ({ items, groups }, expected) => {
+    }),
+  }),
+  must('proposed/compressed', 'BP-16', 'S; inferred', {
+    title: 'a compressed Body is one gzip member between its markers, with the same objects',
+    ...reply('#BULK #SINCE 0 #interface 2 #compress #END #ALLB', ({ items, groups }, expected) => {
       if (!items.some(({ code }) => code === 150)) throw new NotApplicable('the broker does not compress');
       check(
         items.some(({ code }) => code === 151) && groups !== undefined && updatesOf(groups) === expected,
@@ -94,17 +75,11 @@ export const proposedCases: readonly BulkCase[] = [
           received: `${groups === undefined ? 'no' : updatesOf(groups)} objects: ${codesOf(items)}`,
         },
       );
-    },
-  ),
-  {
-    id: 'proposed/objects',
+    }),
+  }),
+  should('proposed/objects', 'BP-17 BP-19 BP-22', 'S', {
     title: 'a user query is answered by an ObjectList with its parts in order and the right count',
-    rules: ['BP-17', 'BP-19', 'BP-22'],
-    source: 'S',
-    level: 'SHOULD',
-    timeoutMs: TRANSFER_MS,
-    async run(context) {
-      const { word } = await context.survey();
+    ...surveyed(async ({ word }, context) => {
       if (word === undefined) throw new NotApplicable('the data has no word that divides the objects');
       const { items } = await readReply(context, `#USER #desc #interface 2 ${PLAIN_FLAGS} #END ${word}`);
       const codes = items.map(({ code }) => code).filter((code) => !INFO_FIELDS.includes(code));
@@ -120,14 +95,10 @@ export const proposedCases: readonly BulkCase[] = [
         expected: `144 - ${objects}`,
         received: String(count),
       });
-    },
-  },
-  {
-    id: 'proposed/error',
+    }),
+  }),
+  should('proposed/error', 'BP-21 BP-23', 'S; project choice', {
     title: 'a query that is not supported ends in an ERROR, without a count',
-    rules: ['BP-21', 'BP-23'],
-    source: 'S; project choice',
-    level: 'SHOULD',
     timeoutMs: TRANSFER_MS,
     async run(context) {
       // The query is well-formed, and more than most engines support.
@@ -140,27 +111,21 @@ export const proposedCases: readonly BulkCase[] = [
         received: codesOf(items),
       });
     },
-  },
+  }),
 ];
 
 function codesOf(items: ProposedReply['items']): string {
   return items.map(({ code, number }) => (number === undefined ? code : `${code}(${number})`)).join(' ');
 }
 
-/** Builds a case about the reply to a message. `verify` receives the number of objects in the shipped format. */
-function replyCase(
-  id: string,
-  title: string,
-  rules: readonly string[],
-  source: string,
+/** Sends a message and looks at the reply. @param verify also receives the number of objects in the shipped format */
+function reply(
   message: string,
   verify: (reply: ProposedReply, expected: number) => void,
-): BulkCase {
-  const run = async (context: BulkContext) => {
-    const { transfer } = await context.survey();
-    verify(await readReply(context, message), updatesOf(transfer));
-  };
-  return { id, title, rules, source, level: 'MUST', timeoutMs: TRANSFER_MS, run };
+): Procedure<BulkContext> {
+  return surveyed(async ({ transfer }, context) =>
+    verify(await readReply(context, message), updatesOf(transfer)),
+  );
 }
 
 /** @throws NotApplicable if the Broker does not know this interface or refuses the message */

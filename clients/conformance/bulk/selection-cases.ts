@@ -1,8 +1,8 @@
 // Cases about the objects that a transfer selects: `#SINCE` and queries.
 import { PLAIN_FLAGS } from '../broker/context.js';
-import { check, NotApplicable } from '../case.js';
+import { check, must, NotApplicable, should } from '../case.js';
 import { printable } from '../printable.js';
-import { type BulkCase, type BulkContext, EVERYTHING, TRANSFER_MS, urlOf } from './context.js';
+import { type BulkCase, type BulkContext, EVERYTHING, surveyed, TRANSFER_MS, urlOf } from './context.js';
 import { requireTransfer, type Transfer, updatesOf } from './transfer.js';
 
 /** 2100-01-01: later than any change. */
@@ -12,12 +12,8 @@ const UNKNOWN_WORD = 'zzyzxqqv';
 
 /** The selection of objects by `#SINCE` and queries. */
 export const selectionCases: readonly BulkCase[] = [
-  {
-    id: 'since/future',
+  must('since/future', 'BT-4', 'RC', {
     title: 'nothing is sent for a time far in the future',
-    rules: ['BT-4'],
-    source: 'RC',
-    level: 'MUST',
     timeoutMs: TRANSFER_MS,
     async run(context) {
       const { objects } = await requestTransfer(context, `#BULK #SINCE ${FAR_FUTURE} #END #ALLB`);
@@ -26,17 +22,11 @@ export const selectionCases: readonly BulkCase[] = [
         received: `${objects} objects`,
       });
     },
-  },
-  {
-    id: 'since/newer-is-sent',
+  }),
+  must('since/newer-is-sent', 'BT-4 BT-5', 'RC; inferred', {
     title:
       'every object with an Update-Time after the time is sent, because a collector would lose it otherwise',
-    rules: ['BT-4', 'BT-5'],
-    source: 'RC; inferred',
-    level: 'MUST',
-    timeoutMs: TRANSFER_MS,
-    async run(context) {
-      const { times } = await context.survey();
+    ...surveyed(async ({ times }, context) => {
       const sorted = [...times.values()].sort((a, b) => a - b);
       const since = sorted[sorted.length >> 1];
       if (since === undefined || since === 0)
@@ -51,41 +41,23 @@ export const selectionCases: readonly BulkCase[] = [
         expected: printable(missing ?? ''),
         received: 'others',
       });
-    },
-  },
-  {
-    id: 'since/absent',
+    }),
+  }),
+  should('since/absent', 'BT-6', 'inferred: M1.4, RC', {
     title: 'without #SINCE everything is sent',
-    rules: ['BT-6'],
-    source: 'inferred: M1.4, RC',
-    level: 'SHOULD',
-    timeoutMs: TRANSFER_MS,
-    async run(context) {
-      const { transfer } = await context.survey();
+    ...surveyed(async ({ transfer }, context) => {
       checkSameCount(transfer, await requestTransfer(context, '#BULK #END #ALLB'));
-    },
-  },
-  {
-    id: 'flags/no-effect',
+    }),
+  }),
+  should('flags/no-effect', 'BT-8', 'inferred', {
     title: '#desc and #opaque are accepted and have no effect',
-    rules: ['BT-8'],
-    source: 'inferred',
-    level: 'SHOULD',
-    timeoutMs: TRANSFER_MS,
-    async run(context) {
-      const { transfer } = await context.survey();
+    ...surveyed(async ({ transfer }, context) => {
       checkSameCount(transfer, await requestTransfer(context, '#BULK #SINCE 0 #desc #opaque #END #ALLB'));
-    },
-  },
-  {
-    id: 'query/matches',
+    }),
+  }),
+  must('query/matches', 'BT-6 BT-8', 'inferred: M1.4, RC', {
     title: 'with a query and #index flags, exactly the matching objects are sent, whole',
-    rules: ['BT-6', 'BT-8'],
-    source: 'inferred: M1.4, RC',
-    level: 'MUST',
-    timeoutMs: TRANSFER_MS,
-    async run(context) {
-      const { word, having, times, complete, transfer } = await context.survey();
+    ...surveyed(async ({ word, having, times, complete, transfer }, context) => {
       const missing = new Set(having);
       if (word === undefined) throw new NotApplicable('the data has no word that divides the objects');
       let without: string | undefined;
@@ -116,17 +88,11 @@ export const selectionCases: readonly BulkCase[] = [
         expected: `objects of the broker that have the word, whole`,
         received: printable(without ?? unknown ?? ''),
       });
-    },
-  },
-  {
-    id: 'query/nothing',
+    }),
+  }),
+  should('query/nothing', 'BT-6 BT-15', 'inferred: M1.4', {
     title: 'a query that matches nothing is a transfer without updates and not an error',
-    rules: ['BT-6', 'BT-15'],
-    source: 'inferred: M1.4',
-    level: 'SHOULD',
-    timeoutMs: TRANSFER_MS,
-    async run(context) {
-      const { word } = await context.survey();
+    ...surveyed(async ({ word }, context) => {
       const message = `#BULK #SINCE 0 ${PLAIN_FLAGS} #END `;
       // A Broker that answers queries must not refuse this one.
       if (word !== undefined) await requestTransfer(context, message + word, undefined, 'skip');
@@ -138,8 +104,8 @@ export const selectionCases: readonly BulkCase[] = [
         expected: '0 objects',
         received: `${received} objects`,
       });
-    },
-  },
+    }),
+  }),
 ];
 
 type Seen = (url: string, group: 'delete' | 'refresh' | 'update', bytes: Buffer) => void;

@@ -1,5 +1,5 @@
 import { DEFAULT_BROKER_PORT } from '../../broker/index.js';
-import { assertBroker } from '../broker/assert-broker.js';
+import { assertBroker } from '../broker/context.js';
 import type { Suite } from '../runner.js';
 import { factsOf, prepareServer } from '../server-context.js';
 import { targetOf } from '../target.js';

@@ -5,11 +5,11 @@ import { CommandClient } from '../command-client.js';
 import type { PreparedSuite, Suite } from '../runner.js';
 import { parseArguments } from './arguments.js';
 import { Bench } from './bench.js';
-import type { ClientCase } from './cases/case-builders.js';
-import { COMPRESSION_CASES } from './cases/compression.js';
-import { INCOMPLETE_CASES, SECTION_CASES, VALUE_CASES } from './cases/data.js';
-import { INFO_CASES } from './cases/info.js';
-import { DELIVERY_CASES, LINE_CASES, REFUSAL_CASES, SESSION_CASES } from './cases/session.js';
+import { COMPRESSION_CASES } from './compression-cases.js';
+import { INCOMPLETE_CASES, SECTION_CASES, VALUE_CASES } from './data-cases.js';
+import { INFO_CASES } from './info-cases.js';
+import type { ClientCase } from './procedures.js';
+import { DELIVERY_CASES, LINE_CASES, REFUSAL_CASES, SESSION_CASES } from './session-cases.js';
 
 export const CLIENT_CASES: readonly ClientCase[] = [
   ...SESSION_CASES,
@@ -58,7 +58,7 @@ export const suite: Suite = {
   },
 };
 export type { Bench, ClientContext, Observation } from './bench.js';
-export type { ClientCase } from './cases/case-builders.js';
 export type { Behavior, Step } from './dialogue.js';
 export type { Content, Section, SectionObject, WireObject } from './objects.js';
 export type { OutputReader } from './output.js';
+export type { ClientCase } from './procedures.js';

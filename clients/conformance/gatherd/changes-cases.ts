@@ -1,92 +1,56 @@
 // Cases about `SET changes`, our extension (GATHERD-6.11).
 import { BOOKKEEPING_NAMES } from '../../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
-import { check, NotApplicable } from '../case.js';
+import { check, checkNone, must, NotApplicable, type Procedure, should } from '../case.js';
 import { printable } from '../printable.js';
 import type { Wire } from '../wire.js';
 import type { GatherdCase, GatherdContext } from './context.js';
+import { surveyed, surveyedWith, TRANSFER_MS } from './procedures.js';
 import type { SectionName, StreamObject } from './stream-check.js';
 import { receiveCompressed, receiveUpdate, type Transfer } from './transfer.js';
-import { checkSectionOrder, TRANSFER_MS } from './update-cases.js';
+import { checkSectionOrder } from './update-cases.js';
 
 /** Attributes that an object in @REFRESH or @DELETE may have in addition to its URL (GATHERD-4.4, 4.9; SOIF-8.4). */
 const KNOWN = new Set([...BOOKKEEPING_NAMES, 'Gatherer-Port'].map((name) => name.toLowerCase()));
 
 /** SET changes, an extension: section 6.11. All cases are skipped for a server without it. */
 export const changesCases: readonly GatherdCase[] = [
-  {
-    id: 'changes/everything-complete',
+  should('changes/everything-complete', 'GATHERD-4.4 GATHERD-4.9 GATHERD-6.11', 'project choice', {
     title: 'since 0 everything comes complete in @UPDATE',
-    rules: ['GATHERD-4.4', 'GATHERD-4.9', 'GATHERD-6.11'],
-    source: 'project choice',
-    level: 'SHOULD',
-    timeoutMs: TRANSFER_MS,
-    async run(context) {
-      const { transfer } = await context.survey();
+    ...surveyed(async ({ transfer }, context) => {
       const wire = await changesSession(context);
       const { digest, bySection } = await receiveUpdate(wire, 0);
       check(digest === transfer.digest, 'not the stream that comes without SET changes', {
         expected: `${transfer.objects} objects in @UPDATE, SHA-256 ${transfer.digest}`,
         received: `${counts(bySection)}, SHA-256 ${digest}`,
       });
-    },
-  },
-  {
-    id: 'changes/section-order',
+    }),
+  }),
+  must('changes/section-order', 'GATHERD-6.11 SOIF-8.1', 'manual 1.2', {
     title: 'the sections come once each, in the order delete, refresh, update',
-    rules: ['GATHERD-6.11', 'SOIF-8.1'],
-    source: 'manual 1.2',
-    level: 'MUST',
-    timeoutMs: TRANSFER_MS,
-    async run(context) {
-      const since = await oldest(context);
+    ...sinceOldest(async (since, context) => {
       checkSectionOrder((await receiveUpdate(await changesSession(context), since)).sections);
-    },
-  },
-  {
-    id: 'changes/sections',
+    }),
+  }),
+  should('changes/sections', 'GATHERD-6.11 SOIF-8.8', 'project choice', {
     title: 'the sections are written as SOIF-8.8 writes them',
-    rules: ['GATHERD-6.11', 'SOIF-8.8'],
-    source: 'project choice',
-    level: 'SHOULD',
-    timeoutMs: TRANSFER_MS,
-    async run(context) {
-      const since = await oldest(context);
+    ...sinceOldest(async (since, context) => {
       const { misplaced, malformed } = await receiveUpdate(await changesSession(context), since);
       const problem = malformed ?? misplaced;
-      check(problem === undefined, 'another layout', {
-        expected: '@DELETE {\\n...}\\n@REFRESH {\\n...}\\n@UPDATE {\\n...}\\n',
-        received: problem ?? '',
-      });
-    },
-  },
-  {
-    id: 'changes/refreshed',
+      checkNone(problem, 'another layout', '@DELETE {\\n...}\\n@REFRESH {\\n...}\\n@UPDATE {\\n...}\\n');
+    }),
+  }),
+  should('changes/refreshed', 'GATHERD-4.4 SOIF-8.4', 'project choice', {
     title: 'a refreshed object has its URL and bookkeeping attributes only',
-    rules: ['GATHERD-4.4', 'SOIF-8.4'],
-    source: 'project choice',
-    level: 'SHOULD',
-    timeoutMs: TRANSFER_MS,
-    run: (context) => checkWithoutContent(context, 'refresh'),
-  },
-  {
-    id: 'changes/deleted',
+    ...withoutContent('refresh'),
+  }),
+  should('changes/deleted', 'GATHERD-4.9 SOIF-8.4', 'project choice', {
     title: 'a deleted object has no content',
-    rules: ['GATHERD-4.9', 'SOIF-8.4'],
-    source: 'project choice',
-    level: 'SHOULD',
-    timeoutMs: TRANSFER_MS,
-    run: (context) => checkWithoutContent(context, 'delete'),
-  },
-  {
-    id: 'changes/nothing-lost',
+    ...withoutContent('delete'),
+  }),
+  should('changes/nothing-lost', 'GATHERD-4.4 GATHERD-6.11', 'project choice', {
     title: 'refreshed and updated objects together are those that come without SET changes',
-    rules: ['GATHERD-4.4', 'GATHERD-6.11'],
-    source: 'project choice',
-    level: 'SHOULD',
-    timeoutMs: TRANSFER_MS,
-    async run(context) {
-      const { newest } = await context.surveyWith(1);
+    ...surveyedWith(1, async ({ newest }, context) => {
       // Only a recent time stamp shows objects whose content is older than their Update-Time.
       for (const since of [await oldest(context), newest ?? 1]) {
         const without = await receiveUpdate(await context.session(), since);
@@ -96,17 +60,11 @@ export const changesCases: readonly GatherdCase[] = [
           received: counts(bySection),
         });
       }
-    },
-  },
-  {
-    id: 'changes/compressed',
+    }),
+  }),
+  should('changes/compressed', 'GATHERD-6.1 GATHERD-6.11', 'project choice', {
     title: 'SET changes and SET compression work together',
-    rules: ['GATHERD-6.1', 'GATHERD-6.11'],
-    source: 'project choice',
-    level: 'SHOULD',
-    timeoutMs: TRANSFER_MS,
-    async run(context) {
-      const since = await oldest(context);
+    ...sinceOldest(async (since, context) => {
       const clear = await receiveUpdate(await changesSession(context), since);
       const wire = await changesSession(context);
       await context.set(wire, 'compression');
@@ -115,8 +73,8 @@ export const changesCases: readonly GatherdCase[] = [
         expected: `${counts(clear.bySection)}, SHA-256 ${clear.digest}`,
         received: `${counts(compressed.bySection)}, SHA-256 ${compressed.digest}`,
       });
-    },
-  },
+    }),
+  }),
 ];
 
 async function changesSession(context: GatherdContext): Promise<Wire> {
@@ -132,27 +90,32 @@ async function oldest(context: GatherdContext): Promise<UnixSeconds> {
   return Math.max(1, oldest);
 }
 
+/** Requests changes since a time stamp for which deletions and refreshes are sent. */
+function sinceOldest(
+  run: (since: UnixSeconds, context: GatherdContext) => Promise<void>,
+): Procedure<GatherdContext> {
+  return { timeoutMs: TRANSFER_MS, run: async (context) => run(await oldest(context), context) };
+}
+
 /** Checks that the objects of a section have no attribute that a collector would treat as content. */
-async function checkWithoutContent(context: GatherdContext, section: SectionName): Promise<void> {
-  const { newest } = await context.surveyWith(1);
-  // A recently refreshed object has old content; the oldest time stamp would find only later objects.
-  let seen = 0;
-  let content = '';
-  const look = (item: StreamObject) => {
-    if (item.section !== section) return;
-    seen++;
-    for (const { name } of item.object) {
-      if (!KNOWN.has(name.toLowerCase())) content ||= `${item.object.url} has ${name}`;
+function withoutContent(section: SectionName): Procedure<GatherdContext> {
+  return surveyedWith(1, async ({ newest }, context) => {
+    // A recently refreshed object has old content; the oldest time stamp would find only later objects.
+    let seen = 0;
+    let content: string | undefined;
+    const look = (item: StreamObject) => {
+      if (item.section !== section) return;
+      seen++;
+      for (const { name } of item.object) {
+        if (!KNOWN.has(name.toLowerCase())) content ??= `${item.object.url} has ${name}`;
+      }
+    };
+    for (const since of [await oldest(context), newest ?? 1]) {
+      await receiveUpdate(await changesSession(context), since, look);
     }
-  };
-  for (const since of [await oldest(context), newest ?? 1]) {
-    await receiveUpdate(await changesSession(context), since, look);
-  }
-  check(content === '', `content in @${section.toUpperCase()}`, {
-    expected: 'bookkeeping attributes only',
-    received: printable(content),
+    checkNone(content, `content in @${section.toUpperCase()}`, 'bookkeeping attributes only', printable);
+    if (seen === 0) throw new NotApplicable(`the database has nothing for @${section.toUpperCase()}`);
   });
-  if (seen === 0) throw new NotApplicable(`the database has nothing for @${section.toUpperCase()}`);
 }
 
 function counts({ delete: deleted, refresh, update, bare }: Transfer['bySection']): string {

@@ -1,11 +1,12 @@
 // Cases about SEND-OBJECT and INFO (GATHERD sections 3.6, 3.8, 5 and 8).
-import { check, NotApplicable } from '../case.js';
+import { check, checkNone, must, NotApplicable, should } from '../case.js';
 import { printable } from '../printable.js';
 import type { Status, Wire } from '../wire.js';
 import type { GatherdCase } from './context.js';
+import { answers, inSession, surveyed, surveyedWith } from './procedures.js';
 import { digestOf, type Sample } from './survey.js';
 import { type LoneObject, readObject } from './transfer.js';
-import { checkLineForm, TRANSFER_MS } from './update-cases.js';
+import { checkLineForm } from './update-cases.js';
 
 /** GATHERD-8.3: attributes of a Gatherer's description, as printed in the notes. */
 const DESCRIPTION = [
@@ -24,15 +25,9 @@ const NO_SUCH_OBJECT = 'nop:conformance-kit/no-such-object';
 
 /** SEND-OBJECT and INFO: sections 3.6, 3.8, 5 and 8. */
 export const objectCases: readonly GatherdCase[] = [
-  {
-    id: 'object/known',
+  must('object/known', 'GATHERD-3.2 GATHERD-5.1', 'inferred', {
     title: 'SEND-OBJECT of a URL is answered 300, the object, 399',
-    rules: ['GATHERD-3.2', 'GATHERD-5.1'],
-    source: 'inferred',
-    level: 'MUST',
-    timeoutMs: TRANSFER_MS,
-    async run(context) {
-      const { samples } = await context.surveyWith(1);
+    ...surveyedWith(1, async ({ samples }, context) => {
       const wire = await context.session();
       for (const sample of readable(samples)) {
         const { object } = await receiveObject(wire, sample);
@@ -42,142 +37,79 @@ export const objectCases: readonly GatherdCase[] = [
           received: printable(url),
         });
       }
-    },
-  },
-  {
-    id: 'object/line-form',
+    }),
+  }),
+  must('object/line-form', 'GATHERD-1.5 GATHERD-1.6', 'beckett; roads; broker NOTES', {
     title: 'the lines before and after the object have the form of other status lines and end in LF only',
-    rules: ['GATHERD-1.5', 'GATHERD-1.6'],
-    source: 'beckett; roads; broker NOTES',
-    level: 'MUST',
-    timeoutMs: TRANSFER_MS,
-    async run(context) {
-      const [sample] = readable((await context.surveyWith(1)).samples);
+    ...surveyedWith(1, async (survey, context) => {
+      const [sample] = readable(survey.samples);
       if (sample === undefined) return;
       const { lines } = await receiveObject(await context.session(), sample);
       for (const { line } of lines) checkLineForm(line);
-    },
-  },
-  {
-    id: 'object/bare',
+    }),
+  }),
+  must('object/bare', 'GATHERD-5.2 SOIF-2.2', 'inferred; template.c', {
     title: 'the object comes without wrappers, in the layout of SOIF',
-    rules: ['GATHERD-5.2', 'SOIF-2.2'],
-    source: 'inferred; template.c',
-    level: 'MUST',
-    timeoutMs: TRANSFER_MS,
-    async run(context) {
-      const { samples } = await context.surveyWith(1);
+    ...surveyedWith(1, async ({ samples }, context) => {
       const wire = await context.session();
       for (const sample of readable(samples)) {
         const { malformed } = await receiveObject(wire, sample);
-        check(malformed === undefined, 'more than the object, or another layout', {
-          expected: 'one object as SOIF-2.2 writes it',
-          received: malformed ?? '',
-        });
+        checkNone(malformed, 'more than the object, or another layout', 'one object as SOIF-2.2 writes it');
       }
-    },
-  },
-  {
-    id: 'object/same-bytes',
+    }),
+  }),
+  must('object/same-bytes', 'GATHERD-5.1 GATHERD-4.6', 'inferred; manual 1.2', {
     title: 'the object is the one that the update has, byte for byte',
-    rules: ['GATHERD-5.1', 'GATHERD-4.6'],
-    source: 'inferred; manual 1.2',
-    level: 'MUST',
-    timeoutMs: TRANSFER_MS,
-    async run(context) {
-      const { samples } = await context.surveyWith(1);
+    ...surveyedWith(1, async ({ samples }, context) => {
       const wire = await context.session();
       for (const sample of readable(samples)) await checkSameBytes(wire, sample);
-    },
-  },
-  {
-    id: 'object/percent',
+    }),
+  }),
+  must('object/percent', 'GATHERD-5.1', 'inferred', {
     title: 'percent signs in a URL are accepted unchanged',
-    rules: ['GATHERD-5.1'],
-    source: 'inferred',
-    level: 'MUST',
-    timeoutMs: TRANSFER_MS,
-    async run(context) {
-      const { percent } = await context.survey();
+    ...surveyed(async ({ percent }, context) => {
       if (percent === undefined) throw new NotApplicable('no URL of the database has a percent sign');
       await checkSameBytes(await context.session(), percent);
-    },
-  },
-  {
-    id: 'object/unknown',
+    }),
+  }),
+  should('object/unknown', 'GATHERD-3.8', 'project choice', {
     title: 'an unknown object is answered 399 without 300, and the session continues',
-    rules: ['GATHERD-3.8'],
-    source: 'project choice',
-    level: 'SHOULD',
-    async run(context) {
-      const wire = await context.session();
-      await wire.send(`SEND-OBJECT ${NO_SUCH_OBJECT}\n`);
-      await wire.expect(399, 'SEND-OBJECT of an unknown object');
-      await wire.send('HELLO collector.example.org\n');
-      await wire.expect(100, 'HELLO after it');
-    },
-  },
-  {
-    id: 'object/no-argument',
+    ...answers(
+      [`SEND-OBJECT ${NO_SUCH_OBJECT}`, 399, 'SEND-OBJECT of an unknown object'],
+      ['HELLO collector.example.org', 100, 'HELLO after it'],
+    ),
+  }),
+  should('object/no-argument', 'GATHERD-3.9', 'project choice', {
     title: 'SEND-OBJECT without an argument is answered 900',
-    rules: ['GATHERD-3.9'],
-    source: 'project choice',
-    level: 'SHOULD',
-    async run(context) {
-      const wire = await context.session();
-      await wire.send('SEND-OBJECT\n');
-      await wire.expect(900, 'SEND-OBJECT without an argument');
-    },
-  },
-  {
-    id: 'info/object',
+    ...answers(['SEND-OBJECT', 900, 'SEND-OBJECT without an argument']),
+  }),
+  must('info/object', 'GATHERD-2.2 GATHERD-8.2', 'beckett; manual 1.4', {
     title: 'INFO is answered with an object that a SOIF parser reads',
-    rules: ['GATHERD-2.2', 'GATHERD-8.2'],
-    source: 'beckett; manual 1.4',
-    level: 'MUST',
     async run(context) {
       const { malformed } = await receiveInfo(await context.session());
-      check(malformed === undefined, 'not one object in the layout of SOIF', {
-        expected: 'one object as SOIF-2.2 writes it',
-        received: malformed ?? '',
-      });
+      checkNone(malformed, 'not one object in the layout of SOIF', 'one object as SOIF-2.2 writes it');
     },
-  },
-  {
-    id: 'info/end',
+  }),
+  must('info/end', 'GATHERD-3.1 GATHERD-3.6', 'beckett', {
     title: 'INFO has a 600 line, before or after the object',
-    rules: ['GATHERD-3.1', 'GATHERD-3.6'],
-    source: 'beckett',
-    level: 'MUST',
-    async run(context) {
-      const wire = await context.session();
+    ...inSession(async (wire) => {
       const { before } = await receiveInfo(wire);
       if (before !== 600) await wire.expect(600, 'INFO, after its object');
-    },
-  },
-  {
-    id: 'info/end-form',
+    }),
+  }),
+  must('info/end-form', 'GATHERD-1.5 GATHERD-1.6', 'beckett; roads', {
     title: 'the 600 line has the form of other status lines and ends in LF only',
-    rules: ['GATHERD-1.5', 'GATHERD-1.6'],
-    source: 'beckett; roads',
-    level: 'MUST',
-    async run(context) {
-      const wire = await context.session();
+    ...inSession(async (wire) => {
       const { before } = await receiveInfo(wire);
       // A line before the object was read already.
       if (before !== undefined) return;
       checkLineForm(await wire.line());
-    },
-  },
-  {
-    id: 'info/next-command',
+    }),
+  }),
+  must('info/next-command', 'GATHERD-1.8 GATHERD-3.1 GATHERD-3.6', 'inferred: gatherd NOTES; beckett', {
     title:
       'the answer to the next command follows that of INFO, which has at most one 600 line and one 699 line',
-    rules: ['GATHERD-1.8', 'GATHERD-3.1', 'GATHERD-3.6'],
-    source: 'inferred: gatherd NOTES; beckett',
-    level: 'MUST',
-    async run(context) {
-      const wire = await context.session();
+    ...inSession(async (wire) => {
       const { before } = await receiveInfo(wire);
       await wire.send('HELLO collector.example.org\n');
       const lines: number[] = before === undefined ? [] : [before];
@@ -188,28 +120,17 @@ export const objectCases: readonly GatherdCase[] = [
         });
         lines.push(code);
       }
-    },
-  },
-  {
-    id: 'info/order',
+    }),
+  }),
+  should('info/order', 'GATHERD-3.6', 'project choice', {
     title: 'the object comes first, then 600',
-    rules: ['GATHERD-3.6'],
-    source: 'project choice',
-    level: 'SHOULD',
     async run(context) {
       const { before } = await receiveInfo(await context.session());
-      check(before === undefined, 'a status line before the object', {
-        expected: 'the object',
-        received: `${before} - ...`,
-      });
+      checkNone(before, 'a status line before the object', 'the object', (code) => `${code} - ...`);
     },
-  },
-  {
-    id: 'info/description',
+  }),
+  should('info/description', 'GATHERD-8.3', 'gatherd NOTES', {
     title: 'INFO is a GATHERER object with the attributes of a Gatherer description',
-    rules: ['GATHERD-8.3'],
-    source: 'gatherd NOTES',
-    level: 'SHOULD',
     async run(context) {
       const { object } = await receiveInfo(await context.session());
       check(object.type.toUpperCase() === 'GATHERER', 'another template type', {
@@ -218,16 +139,10 @@ export const objectCases: readonly GatherdCase[] = [
       });
       checkHasAttributes(object, DESCRIPTION);
     },
-  },
-  {
-    id: 'info/contents',
+  }),
+  should('info/contents', 'GATHERD-8.1 GATHERD-8.4', 'seed manual; names: project choice', {
     title: 'INFO reports the number of objects, their times and their attributes',
-    rules: ['GATHERD-8.1', 'GATHERD-8.4'],
-    source: 'seed manual; names: project choice',
-    level: 'SHOULD',
-    timeoutMs: TRANSFER_MS,
-    async run(context) {
-      const { transfer, oldest, newest } = await context.survey();
+    ...surveyed(async ({ transfer, oldest, newest }, context) => {
       const { object } = await receiveInfo(await context.session());
       checkHasAttributes(object, transfer.objects === 0 ? ['Number-Of-Objects'] : CONTENTS);
       for (const [name, value] of [
@@ -240,8 +155,8 @@ export const objectCases: readonly GatherdCase[] = [
           received: printable(object.text(name) ?? 'none'),
         });
       }
-    },
-  },
+    }),
+  }),
 ];
 
 /** Reads the object of INFO, and the number of a status line before it. */

@@ -1,119 +1,65 @@
 // Cases about SEND-UPDATE in clear (GATHERD sections 3.7 and 4, SOIF section 8).
-import { check, NotApplicable } from '../case.js';
+import type { UnixSeconds } from '../../../protocols/time.js';
+import { check, checkNone, must, NotApplicable, type Procedure, should } from '../case.js';
 import { printable } from '../printable.js';
 import type { Status } from '../wire.js';
 import { FAR_FUTURE, type GatherdCase, type GatherdContext } from './context.js';
+import { inSession, surveyed, surveyedWith } from './procedures.js';
 import type { StreamObject } from './stream-check.js';
+import type { Survey } from './survey.js';
 import { readUpdate, receiveUpdate } from './transfer.js';
-
-/** Time limit of a case that may transfer a large database; a server that sends nothing fails it earlier. */
-export const TRANSFER_MS = 600_000;
 
 /** SEND-UPDATE in clear: sections 3.7, 4, and SOIF-8. */
 export const updateCases: readonly GatherdCase[] = [
-  {
-    id: 'update/everything',
+  must('update/everything', 'GATHERD-3.1 GATHERD-4.1', 'beckett; roads; gatherd NOTES', {
     title: 'SEND-UPDATE 0 is answered 400, the objects, 499',
-    rules: ['GATHERD-3.1', 'GATHERD-4.1'],
-    source: 'beckett; roads; gatherd NOTES',
-    level: 'MUST',
-    timeoutMs: TRANSFER_MS,
-    async run(context) {
-      await context.survey();
-    },
-  },
-  {
-    id: 'update/zero',
+    ...surveyed(() => {}),
+  }),
+  must('update/zero', 'GATHERD-4.1', 'gatherd NOTES; roads', {
     title: 'SEND-UPDATE 0 sends no fewer objects than SEND-UPDATE 1: 0 requests everything',
-    rules: ['GATHERD-4.1'],
-    source: 'gatherd NOTES; roads',
-    level: 'MUST',
-    timeoutMs: TRANSFER_MS,
-    async run(context) {
-      const { transfer } = await context.survey();
+    ...surveyed(async ({ transfer }, context) => {
       const { objects } = await receiveUpdate(await context.session(), 1);
       check(transfer.objects >= objects, 'SEND-UPDATE 0 leaves objects out', {
         expected: `${objects} objects`,
         received: `${transfer.objects} objects`,
       });
-    },
-  },
-  {
-    id: 'update/end-number',
+    }),
+  }),
+  must('update/end-number', 'GATHERD-3.1 GATHERD-3.3', 'beckett; roads; broker NOTES', {
     title: 'the number of the end line is 499; 099 is a number of Brokers',
-    rules: ['GATHERD-3.1', 'GATHERD-3.3'],
-    source: 'beckett; roads; broker NOTES',
-    level: 'MUST',
     async run(context) {
       const { end } = await receiveUpdate(await context.session(), FAR_FUTURE);
       checkEndNumber(end);
     },
-  },
-  {
-    id: 'update/only-data',
+  }),
+  must('update/only-data', 'GATHERD-3.7 SOIF-2.2 SOIF-2.3', 'beckett; roads; template.c; soif.pl', {
     title: 'between 400 and 499 there are only objects in the layout of SOIF with correct sizes',
-    rules: ['GATHERD-3.7', 'SOIF-2.2', 'SOIF-2.3'],
-    source: 'beckett; roads; template.c; soif.pl',
-    level: 'MUST',
-    timeoutMs: TRANSFER_MS,
-    async run(context) {
-      const { malformed } = (await context.survey()).transfer;
-      check(malformed === undefined, 'malformed data', {
-        expected: 'objects as SOIF-2.2 writes them',
-        received: malformed ?? '',
-      });
-    },
-  },
-  {
-    id: 'update/wrapped',
+    ...surveyed(({ transfer }) =>
+      checkNone(transfer.malformed, 'malformed data', 'objects as SOIF-2.2 writes them'),
+    ),
+  }),
+  must('update/wrapped', 'GATHERD-4.4 SOIF-8.1', 'manual 1.2; roads', {
     title: 'the objects are in the @DELETE, @REFRESH and @UPDATE sections of one stream',
-    rules: ['GATHERD-4.4', 'SOIF-8.1'],
-    source: 'manual 1.2; roads',
-    level: 'MUST',
-    timeoutMs: TRANSFER_MS,
-    async run(context) {
-      const { sections, bySection } = (await context.survey()).transfer;
+    ...surveyed(({ transfer: { sections, bySection } }) => {
       check(sections.includes('update') && bySection.bare === 0, 'objects outside of the sections', {
         expected: 'sections delete, refresh, update; every object in one',
         received: `sections ${sections.join(', ') || 'none'}; ${bySection.bare} objects outside`,
       });
-    },
-  },
-  {
-    id: 'update/section-order',
+    }),
+  }),
+  must('update/section-order', 'GATHERD-4.4 SOIF-8.1', 'manual 1.2', {
     title: 'the sections come once each, in the order delete, refresh, update',
-    rules: ['GATHERD-4.4', 'SOIF-8.1'],
-    source: 'manual 1.2',
-    level: 'MUST',
-    timeoutMs: TRANSFER_MS,
-    async run(context) {
-      checkSectionOrder((await context.survey()).transfer.sections);
-    },
-  },
-  {
-    id: 'update/layout',
+    ...surveyed(({ transfer }) => checkSectionOrder(transfer.sections)),
+  }),
+  should('update/layout', 'SOIF-8.8', 'project choice', {
     title: 'the wrappers are written as SOIF-8.8 writes them, which every known client can read',
-    rules: ['SOIF-8.8'],
-    source: 'project choice',
-    level: 'SHOULD',
-    timeoutMs: TRANSFER_MS,
-    async run(context) {
-      const { misplaced } = (await context.survey()).transfer;
-      check(misplaced === undefined, 'another layout', {
-        expected: '@DELETE {\\n}\\n@REFRESH {\\n}\\n@UPDATE {\\n...}\\n',
-        received: misplaced ?? '',
-      });
-    },
-  },
-  {
-    id: 'update/other-sections-empty',
+    ...surveyed(({ transfer: { misplaced } }) => {
+      checkNone(misplaced, 'another layout', '@DELETE {\\n}\\n@REFRESH {\\n}\\n@UPDATE {\\n...}\\n');
+    }),
+  }),
+  must('update/other-sections-empty', 'GATHERD-4.4', 'manual 1.1; roads', {
     title: 'a client that has not requested changes gets everything in @UPDATE',
-    rules: ['GATHERD-4.4'],
-    source: 'manual 1.1; roads',
-    level: 'MUST',
-    timeoutMs: TRANSFER_MS,
-    async run(context) {
-      const { oldest, transfer } = await context.survey();
+    ...surveyed(async ({ oldest, transfer }, context) => {
       const wire = await context.session();
       // Deletions are only sent for a time stamp after 0 (GATHERD-4.9).
       const since = oldest ?? 1;
@@ -124,65 +70,34 @@ export const updateCases: readonly GatherdCase[] = [
           received: `${found.delete} objects in @DELETE, ${found.refresh} in @REFRESH`,
         });
       }
-    },
-  },
-  {
-    id: 'update/order',
+    }),
+  }),
+  should('update/order', 'GATHERD-4.6', 'project choice', {
     title: 'objects come in ascending order of Update-Time, then URL, each once',
-    rules: ['GATHERD-4.6'],
-    source: 'project choice',
-    level: 'SHOULD',
-    timeoutMs: TRANSFER_MS,
-    async run(context) {
-      const { disorder } = (await context.surveyWith(2)).transfer;
-      check(disorder === undefined, 'another order', {
-        expected: 'ascending Update-Time, then URL',
-        received: disorder ?? '',
-      });
-    },
-  },
-  {
-    id: 'update/required-attributes',
+    ...surveyedWith(2, ({ transfer: { disorder } }) => {
+      checkNone(disorder, 'another order', 'ascending Update-Time, then URL');
+    }),
+  }),
+  should('update/required-attributes', 'GATHERD-13.9 SOIF-6.5', 'broker NOTES; Harvest-NG', {
     title:
       'every object has the attributes that Brokers require: Gatherer-Name, -Host, -Version and Update-Time',
-    rules: ['GATHERD-13.9', 'SOIF-6.5'],
-    source: 'broker NOTES; Harvest-NG',
-    level: 'SHOULD',
-    timeoutMs: TRANSFER_MS,
-    async run(context) {
-      const { incomplete } = await context.surveyWith(1);
-      check(incomplete === undefined, 'an object that old Brokers reject', {
-        expected: 'the four attributes in every object',
-        received: incomplete ?? '',
-      });
-    },
-  },
-  {
-    id: 'update/boundary',
+    ...surveyedWith(1, ({ incomplete }) => {
+      checkNone(incomplete, 'an object that old Brokers reject', 'the four attributes in every object');
+    }),
+  }),
+  must('update/boundary', 'GATHERD-4.3', 'project choice: an object that is not sent is lost', {
     title: 'an object whose Update-Time is the time stamp is sent: the comparison is >=',
-    rules: ['GATHERD-4.3'],
-    source: 'project choice: an object that is not sent is lost',
-    level: 'MUST',
-    timeoutMs: TRANSFER_MS,
-    async run(context) {
-      const { newest, atNewest, untimed } = await timedSurvey(context);
-      const wire = await context.session();
-      const { objects } = await receiveUpdate(wire, newest);
+    ...surveyedTimes(async ({ newest, atNewest, untimed }, context) => {
+      const { objects } = await receiveUpdate(await context.session(), newest);
       check(objects >= atNewest + untimed, `objects of the time ${newest} are missing`, {
         expected: `${atNewest + untimed} objects`,
         received: `${objects} objects`,
       });
-    },
-  },
-  {
-    id: 'update/only-newer',
+    }),
+  }),
+  must('update/only-newer', 'GATHERD-4.2 GATHERD-4.3', 'gatherd NOTES; inferred: manual 1.4, broker NOTES', {
     title: 'older objects are not sent, and every other one is',
-    rules: ['GATHERD-4.2', 'GATHERD-4.3'],
-    source: 'gatherd NOTES; inferred: manual 1.4, broker NOTES',
-    level: 'MUST',
-    timeoutMs: TRANSFER_MS,
-    async run(context) {
-      const { times, untimed, oldest, newest } = await timedSurvey(context);
+    ...surveyedTimes(async ({ times, untimed, oldest, newest }, context) => {
       if (oldest === newest) throw new NotApplicable('all objects have one Update-Time');
       const since = middle(times, newest);
       const wire = await context.session();
@@ -203,35 +118,23 @@ export const updateCases: readonly GatherdCase[] = [
         expected: `${expected} objects`,
         received: `${objects} objects`,
       });
-    },
-  },
-  {
-    id: 'update/nothing-new',
+    }),
+  }),
+  must('update/nothing-new', 'GATHERD-4.5', 'inferred', {
     title: 'an update without objects is three empty sections',
-    rules: ['GATHERD-4.5'],
-    source: 'inferred',
-    level: 'MUST',
-    timeoutMs: TRANSFER_MS,
-    async run(context) {
-      const { untimed } = await context.survey();
+    ...surveyed(async ({ untimed }, context) => {
       if (untimed > 0) throw new NotApplicable(`${untimed} objects have no Update-Time and are always sent`);
-      const wire = await context.session();
-      const { objects, sections, malformed } = await receiveUpdate(wire, FAR_FUTURE);
+      const session = await context.session();
+      const { objects, sections, malformed } = await receiveUpdate(session, FAR_FUTURE);
       check(objects === 0 && sections.includes('update') && malformed === undefined, 'not an empty update', {
         expected: 'no objects; sections delete, refresh, update',
         received: malformed ?? `${objects} objects; sections ${sections.join(', ') || 'none'}`,
       });
-    },
-  },
-  {
-    id: 'update/several',
+    }),
+  }),
+  must('update/several', 'GATHERD-4.8', 'inferred', {
     title: 'several updates in one session, each as if it were the first',
-    rules: ['GATHERD-4.8'],
-    source: 'inferred',
-    level: 'MUST',
-    timeoutMs: TRANSFER_MS,
-    async run(context) {
-      const { transfer } = await context.survey();
+    ...surveyed(async ({ transfer }, context) => {
       const wire = await context.session();
       for (const since of [0, FAR_FUTURE, 0]) {
         const { digest, objects } = await receiveUpdate(wire, since);
@@ -240,28 +143,18 @@ export const updateCases: readonly GatherdCase[] = [
           received: `${objects} objects, SHA-256 ${digest}`,
         });
       }
-    },
-  },
-  {
-    id: 'update/bad-timestamp-form',
+    }),
+  }),
+  must('update/bad-timestamp-form', 'GATHERD-1.5 GATHERD-1.6', 'beckett; roads; broker NOTES', {
     title: 'the answer to a bad time stamp has the form of other status lines and ends in LF only',
-    rules: ['GATHERD-1.5', 'GATHERD-1.6'],
-    source: 'beckett; roads; broker NOTES',
-    level: 'MUST',
-    async run(context) {
-      const wire = await context.session();
+    ...inSession(async (wire) => {
       await wire.send('SEND-UPDATE yesterday\n');
       checkLineForm(await wire.line());
-    },
-  },
-  {
-    id: 'update/bad-timestamp',
+    }),
+  }),
+  should('update/bad-timestamp', 'GATHERD-3.9', 'project choice', {
     title: 'a bad time stamp is answered 499 without data, since clients wait for 499',
-    rules: ['GATHERD-3.9'],
-    source: 'project choice',
-    level: 'SHOULD',
-    async run(context) {
-      const wire = await context.session();
+    ...inSession(async (wire) => {
       for (const argument of ['', ' yesterday', ' -1', ' 1e3', ' 0x10']) {
         const command = `SEND-UPDATE${argument}`;
         await wire.send(`${command}\n`);
@@ -273,8 +166,8 @@ export const updateCases: readonly GatherdCase[] = [
       }
       await wire.send(`SEND-UPDATE ${FAR_FUTURE}\n`);
       await readUpdate(wire, 'SEND-UPDATE after bad ones');
-    },
-  },
+    }),
+  }),
 ];
 
 /** GATHERD-1.5, 1.6: the form of a status line, which is given without its LF. @throws Mismatch */
@@ -298,12 +191,15 @@ export function checkSectionOrder(sections: readonly string[]): void {
   });
 }
 
-/** Returns the survey of a database with time stamps to compare. */
-async function timedSurvey(context: GatherdContext) {
-  const survey = await context.surveyWith(1);
-  const { newest } = survey;
-  if (newest === undefined) throw new NotApplicable('no object has an Update-Time');
-  return { ...survey, newest };
+/** As {@link surveyed}; skips the case if the database has no time stamps to compare. */
+function surveyedTimes(
+  run: (survey: Survey & { readonly newest: UnixSeconds }, context: GatherdContext) => Promise<void>,
+): Procedure<GatherdContext> {
+  return surveyedWith(1, async (survey, context) => {
+    const { newest } = survey;
+    if (newest === undefined) throw new NotApplicable('no object has an Update-Time');
+    await run({ ...survey, newest }, context);
+  });
 }
 
 /** Returns an Update-Time with others before it: the middle one if all are known. */

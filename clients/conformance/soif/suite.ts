@@ -1,119 +1,84 @@
 // The suite `soif`: one case for each rule.
 import { createReadStream } from 'node:fs';
 import { UsageError } from '../../../protocols/errors.js';
-import { type CaseDescription, type Level, Mismatch, NotApplicable } from '../case.js';
+import { type ConformanceCase, Mismatch, must, NotApplicable, type Procedure, should } from '../case.js';
 import type { BoundCase, PreparedSuite, Suite } from '../runner.js';
 import { checkStream, type StreamReport } from './check-stream.js';
 import type { Findings, RuleId } from './findings.js';
 import type { StreamKind } from './wrapper-checker.js';
 
-interface RuleCase extends CaseDescription {
-  readonly id: RuleId;
-}
-
-function ruleCase(
-  id: RuleId,
-  title: string,
-  rules: readonly string[],
-  source: string,
-  level: Level,
-): RuleCase {
-  return { id, title, rules, source, level };
-}
-
 const EMITTERS = 'template.c; soif.pl; pngmeta; Metadata::SOIF';
 const CHOICE = 'project choice';
 
 /** One case for each rule. */
-export const STREAM_CASES: readonly RuleCase[] = [
-  ruleCase(
-    'layout',
-    'every object has the layout "@TYPE { URL", "NAME{SIZE}:", tab, value, "}"',
-    ['SOIF-2.2', 'SOIF-2.5', 'SOIF-3.1'],
-    EMITTERS,
-    'MUST',
-  ),
-  ruleCase(
-    'sizes',
-    'every value is as long as its size says',
-    ['SOIF-2.3'],
-    'template.c; SINN03; pngmeta',
-    'MUST',
-  ),
-  ruleCase('line-ends', 'lines end in LF only', ['SOIF-2.6'], 'template.c; soif.pl; pngmeta', 'MUST'),
-  ruleCase(
-    'names',
-    'names and types have no other characters than those in use',
-    ['SOIF-2.8'],
-    'template.h; manual 1.2; project choice',
-    'MUST',
-  ),
-  ruleCase(
-    'url',
-    'every object has a URL, without white space, that does not begin with a brace',
-    ['SOIF-2.9'],
-    'template.c*',
-    'MUST',
-  ),
-  ruleCase(
-    'url-encoding',
-    'URLs have control characters, braces and bytes above 0x7e percent-encoded',
-    ['SOIF-2.9'],
-    CHOICE,
-    'SHOULD',
-  ),
-  ruleCase(
-    'empty-values',
-    'attributes with an empty value are not written',
-    ['SOIF-3.2'],
-    'template.c; soif.pl',
-    'MUST',
-  ),
-  ruleCase('duplicates', 'no name occurs twice in an object', ['SOIF-5.2', 'SOIF-2.11'], CHOICE, 'MUST'),
-  ruleCase(
-    'times',
-    'times and rates are decimal seconds without sign, padding or line end',
-    ['SOIF-6.1', 'SOIF-6.2'],
-    'Attributes.html; gatherd NOTES; seed manual',
-    'MUST',
-  ),
-  ruleCase(
-    'md5',
-    'MD5 is 32 lower-case hex digits',
-    ['SOIF-6.4'],
-    'Attributes.html; manual 1.2, 1.4; isearch',
-    'MUST',
-  ),
-  ruleCase(
-    'required-attributes',
-    'every object has the attributes that Brokers require',
-    ['SOIF-6.5', 'GATHERD-13.9'],
-    'broker NOTES; Harvest-NG',
-    'SHOULD',
-  ),
-  ruleCase('utf-8', 'values are UTF-8', ['SOIF-7.4'], CHOICE, 'SHOULD'),
-  ruleCase(
-    'wrappers',
-    'the stream has the sections @DELETE, @REFRESH and @UPDATE, in this order, each brace as published',
-    ['SOIF-8.8', 'GATHERD-4.4'],
-    CHOICE,
-    'MUST',
-  ),
-  ruleCase(
-    'final-newlines',
-    'values of several lines end in LF',
-    ['SOIF-4.7'],
-    'soif.pl*; inferred',
-    'SHOULD',
-  ),
-  ruleCase(
-    'tolerant-reader',
-    'a tolerant reader finds every object',
-    ['SOIF-4.5', 'SOIF-1.3'],
-    'template.c; cksoif.c',
-    'MUST',
-  ),
+export const STREAM_CASES: readonly ConformanceCase<StreamReport>[] = [
+  must('layout', 'SOIF-2.2 SOIF-2.5 SOIF-3.1', EMITTERS, {
+    title: 'every object has the layout "@TYPE { URL", "NAME{SIZE}:", tab, value, "}"',
+    ...follows('layout'),
+  }),
+  must('sizes', 'SOIF-2.3', 'template.c; SINN03; pngmeta', {
+    title: 'every value is as long as its size says',
+    ...follows('sizes'),
+  }),
+  must('line-ends', 'SOIF-2.6', 'template.c; soif.pl; pngmeta', {
+    title: 'lines end in LF only',
+    ...follows('line-ends'),
+  }),
+  must('names', 'SOIF-2.8', 'template.h; manual 1.2; project choice', {
+    title: 'names and types have no other characters than those in use',
+    ...follows('names'),
+  }),
+  must('url', 'SOIF-2.9', 'template.c*', {
+    title: 'every object has a URL, without white space, that does not begin with a brace',
+    ...follows('url'),
+  }),
+  should('url-encoding', 'SOIF-2.9', CHOICE, {
+    title: 'URLs have control characters, braces and bytes above 0x7e percent-encoded',
+    ...follows('url-encoding'),
+  }),
+  must('empty-values', 'SOIF-3.2', 'template.c; soif.pl', {
+    title: 'attributes with an empty value are not written',
+    ...follows('empty-values'),
+  }),
+  must('duplicates', 'SOIF-5.2 SOIF-2.11', CHOICE, {
+    title: 'no name occurs twice in an object',
+    ...follows('duplicates'),
+  }),
+  must('times', 'SOIF-6.1 SOIF-6.2', 'Attributes.html; gatherd NOTES; seed manual', {
+    title: 'times and rates are decimal seconds without sign, padding or line end',
+    ...follows('times'),
+  }),
+  must('md5', 'SOIF-6.4', 'Attributes.html; manual 1.2, 1.4; isearch', {
+    title: 'MD5 is 32 lower-case hex digits',
+    ...follows('md5'),
+  }),
+  should('required-attributes', 'SOIF-6.5 GATHERD-13.9', 'broker NOTES; Harvest-NG', {
+    title: 'every object has the attributes that Brokers require',
+    ...follows('required-attributes'),
+  }),
+  should('utf-8', 'SOIF-7.4', CHOICE, {
+    title: 'values are UTF-8',
+    ...follows('utf-8'),
+  }),
+  must('wrappers', 'SOIF-8.8 GATHERD-4.4', CHOICE, {
+    title:
+      'the stream has the sections @DELETE, @REFRESH and @UPDATE, in this order, each brace as published',
+    ...follows('wrappers'),
+  }),
+  should('final-newlines', 'SOIF-4.7', 'soif.pl*; inferred', {
+    title: 'values of several lines end in LF',
+    ...follows('final-newlines'),
+  }),
+  must('tolerant-reader', 'SOIF-4.5 SOIF-1.3', 'template.c; cksoif.c', {
+    title: 'a tolerant reader finds every object',
+    ...follows('tolerant-reader'),
+  }),
 ];
+
+/** Looks up the findings about one rule. */
+function follows(id: RuleId): Procedure<StreamReport> {
+  return { run: async (report) => checkRule(id, report) };
+}
 
 /** Checks the findings about one rule. @throws Mismatch if it is violated */
 function checkRule(id: RuleId, { findings, kind }: StreamReport): void {
@@ -139,11 +104,11 @@ export function prepareStreamReport(target: string, judgment: StreamReport): Pre
   const { findings, kind, compressed } = judgment;
   const about = `${kind}${compressed ? ', gzip' : ''}, ${counts(findings)}`;
   const cases = STREAM_CASES.map(
-    (description): BoundCase => ({
+    ({ run, ...description }): BoundCase => ({
       ...description,
-      async run(transcript) {
+      run(transcript) {
         transcript.note(about);
-        checkRule(description.id, judgment);
+        return run(judgment);
       },
     }),
   );

@@ -1,7 +1,7 @@
 // Cases about connections to a References Server (SSTP sections 7 and 8).
 import { setTimeout } from 'node:timers/promises';
 import { ConnectionError } from '../../../protocols/errors.js';
-import { check, Mismatch } from '../case.js';
+import { checkMatches, checkNone, Mismatch, must } from '../case.js';
 import { printable } from '../printable.js';
 import { PLAIN, type SstpCase } from './context.js';
 import { checkServed, formatReply, readReply } from './reply.js';
@@ -12,30 +12,19 @@ const SILENCE_MS = 700;
 
 /** Connections: sections 7 and 8. */
 export const connectionCases: readonly SstpCase[] = [
-  {
-    id: 'connection/silent',
+  must('connection/silent', 'S-45 S-17 P-14', 'seed; project choice', {
     title: 'a client that sends nothing receives nothing',
-    rules: ['S-45', 'S-17', 'P-14'],
-    source: 'seed; project choice',
-    level: 'MUST',
     async run(context) {
       const wire = await context.connect(true, Math.min(SILENCE_MS, context.idleMs));
       const bytes = await wire.read().catch((error: unknown) => {
         if (error instanceof ConnectionError) return undefined;
         throw error;
       });
-      check(bytes === undefined, 'the server speaks first', {
-        expected: 'nothing',
-        received: printable(bytes ?? ''),
-      });
+      checkNone(bytes, 'the server speaks first', 'nothing', printable);
     },
-  },
-  {
-    id: 'connection/one-at-a-time',
+  }),
+  must('connection/one-at-a-time', 'S-48 P-12', 'project choice', {
     title: 'a request that arrives octet by octet is understood',
-    rules: ['S-48', 'P-12'],
-    source: 'project choice',
-    level: 'MUST',
     timeoutMs: 5000,
     async run(context) {
       const wire = await context.connect(false);
@@ -46,13 +35,9 @@ export const connectionCases: readonly SstpCase[] = [
       }
       checkServed(await readReply(wire), 81, 'a request octet by octet');
     },
-  },
-  {
-    id: 'connection/half-close',
+  }),
+  must('connection/half-close', 'S-39 P-13', 'project choice', {
     title: 'a client that closes its side gets the pending replies, then the end',
-    rules: ['S-39', 'P-13'],
-    source: 'project choice',
-    level: 'MUST',
     async run(context) {
       const wire = await context.connect();
       await wire.send(PLAIN + PLAIN);
@@ -60,13 +45,9 @@ export const connectionCases: readonly SstpCase[] = [
       for (let i = 0; i < 2; i++) checkServed(await readReply(wire), 81, 'a request before a half-close');
       await wire.expectEnd('the replies');
     },
-  },
-  {
-    id: 'connection/kept',
+  }),
+  must('connection/kept', 'S-39', 'project choice', {
     title: 'a connection serves one request after the other',
-    rules: ['S-39'],
-    source: 'project choice',
-    level: 'MUST',
     async run(context) {
       const wire = await context.connect();
       for (let i = 0; i < 3; i++) {
@@ -74,13 +55,9 @@ export const connectionCases: readonly SstpCase[] = [
         checkServed(await readReply(wire), 81, `request ${i + 1} of a connection`);
       }
     },
-  },
-  {
-    id: 'connection/pipelined',
+  }),
+  must('connection/pipelined', 'S-39 P-23', 'project choice', {
     title: `${PIPELINED} requests at once get ${PIPELINED} replies, in order`,
-    rules: ['S-39', 'P-23'],
-    source: 'project choice',
-    level: 'MUST',
     async run(context) {
       // Codes that every server distinguishes, in an irregular pattern.
       const codes = Array.from({ length: PIPELINED }, (_, i) => ((i * 7) % 11) % 5);
@@ -102,30 +79,19 @@ export const connectionCases: readonly SstpCase[] = [
       }
       await sent;
     },
-  },
-  {
-    id: 'connection/http',
+  }),
+  must('connection/http', 'S-47 S-49 P-15', 'project choice', {
     title: 'an HTTP request to the same port gets an HTTP answer, and the connection is closed',
-    rules: ['S-47', 'S-49', 'P-15'],
-    source: 'project choice',
-    level: 'MUST',
     async run(context) {
       const wire = await context.connect();
       await wire.send('GET /stat HTTP/1.0\r\n\r\n');
       const line = await wire.line();
-      check(/^HTTP\/1\.[01] \d{3}(?: |\r?$)/.test(line), 'not an answer of HTTP', {
-        expected: 'HTTP/1.0 401 ...',
-        received: printable(line),
-      });
+      checkMatches(line, /^HTTP\/1\.[01] \d{3}(?: |\r?$)/, 'not an answer of HTTP', 'HTTP/1.0 401 ...');
       while ((await wire.read()) !== undefined);
     },
-  },
-  {
-    id: 'connection/leaves',
+  }),
+  must('connection/leaves', 'S-39 S-45', 'project choice', {
     title: 'clients that leave in the middle, or do not read, do not delay others',
-    rules: ['S-39', 'S-45'],
-    source: 'project choice',
-    level: 'MUST',
     async run(context) {
       for (const start of ['S', PLAIN.slice(0, 50), PLAIN.repeat(20)]) {
         const wire = await context.connect(false);
@@ -136,5 +102,5 @@ export const connectionCases: readonly SstpCase[] = [
       await (await context.connect(false)).send(PLAIN.slice(0, 50));
       checkServed(await context.ask(PLAIN), 81, 'a request at the same time');
     },
-  },
+  }),
 ];

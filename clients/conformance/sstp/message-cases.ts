@@ -1,8 +1,8 @@
 // Cases about the form of messages (SSTP sections 6 and 7).
 import { ConnectionError } from '../../../protocols/errors.js';
-import { check } from '../case.js';
+import { check, Mismatch, must, type Procedure, should } from '../case.js';
 import { printable } from '../printable.js';
-import { PLAIN, type SstpCase } from './context.js';
+import { PLAIN, type SstpCase, type SstpContext } from './context.js';
 import { checkCode, checkServed, formatReply, readReply, resultOf, valuesOf } from './reply.js';
 
 const HEAD = 'SSTP/1.0 081 REQ_GET_REFERENCES\r\n';
@@ -19,15 +19,73 @@ const SYMBOLS = [
   ['081', 'REQ_GET_REFERENCES', 'HEADER_URL: http://no-such-host.invalid/'],
 ] as const;
 
+/** Other forms of {@link PLAIN}. */
+const EQUIVALENT: readonly (readonly [name: string, title: string, rules: string, request: string])[] = [
+  [
+    'phrase',
+    'the phrase does not matter',
+    'S-29 P-03',
+    PLAIN.replace('REQ_GET_REFERENCES', 'SOMETHING else'),
+  ],
+  ['no-phrase', 'the phrase may be missing', 'S-29', PLAIN.replace(' REQ_GET_REFERENCES', '')],
+  ['minor-version', 'SSTP/1.7 is served as 1.0', 'S-46 P-17', PLAIN.replace('1.0', '1.7')],
+  [
+    'header-case',
+    'names of headers in any case, blanks around values',
+    'S-31 P-04',
+    `${HEAD}header_uri_id:10\r\nHeader_NumResults: \t5 \r\n\r\n`,
+  ],
+  [
+    'unknown-header',
+    'an unknown header is ignored, twice too',
+    'S-33 P-06',
+    PLAIN.replace(ID, `X_Y: z\r\nX_Y: z\r\n${ID}`),
+  ],
+  [
+    'leading-zeros',
+    'leading zeros of a number are accepted',
+    'S-34',
+    PLAIN.replace(': 10', ': 000000000010'),
+  ],
+];
+
+/** Requests that are answered 400, after which the connection is closed. */
+const REFUSED: readonly (readonly [name: string, what: string, rules: string, request: string])[] = [
+  ['bare-cr', 'a CR without LF', 'S-30 P-05', `SSTP/1.0 081 X\r${ID}\r\n`],
+  ['twice', 'a header given twice', 'S-33 P-07', `${HEAD}${ID}${ID}\r\n`],
+  ['too-large', 'a number above 4294967295', 'S-34 P-08', `${HEAD}HEADER_URI_ID: 4294967296\r\n\r\n`],
+  ['negative', 'a number with a sign', 'S-34 P-08', `${HEAD}HEADER_URI_ID: -1\r\n\r\n`],
+  ['no-digits', 'an empty number', 'S-34 P-08', `${HEAD}${ID}HEADER_NUMRESULTS:\r\n\r\n`],
+  ['no-identifier', 'neither an ID nor a URL', 'R-21', `${HEAD}\r\n`],
+  ['zero', 'an ID of 0, which is not valid', 'S-35 P-09', `${HEAD}HEADER_URI_ID: 0\r\n\r\n`],
+  [
+    'user-information',
+    'a URL with user information',
+    'R-41',
+    `${HEAD}HEADER_URL: http://u:p@a.example/\r\n\r\n`,
+  ],
+  ['not-a-url', 'a malformed URL', 'R-23', `${HEAD}HEADER_URL: ::::\r\n\r\n`],
+  ['folded', 'a folded line', 'S-32 P-10', `${HEAD}${ID} more\r\n\r\n`],
+  ['no-colon', 'a line without a colon', 'S-32 P-10', `${HEAD}${ID}HEADER_URL\r\n\r\n`],
+  ['no-name', 'a header without a name', 'S-32', `${HEAD}${ID}: x\r\n\r\n`],
+  ['body', 'a body', 'S-37', `${HEAD}${ID}HEADER_CONTENT_LENGTH: 1\r\n\r\nx`],
+  ['long-start', 'a start line of 300 octets', 'S-38 P-11', `SSTP/1.0 081 ${'x'.repeat(287)}\r\n${ID}\r\n`],
+  ['long-line', 'a header line of 8200 octets', 'S-38 P-11', `${HEAD}${ID}X: ${'x'.repeat(8197)}\r\n\r\n`],
+  ['many-lines', '65 header lines', 'S-38 P-11', `${HEAD}${ID}${'X: y\r\n'.repeat(64)}\r\n`],
+  [
+    'long-url',
+    'a URL of 4097 octets',
+    'S-38 P-11',
+    `${HEAD}HEADER_URL: http://a.example/${'x'.repeat(4080)}\r\n\r\n`,
+  ],
+  ['garbage', 'a first line of no protocol', 'S-47 P-16', 'hello\r\n'],
+];
+
 /** The form of messages: sections 6 and 7. */
 export const messageCases: readonly SstpCase[] = [
-  {
-    id: 'reply/form',
+  must('reply/form', 'S-28 S-30 S-31 S-34', 'project choice', {
     title:
       'a reply has the version, three digits, the symbol, CR LF, names in capitals, a colon and one space; numbers are plain',
-    rules: ['S-28', 'S-30', 'S-31', 'S-34'],
-    source: 'project choice',
-    level: 'MUST',
     async run(context) {
       const reply = await context.ask(PLAIN);
       const start = /^SSTP\/1\.0 (?:081 REQ_GET_REFERENCES|404 REQ_PUT_NOT_FOUND)\r$/;
@@ -41,13 +99,9 @@ export const messageCases: readonly SstpCase[] = [
         received: formatReply(reply),
       });
     },
-  },
-  {
-    id: 'reply/start-line',
+  }),
+  must('reply/start-line', 'S-28 S-30', 'project choice', {
     title: 'every reply, also a refusal, begins with SSTP/1.0, three digits and a phrase, and ends in CR LF',
-    rules: ['S-28', 'S-30'],
-    source: 'project choice',
-    level: 'MUST',
     async run(context) {
       const requests = [
         ...['081', '082'].map((digits) => `SSTP/1.0 ${digits} X\r\n${ID}\r\n`),
@@ -66,13 +120,9 @@ export const messageCases: readonly SstpCase[] = [
         });
       }
     },
-  },
-  {
-    id: 'reply/symbols',
+  }),
+  must('reply/symbols', 'S-28', 'project choice', {
     title: 'every reply to a request carries the symbol of its code',
-    rules: ['S-28'],
-    source: 'project choice',
-    level: 'MUST',
     async run(context) {
       for (const [digits, symbol, header] of SYMBOLS) {
         const reply = await context.ask(`SSTP/1.0 ${digits} X\r\n${header}\r\n\r\n`);
@@ -84,186 +134,79 @@ export const messageCases: readonly SstpCase[] = [
         });
       }
     },
-  },
+  }),
   ...[81, 82, 83, 84].map((code): SstpCase => {
     const digits = `0${code}`;
     const header = code < 83 ? 'HEADER_URI_ID: 10' : 'HEADER_SERVER_ID: 1';
-    return {
-      id: `reply/code-${digits}`,
+    return must(`reply/code-${digits}`, 'S-40 S-41 P-02', 'seed', {
       title: `the reply to ${digits} carries ${digits}, or 404 for nothing found`,
-      rules: ['S-40', 'S-41', 'P-02'],
-      source: 'seed',
-      level: 'MUST',
       async run(context) {
         checkServed(await context.ask(`SSTP/1.0 ${digits} X\r\n${header}\r\n\r\n`), code, digits);
       },
-    };
+    });
   }),
-  equivalentCase(
-    'phrase',
-    'the phrase does not matter',
-    ['S-29', 'P-03'],
-    PLAIN.replace('REQ_GET_REFERENCES', 'SOMETHING else'),
+  ...EQUIVALENT.map(([name, title, rules, request]) =>
+    must(`request/${name}`, rules, 'project choice', { title, ...equivalent(title, request) }),
   ),
-  equivalentCase(
-    'no-phrase',
-    'the phrase may be missing',
-    ['S-29'],
-    PLAIN.replace(' REQ_GET_REFERENCES', ''),
+  should('request/bare-lf', 'S-30 P-05', 'project choice', {
+    title: 'lines may end in LF alone',
+    ...equivalent('lines may end in LF alone', PLAIN.replaceAll('\r', '')),
+  }),
+  ...REFUSED.map(([name, what, rules, request]) =>
+    must(`refuse/${name}`, `${rules} S-39`, 'project choice', {
+      title: `${what} is answered 400, and the connection is closed`,
+      run: (context: SstpContext) => context.checkRefused(request, what),
+    }),
   ),
-  equivalentCase('minor-version', 'SSTP/1.7 is served as 1.0', ['S-46', 'P-17'], PLAIN.replace('1.0', '1.7')),
-  equivalentCase(
-    'header-case',
-    'names of headers in any case, blanks around values',
-    ['S-31', 'P-04'],
-    `${HEAD}header_uri_id:10\r\nHeader_NumResults: \t5 \r\n\r\n`,
-  ),
-  equivalentCase(
-    'unknown-header',
-    'an unknown header is ignored, twice too',
-    ['S-33', 'P-06'],
-    PLAIN.replace(ID, `X_Y: z\r\nX_Y: z\r\n${ID}`),
-  ),
-  equivalentCase(
-    'leading-zeros',
-    'leading zeros of a number are accepted',
-    ['S-34'],
-    PLAIN.replace(': 10', ': 000000000010'),
-  ),
-  {
-    ...equivalentCase('bare-lf', 'lines may end in LF alone', ['S-30', 'P-05'], PLAIN.replaceAll('\r', '')),
-    level: 'SHOULD',
-  },
-  refusalCase('bare-cr', 'a CR without LF', ['S-30', 'P-05'], `SSTP/1.0 081 X\r${ID}\r\n`),
-  refusalCase('twice', 'a header given twice', ['S-33', 'P-07'], `${HEAD}${ID}${ID}\r\n`),
-  refusalCase(
-    'too-large',
-    'a number above 4294967295',
-    ['S-34', 'P-08'],
-    `${HEAD}HEADER_URI_ID: 4294967296\r\n\r\n`,
-  ),
-  refusalCase('negative', 'a number with a sign', ['S-34', 'P-08'], `${HEAD}HEADER_URI_ID: -1\r\n\r\n`),
-  refusalCase('no-digits', 'an empty number', ['S-34', 'P-08'], `${HEAD}${ID}HEADER_NUMRESULTS:\r\n\r\n`),
-  refusalCase('no-identifier', 'neither an ID nor a URL', ['R-21'], `${HEAD}\r\n`),
-  refusalCase('zero', 'an ID of 0, which is not valid', ['S-35', 'P-09'], `${HEAD}HEADER_URI_ID: 0\r\n\r\n`),
-  refusalCase(
-    'user-information',
-    'a URL with user information',
-    ['R-41'],
-    `${HEAD}HEADER_URL: http://u:p@a.example/\r\n\r\n`,
-  ),
-  refusalCase('not-a-url', 'a malformed URL', ['R-23'], `${HEAD}HEADER_URL: ::::\r\n\r\n`),
-  refusalCase('folded', 'a folded line', ['S-32', 'P-10'], `${HEAD}${ID} more\r\n\r\n`),
-  refusalCase('no-colon', 'a line without a colon', ['S-32', 'P-10'], `${HEAD}${ID}HEADER_URL\r\n\r\n`),
-  refusalCase('no-name', 'a header without a name', ['S-32'], `${HEAD}${ID}: x\r\n\r\n`),
-  refusalCase('body', 'a body', ['S-37'], `${HEAD}${ID}HEADER_CONTENT_LENGTH: 1\r\n\r\nx`),
-  refusalCase(
-    'long-start',
-    'a start line of 300 octets',
-    ['S-38', 'P-11'],
-    `SSTP/1.0 081 ${'x'.repeat(287)}\r\n${ID}\r\n`,
-  ),
-  refusalCase(
-    'long-line',
-    'a header line of 8200 octets',
-    ['S-38', 'P-11'],
-    `${HEAD}${ID}X: ${'x'.repeat(8197)}\r\n\r\n`,
-  ),
-  refusalCase('many-lines', '65 header lines', ['S-38', 'P-11'], `${HEAD}${ID}${'X: y\r\n'.repeat(64)}\r\n`),
-  refusalCase(
-    'long-url',
-    'a URL of 4097 octets',
-    ['S-38', 'P-11'],
-    `${HEAD}HEADER_URL: http://a.example/${'x'.repeat(4080)}\r\n\r\n`,
-  ),
-  refusalCase('garbage', 'a first line of no protocol', ['S-47', 'P-16'], 'hello\r\n'),
-  {
-    id: 'request/version-2',
+  must('request/version-2', 'S-46 S-39 P-17', 'project choice', {
     title: 'SSTP/2.0 is answered 505, and the connection closed',
-    rules: ['S-46', 'S-39', 'P-17'],
-    source: 'project choice',
-    level: 'MUST',
     run: (context) => context.checkRefused(PLAIN.replace('1.0', '2.0'), 'SSTP/2.0', 505),
-  },
-  {
-    id: 'request/largest-id',
+  }),
+  must('request/largest-id', 'S-34 P-08', 'project choice', {
     title: 'the ID 4294967295 is accepted',
-    rules: ['S-34', 'P-08'],
-    source: 'project choice',
-    level: 'MUST',
     async run(context) {
       checkServed(await context.ask(`${HEAD}HEADER_URI_ID: 4294967295\r\n\r\n`), 81, 'the ID 4294967295');
     },
-  },
-  {
-    id: 'request/id-first',
+  }),
+  must('request/id-first', 'R-22', 'seed', {
     title: 'if an ID is given, the URL is ignored, even a malformed one',
-    rules: ['R-22'],
-    source: 'seed',
-    level: 'MUST',
     async run(context) {
       checkServed(await context.ask(`${HEAD}HEADER_URL: ::::\r\n${ID}\r\n`), 81, 'an ID and a malformed URL');
     },
-  },
+  }),
   ...['001', '006', '999'].map(
-    (digits): SstpCase => ({
-      id: `request/unserved-${digits}`,
-      title: `${digits} is answered 501, and the connection stays open`,
-      rules: ['S-46', 'S-39', 'R-20', 'P-18'],
-      source: 'project choice',
-      level: 'MUST',
-      async run(context) {
-        const wire = await context.connect();
-        await wire.send(`SSTP/1.0 ${digits} X\r\n\r\n${PLAIN}`);
-        checkCode(await readReply(wire), 501, digits);
-        checkServed(await readReply(wire), 81, 'the request after it');
-      },
-    }),
+    (digits): SstpCase =>
+      must(`request/unserved-${digits}`, 'S-46 S-39 R-20 P-18', 'project choice', {
+        title: `${digits} is answered 501, and the connection stays open`,
+        async run(context) {
+          const wire = await context.connect();
+          await wire.send(`SSTP/1.0 ${digits} X\r\n\r\n${PLAIN}`);
+          checkCode(await readReply(wire), 501, digits);
+          checkServed(await readReply(wire), 81, 'the request after it');
+        },
+      }),
   ),
 ];
 
-/** Builds a case in which another form of the request gets the reply to {@link PLAIN}. */
-function equivalentCase(name: string, title: string, rules: readonly string[], request: string): SstpCase {
+/** Sends another form of {@link PLAIN}, which gets the same reply. @param what names the form in messages */
+function equivalent(what: string, request: string): Procedure<SstpContext> {
   return {
-    id: `request/${name}`,
-    title,
-    rules,
-    source: 'project choice',
-    level: 'MUST',
     async run(context) {
       const expected = await context.ask(PLAIN, false);
-      let reply: Awaited<ReturnType<typeof readReply>>;
-      try {
-        reply = await context.ask(request);
-      } catch (error) {
+      const reply = await context.ask(request).catch((error: unknown) => {
         if (!(error instanceof ConnectionError)) throw error;
-        check(false, `not answered: ${title}`, {
+        throw new Mismatch(`not answered: ${what}`, {
           expected: formatReply(expected),
           received: printable(error.message),
         });
-      }
+      });
       check(
         reply.code === expected.code &&
           resultOf(reply) === resultOf(expected) &&
           reply.lines[0]!.startsWith('SSTP/1.0 '),
-        `another answer: ${title}`,
-        {
-          expected: formatReply(expected),
-          received: formatReply(reply),
-        },
+        `another answer: ${what}`,
+        { expected: formatReply(expected), received: formatReply(reply) },
       );
     },
-  };
-}
-
-/** Builds a case in which the request is answered 400 and the connection is closed. */
-function refusalCase(name: string, what: string, rules: readonly string[], request: string): SstpCase {
-  return {
-    id: `refuse/${name}`,
-    title: `${what} is answered 400, and the connection is closed`,
-    rules: [...rules, 'S-39'],
-    source: 'project choice',
-    level: 'MUST',
-    run: (context) => context.checkRefused(request, what),
   };
 }
