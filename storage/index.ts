@@ -1,3 +1,4 @@
+export type { Complete } from '../protocols/defined.js';
 export {
   BrokerStore,
   type BrokerStoreOptions,
