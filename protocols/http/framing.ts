@@ -1,4 +1,4 @@
-// How the length of a response's body is found (RFC 9112 6.3), where the header is wrong, too.
+// Determines body length (RFC 9112 6.3), even from malformed headers.
 import { trimBlanks } from '../ascii.js';
 import type { Deviation, HttpField } from './head.js';
 

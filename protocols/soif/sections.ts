@@ -26,8 +26,8 @@ export type SectionItem =
     }
   /**
    * With `largeBytes`: the next bytes of an object that is not held; `first`: they begin it. After the last of them comes a `large` item,
-   * or the object is malformed: then a `rewind` may come, which is the last item of its call. It asks for the bytes from `offset` on again,
-   * of which `back` have arrived, before any others.
+   * or the object is malformed: then a `rewind` may come, the last item of its call. It requests a re-read from `offset`; `back` of
+   * those bytes have already arrived.
    */
   | {
       readonly kind: 'large-bytes';

@@ -44,8 +44,8 @@ interface Waiting {
  * without a return to the event loop; meanwhile no other peer is served. A session asks {@link Share.mayContinue} before each
  * command. When the sessions together have used their slice of the turn, it waits for {@link Share.turn}. In each turn, waiting
  * sessions continue until the slice is used, at least one of them: first those of addresses that have used least recently, and of
- * one address first those that have used least themselves. A client with many connections, or with a new one for each request, so
- * comes after one with few.
+ * one address first those that have used least themselves. So a client that opens many connections queues behind one that
+ * opens few.
  */
 export class FairShare {
   readonly #sliceMs: number;

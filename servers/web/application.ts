@@ -205,7 +205,7 @@ function shareEventLoop(app: FastifyInstance): void {
     if (!isForwarded) shares.set(socket, share);
     if (!share.mayContinue()) await waitForTurn(share, socket);
     share.charge(PAGE_COST_MS);
-    // The client is gone: there is no need to make its page.
+    // The client disconnected; skip rendering.
     return socket.destroyed ? reply.hijack() : undefined;
   });
 }

@@ -1,4 +1,4 @@
-// Space on the disk that a program keeps for the moment when it starts and finds no other: opening a database writes.
+// Reserved disk space, released so that startup works on a full disk: opening a database writes.
 import { open, rm, stat, statfs } from 'node:fs/promises';
 import { isDiskFull } from '../../protocols/errors.js';
 

@@ -1,5 +1,5 @@
-// Opens and closes LevelDB directories so that damage is told: LevelDB itself replaces a database without CURRENT by an empty one, deletes
-// the tables that it does not know, and skips the damaged records of its log.
+// Opens LevelDB and reports damage that LevelDB would silently repair: it replaces a database without CURRENT by an
+// empty one, deletes the tables that it does not know, and skips the damaged records of its log.
 import { access, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ClassicLevel, type DatabaseOptions } from 'classic-level';

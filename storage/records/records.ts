@@ -35,7 +35,7 @@ const CRC_FIELD = 2047;
 const CRC_BYTES = 6;
 const CRC_KEY = (CRC_FIELD << 3) | 5;
 
-/** A codec of what has no checksum of its own, or another one. */
+/** Codec without a row checksum. */
 function codec<T extends object>(name: string): RecordCodec<T> {
   const type = root.lookupType(`harvest.storage.${name}`);
   const toPlain = plainCopier(type);

@@ -111,7 +111,7 @@ export class ThreadedReferencesBuilder implements AsyncDisposable {
       await new Promise<void>((resolve) => {
         this.#room = resolve;
       });
-      // A port delivers up to a thousand messages in one turn of the event loop: without this, a caller that always has links goes on in that turn.
+      // Ports deliver up to 1,000 messages per tick; yield here or a busy caller starves the event loop.
       await setImmediate();
     }
     this.#throwFailure();

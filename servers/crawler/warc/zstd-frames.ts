@@ -1,4 +1,4 @@
-// Zstandard frames (RFC 8878), by the functions of Node.js that versions before 22.15 lack; those can read frames by a library, and write none.
+// Zstandard frames (RFC 8878). Writing needs Node 22.15; older versions read through fzstd.
 import { type Duplex, pipeline } from 'node:stream';
 import * as zlib from 'node:zlib';
 import { UsageError } from '../../../protocols/errors.js';

@@ -1,4 +1,4 @@
-// Compares one table file with its checksums, once a process: tables never change, and generations link those of the one before.
+// Verifies each table once per process; tables are immutable and shared between generations.
 import { fileIdentity, rememberVerified, wasVerified } from '../../files/file-identity.js';
 import { openRegular } from '../../files/regular-file.js';
 import { verifyTable } from './table-file.js';
