@@ -43,8 +43,9 @@ import {
 } from './configuration/rules-digest.js';
 import { withSecrets } from './configuration/secrets.js';
 import type { OpenBrowser } from './run/browser.js';
-import { type CrawlJob, openCrawlJob, USER_AGENT } from './run/crawl-job.js';
+import { type CrawlJob, openCrawlJob } from './run/crawl-job.js';
 import { MinTimeToLive } from './run/min-time-to-live.js';
+import { USER_AGENT } from './run/network.js';
 import { expandNodes, RunState } from './run/run-state.js';
 import type { Refusal } from './scope/root-limits.js';
 import { type FailedRoot, Tally } from './watch/tally.js';

@@ -51,8 +51,8 @@ export interface FrontierOptions {
   /** CRAWL-7.6: milliseconds that every worker waits before the next URI. Default 0. */
   readonly totalWait?: (now: number) => number;
   /** CRAWL-17.1.1 `F+` and `Fe`, for a journal. */
-  readonly onAdded?: (entry: QueueEntry) => void;
-  readonly onEmitted?: (entry: QueueEntry) => void;
+  readonly onAdded?: ((entry: QueueEntry) => void) | undefined;
+  readonly onEmitted?: ((entry: QueueEntry) => void) | undefined;
   /**
    * A queue without a pause gives its next URI while the results of the former one are being written, which the store does in order. For
    * crawls in which no processor reads what the former URI of its queue has stored. Default false.

@@ -1,11 +1,14 @@
 // Files with the URIs of other crawlers (CRAWL-9.8).
+
 import { type FileHandle, open, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { messageOf, StorageError } from '../../../protocols/errors.js';
 import { Mutex } from '../../../protocols/mutex.js';
 import { createDirectory } from '../../../storage/files/make-directory.js';
+import type { Prepared, PreparedOf } from '../frontier/index.js';
 import { formatJournalLine, type JournalUri } from '../journal/index.js';
+import type { CrawlMap } from './crawl-map.js';
 
 /** URIs that were written last, each of which is written once. */
 const RECENT_URIS = 65_536;
@@ -102,4 +105,11 @@ export class Diversions implements AsyncDisposable {
     for (let i = 2; taken.has(final); i++) final = `${stem}-${i}.schedule`;
     await rename(join(this.directory, name), join(this.directory, final));
   }
+}
+
+export interface MapperOptions {
+  readonly map: CrawlMap;
+  readonly diversions: Diversions;
+  /** Computes the class key of a link. */
+  readonly prepare: (uri: PreparedOf) => Pick<Prepared, 'classKey'>;
 }

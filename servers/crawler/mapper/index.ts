@@ -1,3 +1,2 @@
 export { CrawlMap } from './crawl-map.js';
-export { Diversions } from './diversions.js';
-export { CrawlMapper, LinksMapper, type MapperOptions } from './map-processors.js';
+export { Diversions, type MapperOptions } from './diversions.js';

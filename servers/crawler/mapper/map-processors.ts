@@ -1,21 +1,15 @@
 // The processors that pass URIs of other crawlers on (CRAWL-9.8).
+
 import { withoutUserInfo } from '../../../protocols/urls/index.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
-import type { Candidate, Prepared, PreparedOf } from '../frontier/index.js';
+import type { Candidate } from '../frontier/index.js';
 import type { JournalUri } from '../journal/index.js';
-import type { CrawlMap } from './crawl-map.js';
-import type { Diversions } from './diversions.js';
-
-export interface MapperOptions {
-  readonly map: CrawlMap;
-  readonly diversions: Diversions;
-  /** Computes the class key of a link. */
-  readonly prepare: (uri: PreparedOf) => Pick<Prepared, 'classKey'>;
-}
+import type { ProcessorDescriptor } from '../processors/parts.js';
+import type { MapperOptions } from './diversions.js';
 
 /** CRAWL-9.8: a URI of another crawler that is not fetched yet gets -5002, an annotation, and a line in a diversion file. */
-export class CrawlMapper implements Processor {
+class CrawlMapper implements Processor {
   readonly name = 'CrawlMapper';
 
   constructor(readonly options: MapperOptions) {}
@@ -35,7 +29,7 @@ export class CrawlMapper implements Processor {
 }
 
 /** CRAWL-9.8: takes the links to URIs of other crawlers off a page, after the scope has decided about them. */
-export class LinksMapper implements Processor {
+class LinksMapper implements Processor {
   readonly name = 'LinksMapper';
 
   constructor(readonly options: MapperOptions) {}
@@ -60,3 +54,22 @@ export class LinksMapper implements Processor {
 function lineOf({ url, pathFromSeed, via }: JournalUri): JournalUri {
   return { url: withoutUserInfo(url), pathFromSeed, via: withoutUserInfo(via) };
 }
+
+export const CRAWL_MAPPER: ProcessorDescriptor = {
+  name: 'CrawlMapper',
+  chain: 'pre-fetch',
+  text: 'passes URIs of other crawlers on',
+  rule: 'CRAWL-9.8',
+  with: 'mapper.crawlers',
+  create: ({ parts: { mapper } }) => mapper && new CrawlMapper(mapper),
+};
+
+export const LINKS_MAPPER: ProcessorDescriptor = {
+  name: 'LinksMapper',
+  chain: 'post-process',
+  text: 'takes links to URIs of other crawlers off the page',
+  rule: 'CRAWL-9.8',
+  with: 'mapper.crawlers',
+  after: ['LinksScoper'],
+  create: ({ parts: { mapper } }) => mapper && new LinksMapper(mapper),
+};

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { CHAIN_NAMES, type ChainName } from '../chains.js';
 import { sequenceConfigSchema } from '../decide/rule-config.js';
-import { BUILT_IN_PROCESSORS } from './processor-names.js';
+import { PROCESSORS, processorNamed } from '../processors/table.js';
 
 /** Where an order names a processor. */
 export interface ProcessorPlace {
@@ -90,7 +90,7 @@ export function chainSteps({ chains, ...conditions }: ChainConditions): Record<C
 }
 
 function defaultSteps(chain: ChainName, { warc, mapper }: Omit<ChainConditions, 'chains'>): ChainStep[] {
-  return BUILT_IN_PROCESSORS.filter((processor) => {
+  return PROCESSORS.filter((processor) => {
     if (processor.chain !== chain) return false;
     if (processor.with === undefined) return true;
     if (processor.with === 'mapper.crawlers') return mapper.crawlers > 0;
@@ -112,7 +112,7 @@ function withoutOrphans(
   for (const chain of CHAIN_NAMES) {
     if (chains[chain] !== undefined) continue;
     const kept = steps[chain].filter(({ entry }) => {
-      const { requires = [] } = BUILT_IN_PROCESSORS.find(({ name }) => name === entry.processor) ?? {};
+      const { requires = [] } = processorNamed(entry.processor) ?? {};
       return requires.every((name) => present.has(name));
     });
     dropped += steps[chain].length - kept.length;

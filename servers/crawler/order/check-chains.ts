@@ -2,8 +2,9 @@
 import { KitError } from '../../../protocols/errors.js';
 import { CHAIN_NAMES } from '../chains.js';
 import { decideSequence } from '../decide/index.js';
+import type { ProcessorDescriptor } from '../processors/parts.js';
+import { PROCESSORS, processorNamed } from '../processors/table.js';
 import { type ChainConditions, chainSteps, type ProcessorEntry } from './chain-config.js';
-import { BUILT_IN_PROCESSORS, type BuiltInProcessor, type ProcessorName } from './processor-names.js';
 
 export interface ChainProblem {
   readonly path: readonly (string | number)[];
@@ -27,7 +28,7 @@ export function chainProblems(order: ChainConditions): ChainProblem[] {
       if (name !== undefined && names.has(name)) report(`the chain has two processors ${name}`);
       if (name !== undefined) names.add(name);
       if (entry.processor === undefined) return;
-      const known = builtIn(entry.processor);
+      const known = processorNamed(entry.processor);
       if (known === undefined) report(`there is no processor ${entry.processor}${hintFor(entry.processor)}`);
       else if (known.chain !== chain) report(`${known.name} belongs into the chain ${known.chain}`);
       else if (known.required === true && (!entry.enabled || entry.rules.length > 0))
@@ -42,7 +43,7 @@ export function chainProblems(order: ChainConditions): ChainProblem[] {
 }
 
 /** Whether the order lacks the option without which the processor has nothing to do. */
-function isUnavailable(option: BuiltInProcessor['with'], { warc, mapper }: ChainConditions): boolean {
+function isUnavailable(option: ProcessorDescriptor['with'], { warc, mapper }: ChainConditions): boolean {
   if (option === undefined) return false;
   return option === 'mapper.crawlers' ? mapper.crawlers === 0 : warc.directory === '';
 }
@@ -74,21 +75,21 @@ function sequenceProblems(order: ChainConditions): ChainProblem[] {
   const present = new Set(
     CHAIN_NAMES.flatMap((chain) => steps[chain].flatMap(({ entry }) => entry.processor ?? [])),
   );
-  for (const { name, chain, required } of BUILT_IN_PROCESSORS)
+  for (const { name, chain, required } of PROCESSORS)
     if (required === true && !present.has(name))
       problems.push({ path: ['chains', chain], problem: `${name} is missing, which is necessary` });
   for (const chain of CHAIN_NAMES) {
     const before = new Set<string>();
     const inChain = new Set(steps[chain].map(({ entry }) => entry.processor));
     for (const { entry } of steps[chain]) {
-      const { name, requires = [], after = [] } = builtIn(entry.processor ?? '') ?? { name: '' };
+      const { name, requires = [], after = [] } = processorNamed(entry.processor) ?? { name: '' };
       if (name === '') continue;
       const path = ['chains', chain, order.chains[chain]?.indexOf(entry) ?? -1];
       const missing = requires.find((other) => !present.has(other));
       if (missing !== undefined)
         problems.push({
           path,
-          problem: `${name} has no effect without ${missing} in the chain ${builtIn(missing)?.chain}`,
+          problem: `${name} has no effect without ${missing} in the chain ${processorNamed(missing)?.chain}`,
         });
       const late = after.find((other) => inChain.has(other) && !before.has(other));
       if (late !== undefined) problems.push({ path, problem: `${name} must come after ${late}` });
@@ -98,39 +99,15 @@ function sequenceProblems(order: ChainConditions): ChainProblem[] {
   return problems;
 }
 
-function builtIn(name: string): BuiltInProcessor | undefined {
-  return BUILT_IN_PROCESSORS.find((processor) => processor.name === name);
-}
-
-/** Names of Heritrix for processors, or for what they do here. */
-const ORIGINAL_NAMES: ReadonlyMap<string, ProcessorName> = new Map([
-  ['RuntimeLimitEnforcer', 'RuntimeLimit'],
-  ['FetchHTTP', 'Fetch'],
-  ['FetchFTP', 'Fetch'],
-  ['FetchDNS', 'PreconditionEnforcer'],
-  ['HTTPContentDigest', 'ContentDigest'],
-  ['FetchHistoryProcessor', 'FetchHistory'],
-  ['PersistLoadProcessor', 'FetchHistoryLoader'],
-  ['PersistStoreProcessor', 'FetchHistoryKeeper'],
-  ['ContentDigestHistoryLoader', 'DigestHistory'],
-  ['ContentDigestHistoryStorer', 'DigestHistoryKeeper'],
-  ['ExtractorHTTP', 'Essence'],
-  ['ExtractorHTML', 'Essence'],
-  ['ExtractorCSS', 'Essence'],
-  ['ExtractorJS', 'Essence'],
-  ['WARCWriterProcessor', 'WarcWriter'],
-  ['ARCWriterProcessor', 'WarcWriter'],
-  ['FrontierScheduler', 'LinksScoper'],
-  ['CandidatesProcessor', 'LinksScoper'],
-] as const);
-
 function hintFor(name: string): string {
   const simple = (text: string): string => text.replace(/[^a-z]|processor|enforcer/gi, '').toLowerCase();
-  const original = ORIGINAL_NAMES.get(name.replace(/^.*\./, ''));
-  if (original !== undefined) return `; ${original} is meant?`;
-  const found = BUILT_IN_PROCESSORS.find((processor) => simple(processor.name) === simple(name));
+  const className = name.replace(/^.*\./, '');
+  const found =
+    PROCESSORS.find(({ formerNames, classes }) =>
+      [formerNames, classes].some((names) => names?.includes(className)),
+    ) ?? PROCESSORS.find((processor) => simple(processor.name) === simple(name));
   return found === undefined
-    ? `; the processors are ${BUILT_IN_PROCESSORS.map((processor) => processor.name).join(', ')}`
+    ? `; the processors are ${PROCESSORS.map((processor) => processor.name).join(', ')}`
     : `; ${found.name} is meant?`;
 }
 
@@ -157,7 +134,7 @@ export function withChainSettings(order: unknown): ChainSettings {
     if (!Array.isArray(entries)) continue;
     chains[chain] = entries.map((entry: unknown, index): unknown => {
       const name = typeof entry === 'string' ? entry : isRecord(entry) ? entry.processor : undefined;
-      const known = typeof name === 'string' ? builtIn(name) : undefined;
+      const known = typeof name === 'string' ? processorNamed(name) : undefined;
       if (known === undefined) return entry;
       if (known.name === 'DigestHistory' && !(isRecord(entry) && entry.enabled === false))
         warc.digestHistory ??= true;
@@ -185,7 +162,7 @@ function listOf(names: readonly string[] = []): readonly string[] {
   return names;
 }
 
-function unknownSetting({ name, settings = [], warc = [] }: BuiltInProcessor, key: string): string {
+function unknownSetting({ name, settings = [], warc = [] }: ProcessorDescriptor, key: string): string {
   const known = [...settings, ...warc];
   return known.length === 0
     ? `${name} has no settings`

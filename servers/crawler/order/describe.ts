@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { CHAIN_NAMES } from '../chains.js';
+import { PROCESSORS } from '../processors/table.js';
 import { browserSchema } from './browser.js';
 import { actionsSchema, consoleSchema, crawlOrderSchema, mapperSchema, warcSchema } from './order.js';
-import { BUILT_IN_PROCESSORS } from './processor-names.js';
 import { quotasSchema } from './quotas.js';
 import { settingNotes } from './setting-notes.js';
 import { crawlSettingsSchema } from './settings.js';
@@ -91,7 +91,7 @@ const SECTIONS: Readonly<Record<string, Section>> = {
 
 /** Explains the chains, with the processors of the default ones (CRAWL-11.2). */
 function chainsText(): string {
-  const width = Math.max(...BUILT_IN_PROCESSORS.map(({ name }) => name.length)) + 3;
+  const width = Math.max(...PROCESSORS.map(({ name }) => name.length)) + 3;
   return [
     'The processors of each chain, in order (CRAWL-11). An absent chain is the default one, as below. An entry is a name, or',
     '{ "processor": "RuntimeLimit", "settings": { "runtimeSeconds": 60 }, "rules": [], "enabled": true }, or an own processor:',
@@ -99,7 +99,7 @@ function chainsText(): string {
     'that read the body stand before Essence.',
     ...CHAIN_NAMES.flatMap((chain) => [
       `"${chain}": [`,
-      ...BUILT_IN_PROCESSORS.filter((processor) => processor.chain === chain).map((processor) => {
+      ...PROCESSORS.filter((processor) => processor.chain === chain).map((processor) => {
         const { name, text, rule, required, settings = [], warc = [] } = processor;
         const notes = [
           ...(required === true ? ['necessary'] : []),

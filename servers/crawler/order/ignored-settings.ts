@@ -1,8 +1,9 @@
 // What an order sets to no effect: settings and options that apply only together with others.
+
+import { PROCESSORS } from '../processors/table.js';
 import { chainSteps } from './chain-config.js';
 import { keepsCookies, type OrderProblem } from './check-order.js';
 import { type CrawlOrderConfig, crawlOrderSchema, warcSchema } from './order.js';
-import { BUILT_IN_PROCESSORS } from './processor-names.js';
 import { type CrawlSettings, crawlSettingsSchema } from './settings.js';
 import { applyOverrides } from './sheets.js';
 
@@ -188,7 +189,7 @@ function ignoredByChains(order: CrawlOrderConfig, defaults: CrawlSettings): Orde
   const present = new Set(
     Object.values(chainSteps(order)).flatMap((steps) => steps.map(({ entry }) => entry.processor)),
   );
-  return BUILT_IN_PROCESSORS.flatMap(({ name, chain, settings = [], warc = [] }): OrderProblem[] => {
+  return PROCESSORS.flatMap(({ name, chain, settings = [], warc = [] }): OrderProblem[] => {
     if (present.has(name) || order.chains[chain] === undefined) return [];
     const problem = `it has no effect: the chain ${chain} has no ${name}`;
     const unused = warcSchema.parse({});

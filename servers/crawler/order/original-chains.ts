@@ -1,19 +1,7 @@
 import { CHAIN_NAMES, type ChainName } from '../chains.js';
 import type { RuleInput } from '../decide/index.js';
-import { BUILT_IN_PROCESSORS, type ProcessorName } from './processor-names.js';
-
-/** Processors of a 1.x order by class that can be left out, moved or get rules; the others are parts of these (CRAWL-11.2, 11.3). */
-const PROCESSOR_CLASSES: ReadonlyMap<string, ProcessorName> = new Map([
-  ['Preselector', 'Blocker'],
-  ['QuotaEnforcer', 'QuotaEnforcer'],
-  ['RuntimeLimitEnforcer', 'RuntimeLimit'],
-  ['PreconditionEnforcer', 'PreconditionEnforcer'],
-  ['ChangeEvaluator', 'ChangeEvaluator'],
-  ['LinksScoper', 'LinksScoper'],
-  ['WARCWriterProcessor', 'WarcWriter'],
-  ['ExperimentalWARCWriterProcessor', 'WarcWriter'],
-  ['ARCWriterProcessor', 'WarcWriter'],
-] as const);
+import type { ProcessorDescriptor } from '../processors/parts.js';
+import { PROCESSORS } from '../processors/table.js';
 
 /** The maps of processors of a 1.x order. */
 const CHAINS: ReadonlyMap<string, ChainName> = new Map([
@@ -25,17 +13,17 @@ const CHAINS: ReadonlyMap<string, ChainName> = new Map([
 ] as const);
 
 /** The checks before a fetch, which an operator may move. */
-const CHECKS: readonly ProcessorName[] = ['RuntimeLimit', 'Blocker', 'QuotaEnforcer', 'PreconditionEnforcer'];
+const CHECKS: readonly string[] = ['RuntimeLimit', 'Blocker', 'QuotaEnforcer', 'PreconditionEnforcer'];
 
 /** The chains of an order.xml: the default ones without the processors that it leaves out, with the order and the rules that it gives. */
 export class OriginalChains {
   readonly #maps = new Set<ChainName>();
-  readonly #listed = new Map<ProcessorName, readonly RuleInput[]>();
+  readonly #listed = new Map<string, readonly RuleInput[]>();
 
   /** Whether rules for this class can be converted. */
   static hasGate(className: string): boolean {
-    const name = PROCESSOR_CLASSES.get(className);
-    return BUILT_IN_PROCESSORS.some((processor) => processor.name === name && processor.required !== true);
+    const processor = processorOf(className);
+    return processor !== undefined && processor.required !== true;
   }
 
   /** Adds a map of processors. */
@@ -46,7 +34,7 @@ export class OriginalChains {
 
   /** Adds an enabled processor. */
   add(className: string, rules: readonly RuleInput[]): void {
-    const name = PROCESSOR_CLASSES.get(className);
+    const name = processorOf(className)?.name;
     if (name !== undefined && !this.#listed.has(name)) this.#listed.set(name, rules);
   }
 
@@ -54,12 +42,12 @@ export class OriginalChains {
   chains(): Partial<Record<ChainName, unknown[]>> {
     const chains: Partial<Record<ChainName, unknown[]>> = {};
     for (const chain of CHAIN_NAMES) {
-      const defaults = BUILT_IN_PROCESSORS.filter(
+      const defaults = PROCESSORS.filter(
         (processor) =>
           processor.chain === chain &&
           (processor.with === undefined ||
             (processor.with === 'warc.directory' && this.#listed.has('WarcWriter'))),
-      ).map(({ name }) => name as ProcessorName);
+      ).map(({ name }) => name);
       const names = chain === 'pre-fetch' ? this.#sorted(defaults) : defaults;
       const kept = names.filter((name) => !this.#isLeftOut(name, chain));
       const entries = kept.map((processor) => {
@@ -72,13 +60,13 @@ export class OriginalChains {
   }
 
   /** Returns whether the order has the chain of a processor, but not the processor. */
-  #isLeftOut(name: ProcessorName, chain: ChainName): boolean {
+  #isLeftOut(name: string, chain: ChainName): boolean {
     const isOptional = name === 'LinksScoper' || (CHECKS.includes(name) && name !== 'PreconditionEnforcer');
     return isOptional && this.#maps.has(chain) && !this.#listed.has(name);
   }
 
   /** Sorts the checks before a fetch as the order has them. If one follows robots.txt, all stand behind the other processors. */
-  #sorted(defaults: readonly ProcessorName[]): ProcessorName[] {
+  #sorted(defaults: readonly string[]): string[] {
     const given = [...this.#listed.keys()].filter((name) => CHECKS.includes(name));
     if (given.length === 0) return [...defaults];
     const isFirst =
@@ -89,4 +77,9 @@ export class OriginalChains {
     const checks = given.filter((name) => name !== 'PreconditionEnforcer');
     return others.toSpliced(1, 0, ...checks).concat('PreconditionEnforcer', 'FormLogin');
   }
+}
+
+/** The processor that a class of a 1.x order stands for; the other classes are parts of these (CRAWL-11.2, 11.3). */
+function processorOf(className: string): ProcessorDescriptor | undefined {
+  return PROCESSORS.find(({ classes }) => classes?.includes(className));
 }

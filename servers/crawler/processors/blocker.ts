@@ -3,6 +3,7 @@ import type { Processor, ProcessResult } from '../chains.js';
 import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
 import { WholePattern } from '../decide/predicates.js';
 import type { CrawlSettings } from '../order/settings.js';
+import type { ProcessorDescriptor } from './parts.js';
 
 export interface BlockerOptions {
   /** Returns the settings of the URI with its sheets applied (CRAWL-19.5). */
@@ -50,3 +51,14 @@ export class Blocker implements Processor {
     return pattern;
   }
 }
+
+export const BLOCKER: ProcessorDescriptor = {
+  name: 'Blocker',
+  chain: 'pre-fetch',
+  text: 'rejects URIs by blockAll, allowPattern, blockPattern',
+  rule: 'CRAWL-11.2',
+  settings: ['blockAll', 'blockPattern', 'allowPattern'],
+  ordered: true,
+  classes: ['Preselector'],
+  create: () => new Blocker({ settings: ({ settings }) => settings }),
+};

@@ -1,12 +1,13 @@
 import { isDiskFull } from '../../../protocols/errors.js';
 import { resolveUrl } from '../../../protocols/urls/index.js';
-import { PageError, type PageLoader, PageParts, type PagePartsOptions } from '../browser/index.js';
+import { PageError, type PageLoader, PageParts, type PagePartsOptions, PartCache } from '../browser/index.js';
 import type { Processor, ProcessorChains, ProcessResult } from '../chains.js';
 import type { CrawlUri, OutLink } from '../crawl-uri.js';
 import { crawlChannel } from '../events.js';
-import type { WarcWriter } from './warc-writer.js';
+import type { ProcessorDescriptor } from './parts.js';
+import { WARC_WRITER, type WarcWriter } from './warc-writer.js';
 
-export interface BrowserOptions extends Omit<PagePartsOptions, 'before' | 'after'> {
+interface BrowserOptions extends Omit<PagePartsOptions, 'before' | 'after'> {
   readonly loader: PageLoader;
   /** The chains of the crawl: what a page requests passes some of their processors. */
   readonly chains: () => ProcessorChains;
@@ -28,7 +29,7 @@ const AFTER = new Set([
  * With `fetcher: browser`, loads a page that was fetched in a browser, with the response that the crawl got, and runs its scripts. Summary and
  * links come from the document that they make. A page that cannot be loaded is read as it was fetched.
  */
-export class BrowserProcessor implements Processor {
+class BrowserProcessor implements Processor {
   readonly name = 'Browser';
   /** It archives what pages request. */
   readonly stores = true;
@@ -104,3 +105,27 @@ function navigationLinks(urls: readonly string[], { settings }: CrawlUri): OutLi
     return url === undefined ? [] : [{ url, hop: 'L' as const }];
   });
 }
+
+export const BROWSER: ProcessorDescriptor = {
+  name: 'Browser',
+  chain: 'extract',
+  text: 'with fetcher browser: loads pages in Chromium, for what their scripts make',
+  rule: 'CRAWL-11.2',
+  after: ['ChangeEvaluator'],
+  settings: [
+    'fetcher',
+    'browserMaxSeconds',
+    'browserMaxRequests',
+    'browserMaxMegabytes',
+    'browserDelayMs',
+    'browserScroll',
+  ],
+  create: ({ parts: { browser, fetcher, servers, scope, limits }, of, chains }) => {
+    if (browser === undefined) return undefined;
+    const { maxCacheMiB, keepDocuments, loader, prepare, settingsFor } = browser;
+    const cache = new PartCache(maxCacheMiB * 2 ** 20);
+    const archive = keepDocuments ? of(WARC_WRITER) : undefined;
+    const opened = { loader, prepare, settingsFor, cache, archive };
+    return new BrowserProcessor({ ...opened, fetcher, servers, scope, limits, chains });
+  },
+};

@@ -1,6 +1,7 @@
 import type { Processor, ProcessResult } from '../chains.js';
 import type { CrawlUri } from '../crawl-uri.js';
-import type { FetchHistory } from './fetch-history.js';
+import { FETCH_HISTORY, type FetchHistory } from './fetch-history.js';
+import type { ProcessorDescriptor } from './parts.js';
 
 /** The annotation of a URI whose processing {@link ChangeEvaluator} ends. */
 export const UNCHANGED = 'unchanged';
@@ -23,3 +24,18 @@ export class ChangeEvaluator implements Processor {
     return 'post';
   }
 }
+
+export const CHANGE_EVALUATOR: ProcessorDescriptor = {
+  name: 'ChangeEvaluator',
+  chain: 'extract',
+  text: 'with skipUnchanged: an unchanged document is not read again',
+  rule: 'CRAWL-18.8',
+  requires: ['FetchHistory'],
+  settings: ['skipUnchanged'],
+  ordered: true,
+  classes: ['ChangeEvaluator'],
+  create: ({ of }) => {
+    const history = of(FETCH_HISTORY);
+    return history && new ChangeEvaluator(history);
+  },
+};

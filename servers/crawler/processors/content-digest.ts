@@ -5,6 +5,7 @@ import type { CrawlUri } from '../crawl-uri.js';
 import type { CrawlSettings } from '../order/settings.js';
 import { compilePattern } from '../patterns.js';
 import { sha1Base32 } from '../warc/digest.js';
+import type { ProcessorDescriptor } from './parts.js';
 
 /** The settings of a URI that its digest depends on. */
 export type DigestSettings = Pick<CrawlSettings, 'digestStripPattern' | 'digestStripMaxKB'>;
@@ -104,3 +105,15 @@ function decode(body: Uint8Array, charset: string | undefined): string {
     return new TextDecoder().decode(body); // an unknown charset
   }
 }
+
+export const CONTENT_DIGEST: ProcessorDescriptor = {
+  name: 'ContentDigest',
+  chain: 'fetch',
+  text: 'the digest of the body, without what digestStripPattern matches',
+  rule: 'CRAWL-18.7',
+  after: ['Fetch'],
+  settings: ['digestStripPattern', 'digestStripMaxKB'],
+  ordered: true,
+  formerNames: ['HTTPContentDigest'],
+  create: () => new ContentDigest(),
+};

@@ -1,8 +1,8 @@
-import type { GathererBatch } from '../../../storage/index.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import type { CrawlUri } from '../crawl-uri.js';
+import { type JsonTable, jsonTable } from '../history-store.js';
 import { payloadDigestOf, type Revisit, type WarcPosition } from '../warc/index.js';
-import type { RevisitSource } from './warc-writer.js';
+import type { ProcessorDescriptor, RevisitSource } from './parts.js';
 
 /** The first archived record of a body, whatever its URI (CRAWL-18.5). */
 export interface DigestRecord {
@@ -17,11 +17,8 @@ export interface DigestRecord {
   readonly count: number;
 }
 
-/** CRAWL-18.5: the table `contentDigestHistory`. Keys are digests, `sha1:` and base32. */
-export interface DigestStore {
-  get(digest: string): Promise<DigestRecord | undefined>;
-  put(digest: string, record: DigestRecord, batch: GathererBatch): void;
-}
+/** CRAWL-18.5: the table `contentDigestHistory`. Keys are digests, `sha1:` and base32, as no SURT begins. */
+export type DigestStore = JsonTable<DigestRecord>;
 
 /** A body that is processed. */
 interface Entry {
@@ -79,3 +76,27 @@ export class DigestHistory implements Processor, RevisitSource {
     return 'proceed';
   }
 }
+
+export const DIGEST_HISTORY: ProcessorDescriptor<DigestHistory> = {
+  name: 'DigestHistory',
+  chain: 'fetch',
+  text: 'finds an equal body under another URI',
+  rule: 'CRAWL-18.5',
+  requires: ['DigestHistoryKeeper', 'ContentDigest', 'WarcWriter'],
+  after: ['Fetch', 'ContentDigest', 'FetchHistory'],
+  with: 'warc.digestHistory',
+  formerNames: ['ContentDigestHistoryLoader'],
+  create: ({ parts, has }) => (has('DigestHistory') ? new DigestHistory(jsonTable(parts.store)) : undefined),
+};
+
+export const DIGEST_HISTORY_KEEPER: ProcessorDescriptor = {
+  name: 'DigestHistoryKeeper',
+  chain: 'post-process',
+  text: 'stores the digest for DigestHistory',
+  rule: 'CRAWL-18.5',
+  requires: ['DigestHistory'],
+  after: ['WarcMetadata'],
+  with: 'warc.digestHistory',
+  formerNames: ['ContentDigestHistoryStorer'],
+  create: ({ of }) => of(DIGEST_HISTORY)?.keeper,
+};

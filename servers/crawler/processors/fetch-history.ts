@@ -1,11 +1,11 @@
 import type { FetchRequest } from '../../../clients/fetch/index.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
 import { surt } from '../../../protocols/urls/index.js';
-import type { GathererBatch } from '../../../storage/index.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import type { CrawlUri } from '../crawl-uri.js';
+import { type JsonTable, jsonTable } from '../history-store.js';
 import type { Revisit, WarcPosition } from '../warc/index.js';
-import type { RevisitSource } from './warc-writer.js';
+import type { ProcessorDescriptor, RevisitSource } from './parts.js';
 
 /** One fetch of a URI (CRAWL-18.2). */
 export interface FetchRecord {
@@ -33,20 +33,14 @@ interface FetchCapture {
   readonly payloadDigest: string;
 }
 
-/** CRAWL-18.4: the table `uri_history`, with keys of {@link historyKey}. */
-export interface HistoryStore {
-  /** Returns the records, the newest first; empty if the URI was never fetched. */
-  get(key: string): Promise<readonly FetchRecord[]>;
-  put(key: string, history: readonly FetchRecord[], batch: GathererBatch): void;
-}
+/** CRAWL-18.4: the table `uri_history`, with keys of {@link historyKey}; the records of a URI, the newest first. */
+export type HistoryStore = JsonTable<readonly FetchRecord[]>;
+
+/** Fetches per URI in the history (CRAWL-18.2). */
+const HISTORY_LENGTH = 2;
 
 export interface FetchHistoryOptions {
   readonly store: HistoryStore;
-  /** Fetches per URI in the history (CRAWL-18.2); default 2. */
-  readonly length?: number;
-  /** CRAWL-18.3; both default to true. */
-  readonly sendIfNoneMatch?: boolean;
-  readonly sendIfModifiedSince?: boolean;
 }
 
 /** Returns the key of a URI in the history: its SURT with the case preserved (CRAWL-18.4). */
@@ -82,12 +76,11 @@ export class FetchHistory implements Processor, RevisitSource {
 
   /** Returns the headers of a conditional request (CRAWL-18.3); empty if the last fetch failed. */
   conditionalHeaders(uri: CrawlUri): NonNullable<FetchRequest['headers']> {
-    const { sendIfNoneMatch = true, sendIfModifiedSince = true } = this.options;
     const last = this.earlier(uri)[0];
     if (last === undefined || last.status <= 0) return {};
     return {
-      ...(sendIfNoneMatch && last.etag !== '' ? { etag: last.etag } : {}),
-      ...(sendIfModifiedSince && last.lastModified > 0 ? { lastModified: last.lastModified } : {}),
+      ...(last.etag !== '' ? { etag: last.etag } : {}),
+      ...(last.lastModified > 0 ? { lastModified: last.lastModified } : {}),
     };
   }
 
@@ -160,7 +153,7 @@ export class FetchHistory implements Processor, RevisitSource {
   /** CRAWL-18.4: loads the history, once. */
   async #load(uri: CrawlUri): Promise<ProcessResult> {
     if (!this.#entries.has(uri) && isKept(uri.url)) {
-      this.#entries.set(uri, { earlier: await this.options.store.get(historyKey(uri.redactedUrl)) });
+      this.#entries.set(uri, { earlier: (await this.options.store.get(historyKey(uri.redactedUrl))) ?? [] });
     }
     return 'proceed';
   }
@@ -175,7 +168,7 @@ export class FetchHistory implements Processor, RevisitSource {
       return 'proceed';
     const capture = entry.capture ?? entry.repeats?.fetch.capture;
     const current = capture === undefined ? entry.current : { ...entry.current, capture };
-    const history = [current, ...entry.earlier].slice(0, this.options.length ?? 2);
+    const history = [current, ...entry.earlier].slice(0, HISTORY_LENGTH);
     this.options.store.put(historyKey(uri.redactedUrl), history, uri.batch);
     return 'proceed';
   }
@@ -185,3 +178,38 @@ export class FetchHistory implements Processor, RevisitSource {
 function isKept(url: string): boolean {
   return /^(?:https?|s?ftp):/.test(url);
 }
+
+export const FETCH_HISTORY_LOADER: ProcessorDescriptor = {
+  name: 'FetchHistoryLoader',
+  chain: 'pre-fetch',
+  text: 'loads the last fetches of the URI, for FetchHistory',
+  rule: 'CRAWL-18.4',
+  ordered: true,
+  formerNames: ['PersistLoadProcessor'],
+  create: ({ of }) => of(FETCH_HISTORY)?.loader,
+};
+
+export const FETCH_HISTORY: ProcessorDescriptor<FetchHistory> = {
+  name: 'FetchHistory',
+  chain: 'fetch',
+  text: 'compares the fetch with the last ones of the URI',
+  rule: 'CRAWL-18.2',
+  requires: ['FetchHistoryLoader', 'FetchHistoryKeeper', 'ContentDigest'],
+  after: ['Fetch', 'ContentDigest'],
+  ordered: true,
+  formerNames: ['FetchHistoryProcessor'],
+  create: ({ parts, has }) =>
+    has('FetchHistory') ? new FetchHistory({ store: jsonTable(parts.store) }) : undefined,
+};
+
+export const FETCH_HISTORY_KEEPER: ProcessorDescriptor = {
+  name: 'FetchHistoryKeeper',
+  chain: 'post-process',
+  text: 'stores the fetch for FetchHistory',
+  rule: 'CRAWL-18.4',
+  requires: ['FetchHistory'],
+  after: ['WarcMetadata'],
+  ordered: true,
+  formerNames: ['PersistStoreProcessor'],
+  create: ({ of }) => of(FETCH_HISTORY)?.keeper,
+};

@@ -9,30 +9,12 @@ import {
 import { ConnectionError, messageOf, RefusedError, UsageError } from '../../../protocols/errors.js';
 import { hostOf } from '../../../protocols/urls/index.js';
 import { redactLogins } from '../../../protocols/visible-text.js';
-import type { DocumentRecord, QueuedUri } from '../../../storage/index.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
 import { withLoginOf } from '../redaction.js';
-import { type CookieJars, extraHeaders, proxyOf } from '../requests/index.js';
+import { extraHeaders, proxyOf } from '../requests/index.js';
 import { fetchLeniently, type ServerCache } from '../servers/index.js';
-
-/** Limits and options of requests, for every access method. */
-export interface FetchLimits {
-  /** Largest document, bytes (G-86). */
-  readonly maxBytes: number;
-  /** A read fails after this many milliseconds without a byte (G-85). */
-  readonly timeoutMs: number;
-  /** Whether the request for a known document carries If-None-Match and If-Modified-Since (G-106, G-110). Default: always. */
-  readonly conditional?: (known: DocumentRecord) => boolean;
-  /** User names and passwords of the configuration, which are hidden in error texts (G-81). */
-  readonly logins?: readonly string[];
-  /** The cookies of the crawl; absent: none are kept. */
-  readonly cookies?: CookieJars | undefined;
-  /** Whether results have the bytes of the HTTP messages, for archives. */
-  readonly keepWire?: FetchRequest['keepWire'];
-  /** G-174: whether the request for a queued URI must not reach private addresses. */
-  readonly mustBePublic?: (uri: QueuedUri) => boolean;
-}
+import type { FetchLimits, ProcessorDescriptor } from './parts.js';
 
 /** Returns the request for a URI; it is conditional if the document is known (G-106) and {@link FetchLimits.conditional} returns true. */
 export function fetchRequest(uri: CrawlUri, limits: FetchLimits): FetchRequest {
@@ -253,3 +235,25 @@ function unescaped(text: string): string {
     return text; // not an escape
   }
 }
+
+export const FETCH: ProcessorDescriptor = {
+  name: 'Fetch',
+  chain: 'fetch',
+  text: 'fetches the document',
+  rule: 'CRAWL-11.2',
+  required: true,
+  settings: ['fetchSeconds', 'lenientHttp'],
+  formerNames: ['FetchHTTP', 'FetchFTP'],
+  create: ({ parts: { fetcher, limits, servers } }) => new FetchProcessor(fetcher, limits, servers),
+};
+
+export const RESPONSE_CLASSIFIER: ProcessorDescriptor = {
+  name: 'ResponseClassifier',
+  chain: 'fetch',
+  text: 'redirects, listings and failures skip the chains extract and write',
+  rule: 'CRAWL-8',
+  required: true,
+  after: ['Fetch', 'ContentDigest', 'FetchHistory', 'DigestHistory', 'WarcWriter'],
+  settings: ['maxRedirects'],
+  create: ({ parts }) => new ResponseClassifier(parts.limits),
+};

@@ -5,20 +5,11 @@ import type { QueuedUri } from '../../../storage/index.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
 import { crawlChannel } from '../events.js';
-import type { FormCredential } from '../order/credentials.js';
 import { type CookieJars, extraHeaders, proxyOf } from '../requests/index.js';
 import type { ServerCache } from '../servers/index.js';
+import type { LoginForm, ProcessorDescriptor } from './parts.js';
 
-/** A form of the order, with the values that are in the environment. */
-export interface LoginForm extends Pick<FormCredential, 'loginUrl' | 'method'> {
-  /** Documents at and below this URL need the login. */
-  readonly url: string;
-  readonly fields: Readonly<Record<string, string>>;
-  /** Values that no text may show. */
-  readonly secrets: readonly string[];
-}
-
-export interface FormLoginOptions {
+interface FormLoginOptions {
   readonly forms: readonly LoginForm[];
   readonly fetcher: Fetcher;
   readonly cookies: CookieJars;
@@ -44,7 +35,7 @@ interface LoginState {
  * CRAWL-12.4: sends a form of the order before the first document that needs its login, in place of that document: the URI returns to the head of
  * its queue, and is given out again after the politeness delay. The cookies of the answer are the login. Each process logs in once.
  */
-export class FormLogin implements Processor {
+class FormLogin implements Processor {
   readonly name = 'FormLogin';
   readonly #logins: readonly LoginState[];
 
@@ -133,3 +124,16 @@ function isBelow(url: string, prefix: string): boolean {
   if (!url.startsWith(prefix)) return false;
   return prefix.endsWith('/') || url.length === prefix.length || /^[/?]/.test(url.slice(prefix.length));
 }
+
+export const FORM_LOGIN: ProcessorDescriptor = {
+  name: 'FormLogin',
+  chain: 'pre-fetch',
+  text: 'sends the forms of credentials before the documents that need their login',
+  rule: 'CRAWL-12.4',
+  after: ['History', 'LocalMapping', 'PreconditionEnforcer'],
+  create: ({ parts: { fetcher, servers, forms, limits } }) => {
+    const { cookies, timeoutMs, mustBePublic = () => false } = limits;
+    if (cookies === undefined || forms.length === 0) return undefined;
+    return new FormLogin({ forms, fetcher, cookies, servers, timeoutMs, mustBePublic });
+  },
+};

@@ -2,6 +2,7 @@ import type { Processor, ProcessResult } from '../chains.js';
 import type { CrawlUri } from '../crawl-uri.js';
 import type { Candidate, CrawlFrontier } from '../frontier/index.js';
 import type { Scope } from '../scope.js';
+import type { ProcessorDescriptor } from './parts.js';
 
 export interface LinksScoperOptions {
   readonly frontier: Pick<CrawlFrontier<unknown>, 'isKnownWithoutLookup'>;
@@ -49,3 +50,15 @@ export class LinksScoper implements Processor {
     return 'proceed';
   }
 }
+
+export const LINKS_SCOPER: ProcessorDescriptor = {
+  name: 'LinksScoper',
+  chain: 'post-process',
+  text: 'queues the links that are in scope',
+  rule: 'CRAWL-11.2',
+  after: ['ReferencesWriter'],
+  settings: ['maxOutlinks'],
+  classes: ['LinksScoper'],
+  formerNames: ['FrontierScheduler', 'CandidatesProcessor'],
+  create: ({ parts: { frontier, scope } }) => new LinksScoper({ frontier, scope }),
+};

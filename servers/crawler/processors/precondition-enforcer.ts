@@ -3,6 +3,7 @@ import type { QueuedUri } from '../../../storage/index.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
 import type { RobotsContact, ServerCache } from '../servers/index.js';
+import type { ProcessorDescriptor } from './parts.js';
 
 /**
  * CRAWL-12.4, 12.5: fetches robots.txt before any other document of a server, in place of the first URI. That URI returns to the head of its
@@ -57,3 +58,16 @@ export class PreconditionEnforcer implements Processor {
     return 'post';
   }
 }
+
+export const PRECONDITION_ENFORCER: ProcessorDescriptor = {
+  name: 'PreconditionEnforcer',
+  chain: 'pre-fetch',
+  text: 'gets robots.txt before any other document of a server, and obeys it',
+  rule: 'CRAWL-12.4',
+  required: true,
+  after: ['History', 'LocalMapping'],
+  settings: ['robotsValiditySeconds', 'calculateRobotsOnly'],
+  classes: ['PreconditionEnforcer'],
+  formerNames: ['FetchDNS'],
+  create: ({ parts: { servers, limits } }) => new PreconditionEnforcer(servers, limits.mustBePublic),
+};

@@ -1,6 +1,7 @@
 import type { Processor, ProcessResult } from '../chains.js';
 import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
 import type { CrawlSettings } from '../order/settings.js';
+import type { ProcessorDescriptor } from './parts.js';
 
 /** Counts of a server, host or queue (CRAWL-16.6). */
 export interface QuotaCounts {
@@ -98,3 +99,22 @@ const QUOTA_NAMES = [
   'groupMaxResponses',
   'groupMaxAllKB',
 ] as const satisfies readonly (keyof Quotas)[];
+
+export const QUOTA_ENFORCER: ProcessorDescriptor = {
+  name: 'QuotaEnforcer',
+  chain: 'pre-fetch',
+  text: 'fetches nothing more from a server, host or queue that has reached a quota',
+  rule: 'CRAWL-11.3',
+  settings: ['quotas', 'quotaForceRetire'],
+  ordered: true,
+  classes: ['QuotaEnforcer'],
+  create: ({ parts: { servers, frontier } }) =>
+    new QuotaEnforcer({
+      counters: {
+        server: (url) => servers.serverTraffic(url),
+        host: (url) => servers.hostTraffic(url),
+        group: (classKey) => frontier.traffic(classKey),
+      },
+      settings: ({ settings }) => settings,
+    }),
+};

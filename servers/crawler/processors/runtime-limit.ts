@@ -1,12 +1,6 @@
 import type { Processor, ProcessResult } from '../chains.js';
 import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
-
-export interface RuntimeLimitOptions {
-  /** Seconds of crawling, without pauses. */
-  readonly elapsed: () => number;
-  readonly pause: () => void;
-  readonly terminate: () => void;
-}
+import type { ProcessorDescriptor, ProcessorParts } from './parts.js';
 
 /**
  * CRAWL-11.3, with the settings `runtimeSeconds` and `runtimeOperation`: pauses or ends the crawl, once, after this many
@@ -16,7 +10,7 @@ export class RuntimeLimit implements Processor {
   readonly name = 'RuntimeLimit';
   readonly #done = new Set<string>();
 
-  constructor(readonly options: RuntimeLimitOptions) {}
+  constructor(readonly options: ProcessorParts['runtime']) {}
 
   process(uri: CrawlUri): ProcessResult {
     const { runtimeSeconds: seconds, runtimeOperation: operation } = uri.settings;
@@ -38,3 +32,14 @@ export class RuntimeLimit implements Processor {
     return 'proceed';
   }
 }
+
+export const RUNTIME_LIMIT: ProcessorDescriptor = {
+  name: 'RuntimeLimit',
+  chain: 'pre-fetch',
+  text: 'pauses, ends or blocks the crawl after runtimeSeconds',
+  rule: 'CRAWL-11.3',
+  settings: ['runtimeSeconds', 'runtimeOperation'],
+  ordered: true,
+  classes: ['RuntimeLimitEnforcer'],
+  create: ({ parts }) => new RuntimeLimit(parts.runtime),
+};

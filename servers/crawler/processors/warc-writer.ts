@@ -11,14 +11,9 @@ import {
   type WarcFiles,
   type WarcPosition,
 } from '../warc/index.js';
-
-/** Finds earlier captures and records new ones: a fetch history (CRAWL-18.2), a history of digests (CRAWL-18.5). */
-export interface RevisitSource {
-  /** Returns the capture that this one repeats; undefined if it is new. */
-  revisitOf(uri: CrawlUri): Revisit | undefined;
-  /** Called after a record with the complete payload was written. */
-  captured(uri: CrawlUri, position: WarcPosition, payloadDigest: string): void;
-}
+import { DIGEST_HISTORY } from './digest-history.js';
+import { FETCH_HISTORY } from './fetch-history.js';
+import type { ProcessorDescriptor, RevisitSource } from './parts.js';
 
 export interface WarcWriterOptions {
   readonly files: Pick<WarcFiles, 'write'>;
@@ -135,3 +130,42 @@ function obstacleOf(uri: CrawlUri, fetched: FetchResult): string | undefined {
   if (fetched.body.length < uri.size) return 'body';
   return undefined;
 }
+
+export const WARC_WRITER: ProcessorDescriptor<WarcWriter> = {
+  name: 'WarcWriter',
+  chain: 'fetch',
+  text: 'writes WARC records',
+  rule: 'CRAWL-18.6',
+  after: ['Fetch', 'ContentDigest', 'FetchHistory', 'DigestHistory'],
+  warc: [
+    'directory',
+    'format',
+    'maxFileBytes',
+    'poolMaxActive',
+    'compress',
+    'compression',
+    'transferCoding',
+    'index',
+    'skipIdenticalDigests',
+    'prefix',
+  ],
+  with: 'warc.directory',
+  classes: ['WARCWriterProcessor', 'ExperimentalWARCWriterProcessor', 'ARCWriterProcessor'],
+  create: ({ parts: { warc }, of }) =>
+    warc === undefined
+      ? undefined
+      : new WarcWriter({
+          ...warc,
+          revisits: [of(FETCH_HISTORY), of(DIGEST_HISTORY)].filter((source) => source !== undefined),
+        }),
+};
+
+export const WARC_METADATA: ProcessorDescriptor = {
+  name: 'WarcMetadata',
+  chain: 'post-process',
+  text: 'writes the WARC metadata record, with the links',
+  rule: 'CRAWL-18.6',
+  requires: ['WarcWriter'],
+  with: 'warc.directory',
+  create: ({ of }) => of(WARC_WRITER)?.metadata,
+};

@@ -1,7 +1,8 @@
 import type { LocalMapper } from '../../../clients/fetch/index.js';
 import type { Processor, ProcessResult } from '../../crawler/chains.js';
 import type { CrawlUri } from '../../crawler/crawl-uri.js';
-import { type FetchLimits, fetchRequest } from '../../crawler/processors/fetch.js';
+import { fetchRequest } from '../../crawler/processors/fetch.js';
+import type { FetchLimits } from '../../crawler/processors/parts.js';
 
 /**
  * G-71 to G-79: reads a document from the local file system if a Local-Mapping applies. It runs before robots.txt is requested, because

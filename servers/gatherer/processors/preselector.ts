@@ -7,8 +7,8 @@ import { dropObjects } from './drop-objects.js';
 export interface PreselectorOptions {
   /** Returns the name of a URL's type if it is on the stop list; undefined for other types. */
   readonly stoppedType: (url: string) => string | undefined;
-  /** The records of earlier runs; absent on the first run. */
-  readonly documents?: Pick<DocumentStore, 'get'>;
+  /** The records of earlier runs; undefined on the first run. */
+  readonly documents: Pick<DocumentStore, 'get'> | undefined;
   /** The limits of the RootNodes, by their index. */
   readonly roots: readonly Pick<RootLimits, 'countsVisits' | 'countVisit' | 'rules'>[];
   /** Seconds since 1970. */

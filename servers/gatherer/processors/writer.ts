@@ -23,7 +23,7 @@ export interface WriterOptions {
   readonly minTimeToLive: MinTimeToLive;
   readonly rulesDigest: RulesDigest;
   /** Annotations to merge into every object (G-141). */
-  readonly annotations?: Pick<Annotations, 'merge' | 'get'> | undefined;
+  readonly annotations: Pick<Annotations, 'merge' | 'get'> | undefined;
   readonly now: () => number;
 }
 

@@ -14,7 +14,7 @@ import {
   readOrderXml,
 } from '../../../servers/crawler/order/index.js';
 import { warcSchema } from '../../../servers/crawler/order/order.js';
-import { BUILT_IN_PROCESSORS } from '../../../servers/crawler/order/processor-names.js';
+import { PROCESSORS } from '../../../servers/crawler/processors/table.js';
 import { Gatherer } from '../../../servers/gatherer/index.js';
 import { page, Site } from '../../helpers/site.js';
 
@@ -405,7 +405,7 @@ t.test('CRAWL-11.2 the default order explains the default chains, and states the
 });
 
 t.test('each option of archives belongs to a processor, so that its entry may give it', (t) => {
-  const known = BUILT_IN_PROCESSORS.flatMap(({ warc = [] }) => warc);
+  const known = PROCESSORS.flatMap(({ warc = [] }) => warc);
   // The entry DigestHistory is this option.
   t.same([...known, 'digestHistory'].sort(), Object.keys(warcSchema.shape).sort());
   t.end();

@@ -1,0 +1,71 @@
+// The WARC files of a run and their indexes (CRAWL-18.6).
+import { join } from 'node:path';
+import type { CloseStack } from '../../../protocols/close-stack.js';
+import type { GathererConfig } from '../../../protocols/config/index.js';
+import { defined } from '../../../protocols/defined.js';
+import { crawlChannel } from '../../crawler/events.js';
+import type { CrawlOrderConfig } from '../../crawler/order/order.js';
+import { ArchiveIndex, WarcFiles } from '../../crawler/warc/index.js';
+
+export interface RunArchive {
+  /** Undefined if the order has none. */
+  readonly indexes: ArchiveIndex | undefined;
+  /** Undefined if nothing is archived. */
+  readonly files: WarcFiles | undefined;
+}
+
+/** Opens the WARC files of an order, and repairs those that a killed run left. @throws StorageError */
+export async function openArchive(
+  order: CrawlOrderConfig,
+  config: GathererConfig,
+  userAgent: string,
+  resources: CloseStack,
+): Promise<RunArchive> {
+  const { directory, prefix, format, maxFileBytes, poolMaxActive, compress, compression, index } = order.warc;
+  if (directory === '') return { indexes: undefined, files: undefined };
+  const onProblem = (text: string): void => crawlChannel.publish({ text, alert: true });
+  const indexes = index
+    ? resources.adopt(new ArchiveIndex(directory, onProblem), (opened) => opened[Symbol.asyncDispose]())
+    : undefined;
+  const files = await WarcFiles.open({
+    directory,
+    prefix,
+    format,
+    maxFileBytes,
+    poolMaxActive,
+    compression: compress ? compression : 'none',
+    info: warcInfo(order, config, userAgent),
+    onFinished: (name) => indexes?.add(name),
+  });
+  for (const { file, damaged } of files.recovered) {
+    if (damaged.length === 0) continue;
+    onProblem(
+      `${join(directory, file)}: the records at offsets ${damaged.join(', ')} are damaged; the others are kept`,
+    );
+  }
+  await indexes?.addMissing();
+  return { indexes, files: resources.adopt(files, (opened) => opened.close()) };
+}
+
+/** What a WARC writer needs of the messages. */
+export function keepWireFor({
+  transferCoding,
+}: Pick<CrawlOrderConfig['warc'], 'transferCoding'>): 'messages' | 'framing' {
+  return transferCoding === 'kept' ? 'framing' : 'messages';
+}
+
+/** What a warcinfo record says of the crawl (WARC 1.1, 6.2), with its order, except logins. */
+function warcInfo(
+  order: CrawlOrderConfig,
+  { httpFrom }: GathererConfig,
+  userAgent: string,
+): Record<string, string> {
+  const { credentials: _, ...shown } = order;
+  return {
+    isPartOf: order.name,
+    robots: order.settings.robotsPolicy,
+    'http-header-user-agent': userAgent,
+    ...defined({ 'http-header-from': httpFrom }),
+    order: JSON.stringify(shown),
+  };
+}

@@ -1,0 +1,94 @@
+// The checkpoints of a run (CRAWL-17.3), and what the next run needs beside the store.
+import { join } from 'node:path';
+import type { CloseStack } from '../../../protocols/close-stack.js';
+import { messageOf } from '../../../protocols/errors.js';
+import { createDirectory } from '../../../storage/files/make-directory.js';
+import type { GathererStore } from '../../../storage/gatherer/store.js';
+import { Checkpoints } from '../../crawler/checkpoint.js';
+import { saveComponents } from '../../crawler/component-state.js';
+import type { CrawlController } from '../../crawler/controller.js';
+import { crawlChannel } from '../../crawler/events.js';
+import type { Frontier } from '../../crawler/frontier/index.js';
+import type { CrawlOrderConfig } from '../../crawler/order/order.js';
+import type { ServerCache } from '../../crawler/servers/index.js';
+import type { CrawlRecords } from './records.js';
+
+export interface RunCheckpointsOptions {
+  readonly store: GathererStore;
+  readonly order: CrawlOrderConfig;
+  /** The Gatherer's directory. */
+  readonly directory: string;
+  readonly crawlDirectory: string;
+  readonly frontier: Frontier;
+  readonly servers: ServerCache;
+  readonly records: CrawlRecords;
+}
+
+/** The figures of servers, statistics and frontier, which are not in the store. */
+function componentsOf({ servers, records, frontier }: RunCheckpointsOptions) {
+  return {
+    servers: servers.snapshot(),
+    statistics: records.statistics.toJSON(),
+    frontier: frontier.counts,
+  };
+}
+
+/** Saves the components when the resources close, unless the crawl is complete. */
+export function keepComponents(options: RunCheckpointsOptions, resources: CloseStack): void {
+  resources.defer(async () => {
+    if (options.frontier.empty) return;
+    await saveComponents(options.crawlDirectory, componentsOf(options)).catch((error: unknown) => {
+      // The next run continues without these figures.
+      const text = `cannot save the state of servers and statistics: ${messageOf(error)}`;
+      crawlChannel.publish({ text, alert: true });
+    });
+  });
+}
+
+/** Opens the directory of checkpoints; one that is being taken is finished before the resources close. */
+export async function openCheckpoints(
+  options: RunCheckpointsOptions,
+  resources: CloseStack,
+): Promise<Checkpoints> {
+  const { store, order, directory, crawlDirectory, frontier, records } = options;
+  const { events, journal } = records;
+  // G-81: checkpoints copy the working store, whose queues contain logins.
+  await createDirectory(join(crawlDirectory, 'checkpoints'), 0o700);
+  const checkpoints = await Checkpoints.open(join(crawlDirectory, 'checkpoints'), {
+    store,
+    ...(order.seen === 'level' ? {} : { seenDirectory: join(directory, 'seen') }),
+    kept: order.checkpointsKept,
+    // The copy has no events whose lines are in the logs already.
+    atRest: (work) =>
+      frontier.atRest(async () => {
+        await events.purge();
+        return work();
+      }),
+    components: () => componentsOf(options),
+    rotate: async (suffix) => {
+      await events.rotate(suffix);
+      await journal?.rotate(suffix);
+    },
+  });
+  resources.defer(() => checkpoints.settled());
+  return checkpoints;
+}
+
+/** Takes a checkpoint at these intervals; 0 takes none. */
+export function scheduleCheckpoints(
+  minutes: number,
+  controller: CrawlController,
+  resources: CloseStack,
+): void {
+  if (minutes === 0) return;
+  let current: Promise<unknown> = Promise.resolve();
+  const timer = setInterval(() => {
+    current = controller.checkpoint().catch((error: unknown) => {
+      crawlChannel.publish({ text: `the checkpoint failed: ${messageOf(error)}`, alert: true });
+    });
+  }, minutes * 60_000);
+  resources.defer(async () => {
+    clearInterval(timer);
+    await current;
+  });
+}
