@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import type { Command } from 'commander';
 import { ConnectionError } from '../../protocols/errors.js';
 import { gatherdFiles } from '../gatherd/files.js';
 import { startDetached, startUnwatched } from '../host/detach.js';
@@ -75,6 +76,31 @@ export async function startGatherd(
     logFile: files.log,
     ready: /^ready gatherd=(\S+)$/m,
   });
+}
+
+/**
+ * The options that a command was given, as arguments of the same command in another process.
+ *
+ * @param except the names of options that the other process must not get
+ */
+export function argumentsOf(command: Command, except: readonly string[]): string[] {
+  return command.options.flatMap((option) => {
+    const { long, negate } = option;
+    const name = option.attributeName();
+    const value: unknown = command.getOptionValue(name);
+    const isGiven = value !== undefined && command.getOptionValueSource(name) !== 'default';
+    if (typeof long !== 'string' || !isGiven || except.includes(name)) return [];
+    if (typeof value === 'boolean') return value === negate ? [] : [long];
+    return (Array.isArray(value) ? value : [value]).map((one) => `${long}=${textOf(one)}`);
+  });
+}
+
+/** An option's value as the command line writes it. */
+function textOf(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value);
+  if ('path' in value) return String(value.path);
+  const { host, port } = value as { readonly host: string; readonly port: number };
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 /** Returns the options that pass debug flags on to another program. */

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { UsageError } from '../../../protocols/errors.js';
+import { lazyAction } from '../lazy-action.js';
 import {
   addConnectionOptions,
   addPeerOptions,
@@ -9,7 +9,6 @@ import {
 } from '../options/connection-options.js';
 import { LOOPBACK, portOption, repeatedOption } from '../options/option-values.js';
 import { addPublicOptions } from '../options/public-options.js';
-import type { BrokerOptions } from './actions/broker.js';
 import { brokerAdminCommand } from './broker-admin.js';
 
 const HELP = `
@@ -57,10 +56,6 @@ export function brokerCommand(): Command {
   )
     .addOption(monitorOption())
     .addHelpText('after', HELP)
-    .action(async (file: string, options: BrokerOptions) => {
-      if (options.new && options.nocol) throw new UsageError('-new and -nocol are mutually exclusive');
-      const { serveBroker } = await import('./actions/broker.js');
-      await serveBroker(file, options);
-    })
+    .action(lazyAction(async () => (await import('./actions/broker.js')).serveBroker))
     .addCommand(brokerAdminCommand());
 }

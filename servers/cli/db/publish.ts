@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import { UsageError } from '../../../protocols/errors.js';
 import { lazyAction } from '../lazy-action.js';
 import { integerOption } from '../options/option-values.js';
 import { EXIT_HELP } from './exit-help.js';
@@ -73,9 +72,5 @@ export function mkgathererstatsCommand(): Command {
     .option('--json', 'with --write: print the counts as JSON', false)
     .option('--now <seconds>', "the description's Update-Time, seconds since 1970-01-01 UTC", integerOption)
     .addHelpText('after', STATISTICS_HELP)
-    .action(async (directory: string, options: { write: boolean; json: boolean; now?: number }) => {
-      if (options.json && !options.write) throw new UsageError('mkgathererstats: --json requires --write');
-      const { mkgathererstats } = await import('./actions/publish.js');
-      await mkgathererstats(directory, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/publish.js')).mkgathererstats));
 }

@@ -2,7 +2,7 @@ import type { UnixSeconds } from '../../../protocols/time.js';
 import type { DatabaseFile } from '../../../storage/databases/database-file.js';
 import type { ToolOptions } from '../../../storage/databases/load.js';
 import { StopSignal } from '../../host/stop-signal.js';
-import { complain, complainOrThrow, EXIT } from '../output/exit.js';
+import { complain, EXIT, untilStopped } from '../output/exit.js';
 import { Progress } from '../output/progress.js';
 import { StandardOutput } from '../output/standard-output.js';
 
@@ -13,19 +13,26 @@ export type Tool = ToolOptions & { readonly output: StandardOutput; readonly sig
 const MAX_WARNINGS = 20;
 
 /**
- * Runs a database tool: progress and warnings go to standard error, Ctrl-C undoes unfinished changes. Sets the exit status.
+ * Runs a database tool: progress and warnings go to standard error, Ctrl-C undoes unfinished changes. The counts that it returns are
+ * printed as one line of text, or with `json` as one JSON object.
  *
  * @param name the command's name, for messages
+ * @returns the exit status
  */
-export async function runTool(name: string, work: (tool: Tool) => Promise<void>): Promise<void> {
+export async function runTool(
+  name: string,
+  { json = false }: { readonly json?: boolean },
+  work: (tool: Tool) => Promise<Counts | undefined>,
+): Promise<number> {
   using stop = new StopSignal({ limit: { program: name } });
   let warnings = 0;
   // The sources are streams, so the total is not known before the end.
   using progress = new Progress({ format: `${name}: {value} objects, {rate}/s, {duration_formatted}` });
   let objects = 0;
-  try {
-    await work({
-      output: new StandardOutput(),
+  const output = new StandardOutput();
+  return await untilStopped(name, stop, async () => {
+    const counts = await work({
+      output,
       signal: stop.signal,
       onObject: () => {
         objects++;
@@ -35,16 +42,17 @@ export async function runTool(name: string, work: (tool: Tool) => Promise<void>)
         if (++warnings <= MAX_WARNINGS) complain(name, sentence);
       },
     });
+    if (counts !== undefined)
+      await output.write(
+        json
+          ? `${JSON.stringify(counts)}
+`
+          : `${name}: ${sentenceOf(counts)}
+`,
+      );
     if (warnings > MAX_WARNINGS) complain(name, `${warnings - MAX_WARNINGS} more warnings`);
-    process.exitCode = EXIT.ok;
-  } catch (error) {
-    if (stop.signal.aborted) {
-      complain(name, 'interrupted');
-      process.exitCode = EXIT.interrupted;
-      return;
-    }
-    process.exitCode = complainOrThrow(name, error, EXIT.failure);
-  }
+    return EXIT.ok;
+  });
 }
 
 /** Opens the database file that a tool changes, see {@link prepareTarget}. */
@@ -64,11 +72,6 @@ export async function prepareTarget(path: string, tool: Tool): Promise<void> {
 
 /** Counts by name, in the order of the report. */
 export type Counts = Readonly<Record<string, number | string>>;
-
-/** Prints the counts: one line of text, or one JSON object. */
-export async function report(tool: Tool, json: boolean, name: string, counts: Counts): Promise<void> {
-  await tool.output.write(json ? `${JSON.stringify(counts)}\n` : `${name}: ${sentenceOf(counts)}\n`);
-}
 
 /** Names of numbers that are not counts, written as `generation 3`. */
 const NOT_COUNTS = new Set(['generation']);

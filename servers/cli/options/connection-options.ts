@@ -9,6 +9,7 @@ import type { MonitorOptions } from '../../monitor/monitor.js';
 import {
   countOption,
   integerOption,
+  pathOption,
   portOption,
   secondsOption,
   stopLimitOption,
@@ -94,8 +95,16 @@ export function addConnectionOptions(command: Command, connections: number | str
  */
 export function addTlsOptions(command: Command, what: string): Command {
   return command
-    .option('--tls-cert <file>', `serve ${what} with TLS: PEM file of the certificate and its authorities`)
-    .option('--tls-key <file>', 'PEM file of its private key; both files are read again when they change');
+    .option(
+      '--tls-cert <file>',
+      `serve ${what} with TLS: PEM file of the certificate and its authorities`,
+      pathOption,
+    )
+    .option(
+      '--tls-key <file>',
+      'PEM file of its private key; both files are read again when they change',
+      pathOption,
+    );
 }
 
 /** The files of the options; undefined without them. @throws UsageError if one is missing */
@@ -103,13 +112,7 @@ export function certificateFiles({ tlsCert, tlsKey }: TlsOptions): CertificateFi
   if (tlsCert === undefined && tlsKey === undefined) return undefined;
   if (tlsCert === undefined || tlsKey === undefined)
     throw new UsageError('--tls-cert and --tls-key: one of them is missing');
-  return { certificate: resolve(tlsCert), key: resolve(tlsKey) };
-}
-
-/** The options as arguments of the same command, which is started in the background. */
-export function tlsArguments(options: TlsOptions): string[] {
-  const files = certificateFiles(options);
-  return files === undefined ? [] : ['--tls-cert', files.certificate, '--tls-key', files.key];
+  return { certificate: tlsCert, key: tlsKey };
 }
 
 /** Values of {@link addRotationOptions}. */
@@ -135,12 +138,6 @@ export function logRotation({ logMaxSize, logKeep }: RotationOptions): LogRotati
   return logMaxSize === undefined ? undefined : { maxBytes: logMaxSize * 2 ** 20, keep: logKeep };
 }
 
-/** The options as arguments of the same command, which is started in the background. */
-export function rotationArguments({ logMaxSize, logKeep }: RotationOptions): string[] {
-  if (logMaxSize === undefined) return [];
-  return ['--log-max-size', String(logMaxSize), '--log-keep', String(logKeep)];
-}
-
 /** `--monitor`. */
 export function monitorOption(): Option {
   const help =
@@ -156,16 +153,6 @@ function monitorAddress(text: string): MonitorOptions['address'] {
     : peerAddress(text);
   if (port === undefined) throw new InvalidArgumentError('must be PORT, HOST:PORT or the path of a socket');
   return { host, port };
-}
-
-/** The option as arguments of the same command, which is started in the background. */
-export function monitorArguments(address: MonitorOptions['address'] | undefined): string[] {
-  if (address === undefined) return [];
-  return ['--monitor', 'path' in address ? address.path : formatAddress(address)];
-}
-
-function formatAddress({ host, port }: { readonly host: string; readonly port: number }): string {
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 /** `--max-per-address`. */
@@ -192,20 +179,4 @@ export function stopTimes({ grace, stopLimit = grace + STOP_MARGIN_S }: PeerOpti
   readonly stopLimitMs: number;
 } {
   return { graceMs: grace * 1000, stopLimitMs: stopLimit * 1000 };
-}
-
-/** The options as arguments of the same command, which is started in the background. */
-export function connectionArguments(options: ConnectionOptions): string[] {
-  const { maxConnections, maxPerAddress, minRate, timeout, grace, stopLimit } = options;
-  const given = {
-    'max-connections': maxConnections,
-    'max-per-address': maxPerAddress,
-    'min-rate': minRate,
-    timeout,
-    grace,
-    'stop-limit': stopLimit,
-  };
-  return Object.entries(given).flatMap(([name, value]) =>
-    value === undefined ? [] : [`--${name}`, String(value)],
-  );
 }

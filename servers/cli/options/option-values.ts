@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
 import { MAX_OBJECT_BYTES } from '../../../protocols/soif/options.js';
 
@@ -26,6 +27,11 @@ export function objectBytesOption(value: string): number {
   const bytes = countOption(value);
   if (bytes > MAX_OBJECT_BYTES) throw new InvalidArgumentError(`must be at most ${MAX_OBJECT_BYTES}`);
   return bytes;
+}
+
+/** A path from the root: it stays valid when the program changes its working directory. */
+export function pathOption(value: string): string {
+  return resolve(value);
 }
 
 /** A TCP port; 0 means any free port. */

@@ -33,12 +33,3 @@ export function publicSettings(options: PublicOptions): Record<string, string> {
     'Trusted-Proxies': trustedProxies?.replaceAll(',', ' '),
   });
 }
-
-/** The options as arguments of the same command, which is started in the background. */
-export function publicArguments({ publicUrl, referencesUrl, trustedProxies }: PublicOptions): string[] {
-  return [
-    ...(publicUrl === undefined ? [] : ['--public-url', publicUrl]),
-    ...(referencesUrl === undefined ? [] : ['--references-url', referencesUrl]),
-    ...(trustedProxies === undefined ? [] : ['--trusted-proxies', trustedProxies]),
-  ];
-}

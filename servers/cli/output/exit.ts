@@ -102,6 +102,44 @@ export function complain(command: string, message: string): void {
   process.stderr.write(`${command}: ${messageLines(message)}\n`);
 }
 
+/** Does the work of a command and returns its exit status, or that of an error; `interrupted` if the signal was requested to stop. */
+export async function untilStopped(
+  command: string,
+  stop: { readonly signal: AbortSignal },
+  work: () => Promise<number>,
+): Promise<number> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!stop.signal.aborted) return complainOrThrow(command, error, EXIT.failure);
+    complain(command, 'interrupted');
+    return EXIT.interrupted;
+  }
+}
+
+/**
+ * Does the work of a client of a server, which may take at most some seconds, and returns its exit status, or that of an error.
+ *
+ * @param seconds undefined: any time
+ * @param late the message if the time has passed, before `within`
+ * @param statusOf the status of an error that is not a wrong command line or a bug; default: `connection`
+ */
+export async function untilTimeout(
+  command: string,
+  { seconds, late }: { readonly seconds: number | undefined; readonly late: string },
+  work: (signal: AbortSignal | undefined) => Promise<number>,
+  statusOf: (error: unknown) => number = () => EXIT.connection,
+): Promise<number> {
+  const signal = seconds === undefined ? undefined : AbortSignal.timeout(seconds * 1000);
+  try {
+    return await work(signal);
+  } catch (error) {
+    if (signal?.aborted !== true) return complainOrThrow(command, error, statusOf(error));
+    complain(command, `${late} within ${seconds} s`);
+    return EXIT.connection;
+  }
+}
+
 /**
  * Reports the error of a command and returns its exit status: `status`, unless the error is rethrown.
  *

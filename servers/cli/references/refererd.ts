@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { UsageError } from '../../../protocols/errors.js';
 import type { MailRelay } from '../../refererd/fault-report.js';
 import { LEVEL } from '../../refererd/level.js';
+import { lazyAction } from '../lazy-action.js';
 import { addTlsOptions, maxPerAddressOption, monitorOption } from '../options/connection-options.js';
 import {
   countOption,
@@ -12,7 +13,6 @@ import {
   stopLimitOption,
   timeoutOption,
 } from '../options/option-values.js';
-import type { RefererdOptions } from './actions/refererd.js';
 
 const HELP = `
 Answers who links to whom, over SSTP and, on the same port, over HTTP: / is a page of links for people, /stat the statistics,
@@ -73,11 +73,7 @@ export function refererdCommand(): Command {
     .addOption(monitorOption())
     .addOption(new Command().createOption('--chrooted').hideHelp().default(false))
     .addHelpText('after', HELP)
-    .action(async (options: RefererdOptions, command: Command) => {
-      if (options.data === undefined) refuseDataOptions(options, command);
-      const { refererd } = await import('./actions/refererd.js');
-      await refererd(options);
-    });
+    .action(lazyAction(async () => (await import('./actions/refererd.js')).refererd));
 }
 
 function relayOption(value: string): MailRelay {
@@ -85,24 +81,4 @@ function relayOption(value: string): MailRelay {
   if (match === null) throw new UsageError('--mail-relay: must be HOST or HOST:PORT');
   const port = portOption(match[2] ?? '25');
   return { host: (match[1] ?? '').replace(/^\[|\]$/g, ''), port };
-}
-
-/** @throws UsageError for an option that only `--data` gives a meaning */
-function refuseDataOptions({ config }: RefererdOptions, command: Command): void {
-  const unused = [
-    'host',
-    'webName',
-    'port',
-    'allowdb',
-    'pwfile',
-    'maxClients',
-    'readTimeout',
-    'sendTimeout',
-    'debuglevel',
-  ];
-  const given = unused.find((name) => command.getOptionValueSource(name) === 'cli');
-  if (given !== undefined) {
-    const option = given.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    throw new UsageError(`--${option} requires --data: otherwise ${config} has this setting`);
-  }
 }

@@ -1,7 +1,7 @@
 import { BrokerClient } from '../../../../clients/broker/index.js';
 import { ResultDecoder } from '../../../../protocols/broker/index.js';
 import { ProtocolError } from '../../../../protocols/errors.js';
-import { complain, complainOrThrow, EXIT } from '../../output/exit.js';
+import { EXIT, untilTimeout } from '../../output/exit.js';
 import { StandardOutput } from '../../output/standard-output.js';
 
 export interface BrkclientOptions {
@@ -16,22 +16,17 @@ export async function send(
   message: string,
   { timeout, raw }: BrkclientOptions,
 ): Promise<number> {
-  const signal = timeout === undefined ? undefined : AbortSignal.timeout(timeout * 1000);
   const output = new StandardOutput({ raw });
   const client = new BrokerClient({ host, port });
   const detector = new FatalDetector();
-  try {
-    for await (const piece of client.raw(message, { signal })) {
+  return await untilTimeout('brkclient', { seconds: timeout, late: 'no complete answer' }, async (signal) => {
+    for await (const piece of client.raw(message, signal === undefined ? {} : { signal })) {
       detector.push(piece);
       // The reader has closed the pipe.
       if (!(await output.write(piece))) return EXIT.ok;
     }
-  } catch (error) {
-    if (!signal?.aborted) return complainOrThrow('brkclient', error, EXIT.connection);
-    complain('brkclient', `no complete answer within ${timeout} s`);
-    return EXIT.connection;
-  }
-  return detector.fatal ? EXIT.failure : EXIT.ok;
+    return detector.fatal ? EXIT.failure : EXIT.ok;
+  });
 }
 
 /** Detects a `111` item in a reply that is passed through unchanged. Bytes inside a counted block that look like one do not count (BRK-4.4). */

@@ -1,4 +1,6 @@
 import { join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { UsageError } from '../../../../protocols/errors.js';
 import { readBrokerConf } from '../../../broker/broker-files.js';
 import { runBroker } from '../../../broker/daemon.js';
 import { DebugFlags } from '../../../host/debug-flags.js';
@@ -6,27 +8,17 @@ import { notifyReady } from '../../../host/notify.js';
 import {
   type ConnectionOptions,
   certificateFiles,
-  connectionArguments,
   connectionLimits,
   logRotation,
   type MonitorOption,
-  monitorArguments,
   type RotationOptions,
-  rotationArguments,
   stopTimes,
   type TlsOptions,
-  tlsArguments,
 } from '../../options/connection-options.js';
-import { type PublicOptions, publicArguments, publicSettings } from '../../options/public-options.js';
-import { EXIT } from '../../output/exit.js';
-import { debugArguments, HARVEST_PROGRAM, startInBackground } from '../../start-program.js';
+import { type PublicOptions, publicSettings } from '../../options/public-options.js';
+import { argumentsOf, HARVEST_PROGRAM, startInBackground } from '../../start-program.js';
 
-export interface BrokerOptions
-  extends ConnectionOptions,
-    TlsOptions,
-    MonitorOption,
-    RotationOptions,
-    PublicOptions {
+interface BrokerOptions extends ConnectionOptions, TlsOptions, MonitorOption, RotationOptions, PublicOptions {
   readonly new: boolean;
   readonly nocol: boolean;
   readonly host: string;
@@ -38,9 +30,10 @@ export interface BrokerOptions
 }
 
 /** The action of `harvest broker`. */
-export async function serveBroker(file: string, options: BrokerOptions): Promise<void> {
+export async function serveBroker(file: string, options: BrokerOptions, command: Command): Promise<void> {
+  if (options.new && options.nocol) throw new UsageError('-new and -nocol are mutually exclusive');
   const debug = DebugFlags.parse(options.debug, process.env.HARVEST_DEBUG);
-  if (options.detach) return detach(file, options);
+  if (options.detach) return detach(file, options, command);
   await runBroker({
     configFile: file,
     settings: publicSettings(options),
@@ -61,32 +54,15 @@ export async function serveBroker(file: string, options: BrokerOptions): Promise
       notifyReady(`serving on ${host}:${port}${web === undefined ? '' : `, pages at ${web}`}`);
     },
   });
-  process.exitCode = EXIT.ok;
 }
 
 /** Starts the same command in the background and waits until it accepts connections. */
-async function detach(file: string, options: BrokerOptions): Promise<void> {
+async function detach(file: string, options: BrokerOptions, command: Command): Promise<void> {
   // An error in the configuration is reported here, not only in the log.
   const { config } = await readBrokerConf(file, publicSettings(options));
+  certificateFiles(options);
   const log = resolve(options.log ?? join(config.brokerDirectory, 'broker.out'));
-  const args = [
-    'broker',
-    resolve(file),
-    ...(options.new ? ['--new'] : []),
-    ...(options.nocol ? ['--nocol'] : []),
-    ...(options.webPort === undefined ? [] : ['--web-port', String(options.webPort)]),
-    ...(options.jsonLog ? ['--json-log'] : []),
-    ...debugArguments(options.debug),
-    '--host',
-    options.host,
-    ...connectionArguments(options),
-    ...tlsArguments(options),
-    ...publicArguments(options),
-    ...rotationArguments(options),
-    ...monitorArguments(options.monitor),
-    '--log',
-    log,
-  ];
+  const args = ['broker', resolve(file), ...argumentsOf(command, ['detach', 'log']), '--log', log];
   const { pid, address } = await startInBackground({
     name: 'the broker',
     args,
@@ -94,5 +70,4 @@ async function detach(file: string, options: BrokerOptions): Promise<void> {
     ready: /^ready (broker=.*)$/m,
   });
   process.stdout.write(`ready ${address} pid=${pid}\n`);
-  process.exitCode = EXIT.ok;
 }

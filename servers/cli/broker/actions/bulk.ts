@@ -6,7 +6,7 @@ import { jsonPieces } from '../../../../clients/soif-tools/large-objects.js';
 import { PeerError } from '../../../../protocols/errors.js';
 import { SpoolFile } from '../../../../storage/files/spool-file.js';
 import type { PeerAddress } from '../../options/peer-address.js';
-import { complain, complainOrThrow, EXIT } from '../../output/exit.js';
+import { complain, EXIT, untilTimeout } from '../../output/exit.js';
 import { printable } from '../../output/printable.js';
 import { StandardOutput } from '../../output/standard-output.js';
 import { GroupWriter } from '../group-writer.js';
@@ -35,38 +35,32 @@ export async function bulk({ host, port }: PeerAddress, options: BulkOptions): P
     large: { fromBytes: LARGE_BYTES, open: () => SpoolFile.open(tmpdir()) },
     onWarning: ({ rule, offset, message }) => complain('bulk', `${message} (${rule}, offset ${offset})`),
   });
-  const signal = options.timeout === undefined ? undefined : AbortSignal.timeout(options.timeout * 1000);
-  const transfer = client.transfer({
-    since: options.since,
-    query: options.query,
-    flags: options.flags,
-    ...(options.interface === '2' ? { interface: 2, compress: options.compress } : {}),
-    signal,
-  });
   const file = options.output === undefined ? undefined : createWriteStream(options.output);
   const output = new StandardOutput({ stream: file, raw: options.raw });
-  try {
-    // The reader has closed the pipe.
+  // The broker answered, or the fault is in the output file.
+  const statusOf = (error: unknown) =>
+    error instanceof PeerError || (file?.errored ?? null) !== null ? EXIT.failure : EXIT.connection;
+  const limit = { seconds: options.timeout, late: 'the transfer is not complete' };
+  const work = async (signal: AbortSignal | undefined): Promise<number> => {
+    const transfer = client.transfer({
+      since: options.since,
+      query: options.query,
+      flags: options.flags,
+      ...(options.interface === '2' ? { interface: 2, compress: options.compress } : {}),
+      signal,
+    });
     let leftOut = 0;
     const onLeftOut = (reason: string): void => {
       leftOut++;
       complain('bulk', `left out: ${reason}`);
     };
+    // The reader has closed the pipe.
     if (!(await write(transfer, output, options, onLeftOut))) return EXIT.ok;
     for (const message of transfer.messages) complain('bulk', printable(message));
     if (!options.count) complain('bulk', summary(transfer));
     return leftOut === 0 ? EXIT.ok : EXIT.failure;
-  } catch (error) {
-    if (signal?.aborted) {
-      complain('bulk', `the transfer is not complete within ${options.timeout} s`);
-      return EXIT.connection;
-    }
-    // The broker answered, or the fault is in the output file.
-    const isConnected = error instanceof PeerError || (file?.errored ?? null) !== null;
-    return complainOrThrow('bulk', error, isConnected ? EXIT.failure : EXIT.connection);
-  } finally {
-    file?.end();
-  }
+  };
+  return await untilTimeout('bulk', limit, work, statusOf).finally(() => file?.end());
 }
 
 /** Writes the objects as they arrive. Returns false if the reader of the output has closed the pipe. */

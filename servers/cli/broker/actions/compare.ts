@@ -6,7 +6,7 @@ import {
 } from '../../../../clients/bulk/index.js';
 import { urlFields } from '../../../../protocols/soif/index.js';
 import type { PeerAddress } from '../../options/peer-address.js';
-import { complain, complainOrThrow, EXIT } from '../../output/exit.js';
+import { EXIT, untilTimeout } from '../../output/exit.js';
 import { printableUrl } from '../../output/printable.js';
 import { StandardOutput } from '../../output/standard-output.js';
 
@@ -22,20 +22,15 @@ export async function compare(
   second: PeerAddress,
   options: CompareCommandOptions,
 ): Promise<number> {
-  const signal = options.timeout === undefined ? undefined : AbortSignal.timeout(options.timeout * 1000);
-  const output = new StandardOutput();
-  try {
+  const { timeout: seconds } = options;
+  return await untilTimeout('compare', { seconds, late: 'no result' }, async (signal) => {
     const difference = await compareBrokers(clientOf(first), clientOf(second), {
       maxDifferences: options.max,
       signal,
     });
-    await output.write(options.json ? jsonOf(difference) : textOf(difference));
+    await new StandardOutput().write(options.json ? jsonOf(difference) : textOf(difference));
     return difference.equal ? EXIT.ok : EXIT.failure;
-  } catch (error) {
-    if (!signal?.aborted) return complainOrThrow('compare', error, EXIT.connection);
-    complain('compare', `no result within ${options.timeout} s`);
-    return EXIT.connection;
-  }
+  });
 }
 
 function clientOf({ host, port }: PeerAddress): BulkClient {

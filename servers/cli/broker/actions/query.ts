@@ -7,7 +7,7 @@ import {
 import { locateQueryFault, parseQuery } from '../../../../protocols/broker/index.js';
 import { ProtocolError, UsageError } from '../../../../protocols/errors.js';
 import type { PeerAddress } from '../../options/peer-address.js';
-import { complain, complainOrThrow, EXIT } from '../../output/exit.js';
+import { complain, EXIT, untilTimeout } from '../../output/exit.js';
 import { printable } from '../../output/printable.js';
 import { StandardOutput } from '../../output/standard-output.js';
 import { hitAsJson, hitAsText, textStyle } from '../hit-text.js';
@@ -39,11 +39,11 @@ interface PageOfLines {
 }
 
 /** The action of `harvest query`. */
-export async function query(broker: PeerAddress, words: string[], options: QueryOptions): Promise<void> {
+export async function query(broker: PeerAddress, words: string[], options: QueryOptions): Promise<number> {
   if (options.linesPage > 1 && options.maxLines === undefined)
     throw new UsageError('query: --lines-page needs --max-lines, the length of a page');
   const query = words.join(' ');
-  process.exitCode = checkQuery(query) ? await runQuery(broker, query, options) : EXIT.usage;
+  return checkQuery(query) ? await runQuery(broker, query, options) : EXIT.usage;
 }
 
 /** Returns whether the syntax of the query is valid; if not, prints the error and its position. */
@@ -66,11 +66,11 @@ async function runQuery(broker: PeerAddress, query: string, options: QueryOption
     port: broker.port ?? DEFAULT_BROKER_PORT,
     opaqueMode: options.opaqueMode,
   });
-  const signal = options.timeout === undefined ? undefined : AbortSignal.timeout(options.timeout * 1000);
   // The text of a match is made visible before it is colored.
   const output = new StandardOutput({ raw: !options.json });
   let count = 0;
-  try {
+  const { timeout: seconds } = options;
+  return await untilTimeout('query', { seconds, late: 'no complete answer' }, async (signal) => {
     const style = textStyle();
     const results = client.query(query, {
       ...requestOf(options),
@@ -92,12 +92,8 @@ async function runQuery(broker: PeerAddress, query: string, options: QueryOption
       if (!(await output.write(text))) return EXIT.ok;
     }
     for (const text of [...results.messages, ...results.errors]) complain('query', printable(text));
-  } catch (error) {
-    if (!signal?.aborted) return complainOrThrow('query', error, EXIT.connection);
-    complain('query', `no complete answer within ${options.timeout} s`);
-    return EXIT.connection;
-  }
-  return count > 0 ? EXIT.ok : EXIT.failure;
+    return count > 0 ? EXIT.ok : EXIT.failure;
+  });
 }
 
 function pageOfLines(all: readonly string[], { maxLines, linesPage }: QueryOptions): PageOfLines {

@@ -13,7 +13,7 @@ import { copyAdminFiles, exportRegistry } from '../../../../storage/original-reg
 import { importRegistry } from '../../../../storage/original-registry/import-registry.js';
 import { repairRegistry } from '../../../../storage/original-registry/repair.js';
 import type { RegistryProblem } from '../../../../storage/original-registry/scan.js';
-import { report, runTool, type Tool } from '../../db/run-tool.js';
+import { runTool, type Tool } from '../../db/run-tool.js';
 import { complain, EXIT } from '../../output/exit.js';
 import { refuseRunning } from '../stopped-broker.js';
 
@@ -28,8 +28,8 @@ interface FormatOptions {
 /** The action of `harvest registry export`. */
 export async function runExport(
   options: FormatOptions & { data: string; to: string; version: string; force: boolean; json: boolean },
-): Promise<void> {
-  await runTool('registry export', async (tool) => {
+): Promise<number> {
+  return await runTool('registry export', options, async (tool) => {
     const { directory, store: path } = await locateStore(options.data);
     const to = resolve(options.to);
     const version: RegistryVersion = options.version === '2' ? 2 : 1;
@@ -37,15 +37,15 @@ export async function runExport(
     const { force } = options;
     const settings = { ...tool, ...formatOf(options), version, force, adminFrom: directory };
     const counts = await exportRegistry(store, path, to, settings);
-    await report(tool, options.json, 'registry export', { ...counts });
+    return { ...counts };
   });
 }
 
 /** The action of `harvest registry import`. */
 export async function runImport(
   options: FormatOptions & { from: string; data: string; json: boolean },
-): Promise<void> {
-  await runTool('registry import', async (tool) => {
+): Promise<number> {
+  return await runTool('registry import', options, async (tool) => {
     const from = resolve(options.from);
     const data = resolve(options.data);
     await refuseRunning(from);
@@ -53,42 +53,43 @@ export async function runImport(
     const settings = { ...tool, ...formatOf(options) };
     const counts = await importRegistry(from, join(data, 'store'), settings);
     const copied = (await copyAdminFiles(from, data)).length;
-    await report(tool, options.json, 'registry import', { ...counts, filesCopied: copied });
+    return { ...counts, filesCopied: copied };
   });
 }
 
 /** The action of `harvest registry check`. */
-export async function runCheck(path: string, options: FormatOptions & { json: boolean }): Promise<void> {
+export async function runCheck(path: string, options: FormatOptions & { json: boolean }): Promise<number> {
   let problems = 0;
-  await runTool('registry check', async (tool) => {
+  const status = await runTool('registry check', options, async (tool) => {
     const { registry, directory } = await locateOriginal(path);
     const { version, counts, ...rest } = await checkRegistry(registry, scanOptions(tool, options), directory);
     problems = rest.problems;
     const shown = options.json ? version : String(version);
-    await report(tool, options.json, 'registry check', { version: shown, ...rest, ...counts });
+    return { version: shown, ...rest, ...counts };
   });
-  if (problems > 0 && process.exitCode === EXIT.ok) process.exitCode = EXIT.failure;
+  return problems > 0 && status === EXIT.ok ? EXIT.failure : status;
 }
 
 /** The action of `harvest registry repair`. */
 export async function runRepair(
   path: string,
   options: FormatOptions & { dryRun: boolean; json: boolean },
-): Promise<void> {
+): Promise<number> {
   let remaining = 0;
-  await runTool('registry repair', async (tool) => {
+  const { dryRun } = options;
+  const status = await runTool('registry repair', options, async (tool) => {
     const { registry, directory } = await locateOriginal(path);
     if (directory !== undefined) await refuseRunning(directory);
-    const { dryRun } = options;
     const settings = { ...scanOptions(tool, options), onWarning: tool.onWarning, dryRun };
     const { version, counts, kept, ...rest } = await repairRegistry(registry, settings, directory);
     remaining = rest.remaining;
     const old = kept === undefined ? {} : { old: kept };
     const shown = options.json ? version : String(version);
-    await report(tool, options.json, 'registry repair', { version: shown, ...rest, ...counts, ...old });
-    if (remaining > 0 && !dryRun) complain('registry repair', `${remaining} problems remain`);
+    return { version: shown, ...rest, ...counts, ...old };
   });
-  if (remaining > 0 && process.exitCode === EXIT.ok) process.exitCode = EXIT.failure;
+  if (remaining === 0 || status !== EXIT.ok) return status;
+  if (!dryRun) complain('registry repair', `${remaining} problems remain`);
+  return EXIT.failure;
 }
 
 /** Options and callbacks of check and repair. */

@@ -26,8 +26,8 @@ interface FoldOptions extends GathererOptions {
 type Step = (name: string, counts: Counts) => Promise<void>;
 
 /** The action of `harvest folddb`. */
-export async function folddb(directory: string, options: FoldOptions): Promise<void> {
-  await runTool('folddb', async (tool) => {
+export async function folddb(directory: string, options: FoldOptions): Promise<number> {
+  return await runTool('folddb', options, async (tool) => {
     const steps: Record<string, Counts> = {};
     await fold(directory, options, tool, async (name, counts) => {
       steps[name] = counts;

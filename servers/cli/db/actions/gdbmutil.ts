@@ -11,15 +11,15 @@ import {
   readStream,
   type SourceObject,
 } from '../../../../storage/databases/sources.js';
-import { openTarget, prepareTarget, report, runTool, type Tool } from '../run-tool.js';
+import { openTarget, prepareTarget, runTool, type Tool } from '../run-tool.js';
 
 interface JsonOption {
   readonly json: boolean;
 }
 
 /** The action of `harvest gdbmutil list`. */
-export async function list(path: string, { json }: JsonOption): Promise<void> {
-  await runTool('gdbmutil', async (run) => {
+export async function list(path: string, { json }: JsonOption): Promise<number> {
+  return await runTool('gdbmutil', { json }, async (run) => {
     for await (const { object, bytes } of openSource(path, run)) {
       const { url } = object;
       const { updateTime, timeToLive } = timesOf(object);
@@ -32,8 +32,8 @@ export async function list(path: string, { json }: JsonOption): Promise<void> {
 }
 
 /** The action of `harvest gdbmutil get`. */
-export async function get(path: string, url: string): Promise<void> {
-  await runTool('gdbmutil', async (run) => {
+export async function get(path: string, url: string): Promise<number> {
+  return await runTool('gdbmutil', {}, async (run) => {
     const bytes = await find(path, url, run);
     if (bytes === undefined) throw new StorageError(`${path} has no object with the URL ${url}`);
     await run.output.write(bytes);
@@ -41,8 +41,8 @@ export async function get(path: string, url: string): Promise<void> {
 }
 
 /** The action of `harvest gdbmutil put`. */
-export async function put(path: string, url: string | undefined, { json }: JsonOption): Promise<void> {
-  await runTool('gdbmutil', async (run) => {
+export async function put(path: string, url: string | undefined, { json }: JsonOption): Promise<number> {
+  return await runTool('gdbmutil', { json }, async (run) => {
     const objects: SourceObject[] = [];
     for await (const item of readStream(process.stdin, 'standard input', run)) {
       if (objects.push(item) > 1) throw new StorageError('standard input has more than one object; use load');
@@ -54,30 +54,29 @@ export async function put(path: string, url: string | undefined, { json }: JsonO
       throw new StorageError(`the object on standard input is about ${textOfUrl(record.url)}`);
     }
     await prepareTarget(path, run);
-    const counts = await changeDatabase(path, (database) => {
+    return await changeDatabase(path, (database) => {
       const added = database.has(record.url) ? 0 : 1;
       database.put(record);
       return { added, replaced: 1 - added, objects: database.count };
     });
-    await report(run, json, 'gdbmutil', counts);
   });
 }
 
 /** The action of `harvest gdbmutil delete`. */
-export async function remove(path: string, urls: string[], { json }: JsonOption): Promise<void> {
-  await runTool('gdbmutil', async (run) => {
+export async function remove(path: string, urls: string[], { json }: JsonOption): Promise<number> {
+  return await runTool('gdbmutil', { json }, async (run) => {
     using database = await openTarget(path, run);
     const deleted = await database.transaction(
       () => urls.filter((url) => database.delete(storedUrl(url))).length,
     );
     if (deleted < urls.length) run.onWarning?.(`${urls.length - deleted} of the URLs were not found`);
-    await report(run, json, 'gdbmutil', { deleted, objects: database.count });
+    return { deleted, objects: database.count };
   });
 }
 
 /** The action of `harvest gdbmutil dump`. */
-export async function dump(path: string): Promise<void> {
-  await runTool('gdbmutil', async (run) => {
+export async function dump(path: string): Promise<number> {
+  return await runTool('gdbmutil', {}, async (run) => {
     for await (const { bytes } of openSource(path, run)) {
       if (!(await run.output.write(bytes))) return;
     }
@@ -89,47 +88,45 @@ export async function load(
   path: string,
   file: string | undefined,
   { json, replace }: JsonOption & { replace: boolean },
-): Promise<void> {
-  await runTool('gdbmutil', async (run) => {
+): Promise<number> {
+  return await runTool('gdbmutil', { json }, async (run) => {
     const objects =
       file === undefined || file === '-'
         ? readStream(process.stdin, 'standard input', run)
         : openSource(file, run);
     await prepareTarget(path, run);
-    const counts = await changeDatabase(path, async (database) => ({
+    return await changeDatabase(path, async (database) => ({
       ...(await loadObjects(database, objects, { ...run, replace })),
       objects: database.count,
     }));
-    await report(run, json, 'gdbmutil', counts);
   });
 }
 
 /** The action of `harvest gdbmutil count`. */
-export async function count(path: string): Promise<void> {
-  await runTool('gdbmutil', async (run) => {
+export async function count(path: string): Promise<number> {
+  return await runTool('gdbmutil', {}, async (run) => {
     await run.output.write(`${await countObjects(path, run)}\n`);
   });
 }
 
 /** The action of `harvest gdbmutil reorganize`. */
-export async function reorganize(path: string, { json }: JsonOption): Promise<void> {
-  await runTool('gdbmutil', async (run) => {
+export async function reorganize(path: string, { json }: JsonOption): Promise<number> {
+  return await runTool('gdbmutil', { json }, async (run) => {
     using database = await openTarget(path, run);
     database.reorganize();
-    await report(run, json, 'gdbmutil', { objects: database.count });
+    return { objects: database.count };
   });
 }
 
 /** The action of `harvest gdbmutil import`. */
-export async function importDatabase(source: string, path: string, { json }: JsonOption): Promise<void> {
-  await runTool('gdbmutil', async (run) => {
+export async function importDatabase(source: string, path: string, { json }: JsonOption): Promise<number> {
+  return await runTool('gdbmutil', { json }, async (run) => {
     await locateSource(source);
     await prepareTarget(path, run);
-    const counts = await changeDatabase(path, async (database) => ({
+    return await changeDatabase(path, async (database) => ({
       ...(await loadObjects(database, openSource(source, run), run)),
       objects: database.count,
     }));
-    await report(run, json, 'gdbmutil', counts);
   });
 }
 

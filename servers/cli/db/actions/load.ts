@@ -3,18 +3,21 @@ import { changeDatabase } from '../../../../storage/databases/change.js';
 import { locateSource } from '../../../../storage/databases/file-kind.js';
 import { loadObjects } from '../../../../storage/databases/load.js';
 import { openSource, readStream } from '../../../../storage/databases/sources.js';
-import { report, runTool, type Tool } from '../run-tool.js';
+import { runTool, type Tool } from '../run-tool.js';
 
 /** The action of `harvest template2db`. */
-export async function template2db(path: string, files: string[], options: { json: boolean }): Promise<void> {
-  await runTool('template2db', async (tool) => {
+export async function template2db(
+  path: string,
+  files: string[],
+  options: { json: boolean },
+): Promise<number> {
+  return await runTool('template2db', options, async (tool) => {
     // Sources are checked before the database is created, so that a wrong name leaves no file.
     for (const file of files) if (file !== '-') await locateSource(file);
-    const counts = await changeDatabase(path, async (database) => ({
+    return await changeDatabase(path, async (database) => ({
       ...(await loadObjects(database, objectsOf(files, tool), tool)),
       objects: database.count,
     }));
-    await report(tool, options.json, 'template2db', counts);
   });
 }
 

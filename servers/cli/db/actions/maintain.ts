@@ -1,12 +1,12 @@
 import { cleanDatabase, removeBinary } from '../../../../storage/databases/maintain.js';
-import { nowOf, openTarget, report, runTool } from '../run-tool.js';
+import { nowOf, openTarget, runTool } from '../run-tool.js';
 
 /** The action of `harvest expiredb`. */
-export async function expiredb(path: string, options: { now?: number; json: boolean }): Promise<void> {
-  await runTool('expiredb', async (tool) => {
+export async function expiredb(path: string, options: { now?: number; json: boolean }): Promise<number> {
+  return await runTool('expiredb', options, async (tool) => {
     using database = await openTarget(path, tool);
     const deleted = database.deleteExpired(nowOf(options));
-    await report(tool, options.json, 'expiredb', { deleted, objects: database.count });
+    return { deleted, objects: database.count };
   });
 }
 
@@ -14,24 +14,24 @@ export async function expiredb(path: string, options: { now?: number; json: bool
 export async function cleandb(
   path: string,
   options: { truncate: boolean; complete: boolean; json: boolean },
-): Promise<void> {
-  await runTool('cleandb', async (tool) => {
+): Promise<number> {
+  return await runTool('cleandb', options, async (tool) => {
     using database = await openTarget(path, tool);
-    const { truncate, complete, json } = options;
+    const { truncate, complete } = options;
     const counts = await cleanDatabase(database, {
       ...tool,
       truncate,
       complete,
       onDeleted: (url, reason) => tool.onWarning?.(`${url}: deleted: ${reason}`),
     });
-    await report(tool, json, 'cleandb', { ...counts, objects: database.count });
+    return { ...counts, objects: database.count };
   });
 }
 
 /** The action of `harvest rmbinary`. */
-export async function rmbinary(path: string, options: { json: boolean }): Promise<void> {
-  await runTool('rmbinary', async (tool) => {
+export async function rmbinary(path: string, options: { json: boolean }): Promise<number> {
+  return await runTool('rmbinary', options, async (tool) => {
     using database = await openTarget(path, tool);
-    await report(tool, options.json, 'rmbinary', { ...(await removeBinary(database, tool)) });
+    return { ...(await removeBinary(database, tool)) };
   });
 }

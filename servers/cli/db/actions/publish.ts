@@ -1,10 +1,11 @@
+import { UsageError } from '../../../../protocols/errors.js';
 import {
   type PublishedDirectory,
   publishDirectory,
 } from '../../../../storage/databases/publish-directory.js';
 import type { GathererNames } from '../../../../storage/generations/export/survey.js';
 import { encodeStatistics, openGeneration, writeStatistics, writeTemplates } from '../export-files.js';
-import { type Counts, nowOf, report, runTool } from '../run-tool.js';
+import { type Counts, nowOf, runTool } from '../run-tool.js';
 
 /** Names for objects without a Gatherer's name, on the command line. */
 export interface GathererOptions {
@@ -19,23 +20,22 @@ interface IndexOptions extends GathererOptions {
 }
 
 /** The action of `harvest mkindex`. */
-export async function mkindex(directory: string, options: IndexOptions): Promise<void> {
-  await runTool('mkindex', async (tool) => {
+export async function mkindex(directory: string, options: IndexOptions): Promise<number> {
+  return await runTool('mkindex', options, async (tool) => {
     const published = await publishDirectory(directory, {
       ...tool,
       ...gathererOf(options),
       now: nowOf(options),
     });
-    await report(tool, options.json, 'mkindex', publicationCounts(published));
+    return publicationCounts(published);
   });
 }
 
 /** The action of `harvest mkcompressed`. */
-export async function mkcompressed(directory: string, options: { json: boolean }): Promise<void> {
-  await runTool('mkcompressed', async (tool) => {
+export async function mkcompressed(directory: string, options: { json: boolean }): Promise<number> {
+  return await runTool('mkcompressed', options, async () => {
     await using snapshot = await openGeneration(directory);
-    const counts = await writeTemplates(directory, snapshot);
-    await report(tool, options.json, 'mkcompressed', { ...counts });
+    return await writeTemplates(directory, snapshot);
   });
 }
 
@@ -43,15 +43,17 @@ export async function mkcompressed(directory: string, options: { json: boolean }
 export async function mkgathererstats(
   directory: string,
   options: { write: boolean; json: boolean; now?: number },
-): Promise<void> {
-  await runTool('mkgathererstats', async (tool) => {
+): Promise<number> {
+  if (options.json && !options.write) throw new UsageError('mkgathererstats: --json requires --write');
+  return await runTool('mkgathererstats', options, async (tool) => {
     await using snapshot = await openGeneration(directory);
     const info = await encodeStatistics(snapshot, nowOf(options));
-    if (!options.write) await tool.output.write(info);
-    else {
-      await writeStatistics(directory, info);
-      await report(tool, options.json, 'mkgathererstats', { objects: snapshot.count });
+    if (!options.write) {
+      await tool.output.write(info);
+      return;
     }
+    await writeStatistics(directory, info);
+    return { objects: snapshot.count };
   });
 }
 

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { Command } from 'commander';
 import { UsageError } from '../../../../protocols/errors.js';
 import { type GatherdProgramOptions, runDaemon, runInetd } from '../../../gatherd/daemon.js';
 import { DebugFlags } from '../../../host/debug-flags.js';
@@ -6,20 +7,15 @@ import { notifyReady } from '../../../host/notify.js';
 import {
   type ConnectionOptions,
   certificateFiles,
-  connectionArguments,
   connectionLimits,
   logRotation,
   type MonitorOption,
-  monitorArguments,
   type PeerOptions,
   type RotationOptions,
-  rotationArguments,
   stopTimes,
   type TlsOptions,
-  tlsArguments,
 } from '../../options/connection-options.js';
-import { EXIT } from '../../output/exit.js';
-import { debugArguments, startGatherd } from '../../start-program.js';
+import { argumentsOf, startGatherd } from '../../start-program.js';
 
 interface FileOptions extends PeerOptions, RotationOptions {
   readonly dir: string;
@@ -41,8 +37,8 @@ interface DaemonOptions extends FileOptions, ConnectionOptions, TlsOptions, Moni
 }
 
 /** The action of `harvest gatherd`. */
-export async function gatherd(port: number, options: DaemonOptions): Promise<void> {
-  if (options.detach) return detach(port, options);
+export async function gatherd(port: number, options: DaemonOptions, command: Command): Promise<void> {
+  if (options.detach) return detach(port, options, command);
   await runDaemon({
     ...programOptions(options),
     host: options.host,
@@ -56,13 +52,11 @@ export async function gatherd(port: number, options: DaemonOptions): Promise<voi
       notifyReady(`serving on ${host}:${port}`);
     },
   });
-  process.exitCode = EXIT.ok;
 }
 
 /** The action of `harvest in.gatherd`. */
 export async function inGatherd(options: FileOptions): Promise<void> {
   await runInetd(programOptions(options));
-  process.exitCode = EXIT.ok;
 }
 
 function programOptions(options: FileOptions & { readonly pidFile?: string }): GatherdProgramOptions {
@@ -84,25 +78,13 @@ function programOptions(options: FileOptions & { readonly pidFile?: string }): G
 }
 
 /** Starts the same command in the background and waits until it accepts connections. */
-async function detach(port: number, options: DaemonOptions): Promise<void> {
-  const { dir, log, db, index, zip, cf, hostname, pidFile } = options;
+async function detach(port: number, options: DaemonOptions, command: Command): Promise<void> {
   // Errors in the options are reported here, not only in the log.
   programOptions(options);
-  const given = Object.entries({ db, index, zip, cf, hostname, 'pid-file': pidFile });
-  const fileArguments = given.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, value]));
-  const { pid, address } = await startGatherd(dir, log, [
-    ...fileArguments,
-    ...debugArguments(options.debug),
-    ...(options.jsonLog ? ['--json-log'] : []),
-    ...(options.lineEndAfterMember ? ['--line-end-after-member'] : []),
-    ...connectionArguments(options),
-    ...tlsArguments(options),
-    ...rotationArguments(options),
-    ...monitorArguments(options.monitor),
-    '--host',
-    options.host,
+  certificateFiles(options);
+  const { pid, address } = await startGatherd(options.dir, options.log, [
+    ...argumentsOf(command, ['detach', 'dir', 'log']),
     String(port),
   ]);
   process.stdout.write(`ready gatherd=${address} pid=${pid}\n`);
-  process.exitCode = EXIT.ok;
 }

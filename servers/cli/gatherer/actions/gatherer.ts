@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Command } from 'commander';
 import type { GathererConfig } from '../../../../protocols/config/gatherer-conf.js';
 import { type ConfigError, UsageError } from '../../../../protocols/errors.js';
 import { canonicalUrl } from '../../../../protocols/urls/index.js';
@@ -23,7 +24,13 @@ import type { MonitorOption } from '../../options/connection-options.js';
 import { LOOPBACK } from '../../options/option-values.js';
 import { EXIT } from '../../output/exit.js';
 import { writeMessage } from '../../output/printable.js';
-import { debugArguments, HARVEST_PROGRAM, startGatherd, startUnattended } from '../../start-program.js';
+import {
+  argumentsOf,
+  debugArguments,
+  HARVEST_PROGRAM,
+  startGatherd,
+  startUnattended,
+} from '../../start-program.js';
 import { GatherProgress } from '../gather-progress.js';
 import { Phases } from '../phases.js';
 
@@ -62,8 +69,12 @@ interface Daemon {
 }
 
 /** The action of `harvest gatherer`. */
-export async function runGatherer(file: string, options: GathererCliOptions): Promise<void> {
-  process.exitCode = options.background ? gatherInBackground(file, options) : await gatherOnce(file, options);
+export async function runGatherer(
+  file: string,
+  options: GathererCliOptions,
+  command: Command,
+): Promise<number> {
+  return options.background ? gatherInBackground(file, options, command) : await gatherOnce(file, options);
 }
 
 /** Looks for the pid file of a daemon, and the milliseconds between them. */
@@ -164,11 +175,11 @@ async function gatherOnce(file: string, options: GathererCliOptions): Promise<nu
 }
 
 /** Checks the configuration, starts this command in the background, and returns (`-background`). */
-function gatherInBackground(file: string, options: GathererCliOptions): number {
+function gatherInBackground(file: string, options: GathererCliOptions, command: Command): number {
   if (options.manual) throw new UsageError('-manual needs a terminal: it cannot be used with -background');
   const { errorlogFile } = readConfiguration(file, options).config;
   const pid = startUnattended(
-    ['gatherer', '--in-background', file, ...argumentsOf(options)],
+    ['gatherer', '--in-background', file, ...argumentsOf(command, ['background', 'json'])],
     resolve(errorlogFile),
   );
   process.stdout.write(
@@ -177,23 +188,6 @@ function gatherInBackground(file: string, options: GathererCliOptions): number {
       : `gathering in the background: process ${pid}, messages in ${errorlogFile}\n`,
   );
   return EXIT.ok;
-}
-
-/** The options of the command line that a process in the background gets. */
-function argumentsOf(options: GathererCliOptions): string[] {
-  const { data, host, lowDisk, only = [] } = options;
-  return [
-    ...(options.force ? ['--force'] : []),
-    ...(options.export ? ['--export'] : []),
-    ...(options.debugAll ? ['--debug-all'] : []),
-    ...(options.daemon ? [] : ['--no-daemon']),
-    ...(options.jsonLog ? ['--json-log'] : []),
-    ...(data === undefined ? [] : ['--data', data]),
-    ...(lowDisk === undefined ? [] : ['--low-disk', String(lowDisk)]),
-    ...['--host', host, '--stop-limit', String(options.stopLimit)],
-    ...debugArguments(options.debug),
-    ...(only.length === 0 ? [] : ['--only', ...only]),
-  ];
 }
 
 /** Reads the configuration; prints its warnings, unless they go to log.errors only. */

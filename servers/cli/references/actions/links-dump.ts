@@ -16,11 +16,11 @@ interface DumpOptions extends Partial<Readonly<Record<Content, boolean>>> {
 }
 
 /** The action of `harvest links dump`. */
-export async function printGraph({ data, format, ...chosen }: DumpOptions): Promise<void> {
+export async function printGraph({ data, format, ...chosen }: DumpOptions): Promise<number> {
   const [content = 'refs', ...more] = CONTENTS.filter((name) => chosen[name] === true);
   if (more.length > 0)
     throw new UsageError(`links dump: --${content} and --${more[0]} are mutually exclusive`);
-  await runTool('links dump', async ({ output, signal }) => {
+  return await runTool('links dump', {}, async ({ output, signal }) => {
     await using reader = await ReferencesReader.openCurrent(data, { residentBytes: 0 });
     for (const piece of piecesOf(reader, content, format)) {
       signal.throwIfAborted();

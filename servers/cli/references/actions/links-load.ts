@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { loadReferences } from '../../../../storage/references/load.js';
 import type { ByteOrder } from '../../../../storage/references/pair-parser.js';
 import type { BuildPhase } from '../../../../storage/references/progress-reporter.js';
-import { report, runTool } from '../../db/run-tool.js';
+import { runTool } from '../../db/run-tool.js';
 import { Progress } from '../../output/progress.js';
 
 interface LoadCommandOptions {
@@ -16,8 +16,8 @@ interface LoadCommandOptions {
 }
 
 /** The action of `harvest links load`. */
-export async function loadLinks({ memory, json, ...files }: LoadCommandOptions): Promise<void> {
-  await runTool('links load', async (tool) => {
+export async function loadLinks({ memory, json, ...files }: LoadCommandOptions): Promise<number> {
+  return await runTool('links load', { json }, async (tool) => {
     using progress = new Progress({ format: 'links load: {bar} {percentage}%  {what}' });
     const sizeOf = createSizeLookup();
     const published = await loadReferences({
@@ -30,7 +30,7 @@ export async function loadLinks({ memory, json, ...files }: LoadCommandOptions):
     });
     const { documents, servers, links, repeated, generation } = published;
     progress.clear();
-    await report(tool, json, 'links load', { documents, servers, links, repeated, generation });
+    return { documents, servers, links, repeated, generation };
   });
 }
 

@@ -14,8 +14,8 @@ interface PageRankCommandOptions {
 }
 
 /** The action of `harvest pagerank`. */
-export async function pagerank({ data, top, json, ...method }: PageRankCommandOptions): Promise<void> {
-  await runTool('pagerank', async (tool) => {
+export async function pagerank({ data, top, json, ...method }: PageRankCommandOptions): Promise<number> {
+  return await runTool('pagerank', { json }, async (tool) => {
     using progress = new Progress({ format: 'pagerank: {bar} {percentage}%  {what}' });
     const published = await publishRanks(data, {
       ...method,

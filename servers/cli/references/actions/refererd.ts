@@ -1,4 +1,6 @@
 import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { UsageError } from '../../../../protocols/errors.js';
 import { notifyReady } from '../../../host/notify.js';
 import { StopSignal } from '../../../host/stop-signal.js';
 import { openCertificate } from '../../../host/tls.js';
@@ -10,17 +12,11 @@ import { FileLog, logLines } from '../../../refererd/log.js';
 import { runRefererProcess } from '../../../refererd/process.js';
 import { startRefererd } from '../../../refererd/start.js';
 import { superviseRefererd } from '../../../refererd/supervisor.js';
-import {
-  certificateFiles,
-  type MonitorOption,
-  monitorArguments,
-  type TlsOptions,
-  tlsArguments,
-} from '../../options/connection-options.js';
+import { certificateFiles, type MonitorOption, type TlsOptions } from '../../options/connection-options.js';
 import { EXIT } from '../../output/exit.js';
-import { HARVEST_PROGRAM } from '../../start-program.js';
+import { argumentsOf, HARVEST_PROGRAM } from '../../start-program.js';
 
-export interface RefererdOptions extends TlsOptions, MonitorOption {
+interface RefererdOptions extends TlsOptions, MonitorOption {
   readonly stopLimit: number;
   readonly config: string;
   readonly data?: string;
@@ -42,28 +38,40 @@ export interface RefererdOptions extends TlsOptions, MonitorOption {
 }
 
 /** The action of `harvest refererd`. */
-export async function refererd(options: RefererdOptions): Promise<void> {
-  if (options.data !== undefined) {
-    process.exitCode = await serveData(options.data, options);
-    return;
+export async function refererd(options: RefererdOptions, command: Command): Promise<number> {
+  if (options.data !== undefined) return await serveData(options.data, options);
+  refuseDataOptions(options, command);
+  return await (options.foreground ? serveConfigured(options) : supervise(options, command));
+}
+
+/** @throws UsageError for an option that only `--data` gives a meaning */
+function refuseDataOptions({ config }: RefererdOptions, command: Command): void {
+  const unused = [
+    'host',
+    'webName',
+    'port',
+    'allowdb',
+    'pwfile',
+    'maxClients',
+    'readTimeout',
+    'sendTimeout',
+    'debuglevel',
+  ];
+  const given = unused.find((name) => command.getOptionValueSource(name) === 'cli');
+  if (given !== undefined) {
+    const option = given.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    throw new UsageError(`--${option} requires --data: otherwise ${config} has this setting`);
   }
-  process.exitCode = options.foreground ? await serveConfigured(options) : await supervise(options);
 }
 
 /** Runs a parent process that starts and supervises the server process (R-71). */
-function supervise(options: RefererdOptions): Promise<number> {
+function supervise(options: RefererdOptions, command: Command): Promise<number> {
+  // An error in the options is reported before a server is started.
+  certificateFiles(options);
   return superviseRefererd({
     ...processOptions(options),
     program: [process.execPath, HARVEST_PROGRAM],
-    args: [
-      ...(options.rankOrder ? ['--rank-order'] : []),
-      ...(options.maxPerAddress === undefined ? [] : ['--max-per-address', String(options.maxPerAddress)]),
-      '--stop-limit',
-      String(options.stopLimit),
-      ...(options.jsonLog ? ['--json-log'] : []),
-      ...tlsArguments(options),
-      ...monitorArguments(options.monitor),
-    ],
+    args: argumentsOf(command, ['config', 'mailRelay']),
     relay: options.mailRelay,
   });
 }

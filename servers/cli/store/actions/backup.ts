@@ -1,7 +1,7 @@
 import { type BackupReport, backUp, restore } from '../../../../storage/backup/index.js';
 import { checkStores } from '../../../../storage/check/check.js';
 import { StopSignal } from '../../../host/stop-signal.js';
-import { complain, complainOrThrow, EXIT } from '../../output/exit.js';
+import { complain, EXIT, untilStopped } from '../../output/exit.js';
 import { Progress } from '../../output/progress.js';
 import { StandardOutput } from '../../output/standard-output.js';
 
@@ -11,13 +11,13 @@ interface Options {
 }
 
 /** The action of `harvest backup`. */
-export async function backup(dir: string, target: string, options: Options): Promise<void> {
-  await run('backup', backUp, dir, target, options);
+export async function backup(dir: string, target: string, options: Options): Promise<number> {
+  return await run('backup', backUp, dir, target, options);
 }
 
 /** The action of `harvest restore`. */
-export async function restoreBackup(backup: string, dir: string, options: Options): Promise<void> {
-  await run('restore', restore, backup, dir, options);
+export async function restoreBackup(backup: string, dir: string, options: Options): Promise<number> {
+  return await run('restore', restore, backup, dir, options);
 }
 
 async function run(
@@ -26,7 +26,7 @@ async function run(
   from: string,
   to: string,
   { check, json }: Options,
-): Promise<void> {
+): Promise<number> {
   using stop = new StopSignal();
   const { signal } = stop;
   let where = '';
@@ -35,7 +35,7 @@ async function run(
     where = path;
     progress.update(1, 1, { path });
   };
-  try {
+  return await untilStopped(name, stop, async () => {
     const report = await copy(from, to, { signal, onPath });
     const problems: string[] = [];
     if (check)
@@ -43,15 +43,8 @@ async function run(
         problems.push(...store.problems.map((problem) => `${store.directory}: ${problem}`));
     for (const problem of problems) complain(name, problem);
     await new StandardOutput().write(json ? `${JSON.stringify(report)}\n` : text(name, to, report));
-    process.exitCode = problems.length > 0 ? EXIT.failure : EXIT.ok;
-  } catch (error) {
-    if (signal.aborted) {
-      complain(name, 'interrupted');
-      process.exitCode = EXIT.interrupted;
-      return;
-    }
-    process.exitCode = complainOrThrow(name, error, EXIT.failure);
-  }
+    return problems.length > 0 ? EXIT.failure : EXIT.ok;
+  });
 }
 
 function text(name: string, to: string, { databases, files, bytes }: BackupReport): string {

@@ -5,7 +5,7 @@ import { type CheckedStore, checkStores } from '../../../../storage/check/check.
 import { type RepairedStore, repairStores } from '../../../../storage/check/repair.js';
 import { checkCrawlFiles } from '../../../crawler/check-files.js';
 import { StopSignal } from '../../../host/stop-signal.js';
-import { complain, complainOrThrow, EXIT } from '../../output/exit.js';
+import { complain, EXIT, untilStopped } from '../../output/exit.js';
 import { Progress } from '../../output/progress.js';
 import { StandardOutput } from '../../output/standard-output.js';
 
@@ -27,8 +27,8 @@ interface StoreTool {
 }
 
 /** The action of `harvest store check`. */
-export async function checkStore(dir: string, { json }: CheckOptions): Promise<void> {
-  await runStore('store check', dir, async ({ directory, output, signal, show }) => {
+export async function checkStore(dir: string, { json }: CheckOptions): Promise<number> {
+  return await runStore('store check', dir, async ({ directory, output, signal, show }) => {
     let damaged = 0;
     let stores = 0;
     for (const check of [checkStores, checkCrawlFiles]) {
@@ -44,8 +44,8 @@ export async function checkStore(dir: string, { json }: CheckOptions): Promise<v
 }
 
 /** The action of `harvest store repair`. */
-export async function repairStore(dir: string, { json, ...options }: RepairOptions): Promise<void> {
-  await runStore('store repair', dir, async ({ directory, output, signal, show }) => {
+export async function repairStore(dir: string, { json, ...options }: RepairOptions): Promise<number> {
+  return await runStore('store repair', dir, async ({ directory, output, signal, show }) => {
     let stores = 0;
     const onProgress = (where: string, bytes: number) => show(where, bytes, bytes);
     for await (const store of repairStores(directory, { ...options, signal, onProgress })) {
@@ -61,7 +61,7 @@ async function runStore(
   name: string,
   dir: string,
   work: (tool: StoreTool) => Promise<number>,
-): Promise<void> {
+): Promise<number> {
   using stop = new StopSignal();
   let line = '';
   using progress = new Progress({
@@ -72,19 +72,12 @@ async function runStore(
     line = `${directory}: ${mebibytes(done)} of ${mebibytes(total)} MiB`;
     progress.update(done, total, { directory });
   };
-  try {
+  return await untilStopped(name, stop, async () => {
     const directory = resolve(dir);
     const found = await stat(directory).catch(() => undefined);
     if (found?.isDirectory() !== true) throw new UsageError(`${name}: ${dir} is not a directory`);
-    process.exitCode = await work({ directory, output: new StandardOutput(), signal: stop.signal, show });
-  } catch (error) {
-    if (stop.signal.aborted) {
-      complain(name, 'interrupted');
-      process.exitCode = EXIT.interrupted;
-      return;
-    }
-    process.exitCode = complainOrThrow(name, error, EXIT.failure);
-  }
+    return await work({ directory, output: new StandardOutput(), signal: stop.signal, show });
+  });
 }
 
 function requireStores(stores: number, dir: string): void {
