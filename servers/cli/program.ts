@@ -49,11 +49,9 @@ async function harvest(args: readonly string[]): Promise<Command> {
   const word = first === 'help' ? second : first;
   const selected = findCommand(word ?? '');
   if (word !== undefined && selected === undefined) throw unknownCommand(word);
-  for (const heading of Object.keys(GROUPS) as (keyof typeof GROUPS)[]) {
-    for (const entry of COMMANDS.filter(({ group }) => group === heading)) {
-      const command = entry === selected ? await entry.load() : new Command(entry.name);
-      program.addCommand(command.summary(entry.summary).helpGroup(GROUPS[heading]));
-    }
+  for (const entry of COMMANDS) {
+    const command = entry === selected ? await entry.load() : new Command(entry.name);
+    program.addCommand(command.summary(entry.summary).helpGroup(GROUPS[entry.group]));
   }
   return program;
 }

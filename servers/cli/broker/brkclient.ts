@@ -1,8 +1,7 @@
 import { Command } from 'commander';
-import { readFirstLine } from '../options/hidden-answer.js';
+import { lazyAction } from '../lazy-action.js';
 import { portOption, secondsOption } from '../options/option-values.js';
 import { rawOption } from '../output/standard-output.js';
-import type { BrkclientOptions } from './actions/brkclient.js';
 
 const HELP = `
 Sends one message to a broker and writes the reply to standard output, byte for byte as it arrives. The message is one
@@ -28,9 +27,5 @@ export function brkclientCommand(): Command {
     .option('--timeout <seconds>', 'give up if the answer is not complete by then', secondsOption)
     .addOption(rawOption())
     .addHelpText('after', HELP)
-    .action(async (host: string, port: number, message: string, options: BrkclientOptions) => {
-      const text = message === '-' ? await readFirstLine('-') : message;
-      const { send } = await import('./actions/brkclient.js');
-      process.exitCode = await send(host, port, text, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/brkclient.js')).send));
 }

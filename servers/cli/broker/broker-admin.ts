@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { ADMIN_COMMANDS } from '../../../protocols/broker/admin-commands.js';
+import { lazyAction } from '../lazy-action.js';
 import { PASSWORD_HELP } from '../options/admin-password.js';
-import { type PeerAddress, peerAddress } from '../options/peer-address.js';
-import type { AdminOptions } from './actions/broker-admin.js';
+import { peerAddress } from '../options/peer-address.js';
 
 const COMMAND_TABLE = ADMIN_COMMANDS.map(
   ({ kind, parameter, effect }) =>
@@ -40,15 +40,5 @@ export function brokerAdminCommand(): Command {
     .option('--password <text>', 'the password; visible in the list of processes')
     .option('--json', 'print the outcome as one JSON line', false)
     .addHelpText('after', HELP)
-    .action(
-      async (
-        peer: PeerAddress,
-        keyword: string,
-        parameters: readonly string[],
-        options: AdminOptions,
-      ): Promise<void> => {
-        const { sendAdminCommand } = await import('./actions/broker-admin.js');
-        process.exitCode = await sendAdminCommand(peer, keyword, parameters, options, 'broker admin');
-      },
-    );
+    .action(lazyAction(async () => (await import('./actions/broker-admin.js')).sendAdminCommand));
 }

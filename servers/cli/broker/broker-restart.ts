@@ -1,7 +1,8 @@
 import { Command } from 'commander';
-import { PASSWORD_HELP, type PasswordSources } from '../options/admin-password.js';
+import { lazyAction } from '../lazy-action.js';
+import { PASSWORD_HELP } from '../options/admin-password.js';
 import { portOption } from '../options/option-values.js';
-import { type PeerAddress, peerAddress } from '../options/peer-address.js';
+import { peerAddress } from '../options/peer-address.js';
 
 const HELP = `
 The broker reads its configuration and its Registry again and indexes everything. Its process stays the same and keeps
@@ -24,15 +25,5 @@ export function brokerRestartCommand(): Command {
     .option('--password <text>', 'the password; visible in the list of processes (-password)')
     .option('--password-file <file>', 'file whose first line is the password; - is standard input')
     .addHelpText('after', HELP)
-    .action(async (peer: PeerAddress, port: number | undefined, options: PasswordSources) => {
-      const address = { host: peer.host, port: peer.port ?? port };
-      const { sendAdminCommand } = await import('./actions/broker-admin.js');
-      process.exitCode = await sendAdminCommand(
-        address,
-        'restart',
-        [],
-        { ...options, json: false },
-        'BrokerRestart',
-      );
-    });
+    .action(lazyAction(async () => (await import('./actions/broker-admin.js')).restartBroker));
 }

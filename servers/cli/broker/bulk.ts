@@ -1,10 +1,9 @@
 import { Command, Option } from 'commander';
-import { UsageError } from '../../../protocols/errors.js';
+import { lazyAction } from '../lazy-action.js';
 import { timeoutOption } from '../options/option-values.js';
-import { type PeerAddress, peerAddress } from '../options/peer-address.js';
+import { peerAddress } from '../options/peer-address.js';
 import { timestampOption } from '../options/timestamp-option.js';
 import { rawOption } from '../output/standard-output.js';
-import type { BulkOptions } from './actions/bulk.js';
 
 const HELP = `
 Fetches the objects of a broker, as brokers do from each other, and writes them as SOIF in three groups: @DELETE (deleted
@@ -49,11 +48,5 @@ export function bulkCommand(): Command {
     .option('--timeout <seconds>', 'give up if the transfer is not complete by then', timeoutOption)
     .addOption(rawOption())
     .addHelpText('after', HELP)
-    .action(async (broker: PeerAddress, options: BulkOptions) => {
-      if (options.compress && options.interface === '1') {
-        throw new UsageError('bulk: --compress needs --interface 2');
-      }
-      const { bulk } = await import('./actions/bulk.js');
-      process.exitCode = await bulk(broker, options);
-    });
+    .action(lazyAction(async () => (await import('./actions/bulk.js')).bulk));
 }

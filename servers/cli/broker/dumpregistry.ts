@@ -1,6 +1,5 @@
-import { resolve } from 'node:path';
 import { Command } from 'commander';
-import type { DumpOptions } from './actions/dumpregistry.js';
+import { lazyAction } from '../lazy-action.js';
 
 const HELP = `
 The directory (default: the current one) is that of a stopped broker: of this kit, or an original one with admin/Registry. A
@@ -23,8 +22,5 @@ export function dumpregistryCommand(): Command {
     .option('--count', 'print only the numbers of records (-count)', false)
     .option('--json', 'print JSON lines', false)
     .addHelpText('after', HELP)
-    .action(async (directory: string, options: DumpOptions) => {
-      const { dump } = await import('./actions/dumpregistry.js');
-      process.exitCode = await dump(resolve(directory), options);
-    });
+    .action(lazyAction(async () => (await import('./actions/dumpregistry.js')).dump));
 }

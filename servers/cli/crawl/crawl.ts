@@ -28,7 +28,6 @@ Examples:
  */
 export function crawlCommand(): Command {
   const crawl = new Command('crawl')
-    .summary('inspect a crawl, pause it, end it, restore a checkpoint')
     .description('Inspects and controls a crawl; restores checkpoints; reads crawl orders.')
     .addHelpText('after', HELP);
   const running = [watchCommand(), reportCommand(), ...actionCommands()];

@@ -1,9 +1,8 @@
 import { Command } from 'commander';
-import { UsageError } from '../../../protocols/errors.js';
-import { type PeerAddress, peerAddress } from '../options/peer-address.js';
+import { lazyAction } from '../lazy-action.js';
+import { peerAddress } from '../options/peer-address.js';
 import { timestampOption } from '../options/timestamp-option.js';
 import { rawOption } from '../output/standard-output.js';
-import type { GatherOptions } from './actions/gather.js';
 
 const HELP = `
 Fetches the summaries that a Gatherer exports and writes them to standard output as one SOIF stream with the groups @DELETE,
@@ -39,23 +38,6 @@ export function gatherCommand(): Command {
       .option('--changes', 'also request deleted and refreshed objects', false)
       .addOption(rawOption())
       .addHelpText('after', HELP)
-      .action(
-        async (
-          peer: PeerAddress,
-          first: number | undefined,
-          second: number | undefined,
-          options: GatherOptions,
-        ) => {
-          if (peer.port !== undefined && second !== undefined)
-            throw new UsageError('gather: two ports are given');
-          const [port, since = 0] = peer.port === undefined ? [first, second] : [peer.port, first];
-          if (port !== undefined && port > MAX_PORT)
-            throw new UsageError(`gather: a port must be at most ${MAX_PORT}`);
-          const { gather } = await import('./actions/gather.js');
-          process.exitCode = await gather({ host: peer.host, port }, since, options);
-        },
-      )
+      .action(lazyAction(async () => (await import('./actions/gather.js')).gather))
   );
 }
-
-const MAX_PORT = 65_535;

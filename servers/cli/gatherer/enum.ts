@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { lazyAction } from '../lazy-action.js';
 import { repeatedOption } from '../options/option-values.js';
 
 const HELP = `
@@ -23,10 +24,5 @@ export function enumCommand(): Command {
     .argument('[modifiers...]', 'its limits, e.g. Depth=1 URL=50')
     .option('-D, --debug <section,level>', 'show debugging messages (may be repeated)', repeatedOption, [])
     .addHelpText('after', HELP)
-    .action(async (url: string, modifiers: string[], options: { debug: string[] }, command: Command) => {
-      const isDeep = /-depth$/.test(command.name()) && !modifiers.some((word) => /^search=/i.test(word));
-      const line = [url, ...modifiers, ...(isDeep ? ['Search=Depth'] : [])].join(' ');
-      const { enumerate } = await import('./actions/enum.js');
-      process.exitCode = await enumerate(line, options.debug);
-    });
+    .action(lazyAction(async () => (await import('./actions/enum.js')).enumerate));
 }

@@ -16,7 +16,6 @@ Examples:
 /** `harvest links load | dump` (R-12, R-13, R-19). */
 export function linksCommand(): Command {
   return new Command('links')
-    .summary('load documents and links into the link graph, or dump it')
     .description('Loads and dumps the published link graph.')
     .addCommand(loadCommand())
     .addCommand(dumpCommand())

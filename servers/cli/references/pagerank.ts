@@ -22,7 +22,6 @@ const DEFAULT_TOP = 10;
 /** `harvest pagerank` (R-2, R-28). */
 export function pagerankCommand(): Command {
   return new Command('pagerank')
-    .summary('rank the documents of the published link graph')
     .description('Computes and publishes the PageRank of the documents in a link graph.')
     .requiredOption('--data <dir>', 'the data directory')
     .option('--top <n>', 'number of documents to print', integerOption, DEFAULT_TOP)

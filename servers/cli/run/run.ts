@@ -54,7 +54,6 @@ Exit status: 0 done, or stopped when everything was ready; 1 failure, with --onc
  */
 export function runCommand(commands: readonly CommandEntry[]): Command {
   const command = new Command('run')
-    .summary('gather documents, serve the summaries, search them: everything in one process')
     .description(
       'Gathers documents, exports their summaries by gatherd, collects them in a broker, serves a search page and the link graph.',
     )

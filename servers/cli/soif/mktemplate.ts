@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { lazyAction } from '../lazy-action.js';
 
 const HELP = `
 Converts annotation files, which are written by hand, into SOIF. Such a file has no sizes; a value is the rest of its line after
@@ -25,8 +26,5 @@ export function mktemplateCommand(): Command {
     .argument('[files...]', 'annotation files; - or none is standard input')
     .option('--strict', 'stop at the first fault', false)
     .addHelpText('after', HELP)
-    .action(async (files: string[], { strict }: { readonly strict: boolean }) => {
-      const { mktemplate } = await import('./actions/mktemplate.js');
-      process.exitCode = await mktemplate(files, strict);
-    });
+    .action(lazyAction(async () => (await import('./actions/mktemplate.js')).mktemplate));
 }

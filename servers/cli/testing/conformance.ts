@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
+import { lazyAction } from '../lazy-action.js';
 import { repeatedOption, secondsOption } from '../options/option-values.js';
-import type { ConformanceOptions } from './actions/conformance.js';
 
 const HELP = `
 Tests a server, a client or data against the rules of a specification. Each case names its rules, their source, and MUST or
@@ -47,9 +47,6 @@ export function conformanceCommand(): Command {
       .addOption(new Option('--json', 'one JSON document instead of TAP').default(false).conflicts('junit'))
       .option('--junit', 'JUnit XML instead of TAP', false)
       .addHelpText('after', HELP)
-      .action(async (_suite, _parameters, options: ConformanceOptions, command: Command) => {
-        const { conformance } = await import('./actions/conformance.js');
-        await conformance(command.args, options);
-      })
+      .action(lazyAction(async () => (await import('./actions/conformance.js')).conformance))
   );
 }

@@ -27,10 +27,7 @@ Exit status: 0 done, whatever the answers; 1 a file or URL could not be read; 2 
 
 /** `harvest robots check` (CRAWL-13, RFC 9309). */
 export function robotsCommand(): Command {
-  return new Command('robots')
-    .summary('test URLs against a robots.txt')
-    .description('Evaluates robots.txt files.')
-    .addCommand(checkCommand());
+  return new Command('robots').description('Evaluates robots.txt files.').addCommand(checkCommand());
 }
 
 function checkCommand(): Command {

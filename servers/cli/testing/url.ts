@@ -25,7 +25,6 @@ Exit status: 0 done; 1 a URI could not be used (its line is empty); 2 usage.
 /** `harvest url COMMAND URI...`: canonical strings, SURT, fingerprints, class keys (CRAWL-3, 9, 14, 15). */
 export function urlCommand(): Command {
   const url = new Command('url')
-    .summary('print canonical form, SURT, fingerprint and queue of a URI')
     .description('Prints canonical strings, SURT, fingerprints, keys and queues of URIs.')
     .addHelpText('after', HELP);
   for (const command of [

@@ -1,10 +1,11 @@
 import { BrokerClient } from '../../../../clients/broker/index.js';
 import { ResultDecoder } from '../../../../protocols/broker/index.js';
 import { ProtocolError } from '../../../../protocols/errors.js';
+import { readFirstLine } from '../../options/hidden-answer.js';
 import { EXIT, untilTimeout } from '../../output/exit.js';
 import { StandardOutput } from '../../output/standard-output.js';
 
-export interface BrkclientOptions {
+interface BrkclientOptions {
   readonly timeout?: number;
   readonly raw: boolean;
 }
@@ -13,9 +14,10 @@ export interface BrkclientOptions {
 export async function send(
   host: string,
   port: number,
-  message: string,
+  given: string,
   { timeout, raw }: BrkclientOptions,
 ): Promise<number> {
+  const message = given === '-' ? await readFirstLine('-') : given;
   const output = new StandardOutput({ raw });
   const client = new BrokerClient({ host, port });
   const detector = new FatalDetector();

@@ -6,8 +6,27 @@ import type { PeerAddress } from '../../options/peer-address.js';
 import { complain, EXIT } from '../../output/exit.js';
 import { StandardOutput } from '../../output/standard-output.js';
 
-export interface AdminOptions extends PasswordSources {
-  readonly json: boolean;
+interface AdminOptions extends PasswordSources {
+  readonly json?: boolean;
+}
+
+/** The action of `harvest broker-restart`; returns the exit status. */
+export async function restartBroker(
+  { host, port }: PeerAddress,
+  otherPort: number | undefined,
+  options: PasswordSources,
+): Promise<number> {
+  return await sendCommand({ host, port: port ?? otherPort }, 'restart', [], options, 'BrokerRestart');
+}
+
+/** The action of `harvest broker admin`; returns the exit status. */
+export async function sendAdminCommand(
+  peer: PeerAddress,
+  keyword: string,
+  parameters: readonly string[],
+  options: AdminOptions,
+): Promise<number> {
+  return await sendCommand(peer, keyword, parameters, options, 'broker admin');
 }
 
 /**
@@ -17,7 +36,7 @@ export interface AdminOptions extends PasswordSources {
  * @returns the exit status
  * @throws UsageError if the command cannot be sent
  */
-export async function sendAdminCommand(
+async function sendCommand(
   { host, port }: PeerAddress,
   keyword: string,
   parameters: readonly string[],
@@ -28,7 +47,7 @@ export async function sendAdminCommand(
   const password = await readAdminPassword(options);
   const output = new StandardOutput();
   const finish = async (status: number, lines: readonly string[], error?: string): Promise<number> => {
-    if (options.json) {
+    if (options.json === true) {
       const outcome = { command: command.kind, ok: status === EXIT.ok, lines };
       await output.write(`${JSON.stringify(error === undefined ? outcome : { ...outcome, error })}\n`);
     } else {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { BulkClient, type BulkTransfer } from '../../../../clients/bulk/index.js';
 import { jsonLine } from '../../../../clients/soif-tools/json-lines.js';
 import { jsonPieces } from '../../../../clients/soif-tools/large-objects.js';
-import { PeerError } from '../../../../protocols/errors.js';
+import { PeerError, UsageError } from '../../../../protocols/errors.js';
 import { SpoolFile } from '../../../../storage/files/spool-file.js';
 import type { PeerAddress } from '../../options/peer-address.js';
 import { complain, EXIT, untilTimeout } from '../../output/exit.js';
@@ -11,7 +11,7 @@ import { printable } from '../../output/printable.js';
 import { StandardOutput } from '../../output/standard-output.js';
 import { GroupWriter } from '../group-writer.js';
 
-export interface BulkOptions {
+interface BulkOptions {
   readonly since: number;
   readonly query?: string;
   readonly flags?: string;
@@ -29,6 +29,8 @@ const LARGE_BYTES = 4 * 1024 * 1024;
 
 /** The action of `harvest bulk`; returns the exit status. */
 export async function bulk({ host, port }: PeerAddress, options: BulkOptions): Promise<number> {
+  if (options.compress && options.interface === '1')
+    throw new UsageError('bulk: --compress needs --interface 2');
   const client = new BulkClient({
     host,
     port,

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { GathererIds, RegistryRecord } from '../../../../protocols/registry/index.js';
 import { decodeText, urlFields, urlOfBytes } from '../../../../protocols/soif/index.js';
 import { BrokerStore } from '../../../../storage/broker/broker-store.js';
@@ -11,7 +11,7 @@ import { printable, printableUrl } from '../../output/printable.js';
 import { StandardOutput } from '../../output/standard-output.js';
 import { refuseRunning } from '../stopped-broker.js';
 
-export interface DumpOptions {
+interface DumpOptions {
   readonly count: boolean;
   readonly json: boolean;
 }
@@ -20,8 +20,8 @@ export interface DumpOptions {
 type DumpEntry = Omit<RegistryEntry, 'type' | 'length' | 'changed' | 'contentChanged' | 'contentTime'>;
 
 /** The action of `harvest dumpregistry`; returns the exit status. */
-export async function dump(path: string, options: DumpOptions): Promise<number> {
-  const located = await locateBroker(path);
+export async function dump(directory: string, options: DumpOptions): Promise<number> {
+  const located = await locateBroker(resolve(directory));
   if (located.directory !== undefined) await refuseRunning(located.directory);
   return located.kind === 'store'
     ? dumpStore(located.directory, options)

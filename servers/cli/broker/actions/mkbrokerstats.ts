@@ -2,7 +2,6 @@ import { join, resolve } from 'node:path';
 import { BrokerStore } from '../../../../storage/broker/broker-store.js';
 import { readBrokerConf } from '../../../broker/broker-files.js';
 import { statsFile } from '../../../broker/web/stats-file.js';
-import { EXIT } from '../../output/exit.js';
 import { StandardOutput } from '../../output/standard-output.js';
 import { refuseRunning } from '../stopped-broker.js';
 
@@ -15,5 +14,4 @@ export async function mkbrokerstats(directory: string): Promise<void> {
   const { brokerName, homePage } = config;
   const now = Math.floor(Date.now() / 1000);
   await new StandardOutput().write(await statsFile(store, { brokerName, homePage, now }));
-  process.exitCode = EXIT.ok;
 }

@@ -20,12 +20,12 @@ export async function ftpget(
   user: string,
   given: string | undefined,
   options: FtpgetOptions,
-): Promise<void> {
+): Promise<number> {
   const [, host, port] = /^(\[[0-9a-f:.]+\]|[^:/?@]+)(?::(\d{1,5}))?$/i.exec(server) ?? [];
   if (host === undefined) throw new UsageError(`ftpget: ${server} is not HOST or HOST:PORT`);
   const password = await passwordOf(given, options);
   const escaped = name.replace(/^\/+/, '%2F').split('/').map(escapeOnce).join('/');
-  process.exitCode = await retrieve({
+  return await retrieve({
     command: 'ftpget',
     url: `ftp://${host}${port === undefined ? '' : `:${port}`}/${escaped}${type === 'A' ? ';type=a' : ''}`,
     fetcher: { ftpAuth: [{ host: host.replace(/^\[|\]$/g, ''), ...portOf(port), user, password }] },

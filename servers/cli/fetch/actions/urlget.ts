@@ -15,12 +15,12 @@ interface UrlgetOptions {
 }
 
 /** The action of `harvest urlget`. */
-export async function urlget(given: string, options: UrlgetOptions): Promise<void> {
+export async function urlget(given: string, options: UrlgetOptions): Promise<number> {
   const url = given === '-' ? (await readFirstLine('-')).trim() : given;
   const directory = typeof options.cache === 'string' ? options.cache : defaultCacheDirectory();
   const cache =
     options.cache === false ? undefined : await DiskCache.open(directory, cacheSettings(process.env));
-  process.exitCode = await retrieve({
+  return await retrieve({
     command: 'urlget',
     url,
     fetcher: { cache, httpProxy: options.proxy, ftpProxy: options.proxy },

@@ -1,23 +1,34 @@
 import { GatherdClient } from '../../../../clients/gatherd/index.js';
+import { UsageError } from '../../../../protocols/errors.js';
 import { encodeSoif } from '../../../../protocols/soif/index.js';
 import type { PeerAddress } from '../../options/peer-address.js';
 import { complain, complainOrThrow, EXIT } from '../../output/exit.js';
 import { StandardOutput } from '../../output/standard-output.js';
 
-export interface GatherOptions {
+interface GatherOptions {
   readonly raw: boolean;
   readonly info: boolean;
   readonly compress: boolean;
   readonly changes: boolean;
 }
 
+const MAX_PORT = 65_535;
+
 /** The action of `harvest gather`; returns the exit status. */
-export async function gather(peer: PeerAddress, since: number, options: GatherOptions): Promise<number> {
-  const { host, port } = peer;
+export async function gather(
+  peer: PeerAddress,
+  first: number | undefined,
+  second: number | undefined,
+  options: GatherOptions,
+): Promise<number> {
+  if (peer.port !== undefined && second !== undefined) throw new UsageError('gather: two ports are given');
+  const [port, since = 0] = peer.port === undefined ? [first, second] : [peer.port, first];
+  if (port !== undefined && port > MAX_PORT)
+    throw new UsageError(`gather: a port must be at most ${MAX_PORT}`);
   const output = new StandardOutput({ raw: options.raw });
   try {
     await using client = await GatherdClient.connect({
-      host,
+      host: peer.host,
       port,
       onWarning: ({ rule, offset, message }) => complain('gather', `${message} (${rule}, offset ${offset})`),
     });

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Command } from 'commander';
 import { parseGathererConf } from '../../../../protocols/config/gatherer-conf.js';
 import { UsageError } from '../../../../protocols/errors.js';
 import { type DocumentEvent, documentChannel } from '../../../crawler/events.js';
@@ -16,7 +17,14 @@ import { StandardOutput } from '../../output/standard-output.js';
 const NO_DOCUMENTS: ReadonlySet<string> = new Set(['listed', 'redirected', 'retry', 'failed']);
 
 /** The action of `harvest enum`; returns the exit status. */
-export async function enumerate(line: string, flags: readonly string[]): Promise<number> {
+export async function enumerate(
+  url: string,
+  modifiers: readonly string[],
+  { debug: flags }: { readonly debug: readonly string[] },
+  command: Command,
+): Promise<number> {
+  const isDeep = /-depth$/.test(command.name()) && !modifiers.some((word) => /^search=/i.test(word));
+  const line = [url, ...modifiers, ...(isDeep ? ['Search=Depth'] : [])].join(' ');
   const directory = await mkdtemp(join(tmpdir(), 'harvest-enum-'));
   try {
     const access = /^file:/i.test(line) && !/\saccess=/i.test(line) ? ' Access=FILE' : '';

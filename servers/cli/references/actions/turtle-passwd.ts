@@ -18,18 +18,18 @@ export async function turtlePasswd(
   file: string,
   user: string | undefined,
   options: PasswordOptions,
-): Promise<void> {
+): Promise<number> {
   const { create, delete: remove, check, list } = options;
   if ([create, remove, check, list].filter(Boolean).length > 1) {
     throw new UsageError('--create, --delete, --check and --list are mutually exclusive');
   }
   if (list) {
     for (const name of UserBase.parse(await readBase(file)).names) process.stdout.write(`${name}\n`);
-    return;
+    return EXIT.ok;
   }
   if (user === undefined) throw new UsageError('the name of a user is required');
   checkUserName(user);
-  process.exitCode = check
+  return check
     ? await checkPassword(file, user)
     : remove
       ? await removeUser(file, user)

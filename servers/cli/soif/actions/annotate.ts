@@ -21,13 +21,10 @@ export async function runAnnotate(
   url: string | undefined,
   assignments: string[],
   options: AnnotateOptions,
-): Promise<void> {
-  process.exitCode =
-    url !== undefined
-      ? await annotate(resolve(file), url, assignments, options)
-      : options.list
-        ? await list(resolve(file), options)
-        : await serve(resolve(file), options);
+): Promise<number> {
+  const path = resolve(file);
+  if (url !== undefined) return await annotate(path, url, assignments, options);
+  return options.list ? await list(path, options) : await serve(path, options);
 }
 
 async function annotate(

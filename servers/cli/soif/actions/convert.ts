@@ -12,8 +12,8 @@ interface ConvertOptions {
 }
 
 /** The action of `harvest soif convert`. */
-export async function convertSoif(file: string, options: ConvertOptions): Promise<void> {
-  process.exitCode = options.to === 'jsonl' ? await toJson(file, options) : await toSoif(file, options);
+export async function convertSoif(file: string, options: ConvertOptions): Promise<number> {
+  return options.to === 'jsonl' ? await toJson(file, options) : await toSoif(file, options);
 }
 
 async function toJson(file: string, { maxObject, raw }: ConvertOptions): Promise<number> {

@@ -9,7 +9,10 @@ import { filesOf, openFile } from '../files.js';
 const MAX_FAULTS = 1000;
 
 /** The action of `harvest mktemplate`; returns the exit status. */
-export async function mktemplate(files: readonly string[], strict: boolean): Promise<number> {
+export async function mktemplate(
+  files: readonly string[],
+  { strict }: { readonly strict: boolean },
+): Promise<number> {
   await using output = new StandardOutput({ bufferBytes: OUTPUT_BUFFER_BYTES });
   let incomplete = false;
   for (const file of filesOf(files)) {

@@ -21,8 +21,8 @@ interface RawOptions {
 type Piece = string | SoifBytes;
 
 /** The action of `harvest print-attr`. */
-export async function printAttr(attribute: string, files: string[], { raw }: RawOptions): Promise<void> {
-  process.exitCode = await print('print-attr', files, raw, ({ object, large }) => {
+export async function printAttr(attribute: string, files: string[], { raw }: RawOptions): Promise<number> {
+  return await print('print-attr', files, raw, ({ object, large }) => {
     if (large !== undefined) {
       const found = attributeOf(large.outline, attribute);
       return found === undefined ? [] : [rangeOf(large.source, found.start, found.end), '\n'];
@@ -36,8 +36,8 @@ export async function printAttr(attribute: string, files: string[], { raw }: Raw
 export async function printTemplate(
   files: string[],
   { printTime, raw }: RawOptions & { readonly printTime: boolean },
-): Promise<void> {
-  process.exitCode = await print('print-template', files, raw, ({ object, offset, large }, reader) => {
+): Promise<number> {
+  return await print('print-template', files, raw, ({ object, offset, large }, reader) => {
     const message = urlProblem(object.urlBytes, object.type);
     if (message !== undefined) {
       reader.leaveOut({ kind: 'warning', rule: 'SOIF-2.9', offset, message });
@@ -51,9 +51,9 @@ export async function printTemplate(
 }
 
 /** The action of `harvest print-urlrefs`. */
-export async function printUrlrefs(files: string[], { raw }: RawOptions): Promise<void> {
+export async function printUrlrefs(files: string[], { raw }: RawOptions): Promise<number> {
   const { urlReferences, largeUrlReferences } = await import('../../../../clients/soif-tools/index.js');
-  process.exitCode = await print('print-urlrefs', files, raw, ({ object, large }) =>
+  return await print('print-urlrefs', files, raw, ({ object, large }) =>
     bytesOfLines(large === undefined ? urlReferences(object) : largeUrlReferences(large)),
   );
 }

@@ -1,3 +1,4 @@
+import type { Command } from 'commander';
 import {
   type CaseResult,
   json,
@@ -15,7 +16,7 @@ import { StopSignal } from '../../../host/stop-signal.js';
 import { complain, complainOrThrow, EXIT } from '../../output/exit.js';
 import { StandardOutput } from '../../output/standard-output.js';
 
-export interface ConformanceOptions {
+interface ConformanceOptions {
   readonly json: boolean;
   readonly junit: boolean;
   readonly list: boolean;
@@ -25,11 +26,16 @@ export interface ConformanceOptions {
 }
 
 /** The action of `harvest conformance`. */
-export async function conformance(operands: readonly string[], options: ConformanceOptions): Promise<void> {
-  const [name, ...parameters] = operandsOf(operands, process.argv);
-  if (options.list) process.exitCode = await list(name, options);
-  else if (name === undefined) throw new UsageError('SUITE is required; --list shows the suites');
-  else process.exitCode = await run(await loadSuite(name), parameters, options);
+export async function conformance(
+  _suite: string | undefined,
+  _parameters: readonly string[],
+  options: ConformanceOptions,
+  command: Command,
+): Promise<number> {
+  const [name, ...parameters] = operandsOf(command.args, process.argv);
+  if (options.list) return await list(name, options);
+  if (name === undefined) throw new UsageError('SUITE is required; --list shows the suites');
+  return await run(await loadSuite(name), parameters, options);
 }
 
 /** Returns the operands with the `--` that commander removes; it separates a suite's parameters from a client's command. */
