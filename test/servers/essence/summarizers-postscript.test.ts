@@ -2,7 +2,7 @@
 import t from 'tap';
 import { DocumentComments } from '../../../servers/essence/summarizers/postscript/document-comments.js';
 import { PsMachine } from '../../../servers/essence/summarizers/postscript/machine.js';
-import { OPERATORS } from '../../../servers/essence/summarizers/postscript/operators.js';
+import { OPERATORS } from '../../../servers/essence/summarizers/postscript/postscript.js';
 import { ShownText } from '../../../servers/essence/summarizers/postscript/shown-text.js';
 import { summaryOf } from './fixtures/summary-of.js';
 

@@ -1,5 +1,5 @@
 // PostScript operators of control, and those that read the program as a file. An image or an encrypted font in the program is skipped.
-import type { OperatorBody, PsMachine } from './machine.js';
+import type { Operators, PsMachine } from './machine.js';
 import {
   CELLS,
   objectOf,
@@ -204,68 +204,50 @@ function replace(machine: PsMachine, value: PsObject): void {
 }
 
 /** Operators of control and files. */
-export const CONTROL_OPERATORS: readonly (readonly [string, OperatorBody])[] = [
-  ['exec', (m) => m.execute(m.pop())],
-  [
-    'if',
-    (m) => {
-      const body = m.pop();
-      if (m.boolean()) m.execute(body);
-    },
-  ],
-  [
-    'ifelse',
-    (m) => {
-      const otherwise = m.pop();
-      const body = m.pop();
-      m.execute(m.boolean() ? body : otherwise);
-    },
-  ],
-  ['for', forLoop],
-  ['repeat', repeat],
-  ['loop', loop],
-  ['forall', forAll],
-  [
-    'exit',
-    () => {
-      throw new PsExit();
-    },
-  ],
-  [
-    'stop',
-    () => {
-      throw new PsStop();
-    },
-  ],
-  [
-    'quit',
-    () => {
-      throw new PsEnd('');
-    },
-  ],
-  ['stopped', stopped],
-  ['countexecstack', (m) => m.push(0)],
-  ['currentfile', (m) => m.push(new PsFile(true))],
-  ['closefile', (m) => void m.pop()],
-  ['flushfile', (m) => void m.pop()],
-  ['flush', () => {}],
-  ['readstring', readString],
-  ['readhexstring', readHexString],
-  ['readline', readLine],
-  [
-    'read',
-    (m) => {
-      const byte = isProgram(m.pop()) ? m.scanner.readBytes(1)[0] : undefined;
-      if (byte === undefined) m.push(false);
-      else m.push(byte, true);
-    },
-  ],
-  ['filter', filter],
-  ['token', token],
-  ['eexec', eexec],
-  ['print', (m) => void m.pop()],
-  ['=', (m) => void m.pop()],
-  ['==', (m) => void m.pop()],
-  ['status', (m) => replace(m, false)],
-  ['run', (m) => void m.pop()],
-];
+export const CONTROL_OPERATORS: Operators = {
+  exec: (m) => m.execute(m.pop()),
+  if: (m) => {
+    const body = m.pop();
+    if (m.boolean()) m.execute(body);
+  },
+  ifelse: (m) => {
+    const otherwise = m.pop();
+    const body = m.pop();
+    m.execute(m.boolean() ? body : otherwise);
+  },
+  for: forLoop,
+  repeat,
+  loop,
+  forall: forAll,
+  exit: () => {
+    throw new PsExit();
+  },
+  stop: () => {
+    throw new PsStop();
+  },
+  quit: () => {
+    throw new PsEnd('');
+  },
+  stopped,
+  countexecstack: (m) => m.push(0),
+  currentfile: (m) => m.push(new PsFile(true)),
+  closefile: (m) => void m.pop(),
+  flushfile: (m) => void m.pop(),
+  flush: () => {},
+  readstring: readString,
+  readhexstring: readHexString,
+  readline: readLine,
+  read: (m) => {
+    const byte = isProgram(m.pop()) ? m.scanner.readBytes(1)[0] : undefined;
+    if (byte === undefined) m.push(false);
+    else m.push(byte, true);
+  },
+  filter,
+  token,
+  eexec,
+  print: (m) => void m.pop(),
+  '=': (m) => void m.pop(),
+  '==': (m) => void m.pop(),
+  status: (m) => replace(m, false),
+  run: (m) => void m.pop(),
+};

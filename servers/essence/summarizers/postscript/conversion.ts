@@ -1,5 +1,5 @@
 // PostScript operators that query and convert the types of objects.
-import type { OperatorBody, PsMachine } from './machine.js';
+import type { Operators, PsMachine } from './machine.js';
 import {
   CELLS,
   PsArray,
@@ -77,15 +77,16 @@ function convertToString(m: PsMachine, radix: number | undefined): void {
 }
 
 /** Operators that query and convert types. */
-export const CONVERSION_OPERATORS: readonly (readonly [string, OperatorBody])[] = [
-  ['type', (m) => m.push(new PsName(typeOf(m.pop()), true))],
-  ['cvi', (m) => m.push(Math.trunc(toNumber(m, m.pop())))],
-  ['cvr', (m) => m.push(toNumber(m, m.pop()))],
-  ['cvn', (m) => m.push(nameOf(m, m.string()))],
-  ['cvx', (m) => m.push(withAttribute(m, m.pop(), true))],
-  ['cvlit', (m) => m.push(withAttribute(m, m.pop(), false))],
-  ['cvs', (m) => convertToString(m, 10)],
-  ['cvrs', (m) => convertToString(m, undefined)],
-  ['xcheck', (m) => m.push(isExecutable(m.pop()))],
-  ...['rcheck', 'wcheck'].map((name): [string, OperatorBody] => [name, (m) => replaceTop(m, true)]),
-];
+export const CONVERSION_OPERATORS: Operators = {
+  type: (m) => m.push(new PsName(typeOf(m.pop()), true)),
+  cvi: (m) => m.push(Math.trunc(toNumber(m, m.pop()))),
+  cvr: (m) => m.push(toNumber(m, m.pop())),
+  cvn: (m) => m.push(nameOf(m, m.string())),
+  cvx: (m) => m.push(withAttribute(m, m.pop(), true)),
+  cvlit: (m) => m.push(withAttribute(m, m.pop(), false)),
+  cvs: (m) => convertToString(m, 10),
+  cvrs: (m) => convertToString(m, undefined),
+  xcheck: (m) => m.push(isExecutable(m.pop())),
+  rcheck: (m) => replaceTop(m, true),
+  wcheck: (m) => replaceTop(m, true),
+};

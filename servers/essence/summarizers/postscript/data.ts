@@ -1,6 +1,6 @@
 // PostScript operators on numbers, stacks, arrays, strings and dictionaries. The clock and the random numbers are constant, so that the
 // result is reproducible.
-import type { OperatorBody, PsMachine } from './machine.js';
+import type { OperatorBody, Operators, PsMachine } from './machine.js';
 import {
   CELLS,
   keyOf,
@@ -221,183 +221,148 @@ function newString(m: PsMachine): void {
   m.push(new PsString(new Uint8Array(size)));
 }
 
+/** An operator without an effect on the text. */
+const unchanged: OperatorBody = () => {};
+
 /** Operators on numbers, stacks, arrays, strings and dictionaries. */
-export const DATA_OPERATORS: readonly (readonly [string, OperatorBody])[] = [
-  ['add', binary((a, b) => a + b)],
-  ['sub', binary((a, b) => a - b)],
-  ['mul', binary((a, b) => a * b)],
-  ['div', binary((a, b) => (b === 0 ? 0 : a / b))],
-  ['idiv', binary((a, b) => (b === 0 ? 0 : Math.trunc(a / b)))],
-  ['mod', binary((a, b) => (b === 0 ? 0 : a % b))],
-  ['atan', binary((a, b) => ((Math.atan2(a, b) * 180) / Math.PI + 360) % 360)],
-  ['exp', binary((a, b) => a ** b || 0)],
-  ['bitshift', binary((a, b) => (b >= 0 ? a << b : a >> -b))],
-  ['neg', unary((a) => -a)],
-  ['abs', unary(Math.abs)],
-  ['ceiling', unary(Math.ceil)],
-  ['floor', unary(Math.floor)],
-  ['round', unary(Math.round)],
-  ['truncate', unary(Math.trunc)],
-  ['sqrt', unary((a) => Math.sqrt(Math.max(0, a)))],
-  ['sin', unary((a) => Math.sin((a * Math.PI) / 180))],
-  ['cos', unary((a) => Math.cos((a * Math.PI) / 180))],
-  ['ln', unary((a) => Math.log(a) || 0)],
-  ['log', unary((a) => Math.log10(a) || 0)],
-  ['rand', (m) => m.push(0)],
-  ['srand', (m) => void m.pop()],
-  ['rrand', (m) => m.push(0)],
-  ['eq', (m) => m.push(same(m, m.pop(), m.pop()))],
-  ['ne', (m) => m.push(!same(m, m.pop(), m.pop()))],
-  ['lt', compare((order) => order < 0)],
-  ['le', compare((order) => order <= 0)],
-  ['gt', compare((order) => order > 0)],
-  ['ge', compare((order) => order >= 0)],
-  ['and', logic((a, b) => a & b)],
-  ['or', logic((a, b) => a | b)],
-  ['xor', logic((a, b) => a ^ b)],
-  [
-    'not',
-    (m) => {
-      const a = m.pop();
-      m.push(typeof a === 'number' ? ~a : a !== true);
-    },
-  ],
-  ['pop', (m) => void m.pop()],
-  [
-    'exch',
-    (m) => {
-      const b = m.pop();
-      const a = m.pop();
-      m.push(b, a);
-    },
-  ],
-  [
-    'dup',
-    (m) => {
-      const a = m.pop();
-      m.push(a, a);
-    },
-  ],
-  ['copy', copy],
-  [
-    'index',
-    (m) => {
-      const value = m.operands[m.operands.length - 2 - m.number()];
-      if (value === undefined) throw new PsError('rangecheck: index');
-      m.push(value);
-    },
-  ],
-  ['roll', roll],
-  ['clear', (m) => void m.operands.splice(0)],
-  ['count', (m) => m.push(m.operands.length)],
-  ['mark', (m) => m.push(MARK)],
-  ['[', (m) => m.push(MARK)],
-  ['<<', (m) => m.push(MARK)],
-  ['cleartomark', (m) => void m.popToMark()],
-  [
-    'counttomark',
-    (m) => {
-      m.push(m.countToMark());
-    },
-  ],
-  [
-    ']',
-    (m) => {
-      m.pushArray(m.popToMark());
-    },
-  ],
-  [
-    '>>',
-    (m) => {
-      const objects = m.popToMark();
-      m.allocate(CELLS.dict + (objects.length / 2) * CELLS.entry);
-      m.push(dictionaryOf(objects, keyOf));
-    },
-  ],
-  ['array', newArray],
-  ['packedarray', (m) => m.pushArray(m.operands.splice(-Math.max(1, m.number())))],
-  ['setpacking', (m) => void m.pop()],
-  ['currentpacking', (m) => m.push(false)],
-  ['string', newString],
-  [
-    'dict',
-    (m) => {
-      m.number();
-      m.allocate(CELLS.dict);
-      m.push(new PsDict());
-    },
-  ],
-  ['begin', (m) => m.pushDict(m.dict())],
-  ['end', (m) => void (m.dicts.length > 2 && m.dicts.pop())],
-  ['cleardictstack', (m) => void m.dicts.splice(2)],
-  ['countdictstack', (m) => m.push(m.dicts.length)],
-  ['def', define],
-  ['store', store],
-  [
-    'load',
-    (m) => {
-      const value = m.find(m.key());
-      if (value === undefined) throw new PsError('undefined: load');
-      m.push(value);
-    },
-  ],
-  ['where', where],
-  [
-    'known',
-    (m) => {
-      const key = m.key();
-      m.push(m.dict().entries.has(key));
-    },
-  ],
-  [
-    'undef',
-    (m) => {
-      const key = m.key();
-      m.dict().entries.delete(key);
-    },
-  ],
-  ['currentdict', (m) => m.push(m.currentDict)],
-  ['maxlength', (m) => m.push(m.dict().entries.size + 100)],
-  ['get', get],
-  ['put', put],
-  ['getinterval', getInterval],
-  ['putinterval', putInterval],
-  ['length', length],
-  [
-    'aload',
-    (m) => {
-      const array = m.array();
-      m.work(array.items.length);
-      for (const item of array.items) m.push(item);
-      m.push(array);
-    },
-  ],
-  [
-    'astore',
-    (m) => {
-      const array = m.array();
-      if (array.items.length > m.operands.length) throw new PsError('stack underflow');
-      m.work(array.items.length);
-      const values = array.items.length === 0 ? [] : m.operands.splice(-array.items.length);
-      putItems(array, 0, new PsArray(values));
-      m.push(array);
-    },
-  ],
-  ['search', (m) => search(m, false)],
-  ['anchorsearch', (m) => search(m, true)],
-  ...['bind', 'executeonly', 'readonly', 'noaccess', 'nulldevice'].map((name): [string, OperatorBody] => [
-    name,
-    () => {},
-  ]),
-  ['save', (m) => m.save()],
-  ['restore', (m) => m.restore()],
-  ['setglobal', (m) => void m.pop()],
-  ['currentglobal', (m) => m.push(false)],
-  ['vmstatus', (m) => m.push(0, 0, 1_000_000)],
-  ['vmreclaim', (m) => void m.pop()],
-  ['realtime', (m) => m.push(0)],
-  ['usertime', (m) => m.push(0)],
-  ['languagelevel', (m) => m.push(2)],
-  ['version', (m) => m.push(new PsString(Buffer.from('2017')))],
-  ['product', (m) => m.push(new PsString(Buffer.from('')))],
-];
+export const DATA_OPERATORS: Operators = {
+  add: binary((a, b) => a + b),
+  sub: binary((a, b) => a - b),
+  mul: binary((a, b) => a * b),
+  div: binary((a, b) => (b === 0 ? 0 : a / b)),
+  idiv: binary((a, b) => (b === 0 ? 0 : Math.trunc(a / b))),
+  mod: binary((a, b) => (b === 0 ? 0 : a % b)),
+  atan: binary((a, b) => ((Math.atan2(a, b) * 180) / Math.PI + 360) % 360),
+  exp: binary((a, b) => a ** b || 0),
+  bitshift: binary((a, b) => (b >= 0 ? a << b : a >> -b)),
+  neg: unary((a) => -a),
+  abs: unary(Math.abs),
+  ceiling: unary(Math.ceil),
+  floor: unary(Math.floor),
+  round: unary(Math.round),
+  truncate: unary(Math.trunc),
+  sqrt: unary((a) => Math.sqrt(Math.max(0, a))),
+  sin: unary((a) => Math.sin((a * Math.PI) / 180)),
+  cos: unary((a) => Math.cos((a * Math.PI) / 180)),
+  ln: unary((a) => Math.log(a) || 0),
+  log: unary((a) => Math.log10(a) || 0),
+  rand: (m) => m.push(0),
+  srand: (m) => void m.pop(),
+  rrand: (m) => m.push(0),
+  eq: (m) => m.push(same(m, m.pop(), m.pop())),
+  ne: (m) => m.push(!same(m, m.pop(), m.pop())),
+  lt: compare((order) => order < 0),
+  le: compare((order) => order <= 0),
+  gt: compare((order) => order > 0),
+  ge: compare((order) => order >= 0),
+  and: logic((a, b) => a & b),
+  or: logic((a, b) => a | b),
+  xor: logic((a, b) => a ^ b),
+  not: (m) => {
+    const a = m.pop();
+    m.push(typeof a === 'number' ? ~a : a !== true);
+  },
+  pop: (m) => void m.pop(),
+  exch: (m) => {
+    const b = m.pop();
+    const a = m.pop();
+    m.push(b, a);
+  },
+  dup: (m) => {
+    const a = m.pop();
+    m.push(a, a);
+  },
+  copy,
+  index: (m) => {
+    const value = m.operands[m.operands.length - 2 - m.number()];
+    if (value === undefined) throw new PsError('rangecheck: index');
+    m.push(value);
+  },
+  roll,
+  clear: (m) => void m.operands.splice(0),
+  count: (m) => m.push(m.operands.length),
+  mark: (m) => m.push(MARK),
+  '[': (m) => m.push(MARK),
+  '<<': (m) => m.push(MARK),
+  cleartomark: (m) => void m.popToMark(),
+  counttomark: (m) => {
+    m.push(m.countToMark());
+  },
+  ']': (m) => {
+    m.pushArray(m.popToMark());
+  },
+  '>>': (m) => {
+    const objects = m.popToMark();
+    m.allocate(CELLS.dict + (objects.length / 2) * CELLS.entry);
+    m.push(dictionaryOf(objects, keyOf));
+  },
+  array: newArray,
+  packedarray: (m) => m.pushArray(m.operands.splice(-Math.max(1, m.number()))),
+  setpacking: (m) => void m.pop(),
+  currentpacking: (m) => m.push(false),
+  string: newString,
+  dict: (m) => {
+    m.number();
+    m.allocate(CELLS.dict);
+    m.push(new PsDict());
+  },
+  begin: (m) => m.pushDict(m.dict()),
+  end: (m) => void (m.dicts.length > 2 && m.dicts.pop()),
+  cleardictstack: (m) => void m.dicts.splice(2),
+  countdictstack: (m) => m.push(m.dicts.length),
+  def: define,
+  store,
+  load: (m) => {
+    const value = m.find(m.key());
+    if (value === undefined) throw new PsError('undefined: load');
+    m.push(value);
+  },
+  where,
+  known: (m) => {
+    const key = m.key();
+    m.push(m.dict().entries.has(key));
+  },
+  undef: (m) => {
+    const key = m.key();
+    m.dict().entries.delete(key);
+  },
+  currentdict: (m) => m.push(m.currentDict),
+  maxlength: (m) => m.push(m.dict().entries.size + 100),
+  get,
+  put,
+  getinterval: getInterval,
+  putinterval: putInterval,
+  length,
+  aload: (m) => {
+    const array = m.array();
+    m.work(array.items.length);
+    for (const item of array.items) m.push(item);
+    m.push(array);
+  },
+  astore: (m) => {
+    const array = m.array();
+    if (array.items.length > m.operands.length) throw new PsError('stack underflow');
+    m.work(array.items.length);
+    const values = array.items.length === 0 ? [] : m.operands.splice(-array.items.length);
+    putItems(array, 0, new PsArray(values));
+    m.push(array);
+  },
+  search: (m) => search(m, false),
+  anchorsearch: (m) => search(m, true),
+  bind: unchanged,
+  executeonly: unchanged,
+  readonly: unchanged,
+  noaccess: unchanged,
+  nulldevice: unchanged,
+  save: (m) => m.save(),
+  restore: (m) => m.restore(),
+  setglobal: (m) => void m.pop(),
+  currentglobal: (m) => m.push(false),
+  vmstatus: (m) => m.push(0, 0, 1_000_000),
+  vmreclaim: (m) => void m.pop(),
+  realtime: (m) => m.push(0),
+  usertime: (m) => m.push(0),
+  languagelevel: (m) => m.push(2),
+  version: (m) => m.push(new PsString(Buffer.from('2017'))),
+  product: (m) => m.push(new PsString(Buffer.from(''))),
+};

@@ -21,6 +21,9 @@ import type { ShownText } from './shown-text.js';
 /** The implementation of an operator. */
 export type OperatorBody = (machine: PsMachine) => void;
 
+/** Operators by name. */
+export type Operators = Readonly<Record<string, OperatorBody>>;
+
 /**
  * Steps between two looks at the clock; a page of text takes about ten thousand. The result of a shorter program does not depend on the
  * machine.

@@ -10,7 +10,7 @@ import {
   transform,
   transformDistance,
 } from './graphics.js';
-import type { OperatorBody, PsMachine } from './machine.js';
+import type { OperatorBody, Operators, PsMachine } from './machine.js';
 import { CELLS, PsArray, PsDict, PsName, type PsObject } from './objects.js';
 
 /** An operator like `scale`: changes the current matrix, or fills the matrix operand if there is one. */
@@ -91,13 +91,18 @@ const IGNORED: readonly (readonly [count: number, names: string])[] = [
   [10, 'setcachedevice2'],
 ];
 
-/** Operators that set a color and its space, with the number of components. */
-const DEVICE_COLORS: readonly (readonly [name: string, components: number])[] = [
-  ['setgray', 1],
-  ['setrgbcolor', 3],
-  ['sethsbcolor', 3],
-  ['setcmykcolor', 4],
-];
+/** Sets a color by its components, which select the color space. */
+function deviceColor(components: number): OperatorBody {
+  return (m) => {
+    m.drop(components);
+    m.graphics.colorComponents = components;
+  };
+}
+
+/** Pushes fixed values. */
+function query(...values: readonly PsObject[]): OperatorBody {
+  return (m) => m.push(...values);
+}
 
 /** Components of the colors of a color space, by the name of its family; 1 for all others. */
 const COMPONENTS: ReadonlyMap<string, number> = new Map([
@@ -117,118 +122,91 @@ function componentsOf(space: PsObject): number {
   return COMPONENTS.get(family.text) ?? 1;
 }
 
-/** Operators that push fixed values. */
-const QUERIES: readonly (readonly [name: string, values: readonly PsObject[]])[] = [
-  ['currentgray', [0]],
-  ['currentlinewidth', [1]],
-  ['currentrgbcolor', [0, 0, 0]],
-  ['currentcmykcolor', [0, 0, 0, 1]],
-  ['currentflat', [1]],
-  ['currentlinecap', [0]],
-  ['currentlinejoin', [0]],
-  ['currentmiterlimit', [10]],
-  ['pathbbox', [0, 0, 612, 792]],
-];
-
 /** Operators of coordinates, paths and painting. */
-export const PAINT_OPERATORS: readonly (readonly [string, OperatorBody])[] = [
-  ...IGNORED.flatMap(([count, names]) =>
-    names.split(' ').map((name): [string, OperatorBody] => [name, (m) => m.drop(count)]),
+export const PAINT_OPERATORS: Operators = {
+  ...Object.fromEntries(
+    IGNORED.flatMap(([count, names]) =>
+      names.split(' ').map((name): [string, OperatorBody] => [name, (m) => m.drop(count)]),
+    ),
   ),
-  ...QUERIES.map(([name, values]): [string, OperatorBody] => [name, (m) => m.push(...values)]),
-  ...DEVICE_COLORS.map(([name, components]): [string, OperatorBody] => [
-    name,
-    (m) => {
-      m.drop(components);
-      m.graphics.colorComponents = components;
-    },
-  ]),
-  [
-    'setcolorspace',
-    (m) => {
-      m.graphics.colorComponents = componentsOf(m.pop());
-    },
-  ],
-  [
-    'setcolor',
-    (m) => {
-      // A pattern precedes the components of its color.
-      const pattern = m.operands[m.operands.length - 1] instanceof PsDict;
-      m.drop(pattern ? 1 : m.graphics.colorComponents);
-    },
-  ],
-  ['currentcolorspace', (m) => m.pushArray([new PsName('DeviceGray', false)])],
-  ['currentcolor', (m) => m.push(0)],
-  [
-    'currentscreen',
-    (m) => {
-      m.push(60, 45);
-      m.pushArray([], true);
-    },
-  ],
-  ['currenttransfer', (m) => m.pushArray([], true)],
-  [
-    'currentdash',
-    (m) => {
-      m.pushArray([]);
-      m.push(0);
-    },
-  ],
-  ['currentpagedevice', (m) => m.push(newDict(m))],
-  ['matrix', (m) => m.pushArray([...IDENTITY])],
-  ['identmatrix', (m) => fill(m, m.array(), IDENTITY)],
-  ['defaultmatrix', (m) => fill(m, m.array(), IDENTITY)],
-  ['currentmatrix', (m) => fill(m, m.array(), m.graphics.matrix)],
-  ['setmatrix', (m) => setMatrix(m, matrixOf(m.pop()))],
-  ['initmatrix', (m) => setMatrix(m, IDENTITY)],
-  ['concat', (m) => setMatrix(m, multiply(matrixOf(m.pop()), m.graphics.matrix))],
-  ['translate', matrixOperator(2, (x, y) => [1, 0, 0, 1, x, y])],
-  ['scale', matrixOperator(2, (x, y) => [x, 0, 0, y, 0, 0])],
-  ['rotate', matrixOperator(1, rotation)],
-  [
-    'concatmatrix',
-    (m) => {
-      const target = m.array();
-      const second = matrixOf(m.pop());
-      fill(m, target, multiply(matrixOf(m.pop()), second));
-    },
-  ],
-  [
-    'invertmatrix',
-    (m) => {
-      const target = m.array();
-      fill(m, target, invert(matrixOf(m.pop())));
-    },
-  ],
-  ['transform', pointOperator(transform, false)],
-  ['itransform', pointOperator(transform, true)],
-  ['dtransform', pointOperator(transformDistance, false)],
-  ['idtransform', pointOperator(transformDistance, true)],
-  ['moveto', pathOperator(2, false)],
-  ['lineto', pathOperator(2, false)],
-  ['curveto', pathOperator(6, false)],
-  ['rmoveto', pathOperator(2, true)],
-  ['rlineto', pathOperator(2, true)],
-  ['rcurveto', pathOperator(6, true)],
-  ['arc', (m) => m.drop(5)],
-  ['arcn', (m) => m.drop(5)],
-  ['arct', (m) => m.drop(5)],
-  [
-    'arcto',
-    (m) => {
-      m.drop(5);
-      m.push(0, 0, 0, 0);
-    },
-  ],
-  ['pathforall', (m) => m.drop(4)],
-  ['currentpoint', (m) => m.push(...transform(invert(m.graphics.matrix), m.graphics.x, m.graphics.y))],
-  ['gsave', (m) => m.saveGraphics()],
-  ['grestore', (m) => m.restoreGraphics()],
-  ['gstate', (m) => m.push(newDict(m))],
-  ['showpage', (m) => showPage(m)],
-  ['copypage', (m) => m.shown.text.page()],
-  ['charpath', (m) => m.drop(2)],
-];
+  currentgray: query(0),
+  currentlinewidth: query(1),
+  currentrgbcolor: query(0, 0, 0),
+  currentcmykcolor: query(0, 0, 0, 1),
+  currentflat: query(1),
+  currentlinecap: query(0),
+  currentlinejoin: query(0),
+  currentmiterlimit: query(10),
+  pathbbox: query(0, 0, 612, 792),
+  setgray: deviceColor(1),
+  setrgbcolor: deviceColor(3),
+  sethsbcolor: deviceColor(3),
+  setcmykcolor: deviceColor(4),
+  setcolorspace: (m) => {
+    m.graphics.colorComponents = componentsOf(m.pop());
+  },
+  setcolor: (m) => {
+    // A pattern precedes the components of its color.
+    const pattern = m.operands[m.operands.length - 1] instanceof PsDict;
+    m.drop(pattern ? 1 : m.graphics.colorComponents);
+  },
+  currentcolorspace: (m) => m.pushArray([new PsName('DeviceGray', false)]),
+  currentcolor: (m) => m.push(0),
+  currentscreen: (m) => {
+    m.push(60, 45);
+    m.pushArray([], true);
+  },
+  currenttransfer: (m) => m.pushArray([], true),
+  currentdash: (m) => {
+    m.pushArray([]);
+    m.push(0);
+  },
+  currentpagedevice: (m) => m.push(newDict(m)),
+  matrix: (m) => m.pushArray([...IDENTITY]),
+  identmatrix: (m) => fill(m, m.array(), IDENTITY),
+  defaultmatrix: (m) => fill(m, m.array(), IDENTITY),
+  currentmatrix: (m) => fill(m, m.array(), m.graphics.matrix),
+  setmatrix: (m) => setMatrix(m, matrixOf(m.pop())),
+  initmatrix: (m) => setMatrix(m, IDENTITY),
+  concat: (m) => setMatrix(m, multiply(matrixOf(m.pop()), m.graphics.matrix)),
+  translate: matrixOperator(2, (x, y) => [1, 0, 0, 1, x, y]),
+  scale: matrixOperator(2, (x, y) => [x, 0, 0, y, 0, 0]),
+  rotate: matrixOperator(1, rotation),
+  concatmatrix: (m) => {
+    const target = m.array();
+    const second = matrixOf(m.pop());
+    fill(m, target, multiply(matrixOf(m.pop()), second));
+  },
+  invertmatrix: (m) => {
+    const target = m.array();
+    fill(m, target, invert(matrixOf(m.pop())));
+  },
+  transform: pointOperator(transform, false),
+  itransform: pointOperator(transform, true),
+  dtransform: pointOperator(transformDistance, false),
+  idtransform: pointOperator(transformDistance, true),
+  moveto: pathOperator(2, false),
+  lineto: pathOperator(2, false),
+  curveto: pathOperator(6, false),
+  rmoveto: pathOperator(2, true),
+  rlineto: pathOperator(2, true),
+  rcurveto: pathOperator(6, true),
+  arc: (m) => m.drop(5),
+  arcn: (m) => m.drop(5),
+  arct: (m) => m.drop(5),
+  arcto: (m) => {
+    m.drop(5);
+    m.push(0, 0, 0, 0);
+  },
+  pathforall: (m) => m.drop(4),
+  currentpoint: (m) => m.push(...transform(invert(m.graphics.matrix), m.graphics.x, m.graphics.y)),
+  gsave: (m) => m.saveGraphics(),
+  grestore: (m) => m.restoreGraphics(),
+  gstate: (m) => m.push(newDict(m)),
+  showpage: (m) => showPage(m),
+  copypage: (m) => m.shown.text.page(),
+  charpath: (m) => m.drop(2),
+};
 
 /** Ends the page and resets the graphics state as `initgraphics` does. */
 function showPage(m: PsMachine): void {

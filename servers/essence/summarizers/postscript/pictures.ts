@@ -1,5 +1,5 @@
 // PostScript operators of images. They skip the image data, which contains no text.
-import type { OperatorBody, PsMachine } from './machine.js';
+import type { OperatorBody, Operators, PsMachine } from './machine.js';
 import { PsArray, PsDict, type PsObject, PsString } from './objects.js';
 
 /** Image operators: skip the image data in the program. */
@@ -57,8 +57,8 @@ function imageMask(m: PsMachine): void {
 }
 
 /** Operators of images. */
-export const PICTURE_OPERATORS: readonly (readonly [string, OperatorBody])[] = [
-  ['image', image(false)],
-  ['colorimage', image(true)],
-  ['imagemask', imageMask],
-];
+export const PICTURE_OPERATORS: Operators = {
+  image: image(false),
+  colorimage: image(true),
+  imagemask: imageMask,
+};

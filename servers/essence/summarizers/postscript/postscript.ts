@@ -1,11 +1,28 @@
 import type { SourceDocument } from '../../document.js';
 import type { Summary } from '../../summary.js';
 import { guarded, joinHyphenated, present, summarizeExtracted } from '../extracted.js';
+import { CONTROL_OPERATORS } from './control.js';
+import { CONVERSION_OPERATORS } from './conversion.js';
+import { DATA_OPERATORS } from './data.js';
 import { DocumentComments } from './document-comments.js';
-import { PsMachine } from './machine.js';
-import { OPERATORS } from './operators.js';
+import { type OperatorBody, PsMachine } from './machine.js';
+import { PAINT_OPERATORS } from './paint.js';
+import { PICTURE_OPERATORS } from './pictures.js';
 import { pdfOfPs2write } from './ps2write.js';
 import { ShownText } from './shown-text.js';
+import { TYPE_OPERATORS } from './type.js';
+
+/** Every supported operator, by name. */
+export const OPERATORS: ReadonlyMap<string, OperatorBody> = new Map(
+  Object.entries({
+    ...DATA_OPERATORS,
+    ...CONVERSION_OPERATORS,
+    ...CONTROL_OPERATORS,
+    ...PAINT_OPERATORS,
+    ...TYPE_OPERATORS,
+    ...PICTURE_OPERATORS,
+  }),
+);
 
 /** Bytes of a program that are searched for its comments if it is not run. */
 const HEAD_BYTES = 16_384;

@@ -9,7 +9,7 @@ import {
   multiply,
   transformDistance,
 } from './graphics.js';
-import type { OperatorBody, PsMachine } from './machine.js';
+import type { OperatorBody, Operators, PsMachine } from './machine.js';
 import { CELLS, PsArray, PsDict, PsError, PsName, type PsObject, PsString } from './objects.js';
 
 function findFont(m: PsMachine): void {
@@ -196,81 +196,57 @@ function currentFont(m: PsMachine): Font {
 }
 
 /** Operators of fonts and text. */
-export const TYPE_OPERATORS: readonly (readonly [string, OperatorBody])[] = [
-  ['findfont', findFont],
-  ['definefont', defineFont],
-  ['findresource', findResource],
-  ['defineresource', defineResource],
-  [
-    'resourcestatus',
-    (m) => {
-      m.drop(2);
-      m.push(false);
-    },
-  ],
-  ['resourceforall', (m) => m.drop(4)],
-  [
-    'findencoding',
-    (m) =>
-      m.push(encodingArray(m, m.key() === '/ISOLatin1Encoding' ? ISO_LATIN1_ENCODING : STANDARD_ENCODING)),
-  ],
-  ['StandardEncoding', (m) => m.push(encodingArray(m, STANDARD_ENCODING))],
-  ['ISOLatin1Encoding', (m) => m.push(encodingArray(m, ISO_LATIN1_ENCODING))],
-  [
-    'scalefont',
-    (m) => {
-      const matrix = sizeMatrix(m.number());
-      m.push(scaledCopy(m, m.dict(), matrix));
-    },
-  ],
-  [
-    'makefont',
-    (m) => {
-      const matrix = matrixOf(m.pop());
-      m.push(scaledCopy(m, m.dict(), matrix));
-    },
-  ],
-  ['selectfont', selectFont],
-  ['setfont', (m) => setFont(m, m.dict())],
-  ['currentfont', (m) => m.push(currentFont(m).dict)],
-  ['rootfont', (m) => m.push(currentFont(m).dict)],
-  [
-    'stringwidth',
-    (m) => {
-      const [ex, ey] = transformDistance(m.graphics.matrix, 1, 0);
-      const { bytes } = m.string();
-      m.count(bytes.length);
-      m.push(m.shown.measure(bytes, currentFont(m), Math.hypot(ex, ey)).width, 0);
-    },
-  ],
-  ['show', (m) => show(m, m.string(), [0, 0])],
-  [
-    'ashow',
-    (m) => {
-      const string = m.string();
-      const [ax, ay] = m.numbers(2);
-      show(m, string, [ax!, ay!]);
-    },
-  ],
-  [
-    'widthshow',
-    (m) => {
-      const string = m.string();
-      const [cx, cy, code] = m.numbers(3);
-      show(m, string, [0, 0], { special: [cx!, cy!, code!] });
-    },
-  ],
-  [
-    'awidthshow',
-    (m) => {
-      const string = m.string();
-      const [cx, cy, code, ax, ay] = m.numbers(5);
-      show(m, string, [ax!, ay!], { special: [cx!, cy!, code!] });
-    },
-  ],
-  ['kshow', kernShow],
-  ['xshow', showWithAdvances(1, false)],
-  ['yshow', showWithAdvances(1, true)],
-  ['xyshow', showWithAdvances(2, false)],
-  ['glyphshow', showGlyph],
-];
+export const TYPE_OPERATORS: Operators = {
+  findfont: findFont,
+  definefont: defineFont,
+  findresource: findResource,
+  defineresource: defineResource,
+  resourcestatus: (m) => {
+    m.drop(2);
+    m.push(false);
+  },
+  resourceforall: (m) => m.drop(4),
+  findencoding: (m) =>
+    m.push(encodingArray(m, m.key() === '/ISOLatin1Encoding' ? ISO_LATIN1_ENCODING : STANDARD_ENCODING)),
+  StandardEncoding: (m) => m.push(encodingArray(m, STANDARD_ENCODING)),
+  ISOLatin1Encoding: (m) => m.push(encodingArray(m, ISO_LATIN1_ENCODING)),
+  scalefont: (m) => {
+    const matrix = sizeMatrix(m.number());
+    m.push(scaledCopy(m, m.dict(), matrix));
+  },
+  makefont: (m) => {
+    const matrix = matrixOf(m.pop());
+    m.push(scaledCopy(m, m.dict(), matrix));
+  },
+  selectfont: selectFont,
+  setfont: (m) => setFont(m, m.dict()),
+  currentfont: (m) => m.push(currentFont(m).dict),
+  rootfont: (m) => m.push(currentFont(m).dict),
+  stringwidth: (m) => {
+    const [ex, ey] = transformDistance(m.graphics.matrix, 1, 0);
+    const { bytes } = m.string();
+    m.count(bytes.length);
+    m.push(m.shown.measure(bytes, currentFont(m), Math.hypot(ex, ey)).width, 0);
+  },
+  show: (m) => show(m, m.string(), [0, 0]),
+  ashow: (m) => {
+    const string = m.string();
+    const [ax, ay] = m.numbers(2);
+    show(m, string, [ax!, ay!]);
+  },
+  widthshow: (m) => {
+    const string = m.string();
+    const [cx, cy, code] = m.numbers(3);
+    show(m, string, [0, 0], { special: [cx!, cy!, code!] });
+  },
+  awidthshow: (m) => {
+    const string = m.string();
+    const [cx, cy, code, ax, ay] = m.numbers(5);
+    show(m, string, [ax!, ay!], { special: [cx!, cy!, code!] });
+  },
+  kshow: kernShow,
+  xshow: showWithAdvances(1, false),
+  yshow: showWithAdvances(1, true),
+  xyshow: showWithAdvances(2, false),
+  glyphshow: showGlyph,
+};
