@@ -49,6 +49,6 @@ export { summarizeByTable, type TableCall } from './sgml-document.js';
 export type { SummarizerContext } from './summary.js';
 export type { QuickRule, RuleLine, RuleOrigin, TypeRules } from './type-rules.js';
 export { parseTypeList, parseTypeRules } from './type-rules.js';
-export type { FoundObject } from './unnest/converters/lines.js';
+export type { FoundObject } from './unnest/converters.js';
 export { convertDocument } from './unnest/explode.js';
 export type { UnnestLimits } from './unnest-limits.js';

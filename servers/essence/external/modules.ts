@@ -5,7 +5,7 @@ import { isAttributeName } from '../../../protocols/soif/index.js';
 import { importFunction } from '../../../storage/files/own-module.js';
 import type { SourceDocument } from '../document.js';
 import type { Summary } from '../summary.js';
-import type { FoundObject } from '../unnest/converters/index.js';
+import type { FoundObject } from '../unnest/converters.js';
 
 /** A document as a module gets it. */
 export interface OwnDocument {

@@ -7,7 +7,7 @@ import { summaryOf } from '../summary-of.js';
 import { mayReadInThread } from '../trust.js';
 import { NESTED_TYPES } from '../types.js';
 import { chunksOf } from './chunks.js';
-import { CONVERTERS } from './converters/index.js';
+import { CONVERTERS } from './converters.js';
 import { explode, unnesterOf } from './explode.js';
 import { FORMATS, MESSAGE_TYPES } from './formats.js';
 import { UnnestMeter } from './meter.js';

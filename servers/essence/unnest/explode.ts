@@ -14,7 +14,7 @@ import type { SourceDocument } from '../document.js';
 import { explodeByModule, explodeByProgram, isModule } from '../external/index.js';
 import type { EssenceInput, ExplodedObject } from '../model.js';
 import { applyPostRules } from '../rules/index.js';
-import { CONVERTERS, type FoundObject } from './converters/index.js';
+import { CONVERTERS, type FoundObject } from './converters.js';
 import { FORMATS, MESSAGE_TYPES } from './formats.js';
 
 /** E-47: the type of an Exploder's objects in rules. */

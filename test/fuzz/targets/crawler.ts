@@ -12,7 +12,7 @@ import { parseMagic } from '../../../servers/essence/magic-file.js';
 import { parsePostRules } from '../../../servers/essence/rules/parse.js';
 import { parseExtractionTable } from '../../../servers/essence/sgml/table.js';
 import { parseQuickRules, parseTypeList, parseTypeRules } from '../../../servers/essence/type-rules.js';
-import { CONVERTERS } from '../../../servers/essence/unnest/converters/index.js';
+import { CONVERTERS } from '../../../servers/essence/unnest/converters.js';
 import { listedUrls } from '../../../servers/gatherer/enumerate/index.js';
 import { rawZstdFrame } from '../../helpers/zstd.js';
 import { markup } from '../generators/documents.js';
