@@ -11,7 +11,7 @@ import {
 } from './external/index.js';
 import { describeContent } from './magic.js';
 import { type MagicRules, parseMagic } from './magic-file.js';
-import type { EssenceOptions, EssenceSettings } from './model.js';
+import { DEFAULT_OPTIONS, type EssenceOptions, type EssenceSettings } from './model.js';
 import { type PostRules, parsePostRules } from './rules/index.js';
 import { parseSelectorRules, type SelectorRules } from './selectors/rules.js';
 import { compileSgmlTypes, readSgmlSources, type SgmlSources, type SgmlTypes } from './sgml/index.js';
@@ -179,29 +179,8 @@ export function compileEssence(options: EssenceOptions, sources: EssenceSources)
   };
   const settings: EssenceSettings = {
     ...options,
-    rawReferences: options.rawReferences ?? false,
-    trailingNewline: options.trailingNewline ?? true,
-    keywords: options.keywords ?? true,
-    description: options.description ?? true,
-    fullText: options.fullText ?? false,
-    rawText: options.rawText ?? false,
-    access: options.access ?? true,
-    typeOnly: options.typeOnly ?? false,
-    fakeMd5s: options.fakeMd5s ?? false,
-    grouping: options.grouping ?? false,
-    language: options.language ?? false,
-    mainText: options.mainText ?? false,
-    code: options.code ?? false,
-    linkText: options.linkText ?? false,
+    ...withDefaults(DEFAULT_OPTIONS, options),
     unnest: { ...DEFAULT_UNNEST_LIMITS, ...options.unnest },
-    minimalBookkeeping: options.minimalBookkeeping ?? false,
-    maxObjectBytes: options.maxObjectBytes ?? 2 * 1024 * 1024,
-    maxKeywordBytes: options.maxKeywordBytes ?? 8 * 1024,
-    maxAttributeLength: options.maxAttributeLength ?? 64 * 1024,
-    maxAttributes: options.maxAttributes ?? 4096,
-    maxLinks: options.maxLinks ?? 10_000,
-    maxHtmlDepth: options.maxHtmlDepth ?? 10_000,
-    maxProgramMs: options.maxProgramMs ?? 9000,
   };
   const context: EssenceContext = {
     settings,
@@ -225,6 +204,12 @@ export function compileEssence(options: EssenceOptions, sources: EssenceSources)
   };
   throwConfigErrors(errors);
   return context;
+}
+
+/** Replaces the defaults by the options that are not undefined. */
+function withDefaults<T extends object>(defaults: T, options: Partial<T>): T {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  return { ...defaults, ...Object.fromEntries(given) };
 }
 
 /** E-98: without its line, the text in CODE belongs to the enclosing element, like that of all elements that have no line. */

@@ -7,9 +7,8 @@ export class EssenceError extends KitError {
     message: string,
     /** The document that failed. */
     readonly url: string,
-    cause?: unknown,
   ) {
-    super(message, { cause });
+    super(message);
   }
 }
 

@@ -80,34 +80,35 @@ export interface EssenceOptions {
   readonly maxProgramMs?: number;
 }
 
-type Limits =
-  | 'maxObjectBytes'
-  | 'maxKeywordBytes'
-  | 'maxAttributeLength'
-  | 'maxAttributes'
-  | 'maxLinks'
-  | 'maxHtmlDepth'
-  | 'maxProgramMs';
-type Switches =
-  | 'rawReferences'
-  | 'trailingNewline'
-  | 'keywords'
-  | 'description'
-  | 'fullText'
-  | 'rawText'
-  | 'access'
-  | 'typeOnly'
-  | 'fakeMd5s'
-  | 'grouping'
-  | 'language'
-  | 'mainText'
-  | 'code'
-  | 'linkText'
-  | 'minimalBookkeeping';
+/** The defaults of {@link EssenceOptions}. */
+export const DEFAULT_OPTIONS = {
+  rawReferences: false,
+  trailingNewline: true,
+  keywords: true,
+  description: true,
+  fullText: false,
+  rawText: false,
+  access: true,
+  typeOnly: false,
+  fakeMd5s: false,
+  grouping: false,
+  language: false,
+  mainText: false,
+  code: false,
+  linkText: false,
+  minimalBookkeeping: false,
+  maxObjectBytes: 2 * 1024 * 1024,
+  maxKeywordBytes: 8 * 1024,
+  maxAttributeLength: 64 * 1024,
+  maxAttributes: 4096,
+  maxLinks: 10_000,
+  maxHtmlDepth: 10_000,
+  maxProgramMs: 9000,
+};
 
 /** {@link EssenceOptions} with every default filled in. */
 export type EssenceSettings = EssenceOptions &
-  Required<Pick<EssenceOptions, Limits | Switches>> & { readonly unnest: UnnestLimits };
+  Required<Pick<EssenceOptions, keyof typeof DEFAULT_OPTIONS>> & { readonly unnest: UnnestLimits };
 
 /** One document as it was gathered. */
 export interface EssenceInput {

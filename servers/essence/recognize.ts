@@ -77,13 +77,8 @@ export function recognize(
 }
 
 /** Recognizes the type of a component of a nested file by its name and its first bytes (E-10). */
-export function recognizeComponent(
-  name: string,
-  head: Uint8Array,
-  rules: SelectionRules,
-  steps: RecognitionStep[] = [],
-): Recognition {
-  return recognizeSubject({ url: '', name, bytes: head }, rules, steps);
+export function recognizeComponent(name: string, head: Uint8Array, rules: SelectionRules): Recognition {
+  return recognizeSubject({ url: '', name, bytes: head }, rules, []);
 }
 
 function recognizeSubject(subject: Subject, rules: SelectionRules, steps: RecognitionStep[]): Recognition {

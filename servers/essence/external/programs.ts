@@ -27,20 +27,15 @@ const SUMMARY_NAME = /^[A-Za-z0-9._-]+$/;
  * Summarizes a document by the user's `TypeName.sum` (E-60, E-61): the file name is its only argument, its output a list of SOIF
  * attributes. If the program fails, the result has a warning and the complete attributes (E-70); attributes with illegal names are left
  * out (E-69).
- * @throws the signal's reason when aborted
  */
 export async function summarizeByProgram(
   document: ProgramDocument,
   program: string,
   settings: ProgramSettings,
-  signal?: AbortSignal,
 ): Promise<Summary> {
   await using scratch = await ScratchDirectory.open(settings);
   const file = await scratch.write(document.fileName, document.body);
-  const result = await runProgram(
-    { program, arguments: [file], directory: scratch.directory, signal },
-    settings,
-  );
+  const result = await runProgram({ program, arguments: [file], directory: scratch.directory }, settings);
   report(document, program, result.failure, result.stderr);
   const attributes: [string, string][] = [];
   for (const { name, value } of readAttributeList(result.output, (message) => {
@@ -55,16 +50,14 @@ export async function summarizeByProgram(
 
 /**
  * Explodes a document by the user's `TypeName.unnest` (E-46): the arguments are the URL and a file with the data, the output one or more
- * SOIF objects. Always returns the complete objects; problems become warnings.
- * @throws the signal's reason when aborted
+ * SOIF objects. Always returns the complete objects, at most `maxObjects`; problems become warnings.
  */
 export async function explodeByProgram(
   document: ProgramDocument,
   program: string,
   settings: ProgramSettings,
-  options: { readonly maxObjects?: number; readonly signal?: AbortSignal } = {},
+  maxObjects = 10_000,
 ): Promise<readonly SoifObject[]> {
-  const { maxObjects = 10_000, signal } = options;
   await using scratch = await ScratchDirectory.open(settings);
   const file = await scratch.write(document.fileName, document.body);
   const result = await runProgram(
@@ -72,7 +65,6 @@ export async function explodeByProgram(
       program,
       arguments: [document.url, file],
       directory: scratch.directory,
-      signal,
     },
     settings,
   );

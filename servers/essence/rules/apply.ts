@@ -21,7 +21,6 @@ export interface PostRulesOptions {
   readonly directory?: string;
   /** The value of `type` in conditions: `SOIFStream` for an object that an Exploder wrote (E-47). Default: the object's attribute. */
   readonly type?: string;
-  readonly signal?: AbortSignal;
 }
 
 /** An object after the rules. */
@@ -38,7 +37,6 @@ export interface PostRulesResult {
  * Applies the matching rules to a finished object in file order (E-136), each to the result of the previous one; `delete()` ends
  * (E-131). A filter that fails leaves the value unchanged (E-133). The result may have another URL (E-130, E-134): the caller stores it
  * under that one.
- * @throws the signal's reason when aborted
  */
 export async function applyPostRules(
   object: SoifObject,
@@ -160,7 +158,7 @@ class PostRun {
 
   /** Returns the program's output; undefined, with a warning, if it failed (E-133). */
   async #run(command: Command, input: Uint8Array, line: number): Promise<Uint8Array | undefined> {
-    const { directory, programs, signal } = this.#options;
+    const { directory, programs } = this.#options;
     const [written, ...words] = command;
     const program =
       written.includes('/') && !isAbsolute(written) && directory !== undefined
@@ -173,7 +171,6 @@ class PostRun {
         arguments: words,
         input,
         directory: scratch.directory,
-        signal,
       },
       programs,
     );

@@ -1,6 +1,6 @@
 export { readProlog } from './prolog.js';
 export { readMarkupEvents } from './reader.js';
-export { sgmlSummarizer, summarizeMarkup, summarizeSgml } from './summarize.js';
+export { summarizeMarkup, summarizeSgml } from './summarize.js';
 export { parseExtractionTable } from './table.js';
 export {
   compileSgmlTypes,

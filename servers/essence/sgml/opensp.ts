@@ -8,7 +8,6 @@ export interface OpenSpCall {
   /** The catalog that names the DTDs; an absolute path. */
   readonly catalog: string;
   readonly declaration?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** The output of a run, and the reason of a failure. */
@@ -45,7 +44,6 @@ export async function runOpenSp(
       program: 'onsgmls',
       arguments: ['-c', call.catalog, ...(call.declaration === undefined ? [] : [call.declaration]), file],
       directory: scratch.directory,
-      signal: call.signal,
     },
     {
       ...settings,

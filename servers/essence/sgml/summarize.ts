@@ -26,7 +26,7 @@ export interface SgmlDocument {
   };
   warn(message: string): void;
   /** Whether the time for the document is over. Default: it has no limit. */
-  readonly isOutOfTime?: () => boolean;
+  readonly isOutOfTime?: (() => boolean) | undefined;
 }
 
 /** How SGML is parsed. */
@@ -35,7 +35,6 @@ export interface SgmlOptions {
   readonly openSp?: ProgramSettings | undefined;
   /** E-85: the parser's messages become warnings. Default false. */
   readonly syntaxCheck?: boolean;
-  readonly signal?: AbortSignal;
 }
 
 /** Name of the generic table. */
@@ -55,7 +54,6 @@ interface ChosenType extends SgmlType {
  * omitted tags (E-87).
  *
  * @param type the essence type (`SGML`, `XML`, `FOO`)
- * @throws the signal's reason when aborted
  */
 export async function summarizeSgml(
   document: SgmlDocument,
@@ -67,7 +65,7 @@ export async function summarizeSgml(
   const chosen = chooseType(document, prolog, type, types);
   if (chosen === undefined) return { attributes: [] };
   const extraction = extractionFor(document, chosen);
-  const { openSp, signal } = options;
+  const { openSp } = options;
   if (openSp !== undefined && types.catalog !== undefined && !prolog.isXml) {
     const result = await runOpenSp(
       document.text,
@@ -76,7 +74,6 @@ export async function summarizeSgml(
         documentType: isGeneric(type) ? (rootOf(document.text, prolog) ?? type) : type,
         catalog: types.catalog,
         declaration: chosen.declaration,
-        signal,
       },
       openSp,
     );
@@ -89,18 +86,6 @@ export async function summarizeSgml(
     document.warn(`read without its DTD: onsgmls: ${result.failure}`);
   }
   return { attributes: readMarkup(document, prolog, extraction, chosen) };
-}
-
-/**
- * Returns the summarizer of `SGML`, `XML` and every type that has a table; undefined for all others.
- */
-export function sgmlSummarizer(
-  type: string,
-  types: SgmlTypes,
-  options: SgmlOptions = {},
-): ((document: SgmlDocument) => Promise<Summary>) | undefined {
-  if (!isGeneric(type) && !types.types.has(type.toLowerCase())) return undefined;
-  return (document) => summarizeSgml(document, type, types, options);
 }
 
 /** {@link summarizeSgml} without external programs, synchronous: for XML, and for SGML without a DTD. */

@@ -236,9 +236,7 @@ t.test('E-46 TypeName.unnest receives the URL and a file and writes SOIF objects
     ],
   );
   t.match(doc.warnings.join('\n'), /Exploder\.unnest: /, 'the incomplete object produces a warning');
-  const [only, ...more] = await explodeByProgram(document('x'), unnesters.Exploder!, programs, {
-    maxObjects: 1,
-  });
+  const [only, ...more] = await explodeByProgram(document('x'), unnesters.Exploder!, programs, 1);
   t.same([only?.url, more.length], ['http://a.test/dir/file.abs#1', 0]);
 });
 
