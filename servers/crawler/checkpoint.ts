@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { errorCode, messageOf, StorageError, UsageError } from '../../protocols/errors.js';
 import { Mutex } from '../../protocols/mutex.js';
+import { ifPresent } from '../../storage/files/exists.js';
 import { createDirectory, makeDirectory } from '../../storage/files/make-directory.js';
 import { openRegular, readRegular } from '../../storage/files/regular-file.js';
 import { GathererStore } from '../../storage/index.js';
@@ -310,11 +311,8 @@ async function copyTree(source: string, target: string): Promise<void> {
 
 /** Returns the paths of all files below a directory, sorted. */
 async function listTree(directory: string): Promise<string[]> {
-  const entries = await readdir(directory, { withFileTypes: true, recursive: true }).catch((error) => {
-    if (isMissing(error)) return [];
-    throw error;
-  });
-  return entries
+  const entries = await ifPresent(readdir(directory, { withFileTypes: true, recursive: true }));
+  return (entries ?? [])
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1))
     .sort();

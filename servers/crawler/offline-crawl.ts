@@ -1,7 +1,7 @@
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { withoutUserInfo } from '../../protocols/urls/index.js';
 import { redactLogins } from '../../protocols/visible-text.js';
+import { exists } from '../../storage/files/exists.js';
 import { GathererStore } from '../../storage/index.js';
 import { openSeenFilter, SEEN_KINDS } from '../../storage/seen/index.js';
 import { listCheckpoints } from './checkpoint.js';
@@ -56,7 +56,7 @@ export class OfflineCrawl implements AsyncDisposable {
    */
   static async open(directory: string): Promise<OfflineCrawl | undefined> {
     const working = join(directory, 'working');
-    if (!(await pathExists(join(working, 'CURRENT')))) return undefined;
+    if (!(await exists(join(working, 'CURRENT')))) return undefined;
     return new OfflineCrawl(directory, await GathererStore.open(working, { create: false }));
   }
 
@@ -149,17 +149,10 @@ export class OfflineCrawl implements AsyncDisposable {
     if (inStore.count > 0) return { kind: inStore.kind, count: inStore.count };
     for (const kind of SEEN_KINDS) {
       const directory = join(this.directory, 'seen', kind);
-      if (!(await pathExists(directory))) continue;
+      if (!(await exists(directory))) continue;
       await using own = await openSeenFilter({ kind, directory });
       return { kind, count: own.count };
     }
     return { kind: inStore.kind, count: 0 };
   }
-}
-
-async function pathExists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -1,7 +1,8 @@
 // A log file with asynchronous writes, for logs with many lines.
-import { type FileHandle, open, rename, stat } from 'node:fs/promises';
+import { type FileHandle, open, rename } from 'node:fs/promises';
 import { messageOf, StateError, StorageError } from '../../protocols/errors.js';
 import { Mutex } from '../../protocols/mutex.js';
+import { exists } from '../../storage/files/exists.js';
 
 /** Encodes the lines of a file. By default they are written as UTF-8. */
 export interface LineEncoder {
@@ -249,13 +250,6 @@ async function openToAppend(path: string, mode: number | undefined): Promise<Fil
   } catch (error) {
     throw storageError(path, error);
   }
-}
-
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 function storageError(path: string, error: unknown): StorageError {

@@ -1,13 +1,14 @@
 // A copy of a data directory while its servers run, and its way back.
+
 import { constants } from 'node:fs';
 import { chmod, copyFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { errorCode, StorageError } from '../../protocols/errors.js';
+import Database from 'libsql';
+import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
 import { SUMS_FILE } from '../files/checksums.js';
 import { makeDirectory } from '../files/make-directory.js';
 import { syncPath } from '../files/sync-path.js';
 import { copyLevel } from './copy-level.js';
-import { copySqlite } from './copy-sqlite.js';
 
 export interface BackupOptions {
   readonly signal?: AbortSignal;
@@ -157,4 +158,23 @@ async function requireDirectory(path: string): Promise<void> {
 async function requireAbsent(path: string): Promise<void> {
   if ((await stat(path).catch(() => undefined)) !== undefined)
     throw new StorageError(`${path} exists already`);
+}
+
+/**
+ * Writes the database as it is at one moment into a new file, which has no journal and no free pages.
+ *
+ * @throws StorageError if it cannot be read, or the file be written
+ */
+function copySqlite(source: string, target: string): void {
+  try {
+    const db = new Database(resolve(source));
+    try {
+      db.exec('PRAGMA busy_timeout = 10000');
+      db.exec(`VACUUM INTO '${resolve(target).replaceAll("'", "''")}'`);
+    } finally {
+      db.close();
+    }
+  } catch (cause) {
+    throw new StorageError(`${source} cannot be copied: ${messageOf(cause)}`, { cause });
+  }
 }

@@ -1,10 +1,12 @@
 // `harvest store check`: reads everything that a store has on the disk and compares it.
+
 import { mkdtemp, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
 import { verifySums } from '../files/checksums.js';
+import { readRegular } from '../files/regular-file.js';
 import { cloneDatabase } from '../generations/clone-database.js';
-import { pointerAdvice } from '../generations/directory.js';
+import { generationNumbers, POINTER_FILE, pointerAdvice } from '../generations/directory.js';
 import { LoginSeal } from '../generations/login-seal.js';
 import { Level, type StoreKind } from '../level/level.js';
 import { requireClosed } from '../level/open-database.js';
@@ -12,7 +14,6 @@ import { inspectDatabase } from '../level/verify/inspect.js';
 import { checkBrokerRows } from './broker-rows.js';
 import { type FoundStore, findStores, GENERATIONS } from './find-stores.js';
 import { checkGathererRows } from './gatherer-rows.js';
-import { checkPointer } from './pointer.js';
 import { checkRowSums } from './row-sums.js';
 
 export interface CheckOptions {
@@ -140,4 +141,28 @@ async function inClone<T extends Pick<CheckedStore, 'kind' | 'problems'>>(
   } finally {
     await rm(clone, { recursive: true, force: true });
   }
+}
+
+/**
+ * Compares CURRENT with the generations. A crash leaves the number of the generation before the newest one, or no file beside the first
+ * generation; both are right.
+ *
+ * @returns sentences
+ */
+async function checkPointer(directory: string): Promise<string[]> {
+  const numbers = await generationNumbers(directory);
+  const newest = numbers.at(-1) ?? 0;
+  let text: string;
+  try {
+    text = (await readRegular(join(directory, POINTER_FILE))).toString('latin1');
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') return [`${POINTER_FILE} cannot be read: ${messageOf(error)}`];
+    return newest > 1 ? [`${POINTER_FILE} is missing`] : [];
+  }
+  if (!/^[1-9]\d{0,14}\n$/.test(text)) return [`${POINTER_FILE} does not contain a generation's number`];
+  const named = Number(text);
+  if (named === newest || (named + 1 === newest && numbers.includes(named))) return [];
+  return [
+    `${POINTER_FILE} names generation ${named}, the newest one is ${newest === 0 ? 'missing' : newest}`,
+  ];
 }

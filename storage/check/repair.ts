@@ -1,6 +1,7 @@
 // `harvest store repair`: saves what can be read of a damaged store into a new one beside it.
 import { lstat, mkdir, rename, rm } from 'node:fs/promises';
 import { errorCode } from '../../protocols/errors.js';
+import { ifPresent } from '../files/exists.js';
 import { LoginSeal } from '../generations/login-seal.js';
 import { Level, type StoreKind } from '../level/level.js';
 import { requireClosed } from '../level/open-database.js';
@@ -100,22 +101,12 @@ async function reserveNames(directory: string, suffix: string): Promise<{ target
     const ending = i === 0 ? suffix : `${suffix}.${i}`;
     const [target, damaged] = [`${directory}.repaired-${ending}`, `${directory}.damaged-${ending}`];
     try {
-      if (await exists(damaged)) continue;
+      if ((await ifPresent(lstat(damaged))) !== undefined) continue;
       await mkdir(target);
       return { target, damaged };
     } catch (error) {
       if (errorCode(error) !== 'EEXIST') throw error;
     }
-  }
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await lstat(path);
-    return true;
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return false;
-    throw error;
   }
 }
 

@@ -1,6 +1,7 @@
-import { type FileHandle, open, stat } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorCode, StorageError } from '../../protocols/errors.js';
+import { statIfExists } from '../files/exists.js';
 import { currentGeneration } from '../generations/directory.js';
 
 /**
@@ -133,15 +134,6 @@ function throwNoSource(path: string): never {
   throw new StorageError(
     `${path} is a directory without generations, ${PRODUCTION_FILE} or ${TEMPLATES_FILE}`,
   );
-}
-
-async function statIfExists(path: string): Promise<Awaited<ReturnType<typeof stat>> | undefined> {
-  try {
-    return await stat(path);
-  } catch (cause) {
-    if (errorCode(cause) === 'ENOENT' || errorCode(cause) === 'ENOTDIR') return undefined;
-    throw new StorageError(`${path} cannot be read: ${errorCode(cause) ?? String(cause)}`, { cause });
-  }
 }
 
 async function readHead(path: string): Promise<Buffer> {

@@ -1,7 +1,7 @@
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode, StorageError } from '../../protocols/errors.js';
+import { StorageError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
+import { statIfExists } from '../files/exists.js';
 import { GathererStore, type GathererStoreOptions } from '../gatherer/store.js';
 import type { GathererNames } from '../generations/export/survey.js';
 import type { DatabaseFile } from './database-file.js';
@@ -44,11 +44,11 @@ export interface PublishedDirectory {
  */
 export async function locateExported(directory: string): Promise<LocatedSource> {
   const production = join(directory, PRODUCTION_FILE);
-  if (await exists(production)) return locateSource(production);
+  if ((await statIfExists(production)) !== undefined) return locateSource(production);
   const working = join(directory, WORKING_DIRECTORY);
-  if (await exists(working)) return { path: working, kind: 'working' };
+  if ((await statIfExists(working)) !== undefined) return { path: working, kind: 'working' };
   const templates = join(directory, TEMPLATES_FILE);
-  if (await exists(templates)) return locateSource(templates);
+  if ((await statIfExists(templates)) !== undefined) return locateSource(templates);
   throw new StorageError(
     `${directory} holds neither ${PRODUCTION_FILE} nor ${WORKING_DIRECTORY}/ nor ${TEMPLATES_FILE}: nothing to export`,
   );
@@ -90,15 +90,7 @@ async function openWorking(
   options: GathererStoreOptions | undefined,
 ): Promise<GathererStore | undefined> {
   const working = join(directory, WORKING_DIRECTORY);
-  return (await exists(working)) ? GathererStore.open(working, { ...options, create: false }) : undefined;
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await stat(path);
-    return true;
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return false;
-    throw new StorageError(`${path} cannot be read: ${errorCode(error) ?? String(error)}`, { cause: error });
-  }
+  return (await statIfExists(working)) !== undefined
+    ? GathererStore.open(working, { ...options, create: false })
+    : undefined;
 }

@@ -72,13 +72,9 @@ export class DiskReserve {
   }
 
   async #fill(size: number): Promise<void> {
-    const file = await open(this.#file, 'a', 0o600);
-    try {
-      const zeros = new Uint8Array(PIECE_BYTES);
-      for (let done = size; done < this.#bytes; done += zeros.length) await file.writeFile(zeros);
-    } finally {
-      await file.close();
-    }
+    await using file = await open(this.#file, 'a', 0o600);
+    const zeros = new Uint8Array(PIECE_BYTES);
+    for (let done = size; done < this.#bytes; done += zeros.length) await file.writeFile(zeros);
   }
 }
 

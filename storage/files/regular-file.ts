@@ -23,12 +23,8 @@ export async function openRegular(path: string, mode: 'r' | 'r+' = 'r'): Promise
 
 /** Reads a whole file. @throws as {@link openRegular} */
 export async function readRegular(path: string): Promise<Buffer> {
-  const file = await openRegular(path);
-  try {
-    return await file.readFile();
-  } finally {
-    await file.close();
-  }
+  await using file = await openRegular(path);
+  return await file.readFile();
 }
 
 /** Reads the first bytes of a file, at most `maxBytes`, without the thread pool. @throws as {@link openRegular} */

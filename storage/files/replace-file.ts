@@ -1,6 +1,7 @@
-import { access, chmod, chown, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
+import { chmod, chown, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorCode, StorageError } from '../../protocols/errors.js';
+import { exists } from './exists.js';
 import { syncPath } from './sync-path.js';
 
 /** The suffixes of SQLite's files of one database. */
@@ -92,14 +93,5 @@ export function isAlive(pid: number): boolean {
     return true;
   } catch (error) {
     return errorCode(error) === 'EPERM';
-  }
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await access(path);
-    return true;
-  } catch {
-    return false;
   }
 }

@@ -2,6 +2,7 @@
 import { copyFile, mkdir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { errorCode, StorageError } from '../../protocols/errors.js';
+import { ifPresent } from './exists.js';
 import { makeDirectory } from './make-directory.js';
 import { isAlive } from './replace-file.js';
 import { syncPath } from './sync-path.js';
@@ -60,7 +61,11 @@ export async function withStagedFiles<T>(
 /** The directories of a path that do not exist, the deepest first. */
 async function missingDirectories(path: string): Promise<string[]> {
   const missing: string[] = [];
-  for (let directory = path; (await statOf(directory)) === undefined; directory = dirname(directory)) {
+  for (
+    let directory = path;
+    (await ifPresent(stat(directory))) === undefined;
+    directory = dirname(directory)
+  ) {
     missing.push(directory);
     if (dirname(directory) === directory) break;
   }
@@ -82,7 +87,7 @@ interface Placing extends StagedOptions {
 
 /** Moves a file or a tree. */
 async function placeTree(from: string, to: string, placing: Placing): Promise<void> {
-  const known = await statOf(to);
+  const known = await ifPresent(stat(to));
   if (known === undefined || !known.isDirectory()) {
     if (known === undefined) placing.placed.push(to);
     if (await tryRename(from, to)) return;
@@ -117,15 +122,6 @@ async function copyBeside(from: string, to: string): Promise<void> {
     await rename(temporary, to);
   } catch (error) {
     await rm(temporary, { force: true });
-    throw error;
-  }
-}
-
-async function statOf(path: string): Promise<Awaited<ReturnType<typeof stat>> | undefined> {
-  try {
-    return await stat(path);
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }

@@ -1,8 +1,9 @@
 // The sums of an index that was closed in good order. SQLite has no checksums: a flipped bit in a list of postings only loses hits.
-import { access, rm, stat } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { StorageError } from '../../protocols/errors.js';
 import { SUMS_FILE, verifySums, writeSums } from '../files/checksums.js';
+import { exists } from '../files/exists.js';
 import { removeIndexFile } from './index-file.js';
 
 /**
@@ -40,13 +41,4 @@ export async function sealIndex(file: string): Promise<void> {
 
 async function sizeOf(path: string): Promise<number> {
   return (await exists(path)) ? (await stat(path)).size : 0;
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await access(path);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,7 +1,7 @@
-// What LevelDB leaves undone for power failures when it creates and opens a database.
-import { readdir, readFile, rm, stat } from 'node:fs/promises';
+// What LevelDB leaves undone for power failures when it creates, opens and flushes a database.
+import { open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf, StorageError } from '../../protocols/errors.js';
+import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
 import { makeDirectory } from '../files/make-directory.js';
 import { syncPath } from '../files/sync-path.js';
 
@@ -50,4 +50,21 @@ async function isUnfinished(directory: string, names: readonly string[]): Promis
  */
 export function flushOpening(directory: string): Promise<void> {
   return syncPath(directory);
+}
+
+/**
+ * Flushes the logs of a database to the disk, the oldest first. LevelDB's own flush includes only the newest log: batches in the one
+ * before it, whose table is being written, would be lost although later ones are kept.
+ */
+export async function flushLogs(directory: string): Promise<void> {
+  const logs = (await readdir(directory)).filter((name) => /^\d+\.log$/.test(name));
+  for (const name of logs.sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10))) {
+    try {
+      await using file = await open(join(directory, name), 'r');
+      await file.datasync();
+    } catch (error) {
+      // The table that replaces the log is complete and flushed.
+      if (errorCode(error) !== 'ENOENT') throw error;
+    }
+  }
 }

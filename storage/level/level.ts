@@ -1,8 +1,7 @@
 import type { ClassicLevel } from 'classic-level';
 import { messageOf, StorageError } from '../../protocols/errors.js';
 import { OLDEST_SCHEMA, SCHEMA_VERSION, schemaCodec } from '../records/records.js';
-import { flushOpening, prepareCreation } from './creation.js';
-import { flushLogs } from './flush-logs.js';
+import { flushLogs, flushOpening, prepareCreation } from './creation.js';
 import { type KeyRange, TABLE, type TableByte, tableRange, textKey } from './keys.js';
 import { fullError, guardDatabase, type OpenDatabase, openDatabase } from './open-database.js';
 import { ReadWriteLock } from './read-write-lock.js';
@@ -193,12 +192,8 @@ export class Level implements AsyncDisposable {
   page(range: KeyRange, options: PageOptions = {}): Promise<Row[]> {
     const limit = options.limit ?? DEFAULT_PAGE_ROWS;
     return this.#use(async () => {
-      const iterator = this.#db.iterator({ ...bounds(range, options), limit });
-      try {
-        return await iterator.nextv(limit);
-      } finally {
-        await iterator.close();
-      }
+      await using iterator = this.#db.iterator({ ...bounds(range, options), limit });
+      return await iterator.nextv(limit);
     });
   }
 
@@ -206,12 +201,8 @@ export class Level implements AsyncDisposable {
   pageOfKeys(range: KeyRange, options: PageOptions = {}): Promise<Uint8Array[]> {
     const limit = options.limit ?? DEFAULT_PAGE_ROWS;
     return this.#use(async () => {
-      const iterator = this.#db.keys({ ...bounds(range, options), limit });
-      try {
-        return await iterator.nextv(limit);
-      } finally {
-        await iterator.close();
-      }
+      await using iterator = this.#db.keys({ ...bounds(range, options), limit });
+      return await iterator.nextv(limit);
     });
   }
 

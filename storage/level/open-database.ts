@@ -1,10 +1,11 @@
 // Opens LevelDB and reports damage that LevelDB would silently repair: it replaces a database without CURRENT by an
 // empty one, deletes the tables that it does not know, and skips the damaged records of its log.
-import { access, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ClassicLevel, type DatabaseOptions } from 'classic-level';
 import { errorCode, isDiskFull, messageOf, StorageError } from '../../protocols/errors.js';
 import { adviceFor } from '../files/advice.js';
+import { exists } from '../files/exists.js';
 import { cutLogs, type DatabaseProblem, inspectDatabase, inspectTables } from './verify/inspect.js';
 import { breakSeal, writeSeal } from './verify/seal.js';
 import { isLocked } from './write-recovery.js';
@@ -115,7 +116,7 @@ async function sealClosed(directory: string, multithreading: boolean): Promise<v
  */
 async function probe(directory: string, multithreading: boolean): Promise<'open' | 'closed'> {
   // Without this file no process has it open.
-  if (!(await fileExists(join(directory, 'LOCK')))) return 'closed';
+  if (!(await exists(join(directory, 'LOCK')))) return 'closed';
   const db = new ClassicLevel(directory, {
     createIfMissing: false,
     errorIfExists: true,
@@ -135,15 +136,6 @@ async function probe(directory: string, multithreading: boolean): Promise<'open'
 /** @throws StorageError if any process has the database open */
 export async function requireClosed(directory: string): Promise<void> {
   if ((await probe(directory, false)) === 'open') throw inUse(directory, undefined);
-}
-
-async function fileExists(path: string): Promise<boolean> {
-  try {
-    await access(path);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Converts errors of the database to StorageErrors. */

@@ -1,7 +1,7 @@
-import { stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { errorCode, StorageError } from '../../protocols/errors.js';
+import { StorageError } from '../../protocols/errors.js';
 import { objectName } from '../../protocols/registry/index.js';
+import { statIfExists } from '../files/exists.js';
 
 /*
  * An original Broker's directory (REG-1, REG-34, REG-50):
@@ -64,10 +64,6 @@ async function directoryOf(registry: string): Promise<string | undefined> {
 }
 
 async function statOf(path: string): Promise<'file' | 'directory' | undefined> {
-  try {
-    return (await stat(path)).isDirectory() ? 'directory' : 'file';
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return undefined;
-    throw new StorageError(`${path} cannot be read: ${errorCode(error)}`, { cause: error });
-  }
+  const found = await statIfExists(path);
+  return found && (found.isDirectory() ? 'directory' : 'file');
 }

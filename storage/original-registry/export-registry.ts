@@ -1,7 +1,7 @@
 // Writes a Broker's store as the directory of an original Broker: a Registry and one file for each object.
-import { access, copyFile, writeFile } from 'node:fs/promises';
+import { copyFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { errorCode, ProtocolError, StorageError } from '../../protocols/errors.js';
+import { ProtocolError, StorageError } from '../../protocols/errors.js';
 import {
   encodeRecordData,
   GathererIds,
@@ -22,6 +22,7 @@ import {
 import type { BrokerStore } from '../broker/broker-store.js';
 import { OidSet } from '../broker/oid-set.js';
 import { BROKER_COUNTERS } from '../broker/tables.js';
+import { exists, ifPresent } from '../files/exists.js';
 import { makeDirectory } from '../files/make-directory.js';
 import { readRegular } from '../files/regular-file.js';
 import { replaceFile } from '../files/replace-file.js';
@@ -236,12 +237,8 @@ function trim(bytes: Uint8Array): Uint8Array {
 
 /** The Gatherer ids of a directory; empty if the file is absent (REG-50). @throws ProtocolError for a malformed line */
 export async function readGathererIds(directory: string): Promise<GathererIds> {
-  try {
-    return GathererIds.parse((await readRegular(gathererIdsPath(directory))).toString('utf8'));
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return new GathererIds();
-    throw error;
-  }
+  const file = await ifPresent(readRegular(gathererIdsPath(directory)));
+  return file === undefined ? new GathererIds() : GathererIds.parse(file.toString('utf8'));
 }
 
 /** Writes the Gatherer ids of a directory. */
@@ -265,13 +262,4 @@ export async function copyAdminFiles(from: string, to: string, target = to): Pro
     copied.push(name);
   }
   return copied;
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await access(path);
-    return true;
-  } catch {
-    return false;
-  }
 }

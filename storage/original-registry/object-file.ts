@@ -22,7 +22,6 @@ import {
   urlProblem,
 } from '../../protocols/soif/index.js';
 import { countRead } from '../files/collect-garbage.js';
-import { fileSource } from '../files/file-source.js';
 import { makeDirectory } from '../files/make-directory.js';
 import { openRegular } from '../files/regular-file.js';
 import { syncPath } from '../files/sync-path.js';
@@ -52,16 +51,12 @@ const LARGE_FILE_BYTES = 1024 * 1024;
 export async function writeObjectFile(directory: string, oid: number, bytes: SoifBytes): Promise<void> {
   const path = objectFilePath(directory, oid);
   await makeDirectory(dirname(path));
-  const file = await open(path, 'w');
-  try {
-    if (bytes instanceof Uint8Array) await file.writeFile(bytes);
-    else {
-      for await (const piece of bytes.pieces()) await file.appendFile(piece);
-    }
-    await file.datasync();
-  } finally {
-    await file.close();
+  await using file = await open(path, 'w');
+  if (bytes instanceof Uint8Array) await file.writeFile(bytes);
+  else {
+    for await (const piece of bytes.pieces()) await file.appendFile(piece);
   }
+  await file.datasync();
 }
 
 /** Flushes the names of all object files to the disk, before a Registry that refers to them gets its name. */
@@ -104,14 +99,10 @@ export async function readObjectFile(
 const wholeFiles = new Mutex();
 
 async function readWholeFile(path: string, maxBytes: number): Promise<FileObject | string> {
-  const file = await openRegular(path);
-  try {
-    const content = await file.readFile();
-    countRead(content.length);
-    return decodeObjectFile(content, maxBytes);
-  } finally {
-    await file.close();
-  }
+  await using file = await openRegular(path);
+  const content = await file.readFile();
+  countRead(content.length);
+  return decodeObjectFile(content, maxBytes);
 }
 
 /** The object at the first byte of a large file; undefined if neither a strict nor a lenient reader accepts one. */
@@ -185,4 +176,29 @@ function decodeObjectFile(content: Uint8Array, maxObjectBytes: number): FileObje
     }
   }
   return problem;
+}
+
+/** Bytes that are read at a time. */
+const READ_BYTES = 256 * 1024;
+
+/**
+ * The first `length` bytes of a regular file, which each iteration opens and closes.
+ *
+ * The iteration throws a StorageError if the file is shorter or not a regular one, and system errors.
+ */
+function fileSource(path: string, length: number): ByteSource {
+  return {
+    length,
+    async *pieces(start = 0, end = length) {
+      await using file = await openRegular(path);
+      const buffer = Buffer.allocUnsafeSlow(Math.max(0, Math.min(READ_BYTES, end - start)));
+      for (let at = start; at < end; ) {
+        const wanted = Math.min(buffer.length, end - at);
+        const { bytesRead } = await file.read(buffer, 0, wanted, at);
+        if (bytesRead === 0) throw new StorageError(`${path} has become shorter while it was read`);
+        yield buffer.subarray(0, bytesRead);
+        at += bytesRead;
+      }
+    },
+  };
 }

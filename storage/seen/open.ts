@@ -1,9 +1,9 @@
 import { type BloomOptions, BloomSet } from './bloom-set.js';
 import type { SeenFilter, SeenKind, SeenOptions } from './contract.js';
 import { DiskMergeFilter } from './disk-merge.js';
+import { KeyTable } from './key-table.js';
 import { LevelFilter } from './level-filter.js';
-import { LoggedFilter } from './logged-filter.js';
-import { MemorySet } from './memory-set.js';
+import { type KeySet, LoggedFilter } from './logged-filter.js';
 import { SortedSet } from './sorted-set.js';
 
 export interface OpenSeenOptions extends SeenOptions, BloomOptions {
@@ -38,4 +38,26 @@ export async function openSeenFilter(options: OpenSeenOptions): Promise<SeenFilt
 function requireDirectory(directory: string | undefined, kind: SeenKind): string {
   if (directory === undefined) throw new TypeError(`the seen filter ${kind} requires a directory`);
   return directory;
+}
+
+/** CRAWL-4.4 FPUriUniqFilter: a table of fingerprints. Two URIs have the same fingerprint with probability 2^-64. */
+class MemorySet implements KeySet {
+  readonly kind = 'memory-set';
+  readonly #table = new KeyTable();
+
+  get size(): number {
+    return this.#table.size;
+  }
+
+  get memoryBytes(): number {
+    return this.#table.memoryBytes;
+  }
+
+  add(low: number, high: number): boolean {
+    return this.#table.add(low, high);
+  }
+
+  forget(low: number, high: number): boolean {
+    return this.#table.delete(low, high);
+  }
 }

@@ -1,11 +1,12 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode, messageOf, StorageError } from '../../../protocols/errors.js';
+import { messageOf, StorageError } from '../../../protocols/errors.js';
 import { decodeSoif } from '../../../protocols/soif/index.js';
 import { DatabaseFile } from '../../../storage/databases/database-file.js';
 import { WORKING_FILE } from '../../../storage/databases/file-kind.js';
 import { loadObjects } from '../../../storage/databases/load.js';
 import type { SourceObject } from '../../../storage/databases/sources.js';
+import { ifPresent } from '../../../storage/files/exists.js';
 import { createDirectory } from '../../../storage/files/make-directory.js';
 import { replaceFile } from '../../../storage/files/replace-file.js';
 
@@ -38,17 +39,7 @@ export async function storeObjects(
     return { added, replaced, objects: database.count };
   };
   // A new file gets its name when it is complete.
-  return (await fileExists(finalPath)) ? load(finalPath) : replaceFile(finalPath, load);
-}
-
-async function fileExists(path: string): Promise<boolean> {
-  try {
-    await lstat(path);
-    return true;
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return false;
-    throw error;
-  }
+  return (await ifPresent(lstat(finalPath))) !== undefined ? load(finalPath) : replaceFile(finalPath, load);
 }
 
 async function* sourceObjects(objects: AsyncIterable<Uint8Array>): AsyncGenerator<SourceObject> {

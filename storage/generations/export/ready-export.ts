@@ -1,17 +1,18 @@
 // Reads an export: selects objects by Update-Time, sends compressed blocks as they are, and reads single blocks.
+
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { crc32, inflateRaw, inflateRawSync, type ZlibOptions, constants as zlib } from 'node:zlib';
 import { StorageError } from '../../../protocols/errors.js';
 import { combineCrc32 } from '../../../protocols/gatherd/index.js';
+import { SoifDecoder } from '../../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
 import { openRegular, readRegular } from '../../files/regular-file.js';
 import { type ExportIndex, exportIndexCodec } from '../../records/records.js';
 import type { ExportChunk, ExportOptions } from '../../summaries/summary-store.js';
 import { type BlockRange, ClearBlocks } from './clear-blocks.js';
 import { COMPRESSED_FILE, DIGEST_BYTES, deflatePiece, EXPORT_VERSION, INDEX_FILE } from './format.js';
-import { objectsFrom } from './partial-block.js';
 import type { GathererNames } from './survey.js';
 
 /** The blocks with the objects that have `Update-Time >= since` (GATHERD-4.3), in their order. */
@@ -367,4 +368,25 @@ function sums(values: readonly number[], start: number): Float64Array {
     result[i + 1] = result[i]! + value;
   });
   return result;
+}
+
+/**
+ * Returns the last objects of an inflated block, from the first one with `Update-Time >= since`. The objects ascend by Update-Time, and
+ * each contains this attribute. The result is a view of the block.
+ */
+function objectsFrom(
+  block: Uint8Array,
+  since: UnixSeconds,
+): { readonly bytes: Uint8Array; readonly objects: number } {
+  const decoder = new SoifDecoder({ maxObjectBytes: Math.max(1, block.length) });
+  let start = block.length;
+  let objects = 0;
+  for (const item of decoder.push(block)) {
+    if (item.kind !== 'object') continue;
+    // An object without a time is kept: it is sent with every update (GATHERD-4.3).
+    if (objects === 0 && (item.object.number('Update-Time') ?? since) < since) continue;
+    if (objects === 0) start = item.offset;
+    objects++;
+  }
+  return { bytes: block.subarray(start), objects };
 }

@@ -48,21 +48,13 @@ export async function writeExport(
   directory: string,
   options: WriteExportOptions = {},
 ): Promise<void> {
-  const file = await open(join(directory, COMPRESSED_FILE), 'w');
-  try {
-    const writer = new ExportWriter(file, options);
-    const index = await writer.write(summaries);
-    await file.sync();
-    const indexFile = await open(join(directory, INDEX_FILE), 'w');
-    try {
-      await indexFile.writeFile(exportIndexCodec.encode(index));
-      await indexFile.sync();
-    } finally {
-      await indexFile.close();
-    }
-  } finally {
-    await file.close();
-  }
+  await using file = await open(join(directory, COMPRESSED_FILE), 'w');
+  const writer = new ExportWriter(file, options);
+  const index = await writer.write(summaries);
+  await file.sync();
+  await using indexFile = await open(join(directory, INDEX_FILE), 'w');
+  await indexFile.writeFile(exportIndexCodec.encode(index));
+  await indexFile.sync();
 }
 
 /** A block that is being filled. */

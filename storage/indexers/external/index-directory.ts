@@ -1,7 +1,8 @@
 // The directory of an engine that is a program: numbered indexes, of which one is published.
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode, messageOf, StorageError } from '../../../protocols/errors.js';
+import { messageOf, StorageError } from '../../../protocols/errors.js';
+import { ifPresent } from '../../files/exists.js';
 import { createDirectory } from '../../files/make-directory.js';
 import { readRegular } from '../../files/regular-file.js';
 import { syncPath } from '../../files/sync-path.js';
@@ -51,7 +52,7 @@ export class IndexDirectory {
     try {
       await createDirectory(path);
       await removeIrregular(join(path, POINTER));
-      const pointer = await readIfExists(join(path, POINTER));
+      const pointer = (await ifPresent(readRegular(join(path, POINTER))))?.toString('utf8');
       const names = await readdir(path);
       // A pointer that is damaged, or to an index that is gone: the owner makes a new index from the store.
       const number =
@@ -80,7 +81,7 @@ export class IndexDirectory {
     if (this.current === undefined) return undefined;
     const path = join(this.current, STATE);
     await removeIrregular(path);
-    const text = await readIfExists(path);
+    const text = (await ifPresent(readRegular(path)))?.toString('utf8');
     try {
       return text === undefined ? undefined : JSON.parse(text);
     } catch {
@@ -181,15 +182,6 @@ async function guardWrites<T>(path: string, work: () => Promise<T>): Promise<T> 
 /** Removes an index that is not in use. What a disk that fails leaves of it is removed by the next opening. */
 async function removeIndex(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true }).catch(() => undefined);
-}
-
-async function readIfExists(path: string): Promise<string | undefined> {
-  try {
-    return (await readRegular(path)).toString('utf8');
-  } catch (cause) {
-    if (errorCode(cause) === 'ENOENT') return undefined;
-    throw cause;
-  }
 }
 
 /** Removes what is in the place of a file and is no file: the owner makes a new index from the store. */

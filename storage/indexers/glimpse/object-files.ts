@@ -1,8 +1,9 @@
-import { access, opendir, rename, rm, writeFile } from 'node:fs/promises';
+import { opendir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '../../../protocols/errors.js';
 import { objectDirectory, objectName, oidOfFileName } from '../../../protocols/registry/index.js';
 import { OidSet } from '../../broker/oid-set.js';
+import { exists } from '../../files/exists.js';
 import { createDirectory } from '../../files/make-directory.js';
 
 /** Returns the OID of an object file; undefined if the path is not one. */
@@ -66,15 +67,6 @@ export class ObjectFiles {
     if (this.#createdDirectories.has(name)) return;
     await createDirectory(join(this.path, name));
     this.#createdDirectories.add(name);
-  }
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await access(path);
-    return true;
-  } catch {
-    return false;
   }
 }
 

@@ -1,16 +1,18 @@
 // Looks for damage in a LevelDB directory without opening it: LevelDB deletes every file that it does not know, and creates an empty
 // database where CURRENT is missing.
 
-import type { Dirent } from 'node:fs';
+import type {} from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode, messageOf } from '../../../protocols/errors.js';
-import { readRegular } from '../../files/regular-file.js';
+import { ifPresent } from '../../files/exists.js';
+import { fileIdentity, rememberVerified, wasVerified } from '../../files/file-identity.js';
+import { openRegular, readRegular } from '../../files/regular-file.js';
 import { readLog } from './log-file.js';
 import { forgetLengths, shortenedLogs } from './log-lengths.js';
 import { type ManifestState, readManifest } from './manifest.js';
 import { matchesSeal, readSeal } from './seal.js';
-import { checkTable } from './verified-tables.js';
+import { verifyTable } from './table-file.js';
 
 /** A sentence about a file of a database. */
 export interface DatabaseProblem {
@@ -61,7 +63,9 @@ export async function inspectDatabase(
   directory: string,
   options: InspectOptions = {},
 ): Promise<DatabaseReport> {
-  const entries = (await entriesIn(directory)).filter(({ name }) => DATABASE_FILE.test(name));
+  const entries = ((await ifPresent(readdir(directory, { withFileTypes: true }))) ?? []).filter(({ name }) =>
+    DATABASE_FILE.test(name),
+  );
   const names = entries.map(({ name }) => name);
   if (names.every((name) => name === UNFINISHED)) {
     return { exists: false, problems: [], cuts: new Map(), unread: new Map(), bytes: 0 };
@@ -72,15 +76,6 @@ export async function inspectDatabase(
     if (!entry.isFile() && !entry.isSymbolicLink()) inspection.add(entry.name, 'it is not a regular file');
   await inspection.run();
   return inspection;
-}
-
-async function entriesIn(directory: string): Promise<Dirent[]> {
-  try {
-    return await readdir(directory, { withFileTypes: true });
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return [];
-    throw error;
-  }
 }
 
 class Inspection implements DatabaseReport {
@@ -234,13 +229,9 @@ export async function cutLogs(directory: string, cuts: ReadonlyMap<string, numbe
   if (cuts.size > 0) await forgetLengths(directory);
   // The last one first: a crash in between leaves the same gap.
   for (const [name, length] of [...cuts].reverse()) {
-    const file = await open(join(directory, name), 'r+');
-    try {
-      await file.truncate(length);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    await using file = await open(join(directory, name), 'r+');
+    await file.truncate(length);
+    await file.sync();
   }
 }
 
@@ -269,4 +260,23 @@ export async function inspectTables(
     }
   }
   return undefined;
+}
+
+interface TableCheck {
+  /** Expected size in bytes, from the MANIFEST. */
+  readonly size: number;
+  /** Read it even if this process has verified it before. */
+  readonly always?: boolean;
+}
+
+/** Compares a table with its expected size and its checksums. Returns sentences about damage. @throws system errors, e.g. ENOENT */
+async function checkTable(path: string, { size, always = false }: TableCheck): Promise<string[]> {
+  await using file = await openRegular(path);
+  const identity = await fileIdentity(file);
+  if (!always && wasVerified(identity)) return [];
+  const bytes = await file.readFile();
+  if (bytes.length !== size) return [`it has ${bytes.length} bytes instead of ${size}`];
+  const problems = verifyTable(bytes);
+  if (problems.length === 0) rememberVerified(identity);
+  return problems;
 }

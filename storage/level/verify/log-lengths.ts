@@ -90,14 +90,10 @@ export class LogLengths {
       const line = `${crc32(text).toString(16).padStart(8, '0')} ${text}`;
       if (line.length > SECTOR_BYTES) return;
       // Not truncated: on a full disk the place of the former content is kept.
-      const file = await open(join(this.#directory, LENGTHS_FILE), 'r+').catch(() =>
+      await using file = await open(join(this.#directory, LENGTHS_FILE), 'r+').catch(() =>
         open(join(this.#directory, LENGTHS_FILE), 'w'),
       );
-      try {
-        await file.write(Buffer.from(line.padEnd(SECTOR_BYTES), 'latin1'), 0, SECTOR_BYTES, 0);
-      } finally {
-        await file.close();
-      }
+      await file.write(Buffer.from(line.padEnd(SECTOR_BYTES), 'latin1'), 0, SECTOR_BYTES, 0);
     } catch {
       // The disk is full, or the directory was removed, as that of a reader's clone.
     }

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, stat, writeFile } from 'node:fs/promises';
+import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConnectionError, messageOf, StorageError, UsageError } from '../../../../protocols/errors.js';
+import { exists } from '../../../../storage/files/exists.js';
 import { createDirectory } from '../../../../storage/files/make-directory.js';
 import { replaceFile } from '../../../../storage/files/replace-file.js';
 import { writeRunBroker } from '../../../broker/script.js';
@@ -141,10 +142,6 @@ function writePlanned({ path, content, mode }: PlannedFile): Promise<void> {
     },
     { force: true },
   );
-}
-
-async function exists(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => undefined)) !== undefined;
 }
 
 /** Gathers once, then starts the Broker, which collects at its start. */
