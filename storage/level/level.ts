@@ -45,8 +45,6 @@ export interface LevelOptions {
   readonly upgrade?: boolean;
   /** Size up to which rows stay in memory and in the log before they become a table file, bytes. Default 4 MiB. */
   readonly writeBufferBytes?: number;
-  /** Bytes of tables whose checksums are compared before the store is open; the rest follows in the background. Default 1 GiB. */
-  readonly verifyBytes?: number;
 }
 
 /** Key of the row with the store's kind and schema version. */
@@ -108,7 +106,7 @@ export class Level implements AsyncDisposable {
    * @throws StorageError if another process has the directory open, it is damaged, or it holds another kind of store or another schema.
    */
   static async open(directory: string, options: LevelOptions): Promise<Level> {
-    const { create = true, multithreading = false, verifyBytes } = options;
+    const { create = true, multithreading = false } = options;
     if (create) await prepareCreation(directory);
     const opened = await openDatabase<Uint8Array, Uint8Array>(directory, {
       ...VIEWS,
@@ -116,7 +114,6 @@ export class Level implements AsyncDisposable {
       multithreading,
       cacheSize: options.cacheBytes ?? 8 * MIB,
       writeBufferSize: options.writeBufferBytes ?? 4 * MIB,
-      verifyBytes,
     });
     try {
       await flushOpening(directory);

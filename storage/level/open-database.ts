@@ -10,16 +10,14 @@ import { cutLogs, type DatabaseProblem, inspectDatabase, inspectTables } from '.
 import { breakSeal, writeSeal } from './verify/seal.js';
 import { isLocked } from './write-recovery.js';
 
-/** Options of {@link openDatabase}; the others are those of classic-level. */
-export interface OpenDatabaseOptions<K, V> extends Omit<DatabaseOptions<K, V>, 'errorIfExists' | 'passive'> {
-  /**
-   * Bytes of tables whose checksums are compared before the database is open; the rest is compared in the background. Default 1 GiB,
-   * which takes about a second of processor time.
-   */
-  readonly verifyBytes?: number | undefined;
-}
+/** The options of classic-level. */
+export type OpenDatabaseOptions<K, V> = Omit<DatabaseOptions<K, V>, 'errorIfExists' | 'passive'>;
 
-const DEFAULT_VERIFY_BYTES = 1 << 30;
+/**
+ * Bytes of tables whose checksums are compared before the database is open, which takes about a second of processor time; the rest is
+ * compared in the background.
+ */
+const VERIFY_BYTES = 1 << 30;
 
 /** An open database, with what has to be known to close it. */
 export interface OpenDatabase<K, V> {
@@ -39,7 +37,7 @@ export async function openDatabase<K, V>(
   directory: string,
   options: OpenDatabaseOptions<K, V> = {},
 ): Promise<OpenDatabase<K, V>> {
-  const { verifyBytes = DEFAULT_VERIFY_BYTES, createIfMissing = true, ...others } = options;
+  const { createIfMissing = true, ...others } = options;
   const { multithreading = false } = others;
   const open = async (create: boolean) => {
     // Not earlier: a new ClassicLevel opens itself, with the options that it has then.
@@ -52,7 +50,7 @@ export async function openDatabase<K, V>(
     const db = await open(false);
     return { db, damage: undefined, close: () => db.close() };
   }
-  const { exists, problems, cuts, unread } = await readFiles(directory, verifyBytes);
+  const { exists, problems, cuts, unread } = await readFiles(directory);
   const [first] = problems;
   if (first !== undefined) throw damageError(directory, first);
   if (!exists && !createIfMissing) throw new StorageError(`${directory} has no store`);
@@ -61,9 +59,9 @@ export async function openDatabase<K, V>(
   return new CheckedDatabase(directory, await open(!exists), unread, multithreading);
 }
 
-async function readFiles(directory: string, maxBytes: number) {
+async function readFiles(directory: string) {
   try {
-    return await inspectDatabase(directory, { maxBytes });
+    return await inspectDatabase(directory, { maxBytes: VERIFY_BYTES });
   } catch (error) {
     if (error instanceof StorageError || errorCode(error) === undefined) throw error;
     throw new StorageError(`the store in ${directory} cannot be read: ${messageOf(error)}`, { cause: error });
