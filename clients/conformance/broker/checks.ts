@@ -53,10 +53,7 @@ export function checkHas(reply: Reply, code: number, message: string): void {
 
 /** Checks that the reply has no item with this code. @throws Mismatch */
 export function checkHasNo(reply: Reply, code: number, message: string): void {
-  check(textsOf(reply, code).length === 0, message, {
-    expected: `no ${code}`,
-    received: formatReply(reply),
-  });
+  check(textsOf(reply, code).length === 0, message, { expected: `no ${code}`, received: formatReply(reply) });
 }
 
 /** Checks that the sets are equal, except for URLs that several objects share. @throws Mismatch */

@@ -31,10 +31,7 @@ function continuesAfter(answer: string): Procedure<ClientContext> {
       check(
         linesOf(observation, 'SEND-UPDATE').length > 0,
         'the client gives up when compression is refused',
-        {
-          expected: 'SEND-UPDATE in clear',
-          received: 'none',
-        },
+        { expected: 'SEND-UPDATE in clear', received: 'none' },
       );
       await checkComplete(observation, PLAIN, context);
     },

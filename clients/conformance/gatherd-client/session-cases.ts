@@ -12,6 +12,8 @@ import { broken, type ClientCase, complete, completeMember, ordinary } from './p
 const SPELLING =
   /^(?:HELLO(?: .*)?|HELP|INFO|QUIT|SEND-OBJECT .+|SEND-UPDATE .+|SET compression|SET changes)$/;
 
+const PUBLISHED = 'gatherd NOTES; beckett; roads; project choice';
+
 /** One whole session, and what the client sends in it. */
 export const SESSION_CASES: readonly ClientCase[] = [
   must('session/plain', 'GATHERD-7.1 GATHERD-4.4', 'gatherd NOTES; roads', {
@@ -36,24 +38,19 @@ export const SESSION_CASES: readonly ClientCase[] = [
     title: 'accepts a server that closes instead of answering QUIT',
     ...complete(PLAIN, { quit: [] }),
   }),
-  must(
-    'commands/spelling',
-    'GATHERD-2.3 GATHERD-2.1 GATHERD-2.2',
-    'gatherd NOTES; beckett; roads; project choice',
-    {
-      title: 'sends verbs in upper case and keywords in lower case, exactly as published',
-      ...ordinary(({ sessions }) => {
-        for (const { text } of sessions.flatMap(({ lines }) => lines)) {
-          checkMatches(
-            text,
-            SPELLING,
-            'a line is not a command as published',
-            'HELLO x, HELP, INFO, SEND-OBJECT x, SEND-UPDATE n, SET compression, SET changes or QUIT',
-          );
-        }
-      }),
-    },
-  ),
+  must('commands/spelling', 'GATHERD-2.3 GATHERD-2.1 GATHERD-2.2', PUBLISHED, {
+    title: 'sends verbs in upper case and keywords in lower case, exactly as published',
+    ...ordinary(({ sessions }) => {
+      for (const { text } of sessions.flatMap(({ lines }) => lines)) {
+        checkMatches(
+          text,
+          SPELLING,
+          'a line is not a command as published',
+          'HELLO x, HELP, INFO, SEND-OBJECT x, SEND-UPDATE n, SET compression, SET changes or QUIT',
+        );
+      }
+    }),
+  }),
   must('commands/line-ends', 'GATHERD-1.4', 'beckett; roads', {
     title: 'ends every line in LF or CR LF',
     ...ordinary(({ sessions }) => {

@@ -6,6 +6,10 @@ import { exchange, inSession, surveyed, surveyedWith, TRANSFER_MS } from './proc
 import { type CompressedTransfer, receiveCompressed, receiveUpdate } from './transfer.js';
 import { checkEndNumber, checkLineForm } from './update-cases.js';
 
+const MEMBER_AND_LF = 'inferred: gatherd NOTES, manual 1.4, beckett; the LF project choice';
+const WRAPPED = 'inferred; manual 1.4; the wrappers project choice';
+const CLIENTS = 'project choice: clients only combine compression with SEND-UPDATE';
+
 /** SET compression and its effects: section 6. All cases are skipped for a server without compression (GATHERD-6.9). */
 export const compressionCases: readonly GatherdCase[] = [
   must('compression/accepted', 'GATHERD-3.1 GATHERD-6.9', 'beckett; the second project choice', {
@@ -67,21 +71,16 @@ export const compressionCases: readonly GatherdCase[] = [
       }
     },
   }),
-  must(
-    'compression/end-line-directly',
-    'GATHERD-6.3',
-    'inferred: gatherd NOTES, manual 1.4, beckett; the LF project choice',
-    {
-      title: 'the end line follows the member immediately, or after one LF',
-      async run(context) {
-        const { gap } = await receiveCompressed(await context.compressedSession(), FAR_FUTURE);
-        check(gap === '' || gap === '\n', 'bytes between member and end line', {
-          expected: '499 - ..., or one LF before it',
-          received: `${printable(gap)}499 - ...`,
-        });
-      },
+  must('compression/end-line-directly', 'GATHERD-6.3', MEMBER_AND_LF, {
+    title: 'the end line follows the member immediately, or after one LF',
+    async run(context) {
+      const { gap } = await receiveCompressed(await context.compressedSession(), FAR_FUTURE);
+      check(gap === '' || gap === '\n', 'bytes between member and end line', {
+        expected: '499 - ..., or one LF before it',
+        received: `${printable(gap)}499 - ...`,
+      });
     },
-  ),
+  }),
   must('compression/end-number', 'GATHERD-3.1 GATHERD-3.3 GATHERD-6.2', 'beckett; roads; broker NOTES', {
     title: 'the number of the end line after compressed data is 499; 099 is a number of Brokers',
     async run(context) {
@@ -89,18 +88,13 @@ export const compressionCases: readonly GatherdCase[] = [
       checkEndNumber(end);
     },
   }),
-  must(
-    'compression/same-content',
-    'GATHERD-6.3 GATHERD-10.2',
-    'inferred; manual 1.4; the wrappers project choice',
-    {
-      title: 'the member holds the stream that is sent in clear, wrappers included',
-      ...surveyed(async ({ transfer }, context) => {
-        const compressed = await receiveCompressed(await context.compressedSession(), 0);
-        checkSameContent(compressed, transfer);
-      }),
-    },
-  ),
+  must('compression/same-content', 'GATHERD-6.3 GATHERD-10.2', WRAPPED, {
+    title: 'the member holds the stream that is sent in clear, wrappers included',
+    ...surveyed(async ({ transfer }, context) => {
+      const compressed = await receiveCompressed(await context.compressedSession(), 0);
+      checkSameContent(compressed, transfer);
+    }),
+  }),
   must('compression/incremental', 'GATHERD-6.1 GATHERD-13.4', 'gatherd NOTES; inferred', {
     title: 'an update since a time is compressed too, with the same content as in clear',
     ...surveyed(async ({ newest }, context) => {
@@ -125,30 +119,20 @@ export const compressionCases: readonly GatherdCase[] = [
       await receiveCompressed(wire, FAR_FUTURE);
     },
   }),
-  must(
-    'compression/info-in-clear',
-    'GATHERD-6.8',
-    'project choice: clients only combine compression with SEND-UPDATE',
-    {
-      title: 'INFO is not compressed',
-      async run(context) {
-        await receiveInfo(await context.compressedSession());
-      },
+  must('compression/info-in-clear', 'GATHERD-6.8', CLIENTS, {
+    title: 'INFO is not compressed',
+    async run(context) {
+      await receiveInfo(await context.compressedSession());
     },
-  ),
-  must(
-    'compression/object-in-clear',
-    'GATHERD-6.8',
-    'project choice: clients only combine compression with SEND-UPDATE',
-    {
-      title: 'SEND-OBJECT is not compressed',
-      ...surveyedWith(1, async (survey, context) => {
-        const [sample] = survey.samples;
-        if (sample === undefined) throw new NotApplicable('no object of the database is well-formed');
-        await receiveObject(await context.compressedSession(), sample);
-      }),
-    },
-  ),
+  }),
+  must('compression/object-in-clear', 'GATHERD-6.8', CLIENTS, {
+    title: 'SEND-OBJECT is not compressed',
+    ...surveyedWith(1, async (survey, context) => {
+      const [sample] = survey.samples;
+      if (sample === undefined) throw new NotApplicable('no object of the database is well-formed');
+      await receiveObject(await context.compressedSession(), sample);
+    }),
+  }),
 ];
 
 function hex(crc: number): string {
