@@ -1,15 +1,9 @@
 // Writes messages of the Broker's protocol. Parsing them gives the same tree.
 import { UsageError } from '../errors.js';
 import { formatAdminCommand } from './admin.js';
-import {
-  type BrokerMessage,
-  EMPTY_PREFIX,
-  type Expression,
-  type Query,
-  type QueryFlags,
-} from './messages.js';
+import { formatFlags, type QueryFlags } from './flags.js';
+import type { BrokerMessage, Expression, Query } from './messages.js';
 import { splitStructured } from './query-parser.js';
-import { scanQuery } from './query-source.js';
 import { quoteId, quoteString } from './quoting.js';
 
 /** Nested parentheses of a formatted query; a tree that needs more was not made by `parseQuery`. */
@@ -59,47 +53,6 @@ function formatTerm(term: Extract<Expression, { kind: 'term' }>): string {
   // Escapes a term that looks like `attribute=value` (BRK-2.15), so that it stays a term.
   const structured = splitStructured(term.text);
   return quoteString(structured === undefined ? term.text : term.text.replace('=', '\\='));
-}
-
-/**
- * Formats the flags of a message, separated by blanks, without `#END`. For `#USER` the case flag is always written,
- * because servers exist that respect case without it; for `#BULK` only if it is not the default (BRK-3.7). BRK-3.1: spelled
- * `insensitive`.
- * @throws UsageError when an entry of `unknown` is not one or two IDs
- */
-export function formatFlags(flags: QueryFlags, kind: 'user' | 'bulk'): string {
-  const words: string[] = [];
-  if (flags.since !== undefined) words.push(`#since ${flags.since}`);
-  if (flags.desc) words.push('#desc');
-  if (flags.opaque) words.push('#opaque');
-  if (!flags.ignoreCase) words.push('#index case sensitive');
-  else if (kind === 'user') words.push('#index case insensitive');
-  if (flags.matchWord) words.push('#index matchword');
-  if (flags.errors > 0) words.push(`#index error ${flags.errors}`);
-  if (flags.maxResults !== undefined) words.push(`#index maxresult ${flags.maxResults}`);
-  if (flags.maxFiles !== undefined) words.push(`#index maxfiles ${flags.maxFiles}`);
-  if (flags.maxLines !== undefined) words.push(`#index maxlines ${flags.maxLines}`);
-  if (flags.lifetime !== undefined) words.push(`#index lifetime ${flags.lifetime}`);
-  for (const name of flags.attributes) words.push(`#attribute ${quoteId(name)}`);
-  for (const flag of flags.unknown) words.push(`#index ${checkUnknownFlag(flag)}`);
-  if (flags.interface === 2) words.push('#interface 2');
-  if (flags.compress) words.push('#compress');
-  if (flags.digest !== undefined) words.push(`#digest ${flags.digest === '' ? EMPTY_PREFIX : flags.digest}`);
-  return words.join(' ');
-}
-
-function checkUnknownFlag(flag: string): string {
-  const kinds = tokenKinds(flag);
-  if (
-    (kinds.length === 1 || kinds.length === 2) &&
-    kinds.every((kind) => kind === 'word' || kind === 'string')
-  )
-    return flag;
-  throw new UsageError(`an #index flag is a name with at most one value, not: ${flag}`);
-}
-
-function tokenKinds(text: string): string[] {
-  return scanQuery(text).map(({ kind }) => (kind === 'operator' ? 'word' : kind));
 }
 
 /** Formats a message as one line of text, without the line end. @throws UsageError as `formatFlags` and `formatQuery` */

@@ -7,22 +7,32 @@ export {
   type ClientEvent,
   DEFAULT_MAX_HIT_BYTES,
 } from './client-session.js';
-export { formatFlags, formatMessage, formatQuery, formatQueryMessage } from './formatter.js';
+export {
+  BROKER_FLAGS,
+  checkFlags,
+  DEFAULT_FLAGS,
+  type Flag,
+  formatFlags,
+  type IndexFlags,
+  indexFlags,
+  MAX_ATTRIBUTES,
+  MAX_SPELLING_ERRORS,
+  type QueryFlags,
+  REQUEST_FLAGS,
+  type RequestFlag,
+} from './flags.js';
+export { formatMessage, formatQuery, formatQueryMessage } from './formatter.js';
 export { DEFAULT_MAX_MESSAGE_BYTES, frameMessage } from './framing.js';
-export { checkFlags, parseMessage, parseQuery, requestedInterface } from './message-parser.js';
+export { parseMessage, parseQuery, requestedInterface } from './message-parser.js';
 export {
   type AdminCommand,
   type BrokerMessage,
   clampLifetime,
-  DEFAULT_FLAGS,
   type Expression,
-  MAX_ATTRIBUTES,
-  MAX_SPELLING_ERRORS,
   MIN_LIFETIME,
   PLAIN_ADMIN_KEYWORDS,
   type PlainAdminKeyword,
   type Query,
-  type QueryFlags,
   type SelectOperator,
 } from './messages.js';
 export {

@@ -1,6 +1,6 @@
 import { ProtocolError } from '../errors.js';
 import { parseAdmin } from './admin.js';
-import { parseFlags } from './flag-parser.js';
+import { parseFlags } from './flags.js';
 import { describeToken, MAX_NUMBER, malformed, parseDecimal, TokenReader } from './lexer.js';
 import type { BrokerMessage, Query } from './messages.js';
 import { parseQueryTokens, type QueryLimits } from './query-parser.js';
@@ -28,17 +28,6 @@ export function parseMessage(line: Uint8Array, limits: QueryLimits = {}): Broker
     first.offset,
     `a message begins with #USER, #BULK or #ADMIN, found ${describeToken(first)}`,
   );
-}
-
-/**
- * Checks flags that a message to another program puts before `#END`. The program may know more short flags.
- * @throws ProtocolError for text that is not flags, `#END` among them, or a value that a known flag does not take
- */
-export function checkFlags(text: string): void {
-  const tokens = new TokenReader(new TextEncoder().encode(`${text} #END`));
-  parseFlags(tokens, true);
-  const { offset, kind } = tokens.next();
-  if (kind !== 'end') throw malformed('BRK-2.9', offset, '#END is not a flag');
 }
 
 /**

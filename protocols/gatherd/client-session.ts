@@ -7,18 +7,13 @@ import {
   type GatherdClientOptions,
   type Pending,
 } from './client-events.js';
+import { commandLine } from './commands.js';
 import { GZIP_MAGIC, GzipHeaderReader, GzipTrailerReader } from './gzip.js';
 import { LineCollector } from './line-collector.js';
 import { type ObjectDelivery, ObjectReader } from './object-reader.js';
 import { CLIENT_STATES, type ClientState, type ClientStep, nextState } from './states.js';
 import { type UpdateDelivery, UpdateReader } from './update-reader.js';
-import {
-  GATHERD_CODES as CODE,
-  COMMAND_LINE,
-  MAX_LINE_BYTES,
-  parseStatusLine,
-  type StatusLine,
-} from './vocabulary.js';
+import { GATHERD_CODES as CODE, MAX_LINE_BYTES, parseStatusLine, type StatusLine } from './vocabulary.js';
 
 const NOTHING = new Uint8Array(0);
 
@@ -78,17 +73,17 @@ export class GatherdClientSession {
 
   /** `HELLO` with the client's own full host name (GATHERD-2.6). */
   hello(name: string): Uint8Array {
-    return this.#send('hello', COMMAND_LINE.hello(name));
+    return this.#send('hello', commandLine('hello', name));
   }
 
   /** `SET compression`: for all later updates of this session (GATHERD-6.1). */
   setCompression(): Uint8Array {
-    return this.#send('compression', COMMAND_LINE.compression());
+    return this.#send('compression', commandLine('set', 'compression'));
   }
 
   /** `SET changes`: an extension of this kit (GATHERD-6.11). */
   setChanges(): Uint8Array {
-    return this.#send('changes', COMMAND_LINE.changes());
+    return this.#send('changes', commandLine('set', 'changes'));
   }
 
   /** `SEND-UPDATE`; the reply arrives as section items, or as the bytes of the wrapped stream. @throws RangeError for a bad time */
@@ -97,7 +92,7 @@ export class GatherdClientSession {
       throw new RangeError(`GATHERD-4.1: ${since} is not a number of seconds`);
     }
     this.#delivery = delivery;
-    return this.#send('update', COMMAND_LINE.update(since));
+    return this.#send('update', commandLine('update', String(since)));
   }
 
   /**
@@ -110,18 +105,18 @@ export class GatherdClientSession {
     if (!/^[^\t-\r ]+$/.test(oid))
       throw new UsageError('GATHERD-5.1: an object identifier has no white space');
     this.#objectDelivery = delivery;
-    return this.#send('object', COMMAND_LINE.object(oid));
+    return this.#send('object', commandLine('object', oid));
   }
 
   /** `INFO`. */
   info(): Uint8Array {
     this.#objectDelivery = 'object';
-    return this.#send('info', COMMAND_LINE.info());
+    return this.#send('info', commandLine('info'));
   }
 
   /** `QUIT`; nothing can follow it. */
   quit(): Uint8Array {
-    return this.#send('quit', COMMAND_LINE.quit());
+    return this.#send('quit', commandLine('quit'));
   }
 
   /**

@@ -1,5 +1,15 @@
 export type { GatherdClientEvent, GatherdClientOptions } from './client-events.js';
 export { GatherdClientSession } from './client-session.js';
+export {
+  commandLine,
+  type DataRequest,
+  describeCommand,
+  GATHERD_COMMANDS,
+  type GatherdCommand,
+  parseCommand,
+  parseTimestamp,
+  type SessionSetting,
+} from './commands.js';
 export { combineCrc32 } from './crc.js';
 export {
   crc32,
@@ -26,18 +36,12 @@ export {
   type StateTable,
 } from './states.js';
 export type { UpdateDelivery, UpdateEvent } from './update-reader.js';
-export type { SessionSetting } from './vocabulary.js';
 export {
-  COMMAND_LINE,
   encodeStatusLine,
   GATHERD_CODES,
-  GATHERD_COMMANDS,
   GATHERD_PORT,
   GATHERD_VERSION,
-  type GatherdCommand,
   MAX_LINE_BYTES,
-  parseCommand,
   parseStatusLine,
-  parseTimestamp,
   type StatusLine,
 } from './vocabulary.js';

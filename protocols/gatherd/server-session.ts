@@ -1,39 +1,36 @@
 // The server's end of a session: client bytes in, effects out.
 import { StateError, UsageError } from '../errors.js';
 import { urlOfBytes } from '../soif/index.js';
+import {
+  type AgreedSettings,
+  type DataRequest,
+  type GatherdCommand,
+  parseCommand,
+  replyTo,
+} from './commands.js';
 import { LineCollector } from './line-collector.js';
 import { nextState, SERVER_STATES, type ServerState, type ServerStep } from './states.js';
-import {
-  GATHERD_CODES as CODE,
-  encodeStatusLine,
-  encodeStatusLines,
-  GATHERD_COMMANDS,
-  GATHERD_VERSION,
-  type GatherdCommand,
-  MAX_LINE_BYTES,
-  parseCommand,
-  type SessionSetting,
-} from './vocabulary.js';
+import { GATHERD_CODES as CODE, encodeStatusLine, GATHERD_VERSION, MAX_LINE_BYTES } from './vocabulary.js';
 
 export interface GatherdServerOptions {
   /** Full host name of the server, for the greeting; white space is not allowed (GATHERD-3.5). */
   readonly hostname: string;
   /** Version text of the greeting. Default `1.8`. */
-  readonly version?: string;
+  readonly version?: string | undefined;
   /** Whether compression is available (GATHERD-6.9). Default true. */
   readonly compression?: boolean | undefined;
   /**
    * Whether one LF is sent between compressed data and its end line (GATHERD-6.3), for the sample client of 1997, which looks for
    * a line that begins with 499. Default false; `SET line-end` turns it on for a session.
    */
-  readonly lineEndAfterMember?: boolean;
+  readonly lineEndAfterMember?: boolean | undefined;
   /** Bytes of the longest command line. Default 8192 (GATHERD-2.4). */
   readonly maxLineBytes?: number | undefined;
   /**
    * Bytes of one over-long line that are dropped before the session is closed. Default 2 MiB: the session continues after
    * an over-long line (GATHERD-2.4, 3.9), and dropping costs no memory.
    */
-  readonly maxDroppedBytes?: number;
+  readonly maxDroppedBytes?: number | undefined;
 }
 
 /** An action for the owner of a {@link GatherdServerSession}; actions are done in order. */
@@ -41,28 +38,12 @@ export type GatherdServerEffect =
   /** For the log; nothing to do. */
   | { readonly kind: 'command'; readonly command: GatherdCommand }
   | { readonly kind: 'send'; readonly bytes: Uint8Array }
-  /** Send the wrapped stream (GATHERD-4.4, 6.3), then call `updateDone`, or `fail` when the transfer failed. */
-  | {
-      readonly kind: 'update';
-      readonly since: number;
-      readonly compressed: boolean;
-      readonly sections: boolean;
-    }
-  /** Look the object up, then call `objectDone`. */
-  | { readonly kind: 'object'; readonly oid: string }
-  /** Build the description, then call `infoDone`. */
-  | { readonly kind: 'info' }
+  | DataRequest
   /** Send what is buffered and close. */
   | { readonly kind: 'close' };
 
 const NOTHING = new Uint8Array(0);
 const LINE_END = Uint8Array.of(0x0a);
-
-/** The reply to `HELP`, encoded once: a client may send many of these five bytes, and each costs some 400 bytes of output. */
-const HELP: Uint8Array = encodeStatusLines(
-  CODE.help,
-  GATHERD_COMMANDS.map(([usage, meaning]) => `${usage}  ${meaning}`),
-);
 
 /**
  * The server's end of one session: client bytes in, effects out. While a data command runs
@@ -73,10 +54,7 @@ export class GatherdServerSession {
   readonly #lines: LineCollector;
   readonly #maxDropped: number;
   #state: ServerState = 'new';
-  #compressed = false;
-  #sections = false;
-  /** Whether an LF follows compressed data (GATHERD-6.3). */
-  #lineEndAfterMember: boolean;
+  readonly #settings: AgreedSettings;
   #unread: Uint8Array = NOTHING;
   #inputEnded = false;
   /** Identifier of the object that is being looked up. */
@@ -88,7 +66,10 @@ export class GatherdServerSession {
       throw new UsageError('GATHERD-3.5: version and host name are words without white space');
     }
     this.#options = options;
-    this.#lineEndAfterMember = options.lineEndAfterMember ?? false;
+    this.#settings = {
+      on: new Set(options.lineEndAfterMember ? ['line-end'] : []),
+      unavailable: new Set(options.compression === false ? ['compression'] : []),
+    };
     this.#lines = new LineCollector(maxLineBytes);
     this.#maxDropped = options.maxDroppedBytes ?? 2 * 1024 * 1024;
   }
@@ -134,7 +115,8 @@ export class GatherdServerSession {
     this.#step('sent');
     const end = sendStatus(CODE.updateEnd, `Sent ${objects} objects`);
     // No command runs during an update, so these settings are those of its data.
-    const isLineEnded = this.#compressed && this.#lineEndAfterMember;
+    const { on } = this.#settings;
+    const isLineEnded = on.has('compression') && on.has('line-end');
     return [...(isLineEnded ? [{ kind: 'send', bytes: LINE_END } as const] : []), end, ...this.#run()];
   }
 
@@ -177,96 +159,35 @@ export class GatherdServerSession {
       this.#unread = rest;
       if (line === 'too-long') effects.push(sendStatus(CODE.error, 'Bad argument: line too long'));
       else if (line !== 'incomplete') this.#execute(parseCommand(urlOfBytes(line)), effects);
-      if (this.#lines.dropped > this.#maxDropped) {
-        this.#step('quit');
-        effects.push({ kind: 'close' });
-      }
+      if (this.#lines.dropped > this.#maxDropped) this.#close(effects);
     }
     // A last line without its end is not a command: `SEND-UPDATE 12` may be the start of a longer number.
-    if (this.#state === 'ready' && this.#inputEnded) {
-      this.#step('quit');
-      effects.push({ kind: 'close' });
-    }
+    if (this.#state === 'ready' && this.#inputEnded) this.#close(effects);
     return effects;
   }
 
   #execute(command: GatherdCommand | undefined, effects: GatherdServerEffect[]): void {
     if (command === undefined) return; // an empty line, GATHERD-2.4
     effects.push({ kind: 'command', command });
-    switch (command.kind) {
-      case 'hello':
-        effects.push(sendStatus(CODE.hello, `HELLO ${command.name}`));
-        break;
-      case 'help':
-        effects.push({ kind: 'send', bytes: HELP });
-        break;
-      case 'info':
-        this.#step('send');
-        effects.push({ kind: 'info' });
-        break;
-      case 'object':
-        this.#step('send');
-        this.#oid = command.oid;
-        effects.push({ kind: 'object', oid: command.oid });
-        break;
-      case 'update':
-        this.#step('send');
-        effects.push(sendStatus(CODE.updateStart, `Sending all objects since ${command.since}`), {
-          kind: 'update',
-          since: command.since,
-          compressed: this.#compressed,
-          sections: this.#sections,
-        });
-        break;
-      case 'set':
-        effects.push(this.#setOption(command.option));
-        break;
-      case 'quit':
-        this.#step('quit');
-        this.#unread = NOTHING;
-        effects.push(sendStatus(CODE.bye, 'Bye'), { kind: 'close' });
-        break;
-      case 'bad-timestamp':
-        // GATHERD-3.9: the client waits for 499, so it gets 499.
-        effects.push(sendStatus(CODE.updateEnd, 'Bad timestamp'));
-        break;
-      case 'bad-argument':
-        effects.push(sendStatus(CODE.error, `Bad argument: ${excerpt(command.text)}`));
-        break;
-      case 'unknown':
-        effects.push(sendStatus(CODE.error, `Unknown command: ${excerpt(command.verb)}`));
-        break;
-      case 'http':
-        // GATHERD-3.9: the session of a client continues; the rest of a browser's request must not be read as commands.
-        this.#step('quit');
-        this.#unread = NOTHING;
-        effects.push(sendStatus(CODE.error, 'Unknown command: this is not an HTTP server'), {
-          kind: 'close',
-        });
-        break;
+    const { bytes, data, closes } = replyTo(command, this.#settings);
+    if (bytes !== undefined) effects.push({ kind: 'send', bytes });
+    if (data !== undefined) {
+      this.#step('send');
+      if (data.kind === 'object') this.#oid = data.oid;
+      effects.push(data);
+    }
+    if (closes) {
+      this.#unread = NOTHING;
+      this.#close(effects);
     }
   }
 
-  #setOption(option: SessionSetting): GatherdServerEffect {
-    if (option === 'changes') {
-      this.#sections = true; // GATHERD-6.11
-      return sendStatus(CODE.set, 'Changes enabled');
-    }
-    if (option === 'line-end') {
-      this.#lineEndAfterMember = true; // GATHERD-6.3
-      return sendStatus(CODE.set, 'Line end after compressed data enabled');
-    }
-    if (this.#options.compression === false) return sendStatus(CODE.error, 'Compression not available');
-    this.#compressed = true; // GATHERD-6.1: a session cannot turn it off
-    return sendStatus(CODE.set, 'Compression enabled');
+  #close(effects: GatherdServerEffect[]): void {
+    this.#step('quit');
+    effects.push({ kind: 'close' });
   }
 }
 
 function sendStatus(code: number, text: string): GatherdServerEffect {
   return { kind: 'send', bytes: encodeStatusLine(code, text) };
-}
-
-/** The beginning of a client's text, for an error line. */
-function excerpt(text: string): string {
-  return text.length > 80 ? `${text.slice(0, 80)}...` : text;
 }

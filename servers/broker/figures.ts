@@ -1,4 +1,4 @@
-import type { MonitoredServer } from '../monitor/index.js';
+import { counter, gauge, type MonitoredServer } from '../monitor/figures.js';
 import type { Broker } from './broker.js';
 import { type CollectEvent, collectChannel, type PointReport } from './collect/report.js';
 import type { BrokerServer } from './server.js';
@@ -27,91 +27,47 @@ export function monitoredBroker(broker: Broker, server: BrokerServer): Monitored
     problems: () => (broker.keeper.failure === undefined ? [] : [`the index: ${broker.keeper.failure}`]),
     [Symbol.dispose]: () => collectChannel.unsubscribe(onCollect),
     figures: [
-      {
-        name: 'broker_connections',
-        kind: 'gauge',
-        help: 'Open connections of the port.',
-        read: () => server.connections,
-      },
-      {
-        name: 'broker_messages_total',
-        kind: 'counter',
-        help: 'Messages to the port, by kind.',
-        label: 'kind',
-        read: () => counts.messages,
-      },
-      {
-        name: 'broker_queries_total',
-        kind: 'counter',
-        help: 'Queries, by their end.',
-        label: 'end',
-        read: () => counts.queries,
-      },
-      {
-        name: 'broker_query_seconds_total',
-        kind: 'counter',
-        help: 'Seconds from the messages of queries to the ends of their replies.',
-        read: () => counts.querySeconds,
-      },
-      {
-        name: 'broker_query_objects_total',
-        kind: 'counter',
-        help: 'Objects in the replies to queries.',
-        read: () => counts.objects,
-      },
-      {
-        name: 'broker_running_queries',
-        kind: 'gauge',
-        help: 'Queries that are being answered.',
-        read: () => broker.queries.slots.inUse,
-      },
-      {
-        name: 'broker_objects',
-        kind: 'gauge',
-        help: 'Stored objects.',
-        read: () => broker.store.count,
-      },
-      {
-        name: 'broker_index_lag',
-        kind: 'gauge',
-        help: 'Changes of the store that are not yet in the index.',
-        read: () => broker.keeper.lag,
-      },
-      {
-        name: 'broker_collecting',
-        kind: 'gauge',
-        help: '1 while a collection runs.',
-        read: () => (broker.collections.running ? 1 : 0),
-      },
-      {
-        name: 'broker_collected_seconds',
-        kind: 'gauge',
-        help: 'When everything was last received from a collection point, in seconds since 1970; 0: not since the start.',
-        label: 'point',
-        read: byPoint(({ lastComplete }) => lastComplete),
-      },
-      {
-        name: 'broker_collection_failures_total',
-        kind: 'counter',
-        help: 'Collections from a point that were not complete.',
-        label: 'point',
-        read: byPoint(({ failures }) => failures),
-      },
-      {
-        name: 'broker_collected_objects_total',
-        kind: 'counter',
-        help: 'Objects received from a collection point.',
-        label: 'point',
-        read: byPoint(({ objects }) => objects),
-      },
-      {
-        name: 'broker_event_failed',
-        kind: 'gauge',
-        help: '1 if the last run of a timed event failed.',
-        label: 'event',
-        read: () =>
-          broker.timetable.rows().map(({ name, lastFailed }) => [name, lastFailed ? 1 : 0] as const),
-      },
+      gauge('broker_connections', 'Open connections of the port.', () => server.connections),
+      counter('broker_messages_total', 'Messages to the port, by kind.', () => counts.messages, 'kind'),
+      counter('broker_queries_total', 'Queries, by their end.', () => counts.queries, 'end'),
+      counter(
+        'broker_query_seconds_total',
+        'Seconds from the messages of queries to the ends of their replies.',
+        () => counts.querySeconds,
+      ),
+      counter('broker_query_objects_total', 'Objects in the replies to queries.', () => counts.objects),
+      gauge('broker_running_queries', 'Queries that are being answered.', () => broker.queries.slots.inUse),
+      gauge('broker_objects', 'Stored objects.', () => broker.store.count),
+      gauge(
+        'broker_index_lag',
+        'Changes of the store that are not yet in the index.',
+        () => broker.keeper.lag,
+      ),
+      gauge('broker_collecting', '1 while a collection runs.', () => (broker.collections.running ? 1 : 0)),
+      gauge(
+        'broker_collected_seconds',
+        'When everything was last received from a collection point, in seconds since 1970; 0: not since the start.',
+        byPoint(({ lastComplete }) => lastComplete),
+        'point',
+      ),
+      counter(
+        'broker_collection_failures_total',
+        'Collections from a point that were not complete.',
+        byPoint(({ failures }) => failures),
+        'point',
+      ),
+      counter(
+        'broker_collected_objects_total',
+        'Objects received from a collection point.',
+        byPoint(({ objects }) => objects),
+        'point',
+      ),
+      gauge(
+        'broker_event_failed',
+        '1 if the last run of a timed event failed.',
+        () => broker.timetable.rows().map(({ name, lastFailed }) => [name, lastFailed ? 1 : 0] as const),
+        'event',
+      ),
     ],
   };
 }

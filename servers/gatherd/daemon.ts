@@ -3,22 +3,23 @@ import { StorageError } from '../../protocols/errors.js';
 import { createDebug, DebugFlags } from '../host/debug-flags.js';
 import { type Logger, type LogRotation, type OpenLog, openLog } from '../host/logger.js';
 import { PidFile } from '../host/pid-file.js';
+import { runSession } from '../host/run-session.js';
+import { openStandardConnection, type StandardConnectionOptions } from '../host/standard-connection.js';
 import { type StopLimit, StopSignal, stopLimit } from '../host/stop-signal.js';
 import { type CertificateFiles, openCertificate } from '../host/tls.js';
 import type { Monitor, MonitorOptions } from '../monitor/monitor.js';
 import { monitoredGatherd } from './figures.js';
 import { type GatherdFileNames, type GatherdFiles, gatherdFiles, reportDatabase } from './files.js';
-import { serveInetd } from './inetd.js';
 import { OriginalData } from './original-data.js';
-import { GatherdServer } from './server.js';
+import { GatherdServer, type GatherdServerOptions } from './server.js';
+import { GatherdService, type GatherdServiceOptions } from './service.js';
 
 /** Options of the program gatherd, which serves a Gatherer's data directory: as a daemon or under inetd. */
-export interface GatherdProgramOptions {
+export interface GatherdProgramOptions
+  extends Pick<GatherdServerOptions, 'hostname' | 'lineEndAfterMember' | 'minBytesPerSecond'> {
   readonly directory: string;
   /** Names of its files. The daemon logs to standard error unless a log is named. */
   readonly names?: GatherdFileNames;
-  /** Our full host name for the greeting (GATHERD-3.5). Default: the system's. */
-  readonly hostname?: string | undefined;
   /** JSON lines instead of Harvest's (GATHERD-12.1). */
   readonly jsonLog?: boolean;
   /** Rotation of a named log by its size. Default: none; SIGHUP opens the file by its name again. */
@@ -29,10 +30,6 @@ export interface GatherdProgramOptions {
    * (GATHERD-12.3).
    */
   readonly timeoutMs?: number | undefined;
-  /** Bytes per second that a peer must accept on average over `timeoutMs`. Default 100; 0: any progress suffices. */
-  readonly minBytesPerSecond?: number | undefined;
-  /** Whether one LF follows the compressed data of every session (GATHERD-6.3). Default false. */
-  readonly lineEndAfterMember?: boolean;
   /** Milliseconds that a transfer may continue after a request to stop. Default 5000. */
   readonly graceMs?: number;
   /** Milliseconds after a request to stop after which the process ends in any case, with status 1. Default: no limit. */
@@ -41,12 +38,9 @@ export interface GatherdProgramOptions {
   readonly unused?: readonly string[];
 }
 
-export interface GatherdDaemonOptions extends GatherdProgramOptions {
-  readonly host: string;
-  readonly port: number;
-  readonly maxConnections?: number | undefined;
-  /** Concurrent sessions of one IPv4 address or IPv6 /64. Default: a quarter of `maxConnections`; for this machine all of them. */
-  readonly maxPerAddress?: number | undefined;
+export interface GatherdDaemonOptions
+  extends GatherdProgramOptions,
+    Pick<GatherdServerOptions, 'host' | 'port' | 'maxConnections' | 'maxPerAddress'> {
   /** Serves with TLS only. SIGHUP reads the files again; each minute it is looked whether they are new. */
   readonly tls?: CertificateFiles | undefined;
   /** Where a monitor answers. Default: nowhere. */
@@ -66,7 +60,7 @@ const LOOK_MS = 1000;
  * @throws StorageError when the directory is missing or already served; ConnectionError when the port is in use
  */
 export async function runDaemon(options: GatherdDaemonOptions): Promise<void> {
-  const { host, port, maxConnections, graceMs = GRACE_MS } = options;
+  const { graceMs = GRACE_MS } = options;
   const files = await gatherdFiles(options.directory, options.names);
   using opened = openGatherdLog(options, options.names?.log === undefined ? undefined : files.log);
   const { log } = opened;
@@ -84,12 +78,9 @@ export async function runDaemon(options: GatherdDaemonOptions): Promise<void> {
   await reportFiles(files, options, complain, log);
   using certificate = await openCertificate(options.tls, log);
   const server = await GatherdServer.listen({
+    ...options,
     ...serviceOptions(options, files, opened),
-    host,
-    port,
     listen: certificate?.listen,
-    maxPerAddress: options.maxPerAddress,
-    maxConnections,
   });
   using stop = new StopSignal({ limit: limitOf(options, log) })
     .on('SIGHUP', () => {
@@ -137,7 +128,33 @@ export async function runInetd(options: GatherdProgramOptions): Promise<void> {
   using stop = new StopSignal({ limit: limitOf(options, opened.log) })
     .on('SIGHUP', () => opened.reopen())
     .waitsFor(() => ['the session']);
-  await serveInetd({ ...serviceOptions(options, files, opened), signal: stop.signal, graceMs });
+  await serveInetd(serviceOptions(options, files, opened), stop.signal, graceMs);
+}
+
+/**
+ * GATHERD-11.2: serves one session on standard input and output. Resolves when the session has ended, even after an error. `signal` stops a session
+ * that waits for its peer; one that is sending may finish within `graceMs`.
+ */
+async function serveInetd(
+  options: GatherdServiceOptions & StandardConnectionOptions,
+  signal: AbortSignal,
+  graceMs: number,
+): Promise<void> {
+  await using service = new GatherdService(options);
+  const { connection, localPort } = openStandardConnection(options);
+  let grace: NodeJS.Timeout | undefined;
+  const stop = (): void => {
+    connection.stop();
+    grace = setTimeout(() => connection.cut(), graceMs);
+  };
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    await runSession(connection, (session) => service.serve(session, localPort ?? 0));
+  } finally {
+    signal.removeEventListener('abort', stop);
+    clearTimeout(grace);
+  }
 }
 
 /** Runs `work` at intervals, one at a time, until disposed. Does not keep the process alive. */
@@ -188,16 +205,16 @@ async function reportFiles(
 }
 
 function serviceOptions(options: GatherdProgramOptions, files: GatherdFiles, { log }: OpenLog) {
-  const { hostname, debug = DebugFlags.parse([]), timeoutMs = 120_000 } = options;
+  const { debug = DebugFlags.parse([]), timeoutMs = 120_000 } = options;
   return {
+    hostname: options.hostname,
+    lineEndAfterMember: options.lineEndAfterMember,
+    minBytesPerSecond: options.minBytesPerSecond,
     generationsDirectory: files.database,
     accessFile: files.access,
     log,
     debug: createDebug(debug, log),
     idleTimeoutMs: timeoutMs,
     drainTimeoutMs: timeoutMs,
-    minBytesPerSecond: options.minBytesPerSecond,
-    lineEndAfterMember: options.lineEndAfterMember ?? false,
-    hostname,
   };
 }

@@ -1,11 +1,19 @@
 // Update streams that are read from the database, and their compression.
 import { once } from 'node:events';
 import { constants, crc32, createDeflateRaw } from 'node:zlib';
+import type { Complete } from '../../protocols/defined.js';
 import { encodeGzipTrailer, GZIP_HEADER } from '../../protocols/gatherd/index.js';
-import { SECTION_CLOSE, SECTION_OPEN } from '../../protocols/soif/index.js';
+import {
+  BOOKKEEPING_NAMES,
+  decodeSoif,
+  encodeSoif,
+  SECTION_CLOSE,
+  SECTION_OPEN,
+  SoifObject,
+} from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { SummarySnapshot } from '../../storage/generations/snapshot.js';
-import { isRefreshed, keepBookkeeping } from './refreshed.js';
+import type { Summary } from '../../storage/summaries/summary-store.js';
 
 /** Counts the objects of an update stream while it is sent. */
 export interface ExportCount {
@@ -74,6 +82,26 @@ export async function* streamChanges(
     if (changed.length > 0) yield Buffer.concat(changed.map(({ soif }) => soif));
   }
   yield SECTION_CLOSE;
+}
+
+/** GATHERD-4.4: whether only the Update-Time has changed since `since`, so that the client has the object's content already. */
+function isRefreshed({ contentTime }: Complete<Summary>, since: UnixSeconds): boolean {
+  return contentTime > 0 && contentTime < since;
+}
+
+const BOOKKEEPING = new Set(BOOKKEEPING_NAMES.map((name) => name.toLowerCase()));
+
+/** SOIF-8.4: encodes the object with the attributes that a `@REFRESH` section contains. */
+function keepBookkeeping(soif: Uint8Array): Uint8Array {
+  const object = decodeSoif(soif, { maxObjectBytes: Math.max(1, soif.length) });
+  const kept = object.attributes.filter(({ name }) => BOOKKEEPING.has(name.toLowerCase()));
+  return encodeSoif(
+    SoifObject.of(
+      object.type,
+      object.url,
+      kept.map(({ name, value }) => [name, value]),
+    ),
+  );
 }
 
 /** Bytes of one piece of deflate output, which is also what the deflate stream buffers. */

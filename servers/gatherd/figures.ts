@@ -1,4 +1,4 @@
-import type { MonitoredServer } from '../monitor/figures.js';
+import { counter, gauge, type MonitoredServer } from '../monitor/figures.js';
 import type { GatherdServer } from './server.js';
 
 /** A gatherd as its monitor sees it. */
@@ -8,73 +8,33 @@ export function monitoredGatherd(server: GatherdServer): MonitoredServer {
     name: 'gatherd',
     problems: () => (server.serving === undefined ? ['no generation is published'] : []),
     figures: [
-      {
-        name: 'gatherd_connections',
-        kind: 'gauge',
-        help: 'Open sessions.',
-        read: () => server.connections,
-      },
-      {
-        name: 'gatherd_sessions_total',
-        kind: 'counter',
-        help: 'Sessions that have ended.',
-        read: () => counts.sessions,
-      },
-      {
-        name: 'gatherd_denied_total',
-        kind: 'counter',
-        help: 'Connections that the access list refused.',
-        read: () => counts.denied,
-      },
-      {
-        name: 'gatherd_commands_total',
-        kind: 'counter',
-        help: 'Commands, by kind.',
-        label: 'command',
-        read: () => counts.commands,
-      },
-      {
-        name: 'gatherd_transfers_total',
-        kind: 'counter',
-        help: 'Updates that were sent completely.',
-        read: () => counts.transfers,
-      },
-      {
-        name: 'gatherd_failures_total',
-        kind: 'counter',
-        help: 'Transfers that ended because the database could not be read.',
-        read: () => counts.failures,
-      },
-      {
-        name: 'gatherd_sent_objects_total',
-        kind: 'counter',
-        help: 'Objects sent in sessions that have ended.',
-        read: () => counts.objects,
-      },
-      {
-        name: 'gatherd_sent_bytes_total',
-        kind: 'counter',
-        help: 'Bytes sent in sessions that have ended.',
-        read: () => counts.bytes,
-      },
-      {
-        name: 'gatherd_generation',
-        kind: 'gauge',
-        help: 'Number of the generation that is served.',
-        read: () => server.serving?.generation,
-      },
-      {
-        name: 'gatherd_generation_opened_seconds',
-        kind: 'gauge',
-        help: 'When that generation was opened, in seconds since 1970.',
-        read: () => server.serving?.since,
-      },
-      {
-        name: 'gatherd_objects',
-        kind: 'gauge',
-        help: 'Objects in that generation.',
-        read: () => server.serving?.objects,
-      },
+      gauge('gatherd_connections', 'Open sessions.', () => server.connections),
+      counter('gatherd_sessions_total', 'Sessions that have ended.', () => counts.sessions),
+      counter('gatherd_denied_total', 'Connections that the access list refused.', () => counts.denied),
+      counter('gatherd_commands_total', 'Commands, by kind.', () => counts.commands, 'command'),
+      counter('gatherd_transfers_total', 'Updates that were sent completely.', () => counts.transfers),
+      counter(
+        'gatherd_failures_total',
+        'Transfers that ended because the database could not be read.',
+        () => counts.failures,
+      ),
+      counter(
+        'gatherd_sent_objects_total',
+        'Objects sent in sessions that have ended.',
+        () => counts.objects,
+      ),
+      counter('gatherd_sent_bytes_total', 'Bytes sent in sessions that have ended.', () => counts.bytes),
+      gauge(
+        'gatherd_generation',
+        'Number of the generation that is served.',
+        () => server.serving?.generation,
+      ),
+      gauge(
+        'gatherd_generation_opened_seconds',
+        'When that generation was opened, in seconds since 1970.',
+        () => server.serving?.since,
+      ),
+      gauge('gatherd_objects', 'Objects in that generation.', () => server.serving?.objects),
     ],
   };
 }

@@ -1,7 +1,6 @@
 export type { MonitorOptions } from '../monitor/monitor.js';
 export { type AccessDecision, admitPeer } from './access.js';
 export type { ChunkCache, ChunkCacheOptions, ChunkLease, ChunkSource } from './chunk-cache.js';
-export type { GatherdCounts } from './counts.js';
 export type { ServedGeneration } from './current-snapshot.js';
 export { CurrentSnapshot, type SnapshotSource } from './current-snapshot.js';
 export {
@@ -12,8 +11,7 @@ export {
 } from './daemon.js';
 export { monitoredGatherd } from './figures.js';
 export { type GatherdFileNames, type GatherdFiles, gatherdFiles } from './files.js';
-export { type GatherdInetdOptions, serveInetd } from './inetd.js';
 export { encodeInfo, type GathererIdentity } from './info.js';
 export { GatherdServer, type GatherdServerOptions } from './server.js';
 export { GatherdService, type GatherdServiceOptions } from './service.js';
-export { type GatherdTransfer, type SessionContext, serveGatherd } from './session.js';
+export { type GatherdCounts, type GatherdTransfer, type SessionContext, serveGatherd } from './session.js';

@@ -1,29 +1,12 @@
 // The TCP server of gatherd.
 import { CloseStack } from '../../protocols/close-stack.js';
 import { type HostOptions, TcpHost } from '../host/tcp-host.js';
-import type { GatherdCounts } from './counts.js';
 import type { ServedGeneration } from './current-snapshot.js';
 import { GatherdService, type GatherdServiceOptions } from './service.js';
+import type { GatherdCounts } from './session.js';
 
-export interface GatherdServerOptions
-  extends GatherdServiceOptions,
-    Pick<
-      HostOptions,
-      | 'drainTimeoutMs'
-      | 'minBytesPerSecond'
-      | 'maxPerAddress'
-      | 'lingerMs'
-      | 'backlog'
-      | 'listen'
-      | 'lookup'
-      | 'logLimits'
-    > {
-  readonly host: string;
-  /** 0 selects a free port. */
-  readonly port: number;
-  /** Concurrent sessions (see {@link HostOptions.maxConnections}). Default 2048 (GATHERD-12.4 requires 32). */
-  readonly maxConnections?: number | undefined;
-}
+/** The defaults of the host, except `maxConnections`: 2048 (GATHERD-12.4 requires 32). */
+export interface GatherdServerOptions extends GatherdServiceOptions, Omit<HostOptions, 'name' | 'signal'> {}
 
 /** Serves a Gatherer's database on a TCP port. */
 export class GatherdServer implements AsyncDisposable {
@@ -40,7 +23,10 @@ export class GatherdServer implements AsyncDisposable {
     await using parts = new CloseStack();
     const service = parts.use(new GatherdService(options));
     let port = options.port;
-    const host = await TcpHost.listen(hostOptions(options), (connection) => service.serve(connection, port));
+    const { maxConnections = 2048 } = options;
+    const host = await TcpHost.listen({ ...options, name: 'gatherd', maxConnections }, (connection) =>
+      service.serve(connection, port),
+    );
     port = host.address.port;
     options.log.info(`listening on ${host.address.host}${port === 0 ? '' : `:${port}`}`);
     parts.move();
@@ -80,36 +66,4 @@ export class GatherdServer implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
-}
-
-function hostOptions(options: GatherdServerOptions): HostOptions {
-  const { host, port, log, maxConnections = 2048, idleTimeoutMs = 120_000 } = options;
-  const {
-    drainTimeoutMs,
-    minBytesPerSecond,
-    maxPerAddress,
-    lingerMs,
-    backlog,
-    listen,
-    lookup,
-    logLimits,
-    clock,
-  } = options;
-  return {
-    host,
-    port,
-    log,
-    name: 'gatherd',
-    idleTimeoutMs,
-    maxConnections,
-    maxPerAddress,
-    minBytesPerSecond,
-    listen,
-    clock,
-    drainTimeoutMs,
-    lingerMs,
-    backlog,
-    lookup,
-    logLimits,
-  };
 }

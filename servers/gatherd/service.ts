@@ -3,7 +3,10 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { hostname as systemHostname } from 'node:os';
 import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
 import type { Clock } from '../../protocols/clock.js';
-import { GATHERD_VERSION } from '../../protocols/gatherd/index.js';
+import {
+  GATHERD_VERSION,
+  type GatherdServerOptions as GatherdSessionOptions,
+} from '../../protocols/gatherd/index.js';
 import { Generations } from '../../storage/generations/generations.js';
 import type { HostConnection } from '../host/connection.js';
 import type { Debug } from '../host/debug-flags.js';
@@ -12,32 +15,29 @@ import type { Logger } from '../host/logger.js';
 import { traceConnection } from '../host/traced-connection.js';
 import { admitPeer } from './access.js';
 import { ChunkCache } from './chunk-cache.js';
-import { type GatherdCounts, zeroCounts } from './counts.js';
 import { CurrentSnapshot, type ServedGeneration, type SnapshotSource } from './current-snapshot.js';
 import type { GathererIdentity } from './info.js';
-import { type GatherdTransfer, type SessionContext, serveGatherd } from './session.js';
+import {
+  type GatherdCounts,
+  type GatherdTransfer,
+  type SessionContext,
+  serveGatherd,
+  zeroCounts,
+} from './session.js';
 
 /** Options of gatherd that do not depend on the kind of connection. */
-export interface GatherdServiceOptions {
+export interface GatherdServiceOptions extends Omit<GatherdSessionOptions, 'hostname'> {
+  /** Our full host name for the greeting (GATHERD-3.5). Default: the system's. */
+  readonly hostname?: string | undefined;
   /** Directory in which the Gatherer publishes (DESIGN 4). Before the first generation the database is empty. */
   readonly generationsDirectory: string;
   readonly log: Logger;
-  /** Our full host name for the greeting (GATHERD-3.5). Default: the system's. */
-  readonly hostname?: string | undefined;
-  /** Version text of the greeting. Default `1.8`. */
-  readonly version?: string;
   /** The Gatherer in INFO. Default: that of the newest object, and our port. */
   readonly identity?: GathererIdentity;
   /** A gatherd.cf (GATHERD-9). Default: every host may connect. */
   readonly accessFile?: string;
-  /** Whether compression is offered. Default true. */
-  readonly compression?: boolean;
-  /** Whether one LF follows the compressed data of every session (GATHERD-6.3). Default false; a client can request it. */
-  readonly lineEndAfterMember?: boolean;
   /** Milliseconds without a complete command. Default 120 000 (GATHERD-12.3). */
-  readonly idleTimeoutMs?: number;
-  /** Bytes of the longest command line. Default 8192 (GATHERD-2.4). */
-  readonly maxLineBytes?: number;
+  readonly idleTimeoutMs?: number | undefined;
   /** Replaces the generations directory. */
   readonly source?: SnapshotSource;
   /**
@@ -73,13 +73,7 @@ export class GatherdService implements AsyncDisposable {
       log,
     );
     this.#context = {
-      session: {
-        hostname: this.#hostname,
-        version,
-        compression: options.compression,
-        lineEndAfterMember: options.lineEndAfterMember ?? false,
-        maxLineBytes: options.maxLineBytes,
-      },
+      session: { ...options, hostname: this.#hostname, version },
       database: this.#database,
       chunks: new ChunkCache(),
       admit: (connection) => admitPeer(connection.peer, options.accessFile, connection.log),

@@ -4,18 +4,18 @@ import { channel } from 'node:diagnostics_channel';
 import type { Clock } from '../../protocols/clock.js';
 import { ConnectionError, KitError } from '../../protocols/errors.js';
 import {
+  type DataRequest,
+  describeCommand,
   type GatherdCommand,
   type GatherdServerEffect,
   type GatherdServerOptions,
   GatherdServerSession,
 } from '../../protocols/gatherd/index.js';
-import { textOfUrl } from '../../protocols/soif/index.js';
 import type { SummarySnapshot } from '../../storage/generations/snapshot.js';
 import type { HostConnection } from '../host/connection.js';
 import type { FairShare, Share } from '../host/fair-share.js';
 import type { PeerLog } from '../host/log-limit.js';
 import type { ChunkCache } from './chunk-cache.js';
-import type { GatherdCounts } from './counts.js';
 import type { CurrentSnapshot } from './current-snapshot.js';
 import {
   compressToMember,
@@ -40,6 +40,27 @@ export interface GatherdTransfer {
   /** On the wire, without status lines. */
   readonly bytes: number;
   readonly milliseconds: number;
+}
+
+/** What a gatherd has done since its start, for a monitor. */
+export interface GatherdCounts {
+  /** Sessions that ended. */
+  sessions: number;
+  /** Connections that the access list refused. */
+  denied: number;
+  /** Updates that were sent completely. */
+  transfers: number;
+  /** Transfers that ended because the database could not be read. */
+  failures: number;
+  /** Objects sent. */
+  objects: number;
+  /** Bytes sent. */
+  bytes: number;
+  readonly commands: Map<GatherdCommand['kind'], number>;
+}
+
+export function zeroCounts(): GatherdCounts {
+  return { sessions: 0, denied: 0, transfers: 0, failures: 0, objects: 0, bytes: 0, commands: new Map() };
 }
 
 /** State that all sessions of a server share. */
@@ -83,7 +104,7 @@ export async function serveGatherd(connection: HostConnection, context: SessionC
   await new Session(connection, context).run();
 }
 
-type UpdateRequest = Extract<GatherdServerEffect, { kind: 'update' }>;
+type UpdateRequest = Extract<DataRequest, { kind: 'update' }>;
 
 class Session {
   readonly #connection: HostConnection;
@@ -288,32 +309,6 @@ class Session {
 
 function describeDecision(allowed: boolean): string {
   return allowed ? 'allowed' : 'denied';
-}
-
-/** Returns a command as the log shows it. */
-function describeCommand(command: GatherdCommand): string {
-  switch (command.kind) {
-    case 'hello':
-      return `HELLO ${textOfUrl(command.name)}`;
-    case 'object':
-      return `SEND-OBJECT ${textOfUrl(command.oid)}`;
-    case 'update':
-      return `SEND-UPDATE ${command.since}`;
-    case 'set':
-      return `SET ${command.option}`;
-    case 'bad-timestamp':
-      return 'SEND-UPDATE with a bad time stamp';
-    case 'bad-argument':
-      return `bad argument: ${command.text}`;
-    case 'unknown':
-      return `unknown command: ${command.verb}`;
-    case 'http':
-      return `HTTP request, closed: ${command.verb}`;
-    case 'help':
-    case 'info':
-    case 'quit':
-      return command.kind.toUpperCase();
-  }
 }
 
 function countIn<K>(counts: Map<K, number>, key: K): void {

@@ -20,10 +20,10 @@ export interface StandardConnectionOptions extends Partial<Omit<ConnectionLimits
   /** Default 100; 0: any progress within `drainTimeoutMs` suffices. */
   readonly minBytesPerSecond?: number | undefined;
   /** Replaces the system's name lookup. */
-  readonly lookup?: NameLookup;
+  readonly lookup?: NameLookup | undefined;
   readonly log: Logger;
   /** Log lines that the peer can cause. */
-  readonly logLimits?: LogLimits;
+  readonly logLimits?: LogLimits | undefined;
 }
 
 /** A connection on standard input and output, and our port. */

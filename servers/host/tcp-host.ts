@@ -20,13 +20,13 @@ export interface HostOptions {
    * Connections at once. Default 256; lowered to what the limit of open files allows. When all are in use, the one that has waited
    * longest for its peer is closed (see {@link ConnectionTable}); only if none waits, the newcomer is closed unanswered.
    */
-  readonly maxConnections?: number;
+  readonly maxConnections?: number | undefined;
   /**
    * Connections at once of one IPv4 address or IPv6 /64. Default: a quarter of `maxConnections`; for this machine all of them.
    */
   readonly maxPerAddress?: number | undefined;
   /** Milliseconds a read may wait for a byte. Default 120 000 (GATHERD-12.3). */
-  readonly idleTimeoutMs?: number;
+  readonly idleTimeoutMs?: number | undefined;
   /**
    * Milliseconds a peer may accept nothing, or less than `minBytesPerSecond` on average, while we have something to send.
    * Default 120 000 (GATHERD-12.3). Its progress shows only when a third of the system's send buffer is free again: keep

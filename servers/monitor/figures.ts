@@ -11,8 +11,18 @@ export interface Figure {
   /** One sentence. */
   readonly help: string;
   /** The name of the label, if it has several values. */
-  readonly label?: string;
+  readonly label?: string | undefined;
   readonly read: () => Reading | Promise<Reading>;
+}
+
+/** Describes a number that only grows. */
+export function counter(name: string, help: string, read: Figure['read'], label?: string): Figure {
+  return { name, kind: 'counter', help, read, label };
+}
+
+/** Describes a number as it is now. */
+export function gauge(name: string, help: string, read: Figure['read'], label?: string): Figure {
+  return { name, kind: 'gauge', help, read, label };
 }
 
 /** A server as its monitor sees it. */

@@ -1,2 +1,1 @@
-export type { Figure, MonitoredServer } from './figures.js';
 export { Monitor, type MonitorOptions } from './monitor.js';

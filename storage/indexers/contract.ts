@@ -1,5 +1,5 @@
 // The interface of a Broker's query engine (BRK-8.1 to 8.4).
-import type { Expression } from '../../protocols/broker/index.js';
+import type { Expression, IndexFlags } from '../../protocols/broker/index.js';
 import type { Pace } from './pace.js';
 
 /** The kinds of query that an engine answers; others fail with a `PeerError` of status 111 (BRK-2.19). */
@@ -41,23 +41,15 @@ export interface Hit {
   readonly score?: number;
 }
 
-/** How to match and when to stop. The limits are those of BRK-8.11: 0 or absent means no limit. */
-export interface SearchOptions {
-  readonly ignoreCase: boolean;
-  /** Match whole words only. */
-  readonly matchWord: boolean;
-  /** Spelling errors allowed, 0 to 8. */
-  readonly errors: number;
+/**
+ * How to match and when to stop: the `#index` flags, by their rows in `protocols/broker/flags.ts`. The limits are those of BRK-8.11: 0 or
+ * absent means no limit; an object without lines counts as one matched line.
+ */
+export interface SearchOptions extends Omit<IndexFlags, 'lifetime'> {
   /** Return matched lines. Without them a query may be answered from the index alone. */
   readonly wantLines: boolean;
   /** False: the order does not matter, which is faster for large results. Default true: best first. */
   readonly ordered?: boolean;
-  /** Maximum number of matched lines in total; an object without lines counts as one. */
-  readonly maxResults?: number;
-  /** Maximum number of objects. */
-  readonly maxFiles?: number;
-  /** Maximum number of matched lines of one object. */
-  readonly maxLines?: number | undefined;
   /** Milliseconds the query may run, counted from the first `next()` (BRK-8.13, 8.16). */
   readonly lifetimeMs: number;
   /** Who asks, e.g. an address: engines that share a thread divide its time by client. Queries without a client share one part. */

@@ -1,6 +1,7 @@
 // Builds LIMITS.md from the schemas of the configuration files, the options of the commands and the option types of the library.
 import type { Command } from 'commander';
 import ts from 'typescript';
+import { BROKER_FLAGS } from '../../protocols/broker/index.js';
 import {
   BROKER_VARIABLES,
   GATHERER_VARIABLES,
@@ -31,6 +32,7 @@ export async function renderLimitsPage(): Promise<string> {
     variables('A Gatherer’s configuration file', GATHERER_VARIABLES.describe()),
     variables('referer.cf: the references server', REFERER_VARIABLES.describe()),
     orderSettings(),
+    queryFlags(),
     await commandOptions(),
     libraryLimits(),
   ];
@@ -60,6 +62,17 @@ function orderSettings(): string {
     `${text} (${rule})`,
   ]);
   return section('Crawl orders (`Crawl-Order: FILE`)', ['setting', 'default', 'meaning'], rows);
+}
+
+function queryFlags(): string {
+  const limits = Object.values(BROKER_FLAGS).filter(({ keyword, text }) =>
+    LIMIT_NAME.test(`${keyword} ${text}`),
+  );
+  const rows = limits.map(({ keyword, argument, text, rule }) => [
+    code(`${keyword} ${argument}`),
+    `${text} (${rule})`,
+  ]);
+  return section('Flags of a query', ['flag', 'meaning'], rows);
 }
 
 async function commandOptions(): Promise<string> {

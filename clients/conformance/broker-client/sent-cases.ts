@@ -1,3 +1,4 @@
+import { BROKER_FLAGS, REQUEST_FLAGS } from '../../../protocols/broker/index.js';
 import {
   type BrokerRun,
   checkCrLf,
@@ -13,8 +14,9 @@ import { printable } from '../printable.js';
 import { type ClientCase, type ClientContext, QUERY } from './bench.js';
 import { full } from './replies.js';
 
-const SHORT_FLAG = /^#(?:desc|opaque|attribute|since|index)$/i;
-const INDEX_FLAG = /^(?:case|error|matchword|maxresult|maxfiles|maxlines|lifetime)$/i;
+const KEYWORDS = [...REQUEST_FLAGS, 'opaque' as const].map((name) => BROKER_FLAGS[name].keyword.split(' '));
+const SHORT_FLAGS = new Set(KEYWORDS.map(([short]) => short));
+const INDEX_FLAGS = new Set(KEYWORDS.map(([, name]) => name));
 
 /** The session, and what the client sends: sections 1 to 3. */
 export const sentCases: readonly ClientCase[] = [
@@ -53,8 +55,9 @@ export const sentCases: readonly ClientCase[] = [
         const words = /^\s*#USER\s(.*?)\s?#END/i.exec(text)?.[1]?.split(/\s+/) ?? [];
         words.forEach((word, at) => {
           const isUnknown =
-            (word.startsWith('#') && !SHORT_FLAG.test(word)) ||
-            (/^#index$/i.test(words[at - 1] ?? '') && !INDEX_FLAG.test(word.replaceAll('"', '')));
+            (word.startsWith('#') && !SHORT_FLAGS.has(word.toLowerCase())) ||
+            (/^#index$/i.test(words[at - 1] ?? '') &&
+              !INDEX_FLAGS.has(word.replaceAll('"', '').toLowerCase()));
           check(!isUnknown, 'an unknown flag', {
             expected: '#desc #opaque #index ...',
             received: printable(word),

@@ -1,7 +1,7 @@
 // Cleaning, deleting, adding by hand and compressing the Registry.
 import { resolve } from 'node:path';
 import { exactBytes, readInput, readObjects } from '../../../clients/soif-tools/index.js';
-import { DEFAULT_FLAGS, type Query } from '../../../protocols/broker/index.js';
+import { DEFAULT_FLAGS, indexFlags, type Query } from '../../../protocols/broker/index.js';
 import { isDiskFull, messageOf, UsageError } from '../../../protocols/errors.js';
 import { decodeSoif, textOfUrl } from '../../../protocols/soif/index.js';
 import { SpoolFile } from '../../../storage/files/spool-file.js';
@@ -141,9 +141,7 @@ export class Maintenance {
     }
     await keeper.settle();
     const hits = indexer.query(query, {
-      ignoreCase: DEFAULT_FLAGS.ignoreCase,
-      matchWord: DEFAULT_FLAGS.matchWord,
-      errors: DEFAULT_FLAGS.errors,
+      ...indexFlags(DEFAULT_FLAGS),
       wantLines: false,
       ordered: false,
       lifetimeMs: settings.value.glimpseMaxLife * 1000,

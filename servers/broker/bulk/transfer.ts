@@ -1,5 +1,5 @@
 // Selects and reads the objects of a bulk transfer.
-import type { Query, QueryFlags } from '../../../protocols/broker/index.js';
+import { indexFlags, type Query, type QueryFlags } from '../../../protocols/broker/index.js';
 import type { ChangeKind, DigestReport } from '../../../protocols/bulk/index.js';
 import type { BrokerConfig } from '../../../protocols/config/index.js';
 import { PeerError, StorageError } from '../../../protocols/errors.js';
@@ -293,9 +293,8 @@ async function findMatching(
     // The index must contain all changes before the moment.
     await keeper.settle();
     const hits = indexer.query(query, {
-      ignoreCase: flags.ignoreCase,
-      matchWord: flags.matchWord,
-      errors: flags.errors,
+      ...indexFlags(flags),
+      maxFiles: Number.isFinite(max) ? max : undefined,
       wantLines: false,
       // A limit is for the best ones.
       ordered: Number.isFinite(max),
@@ -303,7 +302,6 @@ async function findMatching(
       signal,
       client,
       pace: place.pace,
-      ...(Number.isFinite(max) ? { maxFiles: max } : {}),
     });
     const found = new Oids();
     for await (const { oid } of hits) {

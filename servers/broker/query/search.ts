@@ -3,6 +3,7 @@ import {
   clampLifetime,
   errorItem,
   fatalItem,
+  indexFlags,
   type Query,
   type QueryFlags,
   REPLY,
@@ -160,17 +161,12 @@ class SearchRun {
   ): AsyncGenerator<readonly PageItem[], void, void> {
     const { flags, request } = this;
     const hits = this.parts.indexer.query(expression, {
-      ignoreCase: flags.ignoreCase,
-      matchWord: flags.matchWord,
-      errors: flags.errors,
+      ...indexFlags(flags),
       wantLines: this.#wantLines,
       lifetimeMs,
-      ...(this.#wantLines && flags.maxResults !== undefined ? { maxResults: flags.maxResults } : {}),
-      maxLines: flags.maxLines,
+      maxResults: this.#wantLines ? flags.maxResults : undefined,
       // With #since some hits are dropped afterwards, so that the index must not limit their number.
-      ...(flags.since === undefined && Number.isFinite(this.#maxObjects)
-        ? { maxFiles: this.#maxObjects }
-        : {}),
+      maxFiles: flags.since === undefined && Number.isFinite(this.#maxObjects) ? this.#maxObjects : undefined,
       signal: request.signal,
       client: request.client,
       pace: request.place.pace,

@@ -165,16 +165,10 @@ export function writeForm(form: QueryForm): string {
  */
 export function toRequest(form: QueryForm, maxObjects: number, attributes: readonly string[]): QueryRequest {
   return {
+    ...form,
     desc: form.descriptions,
-    matchedLines: form.matchedLines,
-    ignoreCase: form.ignoreCase,
-    matchWord: form.matchWord,
-    errors: form.errors,
     maxFiles: Math.min(form.maxObjects ?? maxObjects, maxObjects) + 1,
     attributes,
-    maxResults: form.maxResults,
-    maxLines: form.maxLines,
-    lifetime: form.lifetime,
   };
 }
 

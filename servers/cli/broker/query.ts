@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import { BROKER_FLAGS, REQUEST_FLAGS } from '../../../protocols/broker/flags.js';
 import { lazyAction } from '../lazy-action.js';
 import { countOption, integerOption, repeatedOption, secondsOption } from '../options/option-values.js';
 import { peerAddress } from '../options/peer-address.js';
@@ -34,42 +35,42 @@ Exit status: 0 something matched; 1 nothing matched; 2 usage or syntax error in 
 or failed.
 `;
 
+/** Adds an option for each flag that is a number and has none: `--max-results <number>`. */
+function addNumberOptions(command: Command): Command {
+  for (const name of REQUEST_FLAGS) {
+    const { argument, text, max, initial } = BROKER_FLAGS[name];
+    if (max === undefined || name === 'maxFiles' || name === 'maxLines') continue;
+    const long = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    command.addOption(new Option(`${long} <${argument}>`, text).argParser(integerOption).default(initial()));
+  }
+  return command;
+}
+
 /** `harvest query HOST[:PORT] QUERY`: searches a Broker. */
 export function queryCommand(): Command {
-  return new Command('query')
+  const command = new Command('query')
     .summary('search a broker')
     .argument('<broker>', 'host of the broker: HOST or HOST:PORT (default port 8501)', peerAddress)
     .argument('<query...>', 'the query; several arguments are joined by blanks')
     .option('--json', 'print each match as one JSON line', false)
     .addOption(new Option('--ignore-case', 'ignore the case of letters (default)').conflicts('caseSensitive'))
     .addOption(new Option('--case-sensitive', 'distinguish upper and lower case'))
-    .option('--words', 'match whole words only', false)
-    .option('--errors <number>', 'number of spelling errors to allow, up to 8', integerOption, 0)
-    .option('--max <number>', 'maximum number of matches; 0 = no limit', integerOption, 50)
+    .option('--words', BROKER_FLAGS.matchWord.text, false)
+    .option('--max <number>', BROKER_FLAGS.maxFiles.text, integerOption, 50);
+  return addNumberOptions(command)
     .option('--desc', 'show descriptions (default)', true)
     .option('--no-desc', 'do not show descriptions')
     .option('--lines', 'show matched lines (default)', true)
     .option('--no-lines', 'do not show matched lines')
     .option('--attribute <name>', 'also show this attribute; may be repeated', repeatedOption, [])
-    .option(
-      '--max-results <number>',
-      'maximum number of all matched lines (#index maxresult); 0 = no limit',
-      integerOption,
-    )
-    .option('--max-lines <number>', 'maximum number of matched lines of each match', countOption)
+    .option('--max-lines <number>', BROKER_FLAGS.maxLines.text, countOption)
     .option('--lines-page <number>', 'show this page of --max-lines matched lines', countOption, 1)
-    .option(
-      '--since <timestamp>',
-      'only objects changed after this time, seconds since 1970-01-01 UTC',
-      integerOption,
-    )
     .option(
       '--index <flag>',
       "another #index flag, NAME or 'NAME VALUE'; may be repeated",
       repeatedOption,
       [],
     )
-    .option('--lifetime <seconds>', 'maximum time of the search at the broker', integerOption)
     .option('--timeout <seconds>', 'give up if the answer is not complete by then', secondsOption)
     .addOption(
       new Option('--opaque-mode <mode>', 'meaning of #opaque to this broker: suppress or show matched lines')

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { parseTimestamp } from '../../../protocols/gatherd/vocabulary.js';
+import { parseTimestamp } from '../../../protocols/gatherd/commands.js';
 
 /** Parses a time in seconds since 1970 as in GATHERD-4.1, also after the year 2038. */
 export function timestampOption(value: string): number {

@@ -1,6 +1,6 @@
 import { metricsText } from '../../crawler/console/metrics.js';
 import type { CrawlControl } from '../../crawler/control.js';
-import type { Figure, MonitoredServer } from '../../monitor/index.js';
+import { type Figure, gauge, type MonitoredServer } from '../../monitor/figures.js';
 import type { Gatherer } from '../gatherer.js';
 
 /** A Gatherer as its monitor sees it: its objects, and the figures of the crawl that runs, as the console shows them. */
@@ -12,12 +12,11 @@ export class MonitoredGatherer implements MonitoredServer {
 
   constructor() {
     this.figures = [
-      {
-        name: 'gatherer_objects',
-        kind: 'gauge',
-        help: 'Objects of the Gatherer, published or not.',
-        read: () => this.#gatherer?.store.summaries.count,
-      },
+      gauge(
+        'gatherer_objects',
+        'Objects of the Gatherer, published or not.',
+        () => this.#gatherer?.store.summaries.count,
+      ),
     ];
   }
 

@@ -1,9 +1,11 @@
 // Tests the messages to a Broker: parser, limits, and formatter.
+import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import t from 'tap';
 import {
   type AdminCommand,
+  BROKER_FLAGS,
   type BrokerMessage,
   clampLifetime,
   DEFAULT_FLAGS,
@@ -416,6 +418,17 @@ t.test('property: a formatted message parses to the same message', async () => {
     ),
     { numRuns: 200 },
   );
+});
+
+t.test('the README has the table of the flags', (t) => {
+  const rows = Object.values(BROKER_FLAGS).map(({ keyword, argument, text, rule }) => {
+    const flag = `\`${argument === '' ? keyword : `${keyword} ${argument}`}\``;
+    return `| ${[flag, text, rule].map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  });
+  const table = ['| flag | meaning | rule |', '| --- | --- | --- |', ...rows].join('\n');
+  const readme = new URL('protocols/broker/README.md', import.meta.resolve('#package.json'));
+  t.ok(readFileSync(readme, 'utf8').includes(table), table);
+  t.end();
 });
 
 t.test('property: any garbage parses or throws a ProtocolError with an offset in the line', async () => {

@@ -12,25 +12,19 @@ import { printable } from '../../output/printable.js';
 import { StandardOutput } from '../../output/standard-output.js';
 import { hitAsJson, hitAsText, textStyle } from '../hit-text.js';
 
-interface QueryOptions {
+/** Flags that have an option of their own property's name, and the other options. */
+type QueryOptions = Omit<QueryRequest, 'attributes' | 'matchedLines' | 'indexFlags'> & {
   readonly json: boolean;
-  readonly ignoreCase?: boolean;
   readonly caseSensitive?: boolean;
   readonly words: boolean;
-  readonly errors: number;
   readonly max: number;
-  readonly desc: boolean;
   readonly lines: boolean;
   readonly attribute: readonly string[];
-  readonly maxResults?: number;
-  readonly maxLines?: number;
   readonly linesPage: number;
-  readonly since?: number;
   readonly index: readonly string[];
-  readonly lifetime?: number;
   readonly timeout?: number;
   readonly opaqueMode: OpaqueMode;
-}
+};
 
 /** The printed part of the matched lines of one match, and the note below them. */
 interface PageOfLines {
@@ -111,20 +105,16 @@ function asksForTitle({ attribute }: QueryOptions): boolean {
 
 function requestOf(options: QueryOptions): QueryRequest {
   return {
-    desc: options.desc,
+    ...options,
     matchedLines: options.lines,
     ignoreCase: options.caseSensitive !== true,
     matchWord: options.words,
-    errors: options.errors,
     // The title is part of the text of a match.
     attributes: options.json || asksForTitle(options) ? options.attribute : [TITLE, ...options.attribute],
     // BRK-4.16: one more than is printed, to detect that there are more.
-    ...(options.max > 0 ? { maxFiles: options.max + 1 } : {}),
-    maxResults: options.maxResults,
+    maxFiles: options.max > 0 ? options.max + 1 : undefined,
     // One line more than the last printed one, for the same reason.
-    maxLines: options.maxLines === undefined ? undefined : options.maxLines * options.linesPage + 1,
-    since: options.since,
-    lifetime: options.lifetime,
+    maxLines: options.maxLines && options.maxLines * options.linesPage + 1,
     indexFlags: options.index,
   };
 }
