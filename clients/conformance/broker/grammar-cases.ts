@@ -54,7 +54,7 @@ export const grammarCases: readonly BrokerCase[] = [
   }),
   should('grammar/quoted-operator', 'BRK-2.6', 'project choice', {
     title: 'an operator word in double quotes is a word',
-    ...accepted(` ${PLAIN_FLAGS}`, '"and"', '"not" or "zzyzx"', '"except" and "or"'),
+    ...accepted(PLAIN_FLAGS, '"and"', '"not" or "zzyzx"', '"except" and "or"'),
   }),
   should('grammar/quoted-keyword', 'BRK-2.6', 'project choice', {
     title: 'a keyword in double quotes is a word: "#allb" does not select everything',
@@ -81,7 +81,7 @@ export const grammarCases: readonly BrokerCase[] = [
   }),
   should('grammar/escaped-quote', 'BRK-2.7', 'project choice', {
     title: 'a double quote in a quoted string is written \\"',
-    ...accepted(' #opaque', '"zzyzx \\"plugh\\""'),
+    ...accepted('#opaque', '"zzyzx \\"plugh\\""'),
   }),
   should('grammar/no-flags', 'BRK-2.10', 'project choice', {
     title: 'a query may have no flags',

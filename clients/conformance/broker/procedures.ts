@@ -17,11 +17,11 @@ export function refused(...messages: readonly string[]): Procedure<BrokerContext
   };
 }
 
-/** Sends queries that must not be refused. @param flags of the messages, each after a blank */
+/** Sends queries that must not be refused, whatever they find. */
 export function accepted(flags: string, ...queries: readonly string[]): Procedure<BrokerContext> {
   return {
     async run(context) {
-      for (const query of queries) checkNotRefused(await context.ask(`#USER${flags} #END ${query}`), query);
+      for (const query of queries) checkNotRefused(await context.ask(`#USER ${flags} #END ${query}`), query);
     },
   };
 }

@@ -13,6 +13,7 @@ import { readUpdate, receiveUpdate } from './transfer.js';
 export const updateCases: readonly GatherdCase[] = [
   must('update/everything', 'GATHERD-3.1 GATHERD-4.1', 'beckett; roads; gatherd NOTES', {
     title: 'SEND-UPDATE 0 is answered 400, the objects, 499',
+    // The survey is that transfer.
     ...surveyed(() => {}),
   }),
   must('update/zero', 'GATHERD-4.1', 'gatherd NOTES; roads', {
