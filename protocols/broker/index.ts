@@ -61,6 +61,8 @@ export {
   encodeResult,
   encodeResultHead,
   errorItem,
+  errorSentence,
+  errorText,
   fatalItem,
   formatMatchedLine,
   type MatchedLineText,

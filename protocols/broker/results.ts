@@ -117,17 +117,30 @@ function encodeCounted(text: string, value: Uint8Array, code: number): Uint8Arra
   return bytes;
 }
 
+/** The word by which deployed clients recognize errors (BRK-4.14). An engine may begin its errors with it. */
+const ERROR_WORD = 'ERROR: ';
+
+/** Returns the sentence of an error without the word before it. */
+export function errorSentence(text: string): string {
+  return text.replace(/^(?:111 - )?ERROR: /, '');
+}
+
+/** Returns the text of an error on the wire, of which the word occurs once. Control characters stay. */
+export function errorText(sentence: string): string {
+  return `${ERROR_WORD}${errorSentence(sentence)}`;
+}
+
 /**
- * BRK-4.14: a fatal item; deployed clients recognize errors by the word `ERROR`. The sentence may repeat bytes of the message, whose author
- * need not be who sees the reply: control characters are escaped.
+ * BRK-4.14: a fatal item. The sentence may repeat bytes of the message, whose author need not be who sees the reply: control characters are
+ * escaped.
  */
-export function fatalItem(sentence: string): ResultItem {
-  return { kind: 'fatal', text: `ERROR: ${visible(sentence)}` };
+export function fatalItem(sentence: string): ResultItem & { readonly kind: 'fatal' } {
+  return { kind: 'fatal', text: errorText(visible(sentence)) };
 }
 
 /** BRK-4.13, BRK-4.14: an error that does not end the results. */
 export function errorItem(sentence: string): ResultItem {
-  return { kind: 'error', text: `ERROR: ${visible(sentence)}` };
+  return { kind: 'error', text: errorText(visible(sentence)) };
 }
 
 function visible(sentence: string): string {
@@ -142,8 +155,7 @@ export const REPLY = {
     fatalItem(`${indexer} does not support ${what}`),
   /** The Broker's files cannot be read. */
   unusable: (reason: string): ResultItem => ({
-    kind: 'fatal',
-    text: `ERROR: The Broker cannot answer now: ${reason}`,
+    ...fatalItem(`The Broker cannot answer now: ${reason}`),
     failure: 'internal',
   }),
   busy: (): ResultItem => fatalItem('Broker is too busy, try again later'),

@@ -9,7 +9,11 @@ import { encodeResult, fatalItem, type ResultItem, VERSION_TEXT } from './result
 export type ServerEvent =
   | { readonly kind: 'message'; readonly line: Uint8Array }
   /** `interface` is the one that the unfinished or refused message requests; absent means 1 (BP-29). */
-  | { readonly kind: 'error'; readonly item: ResultItem; readonly interface?: 2 };
+  | {
+      readonly kind: 'error';
+      readonly item: ResultItem & { readonly kind: 'fatal' };
+      readonly interface?: 2;
+    };
 
 export interface BrokerServerSessionOptions {
   /** BRK-1.8: longest message in bytes. Default 64 KiB. */

@@ -1,5 +1,5 @@
 // The lines of a bulk reply in the shipped format (Part A).
-import { encodeResult } from '../broker/index.js';
+import { encodeResult, errorText } from '../broker/index.js';
 import { SECTION_CLOSE, SECTION_OPEN } from '../soif/index.js';
 import type { UnixSeconds } from '../time.js';
 import { CHANGE_KINDS, type ChangeKind } from './events.js';
@@ -14,7 +14,7 @@ export function encodeBulkSuccess(text: string): Uint8Array {
 
 /** BT-10: `400 - ERROR: <sentence>`, sent instead of `000` when no transfer is possible. */
 export function encodeBulkError(sentence: string): Uint8Array {
-  return encodeResult({ kind: 'unknown', code: BULK_STATUS.error, text: `ERROR: ${sentence}` });
+  return encodeResult({ kind: 'unknown', code: BULK_STATUS.error, text: errorText(sentence) });
 }
 
 /** The text of the `000` line: `time` is the time of the server's clock up to which the transfer is complete. */

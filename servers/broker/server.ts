@@ -5,9 +5,9 @@ import {
   type BrokerMessage,
   BrokerServerSession,
   encodeResult,
+  errorSentence,
   parseMessage,
   REPLY,
-  type ResultItem,
   requestedInterface,
   type ServerEvent,
   VERSION_TEXT,
@@ -27,10 +27,9 @@ import { administer } from './admin-commands.js';
 import type { Broker } from './broker.js';
 import { ObjectList } from './bulk/object-list.js';
 import { answerBulk } from './bulk/reply.js';
-import { encodeItems, type PageItem, writeSegments } from './query/page-items.js';
+import { cutReply, encodeItems, type PageItem, writeSegments } from './query/page-items.js';
 import type { RequestContext } from './query/request-context.js';
 import type { SearchSummary } from './query/search.js';
-import { cutReply } from './query/write-page.js';
 
 /** How a query ended. */
 export type QueryEnd = 'answered' | 'incomplete' | 'busy' | 'disconnected';
@@ -186,7 +185,7 @@ export async function serveConnection(connection: HostConnection, options: Sessi
   if (event === undefined) return connection.end();
   if (event.kind === 'error') {
     await connection.write(
-      event.interface === 2 ? refuseProposed(errorText(event.item)) : encodeResult(event.item),
+      event.interface === 2 ? refuseProposed(errorSentence(event.item.text)) : encodeResult(event.item),
     );
     return connection.end();
   }
@@ -237,11 +236,6 @@ function refuseMalformed(line: Uint8Array, error: ProtocolError): Uint8Array {
 function refuseProposed(text: string): Uint8Array {
   const trailer = encoder.trailer({ kind: 'error', number: BULK_ERROR.malformed, text });
   return Buffer.concat([encoder.version(VERSION_TEXT), trailer]);
-}
-
-/** The sentence of an item, without the word by which clients of the shipped format recognize errors (BRK-4.14). */
-function errorText(item: ResultItem): string {
-  return item.kind === 'fatal' ? item.text.replace(/^ERROR: /, '') : '';
 }
 
 function isBulk(line: Uint8Array): boolean {

@@ -15,9 +15,9 @@ import {
 } from '../../../protocols/bulk/index.js';
 import type { Debug, HostConnection } from '../../host/index.js';
 import type { RequestLog } from '../admin/request-log.js';
+import { writePage } from '../query/page-items.js';
 import type { PageBudget } from '../query/reply-memory.js';
 import type { RequestContext } from '../query/request-context.js';
-import { writePage } from '../query/write-page.js';
 import { gzipPieces } from './gzip-pieces.js';
 import type { BrokerDescription } from './object-list.js';
 import type { BulkRefusal, BulkTransfer, BulkTransfers } from './transfer.js';

@@ -1,5 +1,5 @@
 // Selects and reads the objects of a bulk transfer.
-import { indexFlags, type Query, type QueryFlags } from '../../../protocols/broker/index.js';
+import { errorSentence, indexFlags, type Query, type QueryFlags } from '../../../protocols/broker/index.js';
 import type { ChangeKind, DigestReport } from '../../../protocols/bulk/index.js';
 import type { BrokerConfig } from '../../../protocols/config/index.js';
 import { PeerError, StorageError } from '../../../protocols/errors.js';
@@ -319,7 +319,7 @@ async function findMatching(
     }
     // BRK-2.19: the engine does not support the query.
     if (!(error instanceof PeerError)) throw error;
-    return { refused: error.message.replace(/^(?:111 - )?ERROR: /, ''), error: 'unsupported' };
+    return { refused: errorSentence(error.message), error: 'unsupported' };
   }
 }
 

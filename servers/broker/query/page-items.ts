@@ -1,15 +1,19 @@
-// The items of a page of a reply, and their bytes on the wire.
+// The items of a page of a reply, their bytes on the wire, and how these are sent.
 import { encodeResult, encodeResultHead, type ResultItem } from '../../../protocols/broker/index.js';
 import type { ByteSource } from '../../../protocols/soif/index.js';
 import type { HostConnection } from '../../host/index.js';
 import type { PageBudget } from './reply-memory.js';
-import { writePage } from './write-page.js';
 
 /** An item of a reply. */
 export type PageItem = ResultItem & {
   /** The value of a description or an attribute instead of `value`, which is empty; valid until the next page is requested. */
   readonly large?: ByteSource;
 };
+
+/** Bytes of a larger page that are passed to the connection at a time, so that the progress of its client is known. */
+const PIECE_BYTES = 128 * 1024;
+/** The same while there are few replies. */
+const LARGE_PIECE_BYTES = 1024 * 1024;
 
 const NEWLINE = Buffer.from('\n');
 
@@ -39,4 +43,29 @@ export async function writeSegments(
     if (segment instanceof Uint8Array) await writePage(connection, segment, pages);
     else for await (const piece of segment.pieces()) await writePage(connection, piece, pages);
   }
+}
+
+/** Sends a page. Resolves when the connection can accept more. Rejects with ConnectionError like {@link HostConnection.write}. */
+export async function writePage(
+  connection: HostConnection,
+  page: Uint8Array,
+  pages: PageBudget,
+): Promise<void> {
+  const pieceBytes = pages.mayReadAhead ? LARGE_PIECE_BYTES : PIECE_BYTES;
+  if (page.length <= 2 * pieceBytes) {
+    await connection.write(page);
+    pages.progress(page.length);
+    return;
+  }
+  for (let from = 0; from < page.length; from += pieceBytes) {
+    const piece = page.subarray(from, from + pieceBytes);
+    await connection.write(piece);
+    pages.progress(piece.length);
+  }
+}
+
+/** Ends the reply to a client that is too slow. */
+export function cutReply(connection: HostConnection, reason: string): void {
+  connection.log.info(`cut: ${reason}`);
+  connection.destroy();
 }

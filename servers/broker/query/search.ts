@@ -90,7 +90,7 @@ export async function* search(
     }
     // BRK-2.19, 4.18: the engine does not support the query.
     if (!(error instanceof PeerError)) throw error;
-    yield [errorText(error.message)];
+    yield [fatalItem(error.message)];
     return run.summary('error');
   }
   if (run.stopped === 'aborted') return run.summary('aborted');
@@ -104,11 +104,6 @@ export async function* search(
   else if (run.objects === 0) closing.push(REPLY.nothingMatched());
   if (closing.length > 0) yield closing;
   return run.summary(run.stopped);
-}
-
-/** BRK-4.14: returns the item for an error of the engine, whose text may already begin with `ERROR: `. */
-function errorText(text: string): ResultItem {
-  return fatalItem(text.replace(/^(?:111 - )?ERROR: /, ''));
 }
 
 class SearchRun {

@@ -1,6 +1,11 @@
 // The routes of the administration page: checks the form and sends the command to the Broker.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ADMIN_COMMANDS, type AdminCommand, buildAdminCommand } from '../../../protocols/broker/index.js';
+import {
+  ADMIN_COMMANDS,
+  type AdminCommand,
+  buildAdminCommand,
+  errorSentence,
+} from '../../../protocols/broker/index.js';
 import { ProtocolError, UsageError } from '../../../protocols/errors.js';
 import { bodyFields } from '../../web/form-fields.js';
 import { FormTokens } from '../../web/form-tokens.js';
@@ -92,7 +97,7 @@ export class AdminRoutes {
     const lines: string[] = [];
     for await (const item of administer(this.context.broker, { password, command, address })) {
       if (item.kind === 'fatal') {
-        const failure = item.text.replace(/^ERROR: /, '');
+        const failure = errorSentence(item.text);
         return { status: /invalid password/i.test(failure) ? 403 : 400, lines, failure };
       }
       if ((item.kind === 'message' || item.kind === 'error') && lines.length < MAX_REPLY_LINES)

@@ -1,7 +1,7 @@
 // Looks for queries like one that found nothing, or little, which find more.
 import { type Expression, formatQuery, type Query } from '../../../protocols/broker/index.js';
 import { PeerError, StorageError } from '../../../protocols/errors.js';
-import type { Broker } from '../broker.js';
+import type { Indexer } from '../../../storage/indexers/index.js';
 import type { QueryForm } from './form.js';
 import { literalTerms } from './highlight.js';
 import { narrowQuery } from './narrow.js';
@@ -39,7 +39,7 @@ const ONE_WORD = /^[\p{L}\p{M}\p{N}_]+$/u;
 export class AlternativeFinder {
   #running = 0;
 
-  constructor(readonly broker: Pick<Broker, 'indexer'>) {}
+  constructor(readonly indexer: Indexer) {}
 
   /**
    * Returns the alternatives that find something, at most six, those most like the query first.
@@ -103,7 +103,7 @@ export class AlternativeFinder {
 
   /** The query with words of the index in place of words that it does not have. */
   async #correct(query: Expression, client: string, signal: AbortSignal): Promise<string | undefined> {
-    const { indexer } = this.broker;
+    const { indexer } = this;
     const corrections = new Map<string, string>();
     for (const word of literalTerms(query)) {
       if (!ONE_WORD.test(word)) continue;
@@ -144,7 +144,7 @@ export class AlternativeFinder {
     signal: AbortSignal,
   ): Promise<{ readonly objects: number; readonly more: boolean }> {
     signal.throwIfAborted();
-    const hits = this.broker.indexer.query(query, {
+    const hits = this.indexer.query(query, {
       ignoreCase,
       matchWord,
       errors,

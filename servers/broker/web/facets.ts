@@ -4,7 +4,7 @@ import { formatQuery, type Query } from '../../../protocols/broker/index.js';
 import { PeerError } from '../../../protocols/errors.js';
 import type { RegistryEntry } from '../../../storage/index.js';
 import { hostOfUrl, NameCounter } from '../admin/name-counter.js';
-import type { Broker } from '../broker.js';
+import type { BrokerParts } from '../admin/parts.js';
 import { NARROW_KINDS, type NarrowKind } from './narrow.js';
 
 /** One value of a facet. */
@@ -42,15 +42,17 @@ export interface Matching {
 export interface FacetLimits {
   /** Objects of one result counted, default 50 000. */
   readonly maxFacetObjects?: number;
-  /** Time that one count may take, default 1500; a page waits no longer. */
-  readonly facetMs?: number;
   /** Concurrent counts, default 4; further pages have no facets. */
   readonly maxFacetCounts?: number;
-  /** Counts cached until the store changes, default 64. */
-  readonly keptFacets?: number;
   /** Values listed of each facet, default 8. */
   readonly facetValues?: number;
 }
+
+/** Time that one count may take; a page waits no longer. */
+const COUNT_MS = 1500;
+
+/** Counts cached until the store changes. */
+const KEPT_COUNTS = 64;
 
 /** Entries that are read from the store together. */
 const BATCH = 500;
@@ -60,15 +62,13 @@ const MAX_NAMES = 20_000;
 
 /** Counts types, hosts and Gatherers over all objects that a query finds, not only the listed ones. Caches the counts. */
 export class FacetCounter {
-  readonly #cache: LRUCache<string, FacetCounts>;
+  readonly #cache = new LRUCache<string, FacetCounts>({ max: KEPT_COUNTS });
   #running = 0;
 
   constructor(
-    readonly broker: Pick<Broker, 'store' | 'indexer'>,
+    readonly parts: Pick<BrokerParts, 'store' | 'indexer'>,
     readonly limits: FacetLimits = {},
-  ) {
-    this.#cache = new LRUCache({ max: limits.keptFacets ?? 64 });
-  }
+  ) {}
 
   /** Returns undefined if too many counts are running, or the engine cannot answer the query (BRK-2.19). */
   async count(
@@ -78,7 +78,7 @@ export class FacetCounter {
     client?: string,
   ): Promise<FacetCounts | undefined> {
     const { ignoreCase, matchWord, errors } = matching;
-    const { store } = this.broker;
+    const { store } = this.parts;
     const key = [store.lastSequence, ignoreCase, matchWord, errors, formatQuery(query)].join(' ');
     const known = this.#cache.get(key);
     if (known !== undefined) return known;
@@ -102,14 +102,14 @@ export class FacetCounter {
     { client, ...matching }: Matching & { readonly client: string | undefined },
     signal: AbortSignal,
   ): Promise<FacetCounts> {
-    const { maxFacetObjects = 50_000, facetMs = 1500, facetValues = 8 } = this.limits;
-    const { store, indexer } = this.broker;
+    const { maxFacetObjects = 50_000, facetValues = 8 } = this.limits;
+    const { store, indexer } = this.parts;
     const counters = {
       type: new NameCounter(MAX_NAMES),
       host: new NameCounter(MAX_NAMES),
       gatherer: new NameCounter(MAX_NAMES),
     };
-    const deadline = performance.now() + facetMs;
+    const deadline = performance.now() + COUNT_MS;
     let objects = 0;
     let complete = true;
     const add = (entries: readonly (RegistryEntry | undefined)[]) => {
@@ -135,7 +135,7 @@ export class FacetCounter {
         wantLines: false,
         ordered: false,
         maxFiles: maxFacetObjects,
-        lifetimeMs: facetMs,
+        lifetimeMs: COUNT_MS,
         signal,
         client,
       });

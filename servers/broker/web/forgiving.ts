@@ -1,9 +1,8 @@
 // Reads a query of plain words as a person means it: with the other forms of the words, and without those that say nothing.
 import type { Expression, Query } from '../../../protocols/broker/index.js';
 import { PeerError, StorageError } from '../../../protocols/errors.js';
-import type { IndexedWord } from '../../../storage/indexers/index.js';
+import type { IndexedWord, Indexer } from '../../../storage/indexers/index.js';
 import { type Content, html } from '../../web/html.js';
-import type { Broker } from '../broker.js';
 import { conjunctsOf } from './query-words.js';
 
 /** A query, and what it has in place of the words that were typed. */
@@ -37,7 +36,7 @@ const DOTTED = /^[\p{L}\p{M}\p{N}_]+(?:\.[\p{L}\p{M}\p{N}_]+)+$/u;
 export class ForgivingReader {
   #running = 0;
 
-  constructor(readonly broker: Pick<Broker, 'indexer'>) {}
+  constructor(readonly indexer: Indexer) {}
 
   /** Returns undefined for a query with operators other than `and`, and for one that needs no change. */
   async read(query: Query, client: string, signal: AbortSignal): Promise<ForgivingQuery | undefined> {
@@ -69,7 +68,7 @@ export class ForgivingReader {
   ): Promise<readonly IndexedWord[]> {
     const limit = mostForms + 1;
     const request = { kind: 'forms', text, limit, lifetimeMs: TIME_MS, client, signal } as const;
-    return (await this.broker.indexer.words?.(request)) ?? [];
+    return (await this.indexer.words?.(request)) ?? [];
   }
 }
 

@@ -1,6 +1,7 @@
 // Sends the query of the form to a Broker.
 import { BrokerClient } from '../../../clients/broker/index.js';
 import {
+  errorSentence,
   locateQueryFault,
   parseQuery,
   type Query,
@@ -84,7 +85,7 @@ export async function queryBroker(
     for await (const hit of found) hits.push(shownHit(hit));
   } catch (error) {
     signal.throwIfAborted();
-    const sentence = error instanceof Error ? error.message.replace(/^ERROR: /, '') : String(error);
+    const sentence = error instanceof Error ? errorSentence(error.message) : String(error);
     if (hits.length === 0 && error instanceof PeerError) return { kind: 'refused', message: sentence };
     if (hits.length === 0) throw error;
     // BRK-4.15: the objects found until then are shown.

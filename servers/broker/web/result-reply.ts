@@ -77,8 +77,8 @@ export class Results implements AsyncDisposable {
   readonly #forgiving: ForgivingReader;
 
   constructor(readonly context: ResultsContext) {
-    this.#alternatives = new AlternativeFinder(context.broker);
-    this.#forgiving = new ForgivingReader(context.broker);
+    this.#alternatives = new AlternativeFinder(context.broker.indexer);
+    this.#forgiving = new ForgivingReader(context.broker.indexer);
     this.#lines = new LogLimiter((text) => context.log.warn(`Query page: ${text}`));
   }
 

@@ -154,7 +154,7 @@ export class BrokerPages {
       help: this.site.help,
       home,
     };
-    this.suggestions = new Suggestions(broker);
+    this.suggestions = new Suggestions(broker.indexer);
     this.#counter = new FacetCounter(broker, context.facets);
     this.#ages = new WalkCache(broker.store, countAges);
     this.results = new Results({

@@ -1,6 +1,6 @@
 // Completes the last word of a query as a user types, in the format of OpenSearch suggestions.
 import { PeerError, StorageError } from '../../../protocols/errors.js';
-import type { Broker } from '../broker.js';
+import type { Indexer } from '../../../storage/indexers/index.js';
 
 /** Type of the reply. */
 export const SUGGESTIONS_TYPE = 'application/x-suggestions+json; charset=utf-8';
@@ -19,7 +19,7 @@ const LAST_WORD = /[\p{L}\p{M}\p{N}_]{2,64}$/u;
 export class Suggestions {
   #running = 0;
 
-  constructor(readonly broker: Pick<Broker, 'indexer'>) {}
+  constructor(readonly indexer: Indexer) {}
 
   /** Returns the JSON of the reply: the text, and the texts that complete it. */
   async reply(text: string, client: string, signal: AbortSignal): Promise<string> {
@@ -31,7 +31,7 @@ export class Suggestions {
     if (word === undefined || this.#running >= MAX_CONCURRENT) return [];
     this.#running += 1;
     try {
-      const words = await this.broker.indexer.words?.({
+      const words = await this.indexer.words?.({
         kind: 'completions',
         text: word,
         limit: MAX_COMPLETIONS,
