@@ -11,6 +11,7 @@ import {
   type SoifObject,
   urlProblem,
 } from '../../../protocols/soif/index.js';
+import type { UnixSeconds } from '../../../protocols/time.js';
 import { collectGarbage, LARGE_BYTES } from '../../../storage/files/collect-garbage.js';
 import type { ApplyOptions, CollectedChange, CollectionPointState } from '../../../storage/index.js';
 import { type CollectContext, MAX_AHEAD_SECONDS } from './context.js';
@@ -43,7 +44,7 @@ export class Applier {
     readonly tally: Tally,
     readonly options: ApplyOptions = {},
   ) {
-    this.#maxObjects = context.limits?.batchObjects ?? 256;
+    this.#maxObjects = context.limits.batchObjects ?? 256;
   }
 
   /** Adds a change that arrived from a peer. */
@@ -81,9 +82,29 @@ export class Applier {
     collectGarbage();
   }
 
-  /** Waits for the batch in flight. @throws the error that it failed with */
-  drain(): Promise<void> {
-    return this.#inFlight;
+  /**
+   * Receives from a point and applies the rest. `<last>` goes into the same atomic batch as the last objects, and only if all have arrived
+   * (GATHERD-13.6, BT-19).
+   *
+   * @param key of the point's `<last>`
+   * @param receive returns the time for the next request; undefined if the transfer is not complete
+   * @returns why the transfer is not complete; undefined if it is
+   * @throws StorageError when the store or the index fails
+   */
+  async collect(key: string, receive: () => Promise<UnixSeconds | undefined>): Promise<string | undefined> {
+    let next: UnixSeconds | undefined;
+    let error: string | undefined;
+    try {
+      next = await receive();
+    } catch (cause) {
+      if (cause instanceof StorageError) throw cause;
+      error = messageOf(cause);
+    }
+    // A failure of the store or the index is thrown here and ends the collection.
+    await this.#inFlight;
+    this.context.signal.throwIfAborted();
+    await this.finish(next === undefined ? undefined : { key, last: next });
+    return error;
   }
 
   /** Applies the rest, together with the point's state if it is given. */
@@ -99,7 +120,7 @@ export class Applier {
     if (problem === undefined) return true;
     const reason = `${kind}: ${problem} (SOIF-2.9)`;
     this.tally.countRejected(reason);
-    this.context.onUnwritable?.(reason);
+    this.context.onUnwritable(reason);
     return false;
   }
 

@@ -1,19 +1,12 @@
 // Collects from another Broker (types 4 to 7).
 import { BulkClient } from '../../../clients/bulk/index.js';
 import { type CollectionPoint, collectionMode } from '../../../protocols/config/index.js';
-import { messageOf, StorageError } from '../../../protocols/errors.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
 import { Applier } from './applier.js';
 import { pointKey } from './collector.js';
 import { type CollectContext, connectionLimits, largeObjects } from './context.js';
 import { readLastCollections, writeLastCollections } from './last-collection.js';
 import { type PointReport, Tally } from './report.js';
-
-/** Context of {@link collectFromBroker}. */
-export interface BulkCollectContext extends CollectContext {
-  /** BT-7: the file with `<last>` for points that the store does not know. */
-  readonly lastCollections: string;
-}
 
 /**
  * Collects from another Broker (types 4 to 7) and applies its changes batch by batch, in the order of their arrival (BT-6, BT-25).
@@ -23,7 +16,7 @@ export interface BulkCollectContext extends CollectContext {
  */
 export async function collectFromBroker(
   point: CollectionPoint,
-  context: BulkCollectContext,
+  context: CollectContext,
 ): Promise<PointReport> {
   const { incremental, byQuery } = collectionMode(point.type);
   const key = pointKey(point);
@@ -33,19 +26,7 @@ export async function collectFromBroker(
   const tally = new Tally(point);
   tally.connections = 1;
   const applier = new Applier(context, tally, { relayed: true });
-  let next: UnixSeconds | undefined;
-  let error: string | undefined;
-  try {
-    next = await receive(point, since, context, tally, applier);
-  } catch (cause) {
-    if (cause instanceof StorageError) throw cause;
-    error = messageOf(cause);
-  }
-  // A failure of the store or the index is thrown here and ends the collection.
-  await applier.drain();
-  context.signal?.throwIfAborted();
-  // BT-19: `<last>` goes into the same atomic batch as the last objects, and only if all have arrived.
-  await applier.finish(next === undefined ? undefined : { key, last: next });
+  const error = await applier.collect(key, () => receive(point, since, applier));
   // BT-27: refreshed objects that are not known are not requested; `#SINCE 0` gets them whole.
   for (const url of tally.unknown) tally.countUnknown(url);
   return tally.report(since ?? 0, error);
@@ -56,7 +37,7 @@ export async function collectFromBroker(
  * Broker continues from that file. An empty store requests everything, and its file is emptied first: the file of a lost store
  * would exclude all older objects for good.
  */
-async function readSavedLast(point: CollectionPoint, context: BulkCollectContext): Promise<UnixSeconds> {
+async function readSavedLast(point: CollectionPoint, context: CollectContext): Promise<UnixSeconds> {
   const last = (await readLastCollections(context.lastCollections))(point);
   if (last === undefined) return 0;
   if (context.store.count > 0) return last;
@@ -68,17 +49,16 @@ async function readSavedLast(point: CollectionPoint, context: BulkCollectContext
 async function receive(
   point: CollectionPoint,
   since: UnixSeconds | undefined,
-  context: BulkCollectContext,
-  tally: Tally,
   applier: Applier,
 ): Promise<UnixSeconds | undefined> {
+  const { context, tally } = applier;
   const { signal } = context;
   const { flags = '', query = '' } = point.filter ?? {};
   const client = new BulkClient({
     host: point.host,
     port: point.port,
     ...connectionLimits(context),
-    ...largeObjects(context),
+    large: largeObjects(context),
     onWarning: ({ rule, offset, message }) => tally.countMalformed(`${message} (${rule}, byte ${offset})`),
     now: context.now,
   });

@@ -1,7 +1,6 @@
 // Collects from a Gatherer (collection types 0 to 3, BRK-7.5) and applies the changes to the Broker's store.
 import { collectChanges, type GatherdChange, GatherdClient } from '../../../clients/gatherd/index.js';
 import { type CollectionPoint, collectionMode } from '../../../protocols/config/index.js';
-import { messageOf, StorageError } from '../../../protocols/errors.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
 import { Applier } from './applier.js';
 import { type CollectContext, connectionLimits, largeObjects, MAX_AHEAD_SECONDS } from './context.js';
@@ -32,23 +31,12 @@ export function isGathererType(type: number): boolean {
  */
 export async function collectPoint(point: CollectionPoint, context: CollectContext): Promise<PointReport> {
   const full = point.type === 0 || point.type === 2;
-  const last = (await context.store.collectionState(pointKey(point)))?.last ?? 0;
+  const key = pointKey(point);
+  const last = (await context.store.collectionState(key))?.last ?? 0;
   const since = full ? 0 : last;
   const tally = new Tally(point);
-  let error: string | undefined;
-  let next = last;
   const applier = new Applier(context, tally);
-  try {
-    next = Math.max(last, await receive(point, since, context, tally, applier));
-  } catch (cause) {
-    if (cause instanceof StorageError) throw cause;
-    error = messageOf(cause);
-  }
-  // A failure of the store or the index is thrown here and ends the collection.
-  await applier.drain();
-  context.signal?.throwIfAborted();
-  // GATHERD-13.6: `<last>` goes into the same atomic batch as the last objects, and only if all have arrived.
-  await applier.finish(error === undefined ? { key: pointKey(point), last: next } : undefined);
+  const error = await applier.collect(key, async () => Math.max(last, await receive(point, since, applier)));
   return tally.report(since, error);
 }
 
@@ -57,14 +45,9 @@ export async function collectPoint(point: CollectionPoint, context: CollectConte
  *
  * @returns the time for the next request (GATHERD-13.6)
  */
-async function receive(
-  point: CollectionPoint,
-  since: UnixSeconds,
-  context: CollectContext,
-  tally: Tally,
-  applier: Applier,
-): Promise<UnixSeconds> {
-  const { signal, limits = {} } = context;
+async function receive(point: CollectionPoint, since: UnixSeconds, applier: Applier): Promise<UnixSeconds> {
+  const { context, tally } = applier;
+  const { signal, limits } = context;
   const connection = {
     host: point.host,
     fingerprint: point.fingerprint,
@@ -75,13 +58,13 @@ async function receive(
   };
   const collection = collectChanges({
     ...connection,
-    ...largeObjects(context),
+    large: largeObjects(context),
     since,
     compression: collectionMode(point.type).compressed,
     maxAheadSeconds: MAX_AHEAD_SECONDS,
     maxFailures: limits.maxFailures ?? 5,
     pauseMs: limits.retryPauseMs ?? 1000,
-    onRetry: ({ error, pauseMs }) => context.onRetry?.(error.message, pauseMs),
+    onRetry: ({ error, pauseMs }) => context.onRetry(error.message, pauseMs),
   });
   try {
     for await (const change of collection) await applier.receive(change);
@@ -90,7 +73,7 @@ async function receive(
   }
   await applier.finish(undefined);
   if (tally.unknown.length > 0) {
-    await using client = await GatherdClient.connect({ ...connection, ...largeObjects(context) });
+    await using client = await GatherdClient.connect({ ...connection, large: largeObjects(context) });
     tally.connections += 1;
     await fetchUnknown(client, tally, applier, signal);
     // The transfer is complete, even if the Gatherer closes the connection without a reply.
@@ -104,7 +87,7 @@ async function fetchUnknown(
   client: GatherdClient,
   tally: Tally,
   applier: Applier,
-  signal: AbortSignal | undefined,
+  signal: AbortSignal,
 ): Promise<void> {
   for (const url of tally.unknown) {
     const receive = (change: GatherdChange) => applier.fetched(change);

@@ -27,28 +27,30 @@ export const MAX_AHEAD_SECONDS: UnixSeconds = 86_400;
 /** Context of a collection from one point. */
 export interface CollectContext {
   readonly store: BrokerStore;
+  /** BT-7: the file with `<last>` for points that the store does not know. */
+  readonly lastCollections: string;
+  /** Directory of temporary files with large objects while they arrive. */
+  readonly spoolDirectory: string;
   /** Called after each applied batch. The next batch is received in the meantime, and applied after this resolves. */
   readonly applied: () => Promise<void>;
   readonly now: () => UnixSeconds;
   /** Called with the outcome of each change. */
-  readonly observe?: ApplyObserver;
+  readonly observe: ApplyObserver;
   /** Called for each object that is not stored because of its URL (SOIF-2.9), with a sentence that names it. */
-  readonly onUnwritable?: (reason: string) => void;
+  readonly onUnwritable: (reason: string) => void;
   /** Called when a transfer broke and will be resumed. */
-  readonly onRetry?: (reason: string, pauseMs: number) => void;
-  readonly limits?: CollectLimits;
-  /** Directory of temporary files with large objects while they arrive. Default: such objects are in memory. */
-  readonly spoolDirectory?: string;
-  readonly signal?: AbortSignal;
+  readonly onRetry: (reason: string, pauseMs: number) => void;
+  readonly limits: CollectLimits;
+  readonly signal: AbortSignal;
 }
 
 /** The option of the clients that keeps large objects outside the memory. */
-export function largeObjects({ spoolDirectory }: CollectContext): { readonly large?: LargeObjects } {
-  return spoolDirectory === undefined ? {} : { large: { open: () => SpoolFile.open(spoolDirectory) } };
+export function largeObjects({ spoolDirectory }: CollectContext): LargeObjects {
+  return { open: () => SpoolFile.open(spoolDirectory) };
 }
 
 /** Returns the timeouts of a connection to a collection point, and the limits on what the point may send. */
-export function connectionLimits({ limits = {} }: CollectContext): ReceiveLimits & {
+export function connectionLimits({ limits }: CollectContext): ReceiveLimits & {
   readonly connectTimeoutMs: number;
   readonly idleTimeoutMs: number;
 } {
