@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { RE2JS } from 're2js';
 import { UsageError } from '../../protocols/errors.js';
 
@@ -6,7 +7,7 @@ import { UsageError } from '../../protocols/errors.js';
  * @param flags of RE2JS, e.g. `RE2JS.DOTALL`
  * @throws UsageError when it is not a regular expression
  */
-export function compilePattern(pattern: string, flags = 0): RE2JS {
+export function compileRe2(pattern: string, flags = 0): RE2JS {
   try {
     return RE2JS.compile(pattern, flags);
   } catch (cause) {
@@ -14,8 +15,24 @@ export function compilePattern(pattern: string, flags = 0): RE2JS {
   }
 }
 
-/** Returns a test for texts in which the pattern is found anywhere. @throws UsageError as {@link compilePattern} */
+/** Returns a test for texts in which the pattern is found anywhere. @throws UsageError as {@link compileRe2} */
 export function patternMatcher(pattern: string): (text: string) => boolean {
-  const compiled = compilePattern(pattern);
+  const compiled = compileRe2(pattern);
   return (text) => compiled.matcher(text).find();
+}
+
+/** Maximum number of compiled patterns in a cache; settings and their sheets have few. */
+const MAX_PATTERNS = 1000;
+
+/** Returns `compile` with a cache of its results. */
+export function cachedPatterns<P extends object>(compile: (source: string) => P): (source: string) => P {
+  const cache = new LRUCache<string, P>({ max: MAX_PATTERNS });
+  return (source) => {
+    let pattern = cache.get(source);
+    if (pattern === undefined) {
+      pattern = compile(source);
+      cache.set(source, pattern);
+    }
+    return pattern;
+  };
 }

@@ -6,8 +6,7 @@ import { errorCode, messageOf, StorageError } from '../../../protocols/errors.js
 import { createDirectory } from '../../../storage/files/make-directory.js';
 import { crawlChannel } from '../events.js';
 import { importJournal, type JournalUri, type NumberedLine, readLines } from '../journal/index.js';
-import { type ActionFile, doneName, parseActionName } from './action-file.js';
-import { parseActionLine } from './action-line.js';
+import { type ActionFile, doneName, parseActionLine, parseActionName } from './action-file.js';
 
 /** URIs that are passed on at a time. */
 const BATCH_URIS = 1000;

@@ -1,9 +1,9 @@
-import { messageOf } from '../../../protocols/errors.js';
+import type { BrowserType } from 'playwright-core';
+import { errorCode, messageOf, UsageError } from '../../../protocols/errors.js';
 import { crawlChannel } from '../events.js';
 import { type ChromiumOptions, ChromiumProcess } from './chromium-process.js';
 import { findChromium } from './find-chromium.js';
 import { loadInChromium } from './load-page.js';
-import { loadPlaywright } from './load-playwright.js';
 import { Slots } from './slots.js';
 import { type LoadedPage, PageError, type PageLoad, type PageLoader } from './types.js';
 
@@ -102,5 +102,21 @@ export class ChromiumLoader implements PageLoader {
     this.#closed = true;
     const current = await this.#current?.catch(() => undefined);
     await current?.close();
+  }
+}
+
+/** Loads the optional package that controls Chromium. @throws UsageError if it is not installed */
+async function loadPlaywright(): Promise<BrowserType> {
+  try {
+    const { chromium } = await import('playwright-core');
+    return chromium;
+  } catch (cause) {
+    if (errorCode(cause) !== 'ERR_MODULE_NOT_FOUND') throw cause;
+    throw new UsageError(
+      'the fetcher browser needs the package playwright-core: npm install playwright-core',
+      {
+        cause,
+      },
+    );
   }
 }

@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BrowserContext, CDPSession, Page, Route } from 'playwright-core';
 import { unlessAborted } from '../servers/index.js';
 import type { ChromiumProcess } from './chromium-process.js';
-import { browserHeaders } from './response-headers.js';
 import { type LoadedPage, PageError, type PageLoad } from './types.js';
 
 /** A page is idle when it is parsed and made no request for this time, milliseconds. */
@@ -239,4 +238,28 @@ function withoutFragment(url: string): string {
 
 function redirectTo(url: string): string {
   return `<script>location.replace(${JSON.stringify(url).replaceAll('<', '\\u003c')})</script>`;
+}
+
+/** Headers of the transfer, which the browser does not see, and of cookies, which the crawl keeps. */
+const REMOVED = new Set([
+  'connection',
+  'content-encoding',
+  'content-length',
+  'keep-alive',
+  'link',
+  'proxy-authenticate',
+  'refresh',
+  'set-cookie',
+  'strict-transport-security',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** Returns the headers of a response that a browser gets with the decoded body. */
+function browserHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+  // Values with bytes that the browser refuses would fail the whole response.
+  return Object.fromEntries(
+    Object.entries(headers).filter(([name, value]) => !REMOVED.has(name) && /^[\t\x20-\x7e]*$/.test(value)),
+  );
 }

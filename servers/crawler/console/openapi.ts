@@ -1,5 +1,6 @@
 // The console's interface for programs as an OpenAPI document, from the schemas of its answers (CRAWL-20, 22).
 import { z } from 'zod';
+import { defined } from '../../../protocols/defined.js';
 import { QUEUE_STATES } from '../control.js';
 import { ACTION_ANSWERS, type ActionName, failureSchema, QUERY_ANSWERS, type QueryName } from './answers.js';
 
@@ -169,7 +170,8 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output' = 'output'): Json {
 
 function parameter(name: string, type: z.ZodType): Json {
   const { description, ...schema } = schemaOf(type, 'input');
-  return { name, in: 'query', description, schema };
+  // The document has no member that is undefined.
+  return { name, in: 'query', ...defined({ description }), schema };
 }
 
 function bodyOf(fields: Fields): Json {

@@ -5,6 +5,9 @@ import { hasFileSuffix, hopsAbove, isTransitive, isUnder, type Predicate, pathOf
 /** CRAWL-10.1.3: the focus of a scope. A scope that consists of filters only is `broad` with an `exclude`. */
 const CLASSIC_SCOPES = ['broad', 'domain', 'host', 'path', 'surt-prefix'] as const;
 
+/** CRAWL-10.1.1. */
+const MAX_LINK_HOPS = 25;
+
 type ClassicScopeKind = (typeof CLASSIC_SCOPES)[number];
 
 export interface ClassicScopeOptions {
@@ -13,8 +16,6 @@ export interface ClassicScopeOptions {
   readonly seeds: readonly string[];
   /** `surt-prefix`: lines in addition to the seeds (CRAWL-15.2). */
   readonly surtLines?: readonly string[];
-  /** CRAWL-10.1.1: default 25. */
-  readonly maxLinkHops?: number;
   /** CRAWL-10.1.2: default 5. */
   readonly maxTransHops?: number;
   /** CRAWL-10.1.4: whether media of other hosts pass; default true. */
@@ -28,7 +29,7 @@ export interface ClassicScopeOptions {
  * and not excluded.
  */
 export function classicScope(options: ClassicScopeOptions): DecideSequence {
-  const { maxLinkHops = 25, maxTransHops = 5, additionalFocus = true, exclude } = options;
+  const { maxTransHops = 5, additionalFocus = true, exclude } = options;
   const rules: DecideRule[] = [
     decideRule('all', 'REJECT', () => true),
     decideRule('seed', 'ACCEPT', ({ seed }) => seed === true),
@@ -37,7 +38,7 @@ export function classicScope(options: ClassicScopeOptions): DecideSequence {
   if (additionalFocus) rules.push(decideRule('additional-focus', 'ACCEPT', hasFileSuffix('all')));
   rules.push(decideRule('transitive', 'ACCEPT', isTransitive(maxTransHops)));
   if (exclude !== undefined) rules.push(decideRule('exclude', 'REJECT', exclude));
-  rules.push(decideRule('too-many-link-hops', 'REJECT', hopsAbove(maxLinkHops, linkHops)));
+  rules.push(decideRule('too-many-link-hops', 'REJECT', hopsAbove(MAX_LINK_HOPS, linkHops)));
   return new DecideSequence(rules);
 }
 

@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js';
 import { type SurtPrefixSet, shownHops } from '../../../protocols/urls/index.js';
-import { compilePattern } from '../patterns.js';
+import { compileRe2 } from '../patterns.js';
 import type { DecideSubject } from './decision.js';
 
 /** Tests whether a rule applies to a URI. */
@@ -107,7 +107,7 @@ export class WholePattern {
 
   /** @throws UsageError when it is not a regular expression */
   constructor(readonly source: string) {
-    this.#compiled = compilePattern(source, RE2JS.DOTALL);
+    this.#compiled = compileRe2(source, RE2JS.DOTALL);
   }
 
   matches(text: string): boolean {

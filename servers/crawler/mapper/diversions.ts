@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { messageOf, StorageError } from '../../../protocols/errors.js';
 import { Mutex } from '../../../protocols/mutex.js';
+import { crawlerOf, hostOf, isEnumerable, queueAssignment } from '../../../protocols/urls/index.js';
 import { createDirectory } from '../../../storage/files/make-directory.js';
 import type { Prepared, PreparedOf } from '../frontier/index.js';
 import { formatJournalLine, type JournalUri } from '../journal/index.js';
-import type { CrawlMap } from './crawl-map.js';
 
 /** URIs that were written last, each of which is written once. */
 const RECENT_URIS = 65_536;
@@ -112,4 +112,31 @@ export interface MapperOptions {
   readonly diversions: Diversions;
   /** Computes the class key of a link. */
   readonly prepare: (uri: PreparedOf) => Pick<Prepared, 'classKey'>;
+}
+
+export interface CrawlMapOptions {
+  /** Number of crawlers. */
+  readonly crawlers: number;
+  /** The number of this one, from 0. */
+  readonly own: number;
+  /** `domain`: the registered domain decides; `queue`: the class key of the URI. */
+  readonly by: 'domain' | 'queue';
+}
+
+/** CRAWL-9.8: which crawler is responsible for a URI: the same for all crawlers of one number and the same settings. */
+export class CrawlMap {
+  readonly #domainOf = queueAssignment({ policy: 'topmost' });
+
+  constructor(readonly options: CrawlMapOptions) {}
+
+  /** Returns the number of another crawler; undefined if this one is responsible. */
+  foreignCrawler(uri: string, classKey: string): number | undefined {
+    const { crawlers, own, by } = this.options;
+    // A `dns:` or file URI belongs to the crawler that has it.
+    if (uri.startsWith('file:') || !isEnumerable(uri)) return undefined;
+    // All ports and schemes of a host belong together.
+    const key = by === 'domain' ? this.#domainOf({ uri: `http://${hostOf(uri)}/` }) : classKey;
+    const crawler = crawlerOf(key, crawlers);
+    return crawler === own ? undefined : crawler;
+  }
 }

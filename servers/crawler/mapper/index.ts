@@ -1,2 +1,1 @@
-export { CrawlMap } from './crawl-map.js';
-export { Diversions, type MapperOptions } from './diversions.js';
+export { CrawlMap, Diversions, type MapperOptions } from './diversions.js';

@@ -20,9 +20,8 @@ import {
   WRITER_NAMES,
 } from './original-names.js';
 import { originalRules, originalScope, type ScopeReport } from './original-scope.js';
-import { headersOf, typedValue } from './original-values.js';
 import { validateOrder } from './read-order.js';
-import { parseXml, type XmlElement } from './xml-tree.js';
+import { headersOf, parseXml, typedValue, type XmlElement } from './xml-tree.js';
 
 /** Overrides of a host or domain (CRAWL-19.4): the text of its `settings.xml`. */
 export interface HostSettings {

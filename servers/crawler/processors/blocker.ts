@@ -1,8 +1,8 @@
-import { LRUCache } from 'lru-cache';
 import type { Processor, ProcessResult } from '../chains.js';
 import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
 import { WholePattern } from '../decide/predicates.js';
 import type { CrawlSettings } from '../order/settings.js';
+import { cachedPatterns } from '../patterns.js';
 import type { ProcessorDescriptor } from './parts.js';
 
 export interface BlockerOptions {
@@ -10,16 +10,13 @@ export interface BlockerOptions {
   readonly settings: (uri: CrawlUri) => Pick<CrawlSettings, 'blockAll' | 'blockPattern' | 'allowPattern'>;
 }
 
-/** Maximum number of compiled patterns in the cache; settings and their sheets have few. */
-const MAX_PATTERNS = 1000;
-
 /**
  * CRAWL-11.2, the second half of the Preselector: rejects every URI (`blockAll`), those that `allowPattern` does not match, and those that
  * `blockPattern` matches. Patterns are in RE2 syntax and match whole URIs.
  */
 export class Blocker implements Processor {
   readonly name = 'Blocker';
-  readonly #patterns = new LRUCache<string, WholePattern>({ max: MAX_PATTERNS });
+  readonly #compile = cachedPatterns((source) => new WholePattern(source));
 
   constructor(readonly options: BlockerOptions) {}
 
@@ -40,15 +37,6 @@ export class Blocker implements Processor {
       return 'not matched by allowPattern';
     if (blockPattern !== '' && this.#compile(blockPattern).matches(uri.url)) return 'blockPattern';
     return undefined;
-  }
-
-  #compile(source: string): WholePattern {
-    let pattern = this.#patterns.get(source);
-    if (pattern === undefined) {
-      pattern = new WholePattern(source);
-      this.#patterns.set(source, pattern);
-    }
-    return pattern;
   }
 }
 

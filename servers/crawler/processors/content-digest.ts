@@ -1,9 +1,8 @@
-import { LRUCache } from 'lru-cache';
 import type { RE2JS } from 're2js';
 import type { Processor, ProcessResult } from '../chains.js';
 import type { CrawlUri } from '../crawl-uri.js';
 import type { CrawlSettings } from '../order/settings.js';
-import { compilePattern } from '../patterns.js';
+import { cachedPatterns, compileRe2 } from '../patterns.js';
 import { sha1Base32 } from '../warc/digest.js';
 import type { ProcessorDescriptor } from './parts.js';
 
@@ -17,8 +16,6 @@ export interface ContentDigestOptions {
 
 /** Characters per match. A longer line is cut into pieces of this length. */
 const PIECE_LENGTH = 2048;
-/** Maximum number of compiled patterns in the cache; settings and their sheets have few. */
-const MAX_PATTERNS = 1000;
 
 /**
  * Computes the digest of the body (CRAWL-11.8, 16.1 field 10) into `uri.digest`: `sha1:` and base32. The setting
@@ -27,7 +24,7 @@ const MAX_PATTERNS = 1000;
  */
 export class ContentDigest implements Processor {
   readonly name = 'ContentDigest';
-  readonly #patterns = new LRUCache<string, RE2JS>({ max: MAX_PATTERNS });
+  readonly #compile = cachedPatterns((source) => compileRe2(source));
   readonly #maxMs: number;
 
   constructor({ maxStripMs = 1000 }: ContentDigestOptions = {}) {
@@ -56,15 +53,6 @@ export class ContentDigest implements Processor {
     if (digestStripPattern === '' || tooLarge || !isText(contentType)) return sha1Base32(body);
     const pattern = this.#compile(digestStripPattern);
     return sha1Base32(Buffer.from(this.#strip(decode(body, charset), pattern), 'utf8'));
-  }
-
-  #compile(source: string): RE2JS {
-    let pattern = this.#patterns.get(source);
-    if (pattern === undefined) {
-      pattern = compilePattern(source);
-      this.#patterns.set(source, pattern);
-    }
-    return pattern;
   }
 
   /**

@@ -28,24 +28,11 @@ export const trafficSchema = z.strictObject({
 
 export type Traffic = z.output<typeof trafficSchema>;
 
+const NO_TRAFFIC = Object.fromEntries(Object.keys(trafficSchema.shape).map((name) => [name, 0])) as Traffic;
+
 /** Returns counts of 0. */
 export function noTraffic(): Traffic {
-  return {
-    successes: 0,
-    failures: 0,
-    disregarded: 0,
-    responses: 0,
-    nonResponses: 0,
-    robotsDenials: 0,
-    successBytes: 0,
-    totalBytes: 0,
-    novelUris: 0,
-    novelBytes: 0,
-    notModifiedUris: 0,
-    notModifiedBytes: 0,
-    duplicateUris: 0,
-    duplicateBytes: 0,
-  };
+  return { ...NO_TRAFFIC };
 }
 
 /** The fields of an event that are counted. */

@@ -26,8 +26,6 @@ export interface ServerCacheOptions {
   readonly timeoutMs: number;
   /** Keeps the requests for robots.txt. */
   readonly archive?: RobotsArchive | undefined;
-  /** Attempts after which the robots.txt of a server counts as unavailable (CRAWL-13.3.12). Default 3. */
-  readonly robotsTries?: number;
   /** Default: a new one. */
   readonly addresses?: HostAddresses;
   /** Maximum number of servers, and of hosts, in the cache; the least recently used are evicted. Default 100 000. */
@@ -87,6 +85,8 @@ export type ServerCacheSnapshot = z.output<typeof snapshotSchema>;
 
 const NO_TRAFFIC: Readonly<Traffic> = noTraffic();
 
+/** Attempts after which the robots.txt of a server counts as unavailable (CRAWL-13.3.12). */
+const ROBOTS_TRIES = 3;
 /** Maximum number of servers whose failures in a row are counted. */
 const MAX_FAILING_SERVERS = 10_000;
 /** Maximum number of parsed robots texts of the operator in the cache; each sheet may have one. */
@@ -130,7 +130,7 @@ export class ServerCache {
       locks: this.locks,
       fetcher: options.fetcher,
       timeoutMs: options.timeoutMs,
-      tries: options.robotsTries ?? 3,
+      tries: ROBOTS_TRIES,
       maxServers,
       archive: options.archive,
       maxBytes: options.maxRobotsBytes,

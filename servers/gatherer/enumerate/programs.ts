@@ -25,8 +25,6 @@ export interface EnumerationOptions {
   readonly onProblem?: ((problem: ConfigError) => void) | undefined;
   /** Kills the running program; the call then throws the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Longest chain of programs that read each other's output (G-51). Default 16. */
-  readonly maxLevels?: number;
   /** Lines of all programs together, so that programs that read each other's output terminate. Default 200 000. */
   readonly maxLines?: number;
   /** Problems with a program's lines that are reported one by one; the others are reported as a number. Default 20. */
@@ -39,8 +37,9 @@ export interface EnumerationPrograms extends ProgramSettings {
   readonly topDirectory: string;
 }
 
+/** Longest chain of programs that read each other's output (G-51). */
+const MAX_LEVELS = 16;
 /** Defaults of the limits (G-51). */
-const DEFAULT_MAX_LEVELS = 16;
 const DEFAULT_MAX_LINES = 200_000;
 
 /** Enumeration programs may use the network, so they get more time than summarizers: five minutes of the processor, 50 by the clock. */
@@ -167,9 +166,8 @@ class Expansion {
       yield* batch;
       return;
     }
-    const { maxLevels = DEFAULT_MAX_LEVELS } = this.#options;
-    if (level > maxLevels) {
-      this.#reportProblem(first.line, program, `not run: ${maxLevels} programs were already chained (G-51)`);
+    if (level > MAX_LEVELS) {
+      this.#reportProblem(first.line, program, `not run: ${MAX_LEVELS} programs were already chained (G-51)`);
       return;
     }
     const input = batch.map(({ url }) => `${url}\n`).join('');

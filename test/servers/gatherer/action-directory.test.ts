@@ -3,8 +3,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
-import { doneName, parseActionName } from '../../../servers/crawler/actions/action-file.js';
-import { parseActionLine } from '../../../servers/crawler/actions/action-line.js';
+import { doneName, parseActionLine, parseActionName } from '../../../servers/crawler/actions/action-file.js';
 import {
   type ActionCounts,
   ActionDirectory,
