@@ -1,8 +1,9 @@
-import { constants } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
 import { access, readFile, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { isFile, namesIn } from '../files.js';
 import { typeName } from '../type-rules.js';
+import type { ProgramSettings } from './limits.js';
 import { isModule } from './modules.js';
 
 /** The user's programs by type (E-61, E-46). Plain data, because it is posted to worker threads. */
@@ -134,4 +135,26 @@ export function parseSgmlWrapper(
     table,
     declaration,
   };
+}
+
+/**
+ * Where the programs of the machine are: `$HARVEST_HOME/lib/gatherer`, `$HARVEST_HOME/bin`, then PATH (E-61, G-54).
+ * @param environment e.g. `process.env`
+ */
+export function installedPrograms(
+  environment: Readonly<Record<string, string | undefined>>,
+): Required<Pick<ProgramSettings, 'installedDirectories' | 'path' | 'environment'>> {
+  const { PATH: path = '', HARVEST_HOME: home } = environment;
+  const ofHarvest =
+    home === undefined || home === '' ? [] : [join(home, 'lib', 'gatherer'), join(home, 'bin')];
+  return {
+    installedDirectories: existingDirectories([...ofHarvest, ...path.split(delimiter).filter(isAbsolute)]),
+    path: [...ofHarvest, path].join(delimiter),
+    environment: home === undefined || home === '' ? {} : { HARVEST_HOME: home },
+  };
+}
+
+/** Returns the absolute paths of the directories that exist, each once, in their order. */
+export function existingDirectories(directories: readonly string[]): string[] {
+  return [...new Set(directories.map((directory) => resolve(directory)))].filter((path) => existsSync(path));
 }

@@ -1,5 +1,11 @@
-export { findTypePrograms, parseSgmlWrapper, type SgmlCommand, type TypePrograms } from './find.js';
-export { existingDirectories, installedPrograms } from './installed.js';
+export {
+  existingDirectories,
+  findTypePrograms,
+  installedPrograms,
+  parseSgmlWrapper,
+  type SgmlCommand,
+  type TypePrograms,
+} from './find.js';
 export { type OwnModules, type ProgramLimits, type ProgramSettings, programLimits } from './limits.js';
 export {
   explodeByModule,

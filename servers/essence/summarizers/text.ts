@@ -32,6 +32,11 @@ export function summarizeUnrecognized(document: { readonly url: string }): Summa
   return { attributes: [['Title', fileNameOf(document.url)]] };
 }
 
+/** Returns the title of a document whose fields have none: the name of its file (E-14). */
+export function titleByName(document: SourceDocument, fields: Summary['attributes']): Summary['attributes'] {
+  return fields.some(([name]) => name === 'Title') ? [] : summarizeUnrecognized(document).attributes;
+}
+
 function normalizeLines(text: string): string {
   return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
 }

@@ -1,7 +1,7 @@
 import type { SourceDocument } from '../../document.js';
 import type { Summary } from '../../summary.js';
 import { guarded, present } from '../extracted.js';
-import { summarizeUnrecognized } from '../text.js';
+import { titleByName } from '../text.js';
 import { fourCharacters, MediaFacts } from './facts.js';
 import { id3v1, id3v2 } from './id3.js';
 import { readIsoMedia } from './iso-media.js';
@@ -30,10 +30,9 @@ export function summarizeMedia(document: SourceDocument): Summary {
   const kind = 'the sound or video file';
   guarded(document, kind, undefined, () => readMedia(document.body, facts));
   const { fields } = facts;
-  const title = fields.some(([name]) => name === 'Title') ? [] : summarizeUnrecognized(document).attributes;
   return {
     attributes: [
-      ...title,
+      ...titleByName(document, fields),
       ...fields,
       ...present([
         ['Description', facts.summary],

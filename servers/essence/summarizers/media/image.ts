@@ -2,7 +2,7 @@ import exifr from 'exifr';
 import type { SourceDocument } from '../../document.js';
 import type { Summary } from '../../summary.js';
 import { guarded, oneLine, present, unreadable } from '../extracted.js';
-import { summarizeUnrecognized } from '../text.js';
+import { titleByName } from '../text.js';
 import { MediaFacts } from './facts.js';
 import { gifComments, gifMetadata } from './gif.js';
 import { readIsoMedia } from './iso-media.js';
@@ -44,10 +44,9 @@ export async function summarizeImage(document: SourceDocument): Promise<Summary>
     if (!isKnown) fields.push([name, value]);
   }
   const size = head === undefined ? undefined : `${head.format} image, ${head.width} x ${head.height} pixels`;
-  const title = fields.some(([name]) => name === 'Title') ? [] : summarizeUnrecognized(document).attributes;
   return {
     attributes: [
-      ...title,
+      ...titleByName(document, fields),
       ...fields,
       ...present([
         ['Description', head?.comments.join('\n')],

@@ -2,7 +2,7 @@ import { Parser } from 'htmlparser2';
 import type { SourceDocument } from '../../document.js';
 import type { Summary } from '../../summary.js';
 import { oneLine, present, summarizeExtracted } from '../extracted.js';
-import { summarizeUnrecognized } from '../text.js';
+import { titleByName } from '../text.js';
 
 /** Characters of one value, and of all text. */
 const MAX_FIELD = 2000;
@@ -37,8 +37,11 @@ export function summarizeSvg(document: SourceDocument): Summary {
     parser.write(text.slice(start, start + 65_536));
   if (!reader.isFull) parser.end();
   const { fields } = reader;
-  const title = fields.some(([name]) => name === 'Title') ? [] : summarizeUnrecognized(document).attributes;
-  const attributes = [...title, ...fields, ...present([['Description', reader.size]])];
+  const attributes = [
+    ...titleByName(document, fields),
+    ...fields,
+    ...present([['Description', reader.size]]),
+  ];
   const shown = reader.text;
   return shown === '' ? { attributes, text: '' } : summarizeExtracted({ attributes, text: shown });
 }

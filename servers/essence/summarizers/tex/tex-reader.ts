@@ -1,6 +1,5 @@
 // Extracts text and fields from TeX and LaTeX sources without expanding macros.
 import { oneLine } from '../extracted.js';
-import { authorParts } from './authors.js';
 import {
   ACCENTS,
   CHARACTERS,
@@ -12,6 +11,18 @@ import {
   WITHOUT_TEXT,
 } from './commands.js';
 import { Inclusions } from './inclusions.js';
+
+/** What an address contains and a name does not. */
+const ADDRESS =
+  /\d|@|\b(?:universit|institut|depart|dept|laborator|school|college|facult|cent(?:er|re)\b|academy|inc\b|ltd\b|gmbh\b|corporation)/i;
+
+/** Splits the argument into one part for each author: at \and, and at line ends; lines below a name that are an address are left out. */
+function authorParts(raw: string): readonly string[] {
+  return raw.split(/\\(?:and|And|AND|IEEEauthorblockN)(?![A-Za-z])/).flatMap((part) => {
+    const lines = part.split(/\\\\(?:\[[^\]]{0,20}\])?/);
+    return lines.filter((line, index) => index === 0 || !ADDRESS.test(line));
+  });
+}
 
 /** The text and fields of a TeX source. */
 export interface TexFields {
