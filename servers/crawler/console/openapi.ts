@@ -107,7 +107,7 @@ export function openApiDocument(): Json {
       post: {
         operationId: name,
         summary: operation.summary,
-        requestBody: operation.fields === undefined ? undefined : bodyOf(operation.fields),
+        ...(operation.fields === undefined ? {} : { requestBody: bodyOf(operation.fields) }),
         responses: { 200: json('It is done', answer), ...failures(400, 401, 403, 409, 429, 500) },
       },
     };
