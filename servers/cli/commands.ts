@@ -67,7 +67,7 @@ const GROUPED: Readonly<Record<keyof typeof GROUPS, readonly Omit<CommandEntry, 
     {
       name: 'kill-gatherd',
       summary: 'stop the gatherd that serves a directory',
-      load: async () => (await import('./gatherd/kill-gatherd.js')).killGatherdCommand(),
+      load: async () => (await import('./gatherd/gatherd.js')).killGatherdCommand(),
     },
     {
       name: 'broker',
@@ -78,7 +78,7 @@ const GROUPED: Readonly<Record<keyof typeof GROUPS, readonly Omit<CommandEntry, 
       name: 'broker-restart',
       originals: ['BrokerRestart'],
       summary: 'make a broker read its configuration again and reindex',
-      load: async () => (await import('./broker/broker-restart.js')).brokerRestartCommand(),
+      load: async () => (await import('./broker/broker-admin.js')).brokerRestartCommand(),
     },
     {
       name: 'dumpregistry',
@@ -161,7 +161,7 @@ const GROUPED: Readonly<Record<keyof typeof GROUPS, readonly Omit<CommandEntry, 
     {
       name: 'urlpurge',
       summary: 'empty the disk cache of urlget and the Gatherer',
-      load: async () => (await import('./fetch/urlpurge.js')).urlpurgeCommand(),
+      load: async () => (await import('./fetch/urlget.js')).urlpurgeCommand(),
     },
     {
       name: 'ftpget',

@@ -5,7 +5,7 @@ import { Command, CommanderError } from 'commander';
 import { UsageError } from '../../protocols/errors.js';
 import { type CommandEntry, GROUPS } from './command-entry.js';
 import { COMMANDS, findCommand, suggestCommands } from './commands.js';
-import { optionDescription } from './help/option-description.js';
+import { optionDescription } from './help/command-help.js';
 import { originalOptions } from './options/original-options.js';
 import { EXIT, exitStatusOf, reportError } from './output/exit.js';
 import { messageLines } from './output/printable.js';

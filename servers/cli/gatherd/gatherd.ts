@@ -9,7 +9,7 @@ import {
   addTlsOptions,
   monitorOption,
 } from '../options/connection-options.js';
-import { LOOPBACK, portOption, repeatedOption } from '../options/option-values.js';
+import { LOOPBACK, portOption, repeatedOption, secondsOption } from '../options/option-values.js';
 
 const FILES_HELP = `
 DIR is a Gatherer's data directory. Relative names of the other files are relative to it:
@@ -96,4 +96,24 @@ function withFileOptions(command: Command): Command {
 function hostNameOption(value: string): string {
   if (!/^\S+$/.test(value)) throw new UsageError('--hostname: must be a name without blanks');
   return value;
+}
+
+const KILL_HELP = `
+Reads DIR/gatherd.pid, sends SIGTERM to that gatherd and waits until it ends. If another process now has that id, no signal is sent.
+
+Example:
+  harvest kill-gatherd -d ./data/gatherer
+
+Exit status: 0 stopped; 1 gatherd is not running, or did not stop in time; 2 usage.
+`;
+
+/** `kill-gatherd [-d DIR]` (GATHERD-11.3). */
+export function killGatherdCommand(): Command {
+  return new Command('kill-gatherd')
+    .description('Stops the gatherd that serves a directory.')
+    .option('-d, --dir <directory>', "the Gatherer's data directory (-dir)", '.')
+    .option('--pid-file <file>', 'file with the process id (default: gatherd.pid)')
+    .option('--timeout <seconds>', 'maximum time to wait until it ends', secondsOption, 30)
+    .addHelpText('after', KILL_HELP)
+    .action(lazyAction(async () => (await import('./actions/kill-gatherd.js')).killGatherd));
 }

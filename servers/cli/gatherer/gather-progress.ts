@@ -1,4 +1,5 @@
 import { type CrawlEvent, crawlChannel, type DocumentEvent, documentChannel } from '../../crawler/events.js';
+import type { GatherReport } from '../../gatherer/gatherer.js';
 import type { Logger } from '../../host/logger.js';
 import { writeMessage } from '../output/printable.js';
 import { Progress } from '../output/progress.js';
@@ -77,4 +78,12 @@ export class GatherProgress implements Disposable {
     if (this.#log !== undefined) this.#log.info({ done, queued, failed, rate, host }, 'progress');
     else writeMessage(`${done} done, ${queued} queued, ${failed} failed, ${rate}/s  ${host}`);
   }
+}
+
+type Gathered = Pick<GatherReport, 'counts' | 'seconds' | 'resumed'>;
+
+/** What a run gathered, in one line for a person. */
+export function gatheredText({ counts, seconds, resumed }: Gathered): string {
+  const { summarized, unchanged, kept, rejected, failed } = counts;
+  return `${resumed ? 'Continued' : 'Gathered'}: ${summarized} summarized, ${unchanged} unchanged, ${kept} kept, ${rejected} rejected, ${failed} failed in ${seconds.toFixed(1)} s`;
 }

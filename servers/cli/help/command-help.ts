@@ -1,7 +1,7 @@
 // What the help says of a command, for manual pages, documents and completion.
 import type { Command } from 'commander';
+import { Help, type Option } from 'commander';
 import type { CommandEntry } from '../command-entry.js';
-import { optionDescription } from './option-description.js';
 
 /** An option as the help shows it. */
 export interface OptionHelp {
@@ -80,4 +80,9 @@ function describe(command: Command, summary: string, name: string): CommandHelp 
 /** Begins a text with a capital letter and ends it with a period. */
 export function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`;
+}
+
+/** Returns the description of an option with its default, unless the default is "on", "off" or an empty list. */
+export function optionDescription(option: Option): string {
+  return new Help().optionDescription(option).replace(/ \(default: (?:true|false|\[\])\)$/, '');
 }

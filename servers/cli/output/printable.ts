@@ -59,3 +59,8 @@ function visible(character: string): string {
   if (code < 0x80) return `^${String.fromCharCode(code ^ 0x40)}`;
   return `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`;
 }
+
+/** Bytes as mebibytes with one decimal. */
+export function mebibytes(bytes: number): string {
+  return (bytes / 2 ** 20).toFixed(1);
+}

@@ -1,6 +1,7 @@
 // What `harvest run` says of a round.
 import type { PublishedReferences } from '../../../storage/references/builder.js';
 import type { CycleReport } from '../../all-in-one/all-in-one.js';
+import { gatheredText } from '../gatherer/gather-progress.js';
 
 /** Returns the counts that `--once` prints. */
 export function summary({
@@ -56,13 +57,11 @@ export function reportText({
   collected,
   objects,
 }: CycleReport): string {
-  const { summarized, unchanged, kept, rejected, failed } = gathered.counts;
   const roots = gathered.roots
     .filter(({ refused }) => refused['url-max'] !== undefined)
     .map(({ url, urls }) => `  ${url}: stopped at ${urls} URLs; --urls raises the limit\n`);
   return [
-    `${gathered.resumed ? 'Continued' : 'Gathered'}: ${summarized} summarized, ${unchanged} unchanged, ${kept} kept, `,
-    `${rejected} rejected, ${failed} failed in ${gathered.seconds.toFixed(1)} s\n`,
+    `${gatheredText(gathered)}\n`,
     ...roots,
     `Published generation ${generation}: ${exported} objects. Broker received ${collected.received}, `,
     `rejected ${collected.totals.duplicates} duplicates, has ${objects} objects.\n`,

@@ -1,10 +1,12 @@
 // The rounds of `harvest run`: each gathers, publishes and collects.
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDiskFull, KitError, messageOf, StorageError } from '../../../protocols/errors.js';
+import { redactLogins } from '../../../protocols/visible-text.js';
 import type { AllInOne, CycleReport } from '../../all-in-one/all-in-one.js';
+import { type DocumentEvent, documentChannel } from '../../crawler/events.js';
 import type { Logger } from '../../host/logger.js';
 import { GatherProgress } from '../gatherer/gather-progress.js';
-import { FailureNotes } from './failure-notes.js';
+import { printable } from '../output/printable.js';
 
 /** Longest wait at once: the clock may be set, and a machine may sleep. Also Node's timers end at 24 days. */
 const MAX_PAUSE_MS = 60_000;
@@ -121,4 +123,46 @@ async function waitUntil(timeMs: number, signal: AbortSignal): Promise<boolean> 
     await pause(Math.min(rest, MAX_PAUSE_MS), undefined, { signal }).catch(() => undefined);
   }
   return false;
+}
+
+/** Reasons that are told apart. */
+const MAX_REASONS = 100;
+/** Reasons that are printed. */
+const SHOWN = 3;
+
+/** Collects why documents failed, for the end of a run. It subscribes to the Gatherer's diagnostics channel. */
+class FailureNotes implements Disposable {
+  readonly #reasons = new Map<string, { count: number; readonly first: string }>();
+
+  constructor() {
+    documentChannel.subscribe(this.#onDocument);
+  }
+
+  /**
+   * The most frequent reasons, one line each, and where the others are; nothing if no document failed.
+   *
+   * @param log the path of the log of errors
+   */
+  text(log: string): string {
+    const reasons = [...this.#reasons].sort(([, a], [, b]) => b.count - a.count);
+    if (reasons.length === 0) return '';
+    const shown = reasons
+      .slice(0, SHOWN)
+      .map(([reason, { count, first }]) =>
+        count === 1 ? `${first}: ${reason}` : `${reason}: ${count} documents, the first is ${first}`,
+      );
+    return [...shown, `all failures: ${log}`].map((line) => `  ${printable(redactLogins(line))}\n`).join('');
+  }
+
+  [Symbol.dispose](): void {
+    documentChannel.unsubscribe(this.#onDocument);
+  }
+
+  readonly #onDocument = (message: unknown): void => {
+    const { disposition, reason, url } = message as DocumentEvent;
+    if (disposition !== 'failed') return;
+    const known = this.#reasons.get(reason);
+    if (known !== undefined) known.count++;
+    else if (this.#reasons.size < MAX_REASONS) this.#reasons.set(reason, { count: 1, first: url });
+  };
 }

@@ -31,7 +31,7 @@ import {
   startGatherd,
   startUnattended,
 } from '../../start-program.js';
-import { GatherProgress } from '../gather-progress.js';
+import { GatherProgress, gatheredText } from '../gather-progress.js';
 import { Phases } from '../phases.js';
 
 interface GathererCliOptions extends MonitorOption {
@@ -267,11 +267,6 @@ function reportText(
     lines.push(`gatherd ${how}: ${daemon.address}, process ${daemon.pid}`);
   }
   return `${lines.join('\n')}\n`;
-}
-
-function gatheredText({ counts, seconds, resumed }: GatherReport): string {
-  const { summarized, unchanged, kept, rejected, failed } = counts;
-  return `${resumed ? 'Continued' : 'Gathered'}: ${summarized} summarized, ${unchanged} unchanged, ${kept} kept, ${rejected} rejected, ${failed} failed in ${seconds.toFixed(1)} s`;
 }
 
 function publishedText({ generation, objects, references }: Published): string {

@@ -8,7 +8,7 @@ import { MIRROR_DATA } from '../../../gatherer/mirror/mirror-data.js';
 import { createLogger } from '../../../host/logger.js';
 import { StopSignal } from '../../../host/stop-signal.js';
 import { EXIT } from '../../output/exit.js';
-import { printableJson, writeMessage } from '../../output/printable.js';
+import { mebibytes, printableJson, writeMessage } from '../../output/printable.js';
 import { GatherProgress } from '../gather-progress.js';
 
 interface MirrorCliOptions {
@@ -71,7 +71,7 @@ function reportText(report: MirrorReport, options: MirrorCliOptions, data: strin
   const { gathered, written, writtenBytes, stale, deleted, complete } = report;
   const { summarized, unchanged, kept, failed } = gathered.counts;
   const lines = [
-    `${gathered.resumed ? 'Continued' : 'Mirrored'}: ${written} files written (${(writtenBytes / MEBIBYTE).toFixed(1)} MiB); ${summarized} documents new or changed, ${unchanged} unchanged, ${kept} not due, ${failed} failed in ${gathered.seconds.toFixed(1)} s`,
+    `${gathered.resumed ? 'Continued' : 'Mirrored'}: ${written} files written (${mebibytes(writtenBytes)} MiB); ${summarized} documents new or changed, ${unchanged} unchanged, ${kept} not due, ${failed} failed in ${gathered.seconds.toFixed(1)} s`,
   ];
   if (deleted > 0) lines.push(`Deleted: ${deleted} files whose documents no longer exist`);
   if (stale > deleted)

@@ -2,6 +2,7 @@ import { type BackupReport, backUp, restore } from '../../../../storage/backup/i
 import { checkStores } from '../../../../storage/check/check.js';
 import { StopSignal } from '../../../host/stop-signal.js';
 import { complain, EXIT, untilStopped } from '../../output/exit.js';
+import { mebibytes } from '../../output/printable.js';
 import { Progress } from '../../output/progress.js';
 import { StandardOutput } from '../../output/standard-output.js';
 
@@ -48,5 +49,5 @@ async function run(
 }
 
 function text(name: string, to: string, { databases, files, bytes }: BackupReport): string {
-  return `${name}: ${to}: ${databases} databases, ${files} files, ${(bytes / 2 ** 20).toFixed(1)} MiB\n`;
+  return `${name}: ${to}: ${databases} databases, ${files} files, ${mebibytes(bytes)} MiB\n`;
 }

@@ -6,6 +6,7 @@ import { type RepairedStore, repairStores } from '../../../../storage/check/repa
 import { checkCrawlFiles } from '../../../crawler/check-files.js';
 import { StopSignal } from '../../../host/stop-signal.js';
 import { complain, EXIT, untilStopped } from '../../output/exit.js';
+import { mebibytes } from '../../output/printable.js';
 import { Progress } from '../../output/progress.js';
 import { StandardOutput } from '../../output/standard-output.js';
 
@@ -102,8 +103,4 @@ function repairedText({ directory, outcome, ...saved }: RepairedStore): string {
       ? `  the repaired store is ${repaired}; --replace would use it\n`
       : `  the damaged store is ${damaged}\n`;
   return `${directory}: ${count} saved${lost}\n${where}`;
-}
-
-function mebibytes(bytes: number): string {
-  return (bytes / 2 ** 20).toFixed(1);
 }
