@@ -172,3 +172,17 @@ export function messageOf(error: unknown): string {
   );
   return [...new Set(messages)].join('; then: ');
 }
+
+/**
+ * Returns what catches the error of a promise: it throws an error of the kit, with the original as its cause.
+ *
+ * @param what the message before the one of the cause, e.g. `FILE cannot be read`
+ */
+export function rethrowAs(
+  Kind: new (message: string, options: ErrorOptions) => KitError,
+  what: string,
+): (cause: unknown) => never {
+  return (cause) => {
+    throw new Kind(`${what}: ${messageOf(cause)}`, { cause });
+  };
+}

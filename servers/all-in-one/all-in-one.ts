@@ -12,7 +12,7 @@ import {
   parseBrokerConf,
   withBrokerSettings,
 } from '../../protocols/config/index.js';
-import { messageOf, StorageError } from '../../protocols/errors.js';
+import { rethrowAs, StorageError } from '../../protocols/errors.js';
 import { createDirectory } from '../../storage/files/make-directory.js';
 import type { PublishedReferences } from '../../storage/references/index.js';
 import {
@@ -385,9 +385,7 @@ async function loadBrokerConfig(
       `# host port type filter\n${point.host} ${point.port} ${point.type} --\n`,
     );
   }
-  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
-    throw new StorageError(`${file} cannot be read: ${messageOf(cause)}`, { cause });
-  });
+  const text = await readFile(file, 'utf8').catch(rethrowAs(StorageError, `${file} cannot be read`));
   const { config: read } = parseBrokerConf(text, file, {
     brokerDirectory: directory,
     brokerHost: hostname(),

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { type BrokerConfig, parseBrokerConf } from '../../protocols/config/broker-conf.js';
 import { withBrokerSettings } from '../../protocols/config/broker-conf-set.js';
 import type { ConfigError } from '../../protocols/errors.js';
-import { messageOf, UsageError } from '../../protocols/errors.js';
+import { rethrowAs, UsageError } from '../../protocols/errors.js';
 import { passwordFileWarning } from '../host/password-file.js';
 
 /** The contents of a `broker.conf` and its warnings. */
@@ -24,13 +24,7 @@ export async function readBrokerConf(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<ReadConfiguration> {
   const path = resolve(file);
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (cause) {
-    const why = messageOf(cause);
-    throw new UsageError(`${file}: cannot be read: ${why}`, { cause });
-  }
+  const text = await readFile(path, 'utf8').catch(rethrowAs(UsageError, `${file}: cannot be read`));
   const { config: read, warnings } = parseBrokerConf(text, file, { brokerDirectory: dirname(dirname(path)) });
   const config = withBrokerSettings(read, settings);
   const readable = config.adminPassword === '' ? undefined : passwordFileWarning(path, 'Admin-Password');

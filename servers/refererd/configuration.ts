@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
 import { parseRefererConf, type RefererConfig } from '../../protocols/config/referer-conf.js';
 import type { ConfigError } from '../../protocols/errors.js';
-import { messageOf, StorageError } from '../../protocols/errors.js';
+import { rethrowAs, StorageError } from '../../protocols/errors.js';
 import { passwordFileWarning } from '../host/password-file.js';
 
 /** The configuration file, and the facts about the start that its values depend on. */
@@ -27,13 +27,7 @@ export async function readConfiguration(
   startedIn: string,
 ): Promise<{ readonly config: RefererConfig; readonly warnings: readonly ConfigError[] }> {
   const { file, progname, chrooted } = source;
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (cause) {
-    const why = messageOf(cause);
-    throw new StorageError(`${file} cannot be read: ${why}`, { cause });
-  }
+  const text = await readFile(file, 'utf8').catch(rethrowAs(StorageError, `${file} cannot be read`));
   const parse = (rootdir?: string) => parseRefererConf(text, file, { progname, rootdir });
   let read = parse(chrooted ? '/' : undefined);
   if (!chrooted && !isAbsolute(read.config.rootdir)) read = parse(resolve(startedIn, read.config.rootdir));

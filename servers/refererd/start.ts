@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '../../protocols/clock.js';
 import { CloseStack } from '../../protocols/close-stack.js';
-import { messageOf, StorageError } from '../../protocols/errors.js';
+import { messageOf, rethrowAs, StorageError } from '../../protocols/errors.js';
 import { CurrentReferences } from '../../storage/references/current.js';
 import { connectionsWithinLimit } from '../host/fd-limit.js';
 import type { Listen } from '../host/listener.js';
@@ -152,10 +152,5 @@ async function readLists({
 }
 
 async function readList(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (cause) {
-    const why = messageOf(cause);
-    throw new StorageError(`${file} cannot be read: ${why}`, { cause });
-  }
+  return await readFile(file, 'utf8').catch(rethrowAs(StorageError, `${file} cannot be read`));
 }

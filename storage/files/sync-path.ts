@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { messageOf, StorageError } from '../../protocols/errors.js';
+import { rethrowAs, StorageError } from '../../protocols/errors.js';
 
 /**
  * Flushes a file's content or a directory's names to the disk.
@@ -9,9 +9,7 @@ import { messageOf, StorageError } from '../../protocols/errors.js';
 export async function syncPath(path: string): Promise<void> {
   const file = await open(path, 'r');
   try {
-    await file.sync();
-  } catch (cause) {
-    throw new StorageError(`${path} cannot be flushed: ${messageOf(cause)}`, { cause });
+    await file.sync().catch(rethrowAs(StorageError, `${path} cannot be flushed`));
   } finally {
     await file.close();
   }

@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
+import { errorCode, rethrowAs, StorageError } from '../../protocols/errors.js';
 import { openRegular } from '../files/regular-file.js';
 
 /** A file that is read and written at offsets. */
@@ -32,11 +32,7 @@ export const openRandomFile: OpenRandomFile = async (path, mode) => {
     throw new StorageError(`${path} cannot be opened: ${reason}`, { cause });
   }
   const written = async (work: () => Promise<void>): Promise<void> => {
-    try {
-      await work();
-    } catch (cause) {
-      throw new StorageError(`${path} cannot be written: ${messageOf(cause)}`, { cause });
-    }
+    await work().catch(rethrowAs(StorageError, `${path} cannot be written`));
   };
   return {
     async read(bytes, position) {

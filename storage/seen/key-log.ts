@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
-import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
+import { errorCode, rethrowAs, StorageError } from '../../protocols/errors.js';
 import { openRegular } from '../files/regular-file.js';
 import { KEY_BYTES, type KeyWords } from './key-list.js';
 
@@ -52,9 +52,7 @@ export class KeyLog {
         if (errorCode(cause) === 'ENOENT' && !mustExist) return open(path, 'wx+');
         throw cause;
       })
-      .catch((cause: unknown) => {
-        throw new StorageError(`${path} cannot be opened: ${messageOf(cause)}`, { cause });
-      });
+      .catch(rethrowAs(StorageError, `${path} cannot be opened`));
     try {
       const { size } = await file.stat();
       const magic = await readUpTo(file, 0, MAGIC.length);

@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
-import { messageOf, StorageError } from '../../protocols/errors.js';
+import { rethrowAs, StorageError } from '../../protocols/errors.js';
 import { openRegular } from '../files/regular-file.js';
 import { BloomBits } from './bloom-bits.js';
 import { compareKeys, fromFileBytes, KEY_BYTES, type KeyWords, toFileBytes } from './key-list.js';
@@ -70,9 +70,7 @@ export class RunFile {
    * @throws StorageError if the file does not hold `count` sorted keys, or has changed
    */
   static async open(path: string, count: number, expected: number | undefined): Promise<RunFile> {
-    const file = await openRegular(path).catch((error: unknown) => {
-      throw new StorageError(`${path} cannot be read: ${messageOf(error)}`, { cause: error });
-    });
+    const file = await openRegular(path).catch(rethrowAs(StorageError, `${path} cannot be read`));
     try {
       const { size } = await file.stat();
       if (size !== count * KEY_BYTES)

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { CollectionPoint } from '../../../protocols/config/index.js';
-import { messageOf, StorageError } from '../../../protocols/errors.js';
+import { rethrowAs, StorageError } from '../../../protocols/errors.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
 import { createDirectory } from '../../../storage/files/make-directory.js';
 import { readRegular } from '../../../storage/files/regular-file.js';
@@ -29,11 +29,7 @@ export function lastCollectionFile(brokerDirectory: string): string {
  */
 export async function writeLastCollections(file: string, points: readonly LastCollection[]): Promise<void> {
   const text = points.map(({ point, last }) => `${lineOf(point, String(last))}\n`).join('');
-  try {
-    await createDirectory(dirname(file));
-  } catch (cause) {
-    throw new StorageError(`${file} cannot be written: ${messageOf(cause)}`, { cause });
-  }
+  await createDirectory(dirname(file)).catch(rethrowAs(StorageError, `${file} cannot be written`));
   await replaceFile(file, (draft) => writeFile(draft, text), { force: true });
 }
 

@@ -1,6 +1,6 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf, StorageError } from '../../../protocols/errors.js';
+import { rethrowAs, StorageError } from '../../../protocols/errors.js';
 import { decodeSoif } from '../../../protocols/soif/index.js';
 import { DatabaseFile } from '../../../storage/databases/database-file.js';
 import { WORKING_FILE } from '../../../storage/databases/file-kind.js';
@@ -26,11 +26,7 @@ export async function storeObjects(
   objects: AsyncIterable<Uint8Array>,
   maxDeletions: number,
 ): Promise<StoreCounts> {
-  try {
-    await createDirectory(directory);
-  } catch (cause) {
-    throw new StorageError(`${directory} cannot be created: ${messageOf(cause)}`, { cause });
-  }
+  await createDirectory(directory).catch(rethrowAs(StorageError, `${directory} cannot be created`));
   const finalPath = join(directory, WORKING_FILE);
   const load = async (path: string): Promise<StoreCounts> => {
     using database = DatabaseFile.open(path, { create: true, finalPath });

@@ -9,7 +9,7 @@ import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { ZipFile } from 'yazl';
-import { messageOf, StorageError, UsageError } from '../../../protocols/errors.js';
+import { rethrowAs, StorageError, UsageError } from '../../../protocols/errors.js';
 import { replaceFile } from '../../../storage/files/replace-file.js';
 import { damageSentence, hasWholeIndex, indexArchive } from './archive-index.js';
 import { FINISHED_WARC } from './record-compression.js';
@@ -59,14 +59,11 @@ const compress = promisify(gzip);
  */
 export async function packWacz(options: WaczOptions): Promise<WaczCounts> {
   const { directory, output, signal } = options;
-  const cannot = (what: string) => (error: unknown) => {
-    throw new StorageError(`${what}: ${messageOf(error)}`, { cause: error });
-  };
-  const found = await readdir(directory).catch(cannot(`${directory} cannot be read`));
+  const found = await readdir(directory).catch(rethrowAs(StorageError, `${directory} cannot be read`));
   const names = found.filter((name) => FINISHED_WARC.test(name)).sort();
   if (names.length === 0) throw new UsageError(`${directory} has no finished WARC files`);
   const scratch = await mkdtemp(join(dirname(resolve(output)), '.wacz-')).catch(
-    cannot(`${output} cannot be written`),
+    rethrowAs(StorageError, `${output} cannot be written`),
   );
   try {
     const zip = new ZipFile();

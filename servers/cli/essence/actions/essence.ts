@@ -5,7 +5,7 @@ import { createFetcher } from '../../../../clients/fetch/create-fetcher.js';
 import type { Fetcher } from '../../../../clients/fetch/types.js';
 import { jsonLine } from '../../../../clients/soif-tools/json-lines.js';
 import { defined } from '../../../../protocols/defined.js';
-import { messageOf, StorageError, UsageError } from '../../../../protocols/errors.js';
+import { rethrowAs, StorageError, UsageError } from '../../../../protocols/errors.js';
 import { decodeSoif } from '../../../../protocols/soif/index.js';
 import { DEFAULT_REFRESH_RATE, DEFAULT_TIME_TO_LIVE } from '../../../../protocols/time.js';
 import { installedPrograms } from '../../../essence/external/index.js';
@@ -140,11 +140,7 @@ async function readNames(file: string): Promise<string[]> {
 }
 
 async function readText(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (cause) {
-    throw new StorageError(`${file} cannot be read: ${messageOf(cause)}`, { cause });
-  }
+  return await readFile(file, 'utf8').catch(rethrowAs(StorageError, `${file} cannot be read`));
 }
 
 function poolOptions(options: EssenceCliOptions): EssencePoolOptions {
