@@ -18,7 +18,6 @@ export {
 } from './broker/registry-apply.js';
 export type {
   ChangedSinceOptions,
-  CopiesSinceOptions,
   EntriesOptions,
   StoredCopy,
   ValidOptions,

@@ -22,7 +22,6 @@ import {
 } from './registry-apply.js';
 import {
   type ChangedSinceOptions,
-  type CopiesSinceOptions,
   copiesSince,
   type EntriesOptions,
   entriesInOrder,
@@ -289,7 +288,7 @@ export class BrokerStore implements AsyncDisposable {
    * The entries of copies that changed after a time, or whose Update-Time is after it, in pages (BT-4, BT-5). The time that
    * it takes depends on the number of changes. Changes during the walk may be missed: they have a later time.
    */
-  copiesSince(options: CopiesSinceOptions): AsyncGenerator<RegistryEntry[], void, undefined> {
+  copiesSince(options: ChangedSinceOptions): AsyncGenerator<RegistryEntry[], void, undefined> {
     return copiesSince(this.#level, options);
   }
 

@@ -58,8 +58,6 @@ export interface EntriesOptions {
   readonly signal?: AbortSignal;
 }
 
-export type CopiesSinceOptions = ChangedSinceOptions;
-
 /** Options of a walk over the bytes of all objects. */
 export interface ValidOptions {
   readonly signal?: AbortSignal;
@@ -128,7 +126,7 @@ async function* entriesUpdatedSince(
 /** See `BrokerStore.copiesSince`. */
 export async function* copiesSince(
   level: Level,
-  { after, upTo, signal, share }: CopiesSinceOptions,
+  { after, upTo, signal, share }: ChangedSinceOptions,
 ): AsyncGenerator<RegistryEntry[], void, undefined> {
   const changed = {
     gte: orderedKey(TABLE.copies, requireInteger(after, 'after') + 1),

@@ -12,7 +12,7 @@ import {
   summaryKey,
 } from '../summaries/summary-rows.js';
 import { GATHERER_COUNTERS, IDENTITIES, TOMBSTONE_IDENTITIES, TOMBSTONES } from '../summaries/tables.js';
-import { type CheckedRows, countRows, RowProblems } from './row-problems.js';
+import { type CheckedRows, RowProblems } from './row-problems.js';
 
 const PAGE = { limit: 1000, bytes: 1 << 20 };
 /** The object of each row is read, too. */
@@ -93,8 +93,8 @@ export async function mendGathererRows(level: Level): Promise<{ objects: number;
     dropped += lost.length;
     if (lost.length > 0) await level.write(lost.map(([url]) => ROWS.documents.delete(url)));
   }
-  const summaries = await countRows(level, tableRange(TABLE.summaries));
-  const tombstones = await countRows(level, tableRange(TABLE.tombstones));
+  const summaries = await level.count(tableRange(TABLE.summaries));
+  const tombstones = await level.count(tableRange(TABLE.tombstones));
   await level.write([GATHERER_COUNTERS.put({ summaries, tombstones })], true);
   return { objects: summaries, dropped };
 }

@@ -26,7 +26,7 @@ export class RowProblems {
 
   /** Compares the rows of a table with their number by other rows. */
   async compareCount(range: KeyRange, expected: number, sentence: (rows: number) => string): Promise<void> {
-    const rows = await countRows(this.#level, range);
+    const rows = await this.#level.count(range);
     if (rows !== expected) this.add(sentence(rows));
   }
 
@@ -34,11 +34,4 @@ export class RowProblems {
   result(objects: number): CheckedRows {
     return { objects, problems: this.#sentences };
   }
-}
-
-/** The number of rows in a range. */
-export async function countRows(level: Level, range: KeyRange): Promise<number> {
-  let count = 0;
-  for await (const keys of level.pagesOfKeys(range)) count += keys.length;
-  return count;
 }

@@ -228,6 +228,13 @@ export class Level implements AsyncDisposable {
     }
   }
 
+  /** Number of rows in the range. Costs a walk over all keys. */
+  async count(range: KeyRange): Promise<number> {
+    let count = 0;
+    for await (const keys of this.pagesOfKeys(range)) count += keys.length;
+    return count;
+  }
+
   /**
    * Writes all changes or none. Of two changes of the same row the later one counts.
    *

@@ -132,10 +132,8 @@ export class Table<K, V> {
   }
 
   /** Number of rows. Costs a walk over all keys. */
-  async count(): Promise<number> {
-    let count = 0;
-    for await (const keys of this.level.pagesOfKeys(this.format.keys.range)) count += keys.length;
-    return count;
+  count(): Promise<number> {
+    return this.level.count(this.format.keys.range);
   }
 
   #after({ after, ...options }: TablePageOptions<K>): PageOptions {

@@ -220,8 +220,5 @@ function rowKey(low: number, high: number): Uint8Array {
 async function storedCount(level: Level): Promise<number> {
   const row = await level.get(SEEN_COUNT_KEY);
   if (row !== undefined) return Number(Buffer.from(row).toString());
-  let count = 0;
-  for await (const page of level.pagesOfKeys(tableRange(TABLE.seen), { limit: PAGE_KEYS }))
-    count += page.length;
-  return count;
+  return level.count(tableRange(TABLE.seen));
 }
