@@ -2,6 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
 import type { Clock } from '../../protocols/clock.js';
+import { FairQueue, RecentWork } from '../../protocols/fair-queue.js';
 import { addressGroup, isLoopbackGroup } from './address-group.js';
 
 /** Options of a {@link FairShare}. */
@@ -31,12 +32,10 @@ const SELECTIONS_PER_OLDEST = 8;
 const MAX_ADDRESSES = 10_000;
 
 /** A session that waits for its turn. */
-interface Waiting {
+interface WaitingSession {
   readonly resume: () => void;
   /** Whether the session has done its work when `resume` returns; one that awaits a promise only begins then. */
   readonly synchronous: boolean;
-  /** Number of sessions that have waited before it. */
-  readonly since: number;
 }
 
 /**
@@ -52,11 +51,9 @@ export class FairShare {
   readonly #nextTurn: (callback: () => void) => void;
   /** The time of the clock. @internal */
   readonly now: Clock['now'];
-  readonly #addresses = new LRUCache<string, RecentUse>({ max: MAX_ADDRESSES });
-  /** Waiting sessions, by their rank. */
-  readonly #waiting: readonly Set<Waiting>[] = Array.from({ length: CLASSES * CLASSES }, () => new Set());
-  #count = 0;
-  #begun = 0;
+  readonly #addresses = new LRUCache<string, RecentWork>({ max: MAX_ADDRESSES });
+  /** Waiting sessions by their rank, in which addresses take turns. */
+  readonly #queue = new FairQueue<RecentWork, WaitingSession>();
   #turnBegin: number | undefined;
   #selections = 0;
   #scheduled = false;
@@ -69,7 +66,7 @@ export class FairShare {
 
   /** Sessions that wait for their turn. */
   get waiting(): number {
-    return this.#count;
+    return this.#queue.size;
   }
 
   /**
@@ -81,7 +78,7 @@ export class FairShare {
   join(address?: string): Share {
     const group = address === undefined ? undefined : addressGroup(address);
     if (group === undefined || isLoopbackGroup(group)) return new Share(this, undefined);
-    const known = this.#addresses.get(group) ?? new RecentUse(this.now);
+    const known = this.#addresses.get(group) ?? new RecentWork(HALF_LIFE_MS);
     this.#addresses.set(group, known);
     return new Share(this, known);
   }
@@ -100,15 +97,10 @@ export class FairShare {
   }
 
   /** Calls back in a later turn. The result ends the waiting. @internal */
-  wait(rank: number, resume: () => void, synchronous: boolean): () => void {
-    const list = this.#waiting[rank];
-    const waiting: Waiting = { resume, synchronous, since: this.#begun++ };
-    list?.add(waiting);
-    this.#count += 1;
+  wait(share: Share, resume: () => void, synchronous: boolean): () => void {
+    const waiting = this.#queue.add(share.key, { resume, synchronous }, share.rank);
     this.#schedule();
-    return () => {
-      if (list?.delete(waiting) === true) this.#count -= 1;
-    };
+    return () => void this.#queue.remove(waiting);
   }
 
   #schedule(): void {
@@ -121,7 +113,7 @@ export class FairShare {
     this.#scheduled = false;
     this.#turnBegin = undefined;
     // Those that wait again meanwhile have their next turn later.
-    let left = this.#count;
+    let left = this.#queue.size;
     let next = this.#next();
     if (next === undefined) return;
     this.#turnBegin = this.now();
@@ -135,65 +127,27 @@ export class FairShare {
     }
   };
 
-  #next(): Waiting | undefined {
+  #next(): WaitingSession | undefined {
     this.#selections += 1;
-    const oldest = this.#selections % SELECTIONS_PER_OLDEST === 0;
-    let found: Waiting | undefined;
-    let foundIn: Set<Waiting> | undefined;
-    for (const list of this.#waiting) {
-      if (list.size === 0) continue;
-      const [head] = list;
-      if (head === undefined || (found !== undefined && head.since > found.since)) continue;
-      found = head;
-      foundIn = list;
-      if (!oldest) break;
-    }
-    if (found === undefined) return undefined;
-    foundIn?.delete(found);
-    this.#count -= 1;
-    return found;
+    return this.#queue.take(this.#selections % SELECTIONS_PER_OLDEST === 0 ? 'oldest' : 'level')?.item;
   }
 }
 
-/** Work, of which recent milliseconds count more. */
-class RecentUse {
-  readonly #now: Clock['now'];
-  #used = 0;
-  #countedAt = 0;
-
-  constructor(now: Clock['now']) {
-    this.#now = now;
-  }
-
-  add(milliseconds: number): void {
-    this.#used = this.#recent() + milliseconds;
-  }
-
-  /** 0 for little work, then 1, then 2. */
-  get class(): number {
-    const use = this.#recent();
-    const found = CLASS_LIMITS_MS.findIndex((limit) => use < limit);
-    return found < 0 ? CLASS_LIMITS_MS.length : found;
-  }
-
-  #recent(): number {
-    const now = this.#now();
-    if (this.#used > 0) this.#used *= 2 ** ((this.#countedAt - now) / HALF_LIFE_MS);
-    this.#countedAt = now;
-    return this.#used;
-  }
+/** 0 for little recent work, then 1, then 2. */
+function classOf(milliseconds: number): number {
+  const found = CLASS_LIMITS_MS.findIndex((limit) => milliseconds < limit);
+  return found < 0 ? CLASS_LIMITS_MS.length : found;
 }
 
 /** The share of one session. */
 export class Share {
   readonly #owner: FairShare;
-  readonly #address: RecentUse | undefined;
-  readonly #own: RecentUse;
+  readonly #address: RecentWork | undefined;
+  readonly #own = new RecentWork(HALF_LIFE_MS);
 
-  constructor(owner: FairShare, address: RecentUse | undefined) {
+  constructor(owner: FairShare, address: RecentWork | undefined) {
     this.#owner = owner;
     this.#address = address;
-    this.#own = new RecentUse(owner.now);
   }
 
   /**
@@ -217,7 +171,7 @@ export class Share {
         signal?.removeEventListener('abort', onAbort);
         resolve();
       };
-      const leave = this.#owner.wait(this.rank, onTurn, false);
+      const leave = this.#owner.wait(this, onTurn, false);
       signal?.addEventListener('abort', onAbort, { once: true });
     });
   }
@@ -228,17 +182,24 @@ export class Share {
    * @returns ends the waiting: the callback is not called any more
    */
   whenTurn(resume: () => void): () => void {
-    return this.#owner.wait(this.rank, resume, true);
+    return this.#owner.wait(this, resume, true);
   }
 
   /** Counts work of the session, in milliseconds of processor time. */
   charge(milliseconds: number): void {
-    this.#own.add(milliseconds);
-    this.#address?.add(milliseconds);
+    const now = this.#owner.now();
+    this.#own.add(milliseconds, now);
+    this.#address?.add(milliseconds, now);
+  }
+
+  /** Those of one client have the same key. @internal */
+  get key(): RecentWork {
+    return this.#address ?? this.#own;
   }
 
   /** The order among waiting sessions: the smallest comes first. @internal */
   get rank(): number {
-    return (this.#address?.class ?? 0) * CLASSES + this.#own.class;
+    const now = this.#owner.now();
+    return classOf(this.#address?.at(now) ?? 0) * CLASSES + classOf(this.#own.at(now));
   }
 }

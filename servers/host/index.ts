@@ -1,3 +1,4 @@
+export type { RecentWork } from '../../protocols/fair-queue.js';
 export { addressGroup } from './address-group.js';
 export type {
   ByteStream,

@@ -1,5 +1,6 @@
 // Divides the time of one thread among queries: short ones first, then the clients that have used least.
 import { LRUCache } from 'lru-cache';
+import { FairQueue, RecentWork, type TurnRule } from '../../protocols/fair-queue.js';
 
 /** Milliseconds of work up to which a query has the first priority; each doubling of it lowers the priority by one. */
 const FIRST_LEVEL_MS = 4;
@@ -29,12 +30,6 @@ const SHARED_MS = 1_000;
 /** The name under which work without a client is counted. */
 const NO_CLIENT = '';
 
-interface Usage {
-  /** Milliseconds of work at the time `at`, decaying. */
-  work: number;
-  at: number;
-}
-
 /** One query's part of a thread. */
 export interface ThreadShare {
   readonly client: string;
@@ -46,11 +41,6 @@ export interface ThreadShare {
   since: number | undefined;
 }
 
-interface Waiter {
-  readonly share: ThreadShare;
-  readonly resume: () => void;
-}
-
 /**
  * Lets one query at a time work in a thread. A query takes a turn, works for some milliseconds, and releases the thread; then the next turn
  * goes to the query that has worked least (in steps of a factor of two), and among those to the client that has worked least recently. So
@@ -59,8 +49,9 @@ interface Waiter {
  * any number of short queries a longer one takes about 2n times its own work at most. Every eighth turn goes to the query that has waited longest.
  */
 export class Scheduler {
-  readonly #waiting = new Set<Waiter>();
-  readonly #usage = new LRUCache<string, Usage>({ max: MAX_CLIENTS });
+  /** By client and level of work. */
+  readonly #queue = new FairQueue<string, { readonly share: ThreadShare; readonly resume: () => void }>();
+  readonly #work = new LRUCache<string, RecentWork>({ max: MAX_CLIENTS });
   #holder: ThreadShare | undefined;
   #turns = 0;
   #entered = 0;
@@ -99,7 +90,7 @@ export class Scheduler {
 
   /** Takes a turn: immediately, or when the returned promise resolves. */
   take(share: ThreadShare): Promise<void> | undefined {
-    if (this.#holder === undefined && this.#waiting.size === 0) {
+    if (this.#holder === undefined && this.#queue.size === 0) {
       this.#grant(share);
       return undefined;
     }
@@ -117,7 +108,9 @@ export class Scheduler {
   release(share: ThreadShare): void {
     if (share.since === undefined) return;
     const now = performance.now();
-    this.#charge(share, now - share.since, now);
+    const milliseconds = now - share.since;
+    share.work += milliseconds;
+    this.#workOf(share.client).add(milliseconds, now);
     share.since = undefined;
     this.#holder = undefined;
     this.#choose();
@@ -126,13 +119,11 @@ export class Scheduler {
   /** Limits the difference of a client's work to that of the others that are active. */
   #settle(client: string): void {
     const now = performance.now();
-    let least = Number.POSITIVE_INFINITY;
-    for (const other of this.#active.keys())
-      if (other !== client) least = Math.min(least, this.#usageOf(other, now));
-    if (least === Number.POSITIVE_INFINITY) return;
-    const usage = this.#usageOf(client, now);
-    const work = Math.max(least - MAX_CREDIT_MS, Math.min(least + MAX_CREDIT_MS, usage));
-    this.#usage.set(client, { work, at: now });
+    const others = [...this.#active.keys()].filter((other) => other !== client);
+    if (others.length === 0) return;
+    const least = Math.min(...others.map((other) => this.#workAt(other, now)));
+    const work = this.#workAt(client, now);
+    this.#workOf(client).set(Math.max(least - MAX_CREDIT_MS, Math.min(least + MAX_CREDIT_MS, work)), now);
   }
 
   #noteSharing(): void {
@@ -141,7 +132,7 @@ export class Scheduler {
 
   #wait(share: ThreadShare): Promise<void> {
     return new Promise((resume) => {
-      this.#waiting.add({ share, resume });
+      this.#queue.add(share.client, { share, resume }, levelOf(share.work), share.order);
       this.#choose();
     });
   }
@@ -153,65 +144,38 @@ export class Scheduler {
 
   /** Gives the next turn after the events that have arrived meanwhile, such as new queries. */
   #choose(): void {
-    if (this.#isChoosing || this.#holder !== undefined || this.#waiting.size === 0) return;
+    if (this.#isChoosing || this.#holder !== undefined || this.#queue.size === 0) return;
     this.#isChoosing = true;
     setImmediate(() => {
       this.#isChoosing = false;
       if (this.#holder !== undefined) return;
-      const next = this.#next();
+      this.#turns += 1;
+      const now = performance.now();
+      const next = this.#queue.take(this.#rule, (client) => this.#workAt(client, now))?.item;
       if (next === undefined) return;
-      this.#waiting.delete(next);
       this.#grant(next.share);
       next.resume();
     });
   }
 
-  #next(): Waiter | undefined {
-    this.#turns += 1;
-    // The set has the order of arrival: equals are served in that order, and the first is the oldest.
-    if (this.#turns % TURNS_PER_OLDEST === 0) return this.#waiting.values().next().value;
-    const byClient = this.#turns % TURNS_PER_CLIENT === 0;
-    const now = performance.now();
-    let best: Waiter | undefined;
-    let bestLevel = 0;
-    let bestUsage = 0;
-    for (const waiter of this.#waiting) {
-      const level = byClient ? 0 : levelOf(waiter.share.work);
-      if (best !== undefined && level > bestLevel) continue;
-      const usage = this.#usageOf(waiter.share.client, now);
-      if (best !== undefined && level === bestLevel) {
-        if (usage > bestUsage) continue;
-        // If the queries of a client took turns, all but the shortest would end when the last one does.
-        if (usage === bestUsage && (!byClient || waiter.share.order > best.share.order)) continue;
-      }
-      best = waiter;
-      bestLevel = level;
-      bestUsage = usage;
-    }
-    return best;
+  get #rule(): TurnRule {
+    if (this.#turns % TURNS_PER_OLDEST === 0) return 'oldest';
+    // If the queries of a client took turns, all but the shortest would end when the last one does.
+    return this.#turns % TURNS_PER_CLIENT === 0 ? 'key' : 'level';
   }
 
-  #usageOf(client: string, now: number): number {
-    const usage = this.#usage.peek(client);
-    return usage === undefined ? 0 : decayed(usage, now);
+  #workAt(client: string, now: number): number {
+    return this.#work.peek(client)?.at(now) ?? 0;
   }
 
-  #charge(share: ThreadShare, milliseconds: number, now: number): void {
-    share.work += milliseconds;
-    const usage = this.#usage.get(share.client);
-    if (usage === undefined) this.#usage.set(share.client, { work: milliseconds, at: now });
-    else {
-      usage.work = decayed(usage, now) + milliseconds;
-      usage.at = now;
-    }
+  #workOf(client: string): RecentWork {
+    const known = this.#work.get(client) ?? new RecentWork(HALF_LIFE_MS);
+    this.#work.set(client, known);
+    return known;
   }
 }
 
 function levelOf(work: number): number {
   if (work < FIRST_LEVEL_MS) return 0;
   return 1 + Math.floor(Math.log2(work / FIRST_LEVEL_MS));
-}
-
-function decayed({ work, at }: Usage, now: number): number {
-  return work * 2 ** ((at - now) / HALF_LIFE_MS);
 }

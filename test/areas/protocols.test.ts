@@ -5,6 +5,7 @@ import '../protocols/config/gatherer-conf.test.js';
 import '../protocols/config/other-confs.test.js';
 import '../protocols/config/referer-conf.test.js';
 import '../protocols/close-stack.test.js';
+import '../protocols/fair-queue.test.js';
 import '../protocols/mutex.test.js';
 import '../servers/crawler/decide.test.js';
 import '../protocols/patterns/patterns.test.js';

@@ -1,4 +1,5 @@
 // The places of `Max-Queries`, as resources that their holder disposes of.
+import { FairQueue } from '../../../protocols/fair-queue.js';
 
 /** A place of a running query. Disposing of it twice has no effect. */
 export type QuerySlot = Disposable;
@@ -40,40 +41,8 @@ const TURN_MS = 50;
 /** Every such slot goes to a query that has had its turn, so that a stream of new ones does not stop it. */
 const GRANTS_PER_LONG = 4;
 
-/** The requests that wait, by client, in the order in which the clients are served. */
-class Line {
-  readonly clients = new Map<unknown, Set<Waiter>>();
-
-  get size(): number {
-    let count = 0;
-    for (const waiters of this.clients.values()) count += waiters.size;
-    return count;
-  }
-
-  add(key: unknown, waiter: Waiter): void {
-    const waiters = this.clients.get(key);
-    if (waiters === undefined) this.clients.set(key, new Set([waiter]));
-    else waiters.add(waiter);
-  }
-
-  remove(key: unknown, waiter: Waiter): void {
-    const waiters = this.clients.get(key);
-    waiters?.delete(waiter);
-    if (waiters?.size === 0) this.clients.delete(key);
-  }
-
-  /** The first request of the first client that may have a slot; the client goes to the end of the line. */
-  next(mayHave: (key: unknown) => boolean): readonly [key: unknown, waiter: Waiter] | undefined {
-    for (const [key, waiters] of this.clients) {
-      const [first] = waiters;
-      if (first === undefined || !mayHave(key)) continue;
-      this.clients.delete(key);
-      this.clients.set(key, waiters);
-      return [key, first];
-    }
-    return undefined;
-  }
-}
+/** Levels of the requests that wait: of queries that have not used a turn yet, and of the others. */
+const [CHEAP, LONG] = [0, 1];
 
 /**
  * BRK-7.3 `Max-Queries`: limits the number of concurrent queries. A slot is held while a page of results is computed, not while the
@@ -83,9 +52,8 @@ class Line {
  */
 export class QuerySlots {
   readonly #max: () => number;
-  /** Requests of queries that have not used a turn yet. */
-  readonly #cheap = new Line();
-  readonly #long = new Line();
+  /** The requests that wait, by client. */
+  readonly #queue = new FairQueue<unknown, Waiter>();
   /** Slots in use, the oldest turn first. */
   readonly #holders = new Set<Holder>();
   /** Slots in use, by client. */
@@ -105,7 +73,7 @@ export class QuerySlots {
 
   /** Requests that wait for a slot. */
   get waiting(): number {
-    return this.#cheap.size + this.#long.size;
+    return this.#queue.size;
   }
 
   /** Waits for a slot. Returns undefined if none becomes free in time, or after an abort. */
@@ -113,35 +81,29 @@ export class QuerySlots {
     const { client, waitMs, signal, usedMs = 0 } = request;
     if (signal?.aborted === true) return undefined;
     const key: unknown = client ?? Symbol('request');
-    // `#set Max-Queries` may have added slots.
+    // `#set Max-Queries` may have added slots. Those that wait go first: afterwards none of them may have one.
     this.#serveWaiting();
-    const line = usedMs < TURN_MS ? this.#cheap : this.#long;
-    // A client that waits already goes first to those of its requests that came earlier.
-    if (this.#mayHave(key) && !line.clients.has(key)) return this.#grant(key, request);
+    if (this.#holders.size < this.#max() && this.#isBelowShare(key)) return this.#grant(key, request);
     if (waitMs <= 0) return undefined;
     return new Promise((resolve) => {
       const settle = (slot?: QuerySlot) => {
         clearTimeout(timer);
         signal?.removeEventListener('abort', abort);
-        line.remove(key, waiter);
+        this.#queue.remove(waiting);
         if (this.waiting === 0) clearTimeout(this.#recallTimer);
         resolve(slot);
       };
-      const waiter: Waiter = { request, grant: settle };
+      const waiting = this.#queue.add(key, { request, grant: settle }, usedMs < TURN_MS ? CHEAP : LONG);
       const abort = () => settle();
       const timer = setTimeout(abort, waitMs);
       signal?.addEventListener('abort', abort, { once: true });
-      line.add(key, waiter);
       this.#recall();
     });
   }
 
-  get #share(): number {
-    return Math.max(1, Math.floor(this.#max() * CLIENT_SHARE));
+  #isBelowShare(key: unknown): boolean {
+    return (this.#held.get(key) ?? 0) < Math.max(1, Math.floor(this.#max() * CLIENT_SHARE));
   }
-
-  readonly #mayHave = (key: unknown): boolean =>
-    this.#holders.size < this.#max() && (this.#held.get(key) ?? 0) < this.#share;
 
   #grant(key: unknown, { onRecall }: SlotRequest): QuerySlot {
     const holder: Holder = { key, since: performance.now(), onRecall };
@@ -161,14 +123,13 @@ export class QuerySlots {
 
   /** Gives the free slots to the clients in their turn. */
   #serveWaiting(): void {
-    for (;;) {
-      const isLongFirst = (this.#grants + 1) % GRANTS_PER_LONG === 0;
-      const [first, second] = isLongFirst ? [this.#long, this.#cheap] : [this.#cheap, this.#long];
-      const found = first.next(this.#mayHave) ?? second.next(this.#mayHave);
+    while (this.#holders.size < this.#max()) {
+      const rule = (this.#grants + 1) % GRANTS_PER_LONG === 0 ? 'last level' : 'level';
+      const found = this.#queue.take(rule, (key) => (this.#isBelowShare(key) ? 0 : Infinity));
       if (found === undefined) break;
       this.#grants += 1;
-      const [key, waiter] = found;
-      waiter.grant(this.#grant(key, waiter.request));
+      const { key, item } = found;
+      item.grant(this.#grant(key, item.request));
     }
     this.#recall();
   }
@@ -214,10 +175,7 @@ export class QuerySlots {
 
   /** Whether a client that waits may have the slot of this holder: its own, or another one while it has less than its share. */
   #isUseful({ key }: Holder): boolean {
-    for (const { clients } of [this.#cheap, this.#long]) {
-      for (const client of clients.keys())
-        if (client === key || (this.#held.get(client) ?? 0) < this.#share) return true;
-    }
+    for (const client of this.#queue.keys()) if (client === key || this.#isBelowShare(client)) return true;
     return false;
   }
 }
