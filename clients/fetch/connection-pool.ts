@@ -1,4 +1,5 @@
 // Keeps connections for reuse, by server and login.
+import { Budget } from '../../protocols/budget.js';
 import type { Clock } from '../../protocols/clock.js';
 import { ConnectionError, StateError } from '../../protocols/errors.js';
 import { monotonicClock } from '../connection/monotonic-clock.js';
@@ -15,8 +16,7 @@ export interface PooledConnection {
 interface Slot<C> {
   readonly key: string;
   readonly idle: { readonly connection: C; readonly cancelTimer: () => void }[];
-  readonly waiting: (() => void)[];
-  busy: number;
+  readonly places: Budget;
 }
 
 /** Keeps connections by server and login (G-88). Each key has at most `perKey` connections; further calls are queued. */
@@ -45,7 +45,7 @@ export class ConnectionPool<C extends PooledConnection> {
     work: (connection: C) => Promise<T>,
   ): Promise<T> {
     const slot = this.#slot(key);
-    await this.#acquire(slot, signal);
+    const place = await slot.places.take(1, { signal });
     try {
       if (this.#closed) throw new StateError('the fetcher is closed');
       const kept = this.#takeIdle(slot);
@@ -58,8 +58,7 @@ export class ConnectionPool<C extends PooledConnection> {
       }
       return await this.#run(slot, await open(), work);
     } finally {
-      slot.busy -= 1;
-      slot.waiting.shift()?.();
+      place[Symbol.dispose]();
       this.#deleteIfUnused(slot);
     }
   }
@@ -98,7 +97,7 @@ export class ConnectionPool<C extends PooledConnection> {
   }
 
   #deleteIfUnused(slot: Slot<C>): void {
-    if (slot.busy === 0 && slot.idle.length === 0 && slot.waiting.length === 0) this.#slots.delete(slot.key);
+    if (slot.places.used === 0 && slot.idle.length === 0) this.#slots.delete(slot.key);
   }
 
   #takeIdle(slot: Slot<C>): C | undefined {
@@ -114,30 +113,9 @@ export class ConnectionPool<C extends PooledConnection> {
     if (this.#closed) throw new StateError('the fetcher is closed');
     let slot = this.#slots.get(key);
     if (slot === undefined) {
-      slot = { key, idle: [], waiting: [], busy: 0 };
+      slot = { key, idle: [], places: new Budget(this.#perKey) };
       this.#slots.set(key, slot);
     }
     return slot;
-  }
-
-  async #acquire(slot: Slot<C>, signal: AbortSignal | undefined): Promise<void> {
-    signal?.throwIfAborted();
-    if (slot.busy < this.#perKey) {
-      slot.busy += 1;
-      return;
-    }
-    await new Promise<void>((resolve, reject) => {
-      const proceed = () => {
-        signal?.removeEventListener('abort', onAbort);
-        slot.busy += 1;
-        resolve();
-      };
-      const onAbort = () => {
-        slot.waiting.splice(slot.waiting.indexOf(proceed), 1);
-        reject(signal?.reason);
-      };
-      slot.waiting.push(proceed);
-      signal?.addEventListener('abort', onAbort, { once: true });
-    });
   }
 }

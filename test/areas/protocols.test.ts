@@ -4,6 +4,7 @@ import '../protocols/config/filters.test.js';
 import '../protocols/config/gatherer-conf.test.js';
 import '../protocols/config/other-confs.test.js';
 import '../protocols/config/referer-conf.test.js';
+import '../protocols/budget.test.js';
 import '../protocols/close-stack.test.js';
 import '../protocols/fair-queue.test.js';
 import '../protocols/mutex.test.js';

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { PageMemory } from '../../servers/broker/query/page-memory.js';
+import { ReplyMemory } from '../../servers/broker/query/reply-memory.js';
 import { ManualClock } from '../helpers/manual-clock.js';
 import { ask, askSlowly, type BrokerProcess, startBrokerProcess } from './broker-process.js';
 
@@ -86,7 +86,7 @@ t.test('100 readers of objects of several megabytes', async (t) => {
 
 t.test('large pages: shares, waiting, aborts, and the slowest client is cut', async (t) => {
   const clock = new ManualClock();
-  const memory = new PageMemory({
+  const memory = new ReplyMemory({
     totalBytes: 1000,
     smallBytes: 10,
     graceMs: 50,
@@ -94,21 +94,21 @@ t.test('large pages: shares, waiting, aborts, and the slowest client is cut', as
     clock,
   });
   const cut: string[] = [];
-  const owner = (client: string, sent = 0) => ({ client, sent, cut: () => void cut.push(client) });
-  const slow = owner('slow');
-  const first = memory.tryTake(slow, 600);
-  const fast = owner('fast');
-  const second = memory.tryTake(fast, 300);
+  const enter = (client: string) => memory.enter({ client, cut: () => void cut.push(client) });
+  const slow = enter('slow');
+  const first = slow.tryHold(600);
+  const fast = enter('fast');
+  const second = fast.tryHold(300);
   t.equal(memory.bytes, 900);
-  t.ok(memory.tryTake(owner('small'), 10), 'small pages are not counted');
-  t.equal(memory.tryTake(owner('late'), 200), undefined);
+  t.ok(enter('small').tryHold(10), 'small pages are not counted');
+  t.equal(enter('late').tryHold(200), undefined);
   const gone = new AbortController();
-  const aborted = memory.take(owner('gone'), 200, gone.signal);
+  const aborted = enter('gone').hold(200, gone.signal);
   gone.abort(new Error('gone'));
   await t.rejects(aborted, { message: 'gone' });
-  const more = memory.take(fast, 500);
-  const other = memory.take(owner('other'), 500);
-  fast.sent = 250;
+  const more = fast.hold(500);
+  const other = enter('other').hold(500);
+  fast.progress(250);
   clock.advance(49);
   t.same(cut, []);
   clock.advance(1);
@@ -121,7 +121,7 @@ t.test('large pages: shares, waiting, aborts, and the slowest client is cut', as
   second?.[Symbol.dispose]();
   (await more)[Symbol.dispose]();
   t.equal(memory.bytes, 0);
-  const huge = memory.tryTake(slow, 5000);
+  const huge = slow.tryHold(5000);
   t.ok(huge, 'a page above the total is held alone');
   huge?.[Symbol.dispose]();
 });

@@ -18,7 +18,7 @@ export interface Caller {
   readonly waitMs?: number | undefined;
   /** Ends the request. */
   readonly signal?: AbortSignal | undefined;
-  /** Ends the reply when it occupies memory that others wait for (`page-memory.ts`). Default: it is never ended. */
+  /** Ends the reply when it occupies memory that others wait for (`reply-memory.ts`). Default: it is never ended. */
   readonly cut?: ((reason: string) => void) | undefined;
 }
 

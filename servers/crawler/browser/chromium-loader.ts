@@ -1,10 +1,10 @@
 import type { BrowserType } from 'playwright-core';
+import { Budget } from '../../../protocols/budget.js';
 import { errorCode, messageOf, UsageError } from '../../../protocols/errors.js';
 import { crawlChannel } from '../events.js';
 import { type ChromiumOptions, ChromiumProcess } from './chromium-process.js';
 import { findChromium } from './find-chromium.js';
 import { loadInChromium } from './load-page.js';
-import { Slots } from './slots.js';
 import { type LoadedPage, PageError, type PageLoad, type PageLoader } from './types.js';
 
 export interface ChromiumLoaderOptions {
@@ -21,14 +21,14 @@ export interface ChromiumLoaderOptions {
 export class ChromiumLoader implements PageLoader {
   #current: Promise<ChromiumProcess> | undefined;
   #closed = false;
-  readonly #slots: Slots;
+  readonly #slots: Budget;
   readonly #options: ChromiumOptions;
   readonly #pages: number;
 
   private constructor(options: ChromiumOptions, pages: number) {
     this.#options = options;
     this.#pages = pages;
-    this.#slots = new Slots(pages);
+    this.#slots = new Budget(pages);
   }
 
   /** Finds what it needs. @throws UsageError if playwright-core or Chromium is missing */
@@ -53,10 +53,10 @@ export class ChromiumLoader implements PageLoader {
   /** A page whose browser ended, perhaps because of another page, is loaded once more, alone. */
   async load(page: PageLoad): Promise<LoadedPage> {
     try {
-      return await this.#slots.run(1, page.signal, () => this.#attempt(page));
+      return await this.#slots.run(1, () => this.#attempt(page), { signal: page.signal });
     } catch (error) {
       if (!(error instanceof PageError) || !error.browserEnded || this.#closed) throw error;
-      return this.#slots.run(this.#pages, page.signal, () => this.#attempt(page));
+      return this.#slots.run(this.#pages, () => this.#attempt(page), { signal: page.signal });
     }
   }
 

@@ -1,6 +1,7 @@
 import { lookup as systemLookup } from 'node:dns/promises';
 import { isIP, isIPv4 } from 'node:net';
 import type { LRUCache } from 'lru-cache';
+import { Budget } from '../../../protocols/budget.js';
 import { lruCache } from '../lru.js';
 
 /** The result of a look-up. */
@@ -52,11 +53,11 @@ export class HostAddresses {
   readonly #identities: LRUCache<string, string>;
   readonly #byAddress: LRUCache<string, string>;
   readonly #pending = new Map<string, Promise<void>>();
-  #running = 0;
-  readonly #queue: (() => void)[] = [];
+  readonly #lookUps: Budget;
 
   constructor(readonly options: HostAddressesOptions = {}) {
-    const { maxHosts = 100_000 } = options;
+    const { maxHosts = 100_000, maxConcurrent = 2 } = options;
+    this.#lookUps = new Budget(maxConcurrent);
     this.#resolved = lruCache(maxHosts);
     this.#identities = lruCache(maxHosts);
     this.#byAddress = lruCache(maxHosts);
@@ -115,17 +116,11 @@ export class HostAddresses {
 
   async #resolveOne(hostname: string): Promise<void> {
     const name = hostname.replace(/^\[|\]$/g, '');
-    const { maxConcurrent = 2, timeoutMs = 3000, lookup = lookUpWithSystem } = this.options;
+    const { timeoutMs = 3000, lookup = lookUpWithSystem } = this.options;
     if (isIP(name) !== 0) {
       this.#keep(hostname, { addresses: [name], ttlSeconds: -1 });
     } else {
-      // A look-up that ends passes its slot to the next one in the queue.
-      if (this.#running >= maxConcurrent) await new Promise<void>((start) => this.#queue.push(start));
-      else this.#running++;
-      const found = await withTimeout(lookup(name), timeoutMs);
-      const next = this.#queue.shift();
-      if (next === undefined) this.#running--;
-      else next();
+      const found = await this.#lookUps.run(1, () => withTimeout(lookup(name), timeoutMs));
       const ttlSeconds = found.addresses.length === 0 ? 0 : (found.ttlSeconds ?? SYSTEM_TTL_SECONDS);
       const addresses = [...found.addresses].sort();
       if (addresses.length > 0) await this.options.onResolved?.(name, addresses);

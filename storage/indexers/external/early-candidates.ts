@@ -1,45 +1,11 @@
 // Runs the programs of queries to their end, however slowly the candidates are taken, and bounds their number.
+import { Budget } from '../../../protocols/budget.js';
+import { LinkedAbort } from '../../../protocols/linked-abort.js';
 
 /** Programs that run for queries at a time, for all engines of this process. */
 const MAX_PROGRAMS = 20;
 
-/** A counter of programs, with a queue in the order of arrival. */
-class ProgramSlots {
-  #running = 0;
-  readonly #waiting = new Set<() => void>();
-
-  /** Waits for a place. Returns undefined if a signal aborts first. */
-  async acquire(signals: readonly AbortSignal[]): Promise<Disposable | undefined> {
-    if (signals.some((signal) => signal.aborted)) return undefined;
-    if (this.#running >= MAX_PROGRAMS) {
-      const isGranted = await new Promise<boolean>((resolve) => {
-        const settle = (granted: boolean) => {
-          this.#waiting.delete(grant);
-          for (const signal of signals) signal.removeEventListener('abort', abort);
-          resolve(granted);
-        };
-        const grant = () => settle(true);
-        const abort = () => settle(false);
-        this.#waiting.add(grant);
-        for (const signal of signals) signal.addEventListener('abort', abort, { once: true });
-      });
-      if (!isGranted) return undefined;
-    } else this.#running += 1;
-    let isHeld = true;
-    return {
-      [Symbol.dispose]: () => {
-        if (!isHeld) return;
-        isHeld = false;
-        const [next] = this.#waiting;
-        // The place passes on.
-        if (next === undefined) this.#running -= 1;
-        else next();
-      },
-    };
-  }
-}
-
-const SLOTS = new ProgramSlots();
+const PROGRAMS = new Budget(MAX_PROGRAMS);
 
 /**
  * Yields the candidates of an engine. The engine's program runs on while the consumer does something else, so that it ends soon: a client
@@ -56,8 +22,9 @@ export async function* earlyCandidates<T>(
   let wake = () => {};
   const run = async () => {
     try {
-      using slot = await SLOTS.acquire(signals);
-      if (slot === undefined) return;
+      using stop = new LinkedAbort(...signals);
+      using place = await PROGRAMS.take(1, { signal: stop.signal }).catch(() => undefined);
+      if (place === undefined) return;
       for await (const batch of candidates()) {
         for (const candidate of batch) found.push(candidate);
         wake();
