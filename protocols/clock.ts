@@ -33,3 +33,26 @@ export function pauseFor(clock: Clock, milliseconds: number, signal?: AbortSigna
     signal?.addEventListener('abort', onAbort, { once: true });
   });
 }
+
+/**
+ * Returns the result of work, or that of `onLate` if the work takes longer than this many milliseconds. The work goes on; what it returns or
+ * throws then is lost.
+ */
+export async function withTimeout<T, L>(
+  clock: Clock,
+  milliseconds: number,
+  work: Promise<T>,
+  onLate: () => L,
+): Promise<T | L> {
+  let cancel: (() => void) | undefined;
+  const late = new Promise<'late'>((resolve) => {
+    cancel = clock.setTimer(() => resolve('late'), milliseconds);
+  });
+  try {
+    const done = work.then((result) => ({ result }));
+    const first = await Promise.race([done, late]);
+    return first === 'late' ? onLate() : first.result;
+  } finally {
+    cancel?.();
+  }
+}

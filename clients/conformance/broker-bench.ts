@@ -1,4 +1,6 @@
-import { setTimeout } from 'node:timers/promises';
+import { withTimeout } from '../../protocols/clock.js';
+import { untilAborted } from '../../protocols/until-aborted.js';
+import { monotonicClock } from '../connection/monotonic-clock.js';
 import { check, NotApplicable, type Procedure } from './case.js';
 import { type ClientContext, type ClientRun, checkExited, noteEnd, SharedRuns } from './client-bench.js';
 import type { Address, ClientEnd, ClientUnderTest } from './client-under-test.js';
@@ -272,13 +274,6 @@ export function bytes(text: string): Buffer {
 
 /** Whether the client closes its direction within a moment. */
 async function closesSoon(peer: { line(): Promise<unknown> }, signal: AbortSignal): Promise<boolean> {
-  const stop = new AbortController();
   const closed = peer.line().then((line) => line === undefined);
-  const waited = setTimeout(WATCH_MS, false, { signal: AbortSignal.any([signal, stop.signal]) });
-  waited.catch(() => {});
-  try {
-    return await Promise.race([closed, waited]);
-  } finally {
-    stop.abort();
-  }
+  return untilAborted(() => withTimeout(monotonicClock, WATCH_MS, closed, () => false), signal);
 }

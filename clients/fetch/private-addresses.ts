@@ -3,6 +3,7 @@ import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { RefusedError } from '../../protocols/errors.js';
+import { untilAborted } from '../../protocols/until-aborted.js';
 import { withoutBrackets } from '../../protocols/urls/index.js';
 import { asConnectionError } from '../connection/index.js';
 
@@ -93,18 +94,12 @@ export async function resolveHost(
 }
 
 async function lookUp(host: string, signal: AbortSignal | undefined): Promise<string> {
-  let onAbort = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal?.reason);
-  });
-  signal?.addEventListener('abort', onAbort, { once: true });
   try {
-    return await Promise.race([lookup(host).then(({ address }) => address), aborted]);
+    const { address } = await untilAborted(() => lookup(host), signal);
+    return address;
   } catch (error) {
     if (signal?.aborted === true) throw signal.reason;
     throw asConnectionError(host, error);
-  } finally {
-    signal?.removeEventListener('abort', onAbort);
   }
 }
 

@@ -1,6 +1,7 @@
 // The administrative commands (BRK-5).
-import { setTimeout as pause } from 'node:timers/promises';
+import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
 import { type AdminCommand, fatalItem, REPLY, type ResultItem } from '../../protocols/broker/index.js';
+import { withTimeout } from '../../protocols/clock.js';
 import { KitError, UsageError } from '../../protocols/errors.js';
 import { equalSecrets } from '../web/secrets.js';
 import type { Broker } from './broker.js';
@@ -210,10 +211,7 @@ async function waitForJob(
     lines = await work();
     return lines.join('; ');
   });
-  const patience = new AbortController();
-  const timeout = pause(patienceMs, undefined, { signal: patience.signal }).catch(() => undefined);
-  const outcome = await Promise.race([job, timeout]);
-  patience.abort();
+  const outcome = await withTimeout(monotonicClock, patienceMs, job, () => undefined);
   if (outcome === undefined) return [`${name} started; the log will have the outcome`];
   if (!outcome.ok) throw outcome.error;
   return lines;

@@ -13,7 +13,7 @@ import {
   VERSION_TEXT,
 } from '../../protocols/broker/index.js';
 import { BULK_ERROR, BulkReplyEncoder, encodeBulkError } from '../../protocols/bulk/index.js';
-import type { Clock } from '../../protocols/clock.js';
+import { type Clock, withTimeout } from '../../protocols/clock.js';
 import { ConnectionError, ProtocolError } from '../../protocols/errors.js';
 import {
   addressGroup,
@@ -338,7 +338,7 @@ async function sendPages(
   let hasEnded = false;
   try {
     for (let next = pages.next(); ; ) {
-      const page = await withTimeout(next, Math.min(probeMs, repeatVersionMs), clock);
+      const page = await withTimeout(clock, Math.min(probeMs, repeatVersionMs), next, () => undefined);
       if (page === undefined) {
         const endsNow: boolean = connection.pollEnd() && !hasEnded;
         hasEnded ||= endsNow;
@@ -386,19 +386,6 @@ async function answerCommand(
   const patience = adminPatienceMs === undefined ? {} : { patienceMs: adminPatienceMs };
   for await (const item of administer(broker, { password, command, address }, patience)) {
     await connection.write(encodeResult(item));
-  }
-}
-
-/** Resolves with the result, or with undefined if it is not available after `ms` milliseconds. */
-async function withTimeout<T>(work: Promise<T>, ms: number, clock: Clock): Promise<T | undefined> {
-  let cancelTimer: (() => void) | undefined;
-  const waited = new Promise<undefined>((resolve) => {
-    cancelTimer = clock.setTimer(() => resolve(undefined), ms);
-  });
-  try {
-    return await Promise.race([work, waited]);
-  } finally {
-    cancelTimer?.();
   }
 }
 

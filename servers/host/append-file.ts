@@ -2,6 +2,7 @@
 import { type FileHandle, open, rename } from 'node:fs/promises';
 import { messageOf, StateError, StorageError } from '../../protocols/errors.js';
 import { Mutex } from '../../protocols/mutex.js';
+import { Waiters } from '../../protocols/waiters.js';
 import { exists } from '../../storage/files/exists.js';
 
 /** Encodes the lines of a file. By default they are written as UTF-8. */
@@ -55,7 +56,8 @@ export class AppendFile implements AsyncDisposable {
   #queued = false;
   /** Why the last write failed. */
   #failure: StorageError | undefined;
-  #waiting: (() => void)[] = [];
+  /** Calls that wait for room. */
+  readonly #waiters = new Waiters();
   #closed = false;
 
   private constructor(
@@ -105,18 +107,7 @@ export class AppendFile implements AsyncDisposable {
     while (this.full && !this.#closed) {
       signal?.throwIfAborted();
       if (this.#failure !== undefined) throw this.#failure;
-      await new Promise<void>((resolve, reject) => {
-        const proceed = (): void => {
-          signal?.removeEventListener('abort', stop);
-          resolve();
-        };
-        const stop = (): void => {
-          this.#waiting = this.#waiting.filter((waiter) => waiter !== proceed);
-          reject(signal?.reason as unknown);
-        };
-        this.#waiting.push(proceed);
-        signal?.addEventListener('abort', stop, { once: true });
-      });
+      await this.#waiters.wait(signal);
     }
   }
 
@@ -165,7 +156,7 @@ export class AppendFile implements AsyncDisposable {
       });
     } finally {
       await this.#handle.close();
-      this.#release();
+      this.#waiters.wakeAll();
     }
   }
 
@@ -192,7 +183,7 @@ export class AppendFile implements AsyncDisposable {
         if (this.#failure === undefined) this.#onError?.(failure);
         this.#failure = failure;
         // Those that wait for room learn of it.
-        this.#release();
+        this.#waiters.wakeAll();
         if (!this.#closed) this.#scheduleWrite();
       });
   }
@@ -233,11 +224,7 @@ export class AppendFile implements AsyncDisposable {
     }
     this.#length -= this.#restLength;
     this.#restLength = 0;
-    if (!this.full) this.#release();
-  }
-
-  #release(): void {
-    for (const proceed of this.#waiting.splice(0)) proceed();
+    if (!this.full) this.#waiters.wakeAll();
   }
 }
 

@@ -1,6 +1,7 @@
 // Writes lines to one file descriptor without ever waiting for it.
 import { close, fstatSync, write, writeSync } from 'node:fs';
 import { errorCode, messageOf } from '../../protocols/errors.js';
+import { Waiters } from '../../protocols/waiters.js';
 
 /** Milliseconds until a failed write is tried again: the disk may have room again, or the reader of a pipe may have read. */
 const RETRY_MS = 250;
@@ -37,7 +38,8 @@ export class LineWriter {
   /** Why lines were lost. */
   #reason = 'too many lines at once';
   #failing = false;
-  #waiting: (() => void)[] = [];
+  /** Calls that wait until everything is written. */
+  readonly #waiters = new Waiters();
 
   constructor(descriptor: number, options: LineWriterOptions) {
     this.#descriptor = descriptor;
@@ -71,9 +73,7 @@ export class LineWriter {
   async flush(): Promise<void> {
     this.start();
     while (this.length > 0 && !this.failing) {
-      await new Promise<void>((resolve) => {
-        this.#waiting.push(resolve);
-      });
+      await this.#waiters.wait();
     }
   }
 
@@ -141,7 +141,7 @@ export class LineWriter {
     this.#retry = undefined;
     this.#rest = this.#take();
     if (this.#rest.length === 0) {
-      this.#settle();
+      this.#waiters.wakeAll();
       if (this.#ended) this.#close();
       return;
     }
@@ -171,13 +171,9 @@ export class LineWriter {
   #refused(error: Error): void {
     this.#failing = true;
     this.#reason = errorCode(error) === 'EAGAIN' ? 'it was not read' : messageOf(error);
-    this.#settle();
+    this.#waiters.wakeAll();
     if (this.#ended) this.#close();
     else this.#retry = setTimeout(() => this.#write(), RETRY_MS).unref();
-  }
-
-  #settle(): void {
-    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
   #close(): void {

@@ -1,5 +1,7 @@
 // Decides which hosts may connect.
 import { LRUCache } from 'lru-cache';
+import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
+import { withTimeout } from '../../protocols/clock.js';
 import { createPeer, type NameLookup, plainAddress, systemLookup } from '../host/peer.js';
 import { type HostnamePattern, parseHostnamePatterns } from './hostname-patterns.js';
 
@@ -50,24 +52,12 @@ export class AllowedHosts {
   }
 
   async #decideByName(address: string): Promise<boolean> {
-    const name = await withTimeout(this.#nameTimeoutMs, createPeer(address, 0, this.#lookup).name());
+    const known = createPeer(address, 0, this.#lookup)
+      .name()
+      .catch(() => undefined);
+    const name = await withTimeout(monotonicClock, this.#nameTimeoutMs, known, () => undefined);
     const allowed = name !== undefined && this.#byName.some((pattern) => pattern.matches(name));
     this.#decisions.set(address, allowed);
     return allowed;
-  }
-}
-
-/** Resolves with the value of the promise, or with undefined after the timeout or a failure. */
-async function withTimeout<T>(milliseconds: number, promise: Promise<T>): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), milliseconds);
-  });
-  try {
-    return await Promise.race([promise, timeout]);
-  } catch {
-    return undefined;
-  } finally {
-    clearTimeout(timer);
   }
 }

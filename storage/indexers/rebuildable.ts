@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Expression } from '../../protocols/broker/index.js';
 import { CloseStack } from '../../protocols/close-stack.js';
 import { StateError, StorageError } from '../../protocols/errors.js';
+import { Waiters } from '../../protocols/waiters.js';
 import type {
   IndexedWord,
   Indexer,
@@ -49,6 +50,8 @@ class RebuildableIndexer implements Indexer {
   #current: Generation;
   #next: Generation | undefined;
   readonly #retiring = new Set<Promise<void>>();
+  /** Calls that wait until a query ends. */
+  readonly #queryEnds = new Waiters();
   #closing: Promise<void> | undefined;
 
   constructor(directory: IndexDirectory, open: OpenEngine, current: Generation) {
@@ -116,7 +119,7 @@ class RebuildableIndexer implements Indexer {
     this.#next = undefined;
     former.retired = true;
     const retired = (async () => {
-      while (former.queries > 0) await this.#queryEnded(former);
+      while (former.queries > 0) await this.#queryEnds.wait();
       await former.engine.close();
       await lease?.release();
     })();
@@ -160,8 +163,6 @@ class RebuildableIndexer implements Indexer {
     await this.close();
   }
 
-  #waiting: (() => void)[] = [];
-
   get #target(): Generation {
     return this.#next ?? this.#current;
   }
@@ -189,15 +190,7 @@ class RebuildableIndexer implements Indexer {
 
   #endQuery(generation: Generation): void {
     generation.queries--;
-    for (const wake of this.#waiting.splice(0)) wake();
-  }
-
-  /** Resolves when a query ends. */
-  #queryEnded(generation: Generation): Promise<void> {
-    if (generation.queries === 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.#waiting.push(resolve);
-    });
+    this.#queryEnds.wakeAll();
   }
 
   async #close(): Promise<void> {

@@ -1,4 +1,5 @@
 import { StateError } from '../../protocols/errors.js';
+import { Waiters } from '../../protocols/waiters.js';
 import type { Hit, SearchOutcome, SearchResults } from './contract.js';
 
 /** The connection of results to the search that finds them. */
@@ -24,7 +25,8 @@ export class EmbeddedResults implements SearchResults, AsyncIterator<Hit> {
   #next = 0;
   #last = false;
   #error: Error | undefined;
-  #waiting: (() => void)[] = [];
+  /** Calls of `next` that wait for hits. */
+  readonly #waiters = new Waiters();
 
   constructor(source: ResultSource, signal: AbortSignal | undefined) {
     this.#source = source;
@@ -62,9 +64,7 @@ export class EmbeddedResults implements SearchResults, AsyncIterator<Hit> {
         this.#next = 0;
         this.#source.pull();
       }
-      await new Promise<void>((resolve) => {
-        this.#waiting.push(resolve);
-      });
+      await this.#waiters.wait();
     }
   }
 
@@ -82,7 +82,7 @@ export class EmbeddedResults implements SearchResults, AsyncIterator<Hit> {
       this.#last = true;
       this.#settle(outcome);
     } else if (hits.length === 0) this.#source.pull();
-    this.#wakeUp();
+    this.#waiters.wakeAll();
   }
 
   /** Ends the iteration with an error, which the next `next()` throws. */
@@ -116,10 +116,6 @@ export class EmbeddedResults implements SearchResults, AsyncIterator<Hit> {
     this.#state = 'ended';
     this.#hits = [];
     this.#signal?.removeEventListener('abort', this.abort);
-    this.#wakeUp();
-  }
-
-  #wakeUp(): void {
-    for (const wake of this.#waiting.splice(0)) wake();
+    this.#waiters.wakeAll();
   }
 }

@@ -1,6 +1,8 @@
 // Cases about the greeting and the end of a message (BRK section 1).
 import { setTimeout } from 'node:timers/promises';
+import { withTimeout } from '../../../protocols/clock.js';
 import { ConnectionError } from '../../../protocols/errors.js';
+import { monotonicClock } from '../../connection/monotonic-clock.js';
 import { check, checkMatches, must, type Procedure, should } from '../case.js';
 import { printable } from '../printable.js';
 import { checkNotRefused, checkRefused, checkSameUrls, urlsOf } from './checks.js';
@@ -174,17 +176,10 @@ function ignoreClosed(error: unknown): void {
 }
 
 /** Whether the work settles within this time. */
-async function settledWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
-  const stop = new AbortController();
-  const late = setTimeout(ms, false, { signal: stop.signal });
-  late.catch(() => {});
+function settledWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
   const settled = work.then(
     () => true,
     () => true,
   );
-  try {
-    return await Promise.race([settled, late]);
-  } finally {
-    stop.abort();
-  }
+  return withTimeout(monotonicClock, ms, settled, () => false);
 }

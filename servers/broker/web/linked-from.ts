@@ -1,8 +1,9 @@
 // Requests from a References Server how many documents link to each hit.
 
 import { setMaxListeners } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { monotonicClock } from '../../../clients/connection/monotonic-clock.js';
 import { ReferencesPool } from '../../../clients/references/pool.js';
+import { withTimeout } from '../../../protocols/clock.js';
 import { hrefOfUrl } from '../../../protocols/soif/index.js';
 import { referenceUrl } from '../../../protocols/urls/index.js';
 import type { Certificate } from '../../host/tls.js';
@@ -85,8 +86,7 @@ export class LinkedFrom implements AsyncDisposable {
       answers++;
       if (found > 0) counts.set(url, found);
     });
-    const deadline = sleep(this.#deadlineMs, undefined, { signal: stop }).catch(() => undefined);
-    await Promise.race([Promise.allSettled(requests), deadline]);
+    await withTimeout(monotonicClock, this.#deadlineMs, Promise.allSettled(requests), () => undefined);
     ended.abort();
     if (answers === 0 && !signal.aborted) this.#pausedUntil = performance.now() + this.#pauseMs;
     // A copy, because late answers still change the original.

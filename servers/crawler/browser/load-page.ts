@@ -1,8 +1,11 @@
 // One page in a Chromium: its requests, its time, its document.
+
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BrowserContext, CDPSession, Page, Route } from 'playwright-core';
-import { unlessAborted } from '../servers/index.js';
+import { monotonicClock } from '../../../clients/connection/monotonic-clock.js';
+import { withTimeout } from '../../../protocols/clock.js';
+import { untilAborted } from '../../../protocols/until-aborted.js';
 import type { ChromiumProcess } from './chromium-process.js';
 import { type LoadedPage, PageError, type PageLoad } from './types.js';
 
@@ -35,16 +38,14 @@ export async function loadInChromium(
     acceptDownloads: false,
     permissions: [],
   });
-  const context = await unlessAborted(opened, page.signal).catch((error: unknown) => {
+  const context = await untilAborted(() => opened, page.signal).catch((error: unknown) => {
     void opened.then((late) => closeContext(chromium, late)).catch(() => undefined);
     throw error;
   });
   const end = new AbortController();
   try {
-    return await unlessAborted(
-      new PageVisit(page, AbortSignal.any([page.signal, end.signal])).run(context),
-      page.signal,
-    );
+    const visit = new PageVisit(page, AbortSignal.any([page.signal, end.signal]));
+    return await untilAborted(() => visit.run(context), page.signal);
   } finally {
     end.abort();
     await closeContext(chromium, context);
@@ -170,16 +171,9 @@ class PageVisit {
       });
       return result.value;
     };
-    const timer = new AbortController();
-    const late = sleep(ANSWER_MS, undefined, { signal: timer.signal }).then(() => {
+    return withTimeout(monotonicClock, ANSWER_MS, evaluated(), () => {
       throw new PageError('hung', 'the page does not answer; its scripts do not end');
     });
-    try {
-      return await Promise.race([evaluated(), late]);
-    } finally {
-      late.catch(() => undefined);
-      timer.abort();
-    }
   }
 
   async #answer(route: Route, page: Page): Promise<void> {

@@ -1,5 +1,8 @@
-import type { Clock } from '../../../protocols/clock.js';
+import { setMaxListeners } from 'node:events';
+import { type Clock, pauseFor } from '../../../protocols/clock.js';
+import { LinkedAbort } from '../../../protocols/linked-abort.js';
 import { Mutex } from '../../../protocols/mutex.js';
+import { Waiters } from '../../../protocols/waiters.js';
 import type { GathererBatch, GathererStore, QueueEntry } from '../../../storage/index.js';
 import type { SeenFilter } from '../../../storage/seen/index.js';
 import type { QueueReport, WaitingReport } from '../control.js';
@@ -30,7 +33,6 @@ import { restoreFrontier } from './restore.js';
 import { SeenUris } from './seen-uris.js';
 import { QueueSupply } from './supply.js';
 import { UrlCache } from './url-cache.js';
-import { Waiters } from './waiters.js';
 import { WaitingUris, waitingReport } from './waiting-uris.js';
 import type { WorkQueue } from './work-queue.js';
 
@@ -102,7 +104,10 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
   readonly #enumerations: Enumerations;
   readonly #mutex = new Mutex();
   readonly #clock: Clock;
-  readonly #waiters: Waiters;
+  /** The calls of `next` that wait until a queue is ready (CRAWL-20.5). */
+  readonly #waiters = new Waiters();
+  /** Aborted at the end: no more URIs are given out. */
+  readonly #end = new AbortController();
   #held = false;
   #closed = false;
   #inProcess = 0;
@@ -117,9 +122,10 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
       enumerations = ONE_ENUMERATION,
       targetReadyBacklog = 50,
     } = options;
+    // Every worker may wait.
+    setMaxListeners(0, this.#end.signal);
     this.#clock = options.clock ?? wallClock;
     this.#enumerations = enumerations;
-    this.#waiters = new Waiters(this.#clock);
     this.#inactive = new InactiveQueues(async (limit, after) => {
       await store.flush();
       return store.inactiveQueues.page({ limit, after });
@@ -248,9 +254,19 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
         this.#waiters.wakeAll();
         return undefined;
       } else {
-        await this.#waiters.wait(signal, offer.waitMs);
+        await this.#pause(signal, offer.waitMs);
       }
     }
+  }
+
+  /** Waits until a queue is ready, or for a time; the signal and the end of the frontier end it, too. */
+  async #pause(signal: AbortSignal, milliseconds: number | undefined): Promise<void> {
+    using stop = new LinkedAbort(signal, this.#end.signal);
+    const paused =
+      milliseconds === undefined
+        ? this.#waiters.wait(stop.signal)
+        : pauseFor(this.#clock, milliseconds, stop.signal);
+    await paused.catch(() => undefined);
   }
 
   async poll(): Promise<QueueEntry | undefined> {
@@ -409,7 +425,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
     this.#closed = true;
     this.#cycle.close();
     this.#waiting.close();
-    this.#waiters.close();
+    this.#end.abort();
   }
 
   get #context(): OperatorContext {

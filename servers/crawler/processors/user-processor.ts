@@ -1,6 +1,8 @@
 // Processors of the operator: modules that an order names by path (CRAWL-1.8, 11.1).
 import { dirname, parse, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { monotonicClock } from '../../../clients/connection/monotonic-clock.js';
+import { withTimeout } from '../../../protocols/clock.js';
 import { ConfigError, messageOf, StateError } from '../../../protocols/errors.js';
 import { untilAborted } from '../../../protocols/until-aborted.js';
 import type { ChainName, Processor, ProcessResult } from '../chains.js';
@@ -36,9 +38,6 @@ export interface LoadedProcessor extends Processor {
   /** Waits for the processor's own `close`, at most for its time-out. */
   close(): Promise<void>;
 }
-
-/** The longest time-out of a timer of Node.js, milliseconds. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 type CreateProcessor = (options: UserProcessorOptions) => unknown;
 
@@ -78,7 +77,7 @@ function fileOf({ entry, place }: ChainStep): string {
 
 async function attempt<T>(step: ChainStep, action: () => Promise<T>): Promise<T> {
   try {
-    return await withTimeout(action, step.entry.timeoutSeconds);
+    return await inTime(action, step.entry.timeoutSeconds);
   } catch (error) {
     return fail(step, `${fileOf(step)}: ${messageOf(error)}`);
   }
@@ -132,7 +131,8 @@ class GuardedProcessor implements LoadedProcessor {
     const forward = (): void => abort.abort(uri.signal.reason);
     if (uri.signal.aborted) forward();
     uri.signal.addEventListener('abort', forward, { once: true });
-    const timer = abortAfter(abort, this.timeoutSeconds);
+    const stop = () => abort.abort(tooLong(this.timeoutSeconds));
+    const cancelTimer = monotonicClock.setTimer(stop, this.timeoutSeconds * 1000);
     try {
       const result = await untilAborted(
         async () => this.processor.process(view.uri, abort.signal),
@@ -147,31 +147,25 @@ class GuardedProcessor implements LoadedProcessor {
       saved.restore();
       throw error;
     } finally {
-      clearTimeout(timer);
+      cancelTimer();
       uri.signal.removeEventListener('abort', forward);
     }
   }
 
   async close(): Promise<void> {
-    await withTimeout(async () => this.processor.close?.(), this.timeoutSeconds);
+    await inTime(async () => this.processor.close?.(), this.timeoutSeconds);
   }
-}
-
-/** Aborts after a time, unless the timer is cleared. */
-function abortAfter(abort: AbortController, seconds: number): NodeJS.Timeout {
-  const error = new StateError(`not finished after ${seconds} seconds`);
-  return setTimeout(() => abort.abort(error), Math.min(seconds * 1000, MAX_TIMER_MS));
 }
 
 /** Returns the result of an action. @throws StateError when it takes longer */
-async function withTimeout<T>(action: () => Promise<T>, seconds: number): Promise<T> {
-  const abort = new AbortController();
-  const timer = abortAfter(abort, seconds);
-  try {
-    return await untilAborted(action, abort.signal);
-  } finally {
-    clearTimeout(timer);
-  }
+function inTime<T>(action: () => Promise<T>, seconds: number): Promise<T> {
+  return withTimeout(monotonicClock, seconds * 1000, action(), () => {
+    throw tooLong(seconds);
+  });
+}
+
+function tooLong(seconds: number): StateError {
+  return new StateError(`not finished after ${seconds} seconds`);
 }
 
 function resultOf(result: unknown): ProcessResult {

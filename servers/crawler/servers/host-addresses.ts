@@ -1,7 +1,10 @@
 import { lookup as systemLookup } from 'node:dns/promises';
 import { isIP, isIPv4 } from 'node:net';
 import type { LRUCache } from 'lru-cache';
+import { monotonicClock } from '../../../clients/connection/monotonic-clock.js';
 import { Budget } from '../../../protocols/budget.js';
+import { withTimeout } from '../../../protocols/clock.js';
+import { untilAborted } from '../../../protocols/until-aborted.js';
 import { lruCache } from '../lru.js';
 
 /** The result of a look-up. */
@@ -34,6 +37,9 @@ export interface HostAddressesOptions {
 
 /** CRAWL-12.3: time to live of an answer without one, such as an answer of the system's look-up. */
 const SYSTEM_TTL_SECONDS = 21_600;
+
+/** The result of a look-up that fails or takes too long. */
+const UNRESOLVED: LookupResult = { addresses: [] };
 
 interface Resolved {
   /** Sorted. */
@@ -78,7 +84,7 @@ export class HostAddresses {
       }
       waits.push(pending);
     }
-    if (waits.length > 0) await unlessAborted(Promise.all(waits), signal);
+    if (waits.length > 0) await untilAborted(() => Promise.all(waits), signal);
   }
 
   /** Whether the name was looked up, successfully or not, and the answer has not expired (CRAWL-12.3). */
@@ -120,7 +126,14 @@ export class HostAddresses {
     if (isIP(name) !== 0) {
       this.#keep(hostname, { addresses: [name], ttlSeconds: -1 });
     } else {
-      const found = await this.#lookUps.run(1, () => withTimeout(lookup(name), timeoutMs));
+      const found = await this.#lookUps.run(1, () =>
+        withTimeout(
+          monotonicClock,
+          timeoutMs,
+          lookup(name).catch(() => UNRESOLVED),
+          () => UNRESOLVED,
+        ),
+      );
       const ttlSeconds = found.addresses.length === 0 ? 0 : (found.ttlSeconds ?? SYSTEM_TTL_SECONDS);
       const addresses = [...found.addresses].sort();
       if (addresses.length > 0) await this.options.onResolved?.(name, addresses);
@@ -141,33 +154,6 @@ export class HostAddresses {
 async function lookUpWithSystem(hostname: string): Promise<LookupResult> {
   const list = await systemLookup(hostname, { all: true });
   return { addresses: list.map(({ address }) => address) };
-}
-
-/** Returns the answer; a failure or a timeout counts as unresolved. */
-async function withTimeout(answer: Promise<LookupResult>, timeoutMs: number): Promise<LookupResult> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<LookupResult>((resolve) => {
-    timer = setTimeout(() => resolve({ addresses: [] }), timeoutMs);
-  });
-  const found = await Promise.race([answer.catch((): LookupResult => ({ addresses: [] })), timeout]);
-  clearTimeout(timer);
-  return found;
-}
-
-/** Waits for the promise or the signal. @throws the signal's reason */
-export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return promise;
-  signal.throwIfAborted();
-  let stop: (() => void) | undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason);
-    signal.addEventListener('abort', stop, { once: true });
-  });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    if (stop !== undefined) signal.removeEventListener('abort', stop);
-  }
 }
 
 /** Returns the bytes of an IP address; undefined if the text is not one. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { unlessAborted } from './host-addresses.js';
+import { Waiters } from '../../../protocols/waiters.js';
 
 /** The lock of one host. */
 interface HostLock {
@@ -11,7 +11,8 @@ interface HostLock {
   claimed: boolean;
   /** No request starts before this. */
   notBefore: number;
-  readonly waiting: (() => void)[];
+  /** Requests that wait until another one ends. */
+  readonly waiters: Waiters;
 }
 
 /** Number of locks in memory above which unused ones are removed. */
@@ -29,7 +30,7 @@ export class HostLocks {
   async shared<T>(host: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const lock = this.#lock(host);
     while (lock.claimed || lock.notBefore > Date.now()) {
-      if (lock.claimed) await this.#waitForRelease(lock, signal);
+      if (lock.claimed) await lock.waiters.wait(signal);
       else await sleep(lock.notBefore - Date.now(), undefined, { signal });
     }
     return this.#run(lock, work);
@@ -41,10 +42,10 @@ export class HostLocks {
    */
   async exclusive<T>(host: string, delayMs: number, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const lock = this.#lock(host);
-    while (lock.claimed) await this.#waitForRelease(lock, signal);
+    while (lock.claimed) await lock.waiters.wait(signal);
     lock.claimed = true;
     try {
-      while (lock.inFlight > 0) await this.#waitForRelease(lock, signal);
+      while (lock.inFlight > 0) await lock.waiters.wait(signal);
       for (;;) {
         const wait = Math.max(lock.lastEnd + delayMs, lock.notBefore) - Date.now();
         if (wait <= 0) break;
@@ -54,7 +55,7 @@ export class HostLocks {
     } finally {
       lock.claimed = false;
       lock.notBefore = Math.max(lock.notBefore, lock.lastEnd + delayMs);
-      wakeAll(lock);
+      lock.waiters.wakeAll();
     }
   }
 
@@ -65,19 +66,15 @@ export class HostLocks {
     } finally {
       lock.inFlight--;
       lock.lastEnd = Date.now();
-      wakeAll(lock);
+      lock.waiters.wakeAll();
     }
-  }
-
-  #waitForRelease(lock: HostLock, signal: AbortSignal): Promise<void> {
-    return unlessAborted(new Promise<void>((resolve) => lock.waiting.push(resolve)), signal);
   }
 
   #lock(host: string): HostLock {
     let lock = this.#locks.get(host);
     if (lock === undefined) {
       if (this.#locks.size >= MAX_LOCKS) this.#removeUnused();
-      lock = { inFlight: 0, lastEnd: 0, claimed: false, notBefore: 0, waiting: [] };
+      lock = { inFlight: 0, lastEnd: 0, claimed: false, notBefore: 0, waiters: new Waiters() };
       this.#locks.set(host, lock);
     }
     return lock;
@@ -85,14 +82,9 @@ export class HostLocks {
 
   #removeUnused(): void {
     for (const [host, lock] of this.#locks) {
-      if (lock.claimed || lock.inFlight > 0 || lock.waiting.length > 0 || lock.notBefore > Date.now())
-        continue;
+      if (lock.claimed || lock.inFlight > 0 || lock.waiters.size > 0 || lock.notBefore > Date.now()) continue;
       this.#locks.delete(host);
       if (this.#locks.size < MAX_LOCKS / 2) return;
     }
   }
-}
-
-function wakeAll(lock: HostLock): void {
-  for (const wake of lock.waiting.splice(0)) wake();
 }

@@ -19,11 +19,11 @@ import {
   robotsOutcome,
 } from '../../../protocols/robots/index.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
+import { untilAborted } from '../../../protocols/until-aborted.js';
 import { lruCache } from '../lru.js';
 import type { CrawlSettings } from '../order/settings.js';
 import { proxyOf } from '../requests/index.js';
 import { fetchLeniently } from './fetch-leniently.js';
-import { unlessAborted } from './host-addresses.js';
 import { HostLocks } from './host-locks.js';
 import { politenessDelay } from './politeness.js';
 
@@ -151,7 +151,7 @@ export class RobotsFiles {
     const attempt = this.#attempts.get(key) ?? this.#begin(origin, settings, publicOnly);
     attempt.waiting++;
     try {
-      return await unlessAborted(attempt.contact, signal);
+      return await untilAborted(() => attempt.contact, signal);
     } finally {
       attempt.waiting--;
       if (attempt.waiting === 0 && this.#attempts.get(key) === attempt) {

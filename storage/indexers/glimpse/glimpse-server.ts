@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StorageError, UsageError } from '../../../protocols/errors.js';
 import { Mutex } from '../../../protocols/mutex.js';
+import { Waiters } from '../../../protocols/waiters.js';
 import { Program } from '../external/program.js';
 
 /** Options of {@link GlimpseServer}. */
@@ -33,7 +34,8 @@ export class GlimpseServer {
   #directory: string | undefined;
   #busy = false;
   #closed = false;
-  #waiting: (() => void)[] = [];
+  /** Calls that wait until no query uses it. */
+  readonly #waiters = new Waiters();
   readonly #mutex = new Mutex();
 
   /** @throws UsageError if glimpseserver does not accept the port */
@@ -66,11 +68,7 @@ export class GlimpseServer {
   async start(directory: string | undefined): Promise<void> {
     // tryAcquire() fails until the server has started.
     this.#directory = undefined;
-    while (this.#busy) {
-      await new Promise<void>((resolve) => {
-        this.#waiting.push(resolve);
-      });
-    }
+    while (this.#busy) await this.#waiters.wait();
     await this.#runSerially(async () => {
       await this.#end();
       if (!this.#closed && directory !== undefined) await this.#begin(directory);
@@ -92,7 +90,7 @@ export class GlimpseServer {
 
   release(): void {
     this.#busy = false;
-    for (const wake of this.#waiting.splice(0)) wake();
+    this.#waiters.wakeAll();
   }
 
   /**
