@@ -13,7 +13,7 @@ import {
 } from '../../protocols/gatherd/index.js';
 import type { SummarySnapshot } from '../../storage/generations/snapshot.js';
 import type { HostConnection } from '../host/connection.js';
-import type { FairShare, Share } from '../host/fair-share.js';
+import type { FairShare, SessionShare } from '../host/fair-share.js';
 import type { PeerLog } from '../host/log-limit.js';
 import type { ChunkCache } from './chunk-cache.js';
 import type { CurrentSnapshot } from './current-snapshot.js';
@@ -112,7 +112,7 @@ class Session {
   readonly #engine: GatherdServerSession;
   readonly #address: string;
   readonly #log: PeerLog;
-  readonly #share: Share;
+  readonly #share: SessionShare;
   readonly #output: Output;
   #objects = 0;
   #cancelDeadline: (() => void) | undefined;

@@ -26,7 +26,7 @@ const MAX_EXAMINED = 64;
 type List = 'unserved' | 'served' | 'stalled';
 
 /** The place of one connection in a {@link ConnectionTable}. It tells the table whether the server waits for the peer. */
-export interface Seat {
+export interface ConnectionSlot {
   /** The server waits for input. `served` says whether it has answered a request since the last call. */
   waitForInput(served: boolean): void;
   /** The server waits until the peer accepts output. */
@@ -41,7 +41,7 @@ export interface Seat {
 class Group {
   count = 0;
   /** Connections that may be evicted, the longest waiting first. */
-  readonly lists: Readonly<Record<List, Set<TableSeat>>> = {
+  readonly lists: Readonly<Record<List, Set<TableSlot>>> = {
     unserved: new Set(),
     served: new Set(),
     stalled: new Set(),
@@ -55,7 +55,7 @@ class Group {
   }
 }
 
-class TableSeat implements Seat {
+class TableSlot implements ConnectionSlot {
   since = 0;
   #list: List | undefined;
   #released = false;
@@ -149,7 +149,7 @@ export class ConnectionTable {
    * @param evict is called, with the milliseconds it has waited, when the connection must close; it is then released already
    * @returns undefined if the newcomer must be refused
    */
-  admit(address: string, evict: (waitedMs: number) => void): Seat | undefined {
+  admit(address: string, evict: (waitedMs: number) => void): ConnectionSlot | undefined {
     const { maxConnections, maxPerAddress } = this.#limits();
     const name = addressGroup(address);
     const group = this.#groups.get(name) ?? new Group(name);
@@ -160,9 +160,9 @@ export class ConnectionTable {
     } else if (this.#size >= maxConnections && !this.#evictFromLargest()) return undefined;
     this.#groups.set(name, group);
     this.#resize(group, 1);
-    const seat = new TableSeat(group, evict, this.#events);
-    seat.waitForInput(false);
-    return seat;
+    const slot = new TableSlot(group, evict, this.#events);
+    slot.waitForInput(false);
+    return slot;
   }
 
   readonly #events = {
@@ -210,19 +210,19 @@ export class ConnectionTable {
     const now = this.#clock.now();
     const [unserved] = lists.unserved;
     const served = first(lists.served, now - SERVED_GRACE_MS);
-    const seat =
+    const slot =
       unserved !== undefined && (served === undefined || unserved.since <= served.since)
         ? unserved
         : (served ?? first(lists.stalled, now - STALLED_MS));
-    if (seat === undefined) return false;
-    seat.release();
-    seat.evict(now - seat.since);
+    if (slot === undefined) return false;
+    slot.release();
+    slot.evict(now - slot.since);
     return true;
   }
 }
 
-/** Returns the first seat of a list if it has waited since `latest` or longer. */
-function first(list: ReadonlySet<TableSeat>, latest: number): TableSeat | undefined {
-  const [seat] = list;
-  return seat !== undefined && seat.since <= latest ? seat : undefined;
+/** Returns the first slot of a list if it has waited since `latest` or longer. */
+function first(list: ReadonlySet<TableSlot>, latest: number): TableSlot | undefined {
+  const [slot] = list;
+  return slot !== undefined && slot.since <= latest ? slot : undefined;
 }

@@ -3,7 +3,7 @@ import type { Duplex, Writable } from 'node:stream';
 import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
 import type { Clock } from '../../protocols/clock.js';
 import { ConnectionError, StateError } from '../../protocols/errors.js';
-import type { Seat } from './connection-table.js';
+import type { ConnectionSlot } from './connection-table.js';
 import type { PeerLog } from './log-limit.js';
 import type { Peer } from './peer.js';
 import { acceptedBytes, type SendLimits, SendWatch } from './send-watch.js';
@@ -68,7 +68,7 @@ export interface ConnectionContext {
   readonly log: PeerLog;
   readonly id?: number;
   /** Its place among the server's connections. Default: it has none, as under inetd. */
-  readonly seat?: Seat;
+  readonly slot?: ConnectionSlot;
   /** Default: that of this process. */
   readonly clock?: Clock | undefined;
 }
@@ -85,7 +85,7 @@ export class SocketConnection implements HostConnection {
   readonly log: PeerLog;
   readonly #socket: ByteStream;
   readonly #limits: ConnectionLimits;
-  readonly #seat: Seat | undefined;
+  readonly #slot: ConnectionSlot | undefined;
   readonly #clock: Clock;
   readonly #sendWatch: SendWatch;
   readonly #goneController = new AbortController();
@@ -102,14 +102,14 @@ export class SocketConnection implements HostConnection {
 
   constructor(
     socket: ByteStream,
-    { peer, id, limits, log, seat, clock = monotonicClock }: ConnectionContext,
+    { peer, id, limits, log, slot, clock = monotonicClock }: ConnectionContext,
   ) {
     this.peer = peer;
     this.id = id;
     this.log = log;
     this.#socket = socket;
     this.#limits = limits;
-    this.#seat = seat;
+    this.#slot = slot;
     this.#clock = clock;
     this.#sendWatch = new SendWatch(
       limits,
@@ -212,7 +212,7 @@ export class SocketConnection implements HostConnection {
     const socket = this.#socket;
     if (!socket.destroyed && socket.writableFinished && !socket.readableEnded && !this.#stopping) {
       this.#lingering = true;
-      this.#seat?.waitForInput(true);
+      this.#slot?.waitForInput(true);
       const cancelTimer = this.#clock.setTimer(() => socket.destroy(), this.#limits.lingerMs);
       const until = socket.bytesRead + LINGER_BYTES;
       // The stream stops reading when its buffer is full: in each turn of the event loop one buffer is discarded.
@@ -249,13 +249,13 @@ export class SocketConnection implements HostConnection {
 
   #waitForInput(): Promise<void> {
     if (this.#wakeReader !== undefined) throw new StateError('two readers on one connection');
-    this.#seat?.waitForInput(this.#written > this.#writtenAtInput);
+    this.#slot?.waitForInput(this.#written > this.#writtenAtInput);
     return new Promise((resolve, reject) => {
       const settle = (error?: Error) => {
         cancelTimer();
         this.#wakeReader = undefined;
         this.#writtenAtInput = this.#written;
-        this.#seat?.work();
+        this.#slot?.work();
         if (error === undefined) resolve();
         else reject(error);
       };
@@ -273,7 +273,7 @@ export class SocketConnection implements HostConnection {
     return new Promise((resolve, reject) => {
       if (this.#writers.length === 0) {
         this.#sendWatch.start();
-        this.#seat?.waitForOutput();
+        this.#slot?.waitForOutput();
       }
       this.#writers.push({ resolve, reject });
     });
@@ -283,7 +283,7 @@ export class SocketConnection implements HostConnection {
     const waiting = this.#writers;
     this.#writers = [];
     this.#sendWatch.stop();
-    if (waiting.length > 0 && this.#wakeReader === undefined) this.#seat?.work();
+    if (waiting.length > 0 && this.#wakeReader === undefined) this.#slot?.work();
     for (const waiter of waiting) waiter.resolve();
   }
 
@@ -294,7 +294,7 @@ export class SocketConnection implements HostConnection {
 
   #handleClose(): void {
     this.#sendWatch.close();
-    this.#seat?.release();
+    this.#slot?.release();
     const error = this.#closeReason();
     this.#goneController.abort(error);
     const waiting = this.#writers;

@@ -40,8 +40,8 @@ interface WaitingSession {
 
 /**
  * Shares one thread among the sessions of a server. Promises and pipelined input let a session continue for as long as it has work,
- * without a return to the event loop; meanwhile no other peer is served. A session asks {@link Share.mayContinue} before each
- * command. When the sessions together have used their slice of the turn, it waits for {@link Share.turn}. In each turn, waiting
+ * without a return to the event loop; meanwhile no other peer is served. A session asks {@link SessionShare.mayContinue} before each
+ * command. When the sessions together have used their slice of the turn, it waits for {@link SessionShare.turn}. In each turn, waiting
  * sessions continue until the slice is used, at least one of them: first those of addresses that have used least recently, and of
  * one address first those that have used least themselves. So a client that opens many connections queues behind one that
  * opens few.
@@ -75,16 +75,16 @@ export class FairShare {
    * @param address of the peer; the sessions of one IPv4 address or IPv6 /64 are counted together, too, except those of this
    *   machine, where proxies run
    */
-  join(address?: string): Share {
+  join(address?: string): SessionShare {
     const group = address === undefined ? undefined : addressGroup(address);
-    if (group === undefined || isLoopbackGroup(group)) return new Share(this, undefined);
+    if (group === undefined || isLoopbackGroup(group)) return new SessionShare(this, undefined);
     const known = this.#addresses.get(group) ?? new RecentWork(HALF_LIFE_MS);
     this.#addresses.set(group, known);
-    return new Share(this, known);
+    return new SessionShare(this, known);
   }
 
   /** Whether a session may continue in this turn, whose slice counts `factor` times. @internal */
-  mayContinue(share: Share, factor: number): boolean {
+  mayContinue(share: SessionShare, factor: number): boolean {
     const now = this.now();
     if (this.#turnBegin === undefined) {
       this.#turnBegin = now;
@@ -97,7 +97,7 @@ export class FairShare {
   }
 
   /** Calls back in a later turn. The result ends the waiting. @internal */
-  wait(share: Share, resume: () => void, synchronous: boolean): () => void {
+  wait(share: SessionShare, resume: () => void, synchronous: boolean): () => void {
     const waiting = this.#queue.add(share.key, { resume, synchronous }, share.rank);
     this.#schedule();
     return () => void this.#queue.remove(waiting);
@@ -140,7 +140,7 @@ function classOf(milliseconds: number): number {
 }
 
 /** The share of one session. */
-export class Share {
+export class SessionShare {
   readonly #owner: FairShare;
   readonly #address: RecentWork | undefined;
   readonly #own = new RecentWork(HALF_LIFE_MS);

@@ -7,11 +7,11 @@ export type {
   HostConnection,
   SocketConnection,
 } from './connection.js';
-export { ConnectionTable, type Seat, type TableLimits } from './connection-table.js';
+export { type ConnectionSlot, ConnectionTable, type TableLimits } from './connection-table.js';
 export { createDebug, type Debug, DebugFlags } from './debug-flags.js';
 export { type DetachOptions, startDetached, startUnwatched } from './detach.js';
 export type { FairShareOptions } from './fair-share.js';
-export { FairShare, type Share } from './fair-share.js';
+export { FairShare, type SessionShare } from './fair-share.js';
 export { connectionsWithinLimit } from './fd-limit.js';
 export { type Listen, Listener, type ListenerOptions, type ListenRequest, listenTcp } from './listener.js';
 export { LogFile, type LogFileOptions } from './log-file.js';

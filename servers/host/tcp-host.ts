@@ -110,8 +110,8 @@ export class TcpHost implements AsyncDisposable {
         const id = ++sessions;
         const peer = createPeer(socket.remoteAddress ?? '', socket.remotePort ?? 0, lookup);
         let connection: SocketConnection | undefined;
-        const seat = table.admit(peer.address, (waitedMs) => connection?.evict(waitedMs));
-        if (seat === undefined) {
+        const slot = table.admit(peer.address, (waitedMs) => connection?.evict(waitedMs));
+        if (slot === undefined) {
           if (limiter.allows(peer.address)) log.warn(`${peer.address}: refused, too many connections`);
           socket.on('error', () => {});
           socket.destroy();
@@ -122,7 +122,7 @@ export class TcpHost implements AsyncDisposable {
           limits,
           log: peerLog(log.child({ session: id }), limiter, peer.address),
           id,
-          seat,
+          slot,
           clock,
         });
         connection = opened;

@@ -10,8 +10,8 @@ import {
   type ServerRequest,
   SstpServerSession,
 } from '../../protocols/sstp/index.js';
-import type { Seat } from '../host/connection-table.js';
-import type { Share } from '../host/fair-share.js';
+import type { ConnectionSlot } from '../host/connection-table.js';
+import type { SessionShare } from '../host/fair-share.js';
 import { plainAddress } from '../host/peer.js';
 import type { AllowedHosts } from './allowed-hosts.js';
 import { ExchangeLog } from './exchange-log.js';
@@ -66,9 +66,9 @@ export interface ConnectionContext {
 /** What a connection has of its own when it is accepted. */
 export interface ConnectionParts {
   /** Its place among the connections of the server. */
-  readonly seat: Seat;
+  readonly slot: ConnectionSlot;
   /** Its share of the event loop. */
-  readonly share: Share;
+  readonly share: SessionShare;
   /** Its lines in the log, which are bounded. */
   readonly log: PeerLines;
 }
@@ -95,8 +95,8 @@ export class RefererConnection {
   readonly address: string;
   readonly #socket: Socket;
   readonly #context: ConnectionContext;
-  readonly #seat: Seat;
-  readonly #share: Share;
+  readonly #slot: ConnectionSlot;
+  readonly #share: SessionShare;
   readonly #log: PeerLines;
   readonly #exchange: ExchangeLog | undefined;
   #phase: Phase = 'choosing';
@@ -114,7 +114,7 @@ export class RefererConnection {
   #ended = false;
   #stopping = false;
   #answered = 0;
-  /** Value of `#answered` when the seat was last told. */
+  /** Value of `#answered` when the slot was last told. */
   #toldAnswered = 0;
   #lingered = 0;
   /** S-45: the time for a request, which every reply begins anew. */
@@ -123,10 +123,10 @@ export class RefererConnection {
   #cancelSendTimer: (() => void) | undefined;
   #pause: NodeJS.Timeout | undefined;
 
-  constructor(socket: Socket, context: ConnectionContext, { seat, share, log }: ConnectionParts) {
+  constructor(socket: Socket, context: ConnectionContext, { slot, share, log }: ConnectionParts) {
     this.#socket = socket;
     this.#context = context;
-    this.#seat = seat;
+    this.#slot = slot;
     this.#share = share;
     this.#log = log;
     this.address = plainAddress(socket.remoteAddress ?? '');
@@ -219,7 +219,7 @@ export class RefererConnection {
     this.#cancelSendTimer?.();
     clearTimeout(this.#pause);
     this.#leaveTurn?.();
-    this.#seat.release();
+    this.#slot.release();
     this.#log.write(LEVEL.connection, 'closed');
     this.#context.closed(this);
   };
@@ -286,7 +286,7 @@ export class RefererConnection {
     });
     const requested = (): void => {
       this.#readTimer.stop();
-      this.#seat.work();
+      this.#slot.work();
       if (this.#cancelSendTimer === undefined) this.#expectProgress();
     };
     this.#context.serveHttp(socket, { address: this.address, log: this.#log, allowed, requested });
@@ -316,7 +316,7 @@ export class RefererConnection {
       this.#finish();
       return;
     }
-    this.#seat.waitForInput(this.#answered !== this.#toldAnswered);
+    this.#slot.waitForInput(this.#answered !== this.#toldAnswered);
     this.#toldAnswered = this.#answered;
     if (this.#stopping) this.#closeIfIdle();
   }
@@ -366,7 +366,7 @@ export class RefererConnection {
       return true;
     }
     this.#sending = true;
-    this.#seat.waitForOutput();
+    this.#slot.waitForOutput();
     this.#readTimer.stop();
     socket.pause();
     this.#expectProgress();
@@ -388,7 +388,7 @@ export class RefererConnection {
   #yield(): void {
     this.#sending = true;
     this.#yielding = true;
-    this.#seat.work();
+    this.#slot.work();
     if (this.#hurried) this.#socket.pause();
     this.#leaveTurn = this.#share.whenTurn(this.#onTurn);
   }
@@ -423,7 +423,7 @@ export class RefererConnection {
   /** Sends the buffered bytes, then closes. Input is discarded until the peer closes, for at most `LINGER_MS`. */
   #finish(): void {
     this.#phase = 'lingering';
-    this.#seat.waitForInput(true);
+    this.#slot.waitForInput(true);
     this.#readTimer.stop();
     this.#cancelSendTimer?.();
     const socket = this.#socket;

@@ -4,7 +4,7 @@ import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
 import type { Clock } from '../../protocols/clock.js';
 import { CloseStack } from '../../protocols/close-stack.js';
 import { CODES, ReplyBuffers, ReplyWriter } from '../../protocols/sstp/index.js';
-import { ConnectionTable, type Seat } from '../host/connection-table.js';
+import { type ConnectionSlot, ConnectionTable } from '../host/connection-table.js';
 import { FairShare } from '../host/fair-share.js';
 import { type Listen, Listener } from '../host/listener.js';
 import { plainAddress } from '../host/peer.js';
@@ -35,7 +35,7 @@ export interface RefererServerOptions {
 /** A connection that was accepted before the server serves. */
 interface HeldConnection {
   readonly socket: Socket;
-  readonly seat: Seat;
+  readonly slot: ConnectionSlot;
   /** The object that serves it, once there is one. */
   connection?: RefererConnection;
 }
@@ -163,15 +163,15 @@ export class RefererServer implements AsyncDisposable {
 
   #accept(socket: Socket): void {
     let accepted: HeldConnection | undefined;
-    const seat = this.#table.admit(socket.remoteAddress ?? '', (waitedMs) => {
+    const slot = this.#table.admit(socket.remoteAddress ?? '', (waitedMs) => {
       if (accepted?.connection === undefined) socket.destroy();
       else accepted.connection.evict(waitedMs);
     });
-    if (seat === undefined) {
+    if (slot === undefined) {
       this.#refuse(socket);
       return;
     }
-    const held: HeldConnection = { socket, seat };
+    const held: HeldConnection = { socket, slot };
     accepted = held;
     if (this.#held === undefined) {
       this.#serve(held);
@@ -179,18 +179,18 @@ export class RefererServer implements AsyncDisposable {
     }
     socket.on('error', () => {});
     socket.on('close', () => {
-      seat.release();
+      slot.release();
       this.#held?.delete(held);
     });
     this.#held.add(held);
   }
 
   #serve(accepted: HeldConnection): void {
-    const { socket, seat } = accepted;
+    const { socket, slot } = accepted;
     const address = plainAddress(socket.remoteAddress ?? '');
     const log = this.#service.peerLogs.connection(address);
     const share = this.#fairShare.join(address);
-    const connection = new RefererConnection(socket, this.#context, { seat, share, log });
+    const connection = new RefererConnection(socket, this.#context, { slot, share, log });
     accepted.connection = connection;
     this.#connections.add(connection);
     this.#service.clients = this.#connections.size;

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { CloseStack } from '../../protocols/close-stack.js';
 import { ConnectionError, messageOf, StorageError } from '../../protocols/errors.js';
-import { FairShare, type Share } from '../host/fair-share.js';
+import { FairShare, type SessionShare } from '../host/fair-share.js';
 import { LogLimiter, type LogLimits } from '../host/log-limit.js';
 import type { Certificate } from '../host/tls.js';
 import { type Asset, addAssets } from './assets.js';
@@ -197,7 +197,7 @@ const PAGE_COST_MS = 1;
 /** Makes requests wait while others have their turn: a client may send hundreds of them at once, over many connections. */
 function shareEventLoop(app: FastifyInstance): void {
   const fairShare = new FairShare();
-  const shares = new WeakMap<Socket, Share>();
+  const shares = new WeakMap<Socket, SessionShare>();
   app.addHook('onRequest', async ({ ip, raw: { socket } }, reply) => {
     // The clients behind a proxy share its connections.
     const isForwarded = ip !== socket.remoteAddress;
@@ -210,7 +210,7 @@ function shareEventLoop(app: FastifyInstance): void {
   });
 }
 
-async function waitForTurn(share: Share, socket: Socket): Promise<void> {
+async function waitForTurn(share: SessionShare, socket: Socket): Promise<void> {
   const gone = new AbortController();
   const onClose = (): void => gone.abort();
   socket.once('close', onClose);

@@ -1,7 +1,7 @@
 // Limits of the connections of an HTTP server.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { ConnectionTable, type Seat, type TableLimits } from '../host/connection-table.js';
+import { type ConnectionSlot, ConnectionTable, type TableLimits } from '../host/connection-table.js';
 import { acceptedBytes, SendWatch } from '../host/send-watch.js';
 
 /** Limits of {@link guardConnections}. */
@@ -16,7 +16,7 @@ export interface ConnectionGuardOptions extends TableLimits {
 const CHECKS = 8;
 
 interface Guarded {
-  readonly seat: Seat;
+  readonly slot: ConnectionSlot;
   readonly watch: SendWatch;
   requests: number;
 }
@@ -41,8 +41,8 @@ export function guardConnections(server: Server, options: ConnectionGuardOptions
   // With TLS the requests come from the socket above the one that was accepted.
   const accepted = 'setSecureContext' in server ? 'secureConnection' : 'connection';
   server.prependListener(accepted, (socket: Socket) => {
-    const seat = table.admit(socket.remoteAddress ?? '', () => socket.destroy());
-    if (seat === undefined) {
+    const slot = table.admit(socket.remoteAddress ?? '', () => socket.destroy());
+    if (slot === undefined) {
       socket.destroy();
       return;
     }
@@ -51,9 +51,9 @@ export function guardConnections(server: Server, options: ConnectionGuardOptions
       () => acceptedBytes(socket, socket.bytesWritten),
       () => socket.destroy(),
     );
-    open.set(socket, { seat, watch, requests: 0 });
+    open.set(socket, { slot, watch, requests: 0 });
     socket.on('close', () => {
-      seat.release();
+      slot.release();
       watch.close();
       open.delete(socket);
     });
@@ -62,10 +62,10 @@ export function guardConnections(server: Server, options: ConnectionGuardOptions
     const guarded = open.get(socket);
     if (guarded === undefined) return;
     guarded.requests += 1;
-    guarded.seat.work();
+    guarded.slot.work();
     reply.once('close', () => {
       guarded.requests -= 1;
-      if (guarded.requests === 0) guarded.seat.waitForInput(true);
+      if (guarded.requests === 0) guarded.slot.waitForInput(true);
     });
   });
 }

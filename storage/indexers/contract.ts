@@ -1,6 +1,6 @@
 // The interface of a Broker's query engine (BRK-8.1 to 8.4).
 import type { Expression, IndexFlags } from '../../protocols/broker/index.js';
-import type { Pace } from './pace.js';
+import type { PauseSwitch } from './pause-switch.js';
 
 /** The kinds of query that an engine answers; others fail with a `PeerError` of status 111 (BRK-2.19). */
 export interface IndexerCapabilities {
@@ -54,8 +54,8 @@ export interface SearchOptions extends Omit<IndexFlags, 'lifetime'> {
   readonly lifetimeMs: number;
   /** Who asks, e.g. an address: engines that share a thread divide its time by client. Queries without a client share one part. */
   readonly client?: string | undefined;
-  /** Pauses the query while others have its place. Engines that cannot pause ignore it. */
-  readonly pace?: Pace | undefined;
+  /** Pauses the query while others have its slot. Engines that cannot pause ignore it. */
+  readonly pause?: PauseSwitch | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -191,7 +191,7 @@ class EmbeddedIndexer implements Indexer {
   query(expression: Expression, options: SearchOptions): SearchResults {
     this.#assertOpen();
     requireErrorCount(options.errors);
-    const { signal, pace, ...plain } = options;
+    const { signal, pause, ...plain } = options;
     const id = ++this.#lastId;
     const results = new EmbeddedResults(
       {
@@ -203,7 +203,7 @@ class EmbeddedIndexer implements Indexer {
           }
           this.#results.set(id, results);
           this.#queries.send({ kind: 'query', id, expression, options: plain });
-          pace?.watch((isPaused) => {
+          pause?.watch((isPaused) => {
             if (this.#results.has(id)) this.#queries.send({ kind: isPaused ? 'pause' : 'resume', id });
           });
         },

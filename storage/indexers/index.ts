@@ -34,7 +34,7 @@ export {
   openIndexer,
   parseIndexerType,
 } from './open.js';
-export { Pace } from './pace.js';
+export { PauseSwitch } from './pause-switch.js';
 export { INDEX_FAILURES } from './plain-error.js';
 export type { ReadLimits } from './read-memory.js';
 export type { SearchLimits } from './search.js';

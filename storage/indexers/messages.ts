@@ -28,7 +28,7 @@ export type QueryRequest =
       readonly kind: 'query';
       readonly id: number;
       readonly expression: Expression;
-      readonly options: Omit<SearchOptions, 'signal' | 'pace'>;
+      readonly options: Omit<SearchOptions, 'signal' | 'pause'>;
     }
   | { readonly kind: 'words'; readonly id: number; readonly request: Omit<WordRequest, 'signal'> }
   | { readonly kind: 'pull' | 'stop' | 'pause' | 'resume'; readonly id: number }

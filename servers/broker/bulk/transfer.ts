@@ -277,10 +277,10 @@ async function findMatching(
   query: Exclude<Query, { readonly kind: 'all' }>,
   flags: QueryFlags,
   { indexer, keeper, onFailure, settings }: BulkParts,
-  { client, place, signal, waitMs }: RequestContext,
+  { client, slot, signal, waitMs }: RequestContext,
 ): Promise<Uint32Array | BulkRefusal> {
-  using _slot = place;
-  const hasEntered = await place.enter(waitMs);
+  using _slot = slot;
+  const hasEntered = await slot.enter(waitMs);
   signal.throwIfAborted();
   const maxLife = settings.value.glimpseMaxLife;
   if (!hasEntered) return { refused: 'Broker is too busy, try again later', error: 'busy' };
@@ -301,7 +301,7 @@ async function findMatching(
       lifetimeMs: maxLife * 1000,
       signal,
       client,
-      pace: place.pace,
+      pause: slot.pause,
     });
     const found = new Oids();
     for await (const { oid } of hits) {

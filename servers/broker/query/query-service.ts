@@ -69,7 +69,7 @@ export class QueryService {
   ): AsyncGenerator<readonly PageItem[], SearchSummary, void> {
     const { debug, settings } = this.#parts;
     using request = given ?? this.begin();
-    const { place, signal } = request;
+    const { slot, signal } = request;
     const lifetime = clampLifetime(flags.lifetime, settings.value.glimpseMaxLife);
     request.expireAfter((lifetime + GRACE_SECONDS) * 1000);
     debug(75, 5, () => `query: ${formatQuery(query)}, flags ${JSON.stringify(flags)}`);
@@ -78,7 +78,7 @@ export class QueryService {
     let isLate = false;
     try {
       for (let isFirst = true; summary === undefined; isFirst = false) {
-        if (!(await place.enter(isFirst ? request.waitMs : request.remainingMs))) {
+        if (!(await slot.enter(isFirst ? request.waitMs : request.remainingMs))) {
           if (isFirst && !signal.aborted) {
             summary = { ...NOTHING, reason: 'busy' };
             return summary;
@@ -88,7 +88,7 @@ export class QueryService {
         }
         debug(75, 4, () => `queries: ${this.slots.inUse} running, ${this.slots.waiting} waiting`);
         const step = await pages.next();
-        place.leave();
+        slot.leave();
         if (step.done === true) {
           summary = step.value;
           break;

@@ -1,8 +1,7 @@
-// The places of `Max-Queries`, as resources that their holder disposes of.
+// The slots of `Max-Queries`, which queries hold and give away while others need them.
 import { FairQueue } from '../../../protocols/fair-queue.js';
-
-/** A place of a running query. Disposing of it twice has no effect. */
-export type QuerySlot = Disposable;
+import { LinkedAbort } from '../../../protocols/linked-abort.js';
+import { PauseSwitch } from '../../../storage/indexers/index.js';
 
 /** Who wants a slot, and for how long the request may wait. */
 export interface SlotRequest {
@@ -22,7 +21,7 @@ export interface SlotRequest {
 
 interface Waiter {
   readonly request: SlotRequest;
-  grant(slot: QuerySlot): void;
+  grant(slot: Disposable): void;
 }
 
 interface Holder {
@@ -77,7 +76,7 @@ export class QuerySlots {
   }
 
   /** Waits for a slot. Returns undefined if none becomes free in time, or after an abort. */
-  async acquire(request: SlotRequest): Promise<QuerySlot | undefined> {
+  async acquire(request: SlotRequest): Promise<Disposable | undefined> {
     const { client, waitMs, signal, usedMs = 0 } = request;
     if (signal?.aborted === true) return undefined;
     const key: unknown = client ?? Symbol('request');
@@ -86,7 +85,7 @@ export class QuerySlots {
     if (this.#holders.size < this.#max() && this.#isBelowShare(key)) return this.#grant(key, request);
     if (waitMs <= 0) return undefined;
     return new Promise((resolve) => {
-      const settle = (slot?: QuerySlot) => {
+      const settle = (slot?: Disposable) => {
         clearTimeout(timer);
         signal?.removeEventListener('abort', abort);
         this.#queue.remove(waiting);
@@ -105,7 +104,7 @@ export class QuerySlots {
     return (this.#held.get(key) ?? 0) < Math.max(1, Math.floor(this.#max() * CLIENT_SHARE));
   }
 
-  #grant(key: unknown, { onRecall }: SlotRequest): QuerySlot {
+  #grant(key: unknown, { onRecall }: SlotRequest): Disposable {
     const holder: Holder = { key, since: performance.now(), onRecall };
     this.#holders.add(holder);
     this.#held.set(key, (this.#held.get(key) ?? 0) + 1);
@@ -178,4 +177,91 @@ export class QuerySlots {
     for (const client of this.#queue.keys()) if (client === key || this.#isBelowShare(client)) return true;
     return false;
   }
+}
+
+/** Options of a {@link QuerySlot}. */
+export interface QuerySlotOptions {
+  readonly slots: QuerySlots;
+  /** The client by which slots are given. */
+  readonly client: string | undefined;
+  readonly signal: AbortSignal;
+  /** Returns the milliseconds that the query may still wait for its next turn. */
+  readonly remainingMs: () => number;
+}
+
+/**
+ * A slot of `Max-Queries` for the whole of a query, taken with {@link enter} and given back with {@link leave}. When its turn is over and
+ * others wait, the query pauses at the engine ({@link pause}), gives the slot away and takes the next one that it gets.
+ */
+export class QuerySlot implements Disposable {
+  /** To be passed to the engine. */
+  readonly pause = new PauseSwitch();
+  readonly #options: QuerySlotOptions;
+  #slot: Disposable | undefined;
+  /** Ends the waiting for the next turn. */
+  #waiting: LinkedAbort | undefined;
+  #usedMs = 0;
+  #since = 0;
+
+  constructor(options: QuerySlotOptions) {
+    this.#options = options;
+  }
+
+  /** Waits for a slot. Returns false if none becomes free in time, or after an abort. */
+  async enter(waitMs: number): Promise<boolean> {
+    const slot = await this.#acquire(waitMs, this.#options.signal);
+    this.#take(slot);
+    return slot !== undefined;
+  }
+
+  /** Gives the slot back. May be called twice. */
+  leave(): void {
+    this.#waiting?.abort();
+    this.#waiting?.[Symbol.dispose]();
+    this.#waiting = undefined;
+    this.#giveBack();
+    this.pause.resume();
+  }
+
+  [Symbol.dispose](): void {
+    this.leave();
+  }
+
+  #acquire(waitMs: number, signal: AbortSignal): Promise<Disposable | undefined> {
+    const { slots, client } = this.#options;
+    return slots.acquire({ client, waitMs, signal, usedMs: this.#usedMs, onRecall: this.#onRecall });
+  }
+
+  #take(slot: Disposable | undefined): void {
+    this.#slot = slot;
+    this.#since = performance.now();
+  }
+
+  #giveBack(): void {
+    const slot = this.#slot;
+    if (slot === undefined) return;
+    this.#slot = undefined;
+    this.#usedMs += performance.now() - this.#since;
+    slot[Symbol.dispose]();
+  }
+
+  readonly #onRecall = (): boolean => {
+    if (!this.pause.isWatched || this.#slot === undefined) return false;
+    this.pause.pause();
+    this.#giveBack();
+    const waiting = new LinkedAbort(this.#options.signal);
+    this.#waiting = waiting;
+    void this.#acquire(this.#options.remainingMs(), waiting.signal).then((slot) => {
+      if (this.#waiting !== waiting) {
+        slot?.[Symbol.dispose]();
+        return;
+      }
+      this.#waiting = undefined;
+      waiting[Symbol.dispose]();
+      this.#take(slot);
+      // Without a slot the query's time is over: it goes on to its end.
+      this.pause.resume();
+    });
+    return true;
+  };
 }

@@ -1,7 +1,6 @@
 // One request for objects, from where it enters to the engine.
 import { LinkedAbort } from '../../../protocols/linked-abort.js';
-import { QueryPlace } from './query-place.js';
-import type { QuerySlots } from './query-slots.js';
+import { QuerySlot, type QuerySlots } from './query-slots.js';
 import type { PageBudget, ReplyMemory } from './reply-memory.js';
 
 /** Longest delay of a timer, milliseconds. */
@@ -43,7 +42,7 @@ export class RequestContext implements Disposable {
   /** The memory of its pages. */
   readonly pages: PageBudget;
   /** Its slot of `Max-Queries`. */
-  readonly place: QueryPlace;
+  readonly slot: QuerySlot;
   readonly #stop: LinkedAbort;
   readonly #sources: readonly (AbortSignal | undefined)[];
   readonly #maxLifeMs: number;
@@ -60,7 +59,7 @@ export class RequestContext implements Disposable {
     this.#stop = new LinkedAbort(...this.#sources);
     this.#maxLifeMs = Math.min(maxLife * 1000, MAX_TIMER_MS);
     const { client, signal } = this;
-    this.place = new QueryPlace({ slots, client, signal, remainingMs: () => this.remainingMs });
+    this.slot = new QuerySlot({ slots, client, signal, remainingMs: () => this.remainingMs });
   }
 
   /** Aborted when the request is over: by its caller, by the end of its lifetime, or because the broker closes. */
@@ -97,7 +96,7 @@ export class RequestContext implements Disposable {
   hold(bytes: number): Promise<Disposable> {
     const held = this.pages.tryHold(bytes);
     if (held !== undefined) return Promise.resolve(held);
-    this.place.leave();
+    this.slot.leave();
     return this.pages.hold(bytes, this.signal);
   }
 
@@ -110,7 +109,7 @@ export class RequestContext implements Disposable {
   [Symbol.dispose](): void {
     clearTimeout(this.#timer);
     this.#stop[Symbol.dispose]();
-    this.place.leave();
+    this.slot.leave();
     this.pages[Symbol.dispose]();
   }
 }

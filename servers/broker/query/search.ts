@@ -164,7 +164,7 @@ class SearchRun {
       maxFiles: flags.since === undefined && Number.isFinite(this.#maxObjects) ? this.#maxObjects : undefined,
       signal: request.signal,
       client: request.client,
-      pace: request.place.pace,
+      pause: request.slot.pause,
     });
     let page: Hit[] = [];
     let characters = 0;

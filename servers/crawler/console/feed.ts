@@ -1,4 +1,4 @@
-import { ConnectionTable, type Logger, type Seat } from '../../host/index.js';
+import { type ConnectionSlot, ConnectionTable, type Logger } from '../../host/index.js';
 import type { CrawlControl, CrawlSnapshot } from '../control.js';
 import { RateHistory } from './history.js';
 
@@ -23,7 +23,7 @@ export interface Follower {
 }
 
 interface Following extends Follower {
-  seat: Seat | undefined;
+  slot: ConnectionSlot | undefined;
   busy: boolean;
   /** Number of snapshots in a row that the follower missed. */
   missed: number;
@@ -77,8 +77,8 @@ export class SnapshotFeed implements Disposable {
 
   /** Adds a follower: sends the first events now, then those of every snapshot. */
   follow(follower: Follower): void {
-    const following: Following = { ...follower, seat: undefined, busy: false, missed: 0, received: 0 };
-    following.seat = this.#table.admit(follower.address, () => this.#dismiss(following));
+    const following: Following = { ...follower, slot: undefined, busy: false, missed: 0, received: 0 };
+    following.slot = this.#table.admit(follower.address, () => this.#dismiss(following));
     this.#followers.add(following);
     void this.#send(following, this.options.control.snapshot());
   }
@@ -111,7 +111,7 @@ export class SnapshotFeed implements Disposable {
 
   #remove(following: Following): void {
     this.#followers.delete(following);
-    following.seat?.release();
+    following.slot?.release();
   }
 
   /** Ends a follower to make room. A browser connects again, but not soon: it would end another one. */

@@ -2,11 +2,11 @@
 import t from 'tap';
 import { addressGroup, isLoopbackGroup } from '../../../servers/host/address-group.js';
 import {
+  type ConnectionSlot,
   ConnectionTable,
   createLoggerOn,
   FairShare,
   LogLimiter,
-  type Seat,
   SendWatch,
   type TableLimits,
 } from '../../../servers/host/index.js';
@@ -18,7 +18,7 @@ class Connections {
   readonly clock = new ManualClock();
   readonly table: ConnectionTable;
   readonly evicted: string[] = [];
-  readonly seats = new Map<string, Seat>();
+  readonly slots = new Map<string, ConnectionSlot>();
 
   constructor(limits: TableLimits) {
     this.table = new ConnectionTable(() => limits, this.clock);
@@ -26,15 +26,15 @@ class Connections {
 
   /** Admits a connection; returns whether it was. */
   open(name: string, address: string): boolean {
-    const seat = this.table.admit(address, () => void this.evicted.push(name));
-    if (seat !== undefined) this.seats.set(name, seat);
-    return seat !== undefined;
+    const slot = this.table.admit(address, () => void this.evicted.push(name));
+    if (slot !== undefined) this.slots.set(name, slot);
+    return slot !== undefined;
   }
 
-  seat(name: string): Seat {
-    const seat = this.seats.get(name);
-    if (seat === undefined) throw new Error(name);
-    return seat;
+  slot(name: string): ConnectionSlot {
+    const slot = this.slots.get(name);
+    if (slot === undefined) throw new Error(name);
+    return slot;
   }
 }
 
@@ -60,18 +60,18 @@ t.test('the address with the most connections gives up the one that has waited l
   for (const name of ['b1', 'b2', 'b3']) connections.open(name, '192.0.2.2');
   t.ok(connections.open('c1', '192.0.2.3'));
   t.same(connections.evicted, ['b1']);
-  connections.seat('b2').work();
+  connections.slot('b2').work();
   t.ok(connections.open('d1', '192.0.2.4'));
   t.same(connections.evicted, ['b1', 'b3'], 'a connection with a request stays');
   t.equal(connections.table.size, 4);
-  for (const name of ['a1', 'c1', 'd1']) connections.seat(name).work();
+  for (const name of ['a1', 'c1', 'd1']) connections.slot(name).work();
   t.notOk(connections.open('e1', '192.0.2.5'), 'if all work, the newcomer is refused');
-  connections.seat('a1').release();
+  connections.slot('a1').release();
   t.ok(connections.open('e2', '192.0.2.5'));
-  for (const seat of connections.seats.values()) {
-    seat.release();
-    seat.waitForInput(true);
-    seat.release();
+  for (const slot of connections.slots.values()) {
+    slot.release();
+    slot.waitForInput(true);
+    slot.release();
   }
   t.same([connections.table.size, connections.table.addresses], [0, 0], 'nothing is left');
 });
@@ -80,8 +80,8 @@ t.test('an address at its own limit gives up one of its own', async (t) => {
   const connections = new Connections({ maxConnections: 8 });
   for (const name of ['a1', 'a2', 'a3']) connections.open(name, '2001:db8::1');
   t.same(connections.evicted, ['a1'], 'a quarter of all is the default');
-  connections.seat('a2').work();
-  connections.seat('a3').work();
+  connections.slot('a2').work();
+  connections.slot('a3').work();
   t.notOk(connections.open('a4', '2001:db8::2'), 'the same /64');
   t.ok(connections.open('b', '2001:db8:0:1::1'), 'another one');
   for (let i = 0; i < 5; i++) t.ok(connections.open(`local ${i}`, '127.0.0.1'));
@@ -93,8 +93,8 @@ t.test('a connection that was just served is not evicted', async (t) => {
   connections.open('a', '127.0.0.1');
   connections.open('b', '127.0.0.1');
   for (const name of ['a', 'b']) {
-    connections.seat(name).work();
-    connections.seat(name).waitForInput(true);
+    connections.slot(name).work();
+    connections.slot(name).waitForInput(true);
   }
   t.notOk(connections.open('c', '127.0.0.1'));
   connections.clock.advance(999);
@@ -121,19 +121,19 @@ t.test('a table with many addresses stays exact over many changes', async (t) =>
     } else {
       const name = [...open.keys()][next(Math.max(1, open.size))];
       if (name === undefined) continue;
-      const seat = connections.seat(name);
+      const slot = connections.slot(name);
       const action = next(4);
       if (action === 0) {
-        seat.release();
+        slot.release();
         open.delete(name);
-      } else if (action === 1) seat.work();
-      else if (action === 2) seat.waitForOutput();
-      else seat.waitForInput(false);
+      } else if (action === 1) slot.work();
+      else if (action === 2) slot.waitForOutput();
+      else slot.waitForInput(false);
     }
     if (connections.table.size !== open.size || open.size > 200) throw new Error(`${i}: ${open.size}`);
   }
   t.equal(connections.table.size, open.size);
-  for (const name of open.keys()) connections.seat(name).release();
+  for (const name of open.keys()) connections.slot(name).release();
   t.same([connections.table.size, connections.table.addresses], [0, 0]);
 });
 

@@ -1,7 +1,7 @@
 // The order in which sessions share the event loop, over a clock and an event loop of the test.
 import fc from 'fast-check';
 import t from 'tap';
-import { FairShare, type Share } from '../../../servers/host/index.js';
+import { FairShare, type SessionShare } from '../../../servers/host/index.js';
 import { assertProperty } from '../../helpers/property.js';
 
 /** The slice of a turn, in milliseconds. */
@@ -66,7 +66,7 @@ interface Wait {
 class Session {
   done = 0;
   readonly waits: Wait[] = [];
-  readonly share: Share;
+  readonly share: SessionShare;
   finished = false;
   readonly #closed = new AbortController();
   #leave: (() => void) | undefined;

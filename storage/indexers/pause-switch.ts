@@ -1,16 +1,12 @@
-// Pauses the work of one query while others have its place.
+// Pauses the work of one query while others have its slot.
 
 /**
  * Tells an engine when a query may work. The owner of the query pauses and resumes it; an engine that can pause watches. A paused query
  * does no work and keeps its state.
  */
-export class Pace {
+export class PauseSwitch {
   #isPaused = false;
   #listener: ((isPaused: boolean) => void) | undefined;
-
-  get isPaused(): boolean {
-    return this.#isPaused;
-  }
 
   /** Whether an engine obeys: without one, a pause has no effect. */
   get isWatched(): boolean {
