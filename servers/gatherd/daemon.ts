@@ -1,9 +1,9 @@
 // The programs gatherd and in.gatherd: files, log, pid file, signals (GATHERD-10 to 12).
 import { StorageError } from '../../protocols/errors.js';
+import { runSession } from '../host/connection.js';
 import { createDebug, DebugFlags } from '../host/debug-flags.js';
 import { type Logger, type LogRotation, type OpenLog, openLog } from '../host/logger.js';
 import { PidFile } from '../host/pid-file.js';
-import { runSession } from '../host/run-session.js';
 import { openStandardConnection, type StandardConnectionOptions } from '../host/standard-connection.js';
 import { type StopLimit, StopSignal, stopLimit } from '../host/stop-signal.js';
 import { type CertificateFiles, openCertificate } from '../host/tls.js';

@@ -2,7 +2,7 @@
 import type { Duplex, Writable } from 'node:stream';
 import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
 import type { Clock } from '../../protocols/clock.js';
-import { ConnectionError, StateError } from '../../protocols/errors.js';
+import { ConnectionError, KitError, StateError } from '../../protocols/errors.js';
 import type { ConnectionSlot } from './connection-table.js';
 import type { PeerLog } from './log-limit.js';
 import type { Peer } from './peer.js';
@@ -305,5 +305,23 @@ export class SocketConnection implements HostConnection {
 
   #closeReason(): Error {
     return this.#failure ?? new ConnectionError('the connection is closed');
+  }
+}
+
+/** Runs one session: closes the connection when the handler returns, drops it when the handler throws. */
+export async function runSession(
+  connection: SocketConnection,
+  handler: (connection: HostConnection) => Promise<void>,
+): Promise<void> {
+  const { log } = connection;
+  try {
+    await handler(connection);
+    await connection.finish();
+  } catch (error) {
+    // A peer that disconnects or breaks its protocol is normal; any other error is a bug of this program.
+    if (error instanceof KitError) log.info(error.message);
+    else log.error('session failed', error);
+    connection.destroy();
+    await connection.closed;
   }
 }

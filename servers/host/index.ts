@@ -1,13 +1,19 @@
 export type { RecentWork } from '../../protocols/fair-queue.js';
 export { addressGroup } from './address-group.js';
-export type {
-  ByteStream,
-  ConnectionContext,
-  ConnectionLimits,
-  HostConnection,
-  SocketConnection,
+export {
+  type ByteStream,
+  type ConnectionContext,
+  type ConnectionLimits,
+  type HostConnection,
+  runSession,
+  type SocketConnection,
 } from './connection.js';
-export { type ConnectionSlot, ConnectionTable, type TableLimits } from './connection-table.js';
+export {
+  type ConnectionSlot,
+  ConnectionTable,
+  type PeerLimits,
+  type TableLimits,
+} from './connection-table.js';
 export { createDebug, type Debug, DebugFlags } from './debug-flags.js';
 export { type DetachOptions, startDetached, startUnwatched } from './detach.js';
 export type { FairShareOptions } from './fair-share.js';
@@ -30,10 +36,8 @@ export {
 export { notifyReady } from './notify.js';
 export { passwordFileWarning } from './password-file.js';
 export { createPeer, type NameLookup, NO_ADDRESS, type Peer, plainAddress, systemLookup } from './peer.js';
-export type { PeerLimits } from './peer-limits.js';
 export { lockOf, PidFile, type PidRecord, removePidFile, runningProcess, stopProcess } from './pid-file.js';
 export { processIdentity } from './process-identity.js';
-export { runSession } from './run-session.js';
 export { SCRIPT_MARK, shellWord, writeScript } from './script-file.js';
 export type { SendLimits } from './send-watch.js';
 export { acceptedBytes, SendWatch } from './send-watch.js';

@@ -3,13 +3,12 @@ import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
 import type { Clock } from '../../protocols/clock.js';
-import { type HostConnection, SocketConnection } from './connection.js';
+import { type HostConnection, runSession, SocketConnection } from './connection.js';
 import { ConnectionTable } from './connection-table.js';
 import { connectionsWithinLimit } from './fd-limit.js';
 import { type Listen, Listener } from './listener.js';
 import { LogLimiter, type LogLimits, peerLog } from './log-limit.js';
 import { createPeer, type NameLookup, systemLookup } from './peer.js';
-import { runSession } from './run-session.js';
 
 export interface HostOptions {
   /** Address or name to listen on. */

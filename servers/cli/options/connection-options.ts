@@ -2,8 +2,8 @@
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { UsageError } from '../../../protocols/errors.js';
+import type { PeerLimits } from '../../host/connection-table.js';
 import type { LogRotation } from '../../host/logger.js';
-import type { PeerLimits } from '../../host/peer-limits.js';
 import type { CertificateFiles } from '../../host/tls.js';
 import type { MonitorOptions } from '../../monitor/monitor.js';
 import {
