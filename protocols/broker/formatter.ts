@@ -2,7 +2,8 @@
 import { UsageError } from '../errors.js';
 import { formatAdminCommand } from './admin.js';
 import { formatFlags, type QueryFlags } from './flags.js';
-import type { BrokerMessage, Expression, Query } from './messages.js';
+import type { BrokerMessage } from './message-parser.js';
+import type { Expression, Query } from './messages.js';
 import { splitStructured } from './query-parser.js';
 import { quoteId, quoteString } from './quoting.js';
 

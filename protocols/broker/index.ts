@@ -23,10 +23,10 @@ export {
 } from './flags.js';
 export { formatMessage, formatQuery, formatQueryMessage } from './formatter.js';
 export { DEFAULT_MAX_MESSAGE_BYTES, frameMessage } from './framing.js';
-export { parseMessage, parseQuery, requestedInterface } from './message-parser.js';
+export type { IdToken, Token, TokenReader } from './lexer.js';
+export { type BrokerMessage, parseMessage, parseQuery, requestedInterface } from './message-parser.js';
 export {
   type AdminCommand,
-  type BrokerMessage,
   clampLifetime,
   type Expression,
   MIN_LIFETIME,

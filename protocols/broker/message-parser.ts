@@ -1,9 +1,20 @@
 import { ProtocolError } from '../errors.js';
 import { parseAdmin } from './admin.js';
-import { parseFlags } from './flags.js';
+import { parseFlags, type QueryFlags } from './flags.js';
 import { describeToken, MAX_NUMBER, malformed, parseDecimal, TokenReader } from './lexer.js';
-import type { BrokerMessage, Query } from './messages.js';
+import type { AdminCommand, Query } from './messages.js';
 import { parseQueryTokens, type QueryLimits } from './query-parser.js';
+
+/** One message a Broker understands (BRK-2). */
+export type BrokerMessage =
+  | { readonly kind: 'user'; readonly flags: QueryFlags; readonly query: Query }
+  | { readonly kind: 'bulk'; readonly flags: QueryFlags; readonly query: Query }
+  | {
+      readonly kind: 'admin';
+      /** Empty when the message has no password: such a command is always refused (BRK-5.2). */
+      readonly password: string;
+      readonly command: AdminCommand;
+    };
 
 /**
  * Parses one message line, without its line end (BRK-2).

@@ -1,6 +1,4 @@
 // The messages of the Broker's protocol as types: queries, administrative commands.
-import type { QueryFlags } from './flags.js';
-
 /** The comparison of a structured term (BRK-2.14, BRK-2.17); `contains` is the user-level `tag : value`. */
 export type SelectOperator = 'contains' | 'exact' | 'regexp' | 'less-than' | 'greater-than';
 
@@ -60,14 +58,3 @@ export const PLAIN_ADMIN_KEYWORDS = [
   'shutdown',
 ] as const;
 export type PlainAdminKeyword = (typeof PLAIN_ADMIN_KEYWORDS)[number];
-
-/** One message a Broker understands (BRK-2). */
-export type BrokerMessage =
-  | { readonly kind: 'user'; readonly flags: QueryFlags; readonly query: Query }
-  | { readonly kind: 'bulk'; readonly flags: QueryFlags; readonly query: Query }
-  | {
-      readonly kind: 'admin';
-      /** Empty when the message has no password: such a command is always refused (BRK-5.2). */
-      readonly password: string;
-      readonly command: AdminCommand;
-    };

@@ -8,7 +8,7 @@ import { DiskReserve } from '../../storage/files/disk-reserve.js';
 import { createDirectory } from '../../storage/files/make-directory.js';
 import { BrokerStore } from '../../storage/index.js';
 import {
-  type IndexerType,
+  ENGINES,
   isModuleType,
   type OpenOwnIndexer,
   openIndexer,
@@ -40,13 +40,9 @@ export interface BrokerOptions {
   readonly now?: () => UnixSeconds;
 }
 
-/** BRK-6.5: the debug sections of the indexers. The table has none for our own engine, which uses that of PLWeb. */
-const INDEXER_SECTIONS: Readonly<Record<IndexerType, number>> = { embedded: 101, glimpse: 102, swish: 103 };
-
-/** Returns the debug section of the configured indexer; engines of one's own share that of our own. */
+/** BRK-6.5: returns the debug section of the configured indexer; engines of one's own share that of our own. */
 export function indexerSection({ indexerType }: BrokerConfig): number {
-  if (isModuleType(indexerType)) return INDEXER_SECTIONS.embedded;
-  return INDEXER_SECTIONS[parseIndexerType(indexerType)];
+  return ENGINES[isModuleType(indexerType) ? 'embedded' : parseIndexerType(indexerType)].section;
 }
 
 /**

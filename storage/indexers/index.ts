@@ -13,6 +13,7 @@ export type {
   WordRequest,
 } from './contract.js';
 export { type EmbeddedIndexerOptions, openEmbeddedIndexer } from './embedded.js';
+export type { Engine, OpenIndexerOptions } from './engine.js';
 export type { CandidateSearchLimits } from './external/candidate-search.js';
 export {
   type Candidate,
@@ -26,10 +27,10 @@ export { indexedPartOf } from './indexed-part.js';
 export type { PatternLimits } from './leaf.js';
 export type { QueryLimits } from './matcher.js';
 export {
+  ENGINES,
   INDEXER_TYPES,
   type IndexerType,
   isModuleType,
-  type OpenIndexerOptions,
   type OpenOwnIndexer,
   openIndexer,
   parseIndexerType,

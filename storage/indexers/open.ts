@@ -2,43 +2,40 @@ import { join, resolve } from 'node:path';
 import { ConfigError, UsageError } from '../../protocols/errors.js';
 import { importFunction } from '../files/own-module.js';
 import type { Indexer } from './contract.js';
-import { openEmbeddedIndexer } from './embedded.js';
-import { openGlimpseIndexer } from './glimpse/open-glimpse.js';
-import { indexFileIn, openRebuildable } from './rebuildable.js';
-import { openSwishIndexer } from './swish/swish-indexer.js';
-
-/** Options of {@link openIndexer}; most are variables of broker.conf (BRK-7.3). */
-export interface OpenIndexerOptions {
-  /** `Indexer-Type`, one of {@link INDEXER_TYPES} in any case; or the file of a module, relative to `Broker-Directory` (see {@link isModuleType}). */
-  readonly type: string;
-  /** `Broker-Directory`: each engine has its own folder below it. */
-  readonly brokerDirectory: string;
-  /** Directory of the Broker's store; queries are matched against its objects. */
-  readonly storeDirectory: string;
-  /** `GlimpseIndex-Option`. Default `-b`. */
-  readonly glimpseIndexOption?: string;
-  /** `GlimpseServer-Host`; `false` turns glimpseserver off, any other value is ignored: it serves this host. */
-  readonly glimpseServerHost?: string | false;
-  /** `GlimpseServer-Port`; glimpseserver is off if absent. */
-  readonly glimpseServerPort?: number;
-  /** `Max-Work`: seconds for which a query may search the index and match objects; then it ends with reason `cost`. Default 10. */
-  readonly maxWork?: number;
-  /** Receives a sentence for each problem that does not stop the work. */
-  readonly onWarning?: (sentence: string) => void;
-}
+import { type Engine, type OpenIndexerOptions, workLimit } from './engine.js';
+import { GLIMPSE } from './glimpse/engine.js';
+import { SWISH } from './swish/engine.js';
 
 /** Opens an engine. A module of one's own exports such a function by the name `openIndexer`; it returns an {@link Indexer} or a promise of one. */
 export type OpenOwnIndexer = (options: OpenIndexerOptions) => Indexer | Promise<Indexer>;
 
-type Opener = (options: OpenIndexerOptions) => Promise<Indexer>;
+/** Our own engine. The table of BRK-6.5 has no section for it, so it uses that of PLWeb. */
+const EMBEDDED: Engine = {
+  title: 'Embedded',
+  section: 101,
+  isChoiceOfInit: false,
+  async open({ brokerDirectory, storeDirectory, maxWork }) {
+    const { openEmbeddedIndexer } = await import('./embedded.js');
+    const { indexFileIn, openRebuildable } = await import('./rebuildable.js');
+    return openRebuildable(join(brokerDirectory, 'index'), (directory) =>
+      openEmbeddedIndexer({
+        file: indexFileIn(directory),
+        storeDirectory,
+        rebuildOnError: true,
+        ...workLimit(maxWork),
+      }),
+    );
+  },
+};
+
+/** The engines by the value of `Indexer-Type`, in lower case. */
+export const ENGINES = { embedded: EMBEDDED, glimpse: GLIMPSE, swish: SWISH } as const;
 
 /** A value of `Indexer-Type`, in lower case. */
-export type IndexerType = 'embedded' | 'glimpse' | 'swish';
-
-const OPENERS: Readonly<Record<IndexerType, Opener>> = { embedded, glimpse, swish };
+export type IndexerType = keyof typeof ENGINES;
 
 /** The values of `Indexer-Type`, in lower case. */
-export const INDEXER_TYPES = Object.keys(OPENERS) as readonly IndexerType[];
+export const INDEXER_TYPES = Object.keys(ENGINES) as readonly IndexerType[];
 
 /** Whether a value of `Indexer-Type` names a module of one's own: a path that ends in `.js` or `.mjs`. */
 export function isModuleType(type: string): boolean {
@@ -63,7 +60,7 @@ export function parseIndexerType(text: string): IndexerType {
  */
 export async function openIndexer(options: OpenIndexerOptions): Promise<Indexer> {
   if (isModuleType(options.type)) return openByModule(options);
-  return OPENERS[parseIndexerType(options.type)](options);
+  return ENGINES[parseIndexerType(options.type)].open(options);
 }
 
 async function openByModule(options: OpenIndexerOptions): Promise<Indexer> {
@@ -89,48 +86,4 @@ function isIndexer(value: unknown): value is Indexer {
     typeof Reflect.get(value, 'capabilities') === 'object' &&
     methods.every((name) => typeof Reflect.get(value, name) === 'function')
   );
-}
-
-async function embedded({ brokerDirectory, storeDirectory, maxWork }: OpenIndexerOptions): Promise<Indexer> {
-  return openRebuildable(join(brokerDirectory, 'index'), (directory) =>
-    openEmbeddedIndexer({
-      file: indexFileIn(directory),
-      storeDirectory,
-      rebuildOnError: true,
-      ...workLimit(maxWork),
-    }),
-  );
-}
-
-/** The limit of `Max-Work` in the unit of the engines. */
-function workLimit(maxWork: number | undefined): { readonly maxWorkMs?: number } {
-  return maxWork === undefined ? {} : { maxWorkMs: maxWork * 1000 };
-}
-
-async function glimpse(options: OpenIndexerOptions): Promise<Indexer> {
-  const { brokerDirectory, storeDirectory, glimpseIndexOption, glimpseServerPort, onWarning } = options;
-  const server = options.glimpseServerHost === false ? undefined : glimpseServerPort;
-  return openGlimpseIndexer({
-    directory: join(brokerDirectory, 'glimpse'),
-    objectsDirectory: join(brokerDirectory, 'objects'),
-    storeDirectory,
-    indexOption: glimpseIndexOption,
-    server: server === undefined ? undefined : { port: server },
-    ...workLimit(options.maxWork),
-    onWarning,
-  });
-}
-
-async function swish({
-  brokerDirectory,
-  storeDirectory,
-  maxWork,
-  onWarning,
-}: OpenIndexerOptions): Promise<Indexer> {
-  return openSwishIndexer({
-    directory: join(brokerDirectory, 'swish'),
-    storeDirectory,
-    limits: workLimit(maxWork),
-    onWarning,
-  });
 }

@@ -1,4 +1,6 @@
 import { Command, Option } from 'commander';
+import type { Engine } from '../../../storage/indexers/engine.js';
+import { ENGINES } from '../../../storage/indexers/open.js';
 import { lazyAction } from '../lazy-action.js';
 
 const HELP = `
@@ -25,24 +27,26 @@ Exit status: 0 done; 1 a file could not be written or a program not started; 2 u
 
 /** `harvest init` and `RunHarvest` (G-158 to G-161). */
 export function initCommand(): Command {
+  const command = new Command('init')
+    .description('Creates a Gatherer and a Broker, and runs them.')
+    .option('-y, --yes', 'ask nothing; use the defaults of answers that are not given', false)
+    .option('--www-host <name>', 'host of the search page')
+    .option('--www-port <port>', 'port of the search page')
+    .option('--index <roots>', 'URLs or directories to index, separated by blanks')
+    .option('--name <text>', 'name of this Harvest server')
+    .option('--gatherer-directory <dir>', 'directory of the Gatherer')
+    .option('--gatherer-port <port>', 'port of the Gatherer')
+    .option('--broker-directory <dir>', 'directory of the Broker')
+    .option('--broker-port <port>', 'port of the Broker')
+    .option('--password <text>', "the Broker's administrative password; visible in the list of processes")
+    .option('--password-file <file>', 'file whose first line is the password; - is standard input')
+    .option('--email <address>', 'e-mail address sent to the servers')
+    .option('--novice', 'ask only what to index, and the name', false);
+  for (const [type, { title, isChoiceOfInit }] of Object.entries<Engine>(ENGINES)) {
+    if (isChoiceOfInit) command.option(`--${type}`, `use ${title} as the indexer`, false);
+  }
   return (
-    new Command('init')
-      .description('Creates a Gatherer and a Broker, and runs them.')
-      .option('-y, --yes', 'ask nothing; use the defaults of answers that are not given', false)
-      .option('--www-host <name>', 'host of the search page')
-      .option('--www-port <port>', 'port of the search page')
-      .option('--index <roots>', 'URLs or directories to index, separated by blanks')
-      .option('--name <text>', 'name of this Harvest server')
-      .option('--gatherer-directory <dir>', 'directory of the Gatherer')
-      .option('--gatherer-port <port>', 'port of the Gatherer')
-      .option('--broker-directory <dir>', 'directory of the Broker')
-      .option('--broker-port <port>', 'port of the Broker')
-      .option('--password <text>', "the Broker's administrative password; visible in the list of processes")
-      .option('--password-file <file>', 'file whose first line is the password; - is standard input')
-      .option('--email <address>', 'e-mail address sent to the servers')
-      .option('--novice', 'ask only what to index, and the name', false)
-      .option('--glimpse', 'use Glimpse as the indexer', false)
-      .option('--swish', 'use Swish as the indexer', false)
+    command
       .option('--dumbtty', 'for terminals without control: the password is shown while typed', false)
       .option('--debug', 'let the programs log debugging messages', false)
       .option('--dont-run', 'start nothing', false)

@@ -5,7 +5,6 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { DEFAULT_DELAY, DEFAULT_URL_MAX } from '../../../protocols/config/root-node-defaults.js';
 import { UsageError } from '../../../protocols/errors.js';
 import { accessMethod, canonicalUrl } from '../../../protocols/urls/index.js';
-import type { IndexerType } from '../../../storage/indexers/index.js';
 import { type Answers, fileNameOf, isUrl, KIT_HOME, splitIndexAnswer } from './answers.js';
 
 /** A file that `harvest init` writes. */
@@ -33,7 +32,7 @@ export interface Plan {
 /** Settings that the answers do not cover. */
 export interface PlanOptions {
   /** Value of Indexer-Type. */
-  readonly indexer: Capitalize<IndexerType>;
+  readonly indexer: string;
   /** Debugging messages of the programs (G-159 `-debug`). */
   readonly debug: boolean;
 }

@@ -6,6 +6,7 @@ import { ConnectionError, messageOf, StorageError, UsageError } from '../../../.
 import { exists } from '../../../../storage/files/exists.js';
 import { createDirectory } from '../../../../storage/files/make-directory.js';
 import { replaceFile } from '../../../../storage/files/replace-file.js';
+import { ENGINES, INDEXER_TYPES, type IndexerType } from '../../../../storage/indexers/open.js';
 import { writeRunBroker } from '../../../broker/script.js';
 import { writeGathererScripts } from '../../../gatherer/scripts.js';
 import { type PasswordSources, readPasswordOption } from '../../options/admin-password.js';
@@ -17,11 +18,12 @@ import type { Answers } from '../answers.js';
 import { Dialogue } from '../dialogue.js';
 import { type Plan, type PlannedFile, planServer } from '../layout.js';
 
-interface InitOptions extends PasswordSources, Partial<Omit<Answers, 'password'>> {
+interface InitOptions
+  extends PasswordSources,
+    Partial<Omit<Answers, 'password'>>,
+    Partial<Record<IndexerType, boolean>> {
   readonly yes: boolean;
   readonly novice: boolean;
-  readonly glimpse: boolean;
-  readonly swish: boolean;
   readonly dumbtty: boolean;
   readonly debug: boolean;
   readonly dontRun: boolean;
@@ -40,7 +42,9 @@ interface Written {
 
 /** The action of `harvest init`; returns the exit status. */
 export async function init(options: InitOptions): Promise<number> {
-  if (options.glimpse && options.swish) throw new UsageError('--glimpse and --swish are mutually exclusive');
+  const chosen = INDEXER_TYPES.filter((type) => options[type]);
+  if (chosen.length > 1)
+    throw new UsageError(`${chosen.map((type) => `--${type}`).join(' and ')} are mutually exclusive`);
   using dialogue = new Dialogue({
     given: await givenAnswers(options),
     silent: options.yes,
@@ -49,7 +53,7 @@ export async function init(options: InitOptions): Promise<number> {
   });
   const answers = await dialogue.answers();
   const plan = await planServer(answers, {
-    indexer: options.glimpse ? 'Glimpse' : options.swish ? 'Swish' : 'Embedded',
+    indexer: ENGINES[chosen[0] ?? 'embedded'].title,
     debug: options.debug,
   });
   if (options.fake) {

@@ -6,6 +6,8 @@ import { freemem, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { errorCode, messageOf } from '../../../../protocols/errors.js';
 import { findStores } from '../../../../storage/check/find-stores.js';
+import type { Engine } from '../../../../storage/indexers/engine.js';
+import { ENGINES } from '../../../../storage/indexers/open.js';
 import { runningProcess } from '../../../host/pid-file.js';
 import { EXIT } from '../../output/exit.js';
 import { printable } from '../../output/printable.js';
@@ -167,20 +169,17 @@ async function checkData(directory: string): Promise<Finding[]> {
 }
 
 /** Programs that some features use, with these features. */
-const PROGRAMS = {
-  glimpse: 'Indexer-Type Glimpse',
-  'swish-e': 'Indexer-Type Swish',
-  chromium: 'fetcher: browser',
-} as const;
+const PROGRAMS = [
+  ...Object.values<Engine>(ENGINES).map(({ program, title }) => [program, `Indexer-Type ${title}`] as const),
+  ['chromium', 'fetcher: browser'] as const,
+];
 
 async function checkPrograms(): Promise<Finding[]> {
-  return Object.entries(PROGRAMS).map(([program, feature]) => {
+  return PROGRAMS.flatMap(([program, feature]): Finding[] => {
+    if (program === undefined) return [];
     const found = spawnSync('sh', ['-c', 'command -v "$0"', program], { encoding: 'utf8' });
-    if (found.status === 0) return { status: 'ok', check: 'programs', text: found.stdout.trim() };
-    return {
-      status: 'note',
-      check: 'programs',
-      text: `${program} is not installed; only ${feature} needs it`,
-    };
+    if (found.status === 0) return [{ status: 'ok', check: 'programs', text: found.stdout.trim() }];
+    const text = `${program} is not installed; only ${feature} needs it`;
+    return [{ status: 'note', check: 'programs', text }];
   });
 }

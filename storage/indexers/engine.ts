@@ -1,0 +1,40 @@
+// What one query engine of this package states about itself, for `openIndexer`, the Broker and the commands.
+import type { Indexer } from './contract.js';
+
+/** Options of `openIndexer`; most are variables of broker.conf (BRK-7.3). */
+export interface OpenIndexerOptions {
+  /** `Indexer-Type`, the name of an engine in any case; or the file of a module, relative to `Broker-Directory` (see `isModuleType`). */
+  readonly type: string;
+  /** `Broker-Directory`: each engine has its own folder below it. */
+  readonly brokerDirectory: string;
+  /** Directory of the Broker's store; queries are matched against its objects. */
+  readonly storeDirectory: string;
+  /** `GlimpseIndex-Option`. Default `-b`. */
+  readonly glimpseIndexOption?: string;
+  /** `GlimpseServer-Host`; `false` turns glimpseserver off, any other value is ignored: it serves this host. */
+  readonly glimpseServerHost?: string | false;
+  /** `GlimpseServer-Port`; glimpseserver is off if absent. */
+  readonly glimpseServerPort?: number;
+  /** `Max-Work`: seconds for which a query may search the index and match objects; then it ends with reason `cost`. Default 10. */
+  readonly maxWork?: number;
+  /** Receives a sentence for each problem that does not stop the work. */
+  readonly onWarning?: (sentence: string) => void;
+}
+
+/** An engine of this package. Its `open` loads the engine, so that programs that only name it need not. */
+export interface Engine {
+  /** The value of `Indexer-Type` as `harvest init` writes it. */
+  readonly title: string;
+  /** BRK-6.5: the debug section of the Broker. */
+  readonly section: number;
+  /** The program that it needs, for `harvest doctor`. */
+  readonly program?: string;
+  /** `harvest init` has an option of its name. */
+  readonly isChoiceOfInit: boolean;
+  open(options: OpenIndexerOptions): Promise<Indexer>;
+}
+
+/** The limit of `Max-Work` in the unit of the engines. */
+export function workLimit(maxWork: number | undefined): { readonly maxWorkMs?: number } {
+  return maxWork === undefined ? {} : { maxWorkMs: maxWork * 1000 };
+}
