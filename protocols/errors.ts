@@ -147,7 +147,7 @@ export function isDiskFull(error: unknown): boolean {
   });
 }
 
-/** Whether an error says that a disk takes no file now: it is full, or mounted read-only. What only reads can go on without. */
+/** Whether an error says that a disk takes no file now: it is full, or mounted read-only. Reads still work. */
 export function isUnwritable(error: unknown): boolean {
   if (isDiskFull(error)) return true;
   for (let at = error; at instanceof Error; at = at.cause) if (errorCode(at) === 'EROFS') return true;

@@ -1,5 +1,5 @@
 /**
- * The signal of a task, aborted by any of its sources and when the task is over: disposing of it stops what is left of the task.
+ * The signal of a task, aborted by any of its sources and when the task is over: disposing of it stops the rest of the task.
  *
  * Unlike `AbortSignal.any`, it removes its listeners from the sources, so that a source that lives as long as the process does not
  * remember every task.

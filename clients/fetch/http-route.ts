@@ -73,7 +73,7 @@ export class HttpRoute {
     return this.#connector.open(origin, publicOnly, signal);
   }
 
-  /** Aborts what is in progress and closes all connections. */
+  /** Aborts the requests in progress and closes all connections. */
   async close(): Promise<void> {
     await Promise.all([this.#dispatcher.destroy(), this.#publicDispatcher?.destroy()]);
   }

@@ -38,7 +38,7 @@ export class WireTap {
       for (const event of this.#reader.push(chunk)) this.take(event);
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
-      // The strict parser reports what is wrong.
+      // The strict parser reports the error.
       this.#ended = true;
     }
   }

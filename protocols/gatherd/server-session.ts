@@ -39,7 +39,7 @@ export type GatherdServerEffect =
   | { readonly kind: 'command'; readonly command: GatherdCommand }
   | { readonly kind: 'send'; readonly bytes: Uint8Array }
   | DataRequest
-  /** Send what is buffered and close. */
+  /** Send the buffered output and close. */
   | { readonly kind: 'close' };
 
 const NOTHING = new Uint8Array(0);

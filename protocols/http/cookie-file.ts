@@ -44,7 +44,7 @@ export function parseCookieFile(text: string): {
   return { cookies, problems };
 }
 
-/** Returns what is wrong if the line is not a cookie. */
+/** Returns the error if the line is not a cookie. */
 function parseLine(line: string): FileCookie | string {
   const httpOnly = line.startsWith(HTTP_ONLY);
   const fields = (httpOnly ? line.slice(HTTP_ONLY.length) : line).split('\t');

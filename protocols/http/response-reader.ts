@@ -37,7 +37,7 @@ const MAX_SIZE_DIGITS = 13;
 type State = 'start' | 'head' | 'data' | 'chunk-line' | 'chunk' | 'trailers' | 'ended';
 
 /**
- * Reads one response to a GET request leniently, in chunks of any size: HTTP/0.9, 1.0 and 1.1. The README lists what is tolerated. The memory
+ * Reads one response to a GET request leniently, in chunks of any size: HTTP/0.9, 1.0 and 1.1. The README lists the tolerated deviations. The memory
  * is bounded by the limits; a body is passed on in pieces.
  */
 export class HttpResponseReader {

@@ -7,7 +7,7 @@ export type UrlForm = 'canonical' | 'clean';
 
 /**
  * Resolves a reference into a URL that can be fetched, in the given form. In the form `clean` a tilde, braces and most other characters
- * stay as the page has them. Two exceptions from CRAWL-2.1, which also accepts what nobody can fetch: a host has the form of the URL
+ * stay as the page has them. Two exceptions from CRAWL-2.1, which also accepts URLs that cannot be fetched: a host has the form of the URL
  * standard, so that no unusual spelling of an address passes for a name; and other schemes than http and https have the canonical form.
  *
  * @param base an absolute URL

@@ -158,7 +158,7 @@ export class Broker implements AsyncDisposable, BrokerParts {
     this.timetable.start();
     this.debug(77, 1, `started, ${mode}`);
     if (mode !== 'nocol') this.collections.runInBackground();
-    // BRK-7.8: faults of the file are told at the start, not only by the collection of the next night.
+    // BRK-7.8: faults of the file are reported at the start, not only by the collection of the next night.
     else await this.collections.points().catch((error: unknown) => this.log.warn(messageOf(error)));
   }
 

@@ -81,7 +81,7 @@ export async function summaryOf(
 }
 
 /**
- * Without a summary (E-116 `--type-only`, E-118 `--no-access`) a page is read all the same if it was fetched: the enumeration follows its
+ * Without a summary (E-116 `--type-only`, E-118 `--no-access`) a page is still read if it was fetched: the enumeration follows its
  * links, and it may forbid to be indexed.
  */
 function enumerated(document: SourceDocument): Omit<FullSummary, 'attributes'> {

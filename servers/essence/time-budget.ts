@@ -68,7 +68,7 @@ export class TimeBudget {
     if (used > limit) this.#exceeded = `more than ${limit} ms of processor time`;
     else if (now - this.#startMs > limit * CLOCK_FACTOR)
       this.#exceeded = `more than ${limit * CLOCK_FACTOR} ms by the clock`;
-    // Half of what is left: several threads of a reader may use more processor time than the clock shows.
+    // Half of the rest: several threads of a reader may use more processor time than the clock shows.
     this.#nextLookMs = now + Math.max(MIN_LOOK_MS, Math.min(MAX_LOOK_MS, (limit - used) / 2));
   }
 

@@ -45,7 +45,7 @@ export class OriginalData implements Disposable {
   }
 
   /**
-   * Publishes the original database of a directory if it is newer than what is published.
+   * Publishes the original database of a directory if it is newer than the published generation.
    * @returns undefined if the directory has no original database, or a Gatherer of ours publishes there
    */
   static async serve(files: GatherdFiles, options: OriginalDataOptions): Promise<OriginalData | undefined> {

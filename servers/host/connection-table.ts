@@ -126,7 +126,7 @@ class TableSlot implements ConnectionSlot {
 
 /**
  * The open connections of a server. A connection that waits for its peer may be closed to make room for another: when the table is
- * full, the one that has waited longest of the address with the most connections; when an address is at its own limit, its own.
+ * full, the one that has waited longest of the address with the most connections; when an address reaches its limit, one of its own.
  * A newcomer is refused only if none can go. Every operation takes constant time.
  */
 export class ConnectionTable {

@@ -14,7 +14,7 @@ export interface LogFileOptions {
   readonly limit?: number;
   /**
    * Bytes after which the file is renamed to `PATH.1`, that to `PATH.2` and so on, and a new one begun. Default: never. Lines are not
-   * divided; what is written together may exceed it.
+   * divided; lines that are written together may exceed it.
    */
   readonly maxBytes?: number | undefined;
   /** Renamed files that are kept, at least 1. Default 5. */
@@ -157,7 +157,7 @@ export class LogFile implements Disposable {
       if (existsSync(path)) renameSync(path, `${path}.1`);
       this.reopen();
     } catch {
-      // The lines go on in the file that is open.
+      // The lines continue in the open file.
     }
   }
 

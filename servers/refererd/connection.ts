@@ -175,7 +175,7 @@ export class RefererConnection {
     if (this.#session !== undefined) {
       this.#session.push(chunk);
       this.#hurried = chunk.length >= HURRIED_BYTES;
-      // One chunk more than it answers now: the system is told to stop and to start reading only if the wait is long.
+      // One chunk more than it answers now: reading is paused only if the wait is long.
       if (this.#yielding) this.#socket.pause();
       else if (chunk.length < LONG_CHUNK_BYTES || this.#sending || this.#phase !== 'sstp') this.#pump();
       else if (this.#share.mayContinue()) this.#pump();

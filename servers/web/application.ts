@@ -90,7 +90,7 @@ interface Failure {
 
 /**
  * Adds an application to a fastify instance, or to a context of one that has a prefix: headers, checks of each request, bodies, error
- * pages, assets and routes. The limits of connections, and what is no request, are those of the server: see {@link createApplication}.
+ * pages, assets and routes. The limits of connections, and of bytes that are not a request, are those of the server: see {@link createApplication}.
  */
 export async function addApplication(app: FastifyInstance, parts: ApplicationParts): Promise<void> {
   const limiter = new LogLimiter((text) => parts.logSuppressed?.(text), parts.logLimits);

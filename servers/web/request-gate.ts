@@ -58,7 +58,7 @@ export function createGatedServer(
   { refusalHeaders, tls, ...options }: GatedServerOptions,
 ): GatedServer {
   const lines = new WeakMap<Socket, Exchange[]>();
-  /** Connections whose further bytes are discarded: what is sent after the replies in progress, and how many bytes may still arrive. */
+  /** Connections whose further bytes are discarded: the last output after the replies in progress, and the number of bytes that may still arrive. */
   const refused = new WeakMap<Socket, { readonly refusal: Buffer; readonly maxBytesRead: number }>();
   const begin = (line: Exchange[], [request, reply]: Exchange): void => {
     const { socket } = request;

@@ -253,7 +253,7 @@ export class BrokerStore implements AsyncDisposable {
   /**
    * Reads the stored bytes of objects in one call to the thread pool; the results are in the order of the OIDs.
    *
-   * @param largePart what is returned of an object that is stored in parts; default: all of it
+   * @param largePart the part that is returned of an object that is stored in parts; default: all of it
    */
   objects(oids: readonly number[], largePart?: LargePart): Promise<(Uint8Array | undefined)[]> {
     return readObjects(this.#level, oids, largePart);

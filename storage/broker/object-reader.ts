@@ -23,7 +23,7 @@ export interface ObjectReader extends AsyncDisposable {
  * Opens the objects of a Broker's store, in any thread of the process that has the store open, or while no process has it open. Sees the
  * owner's writes immediately.
  *
- * @param largePart what is returned of an object that is stored in parts; default: all of it
+ * @param largePart the part that is returned of an object that is stored in parts; default: all of it
  * @throws StorageError if there is no store, or another process has it open.
  */
 export async function openObjectReader(directory: string, largePart?: LargePart): Promise<ObjectReader> {

@@ -57,7 +57,7 @@ export class OidSet {
     return count;
   }
 
-  /** Keeps what is also in `other`. */
+  /** Keeps the elements that are also in `other`. */
   intersect(other: OidSet): this {
     for (const [key, chunk] of this.#chunks) {
       const otherChunk = other.#chunks.get(key);
@@ -67,7 +67,7 @@ export class OidSet {
     return this;
   }
 
-  /** Adds what is in `other`. */
+  /** Adds the elements of `other`. */
   unite(other: OidSet): this {
     for (const [key, otherChunk] of other.#chunks) {
       const chunk = this.#chunks.get(key);
@@ -77,7 +77,7 @@ export class OidSet {
     return this;
   }
 
-  /** Removes what is in `other`. */
+  /** Removes the elements of `other`. */
   subtract(other: OidSet): this {
     for (const [key, chunk] of this.#chunks) {
       const otherChunk = other.#chunks.get(key);

@@ -123,7 +123,7 @@ export async function checkBrokerRows(level: Level, limit: number): Promise<Chec
 
 /**
  * Keeps the objects that have an entry and the entries that have an object, and makes the derived tables again. The state of each
- * collection point becomes "nothing collected yet", so that the next collection brings what is lost.
+ * collection point becomes "nothing collected yet", so that the next collection restores the lost rows.
  */
 export async function mendBrokerRows(level: Level): Promise<{ objects: number; dropped: number }> {
   const before = await BROKER_COUNTERS.read(level);

@@ -10,7 +10,7 @@ const MIN_FREE = 3;
 
 /**
  * A file of zeros beside the stores of a program. On a full disk it is deleted, so that the program can open its stores and serve what is
- * stored, and made again from what is left.
+ * stored, and made again from the rest.
  */
 export class DiskReserve {
   readonly #file: string;

@@ -14,7 +14,7 @@ export interface FileReader<T> {
   /** The sentence if none is installed. */
   readonly notInstalled: string;
   readonly read: (output: Readable) => AsyncIterable<T>;
-  /** Returns what is read instead if the program fails, by its standard error (at most 2000 characters). Default: an error. */
+  /** Returns the text that replaces the output if the program fails, by its standard error (at most 2000 characters). Default: an error. */
   readonly onFailure?: (errorOutput: string) => AsyncIterable<T> | undefined;
   readonly signal?: AbortSignal | undefined;
 }

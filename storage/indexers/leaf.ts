@@ -187,7 +187,7 @@ function compileRegexp(
   { ignoreCase }: Matching,
   limits: PatternLimits,
 ): Leaf {
-  // Compiling cannot be interrupted: what is certainly too large is not compiled.
+  // Compiling cannot be interrupted, so a pattern that is certainly too large is not compiled.
   if (leastRegexpSize(source) > limits.maxRegexpProgram) throw tooLarge(limits);
   let regexp: RE2JS;
   try {

@@ -176,7 +176,7 @@ export class Search {
     this.#slice.end();
   }
 
-  /** Drops the objects that were read and not yet matched; they are read again if the search goes on. */
+  /** Drops the objects that were read and not yet matched; they are read again if the search continues. */
   shrink(): void {
     this.#chunk = undefined;
     this.#ahead = undefined;

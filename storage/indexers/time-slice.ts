@@ -66,7 +66,7 @@ export class TimeSlice {
     this.resume();
   }
 
-  /** Makes the work wait at its next {@link yield}, until {@link resume} or {@link cancel}. The deadline goes on. */
+  /** Makes the work wait at its next {@link yield}, until {@link resume} or {@link cancel}. The deadline still runs. */
   hold(): void {
     if (this.#canceled || this.#held !== undefined) return;
     let resolve: () => void = () => undefined;

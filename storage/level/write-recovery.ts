@@ -26,7 +26,7 @@ export async function hasRoomToOpen(directory: string): Promise<boolean> {
     }
     return bavail * bsize >= logs + SPARE_BYTES;
   } catch {
-    // The opening reports what is wrong with the directory.
+    // The opening reports the error of the directory.
     return true;
   }
 }

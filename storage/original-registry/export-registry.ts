@@ -154,7 +154,7 @@ export async function exportRegistry(
   return counts;
 }
 
-/** Waits for all promises, so that no work goes on after an error; then rejects with the first error. */
+/** Waits for all promises, so that no work continues after an error; then rejects with the first error. */
 async function allSettled(work: readonly Promise<void>[]): Promise<void> {
   for (const outcome of await Promise.allSettled(work)) {
     if (outcome.status === 'rejected') throw outcome.reason;
@@ -172,7 +172,7 @@ async function nextOidOf(storeDirectory: string): Promise<number> {
 }
 
 /**
- * The Registry record of an object, from its bytes or from what is known of a large one. Its texts are the bytes of the object (REG-4), which differ from UTF-8 only beyond
+ * The Registry record of an object, from its bytes, or for a large one from its outline. Its texts are the bytes of the object (REG-4), which differ from UTF-8 only beyond
  * ASCII.
  */
 export function recordOf(

@@ -24,7 +24,7 @@ export async function load(url, context, next) {
 `)}`;
 
 t.test('the start of `harvest run` loads no library that only few documents need', (t) => {
-  const module = pathToFileURL(join(PROGRAM, '..', 'actions', 'run.js')).href;
+  const module = pathToFileURL(join(PROGRAM, '..', 'run', 'actions', 'run.js')).href;
   const { stderr, status } = spawnSync(
     process.execPath,
     ['--import', HOOK, '--input-type=module', '-e', `await import(${JSON.stringify(module)})`],

@@ -116,7 +116,7 @@ export class BrokerContext extends ServerContext<SharedFacts> {
 
 /**
  * Rejects with ConnectionError when no server listens, or when the server is a Gatherer (BRK-1.4). Accepts a server that sends nothing
- * or breaks the connection: the cases show what is wrong with it.
+ * or breaks the connection: the cases show its defects.
  */
 export async function assertBroker(context: ServerContext<ServerFacts>): Promise<void> {
   const wire = await context.connect();

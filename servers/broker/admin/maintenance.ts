@@ -79,7 +79,7 @@ export class Maintenance {
     return expired;
   }
 
-  /** Like {@link clean}. On a full disk expired objects stay until there is space; what is stored is served. */
+  /** Like {@link clean}. On a full disk expired objects stay until there is space; stored objects are served. */
   async cleanIfRoom(): Promise<void> {
     try {
       await this.clean();

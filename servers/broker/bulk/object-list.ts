@@ -27,7 +27,7 @@ const MAX_TEXT = 8192;
  * Turns the result items of a user query into the interface of 1995, for a client that requests it with `#interface 2`
  * (BP-29): Version, Header, an ObjectList, Trailer (BP-11, 12, 17 to 23).
  *
- * A notice (`101`, and `103`, after which the results go on) is a MESSAGE_TO_USER, which the grammar has in the Header only (BP-12).
+ * A notice (`101`, and `103`, after which more results follow) is a MESSAGE_TO_USER, which the grammar has in the Header only (BP-12).
  * Many notices are known at the end of the query. So the first objects wait, {@link MAX_WAITING_BYTES} of them; in a longer
  * list the last object waits, and later notices are its WARNING (BP-18). Neither is a failure: the count follows (BP-21).
  */

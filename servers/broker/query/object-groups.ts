@@ -13,7 +13,7 @@ export interface StoredObject {
 export interface GroupLimits {
   /** Default 4 MiB; a larger object forms its own group. */
   readonly maxBytes?: number;
-  /** Returns what is needed of an object that is stored in parts. Default: all of it. */
+  /** Returns the needed part of an object that is stored in parts. Default: all of it. */
   readonly readLarge?: ((object: ByteSource) => Promise<Uint8Array>) | undefined;
 }
 

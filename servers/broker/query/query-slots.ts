@@ -259,7 +259,7 @@ export class QuerySlot implements Disposable {
       this.#waiting = undefined;
       waiting[Symbol.dispose]();
       this.#take(slot);
-      // Without a slot the query's time is over: it goes on to its end.
+      // Without a slot the query's time is over: it continues to its end.
       this.pause.resume();
     });
     return true;

@@ -13,7 +13,7 @@ export class Phases implements Disposable {
   }
 
   /**
-   * Says what was done and asks whether to go on: Enter does, `q` or the end of the input does not.
+   * Prints the finished phase and asks whether to continue: Enter does, `q` or the end of the input does not.
    *
    * @param done a report of the phase
    * @param next what follows, e.g. `publish`

@@ -91,7 +91,7 @@ export function addConnectionOptions(command: Command, connections: number | str
 /**
  * Adds `--tls-cert` and `--tls-key`.
  *
- * @param what is served with TLS, e.g. `the port`
+ * @param what the service that uses TLS, e.g. `the port`
  */
 export function addTlsOptions(command: Command, what: string): Command {
   return command

@@ -125,7 +125,7 @@ async function waitUntil(timeMs: number, signal: AbortSignal): Promise<boolean> 
   return false;
 }
 
-/** Reasons that are told apart. */
+/** Reasons that have advice of their own. */
 const MAX_REASONS = 100;
 /** Reasons that are printed. */
 const SHOWN = 3;

@@ -77,7 +77,7 @@ export interface Prepared {
 /** Outcome of a URI (CRAWL-8.4). */
 export type Outcome = 'success' | 'failed' | 'disregarded' | 'retry' | 'retire';
 
-/** A retry that waits beside its queue, which goes on meanwhile. */
+/** A retry that waits beside its queue, which continues meanwhile. */
 export interface Aside {
   /** Milliseconds from now until the URI returns to its place in the queue. */
   readonly delayMs: number;

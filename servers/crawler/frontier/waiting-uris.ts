@@ -1,4 +1,4 @@
-// The URIs that wait for a retry beside their queues, which go on meanwhile.
+// The URIs that wait for a retry beside their queues, which continue meanwhile.
 
 import type { Clock } from '../../../protocols/clock.js';
 import type { GathererBatch, QueueEntry, WaitingUri } from '../../../storage/index.js';

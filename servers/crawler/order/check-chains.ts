@@ -11,7 +11,7 @@ export interface ChainProblem {
   readonly problem: string;
 }
 
-/** Returns what is wrong with the chains: unknown names, processors in the wrong chain or order, missing ones (CRAWL-11.1). */
+/** Returns the errors of the chains: unknown names, processors in the wrong chain or order, missing ones (CRAWL-11.1). */
 export function chainProblems(order: ChainConditions): ChainProblem[] {
   const problems: ChainProblem[] = [];
   const { chains } = order;

@@ -87,7 +87,7 @@ export const crawlSettingsSchema = z.strictObject({
   lostRetryDelaySeconds: withNote(
     seconds.default(300),
     'CRAWL-8.3, 22',
-    'Wait before a URI is tried again after its connection was lost; its queue goes on meanwhile',
+    'Wait before a URI is tried again after its connection was lost; its queue continues meanwhile',
     's',
   ),
   busyMaxRetries: withNote(
@@ -99,7 +99,7 @@ export const crawlSettingsSchema = z.strictObject({
   busyRetryDelaySeconds: withNote(
     seconds.default(60),
     'CRAWL-8.3, 22',
-    'Wait before a URI is tried again after a 429 or 503 without Retry-After; its queue goes on meanwhile',
+    'Wait before a URI is tried again after a 429 or 503 without Retry-After; its queue continues meanwhile',
     's',
   ),
   serverFailures: withNote(

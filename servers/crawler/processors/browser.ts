@@ -33,7 +33,7 @@ class BrowserProcessor implements Processor {
   readonly name = 'Browser';
   /** It archives what pages request. */
   readonly stores = true;
-  /** The browser did not start; it is told once. */
+  /** The browser did not start; reported once. */
   #told = false;
 
   constructor(readonly options: BrowserOptions) {}

@@ -38,7 +38,7 @@ export interface FileIndex {
 }
 
 /**
- * Returns the index of a WARC file. It goes on after a damaged record. Memory is in proportion to the number of captures in the file and to its
+ * Returns the index of a WARC file. It continues after a damaged record. Memory is in proportion to the number of captures in the file and to its
  * longest record.
  * @throws the errors of reading; the signal's reason
  */
@@ -116,7 +116,7 @@ async function addLines(
   const indexer = new CaptureIndexer();
   for await (const found of indexer.iterIndex([{ reader, filename }])) {
     const entry = entrySchema.safeParse(found);
-    // A record without a URI or date: nobody can look for it.
+    // A record without a URI or date cannot be looked up.
     if (!entry.success) continue;
     const { urlkey, timestamp, url, mime, status, digest, length, offset } = entry.data;
     const fields = {
@@ -137,7 +137,7 @@ function withAlgorithm(digest: string): string {
   return /^[A-Z2-7]{32}$/i.test(digest) ? `sha1:${digest}` : digest;
 }
 
-/** Says in one sentence what is damaged in a file. */
+/** Describes the damage of a file in one sentence. */
 export function damageSentence(name: string, damage: FileIndex['damage']): string {
   const places = damage.map(({ start, end }) => `${start} to ${end - 1}`).join(', ');
   return `${name}: no record can be read at the bytes ${places}; the index has the others`;

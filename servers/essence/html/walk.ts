@@ -60,7 +60,7 @@ export function summarizeHtml(document: SourceDocument, table: ExtractionTable):
   return walk.finish();
 }
 
-/** HTML: its attributes by the table for pages, and its main text if that is wanted. */
+/** HTML: its attributes by the table for pages, and its main text if requested. */
 export function summarizePage(document: SourceDocument, { htmlTable }: SummarizerContext): HtmlSummary {
   const summary = summarizeHtml(document, htmlTable);
   const { mainText: wantsMain, maxObjectBytes } = document.settings;

@@ -66,7 +66,7 @@ export class JournalScope {
   }
 
   /**
-   * Returns the candidate of a URI that is wanted whether or not it is in scope. It counts for the RootNode that would accept it, else for the
+   * Returns the candidate of a URI that is requested whether or not it is in scope. It counts for the RootNode that would accept it, else for the
    * first one; without a RootNode it is a document whose links are not followed.
    */
   unchecked(uri: JournalUri): Candidate | undefined {

@@ -113,7 +113,7 @@ export class RootNodeScope implements Scope {
 /** The hops of a URI that is a seed, or what a seed redirects to. */
 const SEED_REDIRECT = /^R*$/;
 
-/** A seed that redirects to what its RootNode does not allow yields nothing; the operator is told why, and what to change. */
+/** A seed that redirects to a URL that its RootNode does not allow yields nothing; a warning says why, and which setting to change. */
 function explainSeedRedirect(uri: CrawlUri, target: string, refusal: Refusal): void {
   const remedy = SEED_REMEDIES[refusal];
   if (remedy === undefined) return;

@@ -184,7 +184,7 @@ async function removeIndex(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true }).catch(() => undefined);
 }
 
-/** Removes what is in the place of a file and is no file: the owner makes a new index from the store. */
+/** Removes anything in the place of a file that is not a file: the owner makes a new index from the store. */
 async function removeIrregular(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (found?.isFile() !== true) await rm(path, { recursive: true, force: true });

@@ -26,7 +26,7 @@ export interface DatabaseReport {
   readonly exists: boolean;
   readonly problems: readonly DatabaseProblem[];
   /**
-   * The whole part of each log that a power failure cut, in bytes. LevelDB would skip what is missing and apply later batches: the rest must
+   * The whole part of each log that a power failure cut, in bytes. LevelDB would skip the missing part and apply later batches: the rest must
    * be cut off before the database is opened.
    */
   readonly cuts: ReadonlyMap<string, number>;

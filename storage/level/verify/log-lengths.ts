@@ -116,7 +116,7 @@ async function readLengths(directory: string): Promise<Lengths | undefined> {
 }
 
 /**
- * Returns the logs that are shorter than they were: what is missing was not lost by a crash.
+ * Returns the logs that are shorter than they were: a crash did not lose the missing part.
  *
  * @param logNumber the number of the oldest log in use
  */

@@ -124,7 +124,7 @@ class History<B> {
     });
     assert.equal(count, found.size, 'the number of deleted URIs');
     for (const url of found) {
-      assert.ok(this.#added.has(url) && !this.#done.has(url), 'only what is pending is deleted');
+      assert.ok(this.#added.has(url) && !this.#done.has(url), 'only pending URIs are deleted');
       this.#deleted.add(url);
     }
   }

@@ -67,7 +67,7 @@ export function registerOperationTests<B>(test: RegisterTest<B>): void {
     const first = s.frontier.next(signal);
     await s.add(['http://a/1']);
     const entry = await first;
-    assert.ok(entry, 'a worker waits for what is announced');
+    assert.ok(entry, 'a worker waits for an announced event');
     const second = s.frontier.next(signal);
     await s.finish(entry);
     assert.equal(s.frontier.empty, false, 'more may come');

@@ -139,7 +139,7 @@ class AsciiDocReader {
     return 0;
   }
 
-  /** The level of a title with a line of about its length below; 0 if it is none. */
+  /** The level of a title with a line of about its length below; 0 if it is not a title. */
   #underlined(line: string, next: string): number {
     const level = next.length < 2 ? 0 : UNDERLINES.indexOf(next[0]!) + 1;
     const isLine = level > 0 && Math.abs(next.length - line.length) <= 3 && /\p{L}/u.test(line);

@@ -24,7 +24,7 @@ export class XmlReader {
 
   /**
    * @param skip elements whose content is not reported, by tag
-   * @param isFull whether nothing more is wanted
+   * @param isFull whether the reader needs nothing more
    * @param html whether the document is a page: more entities, and end tags that may be missing
    */
   constructor(events: XmlEvents, skip: ReadonlySet<string>, isFull: () => boolean, html = false) {
@@ -50,7 +50,7 @@ export class XmlReader {
     );
   }
 
-  /** Returns whether more is wanted. @throws Error if the elements are nested too deep */
+  /** Returns whether the reader needs more. @throws Error if the elements are nested too deep */
   write(chunk: string): boolean {
     // Small pieces: one chunk can open thousands of elements before the depth is looked at.
     for (let offset = 0; offset < chunk.length; offset += 4096) {

@@ -7,7 +7,7 @@ export interface Language {
   readonly spans: readonly SpanRule[];
   /** Expressions whose first group is the name of a declaration. */
   readonly declarations: readonly RegExp[];
-  /** Expressions whose first group is what is imported; several names are separated by commas or in quotes. */
+  /** Expressions whose first group names the import; several names are separated by commas or in quotes. */
   readonly imports: readonly RegExp[];
   /** Expression whose first group is the name of the module. */
   readonly module?: RegExp;
