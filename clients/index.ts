@@ -1,5 +1,5 @@
-// The entry point `harvest-kit`: the clients, with what their callers pass and receive. The other entry points of the package have
-// the rest: codecs, servers, stores, conformance suites.
+// The entry point `harvest-kit`: the clients, with what their callers pass and receive. The other entry points
+// of the package have the rest: codecs, servers, stores, conformance suites.
 export {
   ConnectionError,
   KitError,

@@ -31,8 +31,8 @@ export function bufferOf(bytes: Uint8Array): Buffer {
 }
 
 /**
- * Trims SP and HT at both ends. The loops take linear time; a pattern for the end would start a match at every blank of
- * the text.
+ * Trims SP and HT at both ends. The loops take linear time; a pattern for the end would start a match at every
+ * blank of the text.
  */
 export function trimBlanks(text: string): string {
   return trim(text, isBlank);

@@ -15,8 +15,9 @@ interface Claim {
 }
 
 /**
- * Units that are taken and returned. While they do not suffice, calls wait: the key that holds least goes first, and no other call passes
- * the one whose turn it is. An amount above the total is taken when nothing else is.
+ * Units that are taken and returned. While they do not suffice, calls wait: the key that holds least goes
+ * first, and no other call passes the one whose turn it is. An amount above the total is taken when nothing
+ * else is.
  */
 export class Budget<Key = never> {
   readonly #total: number;

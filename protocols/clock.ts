@@ -1,8 +1,8 @@
 // The time of limits and waits. Components take it as an option, so that a test decides when a time has passed.
 
 /**
- * A clock with timers. The monotonic one of this process is `clients/connection/monotonic-clock.ts`; protocols read none. Dates that are
- * stored or sent are `UnixSeconds` and come from elsewhere.
+ * A clock with timers. The monotonic one of this process is `clients/connection/monotonic-clock.ts`; protocols
+ * read none. Dates that are stored or sent are `UnixSeconds` and come from elsewhere.
  */
 export interface Clock {
   /** Milliseconds since a time that does not change: of most clocks only differences have a meaning. */
@@ -35,8 +35,8 @@ export function pauseFor(clock: Clock, milliseconds: number, signal?: AbortSigna
 }
 
 /**
- * Returns the result of work, or that of `onLate` if the work takes longer than this many milliseconds. The work goes on; what it returns or
- * throws then is lost.
+ * Returns the result of work, or that of `onLate` if the work takes longer than this many milliseconds. The
+ * work goes on; what it returns or throws then is lost.
  */
 export async function withTimeout<T, L>(
   clock: Clock,

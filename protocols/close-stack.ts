@@ -1,9 +1,9 @@
 import { StateError } from './errors.js';
 
 /**
- * Closes the resources of an owner, the latest first. It has the semantics of the AsyncDisposableStack of ECMAScript 2026,
- * which Node 20 and 22 lack: every resource is closed even when one fails. One error is thrown as it is, several as an
- * AggregateError in the order of closing.
+ * Closes the resources of an owner, the latest first. It has the semantics of the AsyncDisposableStack of
+ * ECMAScript 2026, which Node 20 and 22 lack: every resource is closed even when one fails. One error is thrown
+ * as it is, several as an AggregateError in the order of closing.
  *
  * An owner whose opening may fail halfway collects its resources in a stack and takes them over at the end:
  *
@@ -39,13 +39,18 @@ export class CloseStack implements AsyncDisposable {
     return resource;
   }
 
-  /** Adds a function to call at the close; a promise that it returns is awaited. @throws StateError when disposed */
+  /**
+   * Adds a function to call at the close; a promise that it returns is awaited. @throws StateError when
+   * disposed
+   */
   defer(close: () => unknown): void {
     this.#assertOpen();
     this.#closers.push(close);
   }
 
-  /** Moves all resources to a new stack; closing this one then does nothing. @throws StateError when disposed */
+  /**
+   * Moves all resources to a new stack; closing this one then does nothing. @throws StateError when disposed
+   */
   move(): CloseStack {
     this.#assertOpen();
     const moved = new CloseStack();

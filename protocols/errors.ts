@@ -53,7 +53,9 @@ export class UsageError extends KitError {
   readonly code = 'ERR_USAGE';
 }
 
-/** A program called a method in a state that does not allow it, e.g. wrote after the end. A bug: exit status 70. */
+/**
+ * A program called a method in a state that does not allow it, e.g. wrote after the end. A bug: exit status 70.
+ */
 export class StateError extends KitError {
   readonly code = 'ERR_STATE';
 }
@@ -85,7 +87,10 @@ export class ConfigError extends KitError {
   }
 }
 
-/** Throws what was wrong with a configuration, in the order of the lines; nothing if the list is empty. @throws ConfigError */
+/**
+ * Throws what was wrong with a configuration, in the order of the lines; nothing if the list is empty. @throws
+ * ConfigError
+ */
 export function throwConfigErrors(errors: readonly ConfigError[]): void {
   const all = errors.flatMap((error) => [error, ...error.others]);
   const [first, ...others] = all.sort((a, b) => a.line - b.line);
@@ -111,7 +116,10 @@ export class PeerError extends KitError {
   }
 }
 
-/** A stored record, file or directory cannot be used: it is damaged, locked, missing, or has another schema version. */
+/**
+ * A stored record, file or directory cannot be used: it is damaged, locked, missing, or has another schema
+ * version.
+ */
 export class StorageError extends KitError {
   readonly code = 'ERR_STORAGE';
 }
@@ -155,8 +163,8 @@ export function isUnwritable(error: unknown): boolean {
 }
 
 /**
- * The errors that one error stands for, in the order of their occurrence: when work failed and then the closing of what it used, or when
- * several resources failed to close.
+ * The errors that one error stands for, in the order of their occurrence: when work failed and then the closing
+ * of what it used, or when several resources failed to close.
  */
 export function errorsIn(error: unknown): readonly unknown[] {
   if (error instanceof AggregateError && error.errors.length > 0) return error.errors.flatMap(errorsIn);

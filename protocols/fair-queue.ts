@@ -1,4 +1,5 @@
-// The order in which waiting requests of several clients are served, and the recent work by which it is decided.
+// The order in which waiting requests of several clients are served, and the recent work by which it is
+// decided.
 
 /** Work of a client or a session, of which recent units count more. */
 export class RecentWork {
@@ -49,16 +50,16 @@ export interface Waiting<Key, Item> {
 export type TurnRule = 'level' | 'last level' | 'key' | 'oldest';
 
 /**
- * The recent work of a key, or what it holds, from 0. The key with the least goes first, and keys with the same take turns. Infinity
- * excludes the key, such as one that holds its share already.
+ * The recent work of a key, or what it holds, from 0. The key with the least goes first, and keys with the same
+ * take turns. Infinity excludes the key, such as one that holds its share already.
  */
 export type WorkOf<Key> = (key: Key) => number;
 
 type Line<Key, Item> = Set<Waiting<Key, Item>>;
 
 /**
- * The requests that wait, by level and key, so that a client with many of them comes after one with few. The queue decides about the order
- * only: its owner knows the time, counts the work and lets the requests continue.
+ * The requests that wait, by level and key, so that a client with many of them comes after one with few. The
+ * queue decides about the order only: its owner knows the time, counts the work and lets the requests continue.
  */
 export class FairQueue<Key, Item> {
   /** In the order of arrival. */
@@ -100,8 +101,8 @@ export class FairQueue<Key, Item> {
   }
 
   /**
-   * Returns the request that has the next turn, which waits on. Returns undefined if none may have one. Takes constant time while the work
-   * of the first key is 0, except for the rule `key`.
+   * Returns the request that has the next turn, which waits on. Returns undefined if none may have one. Takes
+   * constant time while the work of the first key is 0, except for the rule `key`.
    *
    * @param workOf default: 0 for every key
    */
@@ -118,7 +119,10 @@ export class FairQueue<Key, Item> {
     return undefined;
   }
 
-  /** Removes the request that has the next turn; then the other keys of its level that have the same work go first. */
+  /**
+   * Removes the request that has the next turn; then the other keys of its level that have the same work go
+   * first.
+   */
   take(rule?: TurnRule, workOf?: WorkOf<Key>): Waiting<Key, Item> | undefined {
     const waiting = this.next(rule, workOf);
     if (waiting === undefined) return undefined;

@@ -1,7 +1,11 @@
-// Recognizes HTTP requests that arrive at a port of another protocol. A page of any site can make a browser send one, with lines of its own
-// choice in the body, to every port that the browser reaches (cross-protocol attack).
+// Recognizes HTTP requests that arrive at a port of another protocol. A page of any site can make a browser
+// send one, with lines of its own choice in the body, to every port that the browser reaches (cross-protocol
+// attack).
 
-/** A method, a target and the version. A page chooses the method, too: it may be a command of the other protocol. */
+/**
+ * A method, a target and the version. A page chooses the method, too: it may be a command of the other
+ * protocol.
+ */
 const REQUEST_LINE = /^\S+[ \t]+(?:\S+[ \t]+)?HTTP\/[0-9](?:\.[0-9]+)?[ \t\r]*$/i;
 
 /** Headers of every browser. If a server cuts long lines, they are the first that it can recognize. */

@@ -2,8 +2,8 @@
 import type { Clock } from './clock.js';
 
 /**
- * Calls back when nothing has happened for some time. Peers show signs of life often, so {@link touch} only notes the time; one timer looks
- * at it when it is due.
+ * Calls back when nothing has happened for some time. Peers show signs of life often, so {@link touch} only
+ * notes the time; one timer looks at it when it is due.
  */
 export class IdleTimer {
   readonly #clock: Clock;

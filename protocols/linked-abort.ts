@@ -1,8 +1,9 @@
 /**
- * The signal of a task, aborted by any of its sources and when the task is over: disposing of it stops the rest of the task.
+ * The signal of a task, aborted by any of its sources and when the task is over: disposing of it stops the rest
+ * of the task.
  *
- * Unlike `AbortSignal.any`, it removes its listeners from the sources, so that a source that lives as long as the process does not
- * remember every task.
+ * Unlike `AbortSignal.any`, it removes its listeners from the sources, so that a source that lives as long as
+ * the process does not remember every task.
  */
 export class LinkedAbort implements Disposable {
   readonly #controller = new AbortController();

@@ -1,4 +1,6 @@
-/** Runs one piece of asynchronous work at a time, in the order of the calls. A failure does not stop later work. */
+/**
+ * Runs one piece of asynchronous work at a time, in the order of the calls. A failure does not stop later work.
+ */
 export class Mutex {
   #tail: Promise<unknown> = Promise.resolve();
 

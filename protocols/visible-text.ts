@@ -1,6 +1,10 @@
-// Makes text of others safe to show: control characters could move the cursor, marks of writing direction could reorder a line.
+// Makes text of others safe to show: control characters could move the cursor, marks of writing direction could
+// reorder a line.
 
-/** Controls beyond ASCII (DEL, the C1 set) and Unicode's line separators and bidirectional controls, for a character class. */
+/**
+ * Controls beyond ASCII (DEL, the C1 set) and Unicode's line separators and bidirectional controls, for a
+ * character class.
+ */
 const BEYOND_ASCII = '\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069';
 
 const CONTROLS = new RegExp(`[\\0-\\x1f${BEYOND_ASCII}]`, 'g');
@@ -17,7 +21,10 @@ export function replaceTextControls(text: string, replace: (character: string) =
   return text.replace(TEXT_CONTROLS, replace);
 }
 
-/** Escapes control characters, line ends and marks of writing direction as `\x1b` and `\u202e`, for a line of a log. */
+/**
+ * Escapes control characters, line ends and marks of writing direction as `\x1b` and `\u202e`, for a line of a
+ * log.
+ */
 export function escapeControls(text: string): string {
   return text.replace(CONTROLS, (character) => {
     const code = character.charCodeAt(0).toString(16);
@@ -36,10 +43,15 @@ export function escapeJsonControls(json: string): string {
 /** A scheme and a login of an authority; a login is at most as long as a URL. */
 const LOGIN = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^/?#\s"<>]{1,2083}@/gi;
 
-/** A login whose password has a character that belongs into no authority; a number and a slash are the port and path of a URL. */
+/**
+ * A login whose password has a character that belongs into no authority; a number and a slash are the port and
+ * path of a URL.
+ */
 const ODD_LOGIN = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^/?#\s"<>:@]{1,255}:(?!\d{0,5}[/?#])[^\s"<>]{1,2083}@/gi;
 
-/** Removes logins from URLs in a text, also in JSON: `ftp://user:password@host/` becomes `ftp://host/` (G-81). */
+/**
+ * Removes logins from URLs in a text, also in JSON: `ftp://user:password@host/` becomes `ftp://host/` (G-81).
+ */
 export function redactLogins(text: string): string {
   return text.includes('@') ? text.replace(LOGIN, '$1').replace(ODD_LOGIN, '$1') : text;
 }

@@ -1,6 +1,9 @@
 // Calls that wait until something happens.
 
-/** Calls that wait for a wake-up, the longest waiting first. What it means is for the caller to see: it may be woken for nothing. */
+/**
+ * Calls that wait for a wake-up, the longest waiting first. What it means is for the caller to see: it may be
+ * woken for nothing.
+ */
 export class Waiters {
   readonly #wakes = new Set<() => void>();
 

@@ -58,8 +58,8 @@ export interface BrokerResults extends AsyncIterable<BrokerHit> {
 }
 
 /**
- * Queries a Broker. Every call opens its own connection (BRK-1.6) when its result is first awaited or iterated. The client
- * holds no resources between calls and needs no close.
+ * Queries a Broker. Every call opens its own connection (BRK-1.6) when its result is first awaited or iterated.
+ * The client holds no resources between calls and needs no close.
  */
 export class BrokerClient {
   readonly host: string;
@@ -75,7 +75,8 @@ export class BrokerClient {
   /**
    * Sends a user query. Objects are yielded as they arrive; if the reader stops, backpressure stops the Broker.
    * The iteration throws PeerError (status 111) after the objects before it, ConnectionError if the Broker
-   * cannot be reached, breaks the connection or is silent for too long, ProtocolError if it does not speak this protocol.
+   * cannot be reached, breaks the connection or is silent for too long, ProtocolError if it does not speak this
+   * protocol.
    * @throws UsageError if the query is empty or does not close its quotes, or a number is out of range
    */
   query(query: QueryInput, options: QueryRequest & AbortOptions = {}): BrokerResults {
@@ -116,7 +117,8 @@ export class BrokerClient {
   }
 
   /**
-   * Sends any message line and yields the bytes of the reply, which the original's `brkclient` prints (BRK-6.7).
+   * Sends any message line and yields the bytes of the reply, which the original's `brkclient` prints
+   * (BRK-6.7).
    * @throws UsageError if `line` is not one message line
    */
   raw(line: string | Uint8Array, options: AbortOptions = {}): AsyncIterable<Uint8Array> {

@@ -52,8 +52,8 @@ export class EveryObject extends BuiltQuery {
 }
 
 /**
- * A condition on objects. A chain of calls groups to the left: `a.and(b).or(c)` is `(a and b) or c`. The query language
- * groups to the right (BRK-2.12), so parentheses are written where they are needed.
+ * A condition on objects. A chain of calls groups to the left: `a.and(b).or(c)` is `(a and b) or c`. The query
+ * language groups to the right (BRK-2.12), so parentheses are written where they are needed.
  */
 export class QueryExpression extends BuiltQuery {
   readonly query: Expression;
@@ -97,7 +97,9 @@ export class AttributeCondition {
     return this.#select('contains', escapePattern(checkText(text)));
   }
 
-  /** BRK-2.14, BRK-2.22: the pattern occurs in the value. @throws UsageError if it ends in a single backslash */
+  /**
+   * BRK-2.14, BRK-2.22: the pattern occurs in the value. @throws UsageError if it ends in a single backslash
+   */
   matches(pattern: string): QueryExpression {
     return this.#select('contains', checkPattern(pattern));
   }
@@ -128,9 +130,9 @@ export class AttributeCondition {
 }
 
 /**
- * Builds queries: `q.word('wheat').and(q.attribute('title').contains('rye')).except(q.phrase('bread recipe'))`.
- * Wrong combinations do not compile: `#allb` has no operators, an attribute without a condition is not an expression.
- * Every method throws UsageError for a text that is blank or not well-formed Unicode.
+ * Builds queries: `q.word('wheat').and(q.attribute('title').contains('rye')).except(q.phrase('bread
+ * recipe'))`. Wrong combinations do not compile: `#allb` has no operators, an attribute without a condition is
+ * not an expression. Every method throws UsageError for a text that is blank or not well-formed Unicode.
  */
 export const q = {
   /** BRK-2.11: every object. */
@@ -143,8 +145,9 @@ export const q = {
   phrase: (text: string): QueryExpression => term(escapePattern(checkText(text))),
 
   /**
-   * BRK-2.22: `.` is any character, `#` any run of them, `[...]` a class, `^` and `$` line ends, `|`, `*`, `( )`; a
-   * backslash makes the next character literal. @throws UsageError if the pattern ends in a single backslash
+   * BRK-2.22: `.` is any character, `#` any run of them, `[...]` a class, `^` and `$` line ends, `|`, `*`,
+   * `( )`; a backslash makes the next character literal. @throws UsageError if the pattern ends in a single
+   * backslash
    */
   pattern: (pattern: string): QueryExpression => term(escapeEqualsSign(checkPattern(pattern))),
 

@@ -12,13 +12,17 @@ import {
 import { UsageError } from '../../protocols/errors.js';
 
 /**
- * The options of a query: its flags by their properties ({@link BROKER_FLAGS}), which are checked, and what depends on the server. The
- * defaults are those of the shipped query pages (BRK-8.6): descriptions, matched lines, no case, the server's own limits.
+ * The options of a query: its flags by their properties ({@link BROKER_FLAGS}), which are checked, and what
+ * depends on the server. The defaults are those of the shipped query pages (BRK-8.6): descriptions, matched
+ * lines, no case, the server's own limits.
  */
 export type QueryRequest = { readonly [K in RequestFlag]?: QueryFlags[K] | undefined } & {
   /** Matched lines. Default true. The flag for them depends on the server: see {@link OpaqueMode}. */
   readonly matchedLines?: boolean | undefined;
-  /** More `#index` flags for the Broker's search engine, each `NAME` or `NAME VALUE`; an engine ignores unknown ones (BRK-3.5). */
+  /**
+   * More `#index` flags for the Broker's search engine, each `NAME` or `NAME VALUE`; an engine ignores unknown
+   * ones (BRK-3.5).
+   */
   readonly indexFlags?: readonly string[] | undefined;
 };
 

@@ -40,7 +40,9 @@ export interface BulkClientOptions extends ReceiveLimits {
   readonly maxInflatedBytes?: number;
   /** Maximum compression ratio. Default 250. */
   readonly maxInflateRatio?: number;
-  /** Keeps large objects outside the memory; see {@link BulkReceived.large}. Default: every object is in memory. */
+  /**
+   * Keeps large objects outside the memory; see {@link BulkReceived.large}. Default: every object is in memory.
+   */
   readonly large?: LargeObjects;
   /** Called for everything that was tolerated or left out. */
   readonly onWarning?: (warning: BulkWarning) => void;
@@ -62,8 +64,8 @@ const DEFAULT_MAX_INFLATE_RATIO = 250;
 const UNSUPPORTED = 2;
 
 /**
- * Requests bulk transfers from a Broker. Every call opens its own connection (BT-2) when it is first awaited or iterated.
- * The client holds no resources between calls and needs no close.
+ * Requests bulk transfers from a Broker. Every call opens its own connection (BT-2) when it is first awaited or
+ * iterated. The client holds no resources between calls and needs no close.
  */
 export class BulkClient {
   readonly host: string;
@@ -99,7 +101,8 @@ export class BulkClient {
   }
 
   /**
-   * The Broker's report about the objects whose digests have a prefix; undefined if the Broker does not know `#digest`.
+   * The Broker's report about the objects whose digests have a prefix; undefined if the Broker does not know
+   * `#digest`.
    * @throws ConnectionError, PeerError, ProtocolError; UsageError for a wrong prefix
    */
   async digest(

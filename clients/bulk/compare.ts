@@ -37,9 +37,10 @@ export interface BrokerDifference {
 const DEFAULT_MAX_DIFFERENCES = 1000;
 
 /**
- * Compares two Brokers. Brokers of this kit report digests; the comparison goes from the whole down into the prefixes that
- * differ, which costs a few kilobytes per difference. If one Broker does not know digests, both are read completely, with
- * 8 bytes of memory per object. Changes during the comparison may appear as differences.
+ * Compares two Brokers. Brokers of this kit report digests; the comparison goes from the whole down into the
+ * prefixes that differ, which costs a few kilobytes per difference. If one Broker does not know digests, both
+ * are read completely, with 8 bytes of memory per object. Changes during the comparison may appear as
+ * differences.
  * @throws ConnectionError, PeerError, ProtocolError; the signal's reason
  */
 export async function compareBrokers(
@@ -162,7 +163,9 @@ function childOf(side: Side, digit: number, prefix: string): Side {
 
 const sha256: Sha256 = (bytes) => createHash('sha256').update(bytes).digest();
 
-/** Reads both Brokers. Only the keys of A are kept, so A is read again for the URLs of objects that only A has. */
+/**
+ * Reads both Brokers. Only the keys of A are kept, so A is read again for the URLs of objects that only A has.
+ */
 async function compareTransfers(
   a: BulkClient,
   b: BulkClient,
@@ -192,7 +195,9 @@ async function compareTransfers(
   return { a: keys.length, b: count };
 }
 
-/** The identities of all objects of a Broker. Objects without one are left out, as every receiver does (BT-24). */
+/**
+ * The identities of all objects of a Broker. Objects without one are left out, as every receiver does (BT-24).
+ */
 async function* receiveIdentities(
   client: BulkClient,
   options: DigestOptions,
@@ -239,7 +244,9 @@ function withBrokerName({ host, port }: BulkClient, error: unknown): unknown {
 
 const [DELETED] = CHANGE_KINDS;
 
-/** The first 8 bytes of a digest: among a million objects the chance of a collision is below one in ten million. */
+/**
+ * The first 8 bytes of a digest: among a million objects the chance of a collision is below one in ten million.
+ */
 function keyOf(digest: string): bigint {
   return BigInt(`0x${digest.slice(0, 16)}`);
 }

@@ -21,8 +21,8 @@ export interface ReplyOptions extends InflateLimits {
 export type BulkWarning = Omit<Extract<BulkEvent, { kind: 'warning' }>, 'kind'>;
 
 /**
- * Yields the events of a reply, those of one chunk together; inflates compressed data. Reads a chunk only when the next
- * events are requested.
+ * Yields the events of a reply, those of one chunk together; inflates compressed data. Reads a chunk only when
+ * the next events are requested.
  * @throws ProtocolError; an error of `chunks`; the signal's reason
  */
 export async function* readReply(

@@ -15,7 +15,9 @@ export interface BulkReceived {
   readonly bytes: Uint8Array;
   /** Whether the object has the layout of SOIF-2.2 and so can be passed on unchanged. */
   readonly exact: boolean;
-  /** A large object as received, instead of `bytes`, which are empty; valid until the next change is requested. */
+  /**
+   * A large object as received, instead of `bytes`, which are empty; valid until the next change is requested.
+   */
   readonly large?: ByteSource;
   /** Where the attributes of a large object are. */
   readonly outline?: SoifOutline;
@@ -32,9 +34,9 @@ export interface BulkTotals {
   /** Whether everything was received (BT-19). */
   readonly complete: boolean;
   /**
-   * The `since` of the next transfer (BT-5); undefined unless complete. It is the time that the Broker announced, else
-   * the second before the request by our clock: an object that changes within that second is then sent twice rather
-   * than never.
+   * The `since` of the next transfer (BT-5); undefined unless complete. It is the time that the Broker
+   * announced, else the second before the request by our clock: an object that changes within that second is
+   * then sent twice rather than never.
    */
   readonly next: UnixSeconds | undefined;
   /** The interface of the Broker's answer; undefined before the answer. */
@@ -51,12 +53,13 @@ interface Options {
 }
 
 /**
- * The changes of one transfer, as they arrive. It can be iterated once, change by change or in {@link batches}; if the
- * reader stops, backpressure stops the Broker.
+ * The changes of one transfer, as they arrive. It can be iterated once, change by change or in {@link batches};
+ * if the reader stops, backpressure stops the Broker.
  *
- * The iteration throws after the changes that arrived before the error: PeerError if the Broker refuses (status 400, 111,
- * or the number of BP-23), ConnectionError if it cannot be reached, breaks the connection, is silent for too long, or the
- * transfer is incomplete (BT-19), ProtocolError if it does not speak this protocol, the signal's reason if aborted.
+ * The iteration throws after the changes that arrived before the error: PeerError if the Broker refuses (status
+ * 400, 111, or the number of BP-23), ConnectionError if it cannot be reached, breaks the connection, is silent
+ * for too long, or the transfer is incomplete (BT-19), ProtocolError if it does not speak this protocol, the
+ * signal's reason if aborted.
  */
 export class BulkTransfer implements AsyncIterable<BulkReceived> {
   readonly #request: () => AsyncIterable<readonly BulkEvent[]>;
@@ -76,7 +79,10 @@ export class BulkTransfer implements AsyncIterable<BulkReceived> {
     this.#options = options;
   }
 
-  /** The Broker's messages to the user so far: MESSAGE_TO_USER (BP-12), `101` and `103` (BRK-4.1); at most {@link MAX_MESSAGES}. */
+  /**
+   * The Broker's messages to the user so far: MESSAGE_TO_USER (BP-12), `101` and `103` (BRK-4.1); at most
+   * {@link MAX_MESSAGES}.
+   */
   get messages(): readonly string[] {
     return this.#messages;
   }

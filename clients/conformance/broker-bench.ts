@@ -22,7 +22,10 @@ const WATCH_MS = 150;
 /** First line of a scripted Broker (BRK-1.3). */
 export const GREETING = '200 - HARVEST Broker 1.0\n';
 
-/** Behavior of a scripted Broker. `Reply` is everything after the greeting; then the Broker closes the connection. */
+/**
+ * Behavior of a scripted Broker. `Reply` is everything after the greeting; then the Broker closes the
+ * connection.
+ */
 export interface BrokerBehavior<Reply> {
   readonly reply: Reply;
   /** Default {@link GREETING}. */
@@ -34,7 +37,10 @@ export interface BrokerBehavior<Reply> {
   readonly watch?: boolean;
 }
 
-/** A text in a reply, with its kind. Every text of a script is one plain word or URL, so that it is found in any output. */
+/**
+ * A text in a reply, with its kind. Every text of a script is one plain word or URL, so that it is found in any
+ * output.
+ */
 export interface SentText<Kind extends string = string> {
   readonly kind: Kind;
   readonly text: string;

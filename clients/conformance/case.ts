@@ -2,7 +2,8 @@
 import { printable } from './printable.js';
 
 /**
- * MUST: a peer that fails the case does not speak the protocol. SHOULD: it does, but other programs must work around the failure.
+ * MUST: a peer that fails the case does not speak the protocol. SHOULD: it does, but other programs must work
+ * around the failure.
  */
 export type Level = 'MUST' | 'SHOULD';
 

@@ -38,7 +38,10 @@ export function prepareClients<Bench>(
   return { suite, target, cases: bound, async [Symbol.asyncDispose]() {} };
 }
 
-/** Reads the client's command from the arguments `-- COMMAND [ARG...]` of a suite. @throws UsageError if it is missing */
+/**
+ * Reads the client's command from the arguments `-- COMMAND [ARG...]` of a suite. @throws UsageError if it is
+ * missing
+ */
 export function commandOf(suite: string, args: readonly string[]): readonly string[] {
   const command = args[0] === '--' ? args.slice(1) : args;
   if (command.length === 0 || (args[0] !== '--' && (command[0] ?? '').startsWith('-'))) {
@@ -47,7 +50,9 @@ export function commandOf(suite: string, args: readonly string[]): readonly stri
   return command;
 }
 
-/** Runs that several cases check. Each is made once, and its transcript is shown in every case that checks it. */
+/**
+ * Runs that several cases check. Each is made once, and its transcript is shown in every case that checks it.
+ */
 export class SharedRuns<Behavior, Run extends ClientRun> {
   readonly #runs = new Map<Behavior, Promise<Run>>();
   readonly #ended = new Map<Behavior, Run>();

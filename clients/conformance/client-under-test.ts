@@ -14,8 +14,9 @@ export interface ClientEnd {
 }
 
 /**
- * The client under test. It requests data from a server (everything from a gatherd, the result of a query from a Broker) and writes
- * out what it received. It is a program ({@link CommandClient}) or a function. `Task` contains its parameters.
+ * The client under test. It requests data from a server (everything from a gatherd, the result of a query from
+ * a Broker) and writes out what it received. It is a program ({@link CommandClient}) or a function. `Task`
+ * contains its parameters.
  */
 export interface ClientUnderTest<Task extends Address = Address> {
   /** The command line, for reports. */

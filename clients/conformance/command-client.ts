@@ -9,8 +9,8 @@ import type { Address, ClientEnd, ClientUnderTest } from './client-under-test.js
 const MAX_DIAGNOSTICS = 2_000;
 
 /**
- * A client that is a program. Placeholders in its command (`{host}`, `{port}` and other fields of its task) are replaced; if
- * the command has none, all values are appended in their order. No shell is used.
+ * A client that is a program. Placeholders in its command (`{host}`, `{port}` and other fields of its task) are
+ * replaced; if the command has none, all values are appended in their order. No shell is used.
  */
 export class CommandClient<Task extends Address = Address> implements ClientUnderTest<Task> {
   readonly name: string;

@@ -3,8 +3,8 @@
 const SHOWN_BYTES = 200;
 
 /**
- * Formats bytes as one line of ASCII: `\n`, `\r`, `\t`, `\\`, `\xHH` for other bytes that are not printable, and the number of bytes
- * that were left out.
+ * Formats bytes as one line of ASCII: `\n`, `\r`, `\t`, `\\`, `\xHH` for other bytes that are not printable,
+ * and the number of bytes that were left out.
  * @param limit number of bytes that are shown
  */
 export function printable(bytes: Uint8Array | string, limit = SHOWN_BYTES): string {

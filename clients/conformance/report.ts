@@ -24,8 +24,8 @@ function formatLabel({ id, title, level, rules }: CaseResult): string {
 }
 
 /**
- * Writes TAP version 14, case by case. A SHOULD that failed is `not ok` with the TODO directive, which consumers show but do
- * not count, unless `strict`.
+ * Writes TAP version 14, case by case. A SHOULD that failed is `not ok` with the TODO directive, which
+ * consumers show but do not count, unless `strict`.
  */
 export async function* tap(results: Results, options: ReportOptions): Report {
   const tally = new Tally();

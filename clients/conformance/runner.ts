@@ -21,7 +21,10 @@ export interface CaseResult extends Omit<CaseDescription, 'timeoutMs'> {
 
 /** A case that is bound to its target. */
 export interface BoundCase extends CaseDescription {
-  /** As {@link ConformanceCase.run}. It must stop soon after the signal is aborted, which happens at its time limit. */
+  /**
+   * As {@link ConformanceCase.run}. It must stop soon after the signal is aborted, which happens at its time
+   * limit.
+   */
   run(transcript: Transcript, signal: AbortSignal): Promise<void>;
 }
 
@@ -41,7 +44,10 @@ export interface PreparedSuite extends AsyncDisposable {
   readonly cases: readonly BoundCase[];
 }
 
-/** The cases for one kind of peer. Each subfolder of `clients/conformance` exports one as `suite` from `suite.ts`. */
+/**
+ * The cases for one kind of peer. Each subfolder of `clients/conformance` exports one as `suite` from
+ * `suite.ts`.
+ */
 export interface Suite {
   /** The name of its folder, by which the command line selects it. */
   readonly name: string;
@@ -52,8 +58,8 @@ export interface Suite {
   /** All cases, for a list without a peer. */
   readonly cases: readonly CaseDescription[];
   /**
-   * Reads the arguments and binds the cases. Rejects with UsageError for wrong arguments, with ConnectionError when no server
-   * listens.
+   * Reads the arguments and binds the cases. Rejects with UsageError for wrong arguments, with ConnectionError
+   * when no server listens.
    */
   prepare(args: readonly string[], options: SuiteOptions): Promise<PreparedSuite>;
 }
@@ -70,8 +76,9 @@ export interface RunOptions {
 /**
  * Runs the cases one after the other. A case that takes too long fails; a defect of the kit itself is thrown.
  *
- * A silent peer must not cost the timeout of every case. If a case times out without a byte from the peer, the remaining cases are
- * skipped with the reason, provided that the peer has never sent a byte or that this happens in two cases in a row.
+ * A silent peer must not cost the timeout of every case. If a case times out without a byte from the peer, the
+ * remaining cases are skipped with the reason, provided that the peer has never sent a byte or that this
+ * happens in two cases in a row.
  */
 export async function* runSuite(
   prepared: PreparedSuite,
@@ -180,7 +187,8 @@ async function runWithTimeout(
   signal: AbortSignal | undefined,
 ): Promise<Outcome> {
   const stop = new AbortController();
-  // Each wait of a case listens, on every connection that the case has; Node takes more than ten listeners for a leak.
+  // Each wait of a case listens, on every connection that the case has; Node takes more than ten listeners for
+  // a leak.
   setMaxListeners(0, stop.signal);
   const timeout = new ConnectionError(`no verdict within ${timeoutMs} ms`);
   const abort = () => stop.abort(signal?.reason);
@@ -209,7 +217,10 @@ function aborted(signal: AbortSignal): Promise<never> {
   });
 }
 
-/** Returns the outcome for an error of a case. An error that the peer or the rules do not explain is a defect of the kit. */
+/**
+ * Returns the outcome for an error of a case. An error that the peer or the rules do not explain is a defect of
+ * the kit.
+ */
 function outcomeOf(error: unknown): Outcome {
   if (error instanceof NotApplicable) return { verdict: 'skip', message: error.message };
   if (error instanceof Mismatch) {

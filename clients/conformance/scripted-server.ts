@@ -89,7 +89,10 @@ export class ServerSide implements ClientSession {
     return undefined;
   }
 
-  /** Sends data. A client that has disconnected is not an error: it may do so at any time (GATHERD-7.3, BRK-1.6). */
+  /**
+   * Sends data. A client that has disconnected is not an error: it may do so at any time (GATHERD-7.3,
+   * BRK-1.6).
+   */
   async send(data: Buffer, delivery: Delivery = 'whole'): Promise<void> {
     if (data.length === 0 || !this.#socket.writable) return;
     this.#recorder.sent(data, delivery);

@@ -88,7 +88,8 @@ export function factsOf(target: Target, { timeoutMs = CASE_TIMEOUT_MS }: SuiteOp
 }
 
 /**
- * Returns a builder of what cases do that compare with a survey of the server's data. The first case that runs takes the survey.
+ * Returns a builder of what cases do that compare with a survey of the server's data. The first case that runs
+ * takes the survey.
  * @param timeoutMs time limit of a case that may have to take it
  */
 export function withSurvey<Survey, Context extends { survey(): Promise<Survey> }>(timeoutMs: number) {

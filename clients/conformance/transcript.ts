@@ -8,7 +8,10 @@ export interface TranscriptEntry {
   readonly text: string;
 }
 
-/** Limits of a transcript: bytes of a turn, and turns. A report explains a verdict; it is not a copy of the database. */
+/**
+ * Limits of a transcript: bytes of a turn, and turns. A report explains a verdict; it is not a copy of the
+ * database.
+ */
 const MAX_TURN_BYTES = 1024;
 const MAX_TURNS = 100;
 
@@ -20,8 +23,8 @@ interface Turn {
 }
 
 /**
- * A dialogue, for the report. Consecutive pieces in one direction are one turn, so a transcript does not depend on how TCP
- * divided them. Memory is bounded.
+ * A dialogue, for the report. Consecutive pieces in one direction are one turn, so a transcript does not depend
+ * on how TCP divided them. Memory is bounded.
  */
 export class Transcript {
   readonly #turns: Turn[] = [];

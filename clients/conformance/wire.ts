@@ -27,8 +27,8 @@ const NOTHING = new Uint8Array(0);
 const LF = 0x0a;
 
 /**
- * A connection to the server under test: lines and bytes. Of the protocol it knows only the form of a status line, so it does not
- * hide any error that a case looks for. It reads from the socket on demand.
+ * A connection to the server under test: lines and bytes. Of the protocol it knows only the form of a status
+ * line, so it does not hide any error that a case looks for. It reads from the socket on demand.
  */
 export class Wire implements AsyncDisposable {
   readonly #connection: Connection;

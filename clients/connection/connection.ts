@@ -20,13 +20,16 @@ export interface ConnectionOptions {
   /** Additions to the message of an errno, by its code: for `ECONNREFUSED` e.g. the usual port. */
   readonly hints?: Readonly<Record<string, string>>;
   /**
-   * With TLS: the SHA-256 fingerprint that the server's certificate must have, as OpenSSL writes it. Signer and names of
-   * the certificate are then not checked. Default: the certificate must be that of the host, by an authority that is trusted here.
+   * With TLS: the SHA-256 fingerprint that the server's certificate must have, as OpenSSL writes it. Signer and
+   * names of the certificate are then not checked. Default: the certificate must be that of the host, by an
+   * authority that is trusted here.
    */
   readonly fingerprint?: string | undefined;
   /** Milliseconds to wait for the connection. */
   readonly connectTimeoutMs: number;
-  /** Milliseconds that one read or one write may wait; 0 for no limit. Time between the calls does not count. */
+  /**
+   * Milliseconds that one read or one write may wait; 0 for no limit. Time between the calls does not count.
+   */
   readonly idleTimeoutMs: number;
   /** Gives up connecting; once the connection is open the signal has no effect. */
   readonly signal?: AbortSignal | undefined;
@@ -37,8 +40,8 @@ export interface ConnectionOptions {
 }
 
 /**
- * A TCP connection as a client uses it. Reads on demand: one chunk is held while no read waits, then the socket is paused and the
- * peer's window fills. Every failure is a {@link ConnectionError} that names the peer.
+ * A TCP connection as a client uses it. Reads on demand: one chunk is held while no read waits, then the socket
+ * is paused and the peer's window fills. Every failure is a {@link ConnectionError} that names the peer.
  */
 export class Connection implements AsyncDisposable, AsyncIterable<Uint8Array> {
   /** The peer's name in error messages. */
@@ -116,7 +119,10 @@ export class Connection implements AsyncDisposable, AsyncIterable<Uint8Array> {
     return this.#socket.bytesRead;
   }
 
-  /** Whether the connection failed, was destroyed, or was ended by the peer and everything that it sent was read. */
+  /**
+   * Whether the connection failed, was destroyed, or was ended by the peer and everything that it sent was
+   * read.
+   */
   get closed(): boolean {
     return this.#failure !== undefined || (this.#inputEnded && this.#held === undefined);
   }
@@ -132,9 +138,10 @@ export class Connection implements AsyncDisposable, AsyncIterable<Uint8Array> {
   }
 
   /**
-   * The next bytes, or undefined once the peer has closed its direction. An abort ends this wait and leaves the connection open.
-   * Not an async function, because that costs a References client a tenth of its time.
-   * @throws ConnectionError, the reason of {@link destroy} or of the signal; StateError while another read waits
+   * The next bytes, or undefined once the peer has closed its direction. An abort ends this wait and leaves the
+   * connection open. Not an async function, because that costs a References client a tenth of its time.
+   * @throws ConnectionError, the reason of {@link destroy} or of the signal; StateError while another read
+   *   waits
    */
   read(signal?: AbortSignal): Promise<Uint8Array | undefined> {
     if (signal?.aborted === true) return Promise.reject(signal.reason);

@@ -2,9 +2,10 @@ import { Connection, type ConnectionOptions } from './connection.js';
 import { asError } from './network-errors.js';
 
 /**
- * Sends `request` over a new connection and yields the reply until the peer closes. An abort, and leaving the loop, destroys the
- * connection.
- * @throws ConnectionError if the peer cannot be reached, breaks the connection or is silent for too long; the signal's reason
+ * Sends `request` over a new connection and yields the reply until the peer closes. An abort, and leaving the
+ * loop, destroys the connection.
+ * @throws ConnectionError if the peer cannot be reached, breaks the connection or is silent for too long; the
+ *   signal's reason
  */
 export async function* exchange(request: Uint8Array, options: ConnectionOptions): AsyncGenerator<Uint8Array> {
   const { signal } = options;

@@ -1,4 +1,5 @@
-// Keeps the bytes of objects that are too large for the memory while they arrive, and passes them again to a decoder that asks for them.
+// Keeps the bytes of objects that are too large for the memory while they arrive, and passes them again to a
+// decoder that asks for them.
 import type { ByteSource, SectionItem } from '../../protocols/soif/index.js';
 
 /** Where bytes are kept outside the memory, e.g. a file. */
@@ -47,8 +48,8 @@ export class LargeLog {
   }
 
   /**
-   * Yields the events of a call of the decoder without those that only this log handles, and the events of bytes that the decoder needs
-   * again. The events after a large object follow when the consumer has used it.
+   * Yields the events of a call of the decoder without those that only this log handles, and the events of
+   * bytes that the decoder needs again. The events after a large object follow when the consumer has used it.
    */
   async *follow<Event>(
     events: readonly Event[],

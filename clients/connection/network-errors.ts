@@ -4,8 +4,8 @@ import { ConnectionError, errorCode } from '../../protocols/errors.js';
 interface Failure {
   readonly reason: string;
   /**
-   * Whether the error occurs only before a connection exists. ETIMEDOUT also ends a connection whose packets are lost, so it does not show
-   * whether the server was contacted.
+   * Whether the error occurs only before a connection exists. ETIMEDOUT also ends a connection whose packets
+   * are lost, so it does not show whether the server was contacted.
    */
   readonly beforeConnection?: true;
 }
@@ -91,8 +91,8 @@ const REFUSED_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether undici received a response and refused it because it breaks the rules of HTTP. Not for a connection that failed, was reset or
- * took too long, or ended before the first byte.
+ * Whether undici received a response and refused it because it breaks the rules of HTTP. Not for a connection
+ * that failed, was reset or took too long, or ended before the first byte.
  */
 export function isRefusedMessage({ cause }: ConnectionError): boolean {
   const code = errorCode(cause) ?? '';

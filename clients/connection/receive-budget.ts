@@ -10,11 +10,14 @@ export interface ReceiveLimits {
   /** Milliseconds from the beginning of the collection to its end. Default 86 400 000, one day. */
   readonly maxDurationMs?: number;
   /**
-   * Bytes that the peer must send on average per second that is spent waiting for it. Default 100; 0 turns the limit off.
-   * The time in which the receiver is busy itself does not count.
+   * Bytes that the peer must send on average per second that is spent waiting for it. Default 100; 0 turns the
+   * limit off. The time in which the receiver is busy itself does not count.
    */
   readonly minBytesPerSecond?: number;
-  /** Milliseconds of waiting before {@link minBytesPerSecond} applies: preparing an update takes time. Default 300 000. */
+  /**
+   * Milliseconds of waiting before {@link minBytesPerSecond} applies: preparing an update takes time. Default
+   * 300 000.
+   */
   readonly minRateGraceMs?: number;
 }
 

@@ -6,8 +6,8 @@ const COPIED_BYTES = 4096;
 const BLOCK_BYTES = 64 * 1024;
 
 /**
- * Collects a body up to a size; bytes above it are counted and dropped. Its memory is at most a small multiple of the bytes kept, however small
- * the pieces are and however large the buffers that they are cut from.
+ * Collects a body up to a size; bytes above it are counted and dropped. Its memory is at most a small multiple
+ * of the bytes kept, however small the pieces are and however large the buffers that they are cut from.
  */
 export class BoundedBody {
   readonly #maxBytes: number;

@@ -19,7 +19,10 @@ interface Slot<C> {
   readonly places: Budget;
 }
 
-/** Keeps connections by server and login (G-88). Each key has at most `perKey` connections; further calls are queued. */
+/**
+ * Keeps connections by server and login (G-88). Each key has at most `perKey` connections; further calls are
+ * queued.
+ */
 export class ConnectionPool<C extends PooledConnection> {
   readonly #perKey: number;
   readonly #idleMs: number;
@@ -35,7 +38,8 @@ export class ConnectionPool<C extends PooledConnection> {
   }
 
   /**
-   * Runs `work` on a kept or a new connection. If the server has ended the kept one, runs `work` again on a new one.
+   * Runs `work` on a kept or a new connection. If the server has ended the kept one, runs `work` again on a new
+   * one.
    * @throws the signal's reason if it is aborted while this call is queued
    */
   async use<T>(

@@ -26,11 +26,17 @@ export interface FetcherOptions
   readonly cache?: DiskCache | undefined;
   /** Called for a problem that does not fail a retrieval. */
   readonly onWarning?: ((sentence: string) => void) | undefined;
-  /** Fetchers of other schemes, or instead of the built-in ones, by scheme without the colon; closed with this fetcher. */
+  /**
+   * Fetchers of other schemes, or instead of the built-in ones, by scheme without the colon; closed with this
+   * fetcher.
+   */
   readonly schemes?: Readonly<Record<string, Fetcher>> | undefined;
 }
 
-/** Creates a fetcher for http, https, FTP, Gopher, news and `file:` URLs, mapped URLs, and the schemes in `schemes`. */
+/**
+ * Creates a fetcher for http, https, FTP, Gopher, news and `file:` URLs, mapped URLs, and the schemes in
+ * `schemes`.
+ */
 export function createFetcher(options: FetcherOptions): Fetcher {
   const http = new HttpFetcher(options);
   const news = new NewsFetcher(options);

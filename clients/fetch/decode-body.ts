@@ -27,7 +27,10 @@ export const DEFAULT_MAX_RATIO = 200;
 const RATIO_FREE_BYTES = 1024 * 1024;
 /** Maximum number of codings in one Content-Encoding. */
 const MAX_CODINGS = 3;
-/** Outputs up to this size are decoded in one call on the event loop (a few milliseconds); larger ones piece by piece. */
+/**
+ * Outputs up to this size are decoded in one call on the event loop (a few milliseconds); larger ones piece by
+ * piece.
+ */
 const DIRECT_BYTES = 1024 * 1024;
 
 export interface DecodedBody {

@@ -3,7 +3,10 @@
 /** Bytes that are not UTF-8 appear in a name as one lone surrogate each, U+DC80 to U+DCFF. */
 const ESCAPED_BYTE = 0xdc00;
 
-/** A name as a string. One that is not UTF-8 has a lone surrogate for each of its bytes above 127, so that {@link entryBytes} finds them. */
+/**
+ * A name as a string. One that is not UTF-8 has a lone surrogate for each of its bytes above 127, so that
+ * {@link entryBytes} finds them.
+ */
 export function entryOfBytes(bytes: Buffer): string {
   const text = bytes.toString('utf8');
   if (!text.includes('\ufffd') || Buffer.from(text).equals(bytes)) return text;

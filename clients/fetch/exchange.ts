@@ -39,14 +39,14 @@ export interface HttpExchangeOptions {
 }
 
 /**
- * A rest of this size above the body limit is read and dropped, which keeps the connection usable. A longer rest closes the
- * connection.
+ * A rest of this size above the body limit is read and dropped, which keeps the connection usable. A longer
+ * rest closes the connection.
  */
 const DRAIN_BYTES = 64 * 1024;
 
 /**
- * The exchange whose request is being written. undici calls `onRequestStart` and publishes the socket in the same turn, one request after
- * the other; nothing else says which socket a request uses.
+ * The exchange whose request is being written. undici calls `onRequestStart` and publishes the socket in the
+ * same turn, one request after the other; nothing else says which socket a request uses.
  */
 let starting: HttpExchange | undefined;
 
@@ -62,7 +62,10 @@ channel('undici:client:sendHeaders').subscribe((message) => {
 /** The taps of connections whose reads are observed; undefined between the requests that want one. */
 const taps = new WeakMap<Socket, { current: WireTap | undefined }>();
 
-/** Gives a connection's bytes to a tap from now on. undici reads by `read` alone, so nothing else sees them on their way. */
+/**
+ * Gives a connection's bytes to a tap from now on. undici reads by `read` alone, so nothing else sees them on
+ * their way.
+ */
 function observe(socket: Socket, tap: WireTap | undefined): void {
   const known = taps.get(socket);
   if (known !== undefined) known.current = tap;
@@ -118,7 +121,10 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     return { bytes, bodyBytes: this.#body.length };
   }
 
-  /** Counts, and if they are wanted keeps, the bytes of this connection from now on. @param sent request line and header, without the empty line */
+  /**
+   * Counts, and if they are wanted keeps, the bytes of this connection from now on. @param sent request line
+   * and header, without the empty line
+   */
   useSocket(socket: Socket, sent: string): void {
     this.#socket = socket;
     this.#sent = sent;

@@ -51,7 +51,9 @@ export class FileFetcher implements Fetcher {
   async [Symbol.asyncDispose](): Promise<void> {}
 }
 
-/** The hosts of URLs for files of this machine: none, `localhost` and its own names (G-87, RFC 8089 section 2). */
+/**
+ * The hosts of URLs for files of this machine: none, `localhost` and its own names (G-87, RFC 8089 section 2).
+ */
 function ownHosts(names: readonly string[] | undefined): ReadonlySet<string> {
   return new Set(['', 'localhost', ...(names ?? [hostname()]).map((name) => name.toLowerCase())]);
 }

@@ -4,13 +4,16 @@ import { publishDebug } from './debug-channel.js';
 import { isPrivateAddress } from './private-addresses.js';
 import type { Fetcher, FetchRequest, FetchResult } from './types.js';
 
-/** G-173: the number of redirects that are followed for a document, and for a robots.txt (RFC 9309 2.3.1.2 requires at least five). */
+/**
+ * G-173: the number of redirects that are followed for a document, and for a robots.txt (RFC 9309 2.3.1.2
+ * requires at least five).
+ */
 export const MAX_REDIRECTS = 5;
 
 /**
- * Fetches a document and follows redirects; for tools that fetch one document. A crawl does not use it, because its frontier
- * decides about each redirect. A redirect to a file of this machine, or from a public host to a private address, is
- * refused (G-174).
+ * Fetches a document and follows redirects; for tools that fetch one document. A crawl does not use it, because
+ * its frontier decides about each redirect. A redirect to a file of this machine, or from a public host to a
+ * private address, is refused (G-174).
  * @throws ConnectionError after too many redirects
  * @throws RefusedError when a redirect is not followed
  */

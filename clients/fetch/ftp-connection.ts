@@ -150,7 +150,10 @@ export class FtpConnection implements PooledConnection {
     return size !== undefined && size >= 0 ? size : undefined;
   }
 
-  /** Retrieves a file. If it is larger than the body's limit, the connection is closed and the call ends normally. */
+  /**
+   * Retrieves a file. If it is larger than the body's limit, the connection is closed and the call ends
+   * normally.
+   */
   async retrieve(path: string, isText: boolean, body: BoundedBody): Promise<FtpRefusal | undefined> {
     const sink = new Writable({
       write: (chunk: Uint8Array, _, done) => {

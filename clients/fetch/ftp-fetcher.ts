@@ -137,8 +137,9 @@ function refusedAnswer({ code, text }: FtpRefusal): Answer {
 }
 
 /**
- * The name as it appears in `entries`; undefined for a name that a command cannot contain. The target of a symbolic link is unknown until it is fetched, so a link has no slash.
- * A link to a parent directory is left out, because it would make the listing endless.
+ * The name as it appears in `entries`; undefined for a name that a command cannot contain. The target of a
+ * symbolic link is unknown until it is fetched, so a link has no slash. A link to a parent directory is left
+ * out, because it would make the listing endless.
  */
 function entryName(file: FileInfo): string | undefined {
   const name = entryOfBytes(Buffer.from(file.name, 'latin1'));

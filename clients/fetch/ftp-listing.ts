@@ -1,4 +1,5 @@
-// Parses the listing of an FTP directory piece by piece: a server can send millions of lines, or lines of megabytes.
+// Parses the listing of an FTP directory piece by piece: a server can send millions of lines, or lines of
+// megabytes.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type FileInfo, parseList } from 'basic-ftp';
 import { ConnectionError } from '../../protocols/errors.js';
@@ -17,7 +18,9 @@ const UNNAMEABLE = /[\0\r](?!$)/;
 /** Lines and characters that are parsed before other tasks of the event loop run. */
 const SLICE_LINES = 1000;
 const SLICE_LENGTH = 64 * 1024;
-/** Lines that are read for each file that is kept; the rest may be comments, totals and lines in other formats. */
+/**
+ * Lines that are read for each file that is kept; the rest may be comments, totals and lines in other formats.
+ */
 const LINES_PER_FILE = 4;
 
 /**

@@ -16,8 +16,8 @@ export interface FtpProxyOptions extends TransferOptions {
 }
 
 /**
- * Fetches `ftp:` URLs through an HTTP proxy (G-84), which writes directories as HTML pages with links. Uses Node's HTTP client,
- * because undici cannot send a request line with an `ftp:` URL.
+ * Fetches `ftp:` URLs through an HTTP proxy (G-84), which writes directories as HTML pages with links. Uses
+ * Node's HTTP client, because undici cannot send a request line with an `ftp:` URL.
  */
 export class FtpProxyFetcher implements Fetcher {
   readonly #options: FtpProxyOptions;

@@ -10,8 +10,8 @@ export interface FtpAddress {
   readonly user: string | undefined;
   readonly password: string | undefined;
   /**
-   * One UTF-16 unit from 0 to 255 per byte, relative to the login's directory unless it begins with a slash (`%2F` in the
-   * URL); '' is that directory. Undefined if no file can have the name.
+   * One UTF-16 unit from 0 to 255 per byte, relative to the login's directory unless it begins with a slash
+   * (`%2F` in the URL); '' is that directory. Undefined if no file can have the name.
    */
   readonly path: string | undefined;
   /** The URL ends with a slash or `;type=d` and so names a directory. */

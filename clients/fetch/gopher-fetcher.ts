@@ -84,7 +84,10 @@ export class GopherFetcher implements Fetcher {
     await this.close();
   }
 
-  /** Reads until the server closes, or until the end mark of a menu: some servers keep the connection open after it. */
+  /**
+   * Reads until the server closes, or until the end mark of a menu: some servers keep the connection open after
+   * it.
+   */
   async #read(connection: Connection, address: GopherAddress, request: FetchRequest): Promise<Answer> {
     const { kind, mediaType } = gopherItemType(address.type);
     const isMenu = (kind === 'menu' || kind === 'search') && address.plus === undefined;

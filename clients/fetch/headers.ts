@@ -51,8 +51,8 @@ export function basicCredentials(user: string, password: string): string {
 }
 
 /**
- * Decodes a header value whose bytes are characters: as UTF-8 if its bytes are valid UTF-8, as servers send a Location without
- * escapes; otherwise it stays ISO 8859-1.
+ * Decodes a header value whose bytes are characters: as UTF-8 if its bytes are valid UTF-8, as servers send a
+ * Location without escapes; otherwise it stays ISO 8859-1.
  */
 export function textOfHeader(value: string): string {
   if (!/[\u0080-\u00ff]/.test(value) || /[^\0-\u00ff]/.test(value)) return value;

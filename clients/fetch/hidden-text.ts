@@ -19,7 +19,8 @@ export function hideWords(text: string, words: readonly string[]): string {
     const parts: string[] = [];
     for (const [index, piece] of pieces.entries()) {
       if (index > 0) {
-        // A character has two units at most. More of a long text for each occurrence would be quadratic, and a server decides both.
+        // A character has two units at most. More of a long text for each occurrence would be quadratic, and a
+        // server decides both.
         const within = ENDS_IN_WORD.test(beside(index - 1).slice(-2)) || BEGINS_IN_WORD.test(beside(index));
         parts.push(within ? word : '[hidden]');
       }

@@ -61,7 +61,10 @@ export class HttpConnector {
     };
   }
 
-  /** Returns a function that connects through a SOCKS proxy. @param publicOnly refuses names that are private here */
+  /**
+   * Returns a function that connects through a SOCKS proxy. @param publicOnly refuses names that are private
+   * here
+   */
   bySocks(proxy: ProxyServer, publicOnly: boolean): buildConnector.connector {
     const connect = buildConnector(this.connectOptions);
     const open = async ({ protocol, hostname, port }: buildConnector.Options): Promise<Socket> => {
@@ -132,7 +135,10 @@ function connected(
   });
 }
 
-/** Requests a tunnel from a proxy (RFC 9110 9.3.6). @throws ConnectionError if it refuses, or does not answer in time */
+/**
+ * Requests a tunnel from a proxy (RFC 9110 9.3.6). @throws ConnectionError if it refuses, or does not answer in
+ * time
+ */
 function openTunnel(
   socket: Socket,
   { target, headers }: { readonly target: string; readonly headers: Readonly<Record<string, string>> },

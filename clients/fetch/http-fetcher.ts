@@ -38,13 +38,19 @@ export interface HttpFetcherOptions extends ReceiveLimits, HttpRouteOptions {
   readonly from?: string | undefined;
   /** `host:port` or URL of the proxy of all requests that do not name one (G-84, {@link parseProxy}). */
   readonly httpProxy?: string | undefined;
-  /** Milliseconds from the request to the last byte; default 1 200 000. Limits servers that send single bytes with pauses. */
+  /**
+   * Milliseconds from the request to the last byte; default 1 200 000. Limits servers that send single bytes
+   * with pauses.
+   */
   readonly maxTransferMs?: number | undefined;
   /** Maximum number of decoded bytes per received byte; default 200. */
   readonly maxRatio?: number | undefined;
   /** Logins for the documents below their URLs, sent if the server requests their realm (G-82). */
   readonly httpBasicAuth?: readonly HttpLogin[] | undefined;
-  /** Whether a response that undici refuses is requested again and read leniently ({@link FetchRequest.httpReader}). Default true. */
+  /**
+   * Whether a response that undici refuses is requested again and read leniently ({@link
+   * FetchRequest.httpReader}). Default true.
+   */
   readonly lenientHttp?: boolean | undefined;
   /** Limits of the lenient reader on what a response has besides its body. */
   readonly responseLimits?: HttpResponseLimits | undefined;
@@ -57,8 +63,8 @@ const DIRECT = 'direct';
 type HttpReader = NonNullable<FetchRequest['httpReader']>;
 
 /**
- * Fetches by HTTP/1.1 over undici (G-80): keep-alive, no cookies of its own, no redirects followed, conditional requests, gzip, brotli
- * and deflate decoded within limits.
+ * Fetches by HTTP/1.1 over undici (G-80): keep-alive, no cookies of its own, no redirects followed, conditional
+ * requests, gzip, brotli and deflate decoded within limits.
  */
 export class HttpFetcher implements Fetcher {
   readonly #options: HttpFetcherOptions;
@@ -141,7 +147,10 @@ export class HttpFetcher implements Fetcher {
     await this.close();
   }
 
-  /** Repeats the request once if the server names a realm that the configuration has a login for, for this document (G-82). */
+  /**
+   * Repeats the request once if the server names a realm that the configuration has a login for, for this
+   * document (G-82).
+   */
   async #requestWithCredentials(
     target: Target,
     request: FetchRequest,
@@ -280,7 +289,10 @@ export class HttpFetcher implements Fetcher {
     return { exchange, start };
   }
 
-  /** Returns the connections that a request uses, by its proxy. @throws UsageError for a wrong address of a proxy */
+  /**
+   * Returns the connections that a request uses, by its proxy. @throws UsageError for a wrong address of a
+   * proxy
+   */
   #route({ proxy = '', proxyLogin = '' }: Pick<FetchRequest, 'proxy' | 'proxyLogin'>): HttpRoute {
     const address = proxy === '' ? (this.#options.httpProxy ?? DIRECT) : proxy;
     const key = `${address} ${proxyLogin}`;

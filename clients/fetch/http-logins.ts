@@ -5,8 +5,9 @@ import { basicCredentials } from './headers.js';
 /** A login for a realm, for the documents below some URLs only. */
 export interface HttpLogin {
   /**
-   * Canonical URLs without logins: scheme, host and port must be those of the document, and its path must be below theirs. A URL
-   * `http://host/` without a port includes `https://host/`. Without any, the login is never sent.
+   * Canonical URLs without logins: scheme, host and port must be those of the document, and its path must be
+   * below theirs. A URL `http://host/` without a port includes `https://host/`. Without any, the login is never
+   * sent.
    */
   readonly urls: readonly string[];
   readonly realm: string;
@@ -14,7 +15,9 @@ export interface HttpLogin {
   readonly password: string;
 }
 
-/** Why a challenge is not answered: no login has its realm, or its logins are for other servers or directories. */
+/**
+ * Why a challenge is not answered: no login has its realm, or its logins are for other servers or directories.
+ */
 export type NoLogin = 'unknown' | 'elsewhere';
 
 /** The largest number of origins with accepted logins, and of directories of one origin. */
@@ -28,9 +31,9 @@ interface Accepted {
 }
 
 /**
- * The logins of a fetcher. Any server can name any realm, so the realm selects a login and the URL decides whether it is sent. A login
- * that was accepted is sent without a challenge to documents of the same directory and below it (RFC 7617 2.2), within the
- * login's own URLs.
+ * The logins of a fetcher. Any server can name any realm, so the realm selects a login and the URL decides
+ * whether it is sent. A login that was accepted is sent without a challenge to documents of the same directory
+ * and below it (RFC 7617 2.2), within the login's own URLs.
  */
 export class HttpLogins {
   readonly #logins: readonly HttpLogin[];

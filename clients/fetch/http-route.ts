@@ -17,7 +17,10 @@ export interface HttpRouteOptions extends HttpConnectorOptions {
 /** The largest number of origins whose address is kept. */
 const MAX_ORIGINS = 10_000;
 
-/** The connections of one route, which undici's requests share; the lenient reader opens one for each of its requests. */
+/**
+ * The connections of one route, which undici's requests share; the lenient reader opens one for each of its
+ * requests.
+ */
 export class HttpRoute {
   readonly #options: HttpRouteOptions;
   readonly #proxy: ProxyServer | undefined;
@@ -44,15 +47,18 @@ export class HttpRoute {
   }
 
   /**
-   * The proxy's headers of a request for plain http, which is requested from it by the full URL (RFC 9112 3.2.2); undefined if the server itself
-   * is requested.
+   * The proxy's headers of a request for plain http, which is requested from it by the full URL (RFC 9112
+   * 3.2.2); undefined if the server itself is requested.
    */
   proxyHeadersFor(origin: string): Readonly<Record<string, string>> | undefined {
     if (this.#proxy?.kind !== 'http' || !origin.startsWith('http:')) return undefined;
     return proxyHeaders(this.#proxy);
   }
 
-  /** Returns undici's dispatcher. @param publicOnly see `FetchRequest.publicOnly` @throws RefusedError if it forbids the address */
+  /**
+   * Returns undici's dispatcher. @param publicOnly see `FetchRequest.publicOnly` @throws RefusedError if it
+   * forbids the address
+   */
   async dispatcherFor(
     origin: string,
     publicOnly: boolean,

@@ -27,8 +27,8 @@ export interface LenientExchangeOptions {
 }
 
 /**
- * Sends one request and collects the response up to a size. The connection is closed afterwards, so that bytes after a message whose length is
- * ambiguous are never the response to another request.
+ * Sends one request and collects the response up to a size. The connection is closed afterwards, so that bytes
+ * after a message whose length is ambiguous are never the response to another request.
  */
 export class LenientExchange {
   readonly response: Promise<RawResponse>;

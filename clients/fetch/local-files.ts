@@ -38,8 +38,8 @@ const OUTSIDE = 'outside of the directories that the configuration names';
 const NO_FILE = 'neither a file nor a directory';
 
 /**
- * Reads the regular file or lists the directory at `path`. With symbolic links resolved it must be below one of the roots.
- * Anything else (devices, pipes, sockets) is forbidden.
+ * Reads the regular file or lists the directory at `path`. With symbolic links resolved it must be below one of
+ * the roots. Anything else (devices, pipes, sockets) is forbidden.
  * @param path bytes, because file names need not be UTF-8
  * @throws ConnectionError for failures of the disk
  */
@@ -177,8 +177,8 @@ async function realAncestors(path: Buffer): Promise<readonly Buffer[]> {
 }
 
 /**
- * The kind of a link's target, if the target is below a root. A link to a directory that the path leads through is left out, because it would
- * make the listing endless.
+ * The kind of a link's target, if the target is below a root. A link to a directory that the path leads through
+ * is left out, because it would make the listing endless.
  */
 async function kindOfTarget(
   directory: Buffer,

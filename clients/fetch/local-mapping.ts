@@ -30,8 +30,8 @@ export class LocalMapper {
   }
 
   /**
-   * @returns undefined if no mapping applies, or it fails (G-75): then the document is requested from the server. A
-   *   {@link FetchNote} has the reason; debugging section 20 shows the file names (G-78)
+   * @returns undefined if no mapping applies, or it fails (G-75): then the document is requested from the
+   *   server. A {@link FetchNote} has the reason; debugging section 20 shows the file names (G-78)
    */
   async fetch(request: FetchRequest): Promise<FetchResult | undefined> {
     for (const { prefixes, path, root } of this.#mappings) {

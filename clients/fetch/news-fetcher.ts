@@ -25,7 +25,9 @@ export interface NewsFetcherOptions extends TransferOptions {
   readonly newsServer?: string | undefined;
   /** Logins by server, used if the server requests one. */
   readonly newsAuth?: readonly ServerLogin[] | undefined;
-  /** Maximum number of articles of a group listing, the newest ones, and of groups of a list; default 100 000. */
+  /**
+   * Maximum number of articles of a group listing, the newest ones, and of groups of a list; default 100 000.
+   */
   readonly maxGroupArticles?: number | undefined;
 }
 

@@ -116,7 +116,8 @@ export class NntpConnection implements PooledConnection {
   }
 
   /**
-   * Sends a command. If the server requests a login (480) and one is known, logs in and sends the command again.
+   * Sends a command. If the server requests a login (480) and one is known, logs in and sends the command
+   * again.
    * @param blockCodes answers with a block, which {@link block} then must read to its end
    */
   async command(line: string, blockCodes: readonly number[] = []): Promise<NntpStatus> {
@@ -128,7 +129,10 @@ export class NntpConnection implements PooledConnection {
     return await this.#send(line, blockCodes);
   }
 
-  /** The pieces of the block after the last status. If the reader stops early, the connection cannot be used again. */
+  /**
+   * The pieces of the block after the last status. If the reader stops early, the connection cannot be used
+   * again.
+   */
   async *block(): AsyncGenerator<Uint8Array, void, undefined> {
     for (;;) {
       const event = await this.#nextEvent();

@@ -14,7 +14,10 @@ export type FetchNote =
       /** A login was sent and refused; no login has this realm; or those that have it are for other URLs. */
       readonly login: 'refused' | 'unknown' | 'elsewhere';
     }
-  /** A Local-Mapping applies but its file cannot be used (G-75, G-76): the document is requested from the server. */
+  /**
+   * A Local-Mapping applies but its file cannot be used (G-75, G-76): the document is requested from the
+   * server.
+   */
   | { readonly kind: 'not-mapped'; readonly url: string; readonly path: string; readonly reason: string };
 
 /** `harvest:fetch:note`, with a {@link FetchNote}; published before the result of the retrieval. */

@@ -1,4 +1,5 @@
-// Fetchers of one's own: they return what they know of a document, and get the limits, times and errors of the others.
+// Fetchers of one's own: they return what they know of a document, and get the limits, times and errors of the
+// others.
 import { ConnectionError, KitError, messageOf, UsageError } from '../../protocols/errors.js';
 import { LinkedAbort } from '../../protocols/linked-abort.js';
 import type { UnixSeconds } from '../../protocols/time.js';
@@ -17,7 +18,10 @@ import {
 export interface OwnRequest {
   /** A canonical URL. */
   readonly url: string;
-  /** Validators of the last retrieval; if the document has not changed, status 304 says so and no body is needed (G-106). */
+  /**
+   * Validators of the last retrieval; if the document has not changed, status 304 says so and no body is needed
+   * (G-106).
+   */
   readonly etag: string | undefined;
   readonly lastModified: UnixSeconds | undefined;
   /** Bytes of the body that are kept (G-86): the fetcher may stop there. A longer one is cut. */
@@ -49,13 +53,19 @@ export interface OwnResult {
 
 /** A fetcher of one's own for the URLs of one scheme. */
 export interface OwnFetcher {
-  /** Retrieves a document; may be called for several at the same time. What it throws fails the attempt, which is repeated later. */
+  /**
+   * Retrieves a document; may be called for several at the same time. What it throws fails the attempt, which
+   * is repeated later.
+   */
   fetch(request: OwnRequest): OwnResult | Promise<OwnResult>;
   /** Called at the end. */
   close?(): unknown;
 }
 
-/** Makes a {@link Fetcher} of a fetcher of one's own. A retrieval ends at its time limits even if the fetcher ignores its signal. */
+/**
+ * Makes a {@link Fetcher} of a fetcher of one's own. A retrieval ends at its time limits even if the fetcher
+ * ignores its signal.
+ */
 export function fetcherOf(own: OwnFetcher): Fetcher {
   return new WrappedFetcher(own);
 }

@@ -28,7 +28,8 @@ for (const [network, prefix] of PRIVATE_V4) {
   PRIVATE.addSubnet(`2002:${hexadecimal(network)}::`, 16 + prefix, 'ipv6');
 }
 for (const [network, prefix] of [
-  // Unspecified, loopback, and the IPv4-compatible form of any IPv4 address (RFC 4291 2.5.5.1), which no host has.
+  // Unspecified, loopback, and the IPv4-compatible form of any IPv4 address (RFC 4291 2.5.5.1), which no host
+  // has.
   ['::', 96],
   // IPv4-translated addresses (RFC 2765).
   ['::ffff:0:0:0', 96],
@@ -49,7 +50,10 @@ function hexadecimal(address: string): string {
   return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
 }
 
-/** A crawl asks for the addresses of its hosts again and again, and a look-up takes as long as parsing several links. */
+/**
+ * A crawl asks for the addresses of its hosts again and again, and a look-up takes as long as parsing several
+ * links.
+ */
 const KNOWN = new LRUCache<string, boolean>({ max: 1_000 });
 /** Longer texts are no addresses, and not remembered; characters. */
 const MAX_ADDRESS = 64;
@@ -117,10 +121,10 @@ export interface HostKnowledge {
 }
 
 /**
- * Whether a redirect or link at `from` may lead to `to` (G-174). Only a file may lead to a file of this machine. A host with a
- * private address may be reached from a file, from a host with private addresses only, or if the configuration names it. The
- * function is pure and resolves nothing. Since a name may resolve to another address later, the request also sets
- * `publicOnly`, by {@link mustBePublic}.
+ * Whether a redirect or link at `from` may lead to `to` (G-174). Only a file may lead to a file of this
+ * machine. A host with a private address may be reached from a file, from a host with private addresses only,
+ * or if the configuration names it. The function is pure and resolves nothing. Since a name may resolve to
+ * another address later, the request also sets `publicOnly`, by {@link mustBePublic}.
  *
  * @param from canonical URL of the document; empty if `to` is in the configuration
  * @param to canonical URL
@@ -131,8 +135,9 @@ export function mayReach(from: string, to: string, known: HostKnowledge): boolea
 }
 
 /**
- * The `publicOnly` of a request for `to` that was found at `from`, also of the request for its robots.txt (G-174). A configured host
- * may be private, but one that was public stays so: its owner could point the name to a private address during the run.
+ * The `publicOnly` of a request for `to` that was found at `from`, also of the request for its robots.txt
+ * (G-174). A configured host may be private, but one that was public stays so: its owner could point the name
+ * to a private address during the run.
  * @see mayReach
  */
 export function mustBePublic(from: string, to: string, known: HostKnowledge): boolean {
@@ -158,8 +163,8 @@ function isPrivateName(host: string): boolean {
 }
 
 /**
- * Whether documents of the host may lead to private addresses. One public address suffices against it: the owner of a name chooses
- * its addresses, and could add a private one.
+ * Whether documents of the host may lead to private addresses. One public address suffices against it: the
+ * owner of a name chooses its addresses, and could add a private one.
  */
 function isPrivateSource(host: string, { addresses, isPinned }: HostKnowledge): boolean {
   if (isPrivateName(host)) return true;

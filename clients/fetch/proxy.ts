@@ -21,8 +21,8 @@ const KINDS: Readonly<Record<string, ProxyServer['kind']>> = {
 };
 
 /**
- * Parses `host:port` or `http://host:port` of an HTTP proxy, or `socks5://host:port` or `socks4://host:port`. The default ports are 80 and 1080.
- * A name is looked up by the proxy, not here.
+ * Parses `host:port` or `http://host:port` of an HTTP proxy, or `socks5://host:port` or `socks4://host:port`.
+ * The default ports are 80 and 1080. A name is looked up by the proxy, not here.
  * @param login `user:password`; empty for none
  * @throws UsageError
  */

@@ -1,4 +1,5 @@
-// Limits on what a server sends besides the document, and on how little it sends: headers, chunk extensions, listings and replies can be endless.
+// Limits on what a server sends besides the document, and on how little it sends: headers, chunk extensions,
+// listings and replies can be endless.
 import type { Clock } from '../../protocols/clock.js';
 import { ConnectionError } from '../../protocols/errors.js';
 import { monotonicClock } from '../connection/monotonic-clock.js';
@@ -6,9 +7,10 @@ import { monotonicClock } from '../connection/monotonic-clock.js';
 /** Limits on what one retrieval receives. */
 export interface ReceiveLimits {
   /**
-   * Bytes that the server must send on average per second after its first byte, once {@link minRateGraceMs} have passed. From then on the
-   * rate grows, up to the one that a document of the size limit needs to arrive within `maxTransferMs`: the longer a server takes, the more
-   * it must have sent. Default 100; 0 turns the limit off.
+   * Bytes that the server must send on average per second after its first byte, once {@link minRateGraceMs}
+   * have passed. From then on the rate grows, up to the one that a document of the size limit needs to arrive
+   * within `maxTransferMs`: the longer a server takes, the more it must have sent. Default 100; 0 turns the
+   * limit off.
    */
   readonly minBytesPerSecond?: number | undefined;
   /** Milliseconds after the first byte before {@link minBytesPerSecond} applies. Default 300 000. */
@@ -29,13 +31,19 @@ export interface WholeDocument {
 export interface Received {
   /** Bytes that arrived on the connection for this retrieval. */
   readonly bytes: number;
-  /** Those of them that are the document, once they are known to be; undefined where a protocol limits the rest itself. */
+  /**
+   * Those of them that are the document, once they are known to be; undefined where a protocol limits the rest
+   * itself.
+   */
   readonly bodyBytes?: number | undefined;
 }
 
 /** Bytes of headers, chunk sizes, extensions and trailers that may come with a document of any size. */
 const MAX_OVERHEAD_BYTES = 1024 * 1024;
-/** Bytes that may arrive for each byte of the document: a server that writes single bytes in chunks of their own sends six. */
+/**
+ * Bytes that may arrive for each byte of the document: a server that writes single bytes in chunks of their own
+ * sends six.
+ */
 const MAX_WIRE_RATIO = 8;
 
 const DEFAULT_MIN_RATE = 100;
@@ -43,8 +51,9 @@ const DEFAULT_GRACE_MS = 300_000;
 const POLL_MS = 100;
 
 /**
- * Examines the counters of a retrieval ten times per second, and calls `stop` once when they violate a limit. Polling costs nothing per chunk;
- * what arrives between two looks is dropped by the parsers, so that only the network is burdened.
+ * Examines the counters of a retrieval ten times per second, and calls `stop` once when they violate a limit.
+ * Polling costs nothing per chunk; what arrives between two looks is dropped by the parsers, so that only the
+ * network is burdened.
  */
 export class ReceiveWatch implements Disposable {
   readonly #name: string;
@@ -103,8 +112,9 @@ export class ReceiveWatch implements Disposable {
 }
 
 /**
- * The bytes per second that a server must have sent on average after this time. With a constant rate a server that sends a little more
- * would occupy a connection for the whole of `maxTransferMs`; the rising rate leaves that time only to documents that need it.
+ * The bytes per second that a server must have sent on average after this time. With a constant rate a server
+ * that sends a little more would occupy a connection for the whole of `maxTransferMs`; the rising rate leaves
+ * that time only to documents that need it.
  */
 function requiredRate(
   elapsedMs: number,

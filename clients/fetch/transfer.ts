@@ -10,7 +10,10 @@ import { DEFAULT_MAX_BYTES, DEFAULT_TIMEOUT_MS, type FetchRequest } from './type
 export interface TransferOptions extends ReceiveLimits {
   /** Milliseconds; default 30 000. */
   readonly connectTimeoutMs?: number | undefined;
-  /** Milliseconds from the first command to the last byte; default 1 200 000. Limits servers that send single bytes with pauses. */
+  /**
+   * Milliseconds from the first command to the last byte; default 1 200 000. Limits servers that send single
+   * bytes with pauses.
+   */
   readonly maxTransferMs?: number | undefined;
   /** Milliseconds that an idle connection stays open; default 10 000. */
   readonly keepAliveMs?: number | undefined;
@@ -18,7 +21,10 @@ export interface TransferOptions extends ReceiveLimits {
   readonly maxConnectionsPerHost?: number | undefined;
 }
 
-/** A login at one server; without a port, at the default port of the protocol: another port may be another's server. */
+/**
+ * A login at one server; without a port, at the default port of the protocol: another port may be another's
+ * server.
+ */
 export interface ServerLogin {
   readonly host: string;
   readonly port?: number | undefined;
@@ -30,8 +36,8 @@ export const DEFAULT_CONNECT_MS = 30_000;
 const DEFAULT_TRANSFER_MS = 1_200_000;
 
 /**
- * Watches the deadline, the signal and the rate of one transfer. Each calls `stop`, which has to destroy the connection, so that
- * operations waiting for it fail; {@link reason} is the cause.
+ * Watches the deadline, the signal and the rate of one transfer. Each calls `stop`, which has to destroy the
+ * connection, so that operations waiting for it fail; {@link reason} is the cause.
  */
 export class TransferWatch {
   readonly #signal: AbortSignal | undefined;
@@ -41,7 +47,10 @@ export class TransferWatch {
   readonly #rate: ReceiveWatch;
   #reason: Error | undefined;
 
-  /** @param bytesRead returns the bytes that the server's connections have brought so far, earlier transfers included */
+  /**
+   * @param bytesRead returns the bytes that the server's connections have brought so far, earlier transfers
+   *   included
+   */
   constructor(
     host: string,
     request: FetchRequest,

@@ -7,7 +7,10 @@ import type { KeepWire, WireResponse } from './wire-tap.js';
 export interface FetchRequest {
   /** A canonical URL. */
   readonly url: string;
-  /** Validators of the previous retrieval. They make the request conditional (G-106): an unchanged document answers 304. */
+  /**
+   * Validators of the previous retrieval. They make the request conditional (G-106): an unchanged document
+   * answers 304.
+   */
   readonly headers?: {
     readonly etag?: string | undefined;
     readonly lastModified?: UnixSeconds | undefined;
@@ -18,14 +21,26 @@ export interface FetchRequest {
   readonly timeoutMs?: number | undefined;
   /** Milliseconds from an HTTP request to the last byte. Default, and maximum: the fetcher's own limit. */
   readonly maxTransferMs?: number | undefined;
-  /** Whether an HTTP body that is not complete at that time is returned as far as it arrived; else the retrieval fails. Default false. */
+  /**
+   * Whether an HTTP body that is not complete at that time is returned as far as it arrived; else the retrieval
+   * fails. Default false.
+   */
   readonly keepLate?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Further headers of an HTTP request, by names in lower case, e.g. `cookie`. A response to a request with cookies is not cached. */
+  /**
+   * Further headers of an HTTP request, by names in lower case, e.g. `cookie`. A response to a request with
+   * cookies is not cached.
+   */
   readonly extraHeaders?: Readonly<Record<string, string>> | undefined;
-  /** The fields of a form, encoded as `application/x-www-form-urlencoded`: an HTTP request is a POST of them. Its response is not cached. */
+  /**
+   * The fields of a form, encoded as `application/x-www-form-urlencoded`: an HTTP request is a POST of them.
+   * Its response is not cached.
+   */
   readonly post?: string | undefined;
-  /** Proxy of an HTTP request (`parseProxy`): `direct` for none; empty or absent: the fetcher's own. A program uses few different ones. */
+  /**
+   * Proxy of an HTTP request (`parseProxy`): `direct` for none; empty or absent: the fetcher's own. A program
+   * uses few different ones.
+   */
   readonly proxy?: string | undefined;
   /** The login of {@link proxy}, `user:password`. */
   readonly proxyLogin?: string | undefined;
@@ -37,17 +52,21 @@ export interface FetchRequest {
   readonly userAgent?: string | undefined;
   /** Bypasses the disk cache (G-98); the result is stored in it nevertheless. Default false. */
   readonly reload?: boolean | undefined;
-  /** Whether a body that cannot be decoded is returned as it was sent ({@link FetchResult.undecoded}); else the retrieval fails. Default false. */
+  /**
+   * Whether a body that cannot be decoded is returned as it was sent ({@link FetchResult.undecoded}); else the
+   * retrieval fails. Default false.
+   */
   readonly keepUndecoded?: boolean | undefined;
   /**
-   * Who reads an HTTP response. `strict`: undici alone; `lenient`: the reader of `protocols/http` alone, also a body that is not complete. Default:
-   * undici, and by a second request, at once, the lenient reader if undici refuses the message; a body that is not complete is an error. A caller
-   * that pauses between requests makes both requests itself (`isRefusedMessage`).
+   * Who reads an HTTP response. `strict`: undici alone; `lenient`: the reader of `protocols/http` alone, also a
+   * body that is not complete. Default: undici, and by a second request, at once, the lenient reader if undici
+   * refuses the message; a body that is not complete is an error. A caller that pauses between requests makes
+   * both requests itself (`isRefusedMessage`).
    */
   readonly httpReader?: 'strict' | 'lenient' | undefined;
   /**
-   * Refuses addresses of private networks and of this machine after the name is resolved (G-174). For requests that
-   * follow a redirect from a public host. Default false.
+   * Refuses addresses of private networks and of this machine after the name is resolved (G-174). For requests
+   * that follow a redirect from a public host. Default false.
    */
   readonly publicOnly?: boolean | undefined;
 }
@@ -76,9 +95,9 @@ export interface WireMessages extends WireResponse {
 export interface FetchResult {
   readonly url: string;
   /**
-   * HTTP status. Other schemes use its numbers: 200, 304 unchanged, 401 login refused, 403 or 404 not available, 503 not
-   * available now. The reply of an FTP or news server is in `headers` as `ftp-reply`, `nntp-reply`; why
-   * a local file is not read as `file-refusal`.
+   * HTTP status. Other schemes use its numbers: 200, 304 unchanged, 401 login refused, 403 or 404 not
+   * available, 503 not available now. The reply of an FTP or news server is in `headers` as `ftp-reply`,
+   * `nntp-reply`; why a local file is not read as `file-refusal`.
    */
   readonly status: number;
   /** Names in lower case; repeated headers joined by `, `. */
@@ -95,11 +114,16 @@ export interface FetchResult {
   readonly etag: string;
   /** Decoded. Its buffer is not shared and may be transferred. */
   readonly body: Uint8Array;
-  /** Why the body could not be decoded; it is then as it was sent. Only with {@link FetchRequest.keepUndecoded}. */
+  /**
+   * Why the body could not be decoded; it is then as it was sent. Only with {@link FetchRequest.keepUndecoded}.
+   */
   readonly undecoded?: string;
   /** Present if the response was read leniently: the strict parser refused it. */
   readonly lenient?: LenientReading | undefined;
-  /** The HTTP messages as they went over the wire; only with {@link FetchRequest.keepWire}, and not from the disk cache. */
+  /**
+   * The HTTP messages as they went over the wire; only with {@link FetchRequest.keepWire}, and not from the
+   * disk cache.
+   */
   readonly wire?: WireMessages | undefined;
   /** The document is longer than `body`. */
   readonly truncated: boolean;
@@ -134,7 +158,8 @@ export const DEFAULT_MAX_BYTES = 10 * 1024 * 1024;
 export interface Fetcher extends AsyncDisposable {
   /**
    * @throws ConnectionError if the network fails, the server does not answer in time or breaks its protocol
-   * @throws UsageError for a scheme that is not supported; RefusedError for an address that `publicOnly` forbids
+   * @throws UsageError for a scheme that is not supported; RefusedError for an address that `publicOnly`
+   *   forbids
    * @throws the signal's reason if the signal is aborted
    */
   fetch(request: FetchRequest): Promise<FetchResult>;

@@ -33,7 +33,10 @@ const REFUSED_CALL = [UsageError, StateError, RangeError] as const;
 export interface GatherdClientConnectOptions {
   /** A name or an address; `tls://` before it connects with TLS. */
   readonly host: string;
-  /** With `tls://`: the SHA-256 fingerprint that the server's certificate must have, as OpenSSL writes it. Default: a certificate that is trusted here. */
+  /**
+   * With `tls://`: the SHA-256 fingerprint that the server's certificate must have, as OpenSSL writes it.
+   * Default: a certificate that is trusted here.
+   */
   readonly fingerprint?: string | undefined;
   /** Default 8500 (GATHERD-1.2). */
   readonly port?: number | undefined;
@@ -45,13 +48,22 @@ export interface GatherdClientConnectOptions {
   readonly idleTimeoutMs?: number;
   /** Maximum number of bytes that one compressed update may inflate to. Default 16 GiB. */
   readonly maxInflatedBytes?: number;
-  /** Maximum number of inflated bytes for one compressed byte. Default 250: text has 3 to 10, deflate's own limit is 1032. */
+  /**
+   * Maximum number of inflated bytes for one compressed byte. Default 250: text has 3 to 10, deflate's own
+   * limit is 1032.
+   */
   readonly maxInflateRatio?: number;
   /** Limits and mode of the decoder of objects. */
   readonly soif?: SoifDecoderOptions;
-  /** Keeps large objects outside the memory; see {@link GatherdChange.large}. Default: every object is in memory. */
+  /**
+   * Keeps large objects outside the memory; see {@link GatherdChange.large}. Default: every object is in
+   * memory.
+   */
   readonly large?: LargeObjects;
-  /** Counts everything received against the limits of a collection; may be shared by several sessions. Default: no such limits. */
+  /**
+   * Counts everything received against the limits of a collection; may be shared by several sessions. Default:
+   * no such limits.
+   */
   readonly budget?: ReceiveBudget;
   /** Called for malformed data that was skipped. */
   readonly onWarning?: (warning: GatherdWarning) => void;
@@ -88,13 +100,15 @@ export interface GatherdChange {
   readonly bytes: Uint8Array;
   /** Whether the object has the layout of SOIF-2.2 and so can be passed on unchanged. */
   readonly exact: boolean;
-  /** A large object as received, instead of `bytes`, which are empty; valid until the next change is requested. */
+  /**
+   * A large object as received, instead of `bytes`, which are empty; valid until the next change is requested.
+   */
   readonly large?: ByteSource;
 }
 
 /**
- * A session with a gatherd. One request at a time. An update that is not read to its end, like any failure, leaves the
- * session unusable and closes it.
+ * A session with a gatherd. One request at a time. An update that is not read to its end, like any failure,
+ * leaves the session unusable and closes it.
  */
 export class GatherdClient implements AsyncDisposable {
   readonly #connection: Connection;
@@ -158,16 +172,16 @@ export class GatherdClient implements AsyncDisposable {
   }
 
   /**
-   * Whether the server accepted `SET changes`: then it follows GATHERD-4.4 and sends in the order of GATHERD-4.6.
-   * Known from the first byte of an update's data.
+   * Whether the server accepted `SET changes`: then it follows GATHERD-4.4 and sends in the order of
+   * GATHERD-4.6. Known from the first byte of an update's data.
    */
   get changesAccepted(): boolean {
     return this.#changesAccepted;
   }
 
   /**
-   * The changed objects. The iteration throws ConnectionError if the transfer is incomplete (GATHERD-3.11, 6.5); the
-   * changes before the error are valid.
+   * The changed objects. The iteration throws ConnectionError if the transfer is incomplete (GATHERD-3.11,
+   * 6.5); the changes before the error are valid.
    */
   async *changes(request: UpdateRequest): AsyncGenerator<GatherdChange, void, undefined> {
     for await (const events of this.#update(request, 'items')) {
@@ -201,8 +215,8 @@ export class GatherdClient implements AsyncDisposable {
   }
 
   /**
-   * Requests one object like {@link object} and passes it on as a change of kind `update`; a large one is kept outside the memory if the
-   * options say so.
+   * Requests one object like {@link object} and passes it on as a change of kind `update`; a large one is kept
+   * outside the memory if the options say so.
    *
    * @returns whether the server has it
    */

@@ -22,14 +22,17 @@ export interface CollectOptions
   readonly maxFailures?: number;
   /** Connections in total. Default 100. */
   readonly maxConnections?: number;
-  /** Milliseconds before the first new connection; the pause doubles with each connection that yields nothing new. Default 1000. */
+  /**
+   * Milliseconds before the first new connection; the pause doubles with each connection that yields nothing
+   * new. Default 1000.
+   */
   readonly pauseMs?: number;
   /** Milliseconds of the longest pause. Default 60 000. */
   readonly maxPauseMs?: number;
   /**
-   * Bytes for remembering delivered changes, so that none is delivered twice. Default 64 MiB, enough for about 300 000
-   * objects of a server whose order is unknown. A server that is known to send in the order of GATHERD-4.6 needs almost
-   * none. When the memory is full, a transfer that breaks is not resumed.
+   * Bytes for remembering delivered changes, so that none is delivered twice. Default 64 MiB, enough for about
+   * 300 000 objects of a server whose order is unknown. A server that is known to send in the order of
+   * GATHERD-4.6 needs almost none. When the memory is full, a transfer that breaks is not resumed.
    */
   readonly maxMemoryBytes?: number;
   /**
@@ -37,7 +40,10 @@ export interface CollectOptions
    * `SET changes` and so may follow no such rule. Default false: such a server has to send everything again.
    */
   readonly trustOrder?: boolean;
-  /** Seconds an Update-Time may be ahead of our clock and still move {@link CollectedTotals.next}. Default 86 400. */
+  /**
+   * Seconds an Update-Time may be ahead of our clock and still move {@link CollectedTotals.next}. Default 86
+   * 400.
+   */
   readonly maxAheadSeconds?: number;
   /** Called before each pause. */
   readonly onRetry?: (retry: CollectRetry) => void;
@@ -64,19 +70,22 @@ export interface CollectedTotals {
   /** Whether everything was received. */
   readonly complete: boolean;
   /**
-   * The `since` of the next collection: the latest Update-Time received, once the collection is complete; until then
-   * the `since` of this one (GATHERD-13.6). After a transfer that was resumed in the middle, the latest time before the
-   * break: only the first request reports deletions (GATHERD-4.9).
+   * The `since` of the next collection: the latest Update-Time received, once the collection is complete; until
+   * then the `since` of this one (GATHERD-13.6). After a transfer that was resumed in the middle, the latest
+   * time before the break: only the first request reports deletions (GATHERD-4.9).
    */
   readonly next: UnixSeconds;
 }
 
 /**
- * Collects the changes since a time over as many connections as it takes. When a transfer breaks, a new connection requests the changes from the latest time up to which everything has arrived (GATHERD-4.6); changes delivered before (same kind, URL and
- * Update-Time) are dropped. An iteration that ends normally has yielded every change once.
+ * Collects the changes since a time over as many connections as it takes. When a transfer breaks, a new
+ * connection requests the changes from the latest time up to which everything has arrived (GATHERD-4.6);
+ * changes delivered before (same kind, URL and Update-Time) are dropped. An iteration that ends normally has
+ * yielded every change once.
  *
  * It throws the errors of {@link GatherdClient}; a {@link ConnectionError} only if the options allow no other
- * connection. Refusals (PeerError), exceeded limits (RefusedError) and protocol errors (ProtocolError) are not retried.
+ * connection. Refusals (PeerError), exceeded limits (RefusedError) and protocol errors (ProtocolError) are not
+ * retried.
  */
 export function collectChanges(options: CollectOptions): Collection {
   return new Collection(options);

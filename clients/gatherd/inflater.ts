@@ -43,8 +43,8 @@ export class InflateBudget {
 }
 
 /**
- * Inflates the deflate data of one gzip member and finds its end (GATHERD-6.7). Inflates on demand; at most one chunk of
- * output is buffered.
+ * Inflates the deflate data of one gzip member and finds its end (GATHERD-6.7). Inflates on demand; at most one
+ * chunk of output is buffered.
  */
 export class MemberInflater {
   readonly #stream: InflateRaw = createInflateRaw({ chunkSize: 64 * 1024 });
@@ -100,8 +100,8 @@ export class MemberInflater {
       } else if (this.#failure !== undefined) {
         throw this.#damaged(this.#failure);
       } else if (taken || this.#stream.readableEnded) {
-        // At the end of the deflate data the stream stops and leaves the rest of the chunk. If the data ends exactly
-        // with a chunk, the next one (the trailer follows) is left untouched.
+        // At the end of the deflate data the stream stops and leaves the rest of the chunk. If the data ends
+        // exactly with a chunk, the next one (the trailer follows) is left untouched.
         const unused = this.#written - this.#stream.bytesWritten;
         this.#ended = unused > 0 || this.#stream.readableEnded;
         this.#budget.consume(-unused);

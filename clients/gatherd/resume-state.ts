@@ -9,11 +9,13 @@ const ENTRY_BYTES = 165;
 type Delivered = Map<string, number>;
 
 /**
- * The state that a collection keeps from one connection to the next: the time to request from, and the changes delivered.
+ * The state that a collection keeps from one connection to the next: the time to request from, and the changes
+ * delivered.
  *
- * A server that follows GATHERD-4.6 sends `@UPDATE` last and in the order of Update-Time. Then every change before the
- * latest time was received, and only the changes of exactly that time, those without a time and those of the other
- * sections are remembered. Any other server has to send everything again, and everything is remembered.
+ * A server that follows GATHERD-4.6 sends `@UPDATE` last and in the order of Update-Time. Then every change
+ * before the latest time was received, and only the changes of exactly that time, those without a time and
+ * those of the other sections are remembered. Any other server has to send everything again, and everything is
+ * remembered.
  */
 export class ResumeState {
   readonly #original: UnixSeconds;
@@ -55,8 +57,8 @@ export class ResumeState {
 
   /**
    * Whether the current connection requests a later time than the first. Then it must not use the sections
-   * (GATHERD-4.4): an object that is yet to come and whose content is older than that time would only be named in
-   * `@REFRESH`.
+   * (GATHERD-4.4): an object that is yet to come and whose content is older than that time would only be named
+   * in `@REFRESH`.
    */
   get resumed(): boolean {
     return this.#since > this.#original;

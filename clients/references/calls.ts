@@ -32,8 +32,8 @@ export interface LinkQuery extends CallOptions {
   /** Default: as many as the server sends in one reply; 0 requests only the total. */
   readonly count?: number | undefined;
   /**
-   * Requests the number of the server's data: that of an earlier reply, or 0. The reply has it if the server knows this extension.
-   * Default: not requested.
+   * Requests the number of the server's data: that of an earlier reply, or 0. The reply has it if the server
+   * knows this extension. Default: not requested.
    */
   readonly generation?: number;
 }
@@ -43,8 +43,8 @@ export interface PagesQuery extends Omit<LinkQuery, 'count' | 'generation'> {
   /** IDs of one request. Default 1000. */
   readonly pageSize?: number;
   /**
-   * Called when the data changed between two pages: what was read so far is void, and the next page is the first one again. Default: a
-   * ConnectionError. A server without `HEADER_GENERATION` does not tell.
+   * Called when the data changed between two pages: what was read so far is void, and the next page is the
+   * first one again. Default: a ConnectionError. A server without `HEADER_GENERATION` does not tell.
    */
   readonly onRestart?: () => void;
 }
@@ -55,9 +55,10 @@ const DEFAULT_PAGE_SIZE = 1000;
 const MAX_RESTARTS = 10;
 
 /**
- * The requests of a References Server (R-20), over one connection or a pool. Every call rejects with PeerError if the
- * server refuses (its `status` is the code, S-42), ConnectionError if it cannot be reached, breaks the connection or is
- * silent for too long, ProtocolError if it does not speak SSTP, TypeError or RangeError for wrong arguments, or the signal's reason.
+ * The requests of a References Server (R-20), over one connection or a pool. Every call rejects with PeerError
+ * if the server refuses (its `status` is the code, S-42), ConnectionError if it cannot be reached, breaks the
+ * connection or is silent for too long, ProtocolError if it does not speak SSTP, TypeError or RangeError for
+ * wrong arguments, or the signal's reason.
  */
 export abstract class ReferencesCalls implements AsyncDisposable {
   /** Sends one request without a body; resolves with its reply. */
@@ -114,8 +115,8 @@ export abstract class ReferencesCalls implements AsyncDisposable {
   }
 
   /**
-   * Any request by a published name of its code: `REQ_GET_URLBYNAME` and `REQ_GET_URL_BYNAME` are the same (P-22). Resolves
-   * with the reply, whatever its code.
+   * Any request by a published name of its code: `REQ_GET_URLBYNAME` and `REQ_GET_URL_BYNAME` are the same
+   * (P-22). Resolves with the reply, whatever its code.
    */
   async request(
     symbol: string,
@@ -128,8 +129,9 @@ export abstract class ReferencesCalls implements AsyncDisposable {
   }
 
   /**
-   * The whole result, page by page. Each page starts at start + returned, because a server may return fewer than requested
-   * (R-31). Yields at least one page, which has the total. All pages are of the same data (see {@link PagesQuery.onRestart}).
+   * The whole result, page by page. Each page starts at start + returned, because a server may return fewer
+   * than requested (R-31). Yields at least one page, which has the total. All pages are of the same data (see
+   * {@link PagesQuery.onRestart}).
    */
   async *pages(kind: LinkKind, query: PagesQuery): AsyncGenerator<LinkReply, void, undefined> {
     const { pageSize = DEFAULT_PAGE_SIZE, start: first = 0, onRestart, ...rest } = query;
@@ -176,7 +178,10 @@ export abstract class ReferencesCalls implements AsyncDisposable {
     return all;
   }
 
-  /** The IDs of the whole result, in the server's order. Rejects with ConnectionError if the data change meanwhile. */
+  /**
+   * The IDs of the whole result, in the server's order. Rejects with ConnectionError if the data change
+   * meanwhile.
+   */
   async *ids(kind: LinkKind, query: PagesQuery): AsyncGenerator<number, void, undefined> {
     for await (const page of this.pages(kind, query)) {
       for (const id of page.ids) {

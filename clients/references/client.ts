@@ -16,7 +16,10 @@ import { ReferencesCalls } from './calls.js';
 export interface ReferencesClientOptions {
   /** A name or an address; `tls://` before it connects with TLS. */
   readonly host: string;
-  /** With `tls://`: the SHA-256 fingerprint that the server's certificate must have, as OpenSSL writes it. Default: a certificate that is trusted here. */
+  /**
+   * With `tls://`: the SHA-256 fingerprint that the server's certificate must have, as OpenSSL writes it.
+   * Default: a certificate that is trusted here.
+   */
   readonly fingerprint?: string | undefined;
   /** Default 3324 (S-15). */
   readonly port?: number | undefined;
@@ -45,8 +48,8 @@ const DEFAULT_REPLY_TIMEOUT_MS = 60_000;
 const DEFAULT_MAX_IN_FLIGHT = 1024;
 
 /**
- * One connection to a References Server. Calls are pipelined: those made in one turn of the event loop are sent in one write
- * and answered in order (S-39).
+ * One connection to a References Server. Calls are pipelined: those made in one turn of the event loop are sent
+ * in one write and answered in order (S-39).
  */
 export class ReferencesClient extends ReferencesCalls {
   readonly host: string;

@@ -37,8 +37,9 @@ export interface CommonConfigurationOptions {
 const DEFAULT_REPLY_TIMEOUT_MS = 30_000;
 
 /**
- * Fetches the lists from a dispatcher (S-50 to S-54). Each has its own connection, because a refusal closes the connection and
- * the lists are independent. An empty list is valid (S-54). Rejects only with the signal's reason: a failure is in the result.
+ * Fetches the lists from a dispatcher (S-50 to S-54). Each has its own connection, because a refusal closes the
+ * connection and the lists are independent. An empty list is valid (S-54). Rejects only with the signal's
+ * reason: a failure is in the result.
  */
 export async function fetchCommonConfiguration(
   options: CommonConfigurationOptions,

@@ -39,10 +39,11 @@ const pageSchema = z.object({
 });
 
 /**
- * Reads the linked documents with their URLs, page by page. SSTP has requests for IDs only; a references server of this project also
- * answers HTTP on its port. A document or site that it does not know has no pages.
+ * Reads the linked documents with their URLs, page by page. SSTP has requests for IDs only; a references server
+ * of this project also answers HTTP on its port. A document or site that it does not know has no pages.
  *
- * @throws ConnectionError if the server cannot be reached; PeerError if it does not answer as this project's server does
+ * @throws ConnectionError if the server cannot be reached; PeerError if it does not answer as this project's
+ *   server does
  */
 export async function* linkedUrls(options: LinkedUrlsOptions): AsyncGenerator<LinkedUrls, void, undefined> {
   for (let start = options.start ?? 0; ; ) {

@@ -12,8 +12,8 @@ export interface ReferencesPoolOptions extends Omit<ReferencesClientOptions, 'si
 const DEFAULT_CONNECTIONS = 4;
 
 /**
- * Connections to one References Server. A connection is opened when it is needed, and a broken one is replaced when it is
- * needed again. A call goes to the connection with the fewest calls.
+ * Connections to one References Server. A connection is opened when it is needed, and a broken one is replaced
+ * when it is needed again. A call goes to the connection with the fewest calls.
  */
 export class ReferencesPool extends ReferencesCalls {
   readonly #options: ReferencesPoolOptions;

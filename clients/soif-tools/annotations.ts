@@ -13,8 +13,8 @@ export interface TemplateOptions extends AnnotationOptions {
 }
 
 /**
- * `mktemplate` (G-138): yields the SOIF objects of an annotation file (SOIF-11.1), one chunk each, in the layout of
- * SOIF-2.2.
+ * `mktemplate` (G-138): yields the SOIF objects of an annotation file (SOIF-11.1), one chunk each, in the
+ * layout of SOIF-2.2.
  * @throws ProtocolError in strict mode, with rule, line and offset
  */
 export async function* makeTemplates(

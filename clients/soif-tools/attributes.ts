@@ -15,10 +15,11 @@ import { canonicalUrl, UrlResolver } from '../../protocols/urls/index.js';
 const MAX_VALUE_BYTES = 64 * 1024 * 1024;
 
 /**
- * `wrapit` (E-62): returns raw data as one SOIF attribute with its byte count. The count precedes the data, so all data is
- * held in memory. Without data there is no attribute (SOIF-3.2).
+ * `wrapit` (E-62): returns raw data as one SOIF attribute with its byte count. The count precedes the data, so
+ * all data is held in memory. Without data there is no attribute (SOIF-3.2).
  * @param maxBytes most bytes of data; default 64 MiB
- * @throws UsageError for a name that an emitter must not write (SOIF-2.8); ProtocolError for more than `maxBytes`
+ * @throws UsageError for a name that an emitter must not write (SOIF-2.8); ProtocolError for more than
+ *   `maxBytes`
  */
 export async function wrapAttribute(
   name: string,
@@ -46,9 +47,9 @@ export async function wrapAttribute(
 }
 
 /**
- * `print-urlrefs` (G-132): yields the URLs of `URL-References` in canonical form (G-61: resolved by the URL standard
- * against the object's URL), then the object's own, one character a byte. Lines that are not URLs of a known scheme are
- * left out.
+ * `print-urlrefs` (G-132): yields the URLs of `URL-References` in canonical form (G-61: resolved by the URL
+ * standard against the object's URL), then the object's own, one character a byte. Lines that are not URLs of a
+ * known scheme are left out.
  */
 export function* urlReferences(object: SoifObject): Generator<string, void, undefined> {
   const own = canonicalUrl(hrefOfUrl(object.url));

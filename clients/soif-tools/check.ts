@@ -48,11 +48,11 @@ const MAYBE_WRAPPED =
   /^[\t-\r ]*(?:@(?:(?:DELETE|REFRESH|UPDATE)[\t-\r ]*(?:\{[\t-\r ]*)?|[DRU][A-Z]{0,6})?)?$/i;
 
 /**
- * Validates a stream attempt by attempt, as `cksoif` does (SOIF-4.9). An attempt begins where the one before it ended. It
- * ends with an object, or fails at its first defect. The next one begins at the next plausible start of an object
- * (SOIF-4.5), so several defects of one object are one attempt, unless the text after the first defect looks like an
- * object. In strict mode (default) text between objects is a failed attempt too; in lenient mode it is skipped
- * (SOIF-4.1).
+ * Validates a stream attempt by attempt, as `cksoif` does (SOIF-4.9). An attempt begins where the one before it
+ * ended. It ends with an object, or fails at its first defect. The next one begins at the next plausible start
+ * of an object (SOIF-4.5), so several defects of one object are one attempt, unless the text after the first
+ * defect looks like an object. In strict mode (default) text between objects is a failed attempt too; in
+ * lenient mode it is skipped (SOIF-4.1).
  *
  * A stream that begins with a section is read as an update stream: wrappers are not attempts (SOIF-8.6, 8.9).
  */

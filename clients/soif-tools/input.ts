@@ -24,8 +24,9 @@ const GZIP = [0x1f, 0x8b] as const;
 const CHUNK_BYTES = 64 * 1024;
 
 /**
- * Yields the bytes of a file or, for `-`, of standard input. Input that begins like gzip (`All-Templates.gz`) is unpacked,
- * with all its members. Reads one chunk at a time, on demand, and closes the file when the reader stops.
+ * Yields the bytes of a file or, for `-`, of standard input. Input that begins like gzip (`All-Templates.gz`)
+ * is unpacked, with all its members. Reads one chunk at a time, on demand, and closes the file when the reader
+ * stops.
  * @throws StorageError if the file cannot be read, or its compressed data is damaged or cut off
  */
 export async function* readInput(

@@ -47,9 +47,9 @@ const CLOSE_BRACE = 0x7d;
 const MAX_LINE_BYTES = 96 * 1024 * 1024;
 
 /**
- * Returns the object as one line of JSON, without the line end. Nothing is lost: attributes keep their order, duplicates and
- * empty values are included, bytes that are not UTF-8 are in base64 (SOIF-1.2). `section` is written unless it is
- * `update`, so that deleted objects are recognized (SOIF-8.4).
+ * Returns the object as one line of JSON, without the line end. Nothing is lost: attributes keep their order,
+ * duplicates and empty values are included, bytes that are not UTF-8 are in base64 (SOIF-1.2). `section` is
+ * written unless it is `update`, so that deleted objects are recognized (SOIF-8.4).
  */
 export function jsonLine(object: SoifObject, section: SectionName = 'update'): string {
   return JSON.stringify({
@@ -92,7 +92,8 @@ export interface JsonLineObject {
 }
 
 /**
- * Reads the lines of {@link jsonLine}; empty lines are skipped. An object that was exact gets its original bytes.
+ * Reads the lines of {@link jsonLine}; empty lines are skipped. An object that was exact gets its original
+ * bytes.
  * @throws ProtocolError with the number of the malformed line and the offset of its first byte
  */
 export async function* readJsonLines(
@@ -142,8 +143,8 @@ function parseLine(line: Uint8Array, number: number, offset: number): JsonLineOb
 }
 
 /**
- * What makes a line cost far more memory than its length, before it is parsed: each bracket and each value of two bytes takes up to fifty.
- * A quotation mark ends a string unless an odd number of backslashes precede it.
+ * What makes a line cost far more memory than its length, before it is parsed: each bracket and each value of
+ * two bytes takes up to fifty. A quotation mark ends a string unless an odd number of backslashes precede it.
  */
 function excessOf(line: Uint8Array): { readonly at: number; readonly problem: string } | undefined {
   if (line.length <= MAX_VALUES) return undefined;
@@ -188,7 +189,10 @@ interface Issue {
   readonly message: string;
 }
 
-/** The issue with the longest path: of several forms (url or urlBase64, value or base64) it is the most specific. */
+/**
+ * The issue with the longest path: of several forms (url or urlBase64, value or base64) it is the most
+ * specific.
+ */
 function deepestIssue(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): Issue {
   const path = [...above, ...issue.path];
   const forms = issue.code === 'invalid_union' ? issue.errors.flat() : [];

@@ -21,21 +21,26 @@ export interface LargeStreamObject {
 
 /** An object of a stream, with its bytes as received. */
 export type StreamObject = Extract<SectionItem, { kind: 'object' }> & {
-  /** Instead of `bytes`, which are empty; of a large object `object` has only what {@link SoifOutline.head} keeps. */
+  /**
+   * Instead of `bytes`, which are empty; of a large object `object` has only what {@link SoifOutline.head}
+   * keeps.
+   */
   readonly large?: LargeStreamObject;
 };
 
 export interface ReadOptions extends Omit<SoifDecoderOptions, 'mode' | 'largeBytes'> {
-  /** Keeps large objects outside the memory; see {@link StreamObject.large}. Default: every object is in memory. */
+  /**
+   * Keeps large objects outside the memory; see {@link StreamObject.large}. Default: every object is in memory.
+   */
   readonly large?: LargeObjects;
   /** Called for what was tolerated or left out, in the order of the stream. */
   readonly onWarning?: (warning: SoifWarning) => void;
 }
 
 /**
- * Yields the objects of a SOIF stream, read leniently (SOIF-4.4): a plain stream, or an update stream with its sections
- * unwrapped (SOIF-8.6, 8.9). An object is valid until the next one is requested. Malformed objects, and those of more than
- * `maxObjectBytes`, are reported and left out (SOIF-4.5).
+ * Yields the objects of a SOIF stream, read leniently (SOIF-4.4): a plain stream, or an update stream with its
+ * sections unwrapped (SOIF-8.6, 8.9). An object is valid until the next one is requested. Malformed objects,
+ * and those of more than `maxObjectBytes`, are reported and left out (SOIF-4.5).
  */
 export async function* readObjects(
   chunks: AsyncIterable<Uint8Array>,

@@ -30,11 +30,11 @@ const CLOSE = 0x7d;
 type State = 'search' | 'type' | 'braces' | 'url' | 'gap' | 'name' | 'size' | 'colon' | 'tab' | 'value';
 
 /**
- * Validates a stream as the C library does, the column "C library" of SOIF-4.4, and counts like `cksoif` (SOIF-4.9):
- * after a failure the next attempt searches for `@` from the byte where the reader stopped (SOIF-4.5). An object that
- * the end of the input cuts off is not an attempt, unless only its closing brace is missing: then it is valid. A
- * negative or impossible size, which crashed the original, is an invalid attempt here. Memory does not depend on the
- * input.
+ * Validates a stream as the C library does, the column "C library" of SOIF-4.4, and counts like `cksoif`
+ * (SOIF-4.9): after a failure the next attempt searches for `@` from the byte where the reader stopped
+ * (SOIF-4.5). An object that the end of the input cuts off is not an attempt, unless only its closing brace is
+ * missing: then it is valid. A negative or impossible size, which crashed the original, is an invalid attempt
+ * here. Memory does not depend on the input.
  */
 export async function* checkAsOriginal(
   chunks: AsyncIterable<Uint8Array>,
@@ -53,7 +53,9 @@ export async function* checkAsOriginal(
   return { valid, attempts, wrapped: reader.wrapped };
 }
 
-/** The states of the C library's reader without its data: they show only whether an attempt ends with an object. */
+/**
+ * The states of the C library's reader without its data: they show only whether an attempt ends with an object.
+ */
 class OriginalReader {
   wrapped = false;
   #state: State = 'search';
@@ -64,7 +66,10 @@ class OriginalReader {
   /** Bytes of the value that are not read yet. */
   #left = 0;
 
-  /** Whether the end of the input would complete an object here: between its attributes (SOIF-4.4, no closing brace). */
+  /**
+   * Whether the end of the input would complete an object here: between its attributes (SOIF-4.4, no closing
+   * brace).
+   */
   get endsObject(): boolean {
     return this.#state === 'gap' || (this.#state === 'value' && this.#left === 0);
   }

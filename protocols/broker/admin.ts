@@ -7,8 +7,8 @@ import { parseQueryTokens, type QueryLimits } from './query-parser.js';
 import { quoteId, quoteString } from './quoting.js';
 
 /**
- * Parses `#password ID COMMAND` (BRK-5.1). A message without a password gets an empty one, which the server refuses like
- * a wrong one (BRK-5.2).
+ * Parses `#password ID COMMAND` (BRK-5.1). A message without a password gets an empty one, which the server
+ * refuses like a wrong one (BRK-5.2).
  * @throws ProtocolError for an unknown command or a wrong parameter
  */
 export function parseAdmin(
@@ -95,7 +95,9 @@ function parseOid(word: { text: string; offset: number }): number {
   return oid;
 }
 
-/** Formats a command as `#keyword parameters`. `formatQuery` is a parameter because one command takes a query. */
+/**
+ * Formats a command as `#keyword parameters`. `formatQuery` is a parameter because one command takes a query.
+ */
 export function formatAdminCommand(
   command: AdminCommand,
   formatQuery: (query: Extract<AdminCommand, { kind: 'rem-object-query' }>['query']) => string,
@@ -122,8 +124,8 @@ export function formatAdminCommand(
 }
 
 /**
- * Builds a command from a keyword and parameters that a user typed. A list may be several parameters or one text with
- * blanks; the parameters of `#rem-object-query` are the text of the query.
+ * Builds a command from a keyword and parameters that a user typed. A list may be several parameters or one
+ * text with blanks; the parameters of `#rem-object-query` are the text of the query.
  *
  * @param keyword with or without `#`, in any case
  * @throws UsageError for an unknown keyword, or parameters that do not fit; ProtocolError for a malformed query

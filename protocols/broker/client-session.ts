@@ -21,7 +21,10 @@ export interface BrokerHit {
   readonly attributes: ReadonlyMap<string, Uint8Array>;
 }
 
-/** An event of a reply: an object, a `101` message, a `103` error. A `fatal` (`111`) is the last event (BRK-4.13). */
+/**
+ * An event of a reply: an object, a `101` message, a `103` error. A `fatal` (`111`) is the last event
+ * (BRK-4.13).
+ */
 export type ClientEvent =
   | { readonly kind: 'hit'; readonly hit: BrokerHit }
   | { readonly kind: 'message' | 'error' | 'fatal'; readonly text: string };
@@ -39,8 +42,8 @@ type OpenHit = { -readonly [K in keyof BrokerHit]: BrokerHit[K] } & {
 };
 
 /**
- * The client's end of one connection: send {@link request}, push the reply, then call {@link end}. Version lines are
- * ignored anywhere (BRK-1.5), and so are unknown items (BRK-4.17).
+ * The client's end of one connection: send {@link request}, push the reply, then call {@link end}. Version
+ * lines are ignored anywhere (BRK-1.5), and so are unknown items (BRK-4.17).
  */
 export class BrokerClientSession {
   readonly #decoder: ResultDecoder;
@@ -85,8 +88,8 @@ export class BrokerClientSession {
 
   /**
    * The peer closed, which ends a reply (BRK-4.12). Call it until it returns nothing.
-   * @throws ProtocolError BRK-4.3 or BRK-4.4 when the reply is truncated (then {@link truncated} is true), BRK-1.3 when the
-   * reply has no item of a Broker
+   * @throws ProtocolError BRK-4.3 or BRK-4.4 when the reply is truncated (then {@link truncated} is true),
+   * BRK-1.3 when the reply has no item of a Broker
    */
   end(): ClientEvent[] {
     if (this.#failure !== undefined) throw this.#failure;

@@ -1,9 +1,13 @@
-// The flags between `#USER` or `#BULK` and `#END` (BRK-3): one row each, which parser, formatter, clients, engines and documentation read.
+// The flags between `#USER` or `#BULK` and `#END` (BRK-3): one row each, which parser, formatter, clients,
+// engines and documentation read.
 import { ProtocolError, UsageError } from '../errors.js';
 import { describeToken, MAX_NUMBER, malformed, parseDecimal, type Token, TokenReader } from './lexer.js';
 import { quoteId } from './quoting.js';
 
-/** A flag whose value is a `T`; `undefined` is the value of an absent flag, which has no property in {@link QueryFlags}. */
+/**
+ * A flag whose value is a `T`; `undefined` is the value of an absent flag, which has no property in
+ * {@link QueryFlags}.
+ */
 export interface Flag<T> {
   /** In lower case. An `#index` flag is for the search engine, any other for the query manager (BRK-3.5). */
   readonly keyword: string;
@@ -251,7 +255,10 @@ type FlagValues<R> = { readonly [K in Exclude<keyof R, AbsentKey<R>>]: Value<R[K
   readonly [K in AbsentKey<R>]?: Value<R[K]> | undefined;
 };
 
-/** The flags of a message (BRK-3), by the rows of {@link BROKER_FLAGS}. An absent limit means the limit of the server. */
+/**
+ * The flags of a message (BRK-3), by the rows of {@link BROKER_FLAGS}. An absent limit means the limit of the
+ * server.
+ */
 export type QueryFlags = FlagValues<typeof FLAGS>;
 
 /** The part of the flags that the search engine reads. */
@@ -286,9 +293,10 @@ export function indexFlags(flags: QueryFlags): IndexFlags {
 }
 
 /**
- * Parses FLAGS up to and including `#END` (BRK-2.9), in any order. A later flag overrides an earlier one of its kind;
- * only `#attribute` and unknown `#index` flags accumulate (BRK-3.6).
- * @param forPeer the flags are meant for another program, which may know more short flags: unknown ones and their values are skipped
+ * Parses FLAGS up to and including `#END` (BRK-2.9), in any order. A later flag overrides an earlier one of its
+ * kind; only `#attribute` and unknown `#index` flags accumulate (BRK-3.6).
+ * @param forPeer the flags are meant for another program, which may know more short flags: unknown ones and
+ *   their values are skipped
  * @throws ProtocolError
  */
 export function parseFlags(tokens: TokenReader, forPeer = false): QueryFlags {
@@ -328,7 +336,8 @@ function parseFlag(
 
 /**
  * Checks flags that a message to another program puts before `#END`. The program may know more short flags.
- * @throws ProtocolError for text that is not flags, `#END` among them, or a value that a known flag does not take
+ * @throws ProtocolError for text that is not flags, `#END` among them, or a value that a known flag does not
+ *   take
  */
 export function checkFlags(text: string): void {
   const tokens = new TokenReader(new TextEncoder().encode(`${text} #END`));
@@ -338,8 +347,8 @@ export function checkFlags(text: string): void {
 }
 
 /**
- * Formats the flags of a message, separated by blanks, without `#END`. For `#USER` the case flag is always written; for `#BULK`
- * only if it is not the default (BRK-3.7).
+ * Formats the flags of a message, separated by blanks, without `#END`. For `#USER` the case flag is always
+ * written; for `#BULK` only if it is not the default (BRK-3.7).
  * @throws UsageError when an entry of `unknown` is not one or two IDs
  */
 export function formatFlags(flags: QueryFlags, kind: 'user' | 'bulk'): string {

@@ -56,7 +56,10 @@ function formatTerm(term: Extract<Expression, { kind: 'term' }>): string {
   return quoteString(structured === undefined ? term.text : term.text.replace('=', '\\='));
 }
 
-/** Formats a message as one line of text, without the line end. @throws UsageError as `formatFlags` and `formatQuery` */
+/**
+ * Formats a message as one line of text, without the line end. @throws UsageError as `formatFlags` and
+ * `formatQuery`
+ */
 export function formatMessage(message: BrokerMessage): string {
   if (message.kind === 'admin') {
     return `#ADMIN #password ${quoteId(message.password)} ${formatAdminCommand(message.command, formatQuery)}`;

@@ -15,8 +15,8 @@ export type Framed =
 const MORE: Framed = { kind: 'more' };
 
 /**
- * Finds the end of a message: the first LF outside double quotes (BRK-1.8). It removes one CR before the LF and skips
- * empty lines before the message. It reads each byte once.
+ * Finds the end of a message: the first LF outside double quotes (BRK-1.8). It removes one CR before the LF and
+ * skips empty lines before the message. It reads each byte once.
  */
 export class MessageFramer {
   readonly #maxBytes: number;
@@ -25,7 +25,9 @@ export class MessageFramer {
   #taken: Uint8Array = new Uint8Array(0);
   #quoted = false;
   #escaped = false;
-  /** Bytes of skipped empty lines. They count against the limit, so that a peer cannot send them without end. */
+  /**
+   * Bytes of skipped empty lines. They count against the limit, so that a peer cannot send them without end.
+   */
   #skipped = 0;
 
   constructor(maxBytes: number = DEFAULT_MAX_MESSAGE_BYTES) {
@@ -33,8 +35,8 @@ export class MessageFramer {
   }
 
   /**
-   * The bytes of the message so far, also of one that is too long or has no end: as many as the limit allows, however many arrived at
-   * once.
+   * The bytes of the message so far, also of one that is too long or has no end: as many as the limit allows,
+   * however many arrived at once.
    */
   get beginning(): Uint8Array {
     const bytes = this.#buffer.length > 0 ? this.#buffer.view() : this.#taken;
@@ -46,7 +48,9 @@ export class MessageFramer {
     return this.#quoted;
   }
 
-  /** Takes the next bytes. Bytes after a complete line are ignored (BRK-1.6: one message for each connection). */
+  /**
+   * Takes the next bytes. Bytes after a complete line are ignored (BRK-1.6: one message for each connection).
+   */
   push(chunk: Uint8Array): Framed {
     let start = 0;
     for (let i = 0; i < chunk.length; i++) {
@@ -96,8 +100,8 @@ function isEmpty(line: Uint8Array): boolean {
 
 /**
  * Frames a message: appends the CR LF that ends it (BRK-1.9).
- * @throws UsageError when a server would not read it as exactly one message: it is empty, a quote is not closed, or
- * there is a line end outside quotes
+ * @throws UsageError when a server would not read it as exactly one message: it is empty, a quote is not
+ * closed, or there is a line end outside quotes
  */
 export function frameMessage(message: string | Uint8Array): Uint8Array {
   const line = typeof message === 'string' ? new TextEncoder().encode(message) : message;

@@ -34,7 +34,10 @@ export function malformed(rule: string, offset: number, what: string): ProtocolE
   return new ProtocolError(what, { protocol: 'broker', rule, offset });
 }
 
-/** Splits a message into tokens, with one token of look-ahead. Works on bytes, because offsets are bytes (BRK-1.10). */
+/**
+ * Splits a message into tokens, with one token of look-ahead. Works on bytes, because offsets are bytes
+ * (BRK-1.10).
+ */
 export class TokenReader {
   #position = 0;
   #ahead: Token | undefined;

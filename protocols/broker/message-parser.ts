@@ -42,8 +42,8 @@ export function parseMessage(line: Uint8Array, limits: QueryLimits = {}): Broker
 }
 
 /**
- * The interface that a message requests (BP-29), also if {@link parseMessage} refuses it: the last `#interface` of its flags, as far as
- * they can be read. The refusal goes to the peer in this interface.
+ * The interface that a message requests (BP-29), also if {@link parseMessage} refuses it: the last `#interface`
+ * of its flags, as far as they can be read. The refusal goes to the peer in this interface.
  */
 export function requestedInterface(line: Uint8Array): 1 | 2 {
   let requested: 1 | 2 = 1;

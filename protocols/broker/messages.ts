@@ -25,7 +25,8 @@ export type Query = { readonly kind: 'all' } | Expression;
 export const MIN_LIFETIME = 10;
 
 /**
- * The seconds that a query may run: between 10 and the server's `Glimpse-MaxLife`, which is also the default (BRK-8.14).
+ * The seconds that a query may run: between 10 and the server's `Glimpse-MaxLife`, which is also the default
+ * (BRK-8.14).
  */
 export function clampLifetime(requested: number | undefined, maxLifetime: number): number {
   return Math.min(Math.max(requested ?? maxLifetime, MIN_LIFETIME), maxLifetime);

@@ -19,7 +19,10 @@ export interface SourceRange {
   readonly end: number;
 }
 
-/** Receives the range of each node of the tree, in bytes of the message, without the parentheses around the node. */
+/**
+ * Receives the range of each node of the tree, in bytes of the message, without the parentheses around the
+ * node.
+ */
 export type RangeSink = (node: Expression, range: SourceRange) => void;
 
 type LogicalOperator = 'and' | 'or' | 'except';
@@ -165,7 +168,8 @@ function takeLogicalOperator(tokens: TokenReader, token: Token): LogicalOperator
 
 /**
  * Parses the rest of a clause.
- * @param tag the attribute of the group around the clause; a clause with its own attribute keeps that (BRK-2.14)
+ * @param tag the attribute of the group around the clause; a clause with its own attribute keeps that
+ *   (BRK-2.14)
  */
 function parseClause(
   tokens: TokenReader,
@@ -187,7 +191,9 @@ function parseClause(
   return { kind: 'term', text: id.text, quoted: id.kind === 'string', offset: id.offset };
 }
 
-/** BRK-2.15: splits a quoted `attribute=value`; undefined when the text before `=` cannot be an attribute name. */
+/**
+ * BRK-2.15: splits a quoted `attribute=value`; undefined when the text before `=` cannot be an attribute name.
+ */
 export function splitStructured(text: string): { attribute: string; value: string } | undefined {
   const match = /^([A-Za-z][\w.<>-]*)=(.+)$/s.exec(text);
   return match === null ? undefined : { attribute: match[1]!, value: match[2]! };

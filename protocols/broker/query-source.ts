@@ -1,4 +1,5 @@
-// A query text with the positions of its nodes, tokens and errors. All ranges count characters, as `slice` does.
+// A query text with the positions of its nodes, tokens and errors. All ranges count characters, as `slice`
+// does.
 import { ProtocolError } from '../errors.js';
 import { TokenReader } from './lexer.js';
 import type { Expression, Query } from './messages.js';
@@ -17,8 +18,8 @@ export interface QuerySource {
   readonly text: string;
   readonly query: Query;
   /**
-   * The range of a node of {@link query}, without the parentheses around it. Undefined for a node of another tree, and for
-   * `#allb`.
+   * The range of a node of {@link query}, without the parentheses around it. Undefined for a node of another
+   * tree, and for `#allb`.
    */
   rangeOf(node: Expression): SourceRange | undefined;
 }
@@ -65,7 +66,10 @@ export function scanQuery(text: string): QueryToken[] {
   return found;
 }
 
-/** Locates an error that `parseQuery(text)` threw: the range of the offending token, empty at the end of the text. */
+/**
+ * Locates an error that `parseQuery(text)` threw: the range of the offending token, empty at the end of the
+ * text.
+ */
 export function locateQueryFault(text: string, error: ProtocolError): QueryFault {
   const start = characterOffsets(text)(error.offset);
   const token = scanQuery(text).find((candidate) => candidate.start === start);

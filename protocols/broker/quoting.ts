@@ -12,8 +12,8 @@ export function quoteId(text: string): string {
 }
 
 /**
- * Writes an ID in double quotes (BRK-2.5). Backslash pairs stay (BRK-2.7). A single backslash at the end would escape the
- * closing quote, so it becomes a pair, which means the same to the indexer.
+ * Writes an ID in double quotes (BRK-2.5). Backslash pairs stay (BRK-2.7). A single backslash at the end would
+ * escape the closing quote, so it becomes a pair, which means the same to the indexer.
  */
 export function quoteString(text: string): string {
   const escaped = text.replace(/\\([\s\S]?)|"/g, (found, after: string | undefined) => {

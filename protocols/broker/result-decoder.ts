@@ -33,8 +33,8 @@ const LINE: State = { kind: 'line' };
 const AFTER_VALUE: State = { kind: 'after-value', carriageReturn: false };
 
 /**
- * Reads a reply (BRK-4) in pieces of any size. Skips lines that are not items; returns unknown codes as `unknown`
- * (BRK-4.17). Holds at most one line or one value in memory.
+ * Reads a reply (BRK-4) in pieces of any size. Skips lines that are not items; returns unknown codes as
+ * `unknown` (BRK-4.17). Holds at most one line or one value in memory.
  */
 export class ResultDecoder {
   readonly #maxLineBytes: number;
@@ -57,8 +57,8 @@ export class ResultDecoder {
   }
 
   /**
-   * Returns the items that `chunk` completes. Items before an error are returned first; the next call throws it, and so
-   * does every call after that.
+   * Returns the items that `chunk` completes. Items before an error are returned first; the next call throws
+   * it, and so does every call after that.
    * @throws ProtocolError BRK-4.1 for a line, BRK-4.4 for a value beyond its limit
    */
   push(chunk: Uint8Array): ResultItem[] {

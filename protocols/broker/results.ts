@@ -5,15 +5,17 @@ import { bytesOfUrl } from '../soif/index.js';
 import { escapeControls, replaceTextControls } from '../visible-text.js';
 
 /**
- * One item of a reply (BRK-4.1). Text is decoded (UTF-8, else windows-1252); a URL has one character a byte, because it is a
- * key (BRK-1.10, protocols/soif/url-bytes.ts); counted values are bytes.
+ * One item of a reply (BRK-4.1). Text is decoded (UTF-8, else windows-1252); a URL has one character a byte,
+ * because it is a key (BRK-1.10, protocols/soif/url-bytes.ts); counted values are bytes.
  */
 export type ResultItem =
   | { readonly kind: 'message' /* 101 */ | 'error' /* 103 */; readonly text: string }
   | {
       readonly kind: 'fatal' /* 111 */;
       readonly text: string;
-      /** What failed, for the number of BP-23; default: the query is not supported. The line does not show it. */
+      /**
+       * What failed, for the number of BP-23; default: the query is not supported. The line does not show it.
+       */
       readonly failure?: 'internal';
     }
   | {
@@ -55,7 +57,8 @@ const OBJECT_END_TEXT = 'object end';
 
 /**
  * Encodes one item, LF included. Line ends inside a line's text become blanks.
- * @throws RangeError when the code of an `unknown` item is not 0 to 999; ProtocolError when a URL is text instead of bytes
+ * @throws RangeError when the code of an `unknown` item is not 0 to 999; ProtocolError when a URL is text
+ *   instead of bytes
  */
 export function encodeResult(item: ResultItem): Uint8Array {
   switch (item.kind) {
@@ -100,7 +103,9 @@ function encodeLineBytes(code: number, text: Uint8Array): Uint8Array {
   return line;
 }
 
-/** Encodes the line before a value of `length` bytes, which is sent apart. The LF of BRK-4.4 follows the value. */
+/**
+ * Encodes the line before a value of `length` bytes, which is sent apart. The LF of BRK-4.4 follows the value.
+ */
 export function encodeResultHead(item: ResultItem, length: number): Uint8Array {
   return item.kind === 'attribute'
     ? encodeLine(RESULT_CODE.attribute, `${item.name} ${length}`)
@@ -131,8 +136,8 @@ export function errorText(sentence: string): string {
 }
 
 /**
- * BRK-4.14: a fatal item. The sentence may repeat bytes of the message, whose author need not be who sees the reply: control characters are
- * escaped.
+ * BRK-4.14: a fatal item. The sentence may repeat bytes of the message, whose author need not be who sees the
+ * reply: control characters are escaped.
  */
 export function fatalItem(sentence: string): ResultItem & { readonly kind: 'fatal' } {
   return { kind: 'fatal', text: errorText(visible(sentence)) };
@@ -163,7 +168,9 @@ export const REPLY = {
     kind: 'message',
     text: `Query stopped after ${seconds} seconds; results are incomplete.`,
   }),
-  /** An expensive query was stopped: a `103`, because it is the engine's complaint and results may precede it. */
+  /**
+   * An expensive query was stopped: a `103`, because it is the engine's complaint and results may precede it.
+   */
   costReached: (): ResultItem =>
     errorItem(
       'The query was too expensive and was stopped; results are incomplete. Use fewer or more selective words',
@@ -187,15 +194,17 @@ export interface MatchedLineText {
 }
 
 /**
- * Formats the text of a `122` for one matched line (BRK-4.8). `attributeBytes` is the size of the whole value; it is
- * written only before an attribute's first line.
+ * Formats the text of a `122` for one matched line (BRK-4.8). `attributeBytes` is the size of the whole value;
+ * it is written only before an attribute's first line.
  */
 export function formatMatchedLine(line: MatchedLineText, attributeBytes: number): string {
   const head = line.first ? `${line.attribute}{${attributeBytes}}:\t` : '';
   return `Matched line: ${line.attribute}# ${head}${line.text}`;
 }
 
-/** Parses a `122` text of the form of BRK-4.8, with or without its `Matched line: `; undefined for other forms. */
+/**
+ * Parses a `122` text of the form of BRK-4.8, with or without its `Matched line: `; undefined for other forms.
+ */
 export function parseMatchedLine(opaque: string): MatchedLineText | undefined {
   const match = /^(?:Matched line: )?([\w<>-]+)# (?:\1\{\d+\}:(\t))?(.*)$/s.exec(opaque);
   if (match === null) return undefined;

@@ -25,7 +25,9 @@ export interface BrokerServerSessionOptions {
 /** The most bytes of a request line. */
 const MAX_REQUEST_LINE = 16 * 1024;
 
-/** Whether a message is a request line of HTTP whose target is a path or a URL; a query may end in `HTTP/1.0`. */
+/**
+ * Whether a message is a request line of HTTP whose target is a path or a URL; a query may end in `HTTP/1.0`.
+ */
 function isBrowserRequest(line: Uint8Array): boolean {
   if (line.length > MAX_REQUEST_LINE) return false;
   const text = urlOfBytes(line);
@@ -35,8 +37,8 @@ function isBrowserRequest(line: Uint8Array): boolean {
 }
 
 /**
- * The Broker's end of one connection (BRK-1.3 to BRK-1.8): send {@link greeting}, push what arrives until there is an
- * event, answer it and close.
+ * The Broker's end of one connection (BRK-1.3 to BRK-1.8): send {@link greeting}, push what arrives until there
+ * is an event, answer it and close.
  */
 export class BrokerServerSession {
   readonly #framer: MessageFramer;
@@ -58,8 +60,8 @@ export class BrokerServerSession {
   }
 
   /**
-   * BRK-1.3: the line to send before anything is read. Sending it again during a long reply detects a peer that has
-   * stopped reading (BRK-1.5).
+   * BRK-1.3: the line to send before anything is read. Sending it again during a long reply detects a peer that
+   * has stopped reading (BRK-1.5).
    */
   greeting(): Uint8Array {
     return encodeResult({ kind: 'version', text: this.#versionText });

@@ -6,8 +6,9 @@ import type { Groups } from './groups.js';
 import { bulkError, type Input, type Reading, TruncatedError } from './input.js';
 
 /**
- * Reads one gzip member that contains groups (BP-16; BT-13). It finds the start of the deflate data and checks the result;
- * the caller of the decoder inflates. The deflate data determines where the member ends, not bytes that look like a marker.
+ * Reads one gzip member that contains groups (BP-16; BT-13). It finds the start of the deflate data and checks
+ * the result; the caller of the decoder inflates. The deflate data determines where the member ends, not bytes
+ * that look like a marker.
  */
 export class CompressedGroups {
   readonly #input: Input;

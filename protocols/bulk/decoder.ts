@@ -34,11 +34,11 @@ const DEFAULT_MAX_LINES = 1000;
 const DEFAULT_MAX_EXTENSIONS = 65_536;
 
 /**
- * Reads the reply to `#BULK` in pieces of any size, in the shipped format or in the interface of 1995 (BP-29). Memory: one
- * object. Objects are views of the chunks: do not write into a chunk.
+ * Reads the reply to `#BULK` in pieces of any size, in the shipped format or in the interface of 1995 (BP-29).
+ * Memory: one object. Objects are views of the chunks: do not write into a chunk.
  *
- * When the last event of a call is `inflate`, decompress its bytes with a raw inflate stream, pass the output to
- * {@link inflated}, and call {@link inflateEnd} at the stream's end, before the next {@link push}.
+ * When the last event of a call is `inflate`, decompress its bytes with a raw inflate stream, pass the output
+ * to {@link inflated}, and call {@link inflateEnd} at the stream's end, before the next {@link push}.
  */
 export class BulkReplyDecoder {
   readonly #input = new Input();
@@ -69,9 +69,10 @@ export class BulkReplyDecoder {
   }
 
   /**
-   * Returns the events that this chunk completes. Events before an error are returned first; the next call throws it, and
-   * so does every call after that.
-   * @throws ProtocolError BP-* and BT-* for the reply, SOIF-* for an object (strict mode); StateError after the end
+   * Returns the events that this chunk completes. Events before an error are returned first; the next call
+   * throws it, and so does every call after that.
+   * @throws ProtocolError BP-* and BT-* for the reply, SOIF-* for an object (strict mode); StateError after the
+   *   end
    */
   push(chunk: Uint8Array): BulkEvent[] {
     if (this.#input.final) throw new StateError('push after end');
@@ -82,7 +83,9 @@ export class BulkReplyDecoder {
     });
   }
 
-  /** The peer closed: returns the last events, the last of all is `end`. @throws ProtocolError as {@link push} */
+  /**
+   * The peer closed: returns the last events, the last of all is `end`. @throws ProtocolError as {@link push}
+   */
   end(): BulkEvent[] {
     return this.#deliver(() => {
       this.#input.final = true;
@@ -177,8 +180,8 @@ export class BulkReplyDecoder {
   }
 
   /**
-   * BP-29: the separator is followed by text, or in this interface by the first byte of a small number. A Broker greets in
-   * the shipped format before it reads the message (BT-9), so every line is tested.
+   * BP-29: the separator is followed by text, or in this interface by the first byte of a small number. A
+   * Broker greets in the shipped format before it reads the message (BT-9), so every line is tested.
    */
   *#isProposed(): Reading<boolean> {
     const { version } = this.#table.tokens;

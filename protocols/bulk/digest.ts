@@ -13,15 +13,15 @@ import type { UnixSeconds } from '../time.js';
 import { isDigestPrefix, MAX_PREFIX } from './request.js';
 
 /**
- * Digests of sets of objects: two Brokers find their differences without sending what they have in common. An extension
- * of this kit to Part B, carried by STATS ("asked for by other means": BP-21, BP-24):
+ * Digests of sets of objects: two Brokers find their differences without sending what they have in common. An
+ * extension of this kit to Part B, carried by STATS ("asked for by other means": BP-21, BP-24):
  *
  *     #BULK #interface 2 #digest PREFIX #END #ALLB
  *
- * PREFIX is 0 to 16 lower-case hex digits, `-` when empty: it selects the objects whose digest begins with it. The reply has an empty
- * Body and one SOIF object `@DIGEST { PREFIX` with `Count`, `Digest` (hex) and either `Buckets`, 16 lines
- * `H COUNT DIGEST` for the prefix with one more digit, or, where there are at most 256 objects, `Identities`, one line
- * `DIGEST UPDATE-TIME URL` for each object.
+ * PREFIX is 0 to 16 lower-case hex digits, `-` when empty: it selects the objects whose digest begins with it.
+ * The reply has an empty Body and one SOIF object `@DIGEST { PREFIX` with `Count`, `Digest` (hex) and either
+ * `Buckets`, 16 lines `H COUNT DIGEST` for the prefix with one more digit, or, where there are at most 256
+ * objects, `Identities`, one line `DIGEST UPDATE-TIME URL` for each object.
  */
 
 /** Bytes of a digest. */
@@ -34,9 +34,9 @@ export const MAX_LEAF_OBJECTS = 256;
 export type Sha256 = (bytes: Uint8Array) => Uint8Array;
 
 /**
- * The digest of one object's identity (REG-42): the first 16 bytes of SHA-256 over Gatherer-Name, Gatherer-Host,
- * Gatherer-Version, Update-Time (decimal), URL and MD5 (lower case, empty if absent), the URL as its bytes and the others
- * in UTF-8, each after its length as a 4-byte number.
+ * The digest of one object's identity (REG-42): the first 16 bytes of SHA-256 over Gatherer-Name,
+ * Gatherer-Host, Gatherer-Version, Update-Time (decimal), URL and MD5 (lower case, empty if absent), the URL as
+ * its bytes and the others in UTF-8, each after its length as a 4-byte number.
  */
 export function digestOfIdentity(identity: SoifIdentity, sha256: Sha256): Uint8Array {
   const { gathererName, gathererHost, gathererVersion, updateTime, url, md5 = '' } = identity;
@@ -54,7 +54,9 @@ export function digestOfIdentity(identity: SoifIdentity, sha256: Sha256): Uint8A
   return sha256(bytes).subarray(0, DIGEST_BYTES);
 }
 
-/** The digest of a set: the XOR of its members' digests, and their number. XOR both adds and removes a member. */
+/**
+ * The digest of a set: the XOR of its members' digests, and their number. XOR both adds and removes a member.
+ */
 export class SetDigest {
   readonly #bytes = new Uint8Array(DIGEST_BYTES);
   count = 0;
@@ -116,7 +118,10 @@ export interface DigestReport {
 
 const NO_PREFIX = '-';
 
-/** Encodes a report as SOIF text, for STATS. @throws RangeError for an invalid prefix, or when there are not 16 buckets */
+/**
+ * Encodes a report as SOIF text, for STATS. @throws RangeError for an invalid prefix, or when there are not 16
+ * buckets
+ */
 export function encodeDigest(report: DigestReport): Uint8Array {
   const { prefix, count, digest, buckets, identities } = report;
   if (!isDigestPrefix(prefix)) throw new RangeError(`not a prefix of a digest: ${prefix}`);

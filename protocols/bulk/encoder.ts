@@ -17,10 +17,11 @@ export const MAX_STRING_BYTES = 64 * 1024;
 export const MAX_DATA_BYTES = 64 * 1024 * 1024;
 
 /**
- * Encodes the productions of the 1995 interface (Part B), each as one piece of bytes. A reply is `version`, any number
- * of `info`, then a Body (groups as in the shipped format, bare or between `compressedStart` and `compressedEnd`; or
- * `object`s; or nothing), then at most one `trailer`. LF and CR in a string become blanks: they would end it (BP-2).
- * A string or Data beyond the limits of BP-27 is a ProtocolError, because every reader would refuse it.
+ * Encodes the productions of the 1995 interface (Part B), each as one piece of bytes. A reply is `version`, any
+ * number of `info`, then a Body (groups as in the shipped format, bare or between `compressedStart` and
+ * `compressedEnd`; or `object`s; or nothing), then at most one `trailer`. LF and CR in a string become blanks:
+ * they would end it (BP-2). A string or Data beyond the limits of BP-27 is a ProtocolError, because every
+ * reader would refuse it.
  */
 export class BulkReplyEncoder {
   readonly #table: TokenBytes;

@@ -65,9 +65,9 @@ export type BulkTrailer =
 /** An event of a reply to `#BULK`, in the order of the reply. Offsets are bytes from the start of the reply. */
 export type BulkEvent =
   /**
-   * The byte after the separator identifies the interface (BP-29). Interface 1 has no numbers; they are then 1 and 0.
-   * A Broker greets before it reads the message (BT-9), so a reply of interface 2 may have both versions; the last
-   * one counts.
+   * The byte after the separator identifies the interface (BP-29). Interface 1 has no numbers; they are then 1
+   * and 0. A Broker greets before it reads the message (BT-9), so a reply of interface 2 may have both
+   * versions; the last one counts.
    */
   | {
       readonly kind: 'version';
@@ -80,18 +80,23 @@ export type BulkEvent =
   | { readonly kind: 'status'; readonly code: number; readonly text: string }
   | { readonly kind: 'info'; readonly info: BulkInfo }
   | BulkChange
-  /** Items of objects that are not held (`SoifDecoderOptions.largeBytes`), as `SectionDecoder` describes them. */
+  /**
+   * Items of objects that are not held (`SoifDecoderOptions.largeBytes`), as `SectionDecoder` describes them.
+   */
   | BulkLargeItem
   | { readonly kind: 'object'; readonly object: BulkListedObject }
   | { readonly kind: 'trailer'; readonly trailer: BulkTrailer }
   /** A defect that was tolerated, input that was dropped, or a count that differs (BP-22). */
   | { readonly kind: 'warning'; readonly rule: string; readonly offset: number; readonly message: string }
   /**
-   * Deflate data of a compressed body, always the last event of a call. Feed it to a raw inflate stream, pass the output
-   * to `inflated`, and call `inflateEnd` when the stream has found its end. Occurs once for each chunk.
+   * Deflate data of a compressed body, always the last event of a call. Feed it to a raw inflate stream, pass
+   * the output to `inflated`, and call `inflateEnd` when the stream has found its end. Occurs once for each
+   * chunk.
    */
   | { readonly kind: 'inflate'; readonly bytes: Uint8Array }
-  /** The last event. An incomplete transfer (BT-19) delivers valid objects, but not all; `reason` is for people. */
+  /**
+   * The last event. An incomplete transfer (BT-19) delivers valid objects, but not all; `reason` is for people.
+   */
   | { readonly kind: 'end'; readonly complete: boolean; readonly reason?: string };
 
 /** Error and warning numbers (BP-23). */

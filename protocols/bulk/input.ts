@@ -3,8 +3,8 @@ import { isSpace, LF } from '../ascii.js';
 import { ProtocolError } from '../errors.js';
 
 /**
- * A reader as a generator. It yields when it needs more bytes, and is resumed when more have arrived or the input has
- * ended. So a reader follows the grammar and ignores chunk boundaries.
+ * A reader as a generator. It yields when it needs more bytes, and is resumed when more have arrived or the
+ * input has ended. So a reader follows the grammar and ignores chunk boundaries.
  */
 export type Reading<T> = Generator<undefined, T, undefined>;
 
@@ -16,7 +16,10 @@ export class TruncatedError extends Error {
 const NOTHING = new Uint8Array(0);
 const MIN_CAPACITY = 512;
 
-/** Bytes that have arrived and are not read yet. Bytes that arrive one by one are copied a bounded number of times. */
+/**
+ * Bytes that have arrived and are not read yet. Bytes that arrive one by one are copied a bounded number of
+ * times.
+ */
 export class Input {
   /** No more bytes will arrive. */
   final = false;

@@ -99,8 +99,8 @@ export class ProposedReader {
   }
 
   /**
-   * BP-15. Strict, because nothing marks the end of a malformed object in a stream that is read by token (BP-5).
-   * The groups end at the first byte between them that does not open a group.
+   * BP-15. Strict, because nothing marks the end of a malformed object in a stream that is read by token
+   * (BP-5). The groups end at the first byte between them that does not open a group.
    */
   *#readGroups(): Reading<void> {
     const decoder = new SectionDecoder({ ...this.#limits.soif, mode: 'strict', anyUrlByte: true });
@@ -259,7 +259,9 @@ export class ProposedReader {
     }
   }
 
-  /** Takes the next token with its separator; `end` when the reply ends before it. @throws ProtocolError BP-28 */
+  /**
+   * Takes the next token with its separator; `end` when the reply ends before it. @throws ProtocolError BP-28
+   */
   *#readToken(): Reading<TokenName | 'end'> {
     for (;;) {
       const found = this.#matchToken();

@@ -4,7 +4,10 @@ import type { UnixSeconds } from '../time.js';
 
 /** The parameters of a request (BT-2 to BT-6). */
 export interface BulkRequest {
-  /** `#SINCE`: requests only the changes after this time; 0 requests everything (BT-4). Absent: no `#SINCE` (type 6). */
+  /**
+   * `#SINCE`: requests only the changes after this time; 0 requests everything (BT-4). Absent: no `#SINCE`
+   * (type 6).
+   */
   readonly since?: UnixSeconds | undefined;
   /** Text of more flags, as in `--FLAGS` of Collection.conf (BT-6). */
   readonly flags?: string | undefined;
@@ -12,16 +15,22 @@ export interface BulkRequest {
   readonly query?: string | undefined;
   /** 2 requests the interface of 1995 (BP-29). Default 1: the flag is not sent. */
   readonly interface?: 1 | 2;
-  /** Only with interface 2: requests a CompressedBulkTransfer (BP-16) by `#compress`, an extension of this kit. */
+  /**
+   * Only with interface 2: requests a CompressedBulkTransfer (BP-16) by `#compress`, an extension of this kit.
+   */
   readonly compress?: boolean;
-  /** Only with interface 2: requests the digest of a prefix instead of objects, an extension of this kit; see `digest.ts`. */
+  /**
+   * Only with interface 2: requests the digest of a prefix instead of objects, an extension of this kit; see
+   * `digest.ts`.
+   */
   readonly digest?: string;
 }
 
 /**
- * Encodes the message of a bulk transfer, CR LF included. With only `since: 0` it is exactly the message of BT-3.
- * @throws RangeError for a time that is not a whole number from 0 and for a malformed prefix, TypeError for an extension
- * without interface 2, UsageError for flags or a query that do not fit on one message line
+ * Encodes the message of a bulk transfer, CR LF included. With only `since: 0` it is exactly the message of
+ * BT-3.
+ * @throws RangeError for a time that is not a whole number from 0 and for a malformed prefix, TypeError for an
+ * extension without interface 2, UsageError for flags or a query that do not fit on one message line
  */
 export function encodeBulkRequest(request: BulkRequest): Uint8Array {
   const { since, flags = '', query = '#ALLB', digest, compress = false } = request;

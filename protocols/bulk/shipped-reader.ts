@@ -56,8 +56,10 @@ export class ShippedReader {
   }
 
   /**
-   * Reads the whole reply; returns `proposed` when the other interface begins after the Broker's first line (BP-29).
-   * @throws ProtocolError BT-9 when the peer is not a Broker; for a limit and damaged compression; TruncatedError
+   * Reads the whole reply; returns `proposed` when the other interface begins after the Broker's first line
+   * (BP-29).
+   * @throws ProtocolError BT-9 when the peer is not a Broker; for a limit and damaged compression;
+   *   TruncatedError
    */
   *read(): Reading<ShippedEnd | 'proposed'> {
     const body = yield* this.#readPreamble();
@@ -91,7 +93,10 @@ export class ShippedReader {
     }
   }
 
-  /** BT-9: a Broker sends its `200` first. A peer with another greeting, e.g. a Gatherer with `000`, waits for a command. */
+  /**
+   * BT-9: a Broker sends its `200` first. A peer with another greeting, e.g. a Gatherer with `000`, waits for a
+   * command.
+   */
   *#expectGreeting(): Reading<void> {
     for (let index = 0; index < VERSION_CODE.length; index++) {
       if (!(yield* this.#input.fill(index + 1))) return;
@@ -140,7 +145,9 @@ export class ShippedReader {
     this.#stopped = code === BULK_STATUS.end || code === BULK_STATUS.endError;
   }
 
-  /** BT-10, BT-11: status lines may occur anywhere between objects. Each ends a decoder; another one continues. */
+  /**
+   * BT-10, BT-11: status lines may occur anywhere between objects. Each ends a decoder; another one continues.
+   */
   *#readGroups(): Reading<void> {
     let decoder = new SectionDecoder({ ...this.#limits.soif, endLine: true });
     let base = this.#input.offset;

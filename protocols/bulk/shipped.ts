@@ -17,7 +17,9 @@ export function encodeBulkError(sentence: string): Uint8Array {
   return encodeResult({ kind: 'unknown', code: BULK_STATUS.error, text: errorText(sentence) });
 }
 
-/** The text of the `000` line: `time` is the time of the server's clock up to which the transfer is complete. */
+/**
+ * The text of the `000` line: `time` is the time of the server's clock up to which the transfer is complete.
+ */
 export function formatTransferText(time: UnixSeconds): string {
   return `Bulk transfer follows, time ${time}`;
 }
@@ -26,8 +28,8 @@ export function formatTransferText(time: UnixSeconds): string {
 const MAX_TIME = 0xff_ff_ff_ff;
 
 /**
- * Reads the time of {@link formatTransferText}, which a peer sends with its next `#SINCE`; undefined for other texts, and for
- * a time beyond the range of `#SINCE`: every later collection with it would be refused.
+ * Reads the time of {@link formatTransferText}, which a peer sends with its next `#SINCE`; undefined for other
+ * texts, and for a time beyond the range of `#SINCE`: every later collection with it would be refused.
  */
 export function parseTransferTime(text: string): UnixSeconds | undefined {
   const match = /^Bulk transfer follows, time (\d{1,15})$/.exec(text.trim());

@@ -58,7 +58,9 @@ export const DEFAULT_TOKENS: TokenTable = {
   },
 };
 
-/** A compiled table: the bytes of each token with the Separator that follows it, and the Separator by itself. */
+/**
+ * A compiled table: the bytes of each token with the Separator that follows it, and the Separator by itself.
+ */
 export interface TokenBytes {
   readonly tokens: Readonly<Record<TokenName, Uint8Array>>;
   readonly separator: Uint8Array;
@@ -68,8 +70,8 @@ export interface TokenBytes {
 
 /**
  * Compiles a table.
- * @throws TypeError when a literal is empty or begins with `@`, or one token begins like another: a reader could not
- * distinguish them from a group or from each other (BP-8)
+ * @throws TypeError when a literal is empty or begins with `@`, or one token begins like another: a reader
+ * could not distinguish them from a group or from each other (BP-8)
  */
 export function tokenBytes(table: TokenTable): TokenBytes {
   const tokens = {} as Record<TokenName, Uint8Array>;

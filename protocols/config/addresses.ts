@@ -20,8 +20,8 @@ export function parseAddress(text: string): Address | undefined {
   // The library takes the deprecated `::1.2.3.4` (RFC 4291, 2.5.5.1) for the mapped `::ffff:1.2.3.4`.
   if (/^::\d+\./.test(bare)) return undefined;
   if (bare.includes(':')) return ipaddr.IPv6.isValid(bare) ? ipaddr.process(bare) : undefined;
-  // The library reads `010` as octal and `1` as four bytes; in a configuration file only decimal numbers are meant.
-  // Most words of a list are names: the library would throw and catch an error for each.
+  // The library reads `010` as octal and `1` as four bytes; in a configuration file only decimal numbers are
+  // meant. Most words of a list are names: the library would throw and catch an error for each.
   if (!/^(?:\d{1,3}\.){3}\d{1,3}$/.test(bare)) return undefined;
   const decimal = bare.replace(/\b0+(?=\d)/g, '');
   return ipaddr.IPv4.isValidFourPartDecimal(decimal) ? ipaddr.IPv4.parse(decimal) : undefined;

@@ -27,8 +27,8 @@ export function isBoundAtStart(key: string): boolean {
  *
  * @param name as in the file, in any case
  * @param value as in the file; '' sets the variable's default
- * @throws UsageError for an unknown variable, one that is bound at the start, or an unusable value. Its message never shows
- *   the value, which may be a password.
+ * @throws UsageError for an unknown variable, one that is bound at the start, or an unusable value. Its message
+ *   never shows the value, which may be a password.
  */
 export function setBrokerVariable(
   config: BrokerConfig,

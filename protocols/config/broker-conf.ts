@@ -50,7 +50,9 @@ const addressRanges = parsed((value) => {
   return ranges;
 }).meta({ syntax: 'words' });
 
-/** The variables of BRK-7.3, then those of this kit. `withDerived` adds defaults that depend on other variables. */
+/**
+ * The variables of BRK-7.3, then those of this kit. `withDerived` adds defaults that depend on other variables.
+ */
 const schema = z.object({
   brokerDirectory: text
     .optional()
@@ -180,7 +182,8 @@ export interface BrokerConfig extends Readonly<Omit<BrokerVariables, Derived>> {
  * Parses a broker.conf (BRK-7.1 to 7.3): a name, blanks or a colon, the value to the end of the line.
  *
  * @param file its name; the default of Broker-Directory is the parent of its directory
- * @param defaults replace the table's defaults, e.g. by values of the command line or the host; values of the file win
+ * @param defaults replace the table's defaults, e.g. by values of the command line or the host; values of the
+ *   file win
  * @returns warnings for unknown names and for second values (the last one applies)
  * @throws ConfigError for an unusable value; its message never shows the value
  */

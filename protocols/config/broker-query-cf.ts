@@ -62,8 +62,9 @@ const MAX_TIMEOUT = 3600;
 const MAX_WIDTH = 40;
 
 /**
- * Parses a `BrokerQuery.cf` (BRK-9.5, 9.6). It uses only text, never program text (BRK-9.9). No error is fatal: an unusable
- * definition is skipped and reported, in file order. Of two definitions of a name the later one applies.
+ * Parses a `BrokerQuery.cf` (BRK-9.5, 9.6). It uses only text, never program text (BRK-9.9). No error is fatal:
+ * an unusable definition is skipped and reported, in file order. Of two definitions of a name the later one
+ * applies.
  */
 export function parseBrokerQueryCf(
   text: string,
@@ -210,8 +211,9 @@ function parseNumberFormat(body: string): NumberFormat | undefined {
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' };
 
 /**
- * Returns the text that a backslash and the character after it stand for (BRK-9.5; the manual's example has both): at the end of a line
- * nothing, so that it continues in the next one; `\n` a newline; otherwise the character itself, as in `\$`, `\@` and `\"`.
+ * Returns the text that a backslash and the character after it stand for (BRK-9.5; the manual's example has
+ * both): at the end of a line nothing, so that it continues in the next one; `\n` a newline; otherwise the
+ * character itself, as in `\$`, `\@` and `\"`.
  */
 function escapedText(token: string): string {
   const character = token.slice(1);

@@ -3,7 +3,9 @@ import { checkFlags, parseQuery } from '../broker/index.js';
 import { ConfigError, messageOf } from '../errors.js';
 import { readLines } from './lines.js';
 
-/** BRK-7.5: 0 to 3 are Gatherers, 4 to 7 Brokers; odd means incremental; 2 and 3 compressed; 6 and 7 by query. */
+/**
+ * BRK-7.5: 0 to 3 are Gatherers, 4 to 7 Brokers; odd means incremental; 2 and 3 compressed; 6 and 7 by query.
+ */
 export type CollectionType = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7;
 
 export interface CollectionFilter {
@@ -16,7 +18,10 @@ export interface CollectionFilter {
 export interface CollectionPoint {
   /** A name or an address; `tls://` before it collects with TLS. */
   readonly host: string;
-  /** Of a point that a program makes, with `tls://`: the SHA-256 fingerprint that the server's certificate must have, as OpenSSL writes it. Default: a certificate that is trusted here. */
+  /**
+   * Of a point that a program makes, with `tls://`: the SHA-256 fingerprint that the server's certificate must
+   * have, as OpenSSL writes it. Default: a certificate that is trusted here.
+   */
   readonly fingerprint?: string | undefined;
   readonly port: number;
   readonly type: CollectionType;
@@ -41,8 +46,8 @@ export function collectionMode(type: CollectionType): {
 }
 
 /**
- * Parses a Collection.conf (BRK-7.4 to 7.8). No error stops the Broker: an unusable line is skipped and reported, in file
- * order.
+ * Parses a Collection.conf (BRK-7.4 to 7.8). No error stops the Broker: an unusable line is skipped and
+ * reported, in file order.
  */
 export function parseCollectionConf(
   text: string,
@@ -111,8 +116,8 @@ function readFilter(text: string, warn: Warn): CollectionFilter | undefined {
 }
 
 /**
- * Returns the option of a filter that cannot be sent, and why: the peer would refuse the message of every collection. Anything after a
- * `#END` among the flags would be a query of its own.
+ * Returns the option of a filter that cannot be sent, and why: the peer would refuse the message of every
+ * collection. Anything after a `#END` among the flags would be a query of its own.
  */
 function findFault({
   query,

@@ -5,8 +5,8 @@ import { DEFAULT_DELAY, DEFAULT_HOST_MAX, DEFAULT_URL_MAX } from './root-node-de
 import { INT_MAX, parseDelay, parseInteger, ValueError } from './values.js';
 
 /*
- * Parses the lines of `<RootNodes>` and `<LeafNodes>`: a URL or a program, and its limits (G-26 to G-36, G-50 to
- * G-53).
+ * Parses the lines of `<RootNodes>` and `<LeafNodes>`: a URL or a program, and its limits (G-26 to G-36, G-50
+ * to G-53).
  */
 
 /** G-52: `|program args`, whose output is URLs, one per line. Run without a shell (G-54). */
@@ -64,7 +64,8 @@ export interface RootNodeDefaults {
  */
 export function parseRootNode(text: string, location: NodeLocation, defaults: RootNodeDefaults): RootNode {
   const words = wordsOf(text);
-  // G-53: words before the first known keyword belong to a program, `name=value` too; after a URL they are an error.
+  // G-53: words before the first known keyword belong to a program, `name=value` too; after a URL they are an
+  // error.
   const begins = text.trimStart().startsWith('|') ? isKnownModifier : isModifier;
   const firstModifier = words.findIndex((word, index) => index > 0 && begins(word));
   const head = firstModifier < 0 ? words : words.slice(0, firstModifier);

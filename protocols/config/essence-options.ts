@@ -2,8 +2,9 @@ import { wordsOf } from './lines.js';
 import { INT_MAX, parseInteger, ValueError } from './values.js';
 
 /**
- * The options in `Essence-Options:` (E-5, E-116), the command line of the original essence. It has only the options that
- * were given, under the names of Essence's own options, so that it can be spread over the defaults.
+ * The options in `Essence-Options:` (E-5, E-116), the command line of the original essence. It has only the
+ * options that were given, under the names of Essence's own options, so that it can be spread over the
+ * defaults.
  */
 export interface EssenceSwitches {
   /** E-22: file with the list of the only types to index. */
@@ -44,7 +45,9 @@ export interface EssenceSwitches {
   readonly syntaxCheck?: true;
   /** E-116: only the type of a document is requested. */
   readonly typeOnly?: true;
-  /** E-45, `--max-depth`, `--max-components`, `--max-unpacked`, `--max-ratio`: limits of unpacking one document. */
+  /**
+   * E-45, `--max-depth`, `--max-components`, `--max-unpacked`, `--max-ratio`: limits of unpacking one document.
+   */
   readonly unnest?: EssenceUnnestLimits;
   /** E-70, `--time-limit` in seconds: the processor time of one document; ten times as long by the clock. */
   readonly timeLimitMs?: number;
@@ -139,7 +142,8 @@ export function parseEssenceOptions(text: string): EssenceSwitches {
     const equals = word.indexOf('=');
     const name = equals < 0 ? word : word.slice(0, equals);
     const read = WITH_VALUE.get(name);
-    // The word may be a misplaced value, e.g. a password: the message repeats it only if it looks like an option.
+    // The word may be a misplaced value, e.g. a password: the message repeats it only if it looks like an
+    // option.
     if (read === undefined)
       throw new ValueError(/^--[a-z0-9-]{1,40}$/.test(name) ? `essence has no ${name}` : 'must be options');
     const value = equals < 0 ? words[++index] : word.slice(equals + 1);

@@ -5,8 +5,8 @@ import { compilePattern, type Pattern } from '../patterns/index.js';
 import { readLines } from './lines.js';
 
 /**
- * A filter file (G-42 to G-48). The subject of a URL filter is the canonical path with its query (G-44, G-48); the subjects
- * of a host filter are `name:port` and `address:port` (G-45).
+ * A filter file (G-42 to G-48). The subject of a URL filter is the canonical path with its query (G-44, G-48);
+ * the subjects of a host filter are `name:port` and `address:port` (G-45).
  */
 export interface UrlFilter {
   /**

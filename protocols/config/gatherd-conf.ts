@@ -67,7 +67,10 @@ function invalidNames(names: readonly string[]): string[] {
   return reasons;
 }
 
-/** Whether a name looks like an address or a range, but is not valid: a `Deny` of it would silently admit every peer. */
+/**
+ * Whether a name looks like an address or a range, but is not valid: a `Deny` of it would silently admit every
+ * peer.
+ */
 function isInvalidAddress(name: string): boolean {
   return /^[\d.]+$|[/:]/.test(name) && parseAddressRange(normalizeName(name)) === undefined;
 }

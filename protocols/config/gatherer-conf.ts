@@ -29,8 +29,8 @@ type Derived =
   | 'workingDirectory';
 
 /**
- * A Gatherer's configuration (gatherer.md 2.1). `libDirectory`, `postSummarizing`, `secretsFile` and the filters of the
- * RootNodes are as written; {@link filePaths} returns the paths to try.
+ * A Gatherer's configuration (gatherer.md 2.1). `libDirectory`, `postSummarizing`, `secretsFile` and the
+ * filters of the RootNodes are as written; {@link filePaths} returns the paths to try.
  */
 export interface GathererConfig extends Readonly<Omit<GathererVariables, Derived>> {
   readonly gathererHost: string;
@@ -62,9 +62,10 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  * @param env values of `${NAME}` (G-25), e.g. `process.env`
  * The schemes of its `Fetcher` lines become known to the process.
  *
- * @returns warnings for unknown variables (G-24) and for lines of the lists that cannot be used, which are passed over
- * @throws ConfigError for a variable after the lists, a duplicate, a bad number; several as one error, which then also names the
- * lines of the lists that cannot be used
+ * @returns warnings for unknown variables (G-24) and for lines of the lists that cannot be used, which are
+ *   passed over
+ * @throws ConfigError for a variable after the lists, a duplicate, a bad number; several as one error, which
+ * then also names the lines of the lists that cannot be used
  */
 export function parseGathererConf(
   text: string,
@@ -123,7 +124,10 @@ function attempt<T>(action: () => T, otherwise: T, errors: ConfigError[]): T {
   }
 }
 
-/** The warning for a line of the lists that cannot be used: one bad URL must not stop the gathering of all others. */
+/**
+ * The warning for a line of the lists that cannot be used: one bad URL must not stop the gathering of all
+ * others.
+ */
 function asPassedOver({ file, line, variable, problem }: ConfigError): ConfigError {
   return new ConfigError(file, line, variable, `${problem} (G-28, G-55); the line is passed over`);
 }

@@ -19,7 +19,9 @@ import {
 } from './values.js';
 import { VariableTable } from './variables.js';
 
-/** G-71: a URL that begins with `prefix` is read from the file whose name is `path` plus the rest of the URL. */
+/**
+ * G-71: a URL that begins with `prefix` is read from the file whose name is `path` plus the rest of the URL.
+ */
 export interface LocalMapping {
   readonly prefix: string;
   readonly path: string;
@@ -27,7 +29,10 @@ export interface LocalMapping {
 
 /** G-82: user and password for HTTP documents of one realm. */
 export interface HttpBasicAuth {
-  /** Canonical; the login is for documents below this URL. Undefined: for the servers of the RootNodes and LeafNodes. */
+  /**
+   * Canonical; the login is for documents below this URL. Undefined: for the servers of the RootNodes and
+   * LeafNodes.
+   */
   readonly url?: string;
   readonly realm: string;
   readonly user: string;

@@ -24,9 +24,9 @@ const MAX_RESULT = 65_536;
 
 /**
  * Parses substitutions in the syntax of sed and Perl, with blanks, `;` and `#` comments between them:
- * `s/pattern/replacement/`, with `/` or another delimiter, and the flags `g` and `i`. Patterns are RE2's, so they take
- * linear time. A replacement has `$1` or `\1` for the match of a group and `$&` for the whole match. Any other text
- * stops the parser: it would be program text.
+ * `s/pattern/replacement/`, with `/` or another delimiter, and the flags `g` and `i`. Patterns are RE2's, so
+ * they take linear time. A replacement has `$1` or `\1` for the match of a group and `$&` for the whole match.
+ * Any other text stops the parser: it would be program text.
  */
 export function parseLineRules(text: string): LineRules {
   const rules: LineRule[] = [];
@@ -84,7 +84,10 @@ function applyRule(rule: LineRule, text: string): string {
   return (result + text.slice(end)).slice(0, MAX_RESULT);
 }
 
-/** Reads the text up to the delimiter; `\` before the delimiter makes it literal. Undefined if there is no delimiter. */
+/**
+ * Reads the text up to the delimiter; `\` before the delimiter makes it literal. Undefined if there is no
+ * delimiter.
+ */
 function readDelimited(
   text: string,
   from: number,

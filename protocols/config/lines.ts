@@ -8,8 +8,8 @@ export interface ConfigLine {
 }
 
 /**
- * Splits a configuration file into its logical lines, without comments (`#` as first non-blank, G-15, BRK-7.2) and
- * blank lines. Lines end with LF or CR LF; a byte-order mark is skipped.
+ * Splits a configuration file into its logical lines, without comments (`#` as first non-blank, G-15, BRK-7.2)
+ * and blank lines. Lines end with LF or CR LF; a byte-order mark is skipped.
  *
  * @param options.continuation G-16: a `\` at the end joins the next line, without a separator
  */

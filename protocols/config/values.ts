@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { wordsOf } from './lines.js';
 
 /*
- * Schemas that turn the text of a variable into its value. `syntax` describes the text for the documentation. No message
- * repeats the text, which may be a password. The schemas never get `undefined`: a missing variable takes its default, and
- * an empty one counts as missing.
+ * Schemas that turn the text of a variable into its value. `syntax` describes the text for the documentation.
+ * No message repeats the text, which may be a password. The schemas never get `undefined`: a missing variable
+ * takes its default, and an empty one counts as missing.
  */
 
 /** 2^31 - 1: the largest int of the original programs. */
@@ -66,7 +66,10 @@ export const yesNo = parsed((value) => {
 
 export const words = text.transform(wordsOf).meta({ syntax: 'words' });
 
-/** `host:port` or `tls://host:port`; the old form `http://host:port/` is accepted too, without its scheme in the result. */
+/**
+ * `host:port` or `tls://host:port`; the old form `http://host:port/` is accepted too, without its scheme in the
+ * result.
+ */
 export const secureHostAndPort = parsed((value) => {
   const [, tls = '', address = ''] = /^(tls:\/\/)?(.*)$/s.exec(value) ?? [];
   return tls + parseHostAndPort(address);

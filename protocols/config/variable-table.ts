@@ -4,8 +4,8 @@ import type { VariableRow } from './variables.js';
 const REPEATABLE = ' (may be repeated)';
 
 /**
- * Formats the variables of a configuration file as plain text for `--help-variables`, in alphabetical order. Each has a line
- * `Name: syntax`, then, indented by two blanks, its meaning and its default.
+ * Formats the variables of a configuration file as plain text for `--help-variables`, in alphabetical order.
+ * Each has a line `Name: syntax`, then, indented by two blanks, its meaning and its default.
  */
 export function variablesText(rows: readonly VariableRow[]): string {
   return sortByName(rows)

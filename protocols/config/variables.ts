@@ -25,9 +25,9 @@ export interface VariableRow {
 }
 
 /**
- * The variables of one configuration file: a zod object whose fields have as metadata `title` (the variable's name in the
- * file), `description`, `many: true` if the variable may occur more than once, `syntax`, and `shown`, a default that is not
- * in the schema.
+ * The variables of one configuration file: a zod object whose fields have as metadata `title` (the variable's
+ * name in the file), `description`, `many: true` if the variable may occur more than once, `syntax`, and
+ * `shown`, a default that is not in the schema.
  */
 export class VariableTable<Shape extends z.ZodRawShape> {
   readonly #keys = new Map<string, string>();
@@ -36,7 +36,10 @@ export class VariableTable<Shape extends z.ZodRawShape> {
 
   constructor(
     readonly schema: z.ZodObject<Shape>,
-    /** The effect of a second value of a single variable: an error (G-24), or a warning and the last value applies. */
+    /**
+     * The effect of a second value of a single variable: an error (G-24), or a warning and the last value
+     * applies.
+     */
     onDuplicate: 'error' | 'last',
   ) {
     this.#onDuplicate = onDuplicate;

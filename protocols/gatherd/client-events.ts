@@ -18,8 +18,8 @@ export type GatherdClientEvent =
   | { readonly kind: 'reply'; readonly to: 'hello' | 'compression' | 'changes'; readonly accepted: boolean }
   | UpdateEvent
   /**
-   * Deflate data of a compressed update, always the last event of a push. Feed it to a raw inflate stream, pass the output
-   * to `inflated`, and call `inflateEnd` when the stream has found its end.
+   * Deflate data of a compressed update, always the last event of a push. Feed it to a raw inflate stream, pass
+   * the output to `inflated`, and call `inflateEnd` when the stream has found its end.
    */
   | { readonly kind: 'inflate'; readonly bytes: Uint8Array }
   | { readonly kind: 'update-end'; readonly text: string }

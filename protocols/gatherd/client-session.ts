@@ -18,8 +18,9 @@ import { GATHERD_CODES as CODE, MAX_LINE_BYTES, parseStatusLine, type StatusLine
 const NOTHING = new Uint8Array(0);
 
 /**
- * The client's end of one session: commands out as bytes, server bytes in, events out. Commands may be pipelined
- * (GATHERD-1.8). Replies are matched in order, by number only (GATHERD-1.6); unknown lines are ignored (GATHERD-1.7).
+ * The client's end of one session: commands out as bytes, server bytes in, events out. Commands may be
+ * pipelined (GATHERD-1.8). Replies are matched in order, by number only (GATHERD-1.6); unknown lines are
+ * ignored (GATHERD-1.7).
  */
 export class GatherdClientSession {
   readonly #options: GatherdClientOptions;
@@ -63,8 +64,8 @@ export class GatherdClientSession {
   }
 
   /**
-   * Whether a checked gzip member proves that the update in flight is complete and only its end line is missing. Then the
-   * server may close (GATHERD-6.5), and a broken connection loses nothing.
+   * Whether a checked gzip member proves that the update in flight is complete and only its end line is
+   * missing. Then the server may close (GATHERD-6.5), and a broken connection loses nothing.
    */
   get transferComplete(): boolean {
     // An update in 'lines' has all its members.
@@ -86,7 +87,10 @@ export class GatherdClientSession {
     return this.#send('changes', commandLine('set', 'changes'));
   }
 
-  /** `SEND-UPDATE`; the reply arrives as section items, or as the bytes of the wrapped stream. @throws RangeError for a bad time */
+  /**
+   * `SEND-UPDATE`; the reply arrives as section items, or as the bytes of the wrapped stream. @throws
+   * RangeError for a bad time
+   */
   sendUpdate(since: number, delivery: UpdateDelivery = 'items'): Uint8Array {
     if (!Number.isSafeInteger(since) || since < 0) {
       throw new RangeError(`GATHERD-4.1: ${since} is not a number of seconds`);
@@ -120,8 +124,8 @@ export class GatherdClientSession {
   }
 
   /**
-   * Takes bytes of the server. Throws {@link PeerError} when the server refuses, {@link ProtocolError} when it breaks the
-   * protocol; both end the session, see {@link failure}.
+   * Takes bytes of the server. Throws {@link PeerError} when the server refuses, {@link ProtocolError} when it
+   * breaks the protocol; both end the session, see {@link failure}.
    */
   push(chunk: Uint8Array): GatherdClientEvent[] {
     return this.#guarded((events) => this.#consume(chunk, events));
@@ -148,8 +152,8 @@ export class GatherdClientSession {
   }
 
   /**
-   * The server has closed. Throws {@link ConnectionError} when a reply is incomplete: an update needs its end line
-   * (GATHERD-3.11) or a complete gzip member (GATHERD-6.5).
+   * The server has closed. Throws {@link ConnectionError} when a reply is incomplete: an update needs its end
+   * line (GATHERD-3.11) or a complete gzip member (GATHERD-6.5).
    */
   end(): GatherdClientEvent[] {
     if (this.#state === 'closed' && this.#failure === undefined) return [];
@@ -169,8 +173,8 @@ export class GatherdClientSession {
   }
 
   /**
-   * The error that ended the session. A call that has events before it returns them, so that they do not depend on where
-   * the input is cut; the next call throws it. Check it after the events of each call.
+   * The error that ended the session. A call that has events before it returns them, so that they do not depend
+   * on where the input is cut; the next call throws it. Check it after the events of each call.
    */
   get failure(): unknown {
     return this.#failure;

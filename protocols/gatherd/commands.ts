@@ -1,4 +1,5 @@
-// The commands of gatherd (GATHERD-2): one row each, which the server's session, the client's lines, HELP, the log and the README read.
+// The commands of gatherd (GATHERD-2): one row each, which the server's session, the client's lines, HELP, the
+// log and the README read.
 import { trimBlanks } from '../ascii.js';
 import { UsageError } from '../errors.js';
 import { isHttpLine } from '../http-line.js';
@@ -14,7 +15,10 @@ interface CommandForm {
   readonly rules: string;
 }
 
-/** What `SET` can turn on (GATHERD-6), with the title in the answer. `changes` and `line-end` are extensions of this kit. */
+/**
+ * What `SET` can turn on (GATHERD-6), with the title in the answer. `changes` and `line-end` are extensions of
+ * this kit.
+ */
 const SETTINGS = {
   compression: {
     title: 'Compression',
@@ -218,7 +222,8 @@ const ROWS: CommandRows = {
   http: {
     forms: [],
     log: ({ verb }) => `HTTP request, closed: ${verb}`,
-    // GATHERD-3.9: the session of a client continues; the rest of a browser's request must not be read as commands.
+    // GATHERD-3.9: the session of a client continues; the rest of a browser's request must not be read as
+    // commands.
     reply: () => ({ ...status(CODE.error, 'Unknown command: this is not an HTTP server'), closes: true }),
   },
 };
@@ -226,7 +231,10 @@ const ROWS: CommandRows = {
 /** The forms of all commands, in the order of `HELP` (GATHERD-2.1, 2.2, 6.3, 6.11). */
 export const GATHERD_COMMANDS: readonly CommandForm[] = Object.values(ROWS).flatMap(({ forms }) => forms);
 
-/** The reply to `HELP`, encoded once: a client may send many of these five bytes, and each costs some 400 bytes of output. */
+/**
+ * The reply to `HELP`, encoded once: a client may send many of these five bytes, and each costs some 400 bytes
+ * of output.
+ */
 const HELP: Uint8Array = encodeStatusLines(
   CODE.help,
   GATHERD_COMMANDS.map(({ usage, meaning }) => `${usage}  ${meaning}`),
@@ -244,8 +252,9 @@ function verbOf({ usage }: CommandForm): string {
 }
 
 /**
- * Parses one client line, one character a byte, without its terminator; undefined for an empty one (GATHERD-2.4). Verbs and keywords
- * match without regard to case (GATHERD-2.3). Never throws: a wrong command has its own kind.
+ * Parses one client line, one character a byte, without its terminator; undefined for an empty one
+ * (GATHERD-2.4). Verbs and keywords match without regard to case (GATHERD-2.3). Never throws: a wrong command
+ * has its own kind.
  */
 export function parseCommand(line: string): GatherdCommand | undefined {
   const words = trimBlanks(line);

@@ -1,6 +1,7 @@
 /**
- * CRC-32 of the concatenation of two byte strings, from the CRC of each and the length of the second. So the trailer of
- * a gzip member that is assembled from compressed pieces (GATHERD-6.3) needs no pass over their bytes.
+ * CRC-32 of the concatenation of two byte strings, from the CRC of each and the length of the second. So the
+ * trailer of a gzip member that is assembled from compressed pieces (GATHERD-6.3) needs no pass over their
+ * bytes.
  *
  * CRC-32 is linear over GF(2): appending n zero bytes multiplies the register by x^(8n) modulo the polynomial,
  * and the second string's own CRC is added to that. The number of steps is logarithmic in the length.

@@ -2,11 +2,14 @@ import { ByteBuffer } from '../byte-buffer.js';
 import { ProtocolError } from '../errors.js';
 
 /**
- * The frame of a gzip member (RFC 1952): header, deflate data, trailer. This file finds the start of the deflate data and
- * checks the result (GATHERD-6.3, 6.6, 6.7); the caller inflates.
+ * The frame of a gzip member (RFC 1952): header, deflate data, trailer. This file finds the start of the
+ * deflate data and checks the result (GATHERD-6.3, 6.6, 6.7); the caller inflates.
  */
 
-/** Bytes of the longest accepted header: FEXTRA may have 65 535 bytes; names and comments have no limit in RFC 1952. */
+/**
+ * Bytes of the longest accepted header: FEXTRA may have 65 535 bytes; names and comments have no limit in RFC
+ * 1952.
+ */
 export const MAX_GZIP_HEADER_BYTES = 128 * 1024;
 
 export const GZIP_MAGIC = 0x1f;
@@ -141,7 +144,8 @@ export class GzipTrailerReader {
   }
 
   /**
-   * GATHERD-6.5: the transfer is complete when checksum and length agree. @throws ProtocolError when they do not
+   * GATHERD-6.5: the transfer is complete when checksum and length agree. @throws ProtocolError when they do
+   * not
    * @param crc CRC-32 of the member's decoded bytes
    * @param size number of the member's decoded bytes
    */
@@ -154,7 +158,10 @@ export class GzipTrailerReader {
   }
 }
 
-/** Header of the members that this kit sends: no time, no name, unknown system, so equal content gives equal bytes. */
+/**
+ * Header of the members that this kit sends: no time, no name, unknown system, so equal content gives equal
+ * bytes.
+ */
 export const GZIP_HEADER: Uint8Array = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255);
 
 /** Trailer of a member: CRC-32 and number of the decoded bytes, little-endian. */

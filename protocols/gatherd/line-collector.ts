@@ -12,8 +12,8 @@ export interface TakenLine {
 const NOTHING = new Uint8Array(0);
 
 /**
- * Splits a stream of chunks into lines; LF and CR LF end a line (GATHERD-1.4, 1.5). Holds at most one line. A line beyond
- * the limit is reported once, when it exceeds it, and dropped up to its end.
+ * Splits a stream of chunks into lines; LF and CR LF end a line (GATHERD-1.4, 1.5). Holds at most one line. A
+ * line beyond the limit is reported once, when it exceeds it, and dropped up to its end.
  */
 export class LineCollector {
   readonly #maxBytes: number;
@@ -25,7 +25,10 @@ export class LineCollector {
     this.#maxBytes = maxBytes;
   }
 
-  /** Bytes that are dropped of the current line, or of the one that ended with the last call; 0 when it is within the limit. */
+  /**
+   * Bytes that are dropped of the current line, or of the one that ended with the last call; 0 when it is
+   * within the limit.
+   */
   get dropped(): number {
     return this.#dropped;
   }

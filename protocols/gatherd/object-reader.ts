@@ -20,8 +20,8 @@ export interface ObjectProgress {
 }
 
 /**
- * Reads the bare object in the reply to SEND-OBJECT or INFO (GATHERD-5.2, 3.6). The reply to SEND-OBJECT ends with its end
- * line. That to INFO ends with the object, because its line may be absent.
+ * Reads the bare object in the reply to SEND-OBJECT or INFO (GATHERD-5.2, 3.6). The reply to SEND-OBJECT ends
+ * with its end line. That to INFO ends with the object, because its line may be absent.
  */
 export class ObjectReader {
   readonly #decoder: SectionDecoder;

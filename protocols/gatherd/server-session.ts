@@ -20,15 +20,15 @@ export interface GatherdServerOptions {
   /** Whether compression is available (GATHERD-6.9). Default true. */
   readonly compression?: boolean | undefined;
   /**
-   * Whether one LF is sent between compressed data and its end line (GATHERD-6.3), for the sample client of 1997, which looks for
-   * a line that begins with 499. Default false; `SET line-end` turns it on for a session.
+   * Whether one LF is sent between compressed data and its end line (GATHERD-6.3), for the sample client of
+   * 1997, which looks for a line that begins with 499. Default false; `SET line-end` turns it on for a session.
    */
   readonly lineEndAfterMember?: boolean | undefined;
   /** Bytes of the longest command line. Default 8192 (GATHERD-2.4). */
   readonly maxLineBytes?: number | undefined;
   /**
-   * Bytes of one over-long line that are dropped before the session is closed. Default 2 MiB: the session continues after
-   * an over-long line (GATHERD-2.4, 3.9), and dropping costs no memory.
+   * Bytes of one over-long line that are dropped before the session is closed. Default 2 MiB: the session
+   * continues after an over-long line (GATHERD-2.4, 3.9), and dropping costs no memory.
    */
   readonly maxDroppedBytes?: number | undefined;
 }

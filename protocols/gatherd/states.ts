@@ -10,8 +10,8 @@ export type ServerState = 'new' | 'ready' | 'sending' | 'closed';
 export type ServerStep = 'greet' | 'refuse' | 'send' | 'sent' | 'fail' | 'quit';
 
 /**
- * The server. `ready` takes commands. `sending` waits until its owner has delivered data and keeps later commands pending
- * (GATHERD-1.8). `closed` ignores everything.
+ * The server. `ready` takes commands. `sending` waits until its owner has delivered data and keeps later
+ * commands pending (GATHERD-1.8). `closed` ignores everything.
  */
 export const SERVER_STATES: StateTable<ServerState, ServerStep> = {
   new: { greet: 'ready', refuse: 'closed' },
@@ -32,8 +32,8 @@ export type ClientState =
 export type ClientStep = 'object' | 'update' | 'gzip' | 'header' | 'data' | 'trailer' | 'end' | 'close';
 
 /**
- * The client: the state says how to read the next byte. Data starts and ends inside chunks, so every state has an exit.
- * `gzip-next` follows a whole member: another member may follow, or the end line (GATHERD-6.6).
+ * The client: the state says how to read the next byte. Data starts and ends inside chunks, so every state has
+ * an exit. `gzip-next` follows a whole member: another member may follow, or the end line (GATHERD-6.6).
  */
 export const CLIENT_STATES: StateTable<ClientState, ClientStep> = {
   lines: { object: 'object', update: 'sections', gzip: 'gzip-header', close: 'closed' },

@@ -13,8 +13,8 @@ export type UpdateEvent =
 const NOTHING = new Uint8Array(0);
 
 /**
- * Reads the data of one SEND-UPDATE. Uncompressed, the end line is found by decoding the objects, because a value may
- * contain a line that looks like it (GATHERD-3.7). Compressed data ends with the gzip member.
+ * Reads the data of one SEND-UPDATE. Uncompressed, the end line is found by decoding the objects, because a
+ * value may contain a line that looks like it (GATHERD-3.7). Compressed data ends with the gzip member.
  */
 export class UpdateReader {
   readonly #delivery: UpdateDelivery;

@@ -50,7 +50,10 @@ export function encodeStatusLines(code: number, texts: readonly string[]): Uint8
   return encodeBytes(texts.map((text) => `${number} - ${text.replace(/[\r\n]+/g, ' ')}\n`).join(''));
 }
 
-/** One character a byte, as lines are read: a line may repeat what the peer sent (GATHERD-5.1). Other text is UTF-8. */
+/**
+ * One character a byte, as lines are read: a line may repeat what the peer sent (GATHERD-5.1). Other text is
+ * UTF-8.
+ */
 function encodeBytes(text: string): Uint8Array {
   return Buffer.from(text, /[^\0-\xff]/.test(text) ? 'utf8' : 'latin1');
 }

@@ -5,8 +5,9 @@ import { byteString, parseGopherItem } from './menu-decoder.js';
 const DOT = 0x2e;
 
 /**
- * Decodes the text of a text item: removes the last line of one dot and undoubles dots at line beginnings. Servers
- * that send files unchanged omit that line; then no dots are doubled and the body is returned unchanged.
+ * Decodes the text of a text item: removes the last line of one dot and undoubles dots at line beginnings.
+ * Servers that send files unchanged omit that line; then no dots are doubled and the body is returned
+ * unchanged.
  */
 export function decodeGopherText(body: Uint8Array): Uint8Array {
   const end = findTerminator(body);
@@ -35,8 +36,8 @@ function findTerminator(body: Uint8Array): number {
 const MAX_ERROR_BYTES = 4096;
 
 /**
- * Returns the message of an error reply. Gopher has no status: an error is an item of type 3 instead of the document,
- * possibly with information lines around it.
+ * Returns the message of an error reply. Gopher has no status: an error is an item of type 3 instead of the
+ * document, possibly with information lines around it.
  * @returns `undefined` when the reply is a document
  */
 export function parseGopherError(body: Uint8Array): string | undefined {
@@ -62,7 +63,9 @@ export interface GopherPlusHeader {
   readonly headerBytes: number;
 }
 
-/** Parses the first line of a reply to a Gopher+ request; `undefined` when the server replies as in RFC 1436. */
+/**
+ * Parses the first line of a reply to a Gopher+ request; `undefined` when the server replies as in RFC 1436.
+ */
 export function parseGopherPlusHeader(body: Uint8Array): GopherPlusHeader | undefined {
   const start = byteString(body.subarray(0, 32));
   const match = /^([+-])(-[12]|\d{1,10})\r?\n/.exec(start);

@@ -53,7 +53,8 @@ export function encodeGopherRequest({ selector, search, plus }: GopherAddress): 
 
 /**
  * The canonical URL of a menu item. A search item has a URL too.
- * @returns `undefined` for items that are not links (information, errors), and for selectors that cannot be requested
+ * @returns `undefined` for items that are not links (information, errors), and for selectors that cannot be
+ *   requested
  */
 export function gopherItemUrl(item: GopherItem): string | undefined {
   if (item.type === 'i' || item.type === '3') return undefined;

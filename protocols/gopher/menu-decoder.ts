@@ -23,9 +23,9 @@ export interface MenuLimits {
 }
 
 /**
- * Reads the items of a menu in chunks of any size. A line of one dot ends it. Lines end with CR LF, with some servers LF.
- * Empty lines and lines without tabs are not items. Bytes after the end are ignored, and so is a last line without its
- * end, which may be cut inside a host name.
+ * Reads the items of a menu in chunks of any size. A line of one dot ends it. Lines end with CR LF, with some
+ * servers LF. Empty lines and lines without tabs are not items. Bytes after the end are ignored, and so is a
+ * last line without its end, which may be cut inside a host name.
  */
 export class GopherMenuDecoder {
   readonly #maxLineBytes: number;

@@ -1,5 +1,5 @@
-// Netscape's cookies.txt, in which browsers, curl, wget and Heritrix exchange cookies (CRAWL-11.8): one cookie a line, seven fields, tabs between
-// them. Text is Latin-1, a character for each byte.
+// Netscape's cookies.txt, in which browsers, curl, wget and Heritrix exchange cookies (CRAWL-11.8): one cookie
+// a line, seven fields, tabs between them. Text is Latin-1, a character for each byte.
 import type { UnixSeconds } from '../time.js';
 
 /** A cookie of the file. */
@@ -28,7 +28,9 @@ export interface CookieFileProblem {
 /** curl's mark of a cookie that scripts cannot read; other readers take its line for a comment. */
 const HTTP_ONLY = '#HttpOnly_';
 
-/** Reads a cookie file. Comments and empty lines are skipped, wrong lines are reported, and the others are kept. */
+/**
+ * Reads a cookie file. Comments and empty lines are skipped, wrong lines are reported, and the others are kept.
+ */
 export function parseCookieFile(text: string): {
   readonly cookies: FileCookie[];
   readonly problems: CookieFileProblem[];
@@ -82,8 +84,8 @@ function isFalse(field: string): boolean | undefined {
 export const COOKIE_FILE_HEAD = '# Netscape HTTP Cookie File\n';
 
 /**
- * Formats a cookie as a line of a cookie file, with its line end. Undefined for a cookie that the file cannot hold: one with a tab, a line end
- * or NUL in it.
+ * Formats a cookie as a line of a cookie file, with its line end. Undefined for a cookie that the file cannot
+ * hold: one with a tab, a line end or NUL in it.
  */
 export function formatCookieLine(cookie: FileCookie): string | undefined {
   const { domain, hostOnly, path, secure, httpOnly, expires, name, value } = cookie;

@@ -19,8 +19,8 @@ export interface HttpHead {
 }
 
 /**
- * An event of a response, in order. Each byte of the message is in the `raw` of exactly one event, so that their concatenation is the message as it
- * was sent.
+ * An event of a response, in order. Each byte of the message is in the `raw` of exactly one event, so that
+ * their concatenation is the message as it was sent.
  */
 export type HttpEvent =
   | HttpHead

@@ -24,9 +24,10 @@ const CODINGS: ReadonlySet<string> = new Set(['gzip', 'x-gzip', 'deflate', 'br']
 /**
  * Finds the framing of a body by status and header (RFC 9112 6.3).
  *
- * Transfer-Encoding is stronger than Content-Length (rule 3). Of several Content-Lengths the largest is used, and the end of the connection ends
- * the body as well; one that is not a number, or above 2^53, is ignored, so that the body ends with the connection (rule 8). RFC 9112 has such a
- * message dropped (rule 5), because a connection that is shared could deliver the rest as the next response: the reader is for connections with a
+ * Transfer-Encoding is stronger than Content-Length (rule 3). Of several Content-Lengths the largest is used,
+ * and the end of the connection ends the body as well; one that is not a number, or above 2^53, is ignored, so
+ * that the body ends with the connection (rule 8). RFC 9112 has such a message dropped (rule 5), because a
+ * connection that is shared could deliver the rest as the next response: the reader is for connections with a
  * single request.
  */
 export function bodyFraming(

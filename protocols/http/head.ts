@@ -1,4 +1,5 @@
-// Reads the head of an HTTP response as browsers and archiving crawlers do: what breaks the grammar is interpreted or ignored.
+// Reads the head of an HTTP response as browsers and archiving crawlers do: what breaks the grammar is
+// interpreted or ignored.
 import { bufferOf, CR, isBlank, LF, trimBlanks, trimSpace } from '../ascii.js';
 import { ProtocolError } from '../errors.js';
 
@@ -28,7 +29,10 @@ export type Deviation =
   | 'cut-header'
   /** Content-Length is repeated, contradicts itself, or is not a number (6.3 rule 5). */
   | 'content-length'
-  /** Transfer-Encoding is not by the grammar, is unknown, stands beside Content-Length, or the body does not have it (6.1, 6.3 rule 3). */
+  /**
+   * Transfer-Encoding is not by the grammar, is unknown, stands beside Content-Length, or the body does not
+   * have it (6.1, 6.3 rule 3).
+   */
   | 'transfer-encoding'
   /** The size of a chunk, or the line ends around it, are not by the grammar (7.1). */
   | 'chunk-size'

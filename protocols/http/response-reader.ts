@@ -10,7 +10,10 @@ import { recognizeStart } from './response-start.js';
 
 /** Limits on what a response has besides its body. */
 export interface HttpResponseLimits {
-  /** Bytes of all heads (1xx responses included) and of the trailer section. Default 2 MiB, so that a header of 1 MB is read. */
+  /**
+   * Bytes of all heads (1xx responses included) and of the trailer section. Default 2 MiB, so that a header of
+   * 1 MB is read.
+   */
   readonly maxHeadBytes?: number | undefined;
   /** Fields of a header or a trailer section. Default 50 000. */
   readonly maxFields?: number | undefined;
@@ -37,8 +40,8 @@ const MAX_SIZE_DIGITS = 13;
 type State = 'start' | 'head' | 'data' | 'chunk-line' | 'chunk' | 'trailers' | 'ended';
 
 /**
- * Reads one response to a GET request leniently, in chunks of any size: HTTP/0.9, 1.0 and 1.1. The README lists the tolerated deviations. The memory
- * is bounded by the limits; a body is passed on in pieces.
+ * Reads one response to a GET request leniently, in chunks of any size: HTTP/0.9, 1.0 and 1.1. The README lists
+ * the tolerated deviations. The memory is bounded by the limits; a body is passed on in pieces.
  */
 export class HttpResponseReader {
   readonly #limits: Required<{ readonly [name in keyof HttpResponseLimits]: number }>;
@@ -97,9 +100,10 @@ export class HttpResponseReader {
   }
 
   /**
-   * Reads a piece of the message. Events have parts of it and of earlier pieces: a piece must not change after the call. The caller consumes the
-   * generator to its end, or drops the reader.
-   * @throws ProtocolError with the offset for a limit, a status that is not a number from 100 to 999, or a TLS alert
+   * Reads a piece of the message. Events have parts of it and of earlier pieces: a piece must not change after
+   * the call. The caller consumes the generator to its end, or drops the reader.
+   * @throws ProtocolError with the offset for a limit, a status that is not a number from 100 to 999, or a TLS
+   *   alert
    */
   *push(piece: Uint8Array): Generator<HttpEvent> {
     let rest = piece;
@@ -198,7 +202,10 @@ export class HttpResponseReader {
     yield* this.#readData(first);
   }
 
-  /** Collects lines up to an empty one for which `isEnd` returns true. Returns the number of bytes used, and whether that line was there. */
+  /**
+   * Collects lines up to an empty one for which `isEnd` returns true. Returns the number of bytes used, and
+   * whether that line was there.
+   */
   #collectLines(bytes: Uint8Array, isEnd: () => boolean): { readonly used: number; readonly ended: boolean } {
     let at = 0;
     while (at < bytes.length) {
@@ -352,7 +359,10 @@ export class HttpResponseReader {
       throw this.#error(`the chunk extensions are longer than ${maxExtensionBytes} bytes`, 'RFC 9112 7.1.1');
   }
 
-  /** The body does not have the chunked coding that the header announces: what was taken for the size of a chunk is a part of it. */
+  /**
+   * The body does not have the chunked coding that the header announces: what was taken for the size of a chunk
+   * is a part of it.
+   */
   *#dropChunking(): Generator<HttpEvent> {
     this.#note('transfer-encoding');
     const first = this.#buffer.take();

@@ -3,7 +3,9 @@ import { CR, isBlank, LF } from '../ascii.js';
 
 /** Blanks and line ends before a status line that are skipped. */
 const MAX_BLANK_BYTES = 64;
-/** Other bytes before it that are skipped, as in browsers: the rest of a byte order mark or of an earlier body. */
+/**
+ * Other bytes before it that are skipped, as in browsers: the rest of a byte order mark or of an earlier body.
+ */
 const MAX_JUNK_BYTES = 4;
 
 const LESS_THAN = 0x3c;
@@ -11,7 +13,10 @@ const LESS_THAN = 0x3c;
 /** What the first bytes of a response show; `more`: not enough bytes yet. */
 export type ResponseStart = 'more' | 'head' | 'body' | 'tls';
 
-/** Recognizes a response by its first bytes. Without `HTTP/` or `ICY` near the beginning it is the body of HTTP/0.9. */
+/**
+ * Recognizes a response by its first bytes. Without `HTTP/` or `ICY` near the beginning it is the body of
+ * HTTP/0.9.
+ */
 export function recognizeStart(bytes: Uint8Array): ResponseStart {
   // A TLS alert: the port is that of https.
   if (bytes[0] === 0x15 && (bytes.length < 2 || bytes[1] === 0x03)) return bytes.length < 2 ? 'more' : 'tls';

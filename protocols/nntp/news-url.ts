@@ -25,8 +25,8 @@ export const NNTP_PORT = 119;
 const AUTHORITY = /^(?:([^/?@]*)@)?(\[[^\]]*\]|[^/?:]*)(?::(\d{1,5}))?(?:\/(.*))?$/s;
 
 /**
- * Parses a canonical `news:` or `nntp:` URL (RFC 5538, G-55, G-70): `news:GROUP`, `news:ID`, `news:*`, each also with
- * `//host[:port]/`, and `nntp://host[:port]/GROUP[/NUMBER]`.
+ * Parses a canonical `news:` or `nntp:` URL (RFC 5538, G-55, G-70): `news:GROUP`, `news:ID`, `news:*`, each
+ * also with `//host[:port]/`, and `nntp://host[:port]/GROUP[/NUMBER]`.
  * @throws UsageError for any other URL, or for a name that would break a command line
  */
 export function parseNewsUrl(url: string): NewsAddress {
@@ -83,7 +83,10 @@ function unescapeSafe(escaped: string): string {
   return text;
 }
 
-/** The URL of an article of a group, in the scheme of the group's URL: by number for `nntp:`, otherwise by message-id. */
+/**
+ * The URL of an article of a group, in the scheme of the group's URL: by number for `nntp:`, otherwise by
+ * message-id.
+ */
 export function articleUrl(groupUrl: string, article: { number: number; messageId: string }): string {
   if (groupUrl.startsWith('nntp:')) return `${groupUrl.replace(/\/$/, '')}/${article.number}`;
   const id = escapeName(article.messageId.replace(/^<|>$/g, ''));

@@ -18,9 +18,9 @@ const DOT = 0x2e;
 const MAX_STATUS_BYTES = 4096;
 
 /**
- * Reads a server's replies in chunks of any size (RFC 3977 3.1, 3.1.1). The codes that have a block depend on the command,
- * so call {@link expect} before the command is sent. A block is passed on in pieces; the decoder holds only the two or
- * three bytes that may be its end.
+ * Reads a server's replies in chunks of any size (RFC 3977 3.1, 3.1.1). The codes that have a block depend on
+ * the command, so call {@link expect} before the command is sent. A block is passed on in pieces; the decoder
+ * holds only the two or three bytes that may be its end.
  */
 export class NntpReplyDecoder {
   #blockCodes: ReadonlySet<number> = new Set();

@@ -11,10 +11,10 @@ interface Cost {
 }
 
 /**
- * Whether a backtracking engine needs at most a million steps for every subject of at most `subjectLength` characters
- * (E-144). The bound is computed from the tree: ways multiply along a sequence and add up over alternatives; a
- * repetition of a single character has as many ways as the subject has characters; a repetition of anything ambiguous
- * has exponentially many. `\B` is never cheap, because V8 matches it wrongly.
+ * Whether a backtracking engine needs at most a million steps for every subject of at most `subjectLength`
+ * characters (E-144). The bound is computed from the tree: ways multiply along a sequence and add up over
+ * alternatives; a repetition of a single character has as many ways as the subject has characters; a repetition
+ * of anything ambiguous has exponentially many. `\B` is never cheap, because V8 matches it wrongly.
  */
 export function isCheap(node: EreNode, subjectLength: number): boolean {
   const startPositions = isAnchored(node) ? 1 : subjectLength + 1;

@@ -1,8 +1,9 @@
 import { ProtocolError } from '../errors.js';
 
 /**
- * A POSIX extended regular expression as a tree (E-9, G-43). The tree answers three questions: may a backtracking engine
- * run the pattern, does it match only a few strings, how is it written for each engine. Characters are code points.
+ * A POSIX extended regular expression as a tree (E-9, G-43). The tree answers three questions: may a
+ * backtracking engine run the pattern, does it match only a few strings, how is it written for each engine.
+ * Characters are code points.
  */
 export type EreNode =
   | { readonly kind: 'chars'; readonly ranges: readonly CharRange[]; readonly negated: boolean }
@@ -63,7 +64,8 @@ const ESCAPES: ReadonlyMap<string, EreNode> = new Map<string, EreNode>([
 
 /**
  * Parses one expression.
- * @throws ProtocolError (`config`, G-43) with the offset in the pattern; its message continues "the expression ..."
+ * @throws ProtocolError (`config`, G-43) with the offset in the pattern; its message continues "the expression
+ *   ..."
  */
 export function parseEre(source: string): EreNode {
   if (source.length > MAX_PATTERN_LENGTH) {

@@ -4,12 +4,15 @@ import { isCheap } from './cost.js';
 import { type EreNode, formatEre, parseEre, patternProblem } from './ere.js';
 import { matchesAnything } from './spelling.js';
 
-/** A compiled POSIX extended regular expression. It matches anywhere in the subject unless it is anchored (E-9, G-43). */
+/**
+ * A compiled POSIX extended regular expression. It matches anywhere in the subject unless it is anchored (E-9,
+ * G-43).
+ */
 export interface Pattern {
   test(subject: string): boolean;
   /**
-   * Returns the text of the first group if it took part in the match, otherwise the whole match (E-65): the leftmost and
-   * longest match, as in POSIX. Undefined when nothing matches.
+   * Returns the text of the first group if it took part in the match, otherwise the whole match (E-65): the
+   * leftmost and longest match, as in POSIX. Undefined when nothing matches.
    */
   extract(subject: string): string | undefined;
 }
@@ -26,7 +29,8 @@ const MIN_NATIVE_SUBJECT = 64;
 
 /**
  * Compiles an untrusted pattern. Matching takes time linear in the subject, or at most a million steps.
- * @throws ProtocolError (`config`, G-43) with the offset in the pattern; its message continues "the expression ..."
+ * @throws ProtocolError (`config`, G-43) with the offset in the pattern; its message continues "the expression
+ *   ..."
  */
 export function compilePattern(source: string, options: PatternOptions = {}): Pattern {
   return compileNode(parseEre(source), options);
@@ -92,8 +96,8 @@ function nativeLimitOf(node: EreNode): number {
 }
 
 /**
- * Removes a leading `^.*` or `.*` and a trailing `.*$` or `.*`: `^.*x` matches if and only if x is found. This saves
- * JavaScript's engine a scan to the end and back, and makes the usual file name patterns cheap.
+ * Removes a leading `^.*` or `.*` and a trailing `.*$` or `.*`: `^.*x` matches if and only if x is found. This
+ * saves JavaScript's engine a scan to the end and back, and makes the usual file name patterns cheap.
  */
 function coreOf(node: EreNode): EreNode {
   if (node.kind !== 'sequence') return node;

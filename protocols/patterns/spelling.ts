@@ -10,7 +10,9 @@ export interface Spelling {
   readonly strings: readonly string[];
 }
 
-/** `^.*\.(c|cc)$` is the endings `.c` and `.cc`, `^Makefile$` a whole name; undefined for more complex patterns. */
+/**
+ * `^.*\.(c|cc)$` is the endings `.c` and `.cc`, `^Makefile$` a whole name; undefined for more complex patterns.
+ */
 export function listSpellings(node: EreNode): Spelling | undefined {
   if (node.kind !== 'sequence') return undefined;
   const parts = [...node.parts];
@@ -25,7 +27,9 @@ export function listSpellings(node: EreNode): Spelling | undefined {
   return strings === undefined ? undefined : { match, strings };
 }
 
-/** All strings that the expression matches; undefined when there are more than `limit`, or when context matters. */
+/**
+ * All strings that the expression matches; undefined when there are more than `limit`, or when context matters.
+ */
 export function finiteLanguage(node: EreNode, limit: number): readonly string[] | undefined {
   switch (node.kind) {
     case 'chars': {

@@ -47,8 +47,8 @@ export type RegistryItem = ({ readonly kind: 'header' } & RegistryHeader) | RawR
 export const DEFAULT_MAX_RECORD_BYTES = 16 * 1024 * 1024;
 
 /**
- * Reads a Registry in chunks of any size, under one reading of the size field (REG-11). It never throws for the contents of
- * the file: damage is its last item. It holds at most one record.
+ * Reads a Registry in chunks of any size, under one reading of the size field (REG-11). It never throws for the
+ * contents of the file: damage is its last item. It holds at most one record.
  */
 export class RegistryDecoder {
   readonly #format: RegistryFormat;
@@ -107,7 +107,10 @@ export class RegistryDecoder {
     return [{ kind: 'damage', rule: 'REG-29', offset: this.#offset, message, cut: true }];
   }
 
-  /** Decodes the header or a record at `at`, where {@link #needed} bytes are available; returns the bytes consumed. */
+  /**
+   * Decodes the header or a record at `at`, where {@link #needed} bytes are available; returns the bytes
+   * consumed.
+   */
   #step(bytes: Uint8Array, at: number, items: RegistryItem[]): number {
     if (this.#offset === 0) {
       const start = bytes.subarray(at, at + FILE_HEADER_BYTES);

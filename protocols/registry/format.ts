@@ -9,8 +9,8 @@ export const RECORD_HEADER_BYTES = 12;
 export const U32_MAX = 0xffff_ffff;
 
 /**
- * The bytes that the size field of a record counts (REG-11): `a` those after the 12-byte record header, `b` the whole
- * record, `c` those after the size field.
+ * The bytes that the size field of a record counts (REG-11): `a` those after the 12-byte record header, `b` the
+ * whole record, `c` those after the size field.
  */
 export type RegistryReading = 'a' | 'b' | 'c';
 

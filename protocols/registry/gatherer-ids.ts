@@ -45,7 +45,10 @@ export class GathererIds {
     return this.#byId.get(id);
   }
 
-  /** The id of a Gatherer; a new Gatherer gets the next id. @throws ProtocolError for a tab or newline in a value, or when all ids are used */
+  /**
+   * The id of a Gatherer; a new Gatherer gets the next id. @throws ProtocolError for a tab or newline in a
+   * value, or when all ids are used
+   */
   idOf(gatherer: GathererTriple): number {
     const known = this.#ids.get(keyOf(gatherer));
     if (known !== undefined) return known;

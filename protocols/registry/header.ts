@@ -34,7 +34,9 @@ export function encodeRegistryHeader(header: RegistryHeader, format: RegistryFor
   return bytes;
 }
 
-/** Decodes the start of the file. @throws ProtocolError REG-5: fewer than 20 bytes; REG-8: another magic number */
+/**
+ * Decodes the start of the file. @throws ProtocolError REG-5: fewer than 20 bytes; REG-8: another magic number
+ */
 export function decodeRegistryHeader(bytes: Uint8Array, format: RegistryFormat): RegistryHeader {
   if (bytes.length < FILE_HEADER_BYTES) {
     const message = `the Registry's header has ${bytes.length} of ${FILE_HEADER_BYTES} bytes`;
@@ -61,7 +63,9 @@ export interface RecordHeader {
   readonly flag: number;
 }
 
-/** Encodes the 12 bytes before `dataBytes` bytes of data. @throws RangeError when the size exceeds a u32 (REG-2) */
+/**
+ * Encodes the 12 bytes before `dataBytes` bytes of data. @throws RangeError when the size exceeds a u32 (REG-2)
+ */
 export function encodeRecordHeader(
   dataBytes: number,
   flag: number,

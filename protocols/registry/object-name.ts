@@ -1,4 +1,5 @@
-// The one layout of objects: `<directory>/OBJ<OID>` below `objects/`, on the disk and in URLs (REG-34, BRK-4.10).
+// The one layout of objects: `<directory>/OBJ<OID>` below `objects/`, on the disk and in URLs (REG-34,
+// BRK-4.10).
 import { U32_MAX } from './format.js';
 
 /** The number of directories below `objects/` (REG-34). */
@@ -14,7 +15,10 @@ export function objectName(oid: number): string {
   return `${objectDirectory(oid)}/OBJ${oid}`;
 }
 
-/** The OID of a file name `OBJ<OID>`, decimal without leading zeros, at most 32 bits; undefined for any other name (REG-34). */
+/**
+ * The OID of a file name `OBJ<OID>`, decimal without leading zeros, at most 32 bits; undefined for any other
+ * name (REG-34).
+ */
 export function oidOfFileName(name: string): number | undefined {
   const digits = /^OBJ([1-9]\d{0,9})$/.exec(name)?.[1];
   const oid = Number(digits);

@@ -7,7 +7,9 @@ import { encodeRecordHeader, viewOf } from './header.js';
 /** REG-9: the versions of a file's header. */
 export type RegistryVersion = 1 | 2;
 
-/** The Gatherer of the object: three texts in version 1, in version 2 an id of `admin/Gatherer-Ids` (REG-50). */
+/**
+ * The Gatherer of the object: three texts in version 1, in version 2 an id of `admin/Gatherer-Ids` (REG-50).
+ */
 export type RecordGatherer =
   | { readonly name: Uint8Array; readonly host: Uint8Array; readonly version: Uint8Array }
   | { readonly id: number };
@@ -45,8 +47,8 @@ export function isRegistryVersion(version: number): version is RegistryVersion {
 /**
  * Encodes the data of a record, without its header (REG-3, REG-21, REG-22).
  *
- * @throws TypeError for a Gatherer of the other version's kind; ProtocolError for an OID or id that is not a u32, and
- * for more data than a u32 can count (REG-2)
+ * @throws TypeError for a Gatherer of the other version's kind; ProtocolError for an OID or id that is not a
+ * u32, and for more data than a u32 can count (REG-2)
  */
 export function encodeRecordData(record: RegistryRecord, version: RegistryVersion): Uint8Array {
   const { url, md5, description, gatherer, rest } = record;

@@ -27,7 +27,10 @@ export type RobotsOutcome =
 export interface RobotsFetchRules {
   /** CRAWL-13.3.12: default 3. */
   readonly tries?: number;
-  /** CRAWL-13.3.12, CRAWL-21: the outcome of the last failed try: the site is not crawled (default), or everything is allowed. */
+  /**
+   * CRAWL-13.3.12, CRAWL-21: the outcome of the last failed try: the site is not crawled (default), or
+   * everything is allowed.
+   */
   readonly unreachable?: 'unavailable' | 'allow-all';
   /** CRAWL-13.9: treat 3xx and 5xx as RFC 9309 does. Default false: all is allowed (CRAWL-13.3.11). */
   readonly rfc9309?: boolean;

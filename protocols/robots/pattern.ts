@@ -1,4 +1,7 @@
-/** A path pattern of an `Allow` or `Disallow` line, with `*` anywhere and `$` at the end (CRAWL-13.1.7, RFC 9309). */
+/**
+ * A path pattern of an `Allow` or `Disallow` line, with `*` anywhere and `$` at the end (CRAWL-13.1.7, RFC
+ * 9309).
+ */
 export class PathPattern {
   /** CRAWL-13.2.9: characters of the normalized pattern; the longest matching pattern wins. */
   readonly length: number;
@@ -14,7 +17,8 @@ export class PathPattern {
   }
 
   /**
-   * @param text the pattern as written; a pattern that begins neither with `/` nor with `*` matches no path (RFC 9309 2.2.2)
+   * @param text the pattern as written; a pattern that begins neither with `/` nor with `*` matches no path
+   *   (RFC 9309 2.2.2)
    */
   static parse(text: string): PathPattern {
     const anchoredEnd = text.endsWith('$');
@@ -25,7 +29,8 @@ export class PathPattern {
   }
 
   /**
-   * Takes time linear in the path for each piece: every piece matches at the first position, without backtracking.
+   * Takes time linear in the path for each piece: every piece matches at the first position, without
+   * backtracking.
    * @param path a path normalized by {@link normalizePath}
    */
   matches(path: string): boolean {
@@ -47,10 +52,10 @@ export class PathPattern {
 }
 
 /**
- * Normalizes a path, so that `/~joe`, `/%7Ejoe` and `/%7ejoe` are the same rule (RFC 9309 2.2.2; the defect of CRAWL-13.7
- * is that `%2f` and `%2F` differ). Escapes of unreserved characters are undone, the hexadecimal digits of others become
- * upper case, bytes beyond ASCII are escaped, and so are a `%` without digits and literal `*` and `$`, which have a meaning in
- * patterns. `%2F` stays different from `/`.
+ * Normalizes a path, so that `/~joe`, `/%7Ejoe` and `/%7ejoe` are the same rule (RFC 9309 2.2.2; the defect of
+ * CRAWL-13.7 is that `%2f` and `%2F` differ). Escapes of unreserved characters are undone, the hexadecimal
+ * digits of others become upper case, bytes beyond ASCII are escaped, and so are a `%` without digits and
+ * literal `*` and `$`, which have a meaning in patterns. `%2F` stays different from `/`.
  */
 export function normalizePath(text: string): string {
   if (/^[\w\-./=&+,:;@!()?~]*$/.test(text)) return text;

@@ -7,8 +7,8 @@ export interface RobotsMeta {
 }
 
 /**
- * Parses the CONTENT of `<META NAME="ROBOTS">`, or an `X-Robots-Tag` header without an agent. Words are separated by commas
- * or blanks, in any case; of contradictory words the stricter one applies.
+ * Parses the CONTENT of `<META NAME="ROBOTS">`, or an `X-Robots-Tag` header without an agent. Words are
+ * separated by commas or blanks, in any case; of contradictory words the stricter one applies.
  */
 export function parseRobotsMeta(content: string): RobotsMeta {
   const words = new Set(content.toLowerCase().split(/[\s,;]+/));

@@ -2,7 +2,8 @@ import { UsageError } from '../errors.js';
 import { type RobotsDecision, RobotsTxt } from './robots-txt.js';
 
 /**
- * CRAWL-13.4: the five ways to honor a robots.txt, those of the 3.x line (CRAWL-13.6), and RFC 9309 (CRAWL-13.9).
+ * CRAWL-13.4: the five ways to honor a robots.txt, those of the 3.x line (CRAWL-13.6), and RFC 9309
+ * (CRAWL-13.9).
  * - `classic`: the first group, in file order, whose name is part of the User-Agent; else `*`
  * - `ignore`: everything is allowed
  * - `custom`: the operator's text in place of the site's
@@ -29,13 +30,19 @@ export interface RobotsPolicyOptions {
   readonly policy: RobotsPolicyName;
   /** The User-Agent header of the crawler. */
   readonly userAgent: string;
-  /** G-63: further names by which a file may address the crawler, e.g. `harvest`; product names, separated by blanks. Default none. */
+  /**
+   * G-63: further names by which a file may address the crawler, e.g. `harvest`; product names, separated by
+   * blanks. Default none.
+   */
   readonly alsoKnownAs?: string;
   /** `custom`: the rules used instead of the site's file. */
   readonly customRobots?: RobotsTxt | undefined;
   /** `most-favored-set`, `first-named`: the agents of the set. */
   readonly userAgents?: readonly string[];
-  /** CRAWL-13.5: with the two most-favored policies and `first-named`, fetch as the agent that is allowed. Default false. */
+  /**
+   * CRAWL-13.5: with the two most-favored policies and `first-named`, fetch as the agent that is allowed.
+   * Default false.
+   */
   readonly masquerade?: boolean;
 }
 
@@ -130,7 +137,10 @@ export class RobotsPolicy {
     return masquerades ? { ...decision, fetchAs: agent } : decision;
   }
 
-  /** CRAWL-13.6: the first agent, the crawler itself before those of the set, that the file names; the crawler if it names none. */
+  /**
+   * CRAWL-13.6: the first agent, the crawler itself before those of the set, that the file names; the crawler
+   * if it names none.
+   */
   #firstNamed(robots: RobotsTxt): string {
     const { userAgents = [] } = this.#options;
     const isNamed = (agent: string): boolean => (groupNameOf(robots, agent) ?? '*') !== '*';
@@ -149,8 +159,8 @@ export class RobotsPolicy {
 }
 
 /**
- * CRAWL-13.2.10: the first name in file order that is part of the user agent's text, without regard to case; otherwise
- * `*`; `undefined` when the file has no rules for this agent.
+ * CRAWL-13.2.10: the first name in file order that is part of the user agent's text, without regard to case;
+ * otherwise `*`; `undefined` when the file has no rules for this agent.
  */
 export function groupNameOf(robots: RobotsTxt, userAgent: string): string | undefined {
   const text = userAgent.toLowerCase();

@@ -19,8 +19,9 @@ const DIRECTIVES_WITH_VALUE = new Set([
 ]);
 
 /**
- * Parses the `X-Robots-Tag` headers of a response: directives for all agents, or after `NAME:` for one agent. Words are in
- * any case, separated by commas. Unknown words are skipped; of contradictory ones the stricter one applies.
+ * Parses the `X-Robots-Tag` headers of a response: directives for all agents, or after `NAME:` for one agent.
+ * Words are in any case, separated by commas. Unknown words are skipped; of contradictory ones the stricter one
+ * applies.
  *
  * @param values the header fields in order, each as one value (a joined value works as well)
  * @param userAgent the User-Agent of the crawler, or product names

@@ -58,8 +58,8 @@ export class RobotsTxt {
   ) {}
 
   /**
-   * Whether an agent may fetch a path. The longest matching line decides, `Allow` on a tie; without a match it is allowed
-   * (CRAWL-13.2.9). `/robots.txt` itself is always allowed.
+   * Whether an agent may fetch a path. The longest matching line decides, `Allow` on a tie; without a match it
+   * is allowed (CRAWL-13.2.9). `/robots.txt` itself is always allowed.
    *
    * @param userAgent the User-Agent header, or product names separated by blanks
    * @param path path and query in escaped form
@@ -126,8 +126,8 @@ interface AgentView {
 const MAX_VIEWS = 16;
 
 /**
- * G-63, RFC 9309 2.2.1: all groups that name one of the agent's products apply together; without such a group, those for
- * `*`.
+ * G-63, RFC 9309 2.2.1: all groups that name one of the agent's products apply together; without such a group,
+ * those for `*`.
  */
 function chosenGroups(groups: readonly RobotsGroup[], tokens: readonly string[]): readonly RobotsGroup[] {
   const named = groups.filter((group) => group.agents.some((agent) => tokens.includes(agent)));
@@ -143,8 +143,8 @@ function viewOf(chosen: readonly RobotsGroup[]): AgentView {
 }
 
 /**
- * The products of a User-Agent: `Harvest/1.8 harvest-kit/0.1 (+http://...)` has `harvest` and `harvest-kit`. Of a comment, as in
- * `Mozilla/5.0 (compatible; MyBot/2.0)`, only names with a version are products.
+ * The products of a User-Agent: `Harvest/1.8 harvest-kit/0.1 (+http://...)` has `harvest` and `harvest-kit`. Of
+ * a comment, as in `Mozilla/5.0 (compatible; MyBot/2.0)`, only names with a version are products.
  */
 export function productTokens(userAgent: string): string[] {
   const text = userAgent.toLowerCase().slice(0, MAX_AGENT_LENGTH);

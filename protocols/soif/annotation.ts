@@ -42,7 +42,10 @@ export type AnnotationItem =
     }
   | AnnotationWarning;
 
-/** A header in the layout of SOIF-2.2. White space is ASCII only: with one character a byte, 0xA0 may be part of a letter. */
+/**
+ * A header in the layout of SOIF-2.2. White space is ASCII only: with one character a byte, 0xA0 may be part of
+ * a letter.
+ */
 const EXACT_HEADER = /^@[A-Za-z0-9-]+ \{ [^\t\v\f\r {][^\t\v\f\r ]*$/;
 /** Indentation, name, a size (an error), blanks before and after the colon, value. */
 const ATTRIBUTE =
@@ -59,13 +62,14 @@ interface OpenObject {
 }
 
 /**
- * Reads annotation files, hand-written records without sizes, the input of `mktemplate` (SOIF-11.1, G-137): a line
- * `@TYPE { url`, one line `Name:` HT value for each attribute, a line `}`. A value is the rest of its line, byte for
- * byte; of duplicate names the last one counts (SOIF-5.2).
+ * Reads annotation files, hand-written records without sizes, the input of `mktemplate` (SOIF-11.1, G-137): a
+ * line `@TYPE { url`, one line `Name:` HT value for each attribute, a line `}`. A value is the rest of its
+ * line, byte for byte; of duplicate names the last one counts (SOIF-5.2).
  *
- * `strict` throws at the first deviation, after the objects before it have been returned. `lenient` accepts with a
- * warning: blanks or nothing instead of the tab, indentation, CR LF (one warning), a size in braces (ignored), a missing
- * closing brace. It drops other lines with a warning. Blank lines between objects are ignored in both modes.
+ * `strict` throws at the first deviation, after the objects before it have been returned. `lenient` accepts
+ * with a warning: blanks or nothing instead of the tab, indentation, CR LF (one warning), a size in braces
+ * (ignored), a missing closing brace. It drops other lines with a warning. Blank lines between objects are
+ * ignored in both modes.
  */
 export class AnnotationDecoder {
   readonly #strict: boolean;
@@ -74,7 +78,9 @@ export class AnnotationDecoder {
   #items: AnnotationItem[] = [];
   #failure: ProtocolError | undefined;
   #ended = false;
-  /** The line whose end has not arrived, one character a byte; only the beginning of a line that is too long. */
+  /**
+   * The line whose end has not arrived, one character a byte; only the beginning of a line that is too long.
+   */
   #text = '';
   /** Bytes of that line. */
   #held = 0;
@@ -92,7 +98,10 @@ export class AnnotationDecoder {
     this.#maxObject = checkLimit('maxObjectBytes', options.maxObjectBytes ?? 64 * MEBIBYTE);
   }
 
-  /** The items that are complete with this chunk. @throws ProtocolError in strict mode; StateError after {@link end}. */
+  /**
+   * The items that are complete with this chunk. @throws ProtocolError in strict mode; StateError after
+   * {@link end}.
+   */
   push(chunk: Uint8Array): AnnotationItem[] {
     if (this.#ended) throw new StateError('push after end');
     const bytes = bufferOf(chunk);

@@ -5,8 +5,8 @@ import { assemble, type SoifObject } from './object.js';
 /** G-133: a value is dropped when more than this share of its bytes is binary. */
 const BINARY_SHARE = 0.3;
 /**
- * Text of an 8-bit character set has no control bytes. Where more than this share of a value is control bytes, its
- * bytes beyond ASCII are binary too. Of random bytes one in eight is a control.
+ * Text of an 8-bit character set has no control bytes. Where more than this share of a value is control bytes,
+ * its bytes beyond ASCII are binary too. Of random bytes one in eight is a control.
  */
 const CONTROL_SHARE = 1 / 16;
 
@@ -14,10 +14,10 @@ const DELETE = 0x7f;
 const ESCAPE = 0x1b;
 
 /**
- * Removes binary data from an object (G-133). In values that are mostly UTF-8, invalid UTF-8 and control characters
- * except white space are binary. In other values (an 8-bit character set, SOIF-7.2) control bytes are binary, and with
- * many of these everything beyond ASCII. A value with more than 30 % of binary bytes is dropped, and so is one that
- * becomes empty (SOIF-3.2).
+ * Removes binary data from an object (G-133). In values that are mostly UTF-8, invalid UTF-8 and control
+ * characters except white space are binary. In other values (an 8-bit character set, SOIF-7.2) control bytes
+ * are binary, and with many of these everything beyond ASCII. A value with more than 30 % of binary bytes is
+ * dropped, and so is one that becomes empty (SOIF-3.2).
  * @returns the same object when there is nothing to remove.
  */
 export function withoutBinary(object: SoifObject): SoifObject {
@@ -106,8 +106,8 @@ function characterLength(bytes: Uint8Array, i: number): number {
 const KEYWORDS_BYTES = 8192;
 
 /**
- * Cuts the `Keywords` of an object to at most `bytes` (G-134): after the last line that fits; where that loses more
- * than half, after the last word; within a longer word, between two characters.
+ * Cuts the `Keywords` of an object to at most `bytes` (G-134): after the last line that fits; where that loses
+ * more than half, after the last word; within a longer word, between two characters.
  * @returns the same object when they are short enough.
  */
 export function truncateKeywords(object: SoifObject, bytes: number = KEYWORDS_BYTES): SoifObject {

@@ -7,9 +7,9 @@ import { type DecoderLimits, decoderLimits, type SoifDecoderOptions } from './op
 import { Window } from './window.js';
 
 /**
- * Reads attribute lines without the lines around them, as a summarizer writes them (SOIF-3.7). The list ends with the
- * input, so {@link end} returns all of it; `maxObjectBytes` bounds the memory. A malformed list is an error in both
- * modes: there is no next object to continue with.
+ * Reads attribute lines without the lines around them, as a summarizer writes them (SOIF-3.7). The list ends
+ * with the input, so {@link end} returns all of it; `maxObjectBytes` bounds the memory. A malformed list is an
+ * error in both modes: there is no next object to continue with.
  */
 export class SoifBodyDecoder {
   readonly #limits: DecoderLimits;

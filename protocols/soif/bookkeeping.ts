@@ -3,8 +3,8 @@ import { DEFAULT_REFRESH_RATE, DEFAULT_TIME_TO_LIVE, type UnixSeconds } from '..
 import type { SoifObject } from './object.js';
 
 /**
- * The attributes that a Gatherer adds to the content of an object, in the order of SOIF-3.4. They come first in an object, a document cannot
- * set them (E-105), and a `@REFRESH` section contains no others (SOIF-8.4).
+ * The attributes that a Gatherer adds to the content of an object, in the order of SOIF-3.4. They come first in
+ * an object, a document cannot set them (E-105), and a `@REFRESH` section contains no others (SOIF-8.4).
  */
 export const BOOKKEEPING_NAMES: readonly string[] = [
   'Time-to-Live',
@@ -84,8 +84,9 @@ export function timesOf(object: SoifObject): SoifTimes {
 export type Lifetime = Pick<SoifTimes, 'updateTime' | 'timeToLive'>;
 
 /**
- * SOIF-6.8: the last second at which an object is valid, `Update-Time` + `Time-to-Live`. Infinity for an object that never expires: with a
- * `Time-to-Live` of 0 (SOIF-6.7), or without an `Update-Time`. Every other result is a safe integer, because stores use it as a key.
+ * SOIF-6.8: the last second at which an object is valid, `Update-Time` + `Time-to-Live`. Infinity for an object
+ * that never expires: with a `Time-to-Live` of 0 (SOIF-6.7), or without an `Update-Time`. Every other result is
+ * a safe integer, because stores use it as a key.
  */
 export function lastValidSecond({ updateTime, timeToLive }: Lifetime): number {
   if (updateTime === undefined || timeToLive === 0) return Number.POSITIVE_INFINITY;

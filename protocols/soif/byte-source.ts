@@ -4,7 +4,10 @@
 export interface ByteSource {
   /** Number of bytes. */
   readonly length: number;
-  /** Yields the bytes from `start` (default 0) to `end` (default all). A piece is valid until the next one is requested. */
+  /**
+   * Yields the bytes from `start` (default 0) to `end` (default all). A piece is valid until the next one is
+   * requested.
+   */
   pieces(start?: number, end?: number): AsyncIterable<Uint8Array>;
 }
 

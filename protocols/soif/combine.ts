@@ -13,8 +13,8 @@ function withPairs(object: SoifObject, pairs: readonly Pair[]): SoifObject {
 }
 
 /**
- * SOIF-5.5: attributes of `b` replace those of `a` with the same name, at their positions; the others are added.
- * Type and URL are those of `a`. In `mergedb` manual data wins: `mergeSoif(automatic, manual)`.
+ * SOIF-5.5: attributes of `b` replace those of `a` with the same name, at their positions; the others are
+ * added. Type and URL are those of `a`. In `mergedb` manual data wins: `mergeSoif(automatic, manual)`.
  */
 export function mergeSoif(a: SoifObject, b: SoifObject): SoifObject {
   const merged = new Map<string, Pair>();
@@ -45,8 +45,8 @@ export function embedSoif(container: SoifObject, component: SoifObject, nestedFi
 }
 
 /**
- * SOIF-3.5: the order of the C library: names without regard to case, then the `embed` names, by the number between the
- * angle brackets and then by the rest.
+ * SOIF-3.5: the order of the C library: names without regard to case, then the `embed` names, by the number
+ * between the angle brackets and then by the rest.
  */
 export function sortAttributes(object: SoifObject): SoifObject {
   const compare = (x: string, y: string): number => (x < y ? -1 : x > y ? 1 : 0);

@@ -25,10 +25,10 @@ export type SoifItem =
 /**
  * Reads a stream of SOIF objects that arrives in chunks of any size (SOIF-1.3, SOIF-4).
  *
- * `lenient` (default) never throws a ProtocolError: a malformed object gives a warning with its rule and offset,
- * and a second one (SOIF-4.5) with the number of bytes skipped when the next plausible start is found.
- * `strict` throws at the first defect: the call returns the objects before it, and the next call throws. After that
- * every call throws, until {@link resume}.
+ * `lenient` (default) never throws a ProtocolError: a malformed object gives a warning with its rule and
+ * offset, and a second one (SOIF-4.5) with the number of bytes skipped when the next plausible start is found.
+ * `strict` throws at the first defect: the call returns the objects before it, and the next call throws. After
+ * that every call throws, until {@link resume}.
  *
  * Objects are views of the chunks: do not write into a chunk, and copy what you keep.
  */
@@ -57,7 +57,10 @@ export class SoifDecoder {
     this.#queue = new DeliveryQueue(this.#reader);
   }
 
-  /** The items that are complete with this chunk. @throws ProtocolError in strict mode; StateError after {@link end}. */
+  /**
+   * The items that are complete with this chunk. @throws ProtocolError in strict mode; StateError after
+   * {@link end}.
+   */
   push(chunk: Uint8Array): SoifItem[] {
     return this.#queue.push(chunk);
   }
@@ -73,8 +76,9 @@ export class SoifDecoder {
   }
 
   /**
-   * After strict mode has thrown: continues at the next plausible start of an object (SOIF-4.5) in the bytes so far.
-   * While {@link failed}, call it again. @throws ProtocolError for the next defect; StateError when there was no error
+   * After strict mode has thrown: continues at the next plausible start of an object (SOIF-4.5) in the bytes so
+   * far. While {@link failed}, call it again. @throws ProtocolError for the next defect; StateError when there
+   * was no error
    */
   resume(): SoifItem[] {
     return this.#queue.resume();

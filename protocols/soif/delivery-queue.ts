@@ -2,8 +2,8 @@ import { StateError } from '../errors.js';
 import type { StreamReader } from './stream-reader.js';
 
 /**
- * Queues the items of a {@link StreamReader} and delivers them before its error: a call returns the items found so far,
- * the next call throws the error. {@link end} has no next call, so it throws the error immediately.
+ * Queues the items of a {@link StreamReader} and delivers them before its error: a call returns the items found
+ * so far, the next call throws the error. {@link end} has no next call, so it throws the error immediately.
  */
 export class DeliveryQueue<Item> {
   #items: Item[] = [];

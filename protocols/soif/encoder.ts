@@ -14,10 +14,13 @@ export interface SoifEncoderOptions {
 }
 
 /**
- * Encodes an object in the exact layout of SOIF-2.2. Attributes with an empty value (SOIF-3.2) and all but the last of
- * those with the same name (SOIF-5.2) are left out. Characters that a name or type must not have become `-` (SOIF-2.8); a name
- * that would then be that of another attribute is escaped instead: `a:b` beside `a-b` becomes `a_3Ab`. The URL keeps its bytes: it is the object's key, and SOIF-2.9 allows all that readers read back.
- * @throws ProtocolError SOIF-2.9 when the object has no URL, or one that readers would read otherwise (see `urlProblem`).
+ * Encodes an object in the exact layout of SOIF-2.2. Attributes with an empty value (SOIF-3.2) and all but the
+ * last of those with the same name (SOIF-5.2) are left out. Characters that a name or type must not have become
+ * `-` (SOIF-2.8); a name that would then be that of another attribute is escaped instead: `a:b` beside `a-b`
+ * becomes `a_3Ab`. The URL keeps its bytes: it is the object's key, and SOIF-2.9 allows all that readers read
+ * back.
+ * @throws ProtocolError SOIF-2.9 when the object has no URL, or one that readers would read otherwise (see
+ *   `urlProblem`).
  */
 export function encodeSoif(object: SoifObject, options: SoifEncoderOptions = {}): Uint8Array {
   const type = object.type === '' ? DEFAULT_TYPE : object.type.replace(/[^A-Za-z0-9-]/g, '-');
@@ -46,7 +49,10 @@ export function encodeAttributes(pairs: Iterable<readonly [name: string, value: 
   return concatenate('', selectWritten(lines), '');
 }
 
-/** Returns the names to write instead of those that an emitter must not write (SOIF-2.8), by the folded name; undefined if all are legal. */
+/**
+ * Returns the names to write instead of those that an emitter must not write (SOIF-2.8), by the folded name;
+ * undefined if all are legal.
+ */
 function writtenNames(object: SoifObject): Map<string, string> | undefined {
   let odd: string[] | undefined;
   for (let i = 0; i < object.size; i++) {

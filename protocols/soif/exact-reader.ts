@@ -9,10 +9,10 @@ const FOUR_BANGS = 0x21212121;
 const FOUR_HIGH_BITS = 0x80808080;
 
 /**
- * The fast path: reads one whole object in the exact layout of SOIF-2.2 from memory. Nearly every object has this
- * layout, and both modes read it alike. Anything else (another layout, an unusual byte, a limit, bytes that have not
- * arrived yet) is left, from the object's start, to the layout reader, which implements the table of SOIF-4.4. So
- * this reader never reports a defect. It allocates no object or string for an attribute.
+ * The fast path: reads one whole object in the exact layout of SOIF-2.2 from memory. Nearly every object has
+ * this layout, and both modes read it alike. Anything else (another layout, an unusual byte, a limit, bytes
+ * that have not arrived yet) is left, from the object's start, to the layout reader, which implements the table
+ * of SOIF-4.4. So this reader never reports a defect. It allocates no object or string for an attribute.
  */
 export class ExactReader {
   #slots: Int32Array = new Int32Array(SLOTS);
@@ -28,8 +28,8 @@ export class ExactReader {
   }
 
   /**
-   * Returns the index in `data` after the object that begins at `start` and ends before `fill`; -1 when this reader
-   * cannot read it. `words` is a view of the same memory as `data`, for comparing four bytes at once.
+   * Returns the index in `data` after the object that begins at `start` and ends before `fill`; -1 when this
+   * reader cannot read it. `words` is a view of the same memory as `data`, for comparing four bytes at once.
    */
   read(data: Uint8Array, words: DataView, start: number, fill: number, names: NameTable): number {
     const { maxUrlBytes, maxNameBytes, maxValueBytes, maxAttributes } = this.#limits;
@@ -149,7 +149,10 @@ export class ExactReader {
     return new SoifObject({ data, slots: this.#slots, first, count, names: names.list });
   }
 
-  /** New slots that begin with the `length` slots of the current object. The old ones belong to delivered objects. */
+  /**
+   * New slots that begin with the `length` slots of the current object. The old ones belong to delivered
+   * objects.
+   */
   #freshSlots(length: number): Int32Array {
     const fresh = new Int32Array(Math.max(SLOTS, 2 * length + 3));
     fresh.set(this.#slots.subarray(this.#used, this.#used + length));

@@ -4,7 +4,9 @@ import { CLOSE_BRACE, OPEN_BRACE } from './bytes.js';
 import { SECTION_WORD } from './names.js';
 import type { Window } from './window.js';
 
-/** Reads the first line of an object: `@`, type, `{`, URL; or the opening of a section instead (SOIF-4.2, 8.9). */
+/**
+ * Reads the first line of an object: `@`, type, `{`, URL; or the opening of a section instead (SOIF-4.2, 8.9).
+ */
 export abstract class HeaderReader extends Attempt {
   protected typeEnd = 0;
   protected url = { start: 0, end: 0 };
@@ -57,7 +59,10 @@ export abstract class HeaderReader extends Attempt {
     return 'more';
   }
 
-  /** Notes that type and brace are not separated by one blank: allowed for a section (SOIF-8.9), not for a strict object. */
+  /**
+   * Notes that type and brace are not separated by one blank: allowed for a section (SOIF-8.9), not for a
+   * strict object.
+   */
   #noteSeparator(offset: number): void {
     if (this.#oddSeparatorAt < 0) this.#oddSeparatorAt = offset;
     this.exact = false;

@@ -13,9 +13,9 @@ import type { Window } from './window.js';
 const MAX_SIZE_BYTES = 32;
 
 /**
- * Reads one object step by step, from memory that grows: the rules of SOIF-4 and the table of SOIF-4.4 for both modes.
- * It can stop before any byte and continues later without reading a byte twice. All positions are offsets in the
- * stream, so the window may move.
+ * Reads one object step by step, from memory that grows: the rules of SOIF-4 and the table of SOIF-4.4 for both
+ * modes. It can stop before any byte and continues later without reading a byte twice. All positions are
+ * offsets in the stream, so the window may move.
  */
 export class LayoutReader extends HeaderReader {
   #body = false;
@@ -67,7 +67,10 @@ export class LayoutReader extends HeaderReader {
     return this.#kept !== undefined;
   }
 
-  /** Whether the object will have more than `bytes` bytes, by those that arrived and the size of its current value. */
+  /**
+   * Whether the object will have more than `bytes` bytes, by those that arrived and the size of its current
+   * value.
+   */
   exceeds(bytes: number, window: Window): boolean {
     const end = this.state === 'value' ? this.mark + this.#size : window.end;
     return end - this.start > bytes;
@@ -289,7 +292,10 @@ export class LayoutReader extends HeaderReader {
     return 'next';
   }
 
-  /** Reads a value of which at most the beginning is kept. Its bytes count as effort, because recovery would read them again. */
+  /**
+   * Reads a value of which at most the beginning is kept. Its bytes count as effort, because recovery would
+   * read them again.
+   */
   #passValue(window: Window, name: string, kept: KeptAttributes): Progress | 'next' {
     if (this.position === this.mark) {
       const needed = kept.bytesOf(name, this.#size);
@@ -305,7 +311,10 @@ export class LayoutReader extends HeaderReader {
     return 'next';
   }
 
-  /** Goes to the end of a value that is not held, without its bytes. Returns the offset of the next byte that is needed. */
+  /**
+   * Goes to the end of a value that is not held, without its bytes. Returns the offset of the next byte that is
+   * needed.
+   */
   skipValue(): number | undefined {
     if (this.#kept === undefined || this.state !== 'value' || this.position === this.mark) return undefined;
     this.position = this.mark + this.#size;

@@ -15,8 +15,8 @@ export class NameList {
 }
 
 /**
- * Returns the engine's interned copy of a string, as it keeps for property names. Comparing it with a literal is then
- * a comparison of two addresses, which saves a call for each attribute that `indexOf` compares.
+ * Returns the engine's interned copy of a string, as it keeps for property names. Comparing it with a literal
+ * is then a comparison of two addresses, which saves a call for each attribute that `indexOf` compares.
  */
 function internString(text: string): string {
   return Object.keys({ [text]: true })[0] ?? text;
@@ -125,12 +125,17 @@ export function isTemplateType(type: string): boolean {
   return EMITTED_TYPE.test(type);
 }
 
-/** Makes a name legal: every character that SOIF-2.8 forbids becomes `-` (E-105); the empty name becomes `-`. */
+/**
+ * Makes a name legal: every character that SOIF-2.8 forbids becomes `-` (E-105); the empty name becomes `-`.
+ */
 export function cleanName(name: string): string {
   return name === '' ? '-' : name.replace(/[^A-Za-z0-9._<>-]/g, '-');
 }
 
-/** Makes a name legal so that two different names stay different: every byte that SOIF-2.8 forbids becomes `_` and two hex digits. */
+/**
+ * Makes a name legal so that two different names stay different: every byte that SOIF-2.8 forbids becomes `_`
+ * and two hex digits.
+ */
 export function escapeName(name: string): string {
   return name.replace(/[^A-Za-z0-9._<>-]/gu, (character) =>
     Array.from(encodeText(character), (byte) => `_${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(

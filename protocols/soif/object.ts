@@ -35,8 +35,9 @@ export interface SoifLayout {
 }
 
 /**
- * An immutable SOIF object (SOIF-1.1): a template type, a URL and attributes in the order of the input. Everything is
- * decoded on demand. Values are views into the memory of the chunk: copy the bytes of an object that you keep for long.
+ * An immutable SOIF object (SOIF-1.1): a template type, a URL and attributes in the order of the input.
+ * Everything is decoded on demand. Values are views into the memory of the chunk: copy the bytes of an object
+ * that you keep for long.
  */
 export class SoifObject implements Iterable<SoifAttribute> {
   readonly #data: Uint8Array;
@@ -59,8 +60,8 @@ export class SoifObject implements Iterable<SoifAttribute> {
   /**
    * Makes an object. Values are copied. A name may occur twice; the last one counts (SOIF-5.2).
    * @param url one character a byte; `urlOfText` makes it from text
-   * @throws ProtocolError for a type or name that an emitter must not write (SOIF-2.8), or a URL that is text or has white
-   * space (SOIF-2.9).
+   * @throws ProtocolError for a type or name that an emitter must not write (SOIF-2.8), or a URL that is text
+   * or has white space (SOIF-2.9).
    */
   static of(
     type: string,
@@ -84,8 +85,8 @@ export class SoifObject implements Iterable<SoifAttribute> {
   }
 
   /**
-   * The URL, one character a byte, so that it is a key (see url-bytes.ts; `textOfUrl` makes it readable). `-` when the
-   * object is about no network resource (SOIF-2.10).
+   * The URL, one character a byte, so that it is a key (see url-bytes.ts; `textOfUrl` makes it readable). `-`
+   * when the object is about no network resource (SOIF-2.10).
    */
   get url(): string {
     this.#urlText ??= urlOfBytes(this.urlBytes);
@@ -173,7 +174,10 @@ export class SoifObject implements Iterable<SoifAttribute> {
     return i < 0 ? undefined : decodeText(this.valueAt(i));
   }
 
-  /** The value as an unsigned decimal number (SOIF-6.1), white space around it allowed; `undefined` if it is not one. */
+  /**
+   * The value as an unsigned decimal number (SOIF-6.1), white space around it allowed; `undefined` if it is not
+   * one.
+   */
   number(name: string): number | undefined {
     const i = this.indexOf(name);
     if (i < 0) return undefined;
@@ -185,7 +189,10 @@ export class SoifObject implements Iterable<SoifAttribute> {
     return value < 0 ? undefined : value;
   }
 
-  /** Returns a copy with another URL, or the object itself if it has that one. @throws ProtocolError for the URL as {@link SoifObject.of} */
+  /**
+   * Returns a copy with another URL, or the object itself if it has that one. @throws ProtocolError for the URL
+   * as {@link SoifObject.of}
+   */
   withUrl(url: string): SoifObject {
     if (url === this.url) return this;
     return assemble(
@@ -196,8 +203,8 @@ export class SoifObject implements Iterable<SoifAttribute> {
   }
 
   /**
-   * Returns a copy with changes: a value replaces all attributes of that name at the position of the first (SOIF-5.4),
-   * or is added at the end; `undefined` removes.
+   * Returns a copy with changes: a value replaces all attributes of that name at the position of the first
+   * (SOIF-5.4), or is added at the end; `undefined` removes.
    * @throws ProtocolError for a new name that an emitter must not write (SOIF-2.8).
    */
   with(changes: Iterable<readonly [name: string, value: SoifValue | undefined]>): SoifObject {

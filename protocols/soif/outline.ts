@@ -11,7 +11,8 @@ import { encodeText } from './text.js';
 import { assertWritableUrl } from './url-bytes.js';
 
 /**
- * Reads the outline of one object, and no values that it does not keep; `whole`: all bytes, so that the source can verify them.
+ * Reads the outline of one object, and no values that it does not keep; `whole`: all bytes, so that the source
+ * can verify them.
  *
  * @throws ProtocolError if they are not one object
  */
@@ -85,7 +86,8 @@ export function attributeOf({ attributes }: SoifOutline, name: string): OutlineA
 }
 
 /**
- * The object in the layout of SOIF-2.2, with changes: the bytes that `encodeSoif(object.with(changes))` makes of an object in memory.
+ * The object in the layout of SOIF-2.2, with changes: the bytes that `encodeSoif(object.with(changes))` makes
+ * of an object in memory.
  *
  * @throws ProtocolError when the object has no URL
  */

@@ -25,9 +25,9 @@ export type SectionItem =
       readonly exact: boolean;
     }
   /**
-   * With `largeBytes`: the next bytes of an object that is not held; `first`: they begin it. After the last of them comes a `large` item,
-   * or the object is malformed: then a `rewind` may come, the last item of its call. It requests a re-read from `offset`; `back` of
-   * those bytes have already arrived.
+   * With `largeBytes`: the next bytes of an object that is not held; `first`: they begin it. After the last of
+   * them comes a `large` item, or the object is malformed: then a `rewind` may come, the last item of its call.
+   * It requests a re-read from `offset`; `back` of those bytes have already arrived.
    */
   | {
       readonly kind: 'large-bytes';
@@ -62,8 +62,8 @@ export const SECTION_CLOSE: Uint8Array = Buffer.from('}\n');
  * and layout (SOIF-8.9); an object outside of them counts as an update. Modes, errors and memory are those of
  * `SoifDecoder`; white space between objects is allowed in both modes.
  *
- * With `endLine`, a line `NNN - ...` between objects ends the stream (GATHERD-3.7): then {@link ended} is true and
- * {@link rest} has the bytes after the line, which belong to the next stream.
+ * With `endLine`, a line `NNN - ...` between objects ends the stream (GATHERD-3.7): then {@link ended} is true
+ * and {@link rest} has the bytes after the line, which belong to the next stream.
  */
 export class SectionDecoder {
   readonly #queue: DeliveryQueue<SectionItem>;
@@ -97,7 +97,10 @@ export class SectionDecoder {
     this.#queue = new DeliveryQueue(this.#reader);
   }
 
-  /** The items that are complete with this chunk. @throws ProtocolError in strict mode; StateError after the end. */
+  /**
+   * The items that are complete with this chunk. @throws ProtocolError in strict mode; StateError after the
+   * end.
+   */
   push(chunk: Uint8Array): SectionItem[] {
     return this.#queue.push(chunk);
   }

@@ -19,11 +19,17 @@ export type SectionName = 'delete' | 'refresh' | 'update';
 export interface StreamSink {
   /** The bytes from `start` to `end` are in `window` until the call returns. */
   object(object: SoifObject, start: number, end: number, exact: boolean, window: Window): void;
-  /** The next bytes of an object that is not held; `first`: they begin it. They are in `window` until the call returns. */
+  /**
+   * The next bytes of an object that is not held; `first`: they begin it. They are in `window` until the call
+   * returns.
+   */
   largeBytes(bytes: Uint8Array, offset: number, first: boolean): void;
   /** The object whose bytes were passed on. */
   large(outline: SoifOutline, start: number, end: number): void;
-  /** The bytes passed on are no object: the reader needs the last `back` bytes of the stream again, from `offset` on. */
+  /**
+   * The bytes passed on are no object: the reader needs the last `back` bytes of the stream again, from
+   * `offset` on.
+   */
   rewind(offset: number, back: number): void;
   warning(warning: SoifWarning): void;
   section(section: SectionName, open: boolean, offset: number): void;
@@ -38,22 +44,24 @@ const MAX_NAME_TABLE_BYTES = 256 * 1024;
 const MAX_END_LINE_BYTES = 4096;
 
 /**
- * Recovery from a malformed object begins inside it, so bytes are read again. An attacker can nest objects so that
- * they are read many times. When failures have cost more than this many bytes for each byte of the stream (plus an
- * allowance), recovery begins where the failure was found instead.
+ * Recovery from a malformed object begins inside it, so bytes are read again. An attacker can nest objects so
+ * that they are read many times. When failures have cost more than this many bytes for each byte of the stream
+ * (plus an allowance), recovery begins where the failure was found instead.
  */
 const REREAD_FACTOR = 8;
 const REREAD_ALLOWANCE = 65_536;
 
-/** Recovery from objects that are not held does not need more bytes again than this many times `maxObjectBytes`. */
+/**
+ * Recovery from objects that are not held does not need more bytes again than this many times `maxObjectBytes`.
+ */
 const REWIND_FACTOR = 4;
 
 /** `between`: objects may begin. `failed`: strict mode has thrown. `rest`: an end line has ended the stream. */
 type State = 'between' | 'object' | 'end-line' | 'lost' | 'failed' | 'rest';
 
 /**
- * Reads a stream of objects (SOIF-1.3) and what may be between them: text (SOIF-4.1), section wrappers (SOIF-8.9), an
- * end line (GATHERD-3.7). It passes everything to a sink and keeps nothing.
+ * Reads a stream of objects (SOIF-1.3) and what may be between them: text (SOIF-4.1), section wrappers
+ * (SOIF-8.9), an end line (GATHERD-3.7). It passes everything to a sink and keeps nothing.
  */
 export class StreamReader {
   readonly #window: Window;
@@ -71,7 +79,10 @@ export class StreamReader {
   #isLineStart = true;
   #error: ProtocolError | undefined;
 
-  /** While lost: the start of the skipped bytes, the start of the current line, whether the line before it was `}`. */
+  /**
+   * While lost: the start of the skipped bytes, the start of the current line, whether the line before it was
+   * `}`.
+   */
   #skippedFrom = 0;
   #lineStartOffset = 0;
   #isAfterBrace = false;
@@ -119,7 +130,8 @@ export class StreamReader {
   }
 
   /**
-   * Passes over the rest of a value that is not held, if all bytes are read. Returns the offset of the next byte to push.
+   * Passes over the rest of a value that is not held, if all bytes are read. Returns the offset of the next
+   * byte to push.
    */
   skip(): number {
     const layout = this.#layout;
@@ -323,7 +335,10 @@ export class StreamReader {
     this.#sink.largeBytes(this.#window.view(from, end), from, from === this.#layout.start);
   }
 
-  /** Recovery begins inside the object, whose bytes the caller passes again, unless that costs too much or the input has ended. */
+  /**
+   * Recovery begins inside the object, whose bytes the caller passes again, unless that costs too much or the
+   * input has ended.
+   */
   #failLarge(overBudget: boolean): void {
     const layout = this.#layout;
     const window = this.#window;
@@ -406,8 +421,8 @@ export class StreamReader {
   }
 
   /**
-   * SOIF-4.5: searches for the next LF `@`. When an end line is possible, also for one that follows a line `}`: a
-   * malformed last object must not hide it, and a value must not forge it.
+   * SOIF-4.5: searches for the next LF `@`. When an end line is possible, also for one that follows a line `}`:
+   * a malformed last object must not hide it, and a value must not forge it.
    */
   #searchNextStart(): boolean {
     const window = this.#window;

@@ -7,7 +7,9 @@ const WINDOWS_1252_HIGH =
   '\u20ac\u0081\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\u008d\u017d\u008f' +
   '\u0090\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\u009d\u017e\u0178';
 
-/** Decodes a value for people: UTF-8 where the bytes are valid UTF-8, else windows-1252 (SOIF-7.4). Never fails. */
+/**
+ * Decodes a value for people: UTF-8 where the bytes are valid UTF-8, else windows-1252 (SOIF-7.4). Never fails.
+ */
 export function decodeText(bytes: Uint8Array): string {
   const buffer = bufferOf(bytes);
   if (isAscii(buffer)) return buffer.toString('latin1');
@@ -22,7 +24,10 @@ export function encodeText(text: string | Uint8Array): Uint8Array {
   return typeof text === 'string' ? Buffer.from(text, 'utf8') : text;
 }
 
-/** SOIF-4.7: returns a text of several lines with a final LF, which the Perl library of 1995 drops; a single line stays as it is. */
+/**
+ * SOIF-4.7: returns a text of several lines with a final LF, which the Perl library of 1995 drops; a single
+ * line stays as it is.
+ */
 export function endLastLine(text: string): string {
   return text.includes('\n') && !text.endsWith('\n') ? `${text}\n` : text;
 }
@@ -31,7 +36,10 @@ export function endLastLine(text: string): string {
 const MAX_WORD_BYTES = 1024;
 const SPACE = 0x20;
 
-/** Cuts a value to at most `limit` bytes: between two words, or between two characters of UTF-8 if it is one word. */
+/**
+ * Cuts a value to at most `limit` bytes: between two words, or between two characters of UTF-8 if it is one
+ * word.
+ */
 export function cutText(value: Uint8Array, limit: number): Uint8Array {
   if (value.length <= limit) return value;
   let end = limit;

@@ -6,9 +6,10 @@ import { decodeText } from './text.js';
 const BEYOND_ASCII = /[\x80-\xff]/g;
 
 /**
- * Decodes lines that may be URLs: a list of URLs, the RootNodes of a configuration. Lines are UTF-8. In a line that is not, and
- * that begins like a URL, bytes beyond ASCII are percent-encoded, so that the server gets exactly these bytes; any other
- * line is windows-1252 (SOIF-7.4). A replacement character instead would make one URL of two.
+ * Decodes lines that may be URLs: a list of URLs, the RootNodes of a configuration. Lines are UTF-8. In a line
+ * that is not, and that begins like a URL, bytes beyond ASCII are percent-encoded, so that the server gets
+ * exactly these bytes; any other line is windows-1252 (SOIF-7.4). A replacement character instead would make
+ * one URL of two.
  */
 export function decodeUrlLines(bytes: Uint8Array): string {
   const buffer = bufferOf(bytes);

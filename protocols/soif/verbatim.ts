@@ -16,8 +16,9 @@ const NOT_A_TYPE = /[\t-\r {]/;
 const NOT_A_NAME = /[\t-\r {}]/;
 
 /**
- * Encodes an object in the layout of SOIF-2.2 without changes: empty values and duplicates stay and nothing is renamed
- * or percent-encoded, so an object that was read with `exact` has the same bytes again. `encodeSoif` cleans instead.
+ * Encodes an object in the layout of SOIF-2.2 without changes: empty values and duplicates stay and nothing is
+ * renamed or percent-encoded, so an object that was read with `exact` has the same bytes again. `encodeSoif`
+ * cleans instead.
  * @throws ProtocolError for a type, URL or name that readers would not read back (SOIF-2.8, SOIF-2.9).
  */
 export function encodeVerbatim({ type, url, attributes }: SoifParts): Uint8Array {

@@ -1,7 +1,10 @@
 import { bufferOf } from '../ascii.js';
 
 const MIN_CAPACITY = 1024;
-/** Growth at one step towards an announced size, so that a false size costs no more memory than the peer has sent a part of. */
+/**
+ * Growth at one step towards an announced size, so that a false size costs no more memory than the peer has
+ * sent a part of.
+ */
 const MAX_GROWTH = 16;
 /** Room after an announced value, for the attributes that follow it. */
 const ROOM_AFTER = 64 * 1024;
@@ -13,9 +16,10 @@ const ROOM_AFTER = 64 * 1024;
  *                        ^ still needed   ^ next byte to arrive
  *     offset  base       base + low       base + fill
  *
- * A chunk that arrives while the window is empty is used without a copy. Otherwise it is appended to memory that the window
- * owns. Bytes before `fill` never change, because delivered objects point at them. The memory doubles when it grows, so a
- * byte is copied O(1) times even if bytes arrive one by one. Towards an announced size it grows faster, and not beyond it.
+ * A chunk that arrives while the window is empty is used without a copy. Otherwise it is appended to memory
+ * that the window owns. Bytes before `fill` never change, because delivered objects point at them. The memory
+ * doubles when it grows, so a byte is copied O(1) times even if bytes arrive one by one. Towards an announced
+ * size it grows faster, and not beyond it.
  */
 export class Window {
   data: Buffer = Buffer.alloc(0);

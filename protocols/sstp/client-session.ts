@@ -13,8 +13,8 @@ export interface SstpReply {
 }
 
 /**
- * The client's end of a connection (S-39 to S-42). Call {@link request} any number of times, send what {@link take}
- * returns, push what arrives. Replies arrive in the order of the requests.
+ * The client's end of a connection (S-39 to S-42). Call {@link request} any number of times, send what
+ * {@link take} returns, push what arrives. Replies arrive in the order of the requests.
  */
 export class SstpClientSession {
   readonly #decoder: SstpDecoder;
@@ -34,14 +34,17 @@ export class SstpClientSession {
   }
 
   /**
-   * S-39: the reply after which the server closes, as an error. Pending requests get no reply, and no more requests are
-   * accepted.
+   * S-39: the reply after which the server closes, as an error. Pending requests get no reply, and no more
+   * requests are accepted.
    */
   get refusal(): PeerError | undefined {
     return this.#refusal;
   }
 
-  /** Adds a request without a body (S-37, S-52) to the next {@link take}. @throws as `formatHead`; StateError when the server is closing */
+  /**
+   * Adds a request without a body (S-37, S-52) to the next {@link take}. @throws as `formatHead`; StateError
+   * when the server is closing
+   */
   request(message: Omit<SstpMessage, 'body'>): void {
     if (this.#refusal !== undefined) throw new StateError('S-39: the server is closing this connection');
     this.#text += formatHead(message);

@@ -19,8 +19,8 @@ export interface SstpDecoderOptions extends Partial<SstpLimits> {
 const LONGEST_ID_LINE = 64;
 
 /**
- * S-36: text beyond ASCII is UTF-8, and a URL is ASCII. A URL in other bytes is percent-encoded byte by byte: decoding would make one URL
- * of all that have the same length.
+ * S-36: text beyond ASCII is UTF-8, and a URL is ASCII. A URL in other bytes is percent-encoded byte by byte:
+ * decoding would make one URL of all that have the same length.
  */
 function decodeValue(name: string, text: string, bytes: Uint8Array): string {
   if (!BEYOND_ASCII.test(text)) return text;
@@ -154,7 +154,8 @@ export class SstpDecoder {
   }
 
   /**
-   * S-30, S-38. Of a bare CR and a line that is too long, the first is the error, so that chunk boundaries do not decide.
+   * S-30, S-38. Of a bare CR and a line that is too long, the first is the error, so that chunk boundaries do
+   * not decide.
    * @param complete false: the line continues after `end`
    */
   #checkLine(bytes: Uint8Array, start: number, end: number, complete: boolean): void {

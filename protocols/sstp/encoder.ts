@@ -5,7 +5,10 @@ import { codeEntry, HEADERS, VERSION, VERSION_PREFIX } from './registry.js';
 
 /** A header name (6.2). */
 const NAME = /^[A-Za-z0-9_]+$/;
-/** Characters that a value must not have (S-36), or must not begin or end with, because the receiver strips them (S-31). */
+/**
+ * Characters that a value must not have (S-36), or must not begin or end with, because the receiver strips them
+ * (S-31).
+ */
 const BAD_VALUE = /[\0-\x08\x0a-\x1f\x7f]|^[ \t]|[ \t]$/;
 
 /** The start line of a code without its line end (S-28). A code that is not registered has no symbol. */

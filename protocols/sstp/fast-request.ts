@@ -49,9 +49,10 @@ export function fitsFastRequests(limits: SstpLimits): boolean {
 }
 
 /**
- * Reads link requests directly from the octets, if they are complete and in the exact form that a sender writes: start line
- * with the symbol, registered headers in capitals, each once, numbers of at most ten digits, CR LF. Everything else,
- * including every error, is left to the decoder that accepts all forms, so both accept the same requests.
+ * Reads link requests directly from the octets, if they are complete and in the exact form that a sender
+ * writes: start line with the symbol, registered headers in capitals, each once, numbers of at most ten digits,
+ * CR LF. Everything else, including every error, is left to the decoder that accepts all forms, so both accept
+ * the same requests.
  *
  * The result is in the parser's fields, so that reading allocates only the request.
  */
@@ -134,7 +135,10 @@ export class FastRequestParser {
   }
 }
 
-/** Whether the octets at `at` are `expected`. Compares the last but one first, where names of different lengths differ. */
+/**
+ * Whether the octets at `at` are `expected`. Compares the last but one first, where names of different lengths
+ * differ.
+ */
 function matches(bytes: Uint8Array, at: number, expected: Uint8Array): boolean {
   const length = expected.length;
   if (bytes[at + length - 2] !== expected[length - 2]) return false;
@@ -142,7 +146,10 @@ function matches(bytes: Uint8Array, at: number, expected: Uint8Array): boolean {
   return true;
 }
 
-/** The index of the CR LF after printable ASCII without blanks; -1 for anything else, or a text that is too long. */
+/**
+ * The index of the CR LF after printable ASCII without blanks; -1 for anything else, or a text that is too
+ * long.
+ */
 function endOfPlainText(bytes: Uint8Array, from: number): number {
   let at = from;
   let octet = bytes[at];

@@ -17,7 +17,10 @@ export class IdRun {
     return this.#length;
   }
 
-  /** Whether a line after `headers` other headers continues the run: the run has not begun, or no other header followed it. */
+  /**
+   * Whether a line after `headers` other headers continues the run: the run has not begun, or no other header
+   * followed it.
+   */
   continuesAt(headers: number): boolean {
     return this.#length === 0 || this.#headersBefore === headers;
   }

@@ -1,11 +1,11 @@
 /*
- * The registry of SSTP (sstp.md section 5, S-23): every number and every wire name of the protocol, and nothing else.
- * A better source changes this file only.
+ * The registry of SSTP (sstp.md section 5, S-23): every number and every wire name of the protocol, and nothing
+ * else. A better source changes this file only.
  */
 
 /**
- * How much of an entry is recorded. EXACT: name and number. NAME: the name; the number (or wire name) is a choice of this
- * kit. PARTIAL: the number; the name is truncated. HTTP: the number, from HTTP. OURS: neither.
+ * How much of an entry is recorded. EXACT: name and number. NAME: the name; the number (or wire name) is a
+ * choice of this kit. PARTIAL: the number; the name is truncated. HTTP: the number, from HTTP. OURS: neither.
  */
 export type RegistryStatus = 'EXACT' | 'NAME' | 'PARTIAL' | 'HTTP' | 'OURS';
 
@@ -94,7 +94,8 @@ export const HEADERS = {
   uriLength: { name: 'HEADER_URI_LEN', status: 'NAME', type: 'u32' },
   authorization: { name: 'HEADER_AUTHORIZATION', status: 'OURS', type: 'string' },
   contentLength: { name: 'HEADER_CONTENT_LENGTH', status: 'OURS', type: 'u32' },
-  // An extension of this kit: in a link request it asks for the number of the published data, in the reply it is that number.
+  // An extension of this kit: in a link request it asks for the number of the published data, in the reply it
+  // is that number.
   generation: { name: 'HEADER_GENERATION', status: 'OURS', type: 'u32' },
 } as const satisfies Record<string, HeaderEntry>;
 

@@ -16,7 +16,10 @@ export interface LinkReply {
   readonly ids: Uint32Array;
   /** R-27: false when the server does not know the document or site. */
   readonly known: boolean;
-  /** The number of the server's data, if it was requested and the server knows `HEADER_GENERATION`. Equal numbers mean equal data. */
+  /**
+   * The number of the server's data, if it was requested and the server knows `HEADER_GENERATION`. Equal
+   * numbers mean equal data.
+   */
   readonly generation?: number | undefined;
 }
 
@@ -66,7 +69,10 @@ function generationOf(headers: readonly SstpHeader[]): { readonly generation?: n
   return { generation: text === undefined ? undefined : parseU32(text, HEADERS.generation.name) };
 }
 
-/** Parses the reply to request 008; `undefined` when the URL is not known (R-34). @throws as {@link parseLinkReply} */
+/**
+ * Parses the reply to request 008; `undefined` when the URL is not known (R-34). @throws as
+ * {@link parseLinkReply}
+ */
 export function parseUrlDescription(message: SstpMessage): UrlDescription | undefined {
   if (isNotFound(message, CODES.urlByName.number)) return undefined;
   const text = (name: string) => {
@@ -90,7 +96,10 @@ export function parseUrlDescription(message: SstpMessage): UrlDescription | unde
   };
 }
 
-/** R-33: the headers of a description, in the order of the specification. A number beyond a u32 is sent as unknown (S-34). */
+/**
+ * R-33: the headers of a description, in the order of the specification. A number beyond a u32 is sent as
+ * unknown (S-34).
+ */
 export function descriptionHeaders(described: UrlDescription): SstpHeader[] {
   return [
     [HEADERS.uriId.name, String(described.id)],

@@ -4,8 +4,8 @@ const MIN_BYTES = 1024;
 const MAX_KEPT_BYTES = 512 * 1024;
 
 /**
- * Memory for replies. One buffer is kept for the next writer: when the octets of a writer are sent, their owner gives the
- * buffer back. Connections that write one after the other then share the same few pages of memory.
+ * Memory for replies. One buffer is kept for the next writer: when the octets of a writer are sent, their owner
+ * gives the buffer back. Connections that write one after the other then share the same few pages of memory.
  */
 export class ReplyBuffers {
   #spare: Uint8Array<ArrayBuffer> | undefined;

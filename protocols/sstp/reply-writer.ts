@@ -8,9 +8,9 @@ import { ReplyBuffers } from './reply-buffers.js';
 const WORD = 8;
 
 /**
- * Octets that are written eight at a time, which is faster than a copy of so few. The words are doubles, because V8 does not
- * allocate for them; ASCII never has the bit pattern of a NaN. The last word may extend beyond the octets: the next
- * write overwrites the excess.
+ * Octets that are written eight at a time, which is faster than a copy of so few. The words are doubles,
+ * because V8 does not allocate for them; ASCII never has the bit pattern of a NaN. The last word may extend
+ * beyond the octets: the next write overwrites the excess.
  */
 interface Literal {
   readonly length: number;
@@ -47,8 +47,8 @@ function linkHeads(): (Literal | undefined)[] {
 }
 
 /*
- * Digits are written four at a time. QUADS has the four digits of 0000 to 9999 as one word. LEADING has them without
- * leading zeros, at the left, and LEADING_LENGTH their number; the next write overwrites the excess.
+ * Digits are written four at a time. QUADS has the four digits of 0000 to 9999 as one word. LEADING has them
+ * without leading zeros, at the left, and LEADING_LENGTH their number; the next write overwrites the excess.
  */
 const QUADS = new Uint32Array(10_000);
 const LEADING = new Uint32Array(10_000);
@@ -80,8 +80,8 @@ const NOTHING = new Uint8Array(0);
 const EMPTY_VIEW = new DataView(NOTHING.buffer);
 
 /**
- * Writes replies into one buffer that grows as needed; {@link take} hands it over. An empty writer holds no memory, so an
- * idle connection costs no memory.
+ * Writes replies into one buffer that grows as needed; {@link take} hands it over. An empty writer holds no
+ * memory, so an idle connection costs no memory.
  */
 export class ReplyWriter {
   readonly #buffers: ReplyBuffers;

@@ -10,8 +10,8 @@ export interface RequestDecoderOptions extends Partial<SstpLimits> {
 }
 
 /**
- * Reads requests one at a time, on demand, so the caller decides how many are pending. A chunk is held until it is used
- * up. The fast and the slow path give the same result.
+ * Reads requests one at a time, on demand, so the caller decides how many are pending. A chunk is held until it
+ * is used up. The fast and the slow path give the same result.
  */
 export class RequestDecoder {
   readonly #decoder: SstpDecoder;

@@ -10,9 +10,14 @@ export type LinkKind = 'references' | 'referers' | 'site-references' | 'site-ref
 /** A link request (R-20, sections 3.2 and 3.3), read and checked. */
 export interface LinkRequest {
   readonly kind: LinkKind;
-  /** ID of the document, of the server in a site request; 0 when the request gives {@link name} instead (S-35). */
+  /**
+   * ID of the document, of the server in a site request; 0 when the request gives {@link name} instead (S-35).
+   */
   readonly id: number;
-  /** The document's canonical URL, or the server's `host:port` in a site request; '' when {@link id} is given (R-22). */
+  /**
+   * The document's canonical URL, or the server's `host:port` in a site request; '' when {@link id} is given
+   * (R-22).
+   */
   readonly name: string;
   /** Position of the first requested result, from 0 (R-31). */
   readonly start: number;
@@ -106,7 +111,8 @@ function parseLinkRequest(kind: LinkKind, headers: readonly SstpHeader[]): LinkR
 }
 
 /**
- * The name in the URL of a link request: the canonical URL of a document (R-41), or a site's `host:port` (R-40).
+ * The name in the URL of a link request: the canonical URL of a document (R-41), or a site's `host:port`
+ * (R-40).
  * @throws ProtocolError rule S-38, R-23, R-39 or R-41
  */
 export function requestedName(kind: LinkKind, url: string): string {
@@ -124,7 +130,9 @@ function checkLength(url: string): string {
   return url;
 }
 
-/** The fields of a link request to send: an ID (1..4294967295) or a URL, and the requested part of the result. */
+/**
+ * The fields of a link request to send: an ID (1..4294967295) or a URL, and the requested part of the result.
+ */
 export interface LinkRequestFields {
   readonly kind: LinkKind;
   /** Has priority over {@link url} (R-22). */
@@ -135,7 +143,10 @@ export interface LinkRequestFields {
   readonly start?: number | undefined;
   /** Default: as many as the server sends in one reply. 0 requests only the total (R-31). */
   readonly count?: number | undefined;
-  /** Requests the number of the data: that of an earlier reply, or 0. Servers that do not know the header ignore it (S-33). */
+  /**
+   * Requests the number of the data: that of an earlier reply, or 0. Servers that do not know the header ignore
+   * it (S-33).
+   */
   readonly generation?: number | undefined;
 }
 

@@ -17,9 +17,10 @@ export interface MalformedRequest {
 export type ServerRequest = SstpRequest | MalformedRequest;
 
 /**
- * The server's end of a connection (S-39 to S-46). {@link push} what arrives; take requests with {@link next} and write
- * the reply of each to {@link replies} before the next, which keeps the order; send `replies.take()`; close when
- * {@link closing} is true and everything is sent. For backpressure, stop calling {@link next}: requests stay pending.
+ * The server's end of a connection (S-39 to S-46). {@link push} what arrives; take requests with {@link next}
+ * and write the reply of each to {@link replies} before the next, which keeps the order; send `replies.take()`;
+ * close when {@link closing} is true and everything is sent. For backpressure, stop calling {@link next}:
+ * requests stay pending.
  */
 export class SstpServerSession {
   readonly replies: ReplyWriter;
@@ -48,8 +49,8 @@ export class SstpServerSession {
   }
 
   /**
-   * The next request; `undefined` when no request is complete. `malformed` (400, 505) and `unserved` (501, S-46) requests are
-   * answered already and are returned for the log.
+   * The next request; `undefined` when no request is complete. `malformed` (400, 505) and `unserved` (501,
+   * S-46) requests are answered already and are returned for the log.
    */
   next(): ServerRequest | undefined {
     if (this.closing) return undefined;
@@ -67,8 +68,8 @@ export class SstpServerSession {
   }
 
   /**
-   * The peer closed its side (S-39): {@link next} still returns complete requests, and after the last one the session is
-   * {@link closing}. An incomplete request gets no reply.
+   * The peer closed its side (S-39): {@link next} still returns complete requests, and after the last one the
+   * session is {@link closing}. An incomplete request gets no reply.
    */
   end(): void {
     this.#ended = true;

@@ -21,8 +21,8 @@ export function methodOfScheme(scheme: string): AccessMethod | undefined {
 }
 
 /**
- * Makes the URLs of a scheme known to this process: `scheme://host:port/path?query`, with the canonical form of FTP's. A thread needs a call of its
- * own. Without effect for a built-in scheme.
+ * Makes the URLs of a scheme known to this process: `scheme://host:port/path?query`, with the canonical form of
+ * FTP's. A thread needs a call of its own. Without effect for a built-in scheme.
  *
  * @param port the default port, which canonical URLs omit; 0 for none
  * @throws UsageError for a name that RFC 3986, 3.1 does not allow, and for capitals
@@ -48,7 +48,8 @@ export function accessMethod(url: string): AccessMethod {
 }
 
 /**
- * Whether documents with such URLs can be gathered, and links to them be followed (G-60): not `javascript:`, `mailto:`, `telnet:` and the like.
+ * Whether documents with such URLs can be gathered, and links to them be followed (G-60): not `javascript:`,
+ * `mailto:`, `telnet:` and the like.
  * @param url begins with its scheme in lower case
  */
 export function isEnumerable(url: string): boolean {

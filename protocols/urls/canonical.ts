@@ -13,8 +13,8 @@ export interface CanonicalOptions {
 
 /**
  * The canonical form of a URL (G-57, G-58, G-59): lower-case scheme and host, no default port, no fragment, no
- * dot segments, `~` and `%7E` as `%7e`, illegal bytes escaped as UTF-8, other escapes as written. A file on this
- * machine is `file://localhost/path` whether the host is empty or `localhost`. The function is idempotent.
+ * dot segments, `~` and `%7E` as `%7e`, illegal bytes escaped as UTF-8, other escapes as written. A file on
+ * this machine is `file://localhost/path` whether the host is empty or `localhost`. The function is idempotent.
  *
  * @param base an absolute URL that a relative `input` is resolved against
  * @returns `undefined` when the input is not a URL of a known scheme, or too long
@@ -34,15 +34,17 @@ export function canonicalUrl(
 }
 
 /**
- * Resolves the references of one document. The base is parsed once; the usual references (an absolute plain http URL, a
- * plain relative or absolute path) then cost a pattern test and a concatenation.
+ * Resolves the references of one document. The base is parsed once; the usual references (an absolute plain
+ * http URL, a plain relative or absolute path) then cost a pattern test and a concatenation.
  */
 export class UrlResolver {
   /** The base in canonical form. */
   readonly base: string;
   readonly #options: CanonicalOptions;
   readonly #maxLength: number;
-  /** `http://host` and `http://host/dir/`; both '' when the base is not http(s), which disables the fast path. */
+  /**
+   * `http://host` and `http://host/dir/`; both '' when the base is not http(s), which disables the fast path.
+   */
   readonly #origin: string;
   readonly #directory: string;
 
@@ -85,9 +87,10 @@ export function withoutUserInfo(url: string): string {
 }
 
 /*
- * The fast path accepts only references that the parser would return unchanged: characters that are never escaped, no
- * `%` (an escape may be `%7E`), no `~`, no segment that begins with a dot, and a host whose last label begins with a
- * letter (otherwise it may be an IPv4 address in an unusual spelling) and that has no `xn--` label to validate.
+ * The fast path accepts only references that the parser would return unchanged: characters that are never
+ * escaped, no `%` (an escape may be `%7E`), no `~`, no segment that begins with a dot, and a host whose last
+ * label begins with a letter (otherwise it may be an IPv4 address in an unusual spelling) and that has no
+ * `xn--` label to validate.
  */
 const SAFE_PATH = String.raw`(?:\/(?!\.)[\w\-.*=&+,:;@$!()]*)+`;
 const SAFE_QUERY = String.raw`(?:\?[\w\-.*/=&+,:;@$!()?]*)?`;

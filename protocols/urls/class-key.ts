@@ -9,8 +9,9 @@ export interface ClassKeySubject {
 }
 
 /**
- * The class key of a URL by the host name policy (CRAWL-9.2): URLs with the same key share a queue, a delay and a
- * connection. The key is the authority without user information, with port 443 for `https` without a port, and `#` for `:`.
+ * The class key of a URL by the host name policy (CRAWL-9.2): URLs with the same key share a queue, a delay and
+ * a connection. The key is the authority without user information, with port 443 for `https` without a port,
+ * and `#` for `:`.
  *
  * @param via for a `dns:` URI: the URI that needs the address
  * @returns `default...` for a URL without an authority (`news:group`) and for a file of this machine

@@ -7,8 +7,8 @@ export interface CleanUriOptions {
 }
 
 /**
- * Cleans a discovered string before a crawl uses it (CRAWL-2.1). Unlike `canonicalUrl`, which unifies more for the
- * Gatherer's summaries, it keeps `~`, unusual spellings of addresses, and unknown schemes.
+ * Cleans a discovered string before a crawl uses it (CRAWL-2.1). Unlike `canonicalUrl`, which unifies more for
+ * the Gatherer's summaries, it keeps `~`, unusual spellings of addresses, and unknown schemes.
  *
  * @param base an absolute URI cleaned by this function; a relative `input` is resolved against it
  * @returns `undefined` when the string is not a usable URI

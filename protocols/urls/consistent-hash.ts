@@ -13,8 +13,8 @@ interface Point {
 }
 
 /**
- * Spreads texts over buckets so that a change of the number of buckets moves few texts (CRAWL-3.11). The circle is built
- * once, for the largest number of buckets.
+ * Spreads texts over buckets so that a change of the number of buckets moves few texts (CRAWL-3.11). The circle
+ * is built once, for the largest number of buckets.
  */
 export class ConsistentHash {
   readonly #points: readonly Point[];

@@ -8,8 +8,9 @@ export interface Word64 {
 export type FingerprintBits = 24 | 32 | 40 | 64;
 
 /**
- * The Rabin fingerprint of a text (CRAWL-3.1 to 3.6), in the top `bits` bits of the word; the other bits are zero.
- * The input is the text's UTF-16 code units, lone surrogates included; the empty text has a fingerprint too.
+ * The Rabin fingerprint of a text (CRAWL-3.1 to 3.6), in the top `bits` bits of the word; the other bits are
+ * zero. The input is the text's UTF-16 code units, lone surrogates included; the empty text has a fingerprint
+ * too.
  */
 export function fingerprint(text: string, bits: FingerprintBits): Word64 {
   const generator = GENERATORS.get(bits);
@@ -18,8 +19,8 @@ export function fingerprint(text: string, bits: FingerprintBits): Word64 {
 }
 
 /**
- * The key of the already-seen store as two halves (CRAWL-3.7): the top 24 bits depend on scheme and authority only, so
- * the URLs of one server are adjacent; the low 40 bits depend on the whole text.
+ * The key of the already-seen store as two halves (CRAWL-3.7): the top 24 bits depend on scheme and authority
+ * only, so the URLs of one server are adjacent; the low 40 bits depend on the whole text.
  *
  * @param canonical the canonical string (`canonicalString`)
  */
@@ -73,12 +74,14 @@ function prefixLength(text: string): number {
 }
 
 /*
- * CRAWL-3.2, 3.5: a reflected CRC over a 64-bit register whose start value and feedback are both E = x^64 mod P,
- * then, for degrees below 64, one reduction. The register is two 32-bit halves. Both steps are linear over GF(2),
- * so each is a few table look-ups: the tables hold the images of all values of one byte.
+ * CRAWL-3.2, 3.5: a reflected CRC over a 64-bit register whose start value and feedback are both E = x^64 mod
+ * P, then, for degrees below 64, one reduction. The register is two 32-bit halves. Both steps are linear over
+ * GF(2), so each is a few table look-ups: the tables hold the images of all values of one byte.
  */
 class RabinGenerator {
-  /** The effect of 16 shift steps on the register's lowest byte ([0..255]) and on the byte above ([256..511]). */
+  /**
+   * The effect of 16 shift steps on the register's lowest byte ([0..255]) and on the byte above ([256..511]).
+   */
   readonly #feedHigh = new Uint32Array(512);
   readonly #feedLow = new Uint32Array(512);
   /** The addend of the reduction for each value of the register's byte k, at [256 k + value]. */

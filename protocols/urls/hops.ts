@@ -1,6 +1,6 @@
 /**
- * CRAWL-2.2: one letter for each hop from the seed: `L` link, `E` embed, `X` speculative, `R` redirect, `P` prerequisite,
- * `I` inferred, `M` manifest, `S` form submit. A seed has no letters.
+ * CRAWL-2.2: one letter for each hop from the seed: `L` link, `E` embed, `X` speculative, `R` redirect, `P`
+ * prerequisite, `I` inferred, `M` manifest, `S` form submit. A seed has no letters.
  */
 export type HopLetter = 'L' | 'E' | 'X' | 'R' | 'P' | 'I' | 'M' | 'S';
 

@@ -1,7 +1,8 @@
 // The host in a URL, found by pattern: no URL is parsed as a whole.
 /**
- * Returns the host of a URI as it is written, an IPv6 address in brackets, or the name in a `dns:` URI; '' if the URI has no
- * authority. A file of this machine (`file://localhost/`) has no host either: no server is contacted for it.
+ * Returns the host of a URI as it is written, an IPv6 address in brackets, or the name in a `dns:` URI; '' if
+ * the URI has no authority. A file of this machine (`file://localhost/`) has no host either: no server is
+ * contacted for it.
  */
 export function hostOf(uri: string): string {
   if (uri.startsWith('file://localhost/')) return '';

@@ -30,8 +30,8 @@ export function hopsPrecedence(
 }
 
 /**
- * G-30: URIs farther from the seed are earlier, so that the links of a document come before its siblings: depth first. Hops beyond the
- * 126th count no more, because a queue tells 127 precedences apart.
+ * G-30: URIs farther from the seed are earlier, so that the links of a document come before its siblings: depth
+ * first. Hops beyond the 126th count no more, because a queue tells 127 precedences apart.
  */
 export const depthFirstPrecedence: UriPrecedence = ({ hops }) => 1 + Math.max(0, 126 - hopCount(hops));
 
@@ -56,8 +56,8 @@ export function highestUriPrecedence(pending: Iterable<number>, base = QUEUE_PRE
 }
 
 /**
- * CRAWL-9.11: a queue with many successes becomes later: by one step at each sum of the increments, of which the last
- * repeats. The default `[100, 1000]` steps at 100, 1100, 2100 ... successes.
+ * CRAWL-9.11: a queue with many successes becomes later: by one step at each sum of the increments, of which
+ * the last repeats. The default `[100, 1000]` steps at 100, 1100, 2100 ... successes.
  */
 export function successCountsPrecedence(
   successes: number,

@@ -5,8 +5,8 @@ const GENERIC_LABELS = new Set(
 );
 
 /**
- * Finds the assigned part of a host name (CRAWL-9.4): one label more than its public suffix. It uses the Public Suffix
- * List, or without it a heuristic for suffixes such as `co.uk`.
+ * Finds the assigned part of a host name (CRAWL-9.4): one label more than its public suffix. It uses the Public
+ * Suffix List, or without it a heuristic for suffixes such as `co.uk`.
  */
 export class PublicSuffixes {
   /** The heuristic: the last label, or the last two when they are a usual category below a country code. */
@@ -18,7 +18,8 @@ export class PublicSuffixes {
   }
 
   /**
-   * @param text the Public Suffix List: one rule on each line, `//` comments, `*.` for any label, `!` for exceptions
+   * @param text the Public Suffix List: one rule on each line, `//` comments, `*.` for any label, `!` for
+   *   exceptions
    */
   static parse(text: string): PublicSuffixes {
     const rules = new Set<string>();

@@ -25,9 +25,14 @@ export interface QueueAssignmentOptions {
   readonly policy?: QueuePolicy;
   /** CRAWL-9.4, `topmost`: default {@link PublicSuffixes.HEURISTIC}. */
   readonly publicSuffixes?: PublicSuffixes;
-  /** CRAWL-9.4, `limits` and `host-limits`: labels of the host to keep, from the topmost; -1 keeps all. Default -1. */
+  /**
+   * CRAWL-9.4, `limits` and `host-limits`: labels of the host to keep, from the topmost; -1 keeps all. Default
+   * -1.
+   */
   readonly labels?: number;
-  /** CRAWL-9.5, 9.6, `ip` and `bucket`: the address of a host as 4 or 16 bytes; `undefined` while it is unknown. */
+  /**
+   * CRAWL-9.5, 9.6, `ip` and `bucket`: the address of a host as 4 or 16 bytes; `undefined` while it is unknown.
+   */
   readonly addressOf?: ((host: string) => Uint8Array | undefined) | undefined;
   /** CRAWL-9.9, `elf`: the number of queues. Default 100. Politeness is then not guaranteed for each host. */
   readonly elfQueues?: number;
@@ -150,7 +155,10 @@ function bucketKey(host: string, addressOf: (host: string) => Uint8Array | undef
   return String(Math.abs(addressHash(address)) % 1021);
 }
 
-/** The hash of CRAWL-9.6, that of Java's strings: 31 times the hash so far, plus the code unit, in 32 signed bits. */
+/**
+ * The hash of CRAWL-9.6, that of Java's strings: 31 times the hash so far, plus the code unit, in 32 signed
+ * bits.
+ */
 function javaHash(text: string): number {
   let hash = 0;
   for (let i = 0; i < text.length; i++) hash = (Math.imul(hash, 31) + text.charCodeAt(i)) | 0;

@@ -9,8 +9,8 @@ export interface SeenRule {
 }
 
 /**
- * The string whose key decides whether a URL was seen before (CRAWL-14.1): applies the rules in order. Http and https of a
- * page stay two URLs.
+ * The string whose key decides whether a URL was seen before (CRAWL-14.1): applies the rules in order. Http and
+ * https of a page stay two URLs.
  *
  * @param url a canonical URL
  * @param rules default {@link DEFAULT_SEEN_RULES}

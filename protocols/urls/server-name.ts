@@ -23,8 +23,9 @@ function defaultPort(protocol: string): number | undefined {
 }
 
 /**
- * URLs that the parser would return unchanged: characters that are never escaped, no segment that begins with a dot, no
- * port, and a host whose last label begins with a letter (it cannot be an IPv4 address) and that has no `xn--` label.
+ * URLs that the parser would return unchanged: characters that are never escaped, no segment that begins with a
+ * dot, no port, and a host whose last label begins with a letter (it cannot be an IPv4 address) and that has no
+ * `xn--` label.
  */
 const PLAIN_URL =
   /^https?:\/\/(?!xn--|[a-z\d.-]*\.xn--)(?:[a-z\d](?:[a-z\d-]*[a-z\d])?\.)*[a-z](?:[a-z\d-]*[a-z\d])?(?:\/(?!\.)[\w\-*=&+,:;@$!()~%.]*)+(?:\?[\w\-*=&+,:;@$!()~%./?]*)?$/;
@@ -32,8 +33,8 @@ const PLAIN_URL =
 const ESCAPED_DOT = /%2e/i;
 
 /**
- * The canonical URL of a document (R-41): the result of the WHATWG parser, without the fragment and without a trailing dot
- * of the host. The function is idempotent.
+ * The canonical URL of a document (R-41): the result of the WHATWG parser, without the fragment and without a
+ * trailing dot of the host. The function is idempotent.
  * @throws ProtocolError rule R-23 (no absolute URL with a host) or R-41 (user information)
  */
 export function canonicalDocumentUrl(text: string): string {

@@ -9,8 +9,8 @@ export interface SurtOptions {
 const DOTTED_QUAD = /^(?:\d{1,3}\.){3}\d{1,3}$/;
 
 /**
- * The SURT of a URI (CRAWL-15.1): `http://www.example.org:81/a` is `http://(org,example,www,:81)/a`, so the URIs of a
- * domain have a common prefix. A URI without an authority (`dns:`) is returned unchanged.
+ * The SURT of a URI (CRAWL-15.1): `http://www.example.org:81/a` is `http://(org,example,www,:81)/a`, so the
+ * URIs of a domain have a common prefix. A URI without an authority (`dns:`) is returned unchanged.
  */
 export function surt(uri: string, options: SurtOptions = {}): string {
   const scheme = /^\w+:\/\//.exec(uri)?.[0];
@@ -41,8 +41,8 @@ function reverseLabels(host: string): string {
 }
 
 /**
- * The SURT prefix that a seed or a line of a list implies (CRAWL-15.2): `example.com` is `http://(com,example,` and covers
- * all subdomains; `http://example.com/a/b` is `http://(com,example,)/a/`.
+ * The SURT prefix that a seed or a line of a list implies (CRAWL-15.2): `example.com` is `http://(com,example,`
+ * and covers all subdomains; `http://example.com/a/b` is `http://(com,example,)/a/`.
  */
 export function impliedSurtPrefix(text: string): string {
   const named = withScheme(text.trim());
@@ -73,21 +73,29 @@ export function surtCandidate(uri: string): string {
   return surt(asHttp(uri));
 }
 
-/** CRAWL-15.3: restricts a prefix to exactly one host: `http://(com,example,` becomes `http://(com,example,)`. */
+/**
+ * CRAWL-15.3: restricts a prefix to exactly one host: `http://(com,example,` becomes `http://(com,example,)`.
+ */
 export function surtPrefixOfHost(prefix: string): string {
   const bracket = prefix.indexOf(')');
   if (bracket >= 0) return prefix.slice(0, bracket + 1);
   return `${prefix}${prefix.endsWith(',') ? '' : ','})`;
 }
 
-/** CRAWL-15.3: extends a prefix to the whole domain, without `www`: `http://(com,example,www,)/a/` becomes `http://(com,example,`. */
+/**
+ * CRAWL-15.3: extends a prefix to the whole domain, without `www`: `http://(com,example,www,)/a/` becomes
+ * `http://(com,example,`.
+ */
 export function surtPrefixOfDomain(prefix: string): string {
   const bracket = prefix.indexOf(')');
   const open = bracket < 0 ? prefix : prefix.slice(0, bracket);
   return open.endsWith('www,') ? open.slice(0, -'www,'.length) : open;
 }
 
-/** A set of SURT prefixes (CRAWL-15.3): sorted, without entries that another one covers. A look-up is one binary search. */
+/**
+ * A set of SURT prefixes (CRAWL-15.3): sorted, without entries that another one covers. A look-up is one binary
+ * search.
+ */
 export class SurtPrefixSet {
   readonly #prefixes: string[] = [];
 
@@ -97,8 +105,8 @@ export class SurtPrefixSet {
   }
 
   /**
-   * CRAWL-15.2, 10.1.5: makes a set from the lines of a list: formal prefixes (with a `(`), or URIs or hosts that
-   * imply one.
+   * CRAWL-15.2, 10.1.5: makes a set from the lines of a list: formal prefixes (with a `(`), or URIs or hosts
+   * that imply one.
    */
   static fromLines(lines: Iterable<string>): SurtPrefixSet {
     const set = new SurtPrefixSet();

@@ -2,13 +2,17 @@
 import { canonicalUrl, UrlResolver } from './canonical.js';
 import { cleanUri } from './clean-uri.js';
 
-/** `canonical`: as the Gatherer's summaries name documents (G-57 to G-59). `clean`: as written, only cleaned (CRAWL-2.1). */
+/**
+ * `canonical`: as the Gatherer's summaries name documents (G-57 to G-59). `clean`: as written, only cleaned
+ * (CRAWL-2.1).
+ */
 export type UrlForm = 'canonical' | 'clean';
 
 /**
- * Resolves a reference into a URL that can be fetched, in the given form. In the form `clean` a tilde, braces and most other characters
- * stay as the page has them. Two exceptions from CRAWL-2.1, which also accepts URLs that cannot be fetched: a host has the form of the URL
- * standard, so that no unusual spelling of an address passes for a name; and other schemes than http and https have the canonical form.
+ * Resolves a reference into a URL that can be fetched, in the given form. In the form `clean` a tilde, braces
+ * and most other characters stay as the page has them. Two exceptions from CRAWL-2.1, which also accepts URLs
+ * that cannot be fetched: a host has the form of the URL standard, so that no unusual spelling of an address
+ * passes for a name; and other schemes than http and https have the canonical form.
  *
  * @param base an absolute URL
  * @returns `undefined` when the reference is not a URL of a known scheme, or too long

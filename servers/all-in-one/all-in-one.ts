@@ -78,7 +78,10 @@ export interface AllInOneOptions {
   readonly graceMs?: number;
   /** The roots, and the Gatherer's name and rates. */
   readonly config: GathererConfig;
-  /** Further options of the Gatherer. By default problems of the configuration files and the address of the console are logged. */
+  /**
+   * Further options of the Gatherer. By default problems of the configuration files and the address of the
+   * console are logged.
+   */
   readonly gatherer?: Omit<GathererOptions, 'directory' | 'config'>;
   /** Creates the logger of a log; called at most once for each. */
   readonly log: (log: LogName) => Logger;
@@ -99,9 +102,9 @@ export interface CycleReport {
 }
 
 /**
- * A Gatherer, its gatherd, a References Server for its links, a Broker that collects from that gatherd over TCP, and the
- * Broker's web pages, which query the References Server over TCP, in one process. They share no state: the same servers run
- * as separate programs.
+ * A Gatherer, its gatherd, a References Server for its links, a Broker that collects from that gatherd over
+ * TCP, and the Broker's web pages, which query the References Server over TCP, in one process. They share no
+ * state: the same servers run as separate programs.
  */
 export class AllInOne implements AsyncDisposable {
   readonly #parts: CloseStack;

@@ -36,8 +36,8 @@ const SECTIONS: readonly { readonly title: string; readonly prefix: RegExp }[] =
 ];
 
 /**
- * An HTTP server for the package's documents: Markdown for programs, HTML for browsers (`Accept: text/html`), with validators
- * for conditional requests, so that a second run fetches none of them again.
+ * An HTTP server for the package's documents: Markdown for programs, HTML for browsers (`Accept: text/html`),
+ * with validators for conditional requests, so that a second run fetches none of them again.
  */
 export class DocumentsServer implements AsyncDisposable {
   readonly #app: FastifyInstance;
@@ -120,7 +120,10 @@ async function sendFound(
   return sendValidated(request, reply, document, content);
 }
 
-/** Sends HTML or Markdown with its validators, or 304 (RFC 9110, 13.2.2: If-None-Match goes before If-Modified-Since). */
+/**
+ * Sends HTML or Markdown with its validators, or 304 (RFC 9110, 13.2.2: If-None-Match goes before
+ * If-Modified-Since).
+ */
 function sendValidated(
   request: FastifyRequest,
   reply: FastifyReply,

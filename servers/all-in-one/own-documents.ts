@@ -22,7 +22,10 @@ const FOLDERS = ['protocols', 'storage', 'clients', 'servers', 'test', 'examples
 /** Larger files are no documentation. */
 const MAX_BYTES = 1024 * 1024;
 
-/** Creates a document from a text that is in no file, e.g. the help of a command. `modified` is cut to whole seconds, as in HTTP. */
+/**
+ * Creates a document from a text that is in no file, e.g. the help of a command. `modified` is cut to whole
+ * seconds, as in HTTP.
+ */
 export function createDocument(path: string, markdown: string, modified: Date): OwnDocument {
   const title = /^#\s+(.+?)\s*$/m.exec(markdown)?.[1]?.replaceAll('`', '') ?? path.slice(1);
   const digest = createHash('sha256').update(markdown).digest('base64url').slice(0, 22);

@@ -43,8 +43,8 @@ export interface RootsResult {
 }
 
 /**
- * Creates a configuration from the roots of a command line: URLs, directories and original Gatherer configuration files, in
- * any combination. The variables are those of the first configuration file.
+ * Creates a configuration from the roots of a command line: URLs, directories and original Gatherer
+ * configuration files, in any combination. The variables are those of the first configuration file.
  *
  * @throws UsageError when a root is not one of these; ConfigError when a file is wrong
  */

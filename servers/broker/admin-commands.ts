@@ -11,8 +11,8 @@ import { oidOfName } from './query/object-path.js';
 /** Options for executing commands. */
 export interface AdminOptions {
   /**
-   * Longest time for which the reply waits for a deletion or an addition. After that the reply says that the work continues, and
-   * the outcome is only logged (BRK-5.4). Default 2000.
+   * Longest time for which the reply waits for a deletion or an addition. After that the reply says that the
+   * work continues, and the outcome is only logged (BRK-5.4). Default 2000.
    */
   readonly patienceMs?: number;
 }
@@ -34,15 +34,17 @@ const CHANGES_INDEX = 'Index changes';
 const RESTART = 'Restart';
 
 /**
- * Compares a message's password with the configured one in constant time. An empty configured password matches none (BRK-5.2).
+ * Compares a message's password with the configured one in constant time. An empty configured password matches
+ * none (BRK-5.2).
  */
 export function passwordMatches(given: string, configured: string): boolean {
   return equalSecrets(given, configured) && configured !== '';
 }
 
 /**
- * Answers an administrative message: checks its password, logs it, executes it (BRK-5.1, 5.2, 5.4). Passwords are never logged. After too
- * many wrong ones, its address must wait, whatever the password, and the log counts the refusals.
+ * Answers an administrative message: checks its password, logs it, executes it (BRK-5.1, 5.2, 5.4). Passwords
+ * are never logged. After too many wrong ones, its address must wait, whatever the password, and the log counts
+ * the refusals.
  */
 export async function* administer(
   broker: Broker,
@@ -76,8 +78,8 @@ export async function* administer(
 }
 
 /**
- * Executes a command whose password the caller has checked (BRK-5.1). Long work continues after the reply, and its outcome is
- * logged (BRK-5.4). Yields `101` for each line of the outcome, or one `111`.
+ * Executes a command whose password the caller has checked (BRK-5.1). Long work continues after the reply, and
+ * its outcome is logged (BRK-5.4). Yields `101` for each line of the outcome, or one `111`.
  */
 export async function* executeAdmin(
   broker: Broker,
@@ -199,7 +201,10 @@ function inBackground(broker: Broker, name: string, work: () => Promise<string>)
   return [`${name} started`];
 }
 
-/** Starts a job that is usually short and waits for it. After `patienceMs` the reply is sent, and the job continues. */
+/**
+ * Starts a job that is usually short and waits for it. After `patienceMs` the reply is sent, and the job
+ * continues.
+ */
 async function waitForJob(
   broker: Broker,
   name: string,
@@ -218,15 +223,16 @@ async function waitForJob(
 }
 
 /**
- * Lines of the reply to a deletion. BRK-5.6 tells the administrator to index the corpus, but this index is already up to date.
+ * Lines of the reply to a deletion. BRK-5.6 tells the administrator to index the corpus, but this index is
+ * already up to date.
  */
 function deletionLines(count: number): readonly string[] {
   return [`Deleted ${count} objects`, 'The index is up to date; Index corpus is not needed'];
 }
 
 /**
- * Returns the identifiers of the objects that a name in `#rem-object-path` denotes: the path or the URL of a content summary
- * (BRK-4.10), its last segment `OBJn`, or the URL of the document itself.
+ * Returns the identifiers of the objects that a name in `#rem-object-path` denotes: the path or the URL of a
+ * content summary (BRK-4.10), its last segment `OBJn`, or the URL of the document itself.
  */
 async function oidsByName({ store, config }: Broker, name: string): Promise<readonly number[]> {
   const entries = await store.byUrl(name);

@@ -46,7 +46,8 @@ export function indexerSection({ indexerType }: BrokerConfig): number {
 }
 
 /**
- * Opens `<Broker-Directory>/store`, `Log-File` and the index by `Indexer-Type`, and brings the index up to date with the store.
+ * Opens `<Broker-Directory>/store`, `Log-File` and the index by `Indexer-Type`, and brings the index up to date
+ * with the store.
  *
  * @param opened receives each resource as soon as it is open, and closes them all
  * @param closing aborts the update of the index

@@ -33,8 +33,8 @@ import { QueryService } from './query/query-service.js';
 export type StartMode = 'collect' | 'new' | 'nocol';
 
 /**
- * The Broker: a store of collected objects, the index over it, collections from Gatherers, timed events, and searches. Its parts are its
- * members.
+ * The Broker: a store of collected objects, the index over it, collections from Gatherers, timed events, and
+ * searches. Its parts are its members.
  *
  * It opens no port; {@link BrokerServer} and {@link WebServer} serve it.
  */
@@ -109,8 +109,9 @@ export class Broker implements AsyncDisposable, BrokerParts {
   }
 
   /**
-   * Opens `<Broker-Directory>/store`, the index by `Indexer-Type`, and `Log-File`; brings the index up to date with the store and
-   * deletes expired objects. Does not collect: see {@link start}. A failure closes what was opened.
+   * Opens `<Broker-Directory>/store`, the index by `Indexer-Type`, and `Log-File`; brings the index up to date
+   * with the store and deletes expired objects. Does not collect: see {@link start}. A failure closes what was
+   * opened.
    *
    * @throws StorageError when one of them cannot be opened, UsageError for an unknown Indexer-Type
    */
@@ -146,8 +147,8 @@ export class Broker implements AsyncDisposable, BrokerParts {
   }
 
   /**
-   * BRK-6.2 to 6.4: starts the timed events, and a first collection in the background unless the mode is `nocol`. `new` first
-   * drops every object.
+   * BRK-6.2 to 6.4: starts the timed events, and a first collection in the background unless the mode is
+   * `nocol`. `new` first drops every object.
    *
    * @throws StateError when the broker has already been started
    */
@@ -172,8 +173,8 @@ export class Broker implements AsyncDisposable, BrokerParts {
   }
 
   /**
-   * BRK-5.1 `#restart`, REG-31: reads the configuration again and so undoes `#set`, reopens the log, waits for a running
-   * collection and indexes everything again.
+   * BRK-5.1 `#restart`, REG-31: reads the configuration again and so undoes `#set`, reopens the log, waits for
+   * a running collection and indexes everything again.
    *
    * @returns names of the variables whose new values take effect at the next start of the program
    */
@@ -187,7 +188,10 @@ export class Broker implements AsyncDisposable, BrokerParts {
     return waiting;
   }
 
-  /** `#shutdown`: resolves {@link shutdownRequested}, on which the owner of the ports closes them; does not wait for that. */
+  /**
+   * `#shutdown`: resolves {@link shutdownRequested}, on which the owner of the ports closes them; does not wait
+   * for that.
+   */
   requestShutdown(): void {
     this.#requestShutdown();
   }

@@ -51,7 +51,10 @@ export interface BrokerProgramOptions {
   readonly debug?: DebugFlags;
   /** Milliseconds in which replies may finish when the program stops. Default 5000. */
   readonly graceMs?: number;
-  /** Milliseconds after a signal or `#shutdown` after which the process ends in any case, with status 1. Default: no limit. */
+  /**
+   * Milliseconds after a signal or `#shutdown` after which the process ends in any case, with status 1.
+   * Default: no limit.
+   */
   readonly stopLimitMs?: number;
   /** The command line that runs `harvest`, for `RunBroker`. Default: no script is written. */
   readonly harvest?: readonly string[];
@@ -66,11 +69,11 @@ export interface BrokerProgramOptions {
 const GRACE_MS = 5000;
 
 /**
- * BRK-6.1: runs the program until a signal or `#shutdown`. The pid file prevents a second broker in the same directory. SIGHUP
- * reopens the logs.
+ * BRK-6.1: runs the program until a signal or `#shutdown`. The pid file prevents a second broker in the same
+ * directory. SIGHUP reopens the logs.
  *
- * @throws UsageError, ConfigError for the configuration; StorageError when the directory is in use; ConnectionError when a
- *   port is not available
+ * @throws UsageError, ConfigError for the configuration; StorageError when the directory is in use;
+ *   ConnectionError when a port is not available
  */
 export async function runBroker(options: BrokerProgramOptions): Promise<void> {
   const { configFile, host, mode, webPort, graceMs = GRACE_MS, debug = DebugFlags.parse([]) } = options;
@@ -159,7 +162,9 @@ export async function runBroker(options: BrokerProgramOptions): Promise<void> {
   log.info('stopped');
 }
 
-/** Logs the progress of collections at debug level: the first collection from a large Gatherer takes minutes. */
+/**
+ * Logs the progress of collections at debug level: the first collection from a large Gatherer takes minutes.
+ */
 function logProgress(log: Logger): Disposable {
   const onMessage = (message: unknown): void => {
     const event = message as CollectEvent;

@@ -14,8 +14,8 @@ export interface RunBrokerOptions {
 }
 
 /**
- * BRK-6.6: writes `RunBroker` into the Broker's directory, unless it contains a script of that name that is not ours. The script
- * works from any directory and accepts `-new` and `-nocol`.
+ * BRK-6.6: writes `RunBroker` into the Broker's directory, unless it contains a script of that name that is not
+ * ours. The script works from any directory and accepts `-new` and `-nocol`.
  *
  * @returns whether it was written
  * @throws StorageError when it cannot be written

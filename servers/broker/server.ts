@@ -54,22 +54,32 @@ export interface BrokerServerOptions {
   readonly log: Logger;
   /** How the listening socket is opened. Default: TCP. */
   readonly listen?: Listen | undefined;
-  /** Concurrent connections, default 256. When all are in use, one that waits for its client is closed for a new one. */
+  /**
+   * Concurrent connections, default 256. When all are in use, one that waits for its client is closed for a new
+   * one.
+   */
   readonly maxConnections?: number | undefined;
-  /** Concurrent connections of one IPv4 address or IPv6 /64. Default: a quarter of `maxConnections`; for this machine all of them. */
+  /**
+   * Concurrent connections of one IPv4 address or IPv6 /64. Default: a quarter of `maxConnections`; for this
+   * machine all of them.
+   */
   readonly maxPerAddress?: number | undefined;
   /** Time in which a message must arrive, default 60 000 (BRK-1.8). */
   readonly messageTimeoutMs?: number | undefined;
   /** Time without output after which the version line is repeated, default 15 000 (BRK-1.5). */
   readonly repeatVersionMs?: number;
   /**
-   * Interval at which a long query finds out whether its client has closed the connection, default 1000. A client that has ended its
-   * direction gets the version line once more: one that is gone resets the connection, one that still reads ignores the line (BRK-1.5).
+   * Interval at which a long query finds out whether its client has closed the connection, default 1000. A
+   * client that has ended its direction gets the version line once more: one that is gone resets the
+   * connection, one that still reads ignores the line (BRK-1.5).
    */
   readonly probeMs?: number;
   /** Time for which a client may accept no data, or less than `minBytesPerSecond`, default 120 000. */
   readonly drainTimeoutMs?: number | undefined;
-  /** Bytes per second that a client must accept on average over `drainTimeoutMs`. Default 100; 0: any progress suffices. */
+  /**
+   * Bytes per second that a client must accept on average over `drainTimeoutMs`. Default 100; 0: any progress
+   * suffices.
+   */
   readonly minBytesPerSecond?: number | undefined;
   /** Time for which a query waits for a slot when `Max-Queries` are running, default 10 000 (BRK-4.18). */
   readonly queueWaitMs?: number;
@@ -84,7 +94,10 @@ export interface BrokerServerOptions {
 /** Default of `messageTimeoutMs` (BRK-1.8). */
 const MESSAGE_TIMEOUT_MS = 60_000;
 
-/** The limits of a program as those of the Broker's port. A message must arrive within a minute (BRK-1.8), or sooner. */
+/**
+ * The limits of a program as those of the Broker's port. A message must arrive within a minute (BRK-1.8), or
+ * sooner.
+ */
 export function portLimits({ timeoutMs, ...limits }: PeerLimits = {}): Partial<BrokerServerOptions> {
   if (timeoutMs === undefined) return limits;
   return {
@@ -106,7 +119,10 @@ const TOO_BUSY = encoder.trailer({
   text: 'Broker is too busy, try again later',
 });
 
-/** The Broker's port: user queries, administration, bulk transfers (BRK-1.1). Each connection carries one message (BRK-1.6). */
+/**
+ * The Broker's port: user queries, administration, bulk transfers (BRK-1.1). Each connection carries one
+ * message (BRK-1.6).
+ */
 export class BrokerServer implements AsyncDisposable {
   readonly #host: TcpHost;
 
@@ -174,7 +190,10 @@ export interface SessionOptions extends BrokerServerOptions {
   readonly counts?: BrokerCounts;
 }
 
-/** Runs the session of one connection: greeting, one message, its reply (BRK-1.3, 1.6). Tests call it with connections that fail. */
+/**
+ * Runs the session of one connection: greeting, one message, its reply (BRK-1.3, 1.6). Tests call it with
+ * connections that fail.
+ */
 export async function serveConnection(connection: HostConnection, options: SessionOptions): Promise<void> {
   const session = new BrokerServerSession();
   const { debug } = options.broker;
@@ -226,7 +245,10 @@ function beginRequest(connection: HostConnection, { broker, queueWaitMs }: Sessi
   });
 }
 
-/** BRK-4.18: a bulk transfer has its own code for errors (BT-10), and so has the interface of 1995 (BP-23, BP-29). */
+/**
+ * BRK-4.18: a bulk transfer has its own code for errors (BT-10), and so has the interface of 1995 (BP-23,
+ * BP-29).
+ */
 function refuseMalformed(line: Uint8Array, error: ProtocolError): Uint8Array {
   const text = `Malformed message: ${error.message}`;
   if (requestedInterface(line) === 2) return refuseProposed(text);
@@ -248,7 +270,10 @@ function messageText(line: Uint8Array): string {
   return `${text}${line.length > MAX_LOGGED_BYTES ? '...' : ''}`;
 }
 
-/** Reads the message of the connection (BRK-1.7, 1.8). Returns undefined if the peer closed the connection without one. */
+/**
+ * Reads the message of the connection (BRK-1.7, 1.8). Returns undefined if the peer closed the connection
+ * without one.
+ */
 async function readMessage(
   connection: HostConnection,
   session: BrokerServerSession,
@@ -274,8 +299,8 @@ async function readMessage(
 }
 
 /**
- * Answers a user query. Whatever ends the reply - the client, a failing write, an error - ends the search too, which holds its slot only
- * while it computes a page.
+ * Answers a user query. Whatever ends the reply - the client, a failing write, an error - ends the search too,
+ * which holds its slot only while it computes a page.
  */
 async function answerQuery(
   connection: HostConnection,
@@ -342,7 +367,8 @@ async function sendPages(
       if (page === undefined) {
         const endsNow: boolean = connection.pollEnd() && !hasEnded;
         hasEnded ||= endsNow;
-        // BRK-1.5: the write detects that the client has closed the connection during a long search. The other interface has no such line.
+        // BRK-1.5: the write detects that the client has closed the connection during a long search. The other
+        // interface has no such line.
         if (list !== undefined || !(endsNow || clock.now() - silentSince >= repeatVersionMs)) continue;
         await connection.write(session.greeting());
         silentSince = clock.now();

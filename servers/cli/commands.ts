@@ -376,7 +376,10 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   manual: 'man',
 };
 
-/** The commands that a reader who typed another word probably means: a synonym, else those with the most similar names. */
+/**
+ * The commands that a reader who typed another word probably means: a synonym, else those with the most similar
+ * names.
+ */
 export function suggestCommands(word: string): readonly string[] {
   const lower = word.toLowerCase();
   const synonym = SYNONYMS[lower];
@@ -397,7 +400,10 @@ const MAX_SUGGESTIONS = 3;
 /** Letters of a word for which a command is suggested. */
 const MAX_WORD = 40;
 
-/** The number of letters to insert, remove, replace or exchange with their neighbor (Damerau's distance, optimal alignment). */
+/**
+ * The number of letters to insert, remove, replace or exchange with their neighbor (Damerau's distance, optimal
+ * alignment).
+ */
 function editDistance(a: string, b: string): number {
   const rows = Array.from({ length: a.length + 1 }, (_, i) => [i, ...new Array<number>(b.length).fill(0)]);
   const at = (i: number, j: number): number => (i < 0 ? j : j < 0 ? i : (rows[i]?.[j] ?? 0));

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-// Starts the program, unless Node is too old for it. Nothing else is imported here: an old Node must come as far as the sentence,
-// so this file also does without newer syntax.
+// Starts the program, unless Node is too old for it. Nothing else is imported here: an old Node must come as
+// far as the sentence, so this file also does without newer syntax.
 import { nodeProblem } from './node-version.js';
 
-// The thread pool is shared by DNS look-ups, deflate and the stores, so the default of four threads is too small. The variable must be
-// set before the first use of the pool.
+// The thread pool is shared by DNS look-ups, deflate and the stores, so the default of four threads is too
+// small. The variable must be set before the first use of the pool.
 if (process.env.UV_THREADPOOL_SIZE === undefined) process.env.UV_THREADPOOL_SIZE = '8';
 
 const problem = nodeProblem(process.versions.node);

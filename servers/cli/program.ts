@@ -27,14 +27,20 @@ be reached; 70 a bug in this program, with a stack on standard error; 130 stoppe
 lists the ones it uses.
 `;
 
-/** Returns the command named by the link that started the program (`cksoif -> harvest.js`). npm and users create such links. */
+/**
+ * Returns the command named by the link that started the program (`cksoif -> harvest.js`). npm and users create
+ * such links.
+ */
 function linkedCommand(): { readonly entry: CommandEntry; readonly name: string } | undefined {
   const name = basename(process.argv[1] ?? '').replace(/\.m?js$/, '');
   const entry = findCommand(name);
   return entry && { entry, name };
 }
 
-/** Builds `harvest COMMAND ...`. Only that command is loaded; the others are for the help and for suggestions for wrong names. */
+/**
+ * Builds `harvest COMMAND ...`. Only that command is loaded; the others are for the help and for suggestions
+ * for wrong names.
+ */
 async function harvest(args: readonly string[]): Promise<Command> {
   const program = new Command('harvest')
     .description(

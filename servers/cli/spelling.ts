@@ -13,8 +13,9 @@ interface Start {
 }
 
 /**
- * Returns how the reader types `harvest` at this place: `harvest` if it is on the path, `npx harvest` in a source tree or a project
- * that has the package, `npx harvest-kit` where npx fetched it. Outside of these, `npx harvest` would be somebody else's package.
+ * Returns how the reader types `harvest` at this place: `harvest` if it is on the path, `npx harvest` in a
+ * source tree or a project that has the package, `npx harvest-kit` where npx fetched it. Outside of these,
+ * `npx harvest` would be somebody else's package.
  */
 export function spellingOf({ script, workingDirectory, path, home }: Start): string {
   const folder = dirname(script);

@@ -7,7 +7,9 @@ import { startDetached, startUnwatched } from '../host/detach.js';
 /** Path of the `harvest` program, for commands that start another command. */
 export const HARVEST_PROGRAM = fileURLToPath(new URL('./harvest.js', import.meta.url));
 
-/** Milliseconds until a program must accept connections: gatherd may first publish a large original database. */
+/**
+ * Milliseconds until a program must accept connections: gatherd may first publish a large original database.
+ */
 const START_MS = 600_000;
 
 /** A command of `harvest` to run in the background. */

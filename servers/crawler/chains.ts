@@ -2,15 +2,18 @@ import { isDiskFull, messageOf } from '../../protocols/errors.js';
 import { type CrawlUri, FETCH_STATUS } from './crawl-uri.js';
 
 /**
- * The result of a processor (CRAWL-11.1): continue with the next one, leave this chain (`finish`), or skip to the post-process chain
- * (`post`), so that nothing is extracted or written (CRAWL-11.5).
+ * The result of a processor (CRAWL-11.1): continue with the next one, leave this chain (`finish`), or skip to
+ * the post-process chain (`post`), so that nothing is extracted or written (CRAWL-11.5).
  */
 export type ProcessResult = 'proceed' | 'finish' | 'post';
 
 /** One step of the processing of a URI (CRAWL-1.4). It may be called for several URIs concurrently. */
 export interface Processor {
   readonly name: string;
-  /** Whether it stores the document, as all of the write chain do: a full disk then ends the crawl instead of failing the URI. */
+  /**
+   * Whether it stores the document, as all of the write chain do: a full disk then ends the crawl instead of
+   * failing the URI.
+   */
   readonly stores?: boolean;
   process(uri: CrawlUri): Promise<ProcessResult> | ProcessResult;
 }
@@ -23,8 +26,8 @@ export type ChainName = (typeof CHAIN_NAMES)[number];
 export type ProcessorChains = Readonly<Record<ChainName, readonly Processor[]>>;
 
 /**
- * Runs the chains on a URI (CRAWL-11.5). If a processor throws, the URI fails with status -5 (CRAWL-11.6). The post-process chain always
- * runs, so that every URI is counted.
+ * Runs the chains on a URI (CRAWL-11.5). If a processor throws, the URI fails with status -5 (CRAWL-11.6). The
+ * post-process chain always runs, so that every URI is counted.
  */
 export async function runChains(
   chains: ProcessorChains,

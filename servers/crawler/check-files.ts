@@ -1,4 +1,5 @@
-// Checks the files of a crawl beside its store, for `harvest store check`: recovery journals, WARC files, checkpoints, seen filters.
+// Checks the files of a crawl beside its store, for `harvest store check`: recovery journals, WARC files,
+// checkpoints, seen filters.
 import { randomUUID } from 'node:crypto';
 import { cp, readdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';

@@ -59,15 +59,19 @@ const manifestSchema = z.object({
 type Manifest = z.output<typeof manifestSchema>;
 
 /**
- * CRAWL-17.3: takes the checkpoints of a running crawl. Workers wait only while the store's files are linked. A URI in process is the head
- * of its queue in the checkpoint, so no URI is lost and only URIs in process are fetched twice. A checkpoint gets its final name after it
- * is verified. It is never changed, and can be restored any number of times (CRAWL-17.3.2).
+ * CRAWL-17.3: takes the checkpoints of a running crawl. Workers wait only while the store's files are linked. A
+ * URI in process is the head of its queue in the checkpoint, so no URI is lost and only URIs in process are
+ * fetched twice. A checkpoint gets its final name after it is verified. It is never changed, and can be
+ * restored any number of times (CRAWL-17.3.2).
  */
 export class Checkpoints {
   #next: number;
   #newest: string;
   readonly #mutex = new Mutex();
-  /** Digests of the last checkpoint's files by name, inode, size and time, so that a table that is linked again is not read again. */
+  /**
+   * Digests of the last checkpoint's files by name, inode, size and time, so that a table that is linked again
+   * is not read again.
+   */
   #digests: ReadonlyMap<string, string> = new Map();
   readonly #options: CheckpointsOptions;
 
@@ -95,7 +99,8 @@ export class Checkpoints {
 
   /**
    * Takes a checkpoint, one at a time. A failure does not affect the crawl or earlier checkpoints.
-   * @throws StorageError when it cannot be written or verified; also when it is complete but the logs could not be rotated
+   * @throws StorageError when it cannot be written or verified; also when it is complete but the logs could not
+   *   be rotated
    */
   take(): Promise<CheckpointInfo> {
     return this.#mutex.runExclusive(() => this.#take());
@@ -171,7 +176,10 @@ export class Checkpoints {
   }
 }
 
-/** Returns the names of the complete checkpoints in a directory, the oldest first; empty if the directory does not exist. */
+/**
+ * Returns the names of the complete checkpoints in a directory, the oldest first; empty if the directory does
+ * not exist.
+ */
 export async function listCheckpoints(directory: string): Promise<string[]> {
   const names = (await readNames(directory)).filter((name) => NAME.test(name));
   return names.sort((a, b) => numberOf(a) - numberOf(b));
@@ -184,8 +192,8 @@ export async function readCheckpointInfo(directory: string, name: string): Promi
 }
 
 /**
- * CRAWL-17.3.2: verifies that the files are exactly those of the manifest and that the store opens. The store is opened in a copy, so that
- * the checkpoint does not change.
+ * CRAWL-17.3.2: verifies that the files are exactly those of the manifest and that the store opens. The store
+ * is opened in a copy, so that the checkpoint does not change.
  * @throws StorageError that names the file
  */
 export async function verifyCheckpoint(directory: string): Promise<void> {
@@ -228,11 +236,13 @@ export interface Restored {
 }
 
 /**
- * CRAWL-17.2.2: copies a checkpoint's store to the Gatherer's working store and saves the state of the other components for the next run.
- * The earlier files are moved to other names. The checkpoint does not change. After a crash the restoration can be repeated.
+ * CRAWL-17.2.2: copies a checkpoint's store to the Gatherer's working store and saves the state of the other
+ * components for the next run. The earlier files are moved to other names. The checkpoint does not change.
+ * After a crash the restoration can be repeated.
  *
  * @param gatherer the Gatherer's data directory
- * @throws UsageError when there is no such checkpoint; StorageError when it is damaged, or when another process has the store open
+ * @throws UsageError when there is no such checkpoint; StorageError when it is damaged, or when another process
+ *   has the store open
  */
 export async function restoreCheckpoint(
   gatherer: string,

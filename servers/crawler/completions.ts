@@ -84,7 +84,10 @@ export function deletedEvent(entry: QueueEntry): RecordedEvent {
   return unfetchedEvent(entry, FETCH_STATUS.deleted, 'deleted by the operator');
 }
 
-/** Returns the event of a URI that is pending when the crawl ends (CRAWL-5.6.6, status 0). Statistics do not count it. */
+/**
+ * Returns the event of a URI that is pending when the crawl ends (CRAWL-5.6.6, status 0). Statistics do not
+ * count it.
+ */
 export function pendingEvent(entry: QueueEntry): RecordedEvent {
   return unfetchedEvent(entry, FETCH_STATUS.untried, 'pending');
 }

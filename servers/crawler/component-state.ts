@@ -15,7 +15,10 @@ export const componentStateSchema = z.object({
   statistics: z.unknown().optional(),
 });
 
-/** CRAWL-17.3.1: state that a run continues from in addition to its store. Each component validates its own state. */
+/**
+ * CRAWL-17.3.1: state that a run continues from in addition to its store. Each component validates its own
+ * state.
+ */
 export interface ComponentState {
   /** Result of `ServerCache.snapshot`. */
   readonly servers?: unknown;
@@ -33,7 +36,8 @@ export async function saveComponents(crawlDirectory: string, components: unknown
 }
 
 /**
- * Reads and removes the state that the last run or a restored checkpoint saved; undefined if no state was saved.
+ * Reads and removes the state that the last run or a restored checkpoint saved; undefined if no state was
+ * saved.
  * @throws StorageError when the file is damaged or cannot be read; the crawl continues without it
  */
 export async function takeComponents(crawlDirectory: string): Promise<ComponentState | undefined> {

@@ -53,8 +53,8 @@ export interface ControllerOptions {
   /** Adds the caller's records to the batch that finishes the URI; they are stored with it or not at all. */
   readonly onFinish?: (uri: CrawlUri, batch: GathererBatch) => void;
   /**
-   * Adds the event of a returned URI to the batch that finishes it; returns a function that is called when the batch is written and
-   * counts the event. Default: it is counted and not stored.
+   * Adds the event of a returned URI to the batch that finishes it; returns a function that is called when the
+   * batch is written and counts the event. Default: it is counted and not stored.
    */
   readonly record?: (event: RecordedEvent, batch: GathererBatch) => () => void;
   /** Called for every returned URI after it is stored; its promise delays the workers. */
@@ -70,8 +70,8 @@ const CHECK_INTERVAL_MS = 2_000;
 const MIB = 1 << 20;
 
 /**
- * The controller of the engine (CRAWL-1.1): its workers take URIs from the frontier, run the chains on them and return them with their
- * outcome. The console, the reports and the terminal use it as {@link CrawlControl}.
+ * The controller of the engine (CRAWL-1.1): its workers take URIs from the frontier, run the chains on them and
+ * return them with their outcome. The console, the reports and the terminal use it as {@link CrawlControl}.
  */
 export class CrawlController implements CrawlControl {
   readonly #workers: WorkerSlots;
@@ -106,7 +106,8 @@ export class CrawlController implements CrawlControl {
   }
 
   /**
-   * Crawls until the frontier is empty, a limit is reached or {@link stop} is called. Pending URIs stay for the next run.
+   * Crawls until the frontier is empty, a limit is reached or {@link stop} is called. Pending URIs stay for the
+   * next run.
    * @throws the signal's reason when aborted
    */
   async run(signal: AbortSignal): Promise<EndReason> {
@@ -315,7 +316,10 @@ export class CrawlController implements CrawlControl {
     return true;
   }
 
-  /** CRAWL-7, G-38: returns a URI to its queue while the other scheme of its host is in use or owes the host a pause. */
+  /**
+   * CRAWL-7, G-38: returns a URI to its queue while the other scheme of its host is in use or owes the host a
+   * pause.
+   */
   async #postpone(entry: QueueEntry, delayMs: number): Promise<void> {
     const { frontier, store } = this.options;
     const finish = { outcome: 'retry', delayMs, reason: 'politeness', free: true, untried: true } as const;
@@ -393,7 +397,10 @@ export class CrawlController implements CrawlControl {
     await this.#checkDisk();
   }
 
-  /** CRAWL-20.4: pauses or ends the crawl while too little space is free; a crawl that paused so resumes by itself. */
+  /**
+   * CRAWL-20.4: pauses or ends the crawl while too little space is free; a crawl that paused so resumes by
+   * itself.
+   */
   async #checkDisk(): Promise<void> {
     const { lowDiskMiB, endOnLowDisk = false } = this.#limits;
     const { directory } = this.options;

@@ -13,8 +13,8 @@ import type { CrawlSettings } from './order/settings.js';
 export { DISPOSITIONS, type Disposition };
 
 /**
- * Fetch status of a URI (CRAWL-8.1). Positive numbers are the protocol's status; the others are those of Heritrix, so that its users can
- * read our logs.
+ * Fetch status of a URI (CRAWL-8.1). Positive numbers are the protocol's status; the others are those of
+ * Heritrix, so that its users can read our logs.
  */
 export const FETCH_STATUS = {
   /** Not attempted. */
@@ -68,7 +68,9 @@ export interface RenderedDocument {
   readonly links: readonly OutLink[];
 }
 
-/** A URI that was fetched as a part of another one: its line in the logs, and what the frontier counts as seen. */
+/**
+ * A URI that was fetched as a part of another one: its line in the logs, and what the frontier counts as seen.
+ */
 export interface FetchedPart {
   readonly event: RecordedEvent;
   /** Undefined if it was not fetched. */
@@ -76,7 +78,8 @@ export interface FetchedPart {
 }
 
 /**
- * A URI in the chains (CRAWL section 2): the frontier's entry and the results of the processors. It lives from `next()` to `finished()`.
+ * A URI in the chains (CRAWL section 2): the frontier's entry and the results of the processors. It lives from
+ * `next()` to `finished()`.
  */
 export class CrawlUri {
   /** CRAWL-8.1; see {@link FETCH_STATUS}. */
@@ -112,7 +115,10 @@ export class CrawlUri {
   fetchAs = '';
   /** CRAWL-8.4: why the queue is retired, with this URI in it; undefined if it is not retired. */
   retire: WaitReason | undefined;
-  /** Its prerequisite was fetched for the first time in this process: a restart does not use up attempts (CRAWL-8.3). */
+  /**
+   * Its prerequisite was fetched for the first time in this process: a restart does not use up attempts
+   * (CRAWL-8.3).
+   */
   firstPrerequisite = false;
   /** The host name had no address when robots.txt was requested. */
   unresolved = false;
@@ -148,7 +154,10 @@ export class CrawlUri {
     }));
   }
 
-  /** CRAWL-7.3: a request that began at this time (milliseconds since 1970) ends now without a response; the usual pause follows (G-38). */
+  /**
+   * CRAWL-7.3: a request that began at this time (milliseconds since 1970) ends now without a response; the
+   * usual pause follows (G-38).
+   */
   contacted(begin: number): void {
     this.fetchBegin = begin;
     this.contactEnd = Date.now();
@@ -158,7 +167,10 @@ export class CrawlUri {
     return this.entry.uri.url;
   }
 
-  /** G-81: the URL without a login, for objects, records and reports. {@link url} is for fetching and for queues. */
+  /**
+   * G-81: the URL without a login, for objects, records and reports. {@link url} is for fetching and for
+   * queues.
+   */
   get redactedUrl(): string {
     return withoutUserInfo(this.entry.uri.url);
   }

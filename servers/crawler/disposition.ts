@@ -14,7 +14,10 @@ const TEMPORARY: ReadonlySet<number> = new Set([
   FETCH_STATUS.robotsUnavailable,
 ]);
 
-/** CRAWL-8.2 to 8.4: decides the outcome of a URI and how long its queue sleeps. After the last retry it sets the disposition to `failed`. */
+/**
+ * CRAWL-8.2 to 8.4: decides the outcome of a URI and how long its queue sleeps. After the last retry it sets
+ * the disposition to `failed`.
+ */
 export function disposition(uri: CrawlUri, servers: ServerCache): Finish {
   const { settings } = uri;
   const polite = politeness(uri, servers);
@@ -32,7 +35,8 @@ export function disposition(uri: CrawlUri, servers: ServerCache): Finish {
     const inRow = waitsForRobots || kind === 'unreachable' ? 0 : servers.failed(uri.url);
     const mayRetry = uri.entry.uri.attempts + 1 < attemptLimit(kind, settings);
     if (waitsForRobots) {
-      // CRAWL-8.3: a prerequisite that fails, or expires before the URI's turn comes, does not defer it for ever.
+      // CRAWL-8.3: a prerequisite that fails, or expires before the URI's turn comes, does not defer it for
+      // ever.
       const failed = !servers.robotsKnown(uri.url);
       if (failed) uri.status = uri.unresolved ? FETCH_STATUS.unresolvedHost : FETCH_STATUS.robotsUnavailable;
       uri.reason = `deferred ${uri.entry.uri.attempts + 1} times for robots.txt${failed ? `: ${uri.reason}` : ', which expired each time'}`;
@@ -67,7 +71,10 @@ export function disposition(uri: CrawlUri, servers: ServerCache): Finish {
   };
 }
 
-/** CRAWL-8.3: deferrals count as attempts. The first one is always allowed: with one attempt no URI would ever be fetched. */
+/**
+ * CRAWL-8.3: deferrals count as attempts. The first one is always allowed: with one attempt no URI would ever
+ * be fetched.
+ */
 function isDeferrable({ entry, settings }: CrawlUri): boolean {
   return entry.uri.attempts + 1 < Math.max(settings.maxRetries, 2);
 }

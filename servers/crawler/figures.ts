@@ -1,5 +1,6 @@
-// The figures of a crawl: a row says what a figure is and how it is formatted; below, where it shows. The snapshot's type, its JSON, the
-// metrics, the console, the terminal and the end reports are made of this file. What computes a figure puts it into the snapshot.
+// The figures of a crawl: a row says what a figure is and how it is formatted; below, where it shows. The
+// snapshot's type, its JSON, the metrics, the console, the terminal and the end reports are made of this file.
+// What computes a figure puts it into the snapshot.
 import { z } from 'zod';
 import { byteSize } from '../web/values.js';
 import { formatDuration, formatNumber } from './values.js';
@@ -8,9 +9,15 @@ interface FigureRow {
   /** Of its value in JSON. */
   readonly schema: z.ZodType<number>;
   readonly unit: 'number' | 'bytes' | 'seconds';
-  /** The part of the end reports that shows it, and its title there. A figure of the frontier shows in the report of the crawl, too. */
+  /**
+   * The part of the end reports that shows it, and its title there. A figure of the frontier shows in the
+   * report of the crawl, too.
+   */
   readonly report?: readonly [part: 'crawl' | 'frontier' | 'depth', title: string];
-  /** Name after `harvest_crawl_` by the conventions of Prometheus, and help text. A name that ends with `_total` is of a counter. */
+  /**
+   * Name after `harvest_crawl_` by the conventions of Prometheus, and help text. A name that ends with `_total`
+   * is of a counter.
+   */
   readonly metric?: readonly [name: string, help: string];
 }
 

@@ -28,7 +28,10 @@ export interface OfflineSnapshot
     | 'averageDepth'
     | 'checkpoint'
   > {
-  /** `interrupted`: the next run continues it. `done`: the next run starts a new crawl. `none`: there was no run. */
+  /**
+   * `interrupted`: the next run continues it. `done`: the next run starts a new crawl. `none`: there was no
+   * run.
+   */
   readonly run: 'interrupted' | 'done' | 'none';
   readonly seenFilter: { readonly kind: string; readonly count: number };
   /** Number of objects in the database. */
@@ -36,8 +39,8 @@ export interface OfflineSnapshot
 }
 
 /**
- * The crawl of a Gatherer that is not running, read from its store (CRAWL-17.2.2): queues, counters, seen filter. It changes nothing. No
- * other process can open the store while it is open.
+ * The crawl of a Gatherer that is not running, read from its store (CRAWL-17.2.2): queues, counters, seen
+ * filter. It changes nothing. No other process can open the store while it is open.
  */
 export class OfflineCrawl implements AsyncDisposable {
   readonly #store: GathererStore;
@@ -114,7 +117,10 @@ export class OfflineCrawl implements AsyncDisposable {
       );
   }
 
-  /** The URIs that wait for a retry beside their queues, without logins, the first due first. Default limit 1000. */
+  /**
+   * The URIs that wait for a retry beside their queues, without logins, the first due first. Default limit
+   * 1000.
+   */
   async retries(limit = 1000): Promise<WaitingReport[]> {
     return (await this.#store.waiting.page({ limit })).map(waitingReport).map((report) => ({
       ...report,

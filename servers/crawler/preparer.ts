@@ -35,7 +35,9 @@ const URI_PRECEDENCES: Readonly<Record<CrawlSettings['uriPrecedence'], UriPreced
   'depth-first': depthFirstPrecedence,
 };
 
-/** CRAWL-11.4: computes directive, canonical string, class key, cost and precedence of a URI from its settings. */
+/**
+ * CRAWL-11.4: computes directive, canonical string, class key, cost and precedence of a URI from its settings.
+ */
 export class FrontierPreparer {
   /** Cache of the values that depend on the settings only; it has one entry per set of sheets. */
   readonly #cache = new WeakMap<CrawlSettings, { queueOf: QueueAssignment; rules: readonly SeenRule[] }>();

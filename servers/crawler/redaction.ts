@@ -4,14 +4,15 @@ import type { CrawlControl, QueueReport, RecentError, WaitingReport, WorkerRepor
 import type { RecordedEvent } from './events.js';
 
 /*
- * G-81: a URL may contain a login, which only its server may see. The crawl needs it in the queues, in the lists of links of documents and in
- * the recovery journal; those files are readable by their owner only. Everything else has URLs without logins: objects and their keys,
- * links between documents, logs, reports and the console.
+ * G-81: a URL may contain a login, which only its server may see. The crawl needs it in the queues, in the
+ * lists of links of documents and in the recovery journal; those files are readable by their owner only.
+ * Everything else has URLs without logins: objects and their keys, links between documents, logs, reports and
+ * the console.
  */
 
 /**
- * Adds the login of a document's URL to its links to the same server (scheme, host and port), since the document was processed without
- * it. Other links, and links with a login of their own, are not changed.
+ * Adds the login of a document's URL to its links to the same server (scheme, host and port), since the
+ * document was processed without it. Other links, and links with a login of their own, are not changed.
  *
  * @param url canonical URL that was fetched
  */
@@ -49,7 +50,9 @@ export function redactEvent<E extends RecordedEvent>(event: E): E {
   };
 }
 
-/** Wraps a crawl's control for the console, the terminal and the end reports: removes logins from its reports. */
+/**
+ * Wraps a crawl's control for the console, the terminal and the end reports: removes logins from its reports.
+ */
 export function redactControl(control: CrawlControl): CrawlControl {
   return {
     snapshot: () => control.snapshot(),

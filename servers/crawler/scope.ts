@@ -2,8 +2,8 @@ import type { CrawlUri, OutLink } from './crawl-uri.js';
 import type { Candidate } from './frontier/index.js';
 
 /**
- * Decides which discovered links may be crawled (CRAWL-1.3). A decision takes two steps because names may have to be resolved:
- * {@link prepare} waits, {@link candidate} does not.
+ * Decides which discovered links may be crawled (CRAWL-1.3). A decision takes two steps because names may have
+ * to be resolved: {@link prepare} waits, {@link candidate} does not.
  */
 export interface Scope {
   /** Resolves what the decisions about these links of the document need. */

@@ -2,19 +2,26 @@ import type { LRUCache } from 'lru-cache';
 import { lruCache } from './lru.js';
 
 export interface PatternBudgetOptions {
-  /** Maximum number of patterns in the cache; the least recently used ones are evicted and count from 0 again. Default 100 000. */
+  /**
+   * Maximum number of patterns in the cache; the least recently used ones are evicted and count from 0 again.
+   * Default 100 000.
+   */
   readonly maxPatterns?: number;
 }
 
-/** Maximum number of characters of a pattern; longer ones are truncated, so URIs with the same beginning share a pattern. */
+/**
+ * Maximum number of characters of a pattern; longer ones are truncated, so URIs with the same beginning share a
+ * pattern.
+ */
 const MAX_PATTERN_LENGTH = 512;
 
 /**
- * A budget for URIs that differ only in their numbers (CRAWL-22, G-173), such as those of calendars and endless lists. It is
- * applied to new URIs in scope, after the seen test, because it counts them. Repeated path segments, deep paths and many hops are decide
- * rules (`decide/`).
+ * A budget for URIs that differ only in their numbers (CRAWL-22, G-173), such as those of calendars and endless
+ * lists. It is applied to new URIs in scope, after the seen test, because it counts them. Repeated path
+ * segments, deep paths and many hops are decide rules (`decide/`).
  *
- * [choice] The counts are in memory only: a resumed crawl starts from 0, and so does an evicted pattern. Both admit more URIs, never fewer.
+ * [choice] The counts are in memory only: a resumed crawl starts from 0, and so does an evicted pattern. Both
+ * admit more URIs, never fewer.
  */
 export class PatternBudget {
   readonly #counts: LRUCache<string, number>;

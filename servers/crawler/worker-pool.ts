@@ -80,8 +80,8 @@ export function revive(slot: WorkerSlot): void {
 }
 
 /**
- * CRAWL-1.5, 20.5: runs the workers as asynchronous tasks. Each repeats `step` until it returns false. The first failure stops all of them
- * through `abort` and is thrown.
+ * CRAWL-1.5, 20.5: runs the workers as asynchronous tasks. Each repeats `step` until it returns false. The
+ * first failure stops all of them through `abort` and is thrown.
  */
 export async function runWorkers(
   count: number,

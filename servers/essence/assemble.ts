@@ -20,7 +20,10 @@ const RESERVED: ReadonlySet<string> = new Set(
   [...BOOKKEEPING_NAMES, 'URL', 'Gatherer-Port'].map((name) => name.toLowerCase()),
 );
 
-/** Bytes of an attribute in addition to its name and value: braces, colon, tab, newline and the digits of its size. */
+/**
+ * Bytes of an attribute in addition to its name and value: braces, colon, tab, newline and the digits of its
+ * size.
+ */
 const FRAMING_BYTES = 15;
 
 /**
@@ -63,7 +66,10 @@ export function assembleObject(
 
 type Pair = readonly [name: string, value: string | Uint8Array];
 
-/** E-54, E-55: each component as `Embed<n>-` attributes, by number, then by name without case; at the object's end. */
+/**
+ * E-54, E-55: each component as `Embed<n>-` attributes, by number, then by name without case; at the object's
+ * end.
+ */
 function addComponents(
   pairs: Pair[],
   components: readonly EmbeddedSummary[],
@@ -123,7 +129,10 @@ export function gathererAttributes(
   ] as const;
 }
 
-/** Returns the bookkeeping attributes in their order, without those that `minimalBookkeeping` omits (E-110, E-113). */
+/**
+ * Returns the bookkeeping attributes in their order, without those that `minimalBookkeeping` omits (E-110,
+ * E-113).
+ */
 export function bookkeeping(facts: ObjectFacts, settings: EssenceSettings): Pair[] {
   const minimal = settings.minimalBookkeeping;
   const pairs: Pair[] = [];
@@ -150,7 +159,10 @@ function append(to: NamedValue, line: string, limit: number): void {
   if (joined.length > limit) to.full = true;
 }
 
-/** Merges attributes of the same name, without case (E-69); then derives description (E-141) and keywords (E-106). */
+/**
+ * Merges attributes of the same name, without case (E-69); then derives description (E-141) and keywords
+ * (E-106).
+ */
 function mergeAttributes(summary: Summary, document: SourceDocument): Map<string, NamedValue> {
   const { settings } = document;
   const merged = new Map<string, NamedValue>();
@@ -217,7 +229,10 @@ function encodeValue(value: string, trailingNewline: boolean): Uint8Array {
   return Buffer.from(trailingNewline ? `${value}\n` : value, 'utf8');
 }
 
-/** Returns at most `available` bytes, without a part of a character at the end; a value of several lines keeps its last LF (SOIF-4.7). */
+/**
+ * Returns at most `available` bytes, without a part of a character at the end; a value of several lines keeps
+ * its last LF (SOIF-4.7).
+ */
 function cutUtf8(bytes: Uint8Array, available: number): Uint8Array {
   if (bytes.length <= available) return bytes;
   const isEnded = bytes.at(-1) === LF;

@@ -1,4 +1,5 @@
-// A mail or news message within limits that do not depend on its size: an address or a part of a few bytes costs the parser kilobytes (E-45).
+// A mail or news message within limits that do not depend on its size: an address or a part of a few bytes
+// costs the parser kilobytes (E-45).
 
 /** Maximum number of bytes of one header field. */
 const MAX_FIELD_BYTES = 16 * 1024;
@@ -19,7 +20,9 @@ export interface BoundedMessage {
   readonly problem?: string;
 }
 
-/** Cuts header fields at {@link MAX_FIELD_BYTES}, and the message at {@link MAX_BOUNDARIES} boundaries (E-45). */
+/**
+ * Cuts header fields at {@link MAX_FIELD_BYTES}, and the message at {@link MAX_BOUNDARIES} boundaries (E-45).
+ */
 export function boundedMessage(bytes: Uint8Array): BoundedMessage {
   const message = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const { kept, end, shortened } = boundedHeader(message);
@@ -38,7 +41,9 @@ export function boundedMessage(bytes: Uint8Array): BoundedMessage {
   };
 }
 
-/** Returns the lines of the header, each field within its limit, and the offset of the blank line after them. */
+/**
+ * Returns the lines of the header, each field within its limit, and the offset of the blank line after them.
+ */
 function boundedHeader(message: Buffer): { kept: Uint8Array[]; end: number; shortened: boolean } {
   const kept: Uint8Array[] = [];
   let field = 0;

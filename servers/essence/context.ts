@@ -212,7 +212,10 @@ function withDefaults<T extends object>(defaults: T, options: Partial<T>): T {
   return { ...defaults, ...Object.fromEntries(given) };
 }
 
-/** E-98: without its line, the text in CODE belongs to the enclosing element, like that of all elements that have no line. */
+/**
+ * E-98: without its line, the text in CODE belongs to the enclosing element, like that of all elements that
+ * have no line.
+ */
 function htmlTable(table: ExtractionTable, { code }: EssenceSettings): ExtractionTable {
   if (!code || table.get('code')?.content?.ignore !== true) return table;
   return new Map([...table].filter(([tag]) => tag !== 'code'));

@@ -4,7 +4,8 @@ import type { EssenceContext } from './context.js';
 import type { EssenceInput, EssenceOutput } from './model.js';
 import { type RecognitionStep, recognize } from './recognize.js';
 
-// Debug sections 60 to 69 (G-150). The calling thread writes them, not the worker, and computes nothing that is not shown.
+// Debug sections 60 to 69 (G-150). The calling thread writes them, not the worker, and computes nothing that is
+// not shown.
 
 /** Sections 60 and 63: the gathered document, and how its type is recognized. */
 export function debugDocument(input: EssenceInput, { rules, settings }: EssenceContext): void {

@@ -1,5 +1,6 @@
-// Documents on the pipe to a reader process: a frame is the length of the head, the length of the body (4 bytes each, little-endian), the
-// head as JSON, the body. The body arrives in a buffer of its exact size, so that a large document is in memory once.
+// Documents on the pipe to a reader process: a frame is the length of the head, the length of the body (4 bytes
+// each, little-endian), the head as JSON, the body. The body arrives in a buffer of its exact size, so that a
+// large document is in memory once.
 import type { EssenceInput } from './model.js';
 
 const PREFIX_BYTES = 8;
@@ -14,7 +15,10 @@ export function frameHead(input: EssenceInput): Uint8Array {
   return Buffer.concat([prefix, head]);
 }
 
-/** Assembles documents from the chunks of a pipe. The peer is the pool of the same version, so the bytes are not checked. */
+/**
+ * Assembles documents from the chunks of a pipe. The peer is the pool of the same version, so the bytes are not
+ * checked.
+ */
 export class FrameReader {
   readonly #onDocument: (input: EssenceInput) => void;
   #current = Buffer.alloc(PREFIX_BYTES);

@@ -61,7 +61,10 @@ export class SourceDocument {
     return this.#text;
   }
 
-  /** Character set of {@link text}, once it was decoded, if it tells something about other texts of the server (E-77). */
+  /**
+   * Character set of {@link text}, once it was decoded, if it tells something about other texts of the server
+   * (E-77).
+   */
   get charset(): string | undefined {
     return this.#charset;
   }
@@ -114,7 +117,10 @@ export class SourceDocument {
     this.#reading.keep(piece);
   }
 
-  /** Adds a message for the log. A document that causes more than {@link MAX_WARNINGS} does not fill the log with them. */
+  /**
+   * Adds a message for the log. A document that causes more than {@link MAX_WARNINGS} does not fill the log
+   * with them.
+   */
   warn(message: string): void {
     if (this.warnings.length < MAX_WARNINGS) this.warnings.push(message);
     else if (this.warnings.length === MAX_WARNINGS) this.warnings.push('further messages are omitted');

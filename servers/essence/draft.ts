@@ -1,4 +1,5 @@
-// What was read of a document so far. The reader sends it piece by piece, so that it is kept if the reader does not come to the end (E-45).
+// What was read of a document so far. The reader sends it piece by piece, so that it is kept if the reader does
+// not come to the end (E-45).
 import { joinHyphenated, summarizeExtracted } from './summarizers/extracted.js';
 import type { DraftPiece, EmbeddedSummary, Summary } from './summary.js';
 

@@ -1,6 +1,8 @@
 import { KitError } from '../../protocols/errors.js';
 
-/** A document could not be summarized: its worker crashed, ran out of memory or exceeded the time limit (E-70). */
+/**
+ * A document could not be summarized: its worker crashed, ran out of memory or exceeded the time limit (E-70).
+ */
 export class EssenceError extends KitError {
   readonly code = 'ERR_ESSENCE';
   constructor(
@@ -13,8 +15,8 @@ export class EssenceError extends KitError {
 }
 
 /**
- * A nested file could not be unpacked completely: its bytes are not of the format it claims, or a limit of E-45 was reached. Only the
- * rest of that file is lost; the error becomes a warning of its document.
+ * A nested file could not be unpacked completely: its bytes are not of the format it claims, or a limit of E-45
+ * was reached. Only the rest of that file is lost; the error becomes a warning of its document.
  */
 export class UnnestError extends KitError {
   readonly code = 'ERR_UNNEST';

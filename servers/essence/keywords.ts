@@ -1,4 +1,7 @@
-/** E-109: attributes whose words are not keywords: running text, addresses, and the phrases that are keywords already. */
+/**
+ * E-109: attributes whose words are not keywords: running text, addresses, and the phrases that are keywords
+ * already.
+ */
 const EXCLUDED_ATTRIBUTES = new Set([
   'full-text',
   'body',
@@ -40,8 +43,9 @@ const ASCII_WORD = /[a-z0-9]+(?:['.-][a-z0-9]+)*/g;
 const WORD = /[\p{L}\p{N}\p{M}]+(?:['.-][\p{L}\p{N}\p{M}]+)*/gu;
 
 /**
- * Returns the keyword list of an object (E-106, E-109): first the phrases of the summarizer, one per line, then the words of the other
- * attributes, folded, sorted, one per line, without repetitions. At most `limit` bytes, cut at a line end (E-108).
+ * Returns the keyword list of an object (E-106, E-109): first the phrases of the summarizer, one per line, then
+ * the words of the other attributes, folded, sorted, one per line, without repetitions. At most `limit` bytes,
+ * cut at a line end (E-108).
  *
  * @param attributes the attributes of the summarizer, by name
  * @param phrases lines of the `keywords` that the summarizer emitted
@@ -75,8 +79,8 @@ export function generateKeywords(
     else if (key === 'partial-text') partial = value;
   }
   const words: string[] = [];
-  // Words are taken in the order of the text until the list is full: cutting after sorting would keep only the first letters of the
-  // alphabet.
+  // Words are taken in the order of the text until the list is full: cutting after sorting would keep only the
+  // first letters of the alphabet.
   collect: for (const source of sources.length > 0 ? sources : [partial]) {
     for (const word of wordsOf(source)) {
       if (
@@ -91,7 +95,10 @@ export function generateKeywords(
   return [...lines, ...words.sort()].join('\n');
 }
 
-/** Yields the words of a text piece by piece: the expression would exhaust its stack in a word of a million letters. */
+/**
+ * Yields the words of a text piece by piece: the expression would exhaust its stack in a word of a million
+ * letters.
+ */
 function* wordsOf(source: string): Iterable<string> {
   for (let start = 0; start < source.length; ) {
     const end = pieceEnd(source, start);
@@ -101,7 +108,9 @@ function* wordsOf(source: string): Iterable<string> {
   }
 }
 
-/** Index after the last line or blank of a piece; a longer word is cut, and its parts are too long for keywords. */
+/**
+ * Index after the last line or blank of a piece; a longer word is cut, and its parts are too long for keywords.
+ */
 function pieceEnd(source: string, start: number): number {
   const end = start + PIECE_CHARACTERS;
   if (end >= source.length) return source.length;

@@ -2,12 +2,17 @@
 const WINDOW_CHARACTERS = 32 * 1024;
 /** Minimum number of words of a text in Latin or Cyrillic letters. */
 const MIN_WORDS = 12;
-/** Minimum share of a language's function words in a text of that language; running text has 15 to 40 percent. */
+/**
+ * Minimum share of a language's function words in a text of that language; running text has 15 to 40 percent.
+ */
 const MIN_SHARE = 0.06;
 /** Minimum ratio of the best language's score to the next one's. */
 const MIN_LEAD = 1.15;
 
-/** Function words of each language: articles, prepositions, pronouns, auxiliaries. A word of several languages counts less. */
+/**
+ * Function words of each language: articles, prepositions, pronouns, auxiliaries. A word of several languages
+ * counts less.
+ */
 const FUNCTION_WORDS: Readonly<Record<string, string>> = {
   en: 'the of and to in is that it for was with as be by on not are this or from at have which an but they were their will can has been if when your you more would about there what some',
   de: 'der die das und ist nicht von zu mit den des ein eine sich auf für im dem auch es an werden aus er sie nach wird bei sind noch wie einer um am zum haben oder über kann wurde wenn als nur',
@@ -142,7 +147,10 @@ function languageByWords(sample: string): string | undefined {
   return next === undefined || best[1] >= next[1] * MIN_LEAD ? best[0] : undefined;
 }
 
-/** Whether each UTF-16 code unit is a letter: 0 unknown, 1 no, 2 yes. An expression for each character would take longer than all else. */
+/**
+ * Whether each UTF-16 code unit is a letter: 0 unknown, 1 no, 2 yes. An expression for each character would
+ * take longer than all else.
+ */
 const LETTERS = new Uint8Array(0x10000);
 
 function isLetter(unit: number): boolean {

@@ -20,7 +20,10 @@ type Test = (bytes: DataView, offset: number) => string | number | undefined;
 
 /** One line: a test, and the message if the test matches. */
 interface MagicLine {
-  /** Number of `>` before the offset: the line is tested only if the line of the next lower level above it matched. */
+  /**
+   * Number of `>` before the offset: the line is tested only if the line of the next lower level above it
+   * matched.
+   */
   readonly level: number;
   readonly offset: number;
   /** Returns the value if the test matches. */
@@ -32,7 +35,10 @@ interface MagicLine {
 export class MagicRules {
   constructor(readonly lines: readonly MagicLine[]) {}
 
-  /** Returns the messages of the first entry that matches, or undefined. An entry is a line of level 0 and the lines below it. */
+  /**
+   * Returns the messages of the first entry that matches, or undefined. An entry is a line of level 0 and the
+   * lines below it.
+   */
   describe(bytes: Uint8Array): string | undefined {
     if (this.lines.length === 0) return undefined;
     const view = new DataView(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, WINDOW_BYTES));
@@ -70,9 +76,10 @@ function formatValue(kind: string, value: string | number): string {
 }
 
 /**
- * Parses a magic file in the format of the original's file(1): offset, type, test, message; `>` before the offset for continuation
- * lines. Types: byte, short, long, beshort, belong, leshort, lelong, each with `&MASK`, and string. Tests: a value, `=`, `!`, `<`, `>`,
- * `&` (all bits set), `^` (a bit not set), and `x` (anything). Lines `!:` of newer files are skipped.
+ * Parses a magic file in the format of the original's file(1): offset, type, test, message; `>` before the
+ * offset for continuation lines. Types: byte, short, long, beshort, belong, leshort, lelong, each with `&MASK`,
+ * and string. Tests: a value, `=`, `!`, `<`, `>`, `&` (all bits set), `^` (a bit not set), and `x` (anything).
+ * Lines `!:` of newer files are skipped.
  *
  * @throws ConfigError naming file and line for anything else, such as offsets in parentheses (E-16).
  */

@@ -81,7 +81,8 @@ function describeCompoundFile(bytes: Uint8Array): string {
 }
 
 /**
- * Whether a text has a request of troff at the beginning of a line. The suffixes of its documents are also those of versions and programs.
+ * Whether a text has a request of troff at the beginning of a line. The suffixes of its documents are also
+ * those of versions and programs.
  */
 export function hasRequests(bytes: Uint8Array): boolean {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, WINDOW_BYTES)).toString(

@@ -1,5 +1,6 @@
-// Mail and news in other character sets than those that they declare: the parser takes what is not declared for UTF-8, and knows only the
-// sets of browsers. Header fields and texts that it would misread are written as UTF-8 before it reads them (E-77).
+// Mail and news in other character sets than those that they declare: the parser takes what is not declared for
+// UTF-8, and knows only the sets of browsers. Header fields and texts that it would misread are written as
+// UTF-8 before it reads them (E-77).
 import { isAscii, isUtf8 } from 'node:buffer';
 import { decodeBytes, labelOf } from './charset/index.js';
 
@@ -14,8 +15,8 @@ interface PartHead {
 }
 
 /**
- * Returns a message whose header fields and texts are UTF-8 or in a declared character set that every reader knows; the same bytes if
- * they are that already. Attached files stay as they are.
+ * Returns a message whose header fields and texts are UTF-8 or in a declared character set that every reader
+ * knows; the same bytes if they are that already. Attached files stay as they are.
  */
 export function withReadableCharsets(bytes: Uint8Array): Uint8Array {
   const message = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

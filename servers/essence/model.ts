@@ -17,7 +17,9 @@ export interface EssenceOptions {
   readonly timeToLive: number;
   /** Directory whose files replace the shipped ones one by one (G-21). */
   readonly libDirectory?: string | undefined;
-  /** E-22: name of another stop list; relative names are looked up like the other files. Default `stoplist.cf`. */
+  /**
+   * E-22: name of another stop list; relative names are looked up like the other files. Default `stoplist.cf`.
+   */
   readonly stoplist?: string | undefined;
   /** E-22: name of a list of the only types to index. Default none. */
   readonly allowlist?: string | undefined;
@@ -29,17 +31,28 @@ export interface EssenceOptions {
   readonly keywords?: boolean;
   /** E-141: derive a `Description` if the document has none. Default true. */
   readonly description?: boolean;
-  /** E-117: write the text that was extracted from every document as `Full-Text`, instead of a summary. Default false. */
+  /**
+   * E-117: write the text that was extracted from every document as `Full-Text`, instead of a summary. Default
+   * false.
+   */
   readonly fullText?: boolean;
   /** E-141: guess the `Language` of texts that do not state it. Default false. */
   readonly language?: boolean;
-  /** Write the main text of pages, without navigation and the like, as `Main-Text`, in addition to `body`. Default false. */
+  /**
+   * Write the main text of pages, without navigation and the like, as `Main-Text`, in addition to `body`.
+   * Default false.
+   */
   readonly mainText?: boolean;
   /** Keep the text in CODE elements of pages, which the table of 1996 drops (E-98). Default false. */
   readonly code?: boolean;
-  /** Write the text of each link of a page, after its URL, as `Link-Text`: Brokers rank with it. Default false. */
+  /**
+   * Write the text of each link of a page, after its URL, as `Link-Text`: Brokers rank with it. Default false.
+   */
   readonly linkText?: boolean;
-  /** E-117: write every document as it is, markup included, as `Full-Text`, as the original does. It precedes {@link fullText}. Default false. */
+  /**
+   * E-117: write every document as it is, markup included, as `Full-Text`, as the original does. It precedes
+   * {@link fullText}. Default false.
+   */
   readonly rawText?: boolean;
   /** E-118: false uses the URL and the name only, without reading contents. Default true. */
   readonly access?: boolean;
@@ -47,17 +60,27 @@ export interface EssenceOptions {
   readonly typeOnly?: boolean;
   /** E-85: the messages of the SGML parser become warnings about the document. Default false. */
   readonly syntaxCheck?: boolean;
-  /** G-111: MD5 for objects from Exploders: documents that are lists of ready summaries (E-46). Default false. */
+  /**
+   * G-111: MD5 for objects from Exploders: documents that are lists of ready summaries (E-46). Default false.
+   */
   readonly fakeMd5s?: boolean;
   /** E-27: omit components that were generated from another component of the same archive. Default false. */
   readonly grouping?: boolean;
   /** E-45: limits of unpacking nested files. */
   readonly unnest?: Partial<UnnestLimits>;
-  /** E-61, E-46: directories and limits of the user's `TypeName.sum` and `TypeName.unnest`. Default: no programs. */
+  /**
+   * E-61, E-46: directories and limits of the user's `TypeName.sum` and `TypeName.unnest`. Default: no
+   * programs.
+   */
   readonly programs?: ProgramSettings;
-  /** Schemes besides the built-in ones, with their default ports (0 for none): links to their URLs are followed. Default: none. */
+  /**
+   * Schemes besides the built-in ones, with their default ports (0 for none): links to their URLs are followed.
+   * Default: none.
+   */
   readonly schemes?: Readonly<Record<string, number>>;
-  /** E-121: file with post-summarizing rules; a relative name is looked up like the other files. Default none. */
+  /**
+   * E-121: file with post-summarizing rules; a relative name is looked up like the other files. Default none.
+   */
   readonly postSummarizing?: string | undefined;
   /** E-113: as few bookkeeping attributes as possible. Default false. */
   readonly minimalBookkeeping?: boolean;
@@ -67,15 +90,22 @@ export interface EssenceOptions {
   readonly maxKeywordBytes?: number;
   /** Characters of any attribute that is not a document's running text. Default 64 Ki. */
   readonly maxAttributeLength?: number;
-  /** Different attributes of one object or component that are not bookkeeping; further ones are omitted. Default 4096. */
+  /**
+   * Different attributes of one object or component that are not bookkeeping; further ones are omitted. Default
+   * 4096.
+   */
   readonly maxAttributes?: number;
   /** Links of one page (G-173). Default 10 000. */
   readonly maxLinks?: number;
-  /** Depth of open HTML elements at which reading stops: the cost of ever deeper tags is quadratic. Default 10 000. */
+  /**
+   * Depth of open HTML elements at which reading stops: the cost of ever deeper tags is quadratic. Default 10
+   * 000.
+   */
   readonly maxHtmlDepth?: number;
   /**
-   * Milliseconds of processor time that the program of one PostScript document may take (E-45). A program is not looked at before its
-   * first million steps. Less than the time limits of a document, so that the text before it is kept. Default 9000.
+   * Milliseconds of processor time that the program of one PostScript document may take (E-45). A program is
+   * not looked at before its first million steps. Less than the time limits of a document, so that the text
+   * before it is kept. Default 9000.
    */
   readonly maxProgramMs?: number;
 }
@@ -120,7 +150,10 @@ export interface EssenceInput {
   readonly contentType?: string | undefined;
   /** Character set that the access method provided (E-77). */
   readonly charset?: string | undefined;
-  /** Character set of other documents of the server; a document that does not declare one and has few words is read in it. Set by the pool. */
+  /**
+   * Character set of other documents of the server; a document that does not declare one and has few words is
+   * read in it. Set by the pool.
+   */
   readonly likelyCharset?: string;
   /** Target of a local symbolic link, if the link itself is summarized (E-14). */
   readonly linkTarget?: string | undefined;
@@ -136,7 +169,10 @@ export interface EssenceInput {
 
 /** What the extraction of all references needs to know. */
 export interface OutlinkRequest {
-  /** URL of the page that led to the document; empty if it is a seed. Speculative references of a script are relative to it. */
+  /**
+   * URL of the page that led to the document; empty if it is a seed. Speculative references of a script are
+   * relative to it.
+   */
   readonly via: string;
   /** Of the URLs that are found. Default: canonical. */
   readonly form?: UrlForm;
@@ -159,7 +195,10 @@ export interface ExplodedObject {
 export interface EssenceOutput {
   /** The recognized type (E-12). */
   readonly type: string;
-  /** True if it has no object: its type is not indexed (E-25), the page has noindex (G-63), a rule deleted it (E-128), or it is exploded. */
+  /**
+   * True if it has no object: its type is not indexed (E-25), the page has noindex (G-63), a rule deleted it
+   * (E-128), or it is exploded.
+   */
   readonly rejected: boolean;
   /** The complete object as it goes over the wire; absent if rejected. */
   readonly soif?: Uint8Array;
@@ -167,7 +206,10 @@ export interface EssenceOutput {
   readonly url?: string;
   /** E-47: the objects of an Exploder, each to be stored under its own URL. */
   readonly exploded?: readonly ExplodedObject[];
-  /** Character set in which the text was read; absent for ASCII, Unicode, documents without a text, and a guess by a few words (E-77). */
+  /**
+   * Character set in which the text was read; absent for ASCII, Unicode, documents without a text, and a guess
+   * by a few words (E-77).
+   */
   readonly charset?: string | undefined;
   /** MD5 of the gathered bytes, 32 lower-case hexadecimal digits (E-111). */
   readonly md5: string;
@@ -175,7 +217,9 @@ export interface EssenceOutput {
   readonly rules?: readonly number[];
   /** Absolute, canonical, without repetitions (G-60); empty if the page has nofollow. */
   readonly links: readonly EssenceLink[];
-  /** Links of a page that are not URLs, as they are written, at most 100; absent if the page has no such link. */
+  /**
+   * Links of a page that are not URLs, as they are written, at most 100; absent if the page has no such link.
+   */
   readonly malformedLinks?: readonly string[];
   /** Number of links beyond the limit of one document (G-173); absent if all are in {@link links}. */
   readonly droppedLinks?: number;

@@ -5,23 +5,27 @@ import type { Complete } from '../../protocols/defined.js';
 
 /** Limits of the threads and processes that summarize (E-45, E-70, E-140). */
 export interface PoolLimits {
-  /** Threads; 0 summarizes in the calling thread, without any limit below. Default: one less than the processors, at least 1, at most 4. */
+  /**
+   * Threads; 0 summarizes in the calling thread, without any limit below. Default: one less than the
+   * processors, at least 1, at most 4.
+   */
   readonly workers?: number;
   /**
-   * Milliseconds of processor time one document may take before its worker is replaced; ten times as many by the clock (E-70). A reader
-   * stops by itself at four fifths of them. What was read until then is kept. Default 30 000.
+   * Milliseconds of processor time one document may take before its worker is replaced; ten times as many by
+   * the clock (E-70). A reader stops by itself at four fifths of them. What was read until then is kept.
+   * Default 30 000.
    */
   readonly timeLimitMs?: number | undefined;
   /** Heap of one thread in MiB; a document that needs more ends its thread, not the process. Default 256. */
   readonly maxWorkerHeapMb?: number;
   /**
-   * Memory of one reader process in MiB, everything counted: heap, buffers, native code (E-45). A document that needs more is summarized
-   * by its name. Default 384.
+   * Memory of one reader process in MiB, everything counted: heap, buffers, native code (E-45). A document that
+   * needs more is summarized by its name. Default 384.
    */
   readonly maxReaderMemoryMb?: number | undefined;
   /**
-   * Memory of all reader processes in MiB (E-45). It bounds their number: at most as many as {@link workers}, and each may use
-   * {@link maxReaderMemoryMb}. Default 1024.
+   * Memory of all reader processes in MiB (E-45). It bounds their number: at most as many as {@link workers},
+   * and each may use {@link maxReaderMemoryMb}. Default 1024.
    */
   readonly maxPoolMemoryMb?: number | undefined;
   /** Milliseconds after which a reader process without a document ends. Default 60 000. */

@@ -1,4 +1,5 @@
-// The pool that summarizes documents: threads for formats that this project reads itself, reader processes for all others (E-45, E-140).
+// The pool that summarizes documents: threads for formats that this project reads itself, reader processes for
+// all others (E-45, E-140).
 import { StateError } from '../../protocols/errors.js';
 import { OriginCharsets } from './charset/index.js';
 import { compileEssence, type EssenceContext, readEssenceSources, type SelectionRules } from './context.js';
@@ -13,7 +14,10 @@ import { NESTED_TYPES } from './types.js';
 import { type GroupResult, WorkerGroup } from './worker-group.js';
 import type { WorkerSetup } from './worker-messages.js';
 
-/** Share of a document's time after which a reader stops by itself: enough is left to make the summary of what was read. */
+/**
+ * Share of a document's time after which a reader stops by itself: enough is left to make the summary of what
+ * was read.
+ */
 const READING_SHARE = 0.8;
 
 /** Options of a pool. */
@@ -29,8 +33,8 @@ export interface EssenceStatistics {
   /** Rejected documents of a nested type: exploded into other objects, or empty. */
   readonly nested: number;
   /**
-   * Documents whose worker did not read them to their end: they are summarized by what was read or by their name, except those for which
-   * no worker could be started.
+   * Documents whose worker did not read them to their end: they are summarized by what was read or by their
+   * name, except those for which no worker could be started.
    */
   readonly failed: number;
   /** Workers replaced after a crash or a document that took too long or too much memory. */
@@ -38,10 +42,11 @@ export interface EssenceStatistics {
 }
 
 /**
- * Summarizes documents in worker threads and reader processes (E-140). A thread recognizes the type and reads the formats of `trust.ts`;
- * it refuses all others, which a reader process reads: its memory is limited as a whole (E-45), and the first such document starts it. A
- * worker has the current document and at most one small next one; further calls are queued with the body still owned by the caller, so
- * the pool itself uses little memory.
+ * Summarizes documents in worker threads and reader processes (E-140). A thread recognizes the type and reads
+ * the formats of `trust.ts`; it refuses all others, which a reader process reads: its memory is limited as a
+ * whole (E-45), and the first such document starts it. A worker has the current document and at most one small
+ * next one; further calls are queued with the body still owned by the caller, so the pool itself uses little
+ * memory.
  */
 export class EssencePool implements AsyncDisposable {
   /** For {@link typeByUrl} and {@link isRejected} before fetching. */
@@ -74,7 +79,10 @@ export class EssencePool implements AsyncDisposable {
     });
   }
 
-  /** Reads the configuration once, starts the threads and waits until they are ready. @throws ConfigError naming file and line. */
+  /**
+   * Reads the configuration once, starts the threads and waits until they are ready. @throws ConfigError naming
+   * file and line.
+   */
   static async create(options: EssencePoolOptions): Promise<EssencePool> {
     const sources = await readEssenceSources(options);
     const {
@@ -108,9 +116,9 @@ export class EssencePool implements AsyncDisposable {
   }
 
   /**
-   * Summarizes one document; waits while all workers are busy. The caller must not change the body before the end of the call. A
-   * document that needs more memory or time than its reader has is summarized by what was read of it, else by its name, with a warning
-   * (E-45).
+   * Summarizes one document; waits while all workers are busy. The caller must not change the body before the
+   * end of the call. A document that needs more memory or time than its reader has is summarized by what was
+   * read of it, else by its name, with a warning (E-45).
    *
    * @throws EssenceError when no worker can be started; StateError when the pool is closed; the signal's reason
    */

@@ -1,9 +1,13 @@
-// Processor time of processes and threads, in milliseconds. Linux shows it in /proc, by ticks of 10 ms; other systems show less.
+// Processor time of processes and threads, in milliseconds. Linux shows it in /proc, by ticks of 10 ms; other
+// systems show less.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /** Milliseconds of a tick: USER_HZ is 100 on all architectures that Node supports. */
 const TICK_MS = 10;
-/** Fields of /proc/PID/stat after the name: time in user and kernel mode, and that of the children that were waited for. */
+/**
+ * Fields of /proc/PID/stat after the name: time in user and kernel mode, and that of the children that were
+ * waited for.
+ */
 const USER_TIME = 11;
 const CHILDREN_USER_TIME = 13;
 const CHILDREN_KERNEL_TIME = 14;
@@ -29,7 +33,10 @@ export function callingThreadMs(): number {
   return ofCallingThread();
 }
 
-/** Returns the number of the calling thread, for {@link measureThread} in another thread of this process; undefined without /proc. */
+/**
+ * Returns the number of the calling thread, for {@link measureThread} in another thread of this process;
+ * undefined without /proc.
+ */
 export function threadId(): number | undefined {
   try {
     return Number(readlinkSync('/proc/thread-self').replace(/^.*\//, ''));
@@ -39,8 +46,9 @@ export function threadId(): number | undefined {
 }
 
 /**
- * Returns a function that measures a thread of this process, by its {@link threadId}. Without one the result is too high: in each
- * interval the time of the clock or the processor time of the whole process, whichever is less.
+ * Returns a function that measures a thread of this process, by its {@link threadId}. Without one the result is
+ * too high: in each interval the time of the clock or the processor time of the whole process, whichever is
+ * less.
  */
 export function measureThread(id: number | undefined): () => number {
   const other = processShare();

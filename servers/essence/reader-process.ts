@@ -1,4 +1,5 @@
-// The pool's side of a reader process, in which documents of untrusted formats are read (E-45): start, documents, replies, end.
+// The pool's side of a reader process, in which documents of untrusted formats are read (E-45): start,
+// documents, replies, end.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { messageOf } from '../../protocols/errors.js';
@@ -9,13 +10,13 @@ import { type ReaderMessage, type ReaderSetup, unpackOutput } from './worker-mes
 
 const PROGRAM = fileURLToPath(new URL('./reader.js', import.meta.url));
 /**
- * MiB of writable memory that the kernel grants in addition to the limit that the process watches itself: stacks of threads, and what is
- * reserved but not used.
+ * MiB of writable memory that the kernel grants in addition to the limit that the process watches itself:
+ * stacks of threads, and what is reserved but not used.
  */
 const RESERVED_MEMORY_MB = 512;
 /**
- * MiB that V8 maps writable for compiled code when a process starts, without using them: since its version 13 (Node 24). Without them the process
- * could not start under the limit.
+ * MiB that V8 maps writable for compiled code when a process starts, without using them: since its version 13
+ * (Node 24). Without them the process could not start under the limit.
  */
 const CODE_RANGE_MB = Number.parseInt(process.versions.v8, 10) >= 13 ? 512 : 0;
 const KIB_PER_MIB = 1024;
@@ -99,11 +100,13 @@ export class ReaderProcess implements DocumentWorker {
 }
 
 /**
- * Starts the process with a limit that the kernel enforces, where the shell has one. The document never reaches a command line.
- * The limit of data is a soft one, because the user's programs that the reader starts have limits of their own.
+ * Starts the process with a limit that the kernel enforces, where the shell has one. The document never reaches
+ * a command line. The limit of data is a soft one, because the user's programs that the reader starts have
+ * limits of their own.
  */
 function startProcess(maxMemoryMb: number): ChildProcess {
-  // Without --max-old-space-size for its main thread: the flag would also replace the limit of the thread that reads.
+  // Without --max-old-space-size for its main thread: the flag would also replace the limit of the thread that
+  // reads.
   const command = [process.execPath, PROGRAM];
   const limited = process.platform === 'linux';
   const dataKib = (maxMemoryMb + RESERVED_MEMORY_MB + CODE_RANGE_MB) * KIB_PER_MIB;

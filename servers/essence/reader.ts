@@ -1,5 +1,6 @@
-// A reader process: reads documents of untrusted formats in a thread, watches the memory of the whole process (E-45) and reports its
-// processor time. Started by ReaderProcess; it ends itself at the limit of memory, with its parent, or when it is killed.
+// A reader process: reads documents of untrusted formats in a thread, watches the memory of the whole process
+// (E-45) and reports its processor time. Started by ReaderProcess; it ends itself at the limit of memory, with
+// its parent, or when it is killed.
 import { writeFileSync } from 'node:fs';
 import type { Worker } from 'node:worker_threads';
 import { messageOf } from '../../protocols/errors.js';
@@ -10,15 +11,26 @@ import { startThread, threadFailure } from './thread-worker.js';
 import { type ReaderMessage, type ReaderSetup, transferable, type WorkerReply } from './worker-messages.js';
 
 const MIB = 1024 * 1024;
-/** Milliseconds between two looks at the memory while a document is read. A decoder writes a few MiB in this time. */
+/**
+ * Milliseconds between two looks at the memory while a document is read. A decoder writes a few MiB in this
+ * time.
+ */
 const WATCH_MS = 10;
 /** Milliseconds between two reports about a document; one that is read at once needs none. */
 const REPORT_MS = 100;
-/** MiB of the thread's young generation: documents come one by one, and memory counts more than here than speed. */
+/**
+ * MiB of the thread's young generation: documents come one by one, and memory counts more than here than speed.
+ */
 const YOUNG_HEAP_MB = 24;
-/** Share of the limit above which a process that has finished its document is replaced, because the next one needs room. */
+/**
+ * Share of the limit above which a process that has finished its document is replaced, because the next one
+ * needs room.
+ */
 const WORN_SHARE = 0.6;
-/** Share of the limit that earlier documents must have left in memory, so that reading a document once more can help. */
+/**
+ * Share of the limit that earlier documents must have left in memory, so that reading a document once more can
+ * help.
+ */
 const RETRY_SHARE = 0.2;
 
 process.once('message', (setup: ReaderSetup) => serve(setup));

@@ -8,8 +8,8 @@ import type { RuleOrigin, TypeRules } from './type-rules.js';
 import { TYPES, typeByMime } from './types.js';
 
 /**
- * Recognizes the type by URL and file name, before anything is fetched (E-3, E-28): byurl.cf, then byname.cf (E-6). Returns undefined
- * if only the content of the document determines it. Use it with {@link isRejected}.
+ * Recognizes the type by URL and file name, before anything is fetched (E-3, E-28): byurl.cf, then byname.cf
+ * (E-6). Returns undefined if only the content of the document determines it. Use it with {@link isRejected}.
  */
 export function typeByUrl(url: string, rules: SelectionRules): string | undefined {
   return rules.byUrl.match(url) ?? rules.byName.match(fileNameOf(url));
@@ -28,7 +28,10 @@ export function mayContainLinks(type: string | undefined): boolean {
 /** The recognized type of a document. */
 export interface Recognition {
   readonly type: string;
-  /** It is read for links, whatever the name of its type (a query's result, a page that the user calls HomeHTML). */
+  /**
+   * It is read for links, whatever the name of its type (a query's result, a page that the user calls
+   * HomeHTML).
+   */
   readonly isHtml: boolean;
 }
 

@@ -17,7 +17,8 @@ export interface TableCall {
 }
 
 /**
- * Summarizes one document by an extraction table (E-80 to E-96), without keywords and bookkeeping. HTML is read as browsers do (E-104).
+ * Summarizes one document by an extraction table (E-80 to E-96), without keywords and bookkeeping. HTML is read
+ * as browsers do (E-104).
  *
  * @returns the attributes, and messages about the document
  * @throws ConfigError if the table is wrong; the error of the file system if it cannot be read

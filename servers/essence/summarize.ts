@@ -21,8 +21,8 @@ import {
 } from './unnest/source-distribution.js';
 
 /**
- * The core of Essence (E-1, E-3): type, selection, unnesting, summary, keywords, bookkeeping, rules. It never throws because of a
- * document's content; a document that cannot be summarized is rejected with a warning.
+ * The core of Essence (E-1, E-3): type, selection, unnesting, summary, keywords, bookkeeping, rules. It never
+ * throws because of a document's content; a document that cannot be summarized is rejected with a warning.
  *
  * @param recognition - its type, if the caller has determined it.
  * @param reading - the time for it, and who keeps what was read. Default: no limit, and nothing is kept
@@ -93,7 +93,10 @@ function leftOutLinksOf({
   };
 }
 
-/** Says that a document was not read to its end, if its time was not enough for it. If nothing of it was read, its name is its summary. */
+/**
+ * Says that a document was not read to its end, if its time was not enough for it. If nothing of it was read,
+ * its name is its summary.
+ */
 function withName(
   summary: FullSummary,
   document: SourceDocument,
@@ -112,8 +115,8 @@ function unfinishedText(type: string, reason: string, isByName = false): string 
 }
 
 /**
- * The summary of a document that was not read to its end, because it needs more memory or time than a reader has (E-45): what was read of
- * it, else its name; with type, size and checksum, and a warning.
+ * The summary of a document that was not read to its end, because it needs more memory or time than a reader
+ * has (E-45): what was read of it, else its name; with type, size and checksum, and a warning.
  *
  * @param reason - a clause for the warning.
  * @param pieces - what was read

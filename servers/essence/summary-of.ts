@@ -58,8 +58,8 @@ function linksTo(references: readonly string[], document: SourceDocument): reado
 }
 
 /**
- * Summarizes a document that is not nested by the user's program or module, or the built-in summarizer, then adds the lines of quick-sum.cf
- * (E-60, E-67, E-71).
+ * Summarizes a document that is not nested by the user's program or module, or the built-in summarizer, then
+ * adds the lines of quick-sum.cf (E-60, E-67, E-71).
  */
 export async function summaryOf(
   document: SourceDocument,
@@ -81,8 +81,8 @@ export async function summaryOf(
 }
 
 /**
- * Without a summary (E-116 `--type-only`, E-118 `--no-access`) a page is still read if it was fetched: the enumeration follows its
- * links, and it may forbid to be indexed.
+ * Without a summary (E-116 `--type-only`, E-118 `--no-access`) a page is still read if it was fetched: the
+ * enumeration follows its links, and it may forbid to be indexed.
  */
 function enumerated(document: SourceDocument): Omit<FullSummary, 'attributes'> {
   const page = document.isHtml ? summarizeHtml(document, NO_MAPPINGS) : undefined;
@@ -118,8 +118,8 @@ function hasSummarizer(type: string): boolean {
 }
 
 /**
- * The summary by the built-in summarizer. E-117: with full text, text types yield the whole document, other types their `text` in addition
- * to their fields. HTML has a separate table for full text.
+ * The summary by the built-in summarizer. E-117: with full text, text types yield the whole document, other
+ * types their `text` in addition to their fields. HTML has a separate table for full text.
  */
 function ownSummary(
   document: SourceDocument,
@@ -188,7 +188,8 @@ function withQuickValues(
       if (value !== undefined && value !== '') values.push([attribute, value]);
     }
   }
-  // E-67: the title by the file name stands for one that nothing gives; it must not come before that of the lines.
+  // E-67: the title by the file name stands for one that nothing gives; it must not come before that of the
+  // lines.
   const given = new Set(values.map(([name]) => name.toLowerCase()));
   const byName = new Map(summarizeUnrecognized(document).attributes);
   const kept = summary.attributes.filter(

@@ -23,7 +23,9 @@ export interface EmbeddedSummary {
   readonly summary: Summary;
 }
 
-/** A piece of a document, sent as soon as it is read: it is kept if the reader does not come to the end (E-45). */
+/**
+ * A piece of a document, sent as soon as it is read: it is kept if the reader does not come to the end (E-45).
+ */
 export interface DraftPiece {
   /** The component that the piece belongs to, if it is not the document itself. */
   readonly part?: Pick<EmbeddedSummary, 'name' | 'type'>;

@@ -5,7 +5,10 @@ import type { EssenceInput } from './model.js';
 import { measureThread } from './processor-time.js';
 import { unpackOutput, type WorkerReply, type WorkerSetup } from './worker-messages.js';
 
-/** MiB of a worker's young generation: summarizing makes many short-lived strings, and a larger one collects them cheaply. */
+/**
+ * MiB of a worker's young generation: summarizing makes many short-lived strings, and a larger one collects
+ * them cheaply.
+ */
 const YOUNG_HEAP_MB = 64;
 
 /** MiB for compiled code. V8 would map 512 MiB, which count against the limit of a reader process. */

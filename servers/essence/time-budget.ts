@@ -1,17 +1,21 @@
-// The time that reading a document may take: a limit of processor time, and a longer one of the clock for a reader that only waits (E-45, E-70).
+// The time that reading a document may take: a limit of processor time, and a longer one of the clock for a
+// reader that only waits (E-45, E-70).
 import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
 import type { Clock } from '../../protocols/clock.js';
 
 /**
- * The limit of the clock is this many times that of the processor. Beside other work a reader waits for the processor, and the document
- * is no worse for it; a reader that hangs uses no processor time at all.
+ * The limit of the clock is this many times that of the processor. Beside other work a reader waits for the
+ * processor, and the document is no worse for it; a reader that hangs uses no processor time at all.
  */
 const CLOCK_FACTOR = 10;
 
 /** Milliseconds between two looks at a reader. */
 const MIN_LOOK_MS = 10;
 const MAX_LOOK_MS = 1000;
-/** Share of the limit after which a reader is looked at for the first time: measuring costs more than reading a small document. */
+/**
+ * Share of the limit after which a reader is looked at for the first time: measuring costs more than reading a
+ * small document.
+ */
 const FIRST_LOOK_SHARE = 0.1;
 
 /** The measures of one reader, which a test can replace. */
@@ -52,8 +56,8 @@ export class TimeBudget {
   }
 
   /**
-   * Returns a clause about the limit that is exceeded, e.g. `more than 30000 ms of processor time`; undefined while there is time left.
-   * Most calls look at the clock only.
+   * Returns a clause about the limit that is exceeded, e.g. `more than 30000 ms of processor time`; undefined
+   * while there is time left. Most calls look at the clock only.
    */
   exceeded(): string | undefined {
     this.#exceeded ??= this.#outer?.exceeded();

@@ -1,5 +1,6 @@
-// Which documents a thread of the calling process may read. All others are read in a reader process, whose memory has a hard limit: a
-// thread's limit counts its heap only, not its buffers and not the memory of native code.
+// Which documents a thread of the calling process may read. All others are read in a reader process, whose
+// memory has a hard limit: a thread's limit counts its heap only, not its buffers and not the memory of native
+// code.
 import type { EssenceContext } from './context.js';
 import { isModule } from './external/index.js';
 import { isRejected, type Recognition } from './recognize.js';
@@ -11,7 +12,8 @@ export const MAX_THREAD_DOCUMENT_BYTES = 1024 * 1024;
 /**
  * Whether a thread of the calling process may read a document of this type (E-45).
  *
- * @param url - of the document: a page with rules of selectors.cf is read as a tree, which takes many times its memory
+ * @param url - of the document: a page with rules of selectors.cf is read as a tree, which takes many times its
+ *   memory
  */
 export function mayReadInThread(
   { type, isHtml }: Recognition,

@@ -40,8 +40,8 @@ interface Rule {
 }
 
 /**
- * The rules of byname.cf, byurl.cf or bycontent.cf. Most patterns of a name table are lists of suffixes; these are expanded into a map,
- * so that a name costs one or two lookups and only the few real expressions are run.
+ * The rules of byname.cf, byurl.cf or bycontent.cf. Most patterns of a name table are lists of suffixes; these
+ * are expanded into a map, so that a name costs one or two lookups and only the few real expressions are run.
  */
 export class TypeRules {
   readonly #rules: readonly Rule[];
@@ -99,8 +99,8 @@ export class TypeRules {
 }
 
 /**
- * Yields the lines of a file without comments and empty ones, with their numbers. `#` begins a comment only at the start of a line, because
- * patterns contain it.
+ * Yields the lines of a file without comments and empty ones, with their numbers. `#` begins a comment only at
+ * the start of a line, because patterns contain it.
  */
 function* significantLines(text: string): Generator<{ readonly line: number; readonly content: string }> {
   let line = 0;
@@ -112,7 +112,8 @@ function* significantLines(text: string): Generator<{ readonly line: number; rea
 }
 
 /**
- * Parses lines `Type expression` (E-7). A line `*` stands for the built-in rules of all types that the file does not name.
+ * Parses lines `Type expression` (E-7). A line `*` stands for the built-in rules of all types that the file
+ * does not name.
  *
  * @throws ConfigError for a line without an expression or with an invalid one
  */

@@ -1,5 +1,6 @@
-// The table of document types: everything that Essence knows of a type, except how its reader works. Recognition, unnesting, the choice
-// of the worker and of the summarizer read it. `summarizers/README.md` says how to add a type.
+// The table of document types: everything that Essence knows of a type, except how its reader works.
+// Recognition, unnesting, the choice of the worker and of the summarizer read it. `summarizers/README.md` says
+// how to add a type.
 import { type DocumentType, lazy } from './document-type.js';
 
 const TEXT = { form: 'text', inThread: true } as const;
@@ -521,8 +522,8 @@ const BY_MIME: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * Returns the type of a MIME type without parameters; undefined if unknown. `text/plain` and `application/octet-stream` are not in the
- * table, because servers send them for unknown content (E-15).
+ * Returns the type of a MIME type without parameters; undefined if unknown. `text/plain` and
+ * `application/octet-stream` are not in the table, because servers send them for unknown content (E-15).
  */
 export function typeByMime(mime: string): string | undefined {
   const name = mime.trim().toLowerCase();

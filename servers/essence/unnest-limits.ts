@@ -1,4 +1,5 @@
-// The limits of unnesting and their defaults. They are part of a document's settings; `unnest/meter.ts` enforces them.
+// The limits of unnesting and their defaults. They are part of a document's settings; `unnest/meter.ts`
+// enforces them.
 
 /** Limits of unnesting one gathered document (E-45). */
 export interface UnnestLimits {
@@ -16,11 +17,14 @@ export interface UnnestLimits {
   readonly maxComponentBytes: number;
   /** Bytes of an archive or message that can only be read as a whole: zip, MIME. Default 128 MiB. */
   readonly maxArchiveBytes: number;
-  /** Bytes of the window or dictionary that a compressed file may claim; zstd's own limit is the same. Default 128 MiB. */
+  /**
+   * Bytes of the window or dictionary that a compressed file may claim; zstd's own limit is the same. Default
+   * 128 MiB.
+   */
   readonly maxWindowBytes: number;
   /**
-   * Milliseconds of processor time for one document, and ten times as many by the clock; less than the pool's limit, so that the components
-   * found so far are kept. Default 20 000.
+   * Milliseconds of processor time for one document, and ten times as many by the clock; less than the pool's
+   * limit, so that the components found so far are kept. Default 20 000.
    */
   readonly timeLimitMs: number;
 }

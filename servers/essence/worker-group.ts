@@ -11,7 +11,10 @@ import { TimeBudget, TimeWatch } from './time-budget.js';
 /** Options of a group. */
 export interface WorkerGroupOptions {
   readonly workers: number;
-  /** Milliseconds of the worker's processor time that one document may take before the worker is replaced; by the clock see {@link TimeBudget}. */
+  /**
+   * Milliseconds of the worker's processor time that one document may take before the worker is replaced; by
+   * the clock see {@link TimeBudget}.
+   */
   readonly timeLimitMs: number;
   /** Default: that of this machine. */
   readonly clock?: Clock;
@@ -37,7 +40,10 @@ interface Job {
   retried: boolean;
 }
 
-/** Documents posted to a worker: the current one and the next, so that the worker never waits for the event loop. */
+/**
+ * Documents posted to a worker: the current one and the next, so that the worker never waits for the event
+ * loop.
+ */
 const JOBS_PER_WORKER = 2;
 /** A larger body is posted only to an idle worker. */
 const MAX_QUEUED_BODY_BYTES = 256 * 1024;
@@ -56,7 +62,10 @@ interface WorkerSlot {
   idleTimer: NodeJS.Timeout | undefined;
 }
 
-/** Starts workers when documents need them, and replaces those that end or take too long. A document that ends its worker fails alone. */
+/**
+ * Starts workers when documents need them, and replaces those that end or take too long. A document that ends
+ * its worker fails alone.
+ */
 export class WorkerGroup {
   readonly #options: WorkerGroupOptions;
   readonly #slots: WorkerSlot[];
@@ -78,7 +87,10 @@ export class WorkerGroup {
     }));
   }
 
-  /** Starts all workers and waits until they are ready. A worker that fails to start is reported by its first document. */
+  /**
+   * Starts all workers and waits until they are ready. A worker that fails to start is reported by its first
+   * document.
+   */
   async startAll(): Promise<void> {
     await Promise.all(
       this.#slots.map(
@@ -92,7 +104,10 @@ export class WorkerGroup {
     for (const slot of this.#slots) if (slot.jobs.length === 0) slot.worker?.hold(false);
   }
 
-  /** Processes one document; waits while all workers are busy. @throws StateError when the group is closed; the signal's reason */
+  /**
+   * Processes one document; waits while all workers are busy. @throws StateError when the group is closed; the
+   * signal's reason
+   */
   run(input: EssenceInput, signal?: AbortSignal): Promise<GroupResult> {
     return new Promise<GroupResult>((resolve, reject) => {
       if (this.#closed) throw new StateError('the essence pool is closed');
@@ -113,7 +128,9 @@ export class WorkerGroup {
     });
   }
 
-  /** A worker that is idle, then one that can start, then one with room for a document after its current one. */
+  /**
+   * A worker that is idle, then one that can start, then one with room for a document after its current one.
+   */
   #slotFor(job: Job): WorkerSlot | undefined {
     const idle = this.#slots.filter(({ jobs }) => jobs.length === 0);
     return (
@@ -197,7 +214,10 @@ export class WorkerGroup {
       slot.idleTimer = setTimeout(() => this.#end(slot), idleMs).unref();
   }
 
-  /** Ends a worker that failed or must end: its current document fails, or is read once more; the next one returns to the queue. */
+  /**
+   * Ends a worker that failed or must end: its current document fails, or is read once more; the next one
+   * returns to the queue.
+   */
   #replace(slot: WorkerSlot, end: WorkerEnd): void {
     const { ready: isReady, watch, pieces } = slot;
     const usedMs = watch?.budget.usedMs ?? 0;

@@ -7,9 +7,15 @@ import type { DraftPiece } from './summary.js';
 export interface WorkerSetup {
   readonly options: EssenceOptions;
   readonly sources: EssenceSources;
-  /** E-45: the thread of a reader process reads every document; other threads read only what `trust.ts` allows. Default false. */
+  /**
+   * E-45: the thread of a reader process reads every document; other threads read only what `trust.ts` allows.
+   * Default false.
+   */
   readonly isolated?: boolean;
-  /** Milliseconds of processor time after which a reader stops by itself and keeps what it has read (E-70). Default: no limit. */
+  /**
+   * Milliseconds of processor time after which a reader stops by itself and keeps what it has read (E-70).
+   * Default: no limit.
+   */
   readonly readingMs?: number;
 }
 

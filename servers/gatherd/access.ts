@@ -16,8 +16,8 @@ export interface AccessDecision {
 const MAX_CONF_BYTES = 1 << 20;
 
 /**
- * GATHERD-9: decides whether a peer may connect, by a gatherd.cf that is read for every connection (GATHERD-9.6). If the file
- * does not exist, every peer may connect; if it cannot be read, none may.
+ * GATHERD-9: decides whether a peer may connect, by a gatherd.cf that is read for every connection
+ * (GATHERD-9.6). If the file does not exist, every peer may connect; if it cannot be read, none may.
  */
 export async function admitPeer(peer: Peer, file: string | undefined, log: PeerLog): Promise<AccessDecision> {
   if (file === undefined) return { allowed: true, name: undefined };

@@ -29,9 +29,10 @@ interface Slot {
 }
 
 /**
- * Caches the chunks of files that transfers are sending, and evicts the least recently used. Its memory is reused until no transfer
- * has run for a while: a general cache would leave 256 KiB per chunk to the garbage collector and could evict a chunk in use. Concurrent requests for
- * a chunk read it once. When slow clients use all slots, further chunks get temporary memory.
+ * Caches the chunks of files that transfers are sending, and evicts the least recently used. Its memory is
+ * reused until no transfer has run for a while: a general cache would leave 256 KiB per chunk to the garbage
+ * collector and could evict a chunk in use. Concurrent requests for a chunk read it once. When slow clients use
+ * all slots, further chunks get temporary memory.
  */
 export class ChunkCache {
   readonly chunkBytes: number;

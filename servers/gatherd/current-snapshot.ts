@@ -19,8 +19,9 @@ export interface SnapshotSource {
 }
 
 /**
- * Keeps the newest generation open (DESIGN 4). Each transfer acquires it and keeps its generation when a new one is published;
- * the last release of an old generation closes it. When the operator deletes the database, nothing is served until the next one.
+ * Keeps the newest generation open (DESIGN 4). Each transfer acquires it and keeps its generation when a new
+ * one is published; the last release of an old generation closes it. When the operator deletes the database,
+ * nothing is served until the next one.
  */
 export class CurrentSnapshot implements AsyncDisposable {
   readonly #source: SnapshotSource;
@@ -43,8 +44,8 @@ export class CurrentSnapshot implements AsyncDisposable {
   }
 
   /**
-   * Returns the newest generation, which the caller must release; undefined if none is published. If a new one cannot
-   * be opened, the previous one is returned.
+   * Returns the newest generation, which the caller must release; undefined if none is published. If a new one
+   * cannot be opened, the previous one is returned.
    */
   async acquire(): Promise<SummarySnapshot | undefined> {
     try {

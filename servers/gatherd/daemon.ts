@@ -26,13 +26,16 @@ export interface GatherdProgramOptions
   readonly rotation?: LogRotation | undefined;
   readonly debug?: DebugFlags;
   /**
-   * Milliseconds after which a session ends that has no complete command, or whose peer accepts no data. Default 120 000
-   * (GATHERD-12.3).
+   * Milliseconds after which a session ends that has no complete command, or whose peer accepts no data.
+   * Default 120 000 (GATHERD-12.3).
    */
   readonly timeoutMs?: number | undefined;
   /** Milliseconds that a transfer may continue after a request to stop. Default 5000. */
   readonly graceMs?: number;
-  /** Milliseconds after a request to stop after which the process ends in any case, with status 1. Default: no limit. */
+  /**
+   * Milliseconds after a request to stop after which the process ends in any case, with status 1. Default: no
+   * limit.
+   */
   readonly stopLimitMs?: number;
   /** Names of files that are accepted and ignored, for the log. */
   readonly unused?: readonly string[];
@@ -54,8 +57,8 @@ const GRACE_MS = 5000;
 const LOOK_MS = 1000;
 
 /**
- * GATHERD-11.1: runs the daemon until a signal stops it. At most one daemon serves a directory. SIGHUP reopens the log and looks
- * for a new generation.
+ * GATHERD-11.1: runs the daemon until a signal stops it. At most one daemon serves a directory. SIGHUP reopens
+ * the log and looks for a new generation.
  *
  * @throws StorageError when the directory is missing or already served; ConnectionError when the port is in use
  */
@@ -96,7 +99,8 @@ export async function runDaemon(options: GatherdDaemonOptions): Promise<void> {
     await pidFile.setAddress(`${server.address.host}:${server.address.port}`);
     using _look = every(LOOK_MS, async () => {
       if (!(await pidFile.restore())) return;
-      // Its directory was deleted (the manual's `rm -rf data tmp log.*`) and made again: the next Gatherer must find this daemon.
+      // Its directory was deleted (the manual's `rm -rf data tmp log.*`) and made again: the next Gatherer must
+      // find this daemon.
       opened.reopen();
       log.info('the files of this daemon had been deleted: they are written again');
     });
@@ -119,7 +123,9 @@ async function openMonitor(
   return await Monitor.listen({ address, servers: [monitoredGatherd(server)], log });
 }
 
-/** GATHERD-11.2: runs in.gatherd, for inetd: one session on standard input and output. It always logs to a file. */
+/**
+ * GATHERD-11.2: runs in.gatherd, for inetd: one session on standard input and output. It always logs to a file.
+ */
 export async function runInetd(options: GatherdProgramOptions): Promise<void> {
   const files = await gatherdFiles(options.directory, options.names);
   using opened = openGatherdLog(options, files.log);
@@ -132,8 +138,9 @@ export async function runInetd(options: GatherdProgramOptions): Promise<void> {
 }
 
 /**
- * GATHERD-11.2: serves one session on standard input and output. Resolves when the session has ended, even after an error. `signal` stops a session
- * that waits for its peer; one that is sending may finish within `graceMs`.
+ * GATHERD-11.2: serves one session on standard input and output. Resolves when the session has ended, even
+ * after an error. `signal` stops a session that waits for its peer; one that is sending may finish within
+ * `graceMs`.
  */
 async function serveInetd(
   options: GatherdServiceOptions & StandardConnectionOptions,

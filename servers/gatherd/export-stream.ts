@@ -20,7 +20,9 @@ export interface ExportCount {
   objects: number;
 }
 
-/** Yields the wrapped stream of an update (SOIF-8.8), its sections `@DELETE` and `@REFRESH` empty (GATHERD-4.4). */
+/**
+ * Yields the wrapped stream of an update (SOIF-8.8), its sections `@DELETE` and `@REFRESH` empty (GATHERD-4.4).
+ */
 export async function* streamUpdate(
   snapshot: SummarySnapshot | undefined,
   since: UnixSeconds,
@@ -54,8 +56,8 @@ export async function hasOtherSections(snapshot: SummarySnapshot, since: UnixSec
 }
 
 /**
- * Yields the wrapped stream for a client that has sent `SET changes` (GATHERD-4.4, 4.9, 6.11). Reads the changed objects twice,
- * once per section, so that no section is held in memory.
+ * Yields the wrapped stream for a client that has sent `SET changes` (GATHERD-4.4, 4.9, 6.11). Reads the
+ * changed objects twice, once per section, so that no section is held in memory.
  */
 export async function* streamChanges(
   snapshot: SummarySnapshot,
@@ -84,7 +86,10 @@ export async function* streamChanges(
   yield SECTION_CLOSE;
 }
 
-/** GATHERD-4.4: whether only the Update-Time has changed since `since`, so that the client has the object's content already. */
+/**
+ * GATHERD-4.4: whether only the Update-Time has changed since `since`, so that the client has the object's
+ * content already.
+ */
 function isRefreshed({ contentTime }: Complete<Summary>, since: UnixSeconds): boolean {
   return contentTime > 0 && contentTime < since;
 }
@@ -108,8 +113,8 @@ function keepBookkeeping(soif: Uint8Array): Uint8Array {
 const PIECE_BYTES = 64 * 1024;
 
 /**
- * GATHERD-6.3: compresses a stream into exactly one gzip member, in the thread pool, at the speed at which the result is
- * consumed.
+ * GATHERD-6.3: compresses a stream into exactly one gzip member, in the thread pool, at the speed at which the
+ * result is consumed.
  */
 export async function* compressToMember(
   content: AsyncIterable<Uint8Array>,

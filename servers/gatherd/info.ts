@@ -18,8 +18,8 @@ export interface GathererIdentity {
 }
 
 /**
- * GATHERD-8.3, 8.4: the description of a database as one SOIF object. Its Last-Modification-Time is that of the newest
- * object; its Update-Time is `now`.
+ * GATHERD-8.3, 8.4: the description of a database as one SOIF object. Its Last-Modification-Time is that of the
+ * newest object; its Update-Time is `now`.
  */
 export function encodeInfo(
   identity: GathererIdentity,
@@ -47,7 +47,10 @@ export function encodeInfo(
   return encodeSoif(object);
 }
 
-/** GATHERD-8.4: returns name, host and version for INFO. Without a configured name they are those of the stored objects. */
+/**
+ * GATHERD-8.4: returns name, host and version for INFO. Without a configured name they are those of the stored
+ * objects.
+ */
 function resolveGatherer(
   identity: GathererIdentity,
   info: SnapshotInfo | undefined,

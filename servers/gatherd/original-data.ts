@@ -1,4 +1,5 @@
-// Serves the data directory of an original Gatherer: publishes its database as a generation, again when it is replaced (GATHERD-10.1, 10.5).
+// Serves the data directory of an original Gatherer: publishes its database as a generation, again when it is
+// replaced (GATHERD-10.1, 10.5).
 import { type Stats, unwatchFile, watchFile } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -29,8 +30,9 @@ export interface OriginalDataOptions {
 }
 
 /**
- * The original database of a data directory, `PRODUCTION.gdbm` in GDBM's format or `All-Templates.gz`, published for as long as gatherd
- * runs. The original files are only read. `mkindex` compares with what was published before, so that collectors see the changes.
+ * The original database of a data directory, `PRODUCTION.gdbm` in GDBM's format or `All-Templates.gz`,
+ * published for as long as gatherd runs. The original files are only read. `mkindex` compares with what was
+ * published before, so that collectors see the changes.
  */
 export class OriginalData implements Disposable {
   readonly #files: GatherdFiles;
@@ -99,7 +101,10 @@ export class OriginalData implements Disposable {
     }
   }
 
-  /** Reads the objects of the database; those of its compressed copy if it cannot be read, e.g. without GDBM's program. */
+  /**
+   * Reads the objects of the database; those of its compressed copy if it cannot be read, e.g. without GDBM's
+   * program.
+   */
   async #readObjects(options: ToolOptions): Promise<LookupDatabase> {
     const { temporaryCopy } = await import('../../storage/databases/index.js');
     const { kind } = await locateSource(this.#source);
@@ -116,8 +121,10 @@ export class OriginalData implements Disposable {
 }
 
 /**
- * Returns the path of the original database of a directory; undefined if it has none, or a Gatherer of ours works there.
- * @param published whether a generation is published: `All-Templates.gz` may then be a copy of it (`harvest mkcompressed`)
+ * Returns the path of the original database of a directory; undefined if it has none, or a Gatherer of ours
+ * works there.
+ * @param published whether a generation is published: `All-Templates.gz` may then be a copy of it
+ *   (`harvest mkcompressed`)
  */
 async function originalSource(
   { directory, database }: GatherdFiles,

@@ -24,7 +24,9 @@ export class Output {
     return this.#bytes;
   }
 
-  /** Resolves when the memory of the piece may be reused. A small piece has been copied and may be sent later. */
+  /**
+   * Resolves when the memory of the piece may be reused. A small piece has been copied and may be sent later.
+   */
   async put(piece: Uint8Array): Promise<void> {
     this.#bytes += piece.length;
     if (piece.length >= SMALL_BYTES) {

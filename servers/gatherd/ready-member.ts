@@ -16,8 +16,9 @@ const END = deflateEnd(EXPORT_TAIL);
 const NOTHING = { objects: 0, length: 0, crc: 0, deflated: new Uint8Array(0) };
 
 /**
- * GATHERD-6.3, DESIGN 5: yields one gzip member with the objects since a time, assembled from blocks that are already compressed.
- * At most one block is decompressed. The caller must deliver a piece before it requests the next one, which reuses the memory.
+ * GATHERD-6.3, DESIGN 5: yields one gzip member with the objects since a time, assembled from blocks that are
+ * already compressed. At most one block is decompressed. The caller must deliver a piece before it requests the
+ * next one, which reuses the memory.
  */
 export async function* streamReadyMember(
   ready: ReadyExport,
@@ -58,8 +59,8 @@ export async function* streamReadyMember(
 }
 
 /**
- * Yields the clear stream of the objects since a time, its sections `@DELETE` and `@REFRESH` empty (GATHERD-4.4). The caller must deliver a
- * piece before it requests the next one, which reuses the memory.
+ * Yields the clear stream of the objects since a time, its sections `@DELETE` and `@REFRESH` empty
+ * (GATHERD-4.4). The caller must deliver a piece before it requests the next one, which reuses the memory.
  */
 export async function* streamReadyClear(
   ready: ReadyExport,

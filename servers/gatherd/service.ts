@@ -29,7 +29,9 @@ import {
 export interface GatherdServiceOptions extends Omit<GatherdSessionOptions, 'hostname'> {
   /** Our full host name for the greeting (GATHERD-3.5). Default: the system's. */
   readonly hostname?: string | undefined;
-  /** Directory in which the Gatherer publishes (DESIGN 4). Before the first generation the database is empty. */
+  /**
+   * Directory in which the Gatherer publishes (DESIGN 4). Before the first generation the database is empty.
+   */
   readonly generationsDirectory: string;
   readonly log: Logger;
   /** The Gatherer in INFO. Default: that of the newest object, and our port. */
@@ -41,8 +43,8 @@ export interface GatherdServiceOptions extends Omit<GatherdSessionOptions, 'host
   /** Replaces the generations directory. */
   readonly source?: SnapshotSource;
   /**
-   * Debugging messages of section 69 (GATHERD-12.5): level 1 each transfer, level 5 also each session, level 9 also the
-   * beginning of each chunk received and sent.
+   * Debugging messages of section 69 (GATHERD-12.5): level 1 each transfer, level 5 also each session, level 9
+   * also the beginning of each chunk received and sent.
    */
   readonly debug?: Debug;
   /** The clock of the limits in milliseconds. Default: that of this process. */

@@ -81,14 +81,14 @@ export interface SessionContext {
 }
 
 /**
- * Bytes of input passed to the engine at a time. The answers to a piece full of `HELP` are about a hundred times its size, and
- * all of them are held in memory while the peer reads.
+ * Bytes of input passed to the engine at a time. The answers to a piece full of `HELP` are about a hundred
+ * times its size, and all of them are held in memory while the peer reads.
  */
 const INPUT_BYTES = 512;
 
 /**
- * What a command costs in milliseconds of processor time, measured on a database of 100 000 objects. They order the sessions that
- * wait for the processor; a session that has used much comes after the others.
+ * What a command costs in milliseconds of processor time, measured on a database of 100 000 objects. They order
+ * the sessions that wait for the processor; a session that has used much comes after the others.
  */
 const COMMAND_COST_MS: Partial<Readonly<Record<GatherdCommand['kind'], number>>> = {
   update: 0.8,

@@ -58,11 +58,14 @@ export interface GathererOptions {
   /** Maximum number of URIs in process, over all hosts. Default 16. */
   readonly workers?: number;
   /**
-   * Number of queues for the URIs of one host (CRAWL-9.7). Default 1: one connection per host. More queues open several connections to a
-   * host; use them for your own hosts only.
+   * Number of queues for the URIs of one host (CRAWL-9.7). Default 1: one connection per host. More queues open
+   * several connections to a host; use them for your own hosts only.
    */
   readonly queuesPerHost?: number;
-  /** Number of threads that summarize; 0 summarizes in the calling thread. Default: depends on the number of processors. */
+  /**
+   * Number of threads that summarize; 0 summarizes in the calling thread. Default: depends on the number of
+   * processors.
+   */
   readonly essenceWorkers?: number | undefined;
   /** MiB: replaces the order's `lowDiskMiB` (CRAWL-20.4). */
   readonly lowDiskMiB?: number | undefined;
@@ -78,11 +81,20 @@ export interface GathererOptions {
   readonly retryDelayMs?: number;
   /** Milliseconds without a byte after which a read fails (G-85). Default 120 000. */
   readonly readTimeoutMs?: number;
-  /** Milliseconds to establish a connection, TLS and greeting included. Default 30 000; at most {@link readTimeoutMs}. */
+  /**
+   * Milliseconds to establish a connection, TLS and greeting included. Default 30 000; at most
+   * {@link readTimeoutMs}.
+   */
   readonly connectTimeoutMs?: number;
-  /** Milliseconds from a request to the last byte of its response: a limit for very slow servers. Default 1 200 000. */
+  /**
+   * Milliseconds from a request to the last byte of its response: a limit for very slow servers. Default 1 200
+   * 000.
+   */
   readonly maxTransferMs?: number;
-  /** Bytes that a server must send on average per second, once {@link minRateGraceMs} have passed; the rate then rises (G-85). Default 100; 0 for no limit. */
+  /**
+   * Bytes that a server must send on average per second, once {@link minRateGraceMs} have passed; the rate then
+   * rises (G-85). Default 100; 0 for no limit.
+   */
   readonly minBytesPerSecond?: number;
   /** Milliseconds after a server's first byte before {@link minBytesPerSecond} applies. Default 300 000. */
   readonly minRateGraceMs?: number;
@@ -90,11 +102,20 @@ export interface GathererOptions {
   readonly order?: CrawlOrderConfig;
   /** Name of the configuration file, for messages. */
   readonly configFile?: string;
-  /** Fetchers by scheme, e.g. `gemini`; they precede the built-in ones and those of `Fetcher` lines. Links to their URLs are followed. */
+  /**
+   * Fetchers by scheme, e.g. `gemini`; they precede the built-in ones and those of `Fetcher` lines. Links to
+   * their URLs are followed.
+   */
   readonly fetchers?: Readonly<Record<string, SchemeFetcher>>;
-  /** Files of modules that summarize or unpack documents, by type; they precede those of the Gatherer's directories. */
+  /**
+   * Files of modules that summarize or unpack documents, by type; they precede those of the Gatherer's
+   * directories.
+   */
   readonly modules?: OwnModules;
-  /** Extra processors of the chains: those of `extract` run before Essence, the others at the end of their chain. */
+  /**
+   * Extra processors of the chains: those of `extract` run before Essence, the others at the end of their
+   * chain.
+   */
   readonly processors?: Partial<Record<ChainName, readonly Processor[]>>;
   /** Receives the problems of the files that the configuration names. */
   readonly onProblem?: (problem: Error) => void;
@@ -136,15 +157,19 @@ export interface RootReport {
 }
 
 /**
- * The Gatherer (G-5): expands RootNodes, fetches and summarizes documents, updates the database and publishes it. It never starts an update
- * itself (G-6): each {@link run} processes the configured URLs once. The next call continues a run that was killed.
+ * The Gatherer (G-5): expands RootNodes, fetches and summarizes documents, updates the database and publishes
+ * it. It never starts an update itself (G-6): each {@link run} processes the configured URLs once. The next
+ * call continues a run that was killed.
  */
 export class Gatherer implements AsyncDisposable {
   readonly #resources: CloseStack;
 
   private constructor(
     readonly options: GathererOptions,
-    /** The configuration with the logins of its secrets file, and with the seeds and the identity that its order names. */
+    /**
+     * The configuration with the logins of its secrets file, and with the seeds and the identity that its order
+     * names.
+     */
     readonly config: GathererConfig,
     /** The order of the crawl engine; undefined if neither the options nor the configuration name one. */
     readonly order: CrawlOrderConfig | undefined,
@@ -160,10 +185,11 @@ export class Gatherer implements AsyncDisposable {
   }
 
   /**
-   * Opens the working store, starts the threads that summarize, and reads the files that the configuration names. If a step fails,
-   * everything is closed again.
+   * Opens the working store, starts the threads that summarize, and reads the files that the configuration
+   * names. If a step fails, everything is closed again.
    *
-   * @throws ConfigError if a file of the configuration is not valid; StorageError if the store or a file cannot be read
+   * @throws ConfigError if a file of the configuration is not valid; StorageError if the store or a file cannot
+   *   be read
    */
   static async open(options: GathererOptions): Promise<Gatherer> {
     const { directory, onProblem = () => undefined } = options;
@@ -199,7 +225,8 @@ export class Gatherer implements AsyncDisposable {
             config.annotations.map((name) => findConfigFile(config, name)),
             { onProblem },
           );
-    // The store resumes an interrupted run better than a cache (G-91), so the cache is used only if the configuration enables it.
+    // The store resumes an interrupted run better than a cache (G-91), so the cache is used only if the
+    // configuration enables it.
     const cache = config.keepCache ? await openDiskCache(config) : undefined;
     const fetcher = resources.adopt(
       createFetcher({
@@ -238,7 +265,10 @@ export class Gatherer implements AsyncDisposable {
     return join(this.options.directory, 'generations');
   }
 
-  /** Gathers until no URI is left. The next call continues an aborted run. @throws the signal's reason when aborted */
+  /**
+   * Gathers until no URI is left. The next call continues an aborted run. @throws the signal's reason when
+   * aborted
+   */
   async run(signal: AbortSignal): Promise<GatherReport> {
     const begin = Date.now();
     const tally = new Tally();
@@ -323,8 +353,9 @@ export class Gatherer implements AsyncDisposable {
   }
 
   /**
-   * G-110, G-141: an annotation changes the digest of its own objects only. The Gatherer's name and rates can be replaced in objects that
-   * have them as they are configured: rules may set others (E-120), and lists of ready summaries may bring them (E-46).
+   * G-110, G-141: an annotation changes the digest of its own objects only. The Gatherer's name and rates can
+   * be replaced in objects that have them as they are configured: rules may set others (E-120), and lists of
+   * ready summaries may bring them (E-46).
    */
   digestOf({ url, objects }: Parameters<RulesDigest>[0]): string {
     const { annotations, digests, config } = this;
@@ -343,7 +374,9 @@ export class Gatherer implements AsyncDisposable {
     if (!this.config.keepCache && !keepTemporaryFiles) await removeDiskCache(this.config, directory);
   }
 
-  /** Deletes expired objects (G-103) and publishes the others as a generation for gatherd. Returns its number. */
+  /**
+   * Deletes expired objects (G-103) and publishes the others as a generation for gatherd. Returns its number.
+   */
   async publish(): Promise<number> {
     await this.#expire();
     await retireProduction(this.options.directory);
@@ -354,9 +387,10 @@ export class Gatherer implements AsyncDisposable {
   }
 
   /**
-   * Publishes the links that were found as a generation of references for refererd, in `references/` of the directory. Returns
-   * undefined if no link changed since the last generation or the configuration has `References: off`. Call it after {@link publish},
-   * which deletes expired objects. An abort keeps the previous generation.
+   * Publishes the links that were found as a generation of references for refererd, in `references/` of the
+   * directory. Returns undefined if no link changed since the last generation or the configuration has
+   * `References: off`. Call it after {@link publish}, which deletes expired objects. An abort keeps the
+   * previous generation.
    */
   async publishReferences(signal?: AbortSignal): Promise<PublishedReferences | undefined> {
     if (!this.config.references) return undefined;
@@ -381,7 +415,8 @@ export class Gatherer implements AsyncDisposable {
     await this.store.purgeTombstones(now);
     const { seconds: shortest } = await MinTimeToLive.read(this.store.meta);
     for await (const page of this.store.summaries.iterate()) {
-      // Rows are ordered by Update-Time. An object that was updated within the shortest time to live cannot have expired.
+      // Rows are ordered by Update-Time. An object that was updated within the shortest time to live cannot
+      // have expired.
       if (page[0]!.updateTime >= now - shortest) return;
       const batch = this.store.batch();
       for (const { url, updateTime, timeToLive } of page) {
@@ -398,10 +433,11 @@ function readTimeoutOf({ readTimeoutMs = 120_000 }: GathererOptions): number {
 }
 
 /**
- * Renames the `PRODUCTION.gdbm` that a script of the database tools left in a data directory to `PRODUCTION.gdbm.old`. As a run of the
- * original Gatherer replaces the database (G-112), the name then stands for the new generation, and a script that merges annotations
- * (G-140) does not start from the objects of an earlier run. Before the publication: a process that is killed in between leaves the
- * generation that was made from the database.
+ * Renames the `PRODUCTION.gdbm` that a script of the database tools left in a data directory to
+ * `PRODUCTION.gdbm.old`. As a run of the original Gatherer replaces the database (G-112), the name then stands
+ * for the new generation, and a script that merges annotations (G-140) does not start from the objects of an
+ * earlier run. Before the publication: a process that is killed in between leaves the generation that was made
+ * from the database.
  * @throws StorageError if the file cannot be renamed
  */
 async function retireProduction(directory: string): Promise<void> {

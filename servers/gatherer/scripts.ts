@@ -18,8 +18,8 @@ export interface GathererScriptOptions {
 }
 
 /**
- * Writes `RunGatherer`, for cron (G-153), and `RunGatherd`, for system startup (G-154), into a Gatherer's directory (G-152), unless the
- * user has changed them. They work from any directory.
+ * Writes `RunGatherer`, for cron (G-153), and `RunGatherd`, for system startup (G-154), into a Gatherer's
+ * directory (G-152), unless the user has changed them. They work from any directory.
  *
  * @returns the names of the scripts that were written
  * @throws StorageError if one cannot be written
@@ -36,7 +36,9 @@ export async function writeGathererScripts(options: GathererScriptOptions): Prom
   return written;
 }
 
-/** G-153: NNTPSERVER of the environment is kept; programs in the Gatherer's own `bin` are found first (G-152). */
+/**
+ * G-153: NNTPSERVER of the environment is kept; programs in the Gatherer's own `bin` are found first (G-152).
+ */
 function runGatherer(options: GathererScriptOptions): string {
   const { directory, configurationFile, gathererOptions = [], harvest } = options;
   const file = resolve(configurationFile);

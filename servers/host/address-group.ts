@@ -4,15 +4,19 @@ import { plainAddress } from './peer.js';
 
 const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}$/;
 
-/** Ranges of IPv6 addresses that stand for an IPv4 address, by their name in ipaddr.js: translators give every such peer one of them. */
+/**
+ * Ranges of IPv6 addresses that stand for an IPv4 address, by their name in ipaddr.js: translators give every
+ * such peer one of them.
+ */
 const TRANSLATED: ReadonlySet<string> = new Set(['ipv4Mapped', 'rfc6145', 'rfc6052']);
 
 /** The group of this machine's IPv6 address. */
 const IPV6_LOOPBACK = '::1';
 
 /**
- * Returns the name under which an address is counted: an IPv4 address as it is, also one that is mapped or translated into IPv6, an
- * IPv6 address by its first 64 bits, because one subscriber usually has all addresses below them.
+ * Returns the name under which an address is counted: an IPv4 address as it is, also one that is mapped or
+ * translated into IPv6, an IPv6 address by its first 64 bits, because one subscriber usually has all addresses
+ * below them.
  */
 export function addressGroup(address: string): string {
   const plain = plainAddress(address);
@@ -30,7 +34,10 @@ export function addressGroup(address: string): string {
     .join(':')}::/64`;
 }
 
-/** Whether a group of {@link addressGroup} is this machine, where proxies and other programs of the operator run. */
+/**
+ * Whether a group of {@link addressGroup} is this machine, where proxies and other programs of the operator
+ * run.
+ */
 export function isLoopbackGroup(group: string): boolean {
   return group.startsWith('127.') || group === IPV6_LOOPBACK;
 }

@@ -24,7 +24,10 @@ export interface AppendFileOptions {
   readonly head?: string;
   /** Permissions of the file. Default: 0o666 without the bits of umask. */
   readonly mode?: number;
-  /** Called when a write fails (a full disk), once until a write succeeds. Unwritten lines are kept and tried again. */
+  /**
+   * Called when a write fails (a full disk), once until a write succeeds. Unwritten lines are kept and tried
+   * again.
+   */
   readonly onError?: (error: StorageError) => void;
 }
 
@@ -34,8 +37,8 @@ const PLAIN: LineEncoder = {
 };
 
 /**
- * A file that grows by lines, for logs with many lines. Lines are collected and written in blocks, in order, at the latest
- * {@link AppendFileOptions.flushMs} after they were added: a crash loses no more than that.
+ * A file that grows by lines, for logs with many lines. Lines are collected and written in blocks, in order, at
+ * the latest {@link AppendFileOptions.flushMs} after they were added: a crash loses no more than that.
  */
 export class AppendFile implements AsyncDisposable {
   readonly #options: Required<Omit<AppendFileOptions, 'onError' | 'mode'>>;
@@ -47,7 +50,10 @@ export class AppendFile implements AsyncDisposable {
   #length = 0;
   /** Encoded, not yet in the file. */
   #rest: Uint8Array = new Uint8Array();
-  /** Characters of the lines in `#rest`: they count as pending until they are written, so that a slow disk causes backpressure. */
+  /**
+   * Characters of the lines in `#rest`: they count as pending until they are written, so that a slow disk
+   * causes backpressure.
+   */
   #restLength = 0;
   #timer: NodeJS.Timeout | undefined;
   /** The end of the last write or rename; the next one starts after it. */
@@ -102,7 +108,10 @@ export class AppendFile implements AsyncDisposable {
     return this.#length >= this.#options.limit;
   }
 
-  /** Waits until the file is no longer {@link full}. @throws the signal's reason; StorageError when it cannot be written */
+  /**
+   * Waits until the file is no longer {@link full}. @throws the signal's reason; StorageError when it cannot be
+   * written
+   */
   async waitForRoom(signal?: AbortSignal): Promise<void> {
     while (this.full && !this.#closed) {
       signal?.throwIfAborted();
@@ -120,7 +129,8 @@ export class AppendFile implements AsyncDisposable {
    * CRAWL-16.4: writes the lines added so far, renames the file to `PATH.SUFFIX` and begins a new one.
    *
    * @returns the path of the renamed file
-   * @throws StateError when that file exists; TypeError when the suffix cannot be part of a file name; StorageError
+   * @throws StateError when that file exists; TypeError when the suffix cannot be part of a file name;
+   *   StorageError
    */
   async rotate(suffix: string): Promise<string> {
     if (!/^[\w-][\w.-]*$/.test(suffix)) throw new TypeError(`${suffix} cannot be part of a file name`);
@@ -144,7 +154,10 @@ export class AppendFile implements AsyncDisposable {
     return target;
   }
 
-  /** Writes the pending lines and closes; safe to call twice. @throws StorageError when something could not be written */
+  /**
+   * Writes the pending lines and closes; safe to call twice. @throws StorageError when something could not be
+   * written
+   */
   async close(): Promise<void> {
     if (this.#closed) return this.#mutex.runExclusive(() => undefined);
     this.#closed = true;

@@ -1,4 +1,5 @@
-// Decides which connections a server keeps: limits for all and for each address, and which one goes when a limit is reached.
+// Decides which connections a server keeps: limits for all and for each address, and which one goes when a
+// limit is reached.
 import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
 import type { Clock } from '../../protocols/clock.js';
 import { addressGroup, isLoopbackGroup } from './address-group.js';
@@ -8,25 +9,38 @@ export interface TableLimits {
   /** Connections at once, from 1. */
   readonly maxConnections: number;
   /**
-   * Connections at once of one IPv4 address or one IPv6 /64. Default: a quarter of `maxConnections`, because a whole office may
-   * connect from one address; for this machine (127.0.0.0/8, ::1) all of them, because a proxy connects from there.
+   * Connections at once of one IPv4 address or one IPv6 /64. Default: a quarter of `maxConnections`, because a
+   * whole office may connect from one address; for this machine (127.0.0.0/8, ::1) all of them, because a proxy
+   * connects from there.
    */
   readonly maxPerAddress?: number | undefined;
 }
 
-/** Limits of the connections of a server, as its program takes them. What is undefined is the server's own default. */
+/**
+ * Limits of the connections of a server, as its program takes them. What is undefined is the server's own
+ * default.
+ */
 export interface PeerLimits {
   /** Connections of each port at once. */
   readonly maxConnections?: number | undefined;
-  /** Connections of each port at once of one IPv4 address or IPv6 /64. Default: a quarter of them; for this machine all. */
+  /**
+   * Connections of each port at once of one IPv4 address or IPv6 /64. Default: a quarter of them; for this
+   * machine all.
+   */
   readonly maxPerAddress?: number | undefined;
-  /** Bytes per second that a peer must accept on average over `timeoutMs`. Default 100; 0: any progress suffices. */
+  /**
+   * Bytes per second that a peer must accept on average over `timeoutMs`. Default 100; 0: any progress
+   * suffices.
+   */
   readonly minBytesPerSecond?: number | undefined;
   /** Milliseconds after which a peer is cut that sends nothing that was expected, or accepts nothing. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** A connection that has been served less than this many milliseconds ago is not evicted: its next request may be on the way. */
+/**
+ * A connection that has been served less than this many milliseconds ago is not evicted: its next request may
+ * be on the way.
+ */
 const SERVED_GRACE_MS = 1000;
 
 /** A peer that accepts nothing for this many milliseconds is evicted if no idle connection is left. */
@@ -37,7 +51,10 @@ const MAX_EXAMINED = 64;
 
 type List = 'unserved' | 'served' | 'stalled';
 
-/** The place of one connection in a {@link ConnectionTable}. It tells the table whether the server waits for the peer. */
+/**
+ * The place of one connection in a {@link ConnectionTable}. It tells the table whether the server waits for the
+ * peer.
+ */
 export interface ConnectionSlot {
   /** The server waits for input. `served` says whether it has answered a request since the last call. */
   waitForInput(served: boolean): void;
@@ -125,9 +142,10 @@ class TableSlot implements ConnectionSlot {
 }
 
 /**
- * The open connections of a server. A connection that waits for its peer may be closed to make room for another: when the table is
- * full, the one that has waited longest of the address with the most connections; when an address reaches its limit, one of its own.
- * A newcomer is refused only if none can go. Every operation takes constant time.
+ * The open connections of a server. A connection that waits for its peer may be closed to make room for
+ * another: when the table is full, the one that has waited longest of the address with the most connections;
+ * when an address reaches its limit, one of its own. A newcomer is refused only if none can go. Every operation
+ * takes constant time.
  */
 export class ConnectionTable {
   readonly #limits: () => TableLimits;
@@ -158,7 +176,8 @@ export class ConnectionTable {
   /**
    * Admits a connection, which at first waits for input.
    *
-   * @param evict is called, with the milliseconds it has waited, when the connection must close; it is then released already
+   * @param evict is called, with the milliseconds it has waited, when the connection must close; it is then
+   *   released already
    * @returns undefined if the newcomer must be refused
    */
   admit(address: string, evict: (waitedMs: number) => void): ConnectionSlot | undefined {

@@ -18,10 +18,10 @@ export interface HostConnection {
   /** Aborted when the peer is gone, or at the end of the host's grace period. */
   readonly signal: AbortSignal;
   /**
-   * Chunks from the peer. Reading pauses until the session asks for the next chunk, which is backpressure for the peer. Ends
-   * when the peer has finished sending (it may still read), or when the host is stopping. Throws {@link ConnectionError}
-   * when the connection broke, and after `idleTimeoutMs` without a byte; after the latter the connection is still
-   * writable. May be called again to continue reading.
+   * Chunks from the peer. Reading pauses until the session asks for the next chunk, which is backpressure for
+   * the peer. Ends when the peer has finished sending (it may still read), or when the host is stopping. Throws
+   * {@link ConnectionError} when the connection broke, and after `idleTimeoutMs` without a byte; after the
+   * latter the connection is still writable. May be called again to continue reading.
    */
   chunks(): AsyncIterable<Uint8Array>;
   /**
@@ -29,11 +29,14 @@ export interface HostConnection {
    * {@link ConnectionError} when the peer is gone or accepts less than `minBytesPerSecond`.
    */
   write(bytes: Uint8Array): Promise<void>;
-  /** Like {@link write}, but resolves when the system has accepted the bytes: then their memory may be reused. */
+  /**
+   * Like {@link write}, but resolves when the system has accepted the bytes: then their memory may be reused.
+   */
   deliver(bytes: Uint8Array): Promise<void>;
   /**
-   * Finds out whether the peer has ended its direction, without reading: while a session works, it requests no input. A peer that is gone
-   * answers what it receives after that with a reset, which aborts `signal` at a later call.
+   * Finds out whether the peer has ended its direction, without reading: while a session works, it requests no
+   * input. A peer that is gone answers what it receives after that with a reset, which aborts `signal` at a
+   * later call.
    */
   pollEnd(): boolean;
   /** Sends the buffered bytes and ends our direction. */
@@ -186,7 +189,9 @@ export class SocketConnection implements HostConnection {
     this.#socket.destroy();
   }
 
-  /** Called when the host stops: input ends for a session that waits for its peer; one that sends may finish. */
+  /**
+   * Called when the host stops: input ends for a session that waits for its peer; one that sends may finish.
+   */
   stop(): void {
     this.#stopping = true;
     if (this.#lingering) this.#socket.destroy();
@@ -205,8 +210,9 @@ export class SocketConnection implements HostConnection {
   }
 
   /**
-   * Closes after the session. If our direction was ended, input is read and discarded for a while: closing over unread input
-   * makes TCP reset the connection, and a reset can destroy our last bytes before the peer has read them.
+   * Closes after the session. If our direction was ended, input is read and discarded for a while: closing over
+   * unread input makes TCP reset the connection, and a reset can destroy our last bytes before the peer has
+   * read them.
    */
   async finish(): Promise<void> {
     const socket = this.#socket;
@@ -215,7 +221,8 @@ export class SocketConnection implements HostConnection {
       this.#slot?.waitForInput(true);
       const cancelTimer = this.#clock.setTimer(() => socket.destroy(), this.#limits.lingerMs);
       const until = socket.bytesRead + LINGER_BYTES;
-      // The stream stops reading when its buffer is full: in each turn of the event loop one buffer is discarded.
+      // The stream stops reading when its buffer is full: in each turn of the event loop one buffer is
+      // discarded.
       let scheduled = false;
       const discard = () => {
         scheduled = false;

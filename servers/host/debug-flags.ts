@@ -15,11 +15,12 @@ export class DebugFlags {
   }
 
   /**
-   * Reads the flags of the command line and of `Debug-Options` (GATHERD-12.5, G-149): `-D69,5`, or `-D69` for all levels.
-   * Several in one text are separated by blanks; the `-D` is optional. The last flag of a section takes effect.
+   * Reads the flags of the command line and of `Debug-Options` (GATHERD-12.5, G-149): `-D69,5`, or `-D69` for
+   * all levels. Several in one text are separated by blanks; the `-D` is optional. The last flag of a section
+   * takes effect.
    *
-   * @param environment `$HARVEST_DEBUG`, read before the others. Words in it that are not flags are ignored, because all
-   *   programs share it
+   * @param environment `$HARVEST_DEBUG`, read before the others. Words in it that are not flags are ignored,
+   *   because all programs share it
    * @throws UsageError for a section that is not 1 to 255, or a level that is not 1 to 9
    */
   static parse(texts: readonly string[], environment = ''): DebugFlags {

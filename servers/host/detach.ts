@@ -21,7 +21,8 @@ export interface DetachOptions {
 const TAIL_BYTES = 4096;
 
 /**
- * Starts a daemon that outlives this process, in its own session without a terminal, and waits until it is ready.
+ * Starts a daemon that outlives this process, in its own session without a terminal, and waits until it is
+ * ready.
  *
  * @returns its process id and the match of `ready`
  * @throws ConnectionError when it ends or is not ready in time, with the last line of its log

@@ -25,7 +25,10 @@ const LIGHT_FACTOR = 4;
 /** Recent work counts half after this many milliseconds. */
 const HALF_LIFE_MS = 1000;
 
-/** Every such selection goes to the session that has waited longest, so that a flood of new sessions does not stop it. */
+/**
+ * Every such selection goes to the session that has waited longest, so that a flood of new sessions does not
+ * stop it.
+ */
 const SELECTIONS_PER_OLDEST = 8;
 
 /** Addresses whose work is counted; the one that has been quiet longest is forgotten first. */
@@ -34,17 +37,20 @@ const MAX_ADDRESSES = 10_000;
 /** A session that waits for its turn. */
 interface WaitingSession {
   readonly resume: () => void;
-  /** Whether the session has done its work when `resume` returns; one that awaits a promise only begins then. */
+  /**
+   * Whether the session has done its work when `resume` returns; one that awaits a promise only begins then.
+   */
   readonly synchronous: boolean;
 }
 
 /**
- * Shares one thread among the sessions of a server. Promises and pipelined input let a session continue for as long as it has work,
- * without a return to the event loop; meanwhile no other peer is served. A session asks {@link SessionShare.mayContinue} before each
- * command. When the sessions together have used their slice of the turn, it waits for {@link SessionShare.turn}. In each turn, waiting
- * sessions continue until the slice is used, at least one of them: first those of addresses that have used least recently, and of
- * one address first those that have used least themselves. So a client that opens many connections queues behind one that
- * opens few.
+ * Shares one thread among the sessions of a server. Promises and pipelined input let a session continue for as
+ * long as it has work, without a return to the event loop; meanwhile no other peer is served. A session asks
+ * {@link SessionShare.mayContinue} before each command. When the sessions together have used their slice of the
+ * turn, it waits for {@link SessionShare.turn}. In each turn, waiting sessions continue until the slice is
+ * used, at least one of them: first those of addresses that have used least recently, and of one address first
+ * those that have used least themselves. So a client that opens many connections queues behind one that opens
+ * few.
  */
 export class FairShare {
   readonly #sliceMs: number;
@@ -72,8 +78,8 @@ export class FairShare {
   /**
    * Creates the share of one session.
    *
-   * @param address of the peer; the sessions of one IPv4 address or IPv6 /64 are counted together, too, except those of this
-   *   machine, where proxies run
+   * @param address of the peer; the sessions of one IPv4 address or IPv6 /64 are counted together, too, except
+   *   those of this machine, where proxies run
    */
   join(address?: string): SessionShare {
     const group = address === undefined ? undefined : addressGroup(address);
@@ -159,7 +165,10 @@ export class SessionShare {
     return this.#owner.mayContinue(this, factor);
   }
 
-  /** Resolves when the session may continue, or when the signal is aborted: a session that is closed waits no longer. */
+  /**
+   * Resolves when the session may continue, or when the signal is aborted: a session that is closed waits no
+   * longer.
+   */
   async turn(signal?: AbortSignal): Promise<void> {
     if (signal?.aborted === true) return;
     await new Promise<void>((resolve) => {

@@ -1,4 +1,5 @@
-// Connections of a server with TLS whose handshake is not finished: no session, table or HTTP server knows them yet.
+// Connections of a server with TLS whose handshake is not finished: no session, table or HTTP server knows them
+// yet.
 import type { Socket } from 'node:net';
 import type { Server, TLSSocket } from 'node:tls';
 
@@ -6,8 +7,9 @@ import type { Server, TLSSocket } from 'node:tls';
 const MAX_HANDSHAKES = 1024;
 
 /**
- * Bounds the handshakes of a server, and drops those that are unfinished when it closes: `close` resolves when the last connection is gone,
- * so that a client which is silent after its connect would hold a stop until its handshake times out.
+ * Bounds the handshakes of a server, and drops those that are unfinished when it closes: `close` resolves when
+ * the last connection is gone, so that a client which is silent after its connect would hold a stop until its
+ * handshake times out.
  *
  * @param maxHandshakes at once; when there are more, the oldest one is dropped. Default 1024
  */

@@ -3,7 +3,10 @@ import { close, fstatSync, write, writeSync } from 'node:fs';
 import { errorCode, messageOf } from '../../protocols/errors.js';
 import { Waiters } from '../../protocols/waiters.js';
 
-/** Milliseconds until a failed write is tried again: the disk may have room again, or the reader of a pipe may have read. */
+/**
+ * Milliseconds until a failed write is tried again: the disk may have room again, or the reader of a pipe may
+ * have read.
+ */
 const RETRY_MS = 250;
 const LINE_END = 0x0a;
 
@@ -18,9 +21,9 @@ export interface LineWriterOptions {
 const openWriters = new Set<LineWriter>();
 
 /**
- * Writes lines to a file descriptor, in order, in the thread pool. A descriptor that accepts nothing (a full disk, a pipe that is not
- * read) stops nothing: what fits into the limit waits, the rest is counted. When the process exits, also by an exception, the lines
- * that wait are written once more, without waiting.
+ * Writes lines to a file descriptor, in order, in the thread pool. A descriptor that accepts nothing (a full
+ * disk, a pipe that is not read) stops nothing: what fits into the limit waits, the rest is counted. When the
+ * process exits, also by an exception, the lines that wait are written once more, without waiting.
  */
 export class LineWriter {
   readonly #descriptor: number;
@@ -78,8 +81,8 @@ export class LineWriter {
   }
 
   /**
-   * Writes what waits before the call returns, as far as the descriptor accepts it, for the last lines of a process. What the thread
-   * pool is writing is left to it.
+   * Writes what waits before the call returns, as far as the descriptor accepts it, for the last lines of a
+   * process. What the thread pool is writing is left to it.
    */
   flushSync(): void {
     let bytes: Uint8Array = this.#writing ? Buffer.from(this.#text) : this.#take();
@@ -106,8 +109,8 @@ export class LineWriter {
   }
 
   /**
-   * Takes over what the writer of the former file could not write; that one is then ended. A line of which the former file has only
-   * the beginning is written whole, unless this is the same file.
+   * Takes over what the writer of the former file could not write; that one is then ended. A line of which the
+   * former file has only the beginning is written whole, unless this is the same file.
    */
   takeOver(former: LineWriter): void {
     if (former.failing && !former.#writing) {

@@ -9,13 +9,16 @@ export interface ListenRequest {
   /** 0 takes a free port. */
   readonly port: number;
   readonly backlog: number;
-  /** Called for each connection that may be used. A connection must let one direction end before the other (`allowHalfOpen`). */
+  /**
+   * Called for each connection that may be used. A connection must let one direction end before the other
+   * (`allowHalfOpen`).
+   */
   readonly onConnection: (socket: Socket) => void;
 }
 
 /**
- * Opens a listening socket: of TCP by default; of TLS, a path or a descriptor that the system passes for those who have their own. Resolves
- * when connections are accepted; rejects with the error of the system.
+ * Opens a listening socket: of TCP by default; of TLS, a path or a descriptor that the system passes for those
+ * who have their own. Resolves when connections are accepted; rejects with the error of the system.
  */
 export type Listen = (request: ListenRequest) => Promise<Server>;
 

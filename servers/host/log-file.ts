@@ -6,15 +6,21 @@ import { createDirectorySync } from '../../storage/files/make-directory.js';
 import { LineWriter } from './line-writer.js';
 
 export interface LogFileOptions {
-  /** Characters that are collected before they are written. Default 0: the lines of one turn of the event loop are written together. */
+  /**
+   * Characters that are collected before they are written. Default 0: the lines of one turn of the event loop
+   * are written together.
+   */
   readonly blockLength?: number;
   /** Milliseconds after which collected lines are written in any case. Default 1000. */
   readonly flushMs?: number;
-  /** Bytes that wait while the file cannot be written, e.g. because the disk is full; further lines are lost. Default 1 048 576. */
+  /**
+   * Bytes that wait while the file cannot be written, e.g. because the disk is full; further lines are lost.
+   * Default 1 048 576.
+   */
   readonly limit?: number;
   /**
-   * Bytes after which the file is renamed to `PATH.1`, that to `PATH.2` and so on, and a new one begun. Default: never. Lines are not
-   * divided; lines that are written together may exceed it.
+   * Bytes after which the file is renamed to `PATH.1`, that to `PATH.2` and so on, and a new one begun.
+   * Default: never. Lines are not divided; lines that are written together may exceed it.
    */
   readonly maxBytes?: number | undefined;
   /** Renamed files that are kept, at least 1. Default 5. */
@@ -27,9 +33,9 @@ export interface LogFileOptions {
 const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK;
 
 /**
- * A log file. Writing a line never throws and never waits, whatever the disk, or the reader of a pipe, does: lines that cannot be
- * written wait up to a limit, further ones are counted. A crash of the program loses no line; kill -9 loses those of the last turn
- * of the event loop, or the block that was being collected.
+ * A log file. Writing a line never throws and never waits, whatever the disk, or the reader of a pipe, does:
+ * lines that cannot be written wait up to a limit, further ones are counted. A crash of the program loses no
+ * line; kill -9 loses those of the last turn of the event loop, or the block that was being collected.
  */
 export class LogFile implements Disposable {
   readonly #options: Required<Pick<LogFileOptions, 'blockLength' | 'flushMs' | 'limit'>>;
@@ -92,7 +98,9 @@ export class LogFile implements Disposable {
     }
   }
 
-  /** Resolves with true when the lines added so far are in the file, with false when they cannot be written now. */
+  /**
+   * Resolves with true when the lines added so far are in the file, with false when they cannot be written now.
+   */
   async flush(): Promise<boolean> {
     this.#start();
     await this.#former;
@@ -100,14 +108,17 @@ export class LogFile implements Disposable {
     return !this.#writer.failing;
   }
 
-  /** Writes the collected lines before the call returns, as far as that needs no waiting: for a program that is about to abort. */
+  /**
+   * Writes the collected lines before the call returns, as far as that needs no waiting: for a program that is
+   * about to abort.
+   */
   flushSync(): void {
     this.#writer.flushSync();
   }
 
   /**
-   * Opens the file by its name again, e.g. after another program has renamed it, or continues in another file. Lines added before are
-   * written to the former file. Standard error stays as it is.
+   * Opens the file by its name again, e.g. after another program has renamed it, or continues in another file.
+   * Lines added before are written to the former file. Standard error stays as it is.
    *
    * @throws StorageError when it cannot be opened; then the present file is still in use
    */
@@ -123,8 +134,8 @@ export class LogFile implements Disposable {
   }
 
   /**
-   * Renames the file to `PATH.SUFFIX`, or `PATH.SUFFIX.1` and so on if that exists, and begins a new one. A file that was
-   * removed or renamed by another program is created again.
+   * Renames the file to `PATH.SUFFIX`, or `PATH.SUFFIX.1` and so on if that exists, and begins a new one. A
+   * file that was removed or renamed by another program is created again.
    *
    * @returns the name of the renamed file; undefined if there was no file
    * @throws StorageError when renaming or opening fails; the present file is still in use
@@ -146,7 +157,10 @@ export class LogFile implements Disposable {
     return target;
   }
 
-  /** Begins a new file; the present one is `PATH.1` then. If that fails, the present file is used on, and it is tried again later. */
+  /**
+   * Begins a new file; the present one is `PATH.1` then. If that fails, the present file is used on, and it is
+   * tried again later.
+   */
   #renumber(): void {
     const path = this.#path;
     this.#size = 0;
@@ -198,8 +212,9 @@ export class LogFile implements Disposable {
 }
 
 /**
- * Standard error. A pipe or terminal is opened once more, so that a write to it does not wait: the setting belongs to an open file,
- * and descriptor 2 may be shared with other programs. A socket cannot be opened so: a write to it waits in the thread pool.
+ * Standard error. A pipe or terminal is opened once more, so that a write to it does not wait: the setting
+ * belongs to an open file, and descriptor 2 may be shared with other programs. A socket cannot be opened so: a
+ * write to it waits in the thread pool.
  */
 function openStandardError(): number {
   try {

@@ -9,7 +9,10 @@ import { addressGroup } from './address-group.js';
 export interface LogLimits {
   /** For one connection. Default: a burst of 200 lines, then 2 per second. */
   readonly connection?: LogRate;
-  /** For all connections of one IPv4 address or one IPv6 /64. Default: a burst of 1000 lines, then 10 per second. */
+  /**
+   * For all connections of one IPv4 address or one IPv6 /64. Default: a burst of 1000 lines, then 10 per
+   * second.
+   */
   readonly address?: LogRate;
   /** For all peers together. Default: a burst of 10 000 lines, then 100 per second. */
   readonly total?: LogRate;
@@ -67,8 +70,9 @@ interface AddressLines {
 }
 
 /**
- * Bounds the lines that peers can cause in a log, for each connection, each address and all together, so that a flood of commands or
- * connections does not fill the disk. Lines that were not written are counted, and the count is written.
+ * Bounds the lines that peers can cause in a log, for each connection, each address and all together, so that a
+ * flood of commands or connections does not fill the disk. Lines that were not written are counted, and the
+ * count is written.
  */
 export class LogLimiter implements Disposable {
   readonly #report: (text: string) => void;

@@ -37,7 +37,10 @@ export interface OpenLog extends Disposable {
   flush(): Promise<void>;
 }
 
-/** Creates a pino logger that writes Harvest's line format (GATHERD-12.1) or JSON lines. A line never waits for the disk. */
+/**
+ * Creates a pino logger that writes Harvest's line format (GATHERD-12.1) or JSON lines. A line never waits for
+ * the disk.
+ */
 export function createLogger(options: LoggerOptions): Logger {
   return openLog(options).log;
 }
@@ -102,8 +105,8 @@ export function createLoggerOn(
 }
 
 /**
- * Passes pino's JSON lines to `target` without logins of URLs, and without the control characters that JSON permits: a peer's text must not
- * control a terminal.
+ * Passes pino's JSON lines to `target` without logins of URLs, and without the control characters that JSON
+ * permits: a peer's text must not control a terminal.
  */
 export function jsonLines(target: DestinationStream): DestinationStream {
   return { write: (line) => target.write(escapeJsonControls(redactLogins(line))) };
@@ -120,8 +123,8 @@ export function harvestLines(target: DestinationStream): DestinationStream {
 }
 
 /**
- * Fields of a record that are not repeated after the message. `session` and `request` tell which lines of JSON belong together; the original's
- * lines have no place for them.
+ * Fields of a record that are not repeated after the message. `session` and `request` tell which lines of JSON
+ * belong together; the original's lines have no place for them.
  */
 const KNOWN = new Set(['level', 'time', 'pid', 'hostname', 'name', 'msg', 'err', 'session', 'request']);
 
@@ -143,7 +146,10 @@ export function formatHarvestLine(record: Readonly<Record<string, unknown>>): st
   return `${program}: ${formatLocalTime(Number(record.time))}: ${severity}${escapeControls(redactLogins(message))}\n`;
 }
 
-/** The messages of an error as pino writes it; of a SuppressedError and an AggregateError those of its parts (`errorsIn`). */
+/**
+ * The messages of an error as pino writes it; of a SuppressedError and an AggregateError those of its parts
+ * (`errorsIn`).
+ */
 function errorMessages(err: unknown): readonly string[] {
   if (typeof err !== 'object' || err === null || !('message' in err)) return [];
   const parts =

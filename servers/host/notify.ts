@@ -2,8 +2,9 @@
 import { spawn } from 'node:child_process';
 
 /**
- * Says that the program serves, if systemd waits for that (`NOTIFY_SOCKET`). Node has no datagram sockets of the file system, so the program
- * `systemd-notify` sends it; a unit needs `NotifyAccess=all`. A failure is systemd's to notice.
+ * Says that the program serves, if systemd waits for that (`NOTIFY_SOCKET`). Node has no datagram sockets of
+ * the file system, so the program `systemd-notify` sends it; a unit needs `NotifyAccess=all`. A failure is
+ * systemd's to notice.
  *
  * @param status one line, which `systemctl status` shows
  */

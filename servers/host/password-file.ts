@@ -6,8 +6,8 @@ import { ConfigError } from '../../protocols/errors.js';
 const READABLE_BY_OTHERS = 0o044;
 
 /**
- * Returns a warning if users other than its owner can read a file that holds passwords; undefined if not, or if the file cannot be
- * examined. It is for the start of a program.
+ * Returns a warning if users other than its owner can read a file that holds passwords; undefined if not, or if
+ * the file cannot be examined. It is for the start of a program.
  *
  * @param variable that holds the password, or that names the file
  */

@@ -4,12 +4,15 @@ import { errorCode } from '../../protocols/errors.js';
 
 /** The other end of a connection. */
 export interface Peer {
-  /** IPv4 or IPv6 address, an IPv4 address mapped into IPv6 as IPv4; `-` for a peer without an address, such as a pipe. */
+  /**
+   * IPv4 or IPv6 address, an IPv4 address mapped into IPv6 as IPv4; `-` for a peer without an address, such as
+   * a pipe.
+   */
   readonly address: string;
   readonly port: number;
   /**
-   * The peer's host name in lower case: its reverse lookup, if that name resolves back to the address (GATHERD-9.5);
-   * otherwise undefined. Looked up at the first call, once per connection.
+   * The peer's host name in lower case: its reverse lookup, if that name resolves back to the address
+   * (GATHERD-9.5); otherwise undefined. Looked up at the first call, once per connection.
    */
   name(): Promise<string | undefined>;
 }
@@ -27,9 +30,9 @@ export const NO_ADDRESS = '-';
 const MAX_NAMES = 4;
 
 /**
- * The lookup of the system: hosts file and DNS. The reverse entry is first queried without the thread pool, which a
- * name server that does not answer would block. After its answer the system is queried as well, because the resolver
- * omits the first name of a line of the hosts file (`127.0.0.1 localhost`).
+ * The lookup of the system: hosts file and DNS. The reverse entry is first queried without the thread pool,
+ * which a name server that does not answer would block. After its answer the system is queried as well, because
+ * the resolver omits the first name of a line of the hosts file (`127.0.0.1 localhost`).
  */
 export function systemLookup(timeoutMs = 5000): NameLookup {
   const resolver = new dns.Resolver({ timeout: timeoutMs, tries: 1 });

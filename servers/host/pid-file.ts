@@ -23,8 +23,8 @@ const ATTEMPTS = 40;
 const POLL_MS = 50;
 
 /**
- * Returns the path of the lock beside a pid file: three lines, the process id, its start time, its address. A pid file itself is one
- * number, as scripts expect it: `kill $(cat FILE)`.
+ * Returns the path of the lock beside a pid file: three lines, the process id, its start time, its address. A
+ * pid file itself is one number, as scripts expect it: `kill $(cat FILE)`.
  */
 export function lockOf(path: string): string {
   return `${path}.lock`;
@@ -44,11 +44,12 @@ export class PidFile implements AsyncDisposable {
   }
 
   /**
-   * Creates the file and its lock for this process. Of several daemons that create it one succeeds; the files of a process that is
-   * gone are replaced.
+   * Creates the file and its lock for this process. Of several daemons that create it one succeeds; the files
+   * of a process that is gone are replaced.
    *
    * @param program name of the daemon in the message
-   * @param unwritable a daemon that only reads gives it to run without the file on a disk that is full or read-only; gets a sentence
+   * @param unwritable a daemon that only reads gives it to run without the file on a disk that is full or
+   *   read-only; gets a sentence
    * @throws StorageError when the process that the file names is still running, or the file cannot be written
    */
   static async create(
@@ -89,7 +90,8 @@ export class PidFile implements AsyncDisposable {
   }
 
   /**
-   * Writes only the number of this process, without a lock. Replaces a file of any process and makes the directories above it.
+   * Writes only the number of this process, without a lock. Replaces a file of any process and makes the
+   * directories above it.
    *
    * @throws StorageError when it cannot be written
    */
@@ -118,8 +120,8 @@ export class PidFile implements AsyncDisposable {
   }
 
   /**
-   * Creates the file and its lock again if someone deleted them, so that the daemon is found. Does nothing while the directory is missing or
-   * another process has the lock.
+   * Creates the file and its lock again if someone deleted them, so that the daemon is found. Does nothing
+   * while the directory is missing or another process has the lock.
    *
    * @returns whether they were created
    */
@@ -135,7 +137,10 @@ export class PidFile implements AsyncDisposable {
     }
   }
 
-  /** Removes the file and its lock, if they still name this process. A file whose removal is not permitted stays. */
+  /**
+   * Removes the file and its lock, if they still name this process. A file whose removal is not permitted
+   * stays.
+   */
   async close(): Promise<void> {
     await removePidFile(this.#path, process.pid);
     if (this.#lock !== undefined) await removeLock(this.#path, this.#lock);
@@ -147,8 +152,8 @@ export class PidFile implements AsyncDisposable {
 }
 
 /**
- * Removes a file that names only the process `pid`, after its end. Without the permission it stays: a process that has
- * changed its user leaves it to its parent.
+ * Removes a file that names only the process `pid`, after its end. Without the permission it stays: a process
+ * that has changed its user leaves it to its parent.
  */
 export async function removePidFile(path: string, pid: number): Promise<void> {
   try {
@@ -158,7 +163,9 @@ export async function removePidFile(path: string, pid: number): Promise<void> {
   }
 }
 
-/** The running process that a pid file and its lock name; undefined if there is no lock or the process is gone. */
+/**
+ * The running process that a pid file and its lock name; undefined if there is no lock or the process is gone.
+ */
 export async function runningProcess(path: string): Promise<PidRecord | undefined> {
   // Earlier versions of this program wrote the record into the file itself.
   return (await runningHolder(lockOf(path))) ?? (await runningHolder(path));
@@ -214,9 +221,9 @@ export async function stopProcess(
 }
 
 /**
- * Creates the lock `path` with `text`, or replaces the lock of a process that is gone. Only the holder of a claim on exactly the stale
- * text may replace it, and a claim is a lock itself: of several processes one succeeds, and a process that dies
- * in between leaves nothing that blocks the next one.
+ * Creates the lock `path` with `text`, or replaces the lock of a process that is gone. Only the holder of a
+ * claim on exactly the stale text may replace it, and a claim is a lock itself: of several processes one
+ * succeeds, and a process that dies in between leaves nothing that blocks the next one.
  *
  * @returns undefined when the file is ours, else the running process that has it
  */

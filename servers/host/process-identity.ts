@@ -7,8 +7,8 @@ import { promisify } from 'node:util';
 const ZOMBIE = /^Z/;
 
 /**
- * Returns the start time of a process, which distinguishes it from all others that had or will get the same number.
- * Undefined if there is no such process, or if the system does not report it.
+ * Returns the start time of a process, which distinguishes it from all others that had or will get the same
+ * number. Undefined if there is no such process, or if the system does not report it.
  */
 export async function processIdentity(pid: number): Promise<string | undefined> {
   return process.platform === 'linux' ? fromProc(pid) : fromPs(pid);

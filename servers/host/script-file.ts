@@ -7,8 +7,8 @@ import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
 export const SCRIPT_MARK = '# Written by harvest-kit. Take this line away to keep changes.';
 
 /**
- * Writes an executable shell script, unless a file without {@link SCRIPT_MARK} or with the same text exists. The script
- * appears complete, by a rename: cron may be starting it at this moment.
+ * Writes an executable shell script, unless a file without {@link SCRIPT_MARK} or with the same text exists.
+ * The script appears complete, by a rename: cron may be starting it at this moment.
  *
  * @param text contains the line {@link SCRIPT_MARK}
  * @returns whether it was written

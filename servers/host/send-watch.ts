@@ -15,8 +15,9 @@ export interface SendLimits {
 const SAME_WAIT_MS = 1000;
 
 /**
- * Measures how much a peer accepts while the server waits for it, in windows of `drainTimeoutMs`. Calls `onSlow` when a window ends
- * below the minimum. Input from the peer does not count: sending single bytes does not extend the time.
+ * Measures how much a peer accepts while the server waits for it, in windows of `drainTimeoutMs`. Calls
+ * `onSlow` when a window ends below the minimum. Input from the peer does not count: sending single bytes does
+ * not extend the time.
  */
 export class SendWatch {
   readonly #limits: SendLimits;
@@ -86,8 +87,8 @@ export class SendWatch {
 }
 
 /**
- * Returns how many bytes the system has accepted from a stream. Node counts a chunk in `writableLength` until its last byte is
- * accepted; the handle of a socket knows the progress within the chunk.
+ * Returns how many bytes the system has accepted from a stream. Node counts a chunk in `writableLength` until
+ * its last byte is accepted; the handle of a socket knows the progress within the chunk.
  *
  * @param written bytes passed to the stream so far
  */

@@ -34,8 +34,9 @@ export interface StandardConnection {
 }
 
 /**
- * Opens standard input and output as a connection, as inetd passes one (GATHERD-11.2): descriptors 0 and 1 are one socket,
- * or two pipes, sockets, files or a terminal. The peer has an address if standard input is a TCP socket.
+ * Opens standard input and output as a connection, as inetd passes one (GATHERD-11.2): descriptors 0 and 1 are
+ * one socket, or two pipes, sockets, files or a terminal. The peer has an address if standard input is a TCP
+ * socket.
  *
  * @throws ConnectionError when one of them is a socket that is not a stream
  */
@@ -70,7 +71,10 @@ function openInput(writable: boolean): Readable {
     : process.stdin;
 }
 
-/** Avoids `process.stdout` for pipes: Node writes to it synchronously, so a stalled reader would block the process. */
+/**
+ * Avoids `process.stdout` for pipes: Node writes to it synchronously, so a stalled reader would block the
+ * process.
+ */
 function openOutput(): Writable {
   return isStream(fstatSync(1)) ? openDescriptor({ fd: 1, readable: false, writable: true }) : process.stdout;
 }

@@ -2,8 +2,8 @@
 import { closeSync, fstatSync, openSync, type Stats } from 'node:fs';
 
 /**
- * Redirects standard error to /dev/null if it is the socket of the peer, as under inetd: nothing that this process or the
- * runtime writes there may reach the peer.
+ * Redirects standard error to /dev/null if it is the socket of the peer, as under inetd: nothing that this
+ * process or the runtime writes there may reach the peer.
  *
  * @returns whether it was redirected
  */

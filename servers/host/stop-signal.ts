@@ -26,22 +26,25 @@ export function stopLimit(
 
 export interface StopSignalOptions {
   /**
-   * Signals that are caught immediately although {@link StopSignal.on} sets their handler later; those that arrive before
-   * are kept for it. For programs that take long to start.
+   * Signals that are caught immediately although {@link StopSignal.on} sets their handler later; those that
+   * arrive before are kept for it. For programs that take long to start.
    */
   readonly held?: readonly NodeJS.Signals[];
   /** Whether a second request ends the process immediately, as users expect of Ctrl-C. Default true. */
   readonly secondExits?: boolean;
-  /** Ends the process with status 1 if it has not ended by itself (see {@link StopWatchdog}). Default: it may take any time. */
+  /**
+   * Ends the process with status 1 if it has not ended by itself (see {@link StopWatchdog}). Default: it may
+   * take any time.
+   */
   readonly limit?: StopLimit | undefined;
   /** Creates the reason of the abort. Default: an Error `stopped by SIGTERM`. */
   readonly reason?: (by: NodeJS.Signals) => unknown;
 }
 
 /**
- * A program's stop request: SIGINT, SIGTERM or SIGHUP aborts {@link StopSignal.signal}. After the first one these signals
- * have the system's default action again, so a second one ends the process. A daemon gives SIGHUP another meaning by
- * {@link StopSignal.on}.
+ * A program's stop request: SIGINT, SIGTERM or SIGHUP aborts {@link StopSignal.signal}. After the first one
+ * these signals have the system's default action again, so a second one ends the process. A daemon gives SIGHUP
+ * another meaning by {@link StopSignal.on}.
  *
  * Disposing removes all listeners; the limit stays.
  */
@@ -87,8 +90,8 @@ export class StopSignal implements Disposable {
   }
 
   /**
-   * Calls `handler` for each signal of this name, which then does not stop the program; signals that were held count
-   * too.
+   * Calls `handler` for each signal of this name, which then does not stop the program; signals that were held
+   * count too.
    */
   on(signal: NodeJS.Signals, handler: () => void): this {
     this.#stopSignals.delete(signal);
@@ -100,13 +103,19 @@ export class StopSignal implements Disposable {
     return this;
   }
 
-  /** Names what the program waits for when it stops, e.g. `3 connections`, for the message of {@link StopSignalOptions.limit}. */
+  /**
+   * Names what the program waits for when it stops, e.g. `3 connections`, for the message of
+   * {@link StopSignalOptions.limit}.
+   */
   waitsFor(names: () => readonly string[]): this {
     this.#waitsFor = names;
     return this;
   }
 
-  /** Starts the time of {@link StopSignalOptions.limit}, for a program that stops for another reason, e.g. a command. */
+  /**
+   * Starts the time of {@link StopSignalOptions.limit}, for a program that stops for another reason, e.g. a
+   * command.
+   */
   startLimit(): void {
     this.#watchdog?.start();
   }

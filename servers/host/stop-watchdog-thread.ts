@@ -34,7 +34,10 @@ function kill(): void {
   setTimeout(end, MESSAGE_MS);
 }
 
-/** Node delivers signals to the main thread only, whose event loop may be blocked. Its binding also works in a thread. */
+/**
+ * Node delivers signals to the main thread only, whose event loop may be blocked. Its binding also works in a
+ * thread.
+ */
 function listen(signal: number): void {
   const { Signal } = (
     process as unknown as { binding(name: 'signal_wrap'): { Signal: new () => SignalListener } }

@@ -37,8 +37,9 @@ export interface StopWatchdogOptions {
 }
 
 /**
- * Ends a program within a limit after the first request to stop, whatever it waits for, with a message that names it and exit status 1.
- * Its thread receives the signals itself, so that it also ends a program whose event loop is blocked (by SIGKILL).
+ * Ends a program within a limit after the first request to stop, whatever it waits for, with a message that
+ * names it and exit status 1. Its thread receives the signals itself, so that it also ends a program whose
+ * event loop is blocked (by SIGKILL).
  */
 export class StopWatchdog {
   readonly #options: StopWatchdogOptions;

@@ -16,20 +16,22 @@ export interface HostOptions {
   /** 0 takes a free port. */
   readonly port: number;
   /**
-   * Connections at once. Default 256; lowered to what the limit of open files allows. When all are in use, the one that has waited
-   * longest for its peer is closed (see {@link ConnectionTable}); only if none waits, the newcomer is closed unanswered.
+   * Connections at once. Default 256; lowered to what the limit of open files allows. When all are in use, the
+   * one that has waited longest for its peer is closed (see {@link ConnectionTable}); only if none waits, the
+   * newcomer is closed unanswered.
    */
   readonly maxConnections?: number | undefined;
   /**
-   * Connections at once of one IPv4 address or IPv6 /64. Default: a quarter of `maxConnections`; for this machine all of them.
+   * Connections at once of one IPv4 address or IPv6 /64. Default: a quarter of `maxConnections`; for this
+   * machine all of them.
    */
   readonly maxPerAddress?: number | undefined;
   /** Milliseconds a read may wait for a byte. Default 120 000 (GATHERD-12.3). */
   readonly idleTimeoutMs?: number | undefined;
   /**
-   * Milliseconds a peer may accept nothing, or less than `minBytesPerSecond` on average, while we have something to send.
-   * Default 120 000 (GATHERD-12.3). Its progress shows only when a third of the system's send buffer is free again: keep
-   * this well above the time that a slow reader needs for that.
+   * Milliseconds a peer may accept nothing, or less than `minBytesPerSecond` on average, while we have
+   * something to send. Default 120 000 (GATHERD-12.3). Its progress shows only when a third of the system's
+   * send buffer is free again: keep this well above the time that a slow reader needs for that.
    */
   readonly drainTimeoutMs?: number | undefined;
   /** Default 100, a tenth of what a modem of 1990 accepts; 0: any progress within `drainTimeoutMs` suffices. */
@@ -57,8 +59,8 @@ export interface HostOptions {
 const ACCEPT = 'accept';
 
 /**
- * The TCP server under the protocol servers: it accepts connections up to a limit and passes each to a handler. When
- * the handler returns, the connection is closed; when it throws, it is dropped.
+ * The TCP server under the protocol servers: it accepts connections up to a limit and passes each to a handler.
+ * When the handler returns, the connection is closed; when it throws, it is dropped.
  */
 export class TcpHost implements AsyncDisposable {
   readonly address: { readonly host: string; readonly port: number };
@@ -144,8 +146,8 @@ export class TcpHost implements AsyncDisposable {
   }
 
   /**
-   * Stops accepting connections. Sessions that wait for their peer end immediately; sessions that are sending may
-   * finish within `graceMs` (default 2000), then they are cut off. Resolves when all are closed.
+   * Stops accepting connections. Sessions that wait for their peer end immediately; sessions that are sending
+   * may finish within `graceMs` (default 2000), then they are cut off. Resolves when all are closed.
    */
   close(options: { readonly graceMs?: number } = {}): Promise<void> {
     this.#closing ??= this.#close(options.graceMs ?? 2000);

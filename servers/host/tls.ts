@@ -21,8 +21,8 @@ const HANDSHAKE_MS = 10_000;
 const LOOK_MS = 60_000;
 
 /**
- * A server's certificate. Programs that renew certificates replace its files: {@link reload}, at a signal or every minute, gives the new one
- * to the sockets that are open; connections keep theirs.
+ * A server's certificate. Programs that renew certificates replace its files: {@link reload}, at a signal or
+ * every minute, gives the new one to the sockets that are open; connections keep theirs.
  */
 export class Certificate implements Disposable {
   readonly #files: CertificateFiles;
@@ -61,7 +61,9 @@ export class Certificate implements Disposable {
     server.once('close', () => this.#servers.delete(server));
   }
 
-  /** Listens with TLS, see {@link Listen}. Clients that do not finish the handshake in ten seconds are dropped. */
+  /**
+   * Listens with TLS, see {@link Listen}. Clients that do not finish the handshake in ten seconds are dropped.
+   */
   readonly listen: Listen = async ({ onConnection, ...address }) => {
     const server = createServer({ ...SERVER_OPTIONS, ...this.#context, handshakeTimeout: HANDSHAKE_MS });
     server.on('secureConnection', onConnection);

@@ -5,8 +5,8 @@ import type { HostConnection } from './connection.js';
 const SHOWN_BYTES = 96;
 
 /**
- * Wraps a connection and reports each chunk to `trace`: its direction, its size, and its beginning in printable form. Not
- * for protocols whose messages contain secrets.
+ * Wraps a connection and reports each chunk to `trace`: its direction, its size, and its beginning in printable
+ * form. Not for protocols whose messages contain secrets.
  */
 export function traceConnection(
   connection: HostConnection,

@@ -12,8 +12,9 @@ export interface MonitorOptions {
 }
 
 /**
- * Answers `/healthz` (200 while the process answers at all), `/readyz` (200 if every server can do its work, else 503 and the reasons) and
- * `/metrics` (Prometheus). It has no access list: its port belongs to loopback or to a network of operators.
+ * Answers `/healthz` (200 while the process answers at all), `/readyz` (200 if every server can do its work,
+ * else 503 and the reasons) and `/metrics` (Prometheus). It has no access list: its port belongs to loopback or
+ * to a network of operators.
  */
 export class Monitor implements AsyncDisposable {
   readonly #app: FastifyInstance;

@@ -47,9 +47,9 @@ export interface LoadedLists {
 const NAMES = { hosts: 'the allowed hosts', users: 'the users' } as const;
 
 /**
- * R-52: loads the allowed hosts and the users from the dispatcher; a list that it does not provide comes from the local file
- * (S-54). A list that is not available is empty: without the list of hosts no host is admitted, which is logged as critical (R-36).
- * Rejects only if the signal is aborted.
+ * R-52: loads the allowed hosts and the users from the dispatcher; a list that it does not provide comes from
+ * the local file (S-54). A list that is not available is empty: without the list of hosts no host is admitted,
+ * which is logged as critical (R-36). Rejects only if the signal is aborted.
  */
 export async function loadCommonLists(
   config: ListsConfig,

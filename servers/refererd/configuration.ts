@@ -17,7 +17,8 @@ export interface ConfigurationSource {
 }
 
 /**
- * Reads the configuration file. A relative `rootdir` is relative to the directory in which the program was started.
+ * Reads the configuration file. A relative `rootdir` is relative to the directory in which the program was
+ * started.
  *
  * @param startedIn that directory
  * @throws StorageError when the file cannot be read; ConfigError when a value is not valid

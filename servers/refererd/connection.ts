@@ -29,21 +29,30 @@ const REQUESTS_PER_CHECK = 64;
 /** Bytes of replies after which the clock is read, too: a long list costs more than many short ones. */
 const BYTES_PER_CHECK = 64 * 1024;
 /**
- * Parts of a slice of the event loop after which a turn ends: earlier if a write is just done, later if the next one is half full. A
- * write of half the size costs nearly as much, and so does what it wakes.
+ * Parts of a slice of the event loop after which a turn ends: earlier if a write is just done, later if the
+ * next one is half full. A write of half the size costs nearly as much, and so does what it wakes.
  */
 const AFTER_WRITE = 0.6;
 const BEFORE_WRITE = 1.5;
-/** A chunk of at least this many bytes is probably followed by others, which are not read before it is answered. */
+/**
+ * A chunk of at least this many bytes is probably followed by others, which are not read before it is answered.
+ */
 const HURRIED_BYTES = 32 * 1024;
-/** A chunk of at least this many bytes may cost much, and waits for its turn if this one is used up: about 25 requests. */
+/**
+ * A chunk of at least this many bytes may cost much, and waits for its turn if this one is used up: about 25
+ * requests.
+ */
 const LONG_CHUNK_BYTES = 2048;
-/** Limits for discarding input after the last reply: closing with unread input would reset the connection and lose the reply. */
+/**
+ * Limits for discarding input after the last reply: closing with unread input would reset the connection and
+ * lose the reply.
+ */
 const LINGER_MS = 2000;
 const LINGER_BYTES = 1 << 20;
 /**
- * Milliseconds between two chunks that are discarded. A flood of connections that are refused costs mostly this reading, and the system
- * accepts one connection in each turn of the event loop: a newcomer waits behind all that was read in the turns before it.
+ * Milliseconds between two chunks that are discarded. A flood of connections that are refused costs mostly this
+ * reading, and the system accepts one connection in each turn of the event loop: a newcomer waits behind all
+ * that was read in the turns before it.
  */
 const LINGER_PAUSE_MS = 10;
 
@@ -76,12 +85,14 @@ export interface ConnectionParts {
 type Phase = 'choosing' | 'sstp' | 'handed-over' | 'lingering';
 
 /**
- * One connection of a references server. Its first octets choose the protocol (S-47): SSTP is served here, HTTP by the web
- * pages. All requests that have arrived are answered into one buffer, which is written in one call; while the peer does not
- * accept it, nothing is read (S-39). An idle peer costs a socket, a session and a timer.
+ * One connection of a references server. Its first octets choose the protocol (S-47): SSTP is served here, HTTP
+ * by the web pages. All requests that have arrived are answered into one buffer, which is written in one call;
+ * while the peer does not accept it, nothing is read (S-39). An idle peer costs a socket, a session and a
+ * timer.
  *
- * It drives the socket by its events instead of the host's `HostConnection`, whose promises cost a third of the speed. Processor time of
- * one request, first pages of about ten results, medians of five processes, Node 20, two busy cores (`npm run bench -- references-shapes`):
+ * It drives the socket by its events instead of the host's `HostConnection`, whose promises cost a third of the
+ * speed. Processor time of one request, first pages of about ten results, medians of five processes, Node 20,
+ * two busy cores (`npm run bench -- references-shapes`):
  *
  * | connections x requests in flight | microseconds |
  * | --- | --- |
@@ -104,7 +115,10 @@ export class RefererConnection {
   #first: Buffer | undefined;
   #session: SstpServerSession | undefined;
   #sending = false;
-  /** Whether it waits for the next turn of the event loop; the callback of a finished write does not end the wait. */
+  /**
+   * Whether it waits for the next turn of the event loop; the callback of a finished write does not end the
+   * wait.
+   */
   #yielding = false;
   /** Ends the wait for the next turn. */
   #leaveTurn: (() => void) | undefined;
@@ -140,7 +154,9 @@ export class RefererConnection {
     socket.on('close', this.#onClose);
   }
 
-  /** Closes after the requests that have begun. A connection that has not sent any may still send one (R-60). */
+  /**
+   * Closes after the requests that have begun. A connection that has not sent any may still send one (R-60).
+   */
   stop(): void {
     this.#stopping = true;
     // Input that the operating system has already received is read first.
@@ -322,8 +338,8 @@ export class RefererConnection {
   }
 
   /**
-   * Answers requests until all are answered or the buffer is full (`full`), or until other connections need a turn (`turn`): a chunk
-   * of input may contain a thousand requests.
+   * Answers requests until all are answered or the buffer is full (`full`), or until other connections need a
+   * turn (`turn`): a chunk of input may contain a thousand requests.
    */
   #answerAll(session: SstpServerSession): 'full' | 'turn' | undefined {
     const { replies } = session;
@@ -374,7 +390,8 @@ export class RefererConnection {
   }
 
   readonly #onWritten = (error?: Error | null): void => {
-    // After a reset, each further reply would fail the same way, and all requests that have arrived would be answered for nothing.
+    // After a reset, each further reply would fail the same way, and all requests that have arrived would be
+    // answered for nothing.
     if (error != null) {
       this.#socket.destroy();
       return;
@@ -384,7 +401,9 @@ export class RefererConnection {
     this.#resume();
   };
 
-  /** Continues with the replies in a later turn of the event loop; until then at most one more chunk is read. */
+  /**
+   * Continues with the replies in a later turn of the event loop; until then at most one more chunk is read.
+   */
   #yield(): void {
     this.#sending = true;
     this.#yielding = true;
@@ -420,7 +439,9 @@ export class RefererConnection {
     this.#finish();
   }
 
-  /** Sends the buffered bytes, then closes. Input is discarded until the peer closes, for at most `LINGER_MS`. */
+  /**
+   * Sends the buffered bytes, then closes. Input is discarded until the peer closes, for at most `LINGER_MS`.
+   */
   #finish(): void {
     this.#phase = 'lingering';
     this.#slot.waitForInput(true);

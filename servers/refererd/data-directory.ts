@@ -16,17 +16,21 @@ export type DatabaseNames = Pick<RefererConfig, 'refdb' | 'urldb' | 'hubsdb'>;
 export interface PreparedData {
   /** The data directory. */
   readonly directory: string;
-  /** Files and directories that loading created; the user that the server becomes must own them to load again (R-55). */
+  /**
+   * Files and directories that loading created; the user that the server becomes must own them to load again
+   * (R-55).
+   */
   readonly written: readonly string[];
 }
 
 /**
- * Returns the data directory for the names of the original (R-8, R-14): `refdb` itself if it is one, else the directory of that
- * file; `refdb = base/refs.db` is served from the links published in `base`.
+ * Returns the data directory for the names of the original (R-8, R-14): `refdb` itself if it is one, else the
+ * directory of that file; `refdb = base/refs.db` is served from the links published in `base`.
  *
- * If `refdb` is a file newer than the published links, it is loaded first: a Berkeley DB file (R-8), a dump (R-19) or pairs, with the documents of
- * `urldb` (JSON lines), and checked against `hubsdb` if that is a file. Databases that are copied here (R-5) therefore take
- * effect at a start, a `/reload` or SIGHUP. `srvdb` is not needed: the URLs of the documents name their servers.
+ * If `refdb` is a file newer than the published links, it is loaded first: a Berkeley DB file (R-8), a dump
+ * (R-19) or pairs, with the documents of `urldb` (JSON lines), and checked against `hubsdb` if that is a file.
+ * Databases that are copied here (R-5) therefore take effect at a start, a `/reload` or SIGHUP. `srvdb` is not
+ * needed: the URLs of the documents name their servers.
  *
  * @throws StorageError when nothing is published there and there is nothing to load
  */

@@ -51,7 +51,10 @@ export async function reportFault(config: RefererConfig, fault: Fault, relay: Ma
   return true;
 }
 
-/** Finds a core file in the home directory that is not older than the process; undefined if the system writes it elsewhere. */
+/**
+ * Finds a core file in the home directory that is not older than the process; undefined if the system writes it
+ * elsewhere.
+ */
 async function coreFile(directory: string, { pid, startedAt }: Fault): Promise<string | undefined> {
   for (const name of [`core.${pid}`, 'core']) {
     const path = join(directory, name);

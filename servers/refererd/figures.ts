@@ -1,7 +1,10 @@
 import { counter, gauge, type MonitoredServer } from '../monitor/figures.js';
 import type { RefererService } from './service.js';
 
-/** A References Server as its monitor sees it. Its counters are those of the statistics page; `/clean` clears them. */
+/**
+ * A References Server as its monitor sees it. Its counters are those of the statistics page; `/clean` clears
+ * them.
+ */
 export function monitoredRefererd(service: RefererService): MonitoredServer {
   const { counts } = service.statistics;
   return {

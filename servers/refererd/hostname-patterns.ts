@@ -1,6 +1,7 @@
 /**
- * R-36: a shell pattern of allowed hosts: `*` matches any text, also across dots, `?` one character, `[...]` and `[!...]` one
- * character of a set; there are no escapes. Matching takes time linear in the text for each `*`.
+ * R-36: a shell pattern of allowed hosts: `*` matches any text, also across dots, `?` one character, `[...]`
+ * and `[!...]` one character of a set; there are no escapes. Matching takes time linear in the text for each
+ * `*`.
  */
 export class HostnamePattern {
   readonly #steps: readonly Step[];
@@ -18,7 +19,8 @@ export class HostnamePattern {
     const steps = this.#steps;
     let offset = 0;
     let step = 0;
-    // When the steps after the last star do not match, matching restarts after that star, one character later in the text.
+    // When the steps after the last star do not match, matching restarts after that star, one character later
+    // in the text.
     let starStep = -1;
     let starOffset = 0;
     while (offset < text.length) {
@@ -74,7 +76,8 @@ function parseSteps(pattern: string): Step[] {
 }
 
 /**
- * Parses the set that begins with the `[` at `begin`; undefined if it is not closed. A `]` directly after the `[` is a member.
+ * Parses the set that begins with the `[` at `begin`; undefined if it is not closed. A `]` directly after the
+ * `[` is a member.
  */
 function parseSet(
   pattern: string,

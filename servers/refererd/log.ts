@@ -19,7 +19,9 @@ export interface PeerLines {
   write(level: number, text: string): void;
 }
 
-/** Limits for lines about requests and connections, which are written only if the operator chose such a level. */
+/**
+ * Limits for lines about requests and connections, which are written only if the operator chose such a level.
+ */
 const DETAIL_LIMITS: LogLimits = {
   connection: { burst: 5000, perSecond: 50 },
   address: { burst: 20_000, perSecond: 500 },
@@ -84,14 +86,17 @@ export interface FileLogOptions {
   readonly daytime?: boolean;
   /** R-68 `USE_SYSLOG`: receives each line as well. */
   readonly syslog?: ((level: number, line: string) => void) | undefined;
-  /** JSON lines instead: `level`, `time` in milliseconds since 1970, `pid`, `name`, `msg`, as those of the other servers. */
+  /**
+   * JSON lines instead: `level`, `time` in milliseconds since 1970, `pid`, `name`, `msg`, as those of the other
+   * servers.
+   */
   readonly json?: boolean;
   readonly now?: () => Date;
 }
 
 /**
- * The log of the original: `progname[pid]: text` per line (R-67). The lines of one turn of the event loop are written
- * together.
+ * The log of the original: `progname[pid]: text` per line (R-67). The lines of one turn of the event loop are
+ * written together.
  */
 export class FileLog implements RefererLog, Disposable {
   progname: string;

@@ -2,7 +2,8 @@ import { chownSync, existsSync } from 'node:fs';
 import { messageOf, StorageError } from '../../protocols/errors.js';
 
 /**
- * R-55: if the process runs as superuser, changes it to `user` and `group` for good: supplementary groups, group, then user.
+ * R-55: if the process runs as superuser, changes it to `user` and `group` for good: supplementary groups,
+ * group, then user.
  *
  * @param files files opened as superuser that the user must be able to rename or remove
  * @returns whether anything was changed

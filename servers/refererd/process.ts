@@ -26,11 +26,17 @@ import { Syslog } from './syslog.js';
 export interface RefererProcessOptions extends ConfigurationSource {
   /** R-28 */
   readonly rankOrder: boolean;
-  /** Concurrent connections of one IPv4 address or IPv6 /64. Default: a quarter of `maxclients`; for this machine all of them. */
+  /**
+   * Concurrent connections of one IPv4 address or IPv6 /64. Default: a quarter of `maxclients`; for this
+   * machine all of them.
+   */
   readonly maxPerAddress?: number | undefined;
   /** Milliseconds after a signal after which the process ends in any case, with status 1. Default: no limit. */
   readonly stopLimitMs?: number;
-  /** Serves with TLS only. SIGHUP reads the files again, if the user of the process may; so does a look each minute. */
+  /**
+   * Serves with TLS only. SIGHUP reads the files again, if the user of the process may; so does a look each
+   * minute.
+   */
   readonly tls?: CertificateFiles | undefined;
   /** Where a monitor answers. Default: nowhere. */
   readonly monitor?: MonitorOptions['address'] | undefined;
@@ -50,8 +56,8 @@ export interface RefererProcessOptions extends ConfigurationSource {
  * @returns 0 after a signal, 1 when it could not start; the reason is in the log or on standard error
  */
 export async function runRefererProcess(options: RefererProcessOptions): Promise<0 | 1> {
-  // R-70: this comes first, because without a listener SIGUSR1 opens the debugger's port. A Ctrl-C at the terminal arrives twice:
-  // from the terminal and from the parent process.
+  // R-70: this comes first, because without a listener SIGUSR1 opens the debugger's port. A Ctrl-C at the
+  // terminal arrives twice: from the terminal and from the parent process.
   using stop: StopSignal = new StopSignal({
     held: ['SIGHUP', 'SIGUSR1'],
     secondExits: false,
@@ -187,8 +193,8 @@ class RefererProcess {
   }
 
   /**
-   * R-54: returns an error if the user cannot read the password file, e.g. because only the superuser can. No user
-   * would get statistics, and the log would not show why until one tried.
+   * R-54: returns an error if the user cannot read the password file, e.g. because only the superuser can. No
+   * user would get statistics, and the log would not show why until one tried.
    */
   async #loadLists(service: RefererService): Promise<StorageError | undefined> {
     const { lists, unreadable } = await loadCommonLists(this.#config, this.#log, {

@@ -9,8 +9,8 @@ const MAX_SORTED = 1_000_000;
 const MAX_CACHED_IDS = 2_000_000;
 
 /**
- * R-28: orders by PageRank, highest first, equal ranks in natural order. An option, never the default. Lists of a generation
- * without ranks and very long lists keep their natural order.
+ * R-28: orders by PageRank, highest first, equal ranks in natural order. An option, never the default. Lists of
+ * a generation without ranks and very long lists keep their natural order.
  */
 export function rankOrder(): Pager {
   const cache = new LRUCache<string, Uint32Array>({

@@ -50,7 +50,10 @@ export class RefererServer implements AsyncDisposable {
   readonly #context: ConnectionContext;
   readonly #web: HttpServer;
   readonly #table: ConnectionTable;
-  /** A pause costs about a hundred requests; even beside twenty floods a cheap request waits for a few slices only. */
+  /**
+   * A pause costs about a hundred requests; even beside twenty floods a cheap request waits for a few slices
+   * only.
+   */
   readonly #fairShare = new FairShare({ sliceMs: 1 });
   /** Connections accepted before {@link open}; undefined after it. */
   #held: Set<HeldConnection> | undefined = new Set();
@@ -97,8 +100,8 @@ export class RefererServer implements AsyncDisposable {
   static async listen(options: RefererServerOptions): Promise<RefererServer> {
     const { service, addresses, port } = options;
     await using parts = new CloseStack();
-    // Loaded before the first client: a request whose client has ended its direction must not wait, and after a change of the user the
-    // files of the program may be unreadable.
+    // Loaded before the first client: a request whose client has ended its direction must not wait, and after a
+    // change of the user the files of the program may be unreadable.
     const web = parts.adopt(await createHttpServer(service), (opened) => opened.close());
     let server: RefererServer | undefined;
     const early: Socket[] = [];
@@ -129,8 +132,8 @@ export class RefererServer implements AsyncDisposable {
   }
 
   /**
-   * R-60, SIGUSR1: refuses new connections and answers the requests that were received. Resolves when all connections are
-   * closed; {@link close} ends the waiting.
+   * R-60, SIGUSR1: refuses new connections and answers the requests that were received. Resolves when all
+   * connections are closed; {@link close} ends the waiting.
    */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop();

@@ -19,14 +19,20 @@ export interface RefererSettings {
   readonly hostNames: HostNames;
   /** R-64: concurrent connections. */
   readonly maxClients: number;
-  /** Concurrent connections of one IPv4 address or IPv6 /64. Default: a quarter of `maxClients`; for this machine all of them. */
+  /**
+   * Concurrent connections of one IPv4 address or IPv6 /64. Default: a quarter of `maxClients`; for this
+   * machine all of them.
+   */
   readonly maxPerAddress?: number | undefined;
   /** S-45 */
   readonly readTimeoutMs: number;
   readonly sendTimeoutMs: number;
 }
 
-/** The hosts that may connect and the users of the statistics (R-35, R-37), with the source of both lists (R-47). */
+/**
+ * The hosts that may connect and the users of the statistics (R-35, R-37), with the source of both lists
+ * (R-47).
+ */
 export interface CommonLists {
   readonly allowed: AllowedHosts;
   readonly allowSource: ListSource;
@@ -50,7 +56,10 @@ export interface RefererServiceOptions {
   readonly log: RefererLog;
   /** R-28. Default: the natural order. */
   readonly pager?: Pager;
-  /** R-49: reads the configuration and the lists again; throws when the old ones stay in use. Returns warnings for the operator. */
+  /**
+   * R-49: reads the configuration and the lists again; throws when the old ones stay in use. Returns warnings
+   * for the operator.
+   */
   readonly reload: () => Promise<readonly string[]>;
 }
 
@@ -119,7 +128,9 @@ export class RefererService {
     if (log.writes(LEVEL.request)) log.write(LEVEL.request, describeRequest(request));
   }
 
-  /** R-49: for `/reload` and SIGHUP. Concurrent calls share one reload. Resolves with warnings for the operator. */
+  /**
+   * R-49: for `/reload` and SIGHUP. Concurrent calls share one reload. Resolves with warnings for the operator.
+   */
   reload(): Promise<readonly string[]> {
     this.#reloading ??= this.#reload()
       .then((warnings) => {

@@ -24,14 +24,18 @@ export interface Mail {
 /** Longest reply that is accepted. */
 const MAX_REPLY_BYTES = 64 * 1024;
 
-/** Connecting, greeting, EHLO, HELO for a relay that does not know EHLO, MAIL, RCPT, DATA, message: each may take the timeout. */
+/**
+ * Connecting, greeting, EHLO, HELO for a relay that does not know EHLO, MAIL, RCPT, DATA, message: each may
+ * take the timeout.
+ */
 const MAX_STEPS = 8;
 
 /**
- * Delivers one message by plain SMTP (R-61): no TLS, no login. nodemailer's transport closes without QUIT, so its connection
- * is used directly.
+ * Delivers one message by plain SMTP (R-61): no TLS, no login. nodemailer's transport closes without QUIT, so
+ * its connection is used directly.
  *
- * @throws ConnectionError when the relay is not reachable, closes the connection or takes too long; PeerError when it refuses
+ * @throws ConnectionError when the relay is not reachable, closes the connection or takes too long; PeerError
+ *   when it refuses
  */
 export async function sendMail(mail: Mail): Promise<void> {
   for (const address of [mail.from, mail.to]) {

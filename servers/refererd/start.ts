@@ -39,7 +39,10 @@ export interface StartRefererdOptions {
   readonly passwordFile?: string | undefined;
   /** Concurrent connections, default 8192 (R-64); lowered to what the limit of open files allows. */
   readonly maxClients?: number;
-  /** Concurrent connections of one IPv4 address or IPv6 /64. Default: a quarter of `maxClients`; for this machine all of them. */
+  /**
+   * Concurrent connections of one IPv4 address or IPv6 /64. Default: a quarter of `maxClients`; for this
+   * machine all of them.
+   */
   readonly maxPerAddress?: number | undefined;
   /** Milliseconds to receive a request, default 60 000 (S-45). */
   readonly readTimeoutMs?: number;
@@ -68,10 +71,11 @@ export interface RunningRefererd extends AsyncDisposable {
 }
 
 /**
- * Starts a references server over a data directory, without a configuration file. A generation that is published later is
- * served from then on.
+ * Starts a references server over a data directory, without a configuration file. A generation that is
+ * published later is served from then on.
  *
- * @throws StorageError when the links are damaged or a file cannot be read; ConnectionError when the port is not available
+ * @throws StorageError when the links are damaged or a file cannot be read; ConnectionError when the port is
+ *   not available
  */
 export async function startRefererd(options: StartRefererdOptions): Promise<RunningRefererd> {
   const { data, host = '127.0.0.1', port = 3324, log, clock } = options;

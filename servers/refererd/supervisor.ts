@@ -13,7 +13,10 @@ import { FileLog } from './log.js';
 
 /** the signals that count as faults. */
 const FAULTS: ReadonlySet<NodeJS.Signals> = new Set(['SIGBUS', 'SIGILL', 'SIGSEGV', 'SIGQUIT', 'SIGABRT']);
-/** SIGQUIT is one of them: Ctrl-\ at a terminal reaches both processes, and the parent must survive to report it. */
+/**
+ * SIGQUIT is one of them: Ctrl-\ at a terminal reaches both processes, and the parent must survive to report it
+ * (R-57).
+ */
 const PASSED_ON = ['SIGHUP', 'SIGTERM', 'SIGUSR1', 'SIGINT', 'SIGQUIT'] as const;
 
 export interface SupervisorOptions extends ConfigurationSource {
@@ -25,14 +28,15 @@ export interface SupervisorOptions extends ConfigurationSource {
 }
 
 /**
- * R-71: runs the parent process. It starts the server process, passes signals on, and reports a fault to the maintainer;
- * nothing is restarted.
+ * R-71: runs the parent process. It starts the server process, passes signals on, and reports a fault to the
+ * maintainer; nothing is restarted.
  *
  * @returns the exit status: that of the server, or 128 plus the number of the signal that ended it
  */
 export async function superviseRefererd(options: SupervisorOptions): Promise<number> {
   const pending: NodeJS.Signals[] = [];
-  // a signal that reaches the child before its handlers are installed would end it, or open its debugger (SIGUSR1).
+  // a signal that reaches the child before its handlers are installed would end it, or open its debugger
+  // (SIGUSR1).
   let listening: ChildProcess | undefined;
   const listeners = PASSED_ON.map((signal) => {
     // A Ctrl-C at the terminal reaches both processes; the server ignores the second signal.

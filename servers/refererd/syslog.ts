@@ -6,8 +6,8 @@ import { LEVEL } from './level.js';
 const MAX_PENDING_BYTES = 256 * 1024;
 
 /**
- * R-68: writes to syslog through the system's program `logger`, because Node has no Unix datagram sockets. If the program is
- * missing, nothing is written.
+ * R-68: writes to syslog through the system's program `logger`, because Node has no Unix datagram sockets. If
+ * the program is missing, nothing is written.
  */
 export class Syslog implements Disposable {
   readonly #logger: ChildProcess;

@@ -58,8 +58,9 @@ export class UserBase {
   }
 
   /**
-   * Checks a password. Takes the same time for an unknown user. Checks run one at a time, and each asks the guard when its turn comes:
-   * so a guard that counts wrong passwords has counted all that came before, also when many arrive at once.
+   * Checks a password. Takes the same time for an unknown user. Checks run one at a time, and each asks the
+   * guard when its turn comes: so a guard that counts wrong passwords has counted all that came before, also
+   * when many arrive at once.
    */
   async check(name: string, password: string, guard?: CheckGuard): Promise<CheckResult> {
     if (guard?.mayCheck() === false) return 'refused';
@@ -90,7 +91,8 @@ export async function userLine(name: string, password: string): Promise<string> 
 }
 
 /**
- * Checks the name of a new user. S-43: a name has no colon; ours also have no blanks at their ends and no `#` at the beginning.
+ * Checks the name of a new user. S-43: a name has no colon; ours also have no blanks at their ends and no `#`
+ * at the beginning.
  *
  * @throws UsageError for any other name
  */

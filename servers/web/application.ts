@@ -34,24 +34,32 @@ export interface ApplicationParts {
   readonly headers: Readonly<Record<string, string>>;
   readonly assets: readonly Asset[];
   /**
-   * Bodies that are read: fields of a form, also JSON, or none. Others are answered with 415; `none` discards every
-   * body.
+   * Bodies that are read: fields of a form, also JSON, or none. Others are answered with 415; `none` discards
+   * every body.
    */
   readonly bodies: 'form' | 'form and json' | 'none';
   /**
-   * The application's names, read for every request: one that names another server is refused (DNS rebinding). Default: every name, for an
-   * application whose owner checks it.
+   * The application's names, read for every request: one that names another server is refused (DNS rebinding).
+   * Default: every name, for an application whose owner checks it.
    */
   readonly hostNames?: () => HostNames;
-  /** Runs before everything else, to decide about the client's address. A reply that it sends ends the request. */
+  /**
+   * Runs before everything else, to decide about the client's address. A reply that it sends ends the request.
+   */
   readonly admitClient?: (request: FastifyRequest, reply: FastifyReply) => FastifyReply | undefined;
-  /** Runs before every request, malformed ones too, if its host is accepted. A reply that it sends ends the request. */
+  /**
+   * Runs before every request, malformed ones too, if its host is accepted. A reply that it sends ends the
+   * request.
+   */
   readonly admit?: (request: FastifyRequest, reply: FastifyReply) => Awaitable<FastifyReply | undefined>;
   /** Replies to a path that has no route. */
   readonly notFound: (request: FastifyRequest, reply: FastifyReply) => Awaitable<FastifyReply>;
   /** Replies to a request that failed: a status from 400 to 499 if the request is at fault, else 500. */
   readonly failed: (failure: Failure) => Awaitable<FastifyReply>;
-  /** Receives the errors that are not the request's fault, within `logLimits`, and the request's id, which the reply has as `X-Request-Id`. */
+  /**
+   * Receives the errors that are not the request's fault, within `logLimits`, and the request's id, which the
+   * reply has as `X-Request-Id`.
+   */
   readonly logFailure?: (error: unknown, request: string) => void;
   /** Receives sentences about errors beyond `logLimits`: how many were left out. */
   readonly logSuppressed?: (sentence: string) => void;
@@ -65,17 +73,26 @@ export interface ApplicationParts {
 export interface ApplicationOptions extends ApplicationParts {
   /** Default 64 KiB. */
   readonly maxBodyBytes?: number | undefined;
-  /** Milliseconds in which a request must arrive, header and body, however many bytes arrive meanwhile. Default 30 000. */
+  /**
+   * Milliseconds in which a request must arrive, header and body, however many bytes arrive meanwhile. Default
+   * 30 000.
+   */
   readonly requestTimeoutMs?: number;
-  /** Limits of the connections that the application accepts itself. Default: none, for an application that is given its connections. */
+  /**
+   * Limits of the connections that the application accepts itself. Default: none, for an application that is
+   * given its connections.
+   */
   readonly connections?: ConnectionGuardOptions;
-  /** Adds a HEAD route to each GET route. Off for applications with a GET that streams or that changes something. Default true. */
+  /**
+   * Adds a HEAD route to each GET route. Off for applications with a GET that streams or that changes
+   * something. Default true.
+   */
   readonly headRoutes?: boolean;
   /** Serves HTTPS with this certificate. Default: HTTP. */
   readonly certificate?: Certificate | undefined;
   /**
-   * Addresses and ranges (`10.0.0.0/8`) of the proxies in front: their `X-Forwarded-For` and `-Proto` are believed, as far as they come from
-   * proxies of this list. Default: none.
+   * Addresses and ranges (`10.0.0.0/8`) of the proxies in front: their `X-Forwarded-For` and `-Proto` are
+   * believed, as far as they come from proxies of this list. Default: none.
    */
   readonly trustedProxies?: readonly string[] | undefined;
 }
@@ -89,8 +106,9 @@ interface Failure {
 }
 
 /**
- * Adds an application to a fastify instance, or to a context of one that has a prefix: headers, checks of each request, bodies, error
- * pages, assets and routes. The limits of connections, and of bytes that are not a request, are those of the server: see {@link createApplication}.
+ * Adds an application to a fastify instance, or to a context of one that has a prefix: headers, checks of each
+ * request, bodies, error pages, assets and routes. The limits of connections, and of bytes that are not a
+ * request, are those of the server: see {@link createApplication}.
  */
 export async function addApplication(app: FastifyInstance, parts: ApplicationParts): Promise<void> {
   const limiter = new LogLimiter((text) => parts.logSuppressed?.(text), parts.logLimits);
@@ -132,8 +150,9 @@ function replyToFailure(
 }
 
 /**
- * Creates an application that is ready for requests but has no port yet. `X-Forwarded-For` counts from trusted proxies only, because the
- * password throttle counts by address. Closing the application drops open connections.
+ * Creates an application that is ready for requests but has no port yet. `X-Forwarded-For` counts from trusted
+ * proxies only, because the password throttle counts by address. Closing the application drops open
+ * connections.
  */
 export async function createApplication(options: ApplicationOptions): Promise<FastifyInstance> {
   const { headers, certificate, requestTimeoutMs = REQUEST_TIMEOUT_MS, trustedProxies = [] } = options;
@@ -194,7 +213,10 @@ function refuseExpectation(request: FastifyRequest, reply: FastifyReply): Fastif
 /** What a page costs, in milliseconds of processor time. */
 const PAGE_COST_MS = 1;
 
-/** Makes requests wait while others have their turn: a client may send hundreds of them at once, over many connections. */
+/**
+ * Makes requests wait while others have their turn: a client may send hundreds of them at once, over many
+ * connections.
+ */
 function shareEventLoop(app: FastifyInstance): void {
   const fairShare = new FairShare();
   const shares = new WeakMap<Socket, SessionShare>();
@@ -266,7 +288,10 @@ export async function listenOn(app: FastifyInstance, address: Address, name: str
   return bound === null || typeof bound === 'string' ? address : { host: bound.address, port: bound.port };
 }
 
-/** The URL of the first page as this machine reaches it: at the loopback address for a server that listens on all addresses. */
+/**
+ * The URL of the first page as this machine reaches it: at the loopback address for a server that listens on
+ * all addresses.
+ */
 export function localUrl({ host, port }: Address, scheme: 'http' | 'https' = 'http'): string {
   const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return `${scheme}://${name.includes(':') ? `[${name}]` : name}:${port}/`;

@@ -22,14 +22,16 @@ interface Guarded {
 }
 
 /**
- * Limits the connections of an HTTP server, all together and for each address (see {@link ConnectionTable}). A kept-alive connection
- * without a request makes room for a new one; a client that reads a reply too slowly is cut.
+ * Limits the connections of an HTTP server, all together and for each address (see {@link ConnectionTable}). A
+ * kept-alive connection without a request makes room for a new one; a client that reads a reply too slowly is
+ * cut.
  */
 export function guardConnections(server: Server, options: ConnectionGuardOptions): void {
   const { drainTimeoutMs = 60_000, minBytesPerSecond = 100 } = options;
   const table = new ConnectionTable(() => options);
   const open = new Map<Socket, Guarded>();
-  // The HTTP server writes to the socket itself, so whether the socket waits for its peer is looked at from time to time.
+  // The HTTP server writes to the socket itself, so whether the socket waits for its peer is looked at from
+  // time to time.
   const timer = setInterval(() => {
     for (const [socket, { watch }] of open) {
       if (socket.writableLength > 0) watch.start();

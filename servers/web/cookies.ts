@@ -8,8 +8,8 @@ export function readCookie({ cookie }: IncomingHttpHeaders, name: string): strin
 }
 
 /**
- * A `Set-Cookie` value that lasts until the browser closes. Scripts cannot read the cookie, and browsers do not send
- * it with requests from other sites.
+ * A `Set-Cookie` value that lasts until the browser closes. Scripts cannot read the cookie, and browsers do not
+ * send it with requests from other sites.
  *
  * @param options.secure browsers send it with TLS only
  */

@@ -4,8 +4,8 @@ import { decodeText } from '../../protocols/soif/index.js';
 import { unescapeBytes } from '../../protocols/urls/index.js';
 
 /**
- * Decodes the fields of a form, `name=value&...`. Pages of the 1990s send Latin-1, which is not valid UTF-8, so each part
- * is decoded like text in SOIF (BRK-1.10, SOIF-7.4).
+ * Decodes the fields of a form, `name=value&...`. Pages of the 1990s send Latin-1, which is not valid UTF-8, so
+ * each part is decoded like text in SOIF (BRK-1.10, SOIF-7.4).
  */
 export function decodeFields(text: string): URLSearchParams {
   const fields = new URLSearchParams();

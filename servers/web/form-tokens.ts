@@ -16,9 +16,9 @@ export interface FormToken {
 }
 
 /**
- * Tokens against cross-site request forgery. A form's token belongs to a cookie that other sites cannot read and that the
- * browser does not send with their requests. So only a page of this server, in the browser that loaded it, can send the form. A
- * restart of the process invalidates all tokens.
+ * Tokens against cross-site request forgery. A form's token belongs to a cookie that other sites cannot read
+ * and that the browser does not send with their requests. So only a page of this server, in the browser that
+ * loaded it, can send the form. A restart of the process invalidates all tokens.
  */
 export class FormTokens {
   readonly #key = randomBytes(32);

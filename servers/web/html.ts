@@ -20,8 +20,9 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Escapes text for element content and quoted attribute values. Control characters, which HTML cannot contain, and
- * characters that change the direction of text become U+FFFD, so that a document's text cannot disguise itself.
+ * Escapes text for element content and quoted attribute values. Control characters, which HTML cannot contain,
+ * and characters that change the direction of text become U+FFFD, so that a document's text cannot disguise
+ * itself.
  */
 export function escapeHtml(text: string): string {
   return text

@@ -1,10 +1,13 @@
-// Decides whether a request names this server, so that no other site can reach it under its own name (DNS rebinding).
+// Decides whether a request names this server, so that no other site can reach it under its own name (DNS
+// rebinding).
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { withoutBrackets } from '../../protocols/urls/index.js';
 
-/** The names of an application. IP addresses, `localhost` and the name of this machine are always among them. */
+/**
+ * The names of an application. IP addresses, `localhost` and the name of this machine are always among them.
+ */
 export interface HostNames {
   readonly names: readonly string[];
   /** How a user adds a name, as the end of a sentence, e.g. `add it to Web-Names in broker.conf`. */
@@ -23,10 +26,10 @@ export interface HostProblem {
 const AUTHORITY = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]{1,255})(?::\d{0,5})?$/i;
 
 /**
- * Checks the host that a request names, in `Host` and in an absolute request target. The owner of a name may point it to the
- * address of this server; a browser then treats the pages as those of the owner's site. It sends the name in `Host`, so a
- * foreign name is refused. An IP address cannot be pointed elsewhere. Browsers always send `Host`; a request of HTTP/1.0 without
- * it comes from another program and is served.
+ * Checks the host that a request names, in `Host` and in an absolute request target. The owner of a name may
+ * point it to the address of this server; a browser then treats the pages as those of the owner's site. It
+ * sends the name in `Host`, so a foreign name is refused. An IP address cannot be pointed elsewhere. Browsers
+ * always send `Host`; a request of HTTP/1.0 without it comes from another program and is served.
  */
 export function hostProblem(request: IncomingMessage, known: HostNames): HostProblem | undefined {
   const given = hostHeaders(request);

@@ -8,7 +8,10 @@ import { addressGroup } from '../host/address-group.js';
 const MAX_FAILURES = 10;
 const WINDOW_MS = 5 * 60_000;
 
-/** Wrong passwords of an IPv6 /48: a site usually has one, with 65 536 networks of the size that counts as one address. */
+/**
+ * Wrong passwords of an IPv6 /48: a site usually has one, with 65 536 networks of the size that counts as one
+ * address.
+ */
 const MAX_SITE_FAILURES = 100;
 
 /** Addresses remembered; the least recently used is forgotten first. */
@@ -27,8 +30,9 @@ interface Failures {
 }
 
 /**
- * Limits the guessing of passwords: after ten wrong passwords an address must wait until five minutes have passed
- * without another. The addresses of one IPv6 network (/64) count as one, and a hundred of a /48 are the limit of all its networks together.
+ * Limits the guessing of passwords: after ten wrong passwords an address must wait until five minutes have
+ * passed without another. The addresses of one IPv6 network (/64) count as one, and a hundred of a /48 are the
+ * limit of all its networks together.
  */
 export class PasswordThrottle {
   readonly #failures = new LRUCache<string, Failures>({ max: MAX_ADDRESSES });
@@ -57,8 +61,8 @@ export class PasswordThrottle {
   }
 
   /**
-   * Counts a password that was refused unread, because the address must wait. Returns the number of refusals to report: at the first one,
-   * then once a minute, so that guessing does not fill a log; otherwise undefined.
+   * Counts a password that was refused unread, because the address must wait. Returns the number of refusals to
+   * report: at the first one, then once a minute, so that guessing does not fill a log; otherwise undefined.
    */
   recordRefusal(address: string): number | undefined {
     // The widest network that must wait: each of its addresses would begin a report of its own.

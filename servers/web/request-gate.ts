@@ -46,19 +46,23 @@ const PARSER_STATUS: Readonly<Record<string, number>> = {
 };
 
 /**
- * Creates an HTTP server that handles the next request of a connection when the reply to the previous one is sent. Node parses all
- * requests of a chunk, which may be thousands, and would handle them at once, even after their client is gone: their replies would
- * fill the memory, and their work would keep the event loop from other clients. What a closed connection has left is dropped.
+ * Creates an HTTP server that handles the next request of a connection when the reply to the previous one is
+ * sent. Node parses all requests of a chunk, which may be thousands, and would handle them at once, even after
+ * their client is gone: their replies would fill the memory, and their work would keep the event loop from
+ * other clients. What a closed connection has left is dropped.
  *
- * What Node answers itself, it answers without the application's headers. So requests without a host and with an unknown expectation go to the
- * handler, too, and CONNECT and bytes that are not HTTP are refused here.
+ * What Node answers itself, it answers without the application's headers. So requests without a host and with
+ * an unknown expectation go to the handler, too, and CONNECT and bytes that are not HTTP are refused here.
  */
 export function createGatedServer(
   handler: Handler,
   { refusalHeaders, tls, ...options }: GatedServerOptions,
 ): GatedServer {
   const lines = new WeakMap<Socket, Exchange[]>();
-  /** Connections whose further bytes are discarded: the last output after the replies in progress, and the number of bytes that may still arrive. */
+  /**
+   * Connections whose further bytes are discarded: the last output after the replies in progress, and the
+   * number of bytes that may still arrive.
+   */
   const refused = new WeakMap<Socket, { readonly refusal: Buffer; readonly maxBytesRead: number }>();
   const begin = (line: Exchange[], [request, reply]: Exchange): void => {
     const { socket } = request;
@@ -72,7 +76,10 @@ export function createGatedServer(
     });
     handler(request, reply);
   };
-  /** Refuses what follows the requests of a connection, after their replies. A request whose body does not arrive gets none. */
+  /**
+   * Refuses what follows the requests of a connection, after their replies. A request whose body does not
+   * arrive gets none.
+   */
   const refuse = (socket: Socket, status: number, headers: Readonly<Record<string, string>>): void => {
     const known = refused.get(socket);
     if (known !== undefined) {
@@ -145,7 +152,10 @@ const DISCARDED_BYTES = 1 << 20;
 /** Milliseconds that a refused client may take to read the refusal. */
 const REFUSAL_MS = 2000;
 
-/** Sends the last bytes of a connection. What still arrives is discarded: closing over unread bytes would reset the connection. */
+/**
+ * Sends the last bytes of a connection. What still arrives is discarded: closing over unread bytes would reset
+ * the connection.
+ */
 function endWith(socket: Socket, bytes: Buffer): void {
   socket.end(bytes);
   socket.resume();
@@ -169,14 +179,18 @@ function rawReply(status: number, headers: Readonly<Record<string, string>>): Bu
   return Buffer.from(`HTTP/1.1 ${status} ${reason}\r\n${lines.join('')}\r\n${text}`);
 }
 
-/** Node's parser of a connection. `onIncoming` is called for every request; its result 2 means that no HTTP follows. */
+/**
+ * Node's parser of a connection. `onIncoming` is called for every request; its result 2 means that no HTTP
+ * follows.
+ */
 interface ParsingSocket extends Socket {
   readonly parser?: { onIncoming?: unknown } | null;
 }
 
 /**
- * Ends the parsing of a chunk that the parser is in the middle of. Otherwise Node makes objects and errors for each of the thousands of
- * requests in it, for tens of milliseconds. The property is not documented; without it, only this saving is lost.
+ * Ends the parsing of a chunk that the parser is in the middle of. Otherwise Node makes objects and errors for
+ * each of the thousands of requests in it, for tens of milliseconds. The property is not documented; without
+ * it, only this saving is lost.
  */
 function stopParsing(socket: ParsingSocket): void {
   const { parser } = socket;

@@ -8,15 +8,17 @@ export interface HeaderPolicy {
   /** Whether scripts open connections to this server. */
   readonly connections?: boolean;
   /**
-   * Referrer-Policy. Pages with forms that change something need `same-origin`: with `no-referrer`, browsers send the form
-   * without its origin.
+   * Referrer-Policy. Pages with forms that change something need `same-origin`: with `no-referrer`, browsers
+   * send the form without its origin.
    */
   readonly referrer: 'no-referrer' | 'same-origin';
   /** Further headers, of this application only. */
   readonly more?: Readonly<Record<string, string>>;
 }
 
-/** Headers of every reply: pages load only files of their own server, run no inline code, and cannot be framed. */
+/**
+ * Headers of every reply: pages load only files of their own server, run no inline code, and cannot be framed.
+ */
 export function securityHeaders(policy: HeaderPolicy): Readonly<Record<string, string>> {
   const sources = [
     "default-src 'none'",

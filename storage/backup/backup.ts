@@ -28,17 +28,20 @@ export interface BackupReport {
 const LEVEL_FILE = /^(?:MANIFEST-\d+|\d{6,}\.(?:ldb|sst))$/;
 const SQLITE = /\.sqlite$/;
 /**
- * What belongs to running processes, is made again, or is unfinished: pid files, locks, private copies of readers, the reserve of the disk, caches,
- * journals of databases that are copied with them.
+ * What belongs to running processes, is made again, or is unfinished: pid files, locks, private copies of
+ * readers, the reserve of the disk, caches, journals of databases that are copied with them.
  */
 const LEFT_OUT =
   /^(?:readers|reserve|LOCK)$|\.(?:pid|lock|tmp|part|withdrawn|socket)$|\.sqlite-(?:wal|shm|journal)$|^\.new-|\.(?:repaired|damaged|check)-/;
-/** A Broker's index is copied before its store: it may lack the newest changes, which it gets when it starts, but must not be ahead. */
+/**
+ * A Broker's index is copied before its store: it may lack the newest changes, which it gets when it starts,
+ * but must not be ahead.
+ */
 const FIRST = 'index';
 
 /**
- * Copies a data directory. Each database is copied as it is at one moment, so that servers may run; links and sockets are left out. The copy has
- * its name only when it is whole and on the disk.
+ * Copies a data directory. Each database is copied as it is at one moment, so that servers may run; links and
+ * sockets are left out. The copy has its name only when it is whole and on the disk.
  *
  * @param target does not exist
  * @throws StorageError if something cannot be copied; nothing is left then
@@ -71,7 +74,8 @@ export async function backUp(
 }
 
 /**
- * Puts a backup in the place of a data directory, which must not exist or be empty: nothing is overwritten. The backup stays.
+ * Puts a backup in the place of a data directory, which must not exist or be empty: nothing is overwritten. The
+ * backup stays.
  *
  * @throws StorageError as {@link backUp}
  */

@@ -7,15 +7,18 @@ import { errorCode, StorageError } from '../../protocols/errors.js';
 
 const TABLE = /^\d+\.(?:ldb|sst)$/;
 const LOG = /^\d+\.log$/;
-/** Files of a process that has the database open, and lengths of the logs that are those of the present files. */
+/**
+ * Files of a process that has the database open, and lengths of the logs that are those of the present files.
+ */
 const LEFT_OUT = /^(?:LOCK|LOG|LOG\.old|LENGTHS)$|\.(?:new|dbtmp)$/;
 /** Copies of the small files while LevelDB was writing a new table in each of them. */
 const MAX_TRIES = 50;
 const PAUSE_MS = 20;
 
 /**
- * Copies a database. Tables only grow until the MANIFEST names them, and never change after that. The MANIFEST names them and the oldest log that counts, and it changes whenever that does: logs that
- * are copied between two equal readings of it are what a crash at that moment would have left, which LevelDB reads.
+ * Copies a database. Tables only grow until the MANIFEST names them, and never change after that. The MANIFEST
+ * names them and the oldest log that counts, and it changes whenever that does: logs that are copied between
+ * two equal readings of it are what a crash at that moment would have left, which LevelDB reads.
  *
  * @param target does not exist
  * @returns bytes copied
@@ -33,7 +36,10 @@ export async function copyLevel(source: string, target: string, signal?: AbortSi
   throw new StorageError(`${source} changes too fast to be copied; try again when less is written`);
 }
 
-/** Returns undefined if the database changed meanwhile. Whole tables that were copied are there for the next try. */
+/**
+ * Returns undefined if the database changed meanwhile. Whole tables that were copied are there for the next
+ * try.
+ */
 async function tryCopy(
   source: string,
   target: string,

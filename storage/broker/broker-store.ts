@@ -1,5 +1,5 @@
-// `BrokerStore`: the objects and the Registry of a Broker in one LevelDB directory, with their change log and the state of the collection
-// points.
+// `BrokerStore`: the objects and the Registry of a Broker in one LevelDB directory, with their change log and
+// the state of the collection points.
 import { resolve } from 'node:path';
 import { isUnwritable, StateError, StorageError } from '../../protocols/errors.js';
 import { Mutex } from '../../protocols/mutex.js';
@@ -35,7 +35,10 @@ import { RegistryRows } from './registry-rows.js';
 import { BROKER_COUNTERS, CHANGES, ENTRIES, POINTS, type StoreChange, URLS } from './tables.js';
 
 export interface BrokerStoreOptions extends Omit<LevelOptions, 'kind' | 'multithreading'> {
-  /** Flush each batch to the disk. Default false: a killed process loses nothing, a power failure may lose the last batches. */
+  /**
+   * Flush each batch to the disk. Default false: a killed process loses nothing, a power failure may lose the
+   * last batches.
+   */
   readonly sync?: boolean;
   /** The Broker's clock, which dates changes (BT-4). Default: the system's. */
   readonly now?: () => UnixSeconds;
@@ -45,7 +48,10 @@ export interface BrokerStoreOptions extends Omit<LevelOptions, 'kind' | 'multith
 export interface CollectionPointState {
   /** The Broker's name for the point, e.g. `host:port`. */
   readonly key: string;
-  /** Largest Update-Time received, or the moment that a Broker named for the next request (BT-7); 0 collects everything. */
+  /**
+   * Largest Update-Time received, or the moment that a Broker named for the next request (BT-7); 0 collects
+   * everything.
+   */
   readonly last: UnixSeconds;
 }
 
@@ -53,14 +59,14 @@ export interface CollectionPointState {
 const DELETE_BATCH = 1000;
 
 /**
- * The directories of the open stores of this process. With `multithreading`, which the readers in worker threads need, LevelDB's own lock
- * does not refuse a second owner in the same process.
+ * The directories of the open stores of this process. With `multithreading`, which the readers in worker
+ * threads need, LevelDB's own lock does not refuse a second owner in the same process.
  */
 const openDirectories = new Set<string>();
 
 /**
- * The Broker's store: objects as received, their Registry entries, the indexes that find them, and a change log that an indexer
- * follows. Each {@link apply} is one atomic batch.
+ * The Broker's store: objects as received, their Registry entries, the indexes that find them, and a change log
+ * that an indexer follows. Each {@link apply} is one atomic batch.
  */
 export class BrokerStore implements AsyncDisposable {
   readonly #level: Level;
@@ -123,14 +129,17 @@ export class BrokerStore implements AsyncDisposable {
     return this.#counters.sequence;
   }
 
-  /** Changes up to this sequence are no longer in the log: a follower that has seen fewer must read everything again. */
+  /**
+   * Changes up to this sequence are no longer in the log: a follower that has seen fewer must read everything
+   * again.
+   */
   get trimmedSequence(): number {
     return this.#counters.trimmed;
   }
 
   /**
-   * Applies collected changes and, if given, the point's state: all or none. Calls run one at a time. The bytes of the changes must not
-   * change until the call has resolved.
+   * Applies collected changes and, if given, the point's state: all or none. Calls run one at a time. The bytes
+   * of the changes must not change until the call has resolved.
    */
   apply(
     changes: readonly CollectedChange[],
@@ -149,8 +158,8 @@ export class BrokerStore implements AsyncDisposable {
   }
 
   /**
-   * The present time by the store's clock. Everything that changed before it is written; later changes are dated at it or later, even if
-   * the system's clock runs backwards (BT-4).
+   * The present time by the store's clock. Everything that changed before it is written; later changes are
+   * dated at it or later, even if the system's clock runs backwards (BT-4).
    */
   async moment(): Promise<UnixSeconds> {
     try {
@@ -200,7 +209,10 @@ export class BrokerStore implements AsyncDisposable {
     }
   }
 
-  /** Removes objects and records their removals, a thousand in each batch. Returns the number of objects that existed. */
+  /**
+   * Removes objects and records their removals, a thousand in each batch. Returns the number of objects that
+   * existed.
+   */
   async remove(oids: readonly number[]): Promise<number> {
     const unique = [...new Set(oids)];
     let removed = 0;
@@ -217,8 +229,8 @@ export class BrokerStore implements AsyncDisposable {
   }
 
   /**
-   * Removes all objects, all removals and the state of all collection points. Other Brokers do not learn of it. OIDs, sequences and the
-   * clock continue to rise.
+   * Removes all objects, all removals and the state of all collection points. Other Brokers do not learn of it.
+   * OIDs, sequences and the clock continue to rise.
    */
   async clear(): Promise<void> {
     await this.#removeEverything();
@@ -260,8 +272,8 @@ export class BrokerStore implements AsyncDisposable {
   }
 
   /**
-   * Opens an object that is stored in parts, as it is now; undefined if it is not, or was removed. Close it: the store keeps the replaced
-   * rows until then.
+   * Opens an object that is stored in parts, as it is now; undefined if it is not, or was removed. Close it:
+   * the store keeps the replaced rows until then.
    *
    * @throws StorageError if the object is damaged; so do its reads
    */
@@ -285,8 +297,9 @@ export class BrokerStore implements AsyncDisposable {
   }
 
   /**
-   * The entries of copies that changed after a time, or whose Update-Time is after it, in pages (BT-4, BT-5). The time that
-   * it takes depends on the number of changes. Changes during the walk may be missed: they have a later time.
+   * The entries of copies that changed after a time, or whose Update-Time is after it, in pages (BT-4, BT-5).
+   * The time that it takes depends on the number of changes. Changes during the walk may be missed: they have a
+   * later time.
    */
   copiesSince(options: ChangedSinceOptions): AsyncGenerator<RegistryEntry[], void, undefined> {
     return copiesSince(this.#level, options);
@@ -297,23 +310,30 @@ export class BrokerStore implements AsyncDisposable {
     return removalsSince(this.#level, options);
   }
 
-  /** All objects in OID order with their entries, read by ranges of about a megabyte. Not a snapshot, see {@link all}. */
+  /**
+   * All objects in OID order with their entries, read by ranges of about a megabyte. Not a snapshot, see
+   * {@link all}.
+   */
   stored(options: { readonly signal?: AbortSignal | undefined } = {}): ReturnType<typeof storedInOrder> {
     return storedInOrder(this.#level, options.signal);
   }
 
   /**
-   * The bytes of every object that has not expired at `now` (REG-48), in OID order, a few megabytes at a time unless the options say less.
-   * Reads no other rows of the objects, so it is the fastest way to read them all. Not a snapshot.
+   * The bytes of every object that has not expired at `now` (REG-48), in OID order, a few megabytes at a time
+   * unless the options say less. Reads no other rows of the objects, so it is the fastest way to read them all.
+   * Not a snapshot.
    *
-   * @throws StorageError at the end if nothing changed meanwhile and the objects are not as many as the store counts
+   * @throws StorageError at the end if nothing changed meanwhile and the objects are not as many as the store
+   *   counts
    */
   async *valid(now: UnixSeconds, options: ValidOptions = {}): AsyncGenerator<Uint8Array[], void, undefined> {
     for await (const page of this.validParts(now, options))
       yield page instanceof StoredParts ? [await page.read()] : page;
   }
 
-  /** Like {@link valid}; an object in parts is yielded alone, and may be read until the next one is requested. */
+  /**
+   * Like {@link valid}; an object in parts is yielded alone, and may be read until the next one is requested.
+   */
   async *validParts(
     now: UnixSeconds,
     options: ValidOptions = {},
@@ -327,7 +347,9 @@ export class BrokerStore implements AsyncDisposable {
     );
   }
 
-  /** The second at which the next object expires after those that have expired at `now`; infinity if none will. */
+  /**
+   * The second at which the next object expires after those that have expired at `now`; infinity if none will.
+   */
   async nextExpiry(now: UnixSeconds): Promise<UnixSeconds> {
     const [key] = await this.#level.pageOfKeys(
       { ...tableRange(TABLE.expiries), gte: expiredRange(now).lt },

@@ -1,8 +1,10 @@
-// Objects above a mebibyte, which are stored in parts: LevelDB holds each row several times in memory while it writes or reads it.
+// Objects above a mebibyte, which are stored in parts: LevelDB holds each row several times in memory while it
+// writes or reads it.
 //
-// The parts are written before the batch that refers to them, in batches of their own and under a number that no batch has used: the sequence
-// of the change. A crash between the two leaves parts with a higher number than the last sequence, which the next opening deletes. Parts and
-// batch are in the same log, so that no crash keeps the batch and loses a part.
+// The parts are written before the batch that refers to them, in batches of their own and under a number that
+// no batch has used: the sequence of the change. A crash between the two leaves parts with a higher number than
+// the last sequence, which the next opening deletes. Parts and batch are in the same log, so that no crash
+// keeps the batch and loses a part.
 import { crc32 } from 'node:zlib';
 import { StateError, type StorageError } from '../../protocols/errors.js';
 import { type ByteSource, readRange, type SoifBytes } from '../../protocols/soif/index.js';
@@ -55,7 +57,10 @@ export function partKeys({ partSet = 0, length }: RegistryEntry): Uint8Array[] {
   );
 }
 
-/** Writes the parts, each in a batch of its own, in place of those that a failed attempt left, and the checksum into the row. */
+/**
+ * Writes the parts, each in a batch of its own, in place of those that a failed attempt left, and the checksum
+ * into the row.
+ */
 export async function writeParts(level: Level, { oid, set, bytes, row }: LargeObject): Promise<void> {
   await level.clear({ gte: orderedKey(TABLE.parts, set), lt: orderedKey(TABLE.parts, set + 1) });
   let crc = oid;
@@ -127,7 +132,10 @@ export async function openObject(
   }
 }
 
-/** The object of a row, whole; undefined if it was removed meanwhile. @throws StorageError if the object is damaged */
+/**
+ * The object of a row, whole; undefined if it was removed meanwhile. @throws StorageError if the object is
+ * damaged
+ */
 export async function storedObject(
   level: Level,
   oid: number,
@@ -172,7 +180,8 @@ export class StoredParts implements ByteSource, AsyncDisposable {
   }
 
   /**
-   * Yields the bytes part by part. The checksum is compared when all bytes are read, before the last part is yielded.
+   * Yields the bytes part by part. The checksum is compared when all bytes are read, before the last part is
+   * yielded.
    *
    * @throws StorageError if the object is damaged
    */

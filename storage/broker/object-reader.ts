@@ -13,15 +13,16 @@ export interface ObjectReader extends AsyncDisposable {
   /**
    * Reads the stored bytes of objects; the results are in the order of the OIDs.
    *
-   * @param maxBytes after about as many bytes, the further objects are not read and the result is shorter than `oids`; never empty
+   * @param maxBytes after about as many bytes, the further objects are not read and the result is shorter than
+   *   `oids`; never empty
    */
   objects(oids: readonly number[], maxBytes?: number): Promise<(Uint8Array | undefined)[]>;
   close(): Promise<void>;
 }
 
 /**
- * Opens the objects of a Broker's store, in any thread of the process that has the store open, or while no process has it open. Sees the
- * owner's writes immediately.
+ * Opens the objects of a Broker's store, in any thread of the process that has the store open, or while no
+ * process has it open. Sees the owner's writes immediately.
  *
  * @param largePart the part that is returned of an object that is stored in parts; default: all of it
  * @throws StorageError if there is no store, or another process has it open.
@@ -108,8 +109,8 @@ function readRows(level: Level, table: TableByte, oids: readonly number[]) {
 }
 
 /**
- * Checks that objects without a row have no entry either. Entry and object are written together, and no OID is used twice: an entry that
- * is there before and after its object was not found has lost it.
+ * Checks that objects without a row have no entry either. Entry and object are written together, and no OID is
+ * used twice: an entry that is there before and after its object was not found has lost it.
  */
 export async function requireRemoved(level: Level, oids: readonly number[]): Promise<void> {
   const before = await readRows(level, TABLE.entries, oids);

@@ -1,5 +1,5 @@
-// The row of an object: a checksum, then the object's bytes. The checksum is in the row and not in the Registry entry, because the fastest
-// walk and the worker threads read objects without their entries.
+// The row of an object: a checksum, then the object's bytes. The checksum is in the row and not in the Registry
+// entry, because the fastest walk and the worker threads read objects without their entries.
 import { crc32 } from 'node:zlib';
 import { StorageError } from '../../protocols/errors.js';
 import { adviceFor } from '../files/advice.js';

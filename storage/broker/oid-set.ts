@@ -3,8 +3,8 @@ const CHUNK_BITS = 16;
 const CHUNK_WORDS = 1 << (CHUNK_BITS - 5);
 
 /**
- * A set of OIDs (u32) as bitmaps, so that a Boolean operation costs one machine operation for 32 objects. A Broker
- * allocates OIDs in rising order, so the set costs about one bit per object.
+ * A set of OIDs (u32) as bitmaps, so that a Boolean operation costs one machine operation for 32 objects. A
+ * Broker allocates OIDs in rising order, so the set costs about one bit per object.
  */
 export class OidSet {
   readonly #chunks = new Map<number, Uint32Array>();

@@ -1,4 +1,5 @@
-// What a Broker's store does with collected changes: updates, refreshes and deletions of objects (GATHERD-13.8, SOIF-6.5, 6.6, BT-27).
+// What a Broker's store does with collected changes: updates, refreshes and deletions of objects (GATHERD-13.8,
+// SOIF-6.5, 6.6, BT-27).
 import {
   type ByteSource,
   decodeSoif,
@@ -86,8 +87,9 @@ export type ApplyObserver = (change: CollectedChange, outcome: keyof ApplyCounts
 /** The origin of changes. */
 export interface ApplyOptions {
   /**
-   * The changes come from another Broker, not from the objects' Gatherer (BT-23). A Gatherer sends objects that exist. A Broker may send
-   * an object whose deletion it has not received, so a removal wins up to its own Update-Time.
+   * The changes come from another Broker, not from the objects' Gatherer (BT-23). A Gatherer sends objects that
+   * exist. A Broker may send an object whose deletion it has not received, so a removal wins up to its own
+   * Update-Time.
    */
   readonly relayed?: boolean;
 }
@@ -102,7 +104,10 @@ interface ParsedChange extends CollectedChange {
   readonly mark: ContentMark | undefined;
 }
 
-/** The attributes that a refresh renews (GATHERD-13.8): the times, and the version, which is part of the identity (SOIF-6.6). */
+/**
+ * The attributes that a refresh renews (GATHERD-13.8): the times, and the version, which is part of the
+ * identity (SOIF-6.6).
+ */
 const REFRESHED = [
   'Time-to-Live',
   'Last-Modification-Time',
@@ -112,8 +117,8 @@ const REFRESHED = [
 ] as const;
 
 /**
- * Applies collected changes to `rows` in order; each sees those before it (GATHERD-13.8, SOIF-6.5, 6.6). Reads a fixed number of times,
- * whatever the number of changes.
+ * Applies collected changes to `rows` in order; each sees those before it (GATHERD-13.8, SOIF-6.5, 6.6). Reads
+ * a fixed number of times, whatever the number of changes.
  */
 export async function applyChanges(
   rows: RegistryRows,

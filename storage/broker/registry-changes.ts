@@ -1,5 +1,5 @@
-// Walks over the entries, objects and removals of a Broker's store: all of them, or those that changed since a time. A walk reads a page at
-// a time and is not a snapshot.
+// Walks over the entries, objects and removals of a Broker's store: all of them, or those that changed since a
+// time. A walk reads a page at a time and is not a snapshot.
 import type { SoifBytes } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { countRead } from '../files/collect-garbage.js';
@@ -31,7 +31,10 @@ interface MemoryShare {
   readonly mayReadAhead: boolean;
   /** Runs a read, of which few run at a time. */
   read<T>(work: () => Promise<T>): Promise<T>;
-  /** Takes memory for a page, if there is enough now; it is disposed of when the consumer requests the next page. */
+  /**
+   * Takes memory for a page, if there is enough now; it is disposed of when the consumer requests the next
+   * page.
+   */
   tryHold(bytes: number): Disposable | undefined;
   /** Waits for the memory of a page. */
   hold(bytes: number, signal?: AbortSignal): Promise<Disposable>;
@@ -78,7 +81,10 @@ const PAGE_BYTES = 4 << 20;
 const ENTRIES_AT_ONCE = 250;
 /** Maximum number of rows in one read. */
 const PAGE_ROWS = 1000;
-/** Bytes of a page for each entry that is in memory while a client reads the page, in a walk with a share of memory. */
+/**
+ * Bytes of a page for each entry that is in memory while a client reads the page, in a walk with a share of
+ * memory.
+ */
 const BYTES_PER_ENTRY = 1024;
 /** Maximum bytes of objects in one read; a larger object is read alone. */
 const RANGE_BYTES = 1 << 20;
@@ -139,8 +145,8 @@ export async function* copiesSince(
     for (const oid of oids) yielded.add(oid);
     yield* entriesOf(level, oids);
   }
-  // BT-5: a peer with its own clock requests by Update-Time. The loop above has yielded the copies that changed in the range; often these
-  // are all objects, so that their entries are not read again.
+  // BT-5: a peer with its own clock requests by Update-Time. The loop above has yielded the copies that changed
+  // in the range; often these are all objects, so that their entries are not read again.
   const updated = { ...tableRange(TABLE.times), gte: orderedKey(TABLE.times, after + 1) };
   for await (const keys of level.pagesOfKeys(updated, { limit: rowsOf(share) })) {
     signal?.throwIfAborted();
@@ -229,8 +235,8 @@ async function* withLarge(
 }
 
 /**
- * The rows of all objects, in order. Reads a few ranges of OIDs concurrently, because a single read leaves a processor idle, unless the
- * share of the memory does not allow it.
+ * The rows of all objects, in order. Reads a few ranges of OIDs concurrently, because a single read leaves a
+ * processor idle, unless the share of the memory does not allow it.
  */
 async function* objectPages(
   level: Level,
@@ -252,7 +258,8 @@ async function* objectPages(
       const range = { gte: oidKey(TABLE.objects, from), lt: afterOid(to - 1) };
       const limit = bytesOfPage();
       const first = read(range, limit);
-      // The loop awaits the promise later, or never if the caller stops: a rejection must not count as unhandled.
+      // The loop awaits the promise later, or never if the caller stops: a rejection must not count as
+      // unhandled.
       first.catch(() => undefined);
       ahead.push({ range, limit, first });
     }
@@ -296,7 +303,10 @@ function afterOid(oid: number): Uint8Array {
   return Buffer.concat([oidKey(TABLE.objects, oid), Uint8Array.of(0)]);
 }
 
-/** The objects of entries that follow each other, by one walk over their range; those in parts one after the other. */
+/**
+ * The objects of entries that follow each other, by one walk over their range; those in parts one after the
+ * other.
+ */
 async function* readRun(
   level: Level,
   run: readonly RegistryEntry[],

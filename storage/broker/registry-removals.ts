@@ -1,4 +1,5 @@
-// The removals of objects, which tell other Brokers that an object is gone (BT-5): their identity, their keys and how long they are kept.
+// The removals of objects, which tell other Brokers that an object is gone (BT-5): their identity, their keys
+// and how long they are kept.
 import { createHash } from 'node:crypto';
 import { bytesOfUrl, lastValidSecond } from '../../protocols/soif/index.js';
 import { DEFAULT_TIME_TO_LIVE, type UnixSeconds, YEAR } from '../../protocols/time.js';
@@ -42,11 +43,11 @@ export function identityOfKey(key: Uint8Array): RemovalIdentity {
 }
 
 /**
- * Returns the removal of an object that is deleted at `removed`; undefined if the object has expired by then, because every Broker deletes
- * expired objects by itself.
+ * Returns the removal of an object that is deleted at `removed`; undefined if the object has expired by then,
+ * because every Broker deletes expired objects by itself.
  *
- * @param deletionTime Update-Time of the deletion, if later than the object's own: versions of the object up to then are deleted too, even
- *   if this Broker has not seen them.
+ * @param deletionTime Update-Time of the deletion, if later than the object's own: versions of the object up to
+ *   then are deleted too, even if this Broker has not seen them.
  */
 export function removalOf(entry: RegistryEntry, removed: UnixSeconds, deletionTime = 0): Removal | undefined {
   const { url, gathererName, gathererHost, gathererVersion, md5, timeToLive } = entry;
@@ -61,8 +62,8 @@ export function removalOf(entry: RegistryEntry, removed: UnixSeconds, deletionTi
 }
 
 /**
- * The removal of an object that another Broker removed and that is not stored: a third Broker that still has it may send it. Undefined
- * if the deletion does not identify the object, or the object has expired.
+ * The removal of an object that another Broker removed and that is not stored: a third Broker that still has it
+ * may send it. Undefined if the deletion does not identify the object, or the object has expired.
  */
 export function relayedRemoval(url: string, book: Bookkeeping, removed: UnixSeconds): Removal | undefined {
   const { gathererName, gathererHost, updateTime } = book;

@@ -33,8 +33,9 @@ const OID_MAX = 0xffff_ffff;
 const LOADED_BYTES = 4 * PART_BYTES;
 
 /**
- * The rows that one batch reads and changes. First it loads all rows that it may need, with a few reads of many rows. Then entries are put
- * and removed in memory; each change sees those before it. {@link rows} is the batch.
+ * The rows that one batch reads and changes. First it loads all rows that it may need, with a few reads of many
+ * rows. Then entries are put and removed in memory; each change sees those before it. {@link rows} is the
+ * batch.
  *
  *     url row  --> OIDs --> entry, object
  *     mark row --> OID      (Gatherer, version, Update-Time, MD5)
@@ -71,7 +72,9 @@ export class RegistryRows implements AsyncDisposable {
 
   // ---- loading ----
 
-  /** Loads the entries of these URLs, with their marks, and the rows of the marks that new objects will have. */
+  /**
+   * Loads the entries of these URLs, with their marks, and the rows of the marks that new objects will have.
+   */
   async load(urls: readonly string[], marks: readonly ContentMark[]): Promise<void> {
     await this.#loadUrls(urls);
     const oids = [...new Set(urls.flatMap((url) => this.#urls.get(url) ?? []))];
@@ -103,8 +106,8 @@ export class RegistryRows implements AsyncDisposable {
   }
 
   /**
-   * Loads the objects of loaded entries. What is more than {@link LOADED_BYTES} together is opened and not read: hundreds of objects of a
-   * megabyte may be refreshed by one batch.
+   * Loads the objects of loaded entries. What is more than {@link LOADED_BYTES} together is opened and not
+   * read: hundreds of objects of a megabyte may be refreshed by one batch.
    */
   async loadObjects(oids: readonly number[]): Promise<void> {
     let bytes = 0;
@@ -188,7 +191,8 @@ export class RegistryRows implements AsyncDisposable {
   }
 
   /**
-   * Stores an entry and its object in place of the entry of the same OID. Deletes the removal of a former object.
+   * Stores an entry and its object in place of the entry of the same OID. Deletes the removal of a former
+   * object.
    *
    * @param refreshed the content is unchanged (BT-21)
    */
@@ -303,8 +307,8 @@ export class RegistryRows implements AsyncDisposable {
     this.#changes.push(...partDeletions(entry));
     this.#delete(orderedOidKey(TABLE.times, entry.updateTime, entry.oid));
     this.#delete(orderedOidKey(TABLE.copies, entry.changed, entry.oid));
-    // Computes the key that an earlier process may have written. A changed rule of expiry would leave the old row, which then deletes a
-    // valid object: it requires a new SCHEMA_VERSION.
+    // Computes the key that an earlier process may have written. A changed rule of expiry would leave the old
+    // row, which then deletes a valid object: it requires a new SCHEMA_VERSION.
     const expiry = expiryKey(entry);
     if (expiry !== undefined) this.#delete(expiry);
     const mark = contentMark(entry);

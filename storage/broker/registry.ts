@@ -1,4 +1,5 @@
-// An object's bookkeeping attributes as a Registry entry, and the values that decide whether two objects are the same (SOIF-6.6).
+// An object's bookkeeping attributes as a Registry entry, and the values that decide whether two objects are
+// the same (SOIF-6.6).
 import { cutText, decodeText, lastValidSecond, type SoifObject } from '../../protocols/soif/index.js';
 import { DEFAULT_REFRESH_RATE, DEFAULT_TIME_TO_LIVE, type UnixSeconds } from '../../protocols/time.js';
 import {
@@ -38,8 +39,8 @@ export function readBookkeeping(object: SoifObject): Bookkeeping {
 }
 
 /**
- * Bytes of a value that an entry keeps: many entries are in memory at once. A longer description is cut, another longer value counts as not
- * readable; so it is for objects that are not held.
+ * Bytes of a value that an entry keeps: many entries are in memory at once. A longer description is cut,
+ * another longer value counts as not readable; so it is for objects that are not held.
  */
 const MAX_VALUE_BYTES = 64 * 1024;
 
@@ -60,8 +61,8 @@ export function missingAttributes(book: Bookkeeping): string[] {
 }
 
 /**
- * The Registry's entry of an object with the required attributes. Absent times get the defaults of SOIF-6.2. `RegistryRows.put` sets the
- * times of change.
+ * The Registry's entry of an object with the required attributes. Absent times get the defaults of SOIF-6.2.
+ * `RegistryRows.put` sets the times of change.
  */
 export function entryOf(oid: number, object: SoifObject, book: Bookkeeping, length: number): RegistryEntry {
   return {
@@ -85,8 +86,8 @@ export function entryOf(oid: number, object: SoifObject, book: Bookkeeping, leng
 }
 
 /**
- * Key of an entry in the table of expiries, which is ordered by the last valid second (SOIF-6.8, BRK-7.14); undefined if the entry never
- * expires. {@link expiredRange} selects the keys of expired entries.
+ * Key of an entry in the table of expiries, which is ordered by the last valid second (SOIF-6.8, BRK-7.14);
+ * undefined if the entry never expires. {@link expiredRange} selects the keys of expired entries.
  */
 export function expiryKey(entry: RegistryEntry): Uint8Array | undefined {
   const last = lastValidSecond(entry);
@@ -112,8 +113,8 @@ export type MarkSource = Pick<
 >;
 
 /**
- * A text that is equal for objects with the same Gatherer, version, Update-Time and MD5 (SOIF-6.6); undefined without MD5. The lengths
- * make it unambiguous.
+ * A text that is equal for objects with the same Gatherer, version, Update-Time and MD5 (SOIF-6.6); undefined
+ * without MD5. The lengths make it unambiguous.
  */
 export function contentMark(source: MarkSource): ContentMark | undefined {
   const { gathererName: name, gathererHost: host, gathererVersion: version, updateTime, md5 } = source;
@@ -121,7 +122,10 @@ export function contentMark(source: MarkSource): ContentMark | undefined {
   return `${name.length}.${host.length}.${version.length} ${name}${host}${version} ${updateTime} ${md5}`;
 }
 
-/** Text without the newline that Harvest's summarizers leave at its end (SOIF-2.4); undefined when nothing remains. */
+/**
+ * Text without the newline that Harvest's summarizers leave at its end (SOIF-2.4); undefined when nothing
+ * remains.
+ */
 function textOf(object: SoifObject, name: string): string | undefined {
   const value = object.get(name);
   if (value === undefined || value.length > MAX_VALUE_BYTES) return undefined;

@@ -1,4 +1,5 @@
-// The tables of the Broker's store whose rows are records; those of objects are in object-rows.ts and large-objects.ts.
+// The tables of the Broker's store whose rows are records; those of objects are in object-rows.ts and
+// large-objects.ts.
 import { createHash } from 'node:crypto';
 import type { UnixSeconds } from '../../protocols/time.js';
 import {
@@ -24,7 +25,10 @@ import {
 /** Two objects with equal marks are the same one, whatever their URLs (SOIF-6.6). */
 export type ContentMark = string;
 
-/** Digest of a URL and its Gatherer, for which a store has an object, a removal or neither; 32 hexadecimal digits. */
+/**
+ * Digest of a URL and its Gatherer, for which a store has an object, a removal or neither; 32 hexadecimal
+ * digits.
+ */
 export type RemovalIdentity = string;
 
 /** An entry of the change log. Only the last change of an OID matters to a follower. */

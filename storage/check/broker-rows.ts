@@ -79,7 +79,10 @@ async function isSoundObject(
   }
 }
 
-/** Compares the Registry with the objects and with the tables that find them. Returns sentences, at most `limit`. */
+/**
+ * Compares the Registry with the objects and with the tables that find them. Returns sentences, at most
+ * `limit`.
+ */
 export async function checkBrokerRows(level: Level, limit: number): Promise<CheckedRows> {
   const problems = new RowProblems(level, limit);
   const counters = await BROKER_COUNTERS.read(level);
@@ -122,8 +125,9 @@ export async function checkBrokerRows(level: Level, limit: number): Promise<Chec
 }
 
 /**
- * Keeps the objects that have an entry and the entries that have an object, and makes the derived tables again. The state of each
- * collection point becomes "nothing collected yet", so that the next collection restores the lost rows.
+ * Keeps the objects that have an entry and the entries that have an object, and makes the derived tables again.
+ * The state of each collection point becomes "nothing collected yet", so that the next collection restores the
+ * lost rows.
  */
 export async function mendBrokerRows(level: Level): Promise<{ objects: number; dropped: number }> {
   const before = await BROKER_COUNTERS.read(level);

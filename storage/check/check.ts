@@ -144,8 +144,8 @@ async function inClone<T extends Pick<CheckedStore, 'kind' | 'problems'>>(
 }
 
 /**
- * Compares CURRENT with the generations. A crash leaves the number of the generation before the newest one, or no file beside the first
- * generation; both are right.
+ * Compares CURRENT with the generations. A crash leaves the number of the generation before the newest one, or
+ * no file beside the first generation; both are right.
  *
  * @returns sentences
  */

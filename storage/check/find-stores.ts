@@ -19,7 +19,9 @@ export interface FoundStore {
 /** Files that only a LevelDB has. CURRENT is not one of them: a directory of generations has one too. */
 const DATABASE_FILE = /^(?:MANIFEST-\d+|\d{6,}\.(?:ldb|sst|log))$/;
 const GENERATION = /^[1-9]\d*$/;
-/** What other processes use and remove: clones of readers, unfinished generations; copies that a repair left. */
+/**
+ * What other processes use and remove: clones of readers, unfinished generations; copies that a repair left.
+ */
 const SKIPPED = /^readers$|\.(?:tmp|old|withdrawn|new)$|\.(?:repaired|damaged|check)-/;
 /** Directories of generations; that of an index has numbers, too. */
 export const GENERATIONS = /\/(?:generations|references)$/;

@@ -57,8 +57,8 @@ export async function checkGathererRows(level: Level, limit: number): Promise<Ch
 }
 
 /**
- * Makes the derived tables and the counters again, and deletes the records of documents whose summary is lost, so that they are fetched
- * again.
+ * Makes the derived tables and the counters again, and deletes the records of documents whose summary is lost,
+ * so that they are fetched again.
  */
 export async function mendGathererRows(level: Level): Promise<{ objects: number; dropped: number }> {
   await level.clear(tableRange(TABLE.identities));

@@ -16,7 +16,10 @@ import { salvageDatabase } from './salvage.js';
 export interface RepairOptions {
   /** Put the repaired store in the place of the damaged one, which keeps another name. Default false. */
   readonly replace?: boolean;
-  /** Repair stores without damage to their files, too, e.g. because their rows contradict each other. Default false. */
+  /**
+   * Repair stores without damage to their files, too, e.g. because their rows contradict each other. Default
+   * false.
+   */
   readonly force?: boolean;
   readonly signal?: AbortSignal;
   /** Called with the bytes read of one store. */
@@ -43,7 +46,8 @@ export interface RepairedStore {
 }
 
 /**
- * Repairs each damaged database below a directory, one after the other. The damaged files are only read, and renamed with `replace`.
+ * Repairs each damaged database below a directory, one after the other. The damaged files are only read, and
+ * renamed with `replace`.
  *
  * Published generations and indexes are not repaired: they are made again from the store.
  *
@@ -93,8 +97,8 @@ async function repairOne(directory: string, suffix: string, options: RepairOptio
 }
 
 /**
- * Creates an empty directory for the repaired store. Neither it nor the name for the damaged one belongs to a former repair, even of
- * the same second, whose copy would be lost.
+ * Creates an empty directory for the repaired store. Neither it nor the name for the damaged one belongs to a
+ * former repair, even of the same second, whose copy would be lost.
  */
 async function reserveNames(directory: string, suffix: string): Promise<{ target: string; damaged: string }> {
   for (let i = 0; ; i++) {

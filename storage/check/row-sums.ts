@@ -7,7 +7,10 @@ import { GATHERER_COUNTERS, IDENTITIES, TOMBSTONE_IDENTITIES, TOMBSTONES } from 
 
 const PAGE = { limit: 1000, bytes: 1 << 20 };
 
-/** The counters' row and the tables whose rows have a checksum. Objects, their parts, summaries and fetch histories have other checks. */
+/**
+ * The counters' row and the tables whose rows have a checksum. Objects, their parts, summaries and fetch
+ * histories have other checks.
+ */
 const CHECKED = {
   gatherer: {
     counters: GATHERER_COUNTERS,

@@ -10,8 +10,9 @@ import { loadObjects, type ToolOptions } from './load.js';
 import { openLocated } from './sources.js';
 
 /**
- * Runs work on a database file, which is created if it is absent or empty. A new database is built beside its path and renamed when it is
- * complete and on the disk, so a failure, e.g. a full disk, leaves no file. In a file that exists the work must be one transaction.
+ * Runs work on a database file, which is created if it is absent or empty. A new database is built beside its
+ * path and renamed when it is complete and on the disk, so a failure, e.g. a full disk, leaves no file. In a
+ * file that exists the work must be one transaction.
  *
  * @throws StorageError if the file cannot be opened or written
  */
@@ -31,8 +32,9 @@ export async function changeDatabase<T>(
 }
 
 /**
- * Makes `PRODUCTION.gdbm` of a Gatherer's data directory, whose objects are a generation, from them if there is no such file: commands that
- * change it were written for the original programs (G-140). Does nothing for other names.
+ * Makes `PRODUCTION.gdbm` of a Gatherer's data directory, whose objects are a generation, from them if there is
+ * no such file: commands that change it were written for the original programs (G-140). Does nothing for other
+ * names.
  *
  * @returns the number of objects; undefined if no file was made
  * @throws StorageError if the generation cannot be read, or the file not be written
@@ -47,7 +49,10 @@ export async function createProduction(path: string, options: ToolOptions = {}):
   });
 }
 
-/** Whether there is no file, or an empty one that no journal completes. A link is opened, so that it stays a link. */
+/**
+ * Whether there is no file, or an empty one that no journal completes. A link is opened, so that it stays a
+ * link.
+ */
 function isNew(path: string): boolean {
   const size = sizeOf(path);
   return size === undefined || (size === 0 && sizeOf(`${path}-journal`) === undefined);

@@ -25,7 +25,10 @@ export interface DatabaseFileOptions {
   readonly readOnly?: boolean;
   /** Milliseconds to wait for another process that writes. Default 5000. */
   readonly busyTimeoutMs?: number;
-  /** Size of the page cache in KiB. Changes of a transaction beyond it are written to the file early. Default 16 MiB. */
+  /**
+   * Size of the page cache in KiB. Changes of a transaction beyond it are written to the file early. Default 16
+   * MiB.
+   */
   readonly cacheKiB?: number;
   /** The path that errors name, for a file that gets this name later. Default: the path of the file. */
   readonly finalPath?: string;
@@ -44,16 +47,17 @@ const DEFAULT_PAGE_BYTES = 1024 * 1024;
 
 const COLUMNS = 'url, update_time, time_to_live, soif';
 /*
- * A damaged page may hold a value of any type, and libsql ends the process at a text that is not UTF-8: every value is read as the type
- * that it should have, and the URL as bytes.
+ * A damaged page may hold a value of any type, and libsql ends the process at a text that is not UTF-8: every
+ * value is read as the type that it should have, and the URL as bytes.
  */
 const URL_BYTES = 'CAST(url AS BLOB)';
 const VALUES = `${URL_BYTES}, CAST(update_time AS INTEGER), CAST(time_to_live AS INTEGER), CAST(soif AS BLOB)`;
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * A database of summaries in one file (G-112 to G-114): `PRODUCTION.gdbm`, `annotations.gdbm`. Calls are synchronous. If the process is
- * killed, either all of a {@link transaction} or nothing of it is applied: the next process that opens the file rolls it back.
+ * A database of summaries in one file (G-112 to G-114): `PRODUCTION.gdbm`, `annotations.gdbm`. Calls are
+ * synchronous. If the process is killed, either all of a {@link transaction} or nothing of it is applied: the
+ * next process that opens the file rolls it back.
  */
 export class DatabaseFile implements Disposable {
   readonly path: string;
@@ -73,8 +77,8 @@ export class DatabaseFile implements Disposable {
 
   /**
    * Opens the database.
-   * @throws StorageError if the file is absent, of another kind (the message names the kind), damaged, or written by another version of
-   *   this program.
+   * @throws StorageError if the file is absent, of another kind (the message names the kind), damaged, or
+   *   written by another version of this program.
    */
   static open(path: string, options: DatabaseFileOptions = {}): DatabaseFile {
     const { finalPath = path } = options;
@@ -83,7 +87,8 @@ export class DatabaseFile implements Disposable {
     const empty = `${finalPath} is ${describeKind('empty')}`;
     const fresh = head === undefined || head.length === 0;
     if (head === undefined && options.create !== true) throw new StorageError(absent);
-    // A crash during the creation leaves zeros, which SQLite rolls back, like every unfinished transaction, when it opens the file.
+    // A crash during the creation leaves zeros, which SQLite rolls back, like every unfinished transaction,
+    // when it opens the file.
     const unfinished = existsSync(`${path}-journal`) && head?.every((byte) => byte === 0) === true;
     if (fresh && !unfinished && options.create !== true) throw new StorageError(empty);
     const kind = fresh || unfinished ? 'database' : kindOfHead(head);
@@ -95,7 +100,8 @@ export class DatabaseFile implements Disposable {
       try {
         db.exec(`PRAGMA busy_timeout = ${options.busyTimeoutMs ?? 5000}`);
         db.exec(`PRAGMA cache_size = -${options.cacheKiB ?? 16_384}`);
-        // With FULL, a power failure soon after a commit may bring the journal back, and with it the state before.
+        // With FULL, a power failure soon after a commit may bring the journal back, and with it the state
+        // before.
         db.exec('PRAGMA synchronous = EXTRA');
         if (isEmpty(db)) {
           if (options.create !== true) throw new StorageError(empty);
@@ -153,14 +159,17 @@ export class DatabaseFile implements Disposable {
   }
 
   /**
-   * Deletes the expired records (G-103, SOIF-6.8): the rule of `hasExpired` (protocols/soif) in SQL. A record with a Time-to-Live of 0 (SOIF-6.7) or without an Update-Time never expires.
+   * Deletes the expired records (G-103, SOIF-6.8): the rule of `hasExpired` (protocols/soif) in SQL. A record
+   * with a Time-to-Live of 0 (SOIF-6.7) or without an Update-Time never expires.
    * @returns the number of deleted records
    */
   deleteExpired(now: UnixSeconds): number {
     return this.#run('DELETE FROM object WHERE time_to_live <> 0 AND update_time + time_to_live < ?', now);
   }
 
-  /** Yields the records in the order of their URLs, compared as UTF-8. Sees changes after the current position. */
+  /**
+   * Yields the records in the order of their URLs, compared as UTF-8. Sees changes after the current position.
+   */
   *entries(options: WalkOptions = {}): Generator<DatabaseRecord, void, undefined> {
     for (const page of this.pages(options)) yield* page;
   }
@@ -187,8 +196,8 @@ export class DatabaseFile implements Disposable {
   }
 
   /**
-   * Runs `work` as one transaction, which is atomic for other processes. If `work` throws, the transaction is rolled back. All calls
-   * on this object meanwhile are part of the transaction.
+   * Runs `work` as one transaction, which is atomic for other processes. If `work` throws, the transaction is
+   * rolled back. All calls on this object meanwhile are part of the transaction.
    * @throws StateError if a transaction is in progress
    * @throws StorageError if another process is writing
    */
@@ -225,7 +234,10 @@ export class DatabaseFile implements Disposable {
     this.close();
   }
 
-  /** Reads the file, because after a full disk SQLite rolls a transaction back only at the next read; until then its data fills the disk. */
+  /**
+   * Reads the file, because after a full disk SQLite rolls a transaction back only at the next read; until then
+   * its data fills the disk.
+   */
   #recover(): void {
     try {
       this.#db.prepare('SELECT count(*) FROM sqlite_master').raw().get();

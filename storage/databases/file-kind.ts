@@ -5,8 +5,8 @@ import { statIfExists } from '../files/exists.js';
 import { currentGeneration } from '../generations/directory.js';
 
 /**
- * The kind of a file or directory that is passed to a database tool. The first bytes decide, never the name: a `.gdbm` file of this program
- * is not in GDBM format.
+ * The kind of a file or directory that is passed to a database tool. The first bytes decide, never the name: a
+ * `.gdbm` file of this program is not in GDBM format.
  *
  * - `database`: a database file of this program, or another SQLite file, which `DatabaseFile` rejects
  * - `gdbm`: a database of the original programs (GATHERD-10.1); `foreign-gdbm`: one with another byte order
@@ -63,7 +63,10 @@ const HEAD_BYTES = 64;
 const SQLITE_HEADER = 'SQLite format 3\0';
 const ASCII_DUMP = '# GDBM dump file created by ';
 const BINARY_DUMP = '!\r\n! GDBM FLAT FILE DUMP';
-/** The magic numbers of a GDBM file, its first four bytes: old and standard formats, 32 and 64 bits, with and without numsync. */
+/**
+ * The magic numbers of a GDBM file, its first four bytes: old and standard formats, 32 and 64 bits, with and
+ * without numsync.
+ */
 const GDBM_MAGIC = new Set([0x13579acd, 0x13579ace, 0x13579acf, 0x13579ad0, 0x13579ad1, 0x13579ad2]);
 const littleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
@@ -85,10 +88,11 @@ export function kindOfHead(head: Buffer): FileKind {
 }
 
 /**
- * Resolves a path to a source. The path may name a file of any kind, a generations directory, or a data directory. The source of a
- * data directory is its generations, else its PRODUCTION.gdbm, else its All-Templates.gz. If there is no file of that name,
- * `PRODUCTION.gdbm` means the generations and `WORKING.gdbm` the working store in the same directory, for commands written for the
- * original programs (G-140).
+ * Resolves a path to a source. The path may name a file of any kind, a generations directory, or a data
+ * directory. The source of a data directory is its generations, else its PRODUCTION.gdbm, else its
+ * All-Templates.gz. If there is no file of that name, `PRODUCTION.gdbm` means the generations and
+ * `WORKING.gdbm` the working store in the same directory, for commands written for the original programs
+ * (G-140).
  *
  * @throws StorageError if the path does not exist or the directory has no source
  */

@@ -1,4 +1,5 @@
-// The layout of a database file: creates and upgrades its tables, recognizes other files, and finds damage when it is opened.
+// The layout of a database file: creates and upgrades its tables, recognizes other files, and finds damage when
+// it is opened.
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import type Database from 'libsql';
 import { errorCode, KitError, messageOf, StorageError } from '../../protocols/errors.js';
@@ -11,8 +12,9 @@ export const SCHEMA_VERSION = 2;
 const MAX_COMPARED_BYTES = 32 * 1024 * 1024;
 
 /*
- * SQLite compares url byte by byte, so iteration by it is in URL order. update_time is NULL if the object has none.
- * The rollback journal is used instead of a write-ahead log, because a closed database is then one file, which `mv` can replace (G-140).
+ * SQLite compares url byte by byte, so iteration by it is in URL order. update_time is NULL if the object has
+ * none. The rollback journal is used instead of a write-ahead log, because a closed database is then one file,
+ * which `mv` can replace (G-140).
  */
 const SCHEMA = `
 CREATE TABLE object(
@@ -65,7 +67,10 @@ export function comparePages(path: string, finalPath: string, db: Database.Datab
   if (result !== 'ok') throw new StorageError(`${finalPath} is damaged: ${result.replaceAll('\n', ' ')}`);
 }
 
-/** Gives a file of version 1 checksums, which its records get when they change. Returns false if it cannot be written now. */
+/**
+ * Gives a file of version 1 checksums, which its records get when they change. Returns false if it cannot be
+ * written now.
+ */
 export function upgrade(db: Database.Database): boolean {
   try {
     db.exec('BEGIN IMMEDIATE');

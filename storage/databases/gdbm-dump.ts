@@ -25,8 +25,8 @@ export interface GdbmRecord {
 const DEFAULT_MAX_RECORD_BYTES = 64 * 1024 * 1024;
 
 /**
- * Yields the records of an original GDBM database in no particular order. Reads the file with GNU's `gdbm_dump`, because the file format
- * is private to GDBM.
+ * Yields the records of an original GDBM database in no particular order. Reads the file with GNU's
+ * `gdbm_dump`, because the file format is private to GDBM.
  *
  * @throws StorageError if the program is not installed or cannot read the file
  */
@@ -49,8 +49,8 @@ export async function* readGdbmDump(path: string, options: GdbmOptions = {}): As
 }
 
 /*
- * The text format has a header that ends with `# End of header`. A line `#:len=BYTES` and lines of base64 follow for each datum, key and
- * value alternating. `#:count=RECORDS` and `# End of data` are at the end.
+ * The text format has a header that ends with `# End of header`. A line `#:len=BYTES` and lines of base64
+ * follow for each datum, key and value alternating. `#:count=RECORDS` and `# End of data` are at the end.
  */
 async function* readDump(input: Readable, path: string, options: GdbmOptions): AsyncGenerator<GdbmRecord> {
   const limit = options.maxRecordBytes ?? DEFAULT_MAX_RECORD_BYTES;

@@ -29,8 +29,8 @@ export interface LoadCounts {
 const YIELD_OBJECTS = 256;
 
 /**
- * Returns a function to call after each object of synchronous work: at every 256th call it yields to the event loop, so that timers
- * and signals are handled, and throws if the signal is aborted.
+ * Returns a function to call after each object of synchronous work: at every 256th call it yields to the event
+ * loop, so that timers and signals are handled, and throws if the signal is aborted.
  */
 export function yieldRegularly(signal?: AbortSignal): () => Promise<void> {
   let count = 0;
@@ -42,8 +42,9 @@ export function yieldRegularly(signal?: AbortSignal): () => Promise<void> {
 }
 
 /**
- * Stores objects in a database in one transaction (G-138). The last object of a URL wins. In a wrapped stream a refresh renews the
- * times of a stored object and a deletion deletes it (SOIF-8.4), so the output of `gather` can be loaded on top of an earlier copy.
+ * Stores objects in a database in one transaction (G-138). The last object of a URL wins. In a wrapped stream a
+ * refresh renews the times of a stored object and a deletion deletes it (SOIF-8.4), so the output of `gather`
+ * can be loaded on top of an earlier copy.
  *
  * @param options `replace` deletes all existing records first
  */
@@ -67,7 +68,9 @@ export function loadObjects(
   });
 }
 
-/** Applies one object of a source. @returns the effect; undefined if there was no object to refresh or delete */
+/**
+ * Applies one object of a source. @returns the effect; undefined if there was no object to refresh or delete
+ */
 export function applyObject(
   database: DatabaseFile,
   { section, object, bytes }: SourceObject,
@@ -90,7 +93,10 @@ export interface LookupDatabase extends AsyncDisposable {
   readonly database: DatabaseFile;
 }
 
-/** Opens a database file for reading. Copies any other source to a temporary database, which the disposal deletes. */
+/**
+ * Opens a database file for reading. Copies any other source to a temporary database, which the disposal
+ * deletes.
+ */
 export async function openLookup(path: string, options: ToolOptions = {}): Promise<LookupDatabase> {
   return lookupOf(await locateSource(path), options);
 }

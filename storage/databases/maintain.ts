@@ -25,15 +25,18 @@ export interface CleanCounts {
 export interface CleanOptions extends ToolOptions {
   /** Truncate Keywords to 8192 bytes (G-134). Default false. */
   readonly truncate?: boolean;
-  /** Also delete objects that Brokers reject because they lack the Gatherer's identity or the Update-Time (SOIF-6.5). Default false. */
+  /**
+   * Also delete objects that Brokers reject because they lack the Gatherer's identity or the Update-Time
+   * (SOIF-6.5). Default false.
+   */
   readonly complete?: boolean;
   /** Called for each deleted record with the reason. */
   readonly onDeleted?: (url: string, reason: string) => void;
 }
 
 /**
- * `cleandb` (G-134): deletes the records that are not valid SOIF objects, in one transaction. The attributes that the Gatherer writes are
- * required only with `complete`, because manual records need not have them.
+ * `cleandb` (G-134): deletes the records that are not valid SOIF objects, in one transaction. The attributes
+ * that the Gatherer writes are required only with `complete`, because manual records need not have them.
  */
 export function cleanDatabase(database: DatabaseFile, options: CleanOptions = {}): Promise<CleanCounts> {
   const maybeYield = yieldRegularly(options.signal);
@@ -63,7 +66,8 @@ export interface BinaryCounts {
 }
 
 /**
- * `rmbinary` (G-133): removes binary data from every object, in one transaction. Skips records that are not SOIF; `cleandb` deletes those.
+ * `rmbinary` (G-133): removes binary data from every object, in one transaction. Skips records that are not
+ * SOIF; `cleandb` deletes those.
  */
 export function removeBinary(database: DatabaseFile, options: ToolOptions = {}): Promise<BinaryCounts> {
   const maybeYield = yieldRegularly(options.signal);

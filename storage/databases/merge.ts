@@ -19,9 +19,10 @@ export interface MergeCounts {
 }
 
 /**
- * `mergedb` (G-139 to G-142, SOIF-5.5): writes a new database with all objects of the automatic source and of the manual sources. If several
- * sources have an attribute, the manual value wins, and among the manual sources the one named first (G-142). Manual
- * attributes come first, as in the printed example (G-140). The new file replaces the old one atomically.
+ * `mergedb` (G-139 to G-142, SOIF-5.5): writes a new database with all objects of the automatic source and of
+ * the manual sources. If several sources have an attribute, the manual value wins, and among the manual sources
+ * the one named first (G-142). Manual attributes come first, as in the printed example (G-140). The new file
+ * replaces the old one atomically.
  *
  * Streams the automatic source once and looks the manual ones up by URL.
  *
@@ -49,8 +50,8 @@ export async function mergeDatabases(
 }
 
 /**
- * Rolls back the unfinished transaction of a killed tool in the file to be replaced. Otherwise SQLite would apply its journal to the
- * new file, which has the same name.
+ * Rolls back the unfinished transaction of a killed tool in the file to be replaced. Otherwise SQLite would
+ * apply its journal to the new file, which has the same name.
  */
 function rollBackUnfinished(path: string): void {
   try {
@@ -104,7 +105,10 @@ async function addManual(
   return added;
 }
 
-/** Returns the manual object of a URL: the attributes of the first source, then those that only later sources have (G-142). */
+/**
+ * Returns the manual object of a URL: the attributes of the first source, then those that only later sources
+ * have (G-142).
+ */
 function manualOf(url: string, annotations: readonly DatabaseFile[]): SoifObject | undefined {
   let manual: SoifObject | undefined;
   for (const annotation of annotations) {
@@ -132,9 +136,9 @@ export interface ConsolidateCounts {
 }
 
 /**
- * `consoldb` (G-136): merges sources into `database` in one transaction. Of objects with the same URL the one with the newer Update-Time is
- * kept. If the Update-Times are equal or absent, the existing object is kept, so that the additions of `mergedb` stay until the Gatherer
- * has a newer object.
+ * `consoldb` (G-136): merges sources into `database` in one transaction. Of objects with the same URL the one
+ * with the newer Update-Time is kept. If the Update-Times are equal or absent, the existing object is kept, so
+ * that the additions of `mergedb` stay until the Gatherer has a newer object.
  */
 export function consolidate(
   database: DatabaseFile,

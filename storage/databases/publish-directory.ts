@@ -38,8 +38,8 @@ export interface PublishedDirectory {
 }
 
 /**
- * Returns the exported source of a data directory: its PRODUCTION.gdbm of any kind, else the Gatherer's working store, else its
- * All-Templates.gz.
+ * Returns the exported source of a data directory: its PRODUCTION.gdbm of any kind, else the Gatherer's working
+ * store, else its All-Templates.gz.
  * @throws StorageError if none of these exists
  */
 export async function locateExported(directory: string): Promise<LocatedSource> {
@@ -55,8 +55,8 @@ export async function locateExported(directory: string): Promise<LocatedSource> 
 }
 
 /**
- * `mkindex` (GATHERD-10.5): publishes the exported source of a data directory as a new generation, which gatherd then serves. Throws if a
- * Gatherer is running in the directory, which publishes its own generations.
+ * `mkindex` (GATHERD-10.5): publishes the exported source of a data directory as a new generation, which
+ * gatherd then serves. Throws if a Gatherer is running in the directory, which publishes its own generations.
  *
  * @param prepared the database to publish instead of the exported source, e.g. a cleaned copy
  * @throws StorageError if there is nothing to export, a source cannot be read, or a Gatherer is running
@@ -69,7 +69,8 @@ export async function publishDirectory(
   const exported = await locateExported(directory);
   const generations = join(directory, GENERATIONS_DIRECTORY);
   const publication = options.gatherer === undefined ? {} : { gatherer: options.gatherer };
-  // The working store is locked even if it is not the source: two publishers would remove each other's temporary files.
+  // The working store is locked even if it is not the source: two publishers would remove each other's
+  // temporary files.
   await using working = await openWorking(directory, options.store);
   if (exported.kind === 'working' && working !== undefined) {
     const generation = await working.publish(generations, publication);

@@ -17,7 +17,8 @@ export interface DatabaseRecord {
 /**
  * Returns the record of an object.
  *
- * @param bytes the object's original bytes if they have the layout of SOIF-2.2; by default the object is encoded
+ * @param bytes the object's original bytes if they have the layout of SOIF-2.2; by default the object is
+ *   encoded
  * @throws ProtocolError SOIF-2.9 if the object has no URL, or one that readers would read otherwise
  */
 export function recordOf(object: SoifObject, bytes: Uint8Array = encodeSoif(object)): DatabaseRecord {

@@ -1,4 +1,5 @@
-// Reads the objects of any source as a stream: database files, Gatherer directories, GDBM files, SOIF files and streams, compressed or not.
+// Reads the objects of any source as a stream: database files, Gatherer directories, GDBM files, SOIF files and
+// streams, compressed or not.
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -38,8 +39,9 @@ export interface SourceObject {
 const DEFAULT_MAX_OBJECT_BYTES = 64 * 1024 * 1024;
 
 /**
- * Yields the objects of a source: a database file, an original GDBM database or its dump, a SOIF stream (plain or gzip, wrapped or not),
- * a data directory or its generations (see `locateSource`). Memory is bounded by the largest object.
+ * Yields the objects of a source: a database file, an original GDBM database or its dump, a SOIF stream (plain
+ * or gzip, wrapped or not), a data directory or its generations (see `locateSource`). Memory is bounded by the
+ * largest object.
  *
  * @throws StorageError if the path does not exist, is of another kind, or is damaged
  */
@@ -76,7 +78,8 @@ export async function* openLocated(
 }
 
 /**
- * Yields the objects of a SOIF stream: plain text or one or more gzip members, with or without the wrappers of an update stream.
+ * Yields the objects of a SOIF stream: plain text or one or more gzip members, with or without the wrappers of
+ * an update stream.
  *
  * @param name the stream's name, for messages
  * @throws StorageError if the stream cannot be read, its compression is invalid, or it has bytes but no SOIF

@@ -23,11 +23,12 @@ const BATCH_CHANGES = 512;
 const BATCH_BYTES = 4 * 1024 * 1024;
 
 /**
- * Makes the store hold exactly the objects of the database: the first half of `mkindex` (GATHERD-10.1), which needs an index of the objects
- * by time. The store has the previous state, so refreshed objects (GATHERD-4.4) and deleted objects (GATHERD-4.9) are recognized.
+ * Makes the store hold exactly the objects of the database: the first half of `mkindex` (GATHERD-10.1), which
+ * needs an index of the objects by time. The store has the previous state, so refreshed objects (GATHERD-4.4)
+ * and deleted objects (GATHERD-4.9) are recognized.
  *
- * Iterates over the store to find deleted and changed objects, then over the database's URLs to find new ones. It can be repeated after a
- * crash: readers see no change before the publication.
+ * Iterates over the store to find deleted and changed objects, then over the database's URLs to find new ones.
+ * It can be repeated after a crash: readers see no change before the publication.
  */
 export async function synchronize(
   database: DatabaseFile,
@@ -84,7 +85,10 @@ class BatchWriter {
     await this.#flushIfFull();
   }
 
-  /** Deletes an object. Collectors receive the deletion (GATHERD-4.9), unless the object has expired: then the batch adds no tombstone. */
+  /**
+   * Deletes an object. Collectors receive the deletion (GATHERD-4.9), unless the object has expired: then the
+   * batch adds no tombstone.
+   */
   async delete(stored: Summary, now: UnixSeconds): Promise<void> {
     this.#batch.deleteSummary(stored.url, stored.updateTime, { deletedAt: now });
     await this.#flushIfFull();

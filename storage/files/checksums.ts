@@ -1,4 +1,5 @@
-// The file SUMS: size and CRC-32 of the files of a directory that is complete, so that a damaged or missing file is noticed.
+// The file SUMS: size and CRC-32 of the files of a directory that is complete, so that a damaged or missing
+// file is noticed.
 import { open, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
@@ -32,8 +33,8 @@ export interface VerifySumsOptions {
 }
 
 /**
- * Writes the sums of files of a directory and flushes them. The caller flushes the files and the directory. On a full disk there are no
- * sums rather than a part of them, which would look like damage.
+ * Writes the sums of files of a directory and flushes them. The caller flushes the files and the directory. On
+ * a full disk there are no sums rather than a part of them, which would look like damage.
  */
 export async function writeSums(directory: string, names: readonly string[]): Promise<void> {
   const files: Record<string, { size: number; crc32: number }> = {};
@@ -78,7 +79,10 @@ export async function requireSums(directory: string): Promise<void> {
     throw new StorageError(`${directory} is damaged: ${first}; ${adviceFor(directory)}`);
 }
 
-/** Returns a number of 32 bits of a directory's sums, above 0: equal numbers mean equal files. Undefined without sums. */
+/**
+ * Returns a number of 32 bits of a directory's sums, above 0: equal numbers mean equal files. Undefined without
+ * sums.
+ */
 export async function stampOf(directory: string): Promise<number | undefined> {
   const sums = await readSums(directory);
   if (sums === undefined || typeof sums === 'string') return undefined;
@@ -125,7 +129,10 @@ async function compare(
 /** No reason to call a file damaged, and to replace it by one that is made again. */
 const REFUSALS = new Set(['EACCES', 'EPERM', 'EMFILE', 'ENFILE', 'ENOMEM']);
 
-/** A sentence about a file that is there and cannot be read. @throws StorageError if this process may not read it, or has no handle left */
+/**
+ * A sentence about a file that is there and cannot be read. @throws StorageError if this process may not read
+ * it, or has no handle left
+ */
 function unreadable(path: string, name: string, error: unknown): string {
   if (REFUSALS.has(errorCode(error) ?? ''))
     throw new StorageError(`${path} cannot be read: ${messageOf(error)}`, { cause: error });

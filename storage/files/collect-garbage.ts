@@ -24,8 +24,8 @@ function collector(): (options?: { readonly type: 'minor' }) => void {
 }
 
 /**
- * Frees the memory of large objects that are no longer used. V8 counts the bytes of buffers late, so that several objects of 60 MB would wait
- * for their collection. Takes some milliseconds.
+ * Frees the memory of large objects that are no longer used. V8 counts the bytes of buffers late, so that
+ * several objects of 60 MB would wait for their collection. Takes some milliseconds.
  */
 export function collectGarbage(): void {
   buffered = 0;
@@ -33,7 +33,10 @@ export function collectGarbage(): void {
   collector()();
 }
 
-/** Counts a buffer that a stream of a large object has used for one piece, and frees some megabytes of them at a time. */
+/**
+ * Counts a buffer that a stream of a large object has used for one piece, and frees some megabytes of them at a
+ * time.
+ */
 export function countBuffer(bytes: number): void {
   buffered += bytes;
   if (buffered < BUFFERED_BYTES) return;
@@ -41,7 +44,10 @@ export function countBuffer(bytes: number): void {
   collector()({ type: 'minor' });
 }
 
-/** Counts objects that a walk over a whole store has read, which survive minor collections, and frees some tens of megabytes at a time. */
+/**
+ * Counts objects that a walk over a whole store has read, which survive minor collections, and frees some tens
+ * of megabytes at a time.
+ */
 export function countRead(bytes: number): void {
   objects += bytes;
   if (objects >= OBJECT_BYTES) collectGarbage();

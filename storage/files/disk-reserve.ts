@@ -2,15 +2,18 @@
 import { open, rm, stat, statfs } from 'node:fs/promises';
 import { isDiskFull } from '../../protocols/errors.js';
 
-/** Enough for LevelDB, which turns its logs (4 MiB each) into tables when it opens them, and for the first pages of an index. */
+/**
+ * Enough for LevelDB, which turns its logs (4 MiB each) into tables when it opens them, and for the first pages
+ * of an index.
+ */
 const DEFAULT_BYTES = 12 << 20;
 const PIECE_BYTES = 1 << 20;
 /** A file takes the space only if the disk has this many times as much. */
 const MIN_FREE = 3;
 
 /**
- * A file of zeros beside the stores of a program. On a full disk it is deleted, so that the program can open its stores and serve what is
- * stored, and made again from the rest.
+ * A file of zeros beside the stores of a program. On a full disk it is deleted, so that the program can open
+ * its stores and serve what is stored, and made again from the rest.
  */
 export class DiskReserve {
   readonly #file: string;
@@ -39,8 +42,8 @@ export class DiskReserve {
   }
 
   /**
-   * Takes the space, unless the disk has little: what stores receive goes first. Space that {@link open} gave back is taken again as far
-   * as it is left, so that the next start succeeds, too.
+   * Takes the space, unless the disk has little: what stores receive goes first. Space that {@link open} gave
+   * back is taken again as far as it is left, so that the next start succeeds, too.
    */
   async hold(): Promise<void> {
     try {

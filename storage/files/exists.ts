@@ -11,7 +11,10 @@ export function exists(path: string): Promise<boolean> {
   );
 }
 
-/** The result of an operation on a file; undefined if the file is missing. @throws all other errors of the operation */
+/**
+ * The result of an operation on a file; undefined if the file is missing. @throws all other errors of the
+ * operation
+ */
 export async function ifPresent<T>(operation: Promise<T>): Promise<T | undefined> {
   try {
     return await operation;

@@ -1,4 +1,5 @@
-// Remembers which immutable files this process has verified: a new generation links most files of the one before.
+// Remembers which immutable files this process has verified: a new generation links most files of the one
+// before.
 import type { FileHandle } from 'node:fs/promises';
 
 /** Entries above which the oldest are forgotten: about 10 MB. */

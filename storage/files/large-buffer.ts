@@ -4,8 +4,9 @@
 const LARGE_BYTES = 512 * 1024;
 
 /**
- * Allocates zeroed bytes, which return to the system as soon as they are freed. After it has freed a large block, the C library keeps free
- * blocks of up to twice that size in each thread; V8 asks the system for the memory of a resizable buffer.
+ * Allocates zeroed bytes, which return to the system as soon as they are freed. After it has freed a large
+ * block, the C library keeps free blocks of up to twice that size in each thread; V8 asks the system for the
+ * memory of a resizable buffer.
  */
 export function largeBuffer(bytes: number): Uint8Array<ArrayBuffer> {
   return bytes < LARGE_BYTES

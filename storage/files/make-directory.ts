@@ -5,8 +5,8 @@ import { errorCode } from '../../protocols/errors.js';
 import { syncPath } from './sync-path.js';
 
 /**
- * Creates a directory and those above it, as far as they are missing, and flushes their names to the disk: what is flushed in a directory
- * whose own name is not on the disk is lost with it.
+ * Creates a directory and those above it, as far as they are missing, and flushes their names to the disk: what
+ * is flushed in a directory whose own name is not on the disk is lost with it.
  */
 export async function makeDirectory(path: string): Promise<void> {
   const directory = resolve(path);
@@ -23,8 +23,8 @@ export async function makeDirectory(path: string): Promise<void> {
 }
 
 /**
- * Creates a directory and those above it, as far as they are missing, without a flush. Node's own recursive creation reports a full disk as
- * ENOENT.
+ * Creates a directory and those above it, as far as they are missing, without a flush. Node's own recursive
+ * creation reports a full disk as ENOENT.
  *
  * @param mode of the directories that are created
  * @returns the first one that was missing; undefined if the directory exists
@@ -42,7 +42,10 @@ export async function createDirectory(path: string, mode?: number): Promise<stri
   return (await createDirectory(directory, mode)) === undefined ? first : (first ?? directory);
 }
 
-/** Like {@link createDirectory}, for the start of a program. Node's own recursive creation reports a disk that fails as ENOENT. */
+/**
+ * Like {@link createDirectory}, for the start of a program. Node's own recursive creation reports a disk that
+ * fails as ENOENT.
+ */
 export function createDirectorySync(path: string): string | undefined {
   const directory = resolve(path);
   try {

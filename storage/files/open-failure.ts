@@ -5,9 +5,11 @@ import { closeSync, existsSync, openSync, rmSync, writeSync } from 'node:fs';
 const PROBE = new Uint8Array(4096);
 
 /**
- * Opens a file for writing if it exists, and makes a new one next to it, as a database makes a journal. Both stay as they were.
+ * Opens a file for writing if it exists, and makes a new one next to it, as a database makes a journal. Both
+ * stay as they were.
  *
- * @returns the system's error, e.g. with the code `EIO`, `ENOSPC`, `EMFILE` or `EROFS`; undefined if it can be opened now
+ * @returns the system's error, e.g. with the code `EIO`, `ENOSPC`, `EMFILE` or `EROFS`; undefined if it can be
+ *   opened now
  */
 export function openFailure(file: string): Error | undefined {
   const probe = `${file}.probe-${process.pid}`;
@@ -25,7 +27,10 @@ export function openFailure(file: string): Error | undefined {
   }
 }
 
-/** Whether an error of SQLite says that it cannot open the file. libsql gives the number of SQLite's code alone if it cannot create it. */
+/**
+ * Whether an error of SQLite says that it cannot open the file. libsql gives the number of SQLite's code alone
+ * if it cannot create it.
+ */
 export function isUnopened(message: string, code: string | undefined): boolean {
   return code?.startsWith('SQLITE_CANTOPEN') === true || /^ConnectionFailed.*: 14"\)$/.test(message);
 }

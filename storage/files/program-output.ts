@@ -14,7 +14,10 @@ export interface FileReader<T> {
   /** The sentence if none is installed. */
   readonly notInstalled: string;
   readonly read: (output: Readable) => AsyncIterable<T>;
-  /** Returns the text that replaces the output if the program fails, by its standard error (at most 2000 characters). Default: an error. */
+  /**
+   * Returns the text that replaces the output if the program fails, by its standard error (at most 2000
+   * characters). Default: an error.
+   */
   readonly onFailure?: (errorOutput: string) => AsyncIterable<T> | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -24,7 +27,8 @@ type Program = ChildProcessByStdio<null, Readable, Readable>;
 const STDERR_CHARACTERS = 2000;
 
 /**
- * Starts the program and yields what `read` makes of its output. The program is stopped when the caller stops reading.
+ * Starts the program and yields what `read` makes of its output. The program is stopped when the caller stops
+ * reading.
  *
  * @throws StorageError if the program is not installed or fails, whatever `read` found wrong before
  */

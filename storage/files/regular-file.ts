@@ -1,5 +1,6 @@
-// Opens a file of a store only if it is a regular one. The kernel waits at a FIFO until another process writes into it, and a call that
-// waits in the kernel cannot be cancelled: it occupies a thread of the pool, or the event loop, for ever.
+// Opens a file of a store only if it is a regular one. The kernel waits at a FIFO until another process writes
+// into it, and a call that waits in the kernel cannot be cancelled: it occupies a thread of the pool, or the
+// event loop, for ever.
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { StorageError } from '../../protocols/errors.js';
@@ -7,7 +8,8 @@ import { StorageError } from '../../protocols/errors.js';
 /**
  * Opens an existing file.
  *
- * @throws StorageError if it is a directory, a FIFO, a socket or a device; system errors if it is missing or cannot be opened
+ * @throws StorageError if it is a directory, a FIFO, a socket or a device; system errors if it is missing or
+ *   cannot be opened
  */
 export async function openRegular(path: string, mode: 'r' | 'r+' = 'r'): Promise<FileHandle> {
   const access = mode === 'r' ? constants.O_RDONLY : constants.O_RDWR;
@@ -27,7 +29,9 @@ export async function readRegular(path: string): Promise<Buffer> {
   return await file.readFile();
 }
 
-/** Reads the first bytes of a file, at most `maxBytes`, without the thread pool. @throws as {@link openRegular} */
+/**
+ * Reads the first bytes of a file, at most `maxBytes`, without the thread pool. @throws as {@link openRegular}
+ */
 export function readHeadSync(path: string, maxBytes: number): Buffer {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {

@@ -12,15 +12,15 @@ export interface ReplaceOptions {
   /** Replace an existing file. Default false: it is an error. */
   readonly force?: boolean;
   /**
-   * Give the new file the owner, group and mode of the old one: another user may have to read it. An error if that is not permitted.
-   * A symbolic link stays, and the file it names is replaced. Default false.
+   * Give the new file the owner, group and mode of the old one: another user may have to read it. An error if
+   * that is not permitted. A symbolic link stays, and the file it names is replaced. Default false.
    */
   readonly keepOwner?: boolean;
 }
 
 /**
- * Builds a file next to its final path and renames it when it is complete and on the disk (G-116): readers see the old file or the new
- * one. Removes the temporary files of killed processes.
+ * Builds a file next to its final path and renames it when it is complete and on the disk (G-116): readers see
+ * the old file or the new one. Removes the temporary files of killed processes.
  *
  * @param name the final path
  * @param build writes the file under the name that it receives, and closes it before it resolves
@@ -54,7 +54,10 @@ export async function replaceFile<T>(
   }
 }
 
-/** Gives a file the owner, group and mode of another one, if that exists. @throws StorageError if that is not permitted */
+/**
+ * Gives a file the owner, group and mode of another one, if that exists. @throws StorageError if that is not
+ * permitted
+ */
 async function copyOwner(from: string, to: string): Promise<void> {
   const old = await stat(from).catch(() => undefined);
   if (old === undefined) return;

@@ -19,13 +19,16 @@ export interface StagedOptions {
 export interface StagedFiles {
   /** The directory in which the files are built; its tree is that of the target. */
   readonly path: string;
-  /** Moves `name`, a file or a tree, to its place. A file replaces the one that is there; a directory is merged. */
+  /**
+   * Moves `name`, a file or a tree, to its place. A file replaces the one that is there; a directory is merged.
+   */
   place(name: string): Promise<void>;
 }
 
 /**
- * Builds files in a directory inside `target`, so on its file system. After an error nothing is in `target` that was not there before, except
- * new contents of files that had been replaced already. A killed process leaves the hidden directory, which the next call removes.
+ * Builds files in a directory inside `target`, so on its file system. After an error nothing is in `target`
+ * that was not there before, except new contents of files that had been replaced already. A killed process
+ * leaves the hidden directory, which the next call removes.
  *
  * @param build writes the files and flushes them, then moves them by {@link StagedFiles.place}
  * @throws StorageError if the directory cannot be written, e.g. if the disk is full

@@ -40,7 +40,10 @@ export type ReferenceChange =
   | { readonly kind: 'drop'; readonly url: string };
 
 export interface CommitOptions {
-  /** Flush to the disk (default false): a killed process loses nothing either way, a power failure may lose the batch. */
+  /**
+   * Flush to the disk (default false): a killed process loses nothing either way, a power failure may lose the
+   * batch.
+   */
   readonly sync?: boolean;
   /** Wait up to 5 ms for other batches, to be written with them (default false). */
   readonly lazy?: boolean;
@@ -56,8 +59,8 @@ export interface BatchContent {
 export type CommitBatch = (content: BatchContent, options: Required<CommitOptions>) => Promise<void>;
 
 /**
- * Collects changes that belong together, e.g. everything about one document, and writes all of them or none. A batch is used once.
- * The bytes passed to it must not change until `commit` has resolved.
+ * Collects changes that belong together, e.g. everything about one document, and writes all of them or none. A
+ * batch is used once. The bytes passed to it must not change until `commit` has resolved.
  */
 export class GathererBatch {
   readonly #commit: CommitBatch;
@@ -79,8 +82,9 @@ export class GathererBatch {
   /**
    * Stores a summary and deletes the URL's former one.
    *
-   * @param previousUpdateTime Update-Time of the former one, from the document's record, which changes in the same batch; null if
-   *   there is none. If it is undefined or 0, the store looks it up, with one read for the whole commit.
+   * @param previousUpdateTime Update-Time of the former one, from the document's record, which changes in the
+   *   same batch; null if there is none. If it is undefined or 0, the store looks it up, with one read for the
+   *   whole commit.
    */
   putSummary(summary: Summary, previousUpdateTime?: UnixSeconds | null): this {
     requireInteger(summary.updateTime, 'updateTime');
@@ -91,8 +95,8 @@ export class GathererBatch {
   }
 
   /**
-   * Gives the URL's object other times, because its document has not changed (GATHERD-4.4), if it has one. Its bytes are not read, and
-   * written only if they are few.
+   * Gives the URL's object other times, because its document has not changed (GATHERD-4.4), if it has one. Its
+   * bytes are not read, and written only if they are few.
    *
    * @param previousUpdateTime as in {@link putSummary}
    */
@@ -110,9 +114,10 @@ export class GathererBatch {
   /**
    * Deletes the URL's summary, if it has one.
    *
-   * @param updateTime its Update-Time, as in {@link putSummary}. If it is undefined or 0, the store looks it up.
-   * @param options `deletedAt` leaves a tombstone, from which Brokers learn of the deletion (GATHERD-4.9). An object that has expired
-   *   needs none.
+   * @param updateTime its Update-Time, as in {@link putSummary}. If it is undefined or 0, the store looks it
+   *   up.
+   * @param options `deletedAt` leaves a tombstone, from which Brokers learn of the deletion (GATHERD-4.9). An
+   *   object that has expired needs none.
    */
   deleteSummary(
     url: string,
@@ -140,8 +145,8 @@ export class GathererBatch {
   }
 
   /**
-   * Stores the document's list of links in place of a former one (R-10, R-12). The document and its targets get IDs if they have none.
-   * Ignores URLs that have no name in the link databases ({@link referenceUrl}).
+   * Stores the document's list of links in place of a former one (R-10, R-12). The document and its targets get
+   * IDs if they have none. Ignores URLs that have no name in the link databases ({@link referenceUrl}).
    */
   putReferences(document: GatheredReferences): this {
     requireNumbers(document);
@@ -149,14 +154,19 @@ export class GathererBatch {
     return this;
   }
 
-  /** Stores when a document was checked whose links have not changed; `links` are stored if the tables have none of it. */
+  /**
+   * Stores when a document was checked whose links have not changed; `links` are stored if the tables have none
+   * of it.
+   */
   checkReferences(document: Omit<GatheredReferences, 'links'>, links: () => readonly string[]): this {
     requireNumbers(document);
     this.#references.push({ kind: 'check', document, links });
     return this;
   }
 
-  /** Deletes the links of a document that no longer exists. The document keeps its ID, and links to it remain. */
+  /**
+   * Deletes the links of a document that no longer exists. The document keeps its ID, and links to it remain.
+   */
   dropReferences(url: string): this {
     this.#references.push({ kind: 'drop', url });
     return this;

@@ -12,7 +12,10 @@ interface WantedDocument {
 export class DocumentStore extends Table<string, DocumentRecord> {
   #wanted: WantedDocument[] = [];
 
-  /** Reads a record; those that are asked for in the same turn of the event loop are read in one call to the thread pool. */
+  /**
+   * Reads a record; those that are asked for in the same turn of the event loop are read in one call to the
+   * thread pool.
+   */
   override get(url: string): Promise<DocumentRecord | undefined> {
     return new Promise((resolve, reject) => {
       this.#wanted.push({ url, resolve, reject });

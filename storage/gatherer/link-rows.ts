@@ -1,4 +1,5 @@
-// The rows that a group of link changes writes: documents, servers and lists of targets, with the IDs that it allocates.
+// The rows that a group of link changes writes: documents, servers and lists of targets, with the IDs that it
+// allocates.
 import { StorageError } from '../../protocols/errors.js';
 import type { RowChange } from '../level/level.js';
 import type { LinkCounters, ReferenceDocument } from '../records/records.js';
@@ -26,8 +27,8 @@ export const NO_IDS = new Uint8Array(0);
 const MAX_ID = 0xffff_ffff;
 
 /**
- * Makes the rows of a group of changes, one change after the other. URLs have the form of R-41. Its maps hold the state before the
- * group and are updated with each change.
+ * Makes the rows of a group of changes, one change after the other. URLs have the form of R-41. Its maps hold
+ * the state before the group and are updated with each change.
  */
 export class LinkRowWriter {
   readonly rows: RowChange[] = [];

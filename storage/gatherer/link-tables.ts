@@ -1,4 +1,5 @@
-// The tables of links of the Gatherer's working store: IDs of documents and servers, and the targets of each document.
+// The tables of links of the Gatherer's working store: IDs of documents and servers, and the targets of each
+// document.
 import type { Complete } from '../../protocols/defined.js';
 import { ProtocolError } from '../../protocols/errors.js';
 import { referenceUrl } from '../../protocols/urls/index.js';
@@ -24,8 +25,9 @@ export interface LinkRows {
 }
 
 /**
- * The tables of the working store from which the references are published: IDs of documents, IDs of servers, and lists of links. The
- * store's one writer allocates IDs from counters that are written with the rows, so no ID is given twice.
+ * The tables of the working store from which the references are published: IDs of documents, IDs of servers,
+ * and lists of links. The store's one writer allocates IDs from counters that are written with the rows, so no
+ * ID is given twice.
  */
 export class LinkTables {
   readonly #level: Level;
@@ -46,7 +48,10 @@ export class LinkTables {
     return new LinkTables(level, await LINK_COUNTERS.read(level));
   }
 
-  /** Reads the counters again and forgets the cached IDs, after a write of which is not known whether it took effect. */
+  /**
+   * Reads the counters again and forgets the cached IDs, after a write of which is not known whether it took
+   * effect.
+   */
   async reload(): Promise<void> {
     this.#counters = await LINK_COUNTERS.read(this.#level);
     this.#urls = new TableCache(RECENT_URLS, this.#counters.documents === 0);
@@ -59,8 +64,8 @@ export class LinkTables {
   }
 
   /**
-   * Turns changes into rows; each change sees those before it. Reads at most four times, whatever the number of changes, and not at
-   * all for new URLs that are cached. Only one call at a time.
+   * Turns changes into rows; each change sees those before it. Reads at most four times, whatever the number of
+   * changes, and not at all for new URLs that are cached. Only one call at a time.
    *
    * @throws StorageError if there are no IDs left (R-9)
    */
@@ -84,7 +89,10 @@ export class LinkTables {
     return { rows: writer.rows, written: () => this.#remember(writer) };
   }
 
-  /** Separates the documents whose links the tables have, if no other change of the group names them; all others are put or dropped. */
+  /**
+   * Separates the documents whose links the tables have, if no other change of the group names them; all others
+   * are put or dropped.
+   */
   async #separateChecked(
     changes: readonly NamedChange[],
   ): Promise<{ readonly checked: readonly Checked[]; readonly named: readonly NamedChange[] }> {
@@ -119,13 +127,19 @@ export class LinkTables {
       yield page.map(([url, { server, ...document }]) => ({ ...document, serverId: server, url }));
   }
 
-  /** All links in pages, by ascending source, those of a document in the order found: source, target, source, target ... */
+  /**
+   * All links in pages, by ascending source, those of a document in the order found: source, target, source,
+   * target ...
+   */
   async *pairs(): AsyncGenerator<Uint32Array, void, undefined> {
     for await (const page of new Table(this.#level, ROWS.referenceLinks).entryPages())
       for (const [source, { ids }] of page) yield pairsOf(source, ids);
   }
 
-  /** The IDs of all URLs of the changes; undefined for a URL without one. Adds the names of links to `spellings`. */
+  /**
+   * The IDs of all URLs of the changes; undefined for a URL without one. Adds the names of links to
+   * `spellings`.
+   */
   async #lookUpUrls(
     named: readonly NamedChange[],
     spellings: Map<string, string | undefined>,

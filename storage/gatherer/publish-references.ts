@@ -23,8 +23,9 @@ export interface ReferencesSource {
 }
 
 /**
- * Publishes the link tables of a working store. Reads both tables by pages; a thread sorts and writes them. A crash at any point leaves the former generation; a crash
- * between the publication and the update of the meta value repeats the publication next time.
+ * Publishes the link tables of a working store. Reads both tables by pages; a thread sorts and writes them. A
+ * crash at any point leaves the former generation; a crash between the publication and the update of the meta
+ * value repeats the publication next time.
  *
  * @param changes the store's counter of changes
  * @param data the data directory

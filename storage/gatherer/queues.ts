@@ -3,7 +3,10 @@ import { keyText, requireInteger, TABLE } from '../level/keys.js';
 import { Table } from '../level/table.js';
 import type { QueuedUri } from '../records/records.js';
 
-/** The position of an entry in the table of all queues. The byte order of its key is the crawl order (CRAWL-5.1.1). */
+/**
+ * The position of an entry in the table of all queues. The byte order of its key is the crawl order
+ * (CRAWL-5.1.1).
+ */
 export interface QueuePosition {
   /** Names the queue. Without NUL. */
   readonly classKey: string;
@@ -43,13 +46,16 @@ export class WorkQueueStore extends Table<QueuePosition, QueueEntry> {
 
   /**
    * The first `limit` entries of a queue, in crawl order.
-   * @param after only entries after this position; the walk then skips the LevelDB tombstones of deleted entries before it
+   * @param after only entries after this position; the walk then skips the LevelDB tombstones of deleted
+   *   entries before it
    */
   heads(classKey: string, limit: number, after?: QueuePosition): Promise<QueueEntry[]> {
     return this.page({ range: queueRange(classKey), limit, after });
   }
 
-  /** The first `limit` entries (default 1) of each queue, in the order of `classKeys`; empty for an empty queue. */
+  /**
+   * The first `limit` entries (default 1) of each queue, in the order of `classKeys`; empty for an empty queue.
+   */
   async headMany(classKeys: readonly string[], limit = 1): Promise<QueueEntry[][]> {
     const heads: QueueEntry[][] = [];
     for (let i = 0; i < classKeys.length; i += CONCURRENT_READS) {
@@ -86,7 +92,8 @@ export class WorkQueueStore extends Table<QueuePosition, QueueEntry> {
 }
 
 /**
- * The table's byte, class key in UTF-8, 00, directive (1 byte), precedence (1 byte), ordinal (6 bytes) (CRAWL-5.1.1).
+ * The table's byte, class key in UTF-8, 00, directive (1 byte), precedence (1 byte), ordinal (6 bytes)
+ * (CRAWL-5.1.1).
  *
  * @throws RangeError for a number out of range, TypeError for a class key with NUL.
  */

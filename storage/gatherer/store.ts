@@ -47,14 +47,17 @@ interface PendingBatch {
 const WRITE_BUFFER_BYTES = 16 << 20;
 /** Pending batches are written together, up to this many rows. */
 const GROUP_ROWS = 4096;
-/** Milliseconds that lazy batches wait for others: a write is one call to the thread pool, whatever its size. */
+/**
+ * Milliseconds that lazy batches wait for others: a write is one call to the thread pool, whatever its size.
+ */
 const LINGER_MS = 5;
 /** Number of pending batches at which a write starts. */
 const LINGER_BATCHES = 8;
 
 /**
- * The Gatherer's working store: summaries, documents, queues, the seen keys and small values in one LevelDB with one
- * owner process. All changes are written through {@link batch}; {@link publish} gives readers a snapshot.
+ * The Gatherer's working store: summaries, documents, queues, the seen keys and small values in one LevelDB
+ * with one owner process. All changes are written through {@link batch}; {@link publish} gives readers a
+ * snapshot.
  */
 export class GathererStore implements AsyncDisposable {
   readonly summaries: SummaryStore;
@@ -163,8 +166,9 @@ export class GathererStore implements AsyncDisposable {
   }
 
   /**
-   * Deletes all queues, seen keys and cookies, so that another crawl can begin. Not atomic: after a crash part of them may be left, so the
-   * owner clears its record of a run in progress before the call, and sets it after.
+   * Deletes all queues, seen keys and cookies, so that another crawl can begin. Not atomic: after a crash part
+   * of them may be left, so the owner clears its record of a run in progress before the call, and sets it
+   * after.
    */
   async clearFrontier(): Promise<void> {
     await this.#writing;
@@ -175,16 +179,17 @@ export class GathererStore implements AsyncDisposable {
   }
 
   /**
-   * Opens the seen filter whose keys are rows of this store (CRAWL-4.6), to be written in the batch that queues the URIs. The caller
-   * closes it before the store.
+   * Opens the seen filter whose keys are rows of this store (CRAWL-4.6), to be written in the batch that queues
+   * the URIs. The caller closes it before the store.
    */
   openSeenFilter(): Promise<LevelFilter> {
     return LevelFilter.open(this.#level);
   }
 
   /**
-   * Copies everything that is committed to a directory that does not exist yet (CRAWL-17.3.1). Table files are linked, the other, small
-   * files are copied; batches and reads wait meanwhile. The copy is an independent store.
+   * Copies everything that is committed to a directory that does not exist yet (CRAWL-17.3.1). Table files are
+   * linked, the other, small files are copied; batches and reads wait meanwhile. The copy is an independent
+   * store.
    */
   async clone(directory: string): Promise<void> {
     if (this.#closed) throw new StateError('the store is closed');
@@ -196,8 +201,8 @@ export class GathererStore implements AsyncDisposable {
   }
 
   /**
-   * Publishes everything that is committed as a generation that readers can open (DESIGN 4). Batches and reads wait while the files
-   * are linked. On failure nothing is published, and the store continues to work.
+   * Publishes everything that is committed as a generation that readers can open (DESIGN 4). Batches and reads
+   * wait while the files are linked. On failure nothing is published, and the store continues to work.
    *
    * @returns the generation's number, higher than any before
    */
@@ -212,8 +217,8 @@ export class GathererStore implements AsyncDisposable {
   }
 
   /**
-   * Publishes the documents and links as a generation of references in `DATA/references` (R-8 to R-17), if anything changed since the
-   * last time. On failure the former generation stays.
+   * Publishes the documents and links as a generation of references in `DATA/references` (R-8 to R-17), if
+   * anything changed since the last time. On failure the former generation stays.
    *
    * @param data the data directory
    * @returns undefined if nothing changed
@@ -283,8 +288,8 @@ export class GathererStore implements AsyncDisposable {
   }
 
   /**
-   * Writes one group after the other: the batches that arrive during a write form the next group. A single writer also keeps the
-   * counters' row consistent with the rows that it counts.
+   * Writes one group after the other: the batches that arrive during a write form the next group. A single
+   * writer also keeps the counters' row consistent with the rows that it counts.
    */
   async #drain(): Promise<void> {
     while (this.#pending.length > 0) {

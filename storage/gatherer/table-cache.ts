@@ -1,6 +1,8 @@
 import { LRUCache } from 'lru-cache';
 
-/** An LRU cache of a table's rows. It records whether it still holds all of them, so that a miss needs no read. */
+/**
+ * An LRU cache of a table's rows. It records whether it still holds all of them, so that a miss needs no read.
+ */
 export class TableCache<T extends object | number> {
   readonly #rows: LRUCache<string, T>;
   #complete: boolean;

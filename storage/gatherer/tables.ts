@@ -1,4 +1,5 @@
-// The tables of the Gatherer's working store beside its summaries: keys, rows, and what the login seal hides of them.
+// The tables of the Gatherer's working store beside its summaries: keys, rows, and what the login seal hides of
+// them.
 import { bufferOf } from '../../protocols/ascii.js';
 import type { Sealing } from '../generations/login-seal.js';
 import { keysOf, numbersKey, oidKeys, TABLE, type TableByte, textKeys } from '../level/keys.js';

@@ -16,18 +16,23 @@ import { readManifest } from '../level/verify/manifest.js';
 
 /** Files of a LevelDB directory that are written once and then only read or removed. */
 export const IMMUTABLE = /\.(?:ldb|sst)$/;
-/** The files of a database that are copied. LOCK and LOG belong to the process that has it open and are left out. */
+/**
+ * The files of a database that are copied. LOCK and LOG belong to the process that has it open and are left
+ * out.
+ */
 const COPIED = /^(?:CURRENT|MANIFEST-\d+|\d+\.log|SEAL)$/;
 
 /** Error codes of a file system that cannot link a file: another file system, or one without hard links. */
 const LINK_UNSUPPORTED = new Set(['EXDEV', 'EPERM', 'EACCES', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
 /**
- * Makes `target`, an existing directory, an independent database with the content of `source`, whose files must not change meanwhile.
- * Tables are hard links, since LevelDB never writes a table twice; the small files are copied. A table that it was still writing when the
- * database was closed is left out: LevelDB gives its number again, and would overwrite the file that both had.
+ * Makes `target`, an existing directory, an independent database with the content of `source`, whose files must
+ * not change meanwhile. Tables are hard links, since LevelDB never writes a table twice; the small files are
+ * copied. A table that it was still writing when the database was closed is left out: LevelDB gives its number
+ * again, and would overwrite the file that both had.
  *
- * @param links `symbolic` for a target on another disk, which lasts only as long as the source; then the source is an absolute path
+ * @param links `symbolic` for a target on another disk, which lasts only as long as the source; then the source
+ *   is an absolute path
  */
 export async function cloneDatabase(
   source: string,
@@ -53,7 +58,10 @@ export async function cloneDatabase(
   await access(source);
 }
 
-/** Returns what tells the tables that the MANIFEST names; with a damaged one, which no clone can be opened with, all tables are. */
+/**
+ * Returns what tells the tables that the MANIFEST names; with a damaged one, which no clone can be opened with,
+ * all tables are.
+ */
 async function wholeTables(directory: string): Promise<(name: string) => boolean> {
   const read = (name: string) => readRegular(join(directory, name)).catch(() => Buffer.alloc(0));
   const manifest = (await read('CURRENT')).toString('latin1').trimEnd();
@@ -63,8 +71,8 @@ async function wholeTables(directory: string): Promise<(name: string) => boolean
 }
 
 /**
- * Creates the directory for a clone of `source`, as private as `source`: the tables of a Gatherer's working store contain logins (G-81),
- * and so do all links to them.
+ * Creates the directory for a clone of `source`, as private as `source`: the tables of a Gatherer's working
+ * store contain logins (G-81), and so do all links to them.
  */
 export async function makeCloneDirectory(source: string, target: string): Promise<void> {
   const { mode } = await stat(source);

@@ -22,9 +22,10 @@ const GENERATION = /^[1-9]\d{0,14}$/;
 /**
  * The number of the newest generation; undefined if nothing was published yet.
  *
- * CURRENT names it. A generation gets its name when it is whole and on the disk, so that the newest one is also known if CURRENT is
- * missing or damaged, or names an older one, as after a crash right before CURRENT is written. If CURRENT names a later one than there
- * are, that one is lost: its number is returned, and opening it fails.
+ * CURRENT names it. A generation gets its name when it is whole and on the disk, so that the newest one is also
+ * known if CURRENT is missing or damaged, or names an older one, as after a crash right before CURRENT is
+ * written. If CURRENT names a later one than there are, that one is lost: its number is returned, and opening
+ * it fails.
  *
  * @throws StorageError if there is a CURRENT, but no generation: what was published is lost
  */
@@ -56,8 +57,8 @@ interface Pointer {
 
 function readPointer(directory: string): Pointer {
   try {
-    // Synchronous: the file is a few bytes in the page cache, and every transfer reads it (GATHERD-10.5). Three calls of the
-    // thread pool would take longer than a small update.
+    // Synchronous: the file is a few bytes in the page cache, and every transfer reads it (GATHERD-10.5). Three
+    // calls of the thread pool would take longer than a small update.
     const text = readHeadSync(join(directory, POINTER_FILE), POINTER_BYTES).toString('latin1');
     if (!/^[1-9]\d{0,14}\n$/.test(text)) return { problem: "does not contain a generation's number" };
     return { named: Number(text), problem: `names generation ${text.trim()}` };
@@ -101,7 +102,8 @@ async function withdraw(directory: string, number: number): Promise<void> {
   const temporary = join(directory, `${number}.tmp`);
   await rename(join(directory, String(number)), temporary);
   await rm(temporary, { recursive: true, force: true });
-  // The name stays until the next publication, which must take another number: a reader may have opened this one.
+  // The name stays until the next publication, which must take another number: a reader may have opened this
+  // one.
   await mkdir(join(directory, `${number}.withdrawn`));
 }
 
@@ -127,7 +129,10 @@ async function writePointer(directory: string, number: number): Promise<void> {
   await syncPath(directory);
 }
 
-/** Generations kept by default, the new one included: a reader that has just read CURRENT still finds its generation. */
+/**
+ * Generations kept by default, the new one included: a reader that has just read CURRENT still finds its
+ * generation.
+ */
 export const DEFAULT_KEEP_GENERATIONS = 2;
 
 /** Removes the oldest generations. @param keep the number of generations that remain, including the newest */
@@ -142,7 +147,10 @@ export async function removeOldGenerations(directory: string, newest: number, ke
   }
 }
 
-/** Removes the unfinished directories of a killed publisher. There is no other publisher: one process owns the working store. */
+/**
+ * Removes the unfinished directories of a killed publisher. There is no other publisher: one process owns the
+ * working store.
+ */
 export async function removeLeftovers(directory: string): Promise<void> {
   for (const name of await readdir(directory)) {
     if (/^\d+\.(?:tmp|old|withdrawn)$/.test(name))

@@ -14,7 +14,10 @@ import { newCloneName, removeStaleClones } from './reader-clones.js';
 import { openSnapshot, type SummarySnapshot } from './snapshot.js';
 
 export interface GenerationsOptions {
-  /** Milliseconds between two checks by {@link Generations.follow}, for file systems that report no changes. Default 2000. */
+  /**
+   * Milliseconds between two checks by {@link Generations.follow}, for file systems that report no changes.
+   * Default 2000.
+   */
   readonly pollIntervalMs?: number | undefined;
 }
 
@@ -25,7 +28,9 @@ const OPEN_ATTEMPTS = 20;
 /** A generation that readers can open. */
 export interface PublishedGeneration {
   readonly generation: number;
-  /** Differs from that of another generation of the same number, in a directory that was deleted and made anew. */
+  /**
+   * Differs from that of another generation of the same number, in a directory that was deleted and made anew.
+   */
   readonly identity: string;
 }
 
@@ -57,15 +62,18 @@ export class Generations {
     }
   }
 
-  /** Path of a generation's objects as one gzip member (GATHERD-10.2). Link or copy the file; do not write to it. */
+  /**
+   * Path of a generation's objects as one gzip member (GATHERD-10.2). Link or copy the file; do not write to
+   * it.
+   */
   compressedFile(generation: number): string {
     return join(this.#directory, String(generation), COMPRESSED_FILE);
   }
 
   /**
-   * Opens the newest generation in a private clone, which the last {@link SummarySnapshot.release} removes. The published directory
-   * itself is never opened, because LevelDB locks and writes what it opens. If its disk is full or read-only, the clone is in the
-   * system's directory for temporary files.
+   * Opens the newest generation in a private clone, which the last {@link SummarySnapshot.release} removes. The
+   * published directory itself is never opened, because LevelDB locks and writes what it opens. If its disk is
+   * full or read-only, the clone is in the system's directory for temporary files.
    *
    * @throws StorageError if nothing was published yet, or the generation is damaged.
    */
@@ -95,8 +103,9 @@ export class Generations {
   }
 
   /**
-   * Calls `onChange` with the newest generation, if there is one, and again whenever another one is published; with undefined when all
-   * were deleted. May skip a generation that was replaced quickly. Does not keep the process alive.
+   * Calls `onChange` with the newest generation, if there is one, and again whenever another one is published;
+   * with undefined when all were deleted. May skip a generation that was replaced quickly. Does not keep the
+   * process alive.
    */
   follow(onChange: (published: PublishedGeneration | undefined) => void): Disposable {
     let last: PublishedGeneration | undefined;
@@ -148,7 +157,9 @@ export class Generations {
   }
 }
 
-/** Makes the clone and opens it. The published tables are linked, or on another disk named by symbolic links. */
+/**
+ * Makes the clone and opens it. The published tables are linked, or on another disk named by symbolic links.
+ */
 async function openClone(number: number, published: string, clone: string): Promise<SummarySnapshot> {
   try {
     await makeCloneDirectory(published, clone);

@@ -1,4 +1,5 @@
-// Logins of URLs in the rows of a store, encrypted: the tables of a store are linked into generations, which are published (G-81).
+// Logins of URLs in the rows of a store, encrypted: the tables of a store are linked into generations, which
+// are published (G-81).
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,8 +24,9 @@ const SEALED = /\x01([\w-]{38,4096})@/g;
 export type Sealing = Pick<LoginSeal, 'seal' | 'open' | 'sealUri' | 'openUri'>;
 
 /**
- * Encrypts the logins of URLs before they are written into rows, and decrypts them. The key lies in the store's directory and is copied with
- * a checkpoint, but never into a generation: who reads published files finds no login.
+ * Encrypts the logins of URLs before they are written into rows, and decrypts them. The key lies in the store's
+ * directory and is copied with a checkpoint, but never into a generation: who reads published files finds no
+ * login.
  */
 export class LoginSeal {
   readonly #key: Uint8Array;

@@ -30,8 +30,9 @@ export interface PublishOptions {
 }
 
 /**
- * Publishes a working store (DESIGN 4): links and copies its files while `suspend` keeps it closed, flushes them to the disk after it is
- * open again, and makes them visible by two renames. A crash at any point leaves the former generation current.
+ * Publishes a working store (DESIGN 4): links and copies its files while `suspend` keeps it closed, flushes
+ * them to the disk after it is open again, and makes them visible by two renames. A crash at any point leaves
+ * the former generation current.
  *
  * @param suspend closes the store, runs the work, opens the store again.
  * @returns the new generation's number.
@@ -105,7 +106,10 @@ async function makeGeneration(
   }
 }
 
-/** The export of an earlier generation, whose blocks need not be compressed again; undefined if it cannot be read. */
+/**
+ * The export of an earlier generation, whose blocks need not be compressed again; undefined if it cannot be
+ * read.
+ */
 async function openExport(
   directory: string,
   generation: number | undefined,

@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { errorCode } from '../../protocols/errors.js';
 
 /**
- * Names of readers' clones: `PID-START-RANDOM`. START is the process's start time if the system reports it (Linux: clock ticks since
- * boot), else 0. It distinguishes a process from a later one with the same number, as in a container where every run is process 1.
+ * Names of readers' clones: `PID-START-RANDOM`. START is the process's start time if the system reports it
+ * (Linux: clock ticks since boot), else 0. It distinguishes a process from a later one with the same number, as
+ * in a container where every run is process 1.
  */
 const CLONE_NAME = /^(\d+)-(\d+)-[0-9a-f]+$/;
 
@@ -37,7 +38,8 @@ async function isAlive(pid: number, started: string): Promise<boolean> {
 async function startTime(pid: number): Promise<string> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'latin1');
-    // The second field is the program's name in parentheses, which may contain anything; the other fields are counted after it.
+    // The second field is the program's name in parentheses, which may contain anything; the other fields are
+    // counted after it.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const field = fields[19] ?? '0';
     return /^\d+$/.test(field) ? field : '0';

@@ -26,7 +26,10 @@ export interface SnapshotInfo {
   /** Smallest and largest Update-Time; undefined if no object has one. */
   readonly oldest: UnixSeconds | undefined;
   readonly newest: UnixSeconds | undefined;
-  /** Attribute names, the most frequent first, equally frequent ones by name; spelled as in their first occurrence. */
+  /**
+   * Attribute names, the most frequent first, equally frequent ones by name; spelled as in their first
+   * occurrence.
+   */
   readonly attributes: readonly string[];
   /** The Gatherer of the newest object, if the object names it completely (SOIF-6.5). */
   readonly gatherer?: GathererNames;
@@ -37,13 +40,16 @@ export interface SummarySnapshot extends AsyncDisposable {
   readonly generation: number;
   readonly count: number;
   /**
-   * The objects with `Update-Time >= since`, ascending by (Update-Time, URL), as chunks of whole objects. An unfinished iteration keeps
-   * the snapshot open.
+   * The objects with `Update-Time >= since`, ascending by (Update-Time, URL), as chunks of whole objects. An
+   * unfinished iteration keeps the snapshot open.
    */
   exportSince(since: UnixSeconds, options?: ExportOptions): AsyncIterable<ExportChunk>;
   /** The same objects in compressed blocks; a snapshot that is not read from files may lack it. */
   readonly ready?: ReadyExport;
-  /** Like {@link exportSince}, but single summaries, in pages, with the times that identify a refreshed object (GATHERD-4.4). */
+  /**
+   * Like {@link exportSince}, but single summaries, in pages, with the times that identify a refreshed object
+   * (GATHERD-4.4).
+   */
   summariesSince(since: UnixSeconds, options?: ExportOptions): AsyncIterable<readonly Complete<Summary>[]>;
   /** Deletions at or after `since` (GATHERD-4.9), in pages. */
   deletionsSince(since: UnixSeconds): AsyncIterable<readonly Tombstone[]>;

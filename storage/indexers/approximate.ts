@@ -5,13 +5,13 @@ import { isWordAt, isWordBefore } from './words.js';
 const PIECE = 4_096;
 
 /**
- * Finds a pattern in a line with up to `errors` insertions, deletions and substitutions of characters (BRK-2.20,
- * 2.23).
+ * Finds a pattern in a line with up to `errors` insertions, deletions and substitutions of characters
+ * (BRK-2.20, 2.23).
  *
- * Sellers' dynamic programming with Ukkonen's cut-off: row `i` of a column is the number of errors of the first `i`
- * characters of the pattern in a match that ends at this position of the line. Rows below `active` exceed the limit
- * and are skipped, so the cost of a column grows with the number of errors, not with the length of the pattern.
- * Patterns may have any length, while bit-parallel algorithms are limited to the word size.
+ * Sellers' dynamic programming with Ukkonen's cut-off: row `i` of a column is the number of errors of the first
+ * `i` characters of the pattern in a match that ends at this position of the line. Rows below `active` exceed
+ * the limit and are skipped, so the cost of a column grows with the number of errors, not with the length of
+ * the pattern. Patterns may have any length, while bit-parallel algorithms are limited to the word size.
  */
 export class ApproximateMatcher {
   readonly #pattern: Uint32Array;
@@ -80,7 +80,8 @@ export class ApproximateMatcher {
       const rows = Math.min(active + 1, length);
       for (let i = 1; i <= rows; i++) {
         const left = cost[i]!;
-        // Equal characters do not always take the diagonal: where a match may begin, row 0 drops by more than one.
+        // Equal characters do not always take the diagonal: where a match may begin, row 0 drops by more than
+        // one.
         const step = pattern[i - 1] === code ? 0 : 1;
         cost[i] = Math.min(diagonal + step, left + 1, cost[i - 1]! + 1, tooMany);
         diagonal = left;

@@ -9,7 +9,10 @@ import type { TimeSlice } from './time-slice.js';
 import type { Vocabulary, WordPosition } from './vocabulary.js';
 import { MAX_LOOKUP, phraseOf, type Word, wordsOf } from './words.js';
 
-/** What the index knows about the answer to a query: a subset and a superset of it. They are equal if the index alone decides. */
+/**
+ * What the index knows about the answer to a query: a subset and a superset of it. They are equal if the index
+ * alone decides.
+ */
 export interface Candidates {
   /** Objects that satisfy the query; others may satisfy it too. */
   readonly certain: OidSet;
@@ -19,7 +22,10 @@ export interface Candidates {
 
 /** Limits on the use of the index. */
 export interface CandidateLimits {
-  /** Maximum number of words with a searched part of a word. A part that occurs in more words excludes no object. */
+  /**
+   * Maximum number of words with a searched part of a word. A part that occurs in more words excludes no
+   * object.
+   */
   readonly maxTermsPerPart: number;
 }
 
@@ -61,8 +67,9 @@ export class CandidateFinder {
   }
 
   /**
-   * Returns objects that satisfy a leaf because of a single word. This is faster than {@link find}, which returns all candidates, and serves
-   * the first hits of a query. The set is empty if no single word proves a match.
+   * Returns objects that satisfy a leaf because of a single word. This is faster than {@link find}, which
+   * returns all candidates, and serves the first hits of a query. The set is empty if no single word proves a
+   * match.
    */
   async findCertain({ terms, attribute }: Leaf, slice: TimeSlice): Promise<OidSet> {
     const found = new OidSet();
@@ -170,8 +177,8 @@ export class CandidateFinder {
 }
 
 /**
- * Splits a text into runs of consecutive whole words and parts of words at its ends. `foo bar baz` is the end of a
- * word, a word and the start of a word.
+ * Splits a text into runs of consecutive whole words and parts of words at its ends. `foo bar baz` is the end
+ * of a word, a word and the start of a word.
  */
 function splitLookup({ text, leftBounded, rightBounded }: LiteralLookup): {
   phrases: string[][];

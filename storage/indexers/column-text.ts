@@ -3,7 +3,9 @@ import { decodeText } from '../../protocols/soif/index.js';
 import { largeBuffer } from '../files/large-buffer.js';
 import { BREAK, fold, indexText, isBlank, isWordAt, MAX_TERM } from './words.js';
 
-/** Kinds of characters: part of a word, white space within a line, and any other character, which ends a phrase. */
+/**
+ * Kinds of characters: part of a word, white space within a line, and any other character, which ends a phrase.
+ */
 const WORD = 0;
 const BLANK = 1;
 const END = 2;
@@ -23,15 +25,16 @@ const MAX_GROWTH = 3;
 const roomFor = (bytes: number) => MAX_GROWTH * bytes + 4;
 
 /**
- * Where each segment is read and written. The text itself may be in a resizable buffer, which the system frees at once; but a loop that has
- * once seen the bytes of a resizable buffer is ten times slower from then on, also with others.
+ * Where each segment is read and written. The text itself may be in a resizable buffer, which the system frees
+ * at once; but a loop that has once seen the bytes of a resizable buffer is ten times slower from then on, also
+ * with others.
  */
 const SEGMENT_IN = new Uint8Array(2 * SEGMENT_BYTES);
 const SEGMENT_OUT = new Uint8Array(roomFor(2 * SEGMENT_BYTES));
 
 /**
- * Builds the text of one column of the index from attribute values. It works on bytes, because strings and regular
- * expressions ({@link indexText}) take longer than the indexing itself.
+ * Builds the text of one column of the index from attribute values. It works on bytes, because strings and
+ * regular expressions ({@link indexText}) take longer than the indexing itself.
  */
 export class ColumnText {
   #buffer = Buffer.alloc(0);
@@ -61,7 +64,10 @@ export class ColumnText {
     return text;
   }
 
-  /** Returns false and appends nothing if a word has more bytes than `maxWordBytes`, because it may have to be cut. */
+  /**
+   * Returns false and appends nothing if a word has more bytes than `maxWordBytes`, because it may have to be
+   * cut.
+   */
   #append(value: Uint8Array, maxWordBytes: number): boolean {
     const bytes = value.length;
     const isUsual = bytes <= SEGMENT_IN.length;

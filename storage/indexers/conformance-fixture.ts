@@ -85,7 +85,10 @@ export class IndexerFixture implements AsyncDisposable {
     this.indexer = await open(this);
   }
 
-  /** Stores objects and updates the index, as a Broker does. An object under a known URL replaces the former one. */
+  /**
+   * Stores objects and updates the index, as a Broker does. An object under a known URL replaces the former
+   * one.
+   */
   async put(...objects: readonly ObjectAttributes[]): Promise<void> {
     await this.putSoif(objects.map((object, i) => objectOf({ url: `http://h/${i + 1}`, ...object })));
   }

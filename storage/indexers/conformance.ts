@@ -19,11 +19,17 @@ export type TestRunner = (name: string, run: () => Promise<void>) => unknown;
 
 /** The features of an engine; the tests of a feature that it does not have are skipped. */
 export interface IndexerManifest {
-  /** The capabilities that the engine declares. A kind of query that it does not answer must be refused (BRK-2.19). */
+  /**
+   * The capabilities that the engine declares. A kind of query that it does not answer must be refused
+   * (BRK-2.19).
+   */
   readonly capabilities: IndexerCapabilities;
   /** An engine that is opened again on its directory has its index and watermark. Default true. */
   readonly persistence?: boolean;
-  /** After `clear` the former index answers until the next flush. Default true; if false, the index is empty immediately. */
+  /**
+   * After `clear` the former index answers until the next flush. Default true; if false, the index is empty
+   * immediately.
+   */
   readonly rebuildBeside?: boolean;
 }
 
@@ -66,7 +72,9 @@ const OBJECTS: readonly ObjectAttributes[] = [
 const WORD = { matchWord: true } as const;
 const NO_CASE = { ignoreCase: true } as const;
 
-/** Registers the tests of the contract of {@link Indexer} (BRK sections 2 and 8). They assert with node:assert. */
+/**
+ * Registers the tests of the contract of {@link Indexer} (BRK sections 2 and 8). They assert with node:assert.
+ */
 export function indexerConformance(conformance: IndexerConformance): void {
   queryTests(conformance);
   resultTests(conformance);

@@ -42,8 +42,8 @@ export interface Hit {
 }
 
 /**
- * How to match and when to stop: the `#index` flags, by their rows in `protocols/broker/flags.ts`. The limits are those of BRK-8.11: 0 or
- * absent means no limit; an object without lines counts as one matched line.
+ * How to match and when to stop: the `#index` flags, by their rows in `protocols/broker/flags.ts`. The limits
+ * are those of BRK-8.11: 0 or absent means no limit; an object without lines counts as one matched line.
  */
 export interface SearchOptions extends Omit<IndexFlags, 'lifetime'> {
   /** Return matched lines. Without them a query may be answered from the index alone. */
@@ -52,7 +52,10 @@ export interface SearchOptions extends Omit<IndexFlags, 'lifetime'> {
   readonly ordered?: boolean;
   /** Milliseconds the query may run, counted from the first `next()` (BRK-8.13, 8.16). */
   readonly lifetimeMs: number;
-  /** Who asks, e.g. an address: engines that share a thread divide its time by client. Queries without a client share one part. */
+  /**
+   * Who asks, e.g. an address: engines that share a thread divide its time by client. Queries without a client
+   * share one part.
+   */
   readonly client?: string | undefined;
   /** Pauses the query while others have its slot. Engines that cannot pause ignore it. */
   readonly pause?: PauseSwitch | undefined;
@@ -71,7 +74,9 @@ export interface SearchOutcome {
   readonly warnings: readonly string[];
 }
 
-/** The hits of one query; can be iterated once. `outcome` resolves when the iteration ends, and never rejects. */
+/**
+ * The hits of one query; can be iterated once. `outcome` resolves when the iteration ends, and never rejects.
+ */
 export interface SearchResults extends AsyncIterable<Hit> {
   readonly outcome: Promise<SearchOutcome>;
 }
@@ -81,7 +86,8 @@ export interface WordRequest {
   /**
    * - `completions`: words that begin with the text
    * - `neighbors`: words that are spelled almost like it
-   * - `forms`: the word itself, even if no object has it, then its other forms in the languages of the objects: `index`, `indexes`
+   * - `forms`: the word itself, even if no object has it, then its other forms in the languages of the objects:
+   *   `index`, `indexes`
    */
   readonly kind: 'completions' | 'neighbors' | 'forms';
   /** One word, or its beginning. Case is ignored. */
@@ -115,26 +121,34 @@ export interface Indexer extends AsyncDisposable {
   /** Bytes of one object that are indexed and found; undefined if there is no limit. */
   readonly maxIndexedBytes?: number | undefined;
   /**
-   * Starts an indexing run (BRK-8.2); a second call within a run does nothing. A flush may end the run. If a call of the run fails with a
-   * `StorageError`, the run is over and unflushed changes are lost: begin again after {@link watermark}.
+   * Starts an indexing run (BRK-8.2); a second call within a run does nothing. A flush may end the run. If a
+   * call of the run fails with a `StorageError`, the run is over and unflushed changes are lost: begin again
+   * after {@link watermark}.
    */
   beginUpdate(): Promise<void>;
-  /** Indexes an object, or replaces it, by its SOIF bytes, which are copied. Resolves when the engine accepts the next change. */
+  /**
+   * Indexes an object, or replaces it, by its SOIF bytes, which are copied. Resolves when the engine accepts
+   * the next change.
+   */
   add(oid: number, object: Uint8Array): Promise<void>;
   /** Removes an object; ignores an unknown OID. */
   remove(oid: number): Promise<void>;
   /** Makes all changes of the run durable and searchable, together with the new watermark. */
   flush(watermark: number): Promise<void>;
   /**
-   * Answers a query. A query that the engine does not support fails at the first `next()` with a `PeerError` of status 111 and a text of
-   * BRK-4.18; a damaged index fails with a `StorageError`.
+   * Answers a query. A query that the engine does not support fails at the first `next()` with a `PeerError` of
+   * status 111 and a text of BRK-4.18; a damaged index fails with a `StorageError`.
    */
   query(expression: Expression, options: SearchOptions): SearchResults;
-  /** Lists words of the index, the best first, for suggestions. Absent or without words if the engine does not know its words. */
+  /**
+   * Lists words of the index, the best first, for suggestions. Absent or without words if the engine does not
+   * know its words.
+   */
   words?(request: WordRequest): Promise<readonly IndexedWord[]>;
   /**
-   * Starts a full rebuild (BRK-8.1 Index_Full) and an indexing run: the objects added after it replace the index at the next flush. The
-   * engines of `openIndexer` answer from the old index until then; that of `openEmbeddedIndexer` is empty immediately, with watermark 0.
+   * Starts a full rebuild (BRK-8.1 Index_Full) and an indexing run: the objects added after it replace the
+   * index at the next flush. The engines of `openIndexer` answer from the old index until then; that of
+   * `openEmbeddedIndexer` is empty immediately, with watermark 0.
    */
   clear(): Promise<void>;
   close(): Promise<void>;

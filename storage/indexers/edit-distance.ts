@@ -1,6 +1,6 @@
 /**
- * Number of insertions, deletions, substitutions and exchanges of neighbors that turn one word into the other (optimal string alignment);
- * `max + 1` if there are more than `max`. Words are arrays of characters.
+ * Number of insertions, deletions, substitutions and exchanges of neighbors that turn one word into the other
+ * (optimal string alignment); `max + 1` if there are more than `max`. Words are arrays of characters.
  */
 export function editDistance(a: readonly string[], b: readonly string[], max: number): number {
   if (Math.abs(a.length - b.length) > max) return max + 1;

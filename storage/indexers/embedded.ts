@@ -37,7 +37,9 @@ export interface EmbeddedIndexerOptions extends Partial<QueryLimits>, Partial<Se
   readonly transactionBytes?: number;
 }
 
-/** `maxRegexpProgram` bounds the steps per character; 1 000 is enough for any expression that a person types. */
+/**
+ * `maxRegexpProgram` bounds the steps per character; 1 000 is enough for any expression that a person types.
+ */
 const QUERY_LIMITS: QueryLimits = {
   maxRegexpProgram: 1_000,
   maxRegexpSteps: 200_000,
@@ -73,11 +75,12 @@ const CAPABILITIES: IndexerCapabilities = {
 };
 
 /**
- * Opens the engine that runs inside the Broker: SQLite FTS5 names candidates, the stored objects decide. Queries and updates have a thread
- * each, so neither blocks the event loop or the other.
+ * Opens the engine that runs inside the Broker: SQLite FTS5 names candidates, the stored objects decide.
+ * Queries and updates have a thread each, so neither blocks the event loop or the other.
  *
- * @throws StorageError if the index is damaged, foreign or of another version and `rebuildOnError` is not set, or if `storeDirectory`
- *   holds no store. To recover, delete the file (or set the option) and add all objects again.
+ * @throws StorageError if the index is damaged, foreign or of another version and `rebuildOnError` is not set,
+ *   or if `storeDirectory` holds no store. To recover, delete the file (or set the option) and add all objects
+ *   again.
  */
 export async function openEmbeddedIndexer(options: EmbeddedIndexerOptions): Promise<Indexer> {
   const checkPages = await checkClosedIndex(options.file, options.rebuildOnError ?? false);

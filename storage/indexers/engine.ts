@@ -3,7 +3,10 @@ import type { Indexer } from './contract.js';
 
 /** Options of `openIndexer`; most are variables of broker.conf (BRK-7.3). */
 export interface OpenIndexerOptions {
-  /** `Indexer-Type`, the name of an engine in any case; or the file of a module, relative to `Broker-Directory` (see `isModuleType`). */
+  /**
+   * `Indexer-Type`, the name of an engine in any case; or the file of a module, relative to `Broker-Directory`
+   * (see `isModuleType`).
+   */
   readonly type: string;
   /** `Broker-Directory`: each engine has its own folder below it. */
   readonly brokerDirectory: string;
@@ -15,7 +18,10 @@ export interface OpenIndexerOptions {
   readonly glimpseServerHost?: string | false;
   /** `GlimpseServer-Port`; glimpseserver is off if absent. */
   readonly glimpseServerPort?: number;
-  /** `Max-Work`: seconds for which a query may search the index and match objects; then it ends with reason `cost`. Default 10. */
+  /**
+   * `Max-Work`: seconds for which a query may search the index and match objects; then it ends with reason
+   * `cost`. Default 10.
+   */
   readonly maxWork?: number;
   /** Receives a sentence for each problem that does not stop the work. */
   readonly onWarning?: (sentence: string) => void;

@@ -69,7 +69,9 @@ export class FormFinder {
     };
   }
 
-  /** The languages of the objects. They are looked up again when the number of objects has doubled or halved. */
+  /**
+   * The languages of the objects. They are looked up again when the number of objects has doubled or halved.
+   */
   async #languagesOf(slice: TimeSlice): Promise<readonly string[]> {
     const known = this.#languages;
     const objects = this.#objects();

@@ -46,7 +46,10 @@ export class IndexCache<V extends object> {
     return this.#entries.get(key);
   }
 
-  /** @param epoch that of the version when the read began: the result of an earlier state of the index is not kept */
+  /**
+   * @param epoch that of the version when the read began: the result of an earlier state of the index is not
+   *   kept
+   */
   set(key: string, value: V, epoch: number): void {
     this.#forget();
     if (epoch === this.#epoch) this.#entries.set(key, value);

@@ -20,8 +20,8 @@ export interface IndexExpression {
 const MAX_NODES = 64;
 
 /**
- * Translates a query for whole words into one FTS5 expression. Returns undefined for parts of words, patterns and a
- * lone `not`.
+ * Translates a query for whole words into one FTS5 expression. Returns undefined for parts of words, patterns
+ * and a lone `not`.
  */
 export function indexExpression(plan: Plan): IndexExpression | undefined {
   const expression = translate(plan);
@@ -52,7 +52,9 @@ function translate(plan: Plan): IndexExpression | undefined {
   }
 }
 
-/** Excludes matches of an exact expression only: an inexact one would exclude objects that satisfy the query. */
+/**
+ * Excludes matches of an exact expression only: an inexact one would exclude objects that satisfy the query.
+ */
 function exclude(kept: IndexExpression | undefined, removed: Plan): IndexExpression | undefined {
   if (kept === undefined) return undefined;
   const right = translate(removed);

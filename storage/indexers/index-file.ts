@@ -96,14 +96,15 @@ export interface IndexFileOptions {
 /**
  * Opens the index; creates an empty one if the file does not exist.
  *
- * @throws StorageError if the file is damaged, is not an index, or was made by another version or with other Unicode tables; it must be
- *   rebuilt from the stored objects
+ * @throws StorageError if the file is damaged, is not an index, or was made by another version or with other
+ *   Unicode tables; it must be rebuilt from the stored objects
  */
 export function openIndexFile(file: string, options: IndexFileOptions = {}): IndexDatabase {
   try {
     return openChecked(file, options);
   } catch (cause) {
-    // Only damage is a reason to delete it. Its rebuild would find no space either, and until then nothing would be found.
+    // Only damage is a reason to delete it. Its rebuild would find no space either, and until then nothing
+    // would be found.
     const isReason = options.rebuildOnError === true && !isFailedWrite(file, cause) && isDamage(cause);
     if (!isReason) throw openingError(file, cause);
   }
@@ -210,7 +211,8 @@ function checkPages(db: IndexDatabase, file: string): void {
   try {
     db.exec("INSERT INTO words(words) VALUES('integrity-check')");
   } catch (error) {
-    // FTS5 needs the lock of a writer. Another one that has it has opened and checked the index. On a full disk SQLite's own check counts.
+    // FTS5 needs the lock of a writer. Another one that has it has opened and checked the index. On a full disk
+    // SQLite's own check counts.
     if (!/locked|busy/i.test(messageOf(error)) && !isDiskFull(error)) throw error;
   } finally {
     db.exec(`PRAGMA busy_timeout = ${timeout}`);

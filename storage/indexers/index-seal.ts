@@ -1,4 +1,5 @@
-// The sums of an index that was closed in good order. SQLite has no checksums: a flipped bit in a list of postings only loses hits.
+// The sums of an index that was closed in good order. SQLite has no checksums: a flipped bit in a list of
+// postings only loses hits.
 import { rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { StorageError } from '../../protocols/errors.js';
@@ -7,11 +8,13 @@ import { exists } from '../files/exists.js';
 import { removeIndexFile } from './index-file.js';
 
 /**
- * Compares an index that is not open with the sums of its last closing, and removes the sums, since the index changes from now on.
+ * Compares an index that is not open with the sums of its last closing, and removes the sums, since the index
+ * changes from now on.
  *
- * @param rebuildOnError a damaged index is deleted, so that an empty one takes its place; its watermark is 0, so that the owner adds every
- *   object again
- * @returns whether the index must be checked page by page, because it has no sums: the process that had it open was killed
+ * @param rebuildOnError a damaged index is deleted, so that an empty one takes its place; its watermark is 0,
+ *   so that the owner adds every object again
+ * @returns whether the index must be checked page by page, because it has no sums: the process that had it open
+ *   was killed
  * @throws StorageError if it is damaged and `rebuildOnError` is not set
  */
 export async function checkClosedIndex(file: string, rebuildOnError: boolean): Promise<boolean> {
@@ -28,7 +31,9 @@ export async function checkClosedIndex(file: string, rebuildOnError: boolean): P
   return false;
 }
 
-/** Writes the sums of an index that no thread has open any more. Without them the next opening checks its pages. */
+/**
+ * Writes the sums of an index that no thread has open any more. Without them the next opening checks its pages.
+ */
 export async function sealIndex(file: string): Promise<void> {
   try {
     // A file that SQLite has not merged yet holds changes that the sums would not cover.

@@ -13,8 +13,9 @@ import {
 import { largeBuffer } from '../files/large-buffer.js';
 
 /**
- * Returns an object as it is, or, if it is longer than `maxBytes`, a copy whose longest values are cut to the same length so that it has
- * `maxBytes` bytes at most, and is returned as it is the next time. A value is cut between words if it has any.
+ * Returns an object as it is, or, if it is longer than `maxBytes`, a copy whose longest values are cut to the
+ * same length so that it has `maxBytes` bytes at most, and is returned as it is the next time. A value is cut
+ * between words if it has any.
  *
  * @throws ProtocolError if a large object is not valid SOIF
  */

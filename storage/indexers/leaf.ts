@@ -15,7 +15,9 @@ import { fold, isWordAt, isWordBefore, wordsOf } from './words.js';
 /** A folded text that an object must contain; the word index looks it up. */
 export interface LiteralLookup {
   readonly text: string;
-  /** Whether a word boundary is required on this side, so that the outermost word is a whole word of the object. */
+  /**
+   * Whether a word boundary is required on this side, so that the outermost word is a whole word of the object.
+   */
   readonly leftBounded: boolean;
   readonly rightBounded: boolean;
 }
@@ -45,10 +47,16 @@ export type LeafTest =
   | {
       readonly scope: 'text';
       readonly view: View;
-      /** Offset of the next match in a whole value from an offset on; -1 without a match. No match crosses a line end. */
+      /**
+       * Offset of the next match in a whole value from an offset on; -1 without a match. No match crosses a
+       * line end.
+       */
       readonly find?: (text: string, from: number) => number;
       test(text: string): boolean;
-      /** Like `test`, for long lines: pauses now and then. Absent if `test` takes no longer than a piece of work that is not interrupted. */
+      /**
+       * Like `test`, for long lines: pauses now and then. Absent if `test` takes no longer than a piece of work
+       * that is not interrupted.
+       */
       readonly steps?: (text: string) => Generator<void, boolean>;
       /** Characters of a line above which it is tested with `steps`. */
       readonly longLine?: number;
@@ -58,11 +66,15 @@ export type LeafTest =
 
 /** Limits of one pattern of a query. */
 export interface PatternLimits {
-  /** Maximum size of a compiled regular expression, in instructions: matching takes at most this many steps per character. */
+  /**
+   * Maximum size of a compiled regular expression, in instructions: matching takes at most this many steps per
+   * character.
+   */
   readonly maxRegexpProgram: number;
   /**
-   * Steps of a regular expression, its instructions times the characters of a line, that are done without a pause. A line that needs more
-   * is matched by a slower way that pauses, so that it does not block other queries.
+   * Steps of a regular expression, its instructions times the characters of a line, that are done without a
+   * pause. A line that needs more is matched by a slower way that pauses, so that it does not block other
+   * queries.
    */
   readonly maxRegexpSteps: number;
   /** Bytes for the states that all regular expressions of a query keep while they match. */

@@ -1,4 +1,5 @@
-// What other pages call a page: the texts of the links to it, from the attribute `Link-Text` of the pages that link.
+// What other pages call a page: the texts of the links to it, from the attribute `Link-Text` of the pages that
+// link.
 import { hash } from 'node:crypto';
 import type { SoifObject } from '../../protocols/soif/index.js';
 import type { IndexDatabase } from './index-file.js';
@@ -39,7 +40,10 @@ function folded(text: string): string {
     .join(' ');
 }
 
-/** What an object counts for: the names of its links and of their texts, each once; lines without a text are left out. */
+/**
+ * What an object counts for: the names of its links and of their texts, each once; lines without a text are
+ * left out.
+ */
 export function linkKeysOf(object: SoifObject): number[] {
   const keys = new Set<number>();
   let links = 0;

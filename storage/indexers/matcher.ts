@@ -33,7 +33,8 @@ export class Matcher {
 
   /**
    * @param compiled terms of the expression that are compiled already
-   * @throws PeerError (111) if the query cannot be answered (BRK-2.19, 4.18); RangeError if `errors` is not a count.
+   * @throws PeerError (111) if the query cannot be answered (BRK-2.19, 4.18); RangeError if `errors` is not a
+   *   count.
    */
   constructor(
     expression: Expression,

@@ -6,7 +6,10 @@ import { type Engine, type OpenIndexerOptions, workLimit } from './engine.js';
 import { GLIMPSE } from './glimpse/engine.js';
 import { SWISH } from './swish/engine.js';
 
-/** Opens an engine. A module of one's own exports such a function by the name `openIndexer`; it returns an {@link Indexer} or a promise of one. */
+/**
+ * Opens an engine. A module of one's own exports such a function by the name `openIndexer`; it returns an
+ * {@link Indexer} or a promise of one.
+ */
 export type OpenOwnIndexer = (options: OpenIndexerOptions) => Indexer | Promise<Indexer>;
 
 /** Our own engine. The table of BRK-6.5 has no section for it, so it uses that of PLWeb. */
@@ -52,11 +55,11 @@ export function parseIndexerType(text: string): IndexerType {
 }
 
 /**
- * Opens the query engine of a Broker by its `Indexer-Type` (BRK-8.5). All engines are updated, rebuilt and queried in the same way;
- * `capabilities` lists the kinds of query that they answer.
+ * Opens the query engine of a Broker by its `Indexer-Type` (BRK-8.5). All engines are updated, rebuilt and
+ * queried in the same way; `capabilities` lists the kinds of query that they answer.
  *
- * @throws UsageError for an unknown type; ConfigError for a module that cannot be used; StorageError if a program is not installed or a
- * directory cannot be used
+ * @throws UsageError for an unknown type; ConfigError for a module that cannot be used; StorageError if a
+ * program is not installed or a directory cannot be used
  */
 export async function openIndexer(options: OpenIndexerOptions): Promise<Indexer> {
   if (isModuleType(options.type)) return openByModule(options);

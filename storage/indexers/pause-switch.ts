@@ -1,8 +1,8 @@
 // Pauses the work of one query while others have its slot.
 
 /**
- * Tells an engine when a query may work. The owner of the query pauses and resumes it; an engine that can pause watches. A paused query
- * does no work and keeps its state.
+ * Tells an engine when a query may work. The owner of the query pauses and resumes it; an engine that can pause
+ * watches. A paused query does no work and keeps its state.
  */
 export class PauseSwitch {
   #isPaused = false;

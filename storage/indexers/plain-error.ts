@@ -8,8 +8,8 @@ const INDEX_FAILED = 'the index failed';
 export const INDEX_FAILURES: readonly string[] = [INDEX_FAILED, 'cannot use the index'];
 
 /**
- * Converts an error to the form that crosses threads. Every error except a PeerError becomes a storage error, which names the index: SQLite's
- * own errors do not.
+ * Converts an error to the form that crosses threads. Every error except a PeerError becomes a storage error,
+ * which names the index: SQLite's own errors do not.
  */
 export function plainError(error: unknown, file: string): PlainError {
   if (error instanceof PeerError) return { kind: 'peer', message: error.message };

@@ -6,15 +6,18 @@ import type { TimeSlice } from './time-slice.js';
 const PAGE_ROWS = 20_000;
 const RANK_ROWS = 4_000;
 /**
- * Terms united by one statement, at first, at least and at most. FTS5 compares all terms of a statement for each row: frequent terms are
- * read faster by few, rare ones by many.
+ * Terms united by one statement, at first, at least and at most. FTS5 compares all terms of a statement for
+ * each row: frequent terms are read faster by few, rare ones by many.
  */
 const FIRST_TERMS = 16;
 const MIN_TERMS = 4;
 const MAX_TERMS = 64;
 /** Milliseconds that one statement aims at while other queries use the thread: it cannot be interrupted. */
 const SHARED_MS = 2;
-/** The same while no other query does. Each statement begins to read its posting lists anew: a few large ones cost less. */
+/**
+ * The same while no other query does. Each statement begins to read its posting lists anew: a few large ones
+ * cost less.
+ */
 const ALONE_MS = 16;
 /** The same for statements that unite terms, which cost no more when they are short. */
 const UNITING_MS = 1;
@@ -35,7 +38,8 @@ export interface Scored {
 }
 
 /**
- * Reads the word index in steps. SQLite returns a page of OIDs as one text, because passing a row to JavaScript costs more than finding it.
+ * Reads the word index in steps. SQLite returns a page of OIDs as one text, because passing a row to JavaScript
+ * costs more than finding it.
  */
 export class Postings {
   readonly #pageOf;
@@ -102,7 +106,10 @@ export class Postings {
     return found.toArray();
   }
 
-  /** Adds the objects that have one of the terms in the column of `filter` (`name : `, or empty for all columns). */
+  /**
+   * Adds the objects that have one of the terms in the column of `filter` (`name : `, or empty for all
+   * columns).
+   */
   async ofTerms(terms: readonly string[], filter: string, into: OidSet, slice: TimeSlice): Promise<void> {
     const pace = new StatementPace(FIRST_TERMS, MIN_TERMS, MAX_TERMS, () => UNITING_MS);
     for (let start = 0; start < terms.length; ) {
@@ -170,7 +177,9 @@ export class Postings {
     return windows;
   }
 
-  /** Divides the OIDs of the index into ranges `(after, last]` whose statements take a few milliseconds each. */
+  /**
+   * Divides the OIDs of the index into ranges `(after, last]` whose statements take a few milliseconds each.
+   */
   *#adaptiveWindows(slice: TimeSlice): Generator<Window> {
     const [first, end] = (this.#range.get() as readonly [number | null, number | null]).map(Number) as [
       number,
@@ -186,7 +195,10 @@ export class Postings {
     }
   }
 
-  /** Returns the objects of a phrase. FTS5 compares positions in every object that has the words, hence the windows. */
+  /**
+   * Returns the objects of a phrase. FTS5 compares positions in every object that has the words, hence the
+   * windows.
+   */
   async ofPhrase(match: string, slice: TimeSlice): Promise<OidSet> {
     const found = new OidSet();
     const [, last] = (this.#range.get() as readonly [number | null, number | null]).map(Number) as [
@@ -221,7 +233,9 @@ export class Postings {
     }
   }
 
-  /** Number of OIDs in the range of the index: at least the number of objects, and found without reading them. */
+  /**
+   * Number of OIDs in the range of the index: at least the number of objects, and found without reading them.
+   */
   get span(): number {
     const [first, last] = this.#range.get() as readonly [number | null, number | null];
     return first === null || last === null ? 0 : Number(last) - Number(first) + 1;

@@ -9,7 +9,9 @@ import type { QueryReply, QueryRequest, QueryWorkerData } from './messages.js';
 import { plainError } from './plain-error.js';
 import { type Search, SearchEngine } from './search.js';
 
-/** A batch is sent when it has this many hits or characters of matched lines, or when its first hit is this old. */
+/**
+ * A batch is sent when it has this many hits or characters of matched lines, or when its first hit is this old.
+ */
 const BATCH_HITS = 64;
 const BATCH_CHARACTERS = 128 * 1024;
 const BATCH_MS = 5;

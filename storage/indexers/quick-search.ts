@@ -20,8 +20,8 @@ const MAX_MATCHES = 500;
 const PATTERN = /[\\.#[\]^$|*()]/;
 
 /**
- * Answers queries for a few whole words in the owner's thread: the index decides them in less time than a message to
- * the query thread takes. Queries that could take longer are left to the query thread.
+ * Answers queries for a few whole words in the owner's thread: the index decides them in less time than a
+ * message to the query thread takes. Queries that could take longer are left to the query thread.
  */
 export class QuickSearch {
   readonly #db: IndexDatabase;
@@ -88,7 +88,9 @@ export class QuickSearch {
   }
 }
 
-/** Whether a query has at most `maxNodes` nodes and each term is plain text, so that no pattern needs compiling. */
+/**
+ * Whether a query has at most `maxNodes` nodes and each term is plain text, so that no pattern needs compiling.
+ */
 function isPlain(expression: Expression, maxNodes: number): boolean {
   let nodes = 0;
   const check = (node: Expression): boolean => {

@@ -10,7 +10,10 @@ const MAX_WORDS = 16;
 /** Characters of a word that is used for ranking. */
 const MAX_WORD = 64;
 
-/** Maximum number of posting list entries that are read to score: some milliseconds, which cannot be interrupted. */
+/**
+ * Maximum number of posting list entries that are read to score: some milliseconds, which cannot be
+ * interrupted.
+ */
 export const MAX_SCORED_POSTINGS = 100_000;
 
 /** Candidates in the order in which they are matched. */
@@ -43,8 +46,9 @@ export interface RankingContext {
 }
 
 /**
- * Orders candidates by their {@link Relevance}, the best first; those that have the query's words only where they say little have score 0. If all words are too
- * frequent for it, FTS5's bm25 orders them, without words that more than `maxRanked` objects have.
+ * Orders candidates by their {@link Relevance}, the best first; those that have the query's words only where
+ * they say little have score 0. If all words are too frequent for it, FTS5's bm25 orders them, without words
+ * that more than `maxRanked` objects have.
  */
 export async function rank(
   candidates: OidSet,

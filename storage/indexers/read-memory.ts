@@ -15,7 +15,10 @@ const FIRST_READ = 8;
 /** Parts of the former mean size of an object in the new one. */
 const MEAN_INERTIA = 0.75;
 
-/** Sizes the reads of the searches that work, so that all of them together keep about `totalReadBytes` in memory. */
+/**
+ * Sizes the reads of the searches that work, so that all of them together keep about `totalReadBytes` in
+ * memory.
+ */
 export class ReadMemory {
   readonly #limits: ReadLimits;
   #working = 0;

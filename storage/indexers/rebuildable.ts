@@ -26,8 +26,8 @@ interface Generation {
 }
 
 /**
- * Makes an engine that answers during a rebuild: {@link Indexer.clear} opens a second engine, which replaces the first one at the next
- * flush.
+ * Makes an engine that answers during a rebuild: {@link Indexer.clear} opens a second engine, which replaces
+ * the first one at the next flush.
  *
  * @param path directory of the indexes, by number
  * @throws StorageError if a directory cannot be used; also the errors of `open`

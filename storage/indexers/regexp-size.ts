@@ -1,4 +1,5 @@
-// Estimates the size of a regular expression before it is compiled: a few counted repetitions make a program of a hundred thousand instructions.
+// Estimates the size of a regular expression before it is compiled: a few counted repetitions make a program of
+// a hundred thousand instructions.
 
 interface Group {
   /** Instructions of the alternatives before; they may have common beginnings, so the largest counts. */
@@ -14,8 +15,9 @@ const CLASS_NAME = /^\\[pP](?:\{[^}]*\}|.)/su;
 const HEX = /^\\x(?:\{[^}]*\}|..)/su;
 
 /**
- * Returns a number of instructions that the compiled expression has at least, for RE2 syntax. The scan takes the time of the text. A part
- * that it does not understand counts nothing, so that no expression is refused for it.
+ * Returns a number of instructions that the compiled expression has at least, for RE2 syntax. The scan takes
+ * the time of the text. A part that it does not understand counts nothing, so that no expression is refused for
+ * it.
  */
 export function leastRegexpSize(source: string): number {
   const groups: Group[] = [{ largest: 0, size: 0, last: 0 }];

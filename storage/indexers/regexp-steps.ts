@@ -1,4 +1,5 @@
-// Matches a compiled regular expression against a long line in pieces of bounded work, so that the thread can pause between them.
+// Matches a compiled regular expression against a long line in pieces of bounded work, so that the thread can
+// pause between them.
 import type { RE2JS } from 're2js';
 import { StateError } from '../../protocols/errors.js';
 
@@ -43,8 +44,9 @@ const LINE_END = 0x0a;
 const STEPS_PER_PIECE = 50_000;
 
 /**
- * Tells whether an expression matches somewhere in a text. It follows all ways of the expression at once (Thompson's simulation), so that
- * the work is the size of the expression for each character at most. Pauses about every millisecond.
+ * Tells whether an expression matches somewhere in a text. It follows all ways of the expression at once
+ * (Thompson's simulation), so that the work is the size of the expression for each character at most. Pauses
+ * about every millisecond.
  */
 export function* regexpSteps(regexp: RE2JS, text: string): Generator<void, boolean> {
   const program: Program = regexp.re2Input.prog;

@@ -1,4 +1,5 @@
-// Reads from the word index how often a word or phrase occurs in the parts of each object, and how long these parts are.
+// Reads from the word index how often a word or phrase occurs in the parts of each object, and how long these
+// parts are.
 import { COLUMN_WEIGHTS, type IndexDatabase } from './index-file.js';
 import type { TimeSlice } from './time-slice.js';
 
@@ -43,7 +44,9 @@ const PART_OF = NAMES.map((name) => {
 });
 /** The column of each part; -1 for `other`. */
 export const PART_COLUMNS: readonly number[] = PARTS.map((part) => NAMES.indexOf(part));
-/** The parts before the text have few words: one score counts all of them, each in eight bits of the frequency. */
+/**
+ * The parts before the text have few words: one score counts all of them, each in eight bits of the frequency.
+ */
 const DIGIT = 256;
 const DIGITS = DIGIT ** (BODY - 1);
 /** How far the last digit may be from an integer: scores have 15 decimal places. */
@@ -51,17 +54,26 @@ const MAX_ERROR = 0.05;
 /** Attempts to read a word while the index changes. */
 const MAX_ATTEMPTS = 3;
 
-/** Keywords are often those of a whole site, and the attributes without a column say little about the subject: they count last. */
+/**
+ * Keywords are often those of a whole site, and the attributes without a column say little about the subject:
+ * they count last.
+ */
 const LAST: ReadonlySet<string> = new Set(['keywords', 'rest']);
 
-/** Column filters of FTS5 for a word of any attribute: the columns that rank, and those that do so only if these lack the word. */
+/**
+ * Column filters of FTS5 for a word of any attribute: the columns that rank, and those that do so only if these
+ * lack the word.
+ */
 export const RANKED_COLUMNS = filterOf((name, weight) => weight > 0 && !LAST.has(name));
 export const LAST_COLUMNS = filterOf((name) => LAST.has(name));
 
 /** The constants of FTS5's `bm25`, which it does not let one choose. */
 const FTS5 = { k1: 1.2, b: 0.75, leastIdf: 1e-6 };
 
-/** The least difference between FTS5's score and the one that it never reaches, as a share of the inverse document frequency. */
+/**
+ * The least difference between FTS5's score and the one that it never reaches, as a share of the inverse
+ * document frequency.
+ */
 const LEAST_REST = 1e-6;
 
 /** Rows of one statement, which cannot be interrupted. */
@@ -103,7 +115,8 @@ export class RelevanceStatements {
         )
         .raw();
     this.#page = pageWhere('');
-    // The sign keeps FTS5 from looking for each of them: it reads a word's objects once, and only the wanted ones are scored.
+    // The sign keeps FTS5 from looking for each of them: it reads a word's objects once, and only the wanted
+    // ones are scored.
     this.#pageOfWanted = pageWhere('AND +words.rowid IN (SELECT value FROM json_each(?))');
     this.#titles = db
       .prepare(
@@ -142,8 +155,9 @@ export class RelevanceStatements {
   }
 
   /**
-   * Returns the objects with a word or phrase. FTS5's `bm25` of a single phrase is the only way to learn from it how often the phrase
-   * occurs in a column without reading positions, and many times faster; it is solved for the frequency.
+   * Returns the objects with a word or phrase. FTS5's `bm25` of a single phrase is the only way to learn from
+   * it how often the phrase occurs in a column without reading positions, and many times faster; it is solved
+   * for the frequency.
    *
    * @param phrase words separated by blanks
    * @param columns the columns that count, as a filter of FTS5
@@ -193,8 +207,8 @@ export class RelevanceStatements {
 }
 
 /**
- * Solves FTS5's scores for the frequencies. Returns undefined if they do not fit the number of objects and the averages, because the index
- * has changed meanwhile, unless approximate frequencies are good enough.
+ * Solves FTS5's scores for the frequencies. Returns undefined if they do not fit the number of objects and the
+ * averages, because the index has changed meanwhile, unless approximate frequencies are good enough.
  *
  * @param objects the number of all objects that have the word or phrase
  */
@@ -219,7 +233,8 @@ function solve(
 }
 
 /**
- * Returns the counts of all parts. The first has no limit; another one that exceeds its digit counts for the one before it, too.
+ * Returns the counts of all parts. The first has no limit; another one that exceeds its digit counts for the
+ * one before it, too.
  *
  * @param digits those of the parts before the text
  */

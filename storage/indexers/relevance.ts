@@ -1,4 +1,5 @@
-// How well objects answer the words of a query: BM25 over the parts of an object (BM25F), with other forms of the words, phrases, titles.
+// How well objects answer the words of a query: BM25 over the parts of an object (BM25F), with other forms of
+// the words, phrases, titles.
 import type { FormFinder } from './form-finder.js';
 import type { LinkTextReader } from './link-texts.js';
 import { LAST_COLUMNS, RANKED_COLUMNS } from './relevance-statements.js';
@@ -23,7 +24,10 @@ export interface RelevanceModel {
   /** Weight of two words of the query next to each other, and the frequency at which they have half of it. */
   readonly pair: number;
   readonly pairK: number;
-  /** Weight of a title that consists of the words of the query, and the share of it for a title with many other words. */
+  /**
+   * Weight of a title that consists of the words of the query, and the share of it for a title with many other
+   * words.
+   */
   readonly titlePhrase: number;
   readonly partialTitle: number;
   /** Weight of two words of the query with at most `nearWords` others between them, in any order. */
@@ -55,7 +59,10 @@ export const RELEVANCE_MODEL: RelevanceModel = {
 
 /** Words of a query that count at most, each with its forms. */
 const MAX_WORDS = 16;
-/** Objects of a word, above which it does not count: its occurrences would take longer to read than they are worth. */
+/**
+ * Objects of a word, above which it does not count: its occurrences would take longer to read than they are
+ * worth.
+ */
 const MAX_OBJECTS = 20_000;
 /** Occurrences that are read for one query. */
 const MAX_OCCURRENCES = 40_000;
@@ -82,7 +89,10 @@ interface WordGroup {
   readonly columns: string;
   /** Number of objects with the word or one of its forms. */
   readonly objects: number;
-  /** Those of them that are scored, and the weight of all occurrences, with the lengths already taken into account. */
+  /**
+   * Those of them that are scored, and the weight of all occurrences, with the lengths already taken into
+   * account.
+   */
   readonly frequencies: ReadonlyMap<number, number>;
   /** The words of the title of those that have it there; undefined if not all of them are known. */
   readonly titles: ReadonlyMap<number, number> | undefined;
@@ -112,7 +122,8 @@ export class Relevance {
   }
 
   /**
-   * Returns the scores of objects that have the words, higher is better. Undefined if all words are too frequent to be worth it.
+   * Returns the scores of objects that have the words, higher is better. Undefined if all words are too
+   * frequent to be worth it.
    *
    * @param words in the order of the query
    * @param oids the objects that are to be scored; others may be, too
@@ -248,7 +259,10 @@ export class Relevance {
     }
   }
 
-  /** Titles with all words of the query, or forms of them, close together. The more of the title they are, the better. */
+  /**
+   * Titles with all words of the query, or forms of them, close together. The more of the title they are, the
+   * better.
+   */
   async #addTitles(
     groups: readonly WordGroup[],
     between: number,
@@ -318,7 +332,9 @@ function sumOfIdf(groups: readonly WordGroup[]): number {
   return groups.reduce((sum, { idf }) => sum + idf, 0);
 }
 
-/** The entries with the highest scores, in any order. A sorted list of all entries would take many times longer. */
+/**
+ * The entries with the highest scores, in any order. A sorted list of all entries would take many times longer.
+ */
 function bestOf(
   scores: ReadonlyMap<number, number>,
   most: number,
@@ -342,7 +358,10 @@ function neighbors(groups: readonly WordGroup[]): (readonly [WordGroup, WordGrou
   return groups.slice(1).map((right, i) => [groups[i]!, right] as const);
 }
 
-/** The inverse document frequency, as if there were as many objects again without the word: one that all objects have counts a little, too. */
+/**
+ * The inverse document frequency, as if there were as many objects again without the word: one that all objects
+ * have counts a little, too.
+ */
 function idfOf(objects: number, all: number): number {
   return Math.log(1 + (2 * all - objects + 0.5) / (objects + 0.5));
 }

@@ -1,7 +1,7 @@
 /**
- * Returns texts that every match of an RE2 expression contains, ignoring case; empty if none is certain. The scan goes
- * from left to right and uses only characters outside groups that must occur. Unknown syntax gives an empty result,
- * which costs speed but never a match.
+ * Returns texts that every match of an RE2 expression contains, ignoring case; empty if none is certain. The
+ * scan goes from left to right and uses only characters outside groups that must occur. Unknown syntax gives an
+ * empty result, which costs speed but never a match.
  */
 export function requiredLiterals(source: string): string[] {
   const texts: string[] = [];
@@ -57,7 +57,9 @@ function groupEnd(characters: readonly string[], open: number): number | undefin
   return undefined;
 }
 
-/** Index of the bracket that closes the class at `open`; undefined for nested classes, which are not supported. */
+/**
+ * Index of the bracket that closes the class at `open`; undefined for nested classes, which are not supported.
+ */
 function classEnd(characters: readonly string[], open: number): number | undefined {
   let i = open + 1;
   if (characters[i] === '^') i++;

@@ -2,22 +2,31 @@
 import { LRUCache } from 'lru-cache';
 import { FairQueue, RecentWork, type TurnRule } from '../../protocols/fair-queue.js';
 
-/** Milliseconds of work up to which a query has the first priority; each doubling of it lowers the priority by one. */
+/**
+ * Milliseconds of work up to which a query has the first priority; each doubling of it lowers the priority by
+ * one.
+ */
 const FIRST_LEVEL_MS = 4;
 
-/** Each turn of this number goes to the query that has waited longest, so that long queries end although short ones keep coming. */
+/**
+ * Each turn of this number goes to the query that has waited longest, so that long queries end although short
+ * ones keep coming.
+ */
 const TURNS_PER_OLDEST = 8;
 
-/** Each turn of this number goes to the client that has worked least, so that a stream of short queries of others takes no more than its part. */
+/**
+ * Each turn of this number goes to the client that has worked least, so that a stream of short queries of
+ * others takes no more than its part.
+ */
 const TURNS_PER_CLIENT = 2;
 
 /** Milliseconds in which half of the work of a client is forgotten. */
 const HALF_LIFE_MS = 5_000;
 
 /**
- * Milliseconds by which the work of a client may differ from that of the least active one when it begins a query. A client that was busy
- * alone, or had many short queries, does not wait until all others have had as much; one that comes for the first time is not preferred
- * until it has had as much.
+ * Milliseconds by which the work of a client may differ from that of the least active one when it begins a
+ * query. A client that was busy alone, or had many short queries, does not wait until all others have had as
+ * much; one that comes for the first time is not preferred until it has had as much.
  */
 const MAX_CREDIT_MS = 8;
 
@@ -42,11 +51,13 @@ export interface ThreadShare {
 }
 
 /**
- * Lets one query at a time work in a thread. A query takes a turn, works for some milliseconds, and releases the thread; then the next turn
- * goes to the query that has worked least (in steps of a factor of two), and among those to the client that has worked least recently. So
- * a cheap query waits for one turn of an expensive one, however many of them there are, and a client with many queries gets one part. Every
- * second turn goes to the client that has worked least, whatever its query has worked, and to the first of its queries: beside n clients with
- * any number of short queries a longer one takes about 2n times its own work at most. Every eighth turn goes to the query that has waited longest.
+ * Lets one query at a time work in a thread. A query takes a turn, works for some milliseconds, and releases
+ * the thread; then the next turn goes to the query that has worked least (in steps of a factor of two), and
+ * among those to the client that has worked least recently. So a cheap query waits for one turn of an expensive
+ * one, however many of them there are, and a client with many queries gets one part. Every second turn goes to
+ * the client that has worked least, whatever its query has worked, and to the first of its queries: beside n
+ * clients with any number of short queries a longer one takes about 2n times its own work at most. Every eighth
+ * turn goes to the query that has waited longest.
  */
 export class Scheduler {
   /** By client and level of work. */
@@ -83,7 +94,10 @@ export class Scheduler {
     else this.#active.delete(client);
   }
 
-  /** Whether other queries work too, or did a moment ago: then a piece of work that cannot be interrupted must be short. */
+  /**
+   * Whether other queries work too, or did a moment ago: then a piece of work that cannot be interrupted must
+   * be short.
+   */
   get isShared(): boolean {
     return this.#working > 1 || performance.now() < this.#sharedUntil;
   }

@@ -65,8 +65,9 @@ async function isScorable(
 }
 
 /**
- * The candidates of a query; those that yield the first hits at the lowest cost are first: the best few that the index finds alone, or
- * those that the vocabulary is certain of. If they are not enough, all others follow. No object occurs twice.
+ * The candidates of a query; those that yield the first hits at the lowest cost are first: the best few that
+ * the index finds alone, or those that the vocabulary is certain of. If they are not enough, all others follow.
+ * No object occurs twice.
  */
 export async function* candidateRuns(context: OrderContext): AsyncGenerator<CandidateRun, void> {
   const { matcher, postings, finder, maxRanked, slice, wantedHits, isOrdered } = context;
@@ -88,7 +89,8 @@ export async function* candidateRuns(context: OrderContext): AsyncGenerator<Cand
     const total = isShort ? few.length : await postings.countOf(match, maxRanked + 1, slice);
     if (total <= maxRanked) {
       if (isOrdered && !isShort && wantedHits <= MAX_RELEVANCE / 3) {
-        // What FTS5 finds best, in the order of the relevance: the others are far below, and to score them would take most of the time.
+        // What FTS5 finds best, in the order of the relevance: the others are far below, and to score them
+        // would take most of the time.
         const [, word] = /^"([^" ]+)"$/.exec(match) ?? [];
         const known = word === undefined ? undefined : context.relevance.bestOf(word, MAX_RELEVANCE);
         const best =

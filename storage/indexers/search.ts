@@ -30,15 +30,24 @@ import { WordLists } from './word-lists.js';
 
 /** Limits on the work of searches. */
 export interface SearchLimits extends CandidateLimits, ReadLimits {
-  /** Maximum number of bytes of vocabulary cached in memory; a larger one is read from the file by each search for parts of words. */
+  /**
+   * Maximum number of bytes of vocabulary cached in memory; a larger one is read from the file by each search
+   * for parts of words.
+   */
   readonly vocabularyBytes: number;
   /** Maximum number of candidates for which hits are ordered best first. */
   readonly maxRanked: number;
   /** Milliseconds one query works before it yields to the others. */
   readonly sliceMs: number;
-  /** Milliseconds that one query may work in the query thread: the limit of its price, after which it ends with reason `cost`. */
+  /**
+   * Milliseconds that one query may work in the query thread: the limit of its price, after which it ends with
+   * reason `cost`.
+   */
   readonly maxWorkMs: number;
-  /** Bytes of one object that are indexed and matched: the longest values of a larger one are cut to the same length. Default 4 MiB. */
+  /**
+   * Bytes of one object that are indexed and matched: the longest values of a larger one are cut to the same
+   * length. Default 4 MiB.
+   */
   readonly maxIndexedBytes: number;
 }
 
@@ -276,7 +285,10 @@ export class Search {
     }
   }
 
-  /** Matches one candidate. A function of its own: while the reader pauses, the generator keeps no object in memory. */
+  /**
+   * Matches one candidate. A function of its own: while the reader pauses, the generator keeps no object in
+   * memory.
+   */
   async #matchAt(
     matcher: Matcher,
     oids: Uint32Array,
@@ -305,7 +317,8 @@ export class Search {
       promise.catch(() => undefined); // reported when awaited, which a stopped search does not do
       return { from: start, promise };
     };
-    // A few hits need a few objects: the reads grow, so that a short search does not read objects that it does not need.
+    // A few hits need a few objects: the reads grow, so that a short search does not read objects that it does
+    // not need.
     const next = this.#ahead?.from === from ? this.#ahead : read(from, this.#readSize ?? memory.firstRead);
     this.#chunk = undefined;
     this.#ahead = undefined;

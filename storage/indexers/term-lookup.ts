@@ -31,8 +31,8 @@ export function partLookup(folded: string): TermLookup | undefined {
 
 /**
  * Looks up a word with spelling errors. A match within one word leaves one of `errors + 1` parts of the pattern
- * unchanged. With one error, a match across two words uses that error for the separator: the match is the end of one
- * word and the start of the other, and one of them contains the longer half of the pattern unchanged.
+ * unchanged. With one error, a match across two words uses that error for the separator: the match is the end
+ * of one word and the start of the other, and one of them contains the longer half of the pattern unchanged.
  */
 export function approximateLookup(
   folded: string,
@@ -64,7 +64,9 @@ export function approximateLookup(
   return { containing: [text(0, part), text(length - part)], verdict, complete: true };
 }
 
-/** Looks up a regular expression, ignoring case. If it has no anchors, a match within one word is sufficient. */
+/**
+ * Looks up a regular expression, ignoring case. If it has no anchors, a match within one word is sufficient.
+ */
 export function regexpLookup(
   source: string,
   required: readonly string[],

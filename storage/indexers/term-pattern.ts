@@ -19,10 +19,10 @@ type Token =
   | { readonly kind: 'class'; readonly source: string };
 
 /**
- * Parses a search word as Glimpse does: `.` matches one character, `#` any run of characters, `[...]` a class, `^` and
- * `$` the ends of the line; `|`, `*` and `( )` are operators; a backslash escapes the next character. `^` and `$` are
- * literal except at the ends of an alternative, so that `US$ 100` can be found. A word that is not a well-formed
- * pattern, such as `f(x`, is literal.
+ * Parses a search word as Glimpse does: `.` matches one character, `#` any run of characters, `[...]` a class,
+ * `^` and `$` the ends of the line; `|`, `*` and `( )` are operators; a backslash escapes the next character.
+ * `^` and `$` are literal except at the ends of an alternative, so that `US$ 100` can be found. A word that is
+ * not a well-formed pattern, such as `f(x`, is literal.
  */
 export function parseTerm(term: string): TermPattern {
   const tokens = tokenize(term);
@@ -84,7 +84,10 @@ function classEnd(characters: readonly string[], open: number): number | undefin
   return undefined;
 }
 
-/** The members of a class in RE2 syntax: all characters are literal except a leading `^` and the hyphens of ranges. */
+/**
+ * The members of a class in RE2 syntax: all characters are literal except a leading `^` and the hyphens of
+ * ranges.
+ */
 function classSource(members: readonly string[]): string {
   const negated = members[0] === '^';
   let source = '';
@@ -163,7 +166,10 @@ function isRegexp(source: string): boolean {
   }
 }
 
-/** Runs of literals outside parentheses that no `*` makes optional; empty if the pattern has alternatives at the top level. */
+/**
+ * Runs of literals outside parentheses that no `*` makes optional; empty if the pattern has alternatives at the
+ * top level.
+ */
 function requiredTexts(tokens: readonly Token[]): string[] {
   const texts: string[] = [];
   let run = '';

@@ -7,7 +7,10 @@ interface Held {
   readonly resolve: () => void;
 }
 
-/** Thrown inside a query to unwind it after its deadline, at its limit of work or after a cancellation. Internal to this folder. */
+/**
+ * Thrown inside a query to unwind it after its deadline, at its limit of work or after a cancellation. Internal
+ * to this folder.
+ */
 export class QueryStopped extends Error {
   readonly code = 'ERR_QUERY_STOPPED';
 
@@ -31,9 +34,10 @@ export interface TimeSliceOptions {
 }
 
 /**
- * Lets several queries share one thread. Work begins with {@link TimeSlice.begin} and ends with {@link TimeSlice.end}. Long work calls
- * {@link TimeSlice.yield} often and awaits its result, which gives the thread to other queries and to messages of the owner every
- * `sliceMs`. {@link TimeSlice.wait} gives it away while something else works, such as the disk.
+ * Lets several queries share one thread. Work begins with {@link TimeSlice.begin} and ends with
+ * {@link TimeSlice.end}. Long work calls {@link TimeSlice.yield} often and awaits its result, which gives the
+ * thread to other queries and to messages of the owner every `sliceMs`. {@link TimeSlice.wait} gives it away
+ * while something else works, such as the disk.
  */
 export class TimeSlice {
   readonly #sliceMs: number;
@@ -66,7 +70,10 @@ export class TimeSlice {
     this.resume();
   }
 
-  /** Makes the work wait at its next {@link yield}, until {@link resume} or {@link cancel}. The deadline still runs. */
+  /**
+   * Makes the work wait at its next {@link yield}, until {@link resume} or {@link cancel}. The deadline still
+   * runs.
+   */
   hold(): void {
     if (this.#canceled || this.#held !== undefined) return;
     let resolve: () => void = () => undefined;

@@ -14,7 +14,9 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** The owner's side of the update thread: packs changes into messages and waits while too many are in flight. */
+/**
+ * The owner's side of the update thread: packs changes into messages and waits while too many are in flight.
+ */
 export class UpdateChannel {
   readonly #channel: WorkerChannel<UpdateRequest, UpdateReply>;
   readonly #waiting: Waiting[] = [];

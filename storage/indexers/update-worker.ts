@@ -28,7 +28,10 @@ class IndexWriter {
   readonly #remove;
   #batch: number;
   readonly #links: LinkTextWriter;
-  /** The objects changed by the open transaction; the value is the digest of the URL, or undefined if the index has the object no longer. */
+  /**
+   * The objects changed by the open transaction; the value is the digest of the URL, or undefined if the index
+   * has the object no longer.
+   */
   readonly #changed = new Map<number, number | undefined>();
   #pending = 0;
   #open = false;
@@ -102,7 +105,8 @@ class IndexWriter {
   close(): void {
     try {
       if (this.#open) this.#db.exec('ROLLBACK');
-      // Explicit, because this connection may not be the last one: the owner's thread has another (quick-search.ts).
+      // Explicit, because this connection may not be the last one: the owner's thread has another
+      // (quick-search.ts).
       this.#db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get();
     } finally {
       this.#db.close();
@@ -117,8 +121,8 @@ class IndexWriter {
   }
 
   /**
-   * Writes the other tables only at the end of the transaction: FTS5 flushes its memory whenever a statement on another
-   * table begins, which would create an index segment for each object.
+   * Writes the other tables only at the end of the transaction: FTS5 flushes its memory whenever a statement on
+   * another table begins, which would create an index segment for each object.
    */
   #commit(): void {
     const changed = [...this.#changed];
@@ -156,7 +160,10 @@ interface Entry {
   readonly links: readonly number[];
 }
 
-/** Returns undefined for an object that is not valid SOIF: it is removed from the index instead of ending the run. */
+/**
+ * Returns undefined for an object that is not valid SOIF: it is removed from the index instead of ending the
+ * run.
+ */
 function entryIfValid(bytes: Uint8Array): Entry | undefined {
   let object: SoifObject;
   try {
@@ -167,7 +174,10 @@ function entryIfValid(bytes: Uint8Array): Entry | undefined {
   return { texts: columnTexts(object), url: urlDigest(object.url), links: linkKeysOf(object) };
 }
 
-/** Answers requests in order. After a failure every answer is that failure, because changes are missing from then on. */
+/**
+ * Answers requests in order. After a failure every answer is that failure, because changes are missing from
+ * then on.
+ */
 function serve(port: NonNullable<typeof parentPort>, data: UpdateWorkerData): void {
   let writer: IndexWriter | undefined;
   let failure: UpdateReply | undefined;

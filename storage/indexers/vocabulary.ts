@@ -24,7 +24,10 @@ const FIRST_TERM = '\x02';
 const TERMS_PER_YIELD = 64;
 /** Terms read by one statement. */
 const BLOCK_TERMS = 4_096;
-/** The vocabulary is reloaded when this share of all objects has changed, but at least and at most these numbers. */
+/**
+ * The vocabulary is reloaded when this share of all objects has changed, but at least and at most these
+ * numbers.
+ */
 const MIN_CHANGED = 1_000;
 const MAX_CHANGED = 10_000;
 const CHANGED_SHARE = 0.05;
@@ -35,7 +38,10 @@ interface Block {
   readonly text: string;
   readonly first: string;
   readonly last: string;
-  /** The terms with accents and other marks, by their letters without marks; made when they are first looked for. */
+  /**
+   * The terms with accents and other marks, by their letters without marks; made when they are first looked
+   * for.
+   */
   marked?: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -46,9 +52,9 @@ interface Snapshot {
 }
 
 /**
- * Searches the terms of the index for parts of words. The terms are cached in memory up to a size limit; a larger
- * vocabulary is read from the file. The cache may be older than the index: objects that changed since are candidates
- * of every search, until there are so many that a reload is cheaper.
+ * Searches the terms of the index for parts of words. The terms are cached in memory up to a size limit; a
+ * larger vocabulary is read from the file. The cache may be older than the index: objects that changed since
+ * are candidates of every search, until there are so many that a reload is cheaper.
  */
 export class Vocabulary {
   readonly #db: IndexDatabase;
@@ -72,8 +78,8 @@ export class Vocabulary {
   }
 
   /**
-   * Returns the terms that contain `text` and the objects that changed after the searched vocabulary was read; undefined if
-   * there are more than `limit` terms.
+   * Returns the terms that contain `text` and the objects that changed after the searched vocabulary was read;
+   * undefined if there are more than `limit` terms.
    */
   async find(
     text: string,
@@ -98,8 +104,9 @@ export class Vocabulary {
   }
 
   /**
-   * Returns the terms that have the letters of a word, with any accents and other marks. A vocabulary that is too large for the cache has
-   * none: the letter with a mark may be the first one, so that there is no place to begin reading.
+   * Returns the terms that have the letters of a word, with any accents and other marks. A vocabulary that is
+   * too large for the cache has none: the letter with a mark may be the first one, so that there is no place to
+   * begin reading.
    *
    * @param limit number of terms
    */

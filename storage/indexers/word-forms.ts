@@ -1,8 +1,12 @@
-// Other forms of a word, for ranking: words with the same stem by the Snowball algorithms, or without their accents the same letters.
+// Other forms of a word, for ranking: words with the same stem by the Snowball algorithms, or without their
+// accents the same letters.
 import { createRequire } from 'node:module';
 import { withoutMarks } from './marks.js';
 
-/** A language whose words are stemmed, and three words by which its documents are recognized: nearly all of them contain these. */
+/**
+ * A language whose words are stemmed, and three words by which its documents are recognized: nearly all of them
+ * contain these.
+ */
 interface Language {
   /** The name of its stemmer and of its list of stop words in the packages. */
   readonly name: string;
@@ -12,7 +16,10 @@ interface Language {
 
 const LATIN = /^\p{Script=Latin}+$/u;
 
-/** The languages by their names in ISO 639. The common words occur in no other of these languages, at least not all three. */
+/**
+ * The languages by their names in ISO 639. The common words occur in no other of these languages, at least not
+ * all three.
+ */
 const LANGUAGES: Readonly<Record<string, Language>> = {
   da: { name: 'danish', letters: LATIN, commonWords: ['og', 'ikke', 'af'] },
   de: { name: 'german', letters: LATIN, commonWords: ['und', 'der', 'nicht'] },
@@ -43,7 +50,9 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
 /** Shortest word of which other forms are looked for, in characters, and shortest beginning that they share. */
 const MIN_WORD = 3;
 const MIN_BEGINNING = 3;
-/** Most letters at the end of a stem that other forms of the word may lack: `library` has the stem `librari`. */
+/**
+ * Most letters at the end of a stem that other forms of the word may lack: `library` has the stem `librari`.
+ */
 const CHANGING_LETTERS = 1;
 
 /** What {@link languagesOf} asks the index for: an expression that the documents of the language match. */
@@ -59,7 +68,9 @@ const MORE_STOP_WORDS: Readonly<Record<string, readonly string[]>> = { en: ['a']
 
 const STOP_WORDS = new Map<string, ReadonlySet<string>>();
 
-/** The packages are loaded for the languages that the documents have, which are mostly one or two of sixteen. */
+/**
+ * The packages are loaded for the languages that the documents have, which are mostly one or two of sixteen.
+ */
 const require = createRequire(import.meta.url);
 
 function stemmerOf({ name }: Language): (word: string) => string {
@@ -76,7 +87,10 @@ function stopWordsOf(code: string): ReadonlySet<string> {
   return words;
 }
 
-/** Whether a folded word says nothing about the subject of a text in one of the languages, as `the` and `of` in English. */
+/**
+ * Whether a folded word says nothing about the subject of a text in one of the languages, as `the` and `of` in
+ * English.
+ */
 export function isStopWord(word: string, languages: readonly string[]): boolean {
   return languages.some((code) => stopWordsOf(code).has(word));
 }

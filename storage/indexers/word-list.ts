@@ -93,7 +93,9 @@ async function completions(word: string, vocabulary: Vocabulary, slice: TimeSlic
     .map((term) => ({ word: term, distance: 0 }));
 }
 
-/** Most errors leave the first character, exchange it with the second, or leave one half of the word as it is. */
+/**
+ * Most errors leave the first character, exchange it with the second, or leave one half of the word as it is.
+ */
 async function neighbors(word: string, vocabulary: Vocabulary, slice: TimeSlice): Promise<Candidate[]> {
   const characters = Array.from(word);
   const [first = '', second = ''] = characters;

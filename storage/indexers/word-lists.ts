@@ -1,4 +1,5 @@
-// The objects that have a word or phrase, with how much it counts in each. Those of words that are asked for again are kept.
+// The objects that have a word or phrase, with how much it counts in each. Those of words that are asked for
+// again are kept.
 import { IndexCache, type IndexVersion } from './index-cache.js';
 import type { Postings } from './postings.js';
 import {
@@ -10,7 +11,10 @@ import {
 } from './relevance-statements.js';
 import type { TimeSlice } from './time-slice.js';
 
-/** Weight of a word in each part, and how much long parts count less, 0 to 1; 0 for `other`, which has no one length. */
+/**
+ * Weight of a word in each part, and how much long parts count less, 0 to 1; 0 for `other`, which has no one
+ * length.
+ */
 export type PartWeights = Readonly<
   Record<(typeof PARTS)[number], { readonly weight: number; readonly length: number }>
 >;
@@ -64,7 +68,9 @@ export class WordLists {
   readonly #matches: IndexCache<MatchList>;
   readonly #best = new WeakMap<WordList, { readonly most: number; readonly oids: Uint32Array }>();
   readonly #counts: IndexCache<{ readonly count: number }>;
-  /** Words whose wanted objects alone were read: the whole list is worth its time when they are asked for again. */
+  /**
+   * Words whose wanted objects alone were read: the whole list is worth its time when they are asked for again.
+   */
   readonly #asked: IndexCache<object>;
 
   constructor(
@@ -138,7 +144,10 @@ export class WordLists {
     return best;
   }
 
-  /** The number of objects in any of the lists, which have the same columns; counts up to `limit` if they are long. */
+  /**
+   * The number of objects in any of the lists, which have the same columns; counts up to `limit` if they are
+   * long.
+   */
   async countAny(
     lists: readonly WordList[],
     columns: string,
@@ -159,7 +168,10 @@ export class WordLists {
     return count;
   }
 
-  /** Returns the objects that match an expression of the index, at most `limit`, with the lengths of their titles. */
+  /**
+   * Returns the objects that match an expression of the index, at most `limit`, with the lengths of their
+   * titles.
+   */
   matching(match: string, limit: number): MatchList {
     const known = this.#matches.get(match);
     if (known !== undefined) return known;

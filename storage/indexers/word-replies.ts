@@ -9,7 +9,10 @@ interface Expected {
 export class WordReplies {
   readonly #expected = new Map<number, Expected>();
 
-  /** Resolves with the reply. Rejects with the reason of the signal as soon as it is aborted; the reply is then ignored. */
+  /**
+   * Resolves with the reply. Rejects with the reason of the signal as soon as it is aborted; the reply is then
+   * ignored.
+   */
   expect(id: number, signal: AbortSignal | undefined): Promise<readonly IndexedWord[]> {
     return new Promise((resolve, reject) => {
       const abort = () => {

@@ -2,20 +2,26 @@
  * Word boundaries and case folding. The index and the matcher share these rules, because a match that the index
  * does not predict is lost.
  *
- * A word is a maximal run of Unicode letters, marks, numbers and `_`. Case folding maps each character independently
- * of its neighbors, so `fold(a + b) === fold(a) + fold(b)`.
+ * A word is a maximal run of Unicode letters, marks, numbers and `_`. Case folding maps each character
+ * independently of its neighbors, so `fold(a + b) === fold(a) + fold(b)`.
  */
 
 /** The Unicode version that defines letters; an index made with another version is rebuilt. */
 export const UNICODE_VERSION: string = process.versions.unicode ?? 'unknown';
 
-/** Maximum length of a term of the index, in UTF-16 units; longer words are indexed as overlapping pieces of this length. */
+/**
+ * Maximum length of a term of the index, in UTF-16 units; longer words are indexed as overlapping pieces of
+ * this length.
+ */
 export const MAX_TERM = 4096;
 /** Overlap of two pieces: every shorter part of a long word is contained in one piece. */
 export const MAX_LOOKUP = 1024;
 
 const NOT_ASCII = /[^\0-\x7f]/;
-/** Characters whose lower case differs from the lower case of their upper case, though they equal another letter. */
+/**
+ * Characters whose lower case differs from the lower case of their upper case, though they equal another
+ * letter.
+ */
 const VARIANTS =
   /[\u0345\u00b5\u017f\u03c2\u03d0\u03d1\u03d5\u03d6\u03f0\u03f1\u03f5\u1c80-\u1c88\u1e9b\u1fbe\u1fd3\u1fe3\ufb05]/g;
 /** Letters without a capital that are equal to another letter. */
@@ -80,8 +86,8 @@ export function isWordBefore(text: string, offset: number): boolean {
 }
 
 /**
- * A term that the index inserts where more than blanks separates two adjacent words, so that an indexed phrase does
- * not cross a comma or a line end (BRK-2.5). No word of a query equals it.
+ * A term that the index inserts where more than blanks separates two adjacent words, so that an indexed phrase
+ * does not cross a comma or a line end (BRK-2.5). No word of a query equals it.
  */
 export const BREAK = '\x01';
 
@@ -96,8 +102,9 @@ export function phraseOf(folded: string, words: readonly Word[]): string[] {
 }
 
 /**
- * Prepares a text for the ASCII tokenizer of the index. The tokenizer treats every character beyond ASCII as a letter
- * and folds only ASCII, so this function folds letters and turns everything else into blanks and {@link BREAK}s.
+ * Prepares a text for the ASCII tokenizer of the index. The tokenizer treats every character beyond ASCII as a
+ * letter and folds only ASCII, so this function folds letters and turns everything else into blanks and
+ * {@link BREAK}s.
  */
 export function indexText(text: string): string {
   return fold(text)

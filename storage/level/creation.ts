@@ -5,12 +5,16 @@ import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
 import { makeDirectory } from '../files/make-directory.js';
 import { syncPath } from '../files/sync-path.js';
 
-/** The first MANIFEST, which LevelDB replaces before a database is open for the first time. It does not flush it. */
+/**
+ * The first MANIFEST, which LevelDB replaces before a database is open for the first time. It does not flush
+ * it.
+ */
 const FIRST_MANIFEST = 'MANIFEST-000001';
 
 /**
- * Prepares a directory for the creation of a database. If a power failure ended an earlier creation, LevelDB could neither open nor create
- * a database: its first MANIFEST may be empty. Such a database has no rows yet, and is removed.
+ * Prepares a directory for the creation of a database. If a power failure ended an earlier creation, LevelDB
+ * could neither open nor create a database: its first MANIFEST may be empty. Such a database has no rows yet,
+ * and is removed.
  *
  * @throws StorageError if the directory cannot be created or read
  */
@@ -45,16 +49,17 @@ async function isUnfinished(directory: string, names: readonly string[]): Promis
 }
 
 /**
- * Flushes the names in a directory after its database was opened. LevelDB replaces CURRENT at each opening and flushes the name only when it
- * writes the next MANIFEST: until then, a flushed batch would be in a log that no MANIFEST names.
+ * Flushes the names in a directory after its database was opened. LevelDB replaces CURRENT at each opening and
+ * flushes the name only when it writes the next MANIFEST: until then, a flushed batch would be in a log that no
+ * MANIFEST names.
  */
 export function flushOpening(directory: string): Promise<void> {
   return syncPath(directory);
 }
 
 /**
- * Flushes the logs of a database to the disk, the oldest first. LevelDB's own flush includes only the newest log: batches in the one
- * before it, whose table is being written, would be lost although later ones are kept.
+ * Flushes the logs of a database to the disk, the oldest first. LevelDB's own flush includes only the newest
+ * log: batches in the one before it, whose table is being written, would be lost although later ones are kept.
  */
 export async function flushLogs(directory: string): Promise<void> {
   const logs = (await readdir(directory)).filter((name) => /^\d+\.log$/.test(name));

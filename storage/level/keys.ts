@@ -2,8 +2,8 @@ import { bufferOf } from '../../protocols/ascii.js';
 import { bytesOfUrl, urlOfBytes } from '../../protocols/soif/index.js';
 
 /**
- * Row keys. Both stores keep all their tables in one LevelDB. The first byte of a key names the table, so that the rows of a document,
- * whatever their table, are written in one atomic batch.
+ * Row keys. Both stores keep all their tables in one LevelDB. The first byte of a key names the table, so that
+ * the rows of a document, whatever their table, are written in one atomic batch.
  *
  *     00 name                              schema and counters            both
  *     S  update-time u64 BE, url           Summary                        gatherer
@@ -73,7 +73,10 @@ export const TABLE = {
   removalExpiries: 0x59,
 } as const;
 
-/** The value of a row whose key says everything. Not empty: classic-level never frees the memory of an empty value that it wrote, 32 bytes. */
+/**
+ * The value of a row whose key says everything. Not empty: classic-level never frees the memory of an empty
+ * value that it wrote, 32 bytes.
+ */
 export const NO_VALUE = Uint8Array.of(0);
 
 export type TableByte = (typeof TABLE)[keyof typeof TABLE];

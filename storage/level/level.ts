@@ -41,9 +41,14 @@ export interface LevelOptions {
   readonly multithreading?: boolean;
   /** Size of the block cache in bytes. Default 8 MiB. */
   readonly cacheBytes?: number;
-  /** Makes an earlier version of the tables the current one, for an owner that writes rows of the current one. Default false. */
+  /**
+   * Makes an earlier version of the tables the current one, for an owner that writes rows of the current one.
+   * Default false.
+   */
   readonly upgrade?: boolean;
-  /** Size up to which rows stay in memory and in the log before they become a table file, bytes. Default 4 MiB. */
+  /**
+   * Size up to which rows stay in memory and in the log before they become a table file, bytes. Default 4 MiB.
+   */
   readonly writeBufferBytes?: number;
 }
 
@@ -73,8 +78,8 @@ type Database = ClassicLevel<Uint8Array, Uint8Array>;
 /**
  * One LevelDB directory with a schema row, read by keys and by pages, written by atomic batches.
  *
- * No iterator outlives a call: a long walk is a sequence of pages, each starting after the last key of the previous page. So
- * {@link Level.suspend} can close the files between two pages, and a walk is not a snapshot.
+ * No iterator outlives a call: a long walk is a sequence of pages, each starting after the last key of the
+ * previous page. So {@link Level.suspend} can close the files between two pages, and a walk is not a snapshot.
  */
 export class Level implements AsyncDisposable {
   readonly #opened: OpenDatabase<Uint8Array, Uint8Array>;
@@ -103,7 +108,8 @@ export class Level implements AsyncDisposable {
   }
 
   /**
-   * @throws StorageError if another process has the directory open, it is damaged, or it holds another kind of store or another schema.
+   * @throws StorageError if another process has the directory open, it is damaged, or it holds another kind of
+   *   store or another schema.
    */
   static async open(directory: string, options: LevelOptions): Promise<Level> {
     const { create = true, multithreading = false } = options;
@@ -125,7 +131,10 @@ export class Level implements AsyncDisposable {
     return new Level(directory, opened, multithreading);
   }
 
-  /** The kind of the store in a directory; undefined if it has no readable schema row. @throws StorageError if it cannot be opened */
+  /**
+   * The kind of the store in a directory; undefined if it has no readable schema row. @throws StorageError if
+   * it cannot be opened
+   */
   static async kindOf(directory: string): Promise<StoreKind | undefined> {
     const opened = await openDatabase<Uint8Array, Uint8Array>(directory, {
       ...VIEWS,
@@ -172,8 +181,8 @@ export class Level implements AsyncDisposable {
   }
 
   /**
-   * The present rows, for reads that may last. Close it: until then LevelDB keeps the rows that are replaced. A read from a snapshot fails
-   * with a StorageError when the database was closed and opened meanwhile.
+   * The present rows, for reads that may last. Close it: until then LevelDB keeps the rows that are replaced. A
+   * read from a snapshot fails with a StorageError when the database was closed and opened meanwhile.
    */
   snapshot(): Promise<Snapshot> {
     return this.#use(async () => this.#db.snapshot());
@@ -238,8 +247,8 @@ export class Level implements AsyncDisposable {
   /**
    * Writes all changes or none. Of two changes of the same row the later one counts.
    *
-   * @param sync flush this and all earlier batches to the disk. Without it a killed process loses nothing, a power failure may lose the
-   *   last batches.
+   * @param sync flush this and all earlier batches to the disk. Without it a killed process loses nothing, a
+   *   power failure may lose the last batches.
    */
   write(changes: Iterable<RowChange>, sync = false): Promise<void> {
     return this.#change(async () => {
@@ -275,7 +284,9 @@ export class Level implements AsyncDisposable {
     }, RECORD_LENGTHS_MS).unref();
   }
 
-  /** Deletes a range without reading it into JavaScript. Not atomic: a partial deletion must be a valid state. */
+  /**
+   * Deletes a range without reading it into JavaScript. Not atomic: a partial deletion must be a valid state.
+   */
   clear(range: KeyRange): Promise<void> {
     return this.#change(() => this.#db.clear({ ...range }));
   }
@@ -286,8 +297,9 @@ export class Level implements AsyncDisposable {
   }
 
   /**
-   * After a failed write: opens the database again, without which LevelDB refuses every write, or appends to a damaged log. Writes do so
-   * themselves; a caller with state of its own calls it before it reads that state. Reads continue meanwhile.
+   * After a failed write: opens the database again, without which LevelDB refuses every write, or appends to a
+   * damaged log. Writes do so themselves; a caller with state of its own calls it before it reads that state.
+   * Reads continue meanwhile.
    *
    * @throws StorageError while the disk is full
    */
@@ -308,7 +320,8 @@ export class Level implements AsyncDisposable {
   }
 
   /**
-   * Number of recoveries. After one, the write that failed is either there or not: state that counts rows must be read again.
+   * Number of recoveries. After one, the write that failed is either there or not: state that counts rows must
+   * be read again.
    */
   get recoveries(): number {
     return this.#recoveries;

@@ -1,5 +1,5 @@
-// Opens LevelDB and reports damage that LevelDB would silently repair: it replaces a database without CURRENT by an
-// empty one, deletes the tables that it does not know, and skips the damaged records of its log.
+// Opens LevelDB and reports damage that LevelDB would silently repair: it replaces a database without CURRENT
+// by an empty one, deletes the tables that it does not know, and skips the damaged records of its log.
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ClassicLevel, type DatabaseOptions } from 'classic-level';
@@ -14,8 +14,8 @@ import { isLocked } from './write-recovery.js';
 export type OpenDatabaseOptions<K, V> = Omit<DatabaseOptions<K, V>, 'errorIfExists' | 'passive'>;
 
 /**
- * Bytes of tables whose checksums are compared before the database is open, which takes about a second of processor time; the rest is
- * compared in the background.
+ * Bytes of tables whose checksums are compared before the database is open, which takes about a second of
+ * processor time; the rest is compared in the background.
  */
 const VERIFY_BYTES = 1 << 30;
 
@@ -29,7 +29,8 @@ export interface OpenDatabase<K, V> {
 }
 
 /**
- * Compares the files of a database with their checksums, then opens it. Nothing is changed, created or deleted if they do not match.
+ * Compares the files of a database with their checksums, then opens it. Nothing is changed, created or deleted
+ * if they do not match.
  *
  * @throws StorageError if the database is damaged or in use, or is missing and `createIfMissing` is false
  */
@@ -95,7 +96,10 @@ class CheckedDatabase<K, V> implements OpenDatabase<K, V> {
   }
 }
 
-/** Seals the files, unless another thread still has the database open. Without a seal the next opening checks as after a crash. */
+/**
+ * Seals the files, unless another thread still has the database open. Without a seal the next opening checks as
+ * after a crash.
+ */
 async function sealClosed(directory: string, multithreading: boolean): Promise<void> {
   try {
     if (multithreading && (await probe(directory, true)) === 'open') return;
@@ -106,8 +110,8 @@ async function sealClosed(directory: string, multithreading: boolean): Promise<v
 }
 
 /**
- * Whether the database can be opened. LevelDB locks a database before it looks at its files, and an attempt that requires and forbids
- * them at the same time ends before it changes any.
+ * Whether the database can be opened. LevelDB locks a database before it looks at its files, and an attempt
+ * that requires and forbids them at the same time ends before it changes any.
  *
  * @returns `open` if another thread of this process has it open and allows this one to share it
  * @throws StorageError if another process has it open

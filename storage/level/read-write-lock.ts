@@ -1,8 +1,8 @@
 import { StateError } from '../../protocols/errors.js';
 
 /**
- * A lock with shared and exclusive holders. Reads and batches are shared; publishing and closing, which close the database, are
- * exclusive: they wait for the current holders, and later calls wait for them.
+ * A lock with shared and exclusive holders. Reads and batches are shared; publishing and closing, which close
+ * the database, are exclusive: they wait for the current holders, and later calls wait for them.
  */
 export class ReadWriteLock {
   #holders = 0;
@@ -19,7 +19,8 @@ export class ReadWriteLock {
   async shared<T>(work: () => Promise<T>): Promise<T> {
     while (this.#barrier !== undefined) await this.#barrier;
     this.#assertOpen();
-    // In the same step as the last look at the barrier: another caller that waited for it may set a new one before the next step.
+    // In the same step as the last look at the barrier: another caller that waited for it may set a new one
+    // before the next step.
     this.#holders++;
     try {
       return await work();

@@ -11,8 +11,9 @@ export interface RowChange {
 const LARGE_ROW_BYTES = 4096;
 
 /**
- * Writes a batch. Of its two forms in the library, the chained one costs a third less for each row, but its copy of the rows is freed only
- * by a garbage collection, which does not count it: writing an object of 60 MB would take 60 MB.
+ * Writes a batch. Of its two forms in the library, the chained one costs a third less for each row, but its
+ * copy of the rows is freed only by a garbage collection, which does not count it: writing an object of 60 MB
+ * would take 60 MB.
  */
 export async function writeBatch(
   db: ClassicLevel<Uint8Array, Uint8Array>,

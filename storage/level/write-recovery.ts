@@ -14,8 +14,8 @@ const RELEASE_MS = 10_000;
 const RELEASE_STEP_MS = 10;
 
 /**
- * Whether there is room to open a database again: LevelDB turns its logs into tables then. On a file system that tells no figures the
- * answer is yes.
+ * Whether there is room to open a database again: LevelDB turns its logs into tables then. On a file system
+ * that tells no figures the answer is yes.
  */
 export async function hasRoomToOpen(directory: string): Promise<boolean> {
   try {

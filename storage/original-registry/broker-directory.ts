@@ -10,7 +10,9 @@ import { statIfExists } from '../files/exists.js';
  *     objects/17/OBJ1217
  */
 
-/** Files of `admin/` that are copied unchanged between the two kinds of directory, unless the target has them. */
+/**
+ * Files of `admin/` that are copied unchanged between the two kinds of directory, unless the target has them.
+ */
 export const COPIED_FILES = ['broker.conf', 'Collection.conf', 'LAST-COLLECTION'] as const;
 
 /** The path of the Registry (REG-1). */
@@ -37,9 +39,9 @@ export type BrokerLocation =
   | { readonly kind: 'store'; readonly directory: string };
 
 /**
- * Determines the kind of a path. A file is a Registry. A directory with a `store` is a directory of this kit, even if a Registry
- * was exported into it, because the Broker uses the store. A directory with `admin/Registry` is an original one. In the data
- * directory of `harvest run`, the Broker's directory is `broker`.
+ * Determines the kind of a path. A file is a Registry. A directory with a `store` is a directory of this kit,
+ * even if a Registry was exported into it, because the Broker uses the store. A directory with `admin/Registry`
+ * is an original one. In the data directory of `harvest run`, the Broker's directory is `broker`.
  *
  * @throws StorageError if the path is of no known kind
  */
@@ -55,7 +57,10 @@ export async function locateBroker(path: string): Promise<BrokerLocation> {
   throw new StorageError(`${path} is not a broker's directory: ${what}`);
 }
 
-/** The original Broker's directory of a Registry in its place beside `objects/`. A directory of this kit is not one. */
+/**
+ * The original Broker's directory of a Registry in its place beside `objects/`. A directory of this kit is not
+ * one.
+ */
 async function directoryOf(registry: string): Promise<string | undefined> {
   const directory = dirname(dirname(resolve(registry)));
   if (resolve(registry) !== registryPath(directory)) return undefined;

@@ -75,8 +75,8 @@ export async function scanRegistry(file: RandomFile, options: CheckOptions): Pro
 }
 
 /**
- * The version of the records: that of the header, unless no record has its layout and one has that of another version, as after damage to
- * the header.
+ * The version of the records: that of the header, unless no record has its layout and one has that of another
+ * version, as after damage to the header.
  */
 async function versionOf(
   file: RandomFile,
@@ -118,10 +118,11 @@ export interface RegistryExamination extends RegistrySummary {
 }
 
 /**
- * Checks a Registry file: every damage with its offset and rule, empty mandatory fields (REG-39), valid records with the same OID
- * (REG-35), wrong counts (REG-6, REG-10). Needs about one bit of memory for each OID.
+ * Checks a Registry file: every damage with its offset and rule, empty mandatory fields (REG-39), valid records
+ * with the same OID (REG-35), wrong counts (REG-6, REG-10). Needs about one bit of memory for each OID.
  *
- * @param directory directory of the original Broker, whose object files are compared with the records (REG-36, REG-38)
+ * @param directory directory of the original Broker, whose object files are compared with the records (REG-36,
+ *   REG-38)
  * @throws StorageError if the file cannot be opened
  */
 export async function checkRegistry(

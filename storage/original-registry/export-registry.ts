@@ -50,7 +50,10 @@ export interface ExportOptions extends TransferOptions {
   readonly version?: RegistryVersion;
   /** Replaces an existing Registry. Default false: an existing Registry is an error. */
   readonly force?: boolean;
-  /** A Broker's directory whose files of `admin/` are copied, as far as the target lacks them ({@link copyAdminFiles}). Default: none. */
+  /**
+   * A Broker's directory whose files of `admin/` are copied, as far as the target lacks them ({@link
+   * copyAdminFiles}). Default: none.
+   */
   readonly adminFrom?: string;
 }
 
@@ -68,9 +71,10 @@ const CONCURRENT_WRITES = 16;
 const NO_BYTES = new Uint8Array(0);
 
 /**
- * Writes an original Broker's directory beside its place, then moves the object files and at last the Registry (REG-28, REG-37). A failed
- * export leaves no new file; after a kill the export is run again. The highest OID that the store has used becomes a deleted record if its object no longer exists, so that it
- * is not used again (REG-35).
+ * Writes an original Broker's directory beside its place, then moves the object files and at last the Registry
+ * (REG-28, REG-37). A failed export leaves no new file; after a kill the export is run again. The highest OID
+ * that the store has used becomes a deleted record if its object no longer exists, so that it is not used again
+ * (REG-35).
  *
  * @param storeDirectory directory of the store, which is open
  * @throws StorageError if there is a Registry and `force` is not set, or if a file cannot be written
@@ -172,8 +176,8 @@ async function nextOidOf(storeDirectory: string): Promise<number> {
 }
 
 /**
- * The Registry record of an object, from its bytes, or for a large one from its outline. Its texts are the bytes of the object (REG-4), which differ from UTF-8 only beyond
- * ASCII.
+ * The Registry record of an object, from its bytes, or for a large one from its outline. Its texts are the
+ * bytes of the object (REG-4), which differ from UTF-8 only beyond ASCII.
  */
 export function recordOf(
   entry: RegistryEntry,
@@ -235,7 +239,10 @@ function trim(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(start, end);
 }
 
-/** The Gatherer ids of a directory; empty if the file is absent (REG-50). @throws ProtocolError for a malformed line */
+/**
+ * The Gatherer ids of a directory; empty if the file is absent (REG-50). @throws ProtocolError for a malformed
+ * line
+ */
 export async function readGathererIds(directory: string): Promise<GathererIds> {
   const file = await ifPresent(readRegular(gathererIdsPath(directory)));
   return file === undefined ? new GathererIds() : GathererIds.parse(file.toString('utf8'));

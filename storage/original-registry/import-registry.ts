@@ -41,14 +41,16 @@ const BATCH_BYTES = 8 * MEBIBYTE;
 const CONCURRENT_READS = 16;
 
 /**
- * Imports the objects of an original Broker's directory into a Broker's store under their OIDs (REG-35), in batches. Objects that
- * the store has are skipped, so after a kill the import is run again. No other process may have the store open.
+ * Imports the objects of an original Broker's directory into a Broker's store under their OIDs (REG-35), in
+ * batches. Objects that the store has are skipped, so after a kill the import is run again. No other process
+ * may have the store open.
  *
- * The object file determines the object (REG-40). If the Registry has a later Update-Time, its times replace those of the file,
- * as a refresh does (GATHERD-13.8). The files are found at any depth below `objects/` (REG-34).
+ * The object file determines the object (REG-40). If the Registry has a later Update-Time, its times replace
+ * those of the file, as a refresh does (GATHERD-13.8). The files are found at any depth below `objects/`
+ * (REG-34).
  *
- * @throws StorageError if the Registry is damaged (REG-15), the store is in use, or no object of the directory is in the store
- *   afterwards; ProtocolError if the file is not a Registry
+ * @throws StorageError if the Registry is damaged (REG-15), the store is in use, or no object of the directory
+ *   is in the store afterwards; ProtocolError if the file is not a Registry
  */
 export async function importRegistry(
   from: string,
@@ -233,7 +235,10 @@ function refuseDamage({ path, damage, version }: RegistryFile): void {
   );
 }
 
-/** Copies the parts of a record that are used later: its views would keep whole blocks in memory until the batch is full. */
+/**
+ * Copies the parts of a record that are used later: its views would keep whole blocks in memory until the batch
+ * is full.
+ */
 function copyRecord(record: RegistryRecord): RegistryRecord {
   const { gatherer } = record;
   const empty = new Uint8Array(0);

@@ -1,4 +1,5 @@
-// Judges the records of a Registry by the files of their objects, the same way for the check and for the repair.
+// Judges the records of a Registry by the files of their objects, the same way for the check and for the
+// repair.
 import { ProtocolError } from '../../protocols/errors.js';
 import {
   emptyFields,
@@ -24,8 +25,8 @@ export interface JudgeContext {
 }
 
 /**
- * `keep`: the record is right, or its problem cannot be seen. `rebuild`: the object's file determines the record (REG-40). `remove`: no file
- * of its number is about its URL; a file of another number may be.
+ * `keep`: the record is right, or its problem cannot be seen. `rebuild`: the object's file determines the
+ * record (REG-40). `remove`: no file of its number is about its URL; a file of another number may be.
  */
 type Verdict = 'keep' | 'rebuild' | 'remove';
 

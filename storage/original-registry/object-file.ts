@@ -45,8 +45,8 @@ export interface FileObject {
 const LARGE_FILE_BYTES = 1024 * 1024;
 
 /**
- * Writes the file of an object into a directory that is not in use yet (REG-36); creates its directory. The content is on the disk then,
- * the name after {@link flushObjectNames}.
+ * Writes the file of an object into a directory that is not in use yet (REG-36); creates its directory. The
+ * content is on the disk then, the name after {@link flushObjectNames}.
  */
 export async function writeObjectFile(directory: string, oid: number, bytes: SoifBytes): Promise<void> {
   const path = objectFilePath(directory, oid);
@@ -73,7 +73,8 @@ export async function flushObjectNames(directory: string): Promise<void> {
 /**
  * Reads an object's file.
  *
- * @returns a sentence if the file has no object or is larger than `maxBytes`; undefined if there is no file (REG-38)
+ * @returns a sentence if the file has no object or is larger than `maxBytes`; undefined if there is no file
+ *   (REG-38)
  */
 export async function readObjectFile(
   path: string,
@@ -105,7 +106,9 @@ async function readWholeFile(path: string, maxBytes: number): Promise<FileObject
   return decodeObjectFile(content, maxBytes);
 }
 
-/** The object at the first byte of a large file; undefined if neither a strict nor a lenient reader accepts one. */
+/**
+ * The object at the first byte of a large file; undefined if neither a strict nor a lenient reader accepts one.
+ */
 async function readLargeFile(source: ByteSource): Promise<FileObject | string | undefined> {
   let outline: SoifOutline;
   try {
@@ -129,10 +132,11 @@ async function readLargeFile(source: ByteSource): Promise<FileObject | string | 
 export type RecordedFile = FileObject | { readonly problem: string; readonly path: string };
 
 /**
- * Reads the file of a record. If several files have its number, it is the one about the record's URL, of those the one with the latest
- * Update-Time.
+ * Reads the file of a record. If several files have its number, it is the one about the record's URL, of those
+ * the one with the latest Update-Time.
  *
- * @returns undefined if there is no file (REG-38); a problem if no file has an object about the URL of the record
+ * @returns undefined if there is no file (REG-38); a problem if no file has an object about the URL of the
+ *   record
  */
 export async function readRecordedFile(
   locations: ObjectLocations,

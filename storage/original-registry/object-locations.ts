@@ -13,8 +13,9 @@ export interface ObjectLocation {
 }
 
 /**
- * The files `OBJ<OID>` below `objects/`, as they were when the directory was read. Needs one bit of memory for each file that is where
- * this kit writes it, and about 40 bytes for any other. Links to directories and files are followed.
+ * The files `OBJ<OID>` below `objects/`, as they were when the directory was read. Needs one bit of memory for
+ * each file that is where this kit writes it, and about 40 bytes for any other. Links to directories and files
+ * are followed.
  */
 export class ObjectLocations {
   /** The OIDs of all object files. */

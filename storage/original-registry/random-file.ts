@@ -4,7 +4,10 @@ import { openRegular } from '../files/regular-file.js';
 
 /** A file that is read and written at offsets. */
 export interface RandomFile {
-  /** Fills `bytes` from `position`; returns the number of bytes read, which is less than requested at the end of the file. */
+  /**
+   * Fills `bytes` from `position`; returns the number of bytes read, which is less than requested at the end of
+   * the file.
+   */
   read(bytes: Uint8Array, position: number): Promise<number>;
   write(bytes: Uint8Array, position: number): Promise<void>;
   truncate(length: number): Promise<void>;
@@ -21,7 +24,10 @@ export type OpenMode = 'r' | 'r+' | 'wx';
 /** Opens a file; tests pass one that fails between two writes. */
 export type OpenRandomFile = (path: string, mode: OpenMode) => Promise<RandomFile>;
 
-/** Opens a file of the system. @throws StorageError if it cannot be opened; its writes throw one, too, e.g. if the disk is full */
+/**
+ * Opens a file of the system. @throws StorageError if it cannot be opened; its writes throw one, too, e.g. if
+ * the disk is full
+ */
 export const openRandomFile: OpenRandomFile = async (path, mode) => {
   let handle: FileHandle;
   try {
@@ -75,7 +81,9 @@ export class FileWindow {
     this.#file = file;
   }
 
-  /** `length` bytes from `offset`; undefined if the file ends before. A read far ahead does not move the block. */
+  /**
+   * `length` bytes from `offset`; undefined if the file ends before. A read far ahead does not move the block.
+   */
   async bytesAt(offset: number, length: number): Promise<Uint8Array | undefined> {
     if (offset + length > this.size) return undefined;
     const from = offset - this.#start;

@@ -49,7 +49,10 @@ export class RecordRepair {
     this.#options = options;
   }
 
-  /** The records in the file's order, then those of files without a record in the order of their OIDs, then deleted ones. */
+  /**
+   * The records in the file's order, then those of files without a record in the order of their OIDs, then
+   * deleted ones.
+   */
   async *records(items: AsyncIterable<JudgedItem>): AsyncGenerator<RecordToWrite, void, undefined> {
     for await (const item of items) {
       if (item.kind === 'problem') continue;
@@ -87,7 +90,8 @@ export class RecordRepair {
   async #adopt(oid: number): Promise<RecordToWrite | undefined> {
     const { files, seen, onWarning } = this.#options;
     const paths = files?.pathsOf(oid) ?? [];
-    // A deleted record whose file was not removed yet (REG-37), unless a record with a wrong number is about the file.
+    // A deleted record whose file was not removed yet (REG-37), unless a record with a wrong number is about
+    // the file.
     const record =
       seen.deleted.has(oid) && !seen.valid.has(oid)
         ? await this.#fromWaiting(oid, paths)

@@ -29,7 +29,10 @@ export interface RegistryFileOptions extends Partial<RegistryFormat> {
   readonly writable?: boolean;
   /** Maximum number of bytes of one record's data. Default 16 MiB. */
   readonly maxRecordBytes?: number;
-  /** Sync the file at each change. Default false: a killed process loses nothing, a power cut may lose the last changes. */
+  /**
+   * Sync the file at each change. Default false: a killed process loses nothing, a power cut may lose the last
+   * changes.
+   */
   readonly sync?: boolean;
   /** Opens the file; tests replace it. */
   readonly open?: OpenRandomFile;
@@ -53,8 +56,9 @@ export function isCompressionDue(counts: RegistryCounts, percent = COMPRESS_PERC
 }
 
 /**
- * A Registry file (REG-1) with one owner, which appends, marks as deleted and compresses. A process killed between any two
- * writes leaves a file that the next {@link open} repairs; it contains every change whose promise had resolved.
+ * A Registry file (REG-1) with one owner, which appends, marks as deleted and compresses. A process killed
+ * between any two writes leaves a file that the next {@link open} repairs; it contains every change whose
+ * promise had resolved.
  */
 export class RegistryFile implements AsyncDisposable {
   #file: RandomFile;
@@ -112,11 +116,12 @@ export class RegistryFile implements AsyncDisposable {
   }
 
   /**
-   * Opens a Registry and counts its records (REG-10). Without `options.reading` it detects the reading by REG-13. It drops a record
-   * that is cut off at the end (REG-29).
+   * Opens a Registry and counts its records (REG-10). Without `options.reading` it detects the reading by
+   * REG-13. It drops a record that is cut off at the end (REG-29).
    *
-   * @throws ProtocolError (REG-5, REG-8) if the file does not begin like a Registry; StorageError if it cannot be opened, or is
-   *   damaged and opened for writing (REG-15): a record appended after the damage could not be found again.
+   * @throws ProtocolError (REG-5, REG-8) if the file does not begin like a Registry; StorageError if it cannot
+   *   be opened, or is damaged and opened for writing (REG-15): a record appended after the damage could not be
+   *   found again.
    */
   static async open(path: string, options: RegistryFileOptions = {}): Promise<RegistryFile> {
     const { open = openRandomFile, writable = false, maxRecordBytes = DEFAULT_MAX_RECORD_BYTES } = options;
@@ -158,7 +163,10 @@ export class RegistryFile implements AsyncDisposable {
     return this.#highestOid + 1;
   }
 
-  /** All records in the file's order, including deleted ones and unknown flags (REG-14). @throws ProtocolError at damage. */
+  /**
+   * All records in the file's order, including deleted ones and unknown flags (REG-14). @throws ProtocolError
+   * at damage.
+   */
   async *records(
     options: { readonly signal?: AbortSignal | undefined } = {},
   ): AsyncGenerator<LocatedRecord, void, undefined> {
@@ -183,7 +191,10 @@ export class RegistryFile implements AsyncDisposable {
     return this.#change(() => this.#append(records));
   }
 
-  /** REG-24: rewrites the flag in place; false if the record is not valid. @throws ProtocolError if no record begins at `offset`. */
+  /**
+   * REG-24: rewrites the flag in place; false if the record is not valid. @throws ProtocolError if no record
+   * begins at `offset`.
+   */
   markDeleted(offset: number): Promise<boolean> {
     return this.#change(async () => {
       if (!(await this.#markRecord(offset))) return false;
@@ -193,8 +204,9 @@ export class RegistryFile implements AsyncDisposable {
   }
 
   /**
-   * REG-25: deletes the old record and appends the new one. The bytes are those of the rule's order, but the new record is
-   * written first: a process killed in between leaves both, of which the newer counts (REG-45), and never neither.
+   * REG-25: deletes the old record and appends the new one. The bytes are those of the rule's order, but the
+   * new record is written first: a process killed in between leaves both, of which the newer counts (REG-45),
+   * and never neither.
    *
    * @returns the new record's offset
    */
@@ -209,8 +221,8 @@ export class RegistryFile implements AsyncDisposable {
   }
 
   /**
-   * REG-26, REG-28: replaces the file by one without the deleted records; the others keep their order and their bytes (REG-14,
-   * REG-21). Offsets change.
+   * REG-26, REG-28: replaces the file by one without the deleted records; the others keep their order and their
+   * bytes (REG-14, REG-21). Offsets change.
    *
    * @returns the number of records removed
    */
@@ -336,8 +348,9 @@ async function withoutFalseCut(
 }
 
 /**
- * A power failure may leave zeros where records were appended but not flushed. The header counts only flushed records, so such zeros after
- * them are a cut end (REG-29), also if a later part of the append reached the disk.
+ * A power failure may leave zeros where records were appended but not flushed. The header counts only flushed
+ * records, so such zeros after them are a cut end (REG-29), also if a later part of the append reached the
+ * disk.
  */
 async function withoutUnflushed(file: RandomFile, survey: Survey): Promise<Survey> {
   const { damage, header, counts } = survey;

@@ -30,7 +30,9 @@ import { writeRegistry } from './write-registry.js';
 export interface RepairOptions extends CheckOptions {
   /** Report the problems, write nothing. Default false. */
   readonly dryRun?: boolean;
-  /** Receives a sentence about each change that is more than a correction of sizes, magic numbers and counts. */
+  /**
+   * Receives a sentence about each change that is more than a correction of sizes, magic numbers and counts.
+   */
   readonly onWarning?: ((sentence: string) => void) | undefined;
 }
 
@@ -49,13 +51,15 @@ export interface RepairSummary extends RegistrySummary {
 }
 
 /**
- * Writes every readable record into a new Registry, which replaces the old one by a rename; the old one is kept as
- * `Registry.damaged` (REG-15, REG-28). Flags, order, and bytes of the records stay (REG-14, REG-21); sizes, magic numbers and
- * counts are corrected. An undamaged file is not changed. The process that owns the Registry must not run.
+ * Writes every readable record into a new Registry, which replaces the old one by a rename; the old one is kept
+ * as `Registry.damaged` (REG-15, REG-28). Flags, order, and bytes of the records stay (REG-14, REG-21); sizes,
+ * magic numbers and counts are corrected. An undamaged file is not changed. The process that owns the Registry
+ * must not run.
  *
- * With a directory, the files of the objects decide (REG-40): records that are missing or wrong are made from them, also all records of an
- * empty file; a record without a file is marked as deleted, and a file that belongs to a deleted record, or has no object, is moved to
- * `unreferenced/` (REG-38). If the directory has no object file at all, it is taken for not mounted, and its records stay.
+ * With a directory, the files of the objects decide (REG-40): records that are missing or wrong are made from
+ * them, also all records of an empty file; a record without a file is marked as deleted, and a file that
+ * belongs to a deleted record, or has no object, is moved to `unreferenced/` (REG-38). If the directory has no
+ * object file at all, it is taken for not mounted, and its records stay.
  *
  * @throws StorageError if a file cannot be opened or written
  */
@@ -125,7 +129,10 @@ async function writeRepaired(
   return { rebuilt, removed, setAside: unreferenced.length, kept };
 }
 
-/** The offset of the record to keep of each OID with several: the one that its file is about, of those the latest and last (REG-45). */
+/**
+ * The offset of the record to keep of each OID with several: the one that its file is about, of those the
+ * latest and last (REG-45).
+ */
 async function winnersOf(
   file: RandomFile,
   first: RegistrySummary,

@@ -47,8 +47,8 @@ interface RecordMeasurement {
 const MANDATORY_TEXTS = { 1: 4, 2: 1 } as const;
 
 /**
- * The record at `offset`, where the previous one ended. Each of its texts has a length, so it can be read with a wrong size
- * or a wrong magic number, if its end is unambiguous.
+ * The record at `offset`, where the previous one ended. Each of its texts has a length, so it can be read with
+ * a wrong size or a wrong magic number, if its end is unambiguous.
  */
 export async function recordAt(offset: number, context: SalvageContext): Promise<FoundRecord | undefined> {
   const measured = await measure(offset, context);
@@ -77,7 +77,10 @@ export async function searchRecord(
   return undefined;
 }
 
-/** Whether the file has a record whose size is exactly that of its fields in the version and the reading of the context. */
+/**
+ * Whether the file has a record whose size is exactly that of its fields in the version and the reading of the
+ * context.
+ */
 export async function hasExactRecord(context: SalvageContext): Promise<boolean> {
   for await (const start of plausibleOffsets(0, context.window.size, context)) {
     const measured = await measure(start, context);
@@ -86,7 +89,10 @@ export async function hasExactRecord(context: SalvageContext): Promise<boolean> 
   return false;
 }
 
-/** Offsets from `offset`, before `end`, of magic numbers that look like those of records and not like part of a text. */
+/**
+ * Offsets from `offset`, before `end`, of magic numbers that look like those of records and not like part of a
+ * text.
+ */
 async function* plausibleOffsets(
   offset: number,
   end: number,
@@ -132,8 +138,8 @@ async function isPlausible(offset: number, context: SalvageContext): Promise<boo
 async function endOf(measured: RecordMeasurement, context: SalvageContext): Promise<number | undefined> {
   const { declared, natural, flag, complete } = measured;
   if (natural === undefined) {
-    // A record that cannot be decoded is kept as it is if its frame is certain: one with an unknown flag (REG-14) or of a later
-    // version. Any other one is too short (REG-21).
+    // A record that cannot be decoded is kept as it is if its frame is certain: one with an unknown flag
+    // (REG-14) or of a later version. Any other one is too short (REG-21).
     const later = !isRegistryVersion(context.version) || stateOf(flag, context.format) === 'unknown';
     return later && declared !== undefined && (await isRecordBoundary(declared, context))
       ? declared

@@ -33,14 +33,18 @@ export type ScanItem = RawRecord | ({ readonly kind: 'problem' } & RegistryProbl
 export interface ScanOptions extends Partial<RegistryFormat> {
   readonly version: number;
   readonly maxRecordBytes: number;
-  /** Whether the header was readable. If so, records start after it; otherwise the search starts at the first byte. */
+  /**
+   * Whether the header was readable. If so, records start after it; otherwise the search starts at the first
+   * byte.
+   */
   readonly header: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Yields every readable record of a damaged file (REG-15). It follows the sizes as long as they lead from record to record; where
- * they do not, the size of the previous record may be wrong, so that record is examined again.
+ * Yields every readable record of a damaged file (REG-15). It follows the sizes as long as they lead from
+ * record to record; where they do not, the size of the previous record may be wrong, so that record is examined
+ * again.
  */
 export async function* scanFile(
   file: RandomFile,
@@ -104,7 +108,10 @@ export async function* scanFile(
   }
 }
 
-/** REG-21: a record that is too short for its version is unreadable; one with an unknown flag is kept as it is (REG-14). */
+/**
+ * REG-21: a record that is too short for its version is unreadable; one with an unknown flag is kept as it is
+ * (REG-14).
+ */
 function recordOrProblem(raw: RawRecord, version: number): ScanItem {
   if (raw.state === 'unknown') return raw;
   const record = readRecord(raw, version);
@@ -131,7 +138,9 @@ async function loadRecord(record: FoundRecord, { window, format }: SalvageContex
   return { kind: 'record', offset, flag, state: stateOf(flag, format), data };
 }
 
-/** The problem of a header whose counts differ from those of the records (REG-6, REG-10); empty if they agree. */
+/**
+ * The problem of a header whose counts differ from those of the records (REG-6, REG-10); empty if they agree.
+ */
 export function wrongCounts({ header }: Survey, counts: RegistryCounts): RegistryProblem[] {
   if (header === undefined) return [];
   const wrong = (['records', 'deleted', 'valid'] as const).filter((name) => header[name] !== counts[name]);
@@ -144,8 +153,8 @@ export function wrongCounts({ header }: Survey, counts: RegistryCounts): Registr
 const MAX_EXAMINED = 100;
 
 /**
- * Detects how the size fields of a damaged file are to be read. If the damage is too early for REG-13, the sizes of the readable
- * records decide.
+ * Detects how the size fields of a damaged file are to be read. If the damage is too early for REG-13, the
+ * sizes of the readable records decide.
  */
 export async function readingOfDamaged(
   file: RandomFile,

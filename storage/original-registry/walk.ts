@@ -61,8 +61,9 @@ export function readRecord(raw: RawRecord, version: number): RegistryRecord | Pr
 }
 
 /**
- * Where the first record begins that the wrong size of this one covers, because it ends where a later record ends: the bytes after the
- * numbers of the record (REG-21) then are whole records. Undefined for a record without such bytes.
+ * Where the first record begins that the wrong size of this one covers, because it ends where a later record
+ * ends: the bytes after the numbers of the record (REG-21) then are whole records. Undefined for a record
+ * without such bytes.
  */
 export function coveredRecord(
   raw: RawRecord,
@@ -99,7 +100,9 @@ export interface Survey {
   /** The highest OID of any readable record (REG-35); 0 if no record is readable. */
   readonly highestOid: number;
   readonly damage: RegistryDamage | undefined;
-  /** Whether the damage is a size that covers other records: under no other reading would they be found there. */
+  /**
+   * Whether the damage is a size that covers other records: under no other reading would they be found there.
+   */
   readonly covers: boolean;
   /** The offset after the last whole record. */
   readonly end: number;
@@ -147,10 +150,11 @@ export function countRecord(
 }
 
 /**
- * REG-13: detects how the size fields are to be read. The rule's test (every magic number right, the last record ends with the
- * file) alone would mistake a file of reading (a) whose last record lacks 12 bytes for a whole file of reading (b). So the records
- * must also be long enough for their fields, and a file that is only cut off at its end (REG-29) is preferred to one that is
- * damaged elsewhere. If no reading fits, the one with the most records before the damage is used.
+ * REG-13: detects how the size fields are to be read. The rule's test (every magic number right, the last
+ * record ends with the file) alone would mistake a file of reading (a) whose last record lacks 12 bytes for a
+ * whole file of reading (b). So the records must also be long enough for their fields, and a file that is only
+ * cut off at its end (REG-29) is preferred to one that is damaged elsewhere. If no reading fits, the one with
+ * the most records before the damage is used.
  */
 export async function detectReading(file: RandomFile, options: WalkOptions): Promise<Survey> {
   let best: Survey | undefined;

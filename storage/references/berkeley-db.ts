@@ -1,4 +1,5 @@
-// Real Berkeley DB files (R-8): recognized by their first bytes, read through Berkeley DB's own `db_dump` (R-19).
+// Real Berkeley DB files (R-8): recognized by their first bytes, read through Berkeley DB's own `db_dump`
+// (R-19).
 import { copyFile, mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -12,7 +13,9 @@ export interface BerkeleyFile {
   readonly is185: boolean;
 }
 
-/** The magic numbers of the access methods. Those of 1.85 are the first word of a file, later ones the fourth. */
+/**
+ * The magic numbers of the access methods. Those of 1.85 are the first word of a file, later ones the fourth.
+ */
 const METHODS: ReadonlyMap<number, string> = new Map([
   [0x053162, 'btree'],
   [0x061561, 'hash'],
@@ -29,10 +32,16 @@ const DUMP = ['db_dump', 'db5.3_dump', 'db6.0_dump', 'db4.8_dump'] as const;
 const UPGRADE = ['db_upgrade', 'db5.3_upgrade', 'db6.0_upgrade', 'db4.8_upgrade'] as const;
 const DUMP_185 = ['db_dump185', 'db5.3_dump185', 'db4.8_dump185'] as const;
 
-/** Berkeley DB's number of the message that a file of an older version must be upgraded; older programs have only the name. */
+/**
+ * Berkeley DB's number of the message that a file of an older version must be upgraded; older programs have
+ * only the name.
+ */
 const OLD_VERSION = /DB_OLDVERSION|requires a version upgrade/;
 
-/** Returns what a file is if it begins as a Berkeley DB file in either byte order does; undefined for any other file. */
+/**
+ * Returns what a file is if it begins as a Berkeley DB file in either byte order does; undefined for any other
+ * file.
+ */
 export async function berkeleyFile(path: string): Promise<BerkeleyFile | undefined> {
   const head = Buffer.alloc(HEAD_BYTES);
   try {
@@ -57,8 +66,8 @@ export async function berkeleyFile(path: string): Promise<BerkeleyFile | undefin
 }
 
 /**
- * Yields the text of `db_dump` for a Berkeley DB file. A file of an older version is upgraded as a temporary copy; the file itself is only
- * read.
+ * Yields the text of `db_dump` for a Berkeley DB file. A file of an older version is upgraded as a temporary
+ * copy; the file itself is only read.
  *
  * @throws StorageError if no such program is installed, or it cannot read the file
  */

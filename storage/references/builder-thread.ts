@@ -1,9 +1,13 @@
-// The thread of a publication. Sorting and writing of a generation take seconds of processor and disk, which the owner's event loop is spared.
+// The thread of a publication. Sorting and writing of a generation take seconds of processor and disk, which
+// the owner's event loop is spared.
 import { parentPort, workerData } from 'node:worker_threads';
 import { type PublishedReferences, ReferencesBuilder } from './builder.js';
 import { type BuilderData, type BuilderReply, type BuilderRequest, plainError } from './thread-messages.js';
 
-/** Answers requests in order. After a failure every answer is that failure, because rows are missing from then on. */
+/**
+ * Answers requests in order. After a failure every answer is that failure, because rows are missing from then
+ * on.
+ */
 function serve(
   port: NonNullable<typeof parentPort>,
   { data, memoryBytes, keepGenerations }: BuilderData,

@@ -9,9 +9,9 @@ import { Publication, storageError } from './publication.js';
 
 export interface ReferencesBuilderOptions extends ProgressOptions {
   /**
-   * Memory for sorting, in bytes. Default 256 MiB, minimum 1 MiB. A pair takes 16 bytes; pairs that do not fit are sorted on the
-   * disk. The builder also holds the servers' names, 12 to 20 bytes for each document, and 16 to 32 bytes for each distinct ID of
-   * the longest list.
+   * Memory for sorting, in bytes. Default 256 MiB, minimum 1 MiB. A pair takes 16 bytes; pairs that do not fit
+   * are sorted on the disk. The builder also holds the servers' names, 12 to 20 bytes for each document, and 16
+   * to 32 bytes for each distinct ID of the longest list.
    */
   readonly memoryBytes?: number | undefined;
   /** The number of generations to keep, including the new one. Default 2. */
@@ -28,8 +28,8 @@ const DEFAULT_MEMORY_BYTES = 256 * 1024 * 1024;
 const MIN_MEMORY_BYTES = 1024 * 1024;
 
 /**
- * Builds a generation of documents and links and publishes it. Documents and links may be added in any order and interleaved.
- * Links keep insertion order (R-11). The ends of a link need not be documents (R-27, R-32).
+ * Builds a generation of documents and links and publishes it. Documents and links may be added in any order
+ * and interleaved. Links keep insertion order (R-11). The ends of a link need not be documents (R-27, R-32).
  *
  *     await using builder = await ReferencesBuilder.create(data);
  *     for (...) builder.addDocument(...);
@@ -54,7 +54,8 @@ export class ReferencesBuilder implements AsyncDisposable {
   }
 
   /**
-   * Begins a generation in `DATA/references` and creates that directory if it is missing. Only one builder may work there at a time.
+   * Begins a generation in `DATA/references` and creates that directory if it is missing. Only one builder may
+   * work there at a time.
    *
    * @param data the data directory
    * @throws StorageError if the directory cannot be written
@@ -93,10 +94,11 @@ export class ReferencesBuilder implements AsyncDisposable {
   }
 
   /**
-   * Adds pairs of a `hubsdb`, whose order `hubs` then has. Without such pairs `hubs` holds the links reversed, in the order of the links
-   * (R-11).
+   * Adds pairs of a `hubsdb`, whose order `hubs` then has. Without such pairs `hubs` holds the links reversed,
+   * in the order of the links (R-11).
    *
-   * @param pairs target, source, target, source ...; all calls together must give exactly the links (R-10), which {@link publish} checks
+   * @param pairs target, source, target, source ...; all calls together must give exactly the links (R-10),
+   *   which {@link publish} checks
    */
   addReversed(pairs: Uint32Array): void {
     this.#requireOpen();
@@ -105,9 +107,11 @@ export class ReferencesBuilder implements AsyncDisposable {
   }
 
   /**
-   * Sorts, writes and publishes the generation. If publishing fails or the process is killed, the previous generation stays current.
+   * Sorts, writes and publishes the generation. If publishing fails or the process is killed, the previous
+   * generation stays current.
    *
-   * @throws StorageError if a document ID or a URL was added twice, the reversed pairs differ from the links, or the disk fails
+   * @throws StorageError if a document ID or a URL was added twice, the reversed pairs differ from the links,
+   *   or the disk fails
    */
   async publish(): Promise<PublishedReferences> {
     this.#requireOpen();

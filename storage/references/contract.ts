@@ -1,6 +1,9 @@
 import type { UnixSeconds } from '../../protocols/time.js';
 
-/** The lists of IDs in a generation. The keys of the first two are document IDs, the keys of the site lists are server IDs. */
+/**
+ * The lists of IDs in a generation. The keys of the first two are document IDs, the keys of the site lists are
+ * server IDs.
+ */
 export type LinkKind =
   /** Documents that the document links to (R-10). */
   | 'refs'
@@ -16,8 +19,9 @@ export interface LinkList {
   /** The number of IDs (R-30). Reading it takes constant time. */
   readonly total: number;
   /**
-   * Returns at most `count` IDs, starting at the zero-based `start`; fewer or none at the end of the list. The array may be a view of
-   * the reader's memory: do not write to it, and do not use it after the reader is closed.
+   * Returns at most `count` IDs, starting at the zero-based `start`; fewer or none at the end of the list. The
+   * array may be a view of the reader's memory: do not write to it, and do not use it after the reader is
+   * closed.
    */
   page(start: number, count: number): Uint32Array;
 }
@@ -82,8 +86,8 @@ export interface ReferencesCounts {
 }
 
 /**
- * One published generation of documents and links. It is immutable: later publications do not affect it. All calls are
- * synchronous and answer from memory or with one small read from the page cache.
+ * One published generation of documents and links. It is immutable: later publications do not affect it. All
+ * calls are synchronous and answer from memory or with one small read from the page cache.
  */
 export interface References extends AsyncDisposable {
   readonly generation: number;

@@ -4,7 +4,10 @@ import { referencesDirectory } from './format.js';
 import { ReferencesReader, type ReferencesReaderOptions } from './reader.js';
 
 export interface CurrentReferencesOptions extends ReferencesReaderOptions {
-  /** The interval in milliseconds at which the directory is polled, in case the file system reports no changes. Default 2000. */
+  /**
+   * The interval in milliseconds at which the directory is polled, in case the file system reports no changes.
+   * Default 2000.
+   */
   readonly pollIntervalMs?: number;
   /** Called when another generation becomes current, including the first one. */
   readonly onOpen?: (references: ReferencesReader) => void;
@@ -13,8 +16,9 @@ export interface CurrentReferencesOptions extends ReferencesReaderOptions {
 }
 
 /**
- * Keeps the newest generation open and switches when another one is published (DESIGN 4). A reader is synchronous, so a reply comes
- * from one generation: the caller uses {@link current} within one turn of the event loop, or acquires it.
+ * Keeps the newest generation open and switches when another one is published (DESIGN 4). A reader is
+ * synchronous, so a reply comes from one generation: the caller uses {@link current} within one turn of the
+ * event loop, or acquires it.
  */
 export class CurrentReferences implements AsyncDisposable {
   readonly #data: string;
@@ -54,15 +58,18 @@ export class CurrentReferences implements AsyncDisposable {
   }
 
   /**
-   * Checks for a new generation immediately, for a caller that has just published one. Resolves when the newest generation is current or
-   * was reported to `onError`.
+   * Checks for a new generation immediately, for a caller that has just published one. Resolves when the newest
+   * generation is current or was reported to `onError`.
    */
   async refresh(): Promise<void> {
     const newest = await this.#generations.published();
     await this.#mutex.runExclusive(() => this.#follow(newest));
   }
 
-  /** The newest generation; undefined if nothing was published yet, or everything was deleted. Do not keep it beyond the current turn of the event loop. */
+  /**
+   * The newest generation; undefined if nothing was published yet, or everything was deleted. Do not keep it
+   * beyond the current turn of the event loop.
+   */
   get current(): ReferencesReader | undefined {
     return this.#current;
   }
@@ -81,7 +88,10 @@ export class CurrentReferences implements AsyncDisposable {
     if (users <= 0 && reader !== this.#current) await reader.close();
   }
 
-  /** Closes the newest generation. Acquired generations stay open until they are released. Later calls do nothing. */
+  /**
+   * Closes the newest generation. Acquired generations stay open until they are released. Later calls do
+   * nothing.
+   */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;

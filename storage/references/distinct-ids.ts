@@ -6,8 +6,8 @@ const HASH_BITS = 32;
 const MULTIPLIER = 0x9e37_79b1;
 
 /**
- * Detects the first occurrence of an ID in a list, for many lists in sequence. Takes 16 to 32 bytes of memory for each distinct ID of
- * the longest list.
+ * Detects the first occurrence of an ID in a list, for many lists in sequence. Takes 16 to 32 bytes of memory
+ * for each distinct ID of the longest list.
  */
 export class DistinctIds {
   readonly #small = new Uint32Array(MAX_LINEAR);

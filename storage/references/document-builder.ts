@@ -32,7 +32,10 @@ interface BuiltServer {
 /** The word after the record, present only while sorting: the document's ordinal in the input. */
 const ORDINAL = DOCUMENT_WORDS;
 
-/** Maps each document to its server and records which documents a site list already contains. Decides for each link. */
+/**
+ * Maps each document to its server and records which documents a site list already contains. Decides R-29 and
+ * R-32 for each link.
+ */
 export class SiteMembers {
   readonly #index: KeyIndex;
   readonly #servers: Uint32Array;
@@ -60,7 +63,10 @@ export class SiteMembers {
     this.#others.clear();
   }
 
-  /** Adds the ID to the current list. Returns false if it is inside the site or in the list already. */
+  /**
+   * Adds the ID to the current list. Returns false if it is inside the site (R-32) or in the list already
+   * (R-29).
+   */
   tryAdd(id: number): boolean {
     const index = this.#index.find(id);
     // an ID without a URL record is outside every site.
@@ -78,8 +84,8 @@ export class SiteMembers {
 }
 
 /**
- * Takes documents in any order and writes the files of the documents and of their servers. Records that do not fit in memory are
- * sorted on the disk. Servers and their names stay in memory.
+ * Takes documents in any order and writes the files of the documents and of their servers. Records that do not
+ * fit in memory are sorted on the disk. Servers and their names stay in memory.
  */
 export class DocumentBuilder implements Disposable {
   readonly #directory: string;
@@ -224,8 +230,8 @@ export class DocumentBuilder implements Disposable {
   }
 
   /**
-   * Writes the table from URL hashes to the indexes of documents. Compares the URLs of equal hashes, because a lookup finds only the first
-   * of two documents with the same URL.
+   * Writes the table from URL hashes to the indexes of documents. Compares the URLs of equal hashes, because a
+   * lookup finds only the first of two documents with the same URL.
    */
   async #writeUrls(sorted: RecordCursor, ids: Uint32Array): Promise<void> {
     // Both files are read from the disk.

@@ -7,14 +7,17 @@ import { lineError, WholeLines } from './line-input.js';
 
 const LF = 0x0a;
 
-/** A line of JSON. In one that is not UTF-8, bytes beyond ASCII are percent-encoded, so that the URL of the line keeps them. */
+/**
+ * A line of JSON. In one that is not UTF-8, bytes beyond ASCII are percent-encoded, so that the URL of the line
+ * keeps them.
+ */
 function textOf(line: Buffer): string {
   return isUtf8(line) ? line.toString('utf8') : hrefOfUrl(urlOfBytes(line));
 }
 
 /**
- * Parses documents, one JSON object per line, with `id`, `url`, and optionally `time`, `checktime`, `length` and `server` (the server's
- * ID). Converts URLs to canonical form (R-41). Ignores other names and empty lines.
+ * Parses documents, one JSON object per line, with `id`, `url`, and optionally `time`, `checktime`, `length`
+ * and `server` (the server's ID). Converts URLs to canonical form (R-41). Ignores other names and empty lines.
  */
 export class DocumentLines {
   readonly #file: string;
@@ -28,7 +31,9 @@ export class DocumentLines {
     this.#onDocument = onDocument;
   }
 
-  /** @throws StorageError if a line is malformed or `onDocument` throws; the message starts with `FILE:LINE:` */
+  /**
+   * @throws StorageError if a line is malformed or `onDocument` throws; the message starts with `FILE:LINE:`
+   */
   push(chunk: Uint8Array): void {
     this.#parse(this.#lines.push(chunk));
     const { problem } = this.#lines;

@@ -19,8 +19,8 @@ const ZERO = 0x30;
 const DIGITS = Buffer.from('0123456789abcdef');
 
 /**
- * Yields the links of a generation as text, keys ascending, each key's links in stored order. `harvest links load` reads both formats,
- * Berkeley DB's `db_load` the first. Chunks are not reused.
+ * Yields the links of a generation as text, keys ascending, each key's links in stored order.
+ * `harvest links load` reads both formats, Berkeley DB's `db_load` the first. Chunks are not reused.
  */
 export function* dumpLinks(
   reader: ReferencesReader,

@@ -8,7 +8,10 @@ const BUFFER_BYTES = 1 << 18;
 /** The size of one read while a file is loaded into memory. */
 const PIECE_BYTES = 1 << 24;
 
-/** Appends to a new file through a buffer of 256 KiB. Writes synchronously, because the caller must wait for the disk in any case. */
+/**
+ * Appends to a new file through a buffer of 256 KiB. Writes synchronously, because the caller must wait for the
+ * disk in any case.
+ */
 export class FileAppender implements Disposable {
   readonly #bytes: Uint8Array;
   readonly #words: Uint32Array;
@@ -161,7 +164,10 @@ export class FlatFile implements AsyncDisposable {
     return this.#memory !== undefined;
   }
 
-  /** Returns `count` words, starting at word `from`; all must exist. The array may be a view of shared memory: do not write to it. */
+  /**
+   * Returns `count` words, starting at word `from`; all must exist. The array may be a view of shared memory:
+   * do not write to it.
+   */
   words(from: number, count: number): Uint32Array {
     if (this.#cache === undefined) return this.#words.subarray(from, from + count);
     const offset = from % BLOCK_WORDS;

@@ -4,7 +4,8 @@ import { z } from 'zod';
 import { StorageError } from '../../protocols/errors.js';
 
 /*
- * A references generation is a directory of flat files (DESIGN 5). All numbers are little-endian. No file is modified in place.
+ * A references generation is a directory of flat files (DESIGN 5). All numbers are little-endian. No file is
+ * modified in place.
  *
  *     MANIFEST            JSON: counts, schemes, the size of every file
  *     NAME.keys           sorted u32 keys of a table
@@ -21,7 +22,8 @@ import { StorageError } from '../../protocols/errors.js';
  */
 
 /**
- * The tables: the four link lists, the documents of each server, and the indexes of documents and servers by the hash of their URL or name.
+ * The tables: the four link lists, the documents of each server, and the indexes of documents and servers by
+ * the hash of their URL or name.
  */
 export const TABLES = ['refs', 'hubs', 'siterefs', 'sitehubs', 'sitedocs', 'urls', 'servernames'] as const;
 
@@ -93,7 +95,10 @@ const manifestSchema = z.object({
 /** The contents of the MANIFEST. */
 export type Manifest = z.infer<typeof manifestSchema>;
 
-/** Parses a MANIFEST. @throws StorageError if it is damaged or has another version; the message starts with `path`. */
+/**
+ * Parses a MANIFEST. @throws StorageError if it is damaged or has another version; the message starts with
+ * `path`.
+ */
 export function parseManifest(text: string, path: string): Manifest {
   let value: unknown;
   try {
@@ -114,7 +119,10 @@ export function referencesDirectory(data: string): string {
   return join(data, 'references');
 }
 
-/** Checks the byte order, because files are used without conversion. @throws StorageError on a big-endian machine. */
+/**
+ * Checks the byte order, because files are used without conversion. @throws StorageError on a big-endian
+ * machine.
+ */
 export function requireLittleEndian(): void {
   if (endianness() !== 'LE')
     throw new StorageError('references generations can only be used on little-endian machines');

@@ -2,9 +2,10 @@
 const KEY_BITS = 32;
 
 /**
- * Finds keys in a sorted array of u32. Divides the range of the keys into about as many equal buckets as there are keys. A dense key is
- * found directly, a sparse one by binary search in its bucket, so the worst distribution costs one binary search over all keys. Takes
- * up to 8 bytes for each key, and nothing if the keys are consecutive.
+ * Finds keys in a sorted array of u32. Divides the range of the keys into about as many equal buckets as there
+ * are keys. A dense key is found directly, a sparse one by binary search in its bucket, so the worst
+ * distribution costs one binary search over all keys. Takes up to 8 bytes for each key, and nothing if the keys
+ * are consecutive.
  */
 export class KeyIndex {
   readonly #shift: number;

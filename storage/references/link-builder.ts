@@ -126,8 +126,8 @@ export class LinkBuilder implements Disposable {
   }
 
   /**
-   * Writes one table. Equal keys keep insertion order (R-11). Only the first of repeated pairs is kept (R-12). Repeated pairs share a
-   * list, so `refs` and `hubs` drop the same ones.
+   * Writes one table. Equal keys keep insertion order (R-11). Only the first of repeated pairs is kept (R-12).
+   * Repeated pairs share a list, so `refs` and `hubs` drop the same ones.
    */
   async #writeTable(
     name: 'refs' | 'hubs',
@@ -197,8 +197,9 @@ function readWords(fd: number, target: Uint32Array): number {
 }
 
 /**
- * Writes the site lists, so that a reader answers a site request with a slice. Goes through the documents of each server in ascending order
- * and their links in stored order. Drops links within the site and keeps the first occurrence of each ID (R-29, R-30, R-32).
+ * Writes the site lists, so that a reader answers a site request with a slice. Goes through the documents of
+ * each server in ascending order and their links in stored order. Drops links within the site and keeps the
+ * first occurrence of each ID (R-29, R-30, R-32).
  *
  * @param sites the table of the documents of each server
  * @param links the table `refs` or `hubs`

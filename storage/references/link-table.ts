@@ -142,7 +142,10 @@ export class LinkTable implements AsyncDisposable {
   }
 }
 
-/** Converts pairs of words to one number each: to u32 if all fit, else to doubles, which are exact up to 2^53 - 1. */
+/**
+ * Converts pairs of words to one number each: to u32 if all fit, else to doubles, which are exact up to 2^53 -
+ * 1.
+ */
 function joinWords(pairs: Uint32Array): Uint32Array | Float64Array {
   const count = pairs.length >>> 1;
   const large = count > 0 && readLong(pairs, 2 * (count - 1)) > MAX_U32;

@@ -9,12 +9,18 @@ export interface LoadOptions extends ReferencesBuilderOptions {
   /** The data directory. */
   readonly data: string;
   /**
-   * The file of documents, in the format of {@link DocumentLines}. In all three names `-` is standard input; `.gz` files are decompressed.
+   * The file of documents, in the format of {@link DocumentLines}. In all three names `-` is standard input;
+   * `.gz` files are decompressed.
    */
   readonly documents?: string | undefined;
-  /** The file of links, in a format of {@link PairParser}, or a Berkeley DB file, which its own `db_dump` reads (R-8). */
+  /**
+   * The file of links, in a format of {@link PairParser}, or a Berkeley DB file, which its own `db_dump` reads
+   * (R-8).
+   */
   readonly refs: string;
-  /** The file of the reverse database, whose order is kept. It must hold the pairs of `refs` reversed (R-10). */
+  /**
+   * The file of the reverse database, whose order is kept. It must hold the pairs of `refs` reversed (R-10).
+   */
   readonly hubs?: string | undefined;
   readonly byteOrder?: ByteOrder | undefined;
   /** Called with the number of bytes read so far from a file. */

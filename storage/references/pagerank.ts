@@ -2,14 +2,17 @@
 export interface RankGraph {
   readonly size: number;
   /**
-   * Calls `visit` one or more times for every node that has links, each time with some of its targets. `degree` is the total number of
-   * the node's links.
+   * Calls `visit` one or more times for every node that has links, each time with some of its targets. `degree`
+   * is the total number of the node's links.
    */
   walk(visit: (node: number, targets: Uint32Array, degree: number) => void): Promise<void>;
 }
 
 export interface PageRankOptions {
-  /** The probability of following a link instead of jumping to a random node; at least 0 and below 1, default 0.85. */
+  /**
+   * The probability of following a link instead of jumping to a random node; at least 0 and below 1, default
+   * 0.85.
+   */
   readonly damping?: number | undefined;
   /** The iteration stops when the sum of all changes in a round is below this; default 1e-8. */
   readonly tolerance?: number | undefined;
@@ -32,8 +35,9 @@ export interface PageRanks {
 const DEFAULTS = { damping: 0.85, tolerance: 1e-8, maxRounds: 200 } as const;
 
 /**
- * Computes PageRank (R-2) by power iteration. A node divides its rank equally among the nodes that it links to; a node without links divides
- * it among all nodes. Memory is two numbers for each node, independent of the number of links.
+ * Computes PageRank (R-2) by power iteration. A node divides its rank equally among the nodes that it links to;
+ * a node without links divides it among all nodes. Memory is two numbers for each node, independent of the
+ * number of links.
  */
 export async function pageRank(graph: RankGraph, options: PageRankOptions = {}): Promise<PageRanks> {
   const { size } = graph;

@@ -33,9 +33,10 @@ for (let digit = 0; digit < 16; digit++) {
 type State = 'first' | 'header' | 'bytevalue' | 'print' | 'pairs' | 'end';
 
 /**
- * Parses pairs of IDs. The input is the output of Berkeley DB's `db_dump` (R-19; `format=bytevalue` or, with `-p`, `format=print`), or
- * lines of two numbers separated by blanks or tabs, where empty lines and lines that start with `#` are ignored. The first line determines
- * the format. Passes the pairs to a callback in the order of the input.
+ * Parses pairs of IDs. The input is the output of Berkeley DB's `db_dump` (R-19; `format=bytevalue` or, with
+ * `-p`, `format=print`), or lines of two numbers separated by blanks or tabs, where empty lines and lines that
+ * start with `#` are ignored. The first line determines the format. Passes the pairs to a callback in the order
+ * of the input.
  */
 export class PairParser {
   readonly #file: string;
@@ -130,7 +131,10 @@ export class PairParser {
     }
   }
 
-  /** Parses consecutive lines such as ` 0a000000`; the odd lines are keys. Returns the offset of the first byte after them. */
+  /**
+   * Parses consecutive lines such as ` 0a000000`; the odd lines are keys. Returns the offset of the first byte
+   * after them.
+   */
   #parseHex(bytes: Uint8Array, from: number): number {
     let offset = from;
     while (offset < bytes.length) {
@@ -172,7 +176,10 @@ export class PairParser {
     this.#state = 'end';
   }
 
-  /** Parses a line of `format=print`: printable bytes are literal, other bytes are `\` and two digits, `\` is `\\`. */
+  /**
+   * Parses a line of `format=print`: printable bytes are literal, other bytes are `\` and two digits, `\` is
+   * `\\`.
+   */
   #parsePrintLine(line: Uint8Array): void {
     if (line[0] !== SPACE) {
       this.#parseDataEnd(line);

@@ -20,8 +20,9 @@ const SCRATCH = 'scratch';
 export type ManifestCounts = Omit<Manifest, 'format' | 'version' | 'files'>;
 
 /**
- * A generation that is being built in `N.tmp`. Two renames make it visible to readers (DESIGN 4). After a crash at any point the
- * previous generation is current. There must be one publisher at a time: a second one removes the temporary files of the first.
+ * A generation that is being built in `N.tmp`. Two renames make it visible to readers (DESIGN 4). After a crash
+ * at any point the previous generation is current. There must be one publisher at a time: a second one removes
+ * the temporary files of the first.
  */
 export class Publication implements AsyncDisposable {
   readonly directory: string;
@@ -92,7 +93,9 @@ export class Publication implements AsyncDisposable {
   }
 }
 
-/** Returns a StorageError that names the failed operation for a system error; returns any other error unchanged. */
+/**
+ * Returns a StorageError that names the failed operation for a system error; returns any other error unchanged.
+ */
 export function storageError(failure: string, cause: unknown): unknown {
   if (!(cause instanceof Error) || !('syscall' in cause)) return cause;
   return new StorageError(`${failure}: ${cause.message}`, { cause });

@@ -9,7 +9,10 @@ import { Publication, storageError } from './publication.js';
 import { ReferencesReader } from './reader.js';
 
 export interface RankOptions extends PageRankOptions, Pick<ProgressOptions, 'onProgress'> {
-  /** Links are loaded into memory if they fit in this number of bytes; default 256 MiB. Otherwise each round reads them from the disk. */
+  /**
+   * Links are loaded into memory if they fit in this number of bytes; default 256 MiB. Otherwise each round
+   * reads them from the disk.
+   */
   readonly residentBytes?: number;
   /** The number of generations to keep, including the new one. Default 2. */
   readonly keepGenerations?: number;
@@ -31,8 +34,8 @@ const DEFAULT_RESIDENT_BYTES = 256 * 1024 * 1024;
 const PAGE = 1 << 16;
 
 /**
- * Computes the PageRank of every known ID of the newest generation (R-2, R-28) and publishes a new generation with the same files
- * and the ranks. Readers pick it up like any other generation.
+ * Computes the PageRank of every known ID of the newest generation (R-2, R-28) and publishes a new generation
+ * with the same files and the ranks. Readers pick it up like any other generation.
  *
  * @param data the data directory
  * @throws StorageError if nothing was published yet or the disk fails
@@ -93,7 +96,10 @@ function union(a: Uint32Array, b: Uint32Array): Uint32Array {
   return both.slice(0, count);
 }
 
-/** Writes the targets of all links as node numbers, in order, so that they are looked up once and not in every round. */
+/**
+ * Writes the targets of all links as node numbers, in order, so that they are looked up once and not in every
+ * round.
+ */
 async function writeNumbered(
   reader: ReferencesReader,
   nodes: Uint32Array,

@@ -32,8 +32,8 @@ import { RankTable } from './rank-table.js';
 
 export interface ReferencesReaderOptions {
   /**
-   * Files are loaded into memory as long as they fit in this number of bytes, the links first; default 256 MiB. Keys and offsets, about 20
-   * bytes for each document, are always in memory.
+   * Files are loaded into memory as long as they fit in this number of bytes, the links first; default 256 MiB.
+   * Keys and offsets, about 20 bytes for each document, are always in memory.
    */
   readonly residentBytes?: number | undefined;
 }
@@ -49,7 +49,10 @@ interface Parts {
   readonly ranks: RankTable | undefined;
 }
 
-/** An open, published generation. Its files stay open until it is closed, even if the generation is removed meanwhile. */
+/**
+ * An open, published generation. Its files stay open until it is closed, even if the generation is removed
+ * meanwhile.
+ */
 export class ReferencesReader implements References {
   readonly counts: ReferencesCounts;
   readonly ranked: boolean;
@@ -215,7 +218,10 @@ export class ReferencesReader implements References {
     return this.#parts.ranks?.rank(id);
   }
 
-  /** Returns the highest ranks in descending order, equal ones ordered by ID; empty if the generation has no ranks. */
+  /**
+   * Returns the highest ranks in descending order, equal ones ordered by ID; empty if the generation has no
+   * ranks.
+   */
   highestRanks(count: number): readonly { readonly id: number; readonly rank: number }[] {
     return this.#parts.ranks?.highest(count) ?? [];
   }

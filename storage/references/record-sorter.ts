@@ -13,7 +13,9 @@ const MIN_RUN_BUFFER_BYTES = 1 << 12;
 
 /** Iterates over sorted records. */
 export interface RecordCursor extends Disposable {
-  /** The key of the current record; its words start at `words[offset]`. Valid after {@link next} returned true. */
+  /**
+   * The key of the current record; its words start at `words[offset]`. Valid after {@link next} returned true.
+   */
   readonly key: number;
   readonly words: Uint32Array;
   readonly offset: number;
@@ -22,8 +24,8 @@ export interface RecordCursor extends Disposable {
 }
 
 /**
- * Sorts records of a u32 key and a fixed number of words by their key. The sort is stable (R-11). Records that do not fit in memory are
- * written to the disk in sorted runs, which are then merged.
+ * Sorts records of a u32 key and a fixed number of words by their key. The sort is stable (R-11). Records that
+ * do not fit in memory are written to the disk in sorted runs, which are then merged.
  */
 export class RecordSorter implements Disposable {
   readonly #width: number;
@@ -45,7 +47,8 @@ export class RecordSorter implements Disposable {
   constructor(width: number, memoryBytes: number, path: string) {
     this.#width = width;
     this.#memoryBytes = memoryBytes;
-    // Two copies of the key and of the record's index. A record of one word is sorted directly, without an index.
+    // Two copies of the key and of the record's index. A record of one word is sorted directly, without an
+    // index.
     const bytes = width === 1 ? 16 : 16 + 4 * width;
     this.#capacity = Math.max(1, Math.floor(memoryBytes / bytes));
     this.#runPath = (run) => `${path}.${run}`;
@@ -56,7 +59,9 @@ export class RecordSorter implements Disposable {
     return this.#count;
   }
 
-  /** Adds a record. The caller writes its words to {@link words} at the returned offset before the next call. */
+  /**
+   * Adds a record. The caller writes its words to {@link words} at the returned offset before the next call.
+   */
   add(key: number): number {
     if (this.#used === this.#keys.length) this.#growOrSpill();
     this.#keys[this.#used] = key;

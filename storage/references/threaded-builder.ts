@@ -17,8 +17,8 @@ interface Waiter {
 }
 
 /**
- * Builds a generation like {@link ReferencesBuilder} without delaying the event loop, at the price of a thread and of a copy of each
- * document and link.
+ * Builds a generation like {@link ReferencesBuilder} without delaying the event loop, at the price of a thread
+ * and of a copy of each document and link.
  */
 export class ThreadedReferencesBuilder implements AsyncDisposable {
   readonly #worker: Worker;
@@ -74,9 +74,11 @@ export class ThreadedReferencesBuilder implements AsyncDisposable {
   }
 
   /**
-   * Sorts, writes and publishes the generation. If that fails, is aborted, or the process is killed, the previous generation stays current.
+   * Sorts, writes and publishes the generation. If that fails, is aborted, or the process is killed, the
+   * previous generation stays current.
    *
-   * @throws StorageError if an addition was refused or the disk fails; the reason of the signal if it is aborted
+   * @throws StorageError if an addition was refused or the disk fails; the reason of the signal if it is
+   *   aborted
    */
   async publish(): Promise<PublishedReferences> {
     if (this.#words > 0) await this.#sendLinks();

@@ -5,7 +5,10 @@ export function bloomBits(keys: number, hashes: number): number {
   return Math.ceil((keys * hashes) / Math.LN2 / 64) * 64;
 }
 
-/** A Bloom filter of 64-bit keys. When it holds n keys, its capacity, it reports a new key as known with probability 2^-d. */
+/**
+ * A Bloom filter of 64-bit keys. When it holds n keys, its capacity, it reports a new key as known with
+ * probability 2^-d.
+ */
 export class BloomBits {
   readonly bits: number;
   readonly #words: Uint32Array;

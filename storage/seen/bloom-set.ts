@@ -14,8 +14,8 @@ export interface BloomOptions {
 }
 
 /**
- * A Bloom filter of fingerprints (CRAWL-4.7). Its memory is fixed; a false positive loses a URI. Bits cannot be cleared, so a table holds
- * the forgotten keys until they are added again (CRAWL-4.2).
+ * A Bloom filter of fingerprints (CRAWL-4.7). Its memory is fixed; a false positive loses a URI. Bits cannot be
+ * cleared, so a table holds the forgotten keys until they are added again (CRAWL-4.2).
  */
 export class BloomSet implements KeySet {
   readonly kind = 'bloom';

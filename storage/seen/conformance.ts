@@ -21,8 +21,8 @@ export interface SeenFilterConformance {
   /** The start of the tests' names. */
   readonly name: string;
   /**
-   * Opens a filter on a directory of this machine; a directory that does not exist is an empty filter. The suite opens the same directory
-   * again after the close. Small limits make the suite reach merges and spills.
+   * Opens a filter on a directory of this machine; a directory that does not exist is an empty filter. The
+   * suite opens the same directory again after the close. Small limits make the suite reach merges and spills.
    */
   readonly open: (directory: string) => Promise<SeenFilter>;
   readonly manifest?: SeenFilterManifest;
@@ -36,8 +36,8 @@ const BATCH = 60;
 const URIS = 400;
 
 /**
- * Registers the tests of the contract of {@link SeenFilter} (CRAWL section 4). They assert with node:assert. A filter with false
- * positives, such as a Bloom filter, needs room for 100 000 keys.
+ * Registers the tests of the contract of {@link SeenFilter} (CRAWL section 4). They assert with node:assert. A
+ * filter with false positives, such as a Bloom filter, needs room for 100 000 keys.
  */
 export function seenFilterConformance({ test, name, open, manifest = {} }: SeenFilterConformance): void {
   const { persistence = true, crashCopies = true } = manifest;

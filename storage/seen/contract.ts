@@ -11,12 +11,12 @@ export const SEEN_KINDS = ['level', 'memory-set', 'bloom', 'memory-merge', 'disk
 export type SeenKind = (typeof SEEN_KINDS)[number];
 
 /**
- * The set of URIs that were scheduled before (CRAWL section 4). It has one owner. Calls may overlap and take effect in their order;
- * after the close they reject with a StateError.
+ * The set of URIs that were scheduled before (CRAWL section 4). It has one owner. Calls may overlap and take
+ * effect in their order; after the close they reject with a StateError.
  *
- * A key is on disk only after {@link commit}. A frontier writes its queue first and then commits the filter: after a crash between
- * the two a URI is scheduled twice, and none is lost. CRAWL-4.2: a frontier forgets a URI that failed permanently, so that it is
- * scheduled again when it is found again.
+ * A key is on disk only after {@link commit}. A frontier writes its queue first and then commits the filter:
+ * after a crash between the two a URI is scheduled twice, and none is lost. CRAWL-4.2: a frontier forgets a URI
+ * that failed permanently, so that it is scheduled again when it is found again.
  */
 export interface SeenFilter extends AsyncDisposable {
   /** Name of the implementation, e.g. one of {@link SEEN_KINDS}. */
@@ -31,7 +31,8 @@ export interface SeenFilter extends AsyncDisposable {
   /**
    * Adds URIs.
    *
-   * @param uris canonical strings (CRAWL-4.1, `canonicalString`); a large batch is much cheaper than single calls
+   * @param uris canonical strings (CRAWL-4.1, `canonicalString`); a large batch is much cheaper than single
+   *   calls
    * @returns for each URI 1 if it was new, else 0; of two equal ones in a batch the first is new
    */
   add(uris: readonly string[]): Promise<Uint8Array>;
@@ -48,9 +49,13 @@ export interface SeenOptions {
   /** Directory of the keys. Without it they are in memory only; `level` and `disk-merge` require it. */
   readonly directory?: string;
   /**
-   * Flush each commit to the disk. Default false: a killed process loses no commit, a power failure may lose the last ones.
+   * Flush each commit to the disk. Default false: a killed process loses no commit, a power failure may lose
+   * the last ones.
    */
   readonly sync?: boolean;
-  /** Uncommitted changes above which a filter commits without a call, so that its memory stays bounded. Default 1 000 000. */
+  /**
+   * Uncommitted changes above which a filter commits without a call, so that its memory stays bounded. Default
+   * 1 000 000.
+   */
   readonly maxUncommitted?: number;
 }

@@ -37,12 +37,12 @@ const manifestSchema = z.object({
 type Manifest = z.infer<typeof manifestSchema>;
 
 /**
- * CRAWL-4.8 DiskFPMerge: fingerprints collect in memory, then become a sorted run on disk; runs of similar size are merged. Unlike the
- * original it answers every call immediately: ten bits for each key in memory recognize most new keys, every other key costs a read, and
- * the keys of one batch share their reads.
+ * CRAWL-4.8 DiskFPMerge: fingerprints collect in memory, then become a sorted run on disk; runs of similar size
+ * are merged. Unlike the original it answers every call immediately: ten bits for each key in memory recognize
+ * most new keys, every other key costs a read, and the keys of one batch share their reads.
  *
- * The manifest names the runs and the log of the keys that no run holds. It is replaced by rename, so a crash leaves the state of
- * the last commit.
+ * The manifest names the runs and the log of the keys that no run holds. It is replaced by rename, so a crash
+ * leaves the state of the last commit.
  */
 export class DiskMergeFilter extends SerialFilter {
   readonly kind = 'disk-merge';
@@ -135,7 +135,10 @@ export class DiskMergeFilter extends SerialFilter {
     for (const run of this.#runs) files.defer(() => run.close());
   }
 
-  /** Sets a 1 for each key that a run holds, forgotten or not. Keys that are pending or in the cache need no read. */
+  /**
+   * Sets a 1 for each key that a run holds, forgotten or not. Keys that are pending or in the cache need no
+   * read.
+   */
   async #lookUp(keys: KeyWords): Promise<Uint8Array> {
     const found = new Uint8Array(keys.length / 2);
     const settled = new Uint8Array(found.length);
@@ -252,7 +255,8 @@ async function readManifest(directory: string): Promise<Manifest> {
     const path = join(directory, MANIFEST);
     if (errorCode(error) !== 'ENOENT')
       throw new StorageError(`${path} cannot be read: ${messageOf(error)}`, { cause: error });
-    // The manifest is the first file with contents: whatever else is there belonged to a lost one, and must not be removed.
+    // The manifest is the first file with contents: whatever else is there belonged to a lost one, and must not
+    // be removed.
     for (const name of await readdir(directory)) {
       const { size } = await stat(join(directory, name));
       if (/^(?:run|log)-\d+$/.test(name) && size > EMPTY_LOG_BYTES)

@@ -1,7 +1,10 @@
 import { endianness } from 'node:os';
 import { type FingerprintBits, fingerprint, uriKeyHalves, type Word64 } from '../../protocols/urls/index.js';
 
-/** 64-bit keys as pairs of 32-bit words, low before high: on a little-endian machine the layout of a BigUint64Array. */
+/**
+ * 64-bit keys as pairs of 32-bit words, low before high: on a little-endian machine the layout of a
+ * BigUint64Array.
+ */
 export type KeyWords = Uint32Array;
 
 /** Bytes of a key. */
@@ -39,8 +42,8 @@ export function sortKeys(keys: KeyWords): void {
 }
 
 /**
- * Converts keys to the bytes of a file: eight each, the most significant first (CRAWL-4.4). Works in place: `keys` is not usable
- * afterwards.
+ * Converts keys to the bytes of a file: eight each, the most significant first (CRAWL-4.4). Works in place:
+ * `keys` is not usable afterwards.
  */
 export function toFileBytes(keys: KeyWords): Uint8Array {
   if (!LITTLE_ENDIAN) swapWords(keys);

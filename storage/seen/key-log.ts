@@ -17,9 +17,10 @@ const CODE: Readonly<Record<KeyChange, number>> = { add: 1, forget: 2 };
 const MAX_RECORD_KEYS = 1 << 17;
 
 /**
- * An append-only file with the changes of a key set. Opening it drops a record that a crash cut off at the end: the commit that wrote it
- * never succeeded. So it does with a record that has a sector of zeros, and with those after it: a power failure kept the sector from the
- * disk, so none of them was flushed. Any other damaged record before a sound one is an error, and nothing is changed.
+ * An append-only file with the changes of a key set. Opening it drops a record that a crash cut off at the end:
+ * the commit that wrote it never succeeded. So it does with a record that has a sector of zeros, and with those
+ * after it: a power failure kept the sector from the disk, so none of them was flushed. Any other damaged
+ * record before a sound one is an error, and nothing is changed.
  */
 export class KeyLog {
   readonly #file: FileHandle;
@@ -62,7 +63,8 @@ export class KeyLog {
       if (isNew) {
         if (!MAGIC.subarray(0, magic.length).equals(magic) && magic.some((byte) => byte !== 0))
           throw new StorageError(`${path} is not a log of seen keys`);
-        // Flushed, so that a first sector of zeros after a power failure means that no commit was flushed either.
+        // Flushed, so that a first sector of zeros after a power failure means that no commit was flushed
+        // either.
         await file.truncate(0);
         await file.write(MAGIC, 0, MAGIC.length, 0);
         await file.datasync();
@@ -140,7 +142,10 @@ const SECTOR_BYTES = 512;
 /** Zeros at the end of a sector that are no accident. */
 const MIN_ZEROS = 8;
 
-/** Whether the bad record at an offset lacks a sector: zeros from its start to the end of a sector, or a whole sector of them. */
+/**
+ * Whether the bad record at an offset lacks a sector: zeros from its start to the end of a sector, or a whole
+ * sector of them.
+ */
 async function hasUnwrittenSector(file: FileHandle, bad: number, size: number): Promise<boolean> {
   const end = Math.min(size, bad + HEAD_BYTES + MAX_RECORD_KEYS * KEY_BYTES);
   for (let from = bad; from < end; ) {
@@ -163,8 +168,8 @@ async function isZeros(file: FileHandle, from: number, to: number): Promise<bool
 const SEARCH_BYTES = 1 << 20;
 
 /**
- * Whether a sound record follows the bad one at an offset: then the bad one is no cut end. Records begin at multiples of four bytes.
- * Searches everything, because the length in a damaged record may be wrong.
+ * Whether a sound record follows the bad one at an offset: then the bad one is no cut end. Records begin at
+ * multiples of four bytes. Searches everything, because the length in a damaged record may be wrong.
  */
 async function hasRecordAfter(file: FileHandle, bad: number, size: number): Promise<boolean> {
   for (let from = bad + 4; from + HEAD_BYTES <= size; from += SEARCH_BYTES) {

@@ -1,9 +1,14 @@
 import type { KeyWords } from './key-list.js';
 
-/** Initial number of slots, a power of two; doubled when three quarters are in use (CRAWL-4.4, FPUriUniqFilter). */
+/**
+ * Initial number of slots, a power of two; doubled when three quarters are in use (CRAWL-4.4, FPUriUniqFilter).
+ */
 const FIRST_SLOTS = 1024;
 
-/** A hash table of 64-bit keys with open addressing: 8 bytes for each slot, 11 to 22 bytes for each key. A free slot holds zero. */
+/**
+ * A hash table of 64-bit keys with open addressing: 8 bytes for each slot, 11 to 22 bytes for each key. A free
+ * slot holds zero.
+ */
 export class KeyTable {
   #words = new Uint32Array(2 * FIRST_SLOTS);
   #mask = FIRST_SLOTS - 1;
@@ -117,7 +122,10 @@ export class KeyTable {
   }
 }
 
-/** The first slot of a key's search. Rabin fingerprints of texts with the same end share bits, so the bits are mixed. */
+/**
+ * The first slot of a key's search. Rabin fingerprints of texts with the same end share bits, so the bits are
+ * mixed.
+ */
 function firstSlot(low: number, high: number, mask: number): number {
   let hash = Math.imul(low ^ (high >>> 7), 0x9e3779b1);
   hash ^= hash >>> 15;

@@ -14,7 +14,10 @@ const PAGE_KEYS = 8192;
 /** Capacity of the Bloom filter in memory, 8 MiB; beyond it more keys need a read. */
 const BLOOM_KEYS = 11_000_000;
 const BLOOM_HASHES = 4;
-/** Up to this many stored keys are read into the Bloom filter when the store is opened, which takes some seconds. */
+/**
+ * Up to this many stored keys are read into the Bloom filter when the store is opened, which takes some
+ * seconds.
+ */
 const MAX_LOADED_KEYS = 5_000_000;
 /** Options of a store for the filter alone. Keys arrive in random order, so larger buffers pay off. */
 const OWN_STORE = { kind: 'gatherer', cacheBytes: 32 << 20, writeBufferBytes: 16 << 20 } as const;
@@ -26,13 +29,16 @@ export interface TakenChanges {
 }
 
 /**
- * CRAWL-4.6, the default: the rows of the Gatherer's `seen` table (CRAWL-3.7, 3.8), in a Gatherer's store or in a separate directory.
- * Uncommitted changes are in memory.
+ * CRAWL-4.6, the default: the rows of the Gatherer's `seen` table (CRAWL-3.7, 3.8), in a Gatherer's store or in
+ * a separate directory. Uncommitted changes are in memory.
  */
 export class LevelFilter extends SerialFilter {
   readonly kind = 'level';
   readonly #recent = new RecentKeys();
-  /** Contains every key that was ever added: a key that it lacks is new and needs no read. Undefined if the store has too many keys. */
+  /**
+   * Contains every key that was ever added: a key that it lacks is new and needs no read. Undefined if the
+   * store has too many keys.
+   */
   readonly #bloom: BloomBits | undefined;
   /** Keys that were added and are not in the rows yet. */
   readonly #added = new KeyTable();
@@ -94,8 +100,9 @@ export class LevelFilter extends SerialFilter {
   }
 
   /**
-   * The rows that {@link commit} would write, for a store's owner who writes them in one batch with the queue: then "seen" and
-   * "queued" are one fact on disk. No other call may be in flight. The owner calls `written` when the rows are written.
+   * The rows that {@link commit} would write, for a store's owner who writes them in one batch with the queue:
+   * then "seen" and "queued" are one fact on disk. No other call may be in flight. The owner calls `written`
+   * when the rows are written.
    */
   takeChanges(): TakenChanges {
     const added = this.#added.keys();

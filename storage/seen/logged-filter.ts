@@ -20,8 +20,8 @@ export interface KeySet {
 const LOG_NAME = 'seen.log';
 
 /**
- * A filter that holds all keys in memory and logs their changes to a file. Every kind reads the log of every other kind, because all
- * keys are std64 fingerprints.
+ * A filter that holds all keys in memory and logs their changes to a file. Every kind reads the log of every
+ * other kind, because all keys are std64 fingerprints.
  */
 export class LoggedFilter extends SerialFilter {
   #changes = new ChangeList();

@@ -16,8 +16,8 @@ export interface OpenSeenOptions extends SeenOptions, BloomOptions {
 /**
  * Opens a seen filter (CRAWL-4.4) with the keys that its directory holds.
  *
- * @throws TypeError if the kind requires a directory and has none; RangeError for sizes of a Bloom filter that are out of range;
- *   StorageError if the directory holds something else
+ * @throws TypeError if the kind requires a directory and has none; RangeError for sizes of a Bloom filter that
+ *   are out of range; StorageError if the directory holds something else
  */
 export async function openSeenFilter(options: OpenSeenOptions): Promise<SeenFilter> {
   const { kind = 'level', directory } = options;
@@ -40,7 +40,10 @@ function requireDirectory(directory: string | undefined, kind: SeenKind): string
   return directory;
 }
 
-/** CRAWL-4.4 FPUriUniqFilter: a table of fingerprints. Two URIs have the same fingerprint with probability 2^-64. */
+/**
+ * CRAWL-4.4 FPUriUniqFilter: a table of fingerprints. Two URIs have the same fingerprint with probability
+ * 2^-64.
+ */
 class MemorySet implements KeySet {
   readonly kind = 'memory-set';
   readonly #table = new KeyTable();

@@ -4,8 +4,8 @@ const WAYS = 4;
 const SLOTS = 1 << 20;
 
 /**
- * CRAWL-4.8: a set-associative cache of keys that were looked up recently and are known to be seen, such as the links that occur on
- * every page of a site. A key replaces one of the keys in its four slots in turn.
+ * CRAWL-4.8: a set-associative cache of keys that were looked up recently and are known to be seen, such as the
+ * links that occur on every page of a site. A key replaces one of the keys in its four slots in turn.
  */
 export class RecentKeys {
   readonly #words = new Uint32Array(2 * (SLOTS + WAYS));

@@ -20,7 +20,10 @@ const STREAM_KEYS = 1 << 15;
 /** Seven hash functions at ten bits for each key: one new key in about 120 costs a read. */
 const HASHES = 7;
 
-/** A file of sorted keys. In memory it has a Bloom filter of ten bits for each key, and the first key of each block. */
+/**
+ * A file of sorted keys. In memory it has a Bloom filter of ten bits for each key, and the first key of each
+ * block.
+ */
 export class RunFile {
   readonly #file: FileHandle;
   readonly #bloom: BloomBits;

@@ -5,8 +5,9 @@ import type { SeenFilter, SeenOptions } from './contract.js';
 const DEFAULT_MAX_UNCOMMITTED = 1_000_000;
 
 /**
- * The base class of the filters: runs the calls one at a time in their order, commits when too many changes are pending, and rejects
- * calls after the close. A subclass implements each operation without regard to the others.
+ * The base class of the filters: runs the calls one at a time in their order, commits when too many changes are
+ * pending, and rejects calls after the close. A subclass implements each operation without regard to the
+ * others.
  */
 export abstract class SerialFilter implements SeenFilter {
   readonly #mutex = new Mutex();

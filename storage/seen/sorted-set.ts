@@ -4,14 +4,16 @@ import type { KeySet } from './logged-filter.js';
 
 /** CRAWL-4.8: the minimum number of pending keys before a merge. */
 const MIN_PENDING = 10_000;
-/** A long list is merged when this fraction of its keys, one in eight, is pending, so that merging stays cheap. */
+/**
+ * A long list is merged when this fraction of its keys, one in eight, is pending, so that merging stays cheap.
+ */
 const PENDING_DIVISOR = 8;
 /** Average number of keys with the same leading bits. */
 const KEYS_PER_BUCKET = 4;
 
 /**
- * CRAWL-4.8 MemFPMerge: a sorted list of fingerprints, 8 bytes each and about one more for its index, and a table of the pending
- * ones. A merge needs the memory of the list twice.
+ * CRAWL-4.8 MemFPMerge: a sorted list of fingerprints, 8 bytes each and about one more for its index, and a
+ * table of the pending ones. A merge needs the memory of the list twice.
  */
 export class SortedSet implements KeySet {
   readonly kind = 'memory-merge';

@@ -45,8 +45,8 @@ interface Stored {
 }
 
 /**
- * Turns changes of summaries into rows and counts them; each change sees those before it. A URL has a summary, a tombstone or neither,
- * never both. Reads at most five times, whatever the number of changes.
+ * Turns changes of summaries into rows and counts them; each change sees those before it. A URL has a summary,
+ * a tombstone or neither, never both. Reads at most five times, whatever the number of changes.
  */
 export async function summaryRows(
   level: Level,
@@ -125,7 +125,10 @@ function urlOf(change: SummaryChange): string {
   return change.kind === 'put' ? change.summary.url : change.url;
 }
 
-/** The Update-Times of the URLs' stored summaries: from the changes if they have them, else by one read of the identity rows. */
+/**
+ * The Update-Times of the URLs' stored summaries: from the changes if they have them, else by one read of the
+ * identity rows.
+ */
 async function loadUpdateTimes(
   level: Level,
   changes: readonly SummaryChange[],
@@ -136,7 +139,8 @@ async function loadUpdateTimes(
     if (change.kind === 'forget') continue;
     const url = urlOf(change);
     if (updateTimes.has(url) || unknown.has(url)) continue;
-    // 0 is ambiguous: in a document's record it means "no summary", but a summary may be stored under 0 (GATHERD-4.3).
+    // 0 is ambiguous: in a document's record it means "no summary", but a summary may be stored under 0
+    // (GATHERD-4.3).
     if (change.previous === null) updateTimes.set(url, undefined);
     else if (change.previous === undefined || change.previous === 0) unknown.add(url);
     else updateTimes.set(url, change.previous);
@@ -159,8 +163,8 @@ async function loadTombstones(
 }
 
 /**
- * The stored summaries of the URLs, also those that are not where their documents say. Of objects that are rows of their own only those
- * are read that leave a tombstone, which has their Gatherer's names.
+ * The stored summaries of the URLs, also those that are not where their documents say. Of objects that are rows
+ * of their own only those are read that leave a tombstone, which has their Gatherer's names.
  */
 async function loadStored(
   level: Level,

@@ -1,7 +1,8 @@
 // The rows of a summary: what each holds, how the object is put together from them, and its checksum.
 //
-// A refresh of a document that has not changed sets two times in its object. So that it writes a small row instead of the whole object, the
-// object's bytes are a row of their own, under the time since which they are unchanged; the summary's row has the times of the refresh.
+// A refresh of a document that has not changed sets two times in its object. So that it writes a small row
+// instead of the whole object, the object's bytes are a row of their own, under the time since which they are
+// unchanged; the summary's row has the times of the refresh.
 import { crc32 } from 'node:zlib';
 import { StorageError } from '../../protocols/errors.js';
 import { decodeSoif, encodeSoif } from '../../protocols/soif/index.js';
@@ -42,7 +43,8 @@ export function newRow(
 }
 
 /**
- * The row of a summary whose object is unchanged at a later time, and the bytes of the object if they are not a row of their own yet.
+ * The row of a summary whose object is unchanged at a later time, and the bytes of the object if they are not a
+ * row of their own yet.
  *
  * @param lastModificationTime that its server gives now; 0 = unknown
  */
@@ -100,7 +102,8 @@ export function objectOf(directory: string, row: SummaryRow, content: Uint8Array
 }
 
 /**
- * Whether bytes are the object of a row; an object in the row itself is compared instead. A row of an earlier version has no checksum.
+ * Whether bytes are the object of a row; an object in the row itself is compared instead. A row of an earlier
+ * version has no checksum.
  *
  * @param content the row at {@link contentKey}
  */
@@ -110,7 +113,10 @@ export function isObjectOf(row: SummaryRow, content: Uint8Array | undefined): bo
   return content !== undefined && summaryCrc(contentTime, content) === crc;
 }
 
-/** Sets the times of a refresh. Former versions of this kit percent-encoded bytes of the URL in an object (SOIF-2.9), but not in its key. */
+/**
+ * Sets the times of a refresh. Former versions of this kit percent-encoded bytes of the URL in an object
+ * (SOIF-2.9), but not in its key.
+ */
 function withTimes(
   soif: Uint8Array,
   url: string,
@@ -126,7 +132,10 @@ function withTimes(
   );
 }
 
-/** The checksum of a summary's object. It begins with its Update-Time, so that the bytes of another version do not pass. */
+/**
+ * The checksum of a summary's object. It begins with its Update-Time, so that the bytes of another version do
+ * not pass.
+ */
 function summaryCrc(updateTime: UnixSeconds, soif: Uint8Array): number {
   return crc32(soif, updateTime >>> 0);
 }

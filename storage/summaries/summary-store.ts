@@ -24,8 +24,8 @@ export interface Summary {
   /** The object's bytes as they go over the wire. */
   readonly soif: Uint8Array;
   /**
-   * Update-Time since which the content is unchanged: a later `updateTime` means that the object was refreshed (GATHERD-4.4). Default:
-   * `updateTime`.
+   * Update-Time since which the content is unchanged: a later `updateTime` means that the object was refreshed
+   * (GATHERD-4.4). Default: `updateTime`.
    */
   readonly contentTime?: UnixSeconds | undefined;
 }
@@ -48,9 +48,9 @@ const PAGE_BYTES = 256 * 1024;
 const PAGE_ROWS = 4096;
 
 /**
- * The summaries of a working store or of a generation. The key of a row is (Update-Time, URL), the order of an export (GATHERD-4.6),
- * so that an export reads neighboring rows; so are the rows with the objects, as far as these were not refreshed in another order. A small
- * row holds the Update-Time of a URL.
+ * The summaries of a working store or of a generation. The key of a row is (Update-Time, URL), the order of an
+ * export (GATHERD-4.6), so that an export reads neighboring rows; so are the rows with the objects, as far as
+ * these were not refreshed in another order. A small row holds the Update-Time of a URL.
  */
 export class SummaryStore {
   readonly #level: Level;

@@ -35,8 +35,9 @@ export class TombstoneStore {
 }
 
 /**
- * Makes the tombstone of a summary that is deleted at `deletedAt`; undefined if it has expired by then, because a Broker
- * removes expired objects without being told. SOIF-8.4: URL and Gatherer identify the object; the Update-Time exempts a later one.
+ * Makes the tombstone of a summary that is deleted at `deletedAt`; undefined if it has expired by then, because
+ * a Broker removes expired objects without being told. SOIF-8.4: URL and Gatherer identify the object; the
+ * Update-Time exempts a later one.
  */
 export function tombstoneOf(
   summary: { readonly updateTime: UnixSeconds; readonly timeToLive: number; readonly soif: Uint8Array },

@@ -1,4 +1,5 @@
-// The error table of protocols/README.md lists exactly the error classes of the sources, and no two classes share a code.
+// The error table of protocols/README.md lists exactly the error classes of the sources, and no two classes
+// share a code.
 import t from 'tap';
 import ts from 'typescript';
 import { sourcesOf, TOP_FOLDERS, textOf } from './sources.js';

@@ -1,10 +1,11 @@
-// How the sources use files: nothing that serves waits for a disk on its event loop, and a full disk keeps its name.
+// How the sources use files: nothing that serves waits for a disk on its event loop, and a full disk keeps its
+// name.
 import t from 'tap';
 import { sourcesOf, textOf } from './sources.js';
 
 /**
- * Synchronous file calls, by file, each with its reason. Command line tools and worker threads may wait; so may a program before it
- * serves.
+ * Synchronous file calls, by file, each with its reason. Command line tools and worker threads may wait; so may
+ * a program before it serves.
  */
 const ALLOWED: Readonly<Record<string, string>> = {
   'storage/records/records.ts': 'when the module is loaded',

@@ -2,7 +2,10 @@
 import t from 'tap';
 import { importsOf, sourcesOf, TOP_FOLDERS } from './sources.js';
 
-/** Finds the strongly connected components of more than one node, and nodes with an edge to themselves (Tarjan's algorithm). */
+/**
+ * Finds the strongly connected components of more than one node, and nodes with an edge to themselves (Tarjan's
+ * algorithm).
+ */
 function findCycles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
   const index = new Map<string, number>();
   const stack: string[] = [];

@@ -1,5 +1,6 @@
-// DESIGN 2: protocols import no other top folder; storage and clients import protocols and not each other; servers import all
-// three, and each component of servers only those of lower layers. DESIGN 3: protocols do no I/O. No rule has an exception.
+// DESIGN 2: protocols import no other top folder; storage and clients import protocols and not each other;
+// servers import all three, and each component of servers only those of lower layers. DESIGN 3: protocols do no
+// I/O. No rule has an exception.
 //
 // A component is a folder directly below a top folder, such as `protocols/soif`.
 import { readdirSync, readFileSync } from 'node:fs';
@@ -18,8 +19,8 @@ const LOWER_TOP_FOLDERS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The components of the same top folder that each component may import. The test fails for a component that is not listed and
- * for a rule that no import uses, so that every new direction is a decision made here.
+ * The components of the same top folder that each component may import. The test fails for a component that is
+ * not listed and for a rule that no import uses, so that every new direction is a decision made here.
  */
 const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
   // The files directly in protocols/ are shared by all components: errors, times, buffers, locks.

@@ -1,4 +1,5 @@
-// Builds LIMITS.md from the schemas of the configuration files, the options of the commands and the option types of the library.
+// Builds LIMITS.md from the schemas of the configuration files, the options of the commands and the option
+// types of the library.
 import type { Command } from 'commander';
 import ts from 'typescript';
 import { BROKER_FLAGS } from '../../protocols/broker/index.js';

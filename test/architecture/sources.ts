@@ -38,7 +38,10 @@ export function importsOf(file: string): string[] {
     );
 }
 
-/** The component of a file: its top folder and the folder below, or only the top folder for a file directly in it. */
+/**
+ * The component of a file: its top folder and the folder below, or only the top folder for a file directly in
+ * it.
+ */
 export function componentOf(file: string): string {
   const [top = '', second = '', ...rest] = file.split('/');
   return rest.length === 0 ? top : `${top}/${second}`;

@@ -1,4 +1,5 @@
-// One process for the Broker, over its port and its web pages: starting one for each file takes longer than its tests.
+// One process for the Broker, over its port and its web pages: starting one for each file takes longer than its
+// tests.
 import '../servers/broker/admin/index-repair.test.js';
 import '../servers/broker/query/messages.test.js';
 import '../servers/broker/open.test.js';

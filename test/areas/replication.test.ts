@@ -1,4 +1,5 @@
-// One process for the Broker's protocols and bulk transfers: starting one for each file takes longer than its tests.
+// One process for the Broker's protocols and bulk transfers: starting one for each file takes longer than its
+// tests.
 import '../clients/broker/client.test.js';
 import '../protocols/broker/messages.test.js';
 import '../protocols/broker/results.test.js';

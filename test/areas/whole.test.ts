@@ -1,4 +1,5 @@
-// One process for the architecture and for the chain from documents to answers: starting one for each file takes longer than its tests.
+// One process for the architecture and for the chain from documents to answers: starting one for each file
+// takes longer than its tests.
 import '../architecture/architecture-page.test.js';
 import '../architecture/areas.test.js';
 import '../architecture/errors.test.js';

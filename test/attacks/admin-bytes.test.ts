@@ -1,5 +1,6 @@
-// Odd bytes in administrative commands: control characters, NUL, bytes above 0x7f, a lone CR, long arguments. Each gets a clear answer in
-// printable characters of its own, nothing is shut down, and the log has one line each without a raw control character or the password.
+// Odd bytes in administrative commands: control characters, NUL, bytes above 0x7f, a lone CR, long arguments.
+// Each gets a clear answer in printable characters of its own, nothing is shut down, and the log has one line
+// each without a raw control character or the password.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';

@@ -1,4 +1,5 @@
-// Clients of the Broker that disappear at any moment: every exit of a reply gives back its slot, its connection and its timers.
+// Clients of the Broker that disappear at any moment: every exit of a reply gives back its slot, its connection
+// and its timers.
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { connect } from 'node:net';

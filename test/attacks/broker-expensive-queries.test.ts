@@ -9,7 +9,10 @@ import { ask, startBrokerProcess, wordOf } from './broker-process.js';
 const CLIENTS = 19;
 const SAMPLES = 15;
 const TRIES = 4;
-/** The share of the times that must be below the limits: what is left is that of a busy machine, on which this program runs late. */
+/**
+ * The share of the times that must be below the limits: what is left is that of a busy machine, on which this
+ * program runs late.
+ */
 const TAIL = 0.9;
 
 const conjunction = (from: number) =>
@@ -82,7 +85,8 @@ t.test('cheap queries beside 19 clients with expensive ones', async (t) => {
 
 t.test('Max-Work of broker.conf: a client reads that its query was too expensive', async (t) => {
   const { port } = await startBrokerProcess(t, { objects: 8_000, words: 100, conf: 'Max-Work 1\n' });
-  // No literal text narrows the expressions, no object matches: all of them read all objects, which takes many seconds.
+  // No literal text narrows the expressions, no object matches: all of them read all objects, which takes many
+  // seconds.
   const query = many(100, (i) => `body regexp "([a-z]+ )*([aeiou]*[xq]+[^ ]*)+[!-%]{1,${1 + i}}"`, 'or');
   const { tail } = await ask(port, `#USER #opaque #END ${query}`);
   t.match(tail, /^103 - .*too expensive/m);

@@ -1,4 +1,5 @@
-// Hostile messages to the Broker's port: each has a right answer or an error, its connection ends, and nothing is left.
+// Hostile messages to the Broker's port: each has a right answer or an error, its connection ends, and nothing
+// is left.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';

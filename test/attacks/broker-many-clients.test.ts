@@ -1,4 +1,5 @@
-// A hundred clients with expensive queries: the places of `Max-Queries` change hands, so that a cheap query of another client passes.
+// A hundred clients with expensive queries: the places of `Max-Queries` change hands, so that a cheap query of
+// another client passes.
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
@@ -12,8 +13,8 @@ const TRIES = 3;
 /** By hand: `OBJECTS=100000`. */
 const OBJECTS = Number(process.env.OBJECTS ?? 10_000);
 /**
- * Milliseconds of the Broker's processor time until a cheap query is answered. An expensive one takes some seconds, and 80 of them wait
- * for the 20 places.
+ * Milliseconds of the Broker's processor time until a cheap query is answered. An expensive one takes some
+ * seconds, and 80 of them wait for the 20 places.
  */
 const MOST_MS = 2_000;
 const CHEAP = `#USER #opaque #index matchword #index maxfiles 10 #END ${wordOf(2500)}`;

@@ -1,4 +1,5 @@
-// A Broker with generated objects in its own process, so that its memory and its latency are not those of the test.
+// A Broker with generated objects in its own process, so that its memory and its latency are not those of the
+// test.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -92,7 +93,9 @@ async function message<T>(child: ChildProcess): Promise<T> {
   }
 }
 
-/** Sends a message from an address of loopback and returns the length of the reply, its beginning and its end. */
+/**
+ * Sends a message from an address of loopback and returns the length of the reply, its beginning and its end.
+ */
 export async function ask(
   port: number,
   text: string,

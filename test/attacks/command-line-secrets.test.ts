@@ -1,4 +1,5 @@
-// Passwords that commands are given: there is a way that other users of the machine cannot see, and no message, log or JSON repeats them.
+// Passwords that commands are given: there is a way that other users of the machine cannot see, and no message,
+// log or JSON repeats them.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';

@@ -62,7 +62,8 @@ t.test('readers of events that do not read are bounded in memory and number, and
   }
   t.equal(crawlConsole.followers, maxFollowers);
   const before = process.memoryUsage();
-  // The buffers of the system take some megabytes of each reader; then its snapshots are left out, and at last it is closed.
+  // The buffers of the system take some megabytes of each reader; then its snapshots are left out, and at last
+  // it is closed.
   let samples = 0;
   for (; crawlConsole.followers > 0; samples++) {
     crawlConsole.sample();

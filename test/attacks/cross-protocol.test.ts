@@ -1,5 +1,6 @@
-// Browsers that a page of another site makes send HTTP to the ports of gatherd and of the Broker, with lines of the page's choice: the
-// connection is closed at the first line that is HTTP, and nothing after it is a command.
+// Browsers that a page of another site makes send HTTP to the ports of gatherd and of the Broker, with lines of
+// the page's choice: the connection is closed at the first line that is HTTP, and nothing after it is a
+// command.
 import t, { type Test } from 'tap';
 import { exchange as ask, openBroker, serveBroker } from '../servers/broker/helpers.js';
 import { entry, RawClient, startGatherd } from '../servers/gatherd/helpers.js';

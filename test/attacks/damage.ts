@@ -1,5 +1,6 @@
-// Damages every file of a store in turn, or puts something else in its place: a reader must get everything, or an error that says what to type. Never less in silence, never a
-// crash, and no file may be deleted that could still be read.
+// Damages every file of a store in turn, or puts something else in its place: a reader must get everything, or
+// an error that says what to type. Never less in silence, never a crash, and no file may be deleted that could
+// still be read.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';

@@ -1,5 +1,5 @@
-// A Broker in a process of its own, because LevelDB may end a process whose files it finds damaged. Argument: its directory. Serves objects
-// that all lie in table files and prints its ports.
+// A Broker in a process of its own, because LevelDB may end a process whose files it finds damaged. Argument:
+// its directory. Serves objects that all lie in table files and prints its ports.
 import { randomBytes } from 'node:crypto';
 import { encodeSoif, SoifObject } from '../../protocols/soif/index.js';
 import { WebServer } from '../../servers/broker/index.js';

@@ -1,5 +1,5 @@
-// Journals, WARC files, seen filters and saved states of a crawl that the disk has changed: `harvest store check` names them, and an opening
-// neither cuts off what is sound nor hides what is lost.
+// Journals, WARC files, seen filters and saved states of a crawl that the disk has changed:
+// `harvest store check` names them, and an opening neither cuts off what is sound nor hides what is lost.
 import {
   readdirSync,
   readFileSync,

@@ -1,4 +1,5 @@
-// An interrupted crawl whose own files are damaged: the next run continues and says what is lost, or ends with what to type.
+// An interrupted crawl whose own files are damaged: the next run continues and says what is lost, or ends with
+// what to type.
 import { cp, mkdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';

@@ -1,4 +1,5 @@
-// The files of a seen filter that has its own: a torn end loses only the last commit; any other damage is an error that changes nothing.
+// The files of a seen filter that has its own: a torn end loses only the last commit; any other damage is an
+// error that changes nothing.
 import { cp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';

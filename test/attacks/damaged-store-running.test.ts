@@ -1,4 +1,5 @@
-// Tables that are damaged while a process has them open, after their checksums were compared: no damaged object is ever sent as a sound one.
+// Tables that are damaged while a process has them open, after their checksums were compared: no damaged object
+// is ever sent as a sound one.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

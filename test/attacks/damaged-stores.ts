@@ -1,5 +1,6 @@
-// The child process of the tests of damaged files: damages copies of sound stores and reads everything that is left. In a process of its own,
-// because a damaged file may end it. Writes a JSON line before and after each case.
+// The child process of the tests of damaged files: damages copies of sound stores and reads everything that is
+// left. In a process of its own, because a damaged file may end it. Writes a JSON line before and after each
+// case.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -243,7 +244,8 @@ async function main(name: keyof typeof KINDS, root: string, flips: number, seed:
   const expected = digest(await kind.read(await copy(sound, root)));
   const files = (await filesOf(sound)).filter((file) => name !== 'index' || file.startsWith('index'));
   const numbers = random(seed);
-  // The index changes its files when it is closed, the stores when they are opened: each case gets a fresh copy.
+  // The index changes its files when it is closed, the stores when they are opened: each case gets a fresh
+  // copy.
   const cases: { readonly label: string; readonly damage: (directory: string) => Promise<void> }[] = [];
   for (const file of files) {
     cases.push({ label: `remove ${file}`, damage: (d) => rm(join(d, file)) });

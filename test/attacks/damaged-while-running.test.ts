@@ -1,4 +1,5 @@
-// An index that is damaged while its Broker runs: a query gets everything or `111`, and after the rebuild everything again.
+// An index that is damaged while its Broker runs: a query gets everything or `111`, and after the rebuild
+// everything again.
 import { open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';

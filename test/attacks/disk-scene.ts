@@ -14,7 +14,8 @@ export function start(t: Test, ...args: readonly string[]): CliProcess {
 }
 
 /**
- * Ends a program by SIGTERM. After its own limit, which is raised by `--stop-limit` for a busy machine, it would kill itself.
+ * Ends a program by SIGTERM. After its own limit, which is raised by `--stop-limit` for a busy machine, it
+ * would kill itself.
  *
  * @returns its status
  */
@@ -27,7 +28,9 @@ export async function terminate(t: Test, program: CliProcess): Promise<number | 
   return code;
 }
 
-/** Writes documents, and gathers and collects them. @returns the directories of the documents and of the data */
+/**
+ * Writes documents, and gathers and collects them. @returns the directories of the documents and of the data
+ */
 export async function gatherDocuments(
   t: Test,
   count: number,

@@ -1,4 +1,5 @@
-// Servers whose responses never end, arrive too slowly, or cost more memory than they have bytes, by every access method of a Gatherer.
+// Servers whose responses never end, arrive too slowly, or cost more memory than they have bytes, by every
+// access method of a Gatherer.
 import { createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { createFetcher, type FetcherOptions } from '../../clients/fetch/index.js';
@@ -210,7 +211,8 @@ t.test('G-85: a server that sends slowly, but enough, is read to its end', async
 });
 
 t.test('G-85: a server that sends little more than the minimum is cut before the deadline', async (t) => {
-  // A twentieth of a million bytes in twenty seconds needs 50 000 per second; 2000 per second are more than the minimum.
+  // A twentieth of a million bytes in twenty seconds needs 50 000 per second; 2000 per second are more than the
+  // minimum.
   const limits = { userAgent: 'x', minBytesPerSecond: 100, minRateGraceMs: 1000, maxTransferMs: 20_000 };
   const url = await siteOf(t, (socket) => {
     socket.write(`${OK}Connection: close\r\n\r\n`);

@@ -1,5 +1,5 @@
-// Small documents that make a careless reader take gigabytes or minutes: each ends in bounded memory, as a summary (E-45). A seed decides
-// their sizes and, outside of `verify`, which of them are read.
+// Small documents that make a careless reader take gigabytes or minutes: each ends in bounded memory, as a
+// summary (E-45). A seed decides their sizes and, outside of `verify`, which of them are read.
 import t from 'tap';
 import { defuse } from '../helpers/bombs/defuse.js';
 import { byTier, SEED } from '../helpers/seed.js';

@@ -1,5 +1,5 @@
-// Documents whose readers have a limit of their own (E-45): their beginning is summarized. Without these limits they end at the memory or
-// time limit of the reader process, and only their names are left.
+// Documents whose readers have a limit of their own (E-45): their beginning is summarized. Without these limits
+// they end at the memory or time limit of the reader process, and only their names are left.
 import t from 'tap';
 import { EssencePool, type EssencePoolOptions } from '../../servers/essence/index.js';
 import { writeCompoundFile } from '../../servers/essence/summarizers/office/write-compound-file.js';

@@ -1,4 +1,5 @@
-// The processes that read untrusted documents: many bombs at a time, killed readers, killed owners, good documents beside them (E-45).
+// The processes that read untrusted documents: many bombs at a time, killed readers, killed owners, good
+// documents beside them (E-45).
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import t, { type Test } from 'tap';

@@ -7,7 +7,9 @@ import type { FloodOptions } from './flood.js';
 
 const FLOOD = fileURLToPath(new URL('./flood.js', import.meta.url));
 
-/** Starts a flood and waits until it has had its {@link FloodOptions.answers}; the returned function ends it. */
+/**
+ * Starts a flood and waits until it has had its {@link FloodOptions.answers}; the returned function ends it.
+ */
 export async function startFlood(t: Test, port: number, options: FloodOptions): Promise<() => Promise<void>> {
   const child = spawn(process.execPath, [FLOOD, String(port), JSON.stringify(options)], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -31,9 +33,9 @@ const ATTEMPTS = 6;
 const timesAlone = new WeakMap<() => Promise<unknown>, number>();
 
 /**
- * Asserts that the 99th percentile of a cheap request beside a flood is at most five times that of the request alone. If it is more,
- * the same flood goes to another server for comparison, because the flooding program takes processor time from the server, and other
- * programs may, too.
+ * Asserts that the 99th percentile of a cheap request beside a flood is at most five times that of the request
+ * alone. If it is more, the same flood goes to another server for comparison, because the flooding program
+ * takes processor time from the server, and other programs may, too.
  */
 export async function assertFair(
   t: Test,

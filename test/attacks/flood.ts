@@ -12,12 +12,18 @@ export interface FloodOptions {
   readonly reconnect?: boolean;
   /** Source address. Default: the system's. */
   readonly from?: string;
-  /** Lines of answers and closed connections, all together, after which the program prints that it floods. Default 0. */
+  /**
+   * Lines of answers and closed connections, all together, after which the program prints that it floods.
+   * Default 0.
+   */
   readonly answers?: number;
 }
 
 const options: FloodOptions = JSON.parse(process.argv[3] ?? '{}');
-/** Port 0: a server of this program, which discards what it receives. It shows what a flood alone does to the machine. */
+/**
+ * Port 0: a server of this program, which discards what it receives. It shows what a flood alone does to the
+ * machine.
+ */
 const port = Number(process.argv[2]) || (await listen());
 
 function listen(): Promise<number> {

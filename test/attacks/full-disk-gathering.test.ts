@@ -1,5 +1,5 @@
-// Gathering onto a full disk: the run waits or ends with a sentence, says so everywhere, and is completed when there is space. SIGTERM ends it
-// at any time.
+// Gathering onto a full disk: the run waits or ends with a sentence, says so everywhere, and is completed when
+// there is space. SIGTERM ends it at any time.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';

@@ -1,5 +1,5 @@
-// Servers whose logs are on a full device, or whose standard error is not read, keep answering; SIGTERM ends them in time, also while a
-// peer neither reads nor answers.
+// Servers whose logs are on a full device, or whose standard error is not read, keep answering; SIGTERM ends
+// them in time, also while a peer neither reads nor answers.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -53,7 +53,10 @@ const SERVERS: readonly Server[] = [
   },
 ];
 
-/** Starts a program whose standard error is a pipe that nothing reads, and waits until it is ready, unless it is not to serve. */
+/**
+ * Starts a program whose standard error is a pipe that nothing reads, and waits until it is ready, unless it is
+ * not to serve.
+ */
 async function launch(t: Test, args: readonly string[], serves = true): Promise<ReturnType<typeof spawn>> {
   const child = spawn(process.execPath, [PROGRAM, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   child.stderr.pause();

@@ -1,5 +1,5 @@
-// What is written onto a full disk leaves no half-written output, and its error names the disk: `harvest registry export`, the tools that
-// make a database, and the disk cache of the fetcher.
+// What is written onto a full disk leaves no half-written output, and its error names the disk:
+// `harvest registry export`, the tools that make a database, and the disk cache of the fetcher.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';

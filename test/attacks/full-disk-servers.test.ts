@@ -1,5 +1,5 @@
-// Servers on a disk that is full or mounted read-only: each serves what is stored, or says in a sentence why it cannot; SIGTERM ends it, and
-// when the disk can be written it goes on.
+// Servers on a disk that is full or mounted read-only: each serves what is stored, or says in a sentence why it
+// cannot; SIGTERM ends it, and when the disk can be written it goes on.
 import { appendFile, cp, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';

@@ -1,5 +1,6 @@
-// Hundreds of connections that are half open, send a byte now and then, read nothing, end their own direction or are reset at every stage
-// of a reply: places, timers and file descriptors return to what they were, and a good client is served meanwhile.
+// Hundreds of connections that are half open, send a byte now and then, read nothing, end their own direction
+// or are reset at every stage of a reply: places, timers and file descriptors return to what they were, and a
+// good client is served meanwhile.
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import type { Socket } from 'node:net';
@@ -20,7 +21,9 @@ const CONNECTIONS = 300;
 /** Milliseconds after which the servers of this test close what does not go on. */
 const LIMIT_MS = 1000;
 
-/** Bytes that come now and then on a connection, and the milliseconds between them: together twice the limit. */
+/**
+ * Bytes that come now and then on a connection, and the milliseconds between them: together twice the limit.
+ */
 const TRICKLES = 8;
 const TRICKLE_MS = LIMIT_MS / 4;
 
@@ -195,7 +198,8 @@ for (const [name, start] of Object.entries(TARGETS)) {
     const before = resources();
 
     const crowd = await dialInTurn(t, port, CONNECTIONS);
-    // A fifth each: silent; a byte now and then; a half request and FIN; requests that are not read; requests and FIN.
+    // A fifth each: silent; a byte now and then; a half request and FIN; requests that are not read; requests
+    // and FIN.
     for (const [i, socket] of crowd.entries()) {
       const text = requests[i % requests.length] ?? request;
       if (i % 5 === 2) socket.end(text.slice(0, Math.floor(text.length / 2)), 'latin1');

@@ -1,4 +1,5 @@
-// Pages of other sites that reach our web pages under their own name (DNS rebinding), or make a browser send requests (CSRF). Raw sockets.
+// Pages of other sites that reach our web pages under their own name (DNS rebinding), or make a browser send
+// requests (CSRF). Raw sockets.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { hostname } from 'node:os';
@@ -219,7 +220,8 @@ t.test('/clean and /reload: a page of another site cannot use the credentials of
       ['Sec-Fetch-Site: same-site'],
       ['Sec-Fetch-Site: same-origin', 'Origin: http://evil.example'],
       [`Origin: ${own}`, 'Sec-Fetch-Site: cross-site'],
-      // An image or a link without a referrer, to an address that is neither https nor of this machine, shows nothing.
+      // An image or a link without a referrer, to an address that is neither https nor of this machine, shows
+      // nothing.
       [browser],
     ];
     for (const lines of refused) {

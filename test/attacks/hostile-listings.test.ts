@@ -1,4 +1,5 @@
-// Listings that servers and disks make hostile: endless or wrong lists of FTP and news servers, names that commands cannot contain, circles of links.
+// Listings that servers and disks make hostile: endless or wrong lists of FTP and news servers, names that
+// commands cannot contain, circles of links.
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';

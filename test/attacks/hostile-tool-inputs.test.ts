@@ -1,4 +1,5 @@
-// Files whose lengths lie, whose names are megabytes long or whose objects never end, read by the tools in processes of limited memory.
+// Files whose lengths lie, whose names are megabytes long or whose objects never end, read by the tools in
+// processes of limited memory.
 import { mkdir, open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';

@@ -1,5 +1,5 @@
-// Bytes that are not HTTP, and requests that Node would answer itself: every reply of every HTTP server has the security headers, comes after
-// the replies to earlier requests, and ends the connection.
+// Bytes that are not HTTP, and requests that Node would answer itself: every reply of every HTTP server has the
+// security headers, comes after the replies to earlier requests, and ends the connection.
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { sendLine } from '../../servers/web/replies.js';

@@ -1,5 +1,5 @@
-// Requests whose length or head is ambiguous or endless, sent to every HTTP server of the kit: they are refused, the connection is
-// closed, and what is smuggled behind them is never handled.
+// Requests whose length or head is ambiguous or endless, sent to every HTTP server of the kit: they are
+// refused, the connection is closed, and what is smuggled behind them is never handled.
 import t, { type Test } from 'tap';
 import { sendLine } from '../../servers/web/replies.js';
 import { ask, dial } from './sockets.js';

@@ -1,4 +1,5 @@
-// Connections that do nothing, or next to nothing: they take all places of a server, and a newcomer is served nevertheless.
+// Connections that do nothing, or next to nothing: they take all places of a server, and a newcomer is served
+// nevertheless.
 import t, { type Test } from 'tap';
 import { sendLine } from '../../servers/web/replies.js';
 import { openBroker, serveBroker } from '../servers/broker/helpers.js';
@@ -7,7 +8,10 @@ import { serveFixture } from '../servers/refererd/helpers.js';
 import { ask, countOpen, dial, dialMany, settle } from './sockets.js';
 import { servePages } from './web-servers.js';
 
-/** A server, what a client that is served sends and receives, and what a client sends that never completes a request. */
+/**
+ * A server, what a client that is served sends and receives, and what a client sends that never completes a
+ * request.
+ */
 interface Served {
   readonly port: number;
   readonly limit: number;

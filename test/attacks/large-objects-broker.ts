@@ -21,7 +21,10 @@ export interface LargeFigures {
   readonly count: number;
   /** Most resident memory since the question before, MB. */
   readonly peakMB: number;
-  /** The same without files: LevelDB maps its tables, whose pages the system takes back when it needs the memory. */
+  /**
+   * The same without files: LevelDB maps its tables, whose pages the system takes back when it needs the
+   * memory.
+   */
   readonly peakOwnMB: number;
   readonly restMB: number;
   /** Pages of mapped tables that the system could not take back at once, KiB. */

@@ -1,4 +1,5 @@
-// Objects of 60 MB and many of almost a mebibyte: the commands and pages that read them stay within a fixed amount of memory, and change nothing.
+// Objects of 60 MB and many of almost a mebibyte: the commands and pages that read them stay within a fixed
+// amount of memory, and change nothing.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';

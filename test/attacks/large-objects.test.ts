@@ -1,5 +1,5 @@
-// Objects of 60 MB, as an archive or a database dump may be summarized: a Broker collects, indexes and sends them within a fixed amount of
-// memory.
+// Objects of 60 MB, as an archive or a database dump may be summarized: a Broker collects, indexes and sends
+// them within a fixed amount of memory.
 import { createHash } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { BrokerClient } from '../../clients/broker/index.js';

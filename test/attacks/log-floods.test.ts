@@ -11,7 +11,9 @@ import { serveFixture } from '../servers/refererd/helpers.js';
 import { startFlood } from './fairness.js';
 import { ask, dial } from './sockets.js';
 
-/** Bytes that the log of a server may grow by in a flood: the bursts of the limits, some hundred bytes a line. */
+/**
+ * Bytes that the log of a server may grow by in a flood: the bursts of the limits, some hundred bytes a line.
+ */
 const MAX_LOG_BYTES = 1 << 20;
 
 /** Without limits, as many answers would be a log of several megabytes. */

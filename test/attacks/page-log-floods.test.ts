@@ -1,5 +1,5 @@
-// Requests to web pages that fail each time: the log stays short, and says how many were left out. After floods of pages the memory
-// returns.
+// Requests to web pages that fail each time: the log stays short, and says how many were left out. After floods
+// of pages the memory returns.
 import t, { type Test } from 'tap';
 import { StorageError } from '../../protocols/errors.js';
 import { createLoggerOn } from '../../servers/host/index.js';

@@ -1,4 +1,5 @@
-// Servers that try to obtain passwords which the configuration has for other servers: by naming their realm, by redirects, by links.
+// Servers that try to obtain passwords which the configuration has for other servers: by naming their realm, by
+// redirects, by links.
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { createFetcher, type FetchNote, fetchNoteChannel } from '../../clients/fetch/index.js';
@@ -29,7 +30,9 @@ function authorized(site: Site): string[] {
   return site.requests.filter(({ headers }) => headers.authorization !== undefined).map(({ path }) => path);
 }
 
-/** Runs a Gatherer; returns the lines of its logs, its problems, and whatever its files contain of the password. */
+/**
+ * Runs a Gatherer; returns the lines of its logs, its problems, and whatever its files contain of the password.
+ */
 async function gather(t: Test, text: string): Promise<{ errors: string[]; problems: string[]; log: string }> {
   const lines: string[] = [];
   const problems: string[] = [];

@@ -1,4 +1,5 @@
-// G-174 over restarts: a crawl of private hosts that is killed keeps its queue, and a public page never leads inside, before a kill or after it.
+// G-174 over restarts: a crawl of private hosts that is killed keeps its queue, and a public page never leads
+// inside, before a kill or after it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';

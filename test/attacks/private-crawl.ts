@@ -1,5 +1,5 @@
-// A process that crawls hosts of loopback by names, for private-crawl-restart.test.ts: its arguments are a directory
-// and the text of a configuration. A kill leaves its queues behind.
+// A process that crawls hosts of loopback by names, for private-crawl-restart.test.ts: its arguments are a
+// directory and the text of a configuration. A kill leaves its queues behind.
 import { parseGathererConf } from '../../protocols/config/index.js';
 import { crawlOrderSchema } from '../../servers/crawler/order/order.js';
 import { type DocumentEvent, documentChannel, Gatherer } from '../../servers/gatherer/index.js';

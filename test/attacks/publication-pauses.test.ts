@@ -1,4 +1,5 @@
-// A Gatherer publishes hundreds of thousands of links while the same process serves: its event loop does not wait for the sorting or the disk.
+// A Gatherer publishes hundreds of thousands of links while the same process serves: its event loop does not
+// wait for the sorting or the disk.
 import { existsSync, readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { GathererStore } from '../../storage/index.js';
@@ -8,7 +9,10 @@ import { temporaryDirectory } from '../helpers/temporary-directory.js';
 const ATTEMPTS = 3;
 /** Processor time that may be added by garbage collection, milliseconds. */
 const NOISE_MS = 30;
-/** Nanoseconds that this thread has run, and other numbers. Other programs do not change them, as they change pauses on the clock. */
+/**
+ * Nanoseconds that this thread has run, and other numbers. Other programs do not change them, as they change
+ * pauses on the clock.
+ */
 const THREAD_TIME = '/proc/thread-self/schedstat';
 
 async function storeOf(t: Test, documents: number, links: number): Promise<GathererStore> {
@@ -37,7 +41,10 @@ function threadMs(): number {
   return Number(readFileSync(THREAD_TIME, 'utf8').split(' ')[0]) / 1e6;
 }
 
-/** The most processor time that the event loop's thread takes between two timers during a publication, milliseconds. */
+/**
+ * The most processor time that the event loop's thread takes between two timers during a publication,
+ * milliseconds.
+ */
 async function longestPause(work: () => Promise<unknown>): Promise<number> {
   let longest = 0;
   let last = threadMs();

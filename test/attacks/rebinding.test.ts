@@ -1,4 +1,5 @@
-// Names whose owner changes the address between the check and the connection (DNS rebinding): robots.txt, documents, redirects, every scheme.
+// Names whose owner changes the address between the check and the connection (DNS rebinding): robots.txt,
+// documents, redirects, every scheme.
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';

@@ -195,7 +195,10 @@ t.test('random damage: repair and check agree, counts are true, no whole object 
   t.notOk(existsSync(join(top, 'original')));
 });
 
-/** Imports a damaged directory: it fails with a sentence, or each object is counted, and each that is missing was told. */
+/**
+ * Imports a damaged directory: it fails with a sentence, or each object is counted, and each that is missing
+ * was told.
+ */
 async function importUnrepaired(t: Test, directory: string): Promise<void> {
   const told: string[] = [];
   const store = join(await temporaryDirectory(t), 'store');

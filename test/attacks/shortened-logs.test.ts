@@ -1,5 +1,5 @@
-// A killed process leaves its log open. What the log loses afterwards is told, but not what a power failure has cut. And rows that do not match
-// their checksums although the files of their store are sound.
+// A killed process leaves its log open. What the log loses afterwards is told, but not what a power failure has
+// cut. And rows that do not match their checksums although the files of their store are sound.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
@@ -16,7 +16,10 @@ import { temporaryDirectory } from '../helpers/temporary-directory.js';
 const CHILD = fileURLToPath(new URL('./write-and-wait.js', import.meta.url));
 const ADVICE = /`harvest store check \S+` lists the damage, `harvest store repair \S+`/;
 
-/** A store whose process was killed after a flushed half and an unflushed half. @returns the log, and its length after the flush */
+/**
+ * A store whose process was killed after a flushed half and an unflushed half. @returns the log, and its length
+ * after the flush
+ */
 async function killedStore(t: Test) {
   const directory = join(await temporaryDirectory(t), 'store');
   const child = spawn(process.execPath, [CHILD, directory], { stdio: ['ignore', 'pipe', 'inherit'] });

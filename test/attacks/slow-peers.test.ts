@@ -1,4 +1,5 @@
-// Peers that read or write slowly for ever: cut by a minimum rate, while a slow line that makes progress is served to its end.
+// Peers that read or write slowly for ever: cut by a minimum rate, while a slow line that makes progress is
+// served to its end.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
@@ -58,7 +59,8 @@ t.test('a peer that reads slowly, but fast enough, receives everything', async (
   let windows = 0;
   /** Bytes that were written when the present window was first seen. */
   let atWindow: number | undefined;
-  // The system's buffers hold several megabytes, which are accepted in large steps: each step is the progress of one window.
+  // The system's buffers hold several megabytes, which are accepted in large steps: each step is the progress
+  // of one window.
   while (!socket.readableEnded) {
     const chunk: Buffer | null = socket.read(64 * 1024) ?? socket.read();
     received += chunk?.length ?? 0;

@@ -1,4 +1,5 @@
-// Programs with the limits of a shell or of a service manager: few open files, small files. They say so, and the next start goes on.
+// Programs with the limits of a shell or of a service manager: few open files, small files. They say so, and
+// the next start goes on.
 import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';

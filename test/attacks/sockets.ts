@@ -18,7 +18,9 @@ export async function dial(t: Test, port: number, from?: string): Promise<Socket
   return socket;
 }
 
-/** Opens this many connections, each of which then sends `text`, and waits until the server has accepted them. */
+/**
+ * Opens this many connections, each of which then sends `text`, and waits until the server has accepted them.
+ */
 export async function dialMany(
   t: Test,
   port: number,

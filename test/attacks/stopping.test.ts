@@ -1,4 +1,5 @@
-// A program ends within its limit after SIGTERM, whatever it waits for: a promise, its event loop, a file operation.
+// A program ends within its limit after SIGTERM, whatever it waits for: a promise, its event loop, a file
+// operation.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

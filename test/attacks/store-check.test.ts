@@ -1,4 +1,5 @@
-// `harvest store check` finds what no checksum covers: the pointer to the newest generation, and things that are not files.
+// `harvest store check` finds what no checksum covers: the pointer to the newest generation, and things that
+// are not files.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

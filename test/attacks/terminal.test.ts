@@ -1,5 +1,5 @@
-// Documents and servers whose text contains control sequences of terminals; and errors that hide other errors. Commands run on a real
-// pseudo-terminal, by script(1).
+// Documents and servers whose text contains control sequences of terminals; and errors that hide other errors.
+// Commands run on a real pseudo-terminal, by script(1).
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -27,7 +27,10 @@ const DOCUMENTS = join(dirname(fileURLToPath(import.meta.resolve('#package.json'
 const HAS_SCRIPT = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0;
 const NEEDS_SCRIPT = { skip: !HAS_SCRIPT && 'script(1) is missing' };
 
-/** Sets the title, colors, moves the cursor, reports the terminal, in 7-bit, 8-bit and UTF-8 form; reorders text. */
+/**
+ * Sets the title, colors, moves the cursor, reports the terminal, in 7-bit, 8-bit and UTF-8 form; reorders
+ * text.
+ */
 const EVIL = '\x1b]0;owned\x07\x1b[31m\x1b[6n\u009b5n\x9bA\u202egpj\x08\x7f\u200f';
 const URL = 'http://h.example/x';
 

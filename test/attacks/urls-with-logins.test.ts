@@ -1,4 +1,5 @@
-// Logins in URLs (G-81): other users of the machine cannot read them in the files of a Gatherer, and messages do not contain them.
+// Logins in URLs (G-81): other users of the machine cannot read them in the files of a Gatherer, and messages
+// do not contain them.
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';

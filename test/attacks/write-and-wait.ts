@@ -1,4 +1,5 @@
-// Writes a store in a process of its own, prints the length of its log after a flush, and waits until it is killed. Argument: the directory.
+// Writes a store in a process of its own, prints the length of its log after a flush, and waits until it is
+// killed. Argument: the directory.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';

@@ -1,7 +1,8 @@
-// Benchmark `bulk`: bulk transfers between Brokers, each a separate process. It compares (a) a transfer to a client that only decodes
-// with nginx sending the same bytes as a file to a client that only reads, each first in a new process and then once more in it; (b) a Broker that collects and indexes (type 4) with a
-// Broker that loads the same objects from a local SOIF file; (c) a transfer with `#SINCE` after one percent of the objects has
-// changed with a complete one. Needs nginx.
+// Benchmark `bulk`: bulk transfers between Brokers, each a separate process. It compares (a) a transfer to a
+// client that only decodes with nginx sending the same bytes as a file to a client that only reads, each first
+// in a new process and then once more in it; (b) a Broker that collects and indexes (type 4) with a Broker that
+// loads the same objects from a local SOIF file; (c) a transfer with `#SINCE` after one percent of the objects
+// has changed with a complete one. Needs nginx.
 //   npm run bench -- bulk [--objects N] [--runs N] [--loads N]
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -72,7 +73,10 @@ type Name = (typeof NAMES)[number];
 
 interface Transfers {
   readonly rounds: readonly Record<Name, Measured>[];
-  /** Rate of the Broker over that of nginx, with clients that have just started, and with those that have transferred before. */
+  /**
+   * Rate of the Broker over that of nginx, with clients that have just started, and with those that have
+   * transferred before.
+   */
   readonly coldRatio: number;
   readonly warmRatio: number;
   /** Duration of a transfer with `#SINCE` over that of a complete one. */

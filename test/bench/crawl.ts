@@ -1,11 +1,13 @@
-// Benchmark `crawl`: pages per second of the Gatherer without politeness delays, with every page summarized and its links stored,
-// compared with the simplest crawl loop, wget2, httrack and crawlee's CheerioCrawler over one site on loopback. Each run is a separate
-// process; the programs alternate, in changing order. The sets of pages that they find are compared too.
+// Benchmark `crawl`: pages per second of the Gatherer without politeness delays, with every page summarized and
+// its links stored, compared with the simplest crawl loop, wget2, httrack and crawlee's CheerioCrawler over one
+// site on loopback. Each run is a separate process; the programs alternate, in changing order. The sets of
+// pages that they find are compared too.
 //   npm run bench -- crawl [--site DIRECTORY] [--url URL] [--runs N] [--slow-runs N] [--connections N]
 //                          [--rivals plain,wget2,httrack,crawlee] [--crawlee DIR]
-// Without --url the site is a directory of HTML (Debian's postgresql-doc-15 if installed, otherwise node_modules), served by nginx if
-// installed. `--crawlee` names a folder whose node_modules contains @crawlee/cheerio and @crawlee/memory-storage. Programs that are not
-// installed are skipped. httrack and crawlee need minutes for 10 000 pages, so they run only --slow-runs times (default 1).
+// Without --url the site is a directory of HTML (Debian's postgresql-doc-15 if installed, otherwise
+// node_modules), served by nginx if installed. `--crawlee` names a folder whose node_modules contains
+// @crawlee/cheerio and @crawlee/memory-storage. Programs that are not installed are skipped. httrack and
+// crawlee need minutes for 10 000 pages, so they run only --slow-runs times (default 1).
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

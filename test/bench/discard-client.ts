@@ -1,5 +1,5 @@
-// Measures transfers and discards the data. All servers are measured with this client, so that it slows all of them equally.
-// Reads a plan (JSON) from its first argument and prints {seconds, bytes}[] as JSON.
+// Measures transfers and discards the data. All servers are measured with this client, so that it slows all of
+// them equally. Reads a plan (JSON) from its first argument and prints {seconds, bytes}[] as JSON.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
@@ -22,7 +22,10 @@ export interface Measured {
 const READ_BYTES = 1 << 20;
 const TAIL_BYTES = 64;
 
-/** A connection that counts bytes and keeps only the last ones. All connections share one buffer, because the data is not used. */
+/**
+ * A connection that counts bytes and keeps only the last ones. All connections share one buffer, because the
+ * data is not used.
+ */
 class Discarder {
   bytes = 0;
   tail = '';

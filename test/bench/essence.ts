@@ -1,8 +1,9 @@
 // Benchmark `essence`: documents per second that Essence summarizes.
 //   npm run bench -- essence [--html DIRECTORY]... [--pages N] [--files N] [--runs N] [--type T]...
-// HTML in worker threads and in the calling thread is compared with htmlparser2 extracting the links of the same pages, as a simple
-// crawler does. Then every other type with files on this machine (see essence/documents.ts) is compared with Debian's program for it,
-// started once per file. Essence reads from memory, the programs read files. Programs that are not installed are skipped.
+// HTML in worker threads and in the calling thread is compared with htmlparser2 extracting the links of the
+// same pages, as a simple crawler does. Then every other type with files on this machine (see
+// essence/documents.ts) is compared with Debian's program for it, started once per file. Essence reads from
+// memory, the programs read files. Programs that are not installed are skipped.
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

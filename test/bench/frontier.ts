@@ -1,6 +1,6 @@
-// Benchmark `frontier`: URIs per second of the frontier alone, with queues and seen filter on disk. N URIs of 1 000 hosts are
-// scheduled, some of them twice, and drained by `next` and `finished` without any fetch. Prints rates and memory for each tenth, which
-// shows whether the cost of a URI stays constant.
+// Benchmark `frontier`: URIs per second of the frontier alone, with queues and seen filter on disk. N URIs of 1
+// 000 hosts are scheduled, some of them twice, and drained by `next` and `finished` without any fetch. Prints
+// rates and memory for each tenth, which shows whether the cost of a URI stays constant.
 //   npm run bench -- frontier [--uris N] [--hosts N] [--links N] [--workers N] [--scratch DIR]
 import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';

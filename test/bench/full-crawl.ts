@@ -1,5 +1,5 @@
-// Crawls with the Gatherer for the benchmarks `crawl` and `refresh`: without politeness delays; every page is summarized and stored.
-// Prints {pages, bytes, seconds, maxRssBytes, counts} as JSON.
+// Crawls with the Gatherer for the benchmarks `crawl` and `refresh`: without politeness delays; every page is
+// summarized and stored. Prints {pages, bytes, seconds, maxRssBytes, counts} as JSON.
 //   node full-crawl.js --url URL --directory DIRECTORY [--connections N] [--workers N] [--force] [--found FILE]
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';

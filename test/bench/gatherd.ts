@@ -1,6 +1,7 @@
-// Benchmark `gatherd`: the compressed export of a large database to one and to many clients, and the clear one, compared with nginx sending the same bytes
-// as a file; the cost of an update compared with a complete transfer; the cost of a thousand idle sessions. Every server is a separate
-// process; the client is discard-client.ts. Needs nginx.
+// Benchmark `gatherd`: the compressed export of a large database to one and to many clients, and the clear one,
+// compared with nginx sending the same bytes as a file; the cost of an update compared with a complete
+// transfer; the cost of a thousand idle sessions. Every server is a separate process; the client is
+// discard-client.ts. Needs nginx.
 //   npm run bench -- gatherd [--objects N] [--runs N] [--clients N] [--idle N]
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';

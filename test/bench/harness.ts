@@ -10,7 +10,9 @@ const MACHINE = { node: process.version, processor: cpus()[0]?.model ?? 'unknown
 /** Kernel ticks of processor time in a second. */
 const TICKS_PER_SECOND = 100;
 
-/** Seconds of processor time of the child processes that have ended, with their own (Linux only; elsewhere 0). */
+/**
+ * Seconds of processor time of the child processes that have ended, with their own (Linux only; elsewhere 0).
+ */
 export function childCpuSeconds(): number {
   if (!existsSync('/proc/self/stat')) return 0;
   const fields = readFileSync('/proc/self/stat', 'latin1').split(') ').at(-1)?.split(' ') ?? [];
@@ -37,7 +39,10 @@ export interface Comparison {
   readonly rival: Contestant;
   /** Variants of `ours`, measured in the same rounds. */
   readonly variants?: readonly Contestant[];
-  /** Number of measured rounds, at least 1; in each, every contestant runs once, in alternating order. Default 5. */
+  /**
+   * Number of measured rounds, at least 1; in each, every contestant runs once, in alternating order. Default
+   * 5.
+   */
   readonly runs?: number;
   /** Number of unmeasured rounds before them; default 1. */
   readonly warmUp?: number;
@@ -74,7 +79,9 @@ export interface ComparisonResult {
   readonly cpuRatio: number;
 }
 
-/** Runs the contestants in alternation, prints a table with medians and spread, and writes the results as JSON. */
+/**
+ * Runs the contestants in alternation, prints a table with medians and spread, and writes the results as JSON.
+ */
 export async function compare(comparison: Comparison): Promise<ComparisonResult> {
   const { name, ours, rival, variants = [], runs = 5, warmUp = 1, setup = {} } = comparison;
   const lanes = [ours, rival, ...variants].map((contestant) => new Lane(contestant));

@@ -1,5 +1,6 @@
-// Crawls with the simplest loop (undici, htmlparser2 and a Set) for benchmark `crawl`. It fetches every page of one site and extracts
-// its links; it summarizes and stores nothing. Prints {pages, bytes, seconds, maxRssBytes} as JSON.
+// Crawls with the simplest loop (undici, htmlparser2 and a Set) for benchmark `crawl`. It fetches every page of
+// one site and extracts its links; it summarizes and stores nothing. Prints {pages, bytes, seconds,
+// maxRssBytes} as JSON.
 //   node plain-crawl.js --url URL [--connections N] [--found FILE]
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';

@@ -1,5 +1,5 @@
-// Benchmark `references-shapes`: processor time of refererd for a first page, by the shape of its connections, compared with another
-// version of the program. Both are new processes in every round, in alternating order.
+// Benchmark `references-shapes`: processor time of refererd for a first page, by the shape of its connections,
+// compared with another version of the program. Both are new processes in every round, in alternating order.
 //   npm run bench -- references-shapes --against DIR [--shapes 64x1,16xendless] [--seconds N] [--rounds N]
 // DIR is a compiled checkout of the other version. Needs gcc for the load client.
 import { join } from 'node:path';

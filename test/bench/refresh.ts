@@ -1,5 +1,6 @@
-// Benchmark `refresh`: the second run over an unchanged site with all documents due (--force): pages checked per second by
-// conditional requests, compared with `wget2 -N` over its saved files. Both have gathered the site once, unmeasured.
+// Benchmark `refresh`: the second run over an unchanged site with all documents due (--force): pages checked
+// per second by conditional requests, compared with `wget2 -N` over its saved files. Both have gathered the
+// site once, unmeasured.
 //   npm run bench -- refresh [--site DIRECTORY] [--runs N] [--connections N]
 // Needs nginx, whose log counts the answers with status 304.
 import { spawnSync } from 'node:child_process';

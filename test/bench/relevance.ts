@@ -1,9 +1,9 @@
-// Benchmark `relevance`: how often the search page, and a plain query over the wire, have the page one looks for among the first results,
-// beside Xapian and SQLite FTS5 over the same documents.
+// Benchmark `relevance`: how often the search page, and a plain query over the wire, have the page one looks
+// for among the first results, beside Xapian and SQLite FTS5 over the same documents.
 //   npm run bench -- relevance [--corpus NAME]... [--opensearch DIR] [--worst]
-// Corpora are packages of Debian: postgresql-doc-15, python3.11-doc, git-doc, and sqlite3-doc, on which no constant is chosen. Those
-// that are not installed are left out, like Xapian without python3-xapian, and OpenSearch without DIR, the directory of its jar files.
-// See test/bench/relevance/README.md for the judgments.
+// Corpora are packages of Debian: postgresql-doc-15, python3.11-doc, git-doc, and sqlite3-doc, on which no
+// constant is chosen. Those that are not installed are left out, like Xapian without python3-xapian, and
+// OpenSearch without DIR, the directory of its jar files. See test/bench/relevance/README.md for the judgments.
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

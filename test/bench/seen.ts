@@ -18,8 +18,8 @@ interface SeenResult {
 }
 
 /**
- * Checks batches of URIs, half of which were seen before, some of them long ago. The URIs are generated before the clock starts;
- * their fingerprints are computed by the filter. Filters on disk commit after each batch.
+ * Checks batches of URIs, half of which were seen before, some of them long ago. The URIs are generated before
+ * the clock starts; their fingerprints are computed by the filter. Filters on disk commit after each batch.
  */
 export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({

@@ -9,8 +9,8 @@ const CHUNK_BYTES = 64 * 1024;
 const ATTRIBUTES = 8;
 
 /**
- * Decodes the same records, as a stream of SOIF objects and as JSON with one record per line. Both arrive in chunks of 64 KiB, and both
- * sides read every name and every value.
+ * Decodes the same records, as a stream of SOIF objects and as JSON with one record per line. Both arrive in
+ * chunks of 64 KiB, and both sides read every name and every value.
  */
 export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({

@@ -1,11 +1,14 @@
-// Benchmark `summaries`: what the summarizers find, beside Apache Tika, over files of many types: the share of known words, right titles,
-// authors, dates and languages, and the processor time of a file. Prints a line for each type and writes all figures as JSON.
-//   npm run bench -- summaries [--packages DIRECTORY] [--tika JAR] [--type TYPE]... [--files N] [--passes N] [--worst]
-// DIRECTORY contains unpacked Debian packages: installation-guide-amd64, whose pages pandoc writes in twenty formats, and those of
-// test/peers/essence-corpora.ts. Needs pandoc; ffmpeg, exiftool, universal-ctags and Debian's text programs for the types that they make
-// or read. JAR is tika-app (Maven: org.apache.tika:tika-app); without it only the kit is measured. Both sides read every file of a type
-// five times (--passes); the last pass counts, so that both are warm. The time of one type is summed over its files; the ratio of the
-// whole is over all files, that of a usual type is the median over the types.
+// Benchmark `summaries`: what the summarizers find, beside Apache Tika, over files of many types: the share of
+// known words, right titles, authors, dates and languages, and the processor time of a file. Prints a line for
+// each type and writes all figures as JSON.
+//   npm run bench -- summaries [--packages DIRECTORY] [--tika JAR] [--type TYPE]... [--files N] [--passes N]
+//   [--worst]
+// DIRECTORY contains unpacked Debian packages: installation-guide-amd64, whose pages pandoc writes in twenty
+// formats, and those of test/peers/essence-corpora.ts. Needs pandoc; ffmpeg, exiftool, universal-ctags and
+// Debian's text programs for the types that they make or read. JAR is tika-app (Maven:
+// org.apache.tika:tika-app); without it only the kit is measured. Both sides read every file of a type five
+// times (--passes); the last pass counts, so that both are warm. The time of one type is summed over its files;
+// the ratio of the whole is over all files, that of a usual type is the median over the types.
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

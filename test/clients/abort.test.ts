@@ -1,4 +1,5 @@
-// After an abort nothing more comes: what has arrived in the same chunk is not delivered, and the iteration ends with the signal's reason.
+// After an abort nothing more comes: what has arrived in the same chunk is not delivered, and the iteration
+// ends with the signal's reason.
 import t from 'tap';
 import { BrokerClient } from '../../clients/broker/index.js';
 import { BulkClient } from '../../clients/bulk/index.js';

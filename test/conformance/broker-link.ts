@@ -54,7 +54,9 @@ export function objectsOf(reply: string): string[] {
   return groups;
 }
 
-/** Returns the offset after a message, which ends at an LF outside of quotes; undefined if it is not complete. */
+/**
+ * Returns the offset after a message, which ends at an LF outside of quotes; undefined if it is not complete.
+ */
 function endOfMessage(input: string): number | undefined {
   let isQuoted = false;
   for (let at = 0; at < input.length; at++) {

@@ -1,4 +1,5 @@
-// Mutants of how a Broker understands messages: the proxy hands other messages to the own Broker than the client has sent.
+// Mutants of how a Broker understands messages: the proxy hands other messages to the own Broker than the
+// client has sent.
 import { type BrokerMutant, FINDS_NOTHING, misreading, misreadings, refusing } from './broker-builders.js';
 import { BROKER_GRAMMAR_MUTANTS } from './broker-grammar.js';
 import type { BrokerChange } from './broker-link.js';

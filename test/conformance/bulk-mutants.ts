@@ -1,4 +1,5 @@
-// Mutants of a Broker's bulk transfers as they were shipped: status lines, groups, objects, selection, messages.
+// Mutants of a Broker's bulk transfers as they were shipped: status lines, groups, objects, selection,
+// messages.
 import { gzipSync } from 'node:zlib';
 import type { BrokerChange } from './broker-link.js';
 import { FORM_DEFECTS, NUMBER_DEFECTS, withCode } from './lines.js';

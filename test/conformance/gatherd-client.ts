@@ -22,7 +22,10 @@ const FAILED_TRANSFERS = CLIENT_CASES.map(({ id }) => id).filter((id) =>
   /^(?:incomplete|refused)\/|^gzip\/(?:bad-|cut-|not-)/.test(id),
 );
 const isMember = (text: string) => text.includes('\x1f\x8b\x08');
-/** The flags of the first gzip header of a text, and the first byte of its deflate data if the header has no more fields. */
+/**
+ * The flags of the first gzip header of a text, and the first byte of its deflate data if the header has no
+ * more fields.
+ */
 const byteOf = (text: string, offset: number) => text.charCodeAt(text.indexOf('\x1f\x8b\x08') + offset);
 const hasFlag = (flag: number) => (text: string) => isMember(text) && byteOf(text, 3) === flag;
 const blockType = (type: number) => (text: string) =>

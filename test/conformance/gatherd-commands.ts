@@ -1,4 +1,5 @@
-// Mutants of how a gatherd reads commands: the proxy hands other lines to the own gatherd than the client has sent.
+// Mutants of how a gatherd reads commands: the proxy hands other lines to the own gatherd than the client has
+// sent.
 import type { GatherdChange } from './gatherd-link.js';
 import { about, alone, type Mutant, readings, whole } from './mutant.js';
 

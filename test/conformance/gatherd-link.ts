@@ -26,7 +26,10 @@ export interface Dialogue {
 
 /** Changes of a gatherd. */
 export interface GatherdChange {
-  /** Changes a line of the client, without its line end, before the server reads it. @param lines those so far, and this one */
+  /**
+   * Changes a line of the client, without its line end, before the server reads it. @param lines those so far,
+   * and this one
+   */
   command?(line: string, end: string, lines: readonly string[]): string;
   /** Changes a part of an answer. */
   part?(part: Part, dialogue: Dialogue): string | Sent;
@@ -42,7 +45,9 @@ const SECTION = /^@(?:DELETE|REFRESH|UPDATE) \{\n/;
 const HEADER_BYTES = 10;
 const TRAILER_BYTES = 8;
 
-/** Returns the offset after the objects and sections at the begin of a text; undefined if they are not complete. */
+/**
+ * Returns the offset after the objects and sections at the begin of a text; undefined if they are not complete.
+ */
 export function endOfSoif(text: string): number | undefined {
   let at = 0;
   let isInSection = false;

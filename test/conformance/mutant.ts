@@ -8,7 +8,9 @@ export interface Mutant<Change> {
   readonly name: string;
   /** The rule that it breaks. */
   readonly rule: string;
-  /** How the bytes of the correct peer are changed. A change that counts is made anew for each run, by a getter. */
+  /**
+   * How the bytes of the correct peer are changed. A change that counts is made anew for each run, by a getter.
+   */
   readonly change: Change;
   /** The cases about the rule, which must fail. All cases that fail are listed in `fixtures/`. */
   readonly fails: readonly string[];
@@ -45,11 +47,17 @@ export type Runner<Change> = (change: Change | undefined, request: RunRequest) =
 export interface MutatedSuite<Change> {
   /** The name of the suite. */
   readonly suite: string;
-  /** Cases that wait or transfer much: they run with the correct peer, and with the mutants that they must detect. */
+  /**
+   * Cases that wait or transfer much: they run with the correct peer, and with the mutants that they must
+   * detect.
+   */
   readonly slow: RegExp;
   /** Whether every mutant runs with all cases, because they cost little. Default: a sample does. */
   readonly whole?: boolean;
-  /** Cases that run always, before the others: the first one that needs what the suite learns about the peer fails for all. */
+  /**
+   * Cases that run always, before the others: the first one that needs what the suite learns about the peer
+   * fails for all.
+   */
   readonly first: readonly string[];
   readonly mutants: readonly Mutant<Change>[];
   readonly variants: readonly Variant<Change>[];
@@ -65,7 +73,10 @@ export type Maker<Edit, Change> = (
   fails: readonly string[],
 ) => Mutant<Change>;
 
-/** The mutants about one rule that must fail the same cases, from a table of their names and of what they change. */
+/**
+ * The mutants about one rule that must fail the same cases, from a table of their names and of what they
+ * change.
+ */
 export function about<Edit, Change>(
   rule: string,
   fails: readonly string[],
@@ -85,7 +96,10 @@ export function alone<Change>(name: string, rule: string, change: Change, fails:
   return { name, rule, change, fails, only: fails };
 }
 
-/** Returns what makes mutants that read something else, from a table of their names, of what they match, and of what they read. */
+/**
+ * Returns what makes mutants that read something else, from a table of their names, of what they match, and of
+ * what they read.
+ */
 export function readings<Replacement, Change>(
   misreading: (
     name: string,

@@ -1,6 +1,6 @@
-// Tries every suite of the conformance kit with its correct peer, with peers that have one defect each, and with peers that
-// differ in what the rules leave free. `node mutation.test.js [SUITE [TEXT]]` tries one suite, or its mutants with a text in
-// their names. HARVEST_TIER=gate tries the cheapest mutant of each case only.
+// Tries every suite of the conformance kit with its correct peer, with peers that have one defect each, and
+// with peers that differ in what the rules leave free. `node mutation.test.js [SUITE [TEXT]]` tries one suite,
+// or its mutants with a text in their names. HARVEST_TIER=gate tries the cheapest mutant of each case only.
 import t from 'tap';
 import { suiteNames } from '../../clients/conformance/index.js';
 import { BROKER } from './broker.js';

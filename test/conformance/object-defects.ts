@@ -1,4 +1,5 @@
-// Defects in the layout of a SOIF object that are made mechanically. No reader in strict mode accepts one of them.
+// Defects in the layout of a SOIF object that are made mechanically. No reader in strict mode accepts one of
+// them.
 
 /** The name of each defect, the rule that it breaks, and how it is made in the text of an object. */
 export const OBJECT_DEFECTS: readonly (readonly [

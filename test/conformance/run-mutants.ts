@@ -1,4 +1,5 @@
-// Tries one suite with its correct peer, its variants and its mutants, and counts which case is failed by which mutant.
+// Tries one suite with its correct peer, its variants and its mutants, and counts which case is failed by which
+// mutant.
 import type { Test } from 'tap';
 import { type CaseDescription, loadSuite } from '../../clients/conformance/index.js';
 import { failuresOf, PATIENCE_MS } from '../clients/conformance/run-cases.js';

@@ -7,7 +7,10 @@ import { type Link, type ProxyOptions, startProxy } from './proxy.js';
 /** Stands for the cases when the suite refuses to test a server, because it takes it for another one. */
 export const REFUSED = 'refused';
 
-/** Runs the cases against the server at `port`, through a proxy with these links. @param args more arguments of the suite */
+/**
+ * Runs the cases against the server at `port`, through a proxy with these links. @param args more arguments of
+ * the suite
+ */
 export async function runProxied(
   suiteName: string,
   port: number,

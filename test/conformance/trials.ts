@@ -28,7 +28,10 @@ export function everyMutant<Change>(
   });
 }
 
-/** Returns runs in which each of these cases fails at least once, if any mutant fails it, with the cheapest mutant. */
+/**
+ * Returns runs in which each of these cases fails at least once, if any mutant fails it, with the cheapest
+ * mutant.
+ */
 export function cheapestMutants<Change>(
   { mutants, first }: MutatedSuite<Change>,
   cases: readonly string[],

@@ -11,7 +11,10 @@ export async function collectStep(store: BrokerStore, k: number): Promise<void> 
   if (k % 9 === 0) await store.trimChanges(store.lastSequence - 10);
 }
 
-/** @throws Error if the store has less than step `atLeast`, or its tables are not those of one step. @returns its step */
+/**
+ * @throws Error if the store has less than step `atLeast`, or its tables are not those of one step. @returns
+ *   its step
+ */
 export async function checkBrokerStore(store: BrokerStore, atLeast: number): Promise<number> {
   const step = (await store.collectionState(POINT))?.last ?? 0;
   if (step < atLeast) throw new Error(`step ${atLeast} was acknowledged, the store has step ${step}`);

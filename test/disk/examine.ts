@@ -36,9 +36,10 @@ const DEFAULT_STATES = byTier(25, 100);
 const MAX_REPORTED = 20;
 
 /**
- * Runs the program once with the shim, proves that the recording leads to exactly the files that the program left, and checks a sample
- * of the states of each mode, which the seed of the run decides, spread evenly over the recording. `CRASH_STATES` is their number,
- * `CRASH_ONLY=mode:choice:index:seed` examines one state and leaves it where the comment says.
+ * Runs the program once with the shim, proves that the recording leads to exactly the files that the program
+ * left, and checks a sample of the states of each mode, which the seed of the run decides, spread evenly over
+ * the recording. `CRASH_STATES` is their number, `CRASH_ONLY=mode:choice:index:seed` examines one state and
+ * leaves it where the comment says.
  */
 export async function examineCrashes(t: Test, subject: Subject): Promise<void> {
   const place = await fastDirectory(t);
@@ -87,7 +88,9 @@ function sampleOf(all: readonly Recipe[], modes: readonly CrashMode[]): readonly
   return all.filter((recipe) => chosen.has(recipe));
 }
 
-/** A change that the shim did not see would make the states wrong: the last state must be what is on the disk. */
+/**
+ * A change that the shim did not see would make the states wrong: the last state must be what is on the disk.
+ */
 function compareWithDisk(t: Test, operations: readonly Operation[], root: string): void {
   const index = operations.length - 1;
   const [state] = statesOf(operations, [{ mode: 'kill', choice: 'all', index, seed: 0 }]);

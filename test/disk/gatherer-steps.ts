@@ -1,5 +1,5 @@
-// Numbered steps of a Gatherer, the state after each of them, and the check that a store has the state of one whole step. A step changes
-// every table in one batch: summaries, documents, queues and links.
+// Numbered steps of a Gatherer, the state after each of them, and the check that a store has the state of one
+// whole step. A step changes every table in one batch: summaries, documents, queues and links.
 import { type GathererStore, Generations } from '../../storage/index.js';
 import { ReferencesReader } from '../../storage/references/index.js';
 import { Random } from '../helpers/random.js';
@@ -95,7 +95,9 @@ export async function checkGeneration(directory: string): Promise<number> {
   return step;
 }
 
-/** @returns the step whose links the current references have, 0 without any. @throws Error if they are not whole */
+/**
+ * @returns the step whose links the current references have, 0 without any. @throws Error if they are not whole
+ */
 export async function checkReferences(data: string): Promise<number> {
   if ((await new Generations(`${data}/references`).current()) === undefined) return 0;
   await using reader = await ReferencesReader.openCurrent(data);

@@ -11,7 +11,9 @@ export function lastMark({ marks }: CrashState, ...kinds: readonly string[]): nu
   return last;
 }
 
-/** The last acknowledged step: a killed process loses nothing, a power failure may lose what was not flushed. */
+/**
+ * The last acknowledged step: a killed process loses nothing, a power failure may lose what was not flushed.
+ */
 export function acknowledgedStep(state: CrashState): number {
   return state.recipe.mode === 'kill' ? lastMark(state, 'written', 'flushed') : lastMark(state, 'flushed');
 }

@@ -1,11 +1,12 @@
-// A model of a disk: what is durable, and what only the page cache has. States of crashes (states.ts) are choices between the two.
+// A model of a disk: what is durable, and what only the page cache has. States of crashes (states.ts) are
+// choices between the two.
 import type { Operation } from './recording.js';
 
 /**
- * What a flush makes durable besides the content of its file.
- * `journal`: names become durable in the order of their changes. The flush of a file includes its own names, that of a directory the
- * names in it, and both include all earlier changes. ext4, XFS and Btrfs promise at least this.
- * `hostile`: a change of names is durable only when its directory was flushed; any of the others may be lost, in any order.
+ * What a flush makes durable besides the content of its file. `journal`: names become durable in the order of
+ * their changes. The flush of a file includes its own names, that of a directory the names in it, and both
+ * include all earlier changes. ext4, XFS and Btrfs promise at least this. `hostile`: a change of names is
+ * durable only when its directory was flushed; any of the others may be lost, in any order.
  */
 export type Discipline = 'journal' | 'hostile';
 

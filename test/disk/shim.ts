@@ -1,4 +1,5 @@
-// Compiles the shim that records and fails the changes of a directory, and starts programs with it. README.md describes it.
+// Compiles the shim that records and fails the changes of a directory, and starts programs with it. README.md
+// describes it.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { realpathSync } from 'node:fs';
@@ -16,7 +17,8 @@ const SOURCES = join(dirname(fileURLToPath(import.meta.resolve('#package.json'))
 /**
  * Compiles the shim into a directory.
  *
- * @returns the path of the shared library; undefined if there is no C compiler or no libc that loads it (Linux only)
+ * @returns the path of the shared library; undefined if there is no C compiler or no libc that loads it (Linux
+ *   only)
  * @throws Error with the compiler's messages
  */
 export async function buildShim(directory: string): Promise<string | undefined> {
@@ -97,7 +99,10 @@ export async function runWithShim(
   return output;
 }
 
-/** Creates a directory in memory, if the system has one, where nothing is flushed to a disk. It is removed when the test ends. */
+/**
+ * Creates a directory in memory, if the system has one, where nothing is flushed to a disk. It is removed when
+ * the test ends.
+ */
 export async function fastDirectory(t: Teardown): Promise<string> {
   const parent = await access('/dev/shm').then(
     () => '/dev/shm',

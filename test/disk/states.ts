@@ -1,4 +1,5 @@
-// What a disk can contain after a crash: for each moment of a recording the choices between what was flushed and what was written.
+// What a disk can contain after a crash: for each moment of a recording the choices between what was flushed
+// and what was written.
 import { createHash } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -66,7 +67,8 @@ const BLOCK_BYTES = 512;
 /**
  * The choices of every moment at which something changed.
  *
- * @param mixes `ordered` for a format without checksums, which cannot tell that a block in the middle is missing
+ * @param mixes `ordered` for a format without checksums, which cannot tell that a block in the middle is
+ *   missing
  */
 export function recipesOf(operations: readonly Operation[], mixes: 'mix' | 'ordered' = 'mix'): Recipe[] {
   const recipes: Recipe[] = [];
@@ -87,7 +89,8 @@ export function recipesOf(operations: readonly Operation[], mixes: 'mix' | 'orde
 }
 
 /**
- * Yields the states of the recipes, in their order, which must be ascending by index. Equal states with equal marks are yielded once.
+ * Yields the states of the recipes, in their order, which must be ascending by index. Equal states with equal
+ * marks are yielded once.
  */
 export function* statesOf(
   operations: readonly Operation[],
@@ -213,7 +216,10 @@ function withZeros(durable: Buffer, pending: readonly ContentChange[]): Buffer {
 /** The part of the mixes of a file in which its changes reach the disk in their order. */
 const PREFIXES = 0.7;
 
-/** A prefix of the changes, the last one torn; or any of their blocks, with zeros or old bytes in place of the others. */
+/**
+ * A prefix of the changes, the last one torn; or any of their blocks, with zeros or old bytes in place of the
+ * others.
+ */
 function mixContent(
   durable: Buffer,
   pending: readonly ContentChange[],

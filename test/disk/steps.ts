@@ -8,7 +8,10 @@ export const POINT = 'gatherer.test:8500';
 
 type StepAction = readonly [kind: CollectedChange['kind'], url: string];
 
-/** Returns the changes of step `k`, at time `k`; one of them updates STEP_URL, so that a state identifies its step. */
+/**
+ * Returns the changes of step `k`, at time `k`; one of them updates STEP_URL, so that a state identifies its
+ * step.
+ */
 export function actionsOf(k: number): StepAction[] {
   const url = (i: number) => `http://u${i % URLS}.test/`;
   const list: StepAction[] = [

@@ -107,7 +107,10 @@ export class FaultSweep {
   }
 }
 
-/** A sample of the numbers from 1 to `last`, evenly spread. `SWEEP_POINTS` replaces `count`, for a longer sweep by hand. */
+/**
+ * A sample of the numbers from 1 to `last`, evenly spread. `SWEEP_POINTS` replaces `count`, for a longer sweep
+ * by hand.
+ */
 export function sample(last: number, count: number): number[] {
   return new Random(SEED).sample(last, Number(process.env.SWEEP_POINTS ?? count)).map((index) => index + 1);
 }

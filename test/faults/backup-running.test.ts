@@ -1,4 +1,5 @@
-// Backups of directories whose servers write meanwhile: each copy is what a crash at one moment would have left.
+// Backups of directories whose servers write meanwhile: each copy is what a crash at one moment would have
+// left.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,4 +1,5 @@
-// The process that bulk-kill.test.ts kills: a broker that listens, and collects repeatedly. Arguments: DIRECTORY PORT POINTS (JSON).
+// The process that bulk-kill.test.ts kills: a broker that listens, and collects repeatedly. Arguments:
+// DIRECTORY PORT POINTS (JSON).
 import { writeSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { CollectionPoint } from '../../protocols/config/index.js';

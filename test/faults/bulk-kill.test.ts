@@ -57,8 +57,8 @@ async function kill({ child }: RingMember): Promise<void> {
 }
 
 /**
- * Sets the objects of the first broker's Gatherer after a number of rounds: of three objects one is updated, one refreshed, one deleted.
- * Returns `URL Update-Time` of each remaining object, sorted.
+ * Sets the objects of the first broker's Gatherer after a number of rounds: of three objects one is updated,
+ * one refreshed, one deleted. Returns `URL Update-Time` of each remaining object, sorted.
  */
 function setDocuments(gatherd: ScriptedGatherd, round: number, base: number): string[] {
   const expected: string[] = [];
@@ -90,7 +90,9 @@ function setDocuments(gatherd: ScriptedGatherd, round: number, base: number): st
   return expected.sort();
 }
 
-/** Runs a full bulk transfer; returns `URL Update-Time` of each object, sorted, and a digest of all their bytes. */
+/**
+ * Runs a full bulk transfer; returns `URL Update-Time` of each object, sorted, and a digest of all their bytes.
+ */
 async function dump(port: number): Promise<{ readonly objects: string[]; readonly digest: string }> {
   const objects = new Map<string, string>();
   const client = new BulkClient({ host: '127.0.0.1', port });

@@ -1,4 +1,5 @@
-// kill -9 while a crawl follows a session: the cookie of a page is stored before the page is, so that no page is refused after a restart.
+// kill -9 while a crawl follows a session: the cookie of a page is stored before the page is, so that no page
+// is refused after a restart.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

@@ -1,5 +1,6 @@
-// The process that crawl-kill.test.ts kills: it waits for input, gathers once and reports the end. A line says that it begins to open files,
-// another one that they are open, and one each that a URI is returned to the frontier. Arguments: CONFIGURATION DIRECTORY [WORKERS].
+// The process that crawl-kill.test.ts kills: it waits for input, gathers once and reports the end. A line says
+// that it begins to open files, another one that they are open, and one each that a URI is returned to the
+// frontier. Arguments: CONFIGURATION DIRECTORY [WORKERS].
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { configFromRoots } from '../../servers/all-in-one/index.js';

@@ -1,4 +1,5 @@
-// kill -9 at random moments of one crawl: the result equals that of an uninterrupted crawl, and few pages are fetched twice (CRAWL-17).
+// kill -9 at random moments of one crawl: the result equals that of an uninterrupted crawl, and few pages are
+// fetched twice (CRAWL-17).
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -21,7 +22,10 @@ import { RecordingSite } from './crawl-kill-site.js';
 
 const CHILD = fileURLToPath(new URL('crawl-kill-child.js', import.meta.url));
 const WORKERS = 6;
-/** Kills of the crawl without files, of that with all of them, and of that of each other seen filter: a new process for each. */
+/**
+ * Kills of the crawl without files, of that with all of them, and of that of each other seen filter: a new
+ * process for each.
+ */
 const [KILLS, FILE_KILLS, FILTER_KILLS] = byTier([13, 12, 0] as const, [40, 20, 12] as const);
 /** Pages of a host for each kill: more than a process fetches before it. */
 const PAGES_PER_KILL = 2;
@@ -34,7 +38,9 @@ interface Running {
   output: string;
 }
 
-/** A sequence of Gatherer processes on the same directory; the next process loads while the current one runs. */
+/**
+ * A sequence of Gatherer processes on the same directory; the next process loads while the current one runs.
+ */
 class ProcessSequence {
   #next: ChildProcess;
 
@@ -118,8 +124,9 @@ async function crawl({ site, directory, configuration }: CrawlSetup, name: strin
 }
 
 /**
- * Waits for a random number of requests, or of URIs that are done, or, in one of ten cases, for the begin or the end of the opening of
- * files. A process that is killed before its first request does not advance the crawl.
+ * Waits for a random number of requests, or of URIs that are done, or, in one of ten cases, for the begin or
+ * the end of the opening of files. A process that is killed before its first request does not advance the
+ * crawl.
  */
 function randomMoment(site: RecordingSite, { lines }: Running): Promise<void> {
   if (random.once(10)) return lines.reached(random.between(1, 2));
@@ -168,8 +175,9 @@ async function readResult(gatherer: string) {
 }
 
 /**
- * Returns the repeated requests, except those that repeat the last request to their host before a kill. A page is requested once; an address
- * without a document of its own, whose links no record has, once for each RootNode that leads to it (G-68).
+ * Returns the repeated requests, except those that repeat the last request to their host before a kill. A page
+ * is requested once; an address without a document of its own, whose links no record has, once for each
+ * RootNode that leads to it (G-68).
  */
 function unnecessaryRequests({ processes, roots }: Pick<RecordingSite, 'processes' | 'roots'>): string[] {
   const completed = new Map<string, number>();
@@ -194,7 +202,10 @@ function countRequests(processes: RecordingSite['processes']): number {
   );
 }
 
-/** Returns the status and URL of each line of a crawl's log, the rotated ones included, and its reports without times. */
+/**
+ * Returns the status and URL of each line of a crawl's log, the rotated ones included, and its reports without
+ * times.
+ */
 function readRecords(gatherer: string) {
   const logs = join(gatherer, 'crawl', 'logs');
   const lines = (log: string): string[] =>

@@ -11,7 +11,10 @@ import { type Page, page, Site } from '../helpers/site.js';
 
 /** Runs that are killed after a number of requests. */
 const KILLS = byTier(1, 8);
-/** Runs that are killed after a number of names that they made in the directories of published and collected objects. */
+/**
+ * Runs that are killed after a number of names that they made in the directories of published and collected
+ * objects.
+ */
 const LATE_KILLS = byTier(2, 4);
 /** More than the runs that are killed while they gather can fetch. */
 const PAGE_COUNT = 41 * KILLS;

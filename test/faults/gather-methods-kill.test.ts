@@ -1,4 +1,5 @@
-// kill -9 during gathering over FTP and NNTP: the next run continues, and in the end every document is exported once.
+// kill -9 during gathering over FTP and NNTP: the next run continues, and in the end every document is exported
+// once.
 import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -28,8 +29,8 @@ interface Site {
 }
 
 /**
- * Runs `harvest gatherer` and kills it after a random number of requests, several times; the last run ends. Only requests in flight
- * at a kill are repeated, so their number is bounded.
+ * Runs `harvest gatherer` and kills it after a random number of requests, several times; the last run ends.
+ * Only requests in flight at a kill are repeated, so their number is bounded.
  */
 async function checkKilledRuns(t: Test, { root, expected, requests }: Site): Promise<void> {
   const directory = scratchDirectory(t);

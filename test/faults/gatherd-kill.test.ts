@@ -1,4 +1,5 @@
-// kill -9 of gatherd during transfers: the collectors continue with the next daemon and receive every object once.
+// kill -9 of gatherd during transfers: the collectors continue with the next daemon and receive every object
+// once.
 import { createHash } from 'node:crypto';
 import t from 'tap';
 import { collectChanges } from '../../clients/gatherd/index.js';
@@ -15,7 +16,9 @@ const KILLS = byTier(2, 4);
 /** Number of objects that a collector reads before the last kill; the rest exceeds the socket buffers. */
 const OBJECTS_BEFORE_KILLS = OBJECTS / 5;
 
-/** Returns three kilobytes that compress badly, so that a compressed transfer exceeds the socket buffers too. */
+/**
+ * Returns three kilobytes that compress badly, so that a compressed transfer exceeds the socket buffers too.
+ */
 function noise(seed: number): string {
   return Array.from({ length: 70 }, (_, i) =>
     createHash('sha256').update(`${seed} ${i}`).digest('base64'),
@@ -81,7 +84,8 @@ t.test(`GATHERD-3.11, 13.6: after kill -9 each object is received once (seed ${S
   for (const [i, { urls, totals }] of (await all).entries()) {
     t.comment(JSON.stringify(totals));
     t.equal(totals.complete, true);
-    // GATHERD-4.9: a collector that resumed has not received later deletions, and requests them in the next transfer.
+    // GATHERD-4.9: a collector that resumed has not received later deletions, and requests them in the next
+    // transfer.
     t.ok(i < 2 ? totals.next <= newest : totals.next === newest, `next ${totals.next}`);
     t.ok(totals.connections > 1, `${totals.connections} connections`);
     t.same(urls.sort(), expected);

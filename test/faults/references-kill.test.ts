@@ -11,10 +11,16 @@ import { byTier, SEED } from '../helpers/seed.js';
 import { type Page, page, Site } from '../helpers/site.js';
 
 const PAGE_COUNT = 80;
-/** Runs that are killed after a number of requests, and after a number of names that they made where they publish. */
+/**
+ * Runs that are killed after a number of requests, and after a number of names that they made where they
+ * publish.
+ */
 const [KILLS, LATE_KILLS] = byTier([1, 1] as const, [3, 2] as const);
 
-/** Returns pages with links to pages near and far, to themselves, repeated links, and links to documents that are not fetched. */
+/**
+ * Returns pages with links to pages near and far, to themselves, repeated links, and links to documents that
+ * are not fetched.
+ */
 function linkedPages(): Record<string, Page> {
   const all: Record<string, Page> = {};
   for (let i = 0; i < PAGE_COUNT; i++) {
@@ -92,7 +98,8 @@ t.test(`R-9, R-10: kill -9 at random moments of gathering and publishing (seed $
     t.ok(await kill(names.further(random.between(1, 8)), '--force'), 'a run is killed while it publishes');
   }
   site.pages.set('/p5.html', originalPage);
-  // A killed crawl is continued, and what it has fetched is not fetched again: the changed page is read by the crawl after it.
+  // A killed crawl is continued, and what it has fetched is not fetched again: the changed page is read by the
+  // crawl after it.
   const continued = await cli(...argsFor('killed'), '--force');
   t.equal(continued.code, 0, 'the run that continues the killed one ends well');
   const last = await cli(...argsFor('killed'), '--force');

@@ -158,7 +158,9 @@ t.test(`DESIGN 4, R-12: readers of killed loads see whole generations (seed ${SE
   t.ok(replies > 0, `${replies} replies, each from one load`);
 });
 
-/** Returns the IDs whose links or records are not those of the generation's one load; 0 stands for wrong totals. */
+/**
+ * Returns the IDs whose links or records are not those of the generation's one load; 0 stands for wrong totals.
+ */
 function findWrongIds(reader: ReferencesReader): number[] {
   const wrong: number[] = [];
   const color = reader.document(1)?.length;

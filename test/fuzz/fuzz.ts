@@ -93,7 +93,10 @@ async function replay(
   });
 }
 
-/** Stores the input. Hangs, memory and deaths count only when the input alone, in code without counters, shows them. */
+/**
+ * Stores the input. Hangs, memory and deaths count only when the input alone, in code without counters, shows
+ * them.
+ */
 async function store(target: string, finding: Finding): Promise<string | undefined> {
   const folder = findingsFolder(target);
   await mkdir(folder, { recursive: true });

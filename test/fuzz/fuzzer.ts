@@ -165,7 +165,10 @@ export class Fuzzer {
     return best;
   }
 
-  /** The fewest and smallest inputs that cover the same, as far as a greedy choice finds them, up to `bytes` in all. */
+  /**
+   * The fewest and smallest inputs that cover the same, as far as a greedy choice finds them, up to `bytes` in
+   * all.
+   */
   async minimized(bytes: number): Promise<Uint8Array[]> {
     const entries: { input: Uint8Array; features: number[] }[] = [];
     for (const input of [...this.corpus].sort((a, b) => a.length - b.length)) {

@@ -1,5 +1,5 @@
-// Writes a copy of the compiled code in which every branch increments a counter. The copy keeps the lines of the code, so
-// that a stack trace shows where the code is.
+// Writes a copy of the compiled code in which every branch increments a counter. The copy keeps the lines of
+// the code, so that a stack trace shows where the code is.
 import { cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import ts from 'typescript';

@@ -1,5 +1,5 @@
-// Makes long inputs from the parts of short ones and counts the branches that they execute: four times the length may
-// execute about four times as many. The count depends on the input alone, not on the machine.
+// Makes long inputs from the parts of short ones and counts the branches that they execute: four times the
+// length may execute about four times as many. The count depends on the input alone, not on the machine.
 import type { Random } from '../helpers/random.js';
 import { takeCost } from './coverage.js';
 import type { Fuzzer } from './fuzzer.js';
@@ -15,8 +15,8 @@ const MAX_GROWTH = 5;
 /** Branches for each byte; less is fast enough whatever the growth is. */
 const CHEAP = 40;
 /**
- * Growth at each doubling of the length. A declared length that the long input exceeds and the short one does not makes
- * the cost jump at one doubling, and after it the cost is in proportion to the length again.
+ * Growth at each doubling of the length. A declared length that the long input exceeds and the short one does
+ * not makes the cost jump at one doubling, and after it the cost is in proportion to the length again.
  */
 const MIN_DOUBLING = 2.6;
 

@@ -1,4 +1,5 @@
-// Runs one input in code without counters and measures it: the process behind `--replay`, which also confirms hangs.
+// Runs one input in code without counters and measures it: the process behind `--replay`, which also confirms
+// hangs.
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '../../protocols/errors.js';
 import { loadTarget } from './targets/index.js';

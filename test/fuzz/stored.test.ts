@@ -1,5 +1,5 @@
-// Runs the stored inputs of all fuzz targets in the code without counters: those that met a defect which is repaired, and
-// the smallest ones that cover the code of each target.
+// Runs the stored inputs of all fuzz targets in the code without counters: those that met a defect which is
+// repaired, and the smallest ones that cover the code of each target.
 import t from 'tap';
 import { coverageFile, findingsFolder, readFolder, readInputs } from './corpus.js';
 import { instrument } from './instrument.js';

@@ -1,5 +1,6 @@
-// The process of one target: starts its thread and watches time and memory of each execution. When one takes too much,
-// the process reports the input and ends itself, because nothing else stops code that does not return.
+// The process of one target: starts its thread and watches time and memory of each execution. When one takes
+// too much, the process reports the input and ends itself, because nothing else stops code that does not
+// return.
 import { setInterval } from 'node:timers';
 import { Worker } from 'node:worker_threads';
 import { messageOf } from '../../protocols/errors.js';

@@ -6,13 +6,13 @@ import { Random } from '../helpers/random.js';
 /** One codec or reader. */
 export interface FuzzTarget {
   /**
-   * Gives the input to the code. Everything that it throws is a finding: a target passes the errors that the code may
-   * throw through {@link allowed}.
+   * Gives the input to the code. Everything that it throws is a finding: a target passes the errors that the
+   * code may throw through {@link allowed}.
    */
   readonly run: (input: Uint8Array) => void | Promise<void>;
   /**
-   * Reads the input as the programs do, where that is not `run`: a library that crashes must be in a process of its own.
-   * Too much memory or a death is a finding only if this fails.
+   * Reads the input as the programs do, where that is not `run`: a library that crashes must be in a process of
+   * its own. Too much memory or a death is a finding only if this fails.
    */
   readonly confirm?: (input: Uint8Array) => Promise<void>;
   /** Inputs to start from. */
@@ -39,7 +39,10 @@ export function assert(condition: boolean, message: string): asserts condition {
   if (!condition) throw new OracleError(message);
 }
 
-/** Calls `action`; undefined when it throws an error of the kit, or one that `isAllowed` accepts. Other errors pass. */
+/**
+ * Calls `action`; undefined when it throws an error of the kit, or one that `isAllowed` accepts. Other errors
+ * pass.
+ */
 export function allowed<T>(
   action: () => T,
   isAllowed: (error: unknown) => boolean = () => false,
@@ -109,7 +112,10 @@ export function sameInPieces(input: Uint8Array, read: (pieces: readonly Uint8Arr
   );
 }
 
-/** Text that is equal for equal values, wherever their bytes are stored and in whatever order their properties are. */
+/**
+ * Text that is equal for equal values, wherever their bytes are stored and in whatever order their properties
+ * are.
+ */
 export function shown(value: unknown): string {
   return JSON.stringify(plain(value));
 }

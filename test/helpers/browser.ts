@@ -29,8 +29,8 @@ export async function saveScreenshot(page: Page, options: PageScreenshotOptions)
 }
 
 /**
- * Describes why a request failed. Returns undefined if the browser aborted the request because the user followed a link, which
- * happens to requests for the icon.
+ * Describes why a request failed. Returns undefined if the browser aborted the request because the user
+ * followed a link, which happens to requests for the icon.
  */
 export function failureOf(request: Request): string | undefined {
   const reason = request.failure()?.errorText ?? '';

@@ -29,7 +29,10 @@ export function scratchDirectory(t: Test): string {
   return directory;
 }
 
-/** Starts a daemon in the foreground and waits until its port accepts connections. The daemon is killed after the test. */
+/**
+ * Starts a daemon in the foreground and waits until its port accepts connections. The daemon is killed after
+ * the test.
+ */
 export async function startDaemon(
   t: Test,
   port: number,

@@ -1,4 +1,5 @@
-// Counts events, e.g. requests to a server or names that appear in a directory. A test decides by their number when it acts, not by a time.
+// Counts events, e.g. requests to a server or names that appear in a directory. A test decides by their number
+// when it acts, not by a time.
 import { mkdirSync, watch } from 'node:fs';
 import type { Test } from 'tap';
 
@@ -34,7 +35,10 @@ export class EventCount {
   }
 }
 
-/** Counts the names that are made, replaced and removed in directories, which are created if absent, until the test ends. */
+/**
+ * Counts the names that are made, replaced and removed in directories, which are created if absent, until the
+ * test ends.
+ */
 export function countNames(t: Test, ...directories: readonly string[]): EventCount {
   const names = new EventCount();
   for (const directory of directories) {

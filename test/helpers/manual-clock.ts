@@ -6,14 +6,16 @@ export { ManualClock };
 /** Resolves in the next turn of the event loop. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Lets a program read what the system holds for it: what a socket of this machine has sent is there at once. */
+/**
+ * Lets a program read what the system holds for it: what a socket of this machine has sent is there at once.
+ */
 export async function inputRead(): Promise<void> {
   for (let turns = 0; turns < 3; turns++) await nextTurn();
 }
 
 /**
- * Waits for a condition: some turns of the event loop, then longer, so that other processes have the processor. The runner ends a test whose
- * condition never holds.
+ * Waits for a condition: some turns of the event loop, then longer, so that other processes have the processor.
+ * The runner ends a test whose condition never holds.
  */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   for (let turns = 0; !(await condition()); turns++)
@@ -37,7 +39,9 @@ export async function timerOf(clock: ManualClock, milliseconds: number): Promise
   await until(() => clock.waiting.includes(milliseconds));
 }
 
-/** Lets time pass in steps until a condition holds; whatever can happen without time happens between two steps. */
+/**
+ * Lets time pass in steps until a condition holds; whatever can happen without time happens between two steps.
+ */
 export async function passTime(clock: ManualClock, stepMs: number, condition: () => boolean): Promise<void> {
   while (!condition()) {
     clock.advance(stepMs);

@@ -1,6 +1,9 @@
 // Catalogs of translated messages of GNU gettext.
 
-/** Yields the pairs of original and translation of a catalog (`.mo`) in UTF-8; nothing if it is in another character set. */
+/**
+ * Yields the pairs of original and translation of a catalog (`.mo`) in UTF-8; nothing if it is in another
+ * character set.
+ */
 export function* catalogMessages(bytes: Buffer): Generator<readonly [original: string, translation: string]> {
   if (bytes.length < 28 || bytes.readUInt32LE(0) !== 0x950412de) return;
   const count = bytes.readUInt32LE(8);

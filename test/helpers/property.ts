@@ -8,8 +8,8 @@ const DEFAULT_RUNS = 100;
 const PART = byTier(0.25, 1);
 
 /**
- * Checks a property, like `fc.assert`, with the seed of this run. The numbers of runs in the tests are those of `verify`; other tiers
- * make a quarter of them.
+ * Checks a property, like `fc.assert`, with the seed of this run. The numbers of runs in the tests are those of
+ * `verify`; other tiers make a quarter of them.
  */
 export function assertProperty<T>(
   property: fc.IAsyncProperty<T>,

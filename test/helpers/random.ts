@@ -55,8 +55,8 @@ export class Random {
   }
 
   /**
-   * Indexes of a part of a list, evenly spread and ascending: one of each of `count` parts of about the same length. All of them if there
-   * are no more.
+   * Indexes of a part of a list, evenly spread and ascending: one of each of `count` parts of about the same
+   * length. All of them if there are no more.
    */
   sample(length: number, count: number): number[] {
     if (length <= count) return Array.from({ length }, (_, i) => i);

@@ -82,7 +82,10 @@ export function page(title: string, links: readonly string[], body = ''): string
   return `<!DOCTYPE html><html><head><title>${title}</title></head><body><h1>${title}</h1><p>${body}</p><ul>${anchors}</ul></body></html>`;
 }
 
-/** Serves a document with a validator: to the condition that repeats it the answer is 304. `conditions` collects the conditions. */
+/**
+ * Serves a document with a validator: to the condition that repeats it the answer is 304. `conditions` collects
+ * the conditions.
+ */
 export function validated(
   body: string,
   [validator, value]: readonly [name: 'etag' | 'last-modified', value: string],

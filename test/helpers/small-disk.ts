@@ -19,7 +19,8 @@ export interface SmallDisk {
 }
 
 /**
- * Mounts a file system in memory, until the test ends. Only the superuser can; elsewhere the test says that it is left out.
+ * Mounts a file system in memory, until the test ends. Only the superuser can; elsewhere the test says that it
+ * is left out.
  *
  * @returns undefined if it cannot be mounted
  */

@@ -1,4 +1,5 @@
-// A SOCKS proxy on loopback: 5 with and without login, 4 and 4a (RFC 1928, 1929). Names lead to this machine, whatever they are.
+// A SOCKS proxy on loopback: 5 with and without login, 4 and 4a (RFC 1928, 1929). Names lead to this machine,
+// whatever they are.
 import { once } from 'node:events';
 import { type AddressInfo, createConnection, createServer, type Server, type Socket } from 'node:net';
 

@@ -1,4 +1,5 @@
-// Other programs that extract the text of documents, and the measure by which the kit's readers are compared with them.
+// Other programs that extract the text of documents, and the measure by which the kit's readers are compared
+// with them.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
@@ -43,7 +44,9 @@ export function gunzip(bytes: Uint8Array): Uint8Array | undefined {
   }
 }
 
-/** Returns the output of the program for a file, even if the program fails; undefined if it is not installed. */
+/**
+ * Returns the output of the program for a file, even if the program fails; undefined if it is not installed.
+ */
 export async function oracleText({ command }: TextOracle, file: string): Promise<string | undefined> {
   const [program, ...args] = command(file);
   try {
@@ -54,7 +57,10 @@ export async function oracleText({ command }: TextOracle, file: string): Promise
   }
 }
 
-/** Splits text into words after normalizing it: joins hyphenated words, removes overstrikes, composes accents, splits ligatures. */
+/**
+ * Splits text into words after normalizing it: joins hyphenated words, removes overstrikes, composes accents,
+ * splits ligatures.
+ */
 export function wordsOf(text: string): string[] {
   const normalized = text
     .replaceAll(/.[\b]/g, '')

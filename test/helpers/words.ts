@@ -1,6 +1,6 @@
 /**
- * The words of a command line: words`run --once --data ${directory} ${options}`. A value is one word, or a part of one, whatever is in it;
- * an array is several words.
+ * The words of a command line: words`run --once --data ${directory} ${options}`. A value is one word, or a part
+ * of one, whatever is in it; an array is several words.
  */
 export function words(
   strings: TemplateStringsArray,

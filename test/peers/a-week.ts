@@ -1,5 +1,7 @@
-// A week of `harvest run --every 1d` with TLS on a small disk, in half a minute: the clock of the process is moved by faketime. It begins with the data
-// of the first version. Visitors come through nginx. Pages change, come and go; the certificate is renewed, the disk is filled and freed, the process is killed. Prints TAP. Needs Debian's faketime and nginx, and the superuser for the disk.
+// A week of `harvest run --every 1d` with TLS on a small disk, in half a minute: the clock of the process is
+// moved by faketime. It begins with the data of the first version. Visitors come through nginx. Pages change,
+// come and go; the certificate is renewed, the disk is filled and freed, the process is killed. Prints TAP.
+// Needs Debian's faketime and nginx, and the superuser for the disk.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,6 @@
-// The archive of a crawl, read by the Python programs of web archives: warcio checks every digest, cdxj-indexer finds what our index has, py-wacz
-// validates the package, zstd reads and writes frames. Prints TAP. Needs their virtual environment (ARCHIVE_TOOLS, its directory); skipped without it.
+// The archive of a crawl, read by the Python programs of web archives: warcio checks every digest, cdxj-indexer
+// finds what our index has, py-wacz validates the package, zstd reads and writes frames. Prints TAP. Needs
+// their virtual environment (ARCHIVE_TOOLS, its directory); skipped without it.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';

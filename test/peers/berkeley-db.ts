@@ -1,5 +1,6 @@
-// Exchanges the link graph with Berkeley DB's tools: db5.3_load reads the output of `harvest links dump`, and `harvest links load` reads
-// the output of db5.3_dump with every list in its order. Prints TAP. Needs Debian's db5.3-util; the runner installs it.
+// Exchanges the link graph with Berkeley DB's tools: db5.3_load reads the output of `harvest links dump`, and
+// `harvest links load` reads the output of db5.3_dump with every list in its order. Prints TAP. Needs Debian's
+// db5.3-util; the runner installs it.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-// Queries the Broker with Perl programs that imitate gateways and collectors of 1998 (`clients/*.pl`), and with nc. Prints TAP. Needs perl and nc; the runner installs
-// them.
+// Queries the Broker with Perl programs that imitate gateways and collectors of 1998 (`clients/*.pl`), and with
+// nc. Prints TAP. Needs perl and nc; the runner installs them.
 import { join } from 'node:path';
 import t from 'tap';
 import { cli } from '../helpers/cli.js';

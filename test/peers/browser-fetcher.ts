@@ -1,5 +1,5 @@
-// Crawls pages whose content scripts make, with Debian's Chromium, and pages that attack a crawler's browser. Prints TAP. Needs chromium; skipped
-// without it. `CHROMIUM` names another one.
+// Crawls pages whose content scripts make, with Debian's Chromium, and pages that attack a crawler's browser.
+// Prints TAP. Needs chromium; skipped without it. `CHROMIUM` names another one.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

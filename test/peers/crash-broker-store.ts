@@ -1,5 +1,5 @@
-// The Broker's store after every crash: objects, Registry entries, indexes, collection mark and change log have the state of one whole batch.
-// A killed process loses nothing; with `sync`, neither does a power failure.
+// The Broker's store after every crash: objects, Registry entries, indexes, collection mark and change log have
+// the state of one whole batch. A killed process loses nothing; with `sync`, neither does a power failure.
 import { join } from 'node:path';
 import t from 'tap';
 import { BrokerStore } from '../../storage/index.js';

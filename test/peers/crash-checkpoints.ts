@@ -1,4 +1,5 @@
-// The checkpoints of a crawl after every crash: each one that has its name is whole, and the last one that was taken is there.
+// The checkpoints of a crawl after every crash: each one that has its name is whole, and the last one that was
+// taken is there.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';

@@ -1,5 +1,5 @@
-// The recovery journal, the WARC files and the seen filters of a crawl after every crash: they open by themselves, and what was acknowledged
-// is there.
+// The recovery journal, the WARC files and the seen filters of a crawl after every crash: they open by
+// themselves, and what was acknowledged is there.
 import { mkdir, open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';

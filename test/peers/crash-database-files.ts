@@ -1,5 +1,5 @@
-// Database files after every crash: a transaction is there as a whole or not at all, and not lost once it was committed; a rebuilt file is the
-// old one or the new one.
+// Database files after every crash: a transaction is there as a whole or not at all, and not lost once it was
+// committed; a rebuilt file is the old one or the new one.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

@@ -1,5 +1,6 @@
-// The Gatherer's store after every crash: all tables have the state of one whole batch, and no acknowledged batch is lost. A killed process
-// loses nothing; after a power failure everything up to the last flushed batch is there.
+// The Gatherer's store after every crash: all tables have the state of one whole batch, and no acknowledged
+// batch is lost. A killed process loses nothing; after a power failure everything up to the last flushed batch
+// is there.
 import { join } from 'node:path';
 import t from 'tap';
 import { GathererStore } from '../../storage/index.js';

@@ -1,5 +1,6 @@
-// The embedded index after every crash: it opens, and has every change up to its watermark. A killed process loses no flushed change; a power
-// failure may set the watermark back, because the Broker catches up from its store.
+// The embedded index after every crash: it opens, and has every change up to its watermark. A killed process
+// loses no flushed change; a power failure may set the watermark back, because the Broker catches up from its
+// store.
 import { join } from 'node:path';
 import t from 'tap';
 import { openIndexFile, readWatermark, scalar } from '../../storage/indexers/index-file.js';

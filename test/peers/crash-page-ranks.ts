@@ -1,4 +1,5 @@
-// Published ranks after every crash: readers find the generation before or the one with all ranks, and the ranks can be computed again.
+// Published ranks after every crash: readers find the generation before or the one with all ranks, and the
+// ranks can be computed again.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';

@@ -1,5 +1,5 @@
-// Published generations after every crash: CURRENT names a whole generation, the last one that was announced or a newer one, and the working
-// store has at least what was published.
+// Published generations after every crash: CURRENT names a whole generation, the last one that was announced or
+// a newer one, and the working store has at least what was published.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';

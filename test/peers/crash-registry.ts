@@ -1,5 +1,5 @@
-// The Registry file of the original Broker after every crash: with `sync`, each change whose promise had resolved is there, and the file opens
-// for writing by itself; an export is whole, or the former one is.
+// The Registry file of the original Broker after every crash: with `sync`, each change whose promise had
+// resolved is there, and the file opens for writing by itself; an export is whole, or the former one is.
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

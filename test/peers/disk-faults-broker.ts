@@ -1,5 +1,5 @@
-// A Broker on a disk that fails from the nth change on: it ends with a sentence or answers, ends when it is told to, and has all objects
-// after the disk is mended.
+// A Broker on a disk that fails from the nth change on: it ends with a sentence or answers, ends when it is
+// told to, and has all objects after the disk is mended.
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -14,7 +14,8 @@ import { byTier } from '../helpers/seed.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { waitUntil } from '../helpers/wait-until.js';
 
-// Each point starts three processes. `SWEEP_POINTS=1000 node dist/test/peers/disk-faults-broker.js` tries every change.
+// Each point starts three processes. `SWEEP_POINTS=1000 node dist/test/peers/disk-faults-broker.js` tries every
+// change.
 const DOCUMENTS = 12;
 const PORTS = ['--gatherd-port', '0', '--broker-port', '0', '--web-port', '0', '--references-port', '0'];
 const COMPLETE = new RegExp(`${DOCUMENTS} in all`);

@@ -1,4 +1,5 @@
-// Commands on a disk that fails from the nth change on: a sentence and status 1, and the next run completes the work.
+// Commands on a disk that fails from the nth change on: a sentence and status 1, and the next run completes the
+// work.
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';

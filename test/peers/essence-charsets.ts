@@ -1,13 +1,14 @@
 /**
- * Compares the character sets that Essence finds in texts without a declaration with those of uchardet and Apache Tika: at least 500
- * texts of 35 languages in the character sets in which they were written, and pages that are mostly Latin markup. Essence must be right
- * more often than either.
+ * Compares the character sets that Essence finds in texts without a declaration with those of uchardet and
+ * Apache Tika: at least 500 texts of 35 languages in the character sets in which they were written, and pages
+ * that are mostly Latin markup. Essence must be right more often than either.
  *
  *     node dist/test/peers/essence-charsets.js [--worst] [DIRECTORY]
  *
- * DIRECTORY (default: `charset-corpus` in the folder of test data) contains the unpacked packages gnome-user-docs and
- * gnome-control-center-data, which are not among the texts of the models. Needs iconv and uchardet; Tika is compared if its jar is in
- * `tika` in the temporary directory. Prints TAP, and the number of texts that each reader decodes rightly.
+ * DIRECTORY (default: `charset-corpus` in the folder of test data) contains the unpacked packages
+ * gnome-user-docs and gnome-control-center-data, which are not among the texts of the models. Needs iconv and
+ * uchardet; Tika is compared if its jar is in `tika` in the temporary directory. Prints TAP, and the number of
+ * texts that each reader decodes rightly.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -221,7 +222,9 @@ async function readAll(samples: readonly Sample[], directory: string): Promise<M
   return results;
 }
 
-/** The manual in twelve encodings and eight containers: the share of its words in the full text of the summary. */
+/**
+ * The manual in twelve encodings and eight containers: the share of its words in the full text of the summary.
+ */
 async function checkContainers(): Promise<void> {
   const text = readFileSync(MANUAL, 'utf8').slice(0, 30_000);
   const content = { text, title: 'Руководство', name: 'Руководство по сборщику' };

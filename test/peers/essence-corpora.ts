@@ -1,18 +1,21 @@
 /**
- * Summarizes real files of every type in the pool. Checks that no file crashes it or takes too long, memory is bounded, every object is
- * strict SOIF, archives of the files yield them byte for byte, and the texts match those of Debian's programs.
+ * Summarizes real files of every type in the pool. Checks that no file crashes it or takes too long, memory is
+ * bounded, every object is strict SOIF, archives of the files yield them byte for byte, and the texts match
+ * those of Debian's programs.
  *
  *     node dist/test/peers/essence-corpora.js [--all] [--files 120] [--oracle-files 25] [--worst] [DIRECTORY]
  *
- * DIRECTORY (default: `essence-corpus` in the folder of test data) contains unpacked packages (`apt-get download P && dpkg -x P_*.deb
- * DIRECTORY/P`): texlive-latex-base-doc, texlive-extra-utils (Pdf, TeX), spooles-doc, mcl-doc, groff (PostScript), axiom-doc, pari-doc
- * (Dvi), cxref-doc, sc3-plugins-language (RTF), freebsd-manpages, manpages-dev (ManPage); other
- * useful ones are libcurl4-doc (Pdf, HTML, C), libpython3.11-testsuite (mail, archives, sound, broken files),
- * python3-docutils (HTML), spamassassin (mail), postgresql-doc-15 (HTML). Of each type at most `--files` are read, and
- * at most `--oracle-files` compared; `--all` uses all. Prints TAP: one line per property, and the peak of memory.
+ * DIRECTORY (default: `essence-corpus` in the folder of test data) contains unpacked packages
+ * (`apt-get download P && dpkg -x P_*.deb DIRECTORY/P`): texlive-latex-base-doc, texlive-extra-utils (Pdf,
+ * TeX), spooles-doc, mcl-doc, groff (PostScript), axiom-doc, pari-doc (Dvi), cxref-doc, sc3-plugins-language
+ * (RTF), freebsd-manpages, manpages-dev (ManPage); other useful ones are libcurl4-doc (Pdf, HTML, C),
+ * libpython3.11-testsuite (mail, archives, sound, broken files), python3-docutils (HTML), spamassassin (mail),
+ * postgresql-doc-15 (HTML). Of each type at most `--files` are read, and at most `--oracle-files` compared;
+ * `--all` uses all. Prints TAP: one line per property, and the peak of memory.
  *
- * The measure is the share of the words of the other program, as a multiset, that the full text contains. It must be at least 0.95 in
- * the median of each type (0.9 for WordPerfect), and at least 0.7 for each file that is not among KNOWN_DIFFERENCES.
+ * The measure is the share of the words of the other program, as a multiset, that the full text contains. It
+ * must be at least 0.95 in the median of each type (0.9 for WordPerfect), and at least 0.7 for each file that
+ * is not among KNOWN_DIFFERENCES.
  */
 import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -100,7 +103,9 @@ async function listCorpus(): Promise<string[]> {
     .sort();
 }
 
-/** Summarizes files of each type with the default options except the stop list. Returns the names of the files. */
+/**
+ * Summarizes files of each type with the default options except the stop list. Returns the names of the files.
+ */
 async function checkFiles(): Promise<string[]> {
   await using pool = await EssencePool.create({ ...COMMON_OPTIONS, workers: 2 });
   const byType = new Map<string, string[]>();

@@ -1,11 +1,13 @@
 /**
- * Compares the types that Essence recognizes with those of file(1) and Apache Tika: at least 2600 files of all kinds below a directory, up
- * to 32 of each suffix. Each type must be that of one of the two, or `REASONS` says why it is another one.
+ * Compares the types that Essence recognizes with those of file(1) and Apache Tika: at least 2600 files of all
+ * kinds below a directory, up to 32 of each suffix. Each type must be that of one of the two, or `REASONS` says
+ * why it is another one.
  *
  *     node dist/test/peers/essence-types.js [DIRECTORY]
  *
- * DIRECTORY is /usr/share by default. Needs file(1); Tika is asked if its jar is in `tika` in the temporary directory and Java is there;
- * without it, what file(1) calls plain text may be of any type of text, because file(1) knows no names. Prints TAP.
+ * DIRECTORY is /usr/share by default. Needs file(1); Tika is asked if its jar is in `tika` in the temporary
+ * directory and Java is there; without it, what file(1) calls plain text may be of any type of text, because
+ * file(1) knows no names. Prints TAP.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -1,5 +1,6 @@
-// Fetches from Debian's vsftpd and pyftpdlib by FTP: following the listings finds exactly the files of the directory.
-// Prints TAP. Needs vsftpd and python3-pyftpdlib, and root for vsftpd; tests whose programs are missing are skipped.
+// Fetches from Debian's vsftpd and pyftpdlib by FTP: following the listings finds exactly the files of the
+// directory. Prints TAP. Needs vsftpd and python3-pyftpdlib, and root for vsftpd; tests whose programs are
+// missing are skipped.
 import { chmodSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';

@@ -1,5 +1,5 @@
-// Stores on a disk that is full from the nth change on, for every n: the error is a sentence, nothing that was acknowledged is lost, and the
-// same process goes on when there is space.
+// Stores on a disk that is full from the nth change on, for every n: the error is a sentence, nothing that was
+// acknowledged is lost, and the same process goes on when there is space.
 import { join } from 'node:path';
 import t from 'tap';
 import { buildShim, fastDirectory, runWithShim } from '../disk/shim.js';

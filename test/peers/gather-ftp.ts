@@ -1,5 +1,6 @@
-// Crawls vsftpd and pyftpdlib by FTP: finds the same documents as lftp, and retrieves none of them in a second run. Prints TAP. Needs
-// lftp, vsftpd, python3-pyftpdlib, squid, and root; tests whose programs are missing are skipped.
+// Crawls vsftpd and pyftpdlib by FTP: finds the same documents as lftp, and retrieves none of them in a second
+// run. Prints TAP. Needs lftp, vsftpd, python3-pyftpdlib, squid, and root; tests whose programs are missing are
+// skipped.
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import {

@@ -1,5 +1,6 @@
-// Crawls gophernicus and pygopherd by Gopher: finds the same documents as a simple client that follows the menus. Prints TAP. Needs
-// gophernicus with socat, pygopherd, and root for setpriv; tests whose programs are missing are skipped.
+// Crawls gophernicus and pygopherd by Gopher: finds the same documents as a simple client that follows the
+// menus. Prints TAP. Needs gophernicus with socat, pygopherd, and root for setpriv; tests whose programs are
+// missing are skipped.
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { finalEventOf, gather, unlimitedRoot, urlsOf } from '../helpers/gather-peers/gather.js';

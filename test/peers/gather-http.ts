@@ -1,5 +1,6 @@
-// Crawls directories of nginx and apache2 by HTTP and HTTPS: finds the same documents as wget, and fetches none again in a second run.
-// Prints TAP. Needs nginx, apache2-bin, wget, openssl and squid; tests whose programs are missing are skipped.
+// Crawls directories of nginx and apache2 by HTTP and HTTPS: finds the same documents as wget, and fetches none
+// again in a second run. Prints TAP. Needs nginx, apache2-bin, wget, openssl and squid; tests whose programs
+// are missing are skipped.
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,7 +33,9 @@ import { words } from '../helpers/words.js';
 /** The lines of answers with a body. */
 const withBody = (lines: readonly string[]) => lines.filter((line) => / 200 /.test(line));
 
-/** Crawls a site twice and compares the documents with those that wget finds. Returns the log of the second run. */
+/**
+ * Crawls a site twice and compares the documents with those that wget finds. Returns the log of the second run.
+ */
 async function compareCrawls(t: Test, directory: string, server: LoggedServer, files: Map<string, Buffer>) {
   const url = `http://127.0.0.1:${server.port}/`;
   const found = listWithWget(url, directory);

@@ -1,5 +1,6 @@
-// Crawls newsgroups of an INN with a temporary spool: every article is fetched once, and none again in a second run.
-// Prints TAP. Needs inn2 (its programs and files, not its configuration) and root; skipped if one is missing.
+// Crawls newsgroups of an INN with a temporary spool: every article is fetched once, and none again in a second
+// run. Prints TAP. Needs inn2 (its programs and files, not its configuration) and root; skipped if one is
+// missing.
 import { join } from 'node:path';
 import t from 'tap';
 import { scratchDirectory } from '../helpers/daemon.js';

@@ -1,5 +1,5 @@
-// Reads from gatherd with nc and gzip, and with two collectors in the style of 1997 and 1998. Prints TAP. Needs perl, nc and gzip;
-// the runner installs them.
+// Reads from gatherd with nc and gzip, and with two collectors in the style of 1997 and 1998. Prints TAP. Needs
+// perl, nc and gzip; the runner installs them.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// Imports, lists and publishes original GDBM databases, created by GNU's programs. Prints TAP. Needs Debian's gdbmtool; the runner
-// installs it.
+// Imports, lists and publishes original GDBM databases, created by GNU's programs. Prints TAP. Needs Debian's
+// gdbmtool; the runner installs it.
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-// Tests the Glimpse indexer with the programs of Debian's glimpse. Prints TAP; without them, only the translation of queries is
-// tested. The runner installs the package.
+// Tests the Glimpse indexer with the programs of Debian's glimpse. Prints TAP; without them, only the
+// translation of queries is tested. The runner installs the package.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmod, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';

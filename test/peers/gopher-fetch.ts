@@ -1,5 +1,6 @@
-// Fetches from Debian's gophernicus and pygopherd by Gopher: following the menus finds exactly the files of the directory.
-// Prints TAP. Needs gophernicus with socat, pygopherd, and root for setpriv; tests whose programs are missing are skipped.
+// Fetches from Debian's gophernicus and pygopherd by Gopher: following the menus finds exactly the files of the
+// directory. Prints TAP. Needs gophernicus with socat, pygopherd, and root for setpriv; tests whose programs
+// are missing are skipped.
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -29,7 +30,10 @@ function createFiles(root: string): void {
   }
 }
 
-/** Tries three times: socat, which starts gophernicus, sometimes closes a connection before it has copied the reply. */
+/**
+ * Tries three times: socat, which starts gophernicus, sometimes closes a connection before it has copied the
+ * reply.
+ */
 async function fetchUrl(fetcher: Fetcher, url: string, attempts = 3): ReturnType<Fetcher['fetch']> {
   try {
     return await fetcher.fetch({ url, timeoutMs: 10_000 });

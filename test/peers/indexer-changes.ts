@@ -1,6 +1,6 @@
-// Random histories of a store: after adds, updates, deletions, restarts and failed runs, Glimpse and Swish find what the embedded engine
-// finds. Prints TAP and, with a failure, the seed. Needs Debian's glimpse and swish-e; the runner installs them. SEED repeats a history, SEEDS
-// runs more of them.
+// Random histories of a store: after adds, updates, deletions, restarts and failed runs, Glimpse and Swish find
+// what the embedded engine finds. Prints TAP and, with a failure, the seed. Needs Debian's glimpse and swish-e;
+// the runner installs them. SEED repeats a history, SEEDS runs more of them.
 import { spawnSync } from 'node:child_process';
 import { chmod, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

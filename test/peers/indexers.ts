@@ -1,5 +1,5 @@
-// Compares Debian's Glimpse and Swish-e with the embedded engine: the same objects and queries have the same results. Prints TAP. Needs
-// glimpse and swish-e; the runner installs them.
+// Compares Debian's Glimpse and Swish-e with the embedded engine: the same objects and queries have the same
+// results. Prints TAP. Needs glimpse and swish-e; the runner installs them.
 import { spawnSync } from 'node:child_process';
 import t from 'tap';
 import { parseQuery } from '../../protocols/broker/index.js';

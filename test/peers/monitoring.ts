@@ -1,5 +1,5 @@
-// The examples of monitoring, checked by promtool: configuration, alerts and their tests; every metric that they name is one of a server.
-// Prints TAP. Needs promtool (Debian package prometheus); the runner installs it.
+// The examples of monitoring, checked by promtool: configuration, alerts and their tests; every metric that
+// they name is one of a server. Prints TAP. Needs promtool (Debian package prometheus); the runner installs it.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,6 +1,6 @@
-// Gathers a real site, the HTML documentation of Debian's postgresql-doc-15 served by nginx, and reads its export and queries its
-// Broker with other programs: nc, gzip, and clients in the style of the 1990s. Prints TAP. Needs nginx, perl, nc, gzip and the
-// documentation; the runner installs them.
+// Gathers a real site, the HTML documentation of Debian's postgresql-doc-15 served by nginx, and reads its
+// export and queries its Broker with other programs: nc, gzip, and clients in the style of the 1990s. Prints
+// TAP. Needs nginx, perl, nc, gzip and the documentation; the runner installs them.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';

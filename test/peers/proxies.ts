@@ -1,5 +1,6 @@
-// The examples of proxies in front of the pages: nginx and Caddy as examples/proxies says, with TLS; addresses of visitors, forms, feeds and
-// the pages of links. Prints TAP. Needs nginx and caddy; tests whose program is missing are skipped.
+// The examples of proxies in front of the pages: nginx and Caddy as examples/proxies says, with TLS; addresses
+// of visitors, forms, feeds and the pages of links. Prints TAP. Needs nginx and caddy; tests whose program is
+// missing are skipped.
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +24,10 @@ interface Servers {
   readonly key: string;
 }
 
-/** Gathers a site of two pages; starts a Broker with pages and a References Server, configured as the example says. */
+/**
+ * Gathers a site of two pages; starts a Broker with pages and a References Server, configured as the example
+ * says.
+ */
 async function startServers(t: Test, publicUrl: string): Promise<Servers> {
   const directory = await temporaryDirectory(t);
   const [certificate, key] = [join(directory, 'site.pem'), join(directory, 'site.key')];
@@ -87,7 +91,9 @@ function visitor(t: Test, port: number) {
   };
 }
 
-/** What a visitor of the pages behind a proxy needs. @param base the path of Public-URL, without a final slash */
+/**
+ * What a visitor of the pages behind a proxy needs. @param base the path of Public-URL, without a final slash
+ */
 async function checkPages(t: Test, servers: Servers, port: number, base: string): Promise<void> {
   const get = visitor(t, port);
   const search = `${base}/Harvest/cgi-bin/BrokerQuery.cgi?query=proxied`;

@@ -1,6 +1,7 @@
-// A crawled page in pywb, the replay program of many web archives: it looks in a browser as it did on its site, pixel by pixel, at the widths and
-// densities for which it has other images, and its site is asked for nothing. Prints TAP. Needs pywb's virtual environment (PYWB, its directory),
-// Chromium and the fonts of DejaVu; skipped without them.
+// A crawled page in pywb, the replay program of many web archives: it looks in a browser as it did on its site,
+// pixel by pixel, at the widths and densities for which it has other images, and its site is asked for nothing.
+// Prints TAP. Needs pywb's virtual environment (PYWB, its directory), Chromium and the fonts of DejaVu; skipped
+// without them.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32, deflateSync, gzipSync } from 'node:zlib';

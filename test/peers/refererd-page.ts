@@ -49,7 +49,10 @@ try {
   for (const cleanup of cleanups) await cleanup();
 }
 
-/** Serves a page to which 121 others link, one of them with a very long URL. It links to a hostile one and to itself. */
+/**
+ * Serves a page to which 121 others link, one of them with a very long URL. It links to a hostile one and to
+ * itself.
+ */
 async function startSite(): Promise<string> {
   const data = await mkdtemp(join(tmpdir(), 'refererd-page-'));
   cleanups.unshift(() => rm(data, { recursive: true, force: true }));

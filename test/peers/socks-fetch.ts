@@ -1,5 +1,5 @@
-// Fetches through Debian's microsocks, with and without a login: the documents are those of the server, names are looked up by the proxy.
-// Prints TAP. Needs microsocks; skipped without it.
+// Fetches through Debian's microsocks, with and without a login: the documents are those of the server, names
+// are looked up by the proxy. Prints TAP. Needs microsocks; skipped without it.
 import t from 'tap';
 import { createFetcher } from '../../clients/fetch/index.js';
 import { freePort, startDaemon } from '../helpers/daemon.js';

@@ -1,6 +1,7 @@
-// Reads the export of gatherd with the original SOIF libraries of 1994 and 1995, in C and in Perl. They are part of the sources of
-// Debian's glimpse, which are fetched with apt into a temporary directory (or found in PEER_GLIMPSE_SOURCE) and compiled there.
-// Prints TAP. Needs gcc, libc6-dev, make, perl and apt; the runner installs them.
+// Reads the export of gatherd with the original SOIF libraries of 1994 and 1995, in C and in Perl. They are
+// part of the sources of Debian's glimpse, which are fetched with apt into a temporary directory (or found in
+// PEER_GLIMPSE_SOURCE) and compiled there. Prints TAP. Needs gcc, libc6-dev, make, perl and apt; the runner
+// installs them.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,7 +14,10 @@ import { CliProcess } from '../helpers/cli.js';
 import { Database } from '../servers/gatherd/helpers.js';
 import { CLIENTS, run } from './clients/run.js';
 
-/** Fetches the sources from the mirror of the system, with separate package lists. Returns undefined if they are not available. */
+/**
+ * Fetches the sources from the mirror of the system, with separate package lists. Returns undefined if they are
+ * not available.
+ */
 async function fetchSource(scratch: string): Promise<string | undefined> {
   const format = 'deb-src $(SITE) $(RELEASE) $(COMPONENT)';
   const targets = await run('apt-get', [
@@ -65,7 +69,9 @@ async function compile(library: string, program: string, scratch: string): Promi
   return target;
 }
 
-/** Compiles the search engine with attribute search, which Debian omits. Returns the directory of its programs. */
+/**
+ * Compiles the search engine with attribute search, which Debian omits. Returns the directory of its programs.
+ */
 async function compileGlimpse(source: string): Promise<string> {
   await run('sh', ['./configure', '--enable-structured-queries'], { cwd: source });
   // Its filters need flex and are not needed here, so make continues without them.
@@ -78,7 +84,10 @@ async function compileGlimpse(source: string): Promise<string> {
   return programs;
 }
 
-/** Objects that are hard to read: values that look like syntax, every byte, one line, many lines, LF at the end, no attributes. */
+/**
+ * Objects that are hard to read: values that look like syntax, every byte, one line, many lines, LF at the end,
+ * no attributes.
+ */
 function objects(): SoifObject[] {
   const every = Uint8Array.from({ length: 256 }, (_, i) => i);
   const times = (i: number): [string, string] => ['Update-Time', String(1_000_000 + i)];

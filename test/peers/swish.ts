@@ -1,5 +1,5 @@
-// Tests the Swish indexer with Debian's swish-e. Prints TAP; without it, only the translation of queries is tested. The runner
-// installs it.
+// Tests the Swish indexer with Debian's swish-e. Prints TAP; without it, only the translation of queries is
+// tested. The runner installs it.
 import { spawnSync } from 'node:child_process';
 import { readdir, truncate } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// The units of examples/systemd, checked by systemd-analyze, and the message that a server is ready. Prints TAP. Needs systemd and socat;
-// the runner installs them.
+// The units of examples/systemd, checked by systemd-analyze, and the message that a server is ready. Prints
+// TAP. Needs systemd and socat; the runner installs them.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';

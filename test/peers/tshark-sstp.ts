@@ -1,5 +1,6 @@
-// Records SSTP on the wire: while tshark captures, the requests of section 10 of the specification are sent to refererd over loopback.
-// Both directions of the record must be the examples byte for byte. Prints TAP. Needs tshark and the right to capture.
+// Records SSTP on the wire: while tshark captures, the requests of section 10 of the specification are sent to
+// refererd over loopback. Both directions of the record must be the examples byte for byte. Prints TAP. Needs
+// tshark and the right to capture.
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
@@ -65,7 +66,10 @@ const REFUSAL = textOf(['403 FORBIDDEN']);
 const MAX_CHECKS = 2400;
 const PAUSE_MS = 50;
 
-/** Renders a first line without `SSTP/1.0` and fields without `HEADER_`, with CR LF and an empty line at the end. */
+/**
+ * Renders a first line without `SSTP/1.0` and fields without `HEADER_`, with CR LF and an empty line at the
+ * end.
+ */
 function textOf([first = '', ...fields]: readonly string[]): string {
   return `SSTP/1.0 ${[first, ...fields.map((field) => `HEADER_${field}`)].join('\r\n')}\r\n\r\n`;
 }

@@ -126,7 +126,8 @@ t.test('G-117, G-152 to G-154: Gatherer FILE gathers, publishes, starts gatherd 
   t.match(await exchange(t, port, 'QUIT\n'), '000 - HELLO 1.8 g.example\n');
   t.equal((await cli('kill-gatherd', '-d', data)).code, 0);
 
-  // The script uses the database of the command line, so that a gathering by cron changes the database that is served.
+  // The script uses the database of the command line, so that a gathering by cron changes the database that is
+  // served.
   const other = join(path, 'data 2');
   const elsewhere = await cli('gatherer', '--no-daemon', '--data', other, '--host', '127.0.0.2', file);
   t.equal(elsewhere.code, 0, elsewhere.stderr);

@@ -1,4 +1,5 @@
-// The life of gatherd as a process: a second daemon, kill -9, stopping with transfers, a directory that is deleted.
+// The life of gatherd as a process: a second daemon, kill -9, stopping with transfers, a directory that is
+// deleted.
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';

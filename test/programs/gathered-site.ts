@@ -36,7 +36,10 @@ export function writeGatherer(directory: string, lines: string): string {
   return file;
 }
 
-/** Writes the configuration of a Broker below a directory; returns the directory of the Broker and its broker.conf. */
+/**
+ * Writes the configuration of a Broker below a directory; returns the directory of the Broker and its
+ * broker.conf.
+ */
 export function writeBroker(
   directory: string,
   conf: string,

@@ -7,7 +7,10 @@ import { cli, cliWithInput } from '../helpers/cli.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { waitUntil } from '../helpers/wait-until.js';
 
-/** A Gatherer's directory with one document, `documents/a.txt`; returns the directory and its configuration file. */
+/**
+ * A Gatherer's directory with one document, `documents/a.txt`; returns the directory and its configuration
+ * file.
+ */
 async function gatherer(t: Test, lines = ''): Promise<{ top: string; file: string }> {
   const top = await temporaryDirectory(t);
   await mkdir(join(top, 'documents'));

@@ -1,4 +1,5 @@
-// The links of a site from the crawl to the client: `harvest run`, its references server, and later changes of the links.
+// The links of a site from the crawl to the client: `harvest run`, its references server, and later changes of
+// the links.
 import { join } from 'node:path';
 import { load } from 'cheerio';
 import t from 'tap';

@@ -1,4 +1,5 @@
-// The commands of OPERATIONS.md, run in their order in an empty directory, and the options for pages behind a proxy.
+// The commands of OPERATIONS.md, run in their order in an empty directory, and the options for pages behind a
+// proxy.
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

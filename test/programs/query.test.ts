@@ -23,7 +23,10 @@ function run(command: 'query' | 'gather' | 'brkclient', args: readonly string[])
   return finishedOf(spawn(process.execPath, words));
 }
 
-/** Starts a server that sends `greeting` and answers each line with the result of `reply`; undefined closes the connection. */
+/**
+ * Starts a server that sends `greeting` and answers each line with the result of `reply`; undefined closes the
+ * connection.
+ */
 async function startScriptedServer(
   t: Test,
   greeting: string,

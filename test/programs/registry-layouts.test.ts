@@ -1,4 +1,5 @@
-// REG-34: one layout of objects in everything that the kit writes, any layout in what it reads; imports that import nothing fail.
+// REG-34: one layout of objects in everything that the kit writes, any layout in what it reads; imports that
+// import nothing fail.
 import { existsSync, mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

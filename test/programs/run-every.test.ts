@@ -1,4 +1,5 @@
-// `harvest run --every`: rounds that follow one another, by the requests that a site receives and the answers of the Broker.
+// `harvest run --every`: rounds that follow one another, by the requests that a site receives and the answers
+// of the Broker.
 import t from 'tap';
 import { ANY_PORTS, CliProcess, cli } from '../helpers/cli.js';
 import { page, Site, validated } from '../helpers/site.js';

@@ -50,7 +50,10 @@ async function verdicts(chunks: readonly Uint8Array[], options: SoifDecoderOptio
   }
 }
 
-/** Runs the original validator. Returns V or I for each attempt, the counts, and whether the input was an update stream. */
+/**
+ * Runs the original validator. Returns V or I for each attempt, the counts, and whether the input was an update
+ * stream.
+ */
 async function originalVerdicts(chunks: readonly Uint8Array[]): Promise<string> {
   let letters = '';
   const attempts = checkAsOriginal(stream(...chunks));
@@ -63,7 +66,10 @@ async function originalVerdicts(chunks: readonly Uint8Array[]): Promise<string> 
 
 const GOOD = '@FILE { v\nB{1}:\ty\n}\n';
 
-/** The rows of SOIF-4.4, column "C library"; some are followed by a valid object to show where reading continues. */
+/**
+ * The rows of SOIF-4.4, column "C library"; some are followed by a valid object to show where reading
+ * continues.
+ */
 const ORIGINAL: readonly (readonly [row: string, wire: string, verdicts: string])[] = [
   ['nothing', '', ' 0/0'],
   ['white space, blank lines', '@FILE { u\n\n  A{1}:\tx\n\n \t }\n', 'V 1/1'],
@@ -215,7 +221,9 @@ const VALUE = fc.oneof(
   fc.string({ unit: 'binary' }).map((text) => Buffer.from(text)),
   fc.constantFrom('}\n', '\n@FILE { x\n', '\ufeffx', '"\\\u2028').map((text) => Buffer.from(text)),
 );
-/** Bytes of objects in the layout of SOIF-2.2 with everything it allows: odd names, empty values, duplicates. */
+/**
+ * Bytes of objects in the layout of SOIF-2.2 with everything it allows: odd names, empty values, duplicates.
+ */
 const EXACT = fc
   .tuple(
     fc.stringMatching(/^[!-z|~]{1,8}$/),

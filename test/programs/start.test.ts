@@ -1,11 +1,15 @@
-// What the start of `harvest run` loads: libraries that only few documents need are loaded with the first of these documents.
+// What the start of `harvest run` loads: libraries that only few documents need are loaded with the first of
+// these documents.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { PROGRAM } from '../helpers/cli.js';
 
-/** For mail of a fault, orders in XML, FTP, archives, messages, Word files, WARC files: none of them is part of every run. */
+/**
+ * For mail of a fault, orders in XML, FTP, archives, messages, Word files, WARC files: none of them is part of
+ * every run.
+ */
 const RARE = (
   'nodemailer cheerio basic-ftp yauzl fzstd xz-decompress postal-mime word-extractor @embedpdf exifr marked ' +
   'warcio'

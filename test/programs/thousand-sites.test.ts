@@ -1,4 +1,5 @@
-// Crawls a thousand sites on loopback that are correct, slow, broken, endless or lying, and checks the log of their server.
+// Crawls a thousand sites on loopback that are correct, slow, broken, endless or lying, and checks the log of
+// their server.
 //   THOUSAND_SITES=150 node thousand-sites.test.js      crawls a smaller web
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -22,8 +23,8 @@ const TOLERANCE_MS = 5;
 /** The server shares two processors with the crawler, so it learns of an aborted answer late. */
 const ABORTED_TOLERANCE_MS = 150;
 /**
- * Limit of the peak memory of the crawler: 200 workers with bodies of at most 256 KiB, the threads that summarize, a thousand
- * RootNodes. Measured: 460 to 510 MB. The sites offer gigabytes.
+ * Limit of the peak memory of the crawler: 200 workers with bodies of at most 256 KiB, the threads that
+ * summarize, a thousand RootNodes. Measured: 460 to 510 MB. The sites offer gigabytes.
  */
 const MAX_RSS_BYTES = 800_000_000;
 /** Violations that a failure shows in full. */

@@ -1,4 +1,5 @@
-// Servers with TLS as processes, and the clients that name them tls://HOST:PORT: certificates, their renewal, a Broker that collects.
+// Servers with TLS as processes, and the clients that name them tls://HOST:PORT: certificates, their renewal, a
+// Broker that collects.
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect as connectTcp } from 'node:net';

@@ -1,4 +1,5 @@
-// The data of each released version is opened by the present one: nothing is lost, exports are the same bytes, an interrupted run continues.
+// The data of each released version is opened by the present one: nothing is lost, exports are the same bytes,
+// an interrupted run continues.
 import { spawnSync } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

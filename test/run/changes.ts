@@ -28,8 +28,8 @@ export function commitCount(): number {
 }
 
 /**
- * The commit with which HEAD is compared: `$CI_BASE`, else where HEAD left `origin/main`, else the parent of the oldest commit of the
- * 24 hours before HEAD. Undefined if absent: everything has changed.
+ * The commit with which HEAD is compared: `$CI_BASE`, else where HEAD left `origin/main`, else the parent of
+ * the oldest commit of the 24 hours before HEAD. Undefined if absent: everything has changed.
  */
 export function baseCommit(): string | undefined {
   const named = process.env.CI_BASE;
@@ -42,7 +42,10 @@ export function baseCommit(): string | undefined {
   return oldest === undefined || oldest === '' ? git('rev-parse', 'HEAD^') : git('rev-parse', `${oldest}^`);
 }
 
-/** Files that differ between a commit and the checkout, and files that git does not know yet; all files without a commit. */
+/**
+ * Files that differ between a commit and the checkout, and files that git does not know yet; all files without
+ * a commit.
+ */
 export function changedFiles(base: string | undefined): string[] {
   const changed = base === undefined ? git('ls-files') : git('diff', '--name-only', base);
   const added = git('ls-files', '--others', '--exclude-standard');

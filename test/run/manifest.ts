@@ -1,4 +1,5 @@
-// Every script of the tests, one row each: what it proves, how long it takes, and when it runs. A test demands a row for each script.
+// Every script of the tests, one row each: what it proves, how long it takes, and when it runs. A test demands
+// a row for each script.
 import type { Kind, Script, Tier } from './script.js';
 
 /** Runs a command of the project as if it were a script. */

@@ -1,4 +1,5 @@
-// What scripts need besides Node: programs of Debian's packages, documents, Python programs. Root on Debian installs what is missing.
+// What scripts need besides Node: programs of Debian's packages, documents, Python programs. Root on Debian
+// installs what is missing.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -60,7 +61,9 @@ function forbidServices(): void {
   if (!existsSync(policy)) writeFileSync(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
 }
 
-/** Installs Debian's packages, all at once, else one by one: one that is missing must not keep out the others. */
+/**
+ * Installs Debian's packages, all at once, else one by one: one that is missing must not keep out the others.
+ */
 function installPackages(names: readonly string[]): void {
   if (names.length === 0) return;
   forbidServices();

@@ -1,4 +1,5 @@
-// Decides which scripts run, in which order. Pure: the changed paths, the budgets and the number of the turn are arguments.
+// Decides which scripts run, in which order. Pure: the changed paths, the budgets and the number of the turn
+// are arguments.
 import type { Script } from './script.js';
 
 /** The scripts of a run, the longest first. */
@@ -44,7 +45,10 @@ export function planCore(manifest: readonly Script[]): Plan {
   };
 }
 
-/** Plans the gate's part after `npm test`: the checks, scripts of changed paths, then those whose turn it is, each within its budget. */
+/**
+ * Plans the gate's part after `npm test`: the checks, scripts of changed paths, then those whose turn it is,
+ * each within its budget.
+ */
 export function planGate(manifest: readonly Script[], inputs: GateInputs): Plan {
   const inGate = manifest.filter(({ tier, kind }) => tier === 'gate' && kind !== 'measured');
   // The commands are checks of the whole project.

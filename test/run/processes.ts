@@ -1,4 +1,5 @@
-// The processes of a script: their processor time, and those that outlive it. Without /proc there is nothing to see.
+// The processes of a script: their processor time, and those that outlive it. Without /proc there is nothing to
+// see.
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** Ticks of the processor a second: 100 on every Linux. */
@@ -31,7 +32,9 @@ function numericNames(): string[] {
   }
 }
 
-/** Processor seconds of the processes that live, by the process whose session they belong to or descend from. */
+/**
+ * Processor seconds of the processes that live, by the process whose session they belong to or descend from.
+ */
 export function processorSeconds(roots: readonly number[]): Map<number, number> {
   const rows = new Map<number, ProcessRow>();
   for (const name of numericNames()) {
@@ -61,7 +64,10 @@ function ownerOf(
   return undefined;
 }
 
-/** The processes whose environment has a variable with a value, as those of a script have it that left its session. */
+/**
+ * The processes whose environment has a variable with a value, as those of a script have it that left its
+ * session.
+ */
 export function processesWith(variable: string, value: string): { pid: number; command: string }[] {
   const wanted = `\0${variable}=${value}\0`;
   return numericNames().flatMap((name) => {

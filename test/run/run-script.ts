@@ -7,7 +7,10 @@ import { fileURLToPath } from 'node:url';
 import { mountsBelow, processesWith, processorSeconds } from './processes.js';
 import type { Outcome, Script } from './script.js';
 
-/** A script may take so many times the processor seconds of its row before it counts as hanging; in `verify` it does several times the work. */
+/**
+ * A script may take so many times the processor seconds of its row before it counts as hanging; in `verify` it
+ * does several times the work.
+ */
 const MAX_TIMES = 5;
 const MAX_TIMES_VERIFY = 20;
 /** The least such limit, for scripts of a second. */
@@ -136,7 +139,10 @@ function readTimes(file: string): number | undefined {
   return seconds.reduce((sum, part) => sum + part, 0);
 }
 
-/** Ends a script that works for too long, or that does nothing at all. The clock alone ends nothing: a busy machine is slow. */
+/**
+ * Ends a script that works for too long, or that does nothing at all. The clock alone ends nothing: a busy
+ * machine is slow.
+ */
 class Watch {
   readonly reasons: string[] = [];
   /** Processor seconds of the processes that live, at the last look. */

@@ -4,7 +4,8 @@
  * How chance and time enter a script.
  *
  * - `exact`: each run does the same.
- * - `seeded`: kills, properties, bombs, by the seed of the run. Never repeated: a failure at a random moment is a real one.
+ * - `seeded`: kills, properties, bombs, by the seed of the run. Never repeated: a failure at a random moment is
+ *   a real one.
  * - `timed`: it waits for real timers. A failed one is repeated once, alone, and then reported as flaky.
  * - `measured`: it asserts memory, speed or fairness. It runs alone, and never in the gate.
  */
@@ -22,7 +23,10 @@ export interface Script {
   /** Processor seconds on a core of the reference machine in tier `gate`; limits are five times as large. */
   readonly seconds: number;
   readonly kind: Kind;
-  /** Folders or files, from the root of the project, that the script proves. Its own file is one of them without saying. */
+  /**
+   * Folders or files, from the root of the project, that the script proves. Its own file is one of them without
+   * saying.
+   */
   readonly paths: readonly string[];
   /** Names of Debian's packages and of other things in `needs.ts`; none for Node alone. */
   readonly needs: readonly string[];

@@ -1,4 +1,5 @@
-// Hostile and damaged documents: bombs, unsafe names, deep nesting, truncated and mislabeled files, endless lines, slow patterns.
+// Hostile and damaged documents: bombs, unsafe names, deep nesting, truncated and mislabeled files, endless
+// lines, slow patterns.
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';

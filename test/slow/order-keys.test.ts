@@ -1,4 +1,5 @@
-// CRAWL-19: every key of a crawl order has an effect, and a row that shows it: with the key, and not without it.
+// CRAWL-19: every key of a crawl order has an effect, and a row that shows it: with the key, and not without
+// it.
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';

@@ -1,4 +1,5 @@
-// All servers in one process, as `harvest run` starts them, gathering again and again; the parent asks for measurements.
+// All servers in one process, as `harvest run` starts them, gathering again and again; the parent asks for
+// measurements.
 import { readdir } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { AllInOne, configFromRoots, type LogName } from '../../servers/all-in-one/index.js';

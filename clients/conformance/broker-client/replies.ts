@@ -1,6 +1,9 @@
 import type { SentText } from '../broker-bench.js';
 
-/** The texts of an object that a client may show. Every text is one plain word or URL, so that it is found in any output. */
+/**
+ * The texts of an object that a client may show. Every text is one plain word or URL, so that it is found in
+ * any output.
+ */
 export type Kind = 'url' | 'description' | 'line' | 'attribute';
 
 /** The flags of the client's message that the scripts use. */

@@ -146,7 +146,10 @@ function queryOf(message: string): string {
   return /#END\s+(.*)$/is.exec(message)?.[1] ?? '';
 }
 
-/** Returns the lines that the client sent. @throws NotApplicable if the client sent no line, which is what `sent/one` reports */
+/**
+ * Returns the lines that the client sent. @throws NotApplicable if the client sent no line, which is what
+ * `sent/one` reports
+ */
 function linesOf({ sessions }: BrokerRun) {
   const lines = sessions.flatMap((session) => session.lines);
   if (lines.length === 0) throw new NotApplicable('the client sends no message: see sent/one');

@@ -31,7 +31,9 @@ export function parseArguments(args: readonly string[]): SuiteArguments {
   return { address, passwordFile };
 }
 
-/** Reads the first line of the file. Rejects with ConfigError when the file cannot be read or the line is empty. */
+/**
+ * Reads the first line of the file. Rejects with ConfigError when the file cannot be read or the line is empty.
+ */
 export async function readPassword(file: string): Promise<string> {
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     const why = messageOf(cause);

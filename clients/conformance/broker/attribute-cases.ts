@@ -119,7 +119,8 @@ export const attributeCases: readonly BrokerCase[] = [
     title: 'a kind of query that the engine does not support is an error, not an empty result',
     ...surveyed(async (survey, context) => {
       const url = plainUrl(survey);
-      // Each of these queries matches an existing object, so an empty result means that the engine ignored the condition.
+      // Each of these queries matches an existing object, so an empty result means that the engine ignored the
+      // condition.
       const queries = [`url exact "${url}"`, 'url regexp "."', 'url greater-than "!"', 'url less-than "~~"'];
       for (const query of queries) {
         const reply = await context.ask(`#USER #opaque #END ${query}`);
@@ -135,7 +136,10 @@ export const attributeCases: readonly BrokerCase[] = [
   }),
 ];
 
-/** Returns the URLs that a structured term finds. It matches parts of values, so the flags do not require whole words. */
+/**
+ * Returns the URLs that a structured term finds. It matches parts of values, so the flags do not require whole
+ * words.
+ */
 async function findStructured(context: BrokerContext, text: string): Promise<ReadonlySet<string>> {
   const reply = await context.ask(`#USER #opaque #index case insensitive #END ${text}`);
   checkNotRefused(reply, text, 'skip');

@@ -4,7 +4,10 @@ import { printable } from '../printable.js';
 import { formatReply, type Reply, textsOf } from './reply.js';
 import type { Survey } from './survey.js';
 
-/** Whether a refusal of the query fails the case, or skips it because the engine does not support the query (BRK-2.19). */
+/**
+ * Whether a refusal of the query fails the case, or skips it because the engine does not support the query
+ * (BRK-2.19).
+ */
 export type OnRefusal = 'fail' | 'skip';
 
 export function urlsOf(reply: Reply): Set<string> {
@@ -29,7 +32,8 @@ export function checkNotRefused(reply: Reply, what: string, onRefusal: OnRefusal
 }
 
 /**
- * Checks that the message is refused: only notices, then one `111` with the word ERROR, then the end (BRK-4.13, 4.14).
+ * Checks that the message is refused: only notices, then one `111` with the word ERROR, then the end (BRK-4.13,
+ * 4.14).
  * @throws Mismatch
  */
 export function checkRefused(reply: Reply, message: string): void {

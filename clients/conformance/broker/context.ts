@@ -1,4 +1,5 @@
-// The context of the cases for a Broker: sends messages, and takes the survey: words of the Broker's data with the URLs that they find.
+// The context of the cases for a Broker: sends messages, and takes the survey: words of the Broker's data with
+// the URLs that they find.
 import { ConnectionError } from '../../../protocols/errors.js';
 import { type ConformanceCase, Mismatch, NotApplicable } from '../case.js';
 import { printable } from '../printable.js';
@@ -12,8 +13,8 @@ import { takeSurvey } from './take-survey.js';
 export type BrokerCase = ConformanceCase<BrokerContext>;
 
 /**
- * Flags that make every engine match a word in the same way: as a whole word, in upper or lower case. `#opaque` suppresses matched
- * lines, unless the Broker's `Opaque-Mode` is `show` (BRK-3.2).
+ * Flags that make every engine match a word in the same way: as a whole word, in upper or lower case. `#opaque`
+ * suppresses matched lines, unless the Broker's `Opaque-Mode` is `show` (BRK-3.2).
  */
 export const PLAIN_FLAGS = '#opaque #index case insensitive #index matchword';
 
@@ -115,8 +116,8 @@ export class BrokerContext extends ServerContext<SharedFacts> {
 }
 
 /**
- * Rejects with ConnectionError when no server listens, or when the server is a Gatherer (BRK-1.4). Accepts a server that sends nothing
- * or breaks the connection: the cases show its defects.
+ * Rejects with ConnectionError when no server listens, or when the server is a Gatherer (BRK-1.4). Accepts a
+ * server that sends nothing or breaks the connection: the cases show its defects.
  */
 export async function assertBroker(context: ServerContext<ServerFacts>): Promise<void> {
   const wire = await context.connect();

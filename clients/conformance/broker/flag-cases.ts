@@ -224,7 +224,10 @@ function commonWord({ words }: Survey): Word {
   return word;
 }
 
-/** Sends a query with a flag that older Brokers do not know. @throws NotApplicable if the Broker refuses the flag */
+/**
+ * Sends a query with a flag that older Brokers do not know. @throws NotApplicable if the Broker refuses the
+ * flag
+ */
 async function askWithLateFlag(context: BrokerContext, flags: string, query: string): Promise<Reply> {
   const reply = await context.ask(`#USER ${PLAIN_FLAGS} ${flags} #END ${query}`);
   const [notice] = [

@@ -170,7 +170,10 @@ function knownQuery(survey: Survey) {
   return { word, line: `#USER ${PLAIN_FLAGS} #END ${word.text}` };
 }
 
-/** Ignores a ConnectionError: the Broker may close the connection while we send; the case checks its reply before that. */
+/**
+ * Ignores a ConnectionError: the Broker may close the connection while we send; the case checks its reply
+ * before that.
+ */
 function ignoreClosed(error: unknown): void {
   if (!(error instanceof ConnectionError)) throw error;
 }

@@ -29,7 +29,8 @@ export function accepted(flags: string, ...queries: readonly string[]): Procedur
 const MEANINGS = { and: intersect, or: union, except: minus } as const;
 
 /**
- * Sends spellings of `a and b`, `a or b` or `a except b`, for two words of the data, and compares what they find.
+ * Sends spellings of `a and b`, `a or b` or `a except b`, for two words of the data, and compares what they
+ * find.
  * @param queries with `{a}` and `{b}` for the words
  */
 export function finds(

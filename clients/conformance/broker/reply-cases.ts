@@ -270,7 +270,10 @@ export const replyCases: readonly BrokerCase[] = [
   }),
 ];
 
-/** Returns the reply with the most kinds of items: descriptions and matched lines; attributes if the Broker knows them. */
+/**
+ * Returns the reply with the most kinds of items: descriptions and matched lines; attributes if the Broker
+ * knows them.
+ */
 async function fullReply(context: BrokerContext): Promise<Reply> {
   const { attributes, words } = await context.survey();
   const flags = attributes ? '#desc #attribute update-time' : '#desc';

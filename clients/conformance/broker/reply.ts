@@ -3,7 +3,10 @@ import { ConnectionError } from '../../../protocols/errors.js';
 import { printable } from '../printable.js';
 import type { Wire } from '../wire.js';
 
-/** One item of a reply (BRK-4.1), with text and bytes as received. `200` lines are not items; they are ignored (BRK-1.5). */
+/**
+ * One item of a reply (BRK-4.1), with text and bytes as received. `200` lines are not items; they are ignored
+ * (BRK-1.5).
+ */
 interface Item {
   readonly code: number;
   /** The text after `NNN - `, as Latin-1, without a CR. */
@@ -15,8 +18,8 @@ interface Item {
 /** A defect in the layout of a reply. Cases about the layout check it, the others ignore it. */
 export interface Problem {
   /**
-   * `form`: no `NNN - text`. `cr`: a CR before an LF. `no-lf`: no LF after counted bytes. `count`: no byte count. `cut`: it ends
-   * within an item.
+   * `form`: no `NNN - text`. `cr`: a CR before an LF. `no-lf`: no LF after counted bytes. `count`: no byte
+   * count. `cut`: it ends within an item.
    */
   readonly kind: 'form' | 'cr' | 'no-lf' | 'count' | 'cut';
   readonly text: string;
@@ -49,7 +52,10 @@ export interface ReplyLimits {
 const MAX_PROBLEMS = 20;
 const LF = 0x0a;
 
-/** Reads the reply after the version line, until the Broker closes (BRK-4.12). Rejects with ConnectionError on silence. */
+/**
+ * Reads the reply after the version line, until the Broker closes (BRK-4.12). Rejects with ConnectionError on
+ * silence.
+ */
 export async function readReply(wire: Wire, limits: ReplyLimits = {}): Promise<Reply> {
   const { maxObjects = 20_000, maxBytes = 64 << 20 } = limits;
   const items: Item[] = [];

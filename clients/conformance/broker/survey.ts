@@ -1,4 +1,5 @@
-// The survey of a Broker's data, which its cases compare with: the URLs of the dump, and words with the URLs that they find.
+// The survey of a Broker's data, which its cases compare with: the URLs of the dump, and words with the URLs
+// that they find.
 import { NotApplicable } from '../case.js';
 
 /** Time limit of a case that may have to take the survey first. */
@@ -40,7 +41,10 @@ export function wordsOf(text: string): string[] {
     .filter((word) => /^[a-z]{3,20}$/.test(word) && !OPERATORS.has(word));
 }
 
-/** Returns a word that finds few objects, preferably a long one. @throws NotApplicable if the data has no such word */
+/**
+ * Returns a word that finds few objects, preferably a long one. @throws NotApplicable if the data has no such
+ * word
+ */
 export function pickWord({ words }: Survey, atLeast = 3): Word {
   const fitting = words.filter(({ text }) => text.length >= atLeast);
   const [word] = fitting.toSorted((a, b) => a.urls.size - b.urls.size || b.text.length - a.text.length);
@@ -50,7 +54,10 @@ export function pickWord({ words }: Survey, atLeast = 3): Word {
   return word;
 }
 
-/** Returns two words that find some common objects, and each some that the other does not find. @throws NotApplicable */
+/**
+ * Returns two words that find some common objects, and each some that the other does not find. @throws
+ * NotApplicable
+ */
 export function pickOverlapping({ words }: Survey): readonly [Word, Word] {
   for (const a of words) {
     for (const b of words) {
@@ -104,7 +111,8 @@ export function pickReversed({ samples }: Survey): readonly {
   readonly url: string;
   readonly words: readonly [string, string];
 }[] {
-  // Words of two lines are not neighbors, since lines may belong to different attributes; but they may look like it.
+  // Words of two lines are not neighbors, since lines may belong to different attributes; but they may look
+  // like it.
   const texts = samples.flatMap(({ url, text }) =>
     text.split('\n').map((line) => ({ url, words: wordsInOrder(line) })),
   );

@@ -14,7 +14,10 @@ const MAX_SET = 300;
 /** Sends a message and reads the whole reply. */
 type Ask = (message: string) => Promise<Reply>;
 
-/** Extracts words from the texts of a dump and queries them, one after the other. @throws Mismatch if there is no dump */
+/**
+ * Extracts words from the texts of a dump and queries them, one after the other. @throws Mismatch if there is
+ * no dump
+ */
 export async function takeSurvey(ask: Ask): Promise<Survey> {
   const { reply, attributes } = await dump(ask);
   if (reply.objects.length === 0) {
@@ -51,14 +54,18 @@ export async function takeSurvey(ask: Ask): Promise<Survey> {
 
 async function dump(ask: Ask): Promise<{ reply: Reply; attributes: boolean }> {
   const reply = await ask('#USER #desc #attribute title #END #allb');
-  // An older Broker does not know `#attribute` and refuses the message. A refusal among objects is a defect, which other cases check.
+  // An older Broker does not know `#attribute` and refuses the message. A refusal among objects is a defect,
+  // which other cases check.
   if (textsOf(reply, 111).length === 0 || reply.objects.length > 0) return { reply, attributes: true };
   const classic = await ask('#USER #desc #END #allb');
   checkNotRefused(classic, '#allb');
   return { reply: classic, attributes: false };
 }
 
-/** Returns words that occur in some of the samples, the most frequent first, except words that find too many objects. */
+/**
+ * Returns words that occur in some of the samples, the most frequent first, except words that find too many
+ * objects.
+ */
 function candidates(samples: readonly Sample[]): string[] {
   const seenIn = new Map<string, number>();
   for (const { url, text } of samples) {

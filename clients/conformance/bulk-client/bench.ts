@@ -33,7 +33,10 @@ export class Bench extends BrokerBench<Address, Behavior, Kind> {
     return super.observe(behavior, context);
   }
 
-  /** @throws NotApplicable if the client does not request the interface of 1995, so that no Broker may send it (BP-29) */
+  /**
+   * @throws NotApplicable if the client does not request the interface of 1995, so that no Broker may send it
+   *   (BP-29)
+   */
   async requireProposed(context: ClientContext<unknown>): Promise<void> {
     const { sessions } = await this.ordinaryUnshown(context);
     const lines = sessions.flatMap((session) => session.lines);

@@ -1,11 +1,14 @@
 import type { SentText } from '../broker-bench.js';
 
 /*
- * Builds the replies that the suite sends to a client under test: transfers as Brokers ship them (BT-15 to BT-21) and in the
- * interface of 1995 (BP-1 to BP-22).
+ * Builds the replies that the suite sends to a client under test: transfers as Brokers ship them (BT-15 to
+ * BT-21) and in the interface of 1995 (BP-1 to BP-22).
  */
 
-/** The texts of a transfer that a client may show. Every text is one plain word or URL, so that it is found in any output. */
+/**
+ * The texts of a transfer that a client may show. Every text is one plain word or URL, so that it is found in
+ * any output.
+ */
 export type Kind = 'update' | 'refresh' | 'delete' | 'value';
 
 export const SUCCESS = '000 - Bulk transfer follows\n';

@@ -74,7 +74,8 @@ export class BulkContext extends ServerContext<SharedFacts> {
 
   /**
    * Returns the survey of the transfer of everything, which is made once.
-   * @throws Mismatch if the first call fails; later calls throw NotApplicable, so that only one case of the run fails for it
+   * @throws Mismatch if the first call fails; later calls throw NotApplicable, so that only one case of the run
+   *   fails for it
    */
   async survey(): Promise<Survey> {
     const { survey } = this.shared;

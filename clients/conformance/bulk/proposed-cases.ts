@@ -118,7 +118,10 @@ function codesOf(items: ProposedReply['items']): string {
   return items.map(({ code, number }) => (number === undefined ? code : `${code}(${number})`)).join(' ');
 }
 
-/** Sends a message and looks at the reply. @param verify also receives the number of objects in the shipped format */
+/**
+ * Sends a message and looks at the reply. @param verify also receives the number of objects in the shipped
+ * format
+ */
 function reply(
   message: string,
   verify: (reply: ProposedReply, expected: number) => void,

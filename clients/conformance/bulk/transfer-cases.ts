@@ -107,7 +107,10 @@ export const transferCases: readonly BulkCase[] = [
   identifiedCase('refresh'),
 ];
 
-/** Returns a case about one of the other two groups, which have objects only in a transfer since a time in the past. */
+/**
+ * Returns a case about one of the other two groups, which have objects only in a transfer since a time in the
+ * past.
+ */
 function identifiedCase(group: 'delete' | 'refresh'): BulkCase {
   const name = `@${group.toUpperCase()}`;
   return should(`objects/${group}-identified`, 'BT-21', 'project choice', {

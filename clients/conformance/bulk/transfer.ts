@@ -35,7 +35,10 @@ const MAX_LINES = 100;
 const DIGITS = { from: 0x30, to: 0x39 } as const;
 const GZIP_MAGIC = 0x1f;
 
-/** Reads the reply after the version line, until the Broker closes (BT-12). Rejects with ConnectionError on silence. */
+/**
+ * Reads the reply after the version line, until the Broker closes (BT-12). Rejects with ConnectionError on
+ * silence.
+ */
 export async function readTransfer(wire: Wire, onObject?: OnObject): Promise<Transfer> {
   const lines = await readStatusLines(wire);
   const compressed = (await wire.peek()) === GZIP_MAGIC;

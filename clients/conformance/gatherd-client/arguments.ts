@@ -39,8 +39,8 @@ export function parseArguments(args: readonly string[]): SuiteArguments {
 }
 
 /**
- * Divides a command line into words at white space. Single and double quotes keep words together; a backslash makes the next
- * character literal, except between single quotes. No other character is special.
+ * Divides a command line into words at white space. Single and double quotes keep words together; a backslash
+ * makes the next character literal, except between single quotes. No other character is special.
  * @throws UsageError for a quote that is not closed
  */
 function splitCommandLine(line: string): string[] {

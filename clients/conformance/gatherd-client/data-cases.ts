@@ -19,7 +19,9 @@ import { broken, type ClientCase, complete } from './procedures.js';
 const URL = 'http://gatherer.example.org/values';
 const LAST = wireObject('http://gatherer.example.org/last', [['Title', 'behind the others\n']]);
 
-/** Returns a value of this size that does not compress well, with line ends and lines that look like protocol. */
+/**
+ * Returns a value of this size that does not compress well, with line ends and lines that look like protocol.
+ */
 export function largeValue(size: number): Buffer {
   const lines: string[] = [];
   let length = 0;

@@ -7,8 +7,8 @@ import { bytes, type Content, PLAIN } from './objects.js';
 export type Step = Buffer | string | 'close' | 'reset';
 
 /**
- * Behavior of a scripted server. The defaults are the answers of our own daemon. Answers are whole lines without line ends;
- * a server with several lines sends more than it must.
+ * Behavior of a scripted server. The defaults are the answers of our own daemon. Answers are whole lines
+ * without line ends; a server with several lines sends more than it must.
  */
 export interface Behavior {
   /** The first lines (GATHERD-3.1). */
@@ -94,7 +94,10 @@ export function dialogue(behavior: Behavior): Script {
   };
 }
 
-/** Splits a line into words in upper case, so that a script continues if a client spells verbs and keywords differently. */
+/**
+ * Splits a line into words in upper case, so that a script continues if a client spells verbs and keywords
+ * differently.
+ */
 function words(line: ClientLine): string[] {
   return line.text.trim().toUpperCase().split(/\s+/);
 }

@@ -24,8 +24,8 @@ const BOOKKEEPING: readonly (readonly [string, string])[] = [
 ];
 
 /**
- * Builds an object without `protocols/soif`, because the expected bytes must not come from code that the client under test may
- * use.
+ * Builds an object without `protocols/soif`, because the expected bytes must not come from code that the client
+ * under test may use.
  */
 export function wireObject(
   url: string,

@@ -11,7 +11,9 @@ const MAX_OBJECTS = 1_000;
 /** Bytes of a value that are shown. */
 const SHOWN = 60;
 
-/** One object in the client's output; its values are {@link fingerprint}s, so that large ones cost no memory. */
+/**
+ * One object in the client's output; its values are {@link fingerprint}s, so that large ones cost no memory.
+ */
 interface FoundObject {
   readonly section: Section;
   readonly type: string;
@@ -62,8 +64,9 @@ export class OutputReader {
   }
 
   /**
-   * Compares the output with what the server sent. The order does not count, because no rule defines one. Sections do not
-   * count if the client writes none; then it may also leave out `@DELETE` and `@REFRESH` objects.
+   * Compares the output with what the server sent. The order does not count, because no rule defines one.
+   * Sections do not count if the client writes none; then it may also leave out `@DELETE` and `@REFRESH`
+   * objects.
    * @throws Mismatch
    */
   compare(content: Content): void {

@@ -31,7 +31,10 @@ export function complete(content: Content, behavior: Behavior = {}): Procedure<C
   };
 }
 
-/** Sends a compressed transfer, which the client must receive completely. Skipped if it never requests compression. */
+/**
+ * Sends a compressed transfer, which the client must receive completely. Skipped if it never requests
+ * compression.
+ */
 export function completeMember(
   update: readonly Step[],
   content: Content = PLAIN,

@@ -10,7 +10,10 @@ import type { SectionName, StreamObject } from './stream-check.js';
 import { receiveCompressed, receiveUpdate, type Transfer } from './transfer.js';
 import { checkSectionOrder } from './update-cases.js';
 
-/** Attributes that an object in @REFRESH or @DELETE may have in addition to its URL (GATHERD-4.4, 4.9; SOIF-8.4). */
+/**
+ * Attributes that an object in @REFRESH or @DELETE may have in addition to its URL (GATHERD-4.4, 4.9;
+ * SOIF-8.4).
+ */
 const KNOWN = new Set([...BOOKKEEPING_NAMES, 'Gatherer-Port'].map((name) => name.toLowerCase()));
 
 /** SET changes, an extension: section 6.11. All cases are skipped for a server without it. */

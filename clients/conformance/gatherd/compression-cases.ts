@@ -10,7 +10,10 @@ const MEMBER_AND_LF = 'inferred: gatherd NOTES, manual 1.4, beckett; the LF proj
 const WRAPPED = 'inferred; manual 1.4; the wrappers project choice';
 const CLIENTS = 'project choice: clients only combine compression with SEND-UPDATE';
 
-/** SET compression and its effects: section 6. All cases are skipped for a server without compression (GATHERD-6.9). */
+/**
+ * SET compression and its effects: section 6. All cases are skipped for a server without compression
+ * (GATHERD-6.9).
+ */
 export const compressionCases: readonly GatherdCase[] = [
   must('compression/accepted', 'GATHERD-3.1 GATHERD-6.9', 'beckett; the second project choice', {
     title:
@@ -139,7 +142,9 @@ function hex(crc: number): string {
   return crc.toString(16).padStart(8, '0');
 }
 
-/** Checks that the compressed stream is the one that is sent in clear. @throws Mismatch if they differ in a byte */
+/**
+ * Checks that the compressed stream is the one that is sent in clear. @throws Mismatch if they differ in a byte
+ */
 function checkSameContent(compressed: CompressedTransfer, clear: { digest: string; objects: number }): void {
   check(compressed.digest === clear.digest, 'not the stream that comes in clear', {
     expected: `${clear.objects} objects, SHA-256 ${clear.digest}`,

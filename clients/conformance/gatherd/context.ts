@@ -41,7 +41,8 @@ export class GatherdContext extends ServerContext<SharedFacts> {
 
   /**
    * Returns the survey of the first full transfer of the run.
-   * @throws Mismatch if the first call fails; later calls throw NotApplicable, so that only one case of the run fails for it
+   * @throws Mismatch if the first call fails; later calls throw NotApplicable, so that only one case of the run
+   *   fails for it
    */
   async survey(): Promise<Survey> {
     const { survey } = this.shared;
@@ -62,7 +63,9 @@ export class GatherdContext extends ServerContext<SharedFacts> {
     return taken;
   }
 
-  /** Returns the survey of a database with at least this many objects. @throws NotApplicable if there are fewer */
+  /**
+   * Returns the survey of a database with at least this many objects. @throws NotApplicable if there are fewer
+   */
   async surveyWith(objects: number): Promise<Survey> {
     const survey = await this.survey();
     if (survey.transfer.objects >= objects) return survey;

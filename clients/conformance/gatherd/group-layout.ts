@@ -1,4 +1,5 @@
-// Compares a stream byte by byte with the layout of its sections: of gatherd (SOIF-8.8), or of bulk transfers (BT-17).
+// Compares a stream byte by byte with the layout of its sections: of gatherd (SOIF-8.8), or of bulk transfers
+// (BT-17).
 import type { SectionItem } from '../../../protocols/soif/index.js';
 import { printable } from '../printable.js';
 
@@ -12,7 +13,10 @@ const OPEN: Readonly<Record<Section, string>> = {
 
 /** What a layout requires besides the wrappers. */
 export interface LayoutRules {
-  /** Follows the closing brace and line end of `@DELETE` and `@REFRESH`: an empty line in BT-17, nothing in SOIF-8.8. */
+  /**
+   * Follows the closing brace and line end of `@DELETE` and `@REFRESH`: an empty line in BT-17, nothing in
+   * SOIF-8.8.
+   */
   readonly separator: '\n' | '';
   /** Whether an object that is not in the layout of SOIF-2.2 counts as a deviation. */
   readonly checksObjects: boolean;

@@ -192,7 +192,9 @@ async function checkSameBytes(wire: Wire, sample: Sample): Promise<void> {
   });
 }
 
-/** Returns the samples, which are objects in the layout of SOIF-2.2. @throws NotApplicable if no object has it */
+/**
+ * Returns the samples, which are objects in the layout of SOIF-2.2. @throws NotApplicable if no object has it
+ */
 function readable(samples: readonly Sample[]): readonly Sample[] {
   if (samples.length > 0) return samples;
   throw new NotApplicable('no object of the database is well-formed');

@@ -48,7 +48,10 @@ export async function exchange(
   await wire.expect(code, described);
 }
 
-/** Sends commands in one session, each after the answer to the one before it, and checks the numbers of the answers. */
+/**
+ * Sends commands in one session, each after the answer to the one before it, and checks the numbers of the
+ * answers.
+ */
 export function answers(
   ...exchanges: readonly (readonly [command: string, code: number, described: string])[]
 ): Procedure<GatherdContext> {

@@ -19,7 +19,10 @@ export interface StreamFacts {
   readonly bySection: Readonly<Record<SectionName | 'bare', number>>;
   /** Sections in the order in which they were opened. */
   readonly sections: readonly SectionName[];
-  /** The strict parser's first error: an object that deviates from SOIF-2.2, or anything that is not an object (GATHERD-3.7). */
+  /**
+   * The strict parser's first error: an object that deviates from SOIF-2.2, or anything that is not an object
+   * (GATHERD-3.7).
+   */
   readonly malformed: string | undefined;
   /** The first deviation from the layout of SOIF-8.8. */
   readonly misplaced: string | undefined;
@@ -31,8 +34,8 @@ export type SectionName = 'delete' | 'refresh' | 'update';
 
 const ORDER: readonly SectionName[] = ['delete', 'refresh', 'update'];
 /**
- * Checks an update stream as it is read. A lenient decoder yields the items, so that one defect does not hide another; the
- * layout shows whether there is anything else in the stream. Memory does not grow with the stream.
+ * Checks an update stream as it is read. A lenient decoder yields the items, so that one defect does not hide
+ * another; the layout shows whether there is anything else in the stream. Memory does not grow with the stream.
  */
 export class StreamCheck {
   readonly #hash = createHash('sha256');
@@ -112,7 +115,8 @@ export class StreamCheck {
   }
 
   /**
-   * GATHERD-4.6: ascending Update-Time, then URL, each object once. The order restarts in every section; objects without a time may be anywhere.
+   * GATHERD-4.6: ascending Update-Time, then URL, each object once. The order restarts in every section;
+   * objects without a time may be anywhere.
    */
   #follow({ object, offset }: StreamObject): void {
     const time = object.number('Update-Time');

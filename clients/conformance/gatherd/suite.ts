@@ -37,8 +37,8 @@ export const suite: Suite = {
 };
 
 /**
- * Rejects with ConnectionError when no server listens, or when it does not serve us (GATHERD-3.10). Accepts a server that sends nothing
- * or breaks the connection: the cases show its defects.
+ * Rejects with ConnectionError when no server listens, or when it does not serve us (GATHERD-3.10). Accepts a
+ * server that sends nothing or breaks the connection: the cases show its defects.
  */
 async function assertServed(context: GatherdContext): Promise<void> {
   const wire = await context.connect();

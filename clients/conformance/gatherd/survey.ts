@@ -1,4 +1,5 @@
-// Facts about the database of the gatherd under test, from the first full transfer; later cases compare their replies with them.
+// Facts about the database of the gatherd under test, from the first full transfer; later cases compare their
+// replies with them.
 import { createHash } from 'node:crypto';
 import { REQUIRED_NAMES } from '../../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../../protocols/time.js';

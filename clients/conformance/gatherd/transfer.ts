@@ -23,7 +23,9 @@ const NOTHING = new Uint8Array(0);
 /** A longer piece without a line end is not an end line. */
 const MAX_END_LINE = 4096;
 
-/** Requests an update in clear and reads it. @throws Mismatch if the answer is not an update that ends in 499 */
+/**
+ * Requests an update in clear and reads it. @throws Mismatch if the answer is not an update that ends in 499
+ */
 export async function receiveUpdate(
   wire: Wire,
   since: number | string,
@@ -124,7 +126,10 @@ export interface LoneObject {
 /** Bytes of the largest object that is read. */
 const MAX_LONE_OBJECT = 64 * 1024 * 1024;
 
-/** Reads one object of SEND-OBJECT or INFO; the bytes after it stay unread. @throws Mismatch if no object follows */
+/**
+ * Reads one object of SEND-OBJECT or INFO; the bytes after it stay unread. @throws Mismatch if no object
+ * follows
+ */
 export async function readObject(wire: Wire): Promise<LoneObject> {
   const decoder = new SectionDecoder();
   const chunks: Uint8Array[] = [];

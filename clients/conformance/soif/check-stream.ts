@@ -15,8 +15,8 @@ export interface StreamReport {
 }
 
 /**
- * Reads a stream to its end and checks it by every rule. Memory is limited by the largest object (the tolerant decoder holds
- * one, of at most 64 MiB), whatever the size of the stream.
+ * Reads a stream to its end and checks it by every rule. Memory is limited by the largest object (the tolerant
+ * decoder holds one, of at most 64 MiB), whatever the size of the stream.
  * @param source the bytes as they are stored; gzip is recognized by its first two bytes (GATHERD-10.2)
  * @param kind undefined: the first line decides
  * Rejects with the source's error, or zlib's when the gzip data is damaged.
@@ -40,7 +40,10 @@ export async function checkStream(
   return { findings, kind: layout.kind, compressed };
 }
 
-/** Counts the objects that the tolerant decoder of this kit finds. An object that it loses is lost by others too (SOIF-4.5). */
+/**
+ * Counts the objects that the tolerant decoder of this kit finds. An object that it loses is lost by others too
+ * (SOIF-4.5).
+ */
 class TolerantReaderCheck {
   readonly #findings: Findings;
   readonly #decoder = new SectionDecoder();

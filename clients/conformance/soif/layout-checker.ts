@@ -24,9 +24,10 @@ const START = /^@([^\t-\r {]*)([\t-\r ]*)\{([\t-\r ]*)(.*)$/s;
 type State = 'line' | 'lost-line' | 'delimiter' | 'value' | 'after-value' | 'after-value-cr';
 
 /**
- * Checks the bytes of a stream against the layout of SOIF-2.2 and reports every deviation. It does not use the decoder of
- * `protocols/soif`, so that the kit does not check itself. Outside of values it reads lines; the bytes of a value are counted.
- * After a deviation it continues with the next line that it recognizes, and reports nothing until then.
+ * Checks the bytes of a stream against the layout of SOIF-2.2 and reports every deviation. It does not use the
+ * decoder of `protocols/soif`, so that the kit does not check itself. Outside of values it reads lines; the
+ * bytes of a value are counted. After a deviation it continues with the next line that it recognizes, and
+ * reports nothing until then.
  */
 export class LayoutChecker {
   readonly #findings: Findings;

@@ -4,7 +4,10 @@ import type { Findings } from './findings.js';
 /** SOIF-8.8: the sections of a stream, in this order, each once. */
 const ORDER = ['DELETE', 'REFRESH', 'UPDATE'];
 
-/** The kind of a stream: an update stream of gatherd with its wrappers, or objects one after the other (SOIF-1.3). */
+/**
+ * The kind of a stream: an update stream of gatherd with its wrappers, or objects one after the other
+ * (SOIF-1.3).
+ */
 export type StreamKind = 'gatherd-stream' | 'objects';
 
 /** Checks the sections of a stream (SOIF-8.8). */

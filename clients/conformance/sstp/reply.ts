@@ -61,7 +61,9 @@ export function checkServed(reply: Reply, code: number, what: string): void {
   });
 }
 
-/** Formats a link reply: total, start, number, IDs; `nothing found` for a 404 and for a total of 0 (R-27, S-41). */
+/**
+ * Formats a link reply: total, start, number, IDs; `nothing found` for a 404 and for a total of 0 (R-27, S-41).
+ */
 export function resultOf(reply: Reply): string {
   const one = (name: string) => valuesOf(reply, name).join(' and ') || 'no';
   const ids = valuesOf(reply, 'HEADER_URI_ID');

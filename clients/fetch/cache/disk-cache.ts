@@ -27,11 +27,13 @@ interface StoredFile {
 }
 
 /**
- * The Gatherer's disk cache (G-91 to G-98): recent retrievals, so that the run after an aborted one need not repeat them.
+ * The Gatherer's disk cache (G-91 to G-98): recent retrievals, so that the run after an aborted one need not
+ * repeat them.
  *
- * An entry is a file at `XX/SHA256-OF-THE-URL`. A writer writes a temporary file and renames it, so readers and writers in any
- * number of processes need no lock. A process that is killed leaves only its temporary file, which a later sweep
- * removes. The mtime of a file is the time of the retrieval, its atime the time of its last use.
+ * An entry is a file at `XX/SHA256-OF-THE-URL`. A writer writes a temporary file and renames it, so readers and
+ * writers in any number of processes need no lock. A process that is killed leaves only its temporary file,
+ * which a later sweep removes. The mtime of a file is the time of the retrieval, its atime the time of its last
+ * use.
  */
 export class DiskCache {
   readonly directory: string;

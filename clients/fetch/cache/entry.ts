@@ -3,8 +3,9 @@ import { z } from 'zod';
 import type { FetchResult } from '../types.js';
 
 /*
- * The file of an entry: `HARVEST-CACHE 1 LENGTH` and a line feed, LENGTH bytes of JSON, the body. The JSON holds the body's
- * length and MD5 (G-90), which reveal a file that is damaged or was cut off by a crash of the machine.
+ * The file of an entry: `HARVEST-CACHE 1 LENGTH` and a line feed, LENGTH bytes of JSON, the body. The JSON
+ * holds the body's length and MD5 (G-90), which reveal a file that is damaged or was cut off by a crash of the
+ * machine.
  */
 const MAGIC = 'HARVEST-CACHE 1 ';
 /** The JSON holds the names and links of listings. */

@@ -4,8 +4,8 @@ import { dirname, resolve } from 'node:path';
 import { errorCode } from '../../../protocols/errors.js';
 
 /**
- * Creates a directory and those above it, as far as they are missing, with mode 0700. Other processes may create and remove them
- * meanwhile. Node's own recursive creation reports a full disk as ENOENT.
+ * Creates a directory and those above it, as far as they are missing, with mode 0700. Other processes may
+ * create and remove them meanwhile. Node's own recursive creation reports a full disk as ENOENT.
  *
  * @throws the error of the system with its own code: ENOSPC, EROFS, EACCES
  */

@@ -16,7 +16,8 @@ export interface CacheSettings {
 }
 
 /**
- * Limits from `GATHERER_CACHE_TTL` (seconds) and `HARVEST_MAX_LOCAL_CACHE` (up to 65535 megabytes, above bytes).
+ * Limits from `GATHERER_CACHE_TTL` (seconds) and `HARVEST_MAX_LOCAL_CACHE` (up to 65535 megabytes, above
+ * bytes).
  * @throws UsageError if one of them is not a whole number
  */
 export function cacheSettings(environment: Readonly<Record<string, string | undefined>>): CacheSettings {

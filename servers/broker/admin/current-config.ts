@@ -27,7 +27,8 @@ export class CurrentConfig {
   /**
    * BRK-5.1 `#set`: changes a variable for this run; returns its name as the table has it.
    *
-   * @throws UsageError for an unknown name, a variable that cannot change while the program runs, or an invalid value
+   * @throws UsageError for an unknown name, a variable that cannot change while the program runs, or an invalid
+   *   value
    */
   set(name: string, value: string): string {
     const { config, variable } = setBrokerVariable(this.#config, name, value);

@@ -53,8 +53,8 @@ export interface EventLogOptions {
 const HEAD_BYTES = 32;
 
 /**
- * `admin/LOG` (BRK-5.8): one line for each event, `YYYYMMDD HH:MM:SS Type: text` in UTC (REG-53). Lines are buffered; after
- * `#close-log` they are dropped until a log is opened again.
+ * `admin/LOG` (BRK-5.8): one line for each event, `YYYYMMDD HH:MM:SS Type: text` in UTC (REG-53). Lines are
+ * buffered; after `#close-log` they are dropped until a log is opened again.
  */
 export class EventLog implements Disposable {
   readonly #options: EventLogOptions;
@@ -123,8 +123,8 @@ export class EventLog implements Disposable {
   /**
    * BRK-5.1 `#open-log`: opens a file instead of the current one; without a name, reopens the last one.
    *
-   * The name is relative to Broker-Directory and stays below it, and an existing file must be a log: the password must not give
-   * the right to write into other files.
+   * The name is relative to Broker-Directory and stays below it, and an existing file must be a log: the
+   * password must not give the right to write into other files.
    * @throws UsageError for another name, StorageError when the file cannot be opened
    */
   openFile(name?: string): string {
@@ -156,7 +156,8 @@ export class EventLog implements Disposable {
   }
 
   /**
-   * BRK-5.1 `#rotate-log`, REG-54: renames the file to `LOG.YYYYMMDD` (today in UTC; then `.1`, `.2` ...) and begins a new one.
+   * BRK-5.1 `#rotate-log`, REG-54: renames the file to `LOG.YYYYMMDD` (today in UTC; then `.1`, `.2` ...) and
+   * begins a new one.
    *
    * @returns the new name of the old file
    * @throws StateError when the log is closed, StorageError when it cannot be renamed
@@ -235,7 +236,9 @@ function formatTime(now: UnixSeconds): string {
   return `${date.replaceAll('-', '')} ${time.slice(0, 8)}`;
 }
 
-/** REG-53: replaces control characters, so that text from the network cannot begin a line or control a terminal. */
+/**
+ * REG-53: replaces control characters, so that text from the network cannot begin a line or control a terminal.
+ */
 function printable(text: string): string {
   return replaceControls(text, '?');
 }

@@ -16,15 +16,18 @@ export interface IndexKeeperOptions {
   /** Changes after which the index is flushed, default 4096. A crash makes the broker index this many again. */
   readonly flushEvery?: number;
   readonly signal?: AbortSignal;
-  /** Called for each object that is larger than what the engine indexes of one object, with that limit in bytes. */
+  /**
+   * Called for each object that is larger than what the engine indexes of one object, with that limit in bytes.
+   */
   readonly onPartlyIndexed?: (url: string, limit: number) => void;
 }
 
 /**
  * Keeps the index up to date with the store by following the store's change log.
  *
- * The index stores the sequence number of its last change (its watermark) together with that change. Changes after the watermark
- * are indexed again at the start, so that the forced garbage collection of BRK-8.3 after a crash is not needed.
+ * The index stores the sequence number of its last change (its watermark) together with that change. Changes
+ * after the watermark are indexed again at the start, so that the forced garbage collection of BRK-8.3 after a
+ * crash is not needed.
  */
 export class IndexKeeper {
   readonly #store: BrokerStore;
@@ -32,7 +35,9 @@ export class IndexKeeper {
   readonly #flushEvery: number;
   readonly #signal: AbortSignal | undefined;
   readonly #onPartlyIndexed: IndexKeeperOptions['onPartlyIndexed'];
-  /** Sequence number of the last change passed to the indexer; the indexer's watermark follows at each flush. */
+  /**
+   * Sequence number of the last change passed to the indexer; the indexer's watermark follows at each flush.
+   */
   #position: number;
   #updating = false;
   #failure: string | undefined;
@@ -49,8 +54,8 @@ export class IndexKeeper {
   }
 
   /**
-   * Brings the index up to date from its watermark, or rebuilds it if the log no longer reaches back to it. On a full disk the index stays
-   * as it is: see {@link failure}.
+   * Brings the index up to date from its watermark, or rebuilds it if the log no longer reaches back to it. On
+   * a full disk the index stays as it is: see {@link failure}.
    */
   static async open(
     store: BrokerStore,
@@ -77,7 +82,10 @@ export class IndexKeeper {
     return this.#failure;
   }
 
-  /** In words, why searches do not find every object; undefined if they do, or will as soon as a collection is indexed. */
+  /**
+   * In words, why searches do not find every object; undefined if they do, or will as soon as a collection is
+   * indexed.
+   */
   get missing(): string | undefined {
     if (this.#failure === undefined || this.lag === 0) return undefined;
     return `The index lacks the last ${this.lag} changes: ${this.#failure}`;
@@ -127,7 +135,10 @@ export class IndexKeeper {
     });
   }
 
-  /** Whether the index belongs to another store, or the log no longer contains the first change that the index lacks. */
+  /**
+   * Whether the index belongs to another store, or the log no longer contains the first change that the index
+   * lacks.
+   */
   #isLost(): boolean {
     const { watermark } = this.#indexer;
     return watermark > this.#store.lastSequence || watermark < this.#store.trimmedSequence;
@@ -168,7 +179,10 @@ export class IndexKeeper {
     }
   }
 
-  /** Returns what the engine indexes; one byte of an object that is not valid SOIF, so that the engine removes it. */
+  /**
+   * Returns what the engine indexes; one byte of an object that is not valid SOIF, so that the engine removes
+   * it.
+   */
   async #indexedPart(object: ByteSource, limit: number): Promise<Uint8Array> {
     try {
       return await indexedPartOf(object, limit);

@@ -19,15 +19,18 @@ export interface IndexRepairContext {
   readonly jobs: Pick<Jobs, 'start'>;
   readonly rebuild: () => Promise<void>;
   /**
-   * Milliseconds after a rebuild in which another failure does not start the next one. Default 60 000. It doubles with every rebuild that
-   * did not help, to a day at most: a disk that damages each index, or a query that ends the engine, must not keep the Broker at rebuilding.
+   * Milliseconds after a rebuild in which another failure does not start the next one. Default 60 000. It
+   * doubles with every rebuild that did not help, to a day at most: a disk that damages each index, or a query
+   * that ends the engine, must not keep the Broker at rebuilding.
    */
   readonly pauseMs?: number;
   /** Milliseconds of a clock that never goes back. Default: the time since the process started. */
   readonly now?: () => number;
 }
 
-/** Logs the failures of queries, and rebuilds the index in the background after the first one that is its own. */
+/**
+ * Logs the failures of queries, and rebuilds the index in the background after the first one that is its own.
+ */
 export class IndexRepair {
   readonly #context: IndexRepairContext;
   readonly #now: () => number;

@@ -61,7 +61,9 @@ export class Maintenance {
     return this.#refreshMarks;
   }
 
-  /** REG-25, 27: counts the records that a collection replaced or deleted, and compresses if there are enough. */
+  /**
+   * REG-25, 27: counts the records that a collection replaced or deleted, and compresses if there are enough.
+   */
   async collected({ updated, refreshed, deleted }: ApplyCounts): Promise<void> {
     this.#deleted += updated + refreshed + deleted;
     if (this.compressible) await this.compress();
@@ -79,7 +81,9 @@ export class Maintenance {
     return expired;
   }
 
-  /** Like {@link clean}. On a full disk expired objects stay until there is space; stored objects are served. */
+  /**
+   * Like {@link clean}. On a full disk expired objects stay until there is space; stored objects are served.
+   */
   async cleanIfRoom(): Promise<void> {
     try {
       await this.clean();
@@ -126,8 +130,8 @@ export class Maintenance {
   }
 
   /**
-   * BRK-5.1 `#rem-object-query`: deletes the objects that a query without flags matches. The limit of results does not apply, but
-   * the lifetime does.
+   * BRK-5.1 `#rem-object-query`: deletes the objects that a query without flags matches. The limit of results
+   * does not apply, but the lifetime does.
    *
    * @returns `complete` is false if the lifetime ended the search
    */
@@ -154,7 +158,10 @@ export class Maintenance {
     return { removed: await this.remove(oids), complete };
   }
 
-  /** BRK-5.1 `#rem-dups`, REG-46: deletes all but the newest of several objects with one URL; returns their number. */
+  /**
+   * BRK-5.1 `#rem-dups`, REG-46: deletes all but the newest of several objects with one URL; returns their
+   * number.
+   */
   async removeDuplicates(): Promise<number> {
     const { store, keeper, closing: signal } = this.#parts;
     let removed = 0;
@@ -176,7 +183,8 @@ export class Maintenance {
    * BRK-5.1 `#add-object`: adds the objects of SOIF files, plain, wrapped or gzip.
    *
    * @param files names, relative to Broker-Directory
-   * @throws StorageError when a file cannot be read; objects read before are added. UsageError when no file has an object.
+   * @throws StorageError when a file cannot be read; objects read before are added. UsageError when no file has
+   *   an object.
    */
   async addFiles(files: readonly string[]): Promise<AddReport> {
     const { keeper, closing: signal, settings, store, events, debug } = this.#parts;
@@ -252,7 +260,10 @@ export class Maintenance {
     return this.#deleted >= MIN_DELETED && this.#deleted * 100 >= all * settings.value.compressPercent;
   }
 
-  /** BRK-5.1 `#compress-registry`, REG-26: rewrites the store's files without deleted records; returns their number. */
+  /**
+   * BRK-5.1 `#compress-registry`, REG-26: rewrites the store's files without deleted records; returns their
+   * number.
+   */
   compress(): Promise<number> {
     const { store, events, debug, timetable } = this.#parts;
     const compress = async () => {
@@ -286,7 +297,10 @@ function supersedes(other: RegistryEntry, entry: RegistryEntry): boolean {
   return other.oid > entry.oid;
 }
 
-/** Looks for space on the disk of a store from time to time, and then runs `work`, once. Its failures are its own to report. */
+/**
+ * Looks for space on the disk of a store from time to time, and then runs `work`, once. Its failures are its
+ * own to report.
+ */
 function whenRoom(store: BrokerStore, closing: AbortSignal, work: () => Promise<void>): void {
   const look = async (): Promise<void> => {
     if (closing.aborted) return;

@@ -19,8 +19,8 @@ export interface RefreshMarks {
 const MAX_GATHERERS = 1000;
 
 /**
- * BRK-7.14: counts the objects that are due for refresh in one walk over the Registry. The Broker does not refresh them itself; the
- * counts show its administrator which Gatherer has not done so in time.
+ * BRK-7.14: counts the objects that are due for refresh in one walk over the Registry. The Broker does not
+ * refresh them itself; the counts show its administrator which Gatherer has not done so in time.
  */
 export async function markForRefresh(
   store: BrokerStore,

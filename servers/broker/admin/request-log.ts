@@ -11,8 +11,9 @@ const RETURN_LIMITS: LogLimits = {
 };
 
 /**
- * Writes the events of queries and bulk transfers (BRK-5.7, BT-28). Lines above the limits of an address, and of all addresses, are counted
- * instead of written (`servers/host/log-limit.ts`): statistics made from the log are complete up to these limits.
+ * Writes the events of queries and bulk transfers (BRK-5.7, BT-28). Lines above the limits of an address, and
+ * of all addresses, are counted instead of written (`servers/host/log-limit.ts`): statistics made from the log
+ * are complete up to these limits.
  */
 export class RequestLog implements Disposable {
   readonly #requests: LogLimiter;

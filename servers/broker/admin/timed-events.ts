@@ -9,7 +9,10 @@ export interface TimedParts extends Pick<BrokerParts, 'debug' | 'settings' | 'ti
   readonly maintenance: Maintenance;
 }
 
-/** BRK-7.10: adds collection, cleaning, Registry compression and refresh marks. An interval of 0 turns an event off. */
+/**
+ * BRK-7.10: adds collection, cleaning, Registry compression and refresh marks. An interval of 0 turns an event
+ * off.
+ */
 export function addTimedEvents({ collections, debug, maintenance, settings, timetable }: TimedParts): void {
   const add = (event: Omit<TimedEvent, 'run'>, work: () => Promise<unknown>): void => {
     timetable.add({

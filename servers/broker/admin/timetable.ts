@@ -39,8 +39,8 @@ interface EventState {
 }
 
 /**
- * BRK-7.11: returns the time of the next collection, always after `now`: `timeOfDay` (local, seconds since midnight) plus a
- * multiple of `interval` seconds.
+ * BRK-7.11: returns the time of the next collection, always after `now`: `timeOfDay` (local, seconds since
+ * midnight) plus a multiple of `interval` seconds.
  */
 export function nextRun(now: UnixSeconds, timeOfDay: number, interval: number): UnixSeconds {
   const day = new Date(now * 1000);
@@ -50,8 +50,8 @@ export function nextRun(now: UnixSeconds, timeOfDay: number, interval: number): 
 }
 
 /**
- * BRK-7.10: the Broker's timed events on one timer. Events that are due at the same time run one after the other, in the order of
- * their addition. The timer does not keep the process alive.
+ * BRK-7.10: the Broker's timed events on one timer. Events that are due at the same time run one after the
+ * other, in the order of their addition. The timer does not keep the process alive.
  */
 export class Timetable implements Disposable {
   readonly #now: () => UnixSeconds;
@@ -88,7 +88,8 @@ export class Timetable implements Disposable {
   }
 
   /**
-   * Runs the events that are due, and resolves when they have ended. Called by the timer, and by tests after moving the clock.
+   * Runs the events that are due, and resolves when they have ended. Called by the timer, and by tests after
+   * moving the clock.
    */
   tick(): Promise<void> {
     this.#ticking ??= this.#tick().finally(() => {

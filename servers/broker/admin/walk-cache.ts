@@ -9,8 +9,8 @@ const MAX_AGE_SECONDS = 300;
 export type WalkedStore = Pick<BrokerStore, 'all' | 'lastSequence'>;
 
 /**
- * Caches a value that costs a walk over the store. It is computed again when the store has changed and the value is older than five
- * minutes. Concurrent callers share a walk.
+ * Caches a value that costs a walk over the store. It is computed again when the store has changed and the
+ * value is older than five minutes. Concurrent callers share a walk.
  */
 export class WalkCache<T> {
   #latest: { readonly value: T; readonly at: UnixSeconds; readonly sequence: number } | undefined;

@@ -35,9 +35,9 @@ interface DigestSnapshot {
 }
 
 /**
- * Digests of the objects of a store, for `#digest` (protocols/bulk/digest.ts). A request costs a walk over the entries if the store
- * has changed or objects have expired since the last one. The snapshot takes six bytes of memory per object; leaves are read on
- * request.
+ * Digests of the objects of a store, for `#digest` (protocols/bulk/digest.ts). A request costs a walk over the
+ * entries if the store has changed or objects have expired since the last one. The snapshot takes six bytes of
+ * memory per object; leaves are read on request.
  */
 export class DigestCache {
   readonly #store: BrokerStore;
@@ -115,7 +115,10 @@ export class DigestCache {
   }
 }
 
-/** Whether objects have expired since. The minimum age prevents a walk for each of many objects that expire one by one. */
+/**
+ * Whether objects have expired since. The minimum age prevents a walk for each of many objects that expire one
+ * by one.
+ */
 function isOutdated({ takenAt, validUntil }: DigestSnapshot, now: UnixSeconds): boolean {
   return now > validUntil && now - takenAt >= MAX_AGE_SECONDS;
 }

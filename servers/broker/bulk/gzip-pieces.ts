@@ -15,8 +15,8 @@ const MIN_CHUNK = 1024;
 const MAX_CHUNK = 64 * 1024;
 
 /**
- * Yields one gzip member with the pieces. Each piece is compressed on its own and flushed, so that a reply that waits for its reader has
- * no compressor in memory.
+ * Yields one gzip member with the pieces. Each piece is compressed on its own and flushed, so that a reply that
+ * waits for its reader has no compressor in memory.
  */
 export async function* gzipPieces(
   pieces: AsyncIterable<Uint8Array>,

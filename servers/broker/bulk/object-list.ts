@@ -20,16 +20,19 @@ interface Failure {
 
 /** Objects of so many bytes wait for the notices of the query, which belong into the Header before them. */
 const MAX_WAITING_BYTES = 64 * 1024;
-/** Characters of a notice or an error, which may repeat the client's words: a string has 64 KiB at most (BP-27). */
+/**
+ * Characters of a notice or an error, which may repeat the client's words: a string has 64 KiB at most (BP-27).
+ */
 const MAX_TEXT = 8192;
 
 /**
- * Turns the result items of a user query into the interface of 1995, for a client that requests it with `#interface 2`
- * (BP-29): Version, Header, an ObjectList, Trailer (BP-11, 12, 17 to 23).
+ * Turns the result items of a user query into the interface of 1995, for a client that requests it with
+ * `#interface 2` (BP-29): Version, Header, an ObjectList, Trailer (BP-11, 12, 17 to 23).
  *
- * A notice (`101`, and `103`, after which more results follow) is a MESSAGE_TO_USER, which the grammar has in the Header only (BP-12).
- * Many notices are known at the end of the query. So the first objects wait, {@link MAX_WAITING_BYTES} of them; in a longer
- * list the last object waits, and later notices are its WARNING (BP-18). Neither is a failure: the count follows (BP-21).
+ * A notice (`101`, and `103`, after which more results follow) is a MESSAGE_TO_USER, which the grammar has in
+ * the Header only (BP-12). Many notices are known at the end of the query. So the first objects wait,
+ * {@link MAX_WAITING_BYTES} of them; in a longer list the last object waits, and later notices are its WARNING
+ * (BP-18). Neither is a failure: the count follows (BP-21).
  */
 export class ObjectList {
   readonly #encoder = new BulkReplyEncoder();
@@ -53,7 +56,10 @@ export class ObjectList {
     ]);
   }
 
-  /** Encodes what can be sent after these items; it may be nothing. Large values are sources between the other bytes. */
+  /**
+   * Encodes what can be sent after these items; it may be nothing. Large values are sources between the other
+   * bytes.
+   */
   push(items: readonly PageItem[]): readonly SoifBytes[] {
     const segments: SoifBytes[] = [];
     let small: Uint8Array[] = [];
@@ -68,7 +74,9 @@ export class ObjectList {
     return segments;
   }
 
-  /** Encodes the rest: the objects that wait, and the Trailer: the count, or the error instead of it (BP-21). */
+  /**
+   * Encodes the rest: the objects that wait, and the Trailer: the count, or the error instead of it (BP-21).
+   */
   end(): Uint8Array {
     const trailer =
       this.#failure === undefined
@@ -117,7 +125,8 @@ export class ObjectList {
     readonly text: string;
   }): readonly Uint8Array[] {
     if (this.#waiting !== undefined) return [this.#encoder.info({ field: 'message', text: cut(text) })];
-    // BP-23: a message after objects is that of the lifetime; an error is the engine's complaint about the query.
+    // BP-23: a message after objects is that of the lifetime; an error is the engine's complaint about the
+    // query.
     this.#late.push({ number: kind === 'message' ? BULK_ERROR.lifetime : BULK_ERROR.unsupported, text });
     return [];
   }

@@ -29,8 +29,9 @@ export interface ReadyObjectsOptions {
 const LOOK_BYTES = 64 * 1024 * 1024;
 
 /**
- * Pages whose bytes are in use while the next one is read: one that is being sent, the end of the one before it, which the socket may not
- * have sent yet, and one that was read ahead. New memory for each page costs more than its bytes.
+ * Pages whose bytes are in use while the next one is read: one that is being sent, the end of the one before
+ * it, which the socket may not have sent yet, and one that was read ahead. New memory for each page costs more
+ * than its bytes.
  */
 const IN_USE = 3;
 
@@ -58,9 +59,9 @@ interface Ready {
 }
 
 /**
- * Keeps a complete transfer while it is sent, so that the next one, e.g. to a client of 1998, which requests everything each time, costs as
- * much as reading a file: a walk over the store takes each object out of LevelDB, ten times as long. One transfer at a time is kept, and
- * only if the store did not change meanwhile.
+ * Keeps a complete transfer while it is sent, so that the next one, e.g. to a client of 1998, which requests
+ * everything each time, costs as much as reading a file: a walk over the store takes each object out of
+ * LevelDB, ten times as long. One transfer at a time is kept, and only if the store did not change meanwhile.
  */
 export class ReadyObjects implements AsyncDisposable {
   readonly #options: ReadyObjectsOptions;
@@ -73,7 +74,8 @@ export class ReadyObjects implements AsyncDisposable {
   }
 
   /**
-   * Yields the objects from the file, or those of `walk`. The bytes of a page are valid until the third page after it is requested.
+   * Yields the objects from the file, or those of `walk`. The bytes of a page are valid until the third page
+   * after it is requested.
    *
    * @param walk yields all valid objects of the store
    */

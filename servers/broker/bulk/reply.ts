@@ -42,11 +42,11 @@ const MAX_NOTICE = 8192;
 const encoder = new BulkReplyEncoder();
 
 /**
- * Answers `#BULK` in the shipped format (BT-9 to BT-17) or, on request, in that of 1995 (Part B). While the client reads, the transfer
- * occupies the memory of one page and no slot.
+ * Answers `#BULK` in the shipped format (BT-9 to BT-17) or, on request, in that of 1995 (Part B). While the
+ * client reads, the transfer occupies the memory of one page and no slot.
  *
- * A transfer that fails in the middle ends without its closing braces, or without its Trailer; the caller closes the connection
- * (BT-10).
+ * A transfer that fails in the middle ends without its closing braces, or without its Trailer; the caller
+ * closes the connection (BT-10).
  */
 export async function answerBulk(
   connection: HostConnection,
@@ -179,7 +179,8 @@ async function* readAhead<T>(
       const piece = await (next ?? pieces.next());
       if (piece.done === true) return;
       next = pages.mayReadAhead ? pieces.next() : undefined;
-      // A rejection is thrown when the piece is awaited. If the consumer stops before that, it must not be unhandled.
+      // A rejection is thrown when the piece is awaited. If the consumer stops before that, it must not be
+      // unhandled.
       next?.catch(() => undefined);
       yield piece.value;
     }

@@ -46,8 +46,8 @@ export interface BulkRefusal {
 /** Entries of a query that are read together; they are in memory while the client reads their objects. */
 const PAGE_ENTRIES = 128;
 /**
- * BT-21: the attributes of a refresh, if the object has them, in this order. Of the bookkeeping attributes (BOOKKEEPING_NAMES) Type and
- * File-Size are missing: they belong to the content, which has not changed.
+ * BT-21: the attributes of a refresh, if the object has them, in this order. Of the bookkeeping attributes
+ * (BOOKKEEPING_NAMES) Type and File-Size are missing: they belong to the content, which has not changed.
  */
 const REFRESH_NAMES = [
   'Gatherer-Name',
@@ -85,11 +85,11 @@ export class BulkTransfers implements AsyncDisposable {
   }
 
   /**
-   * Prepares a bulk transfer: fixes its moment and finds the objects of a query (BT-4 to BT-6), or returns why it is refused. A query takes
-   * one of the slots of `Max-Queries` until its objects are found.
+   * Prepares a bulk transfer: fixes its moment and finds the objects of a query (BT-4 to BT-6), or returns why
+   * it is refused. A query takes one of the slots of `Max-Queries` until its objects are found.
    *
-   * Its moment is a second of the store's clock that has not ended yet. A change in the rest of that second, or while the transfer
-   * runs, is sent now or in the next transfer, whose `#SINCE` is the second before.
+   * Its moment is a second of the store's clock that has not ended yet. A change in the rest of that second, or
+   * while the transfer runs, is sent now or in the next transfer, whose `#SINCE` is the second before.
    */
   async prepare(
     query: Query,
@@ -141,9 +141,9 @@ class Transfer implements BulkTransfer {
   }
 
   /**
-   * BT-5, BT-21. All deletions are sent, because a query cannot be matched against deleted objects. A peer that requests everything,
-   * `#SINCE 0`, gets none (BT-22): it has nothing to delete, and the clients of 1998 that send this take the objects of every group for new
-   * ones (BT-3, BT-20).
+   * BT-5, BT-21. All deletions are sent, because a query cannot be matched against deleted objects. A peer that
+   * requests everything, `#SINCE 0`, gets none (BT-22): it has nothing to delete, and the clients of 1998 that
+   * send this take the objects of every group for new ones (BT-3, BT-20).
    */
   async *#deleted(): AsyncGenerator<BulkPage, void, undefined> {
     const { signal, pages: share } = this.request;
@@ -253,8 +253,8 @@ class Transfer implements BulkTransfer {
   }
 
   /**
-   * BT-21: whether the peer already has the content, by our clock and by the object's times. When the time to live that came with
-   * the content has passed, the peer has dropped the object and needs all of it.
+   * BT-21: whether the peer already has the content, by our clock and by the object's times. When the time to
+   * live that came with the content has passed, the peer has dropped the object and needs all of it.
    */
   #isRefreshed(entry: RegistryEntry, since: UnixSeconds): boolean {
     if (entry.contentChanged > since || entry.contentTime > since) return false;
@@ -269,9 +269,10 @@ class Transfer implements BulkTransfer {
 }
 
 /**
- * Finds the OIDs of the objects that a query matches, ascending. All are found before the first object is sent, so that a query
- * that cannot be answered completely is refused (BT-10). The broker's own limit of results does not apply. The peer's limit does
- * (BT-8), and selects among all that match, so that a later `#SINCE` continues with the same objects.
+ * Finds the OIDs of the objects that a query matches, ascending. All are found before the first object is sent,
+ * so that a query that cannot be answered completely is refused (BT-10). The broker's own limit of results does
+ * not apply. The peer's limit does (BT-8), and selects among all that match, so that a later `#SINCE` continues
+ * with the same objects.
  */
 async function findMatching(
   query: Exclude<Query, { readonly kind: 'all' }>,
@@ -382,8 +383,8 @@ function encodeDeleted(removal: Removal): Uint8Array {
 }
 
 /**
- * Entries of former versions of this kit may have blanks in their URL. The objects that these versions sent then had them
- * percent-encoded, and that is the URL that peers know.
+ * Entries of former versions of this kit may have blanks in their URL. The objects that these versions sent
+ * then had them percent-encoded, and that is the URL that peers know.
  */
 function escapeBlanks(url: string): string {
   return url.replace(
@@ -396,7 +397,9 @@ function bookkeepingOf(bytes: Uint8Array): SoifObject {
   return decodeSoif(bytes, { maxObjectBytes: Math.max(bytes.length, 1) });
 }
 
-/** BT-21: encodes the object's own bookkeeping values, so that the peer's copy becomes equal to it byte by byte. */
+/**
+ * BT-21: encodes the object's own bookkeeping values, so that the peer's copy becomes equal to it byte by byte.
+ */
 function encodeRefreshed(object: SoifObject): Uint8Array {
   const attributes = REFRESH_NAMES.flatMap((name) => {
     const value = object.get(name);

@@ -31,11 +31,17 @@ export interface ReceivedChange {
 /** Bytes applied in one batch. */
 const BATCH_BYTES = 1024 * 1024;
 
-/** Applies the changes of a collection to the store in batches. One batch is applied while the next is received, unless an object is large. */
+/**
+ * Applies the changes of a collection to the store in batches. One batch is applied while the next is received,
+ * unless an object is large.
+ */
 export class Applier {
   #batch: CollectedChange[] = [];
   #bytes = 0;
-  /** Resolves when the batch in flight, of which there is at most one, is applied. The next caller that waits gets its error. */
+  /**
+   * Resolves when the batch in flight, of which there is at most one, is applied. The next caller that waits
+   * gets its error.
+   */
   #inFlight: Promise<void> = Promise.resolve();
   readonly #maxObjects: number;
 
@@ -54,12 +60,15 @@ export class Applier {
     const stored = exact ? (large ?? bytes) : await bytesToStore({ object, bytes, exact, large });
     const expired =
       kind === 'update' && isExpired(object, this.context.now()) && identityOf(object) !== undefined;
-    // BRK-7.14: the next cleaning would delete an expired object. The object that it replaces is outdated in any case.
+    // BRK-7.14: the next cleaning would delete an expired object. The object that it replaces is outdated in
+    // any case.
     if (expired) this.tally.expired += 1;
     await this.add({ kind: expired ? 'delete' : kind, object, bytes: stored, expired });
   }
 
-  /** Adds an object that was requested because a refresh of it arrived (GATHERD-4.4), and is counted as such. */
+  /**
+   * Adds an object that was requested because a refresh of it arrived (GATHERD-4.4), and is counted as such.
+   */
   async fetched(change: ReceivedChange): Promise<void> {
     const { object } = change;
     if (this.#isWritable('update', object))
@@ -83,8 +92,8 @@ export class Applier {
   }
 
   /**
-   * Receives from a point and applies the rest. `<last>` goes into the same atomic batch as the last objects, and only if all have arrived
-   * (GATHERD-13.6, BT-19).
+   * Receives from a point and applies the rest. `<last>` goes into the same atomic batch as the last objects,
+   * and only if all have arrived (GATHERD-13.6, BT-19).
    *
    * @param key of the point's `<last>`
    * @param receive returns the time for the next request; undefined if the transfer is not complete
@@ -157,7 +166,9 @@ export class Applier {
   }
 }
 
-/** SOIF-3.1: an object that only a lenient reader understands is stored in a form that every reader understands. */
+/**
+ * SOIF-3.1: an object that only a lenient reader understands is stored in a form that every reader understands.
+ */
 async function bytesToStore({
   object,
   bytes,

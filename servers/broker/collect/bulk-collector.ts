@@ -9,10 +9,12 @@ import { readLastCollections, writeLastCollections } from './last-collection.js'
 import { type PointReport, Tally } from './report.js';
 
 /**
- * Collects from another Broker (types 4 to 7) and applies its changes batch by batch, in the order of their arrival (BT-6, BT-25).
- * A broken transfer is not resumed: its objects are kept, and the next collection requests the same again (BT-19).
+ * Collects from another Broker (types 4 to 7) and applies its changes batch by batch, in the order of their
+ * arrival (BT-6, BT-25). A broken transfer is not resumed: its objects are kept, and the next collection
+ * requests the same again (BT-19).
  *
- * Failures of the other Broker are in the report. Rejects only when the store or the index fails, or the signal is aborted.
+ * Failures of the other Broker are in the report. Rejects only when the store or the index fails, or the signal
+ * is aborted.
  */
 export async function collectFromBroker(
   point: CollectionPoint,
@@ -33,9 +35,9 @@ export async function collectFromBroker(
 }
 
 /**
- * BT-7: returns the time from the file for a point that the store does not know. A store that was imported from an original
- * Broker continues from that file. An empty store requests everything, and its file is emptied first: the file of a lost store
- * would exclude all older objects for good.
+ * BT-7: returns the time from the file for a point that the store does not know. A store that was imported from
+ * an original Broker continues from that file. An empty store requests everything, and its file is emptied
+ * first: the file of a lost store would exclude all older objects for good.
  */
 async function readSavedLast(point: CollectionPoint, context: CollectContext): Promise<UnixSeconds> {
   const last = (await readLastCollections(context.lastCollections))(point);

@@ -35,8 +35,8 @@ export class CollectionRunner {
   }
 
   /**
-   * Collects from every point in file order, then deletes expired objects (BRK-7.12). Queries are answered in the meantime
-   * (BRK-7.13). A call during a collection joins it.
+   * Collects from every point in file order, then deletes expired objects (BRK-7.12). Queries are answered in
+   * the meantime (BRK-7.13). A call during a collection joins it.
    *
    * @param signal stops the collection for every caller that waits for it
    * @throws ConfigError when `Collection-File` cannot be read; StorageError when the store or index fails

@@ -144,7 +144,10 @@ function logPoint(report: PointReport, { log, events, debug }: CollectionContext
   }
 }
 
-/** Reads `Collection-File`. Invalid points are logged and left out (BRK-7.8). @throws ConfigError when it cannot be read */
+/**
+ * Reads `Collection-File`. Invalid points are logged and left out (BRK-7.8). @throws ConfigError when it cannot
+ * be read
+ */
 async function readCollectionFile(file: string, log: Logger): Promise<readonly CollectionPoint[]> {
   let text: string;
   try {

@@ -7,8 +7,8 @@ import { type CollectContext, connectionLimits, largeObjects, MAX_AHEAD_SECONDS 
 import { type PointReport, Tally } from './report.js';
 
 /**
- * Returns the key of a point's `<last>` in the store. Types 0 to 3 of one Gatherer share a key. Each type and filter of a Broker
- * has its own (BT-7), because each requests other objects.
+ * Returns the key of a point's `<last>` in the store. Types 0 to 3 of one Gatherer share a key. Each type and
+ * filter of a Broker has its own (BT-7), because each requests other objects.
  */
 export function pointKey(point: CollectionPoint): string {
   if (!isGathererType(point.type)) {
@@ -26,8 +26,8 @@ export function isGathererType(type: number): boolean {
 /**
  * Collects from one Gatherer (types 0 to 3) and applies its changes batch by batch (GATHERD-13.4, 13.8).
  *
- * Failures of the Gatherer are in the report, and everything received before is applied. Rejects only when the store or the index
- * fails, or the signal is aborted.
+ * Failures of the Gatherer are in the report, and everything received before is applied. Rejects only when the
+ * store or the index fails, or the signal is aborted.
  */
 export async function collectPoint(point: CollectionPoint, context: CollectContext): Promise<PointReport> {
   const full = point.type === 0 || point.type === 2;

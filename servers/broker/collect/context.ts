@@ -14,13 +14,16 @@ export interface CollectLimits extends ReceiveLimits {
   readonly idleTimeoutMs?: number;
   /** Connections in a row that may fail without a new object, default 5. */
   readonly maxFailures?: number;
-  /** Pause before a broken transfer is resumed, default 1000; doubled after each attempt without a new object. */
+  /**
+   * Pause before a broken transfer is resumed, default 1000; doubled after each attempt without a new object.
+   */
   readonly retryPauseMs?: number;
 }
 
 /**
- * An `Update-Time` further ahead of our clock does not move `<last>`, the time from which the next collection requests changes, and
- * is stored as the time of arrival: otherwise it would win over every later change of the object (GATHERD-13.8).
+ * An `Update-Time` further ahead of our clock does not move `<last>`, the time from which the next collection
+ * requests changes, and is stored as the time of arrival: otherwise it would win over every later change of the
+ * object (GATHERD-13.8).
  */
 export const MAX_AHEAD_SECONDS: UnixSeconds = 86_400;
 
@@ -31,7 +34,10 @@ export interface CollectContext {
   readonly lastCollections: string;
   /** Directory of temporary files with large objects while they arrive. */
   readonly spoolDirectory: string;
-  /** Called after each applied batch. The next batch is received in the meantime, and applied after this resolves. */
+  /**
+   * Called after each applied batch. The next batch is received in the meantime, and applied after this
+   * resolves.
+   */
   readonly applied: () => Promise<void>;
   readonly now: () => UnixSeconds;
   /** Called with the outcome of each change. */

@@ -21,9 +21,9 @@ export function lastCollectionFile(brokerDirectory: string): string {
 }
 
 /**
- * BT-7: writes the file with one line per point: `host port type time`, then the options of its filter. The times in the store take
- * precedence; the file is for people, and for a store that has objects and does not know the point. A crash leaves the old file
- * or the new one.
+ * BT-7: writes the file with one line per point: `host port type time`, then the options of its filter. The
+ * times in the store take precedence; the file is for people, and for a store that has objects and does not
+ * know the point. A crash leaves the old file or the new one.
  *
  * @throws StorageError when it cannot be written
  */
@@ -33,7 +33,10 @@ export async function writeLastCollections(file: string, points: readonly LastCo
   await replaceFile(file, (draft) => writeFile(draft, text), { force: true });
 }
 
-/** Reads the file and returns a function that looks up the time of a point; undefined if the file has none or does not exist. */
+/**
+ * Reads the file and returns a function that looks up the time of a point; undefined if the file has none or
+ * does not exist.
+ */
 export async function readLastCollections(
   file: string,
 ): Promise<(point: CollectionPoint) => UnixSeconds | undefined> {

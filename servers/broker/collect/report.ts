@@ -8,7 +8,9 @@ import { type ApplyCounts, type ApplyResult, addCounts, NO_COUNTS } from '../../
 /** Reasons kept in one report. */
 const MAX_REASONS = 10;
 
-/** Unknown refreshed objects that are requested one by one; a Gatherer that refreshes more of them is at fault. */
+/**
+ * Unknown refreshed objects that are requested one by one; a Gatherer that refreshes more of them is at fault.
+ */
 const MAX_UNKNOWN = 10_000;
 
 /** The result of a collection from one point. */
@@ -24,7 +26,10 @@ export interface PointReport extends ApplyCounts {
   readonly expired: number;
   /** Faults in the stream that were skipped. */
   readonly malformed: number;
-  /** Objects whose Update-Time was more than a day ahead of our clock; they were stored with the time of arrival. */
+  /**
+   * Objects whose Update-Time was more than a day ahead of our clock; they were stored with the time of
+   * arrival.
+   */
   readonly ahead: number;
   /** Connections that were opened. */
   readonly connections: number;

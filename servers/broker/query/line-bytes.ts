@@ -7,8 +7,8 @@ export function isAscii(text: string): boolean {
 }
 
 /**
- * Returns the bytes of a matched line as they are in its object: BRK-1.10 sends bytes above 127 as the Gatherer sent them. Looks
- * for the line in UTF-8, then in windows-1252; a line that is not found is encoded as UTF-8.
+ * Returns the bytes of a matched line as they are in its object: BRK-1.10 sends bytes above 127 as the Gatherer
+ * sent them. Looks for the line in UTF-8, then in windows-1252; a line that is not found is encoded as UTF-8.
  */
 export function lineBytes(text: string, object: Uint8Array): Uint8Array {
   const utf8 = Buffer.from(text, 'utf8');
@@ -49,7 +49,10 @@ export async function largeLineBytes(
   );
 }
 
-/** Encodes the text in windows-1252, as `decodeText` reads it; undefined if a character is not in that character set. */
+/**
+ * Encodes the text in windows-1252, as `decodeText` reads it; undefined if a character is not in that character
+ * set.
+ */
 function singleBytes(text: string): Buffer | undefined {
   const bytes = Buffer.alloc(text.length);
   for (let i = 0; i < text.length; i++) {

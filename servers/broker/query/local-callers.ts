@@ -7,8 +7,9 @@ export interface Endpoint {
 }
 
 /**
- * The web pages query the Broker's port like any client, so that all their users come from one address. They say here, by the local end of
- * their connection, for which browser it is. Only this process can: no other one has a connection with the same end at the same time.
+ * The web pages query the Broker's port like any client, so that all their users come from one address. They
+ * say here, by the local end of their connection, for which browser it is. Only this process can: no other one
+ * has a connection with the same end at the same time.
  */
 export class LocalCallers {
   readonly #addresses = new Map<string, string>();
@@ -20,7 +21,10 @@ export class LocalCallers {
     return { [Symbol.dispose]: () => void this.#addresses.delete(key) };
   }
 
-  /** Returns the address for which a connection to the port is: that of its peer, unless a part of this process has said another. */
+  /**
+   * Returns the address for which a connection to the port is: that of its peer, unless a part of this process
+   * has said another.
+   */
   addressOf(peer: Endpoint): string {
     return this.#addresses.get(keyOf(peer)) ?? peer.address;
   }

@@ -6,21 +6,26 @@ export function brokerPath(brokerName: string): string {
   return `/Harvest/brokers/${encodeURIComponent(brokerName)}/`;
 }
 
-/** BRK-4.10, REG-34: returns the path of an object's content summary, `/Harvest/brokers/<name>/objects/<dir>/OBJ<n>`. */
+/**
+ * BRK-4.10, REG-34: returns the path of an object's content summary,
+ * `/Harvest/brokers/<name>/objects/<dir>/OBJ<n>`.
+ */
 export function objectPath(brokerName: string, oid: number): string {
   return `${brokerPath(brokerName)}objects/${objectName(oid)}`;
 }
 
 /**
- * Parses directory and file name of an {@link objectPath} and returns the object identifier; undefined unless both are exactly as
- * that function writes them.
+ * Parses directory and file name of an {@link objectPath} and returns the object identifier; undefined unless
+ * both are exactly as that function writes them.
  */
 export function oidOf(directory: string, file: string): number | undefined {
   const oid = oidOfFileName(file);
   return oid !== undefined && directory === objectDirectory(oid) ? oid : undefined;
 }
 
-/** Parses an {@link objectPath} of this broker and returns the object identifier; undefined for any other path. */
+/**
+ * Parses an {@link objectPath} of this broker and returns the object identifier; undefined for any other path.
+ */
 export function oidOfPath(brokerName: string, path: string): number | undefined {
   const prefix = `${brokerPath(brokerName)}objects/`;
   if (!path.startsWith(prefix)) return undefined;
@@ -36,8 +41,8 @@ export function httpOrigin(host: string, port: number): string {
 }
 
 /**
- * Parses a name and returns the object identifier: `OBJn`, an {@link objectPath}, its end from `objects/` on, or a URL with this
- * path.
+ * Parses a name and returns the object identifier: `OBJn`, an {@link objectPath}, its end from `objects/` on,
+ * or a URL with this path.
  */
 export function oidOfName(brokerName: string, name: string): number | undefined {
   const path = name.replace(/^https?:\/\/[^/]*/i, '');

@@ -6,11 +6,17 @@ import type { PageBudget } from './reply-memory.js';
 
 /** An item of a reply. */
 export type PageItem = ResultItem & {
-  /** The value of a description or an attribute instead of `value`, which is empty; valid until the next page is requested. */
+  /**
+   * The value of a description or an attribute instead of `value`, which is empty; valid until the next page is
+   * requested.
+   */
   readonly large?: ByteSource;
 };
 
-/** Bytes of a larger page that are passed to the connection at a time, so that the progress of its client is known. */
+/**
+ * Bytes of a larger page that are passed to the connection at a time, so that the progress of its client is
+ * known.
+ */
 const PIECE_BYTES = 128 * 1024;
 /** The same while there are few replies. */
 const LARGE_PIECE_BYTES = 1024 * 1024;
@@ -45,7 +51,10 @@ export async function writeSegments(
   }
 }
 
-/** Sends a page. Resolves when the connection can accept more. Rejects with ConnectionError like {@link HostConnection.write}. */
+/**
+ * Sends a page. Resolves when the connection can accept more. Rejects with ConnectionError like
+ * {@link HostConnection.write}.
+ */
 export async function writePage(
   connection: HostConnection,
   page: Uint8Array,

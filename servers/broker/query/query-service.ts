@@ -56,9 +56,10 @@ export class QueryService {
   }
 
   /**
-   * Answers a query (see {@link search}). It holds one of the slots of `Max-Queries` while a page is computed, and none while the consumer
-   * reads; while others wait it takes turns with them. A query that got no slot in time yields nothing and ends with reason `busy`. After
-   * the lifetime of the query, its search ends also if the consumer still reads a page.
+   * Answers a query (see {@link search}). It holds one of the slots of `Max-Queries` while a page is computed,
+   * and none while the consumer reads; while others wait it takes turns with them. A query that got no slot in
+   * time yields nothing and ends with reason `busy`. After the lifetime of the query, its search ends also if
+   * the consumer still reads a page.
    *
    * @param given disposed of at the end. Default: a request of its own, which begins with the first `next()`
    */

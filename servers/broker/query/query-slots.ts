@@ -10,11 +10,13 @@ export interface SlotRequest {
   /** Milliseconds to wait; 0 does not wait. */
   readonly waitMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** Milliseconds for which the query has held slots before; one that has used little comes first. Default 0. */
+  /**
+   * Milliseconds for which the query has held slots before; one that has used little comes first. Default 0.
+   */
   readonly usedMs?: number;
   /**
-   * Called when others wait and the holder has had its turn. The holder disposes of the slot and returns true, or keeps it because it
-   * cannot pause. Default: it is kept until its holder disposes of it.
+   * Called when others wait and the holder has had its turn. The holder disposes of the slot and returns true,
+   * or keeps it because it cannot pause. Default: it is kept until its holder disposes of it.
    */
   readonly onRecall?: () => boolean;
 }
@@ -34,7 +36,10 @@ interface Holder {
 /** The share of the slots that one client may hold, so that the others find one. */
 const CLIENT_SHARE = 0.75;
 
-/** Milliseconds for which a query holds its slot while others wait; a query that has held slots for less is a cheap one. */
+/**
+ * Milliseconds for which a query holds its slot while others wait; a query that has held slots for less is a
+ * cheap one.
+ */
 const TURN_MS = 50;
 
 /** Every such slot goes to a query that has had its turn, so that a stream of new ones does not stop it. */
@@ -44,10 +49,11 @@ const GRANTS_PER_LONG = 4;
 const [CHEAP, LONG] = [0, 1];
 
 /**
- * BRK-7.3 `Max-Queries`: limits the number of concurrent queries. A slot is held while a page of results is computed, not while the
- * client reads it. Waiting clients take turns, whatever the number of their requests; the requests of one client keep their order. One
- * client holds three quarters of the slots at most. While others wait, a query that can pause gives its slot away after a short turn and
- * waits for its next one behind the queries that have used less: a cheap query waits for one turn of expensive ones, not for their end.
+ * BRK-7.3 `Max-Queries`: limits the number of concurrent queries. A slot is held while a page of results is
+ * computed, not while the client reads it. Waiting clients take turns, whatever the number of their requests;
+ * the requests of one client keep their order. One client holds three quarters of the slots at most. While
+ * others wait, a query that can pause gives its slot away after a short turn and waits for its next one behind
+ * the queries that have used less: a cheap query waits for one turn of expensive ones, not for their end.
  */
 export class QuerySlots {
   readonly #max: () => number;
@@ -172,7 +178,10 @@ export class QuerySlots {
     this.#holders.add(holder);
   }
 
-  /** Whether a client that waits may have the slot of this holder: its own, or another one while it has less than its share. */
+  /**
+   * Whether a client that waits may have the slot of this holder: its own, or another one while it has less
+   * than its share.
+   */
   #isUseful({ key }: Holder): boolean {
     for (const client of this.#queue.keys()) if (client === key || this.#isBelowShare(client)) return true;
     return false;
@@ -190,8 +199,9 @@ export interface QuerySlotOptions {
 }
 
 /**
- * A slot of `Max-Queries` for the whole of a query, taken with {@link enter} and given back with {@link leave}. When its turn is over and
- * others wait, the query pauses at the engine ({@link pause}), gives the slot away and takes the next one that it gets.
+ * A slot of `Max-Queries` for the whole of a query, taken with {@link enter} and given back with {@link leave}.
+ * When its turn is over and others wait, the query pauses at the engine ({@link pause}), gives the slot away
+ * and takes the next one that it gets.
  */
 export class QuerySlot implements Disposable {
   /** To be passed to the engine. */

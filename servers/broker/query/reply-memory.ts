@@ -15,7 +15,10 @@ const READS = 2;
 
 /** Limits of the large pages of {@link ReplyMemory}. */
 export interface ReplyMemoryOptions {
-  /** Bytes of all large pages together, default 16 MiB; a larger page is held alone. A page is in memory about twice. */
+  /**
+   * Bytes of all large pages together, default 16 MiB; a larger page is held alone. A page is in memory about
+   * twice.
+   */
   readonly totalBytes?: number;
   /** Pages up to this size are not counted, default 128 KiB. */
   readonly smallBytes?: number;
@@ -52,7 +55,9 @@ export interface PageBudget extends Disposable {
   read<T>(work: () => Promise<T>): Promise<T>;
   /** Takes memory for a page if it is free; the holder disposes of it when the page is sent. */
   tryHold(bytes: number): Disposable | undefined;
-  /** Like {@link tryHold}, but waits for the memory. Rejects with the reason of the signal when that is aborted. */
+  /**
+   * Like {@link tryHold}, but waits for the memory. Rejects with the reason of the signal when that is aborted.
+   */
   hold(bytes: number, signal?: AbortSignal): Promise<Disposable>;
   /** The client has accepted so many bytes of its page. */
   progress(bytes: number): void;
@@ -74,10 +79,10 @@ interface HeldPage {
 }
 
 /**
- * A page is in memory until its client has read it. Few clients get large pages, which cost less for each object; many get small ones, so
- * that hundreds of clients that do not read occupy little. A reply with a page of large objects waits until it fits; clients that hold least
- * go first. While one waits for longer than the grace, the slowest client is cut, so that clients that do not read cannot keep the others
- * from large objects.
+ * A page is in memory until its client has read it. Few clients get large pages, which cost less for each
+ * object; many get small ones, so that hundreds of clients that do not read occupy little. A reply with a page
+ * of large objects waits until it fits; clients that hold least go first. While one waits for longer than the
+ * grace, the slowest client is cut, so that clients that do not read cannot keep the others from large objects.
  */
 export class ReplyMemory {
   readonly #options: Required<Omit<ReplyMemoryOptions, 'clock'>>;

@@ -13,11 +13,16 @@ const DEFAULT_WAIT_MS = 10_000;
 export interface Caller {
   /** Its address: clients take turns (`query-slots.ts`). Default: another client than all others. */
   readonly client?: string | undefined;
-  /** Milliseconds for which a query waits for a slot when `Max-Queries` are running, default 10 000 (BRK-4.18). */
+  /**
+   * Milliseconds for which a query waits for a slot when `Max-Queries` are running, default 10 000 (BRK-4.18).
+   */
   readonly waitMs?: number | undefined;
   /** Ends the request. */
   readonly signal?: AbortSignal | undefined;
-  /** Ends the reply when it occupies memory that others wait for (`reply-memory.ts`). Default: it is never ended. */
+  /**
+   * Ends the reply when it occupies memory that others wait for (`reply-memory.ts`). Default: it is never
+   * ended.
+   */
   readonly cut?: ((reason: string) => void) | undefined;
 }
 
@@ -32,8 +37,9 @@ export interface SharedResources {
 }
 
 /**
- * A query or a bulk transfer: made once, where it enters (a connection to the port, a call in this process), and passed through to the
- * engine. Its maker disposes of it: that stops the request and gives back its slot, its memory and its timer.
+ * A query or a bulk transfer: made once, where it enters (a connection to the port, a call in this process),
+ * and passed through to the engine. Its maker disposes of it: that stops the request and gives back its slot,
+ * its memory and its timer.
  */
 export class RequestContext implements Disposable {
   readonly client: string | undefined;
@@ -62,7 +68,9 @@ export class RequestContext implements Disposable {
     this.slot = new QuerySlot({ slots, client, signal, remainingMs: () => this.remainingMs });
   }
 
-  /** Aborted when the request is over: by its caller, by the end of its lifetime, or because the broker closes. */
+  /**
+   * Aborted when the request is over: by its caller, by the end of its lifetime, or because the broker closes.
+   */
   get signal(): AbortSignal {
     return this.#stop.signal;
   }
@@ -77,7 +85,9 @@ export class RequestContext implements Disposable {
     return this.#hasExpired;
   }
 
-  /** Milliseconds of the lifetime that are left, at least 1; without {@link expireAfter} the longest lifetime. */
+  /**
+   * Milliseconds of the lifetime that are left, at least 1; without {@link expireAfter} the longest lifetime.
+   */
   get remainingMs(): number {
     return this.#end === undefined ? this.#maxLifeMs : Math.max(1, this.#end - performance.now());
   }
@@ -92,7 +102,10 @@ export class RequestContext implements Disposable {
     }, delay).unref();
   }
 
-  /** Takes memory for a page. While it waits for others to read their pages, the request has no slot: what is left of this page needs none. */
+  /**
+   * Takes memory for a page. While it waits for others to read their pages, the request has no slot: what is
+   * left of this page needs none.
+   */
   hold(bytes: number): Promise<Disposable> {
     const held = this.pages.tryHold(bytes);
     if (held !== undefined) return Promise.resolve(held);

@@ -63,8 +63,8 @@ const DESCRIPTION = 'Description';
 /**
  * Yields the pages of result items of a query in the order of BRK-4.3; returns a summary.
  *
- * Each page is searched for when the consumer requests it, so that a slow consumer occupies the memory of one page. An error in the
- * query is not thrown; it is the last item (`111`).
+ * Each page is searched for when the consumer requests it, so that a slow consumer occupies the memory of one
+ * page. An error in the query is not thrown; it is the last item (`111`).
  */
 export async function* search(
   query: Query,
@@ -83,7 +83,8 @@ export async function* search(
   } catch (error) {
     if (request.signal.aborted) return run.summary('aborted');
     if (error instanceof StorageError) {
-      // The end of a reply has no mark (BRK-4.12): without this item the client would take what it has for everything.
+      // The end of a reply has no mark (BRK-4.12): without this item the client would take what it has for
+      // everything.
       parts.onFailure(error);
       yield [REPLY.unusable(error.message)];
       return run.summary('error');
@@ -128,7 +129,8 @@ class SearchRun {
     // BRK-3.2: whether this query requests its matched lines.
     this.#wantLines = flags.opaque === (opaqueMode === 'show');
     this.#attributes = distinctNames(flags.attributes);
-    // Without matched lines a result is an object, and `maxresult` counts objects ("at most that many results").
+    // Without matched lines a result is an object, and `maxresult` counts objects ("at most that many
+    // results").
     const results = this.#wantLines ? undefined : flags.maxResults;
     this.#maxObjects = Math.min(limit(maxResults), limit(flags.maxFiles), limit(results));
   }
@@ -168,7 +170,8 @@ class SearchRun {
     });
     let page: Hit[] = [];
     let characters = 0;
-    // The first hit is sent immediately. Later pages are larger, because reading entries in larger batches costs less.
+    // The first hit is sent immediately. Later pages are larger, because reading entries in larger batches
+    // costs less.
     let pageSize = 1;
     for await (const hit of hits) {
       page.push(hit);
@@ -312,7 +315,8 @@ class SearchRun {
       if (description !== undefined && description.length > 0)
         items.push({ kind: 'description', value: description });
       for (const name of this.#attributes) {
-        // BRK-4.6: the name as the client spelled it; missing attributes are left out. BRK-2.18: URL is an attribute.
+        // BRK-4.6: the name as the client spelled it; missing attributes are left out. BRK-2.18: URL is an
+        // attribute.
         const value = object.get(name) ?? (name.toLowerCase() === 'url' ? bytesOfUrl(entry.url) : undefined);
         if (value !== undefined) items.push({ kind: 'attribute', name, value });
       }
@@ -354,8 +358,8 @@ function opaqueItem(line: MatchedLine, bytes: Uint8Array | undefined): ResultIte
 }
 
 /**
- * Returns each attribute once, in its first spelling (BRK-2.16). Otherwise a large value that the query names a thousand times would
- * fill the memory.
+ * Returns each attribute once, in its first spelling (BRK-2.16). Otherwise a large value that the query names a
+ * thousand times would fill the memory.
  */
 function distinctNames(names: readonly string[]): readonly string[] {
   const spellings = new Map<string, string>();

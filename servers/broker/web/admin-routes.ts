@@ -34,8 +34,9 @@ interface Submitted {
 }
 
 /**
- * The administration page and its program (BRK-9.4, 9.10). The Broker checks the password as for a message to its port (BRK-5.1), in the
- * name of the browser's address: wrong passwords count for that address. The page stores nothing.
+ * The administration page and its program (BRK-9.4, 9.10). The Broker checks the password as for a message to
+ * its port (BRK-5.1), in the name of the browser's address: wrong passwords count for that address. The page
+ * stores nothing.
  */
 export class AdminRoutes {
   readonly #tokens = new FormTokens();
@@ -106,7 +107,9 @@ export class AdminRoutes {
     return { status: 200, lines };
   }
 
-  /** BRK-9.10 has fields for host and port. Only our own are accepted, so that no password goes to another host. */
+  /**
+   * BRK-9.10 has fields for host and port. Only our own are accepted, so that no password goes to another host.
+   */
   #isOwnBroker(host: string | null, port: string | null): boolean {
     const { brokerAddress, broker } = this.context;
     const hosts = [brokerAddress.host, broker.config.brokerHost, ''].map((name) => name.toLowerCase());

@@ -7,7 +7,10 @@ import { renderSettings, type SearchFormOptions } from './search-form.js';
 /** Attributes that the form suggests; the user may type any other (SOIF-6). */
 const ATTRIBUTES = ['title', 'author', 'keywords', 'description', 'abstract', 'full-text', 'type', 'url'];
 
-/** Renders the advanced form: fields instead of operators. The query program composes the query from them and shows it. */
+/**
+ * Renders the advanced form: fields instead of operators. The query program composes the query from them and
+ * shows it.
+ */
 export function renderAdvancedForm(form: QueryForm, options: SearchFormOptions): Html {
   return html`<h1>Advanced search</h1>
 <p>Fill in any of the fields; the results page shows the resulting query, ready to be edited.</p>

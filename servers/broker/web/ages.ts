@@ -25,8 +25,8 @@ const SPANS: readonly (readonly [string, number])[] = [
 ];
 
 /**
- * Counts the documents by age (BRK-9.12), by their Last-Modification-Time, or without one by their Update-Time, in one walk over the
- * Registry, for a WalkCache. Ages are relative to `now`; the youngest span comes first.
+ * Counts the documents by age (BRK-9.12), by their Last-Modification-Time, or without one by their Update-Time,
+ * in one walk over the Registry, for a WalkCache. Ages are relative to `now`; the youngest span comes first.
  */
 export async function countAges(store: WalkedStore, now: UnixSeconds): Promise<readonly AgeSpan[]> {
   const counts = SPANS.map(() => 0);

@@ -10,8 +10,8 @@ export interface ChartValue {
 }
 
 /**
- * Renders a table with bars. The bars are SVG with attributes, so that they need neither script nor inline style. Screen readers read
- * the numbers and skip the bars.
+ * Renders a table with bars. The bars are SVG with attributes, so that they need neither script nor inline
+ * style. Screen readers read the numbers and skip the bars.
  */
 export function renderBarTable(
   title: string,

@@ -12,9 +12,10 @@ export const SELECT_OPERATORS = [
 ] as const;
 
 /**
- * Composes a query of the Broker's language (BRK-2) from the fields of the advanced form: `all`, `phrase`, `any`, `none`, and
- * `attribute1` `is1` `value1` up to 3. Everything is quoted, so that no word is read as an operator (BRK-2.6), and grouped
- * by parentheses, because operators group to the right (BRK-2.12). Returns '' if every field is empty.
+ * Composes a query of the Broker's language (BRK-2) from the fields of the advanced form: `all`, `phrase`,
+ * `any`, `none`, and `attribute1` `is1` `value1` up to 3. Everything is quoted, so that no word is read as an
+ * operator (BRK-2.6), and grouped by parentheses, because operators group to the right (BRK-2.12). Returns ''
+ * if every field is empty.
  */
 export function composeQuery(fields: URLSearchParams): string {
   const field = (name: string) => (fields.get(name) ?? '').replace(/\s+/g, ' ').trim();

@@ -30,8 +30,8 @@ interface CachedFile<T> {
 }
 
 /**
- * Reads the formatting files and the list of brokers in the Broker's directory, again when they change. Faulty definitions are
- * logged once and left out (BRK-9.5, 9.3).
+ * Reads the formatting files and the list of brokers in the Broker's directory, again when they change. Faulty
+ * definitions are logged once and left out (BRK-9.5, 9.3).
  */
 export class ConfigFiles {
   readonly #queries = new LRUCache<string, CachedFile<BrokerQueryConfig>>({ max: MAX_CACHED });
@@ -51,8 +51,9 @@ export class ConfigFiles {
   }
 
   /**
-   * Returns the definitions of the file that a form names, then those of the Broker's own `BrokerQuery.cf`, then the defaults: each replaces
-   * single definitions of the next (BRK-9.5). Without a name, or with that of a file that cannot be used, the Broker's own count.
+   * Returns the definitions of the file that a form names, then those of the Broker's own `BrokerQuery.cf`,
+   * then the defaults: each replaces single definitions of the next (BRK-9.5). Without a name, or with that of
+   * a file that cannot be used, the Broker's own count.
    */
   async query(name: string): Promise<BrokerQueryConfig> {
     const own = await this.#definitions(OWN_FILE);

@@ -60,7 +60,10 @@ const BATCH = 500;
 /** Different values counted of each property; it limits the memory of a count. */
 const MAX_NAMES = 20_000;
 
-/** Counts types, hosts and Gatherers over all objects that a query finds, not only the listed ones. Caches the counts. */
+/**
+ * Counts types, hosts and Gatherers over all objects that a query finds, not only the listed ones. Caches the
+ * counts.
+ */
 export class FacetCounter {
   readonly #cache = new LRUCache<string, FacetCounts>({ max: KEPT_COUNTS });
   #running = 0;

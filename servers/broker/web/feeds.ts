@@ -24,9 +24,9 @@ export interface FeedSource {
 }
 
 /**
- * Formats a result as JSON: counts, messages, and the objects in their order. Times are ISO 8601, sizes are in bytes. `query` is the text
- * of the form, `asked` the message that the Broker received for it. An object's `soif` is the URL of its SOIF object, `summary` that of
- * the page that shows it.
+ * Formats a result as JSON: counts, messages, and the objects in their order. Times are ISO 8601, sizes are in
+ * bytes. `query` is the text of the form, `asked` the message that the Broker received for it. An object's
+ * `soif` is the URL of its SOIF object, `summary` that of the page that shows it.
  */
 export function jsonResult(source: FeedSource): string {
   const { form, results, counts, origin } = source;
@@ -107,7 +107,10 @@ function timeOf(text: string | undefined): Date | undefined {
   return text !== undefined && /^[0-9]{1,11}$/.test(text) ? new Date(Number(text) * 1000) : undefined;
 }
 
-/** Escapes text for XML 1.0, and replaces characters that it does not allow: lone surrogates and the two noncharacters. */
+/**
+ * Escapes text for XML 1.0, and replaces characters that it does not allow: lone surrogates and the two
+ * noncharacters.
+ */
 function xml(text: string): string {
   return escapeHtml(text.replace(/[\p{Cs}\ufffe\uffff]/gu, '\ufffd'));
 }

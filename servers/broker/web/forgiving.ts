@@ -1,4 +1,5 @@
-// Reads a query of plain words as a person means it: with the other forms of the words, and without those that say nothing.
+// Reads a query of plain words as a person means it: with the other forms of the words, and without those that
+// say nothing.
 import type { Expression, Query } from '../../../protocols/broker/index.js';
 import { PeerError, StorageError } from '../../../protocols/errors.js';
 import type { IndexedWord, Indexer } from '../../../storage/indexers/index.js';
@@ -17,19 +18,27 @@ export interface ForgivingQuery {
   readonly optional: readonly string[];
 }
 
-/** Words of a query that is read so, and words and forms of it in all: an index answers short queries much faster. */
+/**
+ * Words of a query that is read so, and words and forms of it in all: an index answers short queries much
+ * faster.
+ */
 const MAX_WORDS = 12;
 const MAX_TERMS = 28;
 /** Words from which those that say nothing need not occur: shorter queries mean what they say. */
 const MANY_WORDS = 5;
-/** Milliseconds to find the forms of a word. Queries that are read so at a time; others are taken as they are. */
+/**
+ * Milliseconds to find the forms of a word. Queries that are read so at a time; others are taken as they are.
+ */
 const TIME_MS = 200;
 const MAX_CONCURRENT = 8;
 /** A word without pattern characters (BRK-2.22). */
 const WORD = /^[\p{L}\p{M}\p{N}_]+$/u;
 /** Between the parts of a word: `what's`, `l’index`. */
 const APOSTROPHE = /['\u2019\u02bc]/;
-/** Words with points between them, as the name of a file or a version: for a person the point is not any character. */
+/**
+ * Words with points between them, as the name of a file or a version: for a person the point is not any
+ * character.
+ */
 const DOTTED = /^[\p{L}\p{M}\p{N}_]+(?:\.[\p{L}\p{M}\p{N}_]+)+$/u;
 
 /** Looks up the forms of words in the index of the Broker. */

@@ -12,7 +12,9 @@ export interface QueryForm {
   /** BRK-9.2: `caseflag=on` means ignore case. */
   readonly ignoreCase: boolean;
   readonly matchWord: boolean;
-  /** `forms`: plain words are read as a person means them (`forgiving.ts`). Old query URLs have no such field. */
+  /**
+   * `forms`: plain words are read as a person means them (`forgiving.ts`). Old query URLs have no such field.
+   */
   readonly forms: boolean;
   /** Spelling errors, 0 to 8. */
   readonly errors: number;
@@ -74,9 +76,10 @@ const MAX_NAME = 255;
 const FORMATS = ['html', 'rss', 'json'] as const;
 
 /**
- * Reads the fields. A missing field has the meaning of its missing flag for a Broker (BRK-3.7), as old query URLs expect; an
- * invalid field counts as missing. Without a `query`, the query is composed from the fields of the advanced form. `broker`, `host`
- * and `port` only choose among the brokers of Brokers.cf: a page that queries any host would be an open relay.
+ * Reads the fields. A missing field has the meaning of its missing flag for a Broker (BRK-3.7), as old query
+ * URLs expect; an invalid field counts as missing. Without a `query`, the query is composed from the fields of
+ * the advanced form. `broker`, `host` and `port` only choose among the brokers of Brokers.cf: a page that
+ * queries any host would be an open relay.
  */
 export function readForm(fields: URLSearchParams): QueryForm {
   const on = (name: string) => fields.get(name)?.toLowerCase() === 'on';
@@ -109,8 +112,8 @@ export function readForm(fields: URLSearchParams): QueryForm {
 }
 
 /**
- * BRK-9.2, BRK-3.7: case is ignored unless the field is `off` and never `on`. The form of this page sends `off` before its checkbox,
- * because a checkbox that is not checked sends nothing.
+ * BRK-9.2, BRK-3.7: case is ignored unless the field is `off` and never `on`. The form of this page sends `off`
+ * before its checkbox, because a checkbox that is not checked sends nothing.
  */
 function readCaseFlag(values: readonly string[]): boolean {
   const given = values.map((value) => value.toLowerCase());
@@ -159,7 +162,8 @@ export function writeForm(form: QueryForm): string {
 }
 
 /**
- * Converts the form to a request to the broker, for one object more than is shown, to detect a truncated result (BRK-4.16).
+ * Converts the form to a request to the broker, for one object more than is shown, to detect a truncated result
+ * (BRK-4.16).
  *
  * @param maxObjects largest number of objects that is shown, whatever the form requests
  */

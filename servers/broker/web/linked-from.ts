@@ -30,8 +30,8 @@ const RANK_OFFSET = 11;
 const LINK_SHARE = 0.1;
 
 /**
- * Requests how many documents link to a document from the References Server (R-10) at `References-Server`, a `host:port` with or without
- * `tls://` before it.
+ * Requests how many documents link to a document from the References Server (R-10) at `References-Server`, a
+ * `host:port` with or without `tls://` before it.
  */
 export class LinkedFrom implements AsyncDisposable {
   readonly #pool: ReferencesPool;
@@ -63,8 +63,8 @@ export class LinkedFrom implements AsyncDisposable {
   }
 
   /**
-   * Requests the totals of all URLs in parallel (R-31). Never rejects: answers after the deadline are missing, and a server that
-   * did not answer at all receives no request for a while.
+   * Requests the totals of all URLs in parallel (R-31). Never rejects: answers after the deadline are missing,
+   * and a server that did not answer at all receives no request for a while.
    *
    * @param urls in the Gatherer's canonical form
    * @returns totals above 0, by URL
@@ -109,9 +109,10 @@ export class LinkedFrom implements AsyncDisposable {
 }
 
 /**
- * `References-Rank`: returns the hits in the Broker's order, but of those with about the same rank the documents first to which more others
- * link. The most linked one moves up by one rank and a tenth of its rank: within a site the pages that all others link to are contents and
- * navigation, so that more weight makes answers worse (test/bench/relevance/README.md).
+ * `References-Rank`: returns the hits in the Broker's order, but of those with about the same rank the
+ * documents first to which more others link. The most linked one moves up by one rank and a tenth of its rank:
+ * within a site the pages that all others link to are contents and navigation, so that more weight makes
+ * answers worse (test/bench/relevance/README.md).
  */
 export function orderByLinks(hits: readonly ShownHit[], links: ReadonlyMap<string, number>): ShownHit[] {
   const countOf = ({ url }: ShownHit) => links.get(url) ?? 0;

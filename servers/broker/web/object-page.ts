@@ -12,7 +12,10 @@ const SPANS = new Set(['refresh-rate', 'time-to-live']);
 /** Attributes whose lines are URLs. */
 const URLS = /^(?:(?:embed<\d+>-)?url-references|url|.*-url|links?)$/i;
 
-/** Limits: bytes of a value, links of a list and attributes of an object that are shown; the raw summary has all. */
+/**
+ * Limits: bytes of a value, links of a list and attributes of an object that are shown; the raw summary has
+ * all.
+ */
 export const MAX_VALUE = 32_768;
 const MAX_LINKS = 500;
 export const MAX_ATTRIBUTES = 1000;

@@ -1,4 +1,5 @@
-// Stored objects as replies: the raw bytes, and what the readable view shows of them. A large object is read in pieces.
+// Stored objects as replies: the raw bytes, and what the readable view shows of them. A large object is read in
+// pieces.
 import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
@@ -45,8 +46,8 @@ function withType(reply: FastifyReply, charset: string): FastifyReply {
 }
 
 /**
- * Returns the character set of an object. SOIF does not define one (SOIF-7.4): UTF-8 if the bytes are valid UTF-8, else
- * windows-1252.
+ * Returns the character set of an object. SOIF does not define one (SOIF-7.4): UTF-8 if the bytes are valid
+ * UTF-8, else windows-1252.
  */
 async function charsetOf(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<string> {
   let isText = true;

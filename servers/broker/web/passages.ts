@@ -38,8 +38,8 @@ interface Stretch {
 }
 
 /**
- * Finds the stretch of the text with most of the query's words, rare ones first, and a second one if it has words that the first lacks.
- * Takes time in proportion to the text.
+ * Finds the stretch of the text with most of the query's words, rare ones first, and a second one if it has
+ * words that the first lacks. Takes time in proportion to the text.
  *
  * @param text without line ends
  * @param pattern matches the words of the query; has the flag `g`

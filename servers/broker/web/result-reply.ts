@@ -45,7 +45,9 @@ export interface ResultsContext extends RouteContext {
   readonly form: Omit<SearchFormOptions, 'autofocus'>;
   readonly files: ConfigFiles;
   readonly counter: FacetCounter;
-  /** Path of the readable view of an object, from the URL in its `125`; undefined for objects of other brokers. */
+  /**
+   * Path of the readable view of an object, from the URL in its `125`; undefined for objects of other brokers.
+   */
   readonly summaryPath: (objectUrl: string) => string | undefined;
   readonly openObject: OpenObject;
 }
@@ -69,7 +71,10 @@ const HTML = 'text/html; charset=utf-8';
 const JSON_TYPE = 'application/json; charset=utf-8';
 const RSS_TYPE = 'application/rss+xml; charset=utf-8';
 
-/** Answers queries of the form as pages by the definitions of BrokerQuery.cf (BRK-9.5 to 9.8), as RSS and as JSON. */
+/**
+ * Answers queries of the form as pages by the definitions of BrokerQuery.cf (BRK-9.5 to 9.8), as RSS and as
+ * JSON.
+ */
 export class Results implements AsyncDisposable {
   #linkedFrom: LinkedFrom | undefined;
   readonly #lines: LogLimiter;
@@ -171,7 +176,10 @@ export class Results implements AsyncDisposable {
     }
   }
 
-  /** Returns the client of the References Server in the current configuration, which `#restart` may have changed. */
+  /**
+   * Returns the client of the References Server in the current configuration, which `#restart` may have
+   * changed.
+   */
   async #openLinkedFrom(): Promise<LinkedFrom | undefined> {
     const { referencesServer, referencesUrl } = this.context.broker.config;
     if (this.#linkedFrom?.server !== referencesServer) {

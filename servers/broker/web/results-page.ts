@@ -21,7 +21,9 @@ export interface ResultsOptions {
   /** Path of the query program. */
   readonly action: string;
   readonly highlight: (text: string) => Content;
-  /** Path of the readable view of an object, from the URL in its `125`; undefined for objects of other brokers. */
+  /**
+   * Path of the readable view of an object, from the URL in its `125`; undefined for objects of other brokers.
+   */
   readonly summaryPath: (objectUrl: string) => string | undefined;
   /** Counts of the whole result. */
   readonly counts?: FacetCounts | undefined;

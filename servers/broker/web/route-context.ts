@@ -9,11 +9,17 @@ export interface RouteContext {
   readonly brokerAddress: { readonly host: string; readonly port: number };
   /** The certificate of the Broker's port, if it has TLS. */
   readonly portCertificate?: Pick<Certificate, 'fingerprint'> | undefined;
-  /** The certificate of `References-Server`, if it is one of this process and has TLS. Default: one that is trusted here. */
+  /**
+   * The certificate of `References-Server`, if it is one of this process and has TLS. Default: one that is
+   * trusted here.
+   */
   readonly referencesCertificate?: Pick<Certificate, 'fingerprint'> | undefined;
   readonly log: Logger;
   readonly facets?: FacetLimits;
-  /** What precedes the paths of the pages in their links, without a final slash. Default: that of the Broker's `Public-URL`. */
+  /**
+   * What precedes the paths of the pages in their links, without a final slash. Default: that of the Broker's
+   * `Public-URL`.
+   */
   readonly base?: string;
 }
 

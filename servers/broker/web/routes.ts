@@ -42,7 +42,9 @@ export function addRoutes(app: FastifyInstance, pages: BrokerPages): void {
   const { home } = pages;
   const show = async (reply: FastifyReply, page: PageReply | Promise<PageReply>) =>
     pages.send(reply, await page);
-  /** Returns the paths of a page. BRK-9.13: the broker's pages are also at the root and next to the programs. */
+  /**
+   * Returns the paths of a page. BRK-9.13: the broker's pages are also at the root and next to the programs.
+   */
   const everywhere = (name: string) => [`/${name}`, `/Harvest/${name}`, `${home}${name}`];
 
   for (const path of [
@@ -182,7 +184,9 @@ export class BrokerPages {
     return sendPage(reply, page.status, renderBrokerPage(this.site, page));
   }
 
-  /** The search page. The query of the URL fills in its fields; without one they have the defaults (BRK-8.6). */
+  /**
+   * The search page. The query of the URL fills in its fields; without one they have the defaults (BRK-8.6).
+   */
   async search(fields: URLSearchParams): Promise<PageReply> {
     const { brokerName } = this.site;
     const { broker } = this.context;

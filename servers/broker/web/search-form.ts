@@ -22,8 +22,8 @@ export interface SearchFormOptions {
 }
 
 /**
- * Renders the query form (BRK-9.1), filled in with `form`. It is one line. The settings, which most users leave unchanged, unfold
- * below it; their fields have the names that old query URLs use.
+ * Renders the query form (BRK-9.1), filled in with `form`. It is one line. The settings, which most users leave
+ * unchanged, unfold below it; their fields have the names that old query URLs use.
  */
 export function renderSearchForm(form: QueryForm, options: SearchFormOptions): Html {
   const invalid = options.errorId;

@@ -18,9 +18,14 @@ import { addRoutes, BrokerPages } from './routes.js';
 export interface WebAppOptions extends RouteContext {
   /** Maximum number of bytes of a form sent by POST, default 64 KiB. */
   readonly maxBodyBytes?: number;
-  /** Concurrent connections, default 256. When all are in use, one without a request is closed for a new one. */
+  /**
+   * Concurrent connections, default 256. When all are in use, one without a request is closed for a new one.
+   */
   readonly maxConnections?: number | undefined;
-  /** Concurrent connections of one IPv4 address or IPv6 /64. Default: a quarter of `maxConnections`; for this machine all of them. */
+  /**
+   * Concurrent connections of one IPv4 address or IPv6 /64. Default: a quarter of `maxConnections`; for this
+   * machine all of them.
+   */
   readonly maxPerAddress?: number | undefined;
   /** Milliseconds over which the rate of a client that reads a page is measured. Default 60 000. */
   readonly drainTimeoutMs?: number | undefined;
@@ -70,7 +75,10 @@ function pagesParts(options: RouteContext, pages: BrokerPages): ApplicationParts
   };
 }
 
-/** Creates the application of the broker's web pages. It opens no port; {@link WebServer} does, and tests call it directly. */
+/**
+ * Creates the application of the broker's web pages. It opens no port; {@link WebServer} does, and tests call
+ * it directly.
+ */
 export async function createWebApp(options: WebAppOptions): Promise<FastifyInstance> {
   const { broker } = options;
   const pages = await BrokerPages.open(options);
@@ -115,9 +123,10 @@ export async function createWebApp(options: WebAppOptions): Promise<FastifyInsta
 export type BrokerPagesOptions = Omit<RouteContext, 'base'>;
 
 /**
- * A plugin of fastify with the pages of a broker: `app.register(brokerPages, { prefix: '/search', broker, brokerAddress, log })`. Its links
- * have the prefix; hooks, logins and TLS are those of the application, and so is the check of the `Host` that requests name. Results name the
- * address in `Public-URL` of the broker's configuration.
+ * A plugin of fastify with the pages of a broker:
+ * `app.register(brokerPages, { prefix: '/search', broker, brokerAddress, log
+ * })`. Its links have the prefix; hooks, logins and TLS are those of the application, and so is the check of
+ * the `Host` that requests name. Results name the address in `Public-URL` of the broker's configuration.
  */
 export async function brokerPages(app: FastifyInstance, options: BrokerPagesOptions): Promise<void> {
   const context = { ...options, base: app.prefix.replace(/\/$/, '') };

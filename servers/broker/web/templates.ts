@@ -11,7 +11,9 @@ import { hrefOfUrl } from '../../../protocols/soif/index.js';
 import { type Content, escapeHtml, Html, html, isLinkable } from '../../web/html.js';
 import type { ShownHit } from './results.js';
 
-/** The variables of a definition by name, without the dollar sign. Text is escaped for its context, HTML is not. */
+/**
+ * The variables of a definition by name, without the dollar sign. Text is escaped for its context, HTML is not.
+ */
 export type Variables = Readonly<Record<string, Content>>;
 
 /** Substitutes the variables of a definition (BRK-9.5). An unknown name is left unchanged. */

@@ -10,10 +10,12 @@ export type LeftOut = (reason: string) => void;
 const BLANK_LINE: Uint8Array = Buffer.from('\n');
 
 /**
- * Writes objects as they arrive, in the groups DELETE, REFRESH and UPDATE (BT-15) with the bytes of BT-17; empty groups too.
+ * Writes objects as they arrive, in the groups DELETE, REFRESH and UPDATE (BT-15) with the bytes of BT-17;
+ * empty groups too.
  *
- * A peer may send groups in another order, or repeat them. Changes are applied in the order of their arrival (BT-25), so they are not
- * reordered, which would also need memory for all of them: a group that should have come earlier begins three groups again.
+ * A peer may send groups in another order, or repeat them. Changes are applied in the order of their arrival
+ * (BT-25), so they are not reordered, which would also need memory for all of them: a group that should have
+ * come earlier begins three groups again.
  */
 export class GroupWriter {
   /** Index in CHANGE_KINDS of the open group; -1 before the first. */

@@ -9,7 +9,10 @@ export interface TextStyle {
   readonly url: (bytes: Uint8Array) => string | Uint8Array;
 }
 
-/** Colors for a terminal that has them and whose user has not switched them off (NO_COLOR); exact bytes for a pipe or a file. */
+/**
+ * Colors for a terminal that has them and whose user has not switched them off (NO_COLOR); exact bytes for a
+ * pipe or a file.
+ */
 export function textStyle(stream: NodeJS.WriteStream = process.stdout): TextStyle {
   if (!stream.isTTY) return { title: (text) => text, url: (bytes) => bytes };
   const colored = stream.hasColors();
@@ -23,8 +26,8 @@ export function textStyle(stream: NodeJS.WriteStream = process.stdout): TextStyl
 }
 
 /**
- * Formats a match of a query as text: number, title, URL in its own bytes (BRK-1.10), description, attributes, matched lines. Without a
- * title the URL stands in its place.
+ * Formats a match of a query as text: number, title, URL in its own bytes (BRK-1.10), description, attributes,
+ * matched lines. Without a title the URL stands in its place.
  */
 export function hitAsText(hit: BrokerHit, number: number, style: TextStyle): Uint8Array {
   const title = titleOf(hit);
@@ -57,7 +60,10 @@ function isTitle(name: string): boolean {
   return name.toLowerCase() === 'title';
 }
 
-/** Formats a match as one line of JSON. Values of attributes are text; a URL that is not UTF-8 is in `urlBase64` too. */
+/**
+ * Formats a match as one line of JSON. Values of attributes are text; a URL that is not UTF-8 is in `urlBase64`
+ * too.
+ */
 export function hitAsJson(hit: BrokerHit): string {
   const attributes = Object.fromEntries(
     Array.from(hit.attributes, ([name, value]) => [name, decodeText(value)] as const),

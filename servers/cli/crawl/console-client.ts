@@ -29,8 +29,8 @@ export interface ActionReply {
 }
 
 /**
- * Client of the console of a running crawl. Every method throws ConnectionError if the console cannot be reached and PeerError if
- * it refuses.
+ * Client of the console of a running crawl. Every method throws ConnectionError if the console cannot be
+ * reached and PeerError if it refuses.
  */
 export class ConsoleClient {
   readonly #dispatcher: Agent | undefined;

@@ -23,8 +23,8 @@ Examples:
 `;
 
 /**
- * `harvest crawl watch | report | pause | ...`: inspects and controls a running crawl, restores checkpoints of a stopped one, and
- * reads crawl orders.
+ * `harvest crawl watch | report | pause | ...`: inspects and controls a running crawl, restores checkpoints of
+ * a stopped one, and reads crawl orders.
  */
 export function crawlCommand(): Command {
   const crawl = new Command('crawl')

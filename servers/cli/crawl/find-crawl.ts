@@ -6,12 +6,18 @@ import { complain, complainOrThrow, EXIT } from '../output/exit.js';
 import { ConsoleClient } from './console-client.js';
 import { type CrawlSelection, PASSWORD_VARIABLE } from './crawl-options.js';
 
-/** Returns the possible directories of a Gatherer: `gatherer/` below the directory of `harvest run`, or the directory itself. */
+/**
+ * Returns the possible directories of a Gatherer: `gatherer/` below the directory of `harvest run`, or the
+ * directory itself.
+ */
 function gatherersOf(data: string): readonly string[] {
   return [join(data, 'gatherer'), data];
 }
 
-/** Finds the Gatherer's directory in a data directory: the one with a store, by default the data directory itself. */
+/**
+ * Finds the Gatherer's directory in a data directory: the one with a store, by default the data directory
+ * itself.
+ */
 export async function gathererOf(data: string): Promise<string> {
   for (const directory of gatherersOf(data)) {
     const found = await stat(join(directory, 'working')).catch(() => undefined);
@@ -29,7 +35,8 @@ function filesOf(data: string): readonly string[] {
 }
 
 /**
- * Returns a client of the selected crawl's console; undefined if no crawl is running there. With `--url` the console is not contacted yet.
+ * Returns a client of the selected crawl's console; undefined if no crawl is running there. With `--url` the
+ * console is not contacted yet.
  *
  * @throws UsageError without a password, StorageError if the file cannot be used
  */
@@ -77,8 +84,8 @@ export function reportNoCrawl({ data }: CrawlSelection): number {
 }
 
 /**
- * Runs a command. Returns 1 after a sentence if the console refuses, 3 if it cannot be reached; errors of the command line
- * are thrown.
+ * Runs a command. Returns 1 after a sentence if the console refuses, 3 if it cannot be reached; errors of the
+ * command line are thrown.
  */
 export async function exitStatus(run: () => Promise<number>): Promise<number> {
   try {

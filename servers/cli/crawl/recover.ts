@@ -18,7 +18,10 @@ Examples:
 Exit status: 0 done; 1 the checkpoint is damaged or the crawl runs; 2 usage or configuration; 130 stopped.
 `;
 
-/** `harvest crawl recover CHECKPOINT`, `harvest crawl recover --journal FILE... CONFIGURATION` (CRAWL-17.1.2, 17.2.2). */
+/**
+ * `harvest crawl recover CHECKPOINT`, `harvest crawl recover --journal FILE... CONFIGURATION` (CRAWL-17.1.2,
+ * 17.2.2).
+ */
 export function recoverCommand(): Command {
   return new Command('recover')
     .summary('restore a checkpoint, or create a run from a recovery journal')

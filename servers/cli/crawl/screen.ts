@@ -26,7 +26,9 @@ export interface Screen {
   readonly errors: readonly RecentError[];
 }
 
-/** Returns the lines of a screen, cut to the size of the terminal; tables that do not fit are shortened equally. */
+/**
+ * Returns the lines of a screen, cut to the size of the terminal; tables that do not fit are shortened equally.
+ */
 export function screenText(screen: Screen, columns: number, rows: number): readonly string[] {
   const { snapshot, rates } = screen;
   const head = [

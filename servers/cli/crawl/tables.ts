@@ -180,7 +180,10 @@ export function totalLines(s: CrawlSnapshot): readonly string[] {
 
 const BLOCKS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/** Draws values as a line of at most `width` blocks, each the mean of equally many values, the latest at the right. */
+/**
+ * Draws values as a line of at most `width` blocks, each the mean of equally many values, the latest at the
+ * right.
+ */
 export function sparkline(values: readonly number[], width: number): string {
   if (values.length === 0 || width < 1) return '';
   const valuesPerBlock = Math.ceil(values.length / width);

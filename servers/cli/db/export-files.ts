@@ -26,8 +26,8 @@ export async function openGeneration(directory: string): Promise<SummarySnapshot
 }
 
 /**
- * `mkcompressed` (GATHERD-10.1, 10.2): writes All-Templates.gz, one gzip member with the whole wrapped stream, as gatherd sends
- * it. The generation contains this file already, so a hard link suffices.
+ * `mkcompressed` (GATHERD-10.1, 10.2): writes All-Templates.gz, one gzip member with the whole wrapped stream,
+ * as gatherd sends it. The generation contains this file already, so a hard link suffices.
  * @returns the number of objects and the length in bytes
  */
 export async function writeTemplates(

@@ -13,8 +13,8 @@ export type Tool = ToolOptions & { readonly output: StandardOutput; readonly sig
 const MAX_WARNINGS = 20;
 
 /**
- * Runs a database tool: progress and warnings go to standard error, Ctrl-C undoes unfinished changes. The counts that it returns are
- * printed as one line of text, or with `json` as one JSON object.
+ * Runs a database tool: progress and warnings go to standard error, Ctrl-C undoes unfinished changes. The
+ * counts that it returns are printed as one line of text, or with `json` as one JSON object.
  *
  * @param name the command's name, for messages
  * @returns the exit status

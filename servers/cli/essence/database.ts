@@ -14,11 +14,12 @@ import { replaceFile } from '../../../storage/files/replace-file.js';
 export type StoreCounts = Readonly<Record<'added' | 'replaced' | 'objects', number>>;
 
 /**
- * Stores objects in WORKING.gdbm (E-5 `--dbdir`, G-112), from which `consoldb` and `folddb` publish. One transaction: after a failure
- * the database is unchanged. One object is in memory at a time.
+ * Stores objects in WORKING.gdbm (E-5 `--dbdir`, G-112), from which `consoldb` and `folddb` publish. One
+ * transaction: after a failure the database is unchanged. One object is in memory at a time.
  *
  * @param directory created if missing
- * @param maxDeletions number of replaced objects from which the file is rewritten to reclaim their space (E-119)
+ * @param maxDeletions number of replaced objects from which the file is rewritten to reclaim their space
+ *   (E-119)
  * @throws StorageError if the database cannot be opened or written
  */
 export async function storeObjects(

@@ -11,8 +11,8 @@ export interface Messages {
 }
 
 /**
- * Writes messages to standard error after `essence: `, or appends them to a log with the line format of G-146, each immediately
- * (G-147).
+ * Writes messages to standard error after `essence: `, or appends them to a log with the line format of G-146,
+ * each immediately (G-147).
  *
  * @param file the log; undefined is standard error
  * @throws StorageError if the log cannot be opened

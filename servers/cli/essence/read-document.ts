@@ -20,8 +20,8 @@ export interface ReadOptions {
 }
 
 /**
- * Reads a file, a URL or, for `-`, standard input; returns it with notes. The body is empty with `--no-access`, and if the type that
- * the name shows is on the stop list (E-28).
+ * Reads a file, a URL or, for `-`, standard input; returns it with notes. The body is empty with `--no-access`,
+ * and if the type that the name shows is on the stop list (E-28).
  *
  * @throws StorageError if it cannot be read, ConnectionError or PeerError if it cannot be fetched
  */

@@ -7,8 +7,8 @@ import { Progress } from '../output/progress.js';
 const PHASES = { gather: 'Gathering', publish: 'Publishing', collect: 'Collecting' } as const;
 
 /**
- * Shows a run of a Gatherer on standard error: a bar on a terminal, a line every five seconds elsewhere, or JSON lines of
- * `log`. It subscribes to the Gatherer's diagnostics channel.
+ * Shows a run of a Gatherer on standard error: a bar on a terminal, a line every five seconds elsewhere, or
+ * JSON lines of `log`. It subscribes to the Gatherer's diagnostics channel.
  */
 export class GatherProgress implements Disposable {
   readonly #progress: Progress;

@@ -4,8 +4,8 @@ import type { CommandEntry } from '../command-entry.js';
 import { helpOf, sentence } from './command-help.js';
 
 /**
- * Creates a document from the help of each command, with links to the commands that it mentions. The commands' modules are loaded
- * for it.
+ * Creates a document from the help of each command, with links to the commands that it mentions. The commands'
+ * modules are loaded for it.
  *
  * @param modified when the help was last changed: the time of the program's files
  */

@@ -82,7 +82,9 @@ export function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`;
 }
 
-/** Returns the description of an option with its default, unless the default is "on", "off" or an empty list. */
+/**
+ * Returns the description of an option with its default, unless the default is "on", "off" or an empty list.
+ */
 export function optionDescription(option: Option): string {
   return new Help().optionDescription(option).replace(/ \(default: (?:true|false|\[\])\)$/, '');
 }

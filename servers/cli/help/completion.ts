@@ -5,7 +5,10 @@ export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
 export type Shell = (typeof SHELLS)[number];
 
-/** Returns the script that completes commands, their options, and values that are a choice. Everything else is completed as a file name. */
+/**
+ * Returns the script that completes commands, their options, and values that are a choice. Everything else is
+ * completed as a file name.
+ */
 export function completionScript(shell: Shell, commands: readonly CommandHelp[]): string {
   const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript };
   return scripts[shell](commands);

@@ -44,7 +44,10 @@ export function manPage(command: CommandHelp, { version, related }: ManPageFacts
   ].join('\n');
 }
 
-/** The text after the options: `Examples:` and `Exit status:` become sections, all before them belongs to the description. */
+/**
+ * The text after the options: `Examples:` and `Exit status:` become sections, all before them belongs to the
+ * description.
+ */
 function explanations(text: string): string[] {
   const lines: string[] = [];
   for (const part of text.split(/\n+(?=(?:Examples?|Exit status):)/)) {

@@ -2,8 +2,8 @@ import { Command } from 'commander';
 import { StandardOutput } from '../output/standard-output.js';
 
 /**
- * Common problems of a Gatherer, their causes and remedies (G-169). Rows about systems of the 1990s are left out if the symptom
- * cannot occur here.
+ * Common problems of a Gatherer, their causes and remedies (G-169). Rows about systems of the 1990s are left
+ * out if the symptom cannot occur here.
  */
 export const TROUBLESHOOTING = `Troubleshooting a Gatherer. A Gatherer is a WWW client: it sees what a simple browser sees.
 

@@ -41,7 +41,10 @@ export interface Question {
 /** The kit's own directory, which is indexed by default. */
 export const KIT_HOME = dirname(fileURLToPath(import.meta.resolve('#package.json')));
 
-/** Checks that an answer fits into one line of a configuration file: `\` at its end continues the line, `${` is a variable (G-16, G-25). */
+/**
+ * Checks that an answer fits into one line of a configuration file: `\` at its end continues the line, `${` is
+ * a variable (G-16, G-25).
+ */
 const validLine = (answer: string): string | undefined =>
   /[\0-\x1f\x7f]|\\$|\$\{/.test(answer)
     ? 'contains characters that a configuration file cannot hold'

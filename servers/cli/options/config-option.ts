@@ -2,8 +2,9 @@
 import { type Command, Option } from 'commander';
 
 /**
- * Adds `--config FILE`: a JSON object whose keys are names of the command's options without the dashes, e.g. `"web-port": 9080`, and
- * `"arguments"`, a list for the command's arguments. The command line goes before the file.
+ * Adds `--config FILE`: a JSON object whose keys are names of the command's options without the dashes, e.g.
+ * `"web-port": 9080`, and `"arguments"`, a list for the command's arguments. The command line goes before the
+ * file.
  */
 export function addConfigOption(command: Command): Command {
   return command

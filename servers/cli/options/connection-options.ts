@@ -1,4 +1,5 @@
-// The options of every command that serves connections: declared once, for gatherd, the broker, refererd and `harvest run`.
+// The options of every command that serves connections: declared once, for gatherd, the broker, refererd and
+// `harvest run`.
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { UsageError } from '../../../protocols/errors.js';

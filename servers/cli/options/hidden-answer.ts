@@ -27,7 +27,8 @@ export async function hiddenAnswer(question: string): Promise<string> {
 }
 
 /**
- * Reads the first line of a file, or of standard input for `-`: for secrets, which other users could see on a command line.
+ * Reads the first line of a file, or of standard input for `-`: for secrets, which other users could see on a
+ * command line.
  *
  * @throws UsageError if it cannot be read
  */

@@ -8,7 +8,10 @@ const GATHERD_OPTIONS = {
   '-cf': '--cf',
 };
 
-/** The single-dash long options of the original programs (GATHERD-11.1, GATHERD-11.4, BRK-6.1), by command of the kit. */
+/**
+ * The single-dash long options of the original programs (GATHERD-11.1, GATHERD-11.4, BRK-6.1), by command of
+ * the kit.
+ */
 const ORIGINAL_OPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   gather: { '-info': '--info', '-nocompress': '--no-compress' },
   gatherd: GATHERD_OPTIONS,
@@ -43,9 +46,9 @@ const ORIGINAL_OPTIONS: Readonly<Record<string, Readonly<Record<string, string>>
 };
 
 /**
- * Rewrites the original programs' options (`-info`) to ours (`--info`); commander would read `-info` as a group of one-letter
- * options. `argv` is `process.argv`: interpreter, script, options of the program, command, its arguments. Arguments after `--`
- * and those of other commands stay unchanged.
+ * Rewrites the original programs' options (`-info`) to ours (`--info`); commander would read `-info` as a group
+ * of one-letter options. `argv` is `process.argv`: interpreter, script, options of the program, command, its
+ * arguments. Arguments after `--` and those of other commands stay unchanged.
  */
 export function originalOptions(argv: readonly string[]): string[] {
   const commandIndex = argv.findIndex((word, i) => i >= 2 && !word.startsWith('-'));

@@ -9,7 +9,10 @@ export interface PeerAddress {
   readonly port: number | undefined;
 }
 
-/** Parses `HOST`, `HOST:PORT`, or an IPv6 address, which needs brackets before a port; each may begin with `tls://`. */
+/**
+ * Parses `HOST`, `HOST:PORT`, or an IPv6 address, which needs brackets before a port; each may begin with
+ * `tls://`.
+ */
 export function peerAddress(text: string): PeerAddress {
   const [, scheme = '', address = ''] = /^(tls:\/\/)?(.*?)\/?$/s.exec(text) ?? [];
   const { host, port } = plainAddress(address);

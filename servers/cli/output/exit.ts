@@ -26,8 +26,8 @@ export const EXIT = {
 } as const;
 
 /**
- * Whether an error is expected in use, so that its message is all that a user needs: the kit's own errors and those of the operating
- * system. Any other error is a bug, and so is StateError, the wrong use of an API.
+ * Whether an error is expected in use, so that its message is all that a user needs: the kit's own errors and
+ * those of the operating system. Any other error is a bug, and so is StateError, the wrong use of an API.
  */
 export function isExpected(error: unknown): error is Error {
   return errorsIn(error).every((one) => {
@@ -47,7 +47,8 @@ export function exitStatusOf(error: unknown): number {
 /**
  * Writes the error that ends a program to standard error: one sentence, or for a bug the stack with all causes.
  *
- * @param program the name at the start of the message, unless the message already begins with that of the program or command
+ * @param program the name at the start of the message, unless the message already begins with that of the
+ *   program or command
  */
 export function reportError(error: unknown, program: string, command = program): void {
   const message = messageOf(error);
@@ -66,7 +67,9 @@ export function reportError(error: unknown, program: string, command = program):
   process.stderr.write(`${messageLines(`${prefix}${message}${hint}`)}\n`);
 }
 
-/** The options of `harvest run` for the ports of its servers, by the name at the beginning of their messages. */
+/**
+ * The options of `harvest run` for the ports of its servers, by the name at the beginning of their messages.
+ */
 const RUN_PORTS: Readonly<Record<string, string>> = {
   gatherd: '--gatherd-port',
   broker: '--broker-port',
@@ -83,7 +86,10 @@ function portHint(message: string, command: string): string {
 /** The limit of open files below which a program may find none for its own modules. */
 const FEW_FILES = 512;
 
-/** The sentence for an error whose cause is a low limit of open files: with one, Node does not even find the modules of a program. */
+/**
+ * The sentence for an error whose cause is a low limit of open files: with one, Node does not even find the
+ * modules of a program.
+ */
 function fewFiles(error: unknown): string | undefined {
   const codes = errorsIn(error).map(errorCode);
   if (!codes.includes('EMFILE') && !codes.includes('ERR_MODULE_NOT_FOUND')) return undefined;
@@ -97,12 +103,18 @@ function fewFiles(error: unknown): string | undefined {
   return `only ${String(limit)} files may be open at a time, which is too few; allow more, e.g. with \`ulimit -n 4096\``;
 }
 
-/** Writes a message of a command to standard error, with each of its lines made printable, without logins of URLs. */
+/**
+ * Writes a message of a command to standard error, with each of its lines made printable, without logins of
+ * URLs.
+ */
 export function complain(command: string, message: string): void {
   process.stderr.write(`${command}: ${messageLines(message)}\n`);
 }
 
-/** Does the work of a command and returns its exit status, or that of an error; `interrupted` if the signal was requested to stop. */
+/**
+ * Does the work of a command and returns its exit status, or that of an error; `interrupted` if the signal was
+ * requested to stop.
+ */
 export async function untilStopped(
   command: string,
   stop: { readonly signal: AbortSignal },
@@ -118,7 +130,8 @@ export async function untilStopped(
 }
 
 /**
- * Does the work of a client of a server, which may take at most some seconds, and returns its exit status, or that of an error.
+ * Does the work of a client of a server, which may take at most some seconds, and returns its exit status, or
+ * that of an error.
  *
  * @param seconds undefined: any time
  * @param late the message if the time has passed, before `within`

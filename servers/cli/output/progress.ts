@@ -8,7 +8,10 @@ const DEFAULT_DELAY_MS = 500;
 const LINE_INTERVAL_MS = 5_000;
 
 export interface ProgressOptions {
-  /** Format of cli-progress: `{bar}`, `{value}`, `{percentage}`, `{rate}` (a second), and the names of the fields shown. */
+  /**
+   * Format of cli-progress: `{bar}`, `{value}`, `{percentage}`, `{rate}` (a second), and the names of the
+   * fields shown.
+   */
   readonly format: string;
   /** Default: 500. */
   readonly delayMs?: number;

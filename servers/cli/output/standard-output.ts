@@ -5,9 +5,15 @@ import { TerminalText } from './printable.js';
 export interface StandardOutputOptions {
   /** Default: standard output. */
   readonly stream?: Writable | undefined;
-  /** Bytes that are collected before a write; the rest is written on disposal. Default 0: every piece is written immediately. */
+  /**
+   * Bytes that are collected before a write; the rest is written on disposal. Default 0: every piece is written
+   * immediately.
+   */
   readonly bufferBytes?: number;
-  /** Writes control characters to a terminal as they are. Default false: they are made visible. Pipes and files get the exact bytes. */
+  /**
+   * Writes control characters to a terminal as they are. Default false: they are made visible. Pipes and files
+   * get the exact bytes.
+   */
   readonly raw?: boolean;
 }
 
@@ -23,8 +29,8 @@ export function rawOption(): Option {
 export const OUTPUT_BUFFER_BYTES = 64 * 1024;
 
 /**
- * Standard output with backpressure: one write in flight at a time. A reader that closes the pipe (`| head`) is not an error:
- * `write` then returns false. On a terminal control characters are visible instead of obeyed.
+ * Standard output with backpressure: one write in flight at a time. A reader that closes the pipe (`| head`) is
+ * not an error: `write` then returns false. On a terminal control characters are visible instead of obeyed.
  */
 export class StandardOutput implements AsyncDisposable {
   readonly #stream: Writable;
@@ -43,8 +49,8 @@ export class StandardOutput implements AsyncDisposable {
   }
 
   /**
-   * Writes a piece; its bytes must not change later. Resolves to true when it is written or in the buffer, to false when
-   * the reader has closed the pipe.
+   * Writes a piece; its bytes must not change later. Resolves to true when it is written or in the buffer, to
+   * false when the reader has closed the pipe.
    */
   async write(piece: string | Uint8Array): Promise<boolean> {
     const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;

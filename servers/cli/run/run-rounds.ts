@@ -79,8 +79,8 @@ export async function runRound(options: RoundOptions): Promise<Round> {
 }
 
 /**
- * Repeats rounds until it is aborted: each begins a period after the beginning of the one before, or at once if that one took longer. An
- * error of one round does not end the servers; the next round tries again.
+ * Repeats rounds until it is aborted: each begins a period after the beginning of the one before, or at once if
+ * that one took longer. An error of one round does not end the servers; the next round tries again.
  *
  * @param begun when the first round began, in milliseconds since 1970
  * @param onRound receives each round

@@ -30,8 +30,8 @@ export interface Job {
 }
 
 /**
- * Reads the configuration files of Gatherers and Brokers and combines them: a Broker collects from a Gatherer if its
- * Collection.conf names the Gatherer's port on this machine.
+ * Reads the configuration files of Gatherers and Brokers and combines them: a Broker collects from a Gatherer
+ * if its Collection.conf names the Gatherer's port on this machine.
  *
  * @throws UsageError if a file cannot be read or is not a configuration file; ConfigError if it has an error
  */

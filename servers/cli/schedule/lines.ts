@@ -26,8 +26,8 @@ function gatherCommand({ script, file }: Job, harvest: HarvestCommand): readonly
 }
 
 /**
- * Returns the shell command that makes a Broker collect. The password goes from broker.conf through a pipe, so it is neither stored twice
- * nor visible in the list of processes.
+ * Returns the shell command that makes a Broker collect. The password goes from broker.conf through a pipe, so
+ * it is neither stored twice nor visible in the list of processes.
  */
 function collectCommand({ file, port }: Collection, harvest: HarvestCommand): string {
   const password = `sed -n 's/^[Aa]dmin-[Pp]assword[[:blank:]:]*//p' ${shellWord(file)}`;
@@ -35,7 +35,10 @@ function collectCommand({ file, port }: Collection, harvest: HarvestCommand): st
   return `${password} | ${admin.map(shellWord).join(' ')}`;
 }
 
-/** Returns a line of a crontab, or with a user of a file in /etc/cron.d. The Brokers collect after the Gatherer (G-157). */
+/**
+ * Returns a line of a crontab, or with a user of a file in /etc/cron.d. The Brokers collect after the Gatherer
+ * (G-157).
+ */
 export function cronLine({ job, time, period, user }: TimedJob, harvest: HarvestCommand): string {
   const steps = [
     gatherCommand(job, harvest).map(shellWord).join(' '),

@@ -13,8 +13,8 @@ export interface TimeOfDay {
 const DAY_MINUTES = 24 * 60;
 
 /**
- * Spreads jobs over `spread` minutes from `begin`, so that they do not run at the same time, and so that not all machines run at
- * the full hour. The same ids always get the same times.
+ * Spreads jobs over `spread` minutes from `begin`, so that they do not run at the same time, and so that not
+ * all machines run at the full hour. The same ids always get the same times.
  */
 export function spreadTimes(ids: readonly string[], begin: TimeOfDay, spread: number): TimeOfDay[] {
   const share = spread / Math.max(1, ids.length);

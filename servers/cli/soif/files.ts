@@ -11,8 +11,8 @@ export function filesOf(names: readonly string[]): readonly string[] {
 }
 
 /**
- * Yields the bytes of one file of a command line, decompressed if it is gzip. A bar on standard error shows the progress of a
- * long file, if standard error is a terminal and standard output is not.
+ * Yields the bytes of one file of a command line, decompressed if it is gzip. A bar on standard error shows the
+ * progress of a long file, if standard error is a terminal and standard output is not.
  */
 export async function* openFile(path: string): AsyncGenerator<Uint8Array, void, undefined> {
   const size = path === STANDARD_INPUT ? 0 : await sizeOf(path);

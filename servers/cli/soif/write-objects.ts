@@ -8,7 +8,10 @@ export function writeBytes(output: StandardOutput, bytes: SoifBytes): Promise<bo
   return bytes instanceof Uint8Array ? output.write(bytes) : output.writeFrom(bytes.pieces());
 }
 
-/** Returns a function that writes an object as a line of JSON; it returns false if the reader has closed the pipe. */
+/**
+ * Returns a function that writes an object as a line of JSON; it returns false if the reader has closed the
+ * pipe.
+ */
 export async function jsonWriter(output: StandardOutput): Promise<(item: JsonItem) => Promise<boolean>> {
   const { jsonLine, jsonPieces } = await import('../../../clients/soif-tools/index.js');
   return async ({ object, section, large }) => {

@@ -42,7 +42,10 @@ interface ActionPosition {
 
 /** The crawl that an action directory acts on. Calls do not overlap. */
 export interface ActionSink {
-  /** Keeps the crawl from ending until the returned function is called. Undefined if the crawl is over: no file is carried out any more. */
+  /**
+   * Keeps the crawl from ending until the returned function is called. Undefined if the crawl is over: no file
+   * is carried out any more.
+   */
   begin(): (() => void) | undefined;
   /** Adds seeds and schedules them. */
   seeds(urls: readonly string[]): Promise<ActionCounts>;
@@ -73,9 +76,10 @@ interface Totals {
 }
 
 /**
- * CRAWL-17.1.4: files that appear in a directory are carried out in the order of their names, one at a time, then moved to `done/` below it.
- * A file must be complete when it gets its name: write it as `.x` or `x.tmp`, then rename it. After a crash a file is carried out again,
- * which changes nothing, because its URIs were seen; `force` continues behind the last batch that was stored.
+ * CRAWL-17.1.4: files that appear in a directory are carried out in the order of their names, one at a time,
+ * then moved to `done/` below it. A file must be complete when it gets its name: write it as `.x` or `x.tmp`,
+ * then rename it. After a crash a file is carried out again, which changes nothing, because its URIs were seen;
+ * `force` continues behind the last batch that was stored.
  */
 export class ActionDirectory {
   /** Names of files that could not be carried out or moved, which is said once. */

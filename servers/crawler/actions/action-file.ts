@@ -4,8 +4,8 @@ import { type JournalUri, parseJournalLine } from '../journal/index.js';
 const HOPS = /^(?:\d+\+)?[A-Z]*$/;
 
 /**
- * Parses a line as the original does, a line of a journal with any tag, or a line with a URI alone and, optional, its hops path and the
- * URI that led to it.
+ * Parses a line as the original does, a line of a journal with any tag, or a line with a URI alone and,
+ * optional, its hops path and the URI that led to it.
  *
  * @returns undefined for a line that is neither; `''` for one without a URI: a comment, a time mark, a note
  */
@@ -39,14 +39,20 @@ export interface ActionFile {
 
 const NAME = new RegExp(`^(?!\\.).*?(\\.s)?\\.(${ACTIONS.join('|')})(?:\\.gz)?$`);
 
-/** Returns what a file asks for; undefined if its name does not say so, e.g. while it is written as `x.tmp` or `.x`. */
+/**
+ * Returns what a file asks for; undefined if its name does not say so, e.g. while it is written as `x.tmp` or
+ * `.x`.
+ */
 export function parseActionName(name: string): ActionFile | undefined {
   const match = NAME.exec(name);
   const action = ACTIONS.find((known) => known === match?.[2]);
   return action === undefined ? undefined : { action, checkScope: match?.[1] !== undefined };
 }
 
-/** CRAWL-17.1.4: the name in the directory of done files: the time as 17 digits, UTC to the millisecond, before the name. */
+/**
+ * CRAWL-17.1.4: the name in the directory of done files: the time as 17 digits, UTC to the millisecond, before
+ * the name.
+ */
 export function doneName(name: string, time: number): string {
   return `${new Date(time).toISOString().replace(/\D/g, '')}.${name}`;
 }

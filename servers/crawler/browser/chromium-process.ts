@@ -21,8 +21,8 @@ const CLOSE_TIMEOUT_MS = 5_000;
 const MIB = 1 << 20;
 
 /**
- * It has no network: every name is unknown to it, also that of the proxy that all connections would take. What a page requests is answered by
- * its caller, before a connection is made.
+ * It has no network: every name is unknown to it, also that of the proxy that all connections would take. What
+ * a page requests is answered by its caller, before a connection is made.
  */
 const NO_NETWORK = [
   '--host-resolver-rules=MAP * ~NOTFOUND',

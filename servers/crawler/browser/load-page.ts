@@ -17,7 +17,10 @@ const ANSWER_MS = 3000;
 /** A page that is not closed after this time makes the browser end, milliseconds. */
 const CLOSE_MS = 10_000;
 const MAX_SCROLLS = 50;
-/** Requests of a page after which its further ones get no answer at all: refusing them costs more than they are worth. */
+/**
+ * Requests of a page after which its further ones get no answer at all: refusing them costs more than they are
+ * worth.
+ */
 const MAX_ANSWERS = 2000;
 /** The largest number of navigations that are reported. */
 const MAX_NAVIGATIONS = 100;

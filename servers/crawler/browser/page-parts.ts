@@ -44,8 +44,9 @@ const ROBOTS_TRIES = 3;
 const MIB = 1 << 20;
 
 /**
- * What a page requests while a browser loads it. Each request is a URI of the crawl with hop `E`: scope, robots.txt, private addresses, quotas,
- * cookies, proxy, limits and archives are the same; only the pause of a host is another one (`browserDelayMs`).
+ * What a page requests while a browser loads it. Each request is a URI of the crawl with hop `E`: scope,
+ * robots.txt, private addresses, quotas, cookies, proxy, limits and archives are the same; only the pause of a
+ * host is another one (`browserDelayMs`).
  */
 export class PageParts {
   readonly #fetched: FetchedPart[] = [];
@@ -61,7 +62,8 @@ export class PageParts {
     this.#uri = uri;
     this.#options = options;
     const { embeds } = uri.settings;
-    // A page has no text without its scripts, whatever is embedded: they are parts of it within the limits of its RootNode.
+    // A page has no text without its scripts, whatever is embedded: they are parts of it within the limits of
+    // its RootNode.
     const settings = embeds === 'frames' ? { ...uri.settings, embeds: 'root' as const } : uri.settings;
     this.#page = new CrawlUri(uri.entry, uri.batch, uri.signal, settings, uri.worker);
     this.#page.fetched = uri.fetched;
@@ -77,7 +79,10 @@ export class PageParts {
     return this.#refused;
   }
 
-  /** Answers a request of the page; undefined if it must not be sent, or has no response. @throws the signal's reason */
+  /**
+   * Answers a request of the page; undefined if it must not be sent, or has no response. @throws the signal's
+   * reason
+   */
   async fetch(request: PartRequest, signal: AbortSignal): Promise<PartResponse | undefined> {
     const { urlForm, maxRedirects, embeds } = this.#uri.settings;
     const url = resolveUrl(request.url, undefined, urlForm);

@@ -4,7 +4,10 @@ import { readdir, readFile } from 'node:fs/promises';
 interface ProcessEntry {
   readonly pid: number;
   readonly parent: number;
-  /** Pages of resident memory of its own, without those of files and shared ones, which each process of a browser has. */
+  /**
+   * Pages of resident memory of its own, without those of files and shared ones, which each process of a
+   * browser has.
+   */
   readonly pages: number;
 }
 

@@ -6,7 +6,10 @@ export interface PartRequest {
   /** Absolute. */
   readonly url: string;
   readonly method: string;
-  /** What it is for, in the names of browsers: `script`, `stylesheet`, `fetch`, `image`, `document` (a frame) ... */
+  /**
+   * What it is for, in the names of browsers: `script`, `stylesheet`, `fetch`, `image`, `document` (a frame)
+   * ...
+   */
   readonly type: string;
   /** The header Origin of a request to another site; empty if absent. */
   readonly origin: string;

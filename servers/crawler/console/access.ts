@@ -21,7 +21,10 @@ export interface Session {
   outcome?: { readonly ok: boolean; readonly text: string } | undefined;
 }
 
-/** A client with full access: by a session of the page, by the token of `console.json`, or by the password itself. */
+/**
+ * A client with full access: by a session of the page, by the token of `console.json`, or by the password
+ * itself.
+ */
 export type Caller =
   | { readonly by: 'session'; readonly session: Session }
   | { readonly by: 'token' | 'password' };
@@ -38,8 +41,8 @@ export type PasswordAttempt =
   | { readonly outcome: 'throttled'; readonly waitSeconds: number };
 
 /**
- * Decides who may use the console. Secrets are compared in constant time. After ten wrong passwords within five minutes an
- * address must wait, as on the Broker's administration page.
+ * Decides who may use the console. Secrets are compared in constant time. After ten wrong passwords within five
+ * minutes an address must wait, as on the Broker's administration page.
  */
 export class ConsoleAccess {
   /** The credentials of local commands, random at each start. */
@@ -71,7 +74,8 @@ export class ConsoleAccess {
     }
     const bearer = /^Bearer +([\w-]+) *$/i.exec(authorization)?.[1];
     if (bearer !== undefined) {
-      // Not throttled: 256 bits cannot be guessed, and a command with the token of the last start must not lock its user out.
+      // Not throttled: 256 bits cannot be guessed, and a command with the token of the last start must not lock
+      // its user out.
       return equalSecrets(bearer, this.token) ? { by: 'token' } : { by: 'unknown', seconds: 0 };
     }
     const basic = /^Basic +([\w+/=-]+) *$/i.exec(authorization)?.[1];

@@ -83,7 +83,10 @@ export const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
   ],
 ]);
 
-/** Returns the fields of a request's body, a form or a JSON object; other values than text and numbers are omitted. */
+/**
+ * Returns the fields of a request's body, a form or a JSON object; other values than text and numbers are
+ * omitted.
+ */
 export function fieldsOf({ body }: FastifyRequest): ActionFields {
   if (body instanceof URLSearchParams) return new Map(body);
   const fields = new Map<string, string>();

@@ -34,7 +34,9 @@ export interface CrawlConsoleOptions {
   /** The crawl's name, for titles. */
   readonly name: string;
   readonly log: Logger;
-  /** Names other than `localhost` that browsers may use in URLs of the console; addresses are always allowed. */
+  /**
+   * Names other than `localhost` that browsers may use in URLs of the console; addresses are always allowed.
+   */
   readonly allowedHosts?: readonly string[];
   /** File for address and token, which local commands read (mode 0600); usually `GATHERER/console.json`. */
   readonly file?: string;
@@ -42,9 +44,15 @@ export interface CrawlConsoleOptions {
   readonly intervalMs?: number;
   /** Maximum number of concurrent connections; default 128. */
   readonly maxConnections?: number;
-  /** Maximum number of concurrent streams of events; default 32. A newcomer ends the oldest one of the address with the most. */
+  /**
+   * Maximum number of concurrent streams of events; default 32. A newcomer ends the oldest one of the address
+   * with the most.
+   */
   readonly maxFollowers?: number;
-  /** Maximum number of streams of one IPv4 address or IPv6 /64. Default: a quarter of `maxFollowers`; for this machine all of them. */
+  /**
+   * Maximum number of streams of one IPv4 address or IPv6 /64. Default: a quarter of `maxFollowers`; for this
+   * machine all of them.
+   */
   readonly maxFollowersPerAddress?: number;
   /** Maximum number of bytes of a form, default 16 KiB. */
   readonly maxBodyBytes?: number;

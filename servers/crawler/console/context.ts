@@ -17,6 +17,9 @@ export interface ConsoleContext {
   readonly lines: LogLimiter;
   /** Returns the client of a request. Every request except those for the login page and the assets has one. */
   callerOf(request: FastifyRequest): Caller;
-  /** Returns the name of the session cookie. It contains the port, because browsers send a cookie to every port of a host. */
+  /**
+   * Returns the name of the session cookie. It contains the port, because browsers send a cookie to every port
+   * of a host.
+   */
   cookieName(request: FastifyRequest): string;
 }

@@ -16,7 +16,10 @@ export interface Follower {
   readonly sink: EventSink;
   /** IP address of the client. */
   readonly address: string;
-  /** Returns the text of the events that follow a snapshot. `index` is the number of snapshots that the follower received before. */
+  /**
+   * Returns the text of the events that follow a snapshot. `index` is the number of snapshots that the follower
+   * received before.
+   */
   readonly moreEvents: (snapshot: CrawlSnapshot, index: number) => Promise<string>;
   /** Whether the client still has access. */
   readonly allowed: () => boolean;
@@ -38,16 +41,19 @@ export interface SnapshotFeedOptions {
   readonly intervalMs?: number;
   /** Maximum number of followers; default 32. A newcomer ends the oldest one of the address with the most. */
   readonly maxFollowers?: number | undefined;
-  /** Maximum number of followers of one IPv4 address or IPv6 /64. Default: a quarter of `maxFollowers`; for this machine all of them. */
+  /**
+   * Maximum number of followers of one IPv4 address or IPv6 /64. Default: a quarter of `maxFollowers`; for this
+   * machine all of them.
+   */
   readonly maxFollowersPerAddress?: number | undefined;
   /** Number of snapshots in a row that a follower may miss before its connection is closed, default 60. */
   readonly maxMissed?: number;
 }
 
 /**
- * Takes a snapshot each second, keeps the last ten minutes and sends it to followers. A slow follower misses snapshots: its
- * buffer contains at most one, and other followers do not wait for it. A newcomer is always served: when there are too many followers, or
- * too many of its address, the oldest one ends.
+ * Takes a snapshot each second, keeps the last ten minutes and sends it to followers. A slow follower misses
+ * snapshots: its buffer contains at most one, and other followers do not wait for it. A newcomer is always
+ * served: when there are too many followers, or too many of its address, the oldest one ends.
  */
 export class SnapshotFeed implements Disposable {
   readonly history = new RateHistory();

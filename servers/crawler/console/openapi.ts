@@ -7,7 +7,9 @@ import { ACTION_ANSWERS, type ActionName, failureSchema, QUERY_ANSWERS, type Que
 /** Where the console serves the document. */
 export const OPENAPI_PATH = '/api/openapi.json';
 
-/** Maximum and default number of rows of one answer. The list of servers has no pages, so its maximum is higher. */
+/**
+ * Maximum and default number of rows of one answer. The list of servers has no pages, so its maximum is higher.
+ */
 export const MAX_ROWS = 1000;
 export const MAX_HOSTS = 10_000;
 export const DEFAULT_ROWS = 100;

@@ -52,7 +52,10 @@ export interface PageContent {
   readonly next: string | undefined;
 }
 
-/** Renders the whole page. Sections that change are in elements with `data-part`, and contain no focusable element. */
+/**
+ * Renders the whole page. Sections that change are in elements with `data-part`, and contain no focusable
+ * element.
+ */
 export function consolePage(content: PageContent): Html {
   const { name, session, sections, view } = content;
   const section = (key: string) => html`<div data-part="${key}">${sections[key]}</div>`;

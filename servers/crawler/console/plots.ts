@@ -64,7 +64,10 @@ function computeMeans(
   return means;
 }
 
-/** Returns the value of a plot's upper edge: the least of 1, 2, 5 times a power of ten that is not below `value`. */
+/**
+ * Returns the value of a plot's upper edge: the least of 1, 2, 5 times a power of ten that is not below
+ * `value`.
+ */
 export function roundUp(value: number): number {
   if (!(value > 1)) return 1;
   const power = 10 ** Math.floor(Math.log10(value));

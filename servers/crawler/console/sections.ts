@@ -147,7 +147,10 @@ export function chainsSection(chains: ReturnType<CrawlControl['chains']>): Html 
   );
 }
 
-/** Renders a table. Columns marked `#` have numbers, `=` single words; those marked `+` are hidden on narrow screens. */
+/**
+ * Renders a table. Columns marked `#` have numbers, `=` single words; those marked `+` are hidden on narrow
+ * screens.
+ */
 function table(columns: readonly string[], rows: readonly (readonly string[])[], emptyText: string): Html {
   if (rows.length === 0) return html`<p class="count">${emptyText}</p>`;
   const classes = columns.map((column) => {

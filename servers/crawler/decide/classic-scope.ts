@@ -25,8 +25,8 @@ export interface ClassicScopeOptions {
 }
 
 /**
- * Builds a classic scope (CRAWL-10.1.1) as a sequence of rules: it accepts URIs that are seeds, in focus, in additional focus or transitive,
- * and not excluded.
+ * Builds a classic scope (CRAWL-10.1.1) as a sequence of rules: it accepts URIs that are seeds, in focus, in
+ * additional focus or transitive, and not excluded.
  */
 export function classicScope(options: ClassicScopeOptions): DecideSequence {
   const { maxTransHops = 5, additionalFocus = true, exclude } = options;

@@ -12,7 +12,8 @@ export function hopsAbove(max: number, count: (hops: string) => number): Predica
 }
 
 /**
- * CRAWL-10.2.3: there are hops after the last `L`, `M` or `S`, at most `maxTrans` of them other than `R`, and at most `maxSpeculative` are `X`.
+ * CRAWL-10.2.3: there are hops after the last `L`, `M` or `S`, at most `maxTrans` of them other than `R`, and
+ * at most `maxSpeculative` are `X`.
  */
 export function isTransclusion(maxTrans: number, maxSpeculative: number): Predicate {
   return ({ hops }) => {
@@ -24,8 +25,8 @@ export function isTransclusion(maxTrans: number, maxSpeculative: number): Predic
 }
 
 /**
- * CRAWL-10.1.2: transitive as in the classic scopes: 1 to `maxTrans` hops after the last `L`, at most one of them `X`. A final `P` counts as
- * one hop.
+ * CRAWL-10.1.2: transitive as in the classic scopes: 1 to `maxTrans` hops after the last `L`, at most one of
+ * them `X`. A final `P` counts as one hop.
  */
 export function isTransitive(maxTrans: number): Predicate {
   return ({ hops }) => {
@@ -50,8 +51,8 @@ export function isPrerequisite({ hops }: DecideSubject): boolean {
 }
 
 /**
- * CRAWL-10.2.2, 7: a path segment, or a group of them, is followed by `max` or more copies of itself. The time is quadratic in the number of
- * segments.
+ * CRAWL-10.2.2, 7: a path segment, or a group of them, is followed by `max` or more copies of itself. The time
+ * is quadratic in the number of segments.
  */
 export function isPathological(max: number): Predicate {
   return ({ uri }) => {

@@ -96,8 +96,8 @@ export function parseRules(input: unknown): RuleConfig[] {
 }
 
 /**
- * CRAWL-10.2.2: returns a default sequence. `1.x` and `3.x` are those of the originals; `default` has all rules of 3.x with the transclusion
- * limits of 1.x (CRAWL-21).
+ * CRAWL-10.2.2: returns a default sequence. `1.x` and `3.x` are those of the originals; `default` has all rules
+ * of 3.x with the transclusion limits of 1.x (CRAWL-21).
  *
  * @param reject lines of negative SURT prefixes, and patterns of URIs to reject
  */

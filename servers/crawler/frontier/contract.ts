@@ -24,7 +24,9 @@ export interface Candidate {
   readonly directive?: number;
   /** It was fetched with the page on which it was found: it counts as seen and is not queued. Default false. */
   readonly fetched?: boolean;
-  /** Called once if the URI is new; counts it against the limits of its RootNode, or returns false to refuse it. */
+  /**
+   * Called once if the URI is new; counts it against the limits of its RootNode, or returns false to refuse it.
+   */
   readonly admit?: () => boolean;
 }
 
@@ -32,11 +34,14 @@ export interface Candidate {
 export type PreparedOf = Pick<Candidate, 'url' | 'via' | 'pathFromSeed' | 'directive'>;
 
 /**
- * The RootNodes whose links are followed one independently of the other: a URL that one of them has reached is new for another, whose
- * limits may allow what it links to.
+ * The RootNodes whose links are followed one independently of the other: a URL that one of them has reached is
+ * new for another, whose limits may allow what it links to.
  */
 export interface Enumerations {
-  /** The name of a RootNode's enumeration, without spaces; the same for RootNodes that share what they have seen. */
+  /**
+   * The name of a RootNode's enumeration, without spaces; the same for RootNodes that share what they have
+   * seen.
+   */
   of(root: number): string;
   readonly all: readonly string[];
 }
@@ -56,8 +61,8 @@ export interface Budgets {
   /** -1: no limit. */
   readonly totalBudget: number;
   /**
-   * CRAWL-9.11: with `success-counts` a queue with many successes comes later; with `highest-uri` a queue whose best URI has a larger
-   * precedence.
+   * CRAWL-9.11: with `success-counts` a queue with many successes comes later; with `highest-uri` a queue whose
+   * best URI has a larger precedence.
    */
   readonly precedence?: 'base' | 'success-counts' | 'highest-uri';
 }
@@ -94,7 +99,10 @@ export interface Finish {
   readonly delayMs: number;
   /** Why it sleeps, or is retired. */
   readonly reason?: WaitReason | undefined;
-  /** Of a retry: the URI waits beside its queue; without it the URI stays at the head and the queue waits with it (CRAWL-8.5). */
+  /**
+   * Of a retry: the URI waits beside its queue; without it the URI stays at the head and the queue waits with
+   * it (CRAWL-8.5).
+   */
   readonly aside?: Aside;
   /** CRAWL-8.4: a deferral (-50) costs nothing. */
   readonly free?: boolean;
@@ -144,8 +152,8 @@ export interface Written {
 }
 
 /**
- * The contract of a frontier: which URIs are scheduled, which are done, and which is next (CRAWL-1.2). `conformance/` tests it.
- * `Batch` is the atomic write of its store.
+ * The contract of a frontier: which URIs are scheduled, which are done, and which is next (CRAWL-1.2).
+ * `conformance/` tests it. `Batch` is the atomic write of its store.
  */
 export interface CrawlFrontier<Batch> {
   readonly counts: FrontierCounts;
@@ -155,29 +163,33 @@ export interface CrawlFrontier<Batch> {
   readonly empty: boolean;
 
   /**
-   * CRAWL-5.6.1: schedules URIs that were not found on a finished one: seeds, and URIs of a journal or an operator. `admitted` is called after
-   * the candidates were admitted and before the batch is written.
+   * CRAWL-5.6.1: schedules URIs that were not found on a finished one: seeds, and URIs of a journal or an
+   * operator. `admitted` is called after the candidates were admitted and before the batch is written.
    * @returns how many were new
    */
   schedule(candidates: readonly Candidate[], batch?: Batch, admitted?: () => void): Promise<number>;
   /**
-   * Announces that URIs will be scheduled: the frontier is not empty until the returned function is called, so that the crawl does not end
-   * meanwhile.
+   * Announces that URIs will be scheduled: the frontier is not empty until the returned function is called, so
+   * that the crawl does not end meanwhile.
    * @returns undefined if the frontier is closed
    */
   announce(): (() => void) | undefined;
   /** CRAWL-4.3 note: marks these URLs as seen, for every RootNode, without fetching them. */
   note(urls: readonly string[]): Promise<void>;
   /**
-   * CRAWL-5.6.2: waits until a queue provides a URI and returns it; undefined when the frontier is empty or closed, or when `signal` is
-   * aborted. The queue is locked until the URI is returned (CRAWL-5.6.4).
+   * CRAWL-5.6.2: waits until a queue provides a URI and returns it; undefined when the frontier is empty or
+   * closed, or when `signal` is aborted. The queue is locked until the URI is returned (CRAWL-5.6.4).
    */
   next(signal: AbortSignal): Promise<QueueEntry | undefined>;
-  /** Returns the next URI if a queue provides one now, else undefined. It waits for reads and writes, not for time or a worker. */
+  /**
+   * Returns the next URI if a queue provides one now, else undefined. It waits for reads and writes, not for
+   * time or a worker.
+   */
   poll(): Promise<QueueEntry | undefined>;
   /**
-   * CRAWL-5.6.3: a worker returns a URI. One atomic write stores the batch, removes the URI from its queue and queues the candidates.
-   * The worker may take another URI before the write is on disk; the queue provides none until then.
+   * CRAWL-5.6.3: a worker returns a URI. One atomic write stores the batch, removes the URI from its queue and
+   * queues the candidates. The worker may take another URI before the write is on disk; the queue provides none
+   * until then.
    */
   finished(
     entry: QueueEntry,
@@ -186,10 +198,15 @@ export interface CrawlFrontier<Batch> {
     candidates?: readonly Candidate[],
     admitted?: () => void,
   ): Promise<Written>;
-  /** Returns the URI of a worker that was stopped: it stays the head of its queue as if it had not been given out. */
+  /**
+   * Returns the URI of a worker that was stopped: it stays the head of its queue as if it had not been given
+   * out.
+   */
   abandoned(entry: QueueEntry): void;
 
-  /** True if the URL is known to the RootNode; false if it is not, or if the frontier would have to look it up. */
+  /**
+   * True if the URL is known to the RootNode; false if it is not, or if the frontier would have to look it up.
+   */
   isKnownWithoutLookup(url: string, root: number): boolean;
   /** CRAWL-16.6, 11.3: the traffic of a queue in memory. */
   traffic(classKey: string): QueueTraffic;

@@ -35,8 +35,9 @@ export class FrontierWriter {
   }
 
   /**
-   * Adds the records of the queues to the batch and submits it to the store, which writes batches in the order of submission. Resolves after
-   * the write and the callbacks of {@link after}. A lazy batch waits up to 5 ms for others, so that one write stores them all.
+   * Adds the records of the queues to the batch and submits it to the store, which writes batches in the order
+   * of submission. Resolves after the write and the callbacks of {@link after}. A lazy batch waits up to 5 ms
+   * for others, so that one write stores them all.
    */
   submit(batch: GathererBatch, queues: readonly WorkQueue[], lazy = false): Promise<void> {
     const changed = new Set(queues);
@@ -80,8 +81,8 @@ export class FrontierWriter {
   }
 
   /**
-   * Writes the seen filter to disk under the mutex. A filter with its own files must not be written before the batches that queue its URIs. It is written
-   * while no batch is in flight, once for all callers that wait.
+   * Writes the seen filter to disk under the mutex. A filter with its own files must not be written before the
+   * batches that queue its URIs. It is written while no batch is in flight, once for all callers that wait.
    */
   flushSeen(): Promise<void> {
     if (this.#seen.inStore) return Promise.resolve();
@@ -91,7 +92,10 @@ export class FrontierWriter {
     });
   }
 
-  /** {@link flushSeen} for a caller that holds the mutex. A failure is reported to the callers of {@link flushSeen} only. */
+  /**
+   * {@link flushSeen} for a caller that holds the mutex. A failure is reported to the callers of
+   * {@link flushSeen} only.
+   */
   async flushSeenUnderMutex(): Promise<void> {
     try {
       await this.settled();

@@ -56,11 +56,15 @@ export interface FrontierOptions {
   readonly onAdded?: ((entry: QueueEntry) => void) | undefined;
   readonly onEmitted?: ((entry: QueueEntry) => void) | undefined;
   /**
-   * A queue without a pause gives its next URI while the results of the former one are being written, which the store does in order. For
-   * crawls in which no processor reads what the former URI of its queue has stored. Default false.
+   * A queue without a pause gives its next URI while the results of the former one are being written, which the
+   * store does in order. For crawls in which no processor reads what the former URI of its queue has stored.
+   * Default false.
    */
   readonly overlapWrites?: boolean;
-  /** Adds the record of a URI that the operator deletes to its batch; the result is called when the batch is written. */
+  /**
+   * Adds the record of a URI that the operator deletes to its batch; the result is called when the batch is
+   * written.
+   */
   readonly onDeleted?: (entry: QueueEntry, batch: GathererBatch) => () => void;
   /** Queues without work that stay in memory. Default 10 000. */
   readonly restingQueues?: number;
@@ -70,7 +74,10 @@ export interface FrontierOptions {
   readonly clock?: Clock;
 }
 
-/** What `next` can do now: take from a ready queue, wait for an activation, wait for a wake-up or a time, or end. */
+/**
+ * What `next` can do now: take from a ready queue, wait for an activation, wait for a wake-up or a time, or
+ * end.
+ */
 type Offer =
   | { readonly queue: WorkQueue }
   | { readonly activation: Promise<void> }
@@ -78,13 +85,14 @@ type Offer =
   | { readonly over: true };
 
 /**
- * The frontier over the working store (CRAWL-1.2). A URI leaves its queue in the same atomic batch that stores its outcome and queues
- * the links found on it. A crash therefore neither loses nor repeats work: the URI is either still the head of its queue, or all of its
- * results are stored.
+ * The frontier over the working store (CRAWL-1.2). A URI leaves its queue in the same atomic batch that stores
+ * its outcome and queues the links found on it. A crash therefore neither loses nor repeats work: the URI is
+ * either still the head of its queue, or all of its results are stored.
  *
- * `next` suspends until a queue is ready (CRAWL-20.5). Between `next` and `finished` a queue is locked (CRAWL-5.6.4). The reads that
- * precede a write run under a mutex, so that two URIs cannot both be the first to find a third; the writes themselves are grouped by
- * the store. Memory holds the active queues; the others are records on disk.
+ * `next` suspends until a queue is ready (CRAWL-20.5). Between `next` and `finished` a queue is locked
+ * (CRAWL-5.6.4). The reads that precede a write run under a mutex, so that two URIs cannot both be the first to
+ * find a third; the writes themselves are grouped by the store. Memory holds the active queues; the others are
+ * records on disk.
  *
  * ```
  *   exhausted -> ready -> in process -> snoozed -> ready ...        retired: until an operator reconsiders it
@@ -439,7 +447,10 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
     };
   }
 
-  /** Loads, changes and removes queues in memory under the mutex, so that no queue is removed while it is in use. */
+  /**
+   * Loads, changes and removes queues in memory under the mutex, so that no queue is removed while it is in
+   * use.
+   */
   #exclusive<T>(work: () => Promise<T>): Promise<T> {
     return this.#mutex.runExclusive(async () => {
       const result = await work();

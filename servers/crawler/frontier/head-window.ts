@@ -6,8 +6,8 @@
  *   window:        e3 e4 e5            taken: e1 e2; `complete` if it includes en
  * ```
  *
- * An item is added after it was written to disk. An item that was taken may still be on disk; reads continue after it, so that they do not
- * scan the deleted rows of a long queue each time.
+ * An item is added after it was written to disk. An item that was taken may still be on disk; reads continue
+ * after it, so that they do not scan the deleted rows of a long queue each time.
  */
 export class HeadWindow<T> {
   #items: T[] = [];

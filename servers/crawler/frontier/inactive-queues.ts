@@ -6,8 +6,8 @@ import type { WorkQueue } from './work-queue.js';
 const WINDOW_ROWS = 1024;
 
 /**
- * The inactive queues (CRAWL-5.3), first in, first out within each precedence (CRAWL-9.11). They are stored on disk; memory holds the first
- * ones.
+ * The inactive queues (CRAWL-5.3), first in, first out within each precedence (CRAWL-9.11). They are stored on
+ * disk; memory holds the first ones.
  */
 export class InactiveQueues {
   readonly #window = new HeadWindow<InactivePosition>(
@@ -36,7 +36,9 @@ export class InactiveQueues {
     this.#window.clear(count > 0);
   }
 
-  /** Appends the queue to those of its precedence; {@link markWritten} must follow after the batch is on disk. */
+  /**
+   * Appends the queue to those of its precedence; {@link markWritten} must follow after the batch is on disk.
+   */
   push(queue: WorkQueue, batch: GathererBatch): InactivePosition {
     queue.sequence = this.nextSequence++;
     queue.inactivePrecedence = queue.precedence;

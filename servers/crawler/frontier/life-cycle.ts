@@ -23,8 +23,9 @@ export interface LifeCycleOptions {
 }
 
 /**
- * The states of queues and their transitions, T1 to T20 of CRAWL-5.4. A transition that changes a queue's record takes the batch of the
- * record and returns a function that completes the transition after the batch is written.
+ * The states of queues and their transitions, T1 to T20 of CRAWL-5.4. A transition that changes a queue's
+ * record takes the batch of the record and returns a function that completes the transition after the batch is
+ * written.
  */
 export class QueueLifeCycle {
   #ready: WorkQueue[] = [];

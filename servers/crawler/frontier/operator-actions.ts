@@ -18,7 +18,9 @@ export interface OperatorContext {
   readonly exclusive: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
-/** CRAWL-5.4 T19: all retired queues become inactive; those still over budget retire again at their activation. */
+/**
+ * CRAWL-5.4 T19: all retired queues become inactive; those still over budget retire again at their activation.
+ */
 export async function reconsiderRetired(
   { memory, cycle, writer, exclusive }: OperatorContext,
   budgets?: (classKey: string) => number,

@@ -9,13 +9,16 @@ const MAX_WINDOW = 256;
 export interface QueueMemoryOptions {
   /** Number of resting queues that stay in memory. A queue rests while it is exhausted, inactive or retired. */
   readonly restingQueues: number;
-  /** Number of URIs in memory that the active queues share. An active queue has at least 8, so many active queues exceed it. */
+  /**
+   * Number of URIs in memory that the active queues share. An active queue has at least 8, so many active
+   * queues exceed it.
+   */
   readonly windowEntries: number;
 }
 
 /**
- * The queues in memory: all active ones and some resting ones (CRAWL-5.3). The others are records on disk and are loaded when a URI is queued
- * in them. Memory is proportional to the active queues.
+ * The queues in memory: all active ones and some resting ones (CRAWL-5.3). The others are records on disk and
+ * are loaded when a URI is queued in them. Memory is proportional to the active queues.
  */
 export class QueueMemory {
   readonly #queues = new Map<string, WorkQueue>();
@@ -52,7 +55,10 @@ export class QueueMemory {
     this.status.exhausted++;
   }
 
-  /** Returns the queues of these class keys, from memory or disk, or new ones. They stay in memory until {@link trim}. */
+  /**
+   * Returns the queues of these class keys, from memory or disk, or new ones. They stay in memory until
+   * {@link trim}.
+   */
   async load(classKeys: readonly string[]): Promise<WorkQueue[]> {
     const missing = classKeys.filter((classKey) => !this.#queues.has(classKey));
     const records = missing.length === 0 ? [] : await this.#records.getMany(missing);

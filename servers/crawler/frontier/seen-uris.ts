@@ -2,7 +2,10 @@ import type { GathererBatch } from '../../../storage/index.js';
 import { LevelFilter, type SeenFilter } from '../../../storage/seen/index.js';
 import { crawlChannel } from '../crawl-channel.js';
 
-/** Number of temporary failures after which a URI stays seen, so that links to a dead page do not revive it forever. */
+/**
+ * Number of temporary failures after which a URI stays seen, so that links to a dead page do not revive it
+ * forever.
+ */
 const MAX_REVIVALS = 2;
 /** Maximum number of URIs whose failures are counted; other URIs stay seen. */
 const MAX_COUNTED = 65_536;
@@ -10,8 +13,8 @@ const MAX_COUNTED = 65_536;
 const ADDITIONS_PER_LINE = 10_000;
 
 /**
- * The seen filter of the frontier. A filter in the store is written in the batches that queue its URIs. A filter with its own files is
- * written later; when the frontier opens it adds the queued URIs.
+ * The seen filter of the frontier. A filter in the store is written in the batches that queue its URIs. A
+ * filter with its own files is written later; when the frontier opens it adds the queued URIs.
  */
 export class SeenUris {
   readonly #revivals = new Map<string, number>();
@@ -35,7 +38,10 @@ export class SeenUris {
     return this.#filter.count;
   }
 
-  /** Adds keys; returns a 1 for each that was new. CRAWL-4.6: every 10 000 additions the mean time of a look-up is logged. */
+  /**
+   * Adds keys; returns a 1 for each that was new. CRAWL-4.6: every 10 000 additions the mean time of a look-up
+   * is logged.
+   */
   async add(keys: readonly string[]): Promise<Uint8Array> {
     const begin = performance.now();
     const isNew = await this.#filter.add(keys);

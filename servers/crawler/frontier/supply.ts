@@ -60,7 +60,10 @@ export class QueueSupply {
       });
   }
 
-  /** T7 to T9: returns the head of a ready queue; undefined if the queue is empty or its head moved to another queue. */
+  /**
+   * T7 to T9: returns the head of a ready queue; undefined if the queue is empty or its head moved to another
+   * queue.
+   */
   async takeHead(queue: WorkQueue): Promise<QueueEntry | undefined> {
     this.#memory.setState(queue, 'in-process');
     while (queue.window.needsRefill) {

@@ -2,9 +2,9 @@
 const GENERATION_URLS = 65_536;
 
 /**
- * An approximate LRU set of two generations, as hashlru has them: a look-up moves a URL to the young generation, and a full young
- * generation replaces the old one. It answers 7 million look-ups a second where lru-cache, which keeps an exact order, answers
- * 3.5 million; every link of every page is looked up.
+ * An approximate LRU set of two generations, as hashlru has them: a look-up moves a URL to the young
+ * generation, and a full young generation replaces the old one. It answers 7 million look-ups a second where
+ * lru-cache, which keeps an exact order, answers 3.5 million; every link of every page is looked up.
  */
 export class UrlCache {
   #young = new Set<string>();

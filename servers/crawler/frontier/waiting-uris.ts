@@ -21,9 +21,10 @@ export interface WaitingUrisOptions {
 }
 
 /**
- * The URIs that wait for a retry. They are rows of the store, ordered by the time when they are due; memory holds only their number and
- * the earliest time. A URI leaves its queue in the batch that makes it wait, and returns to its place in the batch that ends the wait, so
- * that a crash finds it in one of the two. While its queue sleeps it waits there like any other URI.
+ * The URIs that wait for a retry. They are rows of the store, ordered by the time when they are due; memory
+ * holds only their number and the earliest time. A URI leaves its queue in the batch that makes it wait, and
+ * returns to its place in the batch that ends the wait, so that a crash finds it in one of the two. While its
+ * queue sleeps it waits there like any other URI.
  */
 export class WaitingUris {
   /** Number of URIs that wait, on disk or in a batch in flight. */
@@ -61,7 +62,10 @@ export class WaitingUris {
     if (first !== undefined) this.#expect(first.dueTime);
   }
 
-  /** Moves a URI in process from its queue to the waiting ones. Returns a function to call after the batch is written. */
+  /**
+   * Moves a URI in process from its queue to the waiting ones. Returns a function to call after the batch is
+   * written.
+   */
   add(entry: QueueEntry, { delayMs, status, reason }: Aside, batch: GathererBatch): () => void {
     const dueTime = this.#options.clock.now() + Math.max(0, Math.ceil(delayMs));
     batch.dequeue(entry).putWaiting({ dueTime, entry, status, reason });

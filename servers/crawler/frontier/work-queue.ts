@@ -10,8 +10,8 @@ import type { Budgets } from './contract.js';
 import { HeadWindow } from './head-window.js';
 
 /**
- * The pending URIs of one class key (CRAWL-5.2). The URIs are on disk; this object holds the queue's state and its first entries. A queue
- * has one URI in process at a time and provides none while it sleeps (CRAWL-5.6.4).
+ * The pending URIs of one class key (CRAWL-5.2). The URIs are on disk; this object holds the queue's state and
+ * its first entries. A queue has one URI in process at a time and provides none while it sleeps (CRAWL-5.6.4).
  */
 export class WorkQueue {
   state: QueueState = 'exhausted';
@@ -173,8 +173,9 @@ export class WorkQueue {
   }
 
   /**
-   * CRAWL-9.11, `highest-uri`: before the queue waits among the inactive ones, its precedence becomes that of its next URI, if that is in
-   * memory. URIs are ordered by directive first, so that a later one may have a smaller precedence; then it does not count until its turn.
+   * CRAWL-9.11, `highest-uri`: before the queue waits among the inactive ones, its precedence becomes that of
+   * its next URI, if that is in memory. URIs are ordered by directive first, so that a later one may have a
+   * smaller precedence; then it does not count until its turn.
    */
   settlePrecedence(): void {
     const { first } = this.window;
@@ -195,7 +196,10 @@ export class WorkQueue {
     return entries.every((entry) => entry.classKey !== this.classKey || compareEntries(first, entry) < 0);
   }
 
-  /** Returns the head to the queue: it is the head again unless a URI of higher priority was queued (CRAWL-5.2.2). */
+  /**
+   * Returns the head to the queue: it is the head again unless a URI of higher priority was queued
+   * (CRAWL-5.2.2).
+   */
   unpeek(entry: QueueEntry): void {
     this.peeked = undefined;
     this.window.putBack(entry);

@@ -8,8 +8,8 @@ import type { LineEncoder } from '../../host/append-file.js';
 import { inflateMember, readAt } from '../inflate-member.js';
 
 /**
- * The header of the journal's gzip members (RFC 1952): deflate, no name, no time, Unix, and an empty extra field `HK`. Readers skip the
- * field; the repair of a file recognizes members by it.
+ * The header of the journal's gzip members (RFC 1952): deflate, no name, no time, Unix, and an empty extra
+ * field `HK`. Readers skip the field; the repair of a file recognizes members by it.
  */
 const MEMBER_HEAD = Buffer.from([0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 3, 4, 0, 0x48, 0x4b, 0, 0]);
 /** An empty final block of deflate, which can end a member after any flush. */
@@ -29,8 +29,8 @@ const SEARCH_BYTES = 12 * 1_048_576;
 const INFLATED_BYTES = 8 * MEMBER_BYTES;
 
 /**
- * Encodes text as gzip and flushes after every piece (Z_SYNC_FLUSH), so that a file that ends after a piece contains all of them. A new
- * member begins after {@link MEMBER_BYTES} of text and after {@link finish}.
+ * Encodes text as gzip and flushes after every piece (Z_SYNC_FLUSH), so that a file that ends after a piece
+ * contains all of them. A new member begins after {@link MEMBER_BYTES} of text and after {@link finish}.
  */
 export class GzipMembers implements LineEncoder {
   /** The end of the member's text, as long as deflate's window. */
@@ -70,9 +70,9 @@ function memberEnd(crc: number, size: number): Buffer {
 }
 
 /**
- * Repairs a file of {@link GzipMembers} after a crash, so that a new member can be appended: a torn last member is truncated after its last
- * complete flush and ended there. A crash during the repair does no harm. If more than one piece is cut off, no crash has torn it but the
- * disk has changed it: a copy of the file is kept.
+ * Repairs a file of {@link GzipMembers} after a crash, so that a new member can be appended: a torn last member
+ * is truncated after its last complete flush and ended there. A crash during the repair does no harm. If more
+ * than one piece is cut off, no crash has torn it but the disk has changed it: a copy of the file is kept.
  *
  * @returns bytes that were cut off, 0 if the file was complete or does not exist; the path of the copy
  * @throws StorageError for a file that this class did not write

@@ -5,7 +5,9 @@ import { type ReadJournalOptions, readJournal } from './journal-reader.js';
 export interface JournalSink {
   /** Adds URIs to the seen filter, so that they are not fetched. */
   note(urls: string[]): Promise<void>;
-  /** Schedules URIs; those that were noted or scheduled before are dropped by the seen filter (CRAWL-17.1.2). */
+  /**
+   * Schedules URIs; those that were noted or scheduled before are dropped by the seen filter (CRAWL-17.1.2).
+   */
   schedule(uris: JournalUri[]): Promise<void>;
 }
 
@@ -36,7 +38,10 @@ export interface ImportJournalOptions {
   readonly progress?: ((progress: ImportProgress) => void) | undefined;
   /** Default 1 000 000 (CRAWL-17.1.2). */
   readonly progressLines?: number;
-  /** Number of scheduled URIs after which the crawl can start while the import continues (CRAWL-17.1.2). Default 100 000. */
+  /**
+   * Number of scheduled URIs after which the crawl can start while the import continues (CRAWL-17.1.2). Default
+   * 100 000.
+   */
   readonly startThreshold?: number;
   /** Called once, when {@link startThreshold} URIs are scheduled or at the end. */
   readonly onStartThreshold?: () => void;
@@ -47,8 +52,8 @@ export interface ImportJournalOptions {
 }
 
 /**
- * Recovers a crawl from its journal (CRAWL-17.1.2) in two passes: it notes the URIs that were finished, then schedules all that were queued.
- * Memory is bounded by one batch.
+ * Recovers a crawl from its journal (CRAWL-17.1.2) in two passes: it notes the URIs that were finished, then
+ * schedules all that were queued. Memory is bounded by one batch.
  *
  * @param paths the journal with its rotated files, the oldest first
  * @throws StorageError, the sink's errors, the signal's reason
@@ -99,7 +104,8 @@ export async function importJournal(
     if (event.tag === 'Fs' || (event.tag === 'Ff' && retainFailures)) {
       if (await accepts(event)) await finished.add(event.url);
     }
-    // Included by hand: the URI counts as seen and was never fetched. Its hops path is unknown, so the scope cannot decide.
+    // Included by hand: the URI counts as seen and was never fetched. Its hops path is unknown, so the scope
+    // cannot decide.
     else if (event.tag === 'Fi') await finished.add(event.url);
   }
   await finished.end();

@@ -29,8 +29,9 @@ export type JournalEvent =
   | { readonly tag: 'E'; readonly text: string };
 
 /**
- * Formats an event as a line without line end (CRAWL-17.1.1). Fields are separated by single spaces, so a seed's line ends in two of them.
- * Spaces and line ends within a field are percent-escaped; the URI stays the same.
+ * Formats an event as a line without line end (CRAWL-17.1.1). Fields are separated by single spaces, so a
+ * seed's line ends in two of them. Spaces and line ends within a field are percent-escaped; the URI stays the
+ * same.
  */
 export function formatJournalLine(event: JournalEvent): string {
   switch (event.tag) {

@@ -10,8 +10,8 @@ export interface ReadJournalOptions {
   /** Called for a line that is not an event; it is skipped. */
   readonly onBadLine?: (lineNumber: number, text: string) => void;
   /**
-   * Called if the compressed data is damaged, not only cut off. The events before the damage have been returned, those after it are lost.
-   * Without this callback the error is thrown.
+   * Called if the compressed data is damaged, not only cut off. The events before the damage have been
+   * returned, those after it are lost. Without this callback the error is thrown.
    */
   readonly onDamage?: (error: StorageError) => void;
 }
@@ -20,8 +20,8 @@ export interface ReadJournalOptions {
 const CHUNK_BYTES = 16_384;
 
 /**
- * Reads the events of a recovery journal (CRAWL-17.1.1), gzip or plain text, in bounded memory. The file may end within a line or a
- * gzip member; an incomplete last line is skipped.
+ * Reads the events of a recovery journal (CRAWL-17.1.1), gzip or plain text, in bounded memory. The file may
+ * end within a line or a gzip member; an incomplete last line is skipped.
  *
  * @throws StorageError when the file cannot be read or is damaged, the signal's reason
  */
@@ -93,7 +93,10 @@ async function* chunksOf(path: string): AsyncGenerator<Buffer> {
   yield* file.createReadStream({ highWaterMark: CHUNK_BYTES }) as AsyncIterable<Buffer>;
 }
 
-/** Decompresses all members of a gzip file. Node's stream discards output when an error follows, so its output is collected here. */
+/**
+ * Decompresses all members of a gzip file. Node's stream discards output when an error follows, so its output
+ * is collected here.
+ */
 async function* decompress(path: string): AsyncGenerator<Buffer> {
   // A truncated member is read like a flushed one.
   const gunzip = createGunzip({ finishFlush: constants.Z_SYNC_FLUSH });

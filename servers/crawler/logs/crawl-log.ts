@@ -24,8 +24,8 @@ export interface CrawlLogEntry {
 }
 
 /**
- * Formats a line of crawl.log (CRAWL-16.1): twelve fields separated by spaces, without line end. Fields are escaped, so that no URI, header
- * or message can break a line or shift a field.
+ * Formats a line of crawl.log (CRAWL-16.1): twelve fields separated by spaces, without line end. Fields are
+ * escaped, so that no URI, header or message can break a line or shift a field.
  *
  * @param time of logging, milliseconds since 1970
  */

@@ -34,8 +34,9 @@ export interface CrawlLogsOptions {
 }
 
 /**
- * The logs of a crawl (CRAWL section 16) in one directory. Its methods do not wait for the disk. While {@link CrawlLogs.full} is true the
- * caller awaits {@link CrawlLogs.waitForRoom}, so that memory is bounded on a slow disk.
+ * The logs of a crawl (CRAWL section 16) in one directory. Its methods do not wait for the disk. While
+ * {@link CrawlLogs.full} is true the caller awaits {@link CrawlLogs.waitForRoom}, so that memory is bounded on
+ * a slow disk.
  */
 export class CrawlLogs implements AsyncDisposable {
   readonly #now: () => number;

@@ -10,7 +10,8 @@ import { reportLines } from './table.js';
 const MANIFEST = 'crawl-manifest.txt';
 
 /**
- * CRAWL-16.7: writes the end reports of a crawl as `KIND-report.txt`, and `crawl-manifest.txt` with their names.
+ * CRAWL-16.7: writes the end reports of a crawl as `KIND-report.txt`, and `crawl-manifest.txt` with their
+ * names.
  *
  * @returns the paths of the files
  * @throws StorageError, the signal's reason

@@ -19,8 +19,8 @@ export type DocumentLog = keyof typeof DOCUMENT_LOGS;
 export type EventLine = readonly [log: DocumentLog, line: string];
 
 /**
- * Formats the lines of a returned URI. A disposed one has a line in crawl.log (CRAWL-16.1). The reason of a retry and warnings have lines
- * in local-errors.log, links that are not URIs in uri-errors.log (CRAWL-16.4).
+ * Formats the lines of a returned URI. A disposed one has a line in crawl.log (CRAWL-16.1). The reason of a
+ * retry and warnings have lines in local-errors.log, links that are not URIs in uri-errors.log (CRAWL-16.4).
  *
  * @param event without logins
  * @param time of logging, milliseconds since 1970

@@ -3,8 +3,9 @@ import { type FileHandle, open, stat } from 'node:fs/promises';
 import { errorCode, messageOf, StorageError } from '../../../protocols/errors.js';
 
 /**
- * Appends texts to a file of which it may have a part already: what follows its first `size` bytes is expected to be the beginning of the
- * texts, also when it ends within a line. A file that another program shortened or changed gets all texts.
+ * Appends texts to a file of which it may have a part already: what follows its first `size` bytes is expected
+ * to be the beginning of the texts, also when it ends within a line. A file that another program shortened or
+ * changed gets all texts.
  */
 export class FileTail implements AsyncDisposable {
   #handle: FileHandle | undefined;

@@ -1,14 +1,17 @@
 import { escapeJsonControls } from '../../../protocols/visible-text.js';
 
-/** White space of any script, controls, marks of writing direction, and lone surrogates, which UTF-8 cannot represent. */
+/**
+ * White space of any script, controls, marks of writing direction, and lone surrogates, which UTF-8 cannot
+ * represent.
+ */
 const FIELD_BREAKERS = /[\s\u0000-\u0020\u007f-\u00a0]|\p{Bidi_Control}|\p{Cs}/gu;
 
 /** Text without characters to escape, as nearly all URIs are. */
 const PLAIN = /^[!-~]*$/;
 
 /**
- * Escapes a field of a line: characters that would separate fields or end the line are percent-escaped. A URI stays the same URI, because
- * CRAWL-2.1 escapes these characters too. The function is idempotent.
+ * Escapes a field of a line: characters that would separate fields or end the line are percent-escaped. A URI
+ * stays the same URI, because CRAWL-2.1 escapes these characters too. The function is idempotent.
  */
 export function escapeField(text: string): string {
   return PLAIN.test(text) ? text : text.replace(FIELD_BREAKERS, escapeCharacter);

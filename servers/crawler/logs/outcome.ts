@@ -7,8 +7,8 @@ export type Outcome = 'succeeded' | 'failed' | 'disregarded' | 'retry';
 const DISREGARDED: ReadonlySet<number> = new Set([-4001, -4002, -5000, -5001, -5002, -6000, -9998]);
 
 /**
- * CRAWL-8.2, 8.4: returns the outcome. Every positive status is a success, including 404 and 500. URIs that an operator, the scope or
- * robots.txt excludes are disregarded; all others failed.
+ * CRAWL-8.2, 8.4: returns the outcome. Every positive status is a success, including 404 and 500. URIs that an
+ * operator, the scope or robots.txt excludes are disregarded; all others failed.
  */
 export function outcomeOf({ disposition, status }: Pick<RecordedEvent, 'disposition' | 'status'>): Outcome {
   if (disposition === 'retry') return 'retry';

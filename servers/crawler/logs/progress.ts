@@ -21,7 +21,10 @@ const COLUMNS = [
 /** First line of progress-statistics.log: the column names. */
 export const PROGRESS_LEGEND = align(COLUMNS.map(([name]) => name));
 
-/** CRAWL-16.3: formats the crawl's figures as one line. Current rates are followed by those of the whole crawl in parentheses. */
+/**
+ * CRAWL-16.3: formats the crawl's figures as one line. Current rates are followed by those of the whole crawl
+ * in parentheses.
+ */
 export function progressLine(snapshot: CrawlSnapshot): string {
   return align([
     isoSeconds(snapshot.time),
@@ -40,7 +43,10 @@ export function progressLine(snapshot: CrawlSnapshot): string {
   ]);
 }
 
-/** Right-aligns values. One that is wider than its column shifts the rest to the right; at least one space separates values. */
+/**
+ * Right-aligns values. One that is wider than its column shifts the rest to the right; at least one space
+ * separates values.
+ */
 function align(values: readonly string[]): string {
   let line = '';
   for (const [i, value] of values.entries()) {

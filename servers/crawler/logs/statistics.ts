@@ -15,7 +15,10 @@ const MAX_ERRORS = 100;
 export interface CrawlStatisticsOptions {
   /** Milliseconds since 1970, monotonic. Default: the monotonic clock of the process. */
   readonly now?: () => number;
-  /** Maximum number of media types, source tags and statuses that are counted by name; others count as `other`. Default 1000. */
+  /**
+   * Maximum number of media types, source tags and statuses that are counted by name; others count as `other`.
+   * Default 1000.
+   */
   readonly namesLimit?: number;
   /** Maximum number of seeds in the seeds report. Default 100 000. */
   readonly seedsLimit?: number;
@@ -81,8 +84,8 @@ const storedSchema = z.object({
 export type StoredStatistics = z.output<typeof storedSchema>;
 
 /**
- * The counters of a crawl (CRAWL-16.5, 16.6), updated with every {@link RecordedEvent}. Time counts from {@link resume} to {@link pause};
- * the statistics start paused. Memory is bounded.
+ * The counters of a crawl (CRAWL-16.5, 16.6), updated with every {@link RecordedEvent}. Time counts from
+ * {@link resume} to {@link pause}; the statistics start paused. Memory is bounded.
  */
 export class CrawlStatistics {
   readonly #now: () => number;

@@ -1,4 +1,5 @@
-// The events of returned URIs, stored in the batches of their pages, so that no crash loses or repeats a line or a count.
+// The events of returned URIs, stored in the batches of their pages, so that no crash loses or repeats a line
+// or a count.
 import { join } from 'node:path';
 import { z } from 'zod';
 import { CloseStack } from '../../../protocols/close-stack.js';
@@ -52,7 +53,10 @@ const rowSchema = z.object({
 
 export interface StoredEventsOptions {
   readonly store: GathererStore;
-  /** Whether events are stored; otherwise a crash loses counts, as suits a run that shows no figures. Default true. */
+  /**
+   * Whether events are stored; otherwise a crash loses counts, as suits a run that shows no figures. Default
+   * true.
+   */
   readonly isStored?: boolean;
   /** Counts an event, exactly once, in the order of the batches. */
   readonly count: (event: RecordedEvent) => void;
@@ -62,7 +66,10 @@ export interface StoredEventsOptions {
   readonly onFailure?: (error: unknown) => void;
 }
 
-/** Returns the figures that {@link StoredEvents} saved; undefined if no figures were saved. @throws StorageError when they are damaged */
+/**
+ * Returns the figures that {@link StoredEvents} saved; undefined if no figures were saved. @throws StorageError
+ * when they are damaged
+ */
 export async function savedFigures({ meta }: Pick<GathererStore, 'meta'>): Promise<unknown> {
   const saved = await meta.get(FIGURES);
   if (saved === undefined) return undefined;
@@ -74,8 +81,8 @@ export async function savedFigures({ meta }: Pick<GathererStore, 'meta'>): Promi
 }
 
 /**
- * Takes over the events that an interrupted crawl left: counts each, and appends the lines that the logs lack. Then the events are removed
- * and the figures saved, in one batch.
+ * Takes over the events that an interrupted crawl left: counts each, and appends the lines that the logs lack.
+ * Then the events are removed and the figures saved, in one batch.
  *
  * @param directory of the logs; undefined if the crawl has none
  * @returns the sizes of the logs, for {@link StoredEvents}
@@ -116,9 +123,10 @@ export async function recoverEvents(
 }
 
 /**
- * The events of a running crawl. An event is a row of the store, written in the batch of its page. After the batch it is counted and its
- * lines go to the logs, in the order of the batches. Now and then the rows whose lines are in the files are removed; the same batch has
- * the figures that count exactly the events so far, and the sizes of the files. After a crash {@link recoverEvents} uses the rest.
+ * The events of a running crawl. An event is a row of the store, written in the batch of its page. After the
+ * batch it is counted and its lines go to the logs, in the order of the batches. Now and then the rows whose
+ * lines are in the files are removed; the same batch has the figures that count exactly the events so far, and
+ * the sizes of the files. After a crash {@link recoverEvents} uses the rest.
  */
 export class StoredEvents {
   readonly #mutex = new Mutex();
@@ -158,26 +166,35 @@ export class StoredEvents {
     };
   }
 
-  /** Counts all events that are stored and removes them, e.g. before a copy of the store. Meanwhile no event may be added. @throws StorageError */
+  /**
+   * Counts all events that are stored and removes them, e.g. before a copy of the store. Meanwhile no event may
+   * be added. @throws StorageError
+   */
   async purge(): Promise<void> {
     await this.#batchesWritten();
     await this.#mutex.runExclusive(() => this.#purge());
   }
 
-  /** Waits until all events are counted, also if the logs are being rotated. Meanwhile no event may be added. */
+  /**
+   * Waits until all events are counted, also if the logs are being rotated. Meanwhile no event may be added.
+   */
   async settled(): Promise<void> {
     await this.#batchesWritten();
     await this.#mutex.runExclusive(() => undefined);
   }
 
-  /** Renames the logs (CRAWL-16.4). The lines of events that are written meanwhile go to the new files. @throws StateError, StorageError */
+  /**
+   * Renames the logs (CRAWL-16.4). The lines of events that are written meanwhile go to the new files. @throws
+   * StateError, StorageError
+   */
   async rotate(suffix: string): Promise<void> {
     const logs = this.#logs;
     if (logs === undefined) return;
     await this.#mutex.runExclusive(async () => {
       this.#held = true;
       try {
-        // If the process ends between the steps, no row that is left has its line in a file: it goes to the new one.
+        // If the process ends between the steps, no row that is left has its line in a file: it goes to the new
+        // one.
         await this.#purge();
         await logs.rotate(suffix);
         this.#sizes = noSizes();

@@ -1,7 +1,10 @@
 import { byteSize } from '../../web/values.js';
 import { formatDuration, formatNumber } from '../values.js';
 
-/** How the values of a column are formatted: `seconds` of a duration, `time` in milliseconds since 1970 (0: never), a `code` as it is. */
+/**
+ * How the values of a column are formatted: `seconds` of a duration, `time` in milliseconds since 1970 (0:
+ * never), a `code` as it is.
+ */
 type Unit = 'text' | 'number' | 'code' | 'bytes' | 'seconds' | 'time';
 
 /** Title and unit of each value of a row. */

@@ -21,9 +21,9 @@ interface OpenFile {
 }
 
 /**
- * CRAWL-9.8: one file for each crawler and hour, `HOUR-OWN-to-N.schedule` with lines of a journal, which the action directory of the other
- * crawler carries out. The file of the current hour ends in `.open`. Lines are in the file before their URI is finished, so that a
- * killed process loses none.
+ * CRAWL-9.8: one file for each crawler and hour, `HOUR-OWN-to-N.schedule` with lines of a journal, which the
+ * action directory of the other crawler carries out. The file of the current hour ends in `.open`. Lines are in
+ * the file before their URI is finished, so that a killed process loses none.
  */
 export class Diversions implements AsyncDisposable {
   readonly #files = new Map<number, OpenFile>();
@@ -123,7 +123,10 @@ export interface CrawlMapOptions {
   readonly by: 'domain' | 'queue';
 }
 
-/** CRAWL-9.8: which crawler is responsible for a URI: the same for all crawlers of one number and the same settings. */
+/**
+ * CRAWL-9.8: which crawler is responsible for a URI: the same for all crawlers of one number and the same
+ * settings.
+ */
 export class CrawlMap {
   readonly #domainOf = queueAssignment({ policy: 'topmost' });
 

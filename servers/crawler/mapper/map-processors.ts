@@ -8,7 +8,10 @@ import type { JournalUri } from '../journal/index.js';
 import type { ProcessorDescriptor } from '../processors/parts.js';
 import type { MapperOptions } from './diversions.js';
 
-/** CRAWL-9.8: a URI of another crawler that is not fetched yet gets -5002, an annotation, and a line in a diversion file. */
+/**
+ * CRAWL-9.8: a URI of another crawler that is not fetched yet gets -5002, an annotation, and a line in a
+ * diversion file.
+ */
 class CrawlMapper implements Processor {
   readonly name = 'CrawlMapper';
 

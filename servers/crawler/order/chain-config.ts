@@ -1,4 +1,5 @@
-// The chains of an order (CRAWL-1.4, 11.1): the processors of each chain in order, this project's by name and the operator's by module path.
+// The chains of an order (CRAWL-1.4, 11.1): the processors of each chain in order, this project's by name and
+// the operator's by module path.
 import { z } from 'zod';
 import { CHAIN_NAMES, type ChainName } from '../chains.js';
 import { sequenceConfigSchema } from '../decide/rule-config.js';
@@ -61,7 +62,9 @@ export interface ChainConditions {
   readonly mapper: { readonly crawlers: number };
 }
 
-/** The places of the entries that were read from a file. Entries stay the same objects when the order is copied. */
+/**
+ * The places of the entries that were read from a file. Entries stay the same objects when the order is copied.
+ */
 const places = new WeakMap<ProcessorEntry, ProcessorPlace>();
 
 /** Remembers where each entry of the chains stands. */
@@ -75,7 +78,10 @@ export function placeProcessors(
     });
 }
 
-/** Returns the enabled processors of every chain in order: as the order gives them, or the default ones (CRAWL-11.2). */
+/**
+ * Returns the enabled processors of every chain in order: as the order gives them, or the default ones
+ * (CRAWL-11.2).
+ */
 export function chainSteps({ chains, ...conditions }: ChainConditions): Record<ChainName, ChainStep[]> {
   const steps = Object.fromEntries(
     CHAIN_NAMES.map((chain) => [chain, chains[chain] === undefined ? defaultSteps(chain, conditions) : []]),

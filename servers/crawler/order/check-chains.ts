@@ -11,7 +11,10 @@ export interface ChainProblem {
   readonly problem: string;
 }
 
-/** Returns the errors of the chains: unknown names, processors in the wrong chain or order, missing ones (CRAWL-11.1). */
+/**
+ * Returns the errors of the chains: unknown names, processors in the wrong chain or order, missing ones
+ * (CRAWL-11.1).
+ */
 export function chainProblems(order: ChainConditions): ChainProblem[] {
   const problems: ChainProblem[] = [];
   const { chains } = order;
@@ -120,7 +123,8 @@ export interface ChainSettings {
 }
 
 /**
- * Moves the settings that entries of this project's processors give to those of the order, so that sheets override them like any others.
+ * Moves the settings that entries of this project's processors give to those of the order, so that sheets
+ * override them like any others.
  * @param order as the operator wrote it; parts of another form stay for the schema to refuse
  */
 export function withChainSettings(order: unknown): ChainSettings {

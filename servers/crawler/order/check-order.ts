@@ -18,8 +18,8 @@ export interface OrderProblem {
 }
 
 /**
- * Finds problems that a schema cannot express: values that depend on each other, patterns that do not compile, sheets that never apply. They
- * are reported before the crawl starts (CRAWL-22).
+ * Finds problems that a schema cannot express: values that depend on each other, patterns that do not compile,
+ * sheets that never apply. They are reported before the crawl starts (CRAWL-22).
  */
 export function orderProblems(order: CrawlOrderConfig): OrderProblem[] {
   const problems: OrderProblem[] = [];

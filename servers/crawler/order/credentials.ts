@@ -1,4 +1,5 @@
-// The logins of an order (CRAWL-12.4): by realm (G-82) and by HTML form. Passwords are in the environment, never in an order.
+// The logins of an order (CRAWL-12.4): by realm (G-82) and by HTML form. Passwords are in the environment,
+// never in an order.
 import { z } from 'zod';
 import { withNote } from './setting-notes.js';
 

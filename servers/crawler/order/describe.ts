@@ -58,7 +58,9 @@ export function settingsTable(descriptions: readonly SettingDescription[] = desc
   return `${lines.flatMap((text, i) => (i === 0 ? [text] : [text, texts[i] ?? ''])).join('\n')}\n`;
 }
 
-/** Returns the default order with comments that explain all settings, as a template that `readOrder` accepts. */
+/**
+ * Returns the default order with comments that explain all settings, as a template that `readOrder` accepts.
+ */
 export function defaultOrderText(): string {
   const lines = ['// A crawl order. Everything is optional; the values are the defaults.', '{'];
   writeMembers(lines, '', crawlOrderSchema.shape, '  ');

@@ -114,7 +114,10 @@ const LIMITED = [
   ['busyRetryDelaySeconds', 'retryDelaySeconds'],
 ] as const satisfies readonly (readonly [keyof CrawlSettings, keyof CrawlSettings])[];
 
-/** Returns what an order sets to no effect, for a warning: settings and options that apply only together with others. */
+/**
+ * Returns what an order sets to no effect, for a warning: settings and options that apply only together with
+ * others.
+ */
 export function ignoredSettings(order: CrawlOrderConfig): OrderProblem[] {
   const ignored: OrderProblem[] = [];
   const defaults = crawlSettingsSchema.parse({});

@@ -18,7 +18,8 @@ export interface CommentedJson {
 const MAX_DEPTH = 100;
 
 /**
- * Reads JSON with `//` and block comments and with commas after last elements. A repeated name in an object is an error.
+ * Reads JSON with `//` and block comments and with commas after last elements. A repeated name in an object is
+ * an error.
  * @throws ConfigError with the file and the line
  */
 export function parseJsonWithComments(text: string, file: string): CommentedJson {

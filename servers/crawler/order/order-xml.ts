@@ -33,11 +33,19 @@ export interface HostSettings {
 
 export interface OrderFromXml {
   readonly order: CrawlOrderConfig;
-  /** CRAWL-10.1.5: path of the seed file, relative to the order; '' if the order has none. The caller adds its seeds to the order. */
+  /**
+   * CRAWL-10.1.5: path of the seed file, relative to the order; '' if the order has none. The caller adds its
+   * seeds to the order.
+   */
   readonly seedsFile: string;
-  /** CRAWL-19.4: the directory of the overrides, relative to the order; '' if the order has none. The caller reads them. */
+  /**
+   * CRAWL-19.4: the directory of the overrides, relative to the order; '' if the order has none. The caller
+   * reads them.
+   */
   readonly settingsDirectory: string;
-  /** CRAWL-15.2: the files of SURT prefixes that the scope names, relative to the order. The caller reads them. */
+  /**
+   * CRAWL-15.2: the files of SURT prefixes that the scope names, relative to the order. The caller reads them.
+   */
   readonly prefixFiles: readonly string[];
   /** Returns the file and the line of a path in the order. */
   readonly placeOf: (path: readonly PropertyKey[]) => { readonly file: string; readonly line: number };
@@ -46,8 +54,8 @@ export interface OrderFromXml {
 }
 
 /**
- * Converts an order of the 1.x line (CRAWL-19.2): frontier, limits, headers, robots policy, scope, rules of the seen test, quotas. Absent
- * settings have this project's defaults.
+ * Converts an order of the 1.x line (CRAWL-19.2): frontier, limits, headers, robots policy, scope, rules of the
+ * seen test, quotas. Absent settings have this project's defaults.
  *
  * @param prefixLines lines of `prefixFiles`; without them the prefixes are left out
  * @param overrides CRAWL-19.4: converted to sheets by SURT prefix, so that the longer domain wins
@@ -96,8 +104,8 @@ export function readOrderXml(
 }
 
 /**
- * CRAWL-19.4: returns the host of a file of overrides, whose directories are the labels of the host from the right, as in
- * `org/example/www/settings.xml`; undefined for other files.
+ * CRAWL-19.4: returns the host of a file of overrides, whose directories are the labels of the host from the
+ * right, as in `org/example/www/settings.xml`; undefined for other files.
  * @param path relative to the settings directory, with `/`
  */
 export function hostOfSettingsFile(path: string): string | undefined {
@@ -191,7 +199,9 @@ class Draft extends Conversion {
     this.put(settings, path, 'proxy', `http://${host.text}:${port?.text ?? ''}`, host);
   }
 
-  /** CRAWL-11.2: with extractors, what pages show is fetched where the scope accepts it, as the original does. */
+  /**
+   * CRAWL-11.2: with extractors, what pages show is fetched where the scope accepts it, as the original does.
+   */
   #extractors(chain: XmlElement, target: Target): void {
     const { settings, path } = target;
     const enabled = chain.children.filter(

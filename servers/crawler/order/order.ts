@@ -10,7 +10,10 @@ import { crawlSettingsSchema, settingsOverridesSchema } from './settings.js';
 
 const count = z.int().min(0);
 
-/** CRAWL-19.6: a sheet overrides settings for the URIs under its SURT prefixes and for those that its rules accept. */
+/**
+ * CRAWL-19.6: a sheet overrides settings for the URIs under its SURT prefixes and for those that its rules
+ * accept.
+ */
 const sheetSchema = z.strictObject({
   name: z.string().min(1),
   /** Prefixes, URIs or host names, as in a seed list (CRAWL-15.2). */
@@ -148,7 +151,10 @@ export const consoleSchema = z.strictObject({
   ),
 });
 
-/** The order of a crawl (CRAWL-19.2): options of the whole crawl, the settings of all URIs, and the sheets that override them. */
+/**
+ * The order of a crawl (CRAWL-19.2): options of the whole crawl, the settings of all URIs, and the sheets that
+ * override them.
+ */
 export const crawlOrderSchema = z.strictObject({
   name: withNote(z.string().default('crawl'), 'CRAWL-19.2', 'Name of the crawl'),
   profile: withNote(

@@ -15,7 +15,10 @@ const CHAINS: ReadonlyMap<string, ChainName> = new Map([
 /** The checks before a fetch, which an operator may move. */
 const CHECKS: readonly string[] = ['RuntimeLimit', 'Blocker', 'QuotaEnforcer', 'PreconditionEnforcer'];
 
-/** The chains of an order.xml: the default ones without the processors that it leaves out, with the order and the rules that it gives. */
+/**
+ * The chains of an order.xml: the default ones without the processors that it leaves out, with the order and
+ * the rules that it gives.
+ */
 export class OriginalChains {
   readonly #maps = new Set<ChainName>();
   readonly #listed = new Map<string, readonly RuleInput[]>();
@@ -65,7 +68,10 @@ export class OriginalChains {
     return isOptional && this.#maps.has(chain) && !this.#listed.has(name);
   }
 
-  /** Sorts the checks before a fetch as the order has them. If one follows robots.txt, all stand behind the other processors. */
+  /**
+   * Sorts the checks before a fetch as the order has them. If one follows robots.txt, all stand behind the
+   * other processors.
+   */
   #sorted(defaults: readonly string[]): string[] {
     const given = [...this.#listed.keys()].filter((name) => CHECKS.includes(name));
     if (given.length === 0) return [...defaults];
@@ -79,7 +85,10 @@ export class OriginalChains {
   }
 }
 
-/** The processor that a class of a 1.x order stands for; the other classes are parts of these (CRAWL-11.2, 11.3). */
+/**
+ * The processor that a class of a 1.x order stands for; the other classes are parts of these (CRAWL-11.2,
+ * 11.3).
+ */
 function processorOf(className: string): ProcessorDescriptor | undefined {
   return PROCESSORS.find(({ classes }) => classes?.includes(className));
 }

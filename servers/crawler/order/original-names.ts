@@ -122,7 +122,10 @@ export const SEEN_RULE_CLASSES: ReadonlyMap<string, string> = new Map([
   ['StripExtraSlashes', 'StripExtraSlashes'],
 ]);
 
-/** Extractors with an equivalent in this project: the setting `embeds` includes them always, or the scope limits them (CRAWL-11.2). */
+/**
+ * Extractors with an equivalent in this project: the setting `embeds` includes them always, or the scope limits
+ * them (CRAWL-11.2).
+ */
 export const EXTRACTOR_CLASSES: ReadonlyMap<string, 'always' | 'limited'> = new Map([
   ['ExtractorCSS', 'always'],
   ['ExtractorHTML', 'always'],

@@ -52,8 +52,8 @@ class Reader {
 }
 
 /**
- * Converts a 1.x scope to decide rules: a classic scope to equivalent rules (CRAWL-10.1), a deciding scope rule by rule (CRAWL-10.2.4).
- * Returns undefined for other classes.
+ * Converts a 1.x scope to decide rules: a classic scope to equivalent rules (CRAWL-10.1), a deciding scope rule
+ * by rule (CRAWL-10.2.4). Returns undefined for other classes.
  */
 export function originalScope(scope: XmlElement, report: ScopeReport): RuleInput[] | undefined {
   const focus = FOCUS[scope.className];

@@ -20,8 +20,8 @@ export interface OrderFile {
 const MAX_OVERRIDES = 10_000;
 
 /**
- * Reads an order, JSON with comments or an order.xml of the 1.x line (CRAWL-19.2) with its seed file, its files of SURT prefixes and its
- * overrides of hosts (CRAWL-19.4).
+ * Reads an order, JSON with comments or an order.xml of the 1.x line (CRAWL-19.2) with its seed file, its files
+ * of SURT prefixes and its overrides of hosts (CRAWL-19.4).
  * @param file path of the order, to which names of other files are relative
  * @throws ConfigError if the order is not valid, or a file that it names cannot be read
  */

@@ -1,4 +1,5 @@
-// The settings of a URI in a crawl order: names, types, defaults, and the notes that `harvest crawl order` prints for operators.
+// The settings of a URI in a crawl order: names, types, defaults, and the notes that `harvest crawl order`
+// prints for operators.
 import { z } from 'zod';
 import { ROBOTS_POLICIES } from '../../../protocols/robots/index.js';
 import { QUEUE_POLICIES } from '../../../protocols/urls/index.js';
@@ -15,8 +16,8 @@ const limit = z.int().min(-1);
 const bandwidth = z.number().min(0);
 
 /**
- * The settings of a URI, which sheets can override (CRAWL-19.5). The defaults are those of CRAWL-6.1, 6.4 and 11.3, and so are the names,
- * written in camel case (`min-delay-ms` is `minDelayMs`).
+ * The settings of a URI, which sheets can override (CRAWL-19.5). The defaults are those of CRAWL-6.1, 6.4 and
+ * 11.3, and so are the names, written in camel case (`min-delay-ms` is `minDelayMs`).
  */
 export const crawlSettingsSchema = z.strictObject({
   delayFactor: withNote(

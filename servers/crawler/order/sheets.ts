@@ -22,11 +22,12 @@ interface RuledSheet {
 const MAX_RESOLVED = 1000;
 
 /**
- * The settings of each URI (CRAWL-19.6): those of the order, overridden by every sheet with a SURT prefix of the URI, the shortest prefix
- * first, and then by every sheet whose rules accept it, in the order of the file. The last sheet wins for each setting.
+ * The settings of each URI (CRAWL-19.6): those of the order, overridden by every sheet with a SURT prefix of
+ * the URI, the shortest prefix first, and then by every sheet whose rules accept it, in the order of the file.
+ * The last sheet wins for each setting.
  *
- * A look-up computes one SURT and accesses a map once per distinct length of prefixes, independent of the number of sheets. URIs of the
- * same sheets share one object.
+ * A look-up computes one SURT and accesses a map once per distinct length of prefixes, independent of the
+ * number of sheets. URIs of the same sheets share one object.
  */
 export class SheetOverlays {
   readonly #base: CrawlSettings;
@@ -122,7 +123,10 @@ function withoutUndefined<T extends object>(overrides: T): { [K in keyof T]?: Ex
   return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }
 
-/** CRAWL-15.2: returns the prefix of a line: a formal one, with `(`, or that of a URI or host; empty for a comment. */
+/**
+ * CRAWL-15.2: returns the prefix of a line: a formal one, with `(`, or that of a URI or host; empty for a
+ * comment.
+ */
 function parsePrefix(line: string): string[] {
   const text = line.trim();
   if (text === '' || text.startsWith('#')) return [];

@@ -76,7 +76,10 @@ function lineCounter(text: string): (offset: number) => number {
   };
 }
 
-/** CRAWL-19.3: converts a value to the type of its element. A value that is not of the type stays text, which the schema refuses. */
+/**
+ * CRAWL-19.3: converts a value to the type of its element. A value that is not of the type stays text, which
+ * the schema refuses.
+ */
 export function typedValue({ tag, text, children }: XmlElement): unknown {
   switch (tag) {
     case 'integer':

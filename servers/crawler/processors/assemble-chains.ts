@@ -14,7 +14,9 @@ import { type OwnersProcessor, processorNamed } from './table.js';
 export interface ChainsOptions {
   /** The processors of each chain, by the order. */
   readonly steps: Readonly<Record<ChainName, readonly ChainStep[]>>;
-  /** Whether the configuration names an order, so that its quotas, blocks, digests and fetch histories apply. */
+  /**
+   * Whether the configuration names an order, so that its quotas, blocks, digests and fetch histories apply.
+   */
   readonly ordered: boolean;
   /** The loaded modules among the steps. */
   readonly loaded: ReadonlyMap<ChainStep, Processor>;
@@ -23,7 +25,10 @@ export interface ChainsOptions {
   readonly parts: ProcessorParts;
   /** Make the processors that only the owner of the crawl has. */
   readonly owners: Readonly<Record<OwnersProcessor, () => Processor>>;
-  /** Processors of the caller. Those of `extract` run before Essence, which transfers the body to a thread, the others at the end of their chain. */
+  /**
+   * Processors of the caller. Those of `extract` run before Essence, which transfers the body to a thread, the
+   * others at the end of their chain.
+   */
   readonly extraProcessors: Partial<Record<ChainName, readonly Processor[]>>;
 }
 

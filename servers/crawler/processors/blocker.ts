@@ -11,8 +11,8 @@ export interface BlockerOptions {
 }
 
 /**
- * CRAWL-11.2, the second half of the Preselector: rejects every URI (`blockAll`), those that `allowPattern` does not match, and those that
- * `blockPattern` matches. Patterns are in RE2 syntax and match whole URIs.
+ * CRAWL-11.2, the second half of the Preselector: rejects every URI (`blockAll`), those that `allowPattern`
+ * does not match, and those that `blockPattern` matches. Patterns are in RE2 syntax and match whole URIs.
  */
 export class Blocker implements Processor {
   readonly name = 'Blocker';

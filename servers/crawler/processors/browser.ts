@@ -26,8 +26,9 @@ const AFTER = new Set([
 ]);
 
 /**
- * With `fetcher: browser`, loads a page that was fetched in a browser, with the response that the crawl got, and runs its scripts. Summary and
- * links come from the document that they make. A page that cannot be loaded is read as it was fetched.
+ * With `fetcher: browser`, loads a page that was fetched in a browser, with the response that the crawl got,
+ * and runs its scripts. Summary and links come from the document that they make. A page that cannot be loaded
+ * is read as it was fetched.
  */
 class BrowserProcessor implements Processor {
   readonly name = 'Browser';

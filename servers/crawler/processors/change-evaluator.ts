@@ -7,9 +7,9 @@ import type { ProcessorDescriptor } from './parts.js';
 export const UNCHANGED = 'unchanged';
 
 /**
- * CRAWL-18.8, with the setting `skipUnchanged`: a document with the digest of its last fetch gets the annotation `unchanged`; its links
- * are not followed, and nothing is extracted or written. It is for crawls that look for changes on known pages; it does not suit
- * a crawl that finds new pages through unchanged ones.
+ * CRAWL-18.8, with the setting `skipUnchanged`: a document with the digest of its last fetch gets the
+ * annotation `unchanged`; its links are not followed, and nothing is extracted or written. It is for crawls
+ * that look for changes on known pages; it does not suit a crawl that finds new pages through unchanged ones.
  */
 export class ChangeEvaluator implements Processor {
   readonly name = 'ChangeEvaluator';

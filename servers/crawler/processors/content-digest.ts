@@ -10,7 +10,10 @@ import type { ProcessorDescriptor } from './parts.js';
 export type DigestSettings = Pick<CrawlSettings, 'digestStripPattern' | 'digestStripMaxKB'>;
 
 export interface ContentDigestOptions {
-  /** Maximum number of milliseconds for stripping one page; the rest of its text is digested unchanged. Default 1000. */
+  /**
+   * Maximum number of milliseconds for stripping one page; the rest of its text is digested unchanged. Default
+   * 1000.
+   */
   readonly maxStripMs?: number;
 }
 
@@ -18,9 +21,10 @@ export interface ContentDigestOptions {
 const PIECE_LENGTH = 2048;
 
 /**
- * Computes the digest of the body (CRAWL-11.8, 16.1 field 10) into `uri.digest`: `sha1:` and base32. The setting
- * `digestStripPattern` selects the digest of HTTPContentDigest (CRAWL-18.7): each match, text that changes on every fetch, is replaced by a
- * space first. Such a digest is for comparisons only. The processor must run before Essence, which transfers the body to a thread.
+ * Computes the digest of the body (CRAWL-11.8, 16.1 field 10) into `uri.digest`: `sha1:` and base32. The
+ * setting `digestStripPattern` selects the digest of HTTPContentDigest (CRAWL-18.7): each match, text that
+ * changes on every fetch, is replaced by a space first. Such a digest is for comparisons only. The processor
+ * must run before Essence, which transfers the body to a thread.
  */
 export class ContentDigest implements Processor {
   readonly name = 'ContentDigest';
@@ -56,8 +60,8 @@ export class ContentDigest implements Processor {
   }
 
   /**
-   * RE2 finds one match in linear time, but finding all of them may take quadratic time. The text is therefore matched in pieces, and a
-   * hostile page costs no more than the time limit.
+   * RE2 finds one match in linear time, but finding all of them may take quadratic time. The text is therefore
+   * matched in pieces, and a hostile page costs no more than the time limit.
    */
   #strip(text: string, pattern: RE2JS): string {
     const parts: string[] = [];

@@ -29,9 +29,10 @@ interface Entry {
 }
 
 /**
- * CRAWL-18.5, with the setting `warc.digestHistory`: the URL-agnostic history, which finds a body in the archive under any URI. This
- * processor runs after `ContentDigest` and before `WarcWriter`; {@link keeper} runs in the post-process chain. If two URIs with the same body
- * are fetched at the same time, both bodies are written.
+ * CRAWL-18.5, with the setting `warc.digestHistory`: the URL-agnostic history, which finds a body in the
+ * archive under any URI. This processor runs after `ContentDigest` and before `WarcWriter`; {@link keeper} runs
+ * in the post-process chain. If two URIs with the same body are fetched at the same time, both bodies are
+ * written.
  */
 export class DigestHistory implements Processor, RevisitSource {
   readonly name = 'DigestHistory';

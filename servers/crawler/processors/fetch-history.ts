@@ -21,7 +21,10 @@ export interface FetchRecord {
   readonly lastModified: UnixSeconds;
   /** Bytes of the body. */
   readonly length: number;
-  /** The WARC record with this body: its own, or that of the fetch that it repeats; absent if no record was written. */
+  /**
+   * The WARC record with this body: its own, or that of the fetch that it repeats; absent if no record was
+   * written.
+   */
   readonly capture?: FetchCapture;
 }
 
@@ -33,7 +36,9 @@ interface FetchCapture {
   readonly payloadDigest: string;
 }
 
-/** CRAWL-18.4: the table `uri_history`, with keys of {@link historyKey}; the records of a URI, the newest first. */
+/**
+ * CRAWL-18.4: the table `uri_history`, with keys of {@link historyKey}; the records of a URI, the newest first.
+ */
 export type HistoryStore = JsonTable<readonly FetchRecord[]>;
 
 /** Fetches per URI in the history (CRAWL-18.2). */
@@ -58,8 +63,8 @@ interface Entry {
 }
 
 /**
- * CRAWL-18.2 to 18.4: the history of the last fetches of a URI, in three steps: {@link loader} in the pre-fetch chain, this processor
- * after `ContentDigest`, {@link keeper} in the post-process chain.
+ * CRAWL-18.2 to 18.4: the history of the last fetches of a URI, in three steps: {@link loader} in the pre-fetch
+ * chain, this processor after `ContentDigest`, {@link keeper} in the post-process chain.
  */
 export class FetchHistory implements Processor, RevisitSource {
   readonly name = 'FetchHistory';

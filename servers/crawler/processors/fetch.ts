@@ -16,7 +16,10 @@ import { extraHeaders, proxyOf } from '../requests/index.js';
 import { fetchLeniently, type ServerCache } from '../servers/index.js';
 import type { FetchLimits, ProcessorDescriptor } from './parts.js';
 
-/** Returns the request for a URI; it is conditional if the document is known (G-106) and {@link FetchLimits.conditional} returns true. */
+/**
+ * Returns the request for a URI; it is conditional if the document is known (G-106) and
+ * {@link FetchLimits.conditional} returns true.
+ */
 export function fetchRequest(uri: CrawlUri, limits: FetchLimits): FetchRequest {
   const { maxBytes, timeoutMs, conditional = () => true, mustBePublic, keepWire } = limits;
   const known = uri.document;
@@ -50,7 +53,9 @@ type RequestLock = (
   work: () => Promise<FetchResult>,
 ) => Promise<FetchResult>;
 
-/** CRAWL-11.2 chain 2: fetches the document by its access method, conditionally if it is known (G-105, G-106). */
+/**
+ * CRAWL-11.2 chain 2: fetches the document by its access method, conditionally if it is known (G-105, G-106).
+ */
 export class FetchProcessor implements Processor {
   readonly name = 'Fetch';
 
@@ -88,7 +93,8 @@ export class FetchProcessor implements Processor {
     const { cookies } = this.limits;
     const headers = await extraHeaders(uri, cookies);
     const result = await this.#request(uri, { ...fetchRequest(uri, this.limits), extraHeaders: headers });
-    // They are stored before the page is: a killed crawl does not know a page without the session that it began.
+    // They are stored before the page is: a killed crawl does not know a page without the session that it
+    // began.
     if (uri.settings.cookies && result.setCookies !== undefined)
       await cookies?.receive(uri.url, result.setCookies);
     return result;
@@ -134,7 +140,10 @@ export class FetchProcessor implements Processor {
   }
 }
 
-/** CRAWL-8: classifies the response. A document continues; redirects, listings and failures skip to the post-process chain. */
+/**
+ * CRAWL-8: classifies the response. A document continues; redirects, listings and failures skip to the
+ * post-process chain.
+ */
 export class ResponseClassifier implements Processor {
   readonly name = 'ResponseClassifier';
 

@@ -32,8 +32,9 @@ interface LoginState {
 }
 
 /**
- * CRAWL-12.4: sends a form of the order before the first document that needs its login, in place of that document: the URI returns to the head of
- * its queue, and is given out again after the politeness delay. The cookies of the answer are the login. Each process logs in once.
+ * CRAWL-12.4: sends a form of the order before the first document that needs its login, in place of that
+ * document: the URI returns to the head of its queue, and is given out again after the politeness delay. The
+ * cookies of the answer are the login. Each process logs in once.
  */
 class FormLogin implements Processor {
   readonly name = 'FormLogin';

@@ -10,8 +10,8 @@ export interface LinksScoperOptions {
 }
 
 /**
- * CRAWL-11.2 chain 5, LinksScoper: links in scope become candidates, and the frontier queues the new ones in the batch that finishes the
- * URI. Known links, nearly all of a site's, are removed first.
+ * CRAWL-11.2 chain 5, LinksScoper: links in scope become candidates, and the frontier queues the new ones in
+ * the batch that finishes the URI. Known links, nearly all of a site's, are removed first.
  */
 export class LinksScoper implements Processor {
   readonly name = 'LinksScoper';

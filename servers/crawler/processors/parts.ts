@@ -1,4 +1,5 @@
-// What a run gives its processors, and what describes a processor: each has a descriptor beside it, which `table.ts` lists.
+// What a run gives its processors, and what describes a processor: each has a descriptor beside it, which
+// `table.ts` lists.
 import type { Fetcher, FetchRequest } from '../../../clients/fetch/index.js';
 import type { DocumentRecord, GathererStore, QueuedUri } from '../../../storage/index.js';
 import type { PageLoader } from '../browser/types.js';
@@ -19,7 +20,10 @@ export interface FetchLimits {
   readonly maxBytes: number;
   /** A read fails after this many milliseconds without a byte (G-85). */
   readonly timeoutMs: number;
-  /** Whether the request for a known document carries If-None-Match and If-Modified-Since (G-106, G-110). Default: always. */
+  /**
+   * Whether the request for a known document carries If-None-Match and If-Modified-Since (G-106, G-110).
+   * Default: always.
+   */
   readonly conditional?: (known: DocumentRecord) => boolean;
   /** User names and passwords of the configuration, which are hidden in error texts (G-81). */
   readonly logins?: readonly string[];
@@ -27,7 +31,10 @@ export interface FetchLimits {
   readonly cookies?: CookieJars | undefined;
   /** Whether results have the bytes of the HTTP messages, for archives. */
   readonly keepWire?: FetchRequest['keepWire'];
-  /** G-174: whether the request for a queued URI must not reach private addresses. Default: every address is allowed. */
+  /**
+   * G-174: whether the request for a queued URI must not reach private addresses. Default: every address is
+   * allowed.
+   */
   readonly mustBePublic?: (uri: QueuedUri) => boolean;
 }
 
@@ -40,7 +47,9 @@ export interface LoginForm extends Pick<FormCredential, 'loginUrl' | 'method'> {
   readonly secrets: readonly string[];
 }
 
-/** Finds earlier captures and records new ones: a fetch history (CRAWL-18.2), a history of digests (CRAWL-18.5). */
+/**
+ * Finds earlier captures and records new ones: a fetch history (CRAWL-18.2), a history of digests (CRAWL-18.5).
+ */
 export interface RevisitSource {
   /** Returns the capture that this one repeats; undefined if it is new. */
   revisitOf(uri: CrawlUri): Revisit | undefined;

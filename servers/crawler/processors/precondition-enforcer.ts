@@ -6,15 +6,19 @@ import type { RobotsContact, ServerCache } from '../servers/index.js';
 import type { ProcessorDescriptor } from './parts.js';
 
 /**
- * CRAWL-12.4, 12.5: fetches robots.txt before any other document of a server, in place of the first URI. That URI returns to the head of its
- * queue, and is given out again after the politeness delay that follows the fetch of robots.txt.
+ * CRAWL-12.4, 12.5: fetches robots.txt before any other document of a server, in place of the first URI. That
+ * URI returns to the head of its queue, and is given out again after the politeness delay that follows the
+ * fetch of robots.txt.
  */
 export class PreconditionEnforcer implements Processor {
   readonly name = 'PreconditionEnforcer';
 
   constructor(
     readonly servers: ServerCache,
-    /** G-174: whether the request for a queued URI must not reach private addresses. Default: every address is allowed. */
+    /**
+     * G-174: whether the request for a queued URI must not reach private addresses. Default: every address is
+     * allowed.
+     */
     readonly mustBePublic: (uri: QueuedUri) => boolean = () => false,
   ) {}
 

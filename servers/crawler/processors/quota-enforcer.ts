@@ -33,8 +33,8 @@ export interface QuotaEnforcerOptions {
 type Quotas = CrawlSettings['quotas'];
 
 /**
- * CRAWL-11.3, in the pre-fetch chain: does not fetch a URI whose server, host or queue has reached a quota. Its queue is retired with the
- * URI in it, or the URI fails with -5003. The annotation names the quota.
+ * CRAWL-11.3, in the pre-fetch chain: does not fetch a URI whose server, host or queue has reached a quota. Its
+ * queue is retired with the URI in it, or the URI fails with -5003. The annotation names the quota.
  */
 export class QuotaEnforcer implements Processor {
   readonly name = 'QuotaEnforcer';

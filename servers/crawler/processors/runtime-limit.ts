@@ -3,8 +3,9 @@ import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
 import type { ProcessorDescriptor, ProcessorParts } from './parts.js';
 
 /**
- * CRAWL-11.3, with the settings `runtimeSeconds` and `runtimeOperation`: pauses or ends the crawl, once, after this many
- * seconds; the URIs in flight continue. With `block` every later URI fails with -5004, so that the queues drain.
+ * CRAWL-11.3, with the settings `runtimeSeconds` and `runtimeOperation`: pauses or ends the crawl, once, after
+ * this many seconds; the URIs in flight continue. With `block` every later URI fails with -5004, so that the
+ * queues drain.
  */
 export class RuntimeLimit implements Processor {
   readonly name = 'RuntimeLimit';

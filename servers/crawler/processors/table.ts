@@ -1,4 +1,5 @@
-// The table of processors, which orders, their checks and the chains read. A new processor is its file, with a descriptor, and a row here.
+// The table of processors, which orders, their checks and the chains read. A new processor is its file, with a
+// descriptor, and a row here.
 import { CRAWL_MAPPER, LINKS_MAPPER } from '../mapper/map-processors.js';
 import { BLOCKER } from './blocker.js';
 import { BROWSER } from './browser.js';

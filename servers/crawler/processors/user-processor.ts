@@ -43,7 +43,8 @@ type CreateProcessor = (options: UserProcessorOptions) => unknown;
 
 /**
  * Loads the module of a step with `import()`, which runs it.
- * @throws ConfigError with the line of the order if it cannot be loaded or exports no function `createProcessor`
+ * @throws ConfigError with the line of the order if it cannot be loaded or exports no function
+ *   `createProcessor`
  */
 export async function importProcessor(step: ChainStep): Promise<CreateProcessor> {
   const file = fileOf(step);
@@ -55,7 +56,8 @@ export async function importProcessor(step: ChainStep): Promise<CreateProcessor>
 
 /**
  * Loads the module of a step and creates its processor.
- * @throws ConfigError with the line of the order as {@link importProcessor}, or if the processor is of another form
+ * @throws ConfigError with the line of the order as {@link importProcessor}, or if the processor is of another
+ *   form
  */
 export async function loadProcessor(
   step: ChainStep,
@@ -113,9 +115,10 @@ function viewOf(uri: CrawlUri): View {
 }
 
 /**
- * CRAWL-11.6, 20.3: an operator's processor that throws, or does not end in time, fails its URI with -5; one that hangs cannot keep a worker
- * that is killed or a crawl that ends. What it still does to the URI afterwards has no effect. A processor that does not return to the
- * event loop stops the whole process; long computations belong into a thread.
+ * CRAWL-11.6, 20.3: an operator's processor that throws, or does not end in time, fails its URI with -5; one
+ * that hangs cannot keep a worker that is killed or a crawl that ends. What it still does to the URI afterwards
+ * has no effect. A processor that does not return to the event loop stops the whole process; long computations
+ * belong into a thread.
  */
 class GuardedProcessor implements LoadedProcessor {
   constructor(

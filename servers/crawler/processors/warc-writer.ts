@@ -17,7 +17,10 @@ import type { ProcessorDescriptor, RevisitSource } from './parts.js';
 
 export interface WarcWriterOptions {
   readonly files: Pick<WarcFiles, 'write'>;
-  /** The format of the files; default `warc`. ARC has no revisit records: a body that was written before is written again. */
+  /**
+   * The format of the files; default `warc`. ARC has no revisit records: a body that was written before is
+   * written again.
+   */
   readonly format?: ArchiveFormat;
   /** CRAWL-18.6: writes no record for an identical payload, instead of a revisit record. Default false. */
   readonly skipIdenticalDigests?: boolean;
@@ -31,9 +34,9 @@ interface Written {
 }
 
 /**
- * CRAWL-18.6: writes fetched documents into WARC files. It must run before Essence, which transfers the body to a worker thread.
- * {@link metadata} runs at the end of the post-process chain, where the links are known. It also writes the captures of URIs that skipped
- * this processor.
+ * CRAWL-18.6: writes fetched documents into WARC files. It must run before Essence, which transfers the body to
+ * a worker thread. {@link metadata} runs at the end of the post-process chain, where the links are known. It
+ * also writes the captures of URIs that skipped this processor.
  */
 export class WarcWriter implements Processor {
   readonly name = 'WarcWriter';

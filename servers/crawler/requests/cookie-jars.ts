@@ -8,13 +8,18 @@ import { hostOf } from '../../../protocols/urls/index.js';
 import type { GathererStore } from '../../../storage/index.js';
 
 export interface CookieLimits {
-  /** Maximum number of cookies of a site; above it those that were not used for the longest time are dropped. Default 180, as in browsers. */
+  /**
+   * Maximum number of cookies of a site; above it those that were not used for the longest time are dropped.
+   * Default 180, as in browsers.
+   */
   readonly maxCookies?: number;
   /** Maximum size of a cookie with its attributes, characters; a larger one is ignored. Default 4096. */
   readonly maxCookieLength?: number;
   /** Maximum size of a site's cookies, characters; above it as above `maxCookies`. Default 65 536. */
   readonly maxSiteLength?: number;
-  /** Memory for the cookies of the sites in use, characters; the others are only in the store. Default 32 Mi. */
+  /**
+   * Memory for the cookies of the sites in use, characters; the others are only in the store. Default 32 Mi.
+   */
   readonly maxMemory?: number;
 }
 
@@ -34,8 +39,8 @@ interface Jar {
 const storedCookies = z.array(z.record(z.string(), z.unknown()));
 
 /**
- * The cookies of a crawl. A site, the domain below a public suffix, is a row of the store, so that memory depends on the sites in use and a killed
- * crawl keeps its sessions.
+ * The cookies of a crawl. A site, the domain below a public suffix, is a row of the store, so that memory
+ * depends on the sites in use and a killed crawl keeps its sessions.
  */
 export class CookieJars implements AsyncDisposable {
   readonly #options: CookieJarsOptions;
@@ -57,13 +62,18 @@ export class CookieJars implements AsyncDisposable {
     this.#jars = new LRUCache({ maxSize: this.#limits.maxMemory, sizeCalculation: sizeOf });
   }
 
-  /** Returns the value of the header Cookie of a request (RFC 6265bis 5.8.3); empty if the site has none for it. */
+  /**
+   * Returns the value of the header Cookie of a request (RFC 6265bis 5.8.3); empty if the site has none for it.
+   */
   async headerFor(url: string): Promise<string> {
     const jar = await this.#jarOf(hostOf(url));
     return jar.cookies.getCookiesSync(url).map(pairOf).filter(isSendable).join('; ');
   }
 
-  /** Keeps the cookies of a response (RFC 6265bis 5.7), as far as they are valid, and waits until they are stored. */
+  /**
+   * Keeps the cookies of a response (RFC 6265bis 5.7), as far as they are valid, and waits until they are
+   * stored.
+   */
   async receive(url: string, setCookies: readonly string[]): Promise<void> {
     const jar = await this.#jarOf(hostOf(url));
     for (const header of setCookies) {
@@ -122,7 +132,10 @@ export class CookieJars implements AsyncDisposable {
     return jar;
   }
 
-  /** Stores the changed sites. One write follows the other, so that the last state of a site is the one that stays. */
+  /**
+   * Stores the changed sites. One write follows the other, so that the last state of a site is the one that
+   * stays.
+   */
   async #keep(jars: readonly Jar[]): Promise<void> {
     for (const jar of jars) {
       this.#shorten(jar);
@@ -151,7 +164,10 @@ export class CookieJars implements AsyncDisposable {
     }
   }
 
-  /** Drops expired cookies and, above the limits, those that were not used for the longest time (RFC 6265bis 5.7). */
+  /**
+   * Drops expired cookies and, above the limits, those that were not used for the longest time (RFC 6265bis
+   * 5.7).
+   */
   #shorten({ store }: Jar): void {
     const { maxCookies, maxSiteLength } = this.#limits;
     const now = Date.now();
@@ -169,7 +185,9 @@ export class CookieJars implements AsyncDisposable {
   }
 }
 
-/** Returns the domain whose subdomains can share cookies: the one below the public suffix, or the host itself. */
+/**
+ * Returns the domain whose subdomains can share cookies: the one below the public suffix, or the host itself.
+ */
 function siteOf(host: string): string {
   return getPublicSuffix(host, { allowSpecialUseDomain: true, ignoreError: true }) ?? host;
 }

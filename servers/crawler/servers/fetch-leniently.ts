@@ -17,8 +17,9 @@ export interface LenientRetrieval {
 }
 
 /**
- * Fetches a document. If the strict parser refuses the message and `lenientHttp` is set, it is requested again and read leniently, after the pause
- * that follows any contact (CRAWL-7.1): no other request to the host comes between, and the same pause follows.
+ * Fetches a document. If the strict parser refuses the message and `lenientHttp` is set, it is requested again
+ * and read leniently, after the pause that follows any contact (CRAWL-7.1): no other request to the host comes
+ * between, and the same pause follows.
  * @throws what the fetcher throws; the signal's reason
  */
 export async function fetchLeniently(

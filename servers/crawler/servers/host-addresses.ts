@@ -23,13 +23,22 @@ export interface HostAddressesOptions {
   readonly lookup?: Lookup;
   /** Timeout of a look-up, milliseconds; the name then counts as unresolved. Default 3000. */
   readonly timeoutMs?: number;
-  /** Maximum number of concurrent look-ups; each of the system's occupies a thread of the pool that the store uses too. Default 2. */
+  /**
+   * Maximum number of concurrent look-ups; each of the system's occupies a thread of the pool that the store
+   * uses too. Default 2.
+   */
   readonly maxConcurrent?: number;
-  /** Validity of addresses, seconds (CRAWL-12.3). Default 0: they do not expire, and each name is resolved once per run. */
+  /**
+   * Validity of addresses, seconds (CRAWL-12.3). Default 0: they do not expire, and each name is resolved once
+   * per run.
+   */
   readonly validitySeconds?: number | ((hostname: string) => number);
   /** Names in the cache. Default 100 000. */
   readonly maxHosts?: number;
-  /** Called with each answer of a look-up that has addresses; the name counts as resolved afterwards. It must not reject. */
+  /**
+   * Called with each answer of a look-up that has addresses; the name counts as resolved afterwards. It must
+   * not reject.
+   */
   readonly onResolved?: (hostname: string, addresses: readonly string[]) => Promise<void>;
   /** Milliseconds since 1970; default: the clock. */
   readonly now?: () => number;
@@ -51,8 +60,9 @@ interface Resolved {
 }
 
 /**
- * Addresses of hosts (CRAWL-12.2, 12.3). G-33: hosts are counted by address, so that aliases count once. The identity of a host is that of the
- * first host with a common address; a name that does not resolve is its own identity. An identity does not change when addresses do.
+ * Addresses of hosts (CRAWL-12.2, 12.3). G-33: hosts are counted by address, so that aliases count once. The
+ * identity of a host is that of the first host with a common address; a name that does not resolve is its own
+ * identity. An identity does not change when addresses do.
  */
 export class HostAddresses {
   readonly #resolved: LRUCache<string, Resolved>;
@@ -97,7 +107,9 @@ export class HostAddresses {
     return this.#now() < resolved.time + Math.max(validity, resolved.ttlSeconds) * 1000;
   }
 
-  /** Returns the addresses of a name, sorted, expired or not; empty if it does not resolve or was not looked up. */
+  /**
+   * Returns the addresses of a name, sorted, expired or not; empty if it does not resolve or was not looked up.
+   */
   addressesOf(hostname: string): readonly string[] {
     return this.#resolved.get(hostname)?.addresses ?? [];
   }

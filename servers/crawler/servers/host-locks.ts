@@ -19,14 +19,18 @@ interface HostLock {
 const MAX_LOCKS = 100_000;
 
 /**
- * A readers-writer lock for each host, with pauses. The state of a queue separates its own URIs (CRAWL-5.6.4), but a redirected
- * robots.txt leads to a host whose queues are not involved, and a response that is refused is requested again. Such a request is exclusive: it waits until no other is in flight and the
- * pause is over, and a pause follows it. All schemes and ports of a host share one lock. So a host never gets two connections at the same time, or a request before its pause is over.
+ * A readers-writer lock for each host, with pauses. The state of a queue separates its own URIs (CRAWL-5.6.4),
+ * but a redirected robots.txt leads to a host whose queues are not involved, and a response that is refused is
+ * requested again. Such a request is exclusive: it waits until no other is in flight and the pause is over, and
+ * a pause follows it. All schemes and ports of a host share one lock. So a host never gets two connections at
+ * the same time, or a request before its pause is over.
  */
 export class HostLocks {
   readonly #locks = new Map<string, HostLock>();
 
-  /** Runs a request of one of the host's own queues; it waits for an exclusive request and the pause after it. */
+  /**
+   * Runs a request of one of the host's own queues; it waits for an exclusive request and the pause after it.
+   */
   async shared<T>(host: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const lock = this.#lock(host);
     while (lock.claimed || lock.notBefore > Date.now()) {
@@ -37,8 +41,8 @@ export class HostLocks {
   }
 
   /**
-   * Runs a request while no other is in flight, `delayMs` after the last one ended, and with the same pause after it. Requests that
-   * come later wait for it, so that a busy host cannot keep it waiting for ever.
+   * Runs a request while no other is in flight, `delayMs` after the last one ended, and with the same pause
+   * after it. Requests that come later wait for it, so that a busy host cannot keep it waiting for ever.
    */
   async exclusive<T>(host: string, delayMs: number, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const lock = this.#lock(host);

@@ -13,9 +13,9 @@ interface SchemeContacts {
 type HostContacts = Record<'http' | 'https', SchemeContacts>;
 
 /**
- * CRAWL-9.2 gives http and https of a host two queues, and a queue knows only its own pauses. The host is one server for its
- * operator (G-38), so a URI of one queue also waits for the contacts of the other. Servers on other ports of the same scheme are
- * servers of their own.
+ * CRAWL-9.2 gives http and https of a host two queues, and a queue knows only its own pauses. The host is one
+ * server for its operator (G-38), so a URI of one queue also waits for the contacts of the other. Servers on
+ * other ports of the same scheme are servers of their own.
  */
 export class HostPauses {
   readonly #hosts: LRUCache<string, HostContacts>;
@@ -25,7 +25,8 @@ export class HostPauses {
   }
 
   /**
-   * Returns the milliseconds for which a URI must wait for the other scheme of its host; 0 if it may be fetched.
+   * Returns the milliseconds for which a URI must wait for the other scheme of its host; 0 if it may be
+   * fetched.
    * @param busyMs the wait while a request of the other scheme is in flight
    */
   wait(url: string, busyMs: number): number {

@@ -43,10 +43,12 @@ export interface PolitenessDelay {
 }
 
 /**
- * Computes the sleep of a queue after a contact (CRAWL-7.1, 7.3): a multiple of the duration of the fetch, within limits. Crawl-delay (which
- * may exceed the upper limit, G-63), the host's bandwidth and Retry-After can raise it.
+ * Computes the sleep of a queue after a contact (CRAWL-7.1, 7.3): a multiple of the duration of the fetch,
+ * within limits. Crawl-delay (which may exceed the upper limit, G-63), the host's bandwidth and Retry-After can
+ * raise it.
  *
- * A Gatherer without an order passes the RootNode's Delay as `minDelayMs` and `maxDelayMs`, and `delayFactor` 0 (G-38).
+ * A Gatherer without an order passes the RootNode's Delay as `minDelayMs` and `maxDelayMs`, and `delayFactor` 0
+ * (G-38).
  */
 export function politenessDelay(settings: PolitenessSettings, contact: Contact): PolitenessDelay {
   const { hostEmission = 0 } = contact;
@@ -111,8 +113,8 @@ class LongestWait {
 }
 
 /**
- * The bandwidth of the whole crawl (CRAWL-7.6): every worker waits before it takes a URI. All of them wait until the same time, so the limit is
- * kept on average only.
+ * The bandwidth of the whole crawl (CRAWL-7.6): every worker waits before it takes a URI. All of them wait
+ * until the same time, so the limit is kept on average only.
  */
 export class TotalBandwidth {
   #limit: number;

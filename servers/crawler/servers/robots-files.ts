@@ -60,7 +60,9 @@ export interface RobotsFilesOptions {
   readonly tries?: number;
   /** Maximum number of servers whose failed attempts are counted; default 100 000. */
   readonly maxServers?: number;
-  /** Maximum number of bytes of robots.txt files in the cache; evicted ones are fetched again. Default 64 MiB. */
+  /**
+   * Maximum number of bytes of robots.txt files in the cache; evicted ones are fetched again. Default 64 MiB.
+   */
   readonly maxBytes?: number | undefined;
   /** Gets each answer; its `record` must not reject. */
   readonly archive?: RobotsArchive | undefined;
@@ -135,7 +137,8 @@ export class RobotsFiles {
   }
 
   /**
-   * Makes one attempt; concurrent callers share it. After it {@link get} returns the file unless another attempt is due (CRAWL-13.3.12).
+   * Makes one attempt; concurrent callers share it. After it {@link get} returns the file unless another
+   * attempt is due (CRAWL-13.3.12).
    * @param signal ends the wait; the attempt is aborted when no caller waits
    * @param publicOnly G-174: as for the document; callers with and without it do not share an attempt
    * @throws RefusedError if `publicOnly` forbids the server's address; the signal's reason

@@ -28,7 +28,10 @@ export interface ServerCacheOptions {
   readonly archive?: RobotsArchive | undefined;
   /** Default: a new one. */
   readonly addresses?: HostAddresses;
-  /** Maximum number of servers, and of hosts, in the cache; the least recently used are evicted. Default 100 000. */
+  /**
+   * Maximum number of servers, and of hosts, in the cache; the least recently used are evicted. Default 100
+   * 000.
+   */
   readonly maxServers?: number;
   /** Maximum number of bytes of robots.txt files in the cache; default 64 MiB. */
   readonly maxRobotsBytes?: number;
@@ -93,8 +96,8 @@ const MAX_FAILING_SERVERS = 10_000;
 const MAX_CUSTOM_ROBOTS = 100;
 
 /**
- * The servers and hosts of a crawl (CRAWL-12.1, 12.2): robots.txt, addresses, counters, and emission times of bandwidth limits. An LRU cache:
- * evicted servers are looked up again.
+ * The servers and hosts of a crawl (CRAWL-12.1, 12.2): robots.txt, addresses, counters, and emission times of
+ * bandwidth limits. An LRU cache: evicted servers are looked up again.
  */
 export class ServerCache {
   /** Addresses of hosts (CRAWL-12.3). */
@@ -138,15 +141,20 @@ export class ServerCache {
     });
   }
 
-  /** Whether robots.txt of the URL's server is known, or known to be unavailable. True for other schemes than http and https (CRAWL-12.4). */
+  /**
+   * Whether robots.txt of the URL's server is known, or known to be unavailable. True for other schemes than
+   * http and https (CRAWL-12.4).
+   */
   robotsKnown(url: string): boolean {
     return !hasRobots(url) || this.#robotsOf(url) !== undefined;
   }
 
   /**
-   * Fetches robots.txt; concurrent calls share one attempt. After it {@link robotsKnown} is true unless another attempt is due.
+   * Fetches robots.txt; concurrent calls share one attempt. After it {@link robotsKnown} is true unless another
+   * attempt is due.
    * @param publicOnly G-174: whether the server must have a public address, as for the document
-   * @param settings those of the URI that needs it; its RootNode's Delay applies to redirects. Default: those of the URL
+   * @param settings those of the URI that needs it; its RootNode's Delay applies to redirects. Default: those
+   *   of the URL
    * @returns the contact, for the politeness wait
    * @throws RefusedError if `publicOnly` forbids the server's address; the signal's reason
    */
@@ -186,7 +194,10 @@ export class ServerCache {
       : { allowed: false, unavailable: false, reason, fetchAs };
   }
 
-  /** Returns the Crawl-delay for this crawler in seconds (CRAWL-7.1 step 3), from robots.txt or the operator's text; undefined if neither has one. */
+  /**
+   * Returns the Crawl-delay for this crawler in seconds (CRAWL-7.1 step 3), from robots.txt or the operator's
+   * text; undefined if neither has one.
+   */
   crawlDelay(url: string): number | undefined {
     const robots = hasRobots(url) ? this.#robotsOf(url) : undefined;
     if (robots === undefined || robots.state === 'unavailable') return undefined;
@@ -232,7 +243,10 @@ export class ServerCache {
     return this.#hosts.peek(serverOf(url).host)?.traffic ?? NO_TRAFFIC;
   }
 
-  /** CRAWL-12.2: the next emission time of the URL's host, milliseconds since 1970; 0 if the host has no next time. */
+  /**
+   * CRAWL-12.2: the next emission time of the URL's host, milliseconds since 1970; 0 if the host has no next
+   * time.
+   */
   hostEmission(url: string): number {
     return this.#hosts.peek(serverOf(url).host)?.emission ?? 0;
   }
@@ -244,7 +258,10 @@ export class ServerCache {
       this.#host(host).emission = emission;
   }
 
-  /** CRAWL-12.2, 16.6: reports servers, the most recently used first. Default limit 100; `match` is a part of the name, ignoring case. */
+  /**
+   * CRAWL-12.2, 16.6: reports servers, the most recently used first. Default limit 100; `match` is a part of
+   * the name, ignoring case.
+   */
   report({
     limit = 100,
     match = '',
@@ -263,8 +280,8 @@ export class ServerCache {
   }
 
   /**
-   * CRAWL-17.2: counters and emission times for a checkpoint, least recently used first. A restored crawl fetches robots.txt and looks names
-   * up again.
+   * CRAWL-17.2: counters and emission times for a checkpoint, least recently used first. A restored crawl
+   * fetches robots.txt and looks names up again.
    */
   snapshot(): ServerCacheSnapshot {
     return {

@@ -35,7 +35,9 @@ export function hasRobots(url: string): boolean {
   return /^https?:/i.test(url);
 }
 
-/** Returns the host of a {@link ServerOfUrl.server} and the origins that have this name, the most likely first. */
+/**
+ * Returns the host of a {@link ServerOfUrl.server} and the origins that have this name, the most likely first.
+ */
 export function parseServer(server: string): { readonly host: string; readonly origins: readonly string[] } {
   const port = /:(\d+)$/.exec(server)?.[1];
   if (port === undefined) return { host: server, origins: [`http://${server}`] };

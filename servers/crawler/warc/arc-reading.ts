@@ -46,7 +46,10 @@ export interface ArcCapture {
   readonly digest: string;
 }
 
-/** Reads a record; undefined for the one that describes the file, and without a legal first line. The document is read in pieces. */
+/**
+ * Reads a record; undefined for the one that describes the file, and without a legal first line. The document
+ * is read in pieces.
+ */
 export async function readArcCapture(pieces: AsyncIterable<Uint8Array>): Promise<ArcCapture | undefined> {
   const hash = createHash('sha1');
   let begin = Buffer.alloc(0);

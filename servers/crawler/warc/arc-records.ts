@@ -1,4 +1,5 @@
-// ARC 1.1, the format of archives before WARC: a line with five fields, then the bytes of the document. Only documents have records.
+// ARC 1.1, the format of archives before WARC: a line with five fields, then the bytes of the document. Only
+// documents have records.
 import { NO_TYPE } from './arc-reading.js';
 import type { NewWarcRecord } from './new-record.js';
 
@@ -43,8 +44,8 @@ export function arcFileRecord(
 }
 
 /**
- * Encodes the record of a document (URL-record-v1); undefined for records that the format does not have: requests, metadata, revisits. The
- * message of an HTTP server is kept with its head.
+ * Encodes the record of a document (URL-record-v1); undefined for records that the format does not have:
+ * requests, metadata, revisits. The message of an HTTP server is kept with its head.
  */
 export function arcRecord({ type, date, contentType, fields, block }: NewWarcRecord): Buffer | undefined {
   if (type !== 'response' && type !== 'resource') return undefined;

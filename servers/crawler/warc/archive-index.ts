@@ -38,8 +38,8 @@ export interface FileIndex {
 }
 
 /**
- * Returns the index of a WARC file. It continues after a damaged record. Memory is in proportion to the number of captures in the file and to its
- * longest record.
+ * Returns the index of a WARC file. It continues after a damaged record. Memory is in proportion to the number
+ * of captures in the file and to its longest record.
  * @throws the errors of reading; the signal's reason
  */
 export async function indexArchive(path: string, signal?: AbortSignal): Promise<FileIndex> {
@@ -151,7 +151,10 @@ export function hasWholeIndex(name: string, names: ReadonlySet<string>): boolean
   return names.has(`${name}.cdxj`) && !names.has(`${name}.cdxj${DAMAGE_SUFFIX}`);
 }
 
-/** Writes the index of a finished WARC file to `FILE.cdxj`, whole or not at all. Returns what it lacks. @throws StorageError, the errors of reading */
+/**
+ * Writes the index of a finished WARC file to `FILE.cdxj`, whole or not at all. Returns what it lacks. @throws
+ * StorageError, the errors of reading
+ */
 async function writeIndex(path: string, signal: AbortSignal): Promise<FileIndex['damage']> {
   const { lines, damage } = await indexArchive(path, signal);
   const note = `${path}.cdxj${DAMAGE_SUFFIX}`;
@@ -190,7 +193,10 @@ export class ArchiveIndex implements AsyncDisposable {
   readonly #stop = new AbortController();
   #last: Promise<void> = Promise.resolve();
 
-  /** @param onProblem called if an index cannot be written or lacks damaged records; the next crawl in this directory tries again */
+  /**
+   * @param onProblem called if an index cannot be written or lacks damaged records; the next crawl in this
+   *   directory tries again
+   */
   constructor(directory: string, onProblem: (sentence: string) => void) {
     this.#directory = directory;
     this.#onProblem = onProblem;
@@ -218,7 +224,10 @@ export class ArchiveIndex implements AsyncDisposable {
     });
   }
 
-  /** Ends the index in progress: a stopped crawl does not wait. The next one in this directory writes those that are missing. */
+  /**
+   * Ends the index in progress: a stopped crawl does not wait. The next one in this directory writes those that
+   * are missing.
+   */
   stop(): void {
     this.#stop.abort();
   }

@@ -1,8 +1,12 @@
-// The captures of WARC records, found by the library warcio, which is large: the module is loaded with the first index.
+// The captures of WARC records, found by the library warcio, which is large: the module is loaded with the
+// first index.
 import { CDXIndexer, type WARCRecord } from 'warcio';
 import { getSurt } from 'warcio/utils';
 
-/** Finds captures with their digests as the records have them: the library leaves out the algorithm, whichever it is. */
+/**
+ * Finds captures with their digests as the records have them: the library leaves out the algorithm, whichever
+ * it is.
+ */
 export class CaptureIndexer extends CDXIndexer {
   constructor() {
     super({ format: 'cdxj' });

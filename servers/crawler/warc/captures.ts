@@ -51,8 +51,9 @@ const REQUEST_TYPE = 'application/http; msgtype=request';
 const EMPTY_DIGEST = sha1Base32(new Uint8Array());
 
 /**
- * Returns the records of a fetch: a response (HTTP, WARC 1.1, 6.3), a resource (any other scheme, 6.4) or a revisit (CRAWL-18.6), and the request
- * if its bytes were kept. A revisit requires that the payload is the one that was written; equal stripped digests (CRAWL-18.7) do not suffice.
+ * Returns the records of a fetch: a response (HTTP, WARC 1.1, 6.3), a resource (any other scheme, 6.4) or a
+ * revisit (CRAWL-18.6), and the request if its bytes were kept. A revisit requires that the payload is the one
+ * that was written; equal stripped digests (CRAWL-18.7) do not suffice.
  */
 export function captureRecords(fetched: FetchResult, revisit?: Revisit): CaptureRecords {
   const payloadDigest = payloadDigestOf(fetched);
@@ -89,14 +90,20 @@ export function captureRecords(fetched: FetchResult, revisit?: Revisit): Capture
   return { records, id, kind: original?.kind ?? (http ? 'response' : 'resource'), payloadDigest };
 }
 
-/** The payload of a capture (WARC 1.1, 2.2): the body with its content coding, without its transfer coding. Decoded if its bytes were not kept. */
+/**
+ * The payload of a capture (WARC 1.1, 2.2): the body with its content coding, without its transfer coding.
+ * Decoded if its bytes were not kept.
+ */
 function payloadOf({ wire, body }: FetchResult): Uint8Array {
   return wire?.body ?? body;
 }
 
 const payloadDigests = new WeakMap<FetchResult, string>();
 
-/** Returns the WARC-Payload-Digest of a fetch, `sha1:` and base32. It is computed once, before the body is transferred to a thread. */
+/**
+ * Returns the WARC-Payload-Digest of a fetch, `sha1:` and base32. It is computed once, before the body is
+ * transferred to a thread.
+ */
 export function payloadDigestOf(fetched: FetchResult): string {
   let digest = payloadDigests.get(fetched);
   if (digest === undefined) {
@@ -106,7 +113,10 @@ export function payloadDigestOf(fetched: FetchResult): string {
   return digest;
 }
 
-/** Returns the record of a look-up (WARC 1.1, 6.4.4): the addresses of a host in the form of a zone file (RFC 4027). */
+/**
+ * Returns the record of a look-up (WARC 1.1, 6.4.4): the addresses of a host in the form of a zone file (RFC
+ * 4027).
+ */
 export function dnsRecord(host: string, addresses: readonly string[], date: number): NewWarcRecord {
   const lines = addresses.map(
     (address) => `${host}.\tIN\t${address.includes(':') ? 'AAAA' : 'A'}\t${address}\n`,
@@ -121,7 +131,10 @@ export function dnsRecord(host: string, addresses: readonly string[], date: numb
   };
 }
 
-/** Returns the record of a document that was made from a capture (WARC 1.1, 6.8): HTML in UTF-8, as the scripts of a page left it. */
+/**
+ * Returns the record of a document that was made from a capture (WARC 1.1, 6.8): HTML in UTF-8, as the scripts
+ * of a page left it.
+ */
 export function conversionRecord(
   url: string,
   html: Uint8Array,
@@ -142,7 +155,10 @@ export function conversionRecord(
   };
 }
 
-/** Returns the metadata record of a capture (WARC 1.1, 6.6): its path from the seed, the duration of its fetch, and its links. */
+/**
+ * Returns the metadata record of a capture (WARC 1.1, 6.6): its path from the seed, the duration of its fetch,
+ * and its links.
+ */
 export function metadataRecord(metadata: CaptureMetadata): NewWarcRecord {
   const { url, via, hopsFromSeed, sourceTag, fetchTimeMs, outLinks } = metadata;
   const values: [string, string][] = [];
@@ -181,7 +197,10 @@ function revisitFields({ kind, url, date, recordId, payloadDigest }: Revisit): [
   return fields;
 }
 
-/** Returns the record of a request as it was sent, without the logins of servers and proxies: archives are copied. */
+/**
+ * Returns the record of a request as it was sent, without the logins of servers and proxies: archives are
+ * copied.
+ */
 function requestRecord(
   request: Uint8Array,
   common: readonly [string, string][],
@@ -203,7 +222,10 @@ function changeHead(head: Uint8Array, pattern: RegExp, replacement: string): Uin
   return Buffer.from(Buffer.from(head).toString('latin1').replace(pattern, replacement), 'latin1');
 }
 
-/** Returns status line and header as they were sent. Without the framing of the body, Transfer-Encoding is renamed: readers would look for it. */
+/**
+ * Returns status line and header as they were sent. Without the framing of the body, Transfer-Encoding is
+ * renamed: readers would look for it.
+ */
 function responseHead(fetched: FetchResult): Uint8Array {
   const { wire } = fetched;
   if (wire === undefined || wire.head.length === 0) return renderedHead(fetched);
@@ -212,9 +234,9 @@ function responseHead(fetched: FetchResult): Uint8Array {
 }
 
 /**
- * Returns status line and headers, if their bytes were not kept. The body is decoded, so the headers of its coding and its coded length are renamed with the prefix
- * `x-orig-`, and the decoded length is added. A body that cannot be decoded keeps its Content-Encoding: only the transfer coding is
- * removed.
+ * Returns status line and headers, if their bytes were not kept. The body is decoded, so the headers of its
+ * coding and its coded length are renamed with the prefix `x-orig-`, and the decoded length is added. A body
+ * that cannot be decoded keeps its Content-Encoding: only the transfer coding is removed.
  */
 function renderedHead({ status, headers, body, undecoded }: FetchResult): Uint8Array {
   const line = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd();

@@ -10,7 +10,9 @@ import { endOfFrame, ZSTD_BEGIN } from './zstd-frames.js';
 /** Longest inflated record of one step. */
 const MAX_INFLATED_BYTES = 16 * 1024 * 1024;
 const GZIP_HEADER_BYTES = 10;
-/** Beginnings of records that are tried after damage: a document may contain what looks like thousands of them. */
+/**
+ * Beginnings of records that are tried after damage: a document may contain what looks like thousands of them.
+ */
 const MAX_ATTEMPTS = 1000;
 const GZIP_TRAILER_BYTES = 8;
 
@@ -61,7 +63,10 @@ export interface ExamineOptions {
   readonly onProgress?: ((bytes: number) => void) | undefined;
 }
 
-/** Finds the complete records of a WARC file, also those after a damaged one. The file is read once, in bounded memory. */
+/**
+ * Finds the complete records of a WARC file, also those after a damaged one. The file is read once, in bounded
+ * memory.
+ */
 export async function examineRecords(file: FileHandle, options: ExamineOptions): Promise<RecordsReport> {
   const damage: number[] = [];
   let length = 0;
@@ -82,8 +87,9 @@ export async function examineRecords(file: FileHandle, options: ExamineOptions):
 }
 
 /**
- * Returns the parts of a WARC file in their order: its complete records, the damage between them, and an incomplete record at its end. What cannot be
- * examined in reasonable time, because damaged bytes look like the beginnings of thousands of records, is one part, the last.
+ * Returns the parts of a WARC file in their order: its complete records, the damage between them, and an
+ * incomplete record at its end. What cannot be examined in reasonable time, because damaged bytes look like the
+ * beginnings of thousands of records, is one part, the last.
  */
 export async function* archiveParts(
   file: FileHandle,
@@ -139,7 +145,10 @@ async function endOfMember(window: ReadWindow, at: number): Promise<number | und
   return bodyEnd + GZIP_TRAILER_BYTES;
 }
 
-/** Returns the length of a member's header (RFC 1952, 2.3), which other writers than this one give optional fields; undefined if it is damaged. */
+/**
+ * Returns the length of a member's header (RFC 1952, 2.3), which other writers than this one give optional
+ * fields; undefined if it is damaged.
+ */
 function gzipHeaderBytes(bytes: Buffer): number | undefined {
   if (bytes.length < GZIP_HEADER_BYTES || bytes.readUIntBE(0, 3) !== 0x1f8b08) return undefined;
   const flags = bytes.readUInt8(3);

@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** Returns the SHA-1 of the bytes in the format of crawl.log and WARC (CRAWL-16.1 field 10): `sha1:` and 32 characters of base32. */
+/**
+ * Returns the SHA-1 of the bytes in the format of crawl.log and WARC (CRAWL-16.1 field 10): `sha1:` and 32
+ * characters of base32.
+ */
 export function sha1Base32(...pieces: readonly Uint8Array[]): string {
   const hash = createHash('sha1');
   for (const piece of pieces) hash.update(piece);

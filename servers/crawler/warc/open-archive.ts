@@ -6,7 +6,10 @@ import { StorageError } from '../../../protocols/errors.js';
 /** Suffix of a file until it is finished. */
 export const OPEN_SUFFIX = '.open';
 
-/** A file with the suffix {@link OPEN_SUFFIX} that gets records one after the other. Its methods must not run at the same time. */
+/**
+ * A file with the suffix {@link OPEN_SUFFIX} that gets records one after the other. Its methods must not run at
+ * the same time.
+ */
 export class OpenArchive {
   #size = 0;
   #lost = false;
@@ -35,7 +38,10 @@ export class OpenArchive {
     return this.#lost;
   }
 
-  /** Appends an encoded record. After a failure the caller must {@link undo}. @throws StorageError, the errors of the file system */
+  /**
+   * Appends an encoded record. After a failure the caller must {@link undo}. @throws StorageError, the errors
+   * of the file system
+   */
   async append(bytes: Uint8Array): Promise<void> {
     for (let written = 0; written < bytes.length; ) {
       const { bytesWritten } = await this.handle.write(bytes, written, bytes.length - written, this.#size);
@@ -46,7 +52,10 @@ export class OpenArchive {
     }
   }
 
-  /** Undoes a failed write. If that fails too, the file is closed, stays `.open` and is truncated at the next start. Without a record it is removed. */
+  /**
+   * Undoes a failed write. If that fails too, the file is closed, stays `.open` and is truncated at the next
+   * start. Without a record it is removed.
+   */
   async undo(size: number): Promise<void> {
     const cut = size > 0 && (await this.handle.truncate(size).then(succeeded, failed));
     if (cut) {

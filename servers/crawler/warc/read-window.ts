@@ -35,7 +35,10 @@ export class ReadWindow {
     }
   }
 
-  /** Returns the bytes from an offset: at least {@link SHORT_BYTES}, fewer only at the end of the file. They are not overwritten later. */
+  /**
+   * Returns the bytes from an offset: at least {@link SHORT_BYTES}, fewer only at the end of the file. They are
+   * not overwritten later.
+   */
   async from(at: number): Promise<Buffer> {
     const left = this.#start + this.#bytes.length - at;
     if (at < this.#start || (left < SHORT_BYTES && !this.#atEnd)) {

@@ -3,7 +3,10 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { compressZstd } from './zstd-frames.js';
 
-/** `none`, one gzip member for each record (WARC 1.1, Annex D), or one Zstandard frame (Zstandard Compression for WARC Files 1.0). */
+/**
+ * `none`, one gzip member for each record (WARC 1.1, Annex D), or one Zstandard frame (Zstandard Compression
+ * for WARC Files 1.0).
+ */
 export type Compression = 'none' | 'gzip' | 'zstd';
 
 const compressGzip = promisify(gzip);

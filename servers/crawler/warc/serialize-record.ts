@@ -1,12 +1,13 @@
-// Encodes a WARC record with the library warcio, which is large: the module is loaded when the first record is written.
+// Encodes a WARC record with the library warcio, which is large: the module is loaded when the first record is
+// written.
 import { HeadersMultiMap, StatusAndHeaders, WARC_1_1, WARCRecord, WARCSerializer } from 'warcio';
 import { sha1Base32 } from './digest.js';
 import { type NewWarcRecord, oneLine, warcDate } from './new-record.js';
 import { type Compression, compressRecord } from './record-compression.js';
 
 /**
- * Encodes a record with its Content-Length and digests, compressed by itself. Without a WARC-Payload-Digest among the
- * fields the whole block is the payload; a block that begins with a header needs the field.
+ * Encodes a record with its Content-Length and digests, compressed by itself. Without a WARC-Payload-Digest
+ * among the fields the whole block is the payload; a block that begins with a header needs the field.
  */
 export async function serializeRecord(record: NewWarcRecord, compression: Compression): Promise<Uint8Array> {
   const headers = new SingleValues();
@@ -27,8 +28,8 @@ export async function serializeRecord(record: NewWarcRecord, compression: Compre
 }
 
 /**
- * Headers whose values are not split. The library splits values at `,,,` and refuses several values in fields that allow only one, e.g. in
- * the WARC-Target-URI of a page whose URI has three commas in a row.
+ * Headers whose values are not split. The library splits values at `,,,` and refuses several values in fields
+ * that allow only one, e.g. in the WARC-Target-URI of a page whose URI has three commas in a row.
  */
 class SingleValues extends HeadersMultiMap {
   override isMultiValue(): boolean {

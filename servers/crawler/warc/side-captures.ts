@@ -7,8 +7,8 @@ import type { NewWarcRecord } from './new-record.js';
 import type { WarcFiles } from './warc-files.js';
 
 /**
- * Writes records of requests that belong to no document. A failure is only reported: the disk that is full for them is full for the next
- * document too, which ends the crawl in order.
+ * Writes records of requests that belong to no document. A failure is only reported: the disk that is full for
+ * them is full for the next document too, which ends the crawl in order.
  */
 export class SideCaptures {
   constructor(readonly files: Pick<WarcFiles, 'write'>) {}

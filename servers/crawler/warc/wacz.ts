@@ -53,9 +53,10 @@ const BLOCK_LINES = 1024;
 const compress = promisify(gzip);
 
 /**
- * Packs all finished WARC files of a directory with their index, the list of pages and the digests. Files are streamed; the index is merged from
- * those beside the files, so that memory depends on the number of files.
- * @throws UsageError if the directory has no finished file; StorageError; the errors of reading; the signal's reason
+ * Packs all finished WARC files of a directory with their index, the list of pages and the digests. Files are
+ * streamed; the index is merged from those beside the files, so that memory depends on the number of files.
+ * @throws UsageError if the directory has no finished file; StorageError; the errors of reading; the signal's
+ *   reason
  */
 export async function packWacz(options: WaczOptions): Promise<WaczCounts> {
   const { directory, output, signal } = options;

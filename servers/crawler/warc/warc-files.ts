@@ -24,7 +24,10 @@ export interface WarcFilesOptions {
   readonly directory: string;
   /** First part of the file names; default `HARVEST`. Letters, digits, `_`, `.`, `-`. */
   readonly prefix?: string;
-  /** Last part of the file names; default the name of this machine. Characters that a prefix cannot contain become `-`. */
+  /**
+   * Last part of the file names; default the name of this machine. Characters that a prefix cannot contain
+   * become `-`.
+   */
   readonly host?: string;
   /** A file is finished after the write that reaches this many bytes. Default 1 000 000 000. */
   readonly maxFileBytes?: number;
@@ -34,7 +37,10 @@ export interface WarcFilesOptions {
   readonly format?: ArchiveFormat;
   /** One gzip member or Zstandard frame for each record. Default `gzip`. Zstandard needs Node.js 22.15. */
   readonly compression?: Compression;
-  /** Fields of the warcinfo record in addition to `software`, `format`, `conformsTo` and `hostname`, e.g. `isPartOf`, `robots`. */
+  /**
+   * Fields of the warcinfo record in addition to `software`, `format`, `conformsTo` and `hostname`, e.g.
+   * `isPartOf`, `robots`.
+   */
   readonly info?: Readonly<Record<string, string>>;
   /** Called with the name of each file that this writer has finished. */
   readonly onFinished?: (name: string) => void;
@@ -83,10 +89,11 @@ const FORMAT: readonly (readonly [string, string])[] = [
 ];
 
 /**
- * Writes the WARC files (ISO 28500) of a crawl: `PREFIX-YYYYMMDDhhmmssmmm-NNNNN-HOST.warc.gz`, with the suffix `.open` while they are
- * written, each beginning with a warcinfo record. Files always consist of complete records: a failed write is undone, and the files of a
- * killed process are truncated at the next start. A write goes into one file: the first of those with the fewest waiting writes, so that
- * there are as many files as writes at the same time, and at most `poolMaxActive`.
+ * Writes the WARC files (ISO 28500) of a crawl: `PREFIX-YYYYMMDDhhmmssmmm-NNNNN-HOST.warc.gz`, with the suffix
+ * `.open` while they are written, each beginning with a warcinfo record. Files always consist of complete
+ * records: a failed write is undone, and the files of a killed process are truncated at the next start. A write
+ * goes into one file: the first of those with the fewest waiting writes, so that there are as many files as
+ * writes at the same time, and at most `poolMaxActive`.
  */
 export class WarcFiles implements AsyncDisposable {
   /** Files that {@link open} found and finished. */
@@ -101,7 +108,8 @@ export class WarcFiles implements AsyncDisposable {
   #closed = false;
 
   /**
-   * Finishes the files that an earlier writer left open, however they are compressed. The first write creates the first file.
+   * Finishes the files that an earlier writer left open, however they are compressed. The first write creates
+   * the first file.
    * @throws UsageError for a compression that this version of Node.js lacks; StorageError
    */
   static async open(options: WarcFilesOptions): Promise<WarcFiles> {
@@ -161,7 +169,10 @@ export class WarcFiles implements AsyncDisposable {
     }
   }
 
-  /** Finishes the current files, e.g. for a checkpoint; the next write begins a new one. @throws StateError, StorageError */
+  /**
+   * Finishes the current files, e.g. for a checkpoint; the next write begins a new one. @throws StateError,
+   * StorageError
+   */
   async roll(): Promise<void> {
     this.#throwIfClosed();
     await this.#finishAll();

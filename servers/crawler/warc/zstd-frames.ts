@@ -31,7 +31,10 @@ const node = zlib as unknown as ZstdOfNode;
 const CHECKSUM_FLAG = 201;
 const WINDOW_LOG_MAX = 100;
 
-/** Returns why files of a format cannot be written in Zstandard by this version of Node.js; undefined if they can. */
+/**
+ * Returns why files of a format cannot be written in Zstandard by this version of Node.js; undefined if they
+ * can.
+ */
 export function zstdProblem(format: 'warc' | 'arc' = 'warc'): string | undefined {
   if (format === 'arc') return 'ARC files are compressed with gzip';
   return node.zstdCompress === undefined
@@ -39,7 +42,10 @@ export function zstdProblem(format: 'warc' | 'arc' = 'warc'): string | undefined
     : undefined;
 }
 
-/** Compresses bytes as one frame with its content size and checksum. @throws UsageError if this version of Node.js cannot */
+/**
+ * Compresses bytes as one frame with its content size and checksum. @throws UsageError if this version of
+ * Node.js cannot
+ */
 export function compressZstd(bytes: Uint8Array): Promise<Uint8Array> {
   const { zstdCompress } = node;
   if (zstdCompress === undefined) return Promise.reject(new UsageError(zstdProblem() ?? ''));
@@ -50,7 +56,8 @@ export function compressZstd(bytes: Uint8Array): Promise<Uint8Array> {
 }
 
 /**
- * Decompresses one frame; nothing of a skippable one. Without the functions of Node.js the checksum is not compared.
+ * Decompresses one frame; nothing of a skippable one. Without the functions of Node.js the checksum is not
+ * compared.
  * @throws Error for damaged data
  */
 export async function* decompressFrame(

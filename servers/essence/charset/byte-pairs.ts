@@ -1,4 +1,5 @@
-// How improbable a text is in a character set of eight bits and a language: the cost of its pairs of neighboring bytes.
+// How improbable a text is in a character set of eight bits and a language: the cost of its pairs of
+// neighboring bytes.
 import { decodeAs } from './decoders.js';
 import { LETTER_MODELS, type LetterModel } from './letter-models.js';
 
@@ -52,7 +53,10 @@ export interface BytePairs {
   readonly count: Float64Array;
 }
 
-/** Counts the pairs in the words with bytes from 0x80; a word of letters of ASCII, and a sign of ASCII, counts as a space. */
+/**
+ * Counts the pairs in the words with bytes from 0x80; a word of letters of ASCII, and a sign of ASCII, counts
+ * as a space.
+ */
 export function countPairs(runs: Uint8Array): BytePairs {
   const counts = new Uint32Array(0x10000);
   const found: number[] = [];
@@ -230,7 +234,8 @@ const modelsByLanguage = new Map(LETTER_MODELS.map((model) => [model.language, m
 const costsByName = new Map<string, PairCosts>();
 
 /**
- * The cost of a text in bits, if it is in this language and character set of eight bits. Infinity for a language without a model.
+ * The cost of a text in bits, if it is in this language and character set of eight bits. Infinity for a
+ * language without a model.
  *
  * @param limit - a cost from which on the exact one does not matter
  */

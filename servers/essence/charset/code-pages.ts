@@ -1,4 +1,5 @@
-// Character sets of eight bits that the platform does not decode: those of DOS and of the Macintosh, and ISO-8859-16.
+// Character sets of eight bits that the platform does not decode: those of DOS and of the Macintosh, and
+// ISO-8859-16.
 
 /** Names, and the characters of the bytes from 0x80. U+FFFD: none. */
 const CODE_PAGES: Readonly<Record<string, string>> = {

@@ -1,9 +1,15 @@
 // What a document says of its character set.
 import { decodeLatin } from './decoders.js';
 
-/** Bytes that are searched for an XML declaration or a META element: those of the HTML standard, and more for pages with long heads. */
+/**
+ * Bytes that are searched for an XML declaration or a META element: those of the HTML standard, and more for
+ * pages with long heads.
+ */
 const MARKUP_WINDOW_BYTES = 4096;
-/** Bytes that are searched for a declaration of a source: the start, and the end with the variables of Emacs and vi. */
+/**
+ * Bytes that are searched for a declaration of a source: the start, and the end with the variables of Emacs and
+ * vi.
+ */
 const SOURCE_WINDOW_BYTES = 4096;
 const END_WINDOW_BYTES = 1024;
 
@@ -41,7 +47,10 @@ const IN_FIRST_LINES = /^(?:[^\n]{0,300}\n)?[^\n]{0,300}?coding[:=]\s*["']?([\w.
 /** Variables of Emacs, and a mode line of vi. */
 const IN_END = /(?:^|[\s;#%*])(?:coding:|vim?:[^\n]{0,80}\b(?:fenc|fileencoding)=)\s*([\w.-]{1,40})/gi;
 
-/** The name by which a source declares its character set for TeX, Texinfo, gettext, an editor or an interpreter; undefined if it does not. */
+/**
+ * The name by which a source declares its character set for TeX, Texinfo, gettext, an editor or an interpreter;
+ * undefined if it does not.
+ */
 export function sourceCharset(bytes: Uint8Array): string | undefined {
   const head = decodeLatin(bytes.subarray(0, SOURCE_WINDOW_BYTES));
   const first = IN_FIRST_LINES.exec(head)?.[1];

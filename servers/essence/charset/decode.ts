@@ -19,7 +19,9 @@ export interface DecodeHints {
 /** A text, and the character set of its bytes. */
 export interface DecodedText {
   readonly text: string;
-  /** Undefined if it says nothing about other texts of the same origin: ASCII, Unicode, a guess by a few words. */
+  /**
+   * Undefined if it says nothing about other texts of the same origin: ASCII, Unicode, a guess by a few words.
+   */
   readonly charset?: string;
 }
 
@@ -27,9 +29,9 @@ export interface DecodedText {
 const MIN_EVIDENCE = 200;
 
 /**
- * Decodes by the first of these that applies (E-77): byte order mark, Unicode in units of two or four bytes, declared set, XML
- * declaration, META charset, the escapes of ISO-2022 and HZ, UTF-8 if valid, the declaration of a source for TeX or an editor, a guess.
- * Never fails.
+ * Decodes by the first of these that applies (E-77): byte order mark, Unicode in units of two or four bytes,
+ * declared set, XML declaration, META charset, the escapes of ISO-2022 and HZ, UTF-8 if valid, the declaration
+ * of a source for TeX or an editor, a guess. Never fails.
  */
 export function decodeText(bytes: Uint8Array, hints: DecodeHints): DecodedText {
   const wide = wideCharset(bytes);
@@ -67,7 +69,8 @@ function decodeDeclared(
     warn?.(`unknown character set ${name.slice(0, 40)}`);
     return undefined;
   }
-  // ASCII and UTF-8 are often declared wrongly, which would turn every umlaut into a replacement character: check first.
+  // ASCII and UTF-8 are often declared wrongly, which would turn every umlaut into a replacement character:
+  // check first.
   if (label === 'utf-8' || name === 'us-ascii')
     return isUtf8(bytes) ? { text: decodeUtf8(bytes) } : undefined;
   return { text: decodeAs(bytes, label), charset: label };

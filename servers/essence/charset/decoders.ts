@@ -122,7 +122,10 @@ export function decodeLatin(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
 }
 
-/** Not by the platform: Node.js 20 decodes windows-1252 as ISO-8859-1, which has control characters for its quotation marks. */
+/**
+ * Not by the platform: Node.js 20 decodes windows-1252 as ISO-8859-1, which has control characters for its
+ * quotation marks.
+ */
 function decodeWestern(bytes: Uint8Array): string {
   return decodeLatin(bytes).replace(
     /[\x80-\x9f]/g,

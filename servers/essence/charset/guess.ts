@@ -9,7 +9,10 @@ const MIN_VALID_RATIO = 10;
 /** Bytes in which sequences of UTF-8 are counted. */
 const UTF8_WINDOW_BYTES = 64 * 1024;
 
-/** Groups of languages, and the character sets in which they are written, with their handicap in bits: rare ones need evidence. */
+/**
+ * Groups of languages, and the character sets in which they are written, with their handicap in bits: rare ones
+ * need evidence.
+ */
 const EIGHT_BIT: readonly (readonly [languages: string, labels: Readonly<Record<string, number>>])[] = [
   [
     'en de fr es pt it nl sv da nb fi is ca sq',
@@ -61,8 +64,9 @@ export interface Guess {
 }
 
 /**
- * Guesses the character set of a text that is neither ASCII nor valid UTF-8: the one in which its words with bytes from 0x80 are most
- * probable, by the letters of 38 languages that follow one another and the characters of four that are frequent. Linear, within a window.
+ * Guesses the character set of a text that is neither ASCII nor valid UTF-8: the one in which its words with
+ * bytes from 0x80 are most probable, by the letters of 38 languages that follow one another and the characters
+ * of four that are frequent. Linear, within a window.
  */
 export function guessCharset(bytes: Uint8Array, hints: GuessHints = {}): Guess {
   if (isDamagedUtf8(bytes)) return { label: 'utf-8', evidence: 0 };
@@ -113,8 +117,9 @@ const SEARCH_BYTES = 512 * 1024;
 const MAX_RUN_BYTES = 16 * 1024;
 
 /**
- * Returns the words that contain bytes from 0x80, each followed by a line end. A word consists of bytes from 0x40, as the second bytes of
- * Shift_JIS and Big5 do. Markup, numbers and words of ASCII say nothing about the character set, and would hide what the others say.
+ * Returns the words that contain bytes from 0x80, each followed by a line end. A word consists of bytes from
+ * 0x40, as the second bytes of Shift_JIS and Big5 do. Markup, numbers and words of ASCII say nothing about the
+ * character set, and would hide what the others say.
  */
 function highRuns(bytes: Uint8Array): Uint8Array {
   const runs = new Uint8Array(MAX_RUN_BYTES);
@@ -143,12 +148,18 @@ function isWordByte(byte: number): boolean {
   return byte >= 0x40 && byte !== 0x7f;
 }
 
-/** The least number, and share of the letters, of letters from U+00C0 to U+00FF. No text in a Latin script has as many. */
+/**
+ * The least number, and share of the letters, of letters from U+00C0 to U+00FF. No text in a Latin script has
+ * as many.
+ */
 const MIN_LETTERS = 4;
 const MIN_SHARE = 0.5;
 const MAX_LENGTH = 16 * 1024;
 
-/** Whether a text consists of the bytes of windows-1251, each of which became a character of Latin. T2A has the letters of Russian there too. */
+/**
+ * Whether a text consists of the bytes of windows-1251, each of which became a character of Latin. T2A has the
+ * letters of Russian there too.
+ */
 export function isMisreadCyrillic(text: string): boolean {
   const start = text.slice(0, MAX_LENGTH);
   const high = start.match(/[\u00c0-\u00ff]/g)?.length ?? 0;

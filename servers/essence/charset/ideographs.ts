@@ -25,7 +25,8 @@ function characterCosts(language: string): Map<string, number> {
 }
 
 /**
- * The cost of words (of {@link highRuns}) in bits, if they are in this language and character set of several bytes.
+ * The cost of words (of {@link highRuns}) in bits, if they are in this language and character set of several
+ * bytes.
  *
  * @param limit - a cost from which on the exact one does not matter
  */

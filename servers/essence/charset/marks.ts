@@ -1,4 +1,5 @@
-// Whether bytes are text: Unicode in units of two and four bytes, with and without a byte order mark, and texts in units of one byte.
+// Whether bytes are text: Unicode in units of two and four bytes, with and without a byte order mark, and texts
+// in units of one byte.
 
 /** Bytes that are examined. */
 const WINDOW_BYTES = 4096;
@@ -11,11 +12,17 @@ const MIN_USUAL = 0.98;
 
 /** Share of control characters above which bytes are not text. */
 const MAX_CONTROL_SHARE = 0.3;
-/** The same if as many bytes are beyond ASCII as in compressed data: texts in national character sets have no control characters. */
+/**
+ * The same if as many bytes are beyond ASCII as in compressed data: texts in national character sets have no
+ * control characters.
+ */
 const MAX_CONTROL_SHARE_OF_MIXED = 0.05;
 const MIXED_SHARE = 0.3;
 
-/** Whether the bytes contain NUL or too many control characters. UTF-16 and UTF-32, with or without a byte order mark, are text (E-77). */
+/**
+ * Whether the bytes contain NUL or too many control characters. UTF-16 and UTF-32, with or without a byte order
+ * mark, are text (E-77).
+ */
 export function isBinary(bytes: Uint8Array): boolean {
   const length = Math.min(bytes.length, WINDOW_BYTES);
   let control = 0;
@@ -31,7 +38,10 @@ export function isBinary(bytes: Uint8Array): boolean {
   return control > length * share && wideCharset(bytes) === undefined;
 }
 
-/** The character set of a text in units of two or four bytes, by its mark or its first units; undefined for all others. */
+/**
+ * The character set of a text in units of two or four bytes, by its mark or its first units; undefined for all
+ * others.
+ */
 export function wideCharset(bytes: Uint8Array): string | undefined {
   const marked = byteOrderMark(bytes);
   return marked === undefined ? unmarkedCharset(bytes) : marked === 'utf-8' ? undefined : marked;
@@ -48,12 +58,13 @@ function byteOrderMark(bytes: Uint8Array): string | undefined {
 }
 
 /**
- * The character set of a text in units of two or four bytes without a mark. Such a text contains control characters if it is read byte by
- * byte: a text in another character set has none of its spaces.
+ * The character set of a text in units of two or four bytes without a mark. Such a text contains control
+ * characters if it is read byte by byte: a text in another character set has none of its spaces.
  */
 function unmarkedCharset(bytes: Uint8Array): string | undefined {
   const window = bytes.subarray(0, WINDOW_BYTES);
-  // Spaces and line ends have a byte that is NUL; so has an ideographic space, and an ideographic stop is 0x3002.
+  // Spaces and line ends have a byte that is NUL; so has an ideographic space, and an ideographic stop is
+  // 0x3002.
   if (!window.includes(0) && !window.includes(2)) return undefined;
   const view = new DataView(window.buffer, window.byteOffset, window.byteLength);
   for (const littleEndian of [true, false]) {

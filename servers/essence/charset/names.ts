@@ -10,7 +10,10 @@ const MAX_BYTES = 2048;
 export const DOS_CHARSETS: readonly string[] =
   'ibm866 ibm437 ibm850 ibm852 ibm855 ibm737 ibm857 ibm775 ibm862'.split(' ');
 
-/** Decodes the names of one archive: as UTF-8 if valid, else all in the same character set, which is guessed by the first ones. */
+/**
+ * Decodes the names of one archive: as UTF-8 if valid, else all in the same character set, which is guessed by
+ * the first ones.
+ */
 export class NameDecoder {
   readonly #likely: readonly string[];
   #known = Buffer.alloc(0);

@@ -1,9 +1,13 @@
-// The character sets of the servers from which documents come: a page without a declaration is probably in that of its neighbors.
+// The character sets of the servers from which documents come: a page without a declaration is probably in that
+// of its neighbors.
 
 /** Servers that are remembered. */
 const MAX_ORIGINS = 1000;
 
-/** Remembers the character set of the last text of each server that declared one, or was long enough for a guess. */
+/**
+ * Remembers the character set of the last text of each server that declared one, or was long enough for a
+ * guess.
+ */
 export class OriginCharsets {
   readonly #max: number;
   readonly #byOrigin = new Map<string, string>();

@@ -1,4 +1,5 @@
-// Texts in bytes of seven bits that switch to other characters: HZ (RFC 1843), ISO-2022-JP (RFC 1468), -KR (RFC 1557), -CN (RFC 1922).
+// Texts in bytes of seven bits that switch to other characters: HZ (RFC 1843), ISO-2022-JP (RFC 1468), -KR (RFC
+// 1557), -CN (RFC 1922).
 import { isAscii } from 'node:buffer';
 
 /** Bytes that are searched for the sequences. */
@@ -8,7 +9,10 @@ const SHIFT_OUT = 0x0e;
 const SHIFT_IN = 0x0f;
 const ESCAPE = 0x1b;
 
-/** The character set of a text whose bytes are all below 0x80 in the window; undefined if it does not switch to another one. */
+/**
+ * The character set of a text whose bytes are all below 0x80 in the window; undefined if it does not switch to
+ * another one.
+ */
 export function sevenBitCharset(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, WINDOW_BYTES));
   const switches = head.indexOf('\x1b$', 0, 'latin1');
@@ -67,8 +71,8 @@ export function decodeHz(bytes: Uint8Array): string {
 }
 
 /**
- * ISO-2022-KR and ISO-2022-CN: escapes designate a set, Shift Out and Shift In switch to it and back. Of ISO-2022-CN, GB 2312 is decoded;
- * the planes of CNS 11643, of which the platform knows nothing, become U+FFFD.
+ * ISO-2022-KR and ISO-2022-CN: escapes designate a set, Shift Out and Shift In switch to it and back. Of
+ * ISO-2022-CN, GB 2312 is decoded; the planes of CNS 11643, of which the platform knows nothing, become U+FFFD.
  */
 export function decodeShifted(bytes: Uint8Array, label: 'iso-2022-kr' | 'iso-2022-cn'): string {
   const out = new Uint8Array(bytes.length);

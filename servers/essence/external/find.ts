@@ -16,7 +16,9 @@ export interface OwnPrograms {
   readonly sgml: Readonly<Record<string, SgmlCommand>>;
 }
 
-/** The programs of the Gatherer, and those of the machine, for types that Essence does not read itself (E-61). */
+/**
+ * The programs of the Gatherer, and those of the machine, for types that Essence does not read itself (E-61).
+ */
 export interface TypePrograms extends OwnPrograms {
   readonly installed: OwnPrograms;
 }
@@ -34,12 +36,14 @@ export interface SgmlCommand {
 const MAX_WRAPPER_BYTES = 4096;
 
 /**
- * Finds `TypeName.sum` and `TypeName.unnest` in the directories; earlier directories take precedence (E-61: that of the Gatherer is first).
- * With the suffix `.mjs` they are modules, which must not be executable; a program of the same name precedes them. Missing directories are
- * skipped; the warnings name files that cannot be executed.
+ * Finds `TypeName.sum` and `TypeName.unnest` in the directories; earlier directories take precedence (E-61:
+ * that of the Gatherer is first). With the suffix `.mjs` they are modules, which must not be executable; a
+ * program of the same name precedes them. Missing directories are skipped; the warnings name files that cannot
+ * be executed.
  *
  * @param harvestHome value of `$HARVEST_HOME` in the wrappers of E-86 and E-101
- * @param installed directories of the machine; they come last, without modules, and without warnings, because they belong to the system
+ * @param installed directories of the machine; they come last, without modules, and without warnings, because
+ *   they belong to the system
  */
 export async function findTypePrograms(
   directories: readonly string[],
@@ -106,8 +110,8 @@ async function sgmlCommandIn(file: string, harvestHome: string): Promise<SgmlCom
 }
 
 /**
- * Parses a shell script that only does `exec SGML.sum FOO $*` (E-86 step 1, E-101). Returns undefined for any other script, which is run
- * as a program.
+ * Parses a shell script that only does `exec SGML.sum FOO $*` (E-86 step 1, E-101). Returns undefined for any
+ * other script, which is run as a program.
  */
 export function parseSgmlWrapper(
   script: string,
@@ -138,7 +142,8 @@ export function parseSgmlWrapper(
 }
 
 /**
- * Where the programs of the machine are: `$HARVEST_HOME/lib/gatherer`, `$HARVEST_HOME/bin`, then PATH (E-61, G-54).
+ * Where the programs of the machine are: `$HARVEST_HOME/lib/gatherer`, `$HARVEST_HOME/bin`, then PATH (E-61,
+ * G-54).
  * @param environment e.g. `process.env`
  */
 export function installedPrograms(

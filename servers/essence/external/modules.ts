@@ -1,5 +1,6 @@
-// The user's modules TypeName.sum.mjs and TypeName.unnest.mjs: programs of E-61 and E-46 that are functions, and need no process of their
-// own. They run where documents of untrusted formats are read, so the limits of time and memory are those of a reader process (E-45).
+// The user's modules TypeName.sum.mjs and TypeName.unnest.mjs: programs of E-61 and E-46 that are functions,
+// and need no process of their own. They run where documents of untrusted formats are read, so the limits of
+// time and memory are those of a reader process (E-45).
 import { messageOf } from '../../../protocols/errors.js';
 import { isAttributeName } from '../../../protocols/soif/index.js';
 import { importFunction } from '../../../storage/files/own-module.js';
@@ -64,8 +65,8 @@ export function functionOf(file: string, name: 'summarize' | 'unnest'): Promise<
 }
 
 /**
- * Summarizes a document by a module. If it throws, the result has a warning and no attributes (E-70); attributes with illegal names are
- * left out (E-69).
+ * Summarizes a document by a module. If it throws, the result has a warning and no attributes (E-70);
+ * attributes with illegal names are left out (E-69).
  */
 export async function summarizeByModule(document: SourceDocument, file: string): Promise<Summary> {
   let made: unknown;

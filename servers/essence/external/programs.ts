@@ -24,9 +24,9 @@ export interface ProgramDocument {
 const SUMMARY_NAME = /^[A-Za-z0-9._-]+$/;
 
 /**
- * Summarizes a document by the user's `TypeName.sum` (E-60, E-61): the file name is its only argument, its output a list of SOIF
- * attributes. If the program fails, the result has a warning and the complete attributes (E-70); attributes with illegal names are left
- * out (E-69).
+ * Summarizes a document by the user's `TypeName.sum` (E-60, E-61): the file name is its only argument, its
+ * output a list of SOIF attributes. If the program fails, the result has a warning and the complete attributes
+ * (E-70); attributes with illegal names are left out (E-69).
  */
 export async function summarizeByProgram(
   document: ProgramDocument,
@@ -49,8 +49,9 @@ export async function summarizeByProgram(
 }
 
 /**
- * Explodes a document by the user's `TypeName.unnest` (E-46): the arguments are the URL and a file with the data, the output one or more
- * SOIF objects. Always returns the complete objects, at most `maxObjects`; problems become warnings.
+ * Explodes a document by the user's `TypeName.unnest` (E-46): the arguments are the URL and a file with the
+ * data, the output one or more SOIF objects. Always returns the complete objects, at most `maxObjects`;
+ * problems become warnings.
  */
 export async function explodeByProgram(
   document: ProgramDocument,
@@ -93,8 +94,8 @@ function report(
 }
 
 /**
- * Decodes a list of attributes as summarizers write it (SOIF-3.7). Returns the attributes before the damage if the list is truncated or
- * damaged.
+ * Decodes a list of attributes as summarizers write it (SOIF-3.7). Returns the attributes before the damage if
+ * the list is truncated or damaged.
  */
 export function readAttributeList(
   output: Uint8Array,
@@ -109,7 +110,10 @@ export function readAttributeList(
   }
 }
 
-/** Decodes the complete attributes at the start. Accepts only the exact layout of SOIF-2.2, because nothing after it can confirm a guess. */
+/**
+ * Decodes the complete attributes at the start. Accepts only the exact layout of SOIF-2.2, because nothing
+ * after it can confirm a guess.
+ */
 function wholeAttributes(output: Uint8Array): SoifAttribute[] {
   const bytes = Buffer.from(output.buffer, output.byteOffset, output.byteLength);
   const attributes: SoifAttribute[] = [];

@@ -48,8 +48,8 @@ export interface ProgramResult {
 const SHIPPED = fileURLToPath(new URL('bin', import.meta.resolve('#essence-lib/byname.cf')));
 
 /**
- * Runs a program without a shell (E-70, E-135), so that no text of a document is interpreted. It runs in its own process group, which is
- * killed at a limit or an abort. A failing program does not throw.
+ * Runs a program without a shell (E-70, E-135), so that no text of a document is interpreted. It runs in its
+ * own process group, which is killed at a limit or an abort. A failing program does not throw.
  * @throws the signal's reason when aborted
  */
 export async function runProgram(call: ProgramCall, settings: ProgramSettings): Promise<ProgramResult> {
@@ -164,8 +164,9 @@ function killGroup(pid: number | undefined): void {
 }
 
 /**
- * Returns the command prefix of the util-linux programs that set limits, if they are installed. prlimit makes the kernel enforce the
- * limits; setpriv makes it send SIGTERM to the program when this thread ends first (a replaced worker, a killed process).
+ * Returns the command prefix of the util-linux programs that set limits, if they are installed. prlimit makes
+ * the kernel enforce the limits; setpriv makes it send SIGTERM to the program when this thread ends first (a
+ * replaced worker, a killed process).
  */
 async function limitCommand(path: string, limits: Required<ProgramLimits>): Promise<string[]> {
   const [setpriv, prlimit] = await Promise.all([

@@ -8,8 +8,8 @@ import type { ProgramSettings } from './limits.js';
 const MAX_NAME = 100;
 
 /**
- * A private directory with the document's file for one run of a program. File names consist of letters, digits, `.`, `_` and `-`, and do
- * not begin with `.` or `-`, so that a program does not take them for options.
+ * A private directory with the document's file for one run of a program. File names consist of letters, digits,
+ * `.`, `_` and `-`, and do not begin with `.` or `-`, so that a program does not take them for options.
  */
 export class ScratchDirectory implements AsyncDisposable {
   readonly #isKept: boolean;

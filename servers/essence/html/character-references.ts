@@ -14,8 +14,9 @@ const MAX_CACHED = 2048;
 const MAX_KEY_LENGTH = 12;
 
 /**
- * Returns the text of `source` from `start` to `end` with its character references replaced as the HTML standard requires: names with
- * and without semicolon, numbers, the old Windows numbers. htmlparser2's tokenizer recognizes the references.
+ * Returns the text of `source` from `start` to `end` with its character references replaced as the HTML
+ * standard requires: names with and without semicolon, numbers, the old Windows numbers. htmlparser2's
+ * tokenizer recognizes the references.
  *
  * @param first - index of the first `&`, not before `start`; -1 or beyond `end` if the page has no more
  * @param inValue - in the value of an attribute, `&copy=` is not a reference

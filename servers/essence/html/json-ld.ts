@@ -39,7 +39,10 @@ export function isJsonLd(type: string | undefined): boolean {
   return type !== undefined && /^\s*application\/ld\+json\s*(?:;|$)/i.test(type);
 }
 
-/** The JSON-LD of a page: collects the scripts, then adds the properties of the page's main item by the table's lines. */
+/**
+ * The JSON-LD of a page: collects the scripts, then adds the properties of the page's main item by the table's
+ * lines.
+ */
 export class JsonLdScripts {
   readonly #mapping: TagMapping;
   readonly #texts: string[] = [];

@@ -17,7 +17,9 @@ const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 /** Maximum number of malformed links of one page that are reported. */
 const MAX_MALFORMED = 100;
 
-/** Collects a page's links for enumeration (G-60) and resolves its references (E-99), each distinct one once. */
+/**
+ * Collects a page's links for enumeration (G-60) and resolves its references (E-99), each distinct one once.
+ */
 export class LinkCollector {
   readonly #links = new Map<string, 'L' | 'E'>();
   readonly #resolved = new Map<string, string | undefined>();
@@ -88,8 +90,8 @@ export class LinkCollector {
   }
 
   /**
-   * Returns the absolute canonical form; undefined for other schemes and for a part of the page itself, written as a bare fragment or with
-   * the page's URL before it.
+   * Returns the absolute canonical form; undefined for other schemes and for a part of the page itself, written
+   * as a bare fragment or with the page's URL before it.
    */
   resolve(reference: string): string | undefined {
     // The fragment is dropped: many references differ in it only.
@@ -110,7 +112,8 @@ export class LinkCollector {
     let levels = 0;
     while (levels < MAX_PARENT_LEVELS && reference.startsWith('../', levels * 3)) levels++;
     const name = levels === 0 ? '' : reference.slice(levels * 3);
-    // A name that looks like a scheme is resolved differently there, and a long reference may exceed the limit only as written.
+    // A name that looks like a scheme is resolved differently there, and a long reference may exceed the limit
+    // only as written.
     if (!PLAIN_NAME.test(name) || name.length > MAX_SHORT_REFERENCE) return this.#resolver.resolve(reference);
     let parent = this.#parentResolvers[levels];
     if (parent === undefined) {
@@ -135,7 +138,9 @@ export class LinkCollector {
     else this.#links.set(url, hop);
   }
 
-  /** An empty reference, one of another scheme and a part of the page have no URL either, but are not malformed. */
+  /**
+   * An empty reference, one of another scheme and a part of the page have no URL either, but are not malformed.
+   */
   #noteMalformed(reference: string): void {
     if (this.#resolved.get(reference.replace(/#.*$/s, '')) !== undefined) return;
     const link = reference.replace(/#.*$/s, '').trim();

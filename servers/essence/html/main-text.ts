@@ -1,9 +1,10 @@
 import { type HtmlHandler, readHtml, type TagAttributes } from './reader.js';
 import { type Tag, TagTable } from './tags.js';
 
-// Main text without navigation, advertisements and the like: the page is a list of blocks, and each is kept or dropped by its number of words
-// and its share of words in links, and those of the blocks before and after it (Kohlschütter, Fankhauser, Nejdl: Boilerplate Detection
-// using Shallow Text Features, WSDM 2010, figure 1). The page's own statements precede: elements and roles for navigation, names of classes.
+// Main text without navigation, advertisements and the like: the page is a list of blocks, and each is kept or
+// dropped by its number of words and its share of words in links, and those of the blocks before and after it
+// (Kohlschütter, Fankhauser, Nejdl: Boilerplate Detection using Shallow Text Features, WSDM 2010, figure 1).
+// The page's own statements precede: elements and roles for navigation, names of classes.
 
 /** What the start of an element means for the main text. */
 interface BlockPlan {
@@ -81,7 +82,8 @@ interface Block {
 }
 
 /**
- * Returns the main text of a page: a line for each block that is kept, empty if there is none. Takes time linear in the page's length.
+ * Returns the main text of a page: a line for each block that is kept, empty if there is none. Takes time
+ * linear in the page's length.
  *
  * @param maxCharacters - of the result
  */
@@ -217,7 +219,10 @@ function kindOf(plan: BlockPlan, attributes: TagAttributes): BlockPlan['kind'] {
 const known = new Map<string, boolean>();
 const MAX_KNOWN = 2000;
 
-/** Whether a class or an ID has a name of {@link FURNITURE_NAMES}. Pages repeat their classes, so that the answers are kept. */
+/**
+ * Whether a class or an ID has a name of {@link FURNITURE_NAMES}. Pages repeat their classes, so that the
+ * answers are kept.
+ */
 function isFurniture(names: string | undefined): boolean {
   if (names === undefined || names.length > MAX_NAMES) return false;
   let result = known.get(names);
@@ -233,7 +238,10 @@ function isFurniture(names: string | undefined): boolean {
   return result;
 }
 
-/** Counts words; a Chinese, Japanese or Korean character counts as half of one, because no blanks separate their words. */
+/**
+ * Counts words; a Chinese, Japanese or Korean character counts as half of one, because no blanks separate their
+ * words.
+ */
 function countWords(text: string, start: number, end: number): number {
   let words = 0;
   let inWord = false;

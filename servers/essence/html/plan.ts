@@ -56,7 +56,10 @@ const BLOCKS = (
 
 const tables = new WeakMap<ExtractionTable, TagTable<TagPlan>>();
 
-/** Compiles the plan of a table, once. Tags that are not in it are transparent: their text belongs to the parent (E-90). */
+/**
+ * Compiles the plan of a table, once. Tags that are not in it are transparent: their text belongs to the parent
+ * (E-90).
+ */
 export function walkPlan(table: ExtractionTable): TagTable<TagPlan> {
   const known = tables.get(table);
   if (known !== undefined) return known;

@@ -4,10 +4,16 @@ import { type PlannedTag, type Tag, TagNames, type TagTable } from './tags.js';
 /** Values of the requested attributes by lower-case name; the first of repeated ones. */
 export type TagAttributes = Readonly<Record<string, string>>;
 
-/** Receives the elements and the text of a page. Every element that is opened is closed, also without an end tag. */
+/**
+ * Receives the elements and the text of a page. Every element that is opened is closed, also without an end
+ * tag.
+ */
 export interface HtmlHandler<Plan extends PlannedTag> {
   open(tag: Tag<Plan>, attributes: TagAttributes): void;
-  /** Text from `start` to `end` of `source`, character references replaced; the text between two tags may arrive in several calls. */
+  /**
+   * Text from `start` to `end` of `source`, character references replaced; the text between two tags may arrive
+   * in several calls.
+   */
   text(source: string, start: number, end: number): void;
   close(tag: Tag<Plan>): void;
 }
@@ -33,9 +39,9 @@ const TAGS_PER_LOOK = 256;
 const NO_ATTRIBUTES: TagAttributes = Object.freeze({});
 
 /**
- * Reads a whole page as tags and text, with the same events as htmlparser2's parser (omitted end tags, comments, raw text, character
- * references), in a third of its time: text is found by searching for `<`, and attributes that are not requested are skipped. A tag
- * that is cut off by the end of the page is dropped.
+ * Reads a whole page as tags and text, with the same events as htmlparser2's parser (omitted end tags,
+ * comments, raw text, character references), in a third of its time: text is found by searching for `<`, and
+ * attributes that are not requested are skipped. A tag that is cut off by the end of the page is dropped.
  *
  * @param maxDepth - reading stops at more open elements than this
  * @param isOutOfTime - reading stops as if the page ended there
@@ -57,7 +63,10 @@ class HtmlReader<Plan extends PlannedTag> {
   readonly #handler: HtmlHandler<Plan>;
   /** Open elements, the innermost last. */
   readonly #stack: Tag<Plan>[] = [];
-  /** Number of open elements by the id of their tag: the stack is not searched for an end tag without an open element. */
+  /**
+   * Number of open elements by the id of their tag: the stack is not searched for an end tag without an open
+   * element.
+   */
   readonly #open: number[] = [];
   readonly #foreign: boolean[] = [];
   /** Index of the first character that has not been reported. */

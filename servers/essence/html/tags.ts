@@ -14,7 +14,10 @@ export interface Tag<Plan> {
   readonly ends: ReadonlySet<string> | undefined;
   /** Its content is text up to its own end tag. */
   readonly isRaw: boolean;
-  /** True: elements inside it can be self-closing; false: elements inside it cannot; undefined: as in the element around it. */
+  /**
+   * True: elements inside it can be self-closing; false: elements inside it cannot; undefined: as in the
+   * element around it.
+   */
   readonly foreign: boolean | undefined;
 }
 
@@ -74,8 +77,8 @@ const COMMON = set(
 );
 
 /**
- * Tags by their names as written. Those of the plan and of HTML are created once; unknown names of a page are kept by its
- * {@link TagNames}.
+ * Tags by their names as written. Those of the plan and of HTML are created once; unknown names of a page are
+ * kept by its {@link TagNames}.
  */
 export class TagTable<Plan extends PlannedTag> {
   readonly #tags = new Map<string, Tag<Plan>>();

@@ -47,9 +47,9 @@ export interface HtmlSummary extends Summary {
 }
 
 /**
- * Reads an HTML document once as a stream of tags and text (section 7). The text is one list of fragments; an open mapped element
- * stores the index of its first one. At its end the fragments from that index on are its content, and unless its mapping says `parent`
- * they are removed from the list (E-92).
+ * Reads an HTML document once as a stream of tags and text (section 7). The text is one list of fragments; an
+ * open mapped element stores the index of its first one. At its end the fragments from that index on are its
+ * content, and unless its mapping says `parent` they are removed from the list (E-92).
  */
 export function summarizeHtml(document: SourceDocument, table: ExtractionTable): HtmlSummary {
   const walk = new HtmlWalk(document, table);

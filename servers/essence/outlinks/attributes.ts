@@ -1,7 +1,10 @@
 // Which attributes of a page contain references, and of what kind (CRAWL-11.2, ExtractorHTML).
 import type { OutlinkHop } from './hops.js';
 
-/** How the value of an attribute is read: one URL, URLs between blanks and commas, candidates of an image, style, or script. */
+/**
+ * How the value of an attribute is read: one URL, URLs between blanks and commas, candidates of an image,
+ * style, or script.
+ */
 type AttributeKind = 'url' | 'urls' | 'srcset' | 'style' | 'script' | 'markup';
 
 /** Meaning of an attribute. */
@@ -69,7 +72,10 @@ const BY_ELEMENT: Readonly<Record<string, Readonly<Record<string, AttributeMeani
 
 const EVENT_HANDLER: AttributeMeaning = { kind: 'script', hop: 'X' };
 
-/** Returns what an attribute means; undefined if it contains no reference, or one only by chance. Names are in lower case. */
+/**
+ * Returns what an attribute means; undefined if it contains no reference, or one only by chance. Names are in
+ * lower case.
+ */
 export function meaningOf(element: string, attribute: string): AttributeMeaning | undefined {
   const own = Object.hasOwn(BY_ELEMENT, element) ? BY_ELEMENT[element] : undefined;
   if (own !== undefined && Object.hasOwn(own, attribute)) return own[attribute];
@@ -94,7 +100,9 @@ export function hopOfRelation(relations: string): OutlinkHop | undefined {
 const META_MEDIA =
   /(?:image|video|audio|thumbnail|player|tile|logo|icon|square\d+x\d+logo|wide\d+x\d+logo)(?::(?:url|src|secure_url|stream))?$/i;
 
-/** Whether the content of a META element, by its name, property or itemprop, is a document that the page shows. */
+/**
+ * Whether the content of a META element, by its name, property or itemprop, is a document that the page shows.
+ */
 export function isMediaName(name: string): boolean {
   return META_MEDIA.test(name);
 }

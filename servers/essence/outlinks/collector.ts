@@ -7,7 +7,10 @@ import {
 } from '../../../protocols/urls/index.js';
 import type { OutlinkHop } from './hops.js';
 
-/** If a URL occurs several times, the first of these hops counts: what a page shows is fetched even where its links are not followed. */
+/**
+ * If a URL occurs several times, the first of these hops counts: what a page shows is fetched even where its
+ * links are not followed.
+ */
 const RANK: Readonly<Record<OutlinkHop, number>> = { E: 3, R: 2, L: 1, X: 0 };
 
 /** Longest reference that is resolved; a `data:` URL may have megabytes. */

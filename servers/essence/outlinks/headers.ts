@@ -12,7 +12,8 @@ const MEMBER = /\s*<([^>]*)>((?:[^",]|"(?:[^"\\]|\\.)*"?)*)/gy;
 const RELATION = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))/i;
 
 /**
- * Extracts the targets of the fields Link (RFC 8288), Refresh and Content-Location. A redirect's Location is not among them.
+ * Extracts the targets of the fields Link (RFC 8288), Refresh and Content-Location. A redirect's Location is
+ * not among them.
  *
  * @param headers - names in lower case; several fields of one name are joined by commas
  */

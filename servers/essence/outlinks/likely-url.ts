@@ -1,10 +1,14 @@
-// Whether a string of a script, or of an attribute of another meaning, is probably a reference (CRAWL-2.2, hop X).
+// Whether a string of a script, or of an attribute of another meaning, is probably a reference (CRAWL-2.2, hop
+// X).
 
 /** An absolute URL, or one that begins with `//`, whose host has a dot. */
 const ABSOLUTE = /^(?:https?:)?\/\/[^<>\s/]+\.[^<>\s/]+(?:\/[^<>\s]*)?$/i;
 
 const PAIR = '[a-zA-Z_]+=(?:[\\w/.-]|%[0-9a-fA-F]{2})*';
-/** A relative path of plain characters, with an optional query of `name=value` pairs. Its groups are the file name and its last extension. */
+/**
+ * A relative path of plain characters, with an optional query of `name=value` pairs. Its groups are the file
+ * name and its last extension.
+ */
 const RELATIVE = new RegExp(
   `^(?:\\.?/)?(?:(?:[\\w-]+|\\.\\.)/)*([\\w-]+(?:\\.[\\w-]+)?(\\.[a-zA-Z0-9]{2,5})?)?(?:\\?${PAIR}(?:&${PAIR})*)?(?:#[\\w-]+)?$`,
 );
@@ -21,8 +25,8 @@ const SELECTOR =
 const MAX_LENGTH = 2048;
 
 /**
- * Follows the tests of Heritrix 3: a dot or a slash; an absolute URL with a dot in its host, or a relative path of plain characters; no
- * media type, number, or selector.
+ * Follows the tests of Heritrix 3: a dot or a slash; an absolute URL with a dot in its host, or a relative path
+ * of plain characters; no media type, number, or selector.
  */
 export function isLikelyUrl(text: string): boolean {
   if (text.length < 2 || text.length > MAX_LENGTH || !/[./]/.test(text)) return false;

@@ -29,8 +29,8 @@ const SCRIPT_TYPE = /script|^(?:module)?$/i;
 const URL_ELEMENTS = new Set(['link', 'url', 'loc', 'comments', 'guid', 'id', 'icon', 'logo', 'docs']);
 
 /**
- * Calls back with each reference of a page as it is read: attributes, style sheets and scripts within it, linked data, META elements,
- * conditional comments. It reads a stream of tags, so nesting costs nothing.
+ * Calls back with each reference of a page as it is read: attributes, style sheets and scripts within it,
+ * linked data, META elements, conditional comments. It reads a stream of tags, so nesting costs nothing.
  *
  * @param xml - whether the document is XML but not XHTML: SVG, feeds
  */

@@ -45,12 +45,13 @@ const BY_EXTENSION: Readonly<Record<string, Format>> = {
 const SAYS_NOTHING = /^(?:text\/plain|application\/octet-stream|binary\/octet-stream)?$/;
 
 /**
- * Extracts what a document embeds and links to: pages, style sheets, scripts, SVG, feeds, JSON. The summarizers of other types may have
- * found links, too.
+ * Extracts what a document embeds and links to: pages, style sheets, scripts, SVG, feeds, JSON. The summarizers
+ * of other types may have found links, too.
  *
  * @param linked - URLs to which a document of another type links
  * @param maxLinks - number of URLs that are kept (G-173)
- * @returns the links, and the number of those beyond the limit; undefined if the type has no extractor and its summarizer found no link
+ * @returns the links, and the number of those beyond the limit; undefined if the type has no extractor and its
+ *   summarizer found no link
  */
 export function outlinksOf(
   source: OutlinkSource,

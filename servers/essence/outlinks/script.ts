@@ -1,12 +1,18 @@
 // References in scripts: strings that are probably URLs (CRAWL-11.2, ExtractorJS).
 import { isLikelyUrl } from './likely-url.js';
 
-/** A string between quotes, which may be escaped because the script writes another script. Quotes within it end it. */
+/**
+ * A string between quotes, which may be escaped because the script writes another script. Quotes within it end
+ * it.
+ */
 const STRING = /(\\{0,8}(?:["'`]|u002[27]|x2[27]))([^"'`\n\r]{2,1024}?)\1/g;
 
 const ESCAPE = /\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))/gs;
 
-/** Calls back with each string of a script that is probably a URL, escapes resolved. Takes time in proportion to the text. */
+/**
+ * Calls back with each string of a script that is probably a URL, escapes resolved. Takes time in proportion to
+ * the text.
+ */
 export function scanScript(text: string, add: (reference: string) => void): void {
   STRING.lastIndex = 0;
   for (let match = STRING.exec(text); match !== null; match = STRING.exec(text)) {

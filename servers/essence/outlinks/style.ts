@@ -1,6 +1,9 @@
 // References in style sheets (CRAWL-11.2, ExtractorCSS): url(), src(), @import and the images of image-set().
 
-/** What matters of CSS: comments, strings, functions with their names, at-rules, and what ends them. A name is tried at its start only. */
+/**
+ * What matters of CSS: comments, strings, functions with their names, at-rules, and what ends them. A name is
+ * tried at its start only.
+ */
 const TOKEN =
   /\/\*[\s\S]*?(?:\*\/|$)|"((?:[^"\\\n\r\f]|\\[\s\S])*)"?|'((?:[^'\\\n\r\f]|\\[\s\S])*)'?|@([\w-]+)|(?:(?<![\w-])([\w-]+)\(|[();{}])/g;
 /** The rest of `url(` without quotes. */

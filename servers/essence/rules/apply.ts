@@ -17,9 +17,15 @@ import { type Command, conditionHolds, type Instruction, type PostRules } from '
 /** Settings of applying rules. */
 export interface PostRulesOptions {
   readonly programs: ProgramSettings;
-  /** Absolute directory against which programs written with a slash are resolved. Default: such programs are refused. */
+  /**
+   * Absolute directory against which programs written with a slash are resolved. Default: such programs are
+   * refused.
+   */
   readonly directory?: string;
-  /** The value of `type` in conditions: `SOIFStream` for an object that an Exploder wrote (E-47). Default: the object's attribute. */
+  /**
+   * The value of `type` in conditions: `SOIFStream` for an object that an Exploder wrote (E-47). Default: the
+   * object's attribute.
+   */
   readonly type?: string;
 }
 
@@ -34,9 +40,9 @@ export interface PostRulesResult {
 }
 
 /**
- * Applies the matching rules to a finished object in file order (E-136), each to the result of the previous one; `delete()` ends
- * (E-131). A filter that fails leaves the value unchanged (E-133). The result may have another URL (E-130, E-134): the caller stores it
- * under that one.
+ * Applies the matching rules to a finished object in file order (E-136), each to the result of the previous
+ * one; `delete()` ends (E-131). A filter that fails leaves the value unchanged (E-133). The result may have
+ * another URL (E-130, E-134): the caller stores it under that one.
  */
 export async function applyPostRules(
   object: SoifObject,

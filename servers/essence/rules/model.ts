@@ -46,10 +46,11 @@ export interface PostRules {
 }
 
 /**
- * Whether a condition holds for an object. For a missing attribute `==` and `~` are false, `!=` and `!~` true; a value is compared
- * without its final newline (E-127). Takes time linear in the values.
+ * Whether a condition holds for an object. For a missing attribute `==` and `~` are false, `!=` and `!~` true;
+ * a value is compared without its final newline (E-127). Takes time linear in the values.
  *
- * @param type the value of `type` in place of the object's attribute: `SOIFStream` for an Exploder's output (E-47)
+ * @param type the value of `type` in place of the object's attribute: `SOIFStream` for an Exploder's output
+ *   (E-47)
  */
 export function conditionHolds(condition: Condition, object: SoifObject, type?: string): boolean {
   switch (condition.kind) {

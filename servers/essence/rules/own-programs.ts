@@ -6,8 +6,9 @@ import type { PostRules } from './model.js';
 import { parsePostRules } from './parse.js';
 
 /**
- * Returns the files of the programs that the rules call: those in the Gatherer's directories, and every file that a command names by an
- * absolute path, e.g. a script after `perl`. Programs of the system, which are found in PATH, are not among them.
+ * Returns the files of the programs that the rules call: those in the Gatherer's directories, and every file
+ * that a command names by an absolute path, e.g. a script after `perl`. Programs of the system, which are found
+ * in PATH, are not among them.
  *
  * @param source the rules file
  * @param directories where programs are looked for before PATH

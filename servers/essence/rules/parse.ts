@@ -6,8 +6,8 @@ import type { Command, Condition, Instruction, PostRule, PostRules, Test } from 
 const MAX_DEPTH = 100;
 
 /**
- * Parses a rules file (E-122): a condition begins in column one, its instructions follow on lines indented by a tab. Blank lines and
- * lines that begin with `#` are ignored.
+ * Parses a rules file (E-122): a condition begins in column one, its instructions follow on lines indented by a
+ * tab. Blank lines and lines that begin with `#` are ignored.
  * @throws ConfigError naming file, line and column
  */
 export function parsePostRules(text: string, file: string): PostRules {
@@ -190,8 +190,8 @@ function endOfLine(reader: LineReader): void {
 }
 
 /**
- * Splits the rest of the line into words (E-135). Quotes keep blanks together, a backslash escapes the next character; nothing else is
- * special, because there is no shell.
+ * Splits the rest of the line into words (E-135). Quotes keep blanks together, a backslash escapes the next
+ * character; nothing else is special, because there is no shell.
  */
 function readCommand(reader: LineReader): Command {
   const words: string[] = [];

@@ -5,7 +5,9 @@ import { UrlResolver } from '../../../protocols/urls/index.js';
 import type { SourceDocument } from '../document.js';
 import type { SelectorRule } from './rules.js';
 
-/** Elements of a page that are read, and their depth: the cost of a selector is at least the product of both. */
+/**
+ * Elements of a page that are read, and their depth: the cost of a selector is at least the product of both.
+ */
 const MAX_ELEMENTS = 50_000;
 const MAX_DEPTH = 500;
 /** Values of one rule, and characters of one value. */
@@ -30,7 +32,9 @@ export function checkSelectors(rules: readonly SelectorRule[]): void {
   }
 }
 
-/** Returns the values of the rules for a page. A rule that fails has no values, and a warning names its line. */
+/**
+ * Returns the values of the rules for a page. A rule that fails has no values, and a warning names its line.
+ */
 export function selectValues(document: SourceDocument, rules: readonly SelectorRule[]): Selected {
   const $ = load(treeOf(document));
   const { rawReferences } = document.settings;

@@ -39,8 +39,8 @@ export class SelectorRules {
 const ATTRIBUTE_OF = /^(.*\S)\s*@([A-Za-z_][\w:.-]*)$/;
 
 /**
- * Parses lines `URL-expression attribute selector`, and after a tab an expression. White space separates the first three; the selector may
- * contain blanks. {@link checkSelectors} checks the selectors themselves.
+ * Parses lines `URL-expression attribute selector`, and after a tab an expression. White space separates the
+ * first three; the selector may contain blanks. {@link checkSelectors} checks the selectors themselves.
  *
  * @throws ConfigError for a line with fewer fields, a wrong name or an invalid expression
  */

@@ -45,12 +45,15 @@ export function namedCharacter(name: string): string | undefined {
   return NAMED.get(name);
 }
 
-/** Maximum length of the declared entities that one text refers to, in characters: short references would multiply the document. */
+/**
+ * Maximum length of the declared entities that one text refers to, in characters: short references would
+ * multiply the document.
+ */
 const MAX_EXPANDED = 1024 * 1024;
 
 /**
- * Replaces character references and known entities. A replacement is not expanded again, so that no entity can grow. Unknown entities
- * are not changed.
+ * Replaces character references and known entities. A replacement is not expanded again, so that no entity can
+ * grow. Unknown entities are not changed.
  *
  * @param declared the entities that the document declares
  */

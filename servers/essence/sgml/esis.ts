@@ -2,8 +2,8 @@ import { characterOf, namedCharacter } from './entities.js';
 import type { SgmlEvents } from './reader.js';
 
 /**
- * Reads the output of `onsgmls` and `sgmls` (E-80, E-87), line by line: `A` an attribute of the next element, `(` its start, `-` text,
- * `)` its end, `C` at the end of a correct document.
+ * Reads the output of `onsgmls` and `sgmls` (E-80, E-87), line by line: `A` an attribute of the next element,
+ * `(` its start, `-` text, `)` its end, `C` at the end of a correct document.
  *
  * @returns true if the output is complete: every element has ended
  */

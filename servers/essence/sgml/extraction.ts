@@ -16,12 +16,13 @@ interface Frame {
 }
 
 /**
- * The table engine for SGML and XML (E-88 to E-95): converts elements and text to attributes. The text is one list of fragments; an open
- * mapped element stores the index of its first one. At its end the fragments from that index on are its content, and unless its mapping
- * says `parent` they are removed from the list (E-92). Text that is left at the root is dropped (E-93).
+ * The table engine for SGML and XML (E-88 to E-95): converts elements and text to attributes. The text is one
+ * list of fragments; an open mapped element stores the index of its first one. At its end the fragments from
+ * that index on are its content, and unless its mapping says `parent` they are removed from the list (E-92).
+ * Text that is left at the root is dropped (E-93).
  *
- * Without a DTD it is unknown which elements begin a line (E-95): one that follows a tag directly or after a line end does, one inside
- * running text does not.
+ * Without a DTD it is unknown which elements begin a line (E-95): one that follows a tag directly or after a
+ * line end does, one inside running text does not.
  */
 export class Extraction {
   /** Open elements. */
@@ -41,7 +42,10 @@ export class Extraction {
     this.#lines = new AttributeLines(options);
   }
 
-  /** Handles the start of an element. Names are compared in lower case and, for XML, also without their prefix (E-94). */
+  /**
+   * Handles the start of an element. Names are compared in lower case and, for XML, also without their prefix
+   * (E-94).
+   */
   open(name: string, attributes: Readonly<Record<string, string>>): void {
     const depth = ++this.depth;
     if (this.#ignoredDepth > 0) return;

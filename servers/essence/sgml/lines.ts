@@ -12,7 +12,10 @@ export interface ExtractionOptions {
   readonly maxAttributeLength: number;
   /** Maximum length of an attribute with running text, in characters. */
   readonly maxObjectBytes: number;
-  /** Maximum number of attributes with different names. One more is kept, so that the assembly of the object sees that there are more. */
+  /**
+   * Maximum number of attributes with different names. One more is kept, so that the assembly of the object
+   * sees that there are more.
+   */
   readonly maxAttributes: number;
   /** E-99: makes a reference absolute; returns undefined to omit it. Default: as written. */
   readonly resolve?: (reference: string) => string | undefined;
@@ -53,7 +56,8 @@ export class AttributeLines {
   }
 
   /**
-   * Adds the values of `<TAG:ATT> name`, `<TAG:ATT> ?name` and `<TAG:ATT1> $ATT2` (E-89), of a tag whose attributes have lower-case names.
+   * Adds the values of `<TAG:ATT> name`, `<TAG:ATT> ?name` and `<TAG:ATT1> $ATT2` (E-89), of a tag whose
+   * attributes have lower-case names.
    *
    * @returns the text that `<TAG:ATT> parent` adds to the enclosing element; empty if there is none
    */
@@ -96,8 +100,9 @@ export class AttributeLines {
   }
 
   /**
-   * Keeps a value for an attribute that nothing else may give: the first line of the table counts, repetitions once. Pages name an author or
-   * a publisher by the address of a profile, which is no name: a URL is kept only by attributes for URLs.
+   * Keeps a value for an attribute that nothing else may give: the first line of the table counts, repetitions
+   * once. Pages name an author or a publisher by the address of a profile, which is no name: a URL is kept only
+   * by attributes for URLs.
    */
   #addMissing(name: string, rank: number, value: string): void {
     if (value === '' || (IS_URL.test(value) && !URL_NAMES.test(name))) return;

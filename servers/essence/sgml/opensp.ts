@@ -23,9 +23,9 @@ export interface OpenSpResult {
 const PLAIN_NAME = /^[A-Za-z][A-Za-z0-9.-]{0,63}$/;
 
 /**
- * Parses a document with `onsgmls` of OpenSP (E-80, E-87). OpenSP opens every file and address that a document names, so the document's
- * prolog is replaced by a document type line (E-84), for which the catalog finds the DTD, and by those of its entities that are plain
- * text.
+ * Parses a document with `onsgmls` of OpenSP (E-80, E-87). OpenSP opens every file and address that a document
+ * names, so the document's prolog is replaced by a document type line (E-84), for which the catalog finds the
+ * DTD, and by those of its entities that are plain text.
  */
 export async function runOpenSp(
   text: string,
@@ -61,7 +61,10 @@ export async function runOpenSp(
   };
 }
 
-/** Returns the document type line (E-84) and the entities that are plain text: markup in them could declare anything. */
+/**
+ * Returns the document type line (E-84) and the entities that are plain text: markup in them could declare
+ * anything.
+ */
 function safeProlog(name: string, prolog: Prolog): string {
   const entities = Array.from(prolog.entities)
     .filter(([entity, value]) => PLAIN_NAME.test(entity) && !/[<>&%"[\]\\]/.test(value))

@@ -8,7 +8,10 @@ export interface Prolog {
   readonly end: number;
   /** The document has an XML declaration. */
   readonly isXml: boolean;
-  /** A declaration that only a complete SGML parser understands (`<!SGML`, `<!LINKTYPE`, a second document type). */
+  /**
+   * A declaration that only a complete SGML parser understands (`<!SGML`, `<!LINKTYPE`, a second document
+   * type).
+   */
   readonly isForeign: boolean;
 }
 
@@ -20,7 +23,10 @@ const BLANKS = /[\s\ufeff]*/y;
 const NAME = /\s+([A-Za-z_][\w.:-]*)/y;
 const ENTITY = /<!ENTITY\s+([A-Za-z_][\w.-]*)\s+(?:[CSP]DATA\s+|PI\s+)?(?:"([^"]*)"|'([^']*)')\s*>/y;
 
-/** Reads the prolog of an SGML or XML document in linear time. Never fails: the document begins where the prolog cannot continue. */
+/**
+ * Reads the prolog of an SGML or XML document in linear time. Never fails: the document begins where the prolog
+ * cannot continue.
+ */
 export function readProlog(text: string): Prolog {
   const entities = new Map<string, string>();
   let documentType: string | undefined;
@@ -51,7 +57,10 @@ export function readProlog(text: string): Prolog {
   }
 }
 
-/** Skips the rest of a document type declaration with its quoted texts, comments and internal subset. Returns the index after its `>`. */
+/**
+ * Skips the rest of a document type declaration with its quoted texts, comments and internal subset. Returns
+ * the index after its `>`.
+ */
 function readDeclaration(text: string, from: number, entities: Map<string, string>): number {
   let inSubset = false;
   for (let index = from; index < text.length; ) {

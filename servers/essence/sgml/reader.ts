@@ -21,10 +21,11 @@ const STEPS_PER_LOOK = 256;
 const MAX_ATTRIBUTES = 1000;
 
 /**
- * Reads an XML document, or an SGML document without its DTD, as a stream of events (E-87), in linear time. It is tolerant: an end tag
- * closes the elements that are open inside its own, an unmatched one is ignored. In SGML, end tags can be omitted: an element ends where
- * the next one of its name begins, and one whose name has no end tag in the document ends where another such element begins. Entities are
- * those that the document declares, and those of ISO and HTML.
+ * Reads an XML document, or an SGML document without its DTD, as a stream of events (E-87), in linear time. It
+ * is tolerant: an end tag closes the elements that are open inside its own, an unmatched one is ignored. In
+ * SGML, end tags can be omitted: an element ends where the next one of its name begins, and one whose name has
+ * no end tag in the document ends where another such element begins. Entities are those that the document
+ * declares, and those of ISO and HTML.
  *
  * @param maxDepth reading stops at more open elements than this
  * @param isOutOfTime reading stops as if the document ended there

@@ -31,7 +31,9 @@ export interface SgmlDocument {
 
 /** How SGML is parsed. */
 export interface SgmlOptions {
-  /** Settings of `onsgmls`, which is used with a catalog of DTDs. Default: documents are read without their DTD. */
+  /**
+   * Settings of `onsgmls`, which is used with a catalog of DTDs. Default: documents are read without their DTD.
+   */
   readonly openSp?: ProgramSettings | undefined;
   /** E-85: the parser's messages become warnings. Default false. */
   readonly syntaxCheck?: boolean;
@@ -49,9 +51,9 @@ interface ChosenType extends SgmlType {
 }
 
 /**
- * Summarizes an SGML or XML document by an extraction table (section 7): that of its essence type, of its document type, or the generic
- * one. `reader.ts` reads XML, and SGML without a catalog; OpenSP, if installed, reads SGML with a catalog, because the DTD supplies
- * omitted tags (E-87).
+ * Summarizes an SGML or XML document by an extraction table (section 7): that of its essence type, of its
+ * document type, or the generic one. `reader.ts` reads XML, and SGML without a catalog; OpenSP, if installed,
+ * reads SGML with a catalog, because the DTD supplies omitted tags (E-87).
  *
  * @param type the essence type (`SGML`, `XML`, `FOO`)
  */
@@ -110,8 +112,8 @@ function readMarkup(
 }
 
 /**
- * The generic table cannot tell the document's title from those of sections: the first title is the document's, all others become
- * headings. Specific tables are left unchanged.
+ * The generic table cannot tell the document's title from those of sections: the first title is the document's,
+ * all others become headings. Specific tables are left unchanged.
  */
 function finish(extraction: Extraction, chosen: ChosenType): Summary['attributes'] {
   const attributes = extraction.finish();
@@ -149,7 +151,9 @@ function isGeneric(type: string): boolean {
   return type.toLowerCase() === GENERIC || type.toLowerCase() === 'xml';
 }
 
-/** Chooses the table: that of a specific type; for SGML and XML that of the document type, else the generic one. */
+/**
+ * Chooses the table: that of a specific type; for SGML and XML that of the document type, else the generic one.
+ */
 function chooseType(
   { text, settings }: SgmlDocument,
   prolog: Prolog,

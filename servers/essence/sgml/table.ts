@@ -37,12 +37,16 @@ export interface TagMapping {
   readonly content?: ContentMapping;
   /** Without a condition. */
   readonly values: readonly ValueMapping[];
-  /** With a condition, by its attribute and its value in lower case: a page has many META tags, and the table many lines for them. */
+  /**
+   * With a condition, by its attribute and its value in lower case: a page has many META tags, and the table
+   * many lines for them.
+   */
   readonly valuesWhen: ReadonlyMap<string, ReadonlyMap<string, readonly ValueMapping[]>>;
 }
 
 /**
- * A compiled SGML extraction table: lower-case tag name to its mappings (E-88). `*` is the document element if no other line names it.
+ * A compiled SGML extraction table: lower-case tag name to its mappings (E-88). `*` is the document element if
+ * no other line names it.
  */
 export type ExtractionTable = ReadonlyMap<string, TagMapping>;
 

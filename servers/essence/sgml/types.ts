@@ -19,7 +19,10 @@ interface SgmlTypeSource {
 export interface SgmlSources {
   /** By name of the type, as in the file's name. */
   readonly types: Readonly<Record<string, SgmlTypeSource>>;
-  /** Absolute path of `sgmls-lib/catalog`, which lists the DTDs (E-82). Absent: documents are read without their DTD. */
+  /**
+   * Absolute path of `sgmls-lib/catalog`, which lists the DTDs (E-82). Absent: documents are read without their
+   * DTD.
+   */
   readonly catalog?: string;
 }
 
@@ -40,9 +43,9 @@ export interface SgmlTypes {
 const TABLE = /^(?!HTML)([A-Za-z][\w-]*)\.sum\.tbl$/;
 
 /**
- * Reads the tables `TypeName.sum.tbl`: from the Gatherer's `lib`, then from `sgmls-lib/TypeName/` (E-83), then the shipped ones. A new
- * document type needs a table (E-86), and optionally a declaration in `sgmls-lib/TypeName/` and a line for its DTD in
- * `sgmls-lib/catalog`.
+ * Reads the tables `TypeName.sum.tbl`: from the Gatherer's `lib`, then from `sgmls-lib/TypeName/` (E-83), then
+ * the shipped ones. A new document type needs a table (E-86), and optionally a declaration in
+ * `sgmls-lib/TypeName/` and a line for its DTD in `sgmls-lib/catalog`.
  *
  * @param commands types whose script `TypeName.sum` calls `SGML.sum` (E-86 step 1, E-101)
  * @throws ConfigError if a table that a script names cannot be read

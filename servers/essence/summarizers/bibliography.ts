@@ -149,8 +149,9 @@ class BibReader {
 }
 
 /**
- * ReferBibliographic: the fields of E-65. A line without `%` continues the previous field. If the user's quick-sum.cf has lines for this
- * type, only those lines apply (example 4 of the manual); otherwise every value would appear twice.
+ * ReferBibliographic: the fields of E-65. A line without `%` continues the previous field. If the user's
+ * quick-sum.cf has lines for this type, only those lines apply (example 4 of the manual); otherwise every value
+ * would appear twice.
  */
 export function summarizeRefer(document: SourceDocument, context: SummarizerContext): Summary {
   if (context.quick.has('ReferBibliographic')) return summarizeUnrecognized(document);

@@ -5,8 +5,8 @@ import type { SourceDocument } from '../document.js';
 export const MAX_TYPESETTING_CHARACTERS = 2 * 1024 * 1024;
 
 /**
- * Returns the document's text with `\n` as its line end, cut at `limit` characters with a warning. A longer source is data, and each
- * request or comment in it takes memory.
+ * Returns the document's text with `\n` as its line end, cut at `limit` characters with a warning. A longer
+ * source is data, and each request or comment in it takes memory.
  *
  * @param what - a noun for the warning, e.g. `program`.
  */

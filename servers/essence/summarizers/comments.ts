@@ -1,10 +1,15 @@
-/** The comments of a source, and the source with its comments replaced by blanks. Line numbers do not change. */
+/**
+ * The comments of a source, and the source with its comments replaced by blanks. Line numbers do not change.
+ */
 export interface Commented {
   readonly comments: readonly string[];
   readonly code: string;
 }
 
-/** E-75: both kinds of C comments. Strings and character constants are blanked too, so that their braces do not count. */
+/**
+ * E-75: both kinds of C comments. Strings and character constants are blanked too, so that their braces do not
+ * count.
+ */
 export function splitCComments(source: string): Commented {
   const comments: string[] = [];
   const code: string[] = [];

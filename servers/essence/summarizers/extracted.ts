@@ -22,7 +22,10 @@ export function summarizeExtracted({ text, attributes }: Extracted): Summary {
   };
 }
 
-/** Like {@link summarizeExtracted}, for formats whose fields suffice: their text is for `--full-text` only (E-117). */
+/**
+ * Like {@link summarizeExtracted}, for formats whose fields suffice: their text is for `--full-text` only
+ * (E-117).
+ */
 export function summarizeFields({ text, attributes }: Extracted): Summary {
   const tidy = tidyText(text);
   return { attributes, description: openingText(tidy), text: tidy };
@@ -51,7 +54,9 @@ export function unreadable(format: string, error: unknown): string {
   return `${format} could not be read to its end: ${reason.slice(0, 200)}`;
 }
 
-/** Ligatures and other presentation forms. They are replaced by plain letters so that searches match the words. */
+/**
+ * Ligatures and other presentation forms. They are replaced by plain letters so that searches match the words.
+ */
 const PRESENTATION_FORMS = /[\ufb00-\ufb06\u00ad\u200b\u2060\ufeff]/g;
 const LIGATURES: ReadonlyMap<string, string> = new Map([
   ['\ufb00', 'ff'],

@@ -14,7 +14,10 @@ const SECTIONS: ReadonlyMap<string, string> = new Map([
   ['SEE ALSO', 'References'],
 ]);
 
-/** ManPage: title, section and the common sections, by the -man and -mdoc macros (E-74). A page without these macros is a text. */
+/**
+ * ManPage: title, section and the common sections, by the -man and -mdoc macros (E-74). A page without these
+ * macros is a text.
+ */
 export function summarizeManPage(document: SourceDocument): Summary {
   const source = boundedSource(document, 'manual page', MAX_TYPESETTING_CHARACTERS);
   const lines = source.split('\n');

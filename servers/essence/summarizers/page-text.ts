@@ -12,14 +12,17 @@ export interface PositionedText {
 
 /** Minimum gap between two words on a line, as a fraction of the font size. */
 const WORD_GAP = 0.13;
-/** Minimum step between the baselines of two lines, as a fraction of the font size. Subscripts and accents have smaller steps. */
+/**
+ * Minimum step between the baselines of two lines, as a fraction of the font size. Subscripts and accents have
+ * smaller steps.
+ */
 const LINE_STEP = 0.6;
 /** Minimum step between the baselines of two paragraphs, as a fraction of the font size. */
 const PARAGRAPH_STEP = 1.9;
 
 /**
- * Assembles the runs of a page in the order they arrive: words by gaps, lines by baselines, paragraphs by larger steps. PDF, DVI and
- * PostScript use it.
+ * Assembles the runs of a page in the order they arrive: words by gaps, lines by baselines, paragraphs by
+ * larger steps. PDF, DVI and PostScript use it.
  */
 export class PageText {
   readonly #parts: string[] = [];

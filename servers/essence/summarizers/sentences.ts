@@ -6,8 +6,9 @@ const ABBREVIATIONS = new Set(
 );
 
 /**
- * Returns the index after the first sentence of `text` that ends at or after `from`: at `.`, `!` or `?` before white space or the end, but
- * not after a single capital letter or a known abbreviation (E-73). Returns the length if no sentence ends.
+ * Returns the index after the first sentence of `text` that ends at or after `from`: at `.`, `!` or `?` before
+ * white space or the end, but not after a single capital letter or a known abbreviation (E-73). Returns the
+ * length if no sentence ends.
  */
 export function sentenceEnd(text: string, from = 0): number {
   for (let i = from; i < text.length; i++) {
@@ -27,7 +28,10 @@ function isAbbreviated(text: string, dot: number): boolean {
   return /^\p{Lu}$/u.test(word) || ABBREVIATIONS.has(word.toLowerCase());
 }
 
-/** Returns the first sentences of `text` up to `limit` characters; a longer first sentence is cut at a word. Collapses white space. */
+/**
+ * Returns the first sentences of `text` up to `limit` characters; a longer first sentence is cut at a word.
+ * Collapses white space.
+ */
 export function openingSentences(text: string, limit: number): string {
   const line = text
     .slice(0, limit * 5)

@@ -3,10 +3,15 @@ import type { Summary } from '../summary.js';
 import { boundedSource } from './bounded-source.js';
 import { type Commented, splitCComments, splitHashComments, splitSemicolonComments } from './comments.js';
 
-/** Maximum number of procedure or target names of one document; a document with more is a table, not a program. */
+/**
+ * Maximum number of procedure or target names of one document; a document with more is a table, not a program.
+ */
 const MAX_NAMES = 5000;
 
-/** Maximum number of characters of one program that are read; a longer one is data, and each of its comments takes memory. */
+/**
+ * Maximum number of characters of one program that are read; a longer one is data, and each of its comments
+ * takes memory.
+ */
 const MAX_SOURCE = 2 * 1024 * 1024;
 
 /** The program, up to its limit. */
@@ -39,8 +44,8 @@ function describeC(document: SourceDocument, declared: boolean): Summary {
 }
 
 /**
- * Returns the names of the functions defined outside all braces: a name, a parameter list, optional K&R declarations, a body. With
- * `declared`, also returns the functions that are only declared.
+ * Returns the names of the functions defined outside all braces: a name, a parameter list, optional K&R
+ * declarations, a body. With `declared`, also returns the functions that are only declared.
  */
 function cProcedures(code: string, declared: boolean): string[] {
   const names = new Set<string>();
@@ -95,7 +100,9 @@ function cProcedures(code: string, declared: boolean): string[] {
   return [...names];
 }
 
-/** Whether the `;` at `index` ends a K&R parameter declaration: a body follows before anything else can begin. */
+/**
+ * Whether the `;` at `index` ends a K&R parameter declaration: a body follows before anything else can begin.
+ */
 function isParameterDeclaration(code: string, index: number): boolean {
   return /^;(?:\s*[A-Za-z_][\w\s*,[\]]{0,200};){0,20}\s*\{/.test(code.slice(index, index + 600));
 }

@@ -75,7 +75,8 @@ interface Group {
 }
 
 /**
- * Returns the text of a Texinfo source whose line commands have been removed (`@samp{text}` becomes `text`), in one pass.
+ * Returns the text of a Texinfo source whose line commands have been removed (`@samp{text}` becomes `text`), in
+ * one pass.
  *
  * @param values the variables of `@set`, for `@value`
  * @param references receives the addresses of `@uref` and `@url`

@@ -44,7 +44,10 @@ export function isTexinfo(text: string): boolean {
   );
 }
 
-/** Texinfo (6.2, as TeX): title, authors, headings, addresses; the Text rule on the plain text that makeinfo would print. */
+/**
+ * Texinfo (6.2, as TeX): title, authors, headings, addresses; the Text rule on the plain text that makeinfo
+ * would print.
+ */
 export function summarizeTexinfo(document: SourceDocument): Summary {
   const reader = new TexinfoReader(
     boundedSource(document, 'Texinfo source', MAX_TYPESETTING_CHARACTERS).replace(/^\ufeff/, ''),
@@ -83,7 +86,10 @@ class TexinfoReader {
   readonly headings: string[] = [];
   readonly values = new Map<string, string>();
   readonly #lines: readonly string[];
-  /** The last end line of each environment. An environment without an end line must not consume the rest of the document. */
+  /**
+   * The last end line of each environment. An environment without an end line must not consume the rest of the
+   * document.
+   */
   readonly #lastEnds = new Map<string, number>();
   readonly #out: string[] = [];
   #example: string | undefined;
@@ -123,7 +129,10 @@ class TexinfoReader {
     return SKIPPED.has(name);
   }
 
-  /** Returns the line that ends the environment. Reads a title page even in an environment for TeX only, because it states the authors. */
+  /**
+   * Returns the line that ends the environment. Reads a title page even in an environment for TeX only, because
+   * it states the authors.
+   */
   #skipEnvironment(name: string, from: number): number {
     let depth = 1;
     let index = from + 1;
@@ -206,12 +215,18 @@ function endOf(line: string): string | undefined {
   return /^[ \t]*@end[ \t]+([A-Za-z]+)/.exec(line)?.[1];
 }
 
-/** Whether a command is of an index: `@cindex`, `@findex`, one that the document defines, `@printindex`, `@defcodeindex`. */
+/**
+ * Whether a command is of an index: `@cindex`, `@findex`, one that the document defines, `@printindex`,
+ * `@defcodeindex`.
+ */
 function isIndex(name: string): boolean {
   return name.endsWith('index');
 }
 
-/** Inserts `@:`, which prints nothing, between two quotes of a program, so that they do not become a quotation mark. */
+/**
+ * Inserts `@:`, which prints nothing, between two quotes of a program, so that they do not become a quotation
+ * mark.
+ */
 function literalQuotes(line: string): string {
   return line.replace(/'(?=')|`(?=`)/g, '$&@:');
 }

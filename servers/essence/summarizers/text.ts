@@ -41,7 +41,10 @@ function normalizeLines(text: string): string {
   return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
 }
 
-/** Applies the Text rule (E-73). A paragraph is a run of nonblank lines; one that is cut at line 100 adds no sentence. */
+/**
+ * Applies the Text rule (E-73). A paragraph is a run of nonblank lines; one that is cut at line 100 adds no
+ * sentence.
+ */
 export function partialText(text: string): string {
   let index = 0;
   let inParagraph = false;

@@ -17,8 +17,9 @@ const SIGNATURES = {
 } as const;
 
 /**
- * Returns the summarizer of ARJ, LHa or Zoo archives, which are recognized by name and content but not unpacked. The summary is the name
- * (E-14). A warning states the kind of archive, or that the bytes are of another kind, and the remedy (E-46).
+ * Returns the summarizer of ARJ, LHa or Zoo archives, which are recognized by name and content but not
+ * unpacked. The summary is the name (E-14). A warning states the kind of archive, or that the bytes are of
+ * another kind, and the remedy (E-46).
  */
 export function unreadArchive(
   type: keyof typeof SIGNATURES,

@@ -7,7 +7,10 @@ import { decodeName, emptyContent, type Member } from './member.js';
 const MAX_NAME_TABLE_BYTES = 4 * 1024 * 1024;
 const MAX_NAME_BYTES = 64 * 1024;
 
-/** Yields the members of an ar archive (E-44), e.g. a Debian package, with the long names of GNU and BSD. Symbol tables are skipped. */
+/**
+ * Yields the members of an ar archive (E-44), e.g. a Debian package, with the long names of GNU and BSD. Symbol
+ * tables are skipped.
+ */
 export async function* arMembers(chunks: Chunks): AsyncIterable<Member> {
   const reader = new ByteReader(chunks);
   if (latin(await reader.read(8)) !== '!<arch>\n') throw new UnnestError('not an ar archive', 'E-44');

@@ -16,8 +16,9 @@ const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, i) => {
 });
 
 /**
- * Decompresses a bzip2 file, also several concatenated ones (E-44). Its memory is one block of at most 900 000 bytes and the
- * block's table, however large the output of the block is (in a hostile one a few bytes expand to 45 MB).
+ * Decompresses a bzip2 file, also several concatenated ones (E-44). Its memory is one block of at most 900 000
+ * bytes and the block's table, however large the output of the block is (in a hostile one a few bytes expand to
+ * 45 MB).
  *
  * @throws UnnestError for other data, a wrong checksum, an early end
  */
@@ -42,7 +43,8 @@ export async function* decompressBzip2(chunks: Chunks): Chunks {
       const crc = ((bits.read(16) << 16) | bits.read(16)) >>> 0;
       if (magic === END) break;
       if (magic !== BLOCK) throw new UnnestError('a bzip2 block has no header', 'E-44');
-      // An empty stream has no block, and concatenated streams share one: a file may have a stream in every 14 bytes.
+      // An empty stream has no block, and concatenated streams share one: a file may have a stream in every 14
+      // bytes.
       if (block?.capacity !== capacity) block = new Block(capacity);
       block.read(bits);
       yield* block.write();

@@ -83,8 +83,8 @@ export class ByteReader {
   }
 
   /**
-   * Reads the next line in Latin-1 without its line end; undefined at the end. Consumes a line longer than `limit` bytes,
-   * but returns only its start.
+   * Reads the next line in Latin-1 without its line end; undefined at the end. Consumes a line longer than
+   * `limit` bytes, but returns only its start.
    */
   async line(limit = SLICE_BYTES): Promise<string | undefined> {
     let text: string | undefined;

@@ -33,7 +33,10 @@ export function isNested(type: string, body: Uint8Array): boolean {
   return NESTED_TYPES.has(type) || (MESSAGE_TYPES.has(type) && hasParts(body.subarray(0, 4096)));
 }
 
-/** Unpacks a document and summarizes its components (E-42, E-52). Never throws because of the document's content. */
+/**
+ * Unpacks a document and summarizes its components (E-42, E-52). Never throws because of the document's
+ * content.
+ */
 export async function componentsOf(
   input: EssenceInput,
   type: string,
@@ -106,8 +109,8 @@ function draftOf({ description }: Summary, attributes: Summary['attributes']): S
 }
 
 /**
- * Returns a component as a document. The references of a compressed page resolve like those of the page itself; those of an archive member
- * resolve below the archive's URL.
+ * Returns a component as a document. The references of a compressed page resolve like those of the page itself;
+ * those of an archive member resolve below the archive's URL.
  */
 function partInput(input: EssenceInput, leaf: Leaf): EssenceInput {
   const { contentType: _type, charset: _charset, ...rest } = input;
@@ -117,7 +120,10 @@ function partInput(input: EssenceInput, leaf: Leaf): EssenceInput {
   return { ...rest, url: isAlone ? (canonicalUrl(path, base) ?? base) : `${base}/${path}`, body: leaf.body };
 }
 
-/** Returns the attributes that fit, by an estimate of their bytes: the exact size is checked when the object is encoded. */
+/**
+ * Returns the attributes that fit, by an estimate of their bytes: the exact size is checked when the object is
+ * encoded.
+ */
 function fitAttributes(summary: Summary, maxBytes: number): Summary['attributes'] {
   let remaining = maxBytes;
   return summary.attributes.map(([name, value]) => {

@@ -38,8 +38,8 @@ function linesOf(text: string): string[] {
 const LOCATION = new Set(['site', 'path', 'file']);
 
 /**
- * E-48: a Linux Software Map entry with lines `Name = value`; the name ends at white space and loses one final digit. With Site, Path
- * and File the object is the file that it describes, else the entry itself.
+ * E-48: a Linux Software Map entry with lines `Name = value`; the name ends at white space and loses one final
+ * digit. With Site, Path and File the object is the file that it describes, else the entry itself.
  */
 function convertLsm(text: string, url: string): FoundObject[] {
   const found = new Fields();
@@ -86,8 +86,8 @@ const SITES: readonly (readonly [word: string, site: string])[] = [
 ];
 
 /**
- * E-50: an index of a PC software archive. The first line lists root URLs, of which the first is used; every other line is
- * `(("." "p1" ... "name") "date" size "desc")`.
+ * E-50: an index of a PC software archive. The first line lists root URLs, of which the first is used; every
+ * other line is `(("." "p1" ... "name") "date" size "desc")`.
  */
 export function* convertPcIndex(text: string): Generator<FoundObject> {
   const [first = '', ...lines] = linesOf(text);
@@ -122,8 +122,8 @@ interface Organization {
 }
 
 /**
- * E-51: converts records of Netfind's seed data, `%D` domain, `%O` organization, `%H` hosts, to one `@DOMAIN` object for each
- * second-level domain; several records of a domain become `Embed<n>-` attributes.
+ * E-51: converts records of Netfind's seed data, `%D` domain, `%O` organization, `%H` hosts, to one `@DOMAIN`
+ * object for each second-level domain; several records of a domain become `Embed<n>-` attributes.
  */
 function convertNetfind(text: string): FoundObject[] {
   const groups = new Map<string, Organization[]>();
@@ -160,7 +160,10 @@ function convertNetfind(text: string): FoundObject[] {
 /** What the original writes for an empty value, and leaves out again. */
 const UNSPECIFIED = 'unspecified';
 
-/** The domain of the second level, or the network of a subnet's number, whose larger part is the first; undefined if it has no second level. */
+/**
+ * The domain of the second level, or the network of a subnet's number, whose larger part is the first;
+ * undefined if it has no second level.
+ */
 function secondLevelOf(domain: string): string | undefined {
   const network = /^(\d+\.\d+)\.\d+$/.exec(domain)?.[1];
   return network ?? /(?:^|\.)([+\w-]+\.[+\w-]+)$/.exec(domain)?.[1];

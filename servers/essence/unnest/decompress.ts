@@ -5,7 +5,10 @@ import { UnnestError } from '../errors.js';
 import { type Chunks, truncated } from './chunks.js';
 import { checkedZstdFrames } from './zstd-window.js';
 
-/** Decompresses gzip data, also several concatenated members (E-43). @throws UnnestError at damage, after the data before it */
+/**
+ * Decompresses gzip data, also several concatenated members (E-43). @throws UnnestError at damage, after the
+ * data before it
+ */
 export function gunzip(chunks: Chunks): Chunks {
   return throughZlib(chunks, createGunzip(), 'gzip');
 }
@@ -16,8 +19,9 @@ export function inflateRaw(chunks: Chunks): Chunks {
 }
 
 /**
- * Decompresses without a pipe: a stream that fails discards its pending output, which may be all the data of a truncated file. One slice of
- * input is in flight at a time, so at most a thousand slices of output are buffered.
+ * Decompresses without a pipe: a stream that fails discards its pending output, which may be all the data of a
+ * truncated file. One slice of input is in flight at a time, so at most a thousand slices of output are
+ * buffered.
  */
 async function* throughZlib(chunks: Chunks, zlib: Gunzip | InflateRaw, what: string): Chunks {
   const output: Uint8Array[] = [];

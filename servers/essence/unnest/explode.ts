@@ -21,8 +21,9 @@ import { FORMATS, MESSAGE_TYPES } from './formats.js';
 const SOIF_STREAM = 'SOIFStream';
 
 /**
- * Returns the objects of a document of an Exploder type (E-46), by the user's `TypeName.unnest` or `TypeName.unnest.mjs`, or the built-in converter. They keep
- * their URLs; missing bookkeeping attributes are added (E-47).
+ * Returns the objects of a document of an Exploder type (E-46), by the user's `TypeName.unnest` or
+ * `TypeName.unnest.mjs`, or the built-in converter. They keep their URLs; missing bookkeeping attributes are
+ * added (E-47).
  */
 export async function explode(
   input: EssenceInput,
@@ -51,7 +52,10 @@ export async function explode(
   return exploded;
 }
 
-/** Returns the user's program or module `TypeName.unnest`: that of the machine only for a type that Essence does not unpack itself (E-46, E-61). */
+/**
+ * Returns the user's program or module `TypeName.unnest`: that of the machine only for a type that Essence does
+ * not unpack itself (E-46, E-61).
+ */
 export function unnesterOf(type: string, { programs }: EssenceContext): string | undefined {
   const { unnesters, installed } = programs?.found ?? {};
   const isOwn = CONVERTERS.has(type) || FORMATS.has(type) || MESSAGE_TYPES.has(type);
@@ -99,7 +103,10 @@ function soifOf({ url, template = 'FILE', attributes }: FoundObject): SoifObject
   return SoifObject.of(template, urlOfText(url.replace(/\s/g, encodeURIComponent)), legal);
 }
 
-/** E-47: adds the missing bookkeeping attributes; MD5 only with the option (G-111), over all of the object's attributes. */
+/**
+ * E-47: adds the missing bookkeeping attributes; MD5 only with the option (G-111), over all of the object's
+ * attributes.
+ */
 function withBookkeeping(object: SoifObject, input: EssenceInput, context: EssenceContext): SoifObject {
   const { settings } = context;
   const missing: (readonly [string, SoifValue])[] = bookkeeping(

@@ -20,7 +20,10 @@ import { zipMembers } from './zip.js';
 /** A format of nested files: how one layer is unpacked. */
 export interface Format {
   readonly name: string;
-  /** Whether it is a compression or an encoding of one file, which adds nothing to the path of its content (E-56). */
+  /**
+   * Whether it is a compression or an encoding of one file, which adds nothing to the path of its content
+   * (E-56).
+   */
   readonly transparent: boolean;
   members(chunks: Chunks, meter: UnnestMeter): AsyncIterable<Member>;
 }
@@ -69,7 +72,10 @@ const BY_NAME: Readonly<Record<FormatName, Format>> = {
   BinHex: expanding('BinHex', binhexMembers, true),
 };
 
-/** Nested types with a format (E-40, E-43, E-44) and the possible formats of their files, the most frequent one first. */
+/**
+ * Nested types with a format (E-40, E-43, E-44) and the possible formats of their files, the most frequent one
+ * first.
+ */
 export const FORMATS: ReadonlyMap<string, readonly Format[]> = new Map(
   [...TYPES].flatMap(([type, { nested = [] }]) =>
     nested.length === 0 ? [] : [[type, nested.map((name) => BY_NAME[name])] as const],
@@ -108,7 +114,10 @@ export function formatByContent(head: Uint8Array): Format | undefined {
   return found && BY_NAME[found[1]];
 }
 
-/** Whether the name decides the format: other text may precede an encoded file, so its first bytes do not identify it. */
+/**
+ * Whether the name decides the format: other text may precede an encoded file, so its first bytes do not
+ * identify it.
+ */
 export function isTextFormat({ name }: Format): boolean {
   return TEXT_FORMATS.has(name);
 }

@@ -7,8 +7,9 @@ const CLEAR = 256;
 const OUTPUT_BYTES = 64 * 1024;
 
 /**
- * Decompresses a file of compress(1), `.Z` (E-43): LZW with codes of 9 to 16 bits. compress pads a group of eight codes whenever the
- * width changes or the table is cleared, so the input is read in groups of `width` bytes.
+ * Decompresses a file of compress(1), `.Z` (E-43): LZW with codes of 9 to 16 bits. compress pads a group of
+ * eight codes whenever the width changes or the table is cleared, so the input is read in groups of `width`
+ * bytes.
  *
  * @throws UnnestError for other data. The input may end in the middle of a code.
  */
@@ -71,7 +72,9 @@ class LzwDecoder {
     this.#free = this.#blockMode ? CLEAR + 1 : CLEAR;
   }
 
-  /** Decodes one group of codes. After a change of the width, the rest of the group is padding and is dropped. */
+  /**
+   * Decodes one group of codes. After a change of the width, the rest of the group is padding and is dropped.
+   */
   *#codes(): Generator<Uint8Array> {
     const width = this.#bits;
     const count = Math.floor((this.#filled * 8) / width);

@@ -38,7 +38,10 @@ export function isUnsafe(name: string): boolean {
   return /^(?:[/\\]|[A-Za-z]:[/\\])/.test(name) || /(?:^|[/\\])\.\.(?:[/\\]|$)/.test(name);
 }
 
-/** Normalizes a safe name for an attribute's value: no `./` at the start, no double slashes, `?` for control characters. */
+/**
+ * Normalizes a safe name for an attribute's value: no `./` at the start, no double slashes, `?` for control
+ * characters.
+ */
 export function cleanPath(name: string): string {
   return name
     .replace(/^(?:\.\/+)+/, '')

@@ -35,7 +35,10 @@ export class UnnestMeter {
     }
   }
 
-  /** Checks the time at each chunk of a decoder's input: a decoder can read much without any output. @throws UnnestError at the limit */
+  /**
+   * Checks the time at each chunk of a decoder's input: a decoder can read much without any output. @throws
+   * UnnestError at the limit
+   */
   async *timed(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
     for await (const chunk of chunks) {
       this.checkTime();

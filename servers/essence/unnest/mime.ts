@@ -30,7 +30,9 @@ export function hasParts(head: Uint8Array): boolean {
   return /^content-type:\s*multipart\/(?!alternative)/im.test(text.slice(0, end));
 }
 
-/** Yields the attached files of a mail or news message (E-44); the text of the message belongs to its summary. */
+/**
+ * Yields the attached files of a mail or news message (E-44); the text of the message belongs to its summary.
+ */
 export async function* mimeMembers(chunks: Chunks, limit: number): AsyncIterable<Member> {
   const bytes = await collect(chunks, limit);
   if (hasMoreLines(bytes, MAX_LINES)) {

@@ -4,8 +4,8 @@ const GENERATED: ReadonlySet<string> = new Set(['Object', 'Binary', 'Dvi', 'Post
 const SOURCES: ReadonlySet<string> = new Set(['C', 'TeX', 'LaTeX']);
 
 /**
- * E-27: removes the components whose source is in the same directory or archive: `main.o` with `main.c`, `paper.ps` and `paper.dvi`
- * with `paper.tex`.
+ * E-27: removes the components whose source is in the same directory or archive: `main.o` with `main.c`,
+ * `paper.ps` and `paper.dvi` with `paper.tex`.
  */
 export function withoutRedundant<T extends { readonly name: string; readonly type: string }>(
   files: readonly T[],

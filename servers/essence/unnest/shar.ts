@@ -19,8 +19,8 @@ interface HereDocument {
 }
 
 /**
- * Yields the files of a shell archive (E-43): the here-documents of its `cat` and `sed` commands. No command is ever executed; files
- * that other commands create are not found.
+ * Yields the files of a shell archive (E-43): the here-documents of its `cat` and `sed` commands. No command is
+ * ever executed; files that other commands create are not found.
  */
 export async function* sharMembers(chunks: Chunks): AsyncIterable<Member> {
   const reader = new ByteReader(chunks);
@@ -61,7 +61,9 @@ function hereDocument(line: string): HereDocument | undefined {
   };
 }
 
-/** The lines of a here-document, several in a piece: archives in archives pass each piece through all layers. */
+/**
+ * The lines of a here-document, several in a piece: archives in archives pass each piece through all layers.
+ */
 async function* documentLines(reader: ByteReader, here: HereDocument, state: { ended: boolean }): Chunks {
   let text = '';
   for (;;) {

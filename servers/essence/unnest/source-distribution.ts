@@ -28,8 +28,8 @@ function isReadme({ type, name }: EmbeddedSummary): boolean {
 }
 
 /**
- * Returns one summary of all components (E-58): the README's full text, the comments of Makefiles and sources, the manual pages, and the
- * names of the files as `Contents`.
+ * Returns one summary of all components (E-58): the README's full text, the comments of Makefiles and sources,
+ * the manual pages, and the names of the files as `Contents`.
  */
 export function summarizeDistribution(components: readonly EmbeddedSummary[]): Summary {
   const attributes: (readonly [string, string])[] = [];

@@ -7,7 +7,10 @@ import { decodeName, emptyContent, type Member } from './member.js';
 /** Maximum size of a long name and of extended headers; larger ones are skipped. */
 const MAX_HEADER_BYTES = 1024 * 1024;
 
-/** Type flags of headers that describe the next member: POSIX extended header for one member, and for all of them. */
+/**
+ * Type flags of headers that describe the next member: POSIX extended header for one member, and for all of
+ * them.
+ */
 const EXTENDED = 'x';
 const EXTENDED_GLOBAL = 'g';
 /** GNU: the content is the name of the next member, or the target of its link, which is not needed. */
@@ -19,10 +22,16 @@ const SYMBOLIC_LINK = '2';
 const DIRECTORY = '5';
 /** A V7 archive has NUL for files, and for directories, whose names end with a slash. */
 const V7_FILE = '\0';
-/** Flags with content: files of POSIX, V7 and old programs (blank), contiguous files (`7`), GNU's files with holes (`S`). */
+/**
+ * Flags with content: files of POSIX, V7 and old programs (blank), contiguous files (`7`), GNU's files with
+ * holes (`S`).
+ */
 const FILES = new Set(['0', V7_FILE, ' ', '7', 'S']);
 
-/** Yields the members of a tar archive (E-43): V7, POSIX with extended headers, GNU with long names and large sizes. */
+/**
+ * Yields the members of a tar archive (E-43): V7, POSIX with extended headers, GNU with long names and large
+ * sizes.
+ */
 export async function* tarMembers(chunks: Chunks): AsyncIterable<Member> {
   const reader = new ByteReader(chunks);
   const names = new NameDecoder();

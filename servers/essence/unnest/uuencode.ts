@@ -2,7 +2,10 @@ import { UnnestError } from '../errors.js';
 import { ByteReader, type Chunks } from './chunks.js';
 import type { Member } from './member.js';
 
-/** Yields the files of a uuencoded text (E-43), also of `uuencode -m`; mail headers and signatures around them are skipped. */
+/**
+ * Yields the files of a uuencoded text (E-43), also of `uuencode -m`; mail headers and signatures around them
+ * are skipped.
+ */
 export async function* uuencodedMembers(chunks: Chunks): AsyncIterable<Member> {
   const reader = new ByteReader(chunks);
   let found = false;
@@ -49,7 +52,10 @@ async function* body(
   }
 }
 
-/** Decodes one line: its length, then four characters for three bytes. Undefined for other lines, e.g. of mail between parts. */
+/**
+ * Decodes one line: its length, then four characters for three bytes. Undefined for other lines, e.g. of mail
+ * between parts.
+ */
 function decodeLine(line: string): Uint8Array | undefined {
   const length = (line.charCodeAt(0) - 32) & 63;
   const digits = Math.ceil(length / 3) * 4;

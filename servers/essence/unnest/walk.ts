@@ -34,13 +34,17 @@ export interface WalkEnvironment {
   readonly rules: SelectionRules;
   readonly meter: UnnestMeter;
   readonly warn: (message: string) => void;
-  /** Called for each component in archive order. The walk awaits it, so that only one component is in memory at a time. */
+  /**
+   * Called for each component in archive order. The walk awaits it, so that only one component is in memory at
+   * a time.
+   */
   readonly visit: (leaf: Leaf) => Promise<void>;
 }
 
 /**
- * Unpacks one document as a stream and visits its components (E-42), to any depth up to the limit. Nothing is written to disk, and names
- * of members never become names of files. Damage and limits become warnings; intact components are visited.
+ * Unpacks one document as a stream and visits its components (E-42), to any depth up to the limit. Nothing is
+ * written to disk, and names of members never become names of files. Damage and limits become warnings; intact
+ * components are visited.
  */
 export async function unnest(
   type: string,
@@ -90,7 +94,10 @@ class Walk {
     }
   }
 
-  /** Returns the format by the bytes, else by the type. A component whose bytes have no known format is visited as a leaf. */
+  /**
+   * Returns the format by the bytes, else by the type. A component whose bytes have no known format is visited
+   * as a leaf.
+   */
   async #format(file: NestedFile, reader: ByteReader): Promise<Format | undefined> {
     if (MESSAGE_TYPES.has(file.type)) return MESSAGE_FORMAT;
     const possible = FORMATS.get(file.type) ?? [];

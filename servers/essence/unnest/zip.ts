@@ -10,8 +10,8 @@ import { decodeName, emptyContent, type Member } from './member.js';
 const LINK = 0o120000;
 
 /**
- * Yields the members of a zip archive (E-44). The central directory is at the end, so the archive is read into memory, at most `limit`
- * bytes. In a truncated archive the members are found by their local headers.
+ * Yields the members of a zip archive (E-44). The central directory is at the end, so the archive is read into
+ * memory, at most `limit` bytes. In a truncated archive the members are found by their local headers.
  */
 export async function* zipMembers(chunks: Chunks, limit: number): AsyncIterable<Member> {
   const bytes = Buffer.from(await collect(chunks, limit));
@@ -39,11 +39,17 @@ export async function* zipMembers(chunks: Chunks, limit: number): AsyncIterable<
   }
 }
 
-/** Identifier of the extra field with the name in UTF-8, and the bytes before it: a version and a checksum of the other name. */
+/**
+ * Identifier of the extra field with the name in UTF-8, and the bytes before it: a version and a checksum of
+ * the other name.
+ */
 const UNICODE_PATH = 0x7075;
 const UNICODE_PATH_HEAD = 5;
 
-/** Decodes the name of an entry. The UTF-8 flag is often missing, so `decodeStrings` is false and the bytes decide. */
+/**
+ * Decodes the name of an entry. The UTF-8 flag is often missing, so `decodeStrings` is false and the bytes
+ * decide.
+ */
 function entryName(entry: Entry, names: NameDecoder): string {
   const unicode = entry.extraFields.find(({ id }) => id === UNICODE_PATH)?.data.subarray(UNICODE_PATH_HEAD);
   const raw = isUtf8(entry.fileNameRaw) || unicode === undefined ? entry.fileNameRaw : unicode;
@@ -53,7 +59,10 @@ function entryName(entry: Entry, names: NameDecoder): string {
 /** Programs of DOS and Windows write names in a set of DOS; others in that of their system. */
 const DOS_SYSTEMS = new Set([0, 6, 10, 11, 14]);
 
-/** Reads the names of the central directory, because one alone may be too short for a guess of the character set. */
+/**
+ * Reads the names of the central directory, because one alone may be too short for a guess of the character
+ * set.
+ */
 function namesOf(bytes: Buffer): NameDecoder {
   const end = bytes.lastIndexOf('PK\x05\x06', undefined, 'latin1');
   const start = end >= 0 && end + 20 <= bytes.length ? bytes.readUInt32LE(end + 16) : bytes.length;

@@ -1,4 +1,5 @@
-// Checks the frames of Zstandard data before the decoder sees them: the decoder takes the memory that a frame's header claims at once.
+// Checks the frames of Zstandard data before the decoder sees them: the decoder takes the memory that a frame's
+// header claims at once.
 import { UnnestError } from '../errors.js';
 import type { Chunks } from './chunks.js';
 
@@ -7,7 +8,10 @@ const MAGIC = 0xfd2fb528;
 const SKIP_MAGIC = 0x184d2a50;
 /** The longest header: magic, descriptor, window, dictionary, content size. */
 const MAX_HEADER_BYTES = 4 + 1 + 1 + 4 + 8;
-/** Bytes of the windows of all frames, in multiples of the limit of one: the decoder keeps some of them for a while. */
+/**
+ * Bytes of the windows of all frames, in multiples of the limit of one: the decoder keeps some of them for a
+ * while.
+ */
 const MAX_WINDOWS = 4;
 
 /**

@@ -29,8 +29,8 @@ export interface Annotation {
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * Reads and changes an annotation file (G-137). A file with an error is not opened, so that saving never loses data. Saving writes only
- * `@TYPE { url`, `Name:` HT value and `}`, without sizes.
+ * Reads and changes an annotation file (G-137). A file with an error is not opened, so that saving never loses
+ * data. Saving writes only `@TYPE { url`, `Name:` HT value and `}`, without sizes.
  */
 export class AnnotationFile {
   #annotations: Map<string, Annotation>;
@@ -48,7 +48,8 @@ export class AnnotationFile {
   /**
    * Reads a file; a missing one is empty.
    *
-   * @throws ConfigError with the line of an error in the file; StorageError if the file is too large or cannot be read
+   * @throws ConfigError with the line of an error in the file; StorageError if the file is too large or cannot
+   *   be read
    */
   static async open(path: string): Promise<AnnotationFile> {
     const bytes = await readContent(path);
@@ -60,7 +61,10 @@ export class AnnotationFile {
     return this.#annotations.size;
   }
 
-  /** Returns the annotations in the order of the file; with `text`, those that contain it in the URL or a value, ignoring case. */
+  /**
+   * Returns the annotations in the order of the file; with `text`, those that contain it in the URL or a value,
+   * ignoring case.
+   */
   list(text = ''): Annotation[] {
     const query = text.toLowerCase();
     return [...this.#annotations.values()].filter(
@@ -85,7 +89,8 @@ export class AnnotationFile {
   }
 
   /**
-   * Replaces a document's annotation; removes it if there are no attributes. Names ignore case: the last one wins.
+   * Replaces a document's annotation; removes it if there are no attributes. Names ignore case: the last one
+   * wins.
    *
    * @throws UsageError for a URL, a name or a value that the format cannot represent
    */
@@ -103,7 +108,10 @@ export class AnnotationFile {
     else this.#annotations.set(url, { type, url, attributes: [...kept.values()] });
   }
 
-  /** Sets attributes of a document, removes those that are undefined, and keeps the others. @throws UsageError like {@link put} */
+  /**
+   * Sets attributes of a document, removes those that are undefined, and keeps the others. @throws UsageError
+   * like {@link put}
+   */
   change(url: string, changes: readonly (readonly [name: string, value: string | undefined])[]): void {
     const { type, attributes } = this.get(url) ?? { type: DEFAULT_TYPE, attributes: [] };
     const next = new Map(attributes.map((pair) => [pair[0].toLowerCase(), pair]));
@@ -127,7 +135,8 @@ export class AnnotationFile {
   /**
    * Writes the file atomically.
    *
-   * @throws StorageError if the file has changed since it was read, and nothing is written; or if it cannot be written
+   * @throws StorageError if the file has changed since it was read, and nothing is written; or if it cannot be
+   *   written
    */
   async save(): Promise<void> {
     if (digestOf(await readContent(this.path)) !== this.#digest)
@@ -141,7 +150,9 @@ export class AnnotationFile {
   }
 }
 
-/** The URL as text that {@link AnnotationFile.urlOf} reads back: bytes that are not UTF-8 are percent-encoded. */
+/**
+ * The URL as text that {@link AnnotationFile.urlOf} reads back: bytes that are not UTF-8 are percent-encoded.
+ */
 export function shownUrl(url: string): string {
   const { url: text, urlBase64 } = urlFields(url);
   return urlBase64 === undefined ? text : hrefOfUrl(url);

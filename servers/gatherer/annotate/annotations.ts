@@ -23,8 +23,9 @@ export interface AnnotationsOptions {
 const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * Manual annotations (G-137), which are merged into the Gatherer's objects as `mergedb` does (G-139 to G-142): manual values win, manual
- * attributes come first; of several files the first one wins. URLs are compared in canonical form, so that `~` equals `%7e`.
+ * Manual annotations (G-137), which are merged into the Gatherer's objects as `mergedb` does (G-139 to G-142):
+ * manual values win, manual attributes come first; of several files the first one wins. URLs are compared in
+ * canonical form, so that `~` equals `%7e`.
  */
 export class Annotations {
   static readonly NONE = new Annotations(new Map());
@@ -72,7 +73,10 @@ export class Annotations {
     return this.#objects.get(keyOf(url));
   }
 
-  /** Returns the digest of a URL's annotation, which changes when the object must be merged again; undefined if it is not annotated. */
+  /**
+   * Returns the digest of a URL's annotation, which changes when the object must be merged again; undefined if
+   * it is not annotated.
+   */
   digestFor(url: string): string | undefined {
     const object = this.get(url);
     if (object === undefined) return undefined;

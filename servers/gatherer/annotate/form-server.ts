@@ -16,7 +16,10 @@ import { editPage, listPage, messagePage, PAGE_ANNOTATIONS } from './pages.js';
 export interface FormServerOptions {
   /** The annotation file; it may be absent. */
   readonly file: string;
-  /** Data-Directory of a Gatherer, whose objects are listed too. Default: only the annotated documents are listed. */
+  /**
+   * Data-Directory of a Gatherer, whose objects are listed too. Default: only the annotated documents are
+   * listed.
+   */
   readonly dataDirectory?: string | undefined;
   /** TCP port; 0 for a free one. Default 0. */
   readonly port?: number;
@@ -34,8 +37,9 @@ const MAX_FORM_BYTES = 1024 * 1024;
 const HEADERS = securityHeaders({ referrer: 'same-origin', more: { 'cache-control': 'no-store' } });
 
 /**
- * The local form for annotations (G-141). The token in {@link url} gives access to the file; the first request turns it into a
- * cookie. The file is read again for every page, so that it may be edited by hand at the same time.
+ * The local form for annotations (G-141). The token in {@link url} gives access to the file; the first request
+ * turns it into a cookie. The file is read again for every page, so that it may be edited by hand at the same
+ * time.
  */
 export class FormServer implements AsyncDisposable {
   private constructor(
@@ -151,8 +155,8 @@ async function saveForm(form: URLSearchParams, reply: FastifyReply, file: string
 }
 
 /**
- * Admits requests with the token, to this server's own address only: another site cannot reach the form under its own name (DNS
- * rebinding) or make a browser send it.
+ * Admits requests with the token, to this server's own address only: another site cannot reach the form under
+ * its own name (DNS rebinding) or make a browser send it.
  */
 function admit(request: FastifyRequest, reply: FastifyReply, token: string): FastifyReply | undefined {
   const ownHost = `${LOOPBACK}:${request.socket.localPort ?? ''}`;

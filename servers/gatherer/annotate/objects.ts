@@ -17,8 +17,8 @@ export interface ObjectPage {
 }
 
 /**
- * Returns a page of the published objects whose URL or title contains a text, in the order of their Update-Time. It reads no further than
- * the page.
+ * Returns a page of the published objects whose URL or title contains a text, in the order of their
+ * Update-Time. It reads no further than the page.
  *
  * @param dataDirectory Data-Directory of the Gatherer
  * @param isListed whether an object is shown elsewhere, e.g. because it is annotated

@@ -6,7 +6,9 @@ import type { EssenceOptions } from '../../essence/model.js';
 import type { EssencePoolOptions } from '../../essence/pool.js';
 import { findConfigFile } from './config-files.js';
 
-/** Returns the Essence options of a Gatherer's configuration; its Essence-Options precede the variables (E-116). */
+/**
+ * Returns the Essence options of a Gatherer's configuration; its Essence-Options precede the variables (E-116).
+ */
 export function essenceOptionsOf(
   config: GathererConfig,
   {
@@ -34,14 +36,17 @@ export function essenceOptionsOf(
   };
 }
 
-/** E-22, G-20: a name with a slash is a path; Essence itself searches for other names, first in Lib-Directory. */
+/**
+ * E-22, G-20: a name with a slash is a path; Essence itself searches for other names, first in Lib-Directory.
+ */
 function listFile(config: GathererConfig, name: string): string {
   return name.includes('/') ? findConfigFile(config, name) : name;
 }
 
 /**
- * E-46, E-61, G-54: the programs of the Gatherer are in `bin` of Top-Directory, in Lib-Directory and its sibling `bin`; those of types that
- * Essence does not know also in `$HARVEST_HOME/lib/gatherer`, `$HARVEST_HOME/bin` and PATH, as all programs of rules (E-135).
+ * E-46, E-61, G-54: the programs of the Gatherer are in `bin` of Top-Directory, in Lib-Directory and its
+ * sibling `bin`; those of types that Essence does not know also in `$HARVEST_HOME/lib/gatherer`,
+ * `$HARVEST_HOME/bin` and PATH, as all programs of rules (E-135).
  */
 function programsOf(
   { topDirectory, workingDirectory }: GathererConfig,
@@ -55,7 +60,10 @@ function programsOf(
   };
 }
 
-/** Essence reads as many links of a document as any setting allows; the setting of its URI may allow fewer (G-173). */
+/**
+ * Essence reads as many links of a document as any setting allows; the setting of its URI may allow fewer
+ * (G-173).
+ */
 export function linkLimit(order: CrawlOrderConfig | undefined): { maxLinks?: number } {
   if (order === undefined) return {};
   const ofSheets = order.sheets.map(({ settings }) => settings.maxOutlinks ?? 0);

@@ -1,4 +1,5 @@
-// What the fetcher of a Gatherer is made of: its owner's fetchers, the disk cache, the proxy for FTP and the directories of files.
+// What the fetcher of a Gatherer is made of: its owner's fetchers, the disk cache, the proxy for FTP and the
+// directories of files.
 
 import { rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -45,7 +46,8 @@ export function ownSchemes(
  * Loads the modules of `Fetcher` lines and makes fetchers of them and of the given objects, which precede
  * them. Their schemes become known to the process.
  *
- * @throws ConfigError naming the module if it cannot be loaded, or exports no function `createFetcher` that returns a fetcher
+ * @throws ConfigError naming the module if it cannot be loaded, or exports no function `createFetcher` that
+ *   returns a fetcher
  */
 export async function ownFetchers(
   config: GathererConfig,
@@ -85,7 +87,8 @@ function isFetcher(value: unknown): value is OwnFetcher {
 }
 
 /**
- * Returns `host:port` of the proxy for FTP that the environment names: `ftp_proxy`, else `FTP_PROXY`; undefined without one.
+ * Returns `host:port` of the proxy for FTP that the environment names: `ftp_proxy`, else `FTP_PROXY`; undefined
+ * without one.
  * @param environment e.g. `process.env`
  * @param onProblem receives the error if the variable is not a proxy's address; it is ignored then
  */
@@ -109,13 +112,17 @@ function cacheDirectory({ workingDirectory }: Pick<GathererConfig, 'workingDirec
   return join(resolve(workingDirectory), 'cache');
 }
 
-/** Opens the disk cache of a configuration, with the limits of the environment (G-93, G-94). @throws StorageError */
+/**
+ * Opens the disk cache of a configuration, with the limits of the environment (G-93, G-94). @throws
+ * StorageError
+ */
 export function openDiskCache(config: Pick<GathererConfig, 'workingDirectory'>): Promise<DiskCache> {
   return DiskCache.open(cacheDirectory(config), cacheSettings(process.env));
 }
 
 /**
- * Empties the disk cache of a configuration (G-92), without files of others: Working-Directory may be any directory.
+ * Empties the disk cache of a configuration (G-92), without files of others: Working-Directory may be any
+ * directory.
  * @param dataDirectory where earlier versions had it
  */
 export async function removeDiskCache(

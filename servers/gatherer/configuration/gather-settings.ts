@@ -16,8 +16,8 @@ export interface PlainSettings {
 }
 
 /**
- * Returns the order of a Gatherer whose configuration names no order: only the RootNodes' delays apply (G-38), retries end earlier than in
- * a long crawl, and the crawl engine writes no logs.
+ * Returns the order of a Gatherer whose configuration names no order: only the RootNodes' delays apply (G-38),
+ * retries end earlier than in a long crawl, and the crawl engine writes no logs.
  */
 export function plainOrder(plain: PlainSettings): CrawlOrderConfig {
   return crawlOrderSchema.parse({
@@ -55,7 +55,10 @@ export class GatherSettings {
 
   constructor(
     readonly order: CrawlOrderConfig,
-    /** Whether the configuration names the order; a Delay or Access-Delay that is given can then only lengthen its pauses. */
+    /**
+     * Whether the configuration names the order; a Delay or Access-Delay that is given can then only lengthen
+     * its pauses.
+     */
     readonly ordered: boolean,
     readonly roots: readonly RootNode[],
   ) {
@@ -91,7 +94,8 @@ export class GatherSettings {
     const known = ofRoots.get(index);
     if (known !== undefined) return known;
     const delayMs = Math.round(root.delay * 1000);
-    // The order decides, and a Delay that the configuration gives can lengthen it; the default of G-38 is not a decision.
+    // The order decides, and a Delay that the configuration gives can lengthen it; the default of G-38 is not a
+    // decision.
     const isGiven = root.hasDelay === true || root.delay !== DEFAULT_DELAY;
     const ownMs = isGiven ? Math.max(settings.minDelayMs, delayMs) : settings.minDelayMs;
     const minDelayMs = this.ordered ? ownMs : delayMs;

@@ -19,9 +19,9 @@ export interface BoundLogins {
 type Configuration = Pick<GathererConfig, 'rootNodes' | 'leafNodes' | 'httpBasicAuth' | 'ftpAuth'>;
 
 /**
- * Binds each login to its servers. The original lines name a realm, and any server can name any realm: so a login without a
- * URL is for the servers of the RootNodes and LeafNodes. An FTP login without a port is for port 21, and for the ports of that
- * host's RootNodes and LeafNodes.
+ * Binds each login to its servers. The original lines name a realm, and any server can name any realm: so a
+ * login without a URL is for the servers of the RootNodes and LeafNodes. An FTP login without a port is for
+ * port 21, and for the ports of that host's RootNodes and LeafNodes.
  */
 export function boundLogins({ rootNodes, leafNodes, httpBasicAuth, ftpAuth }: Configuration): BoundLogins {
   const nodes = [...rootNodes, ...leafNodes].map(({ url }) => withoutUserInfo(url));

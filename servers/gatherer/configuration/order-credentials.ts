@@ -5,7 +5,10 @@ import { canonicalUrl } from '../../../protocols/urls/index.js';
 import type { CrawlOrderConfig } from '../../crawler/order/order.js';
 import type { LoginForm } from '../../crawler/processors/parts.js';
 
-/** Returns the logins by realm of an order (G-82). @param file of the order, for errors @throws ConfigError if the environment lacks a password */
+/**
+ * Returns the logins by realm of an order (G-82). @param file of the order, for errors @throws ConfigError if
+ * the environment lacks a password
+ */
 export function basicLogins(
   { credentials }: Pick<CrawlOrderConfig, 'credentials'>,
   file: string,

@@ -12,8 +12,9 @@ import { basicLogins } from './order-credentials.js';
 const NO_LIMITS = 'URL=2147483647,/dev/null Host=2147483647,/dev/null';
 
 /**
- * Returns the configuration with the order's seeds as RootNodes (CRAWL-10.1.5), its User-Agent and From (G-65), and its logins (G-82). The rules of an
- * order with a scope alone limit its seeds; without a scope a seed has the default limits of a RootNode (G-27).
+ * Returns the configuration with the order's seeds as RootNodes (CRAWL-10.1.5), its User-Agent and From (G-65),
+ * and its logins (G-82). The rules of an order with a scope alone limit its seeds; without a scope a seed has
+ * the default limits of a RootNode (G-27).
  * @param onProblem receives lines that are not seeds
  */
 export function withOrder(

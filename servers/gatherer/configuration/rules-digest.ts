@@ -1,4 +1,5 @@
-// Digests of everything besides a document that its objects depend on (G-110): they show which objects a change of the configuration affects.
+// Digests of everything besides a document that its objects depend on (G-110): they show which objects a change
+// of the configuration affects.
 
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -10,8 +11,9 @@ import type { EssencePoolOptions } from '../../essence/pool.js';
 import { ownPrograms } from '../../essence/rules/index.js';
 
 /**
- * Computes the digest that is stored with a document. Its parts are `RULES-VALUES+ANNOTATIONS`: other rules need the document for a new
- * summary; other values and annotations are written into the objects that are there.
+ * Computes the digest that is stored with a document. Its parts are `RULES-VALUES+ANNOTATIONS`: other rules
+ * need the document for a new summary; other values and annotations are written into the objects that are
+ * there.
  */
 export type RulesDigest = (document: Pick<DocumentRecord, 'url' | 'objects'>) => string;
 
@@ -24,8 +26,8 @@ export interface ConfigurationDigests {
 }
 
 /**
- * Returns the digests of Essence's options and files, and of an order. Limits of time and memory, and where programs are looked for, are
- * not part of them: cron has another PATH than a shell.
+ * Returns the digests of Essence's options and files, and of an order. Limits of time and memory, and where
+ * programs are looked for, are not part of them: cron has another PATH than a shell.
  */
 export async function configurationDigests(
   options: EssencePoolOptions,
@@ -75,7 +77,9 @@ export async function configurationDigests(
   };
 }
 
-/** Returns types, or names, with the digests of their programs, which may be the same file under another path. */
+/**
+ * Returns types, or names, with the digests of their programs, which may be the same file under another path.
+ */
 async function programDigests(programs: Readonly<Record<string, string>>): Promise<string[]> {
   return Promise.all(
     Object.entries(programs)
@@ -85,7 +89,10 @@ async function programDigests(programs: Readonly<Record<string, string>>): Promi
   );
 }
 
-/** Joins the digests of a configuration; `canReplace` is whether its values can be written into the objects that are there. */
+/**
+ * Joins the digests of a configuration; `canReplace` is whether its values can be written into the objects that
+ * are there.
+ */
 export function joinedDigest({ rules, values }: ConfigurationDigests, canReplace: boolean): string {
   return canReplace ? `${rules}-${values}` : digest([rules, values]);
 }

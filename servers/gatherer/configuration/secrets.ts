@@ -9,8 +9,9 @@ import { ConfigError, errorCode, messageOf } from '../../../protocols/errors.js'
 import { passwordFileWarning } from '../../host/index.js';
 
 /**
- * Returns the configuration with the logins of its Secrets-File after its own (G-25, G-19: the first match is used). The file is searched
- * for in Top-Directory, then in the current directory (G-20). A file that other users can read causes a warning.
+ * Returns the configuration with the logins of its Secrets-File after its own (G-25, G-19: the first match is
+ * used). The file is searched for in Top-Directory, then in the current directory (G-20). A file that other
+ * users can read causes a warning.
  * @throws ConfigError if the file is missing or wrong; the message names file, line and variable, never a value
  */
 export async function withSecrets(

@@ -7,8 +7,8 @@ const RFC822_DATE =
   /^(?:[A-Z][a-z]{2},\s*)?\d{1,2}\s+[A-Z][a-z]{2}\s+\d{2,4}\s+\d{1,2}:\d\d(?::\d\d)?\s+(?:[A-Z]{1,4}|[+-]\d{4})$/;
 
 /**
- * Parses the date of a sitemap's or feed's entry in either format; returns 0 for anything else and for times before 1970. A day without a
- * time is its start in UTC.
+ * Parses the date of a sitemap's or feed's entry in either format; returns 0 for anything else and for times
+ * before 1970. A day without a time is its start in UTC.
  */
 export function parseListedDate(text: string): UnixSeconds {
   if (text.length > 64 || !(W3C_DATE.test(text) || RFC822_DATE.test(text))) return 0;

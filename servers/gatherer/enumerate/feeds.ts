@@ -7,9 +7,9 @@ const DATES: ReadonlySet<string> = new Set(['pubdate', 'date', 'updated', 'modif
 const CHANNELS: ReadonlySet<string> = new Set(['channel', 'feed']);
 
 /**
- * Reads the entries of RSS 0.9x, 1.0 (RDF) and 2.0 and of Atom (G-172): the page of each entry. In RSS it is `link`, else a `guid` that is
- * a permalink, else `rdf:about`; in Atom the first `link` with the relation `alternate`. `rel=next` of the feed itself is its next page
- * (RFC 5005).
+ * Reads the entries of RSS 0.9x, 1.0 (RDF) and 2.0 and of Atom (G-172): the page of each entry. In RSS it is
+ * `link`, else a `guid` that is a permalink, else `rdf:about`; in Atom the first `link` with the relation
+ * `alternate`. `rel=next` of the feed itself is its next page (RFC 5005).
  */
 export class FeedEntries implements ElementReader {
   #inEntry = false;

@@ -10,9 +10,9 @@ export function isListed(root: RootNode): boolean {
 }
 
 /**
- * G-30: returns the frontier settings of `Search=` for the URIs of a RootNode. With `Search=Depth` its links precede those of other RootNodes
- * in the same queue (CRAWL-2.6: `preferenceDepthHops` 0), and the links of a document precede its siblings; `Search=Breadth`, the default,
- * keeps the order of the queue.
+ * G-30: returns the frontier settings of `Search=` for the URIs of a RootNode. With `Search=Depth` its links
+ * precede those of other RootNodes in the same queue (CRAWL-2.6: `preferenceDepthHops` 0), and the links of a
+ * document precede its siblings; `Search=Breadth`, the default, keeps the order of the queue.
  */
 export function searchSettings({ search }: Pick<RootNode, 'search'>): Partial<CrawlSettings> {
   return search === 'depth' ? { preferenceDepthHops: 0, uriPrecedence: 'depth-first' } : {};

@@ -3,7 +3,10 @@ import type { ListedReference, ListingFormat, ListingKind } from './listing-mode
 /** Maximum length of a line in UTF-16 units; a URL may have 2083. */
 const MAX_LINE = 8192;
 
-/** G-172: reads text sitemaps, one URL a line, and the `Sitemap:` lines of robots.txt, which are independent of groups. */
+/**
+ * G-172: reads text sitemaps, one URL a line, and the `Sitemap:` lines of robots.txt, which are independent of
+ * groups.
+ */
 export class ListingText implements ListingFormat {
   readonly found: ListedReference[] = [];
   readonly problem = undefined;

@@ -18,8 +18,8 @@ const MAX_DEPTH = 100;
 const MAX_PAGE_DEPTH = 1000;
 
 /**
- * Reads XML as a stream of elements; the root element determines the format. Entities of the document are not expanded, and external ones
- * are not fetched. A document that is not well-formed is read up to the error.
+ * Reads XML as a stream of elements; the root element determines the format. Entities of the document are not
+ * expanded, and external ones are not fetched. A document that is not well-formed is read up to the error.
  */
 export class ListingXml implements ListingFormat {
   readonly found: ListedReference[] = [];

@@ -47,9 +47,10 @@ const HEAD_BYTES = 1024;
 const GZIP_MAGIC = [0x1f, 0x8b] as const;
 
 /**
- * Yields the URLs of a sitemap, a sitemap index, a text sitemap, a robots.txt, an RSS or Atom feed (G-172), compressed by gzip or not,
- * while it reads them, so that memory does not grow with the listing. The content determines the format. Repeated URLs are yielded repeatedly. Of
- * a truncated or damaged listing it yields the URLs before the damage.
+ * Yields the URLs of a sitemap, a sitemap index, a text sitemap, a robots.txt, an RSS or Atom feed (G-172),
+ * compressed by gzip or not, while it reads them, so that memory does not grow with the listing. The content
+ * determines the format. Repeated URLs are yielded repeatedly. Of a truncated or damaged listing it yields the
+ * URLs before the damage.
  * @throws the signal's reason when aborted; errors of the body
  */
 export async function* readListing(

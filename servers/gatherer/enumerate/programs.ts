@@ -19,15 +19,23 @@ import { isListed } from './listed.js';
 export interface EnumerationOptions {
   /** Name of the configuration file, for messages. */
   readonly file: string;
-  /** Directories, environment and limits of programs; {@link enumerationSettings} derives them from a configuration. */
+  /**
+   * Directories, environment and limits of programs; {@link enumerationSettings} derives them from a
+   * configuration.
+   */
   readonly programs: EnumerationPrograms;
   /** Receives every line and program that could not be used, and the programs' own messages. */
   readonly onProblem?: ((problem: ConfigError) => void) | undefined;
   /** Kills the running program; the call then throws the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Lines of all programs together, so that programs that read each other's output terminate. Default 200 000. */
+  /**
+   * Lines of all programs together, so that programs that read each other's output terminate. Default 200 000.
+   */
   readonly maxLines?: number;
-  /** Problems with a program's lines that are reported one by one; the others are reported as a number. Default 20. */
+  /**
+   * Problems with a program's lines that are reported one by one; the others are reported as a number. Default
+   * 20.
+   */
   readonly maxProblems?: number;
 }
 
@@ -42,18 +50,24 @@ const MAX_LEVELS = 16;
 /** Defaults of the limits (G-51). */
 const DEFAULT_MAX_LINES = 200_000;
 
-/** Enumeration programs may use the network, so they get more time than summarizers: five minutes of the processor, 50 by the clock. */
+/**
+ * Enumeration programs may use the network, so they get more time than summarizers: five minutes of the
+ * processor, 50 by the clock.
+ */
 const LIMITS: ProgramLimits = { timeMs: 300_000, cpuSeconds: 300, outputBytes: 32 * 1024 * 1024 };
 /** Maximum number of URLs that one run of an enumeration program gets. */
 const MAX_URLS_PER_RUN = 1000;
 /** Maximum length of a line in UTF-16 units; a URL may have 2083. */
 const MAX_LINE_LENGTH = 8192;
-/** Environment variables that programs get in addition to PATH: those that the original scripts set or need (G-70, G-153), no secrets. */
+/**
+ * Environment variables that programs get in addition to PATH: those that the original scripts set or need
+ * (G-70, G-153), no secrets.
+ */
 const ENVIRONMENT = ['HARVEST_HOME', 'HOME', 'NNTPSERVER', 'TZ'] as const;
 
 /**
- * Returns the settings of a configuration's programs. They are searched for in `bin` of Top-Directory, in Lib-Directory, in the installed
- * `lib/gatherer` and `bin`, and in PATH, in this order (G-54).
+ * Returns the settings of a configuration's programs. They are searched for in `bin` of Top-Directory, in
+ * Lib-Directory, in the installed `lib/gatherer` and `bin`, and in PATH, in this order (G-54).
  * @param environment e.g. `process.env`
  */
 export function enumerationSettings(
@@ -86,12 +100,13 @@ export function enumerationSettings(
 }
 
 /**
- * Yields the RootNodes of a configuration with every program replaced by its output: `|program` by one RootNode a line, with the EnumSpec
- * that follows the program (G-52), `Enumeration=program` by the RootNodes that it derives from the URL (G-50, G-51). The order is that of
- * the file and of the output (G-69). RootNodes without a program are unchanged, also those with `Enumeration=sitemap`, which is not a
- * program (G-172).
+ * Yields the RootNodes of a configuration with every program replaced by its output: `|program` by one RootNode
+ * a line, with the EnumSpec that follows the program (G-52), `Enumeration=program` by the RootNodes that it
+ * derives from the URL (G-50, G-51). The order is that of the file and of the output (G-69). RootNodes without
+ * a program are unchanged, also those with `Enumeration=sitemap`, which is not a program (G-172).
  *
- * A program that fails is reported as a problem, and its complete lines are used. A wrong line is reported with its number.
+ * A program that fails is reported as a problem, and its complete lines are used. A wrong line is reported with
+ * its number.
  * @throws the signal's reason when aborted
  */
 export async function* expandRootNodes(
@@ -101,7 +116,10 @@ export async function* expandRootNodes(
   yield* new Expansion(options).expandRoots(nodes);
 }
 
-/** Yields the LeafNodes of a configuration with `|program` replaced by the URLs that it prints (G-52). @see expandRootNodes */
+/**
+ * Yields the LeafNodes of a configuration with `|program` replaced by the URLs that it prints (G-52). @see
+ * expandRootNodes
+ */
 export async function* expandLeafNodes(
   nodes: readonly LeafNode[],
   options: EnumerationOptions,
@@ -242,7 +260,9 @@ class Expansion {
   }
 }
 
-/** G-52: parses a line with one URL. Programs that print programs are refused, because they may never terminate. */
+/**
+ * G-52: parses a line with one URL. Programs that print programs are refused, because they may never terminate.
+ */
 function parseUrlLine(text: string, place: NodeLocation): LeafNode {
   const node = parseLeafNode(text, place);
   if (node.program !== undefined)
@@ -255,7 +275,9 @@ function programPath(command: string, topDirectory: string): string {
   return command.includes('/') && !isAbsolute(command) ? join(topDirectory, command) : command;
 }
 
-/** Returns the lines without comments and empty ones. @param isTruncated drops a last line without a line end */
+/**
+ * Returns the lines without comments and empty ones. @param isTruncated drops a last line without a line end
+ */
 function linesOf(output: Buffer, isTruncated: boolean): { lines: OutputLine[]; tooLong: number } {
   const physical = decodeUrlLines(output).split('\n');
   if (isTruncated) physical.pop();

@@ -5,8 +5,9 @@ import type { ElementReader, ListedElement, ListedReference } from './listing-mo
 const LISTING_NAME = /\.(?:xml|rss|rdf|atom|txt)(?:\.gz)?$/i;
 
 /**
- * Returns the listings of a RootNode with `Enumeration=sitemap` or `feed` (G-172): the URL itself if its name is that of a listing or it
- * is not an HTTP URL; else the site's robots.txt and `/sitemap.xml`, and the page, which may name feeds.
+ * Returns the listings of a RootNode with `Enumeration=sitemap` or `feed` (G-172): the URL itself if its name
+ * is that of a listing or it is not an HTTP URL; else the site's robots.txt and `/sitemap.xml`, and the page,
+ * which may name feeds.
  * @param url canonical
  */
 export function sitemapUrls(url: string): readonly string[] {
@@ -16,7 +17,10 @@ export function sitemapUrls(url: string): readonly string[] {
   return pathname === '/' ? listings : [url, ...listings];
 }
 
-/** Reads `urlset` and `sitemapindex` of the sitemap protocol. Only the `loc` children of `url` are used: `image:loc` is not a page. */
+/**
+ * Reads `urlset` and `sitemapindex` of the sitemap protocol. Only the `loc` children of `url` are used:
+ * `image:loc` is not a page.
+ */
 export class SitemapEntries implements ElementReader {
   #reference = '';
   #lastModified = 0;

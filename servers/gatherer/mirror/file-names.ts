@@ -21,10 +21,11 @@ export interface NamePart {
 }
 
 /**
- * Returns the path of a document below a mirror's directory: the host, then the escaped path of its URL. A final `/` becomes
- * `/index.html`; a query is part of the name; user and password never appear. A path that is too deep or too long is replaced by a hash of
- * the URL in the directory `~long` of the host. No URL leads outside the mirror. The caller resolves names that differ only in case, or are
- * those of a file and a directory.
+ * Returns the path of a document below a mirror's directory: the host, then the escaped path of its URL. A
+ * final `/` becomes `/index.html`; a query is part of the name; user and password never appear. A path that is
+ * too deep or too long is replaced by a hash of the URL in the directory `~long` of the host. No URL leads
+ * outside the mirror. The caller resolves names that differ only in case, or are those of a file and a
+ * directory.
  *
  * @param url a canonical URL
  */
@@ -79,7 +80,9 @@ function percent(byte: number): string {
   return `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
 }
 
-/** Returns an extension of at most 16 characters, e.g. `.tar.gz` or `.html`; '' if the name has no extension. */
+/**
+ * Returns an extension of at most 16 characters, e.g. `.tar.gz` or `.html`; '' if the name has no extension.
+ */
 function extensionOf(name: string): string {
   return /[^.](\.[A-Za-z0-9]{1,10}(?:\.[A-Za-z0-9]{1,4})?)$/.exec(name)?.[1] ?? '';
 }

@@ -30,8 +30,8 @@ const STATE = 'm!state';
 const MISSES = 'm!doubts';
 
 /**
- * Maps URLs to files and to the last run that saw them, in its own LevelDB. A URL keeps its file forever; no two URLs share one,
- * even on file systems that ignore case.
+ * Maps URLs to files and to the last run that saw them, in its own LevelDB. A URL keeps its file forever; no
+ * two URLs share one, even on file systems that ignore case.
  */
 export class MirrorIndex implements AsyncDisposable {
   readonly #opened: OpenDatabase<string, string>;
@@ -129,7 +129,9 @@ export class MirrorIndex implements AsyncDisposable {
     }
   }
 
-  /** Whether the document no longer exists: the server reported it as gone, or a complete run did not see it. */
+  /**
+   * Whether the document no longer exists: the server reported it as gone, or a complete run did not see it.
+   */
   isStale(entry: MirrorEntry): boolean {
     return entry.gone || (this.isComplete && entry.run < this.#run);
   }

@@ -1,4 +1,5 @@
-// Two processors of a mirror: one keeps the body of a document for the write chain, the other writes it as a file.
+// Two processors of a mirror: one keeps the body of a document for the write chain, the other writes it as a
+// file.
 import { rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { markAsUntransferable } from 'node:worker_threads';
@@ -11,8 +12,8 @@ import type { MirrorEntry, MirrorIndex } from './mirror-index.js';
 import { requisitesOf } from './requisites.js';
 
 /**
- * Runs before Essence, which transfers the body to a worker thread: marks the body so that the thread gets a copy and the write chain
- * still has the bytes.
+ * Runs before Essence, which transfers the body to a worker thread: marks the body so that the thread gets a
+ * copy and the write chain still has the bytes.
  */
 export class BodyKeeper implements Processor {
   readonly name = 'BodyKeeper';
@@ -33,8 +34,9 @@ export interface MirrorWriterOptions {
 }
 
 /**
- * G-8: writes the body of every fetched document into the mirror's tree, after the summary's writer. A file is written
- * atomically; its modification time is the document's. A document that did not change is marked as seen, so that its file stays.
+ * G-8: writes the body of every fetched document into the mirror's tree, after the summary's writer. A file is
+ * written atomically; its modification time is the document's. A document that did not change is marked as
+ * seen, so that its file stays.
  */
 export class MirrorWriter implements Processor {
   readonly name = 'MirrorWriter';

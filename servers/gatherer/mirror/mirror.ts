@@ -17,12 +17,18 @@ import { BodyKeeper, MirrorWriter } from './mirror-writer.js';
 export interface MirrorOptions {
   /** Root of the files; the summaries are in {@link MIRROR_DATA} below it. */
   readonly directory: string;
-  /** What to mirror. Lib-Directory and URL filters that the configuration does not set are replaced, so that all documents are mirrored. */
+  /**
+   * What to mirror. Lib-Directory and URL filters that the configuration does not set are replaced, so that all
+   * documents are mirrored.
+   */
   readonly config: GathererConfig;
   /** Deletes files whose documents are gone. Default false. */
   readonly delete?: boolean;
   readonly gatherer?: Omit<GathererOptions, 'directory' | 'config' | 'processors'>;
-  /** Logs of a run's beginning and end, a line for each document, and problems of the configuration's files (G-145, G-148). */
+  /**
+   * Logs of a run's beginning and end, a line for each document, and problems of the configuration's files
+   * (G-145, G-148).
+   */
   readonly logs?: { readonly log: Logger; readonly errors: Logger };
 }
 
@@ -37,7 +43,10 @@ export interface MirrorReport {
   /** Files whose documents are gone; deleted only with the option `delete`. */
   readonly stale: number;
   readonly deleted: number;
-  /** False if a fetch failed or a limit was reached: then only documents that their servers report as gone are stale. */
+  /**
+   * False if a fetch failed or a limit was reached: then only documents that their servers report as gone are
+   * stale.
+   */
   readonly complete: boolean;
 }
 
@@ -45,8 +54,8 @@ export interface MirrorReport {
 const TRUNCATING_LIMITS: readonly Refusal[] = ['url-max', 'host-max', 'outlinks'];
 
 /**
- * A Gatherer as a mirror (G-8): documents as files, and their summaries with full text. The next call continues a run that was killed;
- * documents that did not change are not fetched again; a deleted file is fetched again.
+ * A Gatherer as a mirror (G-8): documents as files, and their summaries with full text. The next call continues
+ * a run that was killed; documents that did not change are not fetched again; a deleted file is fetched again.
  */
 export class Mirror implements AsyncDisposable {
   readonly #resources: CloseStack;
@@ -156,7 +165,9 @@ export class Mirror implements AsyncDisposable {
     } else await this.index.markIncomplete();
   }
 
-  /** Makes the run fetch documents whose files are missing unconditionally, as if the rules had changed (G-110). */
+  /**
+   * Makes the run fetch documents whose files are missing unconditionally, as if the rules had changed (G-110).
+   */
   async #invalidateMissing(): Promise<void> {
     const { store } = this.gatherer;
     for await (const { url, path } of this.index.files()) {

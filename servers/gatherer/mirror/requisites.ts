@@ -34,8 +34,9 @@ const SOURCES: Readonly<Record<string, readonly string[]>> = {
 const PART_OF_PAGE = /(?:^|\s)(?:stylesheet|icon|apple-touch-icon|manifest|preload|modulepreload)(?:\s|$)/i;
 
 /**
- * Returns the images, style sheets, scripts and sounds of a page or a style sheet, which a Gatherer does not follow (G-60) and a mirror
- * needs (G-8). It reads a stream of tags, so that deep nesting does no harm, and lets other tasks run between pieces of a large page.
+ * Returns the images, style sheets, scripts and sounds of a page or a style sheet, which a Gatherer does not
+ * follow (G-60) and a mirror needs (G-8). It reads a stream of tags, so that deep nesting does no harm, and
+ * lets other tasks run between pieces of a large page.
  *
  * @param contentType media type without parameters
  * @returns canonical URLs of http and https, each once

@@ -18,8 +18,8 @@ export interface ExtractOptions {
 }
 
 /**
- * CRAWL-11.2 chain 3: extracts the links and the summary of a document by Essence. A document whose digest is unchanged is not
- * summarized again (G-108, third line).
+ * CRAWL-11.2 chain 3: extracts the links and the summary of a document by Essence. A document whose digest is
+ * unchanged is not summarized again (G-108, third line).
  */
 export class ExtractProcessor implements Processor {
   readonly name = 'Essence';

@@ -10,8 +10,8 @@ export interface HistoryOptions {
   /** False on the first run: there are no earlier records. */
   readonly hasRecords: boolean;
   /**
-   * When the run began, seconds since 1970, if several RootNodes may lead to the same document (G-68); undefined if each URL is processed
-   * once.
+   * When the run began, seconds since 1970, if several RootNodes may lead to the same document (G-68);
+   * undefined if each URL is processed once.
    */
   readonly repeatedSince: number | undefined;
   /** Whether to fetch documents that are not due yet (`--force`). */
@@ -26,8 +26,9 @@ export interface HistoryOptions {
 }
 
 /**
- * Share of the Refresh-Rate by which a document is due early. A weekly job that starts a week after the last one meets each document
- * about a week after its Update-Time, often some minutes before: without a tolerance it would update every second week.
+ * Share of the Refresh-Rate by which a document is due early. A weekly job that starts a week after the last
+ * one meets each document about a week after its Update-Time, often some minutes before: without a tolerance it
+ * would update every second week.
  */
 const EARLY_SHARE = 0.1;
 
@@ -49,8 +50,9 @@ export function dueTime({
 }
 
 /**
- * Loads the document's record of earlier runs and applies the first line of G-108: until the document is due the object is kept
- * and the server is not contacted. Local files are always read, because G-9 requires changes to be seen immediately.
+ * Loads the document's record of earlier runs and applies the first line of G-108: until the document is due
+ * the object is kept and the server is not contacted. Local files are always read, because G-9 requires changes
+ * to be seen immediately.
  */
 export class History implements Processor {
   readonly name = 'History';
@@ -65,7 +67,8 @@ export class History implements Processor {
     if (!hasRecords && repeatedSince === undefined) return 'proceed';
     const isRepeated = this.#isRepeated(uri);
     const stored = await documents.get(uri.redactedUrl);
-    // The objects of the document have expired one by one, which its record does not show: it counts as a new document.
+    // The objects of the document have expired one by one, which its record does not show: it counts as a new
+    // document.
     const isExpired =
       stored !== undefined &&
       stored.objects.length > 0 &&
@@ -91,7 +94,8 @@ export class History implements Processor {
 
   /**
    * G-68: whether another RootNode has led to the document in this run. A retried URI is the same visit.
-   * @returns undefined if that is not known: after a restart, or if the visit is forgotten, the time of its request decides
+   * @returns undefined if that is not known: after a restart, or if the visit is forgotten, the time of its
+   *   request decides
    */
   #isRepeated({ url, entry }: CrawlUri): boolean | undefined {
     if (this.options.repeatedSince === undefined || entry.uri.forceFetch) return false;

@@ -8,8 +8,8 @@ export interface ListingExtractorOptions {
 }
 
 /**
- * G-172: enumerates RootNodes by sitemaps and feeds. The first URIs of such a RootNode, and listings named by listings, yield URLs and no
- * object. The listed URIs are documents whose links are not followed.
+ * G-172: enumerates RootNodes by sitemaps and feeds. The first URIs of such a RootNode, and listings named by
+ * listings, yield URLs and no object. The listed URIs are documents whose links are not followed.
  */
 export class ListingExtractor implements Processor {
   readonly name = 'ListingExtractor';

@@ -16,8 +16,9 @@ export interface PreselectorOptions {
 }
 
 /**
- * E-28, G-5: rejects URIs whose URL shows a type of the stop list, so that no server is contacted for them. If the stop list has
- * changed, an earlier object is deleted, as for a document that is rejected after its transfer (E-25).
+ * E-28, G-5: rejects URIs whose URL shows a type of the stop list, so that no server is contacted for them. If
+ * the stop list has changed, an earlier object is deleted, as for a document that is rejected after its
+ * transfer (E-25).
  */
 export class Preselector implements Processor {
   readonly name = 'Preselector';

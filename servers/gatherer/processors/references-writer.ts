@@ -6,20 +6,24 @@ import { UNCHANGED } from '../../crawler/processors/change-evaluator.js';
 import { dropObjects } from './drop-objects.js';
 
 export interface ReferencesWriterOptions {
-  /** Whether the objects of a document are deleted with its links when it is gone; otherwise they expire (G-108). Default false. */
+  /**
+   * Whether the objects of a document are deleted with its links when it is gone; otherwise they expire
+   * (G-108). Default false.
+   */
   readonly deletesGone?: boolean;
   /** Seconds since 1970. */
   readonly now: () => number;
 }
 
 /**
- * Adds the document's links to the URI's batch, so that the link databases (R-8 to R-12) change together with the object and the
- * document's record. It must run before the LinksScoper, which removes known links.
+ * Adds the document's links to the URI's batch, so that the link databases (R-8 to R-12) change together with
+ * the object and the document's record. It must run before the LinksScoper, which removes known links.
  *
- * - The links of every document that was fetched and read are stored, even without an object (E-25). A document that did not change
- *   keeps its links.
+ * - The links of every document that was fetched and read are stored, even without an object (E-25). A document
+ *   that did not change keeps its links.
  * - A redirect is a document with one link to its target, so that links through it can be followed.
- * - A document that is gone has no links, although its object stays until it expires (G-103), unless the configuration wants it deleted. Other failures change nothing.
+ * - A document that is gone has no links, although its object stays until it expires (G-103), unless the
+ *   configuration wants it deleted. Other failures change nothing.
  * - A directory is not a document, and its entries are not links.
  */
 export class ReferencesWriter implements Processor {

@@ -28,15 +28,15 @@ export interface WriterOptions {
 }
 
 /**
- * CRAWL-11.2 chain 4: puts the object and its document's record into the URI's batch, which also removes the URI from its queue.
- * Times follow G-108.
+ * CRAWL-11.2 chain 4: puts the object and its document's record into the URI's batch, which also removes the
+ * URI from its queue. Times follow G-108.
  */
 export class WriterProcessor implements Processor {
   readonly name = 'Writer';
 
   /**
-   * G-81: whether this run has stored a URL with a login. The same URL without the login may be crawled too, and both have the same
-   * object, so from then on the store must look up the former summary.
+   * G-81: whether this run has stored a URL with a login. The same URL without the login may be crawled too,
+   * and both have the same object, so from then on the store must look up the former summary.
    */
   #loginSeen = false;
 
@@ -91,7 +91,10 @@ export class WriterProcessor implements Processor {
     };
   }
 
-  /** Merges the annotation into an object, and stores the object as it was; the same object if it is not annotated. */
+  /**
+   * Merges the annotation into an object, and stores the object as it was; the same object if it is not
+   * annotated.
+   */
   #merge(automatic: SoifObject, url: string, batch: GathererBatch): SoifObject {
     const { annotations } = this.options;
     if (annotations?.get(url) === undefined) {
@@ -109,8 +112,8 @@ export class WriterProcessor implements Processor {
   }
 
   /**
-   * G-110, G-141: annotations and values that changed are written into an object that is not due. The time when it is due stays, unless
-   * the configured rate is another one.
+   * G-110, G-141: annotations and values that changed are written into an object that is not due. The time when
+   * it is due stays, unless the configured rate is another one.
    */
   async #updateKept(uri: CrawlUri): Promise<void> {
     const known = uri.document!;

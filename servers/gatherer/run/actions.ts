@@ -21,7 +21,10 @@ import { JournalScope } from './journal-scope.js';
 import type { RunNodes, RunState } from './run-state.js';
 import { scopeRules } from './seeds.js';
 
-/** How far the current file with the ending `.force` was carried out: `FILE` and a line number, separated by a line feed. */
+/**
+ * How far the current file with the ending `.force` was carried out: `FILE` and a line number, separated by a
+ * line feed.
+ */
 const POSITION = 'run.action';
 /** Time of the last flush, milliseconds since 1970. */
 const SYNCED = 'run.action.synced';
@@ -109,7 +112,8 @@ class CrawlActions implements ActionSink {
     const candidates = uris.flatMap((uri) => {
       const found = checkScope ? this.#scope.candidate(uri) : this.#scope.unchecked(uri);
       if (found === undefined) return [];
-      // G-174: only what an operator names by itself counts as a seed; a line with a page is a link of that page.
+      // G-174: only what an operator names by itself counts as a seed; a line with a page is a link of that
+      // page.
       const network = found.via === '' ? this.#options.reach.ofSeed(found.url) : NETWORK.unknown;
       return { ...found, forceFetch: force, network };
     });

@@ -10,7 +10,10 @@ interface BrowserOfCrawl {
   readonly openBrowser?: OpenBrowser | undefined;
 }
 
-/** Opens the browser if the order, or a sheet, has pages loaded in one. @throws UsageError if it is not installed */
+/**
+ * Opens the browser if the order, or a sheet, has pages loaded in one. @throws UsageError if it is not
+ * installed
+ */
 export async function openBrowser(
   { order, openBrowser: open = (options) => ChromiumLoader.open(options) }: BrowserOfCrawl,
   userAgent: string,

@@ -143,7 +143,9 @@ export async function loadProcessors(
   return loaded;
 }
 
-/** Opens the diversion files of the order; undefined if the crawl has the web for itself. @throws StorageError */
+/**
+ * Opens the diversion files of the order; undefined if the crawl has the web for itself. @throws StorageError
+ */
 export async function openMapper(
   { mapper }: Pick<CrawlOrderConfig, 'mapper'>,
   crawlDirectory: string,

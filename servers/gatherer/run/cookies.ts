@@ -21,7 +21,8 @@ export interface CrawlCookiesOptions {
 }
 
 /**
- * Opens the cookies of a run. A new one begins with those of `cookiesLoadFile`. When `resources` close, they are written to `cookiesSaveFile`.
+ * Opens the cookies of a run. A new one begins with those of `cookiesLoadFile`. When `resources` close, they
+ * are written to `cookiesSaveFile`.
  * @returns undefined if the order keeps none
  * @throws ConfigError if the file cannot be read
  */

@@ -77,8 +77,8 @@ interface JobParts {
 }
 
 /**
- * One run of the crawl engine, assembled from a configuration and an order, with its logs, journal, WARC files, console and
- * checkpoints. It owns all of them and closes them in reverse order.
+ * One run of the crawl engine, assembled from a configuration and an order, with its logs, journal, WARC files,
+ * console and checkpoints. It owns all of them and closes them in reverse order.
  */
 export class CrawlJob implements AsyncDisposable {
   readonly #parts: JobParts;
@@ -259,7 +259,8 @@ async function openFrontier(
     seen,
     prepare: (uri) => network.preparer.prepare(uri),
     enumerations,
-    // The queues of one host are not in order anyway, and no processor of a Gatherer's own chains needs the former URI's results.
+    // The queues of one host are not in order anyway, and no processor of a Gatherer's own chains needs the
+    // former URI's results.
     overlapWrites: !ordered && order.settings.parallelQueues > 1,
     holdQueues: order.holdQueues,
     targetReadyBacklog: order.targetReadyBacklog,

@@ -1,4 +1,5 @@
-// URIs that come from a journal or from an operator, and not from a link: which RootNode they belong to, and whether they are in scope.
+// URIs that come from a journal or from an operator, and not from a link: which RootNode they belong to, and
+// whether they are in scope.
 import { hopCount, shownHops } from '../../../protocols/urls/index.js';
 import type { DecideSequence } from '../../crawler/decide/index.js';
 import type { Candidate } from '../../crawler/frontier/index.js';
@@ -16,7 +17,10 @@ export interface JournalScopeOptions {
   readonly rules: DecideSequence | undefined;
 }
 
-/** Assigns URIs to RootNodes, which a journal does not record: to the first that accepts it, those of its host first. */
+/**
+ * Assigns URIs to RootNodes, which a journal does not record: to the first that accepts it, those of its host
+ * first.
+ */
 export class JournalScope {
   readonly #leaves: ReadonlySet<string>;
   /** May be replaced, e.g. when seeds are added. */
@@ -66,8 +70,9 @@ export class JournalScope {
   }
 
   /**
-   * Returns the candidate of a URI that is requested whether or not it is in scope. It counts for the RootNode that would accept it, else for the
-   * first one; without a RootNode it is a document whose links are not followed.
+   * Returns the candidate of a URI that is requested whether or not it is in scope. It counts for the RootNode
+   * that would accept it, else for the first one; without a RootNode it is a document whose links are not
+   * followed.
    */
   unchecked(uri: JournalUri): Candidate | undefined {
     const { roots } = this.#options;

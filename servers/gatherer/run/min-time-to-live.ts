@@ -3,8 +3,8 @@ import type { GathererBatch, GathererStore } from '../../../storage/index.js';
 const NAME = 'life.shortest';
 
 /**
- * The shortest time to live of any object of the store, in seconds. Objects are ordered by Update-Time, so a search for expired ones
- * skips those that were updated within this time.
+ * The shortest time to live of any object of the store, in seconds. Objects are ordered by Update-Time, so a
+ * search for expired ones skips those that were updated within this time.
  */
 export class MinTimeToLive {
   #seconds: number | undefined;

@@ -30,7 +30,10 @@ export class RunNetwork {
   readonly preparer: FrontierPreparer;
   readonly servers: ServerCache;
   readonly bandwidth: TotalBandwidth;
-  /** Archives addresses and robots.txt. The WARC files are opened after the logs, which tell what was wrong with them. */
+  /**
+   * Archives addresses and robots.txt. The WARC files are opened after the logs, which tell what was wrong with
+   * them.
+   */
   side: SideCaptures | undefined;
 
   constructor({ config, order, ordered, fetcher, readTimeoutMs }: NetworkOptions, { roots }: RunNodes) {

@@ -27,7 +27,9 @@ export interface CrawlRecordsOptions {
   /** The directory of the crawl's files; the logs are in `logs/` below it. */
   readonly directory: string;
   readonly order: Pick<CrawlOrderConfig, 'logs' | 'progressSeconds' | 'recoveryJournal'>;
-  /** Whether the configuration names the order: otherwise the run has no logs and shows no figures of its crawl. */
+  /**
+   * Whether the configuration names the order: otherwise the run has no logs and shows no figures of its crawl.
+   */
   readonly ordered: boolean;
   /** Whether the run continues an interrupted one, and its figures. */
   readonly resumed: boolean;
@@ -44,8 +46,8 @@ export interface CrawlRecords {
 }
 
 /**
- * Opens the records of a run. What an interrupted run left in the store is taken over first: the logs get the lines that they lack, and the
- * figures of servers and statistics count its events if the run is continued.
+ * Opens the records of a run. What an interrupted run left in the store is taken over first: the logs get the
+ * lines that they lack, and the figures of servers and statistics count its events if the run is continued.
  * @throws StorageError
  */
 export async function openCrawlRecords(
@@ -138,8 +140,8 @@ function alert(text: string): void {
 }
 
 /**
- * Adds a line with status 0 to crawl.log for every URI that is queued or waits for a retry; they stay for the next run. Memory is bounded by a
- * page of the store. @throws StorageError; the signal's reason
+ * Adds a line with status 0 to crawl.log for every URI that is queued or waits for a retry; they stay for the
+ * next run. Memory is bounded by a page of the store. @throws StorageError; the signal's reason
  */
 export async function dumpPending(
   store: GathererStore,

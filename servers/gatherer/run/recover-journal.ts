@@ -42,9 +42,10 @@ export interface RecoveredJournal extends ImportProgress {
 }
 
 /**
- * CRAWL-17.1.2: creates a run of the configuration from a recovery journal: finished URIs are marked as seen, unfinished ones are queued
- * if the RootNodes and the scope accept them now. The Gatherer's next run continues it. The store contains the run only when the import is
- * complete, so that an interrupted recovery starts again. Budgets, counters and retries are not in a journal (CRAWL-17.1.3).
+ * CRAWL-17.1.2: creates a run of the configuration from a recovery journal: finished URIs are marked as seen,
+ * unfinished ones are queued if the RootNodes and the scope accept them now. The Gatherer's next run continues
+ * it. The store contains the run only when the import is complete, so that an interrupted recovery starts
+ * again. Budgets, counters and retries are not in a journal (CRAWL-17.1.3).
  *
  * @throws UsageError if the store has an interrupted run; StorageError, ConfigError, the signal's reason
  */

@@ -56,7 +56,10 @@ export async function openRootLimits(
   );
 }
 
-/** G-69: schedules the RootNodes in the order of the file, then the LeafNodes, and marks the run as begun, in one batch. */
+/**
+ * G-69: schedules the RootNodes in the order of the file, then the LeafNodes, and marks the run as begun, in
+ * one batch.
+ */
 export async function scheduleSeeds(
   { store, order, config, now }: SeedOptions,
   nodes: RunNodes,
@@ -104,7 +107,10 @@ export async function scheduleSeeds(
   });
 }
 
-/** The rules of the order's scope, for the run's seeds and those that were added later; undefined if the order has none. */
+/**
+ * The rules of the order's scope, for the run's seeds and those that were added later; undefined if the order
+ * has none.
+ */
 export function scopeRules(
   { scope }: CrawlOrderConfig,
   nodes: RunNodes,
@@ -114,8 +120,9 @@ export function scopeRules(
 }
 
 /**
- * G-27 to G-38: each RootNode enumerates by its own limits. What one of them has reached is not new for itself only: a page behind the
- * Depth of one, or a LeafNode, may be the way of another to its documents. The rules of an order apply to all of them at once.
+ * G-27 to G-38: each RootNode enumerates by its own limits. What one of them has reached is not new for itself
+ * only: a page behind the Depth of one, or a LeafNode, may be the way of another to its documents. The rules of
+ * an order apply to all of them at once.
  */
 export function enumerationsOf({ roots, leaves }: RunNodes, rules: DecideSequence | undefined): Enumerations {
   const count = roots.length + (leaves.length === 0 ? 0 : 1);

@@ -18,7 +18,8 @@ export interface SeenLocation {
 }
 
 /**
- * Opens the order's seen filter. `level` is a table of the working store; the others have their own files, which a new run empties.
+ * Opens the order's seen filter. `level` is a table of the working store; the others have their own files,
+ * which a new run empties.
  * @throws StorageError that names the damaged file and what to remove
  */
 export async function openSeen(

@@ -9,8 +9,9 @@ import type { CrawlUri } from '../../crawler/crawl-uri.js';
 const MAX_PINNED_HOSTS = 100_000;
 
 /**
- * G-174: public pages do not lead to private addresses. Whether a page is public is decided when its links are found, by the address it
- * came from, and stored with each URI: after a restart the page has no address, and the owner of its name may have given it another one.
+ * G-174: public pages do not lead to private addresses. Whether a page is public is decided when its links are
+ * found, by the address it came from, and stored with each URI: after a restart the page has no address, and
+ * the owner of its name may have given it another one.
  */
 export class NetworkReach {
   /** Hosts that had to be public; they stay so, whatever their names resolve to later. */
@@ -45,7 +46,10 @@ export class NetworkReach {
     return isPrivateHost(host, this.addressesOf) ? undefined : NETWORK.publicOnly;
   }
 
-  /** Whether the request for a queued URI, and for the robots.txt of its server, must not reach private addresses. */
+  /**
+   * Whether the request for a queued URI, and for the robots.txt of its server, must not reach private
+   * addresses.
+   */
   mustBePublic(uri: QueuedUri): boolean {
     const required = this.#isRequired(uri);
     if (required) this.#pinned.set(hostOf(uri.url), true);

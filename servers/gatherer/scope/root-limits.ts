@@ -59,8 +59,9 @@ const DEFAULT_PORTS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The enumeration limits of one RootNode (G-27 to G-38): URLs, hosts, depth, access methods, filters. Everything is synchronous, so that a
- * check and the following {@link countUrl} are atomic; names must be resolved beforehand.
+ * The enumeration limits of one RootNode (G-27 to G-38): URLs, hosts, depth, access methods, filters.
+ * Everything is synchronous, so that a check and the following {@link countUrl} are atomic; names must be
+ * resolved beforehand.
  */
 export class RootLimits {
   readonly refused = new Map<Refusal, number>();
@@ -115,10 +116,11 @@ export class RootLimits {
   }
 
   /**
-   * Checks the limits that require no look-up for a URL that is `depth` steps from the RootNode. Only URL-Max applies to the RootNode itself
-   * (depth 0).
+   * Checks the limits that require no look-up for a URL that is `depth` steps from the RootNode. Only URL-Max
+   * applies to the RootNode itself (depth 0).
    *
-   * @param isEmbedded - whether a page shows it, and such documents are wanted: the default filter, which denies images, does not apply
+   * @param isEmbedded - whether a page shows it, and such documents are wanted: the default filter, which
+   *   denies images, does not apply
    */
   refusal(url: URL, depth: number, isEmbedded = false): Refusal | undefined {
     const { root, urlFilter } = this.rules;
@@ -135,9 +137,10 @@ export class RootLimits {
   }
 
   /**
-   * Whether the name must be resolved before {@link hostRefusal} can decide. Below Host-Max it must, because the host would be contacted
-   * anyway. At Host-Max only an alias of a counted host can pass (G-33), and a page may name hundreds of foreign hosts whose look-ups may
-   * hang: only names without a dot, or of a counted host's domain, are resolved then.
+   * Whether the name must be resolved before {@link hostRefusal} can decide. Below Host-Max it must, because
+   * the host would be contacted anyway. At Host-Max only an alias of a counted host can pass (G-33), and a page
+   * may name hundreds of foreign hosts whose look-ups may hang: only names without a dot, or of a counted
+   * host's domain, are resolved then.
    */
   needsAddress(hostname: string): boolean {
     if (this.hosts < this.rules.root.hostMax || !hostname.includes('.') || isIP(hostname) !== 0) return true;
@@ -162,8 +165,8 @@ export class RootLimits {
   }
 
   /**
-   * Whether URLs count when they are gathered, not when they are found. A search in depth would otherwise end at the links of its first
-   * pages, and never be deep (G-30, G-32).
+   * Whether URLs count when they are gathered, not when they are found. A search in depth would otherwise end
+   * at the links of its first pages, and never be deep (G-30, G-32).
    */
   get countsVisits(): boolean {
     return this.rules.root.search === 'depth';

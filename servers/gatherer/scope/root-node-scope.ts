@@ -19,8 +19,8 @@ export interface ScopeAddresses {
 }
 
 /**
- * The Gatherer's scope: the RootNode of a URI decides about its links (G-26 to G-38), together with the rules of the crawl's order, if
- * there are any (CRAWL-10.2).
+ * The Gatherer's scope: the RootNode of a URI decides about its links (G-26 to G-38), together with the rules
+ * of the crawl's order, if there are any (CRAWL-10.2).
  */
 export class RootNodeScope implements Scope {
   readonly #patterns = new PatternBudget();
@@ -99,7 +99,10 @@ export class RootNodeScope implements Scope {
     return this.reach === undefined ? NETWORK.unknown : this.reach.ofLink(uri, url);
   }
 
-  /** Counts a refused link (G-148). Logs a redirect to a local file or a private host, which may be an attack (G-174). */
+  /**
+   * Counts a refused link (G-148). Logs a redirect to a local file or a private host, which may be an attack
+   * (G-174).
+   */
   #refuse(uri: CrawlUri, { url, hop }: OutLink, limits: RootLimits, refusal: Refusal): undefined {
     limits.countRefusal(refusal);
     publishDebug(40, 5, () => `${url}, found in ${uri.url}: refused: ${refusal}`);
@@ -113,7 +116,10 @@ export class RootNodeScope implements Scope {
 /** The hops of a URI that is a seed, or what a seed redirects to. */
 const SEED_REDIRECT = /^R*$/;
 
-/** A seed that redirects to a URL that its RootNode does not allow yields nothing; a warning says why, and which setting to change. */
+/**
+ * A seed that redirects to a URL that its RootNode does not allow yields nothing; a warning says why, and which
+ * setting to change.
+ */
 function explainSeedRedirect(uri: CrawlUri, target: string, refusal: Refusal): void {
   const remedy = SEED_REMEDIES[refusal];
   if (remedy === undefined) return;
@@ -129,7 +135,10 @@ const SEED_REMEDIES: Readonly<Partial<Record<Refusal, string>>> = {
   scope: 'add its prefix to the scope of the crawl order',
 };
 
-/** CRAWL-10.2.2, G-173: without rules of an order, which decide by themselves, a path that repeats itself is taken for a trap. */
+/**
+ * CRAWL-10.2.2, G-173: without rules of an order, which decide by themselves, a path that repeats itself is
+ * taken for a trap.
+ */
 function repeatsPath(uri: CrawlUri, link: OutLink, hops: string): boolean {
   const { maxPathRepetitions } = uri.settings;
   return maxPathRepetitions > 0 && isPathological(maxPathRepetitions)(subjectOf(uri, link, hops));
@@ -141,8 +150,8 @@ function subjectOf(uri: CrawlUri, link: OutLink, hops: string): DecideSubject {
 }
 
 /**
- * CRAWL-10.2.3, with `embeds: any`: whether the link leads, in a few steps, to a document that the page shows, on any host. A redirect
- * of the page itself does not.
+ * CRAWL-10.2.3, with `embeds: any`: whether the link leads, in a few steps, to a document that the page shows,
+ * on any host. A redirect of the page itself does not.
  */
 function isPartOfPage({ settings }: CrawlUri, { url, hop }: OutLink, hops: string): boolean {
   const { embeds, maxTransHops, maxSpeculativeHops } = settings;
@@ -163,7 +172,10 @@ function lettersAfterLink(hops: string): string {
   return /[^LMS]*$/.exec(shownHops(hops).letters)?.[0] ?? '';
 }
 
-/** G-60: a redirect has the depth of its source, and so has what a page embeds if it is a part of it; every other link is one step deeper. */
+/**
+ * G-60: a redirect has the depth of its source, and so has what a page embeds if it is a part of it; every
+ * other link is one step deeper.
+ */
 function depthOf(uri: CrawlUri, link: OutLink): number {
   const isSame = link.hop === 'R' || (link.hop === 'E' && uri.settings.embeds !== 'frames');
   return uri.entry.uri.depth + (isSame ? 0 : 1);

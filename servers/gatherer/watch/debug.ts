@@ -15,8 +15,8 @@ import type { Debug } from '../../host/debug-flags.js';
 import { dueTime } from '../processors/history.js';
 
 /**
- * Writes the messages of a Gatherer's debug sections 20 to 69 (G-150) until disposed. Without it no message is computed. Sections 40 to
- * 48 and 61 of a run also need {@link debugProcessors}.
+ * Writes the messages of a Gatherer's debug sections 20 to 69 (G-150) until disposed. Without it no message is
+ * computed. Sections 40 to 48 and 61 of a run also need {@link debugProcessors}.
  */
 export function followDebug(debug: Debug): Disposable {
   const onDebugMessage = (event: unknown): void => {
@@ -82,7 +82,9 @@ function debugProcessor(name: string, ...reports: readonly ((uri: CrawlUri) => v
   };
 }
 
-/** Section 48: robots.txt. A URI that it forbids leaves the chain earlier; {@link reportForbidden} reports it. */
+/**
+ * Section 48: robots.txt. A URI that it forbids leaves the chain earlier; {@link reportForbidden} reports it.
+ */
 function reportRobots(uri: CrawlUri): void {
   if (uri.disposition === 'kept' || uri.fetched !== undefined) return;
   if (/^https?:/.test(uri.url)) publishDebug(48, 5, () => `${uri.url}: allowed`);

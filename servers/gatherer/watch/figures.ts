@@ -3,7 +3,10 @@ import type { CrawlControl } from '../../crawler/control.js';
 import { type Figure, gauge, type MonitoredServer } from '../../monitor/figures.js';
 import type { Gatherer } from '../gatherer.js';
 
-/** A Gatherer as its monitor sees it: its objects, and the figures of the crawl that runs, as the console shows them. */
+/**
+ * A Gatherer as its monitor sees it: its objects, and the figures of the crawl that runs, as the console shows
+ * them.
+ */
 export class MonitoredGatherer implements MonitoredServer {
   readonly name = 'gatherer';
   readonly figures: readonly Figure[];

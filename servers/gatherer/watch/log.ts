@@ -10,13 +10,17 @@ import type { Logger } from '../../host/index.js';
 import type { GatherReport, RootReport } from '../gatherer.js';
 import type { Refusal } from '../scope/root-limits.js';
 
-/** Maximum number of retrievals whose notes are kept until their document is finished. Notes of robots.txt files are evicted in time. */
+/**
+ * Maximum number of retrievals whose notes are kept until their document is finished. Notes of robots.txt files
+ * are evicted in time.
+ */
 const MAX_NOTED = 10_000;
 
 /**
- * Writes the two logs of G-145 in the format of G-148. `log` gets one line per URL: URL, type, status, `[L]` if it was read locally (G-77),
- * `[C]` if it came from the disk cache, `[N]` if it was not modified, the reason of a rejection, and why a Local-Mapping failed (G-75).
- * `errors` gets failures, with a remedy if there is one, and warnings.
+ * Writes the two logs of G-145 in the format of G-148. `log` gets one line per URL: URL, type, status, `[L]` if
+ * it was read locally (G-77), `[C]` if it came from the disk cache, `[N]` if it was not modified, the reason of
+ * a rejection, and why a Local-Mapping failed (G-75). `errors` gets failures, with a remedy if there is one,
+ * and warnings.
  *
  * @returns an object that ends the logging when it is disposed of
  */
@@ -104,8 +108,8 @@ function loginRemedy(url: string, notes: readonly FetchNote[]): string {
 }
 
 /**
- * Runs a Gatherer and logs the run's beginning and end (G-148): totals, and for each RootNode the number of its URLs and hosts and the
- * limits that stopped it, with remedies. Errors are logged and thrown again.
+ * Runs a Gatherer and logs the run's beginning and end (G-148): totals, and for each RootNode the number of its
+ * URLs and hosts and the limits that stopped it, with remedies. Errors are logged and thrown again.
  */
 export async function logRun(
   log: Logger,
@@ -136,7 +140,10 @@ function endLine({ counts, bytes, seconds, end, resumed }: GatherReport): string
   return `end: ${how}: ${totals.join(', ')}, ${bytes} bytes in ${seconds.toFixed(1)} s`;
 }
 
-/** Why links were refused, with the remedy in the RootNode's line or in the crawl order. Continues "3 links ...". */
+/**
+ * Why links were refused, with the remedy in the RootNode's line or in the crawl order. Continues "3 links
+ * ...".
+ */
 const REFUSALS: Readonly<Record<Refusal, string>> = {
   'url-max': 'over the number of URLs: raise URL= in the RootNode',
   'host-max': 'to more hosts than allowed: raise Host= in the RootNode',

@@ -14,7 +14,10 @@ import { renderConfirmPage } from './pages.js';
 
 const ROUTE = { method: ['GET', 'HEAD', 'POST'] as ['GET', 'HEAD', 'POST'] };
 
-/** Adds the routes `/stat`, `/reload` and `/clean` (R-42 to R-49). HEAD checks the credentials and changes nothing. */
+/**
+ * Adds the routes `/stat`, `/reload` and `/clean` (R-42 to R-49). HEAD checks the credentials and changes
+ * nothing.
+ */
 export function addAdministration(
   app: FastifyInstance,
   service: RefererService,
@@ -66,8 +69,9 @@ export function addAdministration(
     isCrossOrigin(headers) ? sendLine(reply, 403, 'the request comes from another site') : undefined;
   const key = randomBytes(32);
   /**
-   * A page of another site can make a browser load an address with its stored credentials, and the request need not show it. So a
-   * browser whose request shows nothing gets a form, whose token other sites do not know. Programs are served at once.
+   * A page of another site can make a browser load an address with its stored credentials, and the request need
+   * not show it. So a browser whose request shows nothing gets a form, whose token other sites do not know.
+   * Programs are served at once.
    */
   const confirmed = async (
     request: FastifyRequest,

@@ -16,8 +16,8 @@ const querySchema = z.object({
 });
 
 /**
- * Adds the route `/`: the links from and to a document or a site, as a page, or as JSON with `format=json`; `random=1` leads to a document
- * chosen at random.
+ * Adds the route `/`: the links from and to a document or a site, as a page, or as JSON with `format=json`;
+ * `random=1` leads to a document chosen at random.
  */
 export function addLinkPages(app: FastifyInstance, current: () => ReferencesReader | undefined): void {
   app.route({

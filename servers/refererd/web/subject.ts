@@ -13,7 +13,9 @@ export interface Subject {
   readonly server: ServerRecord | undefined;
 }
 
-/** Finds the document and the site of an ID, a URL or a server name; undefined if neither is known. */
+/**
+ * Finds the document and the site of an ID, a URL or a server name (R-40, R-41); undefined if neither is known.
+ */
 export function findSubject(references: References, text: string): Subject | undefined {
   if (/^\d{1,10}$/.test(text)) {
     const id = Number(text);
@@ -39,7 +41,10 @@ export function findSubject(references: References, text: string): Subject | und
 /** Choices of a random document: the first that has links is taken, else the last. */
 const ATTEMPTS = 20;
 
-/** Returns the URL of a random document, preferably one with links, or its number if the URL is not known; undefined without documents. */
+/**
+ * Returns the URL of a random document, preferably one with links, or its number if the URL is not known;
+ * undefined without documents.
+ */
 export function randomSubject(references: ReferencesReader): string | undefined {
   const { documentIds } = references;
   const ids = documentIds.length > 0 ? documentIds : references.keys('refs');

@@ -5,16 +5,18 @@ import type { UnixSeconds } from '../../../protocols/time.js';
 /** Maximum size of a block, in bytes of objects. A larger object is a block alone. */
 export const MAX_BLOCK_BYTES = 128 * 1024;
 /**
- * Size from which an object can end its block, chosen by the hash of its URL. A block is smaller if the next object would exceed the
- * maximum or is of the other kind (with or without an Update-Time), or if the export ends.
+ * Size from which an object can end its block, chosen by the hash of its URL. A block is smaller if the next
+ * object would exceed the maximum or is of the other kind (with or without an Update-Time), or if the export
+ * ends.
  */
 const CHOSEN_END_BYTES = 32 * 1024;
 /** The hash chooses one object in 16 on average. */
 const OBJECTS_PER_END = 16;
 
 /**
- * Decides where the blocks of an export end. A boundary depends on the objects next to it, not on the number of objects before it: after
- * a few changes most blocks of a large database are the same and need not be compressed again.
+ * Decides where the blocks of an export end. A boundary depends on the objects next to it, not on the number of
+ * objects before it: after a few changes most blocks of a large database are the same and need not be
+ * compressed again.
  */
 export class BlockCutter {
   #bytes = 0;

@@ -21,9 +21,10 @@ export interface ClearBlocksOptions {
 }
 
 /**
- * Reads the clear bytes of an export at any position. Each block is inflated once, into a file that has no name and ends with the process:
- * a client that takes no compression costs as much as reading a file, from the second one on. Without space, or without permission to
- * write, blocks are inflated for each client. Keeps the block that it inflated last.
+ * Reads the clear bytes of an export at any position. Each block is inflated once, into a file that has no name
+ * and ends with the process: a client that takes no compression costs as much as reading a file, from the
+ * second one on. Without space, or without permission to write, blocks are inflated for each client. Keeps the
+ * block that it inflated last.
  */
 export class ClearBlocks implements AsyncDisposable {
   readonly #options: ClearBlocksOptions;
@@ -39,7 +40,10 @@ export class ClearBlocks implements AsyncDisposable {
     this.#present = new Uint8Array(options.positions.length - 1);
   }
 
-  /** Fills `target` from the position on; returns fewer bytes only at the end. @throws StorageError for a damaged block */
+  /**
+   * Fills `target` from the position on; returns fewer bytes only at the end. @throws StorageError for a
+   * damaged block
+   */
   async read(target: Uint8Array, position: number): Promise<number> {
     const { positions } = this.#options;
     const end = Math.min(position + target.length, positions.at(-1) ?? 0);

@@ -3,8 +3,8 @@
 //     All-Templates.gz    gzip header | head | block | block | ... | tail | trailer
 //     EXPORT              ExportIndex of records.proto
 //
-// The head and the blocks are deflate data that ends with a full flush: byte-aligned, without references to earlier data. So any of them
-// can be combined into another member; the tail ends it.
+// The head and the blocks are deflate data that ends with a full flush: byte-aligned, without references to
+// earlier data. So any of them can be combined into another member; the tail ends it.
 import { deflateRawSync, constants as zlib } from 'node:zlib';
 import { SECTION_CLOSE, SECTION_OPEN } from '../../../protocols/soif/index.js';
 

@@ -1,4 +1,5 @@
-// Reads an export: selects objects by Update-Time, sends compressed blocks as they are, and reads single blocks.
+// Reads an export: selects objects by Update-Time, sends compressed blocks as they are, and reads single
+// blocks.
 
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -55,8 +56,9 @@ const inflateInPool = promisify(inflateRaw) as (
 ) => Promise<Buffer>;
 
 /**
- * A generation's objects, deflated in blocks (see format.ts). Any sequence of whole blocks is a range of one file, with known count, length
- * and CRC. Keeps the file open, so that it can be read after the generation's directory was removed. Memory: about 44 bytes a block.
+ * A generation's objects, deflated in blocks (see format.ts). Any sequence of whole blocks is a range of one
+ * file, with known count, length and CRC. Keeps the file open, so that it can be read after the generation's
+ * directory was removed. Memory: about 44 bytes a block.
  */
 export class ReadyExport implements AsyncDisposable {
   readonly #file: FileHandle;
@@ -212,8 +214,8 @@ export class ReadyExport implements AsyncDisposable {
   }
 
   /**
-   * The objects with `Update-Time >= since` (GATHERD-4.3), ascending by (Update-Time, URL) (GATHERD-4.6), as bytes ready
-   * for the wire. The next few blocks are read ahead.
+   * The objects with `Update-Time >= since` (GATHERD-4.3), ascending by (Update-Time, URL) (GATHERD-4.6), as
+   * bytes ready for the wire. The next few blocks are read ahead.
    */
   async *objectsSince(
     since: UnixSeconds,
@@ -229,8 +231,8 @@ export class ReadyExport implements AsyncDisposable {
   }
 
   /**
-   * The last objects of a block, from `since` on, deflated. Caches the last result: all Brokers that have the former generation request
-   * the same time.
+   * The last objects of a block, from `since` on, deflated. Caches the last result: all Brokers that have the
+   * former generation request the same time.
    */
   lastPiece(block: number, since: UnixSeconds): Promise<DeflatedPiece> {
     const key = `${block} ${since}`;
@@ -326,7 +328,10 @@ export class ReadyExport implements AsyncDisposable {
     return { first, end, bytes };
   }
 
-  /** Inflates a block, synchronously if it is small, as nearly all are: a trip to the thread pool would take longer. */
+  /**
+   * Inflates a block, synchronously if it is small, as nearly all are: a trip to the thread pool would take
+   * longer.
+   */
   async #inflate(group: BlockRange & { readonly bytes: Uint8Array }, block: number): Promise<Uint8Array> {
     const origin = this.#positions[group.first]!;
     const deflated = group.bytes.subarray(
@@ -371,8 +376,8 @@ function sums(values: readonly number[], start: number): Float64Array {
 }
 
 /**
- * Returns the last objects of an inflated block, from the first one with `Update-Time >= since`. The objects ascend by Update-Time, and
- * each contains this attribute. The result is a view of the block.
+ * Returns the last objects of an inflated block, from the first one with `Update-Time >= since`. The objects
+ * ascend by Update-Time, and each contains this attribute. The result is a view of the block.
  */
 function objectsFrom(
   block: Uint8Array,

@@ -28,7 +28,10 @@ export class Survey {
     this.#last = object;
   }
 
-  /** Attribute names, the most frequent first, equally frequent ones by name; spelled as in their first occurrence. */
+  /**
+   * Attribute names, the most frequent first, equally frequent ones by name; spelled as in their first
+   * occurrence.
+   */
   attributes(): string[] {
     return [...this.#names.values()]
       .sort((a, b) => b.uses - a.uses || (a.name < b.name ? -1 : 1))

@@ -40,8 +40,9 @@ const deflateInPool = promisify(deflateRaw) as (
 const BLOCKS_IN_FLIGHT = 4;
 
 /**
- * Writes {@link COMPRESSED_FILE} and {@link INDEX_FILE} into a directory and flushes them to the disk (DESIGN 5), in a single walk over
- * all objects, which also collects the data for INFO. Needs memory for a few blocks and for the index.
+ * Writes {@link COMPRESSED_FILE} and {@link INDEX_FILE} into a directory and flushes them to the disk (DESIGN
+ * 5), in a single walk over all objects, which also collects the data for INFO. Needs memory for a few blocks
+ * and for the index.
  */
 export async function writeExport(
   summaries: SummaryStore,

@@ -31,8 +31,8 @@ export interface CandidateEngine {
   readonly name: string;
   readonly capabilities: IndexerCapabilities;
   /**
-   * Yields the objects that may satisfy the query, in the order of the results, as they are found. They include every
-   * object that satisfies it. Adds sentences for the user to `warnings`.
+   * Yields the objects that may satisfy the query, in the order of the results, as they are found. They include
+   * every object that satisfies it. Adds sentences for the user to `warnings`.
    */
   candidates(expression: Expression, options: CandidateOptions): AsyncIterable<readonly Candidate[]>;
 }
@@ -76,8 +76,8 @@ export const CANDIDATE_SEARCH_LIMITS: CandidateSearchLimits = {
 };
 
 /**
- * Answers a query: an external engine names candidates, which are matched against the stored objects. So every engine
- * follows the same rules (BRK-2.16 to 2.21, 4.8), whatever its own query language can express.
+ * Answers a query: an external engine names candidates, which are matched against the stored objects. So every
+ * engine follows the same rules (BRK-2.16 to 2.21, 4.8), whatever its own query language can express.
  */
 export function searchCandidates(
   engine: CandidateEngine,

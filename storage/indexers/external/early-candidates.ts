@@ -8,8 +8,9 @@ const MAX_PROGRAMS = 20;
 const PROGRAMS = new Budget(MAX_PROGRAMS);
 
 /**
- * Yields the candidates of an engine. The engine's program runs on while the consumer does something else, so that it ends soon: a client
- * that reads slowly keeps OIDs in memory, not a process. Waits while too many programs run; yields nothing if a signal aborts until then.
+ * Yields the candidates of an engine. The engine's program runs on while the consumer does something else, so
+ * that it ends soon: a client that reads slowly keeps OIDs in memory, not a process. Waits while too many
+ * programs run; yields nothing if a signal aborts until then.
  *
  * @param signals the deadline of the query, and the signal that its results are no longer needed
  */

@@ -24,9 +24,9 @@ export interface IndexLease {
  *     7/                 an index; its `state.json` has the watermark and other state
  *     8/                 an unfinished index, also that of a killed process
  *
- * The pointer is replaced by a rename when the next index is complete and on the disk, so index and watermark change
- * together, and a crash leaves either the old or the new one. An index that queries still read is removed when the last
- * of them ends.
+ * The pointer is replaced by a rename when the next index is complete and on the disk, so index and watermark
+ * change together, and a crash leaves either the old or the new one. An index that queries still read is
+ * removed when the last of them ends.
  */
 export class IndexDirectory {
   readonly #leases = new Map<number, number>();
@@ -120,7 +120,10 @@ export class IndexDirectory {
     });
   }
 
-  /** Replaces the index in use by a prepared one, atomically. @throws StorageError if it cannot: the former one then stays in use */
+  /**
+   * Replaces the index in use by a prepared one, atomically. @throws StorageError if it cannot: the former one
+   * then stays in use
+   */
   async publish(path: string, state: unknown): Promise<void> {
     const former = this.#number;
     const number = Number(path.slice(path.lastIndexOf('/') + 1));

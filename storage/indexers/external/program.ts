@@ -9,8 +9,8 @@ import { errorCode, StorageError } from '../../../protocols/errors.js';
 export interface ProgramOptions {
   readonly arguments: readonly string[];
   /**
-   * Maximum CPU seconds (BRK-8.13 (1)), enforced by the kernel even after this process has exited. Default: no limit.
-   * Requires `prlimit`.
+   * Maximum CPU seconds (BRK-8.13 (1)), enforced by the kernel even after this process has exited. Default: no
+   * limit. Requires `prlimit`.
    */
   readonly cpuSeconds?: number;
   /** Milliseconds from SIGTERM to SIGKILL (BRK-8.13 (2) "a few more seconds"). Default 3000. */
@@ -64,7 +64,10 @@ export async function requireProgram(name: string, debianPackage: string): Promi
   );
 }
 
-/** A running program, started without a shell. Its output is read by lines; it is stopped by the rules of BRK-8.13. */
+/**
+ * A running program, started without a shell. Its output is read by lines; it is stopped by the rules of
+ * BRK-8.13.
+ */
 export class Program {
   readonly #child: ChildProcess;
   readonly #stdin: Writable;
@@ -204,8 +207,8 @@ export class Program {
   }
 
   /**
-   * BRK-8.13 (2): sends SIGTERM to the program and to those that it started, and SIGKILL after `graceMs`. Output that they have written can
-   * still be read.
+   * BRK-8.13 (2): sends SIGTERM to the program and to those that it started, and SIGKILL after `graceMs`.
+   * Output that they have written can still be read.
    */
   stop(): void {
     if (this.#kill !== undefined || this.#isOver) return;
@@ -235,7 +238,10 @@ export class Program {
 export interface RunLimits {
   /** Stops the program when it aborts. */
   readonly signal?: AbortSignal;
-  /** Maximum milliseconds in which it neither takes input nor prints anything; then it is stopped. Default half an hour. */
+  /**
+   * Maximum milliseconds in which it neither takes input nor prints anything; then it is stopped. Default half
+   * an hour.
+   */
   readonly silenceMs?: number | undefined;
 }
 
@@ -245,8 +251,8 @@ const DEFAULT_SILENCE_MS = 1_800_000;
 /**
  * Discards the output of a program and waits for its end.
  *
- * @throws StorageError with its whole standard error, up to the limit of {@link Program.errorOutput}, if the program fails or prints
- *   nothing for too long
+ * @throws StorageError with its whole standard error, up to the limit of {@link Program.errorOutput}, if the
+ *   program fails or prints nothing for too long
  */
 export async function runToEnd(program: Program, name: string, limits: RunLimits = {}): Promise<void> {
   const { signal, silenceMs = DEFAULT_SILENCE_MS } = limits;
@@ -282,7 +288,10 @@ export function statusOf({ code, signal }: ProgramEnd): string {
   return signal ?? `exit status ${code}`;
 }
 
-/** Returns the sentence about a failed program: how it ended, and its whole standard error, or else its last line of output. */
+/**
+ * Returns the sentence about a failed program: how it ended, and its whole standard error, or else its last
+ * line of output.
+ */
 export function failureOf(program: Program, name: string, status: string, last: string): string {
   const reason = program.errorLine || last.replace(CONTROLS, ' ').trim();
   return `${name} failed (${status})${reason === '' ? '' : `: ${reason}`}`;

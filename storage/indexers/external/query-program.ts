@@ -6,13 +6,17 @@ import type { Program, ProgramEnd } from './program.js';
 export interface QueryProgram {
   /** Returns the candidates in some lines. */
   readonly read: (lines: readonly string[]) => readonly Candidate[];
-  /** Called when the program ended by itself, not for a deadline. @throws StorageError if the index cannot be used */
+  /**
+   * Called when the program ended by itself, not for a deadline. @throws StorageError if the index cannot be
+   * used
+   */
   readonly check: (end: ProgramEnd) => void;
 }
 
 /**
- * BRK-8.13: yields the candidates that a program names. At the deadline it is stopped, and what it has written counts; when the results are
- * not needed any more, or the caller stops reading, its output is closed, too. The limit of CPU seconds is a deadline as well.
+ * BRK-8.13: yields the candidates that a program names. At the deadline it is stopped, and what it has written
+ * counts; when the results are not needed any more, or the caller stops reading, its output is closed, too. The
+ * limit of CPU seconds is a deadline as well.
  *
  * @returns whether the program ended by itself
  */

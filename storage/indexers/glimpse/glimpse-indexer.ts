@@ -1,4 +1,5 @@
-// The `Glimpse` engine: an index by glimpseindex over files with the objects, queried through glimpse or a glimpseserver.
+// The `Glimpse` engine: an index by glimpseindex over files with the objects, queried through glimpse or a
+// glimpseserver.
 import { join } from 'node:path';
 import type { Expression } from '../../../protocols/broker/index.js';
 import { errorCode, StateError, StorageError } from '../../../protocols/errors.js';
@@ -155,7 +156,10 @@ export class GlimpseIndexer implements Indexer, CandidateEngine {
     return searchCandidates(this, this.#parts.reader, expression, { ...options, signal }, this.#limits);
   }
 
-  /** Yields the objects that glimpse finds in any part, and those that it may miss. Its error messages become warnings (BRK-4.19). */
+  /**
+   * Yields the objects that glimpse finds in any part, and those that it may miss. Its error messages become
+   * warnings (BRK-4.19).
+   */
   async *candidates(expression: Expression, options: CandidateOptions): AsyncGenerator<readonly Candidate[]> {
     const lease = this.#isUsable ? this.#parts.directory.lease() : undefined;
     if (lease === undefined) return;

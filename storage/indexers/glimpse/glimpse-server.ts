@@ -24,8 +24,8 @@ const PORTS = { min: 1024, max: 30_000 } as const;
 const ON_LINE = /On-line/i;
 
 /**
- * The glimpseserver of one Broker, which holds the index in memory (BRK-8.12). It answers one request at a time; a query
- * that finds it busy runs glimpse without it.
+ * The glimpseserver of one Broker, which holds the index in memory (BRK-8.12). It answers one request at a
+ * time; a query that finds it busy runs glimpse without it.
  */
 export class GlimpseServer {
   readonly #options: GlimpseServerOptions;
@@ -62,8 +62,8 @@ export class GlimpseServer {
   }
 
   /**
-   * BRK-8.12: starts the server on an index; a running one is stopped after its current query. Without an index none is started. A failure
-   * is a warning, not an error.
+   * BRK-8.12: starts the server on an index; a running one is stopped after its current query. Without an index
+   * none is started. A failure is a warning, not an error.
    */
   async start(directory: string | undefined): Promise<void> {
     // tryAcquire() fails until the server has started.
@@ -81,7 +81,9 @@ export class GlimpseServer {
     return this.#runSerially(() => this.#end());
   }
 
-  /** Acquires the server for one query on this index; false if it is busy, not running, or serves another index. */
+  /**
+   * Acquires the server for one query on this index; false if it is busy, not running, or serves another index.
+   */
   tryAcquire(directory: string): boolean {
     if (this.#busy || this.#program === undefined || this.#directory !== directory) return false;
     this.#busy = true;
@@ -94,8 +96,8 @@ export class GlimpseServer {
   }
 
   /**
-   * Releases the server after its client was killed: SIGUSR1 makes it drop the request (BRK-8.13 (3), 8.15). If it then
-   * does not answer a probe, it is restarted. It remains busy until the probe has ended.
+   * Releases the server after its client was killed: SIGUSR1 makes it drop the request (BRK-8.13 (3), 8.15). If
+   * it then does not answer a probe, it is restarted. It remains busy until the probe has ended.
    */
   releaseKilled(): void {
     this.#program?.signal('SIGUSR1');

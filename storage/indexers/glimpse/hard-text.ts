@@ -29,7 +29,10 @@ function hasLongLine(object: Uint8Array): boolean {
   return false;
 }
 
-/** A word of more than `MAX_WORD` bytes covers one of the positions that are multiples of `MAX_WORD`: only their words are measured. */
+/**
+ * A word of more than `MAX_WORD` bytes covers one of the positions that are multiples of `MAX_WORD`: only their
+ * words are measured.
+ */
 function hasLongWord(object: Uint8Array): boolean {
   for (let at = MAX_WORD; at < object.length; at += MAX_WORD) {
     if (!isWordByte(object[at]!)) continue;

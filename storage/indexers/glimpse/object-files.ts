@@ -37,7 +37,10 @@ export class ObjectFiles {
     await rm(this.pathOf(oid), { force: true });
   }
 
-  /** Moves the files of an earlier layout to their places. A file that is in its place already is newer than the moved one. */
+  /**
+   * Moves the files of an earlier layout to their places. A file that is in its place already is newer than the
+   * moved one.
+   */
   async moveIntoPlace(): Promise<void> {
     for await (const directory of entries(this.path)) {
       for await (const name of entries(join(this.path, directory))) {

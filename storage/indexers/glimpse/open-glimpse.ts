@@ -1,4 +1,5 @@
-// Opens the Glimpse engine: looks for its programs, checks the index that it left, and writes lost files of objects again.
+// Opens the Glimpse engine: looks for its programs, checks the index that it left, and writes lost files of
+// objects again.
 import { mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { StorageError, UsageError } from '../../../protocols/errors.js';
@@ -17,11 +18,11 @@ import { type Part, readPart } from './parts.js';
 const OID_BATCH = 256;
 
 /**
- * Opens the Glimpse engine: `glimpseindex` makes the index, `glimpse` names candidates, which are matched against the
- * stored objects.
+ * Opens the Glimpse engine: `glimpseindex` makes the index, `glimpse` names candidates, which are matched
+ * against the stored objects.
  *
- * @throws StorageError if Glimpse is not installed or a directory cannot be used. UsageError if the index option is not
- *   valid.
+ * @throws StorageError if Glimpse is not installed or a directory cannot be used. UsageError if the index
+ *   option is not valid.
  */
 export async function openGlimpseIndexer(options: GlimpseIndexerOptions): Promise<Indexer> {
   const option = (options.indexOption ?? '-b').trim();
@@ -89,8 +90,8 @@ export async function openGlimpseIndexer(options: GlimpseIndexerOptions): Promis
 }
 
 /**
- * Returns the objects of the parts that were not removed. A file that is lost although its object is stored is written again, because
- * glimpse reads it.
+ * Returns the objects of the parts that were not removed. A file that is lost although its object is stored is
+ * written again, because glimpse reads it.
  */
 async function liveObjects(
   parts: readonly Part[],

@@ -21,7 +21,10 @@ export interface GlimpseIndexerOptions extends Partial<CandidateSearchLimits> {
     | undefined;
   /** MiB that glimpseindex may use for its tables. Default 16. */
   readonly indexMemoryMiB?: number;
-  /** Maximum milliseconds in which glimpseindex neither reads nor prints anything; then it is stopped. Default half an hour. */
+  /**
+   * Maximum milliseconds in which glimpseindex neither reads nor prints anything; then it is stopped. Default
+   * half an hour.
+   */
   readonly indexSilenceMs?: number;
   /** Milliseconds between SIGTERM and SIGKILL (BRK-8.13). Default 3000. */
   readonly graceMs?: number;
@@ -31,7 +34,9 @@ export interface GlimpseIndexerOptions extends Partial<CandidateSearchLimits> {
     readonly glimpseindex?: string;
     readonly glimpseserver?: string;
   };
-  /** Receives a sentence for each problem that does not stop the work, e.g. a glimpseserver that does not start. */
+  /**
+   * Receives a sentence for each problem that does not stop the work, e.g. a glimpseserver that does not start.
+   */
   readonly onWarning?: ((sentence: string) => void) | undefined;
 }
 

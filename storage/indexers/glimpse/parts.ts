@@ -21,7 +21,10 @@ const descriptionSchema = z.object({
   lines: oids,
 });
 
-/** A part of the index. `words` and `lines` are the objects that glimpse may miss (`hard-text.ts`), so they are always candidates. */
+/**
+ * A part of the index. `words` and `lines` are the objects that glimpse may miss (`hard-text.ts`), so they are
+ * always candidates.
+ */
 export interface Part {
   /** Name of its directory within the index. */
   readonly name: string;
@@ -54,7 +57,8 @@ export interface PartBuilder {
 }
 
 /**
- * Indexes the files of `oids` into a new directory of `index`. Files that glimpseindex leaves out are added to `words`.
+ * Indexes the files of `oids` into a new directory of `index`. Files that glimpseindex leaves out are added to
+ * `words`.
  *
  * @throws StorageError with the standard error of glimpseindex if it fails
  */
@@ -104,7 +108,10 @@ export async function buildPart(index: string, part: PartPlan, builder: PartBuil
   return { name: part.name, oids: part.oids, count: list.length, words, lines, sizes };
 }
 
-/** Reads a part of an index. Returns undefined if it is damaged: a file is missing or has another size than at its end. */
+/**
+ * Reads a part of an index. Returns undefined if it is damaged: a file is missing or has another size than at
+ * its end.
+ */
 export async function readPart(index: string, name: string): Promise<Part | undefined> {
   const path = join(index, name);
   try {
@@ -123,7 +130,10 @@ export async function readPart(index: string, name: string): Promise<Part | unde
   }
 }
 
-/** Whether the files of a part have the sizes that they had when it was complete; glimpse finds nothing in a truncated one, and says nothing. */
+/**
+ * Whether the files of a part have the sizes that they had when it was complete; glimpse finds nothing in a
+ * truncated one, and says nothing.
+ */
 export async function isIntact(path: string, sizes: Part['sizes']): Promise<boolean> {
   const now = await sizesIn(path);
   return Object.entries(sizes).every(([file, size]) => now[file] === size);

@@ -36,9 +36,10 @@ export interface Plan {
 }
 
 /**
- * Decides which parts the next index keeps. glimpseindex can also add files to an index (`-a`), but it then drops files that are gone and
- * numbers the others anew, so that it finds wrong objects: here no index is ever changed. A new part takes in the parts that are not
- * more than twice as large, so their number grows with the logarithm of the number of objects.
+ * Decides which parts the next index keeps. glimpseindex can also add files to an index (`-a`), but it then
+ * drops files that are gone and numbers the others anew, so that it finds wrong objects: here no index is ever
+ * changed. A new part takes in the parts that are not more than twice as large, so their number grows with the
+ * logarithm of the number of objects.
  */
 export function planParts(former: readonly Part[], written: OidSet, live: OidSet): Plan {
   const kept = [...former];

@@ -15,8 +15,9 @@ export interface GlimpsePrograms {
 }
 
 /**
- * Runs glimpse, through the server if the server is free (BRK-8.10, 8.12, 8.13). Glimpse 4.18 sometimes aborts because it frees memory that
- * it does not own, and answers the same query on the same index a moment later: after the first crash it runs again, without the server.
+ * Runs glimpse, through the server if the server is free (BRK-8.10, 8.12, 8.13). Glimpse 4.18 sometimes aborts
+ * because it frees memory that it does not own, and answers the same query on the same index a moment later:
+ * after the first crash it runs again, without the server.
  */
 export async function* runGlimpse(
   query: readonly string[],

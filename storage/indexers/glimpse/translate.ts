@@ -13,21 +13,24 @@ const RUNS = /[A-Za-z0-9]+/g;
 const PLAIN = /^[A-Za-z0-9]+$/;
 /** Longest word of a query; glimpseindex does not index long words whole, so a part of them is looked up. */
 const MAX_WORD = 30;
-/** Limits of a pattern: glimpse ends with a buffer overflow at some hundred bytes, and its expressions have a fixed number of words. */
+/**
+ * Limits of a pattern: glimpse ends with a buffer overflow at some hundred bytes, and its expressions have a
+ * fixed number of words.
+ */
 const MAX_PATTERN = 240;
 const MAX_PATTERN_WORDS = 30;
 /** Minimum length of a part of a misspelled word, in letters. */
 const MIN_PART = 2;
 
 /**
- * Translates a query to one of glimpse that every object of the answer satisfies (BRK-8.10: `;` means "and", `,` means "or", `{ }`
- * groups; `-i`, `-w`). With k errors one of k + 1 parts of the word must occur unchanged: `-k` of glimpse finds errors
- * only within the words of its index and misses an inserted blank.
+ * Translates a query to one of glimpse that every object of the answer satisfies (BRK-8.10: `;` means "and",
+ * `,` means "or", `{ }` groups; `-i`, `-w`). With k errors one of k + 1 parts of the word must occur unchanged:
+ * `-k` of glimpse finds errors only within the words of its index and misses an inserted blank.
  *
- * Only ASCII letters and digits reach glimpse, so no text of a query is interpreted as a pattern or an option. Conditions
- * that glimpse does not support or treats differently (attributes, as Debian's build has no structured queries; `~`;
- * phrases across line ends; regular expressions beyond 30 characters) are omitted here; they are tested later on
- * the objects that glimpse finds.
+ * Only ASCII letters and digits reach glimpse, so no text of a query is interpreted as a pattern or an option.
+ * Conditions that glimpse does not support or treats differently (attributes, as Debian's build has no
+ * structured queries; `~`; phrases across line ends; regular expressions beyond 30 characters) are omitted
+ * here; they are tested later on the objects that glimpse finds.
  */
 export function translate(
   expression: Expression,

@@ -81,8 +81,8 @@ const PART_SUFFIXES = ['', '.prop'] as const;
 const OUTPUT = '%r\\t%p\\n';
 
 /**
- * Opens the Swish engine: `swish-e` makes the index and names candidates best first, which are matched against the
- * stored objects.
+ * Opens the Swish engine: `swish-e` makes the index and names candidates best first, which are matched against
+ * the stored objects.
  *
  * @throws StorageError if swish-e is not installed or a directory cannot be used
  */
@@ -300,7 +300,10 @@ class SwishIndexer implements Indexer, CandidateEngine {
     return { path, part, program, ended };
   }
 
-  /** Completes the new part, links the former ones next to it, merges them if they are too many, and publishes the index. */
+  /**
+   * Completes the new part, links the former ones next to it, merges them if they are too many, and publishes
+   * the index.
+   */
   async #publish(
     path: string,
     former: readonly string[],

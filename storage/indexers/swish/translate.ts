@@ -7,7 +7,9 @@ import { fold, wordsOf } from '../words.js';
 /** A word that every object has, so that a query can match all of them. No word of an object equals it. */
 const EVERY_OBJECT = 'zzz';
 
-/** The swish-e configuration for {@link documentOf}: words are runs of a-z and 0-9, and every word is indexed. */
+/**
+ * The swish-e configuration for {@link documentOf}: words are runs of a-z and 0-9, and every word is indexed.
+ */
 export const SWISH_CONFIGURATION = [
   ...['WordCharacters', 'BeginCharacters', 'EndCharacters'].map(
     (name) => `${name} abcdefghijklmnopqrstuvwxyz0123456789`,
@@ -33,8 +35,8 @@ export function documentOf(object: SoifObject): string {
 }
 
 /**
- * Translates a query to the language of swish-e, which then finds a superset of the answer. Words are quoted, so that
- * they are not operators. Negations and attributes are omitted here and tested on the objects.
+ * Translates a query to the language of swish-e, which then finds a superset of the answer. Words are quoted,
+ * so that they are not operators. Negations and attributes are omitted here and tested on the objects.
  */
 export function translate(expression: Expression): string {
   return queryOf(expression) ?? quote(EVERY_OBJECT);

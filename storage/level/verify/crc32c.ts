@@ -3,7 +3,9 @@
 const POLYNOMIAL = 0x82f6_3b78;
 const SLICES = 8;
 
-/** Table `k` advances a byte over `k` further zero bytes: eight bytes of input cost eight independent look-ups. */
+/**
+ * Table `k` advances a byte over `k` further zero bytes: eight bytes of input cost eight independent look-ups.
+ */
 const TABLES = makeTables();
 
 function makeTables(): Int32Array {
@@ -40,7 +42,10 @@ export function crc32c(bytes: Uint8Array, start = 0, end = bytes.length): number
   return ~crc >>> 0;
 }
 
-/** The form in which LevelDB stores a checksum: rotated, plus a constant, so that a checksum of checksums differs. */
+/**
+ * The form in which LevelDB stores a checksum: rotated, plus a constant, so that a checksum of checksums
+ * differs.
+ */
 export function maskCrc(crc: number): number {
   return (((crc >>> 15) | (crc << 17)) + 0xa282_ead8) >>> 0;
 }

@@ -1,5 +1,5 @@
-// Looks for damage in a LevelDB directory without opening it: LevelDB deletes every file that it does not know, and creates an empty
-// database where CURRENT is missing.
+// Looks for damage in a LevelDB directory without opening it: LevelDB deletes every file that it does not know,
+// and creates an empty database where CURRENT is missing.
 
 import type {} from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
@@ -26,8 +26,8 @@ export interface DatabaseReport {
   readonly exists: boolean;
   readonly problems: readonly DatabaseProblem[];
   /**
-   * The whole part of each log that a power failure cut, in bytes. LevelDB would skip the missing part and apply later batches: the rest must
-   * be cut off before the database is opened.
+   * The whole part of each log that a power failure cut, in bytes. LevelDB would skip the missing part and
+   * apply later batches: the rest must be cut off before the database is opened.
    */
   readonly cuts: ReadonlyMap<string, number>;
   /** Tables that `maxBytes` left out, with their sizes. */
@@ -55,7 +55,8 @@ const LOG_FILE = /^(\d+)\.log$/;
 const UNFINISHED = 'MANIFEST-000001';
 
 /**
- * Compares all files of a database that no process has open with each other and with their checksums. Changes nothing.
+ * Compares all files of a database that no process has open with each other and with their checksums. Changes
+ * nothing.
  *
  * @throws system errors if files cannot be read for another reason than that they are missing
  */
@@ -240,7 +241,8 @@ function fileName(number: number, extension: string): string {
 }
 
 /**
- * Reads the tables that {@link inspectDatabase} left out, while the database is in use. A table that LevelDB has deleted since is skipped.
+ * Reads the tables that {@link inspectDatabase} left out, while the database is in use. A table that LevelDB
+ * has deleted since is skipped.
  *
  * @returns the first damage; undefined if everything is sound
  */
@@ -269,7 +271,10 @@ interface TableCheck {
   readonly always?: boolean;
 }
 
-/** Compares a table with its expected size and its checksums. Returns sentences about damage. @throws system errors, e.g. ENOENT */
+/**
+ * Compares a table with its expected size and its checksums. Returns sentences about damage. @throws system
+ * errors, e.g. ENOENT
+ */
 async function checkTable(path: string, { size, always = false }: TableCheck): Promise<string[]> {
   await using file = await openRegular(path);
   const identity = await fileIdentity(file);

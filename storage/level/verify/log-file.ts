@@ -1,4 +1,5 @@
-// Reads LevelDB's log format, that of the write-ahead log and of the MANIFEST: blocks of 32 KiB, with a checksum in each record.
+// Reads LevelDB's log format, that of the write-ahead log and of the MANIFEST: blocks of 32 KiB, with a
+// checksum in each record.
 import { crc32c, maskCrc } from './crc32c.js';
 import { u32 } from './wire.js';
 
@@ -24,10 +25,11 @@ export interface LogContent {
 /**
  * Reads all whole records.
  *
- * A record that the end of the file cuts, or whose rest is zeros up to the end of the file, is torn: LevelDB drops it, and so it must,
- * because the write was not acknowledged as durable. So is a record with a sector of zeros: the disk wrote a later sector first, and the rest
- * of the log was not flushed either. Any other difference is damage. LevelDB skips damaged records of its write-ahead log
- * without an error, which is why they are looked for here.
+ * A record that the end of the file cuts, or whose rest is zeros up to the end of the file, is torn: LevelDB
+ * drops it, and so it must, because the write was not acknowledged as durable. So is a record with a sector of
+ * zeros: the disk wrote a later sector first, and the rest of the log was not flushed either. Any other
+ * difference is damage. LevelDB skips damaged records of its write-ahead log without an error, which is why
+ * they are looked for here.
  */
 export function readLog(bytes: Uint8Array): LogContent {
   const records: Uint8Array[] = [];
@@ -81,7 +83,10 @@ export function readLog(bytes: Uint8Array): LogContent {
   return { records, problems, torn: parts !== undefined, end: Math.min(bytes.length, dataEnd) };
 }
 
-/** Whether the bytes from a record's start on are zeros up to the end of a sector, or those of a whole sector are. */
+/**
+ * Whether the bytes from a record's start on are zeros up to the end of a sector, or those of a whole sector
+ * are.
+ */
 function hasUnwrittenSector(bytes: Uint8Array, start: number, end: number): boolean {
   // A record whose length cannot be trusted may claim more than there is.
   const last = Math.min(end, bytes.length);

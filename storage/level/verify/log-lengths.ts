@@ -1,5 +1,5 @@
-// The file LENGTHS beside the logs of an open database: how far they were written. It tells a log that a crash cut from one that lost its
-// end later. A seal (seal.ts) does so for a database that was closed.
+// The file LENGTHS beside the logs of an open database: how far they were written. It tells a log that a crash
+// cut from one that lost its end later. A seal (seal.ts) does so for a database that was closed.
 import { open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
@@ -71,7 +71,10 @@ export class LogLengths {
       this.#flushed.set(number, Math.max(size, this.#flushed.get(number) ?? 0));
   }
 
-  /** Writes the present lengths. A failure leaves an older content: the file only adds to what the logs say themselves. */
+  /**
+   * Writes the present lengths. A failure leaves an older content: the file only adds to what the logs say
+   * themselves.
+   */
   async record(): Promise<void> {
     try {
       const logs = await measureLogs(this.#directory);

@@ -1,5 +1,6 @@
-// The seal of a database: written when it is closed in good order, removed before it is opened. It tells a log that a power failure cut,
-// which LevelDB may shorten, from a log that lost its end later, whose rows were safe.
+// The seal of a database: written when it is closed in good order, removed before it is opened. It tells a log
+// that a power failure cut, which LevelDB may shorten, from a log that lost its end later, whose rows were
+// safe.
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
@@ -13,7 +14,9 @@ import { forgetLengths } from './log-lengths.js';
 const SEAL_FILE = 'SEAL';
 
 export interface Seal {
-  /** The MANIFEST that CURRENT named. Every opening makes a new one, so another name means that the seal is old. */
+  /**
+   * The MANIFEST that CURRENT named. Every opening makes a new one, so another name means that the seal is old.
+   */
   readonly manifest: string;
   readonly files: FileSums;
 }
@@ -41,7 +44,8 @@ export function matchesSeal(seal: Seal, name: string, bytes: Uint8Array): boolea
 }
 
 /**
- * Seals a database that is closed. Its files are flushed first: a seal must not survive a power failure that its files do not.
+ * Seals a database that is closed. Its files are flushed first: a seal must not survive a power failure that
+ * its files do not.
  *
  * @param names the names in the directory
  */

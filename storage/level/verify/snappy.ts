@@ -2,7 +2,10 @@
 import { StorageError } from '../../../protocols/errors.js';
 import { WireReader } from './wire.js';
 
-/** Largest block that is decompressed. LevelDB cuts its blocks at 4 KiB, so that only a large row makes a larger one. */
+/**
+ * Largest block that is decompressed. LevelDB cuts its blocks at 4 KiB, so that only a large row makes a larger
+ * one.
+ */
 const MAX_BYTES = 1 << 30;
 
 /** Bytes that a byte can stand for: an element of three bytes copies at most 64. */

@@ -1,4 +1,5 @@
-// Reads and verifies LevelDB's table files. LevelDB has checksums in them, but classic-level cannot ask it to compare them.
+// Reads and verifies LevelDB's table files. LevelDB has checksums in them, but classic-level cannot ask it to
+// compare them.
 import { messageOf, StorageError } from '../../../protocols/errors.js';
 import { crc32c, maskCrc } from './crc32c.js';
 import { decompressSnappy } from './snappy.js';

@@ -1,5 +1,5 @@
-// Runs the transfers of a plan (JSON) in sequence and prints their cost as JSON. Decodes bulk transfers to objects and discards them;
-// only reads files from a web server.
+// Runs the transfers of a plan (JSON) in sequence and prints their cost as JSON. Decodes bulk transfers to
+// objects and discards them; only reads files from a web server.
 //   node client.js PLAN
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';

@@ -122,7 +122,10 @@ function pagePath(path: string): string {
   return plain.endsWith('/') ? `${plain}index.html` : plain;
 }
 
-/** Runs a script of this benchmark, which prints {pages, seconds, maxRssBytes} and writes the paths that it found into a file. */
+/**
+ * Runs a script of this benchmark, which prints {pages, seconds, maxRssBytes} and writes the paths that it
+ * found into a file.
+ */
 function runScript(script: string, scratch: string, args: readonly string[]): Crawled {
   mkdirSync(scratch, { recursive: true });
   const found = join(scratch, 'found');

@@ -1,5 +1,5 @@
-// Crawls with crawlee's CheerioCrawler, everything in memory, for benchmark `crawl`. Prints {pages, bytes, seconds, maxRssBytes} as
-// JSON.
+// Crawls with crawlee's CheerioCrawler, everything in memory, for benchmark `crawl`. Prints {pages, bytes,
+// seconds, maxRssBytes} as JSON.
 //   node crawlee-crawl.js --url URL --connections N --modules FOLDER --found FILE
 import { writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';

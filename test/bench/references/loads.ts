@@ -19,9 +19,9 @@ export interface Loads {
 }
 
 /**
- * Generates the graph and loads it. Compares `harvest links load` with db5.3_load, both from the same text of `refdb` (R-19). Ours
- * builds both directions from it; Berkeley DB also needs the text of `hubsdb` and runs twice. Documents and site lists, which
- * Berkeley DB does not have, are loaded once outside the comparison.
+ * Generates the graph and loads it. Compares `harvest links load` with db5.3_load, both from the same text of
+ * `refdb` (R-19). Ours builds both directions from it; Berkeley DB also needs the text of `hubsdb` and runs
+ * twice. Documents and site lists, which Berkeley DB does not have, are loaded once outside the comparison.
  */
 export async function compareLoads(
   work: string,

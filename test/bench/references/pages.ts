@@ -59,7 +59,10 @@ export interface PageResult {
   readonly local?: Rate;
 }
 
-/** First pages from refererd, from Redis lists, and from Berkeley DB by a local program: alternating, with the same keys. */
+/**
+ * First pages from refererd, from Redis lists, and from Berkeley DB by a local program: alternating, with the
+ * same keys.
+ */
 export async function comparePages(
   refererd: ServerProcess,
   reader: ReferencesReader,

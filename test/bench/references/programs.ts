@@ -48,7 +48,10 @@ export interface Cost {
   readonly maxRss: number;
 }
 
-/** Runs programs in sequence under the cost meter. Returns the sum of their times and the maximum of their memory. */
+/**
+ * Runs programs in sequence under the cost meter. Returns the sum of their times and the maximum of their
+ * memory.
+ */
 export function runMeasured(
   costMeter: string,
   work: string,

@@ -19,7 +19,10 @@ export interface Measures {
   readonly missing: number;
 }
 
-/** Reads the judgments of a corpus: a query and its pages, separated by tabs, one query a line. They stand beside this file's source. */
+/**
+ * Reads the judgments of a corpus: a query and its pages, separated by tabs, one query a line. They stand
+ * beside this file's source.
+ */
 export async function readJudgments(corpus: string): Promise<Judged[]> {
   const text = await readFile(join('test', 'bench', 'relevance', `${corpus}.tsv`), 'utf8');
   return text
@@ -32,8 +35,8 @@ export async function readJudgments(corpus: string): Promise<Judged[]> {
 }
 
 /**
- * Returns a corpus's pages of one query without copies: the sources of pages, which python3.11-doc and git-doc have beside them, are the
- * pages that are made of them. Who finds either has found the page.
+ * Returns a corpus's pages of one query without copies: the sources of pages, which python3.11-doc and git-doc
+ * have beside them, are the pages that are made of them. Who finds either has found the page.
  */
 export function foldCopies(pages: readonly string[]): string[] {
   return [...new Set(pages.map((page) => page.replace(/^_sources\//, '').replace(/(?:\.rst)?\.txt$/, '')))];

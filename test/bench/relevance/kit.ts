@@ -9,7 +9,9 @@ import { BulkClient } from '../../../clients/bulk/index.js';
 import { PROGRAM } from '../../helpers/cli.js';
 
 const PAGE = '/Harvest/cgi-bin/BrokerQuery.cgi';
-/** The fields of the search form with its default flags, but for matched lines, which the order does not need. */
+/**
+ * The fields of the search form with its default flags, but for matched lines, which the order does not need.
+ */
 const FIELDS = { caseflag: 'on', wordflag: 'on', forms: 'on', descflag: 'on', verbose: 'on', format: 'json' };
 
 const pageResult = z.object({ objects: z.array(z.object({ url: z.string() })) });

@@ -1,4 +1,5 @@
-// OpenSearch over the same documents: a node of its own on loopback, English analysis, weights for title, headings and description.
+// OpenSearch over the same documents: a node of its own on loopback, English analysis, weights for title,
+// headings and description.
 import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -7,7 +7,10 @@ import type { Judged } from './judgments.js';
 /** A searcher. */
 export interface Peer {
   readonly label: string;
-  /** A program that reads queries, one a line, and prints a JSON list of pages for each; 3 if something is missing. */
+  /**
+   * A program that reads queries, one a line, and prints a JSON list of pages for each; 3 if something is
+   * missing.
+   */
   readonly program: string;
   readonly needs: string;
 }

@@ -28,8 +28,9 @@ const SKIPPED = /^(?:script|style|template|svg)$/;
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
 
 /**
- * Extracts up to `limit` documents below `roots` (HTML and plain text, in the order of their paths, spread over all of them) into
- * `directory`; a directory with the same selection is reused. Duplicates are skipped, because a Broker stores each content once.
+ * Extracts up to `limit` documents below `roots` (HTML and plain text, in the order of their paths, spread over
+ * all of them) into `directory`; a directory with the same selection is reused. Duplicates are skipped, because
+ * a Broker stores each content once.
  */
 export function extractCorpus(roots: readonly string[], directory: string, limit: number): BenchCorpus {
   const descriptionFile = join(directory, 'corpus.json');

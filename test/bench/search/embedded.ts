@@ -120,7 +120,10 @@ function expressionOf({ kind, words }: BenchQuery): Expression {
   }
 }
 
-/** The flags that the query page sends: case is ignored; words are whole except for the kinds about parts of words. */
+/**
+ * The flags that the query page sends: case is ignored; words are whole except for the kinds about parts of
+ * words.
+ */
 export function optionsOf({ kind }: BenchQuery): SearchOptions {
   const matchesParts = kind === 'part' || kind === 'error' || kind === 'regexp';
   return {

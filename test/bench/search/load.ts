@@ -18,7 +18,9 @@ const BATCH = 500;
 /** Minimum number of queries of each client. */
 const MIN_QUERIES = 10;
 
-/** Latencies of many clients, in milliseconds. Each client sends queries in sequence, each on a new connection. */
+/**
+ * Latencies of many clients, in milliseconds. Each client sends queries in sequence, each on a new connection.
+ */
 interface Latencies {
   readonly queries: number;
   readonly errors: number;
@@ -35,8 +37,8 @@ export interface LoadResult {
 }
 
 /**
- * Starts a gatherd and a Broker as processes. `clients` clients query the Broker concurrently over TCP, first without other load,
- * then while it collects and indexes `count` new objects from the gatherd.
+ * Starts a gatherd and a Broker as processes. `clients` clients query the Broker concurrently over TCP, first
+ * without other load, then while it collects and indexes `count` new objects from the gatherd.
  */
 export async function measureLoad(
   directory: string,

@@ -10,7 +10,9 @@ import { type BenchQuery, COMPARABLE_KINDS, QUERY_KINDS, type QueryKind, type Te
 const TOP = 10;
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 
-/** SQLite FTS5 as its manual introduces it: a table that contains the text, one transaction, `ORDER BY rank`. */
+/**
+ * SQLite FTS5 as its manual introduces it: a table that contains the text, one transaction, `ORDER BY rank`.
+ */
 export class PlainFts5 implements Engine {
   readonly label = 'FTS5';
   readonly kinds: ReadonlySet<QueryKind> = new Set<QueryKind>([...COMPARABLE_KINDS, 'phrase', 'attribute']);

@@ -2,7 +2,10 @@
 import { createHash } from 'node:crypto';
 import { type BenchCorpus, readBenchDocument } from './corpus.js';
 
-/** `part` is a part of a word, `error` a word without one of its letters, `regexp` a word with `.` for one letter. */
+/**
+ * `part` is a part of a word, `error` a word without one of its letters, `regexp` a word with `.` for one
+ * letter.
+ */
 export const QUERY_KINDS = [
   'rare',
   'common',
@@ -20,7 +23,9 @@ export type QueryKind = (typeof QUERY_KINDS)[number];
 /** Kinds with whole words only, for which every engine should find the same number of documents. */
 export const COMPARABLE_KINDS: readonly QueryKind[] = ['rare', 'common', 'and', 'or', 'not'];
 
-/** A query independent of the syntax of an engine: one or two words, or a pattern whose `.` is any character. */
+/**
+ * A query independent of the syntax of an engine: one or two words, or a pattern whose `.` is any character.
+ */
 export interface BenchQuery {
   readonly kind: QueryKind;
   readonly words: readonly string[];

@@ -1,5 +1,5 @@
-// The corpus of the benchmark `summaries`: documents of known text, title, author, date and language in many formats, and files of this
-// machine whose text another program prints.
+// The corpus of the benchmark `summaries`: documents of known text, title, author, date and language in many
+// formats, and files of this machine whose text another program prints.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -36,7 +36,10 @@ const GUIDE = 'installation-guide-amd64/usr/share/doc/installation-guide-amd64';
 const LANGUAGES = ['en', 'de', 'fr', 'es', 'it', 'pt', 'nl', 'sv', 'cs', 'ru', 'el', 'ja', 'zh_CN', 'ko'];
 const PAGES = ['ch01s01', 'ch02s01', 'ch03s03', 'ch06s04'];
 
-/** pandoc's writers, and the suffixes of their files. Formats that have no place for it keep no author, date or language. */
+/**
+ * pandoc's writers, and the suffixes of their files. Formats that have no place for it keep no author, date or
+ * language.
+ */
 const WRITERS: readonly {
   readonly type: string;
   readonly writer: string;
@@ -95,7 +98,10 @@ export interface CorpusOptions {
   readonly print: (line: string) => void;
 }
 
-/** Makes the corpus, or returns the one that was made before. Kinds whose program is not installed are left out with a line. */
+/**
+ * Makes the corpus, or returns the one that was made before. Kinds whose program is not installed are left out
+ * with a line.
+ */
 export async function makeCorpus(options: CorpusOptions): Promise<CorpusFile[]> {
   const manifest = join(options.directory, 'manifest.json');
   if (existsSync(manifest)) return JSON.parse(await readFile(manifest, 'utf8')) as CorpusFile[];

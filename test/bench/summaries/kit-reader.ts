@@ -24,7 +24,8 @@ const OPTIONS = {
 };
 
 /**
- * The kit: text by a pool with `--full-text`, attributes by one with the default settings, whose tables name more of them.
+ * The kit: text by a pool with `--full-text`, attributes by one with the default settings, whose tables name
+ * more of them.
  * @param others - processes whose time is not that of the kit
  */
 export async function kitReader(others: readonly number[] = []): Promise<Reader> {

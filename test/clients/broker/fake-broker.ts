@@ -11,7 +11,10 @@ export interface FakeBroker {
   readonly sockets: Socket[];
 }
 
-/** Starts a Broker that greets (BT-9), waits for a message line, and then runs the script. It ends with the test. */
+/**
+ * Starts a Broker that greets (BT-9), waits for a message line, and then runs the script. It ends with the
+ * test.
+ */
 export async function fakeBroker(
   t: Test,
   script: (socket: Socket, message: string) => void,

@@ -1,4 +1,5 @@
-// Tests clients/bulk, `harvest bulk` and `harvest compare` over real sockets, against a Broker whose every byte the test determines.
+// Tests clients/bulk, `harvest bulk` and `harvest compare` over real sockets, against a Broker whose every byte
+// the test determines.
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// Tests the conformance suite for clients of a Broker: our own client passes. `test/conformance` shows what it detects.
+// Tests the conformance suite for clients of a Broker: our own client passes. `test/conformance` shows what it
+// detects.
 import { tmpdir } from 'node:os';
 import t from 'tap';
 import {

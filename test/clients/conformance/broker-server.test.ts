@@ -1,4 +1,5 @@
-// Tests the conformance suite for Brokers: our own and an independent one pass. `test/conformance` shows what it detects.
+// Tests the conformance suite for Brokers: our own and an independent one pass. `test/conformance` shows what
+// it detects.
 import t from 'tap';
 import { loadSuite } from '../../../clients/conformance/index.js';
 import { PAGES, referenceBroker, runBrokerCases } from './broker-reference.js';

@@ -1,5 +1,5 @@
-// Tests the conformance suite for clients of bulk transfers: our own client passes. `test/conformance` shows what it
-// detects.
+// Tests the conformance suite for clients of bulk transfers: our own client passes. `test/conformance` shows
+// what it detects.
 import t from 'tap';
 import {
   BULK_CLIENT_CASES,

@@ -1,5 +1,5 @@
-// Tests the conformance suite for bulk transfers: our own Broker and an independent one pass. `test/conformance` shows what
-// it detects.
+// Tests the conformance suite for bulk transfers: our own Broker and an independent one pass.
+// `test/conformance` shows what it detects.
 import t from 'tap';
 import { loadSuite } from '../../../clients/conformance/index.js';
 import { bulkReference } from './bulk-reference.js';

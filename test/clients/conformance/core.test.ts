@@ -1,5 +1,5 @@
-// Tests the core of the conformance kit: runner, transcript, targets, reports, catalog, and the command `harvest
-// conformance`.
+// Tests the core of the conformance kit: runner, transcript, targets, reports, catalog, and the command
+// `harvest conformance`.
 import { readFile } from 'node:fs/promises';
 import t from 'tap';
 import {

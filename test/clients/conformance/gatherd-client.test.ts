@@ -1,5 +1,5 @@
-// Tests the conformance suite for gatherd clients: our own client passes, and those of the 1990s fail the cases about their known
-// defects. `test/conformance` shows what it detects.
+// Tests the conformance suite for gatherd clients: our own client passes, and those of the 1990s fail the cases
+// about their known defects. `test/conformance` shows what it detects.
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';

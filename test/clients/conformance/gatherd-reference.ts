@@ -29,7 +29,10 @@ function entry(url: string, time: number, body: string): Entry {
   return { url, time, soif: Buffer.from(`@FILE { ${url}\n${lines.join('')}}\n`, 'latin1') };
 }
 
-/** In the order of GATHERD-4.6. The values look like status lines, to detect clients that read line by line (GATHERD-3.7, SOIF-1.2). */
+/**
+ * In the order of GATHERD-4.6. The values look like status lines, to detect clients that read line by line
+ * (GATHERD-3.7, SOIF-1.2).
+ */
 export const ENTRIES: readonly Entry[] = [
   entry('http://a.example.org/', 1000, 'plain'),
   entry('http://b.example.org/', 1000, 'x\n499 - Sent 0 objects\n}\n@UPDATE {\n'),
@@ -40,8 +43,8 @@ export const ENTRIES: readonly Entry[] = [
 ];
 
 /**
- * Starts our own gatherd with {@link ENTRIES}. The last of them is refreshed: its content is of the time 1000. Another
- * object was deleted at 3500.
+ * Starts our own gatherd with {@link ENTRIES}. The last of them is refreshed: its content is of the time 1000.
+ * Another object was deleted at 3500.
  */
 export async function referenceServer(t: Test): Promise<number> {
   const directory = await temporaryDirectory(t);

@@ -12,7 +12,10 @@ import { cli } from '../../helpers/cli.js';
 export const PATIENCE_MS = 60_000;
 /** The same limit for `harvest conformance`. */
 const PATIENTLY = ['--timeout', String(PATIENCE_MS / 1000)];
-/** Milliseconds for a case of a peer with defects, one limit after the other: a silent peer costs the first, a busy machine gets more. */
+/**
+ * Milliseconds for a case of a peer with defects, one limit after the other: a silent peer costs the first, a
+ * busy machine gets more.
+ */
 const LIMITS_MS = [2_000, 10_000, PATIENCE_MS];
 
 /** Runs the prepared cases. @param only patterns of the cases; default: all */
@@ -56,7 +59,10 @@ export async function failuresOf(
   return failed;
 }
 
-/** Runs `harvest conformance` with a client as a program; all of its cases that are not skipped must pass. Returns its output. */
+/**
+ * Runs `harvest conformance` with a client as a program; all of its cases that are not skipped must pass.
+ * Returns its output.
+ */
 export async function programPasses(
   t: Test,
   suite: string,

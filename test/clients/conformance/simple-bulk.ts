@@ -83,7 +83,10 @@ function listed({ url, title }: Item): string {
   return `120 - ${url}\n125 - http://broker.example.org/1\n124 - \x32\x9f\xa1\xd2${uint32(title.length)}${title}130 - object end\n`;
 }
 
-/** The items of the simple Broker. One more is deleted and one is refreshed, which only a request with a time shows. */
+/**
+ * The items of the simple Broker. One more is deleted and one is refreshed, which only a request with a time
+ * shows.
+ */
 const ITEMS: readonly Item[] = [
   { url: 'http://a.example.org/', title: 'river with harbor', time: 2000 },
   { url: 'http://b.example.org/', title: 'river and castles', time: 3000 },

@@ -1,4 +1,5 @@
-// Tests the conformance suite for References Servers: correct servers pass. `test/conformance` shows what it detects.
+// Tests the conformance suite for References Servers: correct servers pass. `test/conformance` shows what it
+// detects.
 import t from 'tap';
 import { loadSuite } from '../../../clients/conformance/index.js';
 import { runCases } from './run-cases.js';

@@ -1,4 +1,5 @@
-// Objects that are not held: a decoder with a log finds the objects that a decoder in memory finds, whatever the stream.
+// Objects that are not held: a decoder with a log finds the objects that a decoder in memory finds, whatever
+// the stream.
 import t from 'tap';
 import { LargeLog } from '../../../clients/connection/index.js';
 import {

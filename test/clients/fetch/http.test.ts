@@ -1,4 +1,5 @@
-// Tests the HTTP fetcher against local servers: headers, codings, limits, time-outs, connections, logins, proxy.
+// Tests the HTTP fetcher against local servers: headers, codings, limits, time-outs, connections, logins,
+// proxy.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';

@@ -1,4 +1,5 @@
-// Tests pages that a strict parser refuses, over sockets: each is requested again and read leniently; hostile ones end by a limit.
+// Tests pages that a strict parser refuses, over sockets: each is requested again and read leniently; hostile
+// ones end by a limit.
 import { once } from 'node:events';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';

@@ -1,4 +1,5 @@
-// Servers for the tests of the fetchers: a TCP server that runs a script, and a web site that counts its requests.
+// Servers for the tests of the fetchers: a TCP server that runs a script, and a web site that counts its
+// requests.
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';

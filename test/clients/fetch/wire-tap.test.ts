@@ -1,4 +1,5 @@
-// The tap of a connection: however the bytes of a response arrive, an archive gets the same record (WARC 1.1, 6.3; RFC 9112, 7.1).
+// The tap of a connection: however the bytes of a response arrive, an archive gets the same record (WARC 1.1,
+// 6.3; RFC 9112, 7.1).
 import fc from 'fast-check';
 import t from 'tap';
 import { type KeepWire, type WireResponse, WireTap } from '../../../clients/fetch/wire-tap.js';

@@ -1,4 +1,5 @@
-// Tests collectChanges: transfers that break anywhere, from our server and from servers that do not keep its promises.
+// Tests collectChanges: transfers that break anywhere, from our server and from servers that do not keep its
+// promises.
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';

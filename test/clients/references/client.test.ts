@@ -1,5 +1,5 @@
-// Tests clients/references (a connection, the pool, the lists of a dispatcher) and `harvest references` against a
-// server that runs a script.
+// Tests clients/references (a connection, the pool, the lists of a dispatcher) and `harvest references` against
+// a server that runs a script.
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import t from 'tap';

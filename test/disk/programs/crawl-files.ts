@@ -1,4 +1,5 @@
-// The files that a crawl writes beside its store: the recovery journal, which is rotated and opened again, and WARC files.
+// The files that a crawl writes beside its store: the recovery journal, which is rotated and opened again, and
+// WARC files.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { JournalWriter } from '../../../servers/crawler/journal/index.js';

@@ -1,4 +1,5 @@
-// Database files: one that a tool changes by transactions, and one that `mergedb` builds anew. The sources are outside of the record.
+// Database files: one that a tool changes by transactions, and one that `mergedb` builds anew. The sources are
+// outside of the record.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseFile, mergeDatabases } from '../../../storage/databases/index.js';

@@ -1,5 +1,6 @@
-// Stores on a disk that becomes full at the nth change, for every n. After the error there is space again, and the work continues in the
-// same process. Prints one JSON object for each subject. Arguments: ROOT CONTROL CHANGES-THAT-FAIL-OF-EACH.
+// Stores on a disk that becomes full at the nth change, for every n. After the error there is space again, and
+// the work continues in the same process. Prints one JSON object for each subject. Arguments: ROOT CONTROL
+// CHANGES-THAT-FAIL-OF-EACH.
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { KitError, messageOf } from '../../../protocols/errors.js';
@@ -23,7 +24,10 @@ class Life {
     readonly control: Control,
   ) {}
 
-  /** Runs one change; after an error, which must be a sentence of this kit, there is space again. @returns undefined after an error */
+  /**
+   * Runs one change; after an error, which must be a sentence of this kit, there is space again. @returns
+   * undefined after an error
+   */
   async attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
       return await work();

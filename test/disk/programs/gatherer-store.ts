@@ -1,4 +1,5 @@
-// A Gatherer's store under work, with buffers so small that tables are written and merged; every third batch is flushed.
+// A Gatherer's store under work, with buffers so small that tables are written and merged; every third batch is
+// flushed.
 import { join } from 'node:path';
 import { GathererStore } from '../../../storage/index.js';
 import { gatherStep } from '../gatherer-steps.js';

@@ -1,4 +1,5 @@
-// The embedded index under work: change n puts object n % 50 + 1 with the word `v<n>`. Its store is outside of the record.
+// The embedded index under work: change n puts object n % 50 + 1 with the word `v<n>`. Its store is outside of
+// the record.
 import { join } from 'node:path';
 import { encodeSoif } from '../../../protocols/soif/index.js';
 import { BrokerStore } from '../../../storage/index.js';

@@ -1,4 +1,5 @@
-// Two exports of a Broker's store into one directory of an original Broker. The store itself is outside of the record.
+// Two exports of a Broker's store into one directory of an original Broker. The store itself is outside of the
+// record.
 import { join } from 'node:path';
 import { BrokerStore } from '../../../storage/index.js';
 import { exportRegistry } from '../../../storage/original-registry/index.js';

@@ -1,4 +1,5 @@
-// What clients read: HTTP bodies, gzip members of updates, bulk replies, cache entries, JSON lines, SOIF checks.
+// What clients read: HTTP bodies, gzip members of updates, bulk replies, cache entries, JSON lines, SOIF
+// checks.
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { readReply } from '../../../clients/bulk/reply.js';
 import { LargeLog, ReceiveBudget } from '../../../clients/connection/index.js';

@@ -1,4 +1,5 @@
-// What the Gatherer and the crawler read: journals, crawl orders, WARC files, listings, and the files of Essence's rules.
+// What the Gatherer and the crawler read: journals, crawl orders, WARC files, listings, and the files of
+// Essence's rules.
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
@@ -135,7 +136,8 @@ export const essenceFiles: FuzzTarget = {
     'Begin3\nTitle: x\nEnd\n',
   ],
   run: (input) => {
-    // Each line may be an expression, whose compilation takes a fixed price: 5000 of them, seven times, are about a second.
+    // Each line may be an expression, whose compilation takes a fixed price: 5000 of them, seven times, are
+    // about a second.
     const text = latin1(input.subarray(0, 1 << 14));
     allowed(() => parseTypeRules(text, 'f').match('x.html'));
     allowed(() => parseTypeList(text, 'f'));

@@ -49,7 +49,8 @@ export function reader(name: string, target: Omit<FuzzTarget, 'run'>): FuzzTarge
   return {
     linear: false,
     ...target,
-    // The Gatherer reads most formats in processes of their own, which may die: the document is then summarized by its name.
+    // The Gatherer reads most formats in processes of their own, which may die: the document is then summarized
+    // by its name.
     confirm: async (input) => {
       await using pool = await EssencePool.create({ ...IDENTITY, workers: 1, timeLimitMs: 10_000 });
       checkOutput(await pool.summarize(inputOf(`http://a.test/${name}`, new Uint8Array(input))));
@@ -100,7 +101,10 @@ const OUTLINK_TYPES = wordsIn(
   'text/html|text/css|text/javascript|application/json|image/svg+xml|application/rss+xml',
 );
 
-/** CRAWL-11.2: the references of a page, style sheet, script, or JSON are absolute URLs, and so are those of a Link header. */
+/**
+ * CRAWL-11.2: the references of a page, style sheet, script, or JSON are absolute URLs, and so are those of a
+ * Link header.
+ */
 export const outlinks: FuzzTarget = {
   seeds: ['<img srcset="a 1x, b 2x" style="background:url(c)">', 'x = "a/b.js"', '{"icons": [{"src": "a"}]}'],
   tokens: [

@@ -1,4 +1,5 @@
-// The table of fuzz targets. A target's modules are loaded only when it runs, so that its branches are counted alone.
+// The table of fuzz targets. A target's modules are loaded only when it runs, so that its branches are counted
+// alone.
 import type { FuzzTarget } from '../target.js';
 
 type Module = Readonly<Record<string, unknown>>;

@@ -1,4 +1,5 @@
-// SOIF: streams in both modes, sections, attribute lists, single objects, annotations, and what is written again.
+// SOIF: streams in both modes, sections, attribute lists, single objects, annotations, and what is written
+// again.
 import {
   AnnotationDecoder,
   arrangeAttributes,

@@ -1,4 +1,5 @@
-// Readers of foreign and stored files: Registries, GDBM dumps, SOIF and gzip files, exports, link lists, records.
+// Readers of foreign and stored files: Registries, GDBM dumps, SOIF and gzip files, exports, link lists,
+// records.
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';

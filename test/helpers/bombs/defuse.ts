@@ -21,7 +21,10 @@ const READER_MEMORY_MB = 256;
 const MAX_GROWTH_BYTES = 400 * MIB;
 /** Milliseconds of processor time of a bomb whose cost is time. */
 const TIME_LIMIT_MS = 2500;
-/** Milliseconds of processor time that any bomb may take in all processes: its limit, and the start of new processes. */
+/**
+ * Milliseconds of processor time that any bomb may take in all processes: its limit, and the start of new
+ * processes.
+ */
 const MAX_PROCESSOR_MS = 4 * TIME_LIMIT_MS;
 
 /** Documents that must be summarized as ever after each kind of bombs. */
@@ -36,8 +39,8 @@ const GOOD: readonly (readonly [name: string, body: string, attribute: string, v
 ];
 
 /**
- * Summarizes bombs of a kind, as many as `count` in the order of the seed, and good documents after them. One that never ends is ended with
- * the script by the runner.
+ * Summarizes bombs of a kind, as many as `count` in the order of the seed, and good documents after them. One
+ * that never ends is ended with the script by the runner.
  */
 export async function defuse(t: Test, kind: string, count: number): Promise<void> {
   const directory = await temporaryDirectory(t);

@@ -1,5 +1,6 @@
-// Writes some bombs of one kind, in the order of a seed, into a directory: `generate.js KIND SEED COUNT DIRECTORY`. A process of its own,
-// because making a bomb takes the memory that reading it must not take.
+// Writes some bombs of one kind, in the order of a seed, into a directory:
+// `generate.js KIND SEED COUNT DIRECTORY`. A process of its own, because making a bomb takes the memory that
+// reading it must not take.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Random } from '../random.js';

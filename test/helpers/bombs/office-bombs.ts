@@ -32,8 +32,8 @@ export function opendocument(content: string | Uint8Array): Uint8Array {
 const ENTITIES = `<!DOCTYPE x [<!ENTITY a "${'lol'.repeat(10)}">${series(12, (i) => `<!ENTITY ${String.fromCharCode(98 + i)} "${`&${String.fromCharCode(97 + i)};`.repeat(10)}">`)}]>`;
 
 /**
- * An OLE compound file whose allocation table is `table`. The header has these numbers at these offsets: before 44 they are of two bytes, from
- * there of four.
+ * An OLE compound file whose allocation table is `table`. The header has these numbers at these offsets: before
+ * 44 they are of two bytes, from there of four.
  */
 function compound(
   table: (index: number) => number,

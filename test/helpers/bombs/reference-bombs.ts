@@ -1,4 +1,5 @@
-// Documents that refer to themselves, to files of this machine or to more than they contain: PDF, office files, media, SOIF.
+// Documents that refer to themselves, to files of this machine or to more than they contain: PDF, office files,
+// media, SOIF.
 import { deflateSync, gzipSync } from 'node:zlib';
 import type { Random } from '../random.js';
 import { type Bomb, type Bombs, bombsOf, joined, series } from './bomb.js';

@@ -95,8 +95,8 @@ function stored(name: string, data: Uint8Array, more: Partial<RawMember> = {}): 
 }
 
 /**
- * Members that overlap completely: each quotes the header of the next in a stored block, and all end in the same kernel, so that every
- * size and checksum is right.
+ * Members that overlap completely: each quotes the header of the next in a stored block, and all end in the
+ * same kernel, so that every size and checksum is right.
  */
 function quotedOverlap(count: number, kernelBytes: number): Uint8Array {
   let content: Buffer = Buffer.alloc(kernelBytes, 0x61);

@@ -36,7 +36,8 @@ export async function listArticles(port: number, group: string): Promise<{ numbe
   let reply = '';
   try {
     await new Promise<void>((resolve, reject) => {
-      // INN discards input that arrives before its reader has started, so each command waits for the previous answer.
+      // INN discards input that arrives before its reader has started, so each command waits for the previous
+      // answer.
       const commands = ['MODE READER', `GROUP ${group}`, 'XOVER 1-\r\nQUIT'];
       socket
         .once('error', reject)

@@ -7,7 +7,9 @@ import { freePort, startDaemon } from '../daemon.js';
 
 export const IS_ROOT = process.getuid?.() === 0;
 
-/** Returns the reason to skip a test, or false if the programs are installed and root is available if required. */
+/**
+ * Returns the reason to skip a test, or false if the programs are installed and root is available if required.
+ */
 export function skipUnless(programs: readonly string[], needsRoot = false): string | false {
   const missing = programs.filter((path) => !existsSync(path));
   if (missing.length > 0) return `${missing.join(', ')} needed`;
@@ -189,7 +191,10 @@ export async function startPygopherd(t: Test, scratch: string, root: string): Pr
 const AS_NEWS = ['--reuid=news', '--regid=news', '--init-groups'];
 const NEWS_BIN = '/usr/lib/news/bin';
 
-/** Starts INN with its spool below `scratch`, without load limit and independent of the configuration of this machine. */
+/**
+ * Starts INN with its spool below `scratch`, without load limit and independent of the configuration of this
+ * machine.
+ */
 export async function startInn(t: Test, scratch: string, groups: readonly string[]): Promise<number> {
   const port = await freePort();
   const home = join(scratch, `inn-${port}`);

@@ -15,8 +15,8 @@ const NAMES =
 const DIRECTORIES = ['', 'pub/', 'pub/deep dir/', 'pub/deep dir/deeper/', 'other/'];
 
 /**
- * Creates documents in nested directories, with all kinds of names on which the servers and clients here agree. Their contents
- * differ.
+ * Creates documents in nested directories, with all kinds of names on which the servers and clients here agree.
+ * Their contents differ.
  *
  * @param names of the files of each directory
  * @returns contents by path

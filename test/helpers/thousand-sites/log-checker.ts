@@ -30,7 +30,9 @@ export interface CheckOptions {
   readonly delayMs: number;
   /** Deviations that are ignored: both clocks count whole milliseconds, and timers may fire one early. */
   readonly toleranceMs: number;
-  /** Deviations that are ignored after an answer that the crawler aborted: the server learns of the abort late. */
+  /**
+   * Deviations that are ignored after an answer that the crawler aborted: the server learns of the abort late.
+   */
   readonly abortedToleranceMs: number;
 }
 

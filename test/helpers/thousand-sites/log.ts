@@ -3,9 +3,9 @@ import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 /**
- * One event. `open` and `close` are those of a connection, `begin` and `end` those of a request. `end` is logged before the last
- * byte of an answer is passed to the system, or when the connection ends if that is earlier, so never later than the crawler can
- * see it.
+ * One event. `open` and `close` are those of a connection, `begin` and `end` those of a request. `end` is
+ * logged before the last byte of an answer is passed to the system, or when the connection ends if that is
+ * earlier, so never later than the crawler can see it.
  */
 export interface LogEvent {
   /** Time of a monotonic clock. */

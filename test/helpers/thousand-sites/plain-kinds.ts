@@ -4,8 +4,8 @@ import { answer, html, page, text } from './answers.js';
 import type { SiteBuilder } from './site.js';
 
 /**
- * The kinds by name; a function adds the pages of its kind to a site. A kind that needs the next site stands directly before it: the table's
- * order is that of the sites (sites.ts).
+ * The kinds by name; a function adds the pages of its kind to a site. A kind that needs the next site stands
+ * directly before it: the table's order is that of the sites (sites.ts).
  */
 export const PLAIN_KINDS: Readonly<Record<string, (site: SiteBuilder) => void>> = {
   plain: (site) => site.web(8),
@@ -54,7 +54,8 @@ export const PLAIN_KINDS: Readonly<Record<string, (site: SiteBuilder) => void>> 
     const headers = { 'content-type': 'text/plain' };
     site.linked('/page.txt', html('a page', ['/perhaps.html'], { headers }));
     site.linked('/page.html', html('a page', ['/perhaps.html'], { headers: {} }));
-    // 0 or 1 requests: the pages that link to it have a wrong type or none, so a crawler need not read them for links.
+    // 0 or 1 requests: the pages that link to it have a wrong type or none, so a crawler need not read them for
+    // links.
     site.page('/perhaps.html', html('perhaps', []), [0, 1]);
     site.linked('/empty.html', html('', [], { body: '' }));
   },

@@ -106,7 +106,10 @@ export async function send(socket: Socket, answer: Answer, beforeLast: () => voi
   }
 }
 
-/** Returns the Retry-After header of an answer as sent now, and its delay; undefined if the answer has no such header. */
+/**
+ * Returns the Retry-After header of an answer as sent now, and its delay; undefined if the answer has no such
+ * header.
+ */
 export function resolveRetryAfter(
   answer: Answer,
 ): { readonly value: string; readonly ms: number } | undefined {

@@ -1,5 +1,5 @@
-// Serves the web: a listener on the address of each site, one port for all, and a log of the requests. Prints "ready PORT" and ends
-// with its standard input.
+// Serves the web: a listener on the address of each site, one port for all, and a log of the requests. Prints
+// "ready PORT" and ends with its standard input.
 //   node server.js SEED SITES MAX_ATTEMPTS LOG
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';

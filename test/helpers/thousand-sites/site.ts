@@ -1,4 +1,5 @@
-// One site of the web that the server imitates: its answers, and the requests that a polite crawler sends to it.
+// One site of the web that the server imitates: its answers, and the requests that a polite crawler sends to
+// it.
 import { type Answer, answer, html } from './answers.js';
 
 /** Minimum and maximum number of requests for a path. */
@@ -122,7 +123,8 @@ export class SiteBuilder {
   }
 
   /**
-   * Defines a small web of `count` pages: a tree, so that all can be reached, with links across it in every spelling that means the same URL.
+   * Defines a small web of `count` pages: a tree, so that all can be reached, with links across it in every
+   * spelling that means the same URL.
    */
   web(count = 4 + this.random(4), times?: Times): void {
     const paths = Array.from({ length: count }, (_, k) => pathOf(k));

@@ -1,4 +1,5 @@
-// All sites of the web that the server imitates, each of one kind. A kind is a situation that a crawler must handle.
+// All sites of the web that the server imitates, each of one kind. A kind is a situation that a crawler must
+// handle.
 import { HOSTILE_KINDS } from './hostile-kinds.js';
 import { PLAIN_KINDS } from './plain-kinds.js';
 import { ROBOTS_KINDS } from './robots-kinds.js';
@@ -12,8 +13,8 @@ export const KIND_NAMES: readonly string[] = KINDS.map(([name]) => name);
 
 /** Builds one site, equal for equal options in any process. */
 export function siteOf(options: WebOptions, index: number): Site {
-  // The kinds follow each other again and again. Some need the next site, so the sites after the last complete sequence are all of the first
-  // kind, which needs none.
+  // The kinds follow each other again and again. Some need the next site, so the sites after the last complete
+  // sequence are all of the first kind, which needs none.
   const inCompleteSequences = options.sites - (options.sites % KINDS.length);
   const [kind, build] = KINDS[index < inCompleteSequences ? index % KINDS.length : 0]!;
   const site = new SiteBuilder(options, index);

@@ -1,4 +1,5 @@
-// Tests the requests, and the replies of the shipped interface (BT-2 to BT-22). Expected bytes are written by hand.
+// Tests the requests, and the replies of the shipped interface (BT-2 to BT-22). Expected bytes are written by
+// hand.
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import {

@@ -1,4 +1,5 @@
-// Reads replies to bulk requests to one line of text per event, so that expected results can be written by hand.
+// Reads replies to bulk requests to one line of text per event, so that expected results can be written by
+// hand.
 import { crc32 } from 'node:zlib';
 import {
   type BulkEvent,
@@ -43,7 +44,10 @@ export function formatEvent(event: BulkEvent): string {
   }
 }
 
-/** Feeds chunks to a decoder. A gzip member in them has `deflated` bytes of deflate data, which inflate to `plain`. */
+/**
+ * Feeds chunks to a decoder. A gzip member in them has `deflated` bytes of deflate data, which inflate to
+ * `plain`.
+ */
 export function readReply(
   chunks: readonly Uint8Array[],
   options: BulkReplyDecoderOptions = {},
@@ -77,7 +81,9 @@ export function readReply(
   }
 }
 
-/** The events of a reply, the same for the whole reply and byte by byte; the rule of an error is the last line. */
+/**
+ * The events of a reply, the same for the whole reply and byte by byte; the rule of an error is the last line.
+ */
 export const eventLines = (reply: string | Uint8Array, options: BulkReplyDecoderOptions = {}): string[] => {
   const bytes = typeof reply === 'string' ? latin1(reply) : reply;
   const whole = readReply([bytes], options);

@@ -1,4 +1,5 @@
-// Tests the configuration file of a Gatherer: variables, RootNodes and LeafNodes, errors, and the table of variables.
+// Tests the configuration file of a Gatherer: variables, RootNodes and LeafNodes, errors, and the table of
+// variables.
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import t from 'tap';

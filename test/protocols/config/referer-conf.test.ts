@@ -8,7 +8,10 @@ import {
 } from '../../../protocols/config/index.js';
 import { ConfigError } from '../../../protocols/errors.js';
 
-/** references-server.md 9.2: name, default (recorded or of this kit), value of the sample. Files are joined to `rootdir`. */
+/**
+ * references-server.md 9.2: name, default (recorded or of this kit), value of the sample. Files are joined to
+ * `rootdir`.
+ */
 const TABLE: readonly (readonly [keyof RefererConfig, string | number | undefined, string])[] = [
   ['rootdir', '/usr/local/turtle', '/turtle'],
   ['tmpdir', '/usr/local/turtle/tmp', 'tmp'],

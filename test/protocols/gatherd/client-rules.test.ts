@@ -1,4 +1,5 @@
-// Tests the rules of gatherd.md for clients that no other test covers, over the wire, with bytes written by hand.
+// Tests the rules of gatherd.md for clients that no other test covers, over the wire, with bytes written by
+// hand.
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';

@@ -25,7 +25,10 @@ import {
   update,
 } from './rigs.js';
 
-/** The requests of the client, the bytes of the server, and the events of the client; `eof` closes the connection. */
+/**
+ * The requests of the client, the bytes of the server, and the events of the client; `eof` closes the
+ * connection.
+ */
 const RECEIVED: readonly (readonly [
   name: string,
   send: Send,

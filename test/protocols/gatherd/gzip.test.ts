@@ -1,4 +1,5 @@
-// Tests the parts of gzip members: header, trailer, and the combination of CRCs that lets stored members be joined.
+// Tests the parts of gzip members: header, trailer, and the combination of CRCs that lets stored members be
+// joined.
 import { crc32, deflateRawSync, gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import t from 'tap';

@@ -1,4 +1,5 @@
-// Tests the rules of gatherd.md for servers that no other test covers, over the wire, with bytes written by hand.
+// Tests the rules of gatherd.md for servers that no other test covers, over the wire, with bytes written by
+// hand.
 import { writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// Tests the lenient reader of HTTP responses: what browsers and archiving crawlers accept, limits, and properties of any input.
+// Tests the lenient reader of HTTP responses: what browsers and archiving crawlers accept, limits, and
+// properties of any input.
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import t from 'tap';
@@ -75,7 +76,10 @@ interface Case {
   readonly problem?: string;
 }
 
-/** A message by its rule or deviation in each line; the body is `hello` and the status 200 unless the line says otherwise. */
+/**
+ * A message by its rule or deviation in each line; the body is `hello` and the status 200 unless the line says
+ * otherwise.
+ */
 const ACCEPTED: readonly Case[] = JSON.parse(
   readFileSync(
     new URL('test/protocols/http/fixtures/responses.json', import.meta.resolve('#package.json')),

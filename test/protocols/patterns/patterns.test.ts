@@ -1,5 +1,5 @@
-// Tests the expressions of filters and configuration files: both engines, refused patterns, limits, and patterns that
-// list strings.
+// Tests the expressions of filters and configuration files: both engines, refused patterns, limits, and
+// patterns that list strings.
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import t from 'tap';

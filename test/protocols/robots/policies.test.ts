@@ -1,5 +1,5 @@
-// Tests the robots policies of the crawl engine, X-Robots-Tag, agreement with another parser, and `harvest robots
-// check`.
+// Tests the robots policies of the crawl engine, X-Robots-Tag, agreement with another parser, and
+// `harvest robots check`.
 import { writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

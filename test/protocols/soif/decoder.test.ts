@@ -1,4 +1,5 @@
-// Tests the decoder of SOIF objects in both modes: well-formed input, the tolerance table, errors, limits, dialects.
+// Tests the decoder of SOIF objects in both modes: well-formed input, the tolerance table, errors, limits,
+// dialects.
 import t from 'tap';
 import { ProtocolError, StateError } from '../../../protocols/errors.js';
 import { decodeSoif, encodeSoif, SoifDecoder, SoifObject } from '../../../protocols/soif/index.js';

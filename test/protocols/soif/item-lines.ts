@@ -1,5 +1,5 @@
-// Decodes SOIF to one line of text per item, so that expected results can be written by hand; and cuts inputs into
-// chunks.
+// Decodes SOIF to one line of text per item, so that expected results can be written by hand; and cuts inputs
+// into chunks.
 import { ProtocolError } from '../../../protocols/errors.js';
 import {
   SectionDecoder,
@@ -9,12 +9,17 @@ import {
   type SoifItem,
 } from '../../../protocols/soif/index.js';
 
-/** Decodes objects: `TYPE "url" ["name"="value" ...] @offset+length`, `! rule @offset` for a warning, `error rule @offset`. */
+/**
+ * Decodes objects: `TYPE "url" ["name"="value" ...] @offset+length`, `! rule @offset` for a warning,
+ * `error rule @offset`.
+ */
 export function itemLines(chunks: Iterable<Uint8Array>, options: SoifDecoderOptions = {}): string[] {
   return linesOf(new SoifDecoder(options), chunks, options.mode === 'strict');
 }
 
-/** Decodes a stream of sections. Also has `open` and `close` of sections, the end line, and the bytes after it. */
+/**
+ * Decodes a stream of sections. Also has `open` and `close` of sections, the end line, and the bytes after it.
+ */
 export function sectionLines(
   chunks: Iterable<Uint8Array>,
   options: SoifDecoderOptions & { endLine?: boolean } = {},

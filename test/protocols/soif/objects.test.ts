@@ -1,5 +1,5 @@
-// Tests SoifObject and the functions on objects: names, numbers, text, writing, merging, embedding, order, identity,
-// times.
+// Tests SoifObject and the functions on objects: names, numbers, text, writing, merging, embedding, order,
+// identity, times.
 import t from 'tap';
 import { ProtocolError } from '../../../protocols/errors.js';
 import {

@@ -131,7 +131,10 @@ t.test('SOIF-4.6: strict mode requires LF after each value and a tab before it, 
   t.strictSame(strictLines('@FILE { u\nA{1}: x\n}\n'), ['error SOIF-4.3 @15']);
 });
 
-/** The values as the Perl library reads them (SOIF-4.4, 4.7): whole lines until the size is reached, then one byte less. */
+/**
+ * The values as the Perl library reads them (SOIF-4.4, 4.7): whole lines until the size is reached, then one
+ * byte less.
+ */
 function perlValues(wire: string): string[] {
   const values: string[] = [];
   const lines = wire.split('\n').slice(1, -2);
@@ -410,8 +413,8 @@ t.test('SOIF-11.2, G-134: cleandb validates objects', async (t) => {
 });
 
 /**
- * Every rule of the specification that a test can check. The others are 9.2 and 9.5 (registration and media type),
- * 11.5 (post-summarizing, part of the Gatherer) and chapter 12 (unknown facts).
+ * Every rule of the specification that a test can check. The others are 9.2 and 9.5 (registration and media
+ * type), 11.5 (post-summarizing, part of the Gatherer) and chapter 12 (unknown facts).
  */
 const RULES: Readonly<Record<number, readonly number[]>> = {
   1: [1, 2, 3, 4],

@@ -1,4 +1,5 @@
-// Tests the SSTP sessions of server and client, the choice of the protocol, and the names of servers and documents.
+// Tests the SSTP sessions of server and client, the choice of the protocol, and the names of servers and
+// documents.
 import t from 'tap';
 import {
   chooseProtocol,

@@ -1,5 +1,5 @@
-// Tests the canonical form of a Gatherer’s URLs, the resolver of links, class keys, and the canonicalization rules of
-// the crawl engine.
+// Tests the canonical form of a Gatherer’s URLs, the resolver of links, class keys, and the canonicalization
+// rules of the crawl engine.
 import fc from 'fast-check';
 import t from 'tap';
 import {

@@ -9,7 +9,10 @@ import {
   uriKeyHalves,
 } from '../../../protocols/urls/index.js';
 
-/** CRAWL-3.10: text, the significant digits of the four fingerprints, the key in hexadecimal and as a signed number. */
+/**
+ * CRAWL-3.10: text, the significant digits of the four fingerprints, the key in hexadecimal and as a signed
+ * number.
+ */
 const VECTORS: readonly (readonly [string, string, string, string, string, string, string])[] = JSON.parse(
   readFileSync(
     new URL('test/protocols/urls/fixtures/fingerprints.json', import.meta.resolve('#package.json')),

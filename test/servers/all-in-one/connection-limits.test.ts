@@ -1,4 +1,5 @@
-// The limits of connections that `harvest run` takes reach every port, and every command declares them in the same words.
+// The limits of connections that `harvest run` takes reach every port, and every command declares them in the
+// same words.
 import { join } from 'node:path';
 import t from 'tap';
 import { parseGathererConf } from '../../../protocols/config/index.js';

@@ -13,7 +13,10 @@ import { publishFixture } from '../../storage/references/fixture.js';
 
 const log = createLogger({ program: 'test', level: 'silent' });
 
-/** Returns the sockets, timers and watchers that keep the process alive, without requests that complete on their own. */
+/**
+ * Returns the sockets, timers and watchers that keep the process alive, without requests that complete on their
+ * own.
+ */
 function activeResources(): readonly string[] {
   return process
     .getActiveResourcesInfo()

@@ -28,7 +28,10 @@ const GOPHER = 'http://www.example.org/gopher.html';
 const WAIS = 'ftp://ftp.example.org/wais.txt';
 const MOSAIC = 'http://www.example.org/mosaic.html';
 
-/** Serves a broker over the small corpus; `admin` sends a command and returns the reply without the version line. */
+/**
+ * Serves a broker over the small corpus; `admin` sends a command and returns the reply without the version
+ * line.
+ */
 async function openAdministered(t: Test, conf = '', options: Parameters<typeof openBroker>[1] = {}) {
   const fixture = await openBroker(t, { conf, ...options });
   for (const { text } of corpus()) await storeObject(fixture.broker, text);

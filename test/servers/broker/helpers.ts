@@ -1,4 +1,5 @@
-// Helpers for tests of the Broker: a broker in a temporary directory, a scripted gatherd, a small corpus. Times are in Unix seconds.
+// Helpers for tests of the Broker: a broker in a temporary directory, a scripted gatherd, a small corpus. Times
+// are in Unix seconds.
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';

@@ -1,4 +1,5 @@
-// The port of a Broker: replies byte for byte, clients of 1998, slow and silent clients, administration, limits.
+// The port of a Broker: replies byte for byte, clients of 1998, slow and silent clients, administration,
+// limits.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import t from 'tap';

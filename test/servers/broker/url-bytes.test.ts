@@ -1,5 +1,5 @@
-// The URL of an object keeps its bytes from a Gatherer over two Brokers to every reply, over real sockets. Rules: GATHERD-5.1, BRK-1.10,
-// SOIF-2.9. URLs here have one character a byte. Times are in Unix seconds.
+// The URL of an object keeps its bytes from a Gatherer over two Brokers to every reply, over real sockets.
+// Rules: GATHERD-5.1, BRK-1.10, SOIF-2.9. URLs here have one character a byte. Times are in Unix seconds.
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';

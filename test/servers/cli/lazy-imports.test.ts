@@ -1,4 +1,5 @@
-// No command loads what it does not use. Modules are counted, not milliseconds: a count is the same on every machine.
+// No command loads what it does not use. Modules are counted, not milliseconds: a count is the same on every
+// machine.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -12,7 +13,10 @@ interface Loaded {
   readonly packages: readonly string[];
 }
 
-/** Names the modules of the processes that wrote their coverage into a directory: V8 lists every script that has run. */
+/**
+ * Names the modules of the processes that wrote their coverage into a directory: V8 lists every script that has
+ * run.
+ */
 function loadedBy(directory: string): Loaded {
   const urls = readdirSync(directory).flatMap((file) => {
     const { result } = JSON.parse(readFileSync(join(directory, file), 'utf8')) as {

@@ -1,4 +1,5 @@
-// ARC 1.1: a line with five fields, the document, a line end; documents only. test/peers/archive-tools.ts has warcio read it.
+// ARC 1.1: a line with five fields, the document, a line end; documents only. test/peers/archive-tools.ts has
+// warcio read it.
 import { createHash } from 'node:crypto';
 import { appendFileSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

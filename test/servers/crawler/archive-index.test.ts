@@ -18,7 +18,10 @@ import { rawZstdFrame } from '../../helpers/zstd.js';
 
 const RECORDS = 6;
 
-/** Writes a file whose records have 20 000 bytes that cannot be compressed much. Returns its path and the positions of the records. */
+/**
+ * Writes a file whose records have 20 000 bytes that cannot be compressed much. Returns its path and the
+ * positions of the records.
+ */
 async function archive(directory: string, compression: Compression) {
   await using files = await WarcFiles.open({ directory, prefix: 'P', host: 'h', compression });
   const positions: WarcPosition[] = [];
@@ -94,7 +97,8 @@ for (const kind of KINDS) {
       copyFileSync(path, sound);
       const { offset = 0, length = 0 } = positions[2] ?? {};
       const bytes = readFileSync(path);
-      // Deflate has a checksum; the head of a plain record and the blocks of a frame are found by their lengths.
+      // Deflate has a checksum; the head of a plain record and the blocks of a frame are found by their
+      // lengths.
       const damaged = kind === 'gzip' ? offset + Math.floor(length / 2) : offset + (kind === 'none' ? 2 : 9);
       bytes.writeUInt8(bytes.readUInt8(damaged) ^ 0xff, damaged);
       writeFileSync(path, bytes);

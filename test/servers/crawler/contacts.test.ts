@@ -1,4 +1,5 @@
-// The contacts of whole crawls with real servers: how often, how soon, and when a crawl gives up (CRAWL-7, 8.3, 20.3).
+// The contacts of whole crawls with real servers: how often, how soon, and when a crawl gives up (CRAWL-7, 8.3,
+// 20.3).
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';

@@ -1,4 +1,5 @@
-// What a crawl tells about itself: each line and each count once, after kills, in another run and of cut documents.
+// What a crawl tells about itself: each line and each count once, after kills, in another run and of cut
+// documents.
 import { copyFileSync, cpSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';

@@ -1,4 +1,5 @@
-// The frontier: its conformance suite (with other seen filters and settings: test/slow), deliberately wrong frontiers that the suite must find, and its data structures.
+// The frontier: its conformance suite (with other seen filters and settings: test/slow), deliberately wrong
+// frontiers that the suite must find, and its data structures.
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';

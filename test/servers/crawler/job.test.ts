@@ -40,7 +40,10 @@ function order(input: CrawlOrderInput): NonNullable<GathererOptions['order']> {
   });
 }
 
-/** Opens a Gatherer, calls `run` with it, and returns the events of its URIs. @param onEvent is called with those until now */
+/**
+ * Opens a Gatherer, calls `run` with it, and returns the events of its URIs. @param onEvent is called with
+ * those until now
+ */
 async function gather(
   options: Omit<GathererOptions, 'essenceWorkers'>,
   run: (gatherer: Gatherer) => Promise<unknown> = (gatherer) => gatherer.run(never),

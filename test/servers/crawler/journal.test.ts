@@ -184,7 +184,10 @@ t.test('CRAWL-16.4 a journal rotates like the logs', async (t) => {
   t.same(await linesOf(path), ['F+ http://a.test/2  ']);
 });
 
-/** Writes a journal of two gzip members; each event of the second is flushed. Returns the file's size after the first and each flush. */
+/**
+ * Writes a journal of two gzip members; each event of the second is flushed. Returns the file's size after the
+ * first and each flush.
+ */
 async function writeTwoMembers(path: string, flushes: number): Promise<{ first: number; sizes: number[] }> {
   const firstWriter = await JournalWriter.open(path);
   for (let i = 0; i < 50; i++) firstWriter.write({ tag: 'Fe', url: `http://one.test/${i}` });

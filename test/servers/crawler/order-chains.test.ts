@@ -1,4 +1,5 @@
-// The chains of an order: which processors run, in which order; the operator's own, whatever they do; and errors with their lines.
+// The chains of an order: which processors run, in which order; the operator's own, whatever they do; and
+// errors with their lines.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';

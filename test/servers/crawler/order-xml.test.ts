@@ -1,4 +1,5 @@
-// Orders of the 1.x line in XML are converted to orders: settings, scopes, overrides of hosts, and errors with their lines.
+// Orders of the 1.x line in XML are converted to orders: settings, scopes, overrides of hosts, and errors with
+// their lines.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

@@ -1,4 +1,5 @@
-// The waits between the fetches of a queue and of the whole crawl: test vectors for section 7 of the crawler specification.
+// The waits between the fetches of a queue and of the whole crawl: test vectors for section 7 of the crawler
+// specification.
 import fc from 'fast-check';
 import t from 'tap';
 import { crawlSettingsSchema } from '../../../servers/crawler/order/settings.js';

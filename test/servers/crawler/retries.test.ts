@@ -1,4 +1,5 @@
-// Retries wait beside their queues: one bad page does not stop its host, and a crash keeps what waits. Over real sockets.
+// Retries wait beside their queues: one bad page does not stop its host, and a crash keeps what waits. Over
+// real sockets.
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -47,8 +48,8 @@ const LINKS = ['/a', '/b', '/c', '/d'];
 const PAGES = Object.fromEntries(LINKS.map((path) => [path, page(path, [])]));
 
 /**
- * Whether a crawl would find its only pending URI as a retry if it were killed now, by a copy of its files. A copy that changed meanwhile
- * cannot be opened, or lacks something.
+ * Whether a crawl would find its only pending URI as a retry if it were killed now, by a copy of its files. A
+ * copy that changed meanwhile cannot be opened, or lacks something.
  */
 async function keepsRetry(data: string, copy: string): Promise<boolean> {
   try {

@@ -1,4 +1,5 @@
-// Several WARC files at a time: which file a write goes to, their sizes, and what a killed writer leaves. The order key is CRAWL-19.2.
+// Several WARC files at a time: which file a write goes to, their sizes, and what a killed writer leaves. The
+// order key is CRAWL-19.2.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,7 +22,10 @@ function record(text: string): NewWarcRecord {
   };
 }
 
-/** The texts of a file's records, after its warcinfo record. @throws Error if it has none, or one of another file */
+/**
+ * The texts of a file's records, after its warcinfo record. @throws Error if it has none, or one of another
+ * file
+ */
 async function textsOf(path: string): Promise<string[]> {
   const texts: string[] = [];
   let first = true;

@@ -1,4 +1,5 @@
-// Zstandard Compression for WARC Files 1.0: one frame for each record. Node.js before 22.15 cannot write it and says so.
+// Zstandard Compression for WARC Files 1.0: one frame for each record. Node.js before 22.15 cannot write it and
+// says so.
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';

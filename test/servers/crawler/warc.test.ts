@@ -1,4 +1,5 @@
-// WARC files: their records, rolling, and recovery after a crash. zcat, warcio and an independent checker read the output of the writer.
+// WARC files: their records, rolling, and recovery after a crash. zcat, warcio and an independent checker read
+// the output of the writer.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -51,8 +52,8 @@ interface CheckedRecord {
 }
 
 /**
- * Reads records and throws if one violates ISO 28500, 4: version, fields, empty line, block of Content-Length bytes, two empty lines, and
- * nothing else.
+ * Reads records and throws if one violates ISO 28500, 4: version, fields, empty line, block of Content-Length
+ * bytes, two empty lines, and nothing else.
  */
 function checkRecords(bytes: Buffer): CheckedRecord[] {
   const records: CheckedRecord[] = [];

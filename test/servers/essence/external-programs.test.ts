@@ -1,4 +1,5 @@
-// External summarizers and unnesters: their arguments, environment and limits, and the scripts of the original system.
+// External summarizers and unnesters: their arguments, environment and limits, and the scripts of the original
+// system.
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -292,7 +293,8 @@ async function waitForNumber(file: string): Promise<number> {
 }
 
 /**
- * Waits until a process has ended. A killed process may be a zombie (state Z) until its new parent reaps it; a zombie counts as ended.
+ * Waits until a process has ended. A killed process may be a zombie (state Z) until its new parent reaps it; a
+ * zombie counts as ended.
  */
 async function endOf(pid: number): Promise<void> {
   await waitUntil(async () =>

@@ -1,5 +1,5 @@
-// Documents and what their summaries contain: `fixtures/TYPE/NAME.in` is a document, `NAME.json` names the rule and says what it yields.
-// README.md in that folder describes the format.
+// Documents and what their summaries contain: `fixtures/TYPE/NAME.in` is a document, `NAME.json` names the rule
+// and says what it yields. README.md in that folder describes the format.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
@@ -22,7 +22,9 @@ interface Fixture {
   readonly title: string;
   /** Name of the document. Default: that of the fixture with `.in`. */
   readonly document?: string;
-  /** The type whose summarizer reads the document, without the other steps. Otherwise the document has a URL. */
+  /**
+   * The type whose summarizer reads the document, without the other steps. Otherwise the document has a URL.
+   */
   readonly type?: string;
   readonly url?: string;
   readonly input?: Partial<EssenceInput>;
@@ -72,7 +74,10 @@ function joinLines(value: unknown, key = ''): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, joinLines(item, name)]));
 }
 
-/** Replaces each warning that a pattern between slashes matches by the pattern, for messages of Node.js and of libraries. */
+/**
+ * Replaces each warning that a pattern between slashes matches by the pattern, for messages of Node.js and of
+ * libraries.
+ */
 function byPattern(warnings: readonly string[], expected: readonly string[]): string[] {
   return warnings.map((warning, i) => {
     const pattern = /^\/(.+)\/$/.exec(expected[i] ?? '')?.[1];

@@ -1,4 +1,5 @@
-// Helpers for the tests of Essence: contexts with short expectations, inputs, and an independent reader of summary objects.
+// Helpers for the tests of Essence: contexts with short expectations, inputs, and an independent reader of
+// summary objects.
 import {
   compileEssence,
   type EssenceContext,
@@ -20,7 +21,10 @@ export const IDENTITY: EssenceOptions = {
 
 const sources = await readEssenceSources({});
 
-/** A context of the shipped files; `keywords` and `description` are off by default, so that expectations stay short. */
+/**
+ * A context of the shipped files; `keywords` and `description` are off by default, so that expectations stay
+ * short.
+ */
 export function contextOf(options: Partial<EssenceOptions> = {}): EssenceContext {
   return compileEssence({ ...IDENTITY, keywords: false, description: false, ...options }, sources);
 }
@@ -56,7 +60,9 @@ export function contentOf(output: EssenceOutput): Record<string, string> {
   return Object.fromEntries(all.slice(all.findIndex(([name]) => name === 'MD5') + 1));
 }
 
-/** Reads the attributes of one object in exactly the layout of SOIF-2.2, independent of the codec in protocols/. */
+/**
+ * Reads the attributes of one object in exactly the layout of SOIF-2.2, independent of the codec in protocols/.
+ */
 export function attributesOf(soif: Uint8Array): Record<string, string> {
   const text = Buffer.from(soif).toString('latin1');
   const attributes: Record<string, string> = {};

@@ -1,4 +1,5 @@
-// The HTML reader reports the same events as htmlparser2, except that text between two tags may be split differently.
+// The HTML reader reports the same events as htmlparser2, except that text between two tags may be split
+// differently.
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { Parser } from 'htmlparser2';
@@ -60,7 +61,10 @@ function parserEvents(html: string): string[] {
   return events.list;
 }
 
-/** Completes open constructs at the end of a generated page: the reader drops a truncated tag, htmlparser2 does not always. */
+/**
+ * Completes open constructs at the end of a generated page: the reader drops a truncated tag, htmlparser2 does
+ * not always.
+ */
 const ENDING = `"'>"'>-->]]></script></style></title></textarea></xmp>.`;
 
 const name = fc.constantFrom(...NAMES, 'P', 'Div', 'TITLE', 'Script');

@@ -1,5 +1,6 @@
-// E-45: the time of a summarizer grows with the length of the text, also when one character is repeated. A pattern that divides such a run in
-// several ways takes quadratic time: these tests would then run for minutes and end by the time limit of the area.
+// E-45: the time of a summarizer grows with the length of the text, also when one character is repeated. A
+// pattern that divides such a run in several ways takes quadratic time: these tests would then run for minutes
+// and end by the time limit of the area.
 import t from 'tap';
 import { isRequestLine } from '../../../protocols/http-line.js';
 import { scanSrcset } from '../../../servers/essence/outlinks/srcset.js';

@@ -1,4 +1,5 @@
-// The pool of worker threads that summarize documents: results, transfers, stuck workers, memory, abort and close.
+// The pool of worker threads that summarize documents: results, transfers, stuck workers, memory, abort and
+// close.
 import t from 'tap';
 import { OriginCharsets } from '../../../servers/essence/charset/index.js';
 import { EssencePool } from '../../../servers/essence/index.js';

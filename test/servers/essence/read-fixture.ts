@@ -9,7 +9,9 @@ export const FIXTURES = fileURLToPath(
   new URL('test/servers/essence/fixtures', import.meta.resolve('#package.json')),
 );
 
-/** Reads a document by its path in {@link FIXTURES}. A folder stands for the zip archive of its files, by name. */
+/**
+ * Reads a document by its path in {@link FIXTURES}. A folder stands for the zip archive of its files, by name.
+ */
 export async function readFixture(name: string): Promise<Uint8Array> {
   const path = join(FIXTURES, name);
   const entries = await readdir(path, { recursive: true, withFileTypes: true }).catch(() => undefined);

@@ -1,4 +1,5 @@
-// Recognition of types: its steps, the content of archives and office documents, links, and the options that skip access.
+// Recognition of types: its steps, the content of archives and office documents, links, and the options that
+// skip access.
 import t from 'tap';
 import {
   createEssenceContext,

@@ -1,4 +1,5 @@
-// The summarizer of PDF files: fonts whose character codes are those of a predefined CMap (PDF 32000-1, 9.7.5.2), without ToUnicode; streams that expand.
+// The summarizer of PDF files: fonts whose character codes are those of a predefined CMap (PDF 32000-1,
+// 9.7.5.2), without ToUnicode; streams that expand.
 import t from 'tap';
 import { deflated, pdfWith } from '../../helpers/bombs/pdf-bombs.js';
 import { summaryOf } from './fixtures/summary-of.js';

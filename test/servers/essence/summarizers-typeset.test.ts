@@ -1,4 +1,5 @@
-// The summarizers of RTF (characters and their fallbacks, code pages), of TeX (names of included files) and of PostScript (limits).
+// The summarizers of RTF (characters and their fallbacks, code pages), of TeX (names of included files) and of
+// PostScript (limits).
 import fc from 'fast-check';
 import t from 'tap';
 import { Inclusions } from '../../../servers/essence/summarizers/tex/inclusions.js';

@@ -1,4 +1,5 @@
-// The time limit of a document (E-70): the processor time of its reader counts, ten times as long the clock, and what was read is kept.
+// The time limit of a document (E-70): the processor time of its reader counts, ten times as long the clock,
+// and what was read is kept.
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';

@@ -1,4 +1,5 @@
-// Encoders of archives and encodings for the tests of unnesting, independent of the decoders: tar, compress(1), BinHex.
+// Encoders of archives and encodings for the tests of unnesting, independent of the decoders: tar, compress(1),
+// BinHex.
 
 /** Returns the bytes of a Latin-1 string. */
 export const latin1 = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'latin1'));
@@ -25,8 +26,8 @@ export function tar(
 }
 
 /**
- * Compresses like compress(1): codes of 9 bits and more; a group of eight codes is padded when the width changes. The table is never
- * cleared, so the width stays at its maximum.
+ * Compresses like compress(1): codes of 9 bits and more; a group of eight codes is padded when the width
+ * changes. The table is never cleared, so the width stays at its maximum.
  */
 export function lzw(data: Uint8Array, maxBits = 16): Uint8Array {
   const out = [0x1f, 0x9d, 0x80 | maxBits];

@@ -1,6 +1,7 @@
 /**
- * Writes the models of `servers/essence/charset/`: how often one letter follows another in a language, and how often an ideograph or a
- * syllable occurs. They are counted in the translations of programs (`LC_MESSAGES/*.mo`), which are below DIRECTORY.
+ * Writes the models of `servers/essence/charset/`: how often one letter follows another in a language, and how
+ * often an ideograph or a syllable occurs. They are counted in the translations of programs
+ * (`LC_MESSAGES/*.mo`), which are below DIRECTORY.
  *
  *     node dist/test/servers/essence/write-charset-models.js [DIRECTORY]     (default: /usr/share/locale)
  */
@@ -45,7 +46,10 @@ function* translations(language: string): Generator<readonly [original: string, 
   }
 }
 
-/** Letters as the character sets have them: Vietnamese tones are apart in windows-1258, Romanian letters have cedillas. */
+/**
+ * Letters as the character sets have them: Vietnamese tones are apart in windows-1258, Romanian letters have
+ * cedillas.
+ */
 function folded(text: string, language: string): string {
   const lower = text.toLowerCase().normalize('NFC');
   if (language === 'ro') return lower.replaceAll('ș', 'ş').replaceAll('ț', 'ţ');

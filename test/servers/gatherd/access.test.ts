@@ -1,4 +1,5 @@
-// gatherd.cf: which peers may connect, by name, address and range. Each peer has its own loopback address. Rules: GATHERD-9.
+// gatherd.cf: which peers may connect, by name, address and range. Each peer has its own loopback address.
+// Rules: GATHERD-9.
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';

@@ -21,7 +21,10 @@ function soif(url: string, attributes: Readonly<Record<string, string>>): string
 const object = (url: string, updateTime: number, body: string) =>
   soif(url, { ...GATHERER, 'Update-Time': String(updateTime), MD5: 'm'.repeat(32), Body: body });
 
-/** Serves four objects of time 100, of which one has changed, one was refreshed and one was deleted since; returns the port. */
+/**
+ * Serves four objects of time 100, of which one has changed, one was refreshed and one was deleted since;
+ * returns the port.
+ */
 async function serveChanges(t: Test): Promise<number> {
   const directory = await temporaryDirectory(t);
   await using store = await GathererStore.open(join(directory, 'working'));

@@ -1,4 +1,5 @@
-// Helpers for tests of gatherd: a server over a real generations directory, a raw client, a scripted server. Update-Times are in Unix seconds.
+// Helpers for tests of gatherd: a server over a real generations directory, a raw client, a scripted server.
+// Update-Times are in Unix seconds.
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';

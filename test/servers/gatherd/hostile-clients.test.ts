@@ -1,4 +1,5 @@
-// Bad networks and hostile clients: fragmented input, cut connections, resets, floods, stalls. All tests use GatherdServer over TCP.
+// Bad networks and hostile clients: fragmented input, cut connections, resets, floods, stalls. All tests use
+// GatherdServer over TCP.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';

@@ -1,4 +1,5 @@
-// gatherd over TCP: transfers byte for byte, INFO, access, timeouts, slow clients, stopping. Rules: gatherd.md (GATHERD).
+// gatherd over TCP: transfers byte for byte, INFO, access, timeouts, slow clients, stopping. Rules: gatherd.md
+// (GATHERD).
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { gunzipSync } from 'node:zlib';

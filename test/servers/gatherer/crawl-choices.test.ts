@@ -1,4 +1,5 @@
-// What an operator chooses, or does not choose, has a visible effect: delays, queues, redirected seeds, paths that repeat themselves.
+// What an operator chooses, or does not choose, has a visible effect: delays, queues, redirected seeds, paths
+// that repeat themselves.
 import t, { type Test } from 'tap';
 import { parseGathererConf } from '../../../protocols/config/index.js';
 import { type CrawlEvent, crawlChannel } from '../../../servers/crawler/events.js';
@@ -60,7 +61,8 @@ t.test('G-38 with an order, only a Delay or Access-Delay that is given lengthens
   const given = await gapOf(`${site.url}/ Delay=1`);
   t.ok(given >= 990, `Delay=1: ${given} ms`);
   t.ok((await gapOf(`${site.url}/`, 'Access-Delay: 2\n')) >= 1990, 'Access-Delay: 2');
-  // A pause of the default Delay is at least a second, whatever the load; the shortest of some attempts is that of the order.
+  // A pause of the default Delay is at least a second, whatever the load; the shortest of some attempts is that
+  // of the order.
   while ((await gapOf(`${site.url}/`)) >= 990);
   t.pass('the default Delay has no effect');
 });

@@ -1,5 +1,6 @@
-// Servers that refuse, hang, lie, disconnect or never finish, by every access method: each bad document logs one error, the good documents
-// on the same servers are gathered, and the limits hold. The last test checks the requests of later runs to correct servers.
+// Servers that refuse, hang, lie, disconnect or never finish, by every access method: each bad document logs
+// one error, the good documents on the same servers are gathered, and the limits hold. The last test checks the
+// requests of later runs to correct servers.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -40,7 +41,10 @@ async function run(t: Test, nodes: ConfigurationParts): Promise<Gathered & { rea
   return { ...gathered, errors: readFileSync(errors, 'utf8') };
 }
 
-/** Checks that the error log has exactly one line per URL, with this text after the URL, and that only `good` was gathered. */
+/**
+ * Checks that the error log has exactly one line per URL, with this text after the URL, and that only `good`
+ * was gathered.
+ */
 function checkRun(
   t: Test,
   { report, errors, exported }: Awaited<ReturnType<typeof run>>,

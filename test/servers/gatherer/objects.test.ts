@@ -1,4 +1,5 @@
-// Documents whose objects have other URLs: exploded files, and objects that a rule renames. Times are in seconds.
+// Documents whose objects have other URLs: exploded files, and objects that a rule renames. Times are in
+// seconds.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';

@@ -1,4 +1,5 @@
-// G-108 line by line, with a controlled clock: the requests to the server, and the resulting object. Times are in Unix seconds.
+// G-108 line by line, with a controlled clock: the requests to the server, and the resulting object. Times are
+// in Unix seconds.
 import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

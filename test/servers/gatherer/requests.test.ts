@@ -1,4 +1,5 @@
-// Cookies, Referer, further headers and proxies of requests, as a site sees them (CRAWL-11.8, 6.1; RFC 6265bis; RFC 9110 10.1.3).
+// Cookies, Referer, further headers and proxies of requests, as a site sees them (CRAWL-11.8, 6.1; RFC 6265bis;
+// RFC 9110 10.1.3).
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';

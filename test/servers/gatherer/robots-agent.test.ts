@@ -1,4 +1,5 @@
-// The names by which robots.txt and pages address a Gatherer: those of the User-Agent that it sends, and `harvest` (CRAWL-13.2.10, G-63).
+// The names by which robots.txt and pages address a Gatherer: those of the User-Agent that it sends, and
+// `harvest` (CRAWL-13.2.10, G-63).
 import t, { type Test } from 'tap';
 import { parseGathererConf } from '../../../protocols/config/index.js';
 import { type CrawlOrderInput, crawlOrderSchema } from '../../../servers/crawler/order/order.js';

@@ -1,4 +1,5 @@
-// Several RootNodes and LeafNodes over the same documents: each enumerates by its own limits, and a document is fetched once.
+// Several RootNodes and LeafNodes over the same documents: each enumerates by its own limits, and a document is
+// fetched once.
 import t, { type Test } from 'tap';
 import { parseGathererConf } from '../../../protocols/config/index.js';
 import { Gatherer, type GathererOptions } from '../../../servers/gatherer/index.js';

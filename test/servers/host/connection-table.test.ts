@@ -1,4 +1,5 @@
-// Which connections a server keeps, how sessions share the event loop, how many lines peers can cause, and how fast they must read.
+// Which connections a server keeps, how sessions share the event loop, how many lines peers can cause, and how
+// fast they must read.
 import t from 'tap';
 import { addressGroup, isLoopbackGroup } from '../../../servers/host/address-group.js';
 import {

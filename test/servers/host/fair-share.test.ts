@@ -48,7 +48,10 @@ class Loop {
   }
 }
 
-/** A session that executes commands of certain costs, like those of gatherd (promises) or of refererd (callbacks). */
+/**
+ * A session that executes commands of certain costs, like those of gatherd (promises) or of refererd
+ * (callbacks).
+ */
 interface Plan {
   readonly costs: readonly number[];
   readonly synchronous: boolean;

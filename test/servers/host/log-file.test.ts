@@ -1,4 +1,5 @@
-// Log files that are never waited for: blocks, rotation, full disks, pipes that are not read, the last lines of a process.
+// Log files that are never waited for: blocks, rotation, full disks, pipes that are not read, the last lines of
+// a process.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, constants, existsSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// refererd over TCP: paging, flow control, timeouts, limits, access, statistics, logs, stopping, new generations.
+// refererd over TCP: paging, flow control, timeouts, limits, access, statistics, logs, stopping, new
+// generations.
 import { rm } from 'node:fs/promises';
 import t, { type Test } from 'tap';
 import { ReferencesClient } from '../../../clients/references/index.js';

@@ -1,4 +1,5 @@
-// The Broker's store for bulk transfers: times of changes, tombstones, relayed changes, and iteration over all objects.
+// The Broker's store for bulk transfers: times of changes, tombstones, relayed changes, and iteration over all
+// objects.
 import { ClassicLevel } from 'classic-level';
 import protobuf from 'protobufjs';
 import t, { type Test } from 'tap';

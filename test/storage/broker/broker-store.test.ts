@@ -1,4 +1,5 @@
-// The Broker's store: updates, refreshes, deletions, duplicates, expiry, the change log, and readers in other threads.
+// The Broker's store: updates, refreshes, deletions, duplicates, expiry, the change log, and readers in other
+// threads.
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';

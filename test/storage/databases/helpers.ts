@@ -44,7 +44,10 @@ export async function readAll(path: string, options: SourceOptions = {}): Promis
   return textOf(openSource(path, options));
 }
 
-/** Returns the bytes of objects as Latin-1 text; the name of its section precedes an object that is not an update. */
+/**
+ * Returns the bytes of objects as Latin-1 text; the name of its section precedes an object that is not an
+ * update.
+ */
 export async function textOf(objects: AsyncIterable<SourceObject>): Promise<string> {
   let text = '';
   for await (const { section, bytes } of objects) {

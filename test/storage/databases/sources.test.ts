@@ -10,7 +10,10 @@ import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { put, summary } from '../helpers.js';
 import { BARE, databaseOf, ONE, readAll, TWO, textOf, twoMembers, wrapped } from './helpers.js';
 
-/** The output of `gdbm_dump`, written by hand: two records with ONE and with BARE and a NUL, and `k3` with a number. */
+/**
+ * The output of `gdbm_dump`, written by hand: two records with ONE and with BARE and a NUL, and `k3` with a
+ * number.
+ */
 const DUMP = `# GDBM dump file created by GDBM version 1.23. 04/02/2022 on Sat Nov 21 15:34:36 2026
 #:version=1.1
 #:file=t.gdbm

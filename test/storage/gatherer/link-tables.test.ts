@@ -1,4 +1,5 @@
-// The tables of documents, servers and links in the Gatherer's working store, and the references published from them.
+// The tables of documents, servers and links in the Gatherer's working store, and the references published from
+// them.
 import fc from 'fast-check';
 import t from 'tap';
 import { TableCache } from '../../../storage/gatherer/table-cache.js';

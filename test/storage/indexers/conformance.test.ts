@@ -5,7 +5,8 @@ import { type Indexer, openIndexer } from '../../../storage/indexers/index.js';
 import { ALL_CAPABILITIES } from './embedded-fixture.js';
 
 /**
- * Returns the names of the tests among `selected` that an engine fails when some of its methods are replaced by `defects`.
+ * Returns the names of the tests among `selected` that an engine fails when some of its methods are replaced by
+ * `defects`.
  */
 async function failures(
   selected: RegExp,

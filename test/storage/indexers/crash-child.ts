@@ -1,5 +1,5 @@
-// A process that writes changes to an index until it is killed: change n puts object `n % 50 + 1` with the word `v<n>`. It prints
-// the number of each flushed change.
+// A process that writes changes to an index until it is killed: change n puts object `n % 50 + 1` with the word
+// `v<n>`. It prints the number of each flushed change.
 import { encodeSoif } from '../../../protocols/soif/index.js';
 import { BrokerStore } from '../../../storage/index.js';
 import { openEmbeddedIndexer } from '../../../storage/indexers/index.js';

@@ -1,4 +1,5 @@
-// The embedded engine finds the same objects and lines as a scan of all objects, for random objects, queries and options.
+// The embedded engine finds the same objects and lines as a scan of all objects, for random objects, queries
+// and options.
 import fc from 'fast-check';
 import t from 'tap';
 import type { Expression } from '../../../protocols/broker/index.js';

@@ -1,4 +1,5 @@
-// A Broker store with an embedded index, for the tests of the embedded engine; see `storage/indexers/conformance-fixture.ts`.
+// A Broker store with an embedded index, for the tests of the embedded engine; see
+// `storage/indexers/conformance-fixture.ts`.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { IndexerFixture } from '../../../storage/indexers/conformance-fixture.js';

@@ -1,4 +1,5 @@
-// The embedded engine at work: changes, lifetimes, concurrent queries, aborts, crashes, failures and damaged files.
+// The embedded engine at work: changes, lifetimes, concurrent queries, aborts, crashes, failures and damaged
+// files.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, writeSync } from 'node:fs';
@@ -26,7 +27,10 @@ async function oidsOf(results: SearchResults): Promise<number[]> {
   return oids;
 }
 
-/** Objects that all match `common` and have a line that is expensive for regular expressions and spelling errors. */
+/**
+ * Objects that all match `common` and have a line that is expensive for regular expressions and spelling
+ * errors.
+ */
 function hardObjects(count: number): ObjectAttributes[] {
   const line = `${'a'.repeat(2000)}b ${'abcdefgh '.repeat(200)}\n`;
   return Array.from({ length: count }, (_, i) => ({

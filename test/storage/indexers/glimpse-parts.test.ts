@@ -1,4 +1,5 @@
-// The parts of a Glimpse index without its programs: which objects the parts cover, and which text glimpse misses.
+// The parts of a Glimpse index without its programs: which objects the parts cover, and which text glimpse
+// misses.
 import fc from 'fast-check';
 import t from 'tap';
 import { OidSet } from '../../../storage/broker/oid-set.js';

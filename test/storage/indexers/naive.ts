@@ -1,5 +1,5 @@
-// A second, simple implementation of the matching rules without an index: JavaScript regular expressions with Unicode case
-// folding, and a test of every substring for spelling errors.
+// A second, simple implementation of the matching rules without an index: JavaScript regular expressions with
+// Unicode case folding, and a test of every substring for spelling errors.
 import type { Expression } from '../../../protocols/broker/index.js';
 import type { SoifObject } from '../../../protocols/soif/index.js';
 
@@ -126,7 +126,10 @@ function termTest(text: string, { ignoreCase, matchWord, errors }: NaiveOptions)
   return (line) => regexp.test(line);
 }
 
-/** Tells whether a substring of a line differs from the text by at most `errors` insertions, deletions and replacements. */
+/**
+ * Tells whether a substring of a line differs from the text by at most `errors` insertions, deletions and
+ * replacements.
+ */
 function approximately(
   line: string,
   text: string,

@@ -1,4 +1,5 @@
-// Opening an engine by Indexer-Type, and full indexing while queries run. An engine is skipped if its program is not installed.
+// Opening an engine by Indexer-Type, and full indexing while queries run. An engine is skipped if its program
+// is not installed.
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';

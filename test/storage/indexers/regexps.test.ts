@@ -1,4 +1,5 @@
-// Regular expressions of queries: long lines are matched as a whole in bounded pieces, and what is too large is refused before it is compiled.
+// Regular expressions of queries: long lines are matched as a whole in bounded pieces, and what is too large is
+// refused before it is compiled.
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import t from 'tap';

@@ -1,4 +1,5 @@
-// The look-up of words for queries with spelling errors and patterns, and the first hits of a query with a limit.
+// The look-up of words for queries with spelling errors and patterns, and the first hits of a query with a
+// limit.
 import fc from 'fast-check';
 import t from 'tap';
 import { ApproximateMatcher } from '../../../storage/indexers/approximate.js';

@@ -1,4 +1,5 @@
-// The embedded engine's units: folding and splitting of text, sets of OIDs, approximate matching, literals and patterns.
+// The embedded engine's units: folding and splitting of text, sets of OIDs, approximate matching, literals and
+// patterns.
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import t from 'tap';

@@ -39,7 +39,10 @@ export function u32(...numbers: readonly number[]): Buffer {
   return bytes;
 }
 
-/** Encodes a record by hand: the example with another OID and URL. `counted` is added to the size of the data (REG-11). */
+/**
+ * Encodes a record by hand: the example with another OID and URL. `counted` is added to the size of the data
+ * (REG-11).
+ */
 export function handRecord(
   oid: number,
   options: {
@@ -63,7 +66,9 @@ export function handRecord(
   return Buffer.concat([u32(data.length + counted, 0x48425252, flag), data]);
 }
 
-/** Encodes a file by hand. By default its counts are the numbers of valid (flag 1) and deleted (flag 2) records. */
+/**
+ * Encodes a file by hand. By default its counts are the numbers of valid (flag 1) and deleted (flag 2) records.
+ */
 export function handFile(
   records: readonly Buffer[],
   counts?: readonly [records: number, deleted: number, valid: number],

@@ -1,4 +1,5 @@
-// Directories as an original Broker leaves them: a Registry in its binary layout and object files in any layout below `objects/`.
+// Directories as an original Broker leaves them: a Registry in its binary layout and object files in any layout
+// below `objects/`.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { soif } from '../helpers.js';

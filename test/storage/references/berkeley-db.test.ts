@@ -1,4 +1,5 @@
-// Berkeley DB files: recognized by their first bytes, and a sentence where the program that reads them is not installed.
+// Berkeley DB files: recognized by their first bytes, and a sentence where the program that reads them is not
+// installed.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import t from 'tap';

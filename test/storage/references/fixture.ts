@@ -2,7 +2,9 @@
 import type { DocumentInput } from '../../../storage/references/contract.js';
 import { ReferencesBuilder } from '../../../storage/references/index.js';
 
-/** The documents of section 13 of the references server's specification. Times are in seconds, lengths in bytes. */
+/**
+ * The documents of section 13 of the references server's specification. Times are in seconds, lengths in bytes.
+ */
 export const FIXTURE_DOCUMENTS: readonly DocumentInput[] = [
   { id: 10, url: 'http://a.example/', time: 1000000100, checkTime: 1000001000, length: 1000, serverId: 1 },
   { id: 11, url: 'http://a.example/x', time: 1000000110, checkTime: 1000001100, length: 1100, serverId: 1 },

@@ -259,7 +259,8 @@ t.test('R-2: the PageRank of graphs with known ranks is computed', async (t) => 
     'a chain of two: a node without links divides its rank among all nodes',
   );
 
-  // A -> B C, B -> C, C -> A, D -> C: d = 0.0375; with q = 0.85: a = d + q c, b = d + q a/2, c = d + q (a/2 + b + d).
+  // A -> B C, B -> C, C -> A, D -> C: d = 0.0375; with q = 0.85: a = d + q c, b = d + q a/2, c = d + q (a/2 + b
+  // + d).
   const q = 0.85;
   const d = 0.15 / 4;
   const c = (d + q * (d / 2 + d + (q * d) / 2 + d)) / (1 - q * (q / 2 + (q * q) / 2));

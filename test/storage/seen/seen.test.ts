@@ -118,7 +118,8 @@ t.test('CRAWL-4.7 a Bloom filter has the specified size and about the stated err
   const filter = await openSeenFilter({ kind: 'bloom', bloomCapacity: 200_000, bloomHashes: 7 });
   await filter.add(uris(0, 200_000));
   const lost = 10_000 - (await countNew(filter, uris(1_000_000, 1_010_000)));
-  // 2^-7 of 10 000 is 78; the filter fills up a little more during the loop. The texts are the same in every run.
+  // 2^-7 of 10 000 is 78; the filter fills up a little more during the loop. The texts are the same in every
+  // run.
   t.ok(lost > 40 && lost < 180, `${lost} of 10 000 were lost`);
   await t.rejects(openSeenFilter({ kind: 'bloom', bloomCapacity: 1e9 }), RangeError);
 });

@@ -31,7 +31,10 @@ export async function send(
   });
 }
 
-/** Detects a `111` item in a reply that is passed through unchanged. Bytes inside a counted block that look like one do not count (BRK-4.4). */
+/**
+ * Detects a `111` item in a reply that is passed through unchanged. Bytes inside a counted block that look like
+ * one do not count (BRK-4.4).
+ */
 class FatalDetector {
   fatal = false;
   #decoder: ResultDecoder | undefined = new ResultDecoder();

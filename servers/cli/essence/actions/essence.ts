@@ -125,7 +125,10 @@ async function* objectsIn(results: AsyncIterable<Result>): AsyncGenerator<Uint8A
   for await (const { objects } of results) yield* objects;
 }
 
-/** Returns the number of threads: at most one a document, because every thread loads all summarizers; 0 if only types are printed. */
+/**
+ * Returns the number of threads: at most one a document, because every thread loads all summarizers; 0 if only
+ * types are printed.
+ */
 function threadsFor(names: readonly string[], { typeOnly }: EssenceCliOptions): number {
   return typeOnly ? 0 : Math.min(names.length, 4, Math.max(1, availableParallelism() - 1));
 }
@@ -192,7 +195,10 @@ function listFile(name: string): string {
   return name.includes('/') ? resolve(name) : name;
 }
 
-/** Yields the results in the order of the documents; as many documents as there are threads are in process at a time. */
+/**
+ * Yields the results in the order of the documents; as many documents as there are threads are in process at a
+ * time.
+ */
 async function* summarizeInOrder(
   names: readonly string[],
   pool: EssencePool,

@@ -40,7 +40,8 @@ export async function gather(
       }
       await output.write(encodeSoif(info));
     } else {
-      // GATHERD-4.4: original readers treat every object of the stream as new, so deletions are requested only with --changes.
+      // GATHERD-4.4: original readers treat every object of the stream as new, so deletions are requested only
+      // with --changes.
       const request = { since, compression: options.compress, sections: options.changes };
       for await (const piece of client.stream(request)) {
         // The reader has closed the pipe.

@@ -13,7 +13,9 @@ import { StopSignal } from '../../../host/stop-signal.js';
 import { complain, EXIT } from '../../output/exit.js';
 import { StandardOutput } from '../../output/standard-output.js';
 
-/** Outcomes of URLs that are not documents: directories and menus, redirects, and attempts that are repeated. */
+/**
+ * Outcomes of URLs that are not documents: directories and menus, redirects, and attempts that are repeated.
+ */
 const NO_DOCUMENTS: ReadonlySet<string> = new Set(['listed', 'redirected', 'retry', 'failed']);
 
 /** The action of `harvest enum`; returns the exit status. */

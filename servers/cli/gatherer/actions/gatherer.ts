@@ -246,7 +246,10 @@ async function ensureGatherd(
   }
 }
 
-/** Waits for the pid file of a daemon whose directory was deleted while it ran, which writes the file again within a second. */
+/**
+ * Waits for the pid file of a daemon whose directory was deleted while it ran, which writes the file again
+ * within a second.
+ */
 async function runningSoon(pidFile: string): Promise<PidRecord | undefined> {
   for (let tries = 0; tries < RUNNING_TRIES; tries++) {
     const running = await runningProcess(pidFile);

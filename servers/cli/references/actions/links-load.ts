@@ -46,7 +46,9 @@ export const PHASE_LABELS: Readonly<Record<BuildPhase, string>> = {
   ranks: 'numbering links',
 };
 
-/** Returns a function from a file to its size in bytes, cached; 0 for standard input, whose size is not known. */
+/**
+ * Returns a function from a file to its size in bytes, cached; 0 for standard input, whose size is not known.
+ */
 function createSizeLookup(): (file: string) => number {
   const sizes = new Map<string, number>();
   return (file) => {

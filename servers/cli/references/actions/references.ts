@@ -101,7 +101,8 @@ async function* pages(
 ): AsyncGenerator<LinkReply> {
   const kind = kindOf(options);
   if (options.all) {
-    // Nothing is printed before the last page has arrived: a change of the data between two pages voids those before it.
+    // Nothing is printed before the last page has arrived: a change of the data between two pages voids those
+    // before it.
     let all: LinkReply[] = [];
     const onRestart = () => {
       all = [];

@@ -97,7 +97,10 @@ function exists(file: string): Promise<boolean> {
   );
 }
 
-/** Replaces the file atomically. A new one is readable by its owner only; an old one keeps its owner, group and mode. */
+/**
+ * Replaces the file atomically. A new one is readable by its owner only; an old one keeps its owner, group and
+ * mode.
+ */
 function writeBase(file: string, content: string): Promise<void> {
   const build = (temporary: string) => writeFile(temporary, content, { flag: 'wx', mode: 0o600 });
   return replaceFile(file, build, { force: true, keepOwner: true });

@@ -38,7 +38,10 @@ export async function conformance(
   return await run(await loadSuite(name), parameters, options);
 }
 
-/** Returns the operands with the `--` that commander removes; it separates a suite's parameters from a client's command. */
+/**
+ * Returns the operands with the `--` that commander removes; it separates a suite's parameters from a client's
+ * command.
+ */
 function operandsOf(operands: readonly string[], argv: readonly string[]): string[] {
   const separator = argv.indexOf('--');
   if (separator < 0) return [...operands];

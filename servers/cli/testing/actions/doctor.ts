@@ -128,7 +128,10 @@ async function checkPorts(): Promise<Finding[]> {
   return [{ status: 'ok', check: 'ports', text: `${PORTS.map(({ port }) => port).join(', ')} are free` }];
 }
 
-/** The code of the error that keeps a program from listening on a port of the loopback address; undefined if it can. */
+/**
+ * The code of the error that keeps a program from listening on a port of the loopback address; undefined if it
+ * can.
+ */
 function listenProblem(port: number): Promise<string | undefined> {
   return new Promise((done) => {
     const server = createServer();

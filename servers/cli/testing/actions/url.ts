@@ -96,7 +96,10 @@ export async function printClass(uris: string[], options: ClassCommandOptions): 
   });
 }
 
-/** Prints one line per URI: the result, or an empty line and a message on standard error if the URI is not usable. */
+/**
+ * Prints one line per URI: the result, or an empty line and a message on standard error if the URI is not
+ * usable.
+ */
 async function printResults(
   field: string,
   uris: readonly string[],

@@ -8,8 +8,8 @@ import { registerMemoryTests, registerPersistenceTests } from './persistence.js'
 import { registerWaitingTests } from './waiting.js';
 
 /**
- * Registers the tests of the frontier's contract (CRAWL-5) with a test runner. Time passes only on the clock that the factory
- * receives, so no test depends on the speed of the machine.
+ * Registers the tests of the frontier's contract (CRAWL-5) with a test runner. Time passes only on the clock
+ * that the factory receives, so no test depends on the speed of the machine.
  */
 export function frontierConformance<Batch>(options: FrontierConformance<Batch>): void {
   const {

@@ -1,4 +1,7 @@
-/** Advance widths of cmr10 in thousandths of its size, starting at `!`. Other roman fonts have nearly the same proportions. */
+/**
+ * Advance widths of cmr10 in thousandths of its size, starting at `!`. Other roman fonts have nearly the same
+ * proportions.
+ */
 const ROMAN = (
   '278 500 833 500 833 778 278 389 389 500 778 278 333 278 500 500 500 500 500 500 500 500 500 500 500 278 278 278 778 ' +
   '472 472 778 750 708 722 764 681 653 785 750 361 514 778 625 917 750 778 681 778 736 556 722 750 750 1028 750 750 611 ' +
@@ -14,8 +17,8 @@ const DEFAULT_ADVANCE = 0.5;
 const TYPEWRITER_ADVANCE = 0.525;
 
 /**
- * Estimates the advance of a character as a fraction of the font size. DVI files and many PostScript files contain no widths. Gaps
- * between words are explicit moves, so an average is sufficient.
+ * Estimates the advance of a character as a fraction of the font size. DVI files and many PostScript files
+ * contain no widths. Gaps between words are explicit moves, so an average is sufficient.
  */
 export function estimateGlyphWidth(character: string, typewriter: boolean): number {
   if (typewriter) return TYPEWRITER_ADVANCE;

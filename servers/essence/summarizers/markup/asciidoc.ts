@@ -40,7 +40,10 @@ const INLINE = new RegExp(
   'g',
 );
 
-/** AsciiDoc: title, author and revision lines, attributes, section titles, links; the Text rule on the plain text. */
+/**
+ * AsciiDoc: title, author and revision lines, attributes, section titles, links; the Text rule on the plain
+ * text.
+ */
 export function summarizeAsciiDoc(document: SourceDocument): Summary {
   const outline = new Outline(document.settings.maxObjectBytes);
   const source = boundedSource(document, 'AsciiDoc source', MAX_TYPESETTING_CHARACTERS).replace(

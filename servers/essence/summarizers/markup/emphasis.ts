@@ -2,8 +2,8 @@
 const MAX_OPEN = 1000;
 
 /**
- * Removes the marks of emphasis that occur in pairs, in linear time: a mark opens before a character that is not blank and after one that
- * is no letter or digit, and closes the other way round. All other marks are text.
+ * Removes the marks of emphasis that occur in pairs, in linear time: a mark opens before a character that is
+ * not blank and after one that is no letter or digit, and closes the other way round. All other marks are text.
  *
  * @param marks a global expression that matches one mark
  */
@@ -44,7 +44,10 @@ export function isWord(character: string): boolean {
   return /[\p{L}\p{N}]/u.test(character);
 }
 
-/** Removes the punctuation after a URL in running text; a closing parenthesis stays if the URL has an opening one. */
+/**
+ * Removes the punctuation after a URL in running text; a closing parenthesis stays if the URL has an opening
+ * one.
+ */
 export function bareUrl(written: string): string {
   let end = written.length;
   while (end > 0) {

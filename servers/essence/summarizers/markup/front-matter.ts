@@ -18,8 +18,9 @@ const FIELDS: ReadonlyMap<string, MarkupField> = new Map([
 ]);
 
 /**
- * Reads the fields before a document: YAML between lines of `---`, TOML between lines of `+++`, or the three lines of Pandoc that begin
- * with `%`. Of YAML it reads scalars, lists and the names in lists of persons; everything else is ignored.
+ * Reads the fields before a document: YAML between lines of `---`, TOML between lines of `+++`, or the three
+ * lines of Pandoc that begin with `%`. Of YAML it reads scalars, lists and the names in lists of persons;
+ * everything else is ignored.
  *
  * @returns the text after them; the whole text if there are none
  */

@@ -4,12 +4,18 @@ import { guarded } from '../extracted.js';
 import { readMarkdown } from './markdown.js';
 import { Outline } from './outline.js';
 
-/** Bytes of a notebook that are read; most of a longer one are results, and its objects take a multiple of them in memory. */
+/**
+ * Bytes of a notebook that are read; most of a longer one are results, and its objects take a multiple of them
+ * in memory.
+ */
 const MAX_NOTEBOOK_BYTES = 24 * 1024 * 1024;
 /** Maximum length of the text of one cell, in characters. */
 const MAX_CELL = 512 * 1024;
 
-/** Jupyter notebooks of formats 3 and 4: texts of the cells as Markdown, programs as they are; results are left out. */
+/**
+ * Jupyter notebooks of formats 3 and 4: texts of the cells as Markdown, programs as they are; results are left
+ * out.
+ */
 export function summarizeJupyter(document: SourceDocument): Summary {
   const outline = new Outline(document.settings.maxObjectBytes);
   if (document.body.length > MAX_NOTEBOOK_BYTES) {

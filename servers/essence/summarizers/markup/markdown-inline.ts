@@ -27,7 +27,10 @@ interface Bracket {
   readonly start: number;
 }
 
-/** Reads the text within blocks of Markdown: links, code, emphasis, HTML. Takes linear time, whatever is left open. */
+/**
+ * Reads the text within blocks of Markdown: links, code, emphasis, HTML. Takes linear time, whatever is left
+ * open.
+ */
 export class MarkdownInline {
   readonly #outline: Outline;
   readonly #definitions: ReadonlyMap<string, string>;

@@ -9,7 +9,10 @@ import { Outline } from './outline.js';
 const MAX_DEFINITIONS = 20_000;
 const MAX_CONTAINERS = 20;
 
-/** Markdown: fields before the text, else the first heading as title; headings, links, and the Text rule on the plain text. */
+/**
+ * Markdown: fields before the text, else the first heading as title; headings, links, and the Text rule on the
+ * plain text.
+ */
 export function summarizeMarkdown(document: SourceDocument): Summary {
   const outline = new Outline(document.settings.maxObjectBytes);
   const source = boundedSource(document, 'Markdown source', MAX_TYPESETTING_CHARACTERS).replace(
@@ -20,7 +23,9 @@ export function summarizeMarkdown(document: SourceDocument): Summary {
   return outline.summary(document);
 }
 
-/** Reads a text of CommonMark with the tables and links of GitHub, whose lines end with `\n`. Takes linear time. */
+/**
+ * Reads a text of CommonMark with the tables and links of GitHub, whose lines end with `\n`. Takes linear time.
+ */
 export function readMarkdown(source: string, outline: Outline): void {
   const reader = new BlockReader();
   for (const line of source.split('\n')) reader.line(line);

@@ -16,7 +16,9 @@ const FIELDS: ReadonlyMap<string, MarkupField> = new Map([
 const INLINE =
   /\[\[([^[\]]{1,1000})\](?:\[([^[\]]{1,1000})\])?\]|((?:https?|ftp):\/\/[^\s<>"[\]]+)|\[fn:[^\][]{0,500}\]|\\\\$|<<<?[^<>\n]{1,200}>>>?/gm;
 
-/** Org: keywords at the start, headings without their states and tags, links; the Text rule on the plain text. */
+/**
+ * Org: keywords at the start, headings without their states and tags, links; the Text rule on the plain text.
+ */
 export function summarizeOrg(document: SourceDocument): Summary {
   const outline = new Outline(document.settings.maxObjectBytes);
   const source = boundedSource(document, 'Org source', MAX_TYPESETTING_CHARACTERS).replace(/^\ufeff/, '');

@@ -57,7 +57,10 @@ export class Outline {
     return this.#fields.has(name);
   }
 
-  /** @param level 1 for the title of the document or of a part; the first such heading is the title of a document that states none */
+  /**
+   * @param level 1 for the title of the document or of a part; the first such heading is the title of a
+   *   document that states none
+   */
   heading(text: string, level: number): void {
     const line = oneLine(text.slice(0, MAX_VALUE));
     if (line === '') return;
@@ -95,7 +98,8 @@ export class Outline {
   }
 
   /**
-   * The summary: fields, headings, absolute links, and the Text rule (E-73) on the running text. The crawl follows the links.
+   * The summary: fields, headings, absolute links, and the Text rule (E-73) on the running text. The crawl
+   * follows the links.
    *
    * @param document is resolved against and limits the number of links (G-173)
    */

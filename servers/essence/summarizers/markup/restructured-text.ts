@@ -16,7 +16,9 @@ const FIELDS: ReadonlyMap<string, MarkupField> = new Map([
   ['keywords', 'Keywords'],
 ]);
 
-/** Directives whose content is neither text nor program: trees of documents, other formats, formulas, settings. */
+/**
+ * Directives whose content is neither text nor program: trees of documents, other formats, formulas, settings.
+ */
 const SKIPPED = new Set(
   (
     'toctree contents raw math include literalinclude replace unicode date class role default-role highlight image index ' +
@@ -46,7 +48,10 @@ const INLINE = new RegExp(
   'gu',
 );
 
-/** ReStructuredText (docutils): document title, bibliographic fields, section titles, targets; the Text rule on the plain text. */
+/**
+ * ReStructuredText (docutils): document title, bibliographic fields, section titles, targets; the Text rule on
+ * the plain text.
+ */
 export function summarizeReStructuredText(document: SourceDocument): Summary {
   const outline = new Outline(document.settings.maxObjectBytes);
   const source = boundedSource(document, 'reStructuredText source', MAX_TYPESETTING_CHARACTERS);
@@ -143,7 +148,9 @@ class RstReader {
     this.#outline.text(text);
   }
 
-  /** A list of fields; those at the start of the document are its own. Returns the index of the line after them. */
+  /**
+   * A list of fields; those at the start of the document are its own. Returns the index of the line after them.
+   */
   #header(pattern: RegExp, from: number): number {
     let index = from;
     for (
@@ -169,7 +176,10 @@ class RstReader {
     return index;
   }
 
-  /** `.. ` and what it begins: target, directive, substitution, footnote or comment. Returns the index of the line after it. */
+  /**
+   * `.. ` and what it begins: target, directive, substitution, footnote or comment. Returns the index of the
+   * line after it.
+   */
   #explicit(index: number): number {
     const line = this.#lines[index]!;
     const indent = line.length - line.trimStart().length;

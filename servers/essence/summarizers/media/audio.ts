@@ -24,7 +24,10 @@ const SUN_CODINGS: ReadonlyMap<number, string> = new Map([
   [27, 'A-law'],
 ]);
 
-/** Audio and video: title (else the file's name), artist and other tags; format, size of the picture and duration (6.2). */
+/**
+ * Audio and video: title (else the file's name), artist and other tags; format, size of the picture and
+ * duration (6.2).
+ */
 export function summarizeMedia(document: SourceDocument): Summary {
   const facts = new MediaFacts();
   const kind = 'the sound or video file';

@@ -8,7 +8,10 @@ const MAX_VALUE = 2000;
 /** Texts of one file whose character set is guessed. A guess takes about 0.1 ms, however short the text is. */
 const MAX_GUESSES = 200;
 
-/** Attributes by the names of tags, in capitals: Vorbis comments, RIFF INFO, AIFF chunks, MP4 items, QuickTime keys, Matroska tags. */
+/**
+ * Attributes by the names of tags, in capitals: Vorbis comments, RIFF INFO, AIFF chunks, MP4 items, QuickTime
+ * keys, Matroska tags.
+ */
 const FIELDS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     Title: 'TITLE INAM NAME ©NAM TITL',
@@ -69,7 +72,10 @@ const WESTERN = new TextDecoder('windows-1252');
 export class TagTexts {
   #guesses = 0;
 
-  /** UTF-8 if it is valid, else by a guess that prefers windows-1252 (E-77); after too many guesses, windows-1252. */
+  /**
+   * UTF-8 if it is valid, else by a guess that prefers windows-1252 (E-77); after too many guesses,
+   * windows-1252.
+   */
   decode(bytes: Uint8Array): string {
     const cut = bytes.subarray(0, MAX_VALUE * 3);
     try {

@@ -67,7 +67,8 @@ export function gifMetadata(bytes: Uint8Array): Uint8Array | undefined {
   for (const { label, start } of blocksOf(bytes)) {
     if (label !== 0xff || bytes[start] !== XMP.length || latin(start + 1, start + 1 + XMP.length) !== XMP)
       continue;
-    // The packet is not in sub-blocks; a trailer of 258 bytes, the first of which is 1, leads their reader to the end.
+    // The packet is not in sub-blocks; a trailer of 258 bytes, the first of which is 1, leads their reader to
+    // the end.
     const from = start + 1 + XMP.length;
     const end = endOf(bytes, from) - 258;
     if (end > from && end - from <= MAX_PACKET) return metadataAsJpeg([], [bytes.subarray(from, end)]);

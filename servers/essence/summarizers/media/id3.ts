@@ -76,7 +76,9 @@ function westernText(bytes: Uint8Array, texts: TagTexts): string {
   return parts.map((part) => texts.decode(Buffer.from(part, 'latin1'))).join('\0');
 }
 
-/** Decodes a frame: an encoding byte, then the text. In a comment, a language and a short name precede the text. */
+/**
+ * Decodes a frame: an encoding byte, then the text. In a comment, a language and a short name precede the text.
+ */
 function frameText(frame: Uint8Array, comment: boolean, texts: TagTexts): string {
   const label = ENCODINGS[frame[0] ?? 0] ?? 'windows-1252';
   const bytes = frame.subarray(comment ? 4 : 1);

@@ -1,6 +1,7 @@
 import { fourCharacters, type MediaFacts } from './facts.js';
 
-// ISO base media: MP4, M4A, MOV, 3GP. A file is a tree of boxes, each with a size and a type of four characters (ISO 14496-12, QuickTime).
+// ISO base media: MP4, M4A, MOV, 3GP. A file is a tree of boxes, each with a size and a type of four characters
+// (ISO 14496-12, QuickTime).
 
 /** Boxes that are read in all; further ones are ignored. */
 const MAX_BOXES = 20_000;

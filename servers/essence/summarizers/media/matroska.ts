@@ -10,7 +10,10 @@ const SEGMENT = 0x18538067;
 const CLUSTER = 0x1f43b675;
 const TAG = 0x7373;
 const SIMPLE_TAG = 0x67c8;
-/** Elements that contain elements: EBML, Segment, Info, Tracks, TrackEntry, Video, Tags, Tag, Targets, SimpleTag. */
+/**
+ * Elements that contain elements: EBML, Segment, Info, Tracks, TrackEntry, Video, Tags, Tag, Targets,
+ * SimpleTag.
+ */
 const CONTAINERS = new Set([
   0x1a45dfa3,
   SEGMENT,

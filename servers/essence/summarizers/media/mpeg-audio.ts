@@ -1,9 +1,12 @@
-// The duration of MPEG audio (MP3): by the number of frames that an encoder wrote into the first one, else by its bit rate.
+// The duration of MPEG audio (MP3): by the number of frames that an encoder wrote into the first one, else by
+// its bit rate.
 
 /** Bytes after the tag in which the first frame is searched. */
 const MAX_SEARCH_BYTES = 4096;
 
-/** Kilobits per second by layer and index: MPEG 1, layers I to III, then MPEG 2, layer I, and layers II and III. */
+/**
+ * Kilobits per second by layer and index: MPEG 1, layers I to III, then MPEG 2, layer I, and layers II and III.
+ */
 const BIT_RATES: readonly (readonly number[])[] = [
   [0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448],
   [0, 32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384],

@@ -23,8 +23,8 @@ const KEYWORDS: ReadonlyMap<string, string> = new Map([
 const IGNORED = /^(?:xml:com\.adobe|raw profile|software$|date:|exif:|thumb::)/i;
 
 /**
- * Reads the texts of a PNG file (`tEXt`, `zTXt`, `iTXt`), before and after the picture. A text without an attribute of its own is a
- * description with its keyword. Compressed texts beyond 64 KiB are left out.
+ * Reads the texts of a PNG file (`tEXt`, `zTXt`, `iTXt`), before and after the picture. A text without an
+ * attribute of its own is a description with its keyword. Compressed texts beyond 64 KiB are left out.
  */
 export function pngTexts(bytes: Uint8Array, view: DataView): (readonly [name: string, value: string])[] {
   const texts: (readonly [string, string])[] = [];

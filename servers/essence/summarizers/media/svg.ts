@@ -98,7 +98,10 @@ class SvgReader {
     this.#open.pop();
   }
 
-  /** The title and description of the document are children of the root; those of its parts are text that a reader is shown. */
+  /**
+   * The title and description of the document are children of the root; those of its parts are text that a
+   * reader is shown.
+   */
   #targetOf(name: string): string {
     const isOfDocument = this.#open.length === 2;
     if (name === 'title') return isOfDocument ? 'Title' : 'text';

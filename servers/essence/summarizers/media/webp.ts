@@ -4,7 +4,8 @@ const MAX_CHUNKS = 10_000;
 const MAX_SEGMENT_BYTES = 65_000;
 
 /**
- * Returns the EXIF and XMP chunks of a WebP file as a JPEG file without a picture, which exifr reads; undefined if it has none.
+ * Returns the EXIF and XMP chunks of a WebP file as a JPEG file without a picture, which exifr reads; undefined
+ * if it has none.
  */
 export function webpMetadata(bytes: Uint8Array, view: DataView): Uint8Array | undefined {
   const exif: Uint8Array[] = [];

@@ -17,7 +17,10 @@ const BLOCKS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** EPUB: one document: the properties of the package, then the chapters in reading order, without cover, navigation and pictures. */
+/**
+ * EPUB: one document: the properties of the package, then the chapters in reading order, without cover,
+ * navigation and pictures.
+ */
 export async function summarizeEpub(document: SourceDocument): Promise<Summary> {
   const content = new OfficeContent(document);
   try {

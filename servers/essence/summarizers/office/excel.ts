@@ -97,7 +97,10 @@ function characters(bytes: Uint8Array, offset: number, count: number, wide: numb
   return Buffer.from(bytes.subarray(offset, offset + count)).toString('latin1');
 }
 
-/** The table of shared strings. A string may continue in the next record, which states the width of its characters again. */
+/**
+ * The table of shared strings. A string may continue in the next record, which states the width of its
+ * characters again.
+ */
 class SharedStrings implements Iterable<string> {
   readonly #parts: readonly Uint8Array[];
   #part = 0;

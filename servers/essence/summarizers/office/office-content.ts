@@ -8,7 +8,10 @@ const MAX_VALUE = 10_000;
 /** Length of the text that is kept at a time, in characters. */
 const KEPT_TEXT = 16 * 1024;
 
-/** What the readers of office documents and books collect: properties, headings, references and the running text. */
+/**
+ * What the readers of office documents and books collect: properties, headings, references and the running
+ * text.
+ */
 export class OfficeContent {
   readonly #document: SourceDocument;
   readonly #parts: string[] = [];
@@ -84,7 +87,9 @@ export class OfficeContent {
   }
 }
 
-/** Runs of text that are collected until their paragraph ends; paragraphs of boxes and notes are within others. */
+/**
+ * Runs of text that are collected until their paragraph ends; paragraphs of boxes and notes are within others.
+ */
 export class Paragraphs<Kind> {
   readonly #open: { readonly runs: string[]; kind: Kind }[] = [];
   #length = 0;

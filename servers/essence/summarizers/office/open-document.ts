@@ -45,8 +45,9 @@ export async function readOpenDocument(xml: XmlMembers, content: OfficeContent):
 export { SKIP as OPEN_DOCUMENT_SKIP };
 
 /**
- * Collects properties and text of OpenDocument 1.3, in a package or as one file: `text:h` and titles of slides are headings, as are names of
- * sheets; values of cells as shown, formulas with `=` after them; foot- and endnotes; links.
+ * Collects properties and text of OpenDocument 1.3, in a package or as one file: `text:h` and titles of slides
+ * are headings, as are names of sheets; values of cells as shown, formulas with `=` after them; foot- and
+ * endnotes; links.
  */
 export class OpenDocumentEvents {
   readonly #content: OfficeContent;

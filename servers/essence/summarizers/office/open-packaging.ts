@@ -74,7 +74,10 @@ const CUSTOM: ReadonlyMap<string, string> = new Map([
   ['abstract', 'Abstract'],
 ]);
 
-/** Reads the properties of a package: those of Dublin Core, and the keywords, language and abstract among those that users add. */
+/**
+ * Reads the properties of a package: those of Dublin Core, and the keywords, language and abstract among those
+ * that users add.
+ */
 export async function packageProperties(xml: XmlMembers, content: OfficeContent): Promise<void> {
   for (const [member, elements] of [
     ['docProps/core.xml', CORE],

@@ -41,14 +41,16 @@ interface Listed {
 }
 
 /**
- * Reads the slides of a presentation. A program that saves quickly appends changed objects; the directories of the edits say which offset is
- * valid for an object, so that replaced and deleted slides are not read.
+ * Reads the slides of a presentation. A program that saves quickly appends changed objects; the directories of
+ * the edits say which offset is valid for an object, so that replaced and deleted slides are not read.
  */
 export class PresentationRecords {
   readonly #view: DataView;
   readonly #offsets = new Map<number, number>();
   #documentId = -1;
-  /** Bytes of records and texts that may still be read: hostile files refer to the same ones again and again. */
+  /**
+   * Bytes of records and texts that may still be read: hostile files refer to the same ones again and again.
+   */
   #budget: number;
 
   /**
@@ -64,7 +66,10 @@ export class PresentationRecords {
       );
   }
 
-  /** Yields the texts of each slide and of its notes, in the order of the presentation. @throws Error if there is no document */
+  /**
+   * Yields the texts of each slide and of its notes, in the order of the presentation. @throws Error if there
+   * is no document
+   */
   *slides(): Generator<readonly SlideText[]> {
     const document = this.#recordAt(this.#offsets.get(this.#documentId)) ?? this.#first(DOCUMENT);
     if (document === undefined || document.type !== DOCUMENT) throw new Error('it has no document record');

@@ -9,7 +9,10 @@ import { propertiesOf } from './properties.js';
 /** Values of TextHeaderAtom that are titles: Title, and CenterTitle of a first slide. */
 const TITLES: ReadonlySet<number> = new Set([0, 6]);
 
-/** PowerPoint 97 to 2003: properties, titles of the slides as headings, then the slides in order with their notes as Text. */
+/**
+ * PowerPoint 97 to 2003: properties, titles of the slides as headings, then the slides in order with their
+ * notes as Text.
+ */
 export function summarizePowerPoint(document: SourceDocument): Summary {
   const content = new OfficeContent(document);
   guarded(document, 'PowerPoint', undefined, () => {

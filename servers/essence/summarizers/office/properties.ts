@@ -11,7 +11,10 @@ const PROPERTIES: ReadonlyMap<number, string> = new Map([
   [6, 'Abstract'],
 ]);
 
-/** Reads title, author and other properties of a document's summary information. @throws RangeError if it is damaged */
+/**
+ * Reads title, author and other properties of a document's summary information. @throws RangeError if it is
+ * damaged
+ */
 export function propertiesOf(file: CompoundFile): (readonly [string, string])[] {
   const bytes = file.stream('\u0005SummaryInformation');
   if (bytes === undefined || bytes.length < 48) return [];

@@ -14,8 +14,8 @@ const MAX_CELL = 100_000;
 const SKIP: ReadonlySet<string> = new Set(['rPh', 'mc:Fallback']);
 
 /**
- * XLSX: names of the sheets as headings; the cells row by row: strings, numbers as stored (dates are numbers of days), formulas with `=`
- * after their results; comments of cells; links.
+ * XLSX: names of the sheets as headings; the cells row by row: strings, numbers as stored (dates are numbers of
+ * days), formulas with `=` after their results; comments of cells; links.
  */
 export async function readSheetXml(xml: XmlMembers, part: string, content: OfficeContent): Promise<void> {
   const relationships = await relationshipsOf(xml, part);

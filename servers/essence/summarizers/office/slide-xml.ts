@@ -7,7 +7,10 @@ const MAX_SLIDES = 10_000;
 
 const SKIP: ReadonlySet<string> = new Set(['mc:Fallback']);
 
-/** PPTX: the slides in the order of the presentation, each followed by its diagrams and notes; titles of slides are headings; links. */
+/**
+ * PPTX: the slides in the order of the presentation, each followed by its diagrams and notes; titles of slides
+ * are headings; links.
+ */
 export async function readSlideXml(xml: XmlMembers, part: string, content: OfficeContent): Promise<void> {
   const targets = new Map((await relationshipsOf(xml, part)).map(({ id, target }) => [id, target]));
   const slides = new Set<string>();

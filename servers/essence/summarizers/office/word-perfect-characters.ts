@@ -1,6 +1,6 @@
 /**
- * WordPerfect's character sets with letters and punctuation; the index of a character is its number in the set. Other symbols are
- * blanks.
+ * WordPerfect's character sets with letters and punctuation; the index of a character is its number in the set.
+ * Other symbols are blanks.
  */
 
 /** Set 1, starting at number 23. */

@@ -19,8 +19,8 @@ const MACINTOSH = 0x2c;
 type CodeReader = (bytes: Uint8Array, offset: number) => readonly [text: string, next: number];
 
 /**
- * WordPerfect 4 to 6, and 2 and 3 of the Macintosh: as Text (6.2). Omits notes and headers, which are not running text, and the
- * letters beyond ASCII in WordPerfect 4.
+ * WordPerfect 4 to 6, and 2 and 3 of the Macintosh: as Text (6.2). Omits notes and headers, which are not
+ * running text, and the letters beyond ASCII in WordPerfect 4.
  */
 export function summarizeWordPerfect(document: SourceDocument): Summary {
   // Other files, e.g. plain text, also have the suffix .wp.
@@ -114,7 +114,10 @@ const version6: CodeReader = (bytes, offset) => {
   return [(code >= 0xb7 && code <= 0xb9) || code === 0xcc || code === 0xc7 ? '\n' : '', offset + 1];
 };
 
-/** Groups of variable length begin at 0xd0 and state their size, high byte first; the others end with their first byte. */
+/**
+ * Groups of variable length begin at 0xd0 and state their size, high byte first; the others end with their
+ * first byte.
+ */
 const macintosh: CodeReader = (bytes, offset) => {
   const code = bytes[offset]!;
   if (code === 0x20) return [' ', offset + 1];

@@ -7,7 +7,10 @@ const SECOND_TABLE = 0x0200;
 const COMPRESSED = 0x40000000;
 const PROPERTIES = 1;
 const TABLE = 2;
-/** Bytes that pieces may have beyond twice the text, so that the rest of a short document that was cut off is read. */
+/**
+ * Bytes that pieces may have beyond twice the text, so that the rest of a short document that was cut off is
+ * read.
+ */
 const FORGIVEN = 1 << 20;
 
 /** Returns the name of the stream with the table of pieces. */
@@ -17,8 +20,8 @@ export function tableOf(text: Uint8Array): '0Table' | '1Table' {
 }
 
 /**
- * Checks that the pieces do not repeat the text: a table of some kilobytes could name the whole text a thousand times. Pieces of
- * a file that was cut off may end after it.
+ * Checks that the pieces do not repeat the text: a table of some kilobytes could name the whole text a thousand
+ * times. Pieces of a file that was cut off may end after it.
  *
  * @param text the stream WordDocument
  * @param table the stream with the table of pieces

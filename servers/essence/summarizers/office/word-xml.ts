@@ -5,12 +5,15 @@ import type { XmlAttributes, XmlMembers } from './xml-events.js';
 type Kind = 'heading' | 'title' | 'text';
 
 /**
- * Not the text as shown: what a revision moved away, the copy of a box for old programs, readings above characters, separators
- * of notes.
+ * Not the text as shown: what a revision moved away, the copy of a box for old programs, readings above
+ * characters, separators of notes.
  */
 const SKIP: ReadonlySet<string> = new Set(['w:moveFrom', 'mc:Fallback', 'w:rt', 'w:del', 'w:separator']);
 
-/** DOCX: the paragraphs of the body, then the notes; headings by their styles; links of fields and relationships. Without page headers. */
+/**
+ * DOCX: the paragraphs of the body, then the notes; headings by their styles; links of fields and
+ * relationships. Without page headers.
+ */
 export async function readWordXml(xml: XmlMembers, part: string, content: OfficeContent): Promise<void> {
   const relationships = await relationshipsOf(xml, part);
   const partOf = (type: string, usual: string) =>
@@ -90,7 +93,10 @@ class WordEvents {
   }
 }
 
-/** The target of a field `HYPERLINK "target"`; one that begins with a switch, e.g. `\l`, has none outside of the document. */
+/**
+ * The target of a field `HYPERLINK "target"`; one that begins with a switch, e.g. `\l`, has none outside of the
+ * document.
+ */
 function linkOf(instruction: string): string | undefined {
   const found = /^\s*HYPERLINK\s+(?:"([^"]*)"|([^\s"\\]\S*))/i.exec(instruction);
   return found?.[1] ?? found?.[2];
@@ -107,8 +113,8 @@ const MAX_STYLES = 5000;
 const MAX_BASES = 20;
 
 /**
- * Which styles are headings or the title: by outline level or by name, which is English in the file whatever the program shows, or by the
- * style that they are based on.
+ * Which styles are headings or the title: by outline level or by name, which is English in the file whatever
+ * the program shows, or by the style that they are based on.
  */
 async function readStyles(xml: XmlMembers, part: string): Promise<ReadonlyMap<string, Kind>> {
   const styles = new Map<string, Style>();

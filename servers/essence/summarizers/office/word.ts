@@ -12,8 +12,8 @@ import { assertPieces, tableOf } from './word-pieces.js';
 import { writeCompoundFile } from './write-compound-file.js';
 
 /**
- * Word: title and author of the summary information, then as Text (6.2). The content decides, because texts, RTF and newer documents
- * have the suffix `.doc` too.
+ * Word: title and author of the summary information, then as Text (6.2). The content decides, because texts,
+ * RTF and newer documents have the suffix `.doc` too.
  */
 export async function summarizeWord(document: SourceDocument): Promise<Summary> {
   const body = Buffer.from(document.body.buffer, document.body.byteOffset, document.body.byteLength);

@@ -1,5 +1,5 @@
-// Writes streams into a new OLE compound file, for a library that reads nothing else. A stranger's tables of sectors never
-// reach the library: it follows circular chains, and reserves memory for every claimed sector.
+// Writes streams into a new OLE compound file, for a library that reads nothing else. A stranger's tables of
+// sectors never reach the library: it follows circular chains, and reserves memory for every claimed sector.
 
 const SECTOR = 4096;
 const ENTRY = 128;
@@ -13,8 +13,8 @@ const STREAM = 2;
 const ROOT = 5;
 
 /**
- * Returns a compound file of sectors of 4096 bytes, without small sectors: the table of sectors, the directory (at most 31
- * streams), and the streams one after another.
+ * Returns a compound file of sectors of 4096 bytes, without small sectors: the table of sectors, the directory
+ * (at most 31 streams), and the streams one after another.
  *
  * @param streams contents by name; a name has at most 31 characters
  * @throws RangeError when the streams have more than 456 MB

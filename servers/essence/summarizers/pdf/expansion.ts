@@ -1,5 +1,6 @@
-// Refuses PDF files whose streams expand beyond the limits of E-45, before the library decodes them: it keeps a decoded stream in memory,
-// whatever its size. What this check cannot see (other filters first, encrypted files) meets the limit of the reader process.
+// Refuses PDF files whose streams expand beyond the limits of E-45, before the library decodes them: it keeps a
+// decoded stream in memory, whatever its size. What this check cannot see (other filters first, encrypted
+// files) meets the limit of the reader process.
 import { constants, inflateSync } from 'node:zlib';
 import { errorCode } from '../../../../protocols/errors.js';
 import type { UnnestLimits } from '../../unnest-limits.js';
@@ -10,8 +11,9 @@ const DICTIONARY_BYTES = 1024;
 const MAX_DEFLATE_RATIO = 1032;
 
 /**
- * Returns a clause about the first limit that the streams of a PDF file exceed; undefined if all are within the limits. Only streams that
- * could exceed a limit are decoded: nested filters, and large streams that are not pictures, which are not decoded for their text.
+ * Returns a clause about the first limit that the streams of a PDF file exceed; undefined if all are within the
+ * limits. Only streams that could exceed a limit are decoded: nested filters, and large streams that are not
+ * pictures, which are not decoded for their text.
  *
  * @param isOutOfTime - the streams that follow are not checked then
  */

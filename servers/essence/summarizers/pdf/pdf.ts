@@ -19,8 +19,8 @@ export interface PdfContent {
 }
 
 /**
- * Pdf: title, author, subject and keywords of the information dictionary, then as Text (6.2). PDFium reads page by page; reading stops
- * when the text fills the object or the time is over.
+ * Pdf: title, author, subject and keywords of the information dictionary, then as Text (6.2). PDFium reads page
+ * by page; reading stops when the text fills the object or the time is over.
  */
 export async function summarizePdf(document: SourceDocument): Promise<Summary> {
   const content = await readPdf(document, document.body);

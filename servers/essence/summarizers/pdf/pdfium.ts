@@ -45,7 +45,8 @@ export class PdfDocument implements Disposable {
   }
 
   /**
-   * Opens a document in memory; one with an empty password, too. The instance of PDFium is kept for the next one.
+   * Opens a document in memory; one with an empty password, too. The instance of PDFium is kept for the next
+   * one.
    *
    * @throws StorageError for a file that PDFium does not read; a RuntimeError of WebAssembly without memory
    */

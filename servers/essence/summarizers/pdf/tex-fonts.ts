@@ -22,8 +22,9 @@ interface Character {
 }
 
 /**
- * Whether a text may have characters of such fonts: controls that are neither ends of lines nor PDFium's hyphens, characters without a
- * meaning, or words of letters beyond ASCII only, which no Latin language has many of. The font of each character takes long to find.
+ * Whether a text may have characters of such fonts: controls that are neither ends of lines nor PDFium's
+ * hyphens, characters without a meaning, or words of letters beyond ASCII only, which no Latin language has
+ * many of. The font of each character takes long to find.
  */
 export function mayHaveTexFonts(text: string): boolean {
   return /[\x01\x03-\x08\x0b\x0c\x0e-\x1f\ufffd\uffff]|\r(?!\n)|[\xc0-\xff]{3}/.test(text);
@@ -56,7 +57,10 @@ function texEncoding(text: string): FontEncoding | undefined {
   return knuth > cork ? OT1 : T1;
 }
 
-/** Returns a text in which the characters of these fonts are those of their encodings, without accents, whose letters are elsewhere. */
+/**
+ * Returns a text in which the characters of these fonts are those of their encodings, without accents, whose
+ * letters are elsewhere.
+ */
 export function withTexFonts(
   characters: Iterable<Character>,
   encodings: ReadonlyMap<number, FontEncoding>,
@@ -75,7 +79,10 @@ export function withTexFonts(
   return text;
 }
 
-/** The text of a field of the information dictionary: programs wrote bytes of windows-1251, which are read as Latin. */
+/**
+ * The text of a field of the information dictionary: programs wrote bytes of windows-1251, which are read as
+ * Latin.
+ */
 export function fieldText(text: string): string {
   return isMisreadCyrillic(text) && !/[^\0-\xff]/.test(text)
     ? decodeAs(Buffer.from(text, 'latin1'), 'windows-1251')

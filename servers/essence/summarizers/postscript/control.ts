@@ -1,4 +1,5 @@
-// PostScript operators of control, and those that read the program as a file. An image or an encrypted font in the program is skipped.
+// PostScript operators of control, and those that read the program as a file. An image or an encrypted font in
+// the program is skipped.
 import type { Operators, PsMachine } from './machine.js';
 import {
   CELLS,
@@ -100,7 +101,10 @@ function stopped(machine: PsMachine): void {
   });
 }
 
-/** `currentfile eexec`: skips the encrypted part of a Type 1 font and defines the font on the stack in its place. */
+/**
+ * `currentfile eexec`: skips the encrypted part of a Type 1 font and defines the font on the stack in its
+ * place.
+ */
 function eexec(machine: PsMachine): void {
   machine.pop();
   const font = machine.operands[machine.operands.length - 1];

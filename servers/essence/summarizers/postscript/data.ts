@@ -1,5 +1,5 @@
-// PostScript operators on numbers, stacks, arrays, strings and dictionaries. The clock and the random numbers are constant, so that the
-// result is reproducible.
+// PostScript operators on numbers, stacks, arrays, strings and dictionaries. The clock and the random numbers
+// are constant, so that the result is reproducible.
 import type { OperatorBody, Operators, PsMachine } from './machine.js';
 import {
   CELLS,

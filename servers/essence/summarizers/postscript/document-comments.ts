@@ -2,8 +2,9 @@
 const MAX_COMMENTS = 200;
 
 /**
- * The comments of the document structuring conventions (DSC), `%%Name: value`: those of the header, and those of the trailer to which the
- * header refers by `(atend)`. Fonts and documents inside the document have comments of the same names, which are not its own.
+ * The comments of the document structuring conventions (DSC), `%%Name: value`: those of the header, and those
+ * of the trailer to which the header refers by `(atend)`. Fonts and documents inside the document have comments
+ * of the same names, which are not its own.
  */
 export class DocumentComments {
   readonly #values = new Map<string, string>();

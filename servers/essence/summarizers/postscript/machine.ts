@@ -25,8 +25,8 @@ export type OperatorBody = (machine: PsMachine) => void;
 export type Operators = Readonly<Record<string, OperatorBody>>;
 
 /**
- * Steps between two looks at the clock; a page of text takes about ten thousand. The result of a shorter program does not depend on the
- * machine.
+ * Steps between two looks at the clock; a page of text takes about ten thousand. The result of a shorter
+ * program does not depend on the machine.
  */
 const STEPS_PER_LOOK = 1_000_000;
 /** Maximum depth of nested procedure calls. */
@@ -37,7 +37,9 @@ const MAX_OPERANDS = 100_000;
 const MAX_DICTS = 100;
 /** Maximum number of graphics states that `gsave` keeps. */
 const MAX_SAVED = 10_000;
-/** Maximum memory of all objects that a program makes, in cells of 8 bytes; what it drops counts as well (E-45). */
+/**
+ * Maximum memory of all objects that a program makes, in cells of 8 bytes; what it drops counts as well (E-45).
+ */
 const MAX_CELLS = 24_000_000;
 /** Elements of a stack, array or string that an operator moves in the time of one step, as a power of two. */
 const ELEMENTS_PER_STEP_LOG2 = 5;
@@ -55,8 +57,9 @@ export interface ProgramLimits {
 }
 
 /**
- * Runs a PostScript program and collects the text that it shows. Dictionaries, procedures and the coordinate system work as the language
- * defines them, so that the prologue of every producer works. Nothing is painted, there are no files, and the clock does not advance.
+ * Runs a PostScript program and collects the text that it shows. Dictionaries, procedures and the coordinate
+ * system work as the language defines them, so that the prologue of every producer works. Nothing is painted,
+ * there are no files, and the clock does not advance.
  */
 export class PsMachine {
   readonly operands: PsObject[] = [];
@@ -160,7 +163,10 @@ export class PsMachine {
       throw new PsEnd(`the program takes more than ${maxProcessorMs} ms of processor time`);
   }
 
-  /** Counts the elements that an operator moves or compares: one operator may move a hundred thousand. @throws PsEnd */
+  /**
+   * Counts the elements that an operator moves or compares: one operator may move a hundred thousand. @throws
+   * PsEnd
+   */
   work(elements: number): void {
     if (elements > 0) this.count(elements / (1 << ELEMENTS_PER_STEP_LOG2));
   }
@@ -324,7 +330,10 @@ export class PsMachine {
     this.graphics = this.#saved.pop() ?? this.graphics;
   }
 
-  /** `save`: `restore` restores the graphics state; dictionaries are not restored, because no program relies on that. */
+  /**
+   * `save`: `restore` restores the graphics state; dictionaries are not restored, because no program relies on
+   * that.
+   */
   save(): void {
     this.saveGraphics();
     this.push(this.#saved.length);

@@ -1,4 +1,5 @@
-// PostScript operators for coordinates, paths and painting. Only the current point and the matrix matter, because nothing is painted.
+// PostScript operators for coordinates, paths and painting. Only the current point and the matrix matter,
+// because nothing is painted.
 import {
   IDENTITY,
   initialGraphics,

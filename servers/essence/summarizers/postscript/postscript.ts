@@ -27,7 +27,9 @@ export const OPERATORS: ReadonlyMap<string, OperatorBody> = new Map(
 /** Bytes of a program that are searched for its comments if it is not run. */
 const HEAD_BYTES = 16_384;
 
-/** PostScript: the document structuring comments, then the Text rule on the text that the program shows (6.2). */
+/**
+ * PostScript: the document structuring comments, then the Text rule on the text that the program shows (6.2).
+ */
 export async function summarizePostScript(document: SourceDocument): Promise<Summary> {
   const program = programOf(document.body);
   const pdf = pdfOfPs2write(program);
@@ -75,7 +77,10 @@ async function textOfPdf(
   return (await readPdf(document, pdf, true))?.text ?? '';
 }
 
-/** Returns the program: a DOS EPS file has a header of 30 bytes with its offset; some files begin with printer commands. */
+/**
+ * Returns the program: a DOS EPS file has a header of 30 bytes with its offset; some files begin with printer
+ * commands.
+ */
 function programOf(body: Uint8Array): Uint8Array {
   const view = new DataView(body.buffer, body.byteOffset, body.byteLength);
   if (body.length > 30 && view.getUint32(0) === 0xc5d0d3c6) {

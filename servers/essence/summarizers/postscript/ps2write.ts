@@ -1,5 +1,5 @@
-// Ghostscript's devices ps2write and eps2write (pdf2ps uses them) write the objects of a PDF file and, before them, a program that shows
-// PDF. The objects make a PDF file again.
+// Ghostscript's devices ps2write and eps2write (pdf2ps uses them) write the objects of a PDF file and, before
+// them, a program that shows PDF. The objects make a PDF file again.
 
 import { ARBITRARY_FONT } from '../pdf/pdfium.js';
 
@@ -11,8 +11,8 @@ const MAX_PAGES = 10_000;
 const FIRST_ADDED = 9_000_000;
 
 /**
- * Returns the PDF file that a program of ps2write contains; undefined for other programs. The file has no cross-reference table: a reader
- * of PDF makes one, as for a damaged file.
+ * Returns the PDF file that a program of ps2write contains; undefined for other programs. The file has no
+ * cross-reference table: a reader of PDF makes one, as for a damaged file.
  */
 export function pdfOfPs2write(program: Uint8Array): Uint8Array | undefined {
   const bytes = Buffer.from(program.buffer, program.byteOffset, program.byteLength);
@@ -37,8 +37,9 @@ const PICTURE_FONT = /\/CharProcs ?<<([^<>]{0,20000})>>[^>]{0,10000}?\/Subtype ?
 const FIRST_NUMBERS = ['a0', 'a1', 'a2'];
 
 /**
- * Ghostscript makes fonts of pictures of those with a large character set (CID fonts) and numbers the glyphs of a document as they occur: a0,
- * a1, a2 and so on. Such numbers are no text; the fonts are marked by a name, see {@link ARBITRARY_FONT}.
+ * Ghostscript makes fonts of pictures of those with a large character set (CID fonts) and numbers the glyphs of
+ * a document as they occur: a0, a1, a2 and so on. Such numbers are no text; the fonts are marked by a name, see
+ * {@link ARBITRARY_FONT}.
  */
 function markArbitraryFonts(objects: Buffer): Buffer {
   const text = objects.toString('latin1');

@@ -19,7 +19,10 @@ export class PsScanner {
   readonly #comment: (text: string) => void;
   readonly #charge: (cells: number) => void;
 
-  /** @param calls - `comment` receives each comment, `charge` the memory of the objects in procedures, in cells of 8 bytes. */
+  /**
+   * @param calls - `comment` receives each comment, `charge` the memory of the objects in procedures, in cells
+   *   of 8 bytes.
+   */
   constructor(
     bytes: Uint8Array,
     calls: { comment?: (text: string) => void; charge?: (cells: number) => void } = {},

@@ -17,7 +17,10 @@ interface KnownFont {
   readonly tex: boolean;
   /** Size in points of a TeX bitmap font, whose unit is the pixel; 0 for all others. */
   readonly points: number;
-  /** The fonts of a composite font by the first of the two bytes of a character; the second is a code of that font. */
+  /**
+   * The fonts of a composite font by the first of the two bytes of a character; the second is a code of that
+   * font.
+   */
   readonly parts?: readonly (PsDict | undefined)[];
 }
 
@@ -91,8 +94,8 @@ export class ShownText {
   }
 
   /**
-   * Adds text at a position of the page (points) with a baseline in the direction (dx, dy) and a length of `width` points. `size` is the
-   * font size in points; a bitmap font has its own.
+   * Adds text at a position of the page (points) with a baseline in the direction (dx, dy) and a length of
+   * `width` points. `size` is the font size in points; a bitmap font has its own.
    */
   show(
     text: string,
@@ -159,7 +162,10 @@ export class ShownText {
     return characters;
   }
 
-  /** The characters of a part of a composite font. Its codes are arbitrary: without names of glyphs there is no text. */
+  /**
+   * The characters of a part of a composite font. Its codes are arbitrary: without names of glyphs there is no
+   * text.
+   */
   #charactersOf(part: PsDict | undefined): FontEncoding {
     if (part === undefined) return [];
     const known = this.#parts.get(part) ?? this.#byGlyphNames(part, NO_FALLBACK);
@@ -188,7 +194,10 @@ function hasGlyphNames(dict: PsDict): boolean {
   return encoding.items.slice(0, 256).filter(isGlyph).length > 1;
 }
 
-/** Returns the encoding by the glyph names of `Encoding`. Other codes use `fallback`, or ASCII if all names are arbitrary. */
+/**
+ * Returns the encoding by the glyph names of `Encoding`. Other codes use `fallback`, or ASCII if all names are
+ * arbitrary.
+ */
 function byGlyphNames(dict: PsDict, fallback: FontEncoding | undefined): FontEncoding {
   const encoding = dict.get('Encoding');
   const names =

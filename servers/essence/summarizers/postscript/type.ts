@@ -1,4 +1,5 @@
-// PostScript operators of fonts and text. They move the current point by estimated widths and pass the text on to ShownText.
+// PostScript operators of fonts and text. They move the current point by estimated widths and pass the text on
+// to ShownText.
 import { characterOf, ISO_LATIN1_ENCODING, STANDARD_ENCODING } from './glyph-names.js';
 import {
   type Font,
@@ -71,12 +72,16 @@ function selectFont(m: PsMachine): void {
   setFont(m, scaledCopy(m, m.dict(), matrix));
 }
 
-/** Maximum error of an estimated width, as a fraction of the font size: an "i" of a typewriter font has the width of an "m". */
+/**
+ * Maximum error of an estimated width, as a fraction of the font size: an "i" of a typewriter font has the
+ * width of an "m".
+ */
 const MAX_ESTIMATE_ERROR = 0.5;
 
 /**
- * Shows a string. Adds `extra` to the advance of each character, and the first two items of `special` to that of `special[2]`. `advance`
- * is the length of the way to the next character in device space, if the program gives it.
+ * Shows a string. Adds `extra` to the advance of each character, and the first two items of `special` to that
+ * of `special[2]`. `advance` is the length of the way to the next character in device space, if the program
+ * gives it.
  */
 function show(
   m: PsMachine,
@@ -118,8 +123,9 @@ function showGlyph(m: PsMachine): void {
 }
 
 /**
- * `xshow`, `yshow`, `xyshow`: an operand contains the advances, one or two per character. The widths of characters are estimates: up to
- * {@link MAX_ESTIMATE_ERROR} more than the estimate, the advance is the character's width, and no gap follows.
+ * `xshow`, `yshow`, `xyshow`: an operand contains the advances, one or two per character. The widths of
+ * characters are estimates: up to {@link MAX_ESTIMATE_ERROR} more than the estimate, the advance is the
+ * character's width, and no gap follows.
  */
 function showWithAdvances(numbers: 1 | 2, vertical: boolean): OperatorBody {
   return (m) => {

@@ -54,7 +54,10 @@ export function codePage(number: number): string {
   return BY_PAGE.get(number) ?? 'windows-1252';
 }
 
-/** Returns the label of a font's character set; undefined for symbol and unknown sets, which use that of the document. */
+/**
+ * Returns the label of a font's character set; undefined for symbol and unknown sets, which use that of the
+ * document.
+ */
 export function charsetOf(number: number): string | undefined {
   return BY_CHARSET.get(number);
 }

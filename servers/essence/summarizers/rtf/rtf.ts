@@ -4,8 +4,8 @@ import { guarded, oneLine, openingText, present, tidyText } from '../extracted.j
 import { RtfReader } from './reader.js';
 
 /**
- * RTF: as HTML (6.2): emphasized words become keywords, paragraphs of heading styles headings, the text `body`; title and author are
- * those of the information group.
+ * RTF: as HTML (6.2): emphasized words become keywords, paragraphs of heading styles headings, the text `body`;
+ * title and author are those of the information group.
  */
 export function summarizeRtf(document: SourceDocument): Summary {
   const reader = new RtfReader(document.body, document.settings.maxObjectBytes);

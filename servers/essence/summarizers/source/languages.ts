@@ -1,5 +1,5 @@
-// The languages: their comments and strings, and how declarations and imports begin. All expressions begin at the start of a line and
-// have bounded parts, so that they take linear time.
+// The languages: their comments and strings, and how declarations and imports begin. All expressions begin at
+// the start of a line and have bounded parts, so that they take linear time.
 import type { SpanRule } from './spans.js';
 
 /** How a language is read. */
@@ -11,7 +11,10 @@ export interface Language {
   readonly imports: readonly RegExp[];
   /** Expression whose first group is the name of the module. */
   readonly module?: RegExp;
-  /** Expression whose first group is the type for which the file is named, and what separates it from the name of the module. */
+  /**
+   * Expression whose first group is the type for which the file is named, and what separates it from the name
+   * of the module.
+   */
   readonly mainType?: { readonly pattern: RegExp; readonly separator: string };
   /** What follows a comment that is documentation by its position only. */
   readonly documented?: RegExp;

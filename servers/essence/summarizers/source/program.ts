@@ -15,8 +15,9 @@ const MAX_DESCRIPTION = 256 * 1024;
 const READERS = new Map<Language, SpanReader>();
 
 /**
- * Programs (E-75): names of declarations, imports, comments. The description begins with the comments that document something; other
- * comments, as a license, follow. The title is the module and the type that the program itself names.
+ * Programs (E-75): names of declarations, imports, comments. The description begins with the comments that
+ * document something; other comments, as a license, follow. The title is the module and the type that the
+ * program itself names.
  */
 export function summarizeProgram(document: SourceDocument, type: string): Summary {
   const language = LANGUAGES.get(type);
@@ -111,7 +112,10 @@ function startsLine(source: string, index: number): boolean {
   return /(?:^|\n)[ \t]*$/.test(source.slice(Math.max(0, index - 100), index));
 }
 
-/** Without the mark that ends a comment. An expression would try each of many asterisks as the first one of the mark. */
+/**
+ * Without the mark that ends a comment. An expression would try each of many asterisks as the first one of the
+ * mark.
+ */
 function withoutEnd(text: string): string {
   if (text.endsWith('*/')) {
     let end = text.length - 1;

@@ -24,19 +24,28 @@ export interface Comment {
   readonly end: number;
 }
 
-/** A program without its comments and without strings of several lines; other strings are kept, because imports are strings. */
+/**
+ * A program without its comments and without strings of several lines; other strings are kept, because imports
+ * are strings.
+ */
 export interface SplitProgram {
   readonly code: string;
   readonly comments: readonly Comment[];
 }
 
-/** Number of beginnings without an end, of kinds whose end depends on the beginning, after which these are no longer searched. */
+/**
+ * Number of beginnings without an end, of kinds whose end depends on the beginning, after which these are no
+ * longer searched.
+ */
 const MAX_UNENDED = 50;
 
 /** Maximum number of comments of one program. */
 const MAX_COMMENTS = 50_000;
 
-/** Finds the spans of a language; each search for an end either finds it or consumes the rest, so that the time is linear. */
+/**
+ * Finds the spans of a language; each search for an end either finds it or consumes the rest, so that the time
+ * is linear.
+ */
 export class SpanReader {
   readonly #rules: readonly SpanRule[];
   readonly #opening: RegExp;

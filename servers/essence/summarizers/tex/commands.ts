@@ -32,7 +32,10 @@ export const WITHOUT_TEXT: ReadonlyMap<string, number> = new Map([
   ['addcontentsline', 3],
 ]);
 
-/** Commands in titles and lists of authors whose arguments are notes, marks and addresses: not part of a title or name. */
+/**
+ * Commands in titles and lists of authors whose arguments are notes, marks and addresses: not part of a title
+ * or name.
+ */
 export const NOTES: ReadonlySet<string> = new Set(
   words(
     'thanks footnote footnotemark footnotetext thanksref titlenote titlefootnote tnoteref tnotetext fnref fnmark corref cortext ' +

@@ -5,13 +5,16 @@ const MAX_INCLUSIONS = 500;
 /** Maximum length of a name. */
 const MAX_NAME = 200;
 
-/** Files of the distributions that sources of plain TeX and old LaTeX read; they are not beside the document. */
+/**
+ * Files of the distributions that sources of plain TeX and old LaTeX read; they are not beside the document.
+ */
 const DISTRIBUTED =
   /^(?:plain|amstex|amssym|amsppt|epsf|epsfig|texinfo|eplain|opmac|harvmac|lanlmac|psfig|pstricks|xy|tikz|pgf\w*|miniltx|graphicx|color|ifpdf|manmac|webmac|cwebmac|btxmac|null|inputenc|fontenc|glyphtounicode)(?:\.\w+)?$/;
 
 /**
- * Collects the names of the files that a source reads by `\input`, `\include` and similar commands: those in the directory of the source
- * and below it. Other names are left out: absolute ones, those with `..`, and those that macros compute.
+ * Collects the names of the files that a source reads by `\input`, `\include` and similar commands: those in
+ * the directory of the source and below it. Other names are left out: absolute ones, those with `..`, and those
+ * that macros compute.
  */
 export class Inclusions {
   readonly #names = new Set<string>();

@@ -16,7 +16,10 @@ import { Inclusions } from './inclusions.js';
 const ADDRESS =
   /\d|@|\b(?:universit|institut|depart|dept|laborator|school|college|facult|cent(?:er|re)\b|academy|inc\b|ltd\b|gmbh\b|corporation)/i;
 
-/** Splits the argument into one part for each author: at \and, and at line ends; lines below a name that are an address are left out. */
+/**
+ * Splits the argument into one part for each author: at \and, and at line ends; lines below a name that are an
+ * address are left out.
+ */
 function authorParts(raw: string): readonly string[] {
   return raw.split(/\\(?:and|And|AND|IEEEauthorblockN)(?![A-Za-z])/).flatMap((part) => {
     const lines = part.split(/\\\\(?:\[[^\]]{0,20}\])?/);
@@ -36,9 +39,13 @@ export interface TexFields {
   readonly keywords: string[];
 }
 
-/** Maximum length of an argument that becomes a field, so that an unclosed brace does not consume the document. */
+/**
+ * Maximum length of an argument that becomes a field, so that an unclosed brace does not consume the document.
+ */
 const MAX_FIELD = 20_000;
-/** Maximum number of unclosed braces, each of which costs a long search. Beyond it, arguments are not searched. */
+/**
+ * Maximum number of unclosed braces, each of which costs a long search. Beyond it, arguments are not searched.
+ */
 const MAX_UNCLOSED = 50;
 /** Maximum number of headings, of references and of keywords of one document. */
 const MAX_FIELDS = 2000;
@@ -198,8 +205,8 @@ export class TexReader {
   }
 
   /**
-   * Skips the options after a command's name. Without options, a blank separates the texts on both sides of the name if whitespace follows
-   * it; callers collapse runs of blanks. A brace after the name begins text.
+   * Skips the options after a command's name. Without options, a blank separates the texts on both sides of the
+   * name if whitespace follows it; callers collapse runs of blanks. A brace after the name begins text.
    */
   #separate(): void {
     const options = /[ \t]*\[[^[\]]{0,300}\]/y;
@@ -376,7 +383,10 @@ export class TexReader {
     return raw;
   }
 
-  /** Consumes and returns the content of the next pair of braces. Consumes nothing and returns undefined if there is no complete pair. */
+  /**
+   * Consumes and returns the content of the next pair of braces. Consumes nothing and returns undefined if
+   * there is no complete pair.
+   */
   #group(): string | undefined {
     const source = this.#source;
     let index = this.#index;

@@ -5,7 +5,10 @@ import { present, summarizeExtracted } from '../extracted.js';
 import { isTexinfo, summarizeTexinfo } from '../texinfo.js';
 import { TexReader } from './tex-reader.js';
 
-/** TeX: the Text rule on the text without its commands; a title if there is one (6.2). Texinfo of type TeX is summarized as Texinfo. */
+/**
+ * TeX: the Text rule on the text without its commands; a title if there is one (6.2). Texinfo of type TeX is
+ * summarized as Texinfo.
+ */
 export function summarizeTex(document: SourceDocument): Summary {
   if (isTexinfo(document.text)) return summarizeTexinfo(document);
   const reader = new TexReader(boundedSource(document, 'TeX source', MAX_TYPESETTING_CHARACTERS));

@@ -155,7 +155,10 @@ function greek(): Record<string, string> {
   return letters;
 }
 
-/** Returns the character of a name; empty if there is no such name. `u0041_0301` is a sequence of code points, `char65` a byte. */
+/**
+ * Returns the character of a name; empty if there is no such name. `u0041_0301` is a sequence of code points,
+ * `char65` a byte.
+ */
 export function troffCharacter(name: string): string {
   if (Object.hasOwn(NAMES, name)) return NAMES[name] ?? '';
   if (/^u[0-9A-F]{4,6}(?:_[0-9A-F]{4,6}){0,8}$/.test(name))

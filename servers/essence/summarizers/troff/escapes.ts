@@ -20,7 +20,10 @@ export function removeEscapes(text: string): string {
     );
 }
 
-/** The escapes of one character: `\\e` is a backslash, `\\0` and `\\~` are spaces, all others stand for themselves. */
+/**
+ * The escapes of one character: `\\e` is a backslash, `\\0` and `\\~` are spaces, all others stand for
+ * themselves.
+ */
 function oneCharacter(character: string): string {
   if (character === 'e') return '\\';
   return character === '0' || character === '~' ? ' ' : character;

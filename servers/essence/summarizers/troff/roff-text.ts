@@ -37,7 +37,10 @@ const ALTERNATING = /^(?:BI|BR|IB|IR|RB|RI)$/;
 /** Maximum number of lines of a definition, a formula or another skipped part; the rest is text. */
 const MAX_SKIPPED = 5000;
 
-/** Extracts the text of a roff source (man, mdoc, ms, me, mm) in lines, without requests, definitions and escapes. */
+/**
+ * Extracts the text of a roff source (man, mdoc, ms, me, mm) in lines, without requests, definitions and
+ * escapes.
+ */
 export function roffText(source: string): string {
   const out: string[] = [];
   const strings = new Map<string, string>();

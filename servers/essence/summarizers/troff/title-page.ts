@@ -1,4 +1,5 @@
-// The title page of a document with the macros -me, which have none for title and author: centered lines before the first paragraph.
+// The title page of a document with the macros -me, which have none for title and author: centered lines before
+// the first paragraph.
 import { oneLine } from '../extracted.js';
 import { macroArguments, removeEscapes } from './escapes.js';
 import { defineString, expandStrings } from './roff-text.js';
@@ -20,8 +21,8 @@ const CENTERED = /^(?:\(l|\(c|ce|tp)$/;
 const FONTS = /^(?:b|bi|r|rb|sm|u|bx|q)$/;
 
 /**
- * Returns the first centered block as title, and the first line of the next one as author; nothing if no line is centered. Footnotes,
- * definitions and italic lines are not part of it.
+ * Returns the first centered block as title, and the first line of the next one as author; nothing if no line
+ * is centered. Footnotes, definitions and italic lines are not part of it.
  */
 export function readTitlePage(source: string): TitlePage {
   const strings = new Map<string, string>();

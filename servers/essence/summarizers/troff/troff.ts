@@ -9,7 +9,9 @@ import { readTitlePage } from './title-page.js';
 
 type Field = 'title' | 'author' | 'abstract' | 'heading' | 'none';
 
-/** E-74: macros of -ms, -me and -mm that begin a field; the lines up to the next macro of the list belong to it. */
+/**
+ * E-74: macros of -ms, -me and -mm that begin a field; the lines up to the next macro of the list belong to it.
+ */
 const FIELDS: ReadonlyMap<string, Field> = new Map<string, Field>([
   ['TL', 'title'],
   ['AU', 'author'],
@@ -38,8 +40,8 @@ const FIELDS: ReadonlyMap<string, Field> = new Map<string, Field>([
 const MAX_HEADINGS = 2000;
 
 /**
- * Troff: title, author, abstract and headings by the macros of -ms, -me and -mm (E-74), then the Text rule. A manual page
- * is summarized as one.
+ * Troff: title, author, abstract and headings by the macros of -ms, -me and -mm (E-74), then the Text rule. A
+ * manual page is summarized as one.
  */
 export function summarizeTroff(document: SourceDocument): Summary {
   if (/^\.[ \t]*(?:TH|Dt)[ \t]/m.test(document.text)) return summarizeManPage(document);

@@ -29,7 +29,9 @@ export interface Vocabulary {
   readonly images: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Parts of the names of persons. All other elements within a person are left out if the person has such parts. */
+/**
+ * Parts of the names of persons. All other elements within a person are left out if the person has such parts.
+ */
 export const GIVEN_NAMES: ReadonlySet<string> = new Set(
   'firstname given-names first-name forename given othername middle-name'.split(' '),
 );

@@ -27,7 +27,10 @@ const MAX_PARTS = 10;
 /** Maximum length of one paragraph, in characters. */
 const MAX_BLOCK = 1024 * 1024;
 
-/** DocBook, JATS, FB2, TEI: the fields of their headers, headings, links; the Text rule (E-73) on the running text. */
+/**
+ * DocBook, JATS, FB2, TEI: the fields of their headers, headings, links; the Text rule (E-73) on the running
+ * text.
+ */
 export function summarizeXmlDocument(document: SourceDocument, type: string): Summary {
   const vocabulary = VOCABULARIES.get(type);
   if (vocabulary === undefined) return { attributes: [] };

@@ -1,13 +1,13 @@
-// Two clients of the 1990s, rebuilt from their description in the specification (gatherd.md 0, 3.1, 3.7, 6, 7.3; soif.md 4.8),
-// without any of their code.
+// Two clients of the 1990s, rebuilt from their description in the specification (gatherd.md 0, 3.1, 3.7, 6,
+// 7.3; soif.md 4.8), without any of their code.
 import { gunzipSync } from 'node:zlib';
 import { Wire } from './wire.js';
 
 type Write = (piece: Uint8Array) => void | Promise<void>;
 
 /**
- * The ROADS client: no HELLO, no compression, CR LF. It ends at a line that begins with 099 or 499, does not wait for the
- * answer to QUIT, and never reports a failure.
+ * The ROADS client: no HELLO, no compression, CR LF. It ends at a line that begins with 099 or 499, does not
+ * wait for the answer to QUIT, and never reports a failure.
  */
 export async function roadsClient(port: number, write: Write): Promise<number> {
   const wire = await Wire.open('127.0.0.1', port).catch(() => undefined);
@@ -40,8 +40,8 @@ export async function roadsClient(port: number, write: Write): Promise<number> {
 }
 
 /**
- * The sample client of the Metadata distribution. It answers every status line with the next command, and copies the data
- * after 400 up to a line that begins with 499, compressed or not.
+ * The sample client of the Metadata distribution. It answers every status line with the next command, and
+ * copies the data after 400 up to a line that begins with 499, compressed or not.
  * @param compression whether it requests compression
  * @param info whether it requests the description: reads one object and sends QUIT
  */

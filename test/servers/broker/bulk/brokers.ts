@@ -90,7 +90,10 @@ export async function applyChanges(
   await broker.keeper.settle();
 }
 
-/** Returns `NAME TIME` of each object in the broker, sorted: the last part of its URL, its Update-Time minus NOW. */
+/**
+ * Returns `NAME TIME` of each object in the broker, sorted: the last part of its URL, its Update-Time minus
+ * NOW.
+ */
 export async function listContents({ broker }: { readonly broker: Broker }): Promise<string[]> {
   const lines: string[] = [];
   for await (const page of broker.store.all()) {

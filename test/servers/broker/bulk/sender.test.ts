@@ -1,4 +1,5 @@
-// The sending side of a bulk transfer, byte for byte. Rules: bulk-transfer.md (BT) and the interface of 1995 (BP).
+// The sending side of a bulk transfer, byte for byte. Rules: bulk-transfer.md (BT) and the interface of 1995
+// (BP).
 import { once } from 'node:events';
 import { open, readdir, readFile, readlink } from 'node:fs/promises';
 import { connect } from 'node:net';

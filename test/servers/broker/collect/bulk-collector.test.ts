@@ -1,4 +1,5 @@
-// The collecting side of a bulk transfer: requests, resumption, the changes of a stream. Rules: bulk-transfer.md (BT).
+// The collecting side of a bulk transfer: requests, resumption, the changes of a stream. Rules:
+// bulk-transfer.md (BT).
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';

@@ -1,4 +1,5 @@
-// A Broker collects from gatherd: requests by type, resumption, changes, expiry, and the index that follows the store.
+// A Broker collects from gatherd: requests by type, resumption, changes, expiry, and the index that follows the
+// store.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';

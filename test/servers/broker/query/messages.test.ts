@@ -1,4 +1,5 @@
-// Queries over the wire: what each query selects, what each flag changes, every item of a reply. Rules: broker.md (BRK).
+// Queries over the wire: what each query selects, what each flag changes, every item of a reply. Rules:
+// broker.md (BRK).
 import { connect } from 'node:net';
 import t from 'tap';
 import { BrokerClient, type QueryInput, type QueryRequest, q } from '../../../../clients/broker/index.js';
@@ -21,7 +22,10 @@ import {
 
 const VERSION = '200 - HARVEST Broker 1.0\n';
 
-/** Returns five objects, named a to e by the last letter of their URLs; each rule selects a different set of them. */
+/**
+ * Returns five objects, named a to e by the last letter of their URLs; each rule selects a different set of
+ * them.
+ */
 function lettered(): GathererDocument[] {
   const objects: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
     ['a', { Title: 'red apple', Type: 'HTML', Size: '5', Keywords: 'and' }],

@@ -1,4 +1,5 @@
-// The Broker's web pages: search form, results, object pages, errors, statistics; requests are injected without a socket.
+// The Broker's web pages: search form, results, object pages, errors, statistics; requests are injected without
+// a socket.
 import t from 'tap';
 import { Broker, WebServer } from '../../../../servers/broker/index.js';
 import { DEFAULT_FORM, readForm, writeForm } from '../../../../servers/broker/web/form.js';

@@ -1,4 +1,5 @@
-// The options of the browser: a row for each. The browser is one of the test; test/peers/browser-fetcher.ts has a real one.
+// The options of the browser: a row for each. The browser is one of the test; test/peers/browser-fetcher.ts has
+// a real one.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CrawlOrderInput } from '../../../../servers/crawler/order/order.js';

@@ -42,7 +42,10 @@ const FAVORS = `User-agent: friend\nDisallow:\n\n${FORBIDS_B}`;
 /** Environment variable with the login of the proxy. */
 export const PROXY_LOGIN = 'HARVEST_TEST_PROXY_LOGIN';
 
-/** A row for a setting. @param set the setting alone @param more the pages, if they are not two with a link, and what else differs */
+/**
+ * A row for a setting. @param set the setting alone @param more the pages, if they are not two with a link, and
+ * what else differs
+ */
 function row(set: Settings, shows: HostRow['shows'], more: Partial<HostRow> = {}): HostRow {
   const [name] = Object.keys(set);
   return { key: `settings.${name}`, set, pages: TWO, shows, ...more };

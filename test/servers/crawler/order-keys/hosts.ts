@@ -1,4 +1,5 @@
-// One crawl for many settings: each setting has a host whose sheet sets it, and a second host, with the same pages, whose sheet does not.
+// One crawl for many settings: each setting has a host whose sheet sets it, and a second host, with the same
+// pages, whose sheet does not.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CloseStack } from '../../../../protocols/close-stack.js';
@@ -84,7 +85,9 @@ export class HostView {
   }
 }
 
-/** Without pauses. A wait in these tests is an hour, and what waits is never fetched: no test measures a time. */
+/**
+ * Without pauses. A wait in these tests is an hour, and what waits is never fetched: no test measures a time.
+ */
 const BASE: Settings = {
   delayFactor: 0,
   minDelayMs: 0,

@@ -67,8 +67,8 @@ function longFiles(directory: string): string {
 const LOOKS = 30;
 
 /**
- * Drops files into the action directory, each when the one before is done; stops the crawl. With the option the files are done, however
- * long it takes. @param always how many are done without it, too
+ * Drops files into the action directory, each when the one before is done; stops the crawl. With the option the
+ * files are done, however long it takes. @param always how many are done without it, too
  */
 function dropFiles(names: readonly string[], always = 0): NonNullable<OrderRow['drive']> {
   return async ({ control, crawl }) => {
@@ -105,7 +105,9 @@ type More = Omit<Partial<OrderRow>, 'key' | 'set' | 'both' | 'shows'> & {
   readonly both?: Part<CrawlOrderInput>;
 };
 
-/** A row for an option. @param more the rest of the order, and how its crawls differ from those of other rows */
+/**
+ * A row for an option. @param more the rest of the order, and how its crawls differ from those of other rows
+ */
 export function row(
   key: string,
   set: Part<CrawlOrderInput>,

@@ -73,7 +73,10 @@ export function fullOrder(directory: string, url: string, port: number): CrawlOr
   };
 }
 
-/** Statuses of the console's answers: to a stranger, and to a stranger who calls it by the name that the full order allows. */
+/**
+ * Statuses of the console's answers: to a stranger, and to a stranger who calls it by the name that the full
+ * order allows.
+ */
 interface Answers {
   readonly plain: number;
   readonly named: number;
@@ -81,7 +84,10 @@ interface Answers {
   readonly admitted: number;
 }
 
-/** Waits for the end of the work and, with the full order, for checkpoints and figures; asks the console; stops the crawl. */
+/**
+ * Waits for the end of the work and, with the full order, for checkpoints and figures; asks the console; stops
+ * the crawl.
+ */
 export async function driveShared({ control, consoleUrl = '', crawl }: Running): Promise<Answers> {
   await waitUntil(() => control.snapshot().state === 'empty');
   if (control.snapshot().name === 'named')

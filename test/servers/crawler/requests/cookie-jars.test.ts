@@ -1,4 +1,5 @@
-// The cookies of a crawl: which are kept, which are sent, and that the store has them (RFC 6265bis, CRAWL-11.8).
+// The cookies of a crawl: which are kept, which are sent, and that the store has them (RFC 6265bis,
+// CRAWL-11.8).
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
