@@ -22,7 +22,7 @@ const MAX_WARNINGS = 20;
 export async function runTool(
   name: string,
   { json = false }: { readonly json?: boolean },
-  work: (tool: Tool) => Promise<Counts | undefined>,
+  work: (tool: Tool) => Promise<Counts | undefined> | Promise<void>,
 ): Promise<number> {
   using stop = new StopSignal({ limit: { program: name } });
   let warnings = 0;

@@ -34,7 +34,6 @@ export async function folddb(directory: string, options: FoldOptions): Promise<n
       if (!options.json) await tool.output.write(`${name}: ${sentenceOf(counts)}\n`);
     });
     if (options.json) await tool.output.write(`${JSON.stringify(steps)}\n`);
-    return undefined;
   });
 }
 
