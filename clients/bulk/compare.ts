@@ -1,5 +1,7 @@
 // Finds the differences between the objects of two Brokers.
+
 import { createHash } from 'node:crypto';
+import { sortedIndexOf } from '../../protocols/binary-search.js';
 import {
   CHANGE_KINDS,
   type DigestIdentity,
@@ -179,13 +181,13 @@ async function compareTransfers(
   let count = 0;
   for await (const identity of receiveIdentities(b, options)) {
     count++;
-    const index = indexOf(keys, keyOf(identity.digest));
+    const index = sortedIndexOf(keys, keyOf(identity.digest));
     if (index < 0) found.add('b', identity);
     else seen[index] = 1;
   }
   if (seen.includes(0)) {
     for await (const identity of receiveIdentities(a, options)) {
-      const index = indexOf(keys, keyOf(identity.digest));
+      const index = sortedIndexOf(keys, keyOf(identity.digest));
       if (index < 0 || seen[index] === 1) continue;
       found.add('a', identity);
       seen[index] = 1;
@@ -268,16 +270,4 @@ class KeyList {
   sorted(): BigUint64Array {
     return this.#keys.subarray(0, this.#length).sort();
   }
-}
-
-/** Index of a key, by binary search; -1 if it is absent. */
-function indexOf(keys: BigUint64Array, key: bigint): number {
-  let low = 0;
-  let high = keys.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (keys[middle]! < key) low = middle + 1;
-    else high = middle;
-  }
-  return keys[low] === key ? low : -1;
 }

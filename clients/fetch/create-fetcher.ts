@@ -6,7 +6,7 @@ import { publishDebug } from './debug-channel.js';
 import { FileFetcher, type FileFetcherOptions } from './file-fetcher.js';
 import { FtpFetcher, type FtpFetcherOptions } from './ftp-fetcher.js';
 import { FtpProxyFetcher } from './ftp-proxy-fetcher.js';
-import { GopherFetcher, type GopherFetcherOptions } from './gopher-fetcher.js';
+import { GopherFetcher } from './gopher-fetcher.js';
 import { HttpFetcher, type HttpFetcherOptions } from './http-fetcher.js';
 import { LocalMapper, type LocalMapping } from './local-mapping.js';
 import { NewsFetcher, type NewsFetcherOptions } from './news-fetcher.js';
@@ -16,7 +16,6 @@ export interface FetcherOptions
   extends HttpFetcherOptions,
     FileFetcherOptions,
     FtpFetcherOptions,
-    GopherFetcherOptions,
     NewsFetcherOptions {
   /** G-71: the first mapping whose prefix matches is tried before the network. */
   readonly localMappings?: readonly LocalMapping[] | undefined;

@@ -18,18 +18,16 @@ import { publishDebug } from './debug-channel.js';
 import { connectTo, type TransferOptions, TransferWatch } from './transfer.js';
 import { DEFAULT_MAX_BYTES, type Fetcher, type FetchRequest, type FetchResult } from './types.js';
 
-export interface GopherFetcherOptions extends TransferOptions {
-  /** Maximum number of items of a menu that become links; default 100 000. */
-  readonly maxMenuItems?: number | undefined;
-}
+/** Items of a menu that become links. */
+const MAX_MENU_ITEMS = 100_000;
 
 /** Fetches `gopher:` URLs, each over its own connection, as the protocol requires. */
 export class GopherFetcher implements Fetcher {
-  readonly #options: GopherFetcherOptions;
+  readonly #options: TransferOptions;
   readonly #running = new Set<Connection>();
   #closed = false;
 
-  constructor(options: GopherFetcherOptions = {}) {
+  constructor(options: TransferOptions = {}) {
     this.#options = options;
   }
 
@@ -91,7 +89,7 @@ export class GopherFetcher implements Fetcher {
   async #read(connection: Connection, address: GopherAddress, request: FetchRequest): Promise<Answer> {
     const { kind, mediaType } = gopherItemType(address.type);
     const isMenu = (kind === 'menu' || kind === 'search') && address.plus === undefined;
-    const menu = new GopherMenuDecoder({ maxItems: this.#options.maxMenuItems ?? 100_000 });
+    const menu = new GopherMenuDecoder({ maxItems: MAX_MENU_ITEMS });
     const body = new BoundedBody(request.maxBytes ?? DEFAULT_MAX_BYTES);
     const links = new Set<string>();
     let items = 0;

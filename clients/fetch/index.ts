@@ -13,7 +13,7 @@ export { FileFetcher, type FileFetcherOptions, localPathOf } from './file-fetche
 export { fetchFollowing, MAX_REDIRECTS } from './follow.js';
 export { FtpFetcher, type FtpFetcherOptions } from './ftp-fetcher.js';
 export { FtpProxyFetcher, type FtpProxyOptions } from './ftp-proxy-fetcher.js';
-export { GopherFetcher, type GopherFetcherOptions } from './gopher-fetcher.js';
+export { GopherFetcher } from './gopher-fetcher.js';
 export { hideWords } from './hidden-text.js';
 export type { HttpConnectorOptions } from './http-connector.js';
 export { HttpFetcher, type HttpFetcherOptions } from './http-fetcher.js';

@@ -25,10 +25,6 @@ export interface NewsFetcherOptions extends TransferOptions {
   readonly newsServer?: string | undefined;
   /** Logins by server, used if the server requests one. */
   readonly newsAuth?: readonly ServerLogin[] | undefined;
-  /**
-   * Maximum number of articles of a group listing, the newest ones, and of groups of a list; default 100 000.
-   */
-  readonly maxGroupArticles?: number | undefined;
 }
 
 /** Content type of the overview of a group: `number TAB subject TAB from TAB date TAB message-id ...` lines. */
@@ -43,7 +39,9 @@ const MAX_LIST_BYTES = 64 * 1024 * 1024;
 
 /** Bytes of the answer to NEWNEWS that are read; after a longer one the connection cannot be used again. */
 const MAX_NEWNEWS_BYTES = 64 * 1024;
-const DEFAULT_MAX_LINKS = 100_000;
+
+/** Articles of a group listing, the newest ones, and groups of a list. */
+const MAX_LINKS = 100_000;
 
 /** Fetches `news:` and `nntp:` URLs (G-55, G-70) over kept connections: articles, groups, lists of groups. */
 export class NewsFetcher implements Fetcher {
@@ -89,10 +87,6 @@ export class NewsFetcher implements Fetcher {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
-  }
-
-  get #maxLinks(): number {
-    return this.#options.maxGroupArticles ?? DEFAULT_MAX_LINKS;
   }
 
   #serverOf(address: NewsAddress): { host: string; port: number } {
@@ -145,7 +139,7 @@ export class NewsFetcher implements Fetcher {
     if (group.count === 0 || group.high < group.low) {
       return { status: 200, etag, contentType: OVERVIEW_TYPE, links: [] };
     }
-    const low = Math.max(group.low, group.high - this.#maxLinks + 1);
+    const low = Math.max(group.low, group.high - MAX_LINKS + 1);
     const range = `${low}-${group.high}`;
     let over = await connection.command(`OVER ${range}`, [224]);
     // Servers from before 2000 know the command by its older name.
@@ -154,7 +148,7 @@ export class NewsFetcher implements Fetcher {
       return { status: 200, etag, contentType: OVERVIEW_TYPE, links: [] };
     }
     if (over.code !== 224) return refusedAnswer(connection, over);
-    const list = await readList(connection, request, this.#maxLinks, (line) => {
+    const list = await readList(connection, request, MAX_LINKS, (line) => {
       const article = parseOverviewLine(line);
       return article === undefined ? undefined : articleUrl(request.url, article);
     });
@@ -171,7 +165,7 @@ export class NewsFetcher implements Fetcher {
     const command = pattern === '*' ? 'LIST ACTIVE' : `LIST ACTIVE ${pattern}`;
     const status = await connection.command(command, [215]);
     if (status.code !== 215) return refusedAnswer(connection, status);
-    const list = await readList(connection, request, this.#maxLinks, (line) => {
+    const list = await readList(connection, request, MAX_LINKS, (line) => {
       const group = parseActiveLine(line);
       return group === undefined ? undefined : groupUrl(request.url, group);
     });

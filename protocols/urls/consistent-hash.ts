@@ -1,4 +1,5 @@
 // Spreads keys over buckets and crawlers (CRAWL-3.11, 9.8).
+import { firstIndex } from '../binary-search.js';
 import { fingerprint, type Word64 } from './fingerprint.js';
 
 /** CRAWL-3.11: points of a bucket on the circle. */
@@ -48,15 +49,10 @@ export class ConsistentHash {
   /** The index of the first point that is not before the hash. */
   #firstFrom({ high, low }: Word64): number {
     const signed = high | 0;
-    let from = 0;
-    let to = this.#points.length;
-    while (from < to) {
-      const middle = (from + to) >>> 1;
-      const point = this.#points[middle]!;
-      if (point.high < signed || (point.high === signed && point.low < low)) from = middle + 1;
-      else to = middle;
-    }
-    return from;
+    return firstIndex(0, this.#points.length, (i) => {
+      const point = this.#points[i]!;
+      return point.high > signed || (point.high === signed && point.low >= low);
+    });
   }
 }
 

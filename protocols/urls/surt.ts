@@ -1,4 +1,5 @@
 // SURTs and sets of SURT prefixes (CRAWL-15).
+import { firstIndex } from '../binary-search.js';
 import { cleanUri } from './clean-uri.js';
 
 export interface SurtOptions {
@@ -164,13 +165,6 @@ export class SurtPrefixSet {
 
   /** The number of entries that sort before `text` or are equal to it. */
   #insertionIndex(text: string): number {
-    let low = 0;
-    let high = this.#prefixes.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#prefixes[middle]! <= text) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return firstIndex(0, this.#prefixes.length, (i) => this.#prefixes[i]! > text);
   }
 }

@@ -11,13 +11,14 @@ export interface ChunkLease {
   release(): void;
 }
 
+/** Milliseconds without a transfer after which the memory is released. */
+const KEEP_MS = 60_000;
+
 export interface ChunkCacheOptions {
   /** Bytes of one chunk. Default 256 KiB. */
   readonly chunkBytes?: number;
   /** Bytes of all cached chunks. Default 48 MiB. */
   readonly maxBytes?: number;
-  /** Milliseconds without a transfer after which the memory is released. Default 60 000. */
-  readonly keepMs?: number;
 }
 
 interface Slot {
@@ -41,12 +42,10 @@ export class ChunkCache {
   /** Slots not in use, the least recently used first. */
   readonly #idle = new Set<Slot>();
   #slotCount = 0;
-  readonly #keepMs: number;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: ChunkCacheOptions = {}) {
     this.chunkBytes = options.chunkBytes ?? 256 * 1024;
-    this.#keepMs = options.keepMs ?? 60_000;
     this.#maxSlots = Math.max(1, Math.floor((options.maxBytes ?? 48 << 20) / this.chunkBytes));
   }
 
@@ -131,7 +130,7 @@ export class ChunkCache {
         this.#slotCount = 0;
       }
       this.#timer = undefined;
-    }, this.#keepMs).unref();
+    }, KEEP_MS).unref();
     this.#timer.refresh();
   }
 }

@@ -25,8 +25,6 @@ export interface OriginalDataOptions {
   readonly complain: (sentence: string) => void;
   /** Called after a later publication. */
   readonly onPublished: () => void;
-  /** Milliseconds between two looks at the file. Default 2000. */
-  readonly pollMs?: number;
 }
 
 /**
@@ -57,8 +55,7 @@ export class OriginalData implements Disposable {
     const data = new OriginalData(files, source, options);
     const original = await timeOf(source);
     if (published === undefined || (original !== undefined && original > published)) await data.#publish();
-    const interval = options.pollMs ?? POLL_MS;
-    watchFile(source, { interval, persistent: false }, data.#onChange);
+    watchFile(source, { interval: POLL_MS, persistent: false }, data.#onChange);
     return data;
   }
 

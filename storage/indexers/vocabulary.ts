@@ -1,3 +1,4 @@
+import { firstIndex } from '../../protocols/binary-search.js';
 import { OidSet } from '../broker/oid-set.js';
 import { type IndexDatabase, readBatch } from './index-file.js';
 import { withoutMarks } from './marks.js';
@@ -222,13 +223,7 @@ function order(code: number): number {
 
 /** The blocks that may have terms that begin with a text. */
 function blocksWith(blocks: readonly Block[], beginning: string): readonly Block[] {
-  let low = 0;
-  let high = blocks.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (compareTerms(blocks[middle]!.last, beginning) < 0) low = middle + 1;
-    else high = middle;
-  }
+  const low = firstIndex(0, blocks.length, (i) => compareTerms(blocks[i]!.last, beginning) >= 0);
   let end = low;
   while (
     end < blocks.length &&

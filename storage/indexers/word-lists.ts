@@ -1,5 +1,6 @@
 // The objects that have a word or phrase, with how much it counts in each. Those of words that are asked for
 // again are kept.
+import { sortedIndexOf } from '../../protocols/binary-search.js';
 import { IndexCache, type IndexVersion } from './index-cache.js';
 import type { Postings } from './postings.js';
 import {
@@ -228,18 +229,7 @@ export function eachEntry(
     return;
   }
   for (const oid of wanted.oids) {
-    const i = indexOf(oids, oid);
+    const i = sortedIndexOf(oids, oid);
     if (i >= 0) entry(i, oid);
   }
-}
-
-function indexOf(oids: Uint32Array, oid: number): number {
-  let low = 0;
-  let high = oids.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (oids[middle]! < oid) low = middle + 1;
-    else high = middle;
-  }
-  return oids[low] === oid ? low : -1;
 }

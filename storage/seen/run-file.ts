@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
+import { firstIndex } from '../../protocols/binary-search.js';
 import { rethrowAs, StorageError } from '../../protocols/errors.js';
 import { openRegular } from '../files/regular-file.js';
 import { BloomBits } from './bloom-bits.js';
@@ -204,14 +205,7 @@ function includesKey(words: KeyWords, from: number, to: number, low: number, hig
 
 /** Index of the last of the sorted keys from..to that is at most the key; from - 1 if all keys are greater. */
 function lastAtMost(words: KeyWords, from: number, to: number, low: number, high: number): number {
-  let left = from;
-  let right = to;
-  while (left < right) {
-    const middle = (left + right) >>> 1;
-    if (compareKeys(words[2 * middle]!, words[2 * middle + 1]!, low, high) <= 0) left = middle + 1;
-    else right = middle;
-  }
-  return left - 1;
+  return firstIndex(from, to, (i) => compareKeys(words[2 * i]!, words[2 * i + 1]!, low, high) > 0) - 1;
 }
 
 async function* streamKeys(file: FileHandle, count: number): AsyncGenerator<KeyWords, void, undefined> {

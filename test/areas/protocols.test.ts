@@ -1,5 +1,6 @@
 // One process for the pure codecs, the decide rules and the seen filters: starting one for each file takes
 // longer than its tests.
+import '../protocols/binary-search.test.js';
 import '../protocols/config/corpus.test.js';
 import '../protocols/config/filters.test.js';
 import '../protocols/config/gatherer-conf.test.js';

@@ -1,4 +1,5 @@
 // Selects and reads the objects of a bulk transfer.
+import { sortedIndexOf } from '../../../protocols/binary-search.js';
 import { errorSentence, indexFlags, type Query, type QueryFlags } from '../../../protocols/broker/index.js';
 import type { ChangeKind, DigestReport } from '../../../protocols/bulk/index.js';
 import type { BrokerConfig } from '../../../protocols/config/index.js';
@@ -213,7 +214,8 @@ class Transfer implements BulkTransfer {
     for await (const entries of this.parts.store.copiesSince({ after, upTo: this.moment, signal, share })) {
       const { matching } = this;
       yield entries.filter(
-        (entry) => this.#isValid(entry) && (matching === undefined || hasOid(matching, entry.oid)),
+        (entry) =>
+          this.#isValid(entry) && (matching === undefined || sortedIndexOf(matching, entry.oid) >= 0),
       );
     }
   }
@@ -345,18 +347,6 @@ class Oids {
   sorted(): Uint32Array {
     return this.#oids.subarray(0, this.#length).sort();
   }
-}
-
-/** Whether an OID is in an ascending list. */
-function hasOid(sorted: Uint32Array, oid: number): boolean {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((sorted[middle] ?? 0) < oid) low = middle + 1;
-    else high = middle;
-  }
-  return sorted[low] === oid;
 }
 
 function toPage(objects: readonly Uint8Array[]): BulkPage {

@@ -1,5 +1,7 @@
 // The objects of an export as clear bytes, at the positions that they have one after the other.
+
 import type { FileHandle } from 'node:fs/promises';
+import { firstIndex } from '../../../protocols/binary-search.js';
 import { Mutex } from '../../../protocols/mutex.js';
 import { hasSpareSpace } from '../../files/free-space.js';
 import { openNameless } from '../../files/nameless-file.js';
@@ -147,13 +149,6 @@ export class ClearBlocks implements AsyncDisposable {
   /** The block with the byte at a position. */
   #blockAt(position: number): number {
     const { positions } = this.#options;
-    let low = 0;
-    let high = positions.length - 1;
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (positions[middle]! <= position) low = middle;
-      else high = middle;
-    }
-    return low;
+    return firstIndex(1, positions.length - 1, (i) => positions[i]! > position) - 1;
   }
 }

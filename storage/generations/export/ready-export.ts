@@ -5,6 +5,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { crc32, inflateRaw, inflateRawSync, type ZlibOptions, constants as zlib } from 'node:zlib';
+import { firstIndex } from '../../../protocols/binary-search.js';
 import { StorageError } from '../../../protocols/errors.js';
 import { combineCrc32 } from '../../../protocols/gatherd/index.js';
 import { SoifDecoder } from '../../../protocols/soif/index.js';
@@ -159,13 +160,7 @@ export class ReadyExport implements AsyncDisposable {
   select(since: UnixSeconds): BlockSelection {
     const { firstTimes, lastTimes } = this.#index;
     const { end } = this.blocks;
-    let low = this.#firstTimed;
-    let high = end;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (lastTimes[middle]! < since) low = middle + 1;
-      else high = middle;
-    }
+    const low = firstIndex(this.#firstTimed, end, (i) => lastTimes[i]! >= since);
     const partial = low < end && firstTimes[low]! < since ? low : undefined;
     return {
       timeless: { first: 0, end: this.#firstTimed },

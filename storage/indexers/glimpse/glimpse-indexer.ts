@@ -37,6 +37,9 @@ const CAPABILITIES: IndexerCapabilities = {
   score: false,
 };
 
+/** MiB that glimpseindex may use for its tables. */
+const INDEX_MEMORY_MIB = 16;
+
 const OID_BATCH = 256;
 
 /** What a {@link GlimpseIndexer} works with. */
@@ -225,7 +228,7 @@ export class GlimpseIndexer implements Indexer, CandidateEngine {
           await buildPart(path, fresh, {
             program: this.#parts.programs.glimpseindex,
             size: this.#parts.option === '' ? [] : this.#parts.option.split(/\s+/),
-            memoryMiB: options.indexMemoryMiB ?? 16,
+            memoryMiB: INDEX_MEMORY_MIB,
             signal: this.#closing.signal,
             pathOf: (oid) => this.#parts.files.pathOf(oid),
             onWarning: options.onWarning ?? (() => undefined),

@@ -19,8 +19,6 @@ export interface GlimpseIndexerOptions extends Partial<CandidateSearchLimits> {
   readonly server?:
     | { readonly port: number; readonly host?: string; readonly patienceMs?: number }
     | undefined;
-  /** MiB that glimpseindex may use for its tables. Default 16. */
-  readonly indexMemoryMiB?: number;
   /**
    * Maximum milliseconds in which glimpseindex neither reads nor prints anything; then it is stopped. Default
    * half an hour.
