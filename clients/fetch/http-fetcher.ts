@@ -48,8 +48,8 @@ export interface HttpFetcherOptions extends ReceiveLimits, HttpRouteOptions {
   /** Logins for the documents below their URLs, sent if the server requests their realm (G-82). */
   readonly httpBasicAuth?: readonly HttpLogin[] | undefined;
   /**
-   * Whether a response that undici refuses is requested again and read leniently ({@link
-   * FetchRequest.httpReader}). Default true.
+   * Whether a response that undici refuses is requested again and read leniently
+   * ({@link FetchRequest.httpReader}). Default true.
    */
   readonly lenientHttp?: boolean | undefined;
   /** Limits of the lenient reader on what a response has besides its body. */

@@ -51,8 +51,8 @@ export interface ExportOptions extends TransferOptions {
   /** Replaces an existing Registry. Default false: an existing Registry is an error. */
   readonly force?: boolean;
   /**
-   * A Broker's directory whose files of `admin/` are copied, as far as the target lacks them ({@link
-   * copyAdminFiles}). Default: none.
+   * A Broker's directory whose files of `admin/` are copied, as far as the target lacks them
+   * ({@link copyAdminFiles}). Default: none.
    */
   readonly adminFrom?: string;
 }
