@@ -3,8 +3,7 @@
 // ten kinds of query. Then the latency of a plain query while an expensive one runs, and of many clients of a
 // Broker with and without a collection.
 //   npm run bench -- broker --root DIR [--root DIR ...] [--documents N] [--queries N] [--runs N] [--clients N]
-//   [--collect N]
-//                           [--scratch DIR]
+//                           [--collect N] [--scratch DIR]
 // Documents: Debian documentation, for example 10 000 from one package and 83 000 from six:
 //   apt-get download openjdk-17-doc rust-doc lazarus-doc-2.2 fp-docs-3.2.2 libboost1.74-doc postgresql-doc-15
 //   for f in *.deb; do mkdir -p docs/${f%%_*} && dpkg -x $f docs/${f%%_*}; done     # --root docs

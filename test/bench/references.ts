@@ -2,8 +2,8 @@
 // Berkeley DB's db5.3_load; first pages (at most 100 results) over TCP with Redis 7 (LRANGE of the same lists,
 // pipelined, the same client program) and with a C program that reads Berkeley DB locally through cursors;
 // pages of a large site with pages of a document; resident memory.
-//   npm run bench -- references [--documents N] [--links N] [--clients N] [--servers N] [--seconds N] [--rounds
-//   N] [--load-rounds N]
+//   npm run bench -- references [--documents N] [--links N] [--clients N] [--servers N] [--seconds N]
+//                              [--rounds N] [--load-rounds N]
 // Needs gcc for the load client. The other programs come from redis-server with redis-tools, db5.3-util and
 // libdb5.3-dev and are skipped if not installed. A small run: --documents 20000 --links 200000 --servers 50.
 import { loadavg } from 'node:os';
