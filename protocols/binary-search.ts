@@ -1,6 +1,6 @@
 /**
- * Returns the first index from `from` to below `to` at which the condition holds; `to` if there is none. The
- * condition holds at every index after one at which it holds. Takes logarithmic time.
+ * Returns the first index from `from` to below `to` at which the condition holds; `to` if it holds at no index.
+ * The condition holds at every index after one at which it holds. Takes logarithmic time.
  */
 export function firstIndex(from: number, to: number, holds: (index: number) => boolean): number {
   let low = from;

@@ -92,7 +92,7 @@ export interface CommandReply {
 interface CommandRow<C extends GatherdCommand> {
   /** None for a line that is no command. */
   readonly forms: readonly CommandForm[];
-  /** Reads the argument, '' if there is none. Absent if the row has no forms. */
+  /** Reads the argument; '' if it is absent. Absent if the row has no forms. */
   readonly parse?: (argument: string, verb: string) => GatherdCommand;
   /** The command as the log shows it. */
   log(command: C): string;

@@ -83,8 +83,8 @@ export class GathererBatch {
    * Stores a summary and deletes the URL's former one.
    *
    * @param previousUpdateTime Update-Time of the former one, from the document's record, which changes in the
-   *   same batch; null if there is none. If it is undefined or 0, the store looks it up, with one read for the
-   *   whole commit.
+   *   same batch; null if the document had none. If it is undefined or 0, the store looks it up, with one read
+   *   for the whole commit.
    */
   putSummary(summary: Summary, previousUpdateTime?: UnixSeconds | null): this {
     requireInteger(summary.updateTime, 'updateTime');

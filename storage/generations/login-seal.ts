@@ -78,7 +78,7 @@ export class LoginSeal {
     if (key !== undefined) await writeFile(join(target, KEY_FILE), key, { mode: 0o600, flush: true });
   }
 
-  /** Returns the error of the key of a store that is not open; undefined if it can be read or there is none. */
+  /** Returns the error of the key of a store that is not open; undefined if it can be read or is absent. */
   static async problemOf(directory: string): Promise<string | undefined> {
     try {
       await readKey(join(directory, KEY_FILE));

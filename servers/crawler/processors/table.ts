@@ -100,7 +100,7 @@ export const PROCESSORS: readonly ProcessorDescriptor[] = [
   DIGEST_HISTORY_KEEPER,
 ];
 
-/** Returns the processor of this name; undefined if there is none. */
+/** Returns the processor of this name; undefined if the name is unknown. */
 export function processorNamed(name: string | undefined): ProcessorDescriptor | undefined {
   return PROCESSORS.find((processor) => processor.name === name);
 }

@@ -82,7 +82,7 @@ interface Block {
 }
 
 /**
- * Returns the main text of a page: a line for each block that is kept, empty if there is none. Takes time
+ * Returns the main text of a page: a line for each block that is kept, empty without such blocks. Takes time
  * linear in the page's length.
  *
  * @param maxCharacters - of the result
