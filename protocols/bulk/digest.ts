@@ -4,6 +4,7 @@ import {
   bytesOfUrl,
   decodeText,
   encodeSoif,
+  escapeBlanks,
   type SoifIdentity,
   SoifObject,
   type SoifValue,
@@ -139,14 +140,6 @@ export function encodeDigest(report: DigestReport): Uint8Array {
     attributes.push(['Identities', bytesOfUrl(lines.join('\n'))]);
   }
   return encodeSoif(SoifObject.of('DIGEST', prefix === '' ? NO_PREFIX : prefix, attributes));
-}
-
-/** Escapes blanks and line ends, which a URL from an old store may have. */
-function escapeBlanks(url: string): string {
-  return url.replace(
-    /[\t-\r ]/g,
-    (blank) => `%${blank.charCodeAt(0).toString(16).padStart(2, '0').toUpperCase()}`,
-  );
 }
 
 /** Decodes the object of STATS. @throws ProtocolError BP-24 when it is not a report */

@@ -48,6 +48,7 @@ export type { SectionName } from './stream-reader.js';
 export { cutText, decodeText, endLastLine } from './text.js';
 export {
   bytesOfUrl,
+  escapeBlanks,
   hrefOfUrl,
   textOfUrl,
   urlFields,

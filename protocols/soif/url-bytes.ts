@@ -60,6 +60,14 @@ export function hrefOfUrl(url: string): string {
   return NOT_ASCII.test(url) ? url.replace(NOT_ASCII_ALL, percentEncoded) : url;
 }
 
+/**
+ * The URL without white space and NUL (SOIF-2.9). Entries of former versions of this kit may have them. The
+ * objects that these versions sent then had them percent-encoded, and that is the URL that peers know.
+ */
+export function escapeBlanks(url: string): string {
+  return url.replace(/[\0\t-\r ]/g, percentEncoded);
+}
+
 function percentEncoded(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
 }

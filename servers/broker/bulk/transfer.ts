@@ -7,6 +7,7 @@ import { PeerError, StorageError } from '../../../protocols/errors.js';
 import {
   decodeSoif,
   encodeSoif,
+  escapeBlanks,
   hasExpired,
   readOutline,
   SoifObject,
@@ -370,17 +371,6 @@ function encodeDeleted(removal: Removal): Uint8Array {
   ];
   if (md5 !== '') attributes.push(['MD5', md5]);
   return encodeSoif(SoifObject.of('FILE', escapeBlanks(url), attributes));
-}
-
-/**
- * Entries of former versions of this kit may have blanks in their URL. The objects that these versions sent
- * then had them percent-encoded, and that is the URL that peers know.
- */
-function escapeBlanks(url: string): string {
-  return url.replace(
-    /[\0\t-\r ]/g,
-    (blank) => `%${blank.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
-  );
 }
 
 function bookkeepingOf(bytes: Uint8Array): SoifObject {

@@ -44,6 +44,9 @@ t.test('BP-24: the object of a digest is encoded byte for byte; other objects ar
   const text = `@DIGEST { a\nCount{1}:\t1\nDigest{32}:\t${digest}\nIdentities{49}:\t${digest} 7 http://a.test/\n}\n`;
   t.equal(textOf(encodeDigest(leaf)), text);
   t.same(decodeDigest(decodeSoif(latin1(text))), leaf);
+  const stored = { ...leaf, identities: [{ digest, updateTime: 7, url: 'http://a.test/\0\t b\x85' }] };
+  const [sent] = decodeDigest(decodeSoif(encodeDigest(stored))).identities ?? [];
+  t.equal(sent?.url, 'http://a.test/%00%09%20b\x85', 'SOIF-2.9: as transfers write the URL');
   const zero = '0'.repeat(32);
   const buckets = Array.from({ length: 16 }, (_, i) => ({
     count: i === 10 ? 300 : 0,
