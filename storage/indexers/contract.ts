@@ -1,6 +1,5 @@
 // The interface of a Broker's query engine (BRK-8.1 to 8.4).
 import type { Expression, IndexFlags } from '../../protocols/broker/index.js';
-import type { PauseSwitch } from './pause-switch.js';
 
 /** The kinds of query that an engine answers; others fail with a `PeerError` of status 111 (BRK-2.19). */
 export interface IndexerCapabilities {
@@ -152,4 +151,38 @@ export interface Indexer extends AsyncDisposable {
    */
   clear(): Promise<void>;
   close(): Promise<void>;
+}
+
+/**
+ * Tells an engine when a query may work. The owner of the query pauses and resumes it; an engine that can pause
+ * watches. A paused query does no work and keeps its state.
+ */
+export class PauseSwitch {
+  #isPaused = false;
+  #listener: ((isPaused: boolean) => void) | undefined;
+
+  /** Whether an engine obeys: without one, a pause has no effect. */
+  get isWatched(): boolean {
+    return this.#listener !== undefined;
+  }
+
+  /** Calls back at each change, and immediately if the query is paused. One listener at a time. */
+  watch(listener: (isPaused: boolean) => void): void {
+    this.#listener = listener;
+    if (this.#isPaused) listener(true);
+  }
+
+  pause(): void {
+    this.#set(true);
+  }
+
+  resume(): void {
+    this.#set(false);
+  }
+
+  #set(isPaused: boolean): void {
+    if (this.#isPaused === isPaused) return;
+    this.#isPaused = isPaused;
+    this.#listener?.(isPaused);
+  }
 }

@@ -1,4 +1,3 @@
-export type { CandidateLimits } from './candidates.js';
 export type { OpenIndexerAt } from './conformance-fixture.js';
 export type {
   Hit,
@@ -12,7 +11,13 @@ export type {
   StopReason,
   WordRequest,
 } from './contract.js';
-export { type EmbeddedIndexerOptions, openEmbeddedIndexer } from './embedded.js';
+export { PauseSwitch } from './contract.js';
+export { type EmbeddedIndexerOptions, openEmbeddedIndexer } from './embedded/embedded-indexer.js';
+export { indexedPartOf } from './embedded/index/indexed-part.js';
+export { INDEX_FAILURES } from './embedded/messages.js';
+export type { CandidateLimits } from './embedded/search/candidates.js';
+export type { ReadLimits } from './embedded/search/read-memory.js';
+export type { SearchLimits } from './embedded/search/search.js';
 export type { Engine, OpenIndexerOptions } from './engine.js';
 export type { CandidateSearchLimits } from './external/candidate-search.js';
 export {
@@ -23,9 +28,6 @@ export {
 } from './external/candidate-search.js';
 export { openGlimpseIndexer } from './glimpse/open-glimpse.js';
 export type { GlimpseIndexerOptions } from './glimpse/options.js';
-export { indexedPartOf } from './indexed-part.js';
-export type { PatternLimits } from './leaf.js';
-export type { QueryLimits } from './matcher.js';
 export {
   ENGINES,
   INDEXER_TYPES,
@@ -35,8 +37,6 @@ export {
   openIndexer,
   parseIndexerType,
 } from './open.js';
-export { PauseSwitch } from './pause-switch.js';
-export { INDEX_FAILURES } from './plain-error.js';
-export type { ReadLimits } from './read-memory.js';
-export type { SearchLimits } from './search.js';
+export type { PatternLimits } from './query/leaf.js';
+export type { QueryLimits } from './query/matcher.js';
 export { openSwishIndexer, type SwishIndexerOptions } from './swish/swish-indexer.js';

@@ -1,8 +1,9 @@
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { ConfigError, UsageError } from '../../protocols/errors.js';
 import { importFunction } from '../files/own-module.js';
 import type { Indexer } from './contract.js';
-import { type Engine, type OpenIndexerOptions, workLimit } from './engine.js';
+import { EMBEDDED } from './embedded/engine.js';
+import type { OpenIndexerOptions } from './engine.js';
 import { GLIMPSE } from './glimpse/engine.js';
 import { SWISH } from './swish/engine.js';
 
@@ -11,25 +12,6 @@ import { SWISH } from './swish/engine.js';
  * {@link Indexer} or a promise of one.
  */
 export type OpenOwnIndexer = (options: OpenIndexerOptions) => Indexer | Promise<Indexer>;
-
-/** Our own engine. The table of BRK-6.5 has no section for it, so it uses that of PLWeb. */
-const EMBEDDED: Engine = {
-  title: 'Embedded',
-  section: 101,
-  isChoiceOfInit: false,
-  async open({ brokerDirectory, storeDirectory, maxWork }) {
-    const { openEmbeddedIndexer } = await import('./embedded.js');
-    const { indexFileIn, openRebuildable } = await import('./rebuildable.js');
-    return openRebuildable(join(brokerDirectory, 'index'), (directory) =>
-      openEmbeddedIndexer({
-        file: indexFileIn(directory),
-        storeDirectory,
-        rebuildOnError: true,
-        ...workLimit(maxWork),
-      }),
-    );
-  },
-};
 
 /** The engines by the value of `Indexer-Type`, in lower case. */
 export const ENGINES = { embedded: EMBEDDED, glimpse: GLIMPSE, swish: SWISH } as const;

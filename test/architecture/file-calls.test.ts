@@ -16,7 +16,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'storage/references/files.ts': 'in the thread of a publication; a reader takes blocks from the page cache',
   'storage/references/link-builder.ts': 'in the thread of a publication',
   'storage/references/record-sorter.ts': 'in the thread of a publication',
-  'storage/indexers/index-file.ts': 'in the threads of the index',
+  'storage/indexers/embedded/index/index-file.ts': 'in the threads of the index',
   'storage/databases/database-file.ts': 'in tools',
   'storage/databases/file-layout.ts': 'in tools',
   'storage/databases/change.ts': 'in tools',

@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { Scheduler, type ThreadShare } from '../../storage/indexers/scheduler.js';
+import { Scheduler, type ThreadShare } from '../../storage/indexers/scheduling/scheduler.js';
 import { EmbeddedFixture, expressionOf, PLAIN_SEARCH } from '../storage/indexers/embedded-fixture.js';
 import { ask, startBrokerProcess, wordOf } from './broker-process.js';
 

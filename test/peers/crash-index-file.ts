@@ -3,7 +3,7 @@
 // store.
 import { join } from 'node:path';
 import t from 'tap';
-import { openIndexFile, readWatermark, scalar } from '../../storage/indexers/index-file.js';
+import { openIndexFile, readWatermark, scalar } from '../../storage/indexers/embedded/index/index-file.js';
 import { examineCrashes } from '../disk/examine.js';
 import { lastMark } from '../disk/marks.js';
 

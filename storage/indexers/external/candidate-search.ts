@@ -1,6 +1,8 @@
 // Searches by engines that are programs: the engine names candidates, the matcher tests the stored objects.
 import type { Expression } from '../../../protocols/broker/index.js';
+import { Budget } from '../../../protocols/budget.js';
 import { PeerError } from '../../../protocols/errors.js';
+import { LinkedAbort } from '../../../protocols/linked-abort.js';
 import { decodeSoif, type SoifObject } from '../../../protocols/soif/index.js';
 import type { ObjectReader } from '../../broker/object-reader.js';
 import { OidSet } from '../../broker/oid-set.js';
@@ -12,12 +14,11 @@ import type {
   SearchResults,
   StopReason,
 } from '../contract.js';
-import { Matcher, type QueryLimits } from '../matcher.js';
-import { EmbeddedResults } from '../results.js';
-import { Scheduler } from '../scheduler.js';
-import { QueryStopped, TimeSlice } from '../time-slice.js';
-import { requireCapabilities } from './capability.js';
-import { earlyCandidates } from './early-candidates.js';
+import { Matcher, type QueryLimits } from '../query/matcher.js';
+import { parseTerm } from '../query/term-pattern.js';
+import { EmbeddedResults } from '../scheduling/results.js';
+import { Scheduler } from '../scheduling/scheduler.js';
+import { QueryStopped, TimeSlice } from '../scheduling/time-slice.js';
 
 /** An object that may satisfy the query. */
 export interface Candidate {
@@ -247,4 +248,105 @@ class CandidateSearch {
       return undefined;
     }
   }
+}
+
+/** Returns an error with a text of BRK-4.18. */
+function unsupported(name: string, what: string): PeerError {
+  return new PeerError(`ERROR: ${name} does not support ${what}`, 111);
+}
+
+/**
+ * BRK-2.19: refuses a query that the engine does not support, before any program starts.
+ *
+ * @throws PeerError (111) if the engine does not support the query
+ */
+function requireCapabilities(
+  expression: Expression,
+  options: Pick<SearchOptions, 'ignoreCase' | 'errors'>,
+  name: string,
+  can: IndexerCapabilities,
+): void {
+  if (options.errors > can.errors)
+    throw unsupported(name, can.errors === 0 ? 'spelling errors' : `more than ${can.errors} spelling errors`);
+  // An explicit stack: the nesting of a query may exceed the call stack.
+  const open: Expression[] = [expression];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    switch (node.kind) {
+      case 'not':
+        if (!can.not) throw unsupported(name, 'NOT');
+        open.push(node.operand);
+        break;
+      case 'and':
+      case 'or':
+      case 'except':
+        if (node.kind === 'except' && !can.not) throw unsupported(name, 'EXCEPT');
+        open.push(node.left, node.right);
+        break;
+      case 'term':
+        requireWord(node.text, name, can);
+        break;
+      case 'select':
+        if (!can.attributes) throw unsupported(name, 'queries within an attribute');
+        if (node.operator === 'regexp' && !can.regexp) throw unsupported(name, 'regular expressions');
+        if ((node.operator === 'less-than' || node.operator === 'greater-than') && !can.comparison)
+          throw unsupported(name, node.operator);
+        if (node.operator === 'contains') requireWord(node.value, name, can);
+    }
+  }
+}
+
+function requireWord(text: string, name: string, can: IndexerCapabilities): void {
+  if (!can.regexp && parseTerm(text).kind === 'pattern') throw unsupported(name, 'pattern characters');
+  if (!can.phrases && /\s/.test(text.trim())) throw unsupported(name, 'phrases');
+}
+
+/** Programs that run for queries at a time, for all engines of this process. */
+const MAX_PROGRAMS = 20;
+
+const PROGRAMS = new Budget(MAX_PROGRAMS);
+
+/**
+ * Yields the candidates of an engine. The engine's program runs on while the consumer does something else, so
+ * that it ends soon: a client that reads slowly keeps OIDs in memory, not a process. Waits while too many
+ * programs run; yields nothing if a signal aborts until then.
+ *
+ * @param signals the deadline of the query, and the signal that its results are no longer needed
+ */
+async function* earlyCandidates<T>(
+  candidates: () => AsyncIterable<readonly T[]>,
+  signals: readonly AbortSignal[],
+): AsyncGenerator<readonly T[], void, undefined> {
+  let found: T[] = [];
+  let isOver = false;
+  let wake = () => {};
+  const run = async () => {
+    try {
+      using stop = new LinkedAbort(...signals);
+      using place = await PROGRAMS.take(1, { signal: stop.signal }).catch(() => undefined);
+      if (place === undefined) return;
+      for await (const batch of candidates()) {
+        for (const candidate of batch) found.push(candidate);
+        wake();
+      }
+    } finally {
+      isOver = true;
+      wake();
+    }
+  };
+  const running = run();
+  // The rejection is thrown below, when everything found before it was taken.
+  running.catch(() => undefined);
+  for (;;) {
+    if (found.length > 0) {
+      const batch = found;
+      found = [];
+      yield batch;
+    } else if (isOver) break;
+    else {
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+  }
+  await running;
 }

@@ -14,13 +14,12 @@ import {
   type CandidateSearchLimits,
   searchCandidates,
 } from '../external/candidate-search.js';
-import type { IndexDirectory } from '../external/index-directory.js';
+import type { IndexDirectory } from '../index-directory.js';
 import type { GlimpseServer } from './glimpse-server.js';
 import { hardText } from './hard-text.js';
 import type { ObjectFiles } from './object-files.js';
 import type { GlimpseIndexerOptions, State } from './options.js';
-import { buildPart, isIntact, linkPart, type Part } from './parts.js';
-import { newRun, type Plan, planParts, type Run } from './plan.js';
+import { buildPart, isIntact, linkPart, newRun, type Part, type Plan, planParts, type Run } from './parts.js';
 import { runGlimpse } from './run-glimpse.js';
 import { translate } from './translate.js';
 

@@ -1,7 +1,7 @@
 import type { Expression } from '../../../protocols/broker/index.js';
 import type { SearchOptions } from '../contract.js';
-import { requiredLiterals } from '../required-literals.js';
-import { parseTerm, unescapeTerm } from '../term-pattern.js';
+import { requiredLiterals } from '../query/required-literals.js';
+import { parseTerm, unescapeTerm } from '../query/term-pattern.js';
 
 /** The query for glimpse; `all` if glimpse cannot narrow the query, so that every object is a candidate. */
 export type GlimpseQuery =

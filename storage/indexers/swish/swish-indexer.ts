@@ -17,7 +17,6 @@ import {
   type CandidateSearchLimits,
   searchCandidates,
 } from '../external/candidate-search.js';
-import { IndexDirectory } from '../external/index-directory.js';
 import {
   failureOf,
   Program,
@@ -27,6 +26,7 @@ import {
   statusOf,
 } from '../external/program.js';
 import { queryProgram } from '../external/query-program.js';
+import { IndexDirectory } from '../index-directory.js';
 import { documentOf, SWISH_CONFIGURATION, translate } from './translate.js';
 
 /** Options of {@link openSwishIndexer}. */

@@ -1,8 +1,8 @@
 import type { Expression } from '../../../protocols/broker/index.js';
 import type { SoifObject } from '../../../protocols/soif/index.js';
-import { attributeTexts, VIEW } from '../object-text.js';
-import { parseTerm, unescapeTerm } from '../term-pattern.js';
-import { fold, wordsOf } from '../words.js';
+import { attributeTexts, VIEW } from '../query/object-text.js';
+import { parseTerm, unescapeTerm } from '../query/term-pattern.js';
+import { fold, wordsOf } from '../query/words.js';
 
 /** A word that every object has, so that a query can match all of them. No word of an object equals it. */
 const EVERY_OBJECT = 'zzz';

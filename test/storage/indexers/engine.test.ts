@@ -9,8 +9,8 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { StateError, StorageError } from '../../../protocols/errors.js';
 import { encodeSoif } from '../../../protocols/soif/index.js';
+import { openIndexFile } from '../../../storage/indexers/embedded/index/index-file.js';
 import type { Hit, SearchResults } from '../../../storage/indexers/index.js';
-import { openIndexFile } from '../../../storage/indexers/index-file.js';
 import {
   EmbeddedFixture,
   expressionOf,

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 import { SoifObject } from '../../../protocols/soif/index.js';
-import { openIndexFile } from '../../../storage/indexers/index-file.js';
+import { openIndexFile } from '../../../storage/indexers/embedded/index/index-file.js';
 import {
   LinkTextReader,
   LinkTextWriter,
   linkKeysOf,
   urlDigest,
-} from '../../../storage/indexers/link-texts.js';
+} from '../../../storage/indexers/embedded/index/link-texts.js';
 import { assertProperty } from '../../helpers/property.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 

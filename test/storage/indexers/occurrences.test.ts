@@ -1,13 +1,13 @@
 // How often a word or phrase occurs in each part of an object, as it is solved from FTS5's scores.
 import fc from 'fast-check';
 import t from 'tap';
-import { COLUMN_WEIGHTS, openIndexFile } from '../../../storage/indexers/index-file.js';
+import { COLUMN_WEIGHTS, openIndexFile } from '../../../storage/indexers/embedded/index/index-file.js';
 import {
   PARTS,
   RANKED_COLUMNS,
   RelevanceStatements,
-} from '../../../storage/indexers/relevance-statements.js';
-import { TimeSlice } from '../../../storage/indexers/time-slice.js';
+} from '../../../storage/indexers/embedded/ranking/relevance-statements.js';
+import { TimeSlice } from '../../../storage/indexers/scheduling/time-slice.js';
 import { assertProperty } from '../../helpers/property.js';
 import { type Teardown, temporaryDirectory } from '../../helpers/temporary-directory.js';
 

@@ -4,9 +4,9 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { UsageError } from '../../../protocols/errors.js';
-import { openEmbeddedIndexer } from '../../../storage/indexers/embedded.js';
+import { openEmbeddedIndexer } from '../../../storage/indexers/embedded/embedded-indexer.js';
+import { indexFileIn, openRebuildable } from '../../../storage/indexers/embedded/rebuildable.js';
 import { INDEXER_TYPES, type Indexer, openIndexer } from '../../../storage/indexers/index.js';
-import { indexFileIn, openRebuildable } from '../../../storage/indexers/rebuildable.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import {
   EmbeddedFixture,

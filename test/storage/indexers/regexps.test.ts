@@ -3,9 +3,8 @@
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import t from 'tap';
-import { compileLeaf } from '../../../storage/indexers/leaf.js';
-import { leastRegexpSize } from '../../../storage/indexers/regexp-size.js';
-import { regexpSteps } from '../../../storage/indexers/regexp-steps.js';
+import { compileLeaf } from '../../../storage/indexers/query/leaf.js';
+import { leastRegexpSize, regexpSteps } from '../../../storage/indexers/query/regexps.js';
 import { assertProperty } from '../../helpers/property.js';
 import { EmbeddedFixture, expressionOf, PLAIN_SEARCH } from './embedded-fixture.js';
 

@@ -1,8 +1,8 @@
 // The order of hits: words, their forms, phrases and titles.
 import fc from 'fast-check';
 import t from 'tap';
-import { withoutMarks } from '../../../storage/indexers/marks.js';
-import { isStopWord, WordForms } from '../../../storage/indexers/word-forms.js';
+import { isStopWord, WordForms } from '../../../storage/indexers/embedded/words/word-forms.js';
+import { withoutMarks } from '../../../storage/indexers/query/words.js';
 import { assertProperty } from '../../helpers/property.js';
 import { EmbeddedFixture, type ObjectAttributes, objectOf } from './embedded-fixture.js';
 

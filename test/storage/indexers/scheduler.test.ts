@@ -1,6 +1,6 @@
 // The turns of queries in a thread.
 import t from 'tap';
-import { Scheduler } from '../../../storage/indexers/scheduler.js';
+import { Scheduler } from '../../../storage/indexers/scheduling/scheduler.js';
 
 t.test('long queries of one client end in the order in which they began, beside short ones', async (t) => {
   const scheduler = new Scheduler();

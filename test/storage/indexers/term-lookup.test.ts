@@ -2,8 +2,8 @@
 // limit.
 import fc from 'fast-check';
 import t from 'tap';
-import { ApproximateMatcher } from '../../../storage/indexers/approximate.js';
-import { approximateLookup, partLookup, regexpLookup } from '../../../storage/indexers/term-lookup.js';
+import { ApproximateMatcher } from '../../../storage/indexers/query/approximate.js';
+import { approximateLookup, partLookup, regexpLookup } from '../../../storage/indexers/query/term-lookup.js';
 import { pluck } from '../../helpers/pluck.js';
 import { assertProperty } from '../../helpers/property.js';
 import { EmbeddedFixture } from './embedded-fixture.js';

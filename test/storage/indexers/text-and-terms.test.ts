@@ -5,10 +5,10 @@ import { RE2JS } from 're2js';
 import t from 'tap';
 import { decodeText } from '../../../protocols/soif/index.js';
 import { OidSet } from '../../../storage/broker/oid-set.js';
-import { ApproximateMatcher } from '../../../storage/indexers/approximate.js';
-import { ColumnText } from '../../../storage/indexers/column-text.js';
-import { requiredLiterals } from '../../../storage/indexers/required-literals.js';
-import { parseTerm } from '../../../storage/indexers/term-pattern.js';
+import { ColumnText } from '../../../storage/indexers/embedded/index/column-text.js';
+import { ApproximateMatcher } from '../../../storage/indexers/query/approximate.js';
+import { requiredLiterals } from '../../../storage/indexers/query/required-literals.js';
+import { parseTerm } from '../../../storage/indexers/query/term-pattern.js';
 import {
   BREAK,
   fold,
@@ -17,7 +17,7 @@ import {
   isWordBefore,
   phraseOf,
   wordsOf,
-} from '../../../storage/indexers/words.js';
+} from '../../../storage/indexers/query/words.js';
 import { assertProperty } from '../../helpers/property.js';
 
 /** All characters of the first two planes. */

@@ -1,0 +1,235 @@
+// The objects that have a word or phrase, with how much it counts in each. Those of words that are asked for
+// again are kept.
+import { sortedIndexOf } from '../../../../protocols/binary-search.js';
+import type { TimeSlice } from '../../scheduling/time-slice.js';
+import { IndexCache, type IndexVersion } from '../index/index-cache.js';
+import type { Postings } from '../index/postings.js';
+import {
+  type IndexTotals,
+  type Occurrence,
+  PART_COLUMNS,
+  PARTS,
+  type RelevanceStatements,
+} from './relevance-statements.js';
+
+/**
+ * Weight of a word in each part, and how much long parts count less, 0 to 1; 0 for `other`, which has no one
+ * length.
+ */
+export type PartWeights = Readonly<
+  Record<(typeof PARTS)[number], { readonly weight: number; readonly length: number }>
+>;
+
+/** Objects that match an expression: parallel lists, ascending by OID. */
+export interface MatchList {
+  readonly oids: Uint32Array;
+  /** Words of the title. */
+  readonly titleWords: Uint16Array;
+}
+
+/** Objects with a word or phrase: parallel lists, ascending by OID. */
+export interface WordList {
+  /** The word or phrase. */
+  readonly phrase: string;
+  /** Number of all objects that have it. */
+  readonly objects: number;
+  readonly oids: Uint32Array;
+  /** The sum over the parts, with their lengths taken into account; 0 in parts that do not count. */
+  readonly frequencies: Float64Array;
+  /** Words of the title, if it has the word; else 0. */
+  readonly titleWords: Uint16Array;
+}
+
+/** The objects that are to be scored. */
+export interface WantedOids {
+  readonly oids: Uint32Array;
+  /** As a JSON array. */
+  readonly json: string;
+}
+
+const CACHE_BYTES = 16 << 20;
+const MATCHES_BYTES = 4 << 20;
+/** Bytes of an object in a list. */
+const ENTRY_BYTES = 4 + 8 + 2;
+/** Objects of a list that is united with others without reading the index. */
+const MAX_UNITED = 1000;
+/** Words that were asked for once; numbers of objects. */
+const ASKED_BYTES = 1 << 20;
+/** Wanted objects up to which a word is read without counting its objects first, since it may have few. */
+const FEW_WANTED = 50;
+const TITLE = PARTS.indexOf('title');
+
+/** Reads lists of words from the index. */
+export class WordLists {
+  readonly #postings: Postings;
+  readonly #statements: RelevanceStatements;
+  readonly #version: IndexVersion;
+  readonly #weights: PartWeights;
+  readonly #lists: IndexCache<WordList>;
+  readonly #matches: IndexCache<MatchList>;
+  readonly #best = new WeakMap<WordList, { readonly most: number; readonly oids: Uint32Array }>();
+  readonly #counts: IndexCache<{ readonly count: number }>;
+  /**
+   * Words whose wanted objects alone were read: the whole list is worth its time when they are asked for again.
+   */
+  readonly #asked: IndexCache<object>;
+
+  constructor(
+    postings: Postings,
+    statements: RelevanceStatements,
+    version: IndexVersion,
+    weights: PartWeights,
+  ) {
+    this.#postings = postings;
+    this.#statements = statements;
+    this.#version = version;
+    this.#weights = weights;
+    this.#lists = new IndexCache(version, CACHE_BYTES, ({ oids }) => ENTRY_BYTES * oids.length);
+    this.#matches = new IndexCache(version, MATCHES_BYTES, ({ oids }) => 6 * oids.length);
+    this.#counts = new IndexCache(version, ASKED_BYTES, () => 0);
+    this.#asked = new IndexCache(version, ASKED_BYTES, () => 0);
+  }
+
+  get totals(): IndexTotals {
+    return this.#statements.totals();
+  }
+
+  /**
+   * Returns the list of a word or phrase, or undefined if more than `most` objects have it.
+   *
+   * @param phrase words separated by blanks
+   * @param columns the columns that count, as a filter of FTS5
+   * @param wanted the only objects that the list must have; default all
+   */
+  async read(
+    phrase: string,
+    columns: string,
+    most: number,
+    wanted: WantedOids | undefined,
+    slice: TimeSlice,
+  ): Promise<WordList | undefined> {
+    const key = `${columns}:${phrase}`;
+    const known = this.#lists.get(key);
+    if (known !== undefined) return known.objects > most ? undefined : known;
+    const { epoch } = this.#version;
+    const totals = this.#statements.totals();
+    const few = wanted !== undefined && wanted.oids.length <= FEW_WANTED ? 2 * wanted.oids.length + 1 : 0;
+    if (few > 0) {
+      const found = this.#statements.fewOccurrences(phrase, columns, few);
+      if (found !== undefined)
+        return this.#keep(key, this.#listOf(phrase, found, found.length, totals), epoch);
+    }
+    const isCounted = wanted !== undefined || Number.isFinite(most);
+    const objects = isCounted ? await this.#postings.countOf(`${columns} : "${phrase}"`, most + 1, slice) : 0;
+    if (objects > most) return undefined;
+    if (wanted === undefined || wanted.oids.length >= objects / 2 || this.#asked.get(key) !== undefined) {
+      const found = await this.#statements.occurrences(phrase, columns, slice);
+      return this.#keep(key, this.#listOf(phrase, found, found.length, totals), epoch);
+    }
+    this.#asked.set(key, {}, epoch);
+    const some = { json: wanted.json, of: objects };
+    const found = await this.#statements.occurrences(phrase, columns, slice, some);
+    return this.#listOf(phrase, found, objects, totals);
+  }
+
+  /** The objects of a word or phrase in which it counts most, the best first, if its whole list is known. */
+  best(phrase: string, columns: string, most: number): Uint32Array | undefined {
+    const list = this.#lists.get(`${columns}:${phrase}`);
+    if (list === undefined) return undefined;
+    const known = this.#best.get(list);
+    if (known !== undefined && known.most === most) return known.oids;
+    const { oids, frequencies } = list;
+    const order = Uint32Array.from(oids.keys()).sort((a, b) => frequencies[b]! - frequencies[a]! || a - b);
+    const best = order.subarray(0, most).map((i) => oids[i]!);
+    this.#best.set(list, { most, oids: best });
+    return best;
+  }
+
+  /**
+   * The number of objects in any of the lists, which have the same columns; counts up to `limit` if they are
+   * long.
+   */
+  async countAny(
+    lists: readonly WordList[],
+    columns: string,
+    limit: number,
+    slice: TimeSlice,
+  ): Promise<number> {
+    const [only] = lists;
+    if (only === undefined) return 0;
+    if (lists.length === 1) return only.objects;
+    const isShort = lists.every(({ objects, oids }) => oids.length === objects && objects <= MAX_UNITED);
+    if (isShort) return new Set(lists.flatMap(({ oids }) => [...oids])).size;
+    const match = `${columns} : (${lists.map(({ phrase }) => `"${phrase}"`).join(' OR ')})`;
+    const known = this.#counts.get(match);
+    if (known !== undefined) return known.count;
+    const { epoch } = this.#version;
+    const count = await this.#postings.countOf(match, limit, slice);
+    this.#counts.set(match, { count }, epoch);
+    return count;
+  }
+
+  /**
+   * Returns the objects that match an expression of the index, at most `limit`, with the lengths of their
+   * titles.
+   */
+  matching(match: string, limit: number): MatchList {
+    const known = this.#matches.get(match);
+    if (known !== undefined) return known;
+    const { epoch } = this.#version;
+    const found = this.#statements.titles(match, limit);
+    const list = {
+      oids: Uint32Array.from(found, ({ oid }) => oid),
+      titleWords: Uint16Array.from(found, ({ titleWords }) => Math.min(0xffff, titleWords)),
+    };
+    this.#matches.set(match, list, epoch);
+    return list;
+  }
+
+  #keep(key: string, list: WordList, epoch: number): WordList {
+    this.#lists.set(key, list, epoch);
+    return list;
+  }
+
+  #listOf(phrase: string, found: readonly Occurrence[], objects: number, totals: IndexTotals): WordList {
+    return {
+      phrase,
+      objects,
+      oids: Uint32Array.from(found, ({ oid }) => oid),
+      frequencies: Float64Array.from(found, (occurrence) => this.#frequency(occurrence, totals)),
+      titleWords: Uint16Array.from(found, ({ counts, lengths }) =>
+        counts[TITLE]! > 0 ? Math.min(0xffff, Math.max(1, lengths[PART_COLUMNS[TITLE]!]!)) : 0,
+      ),
+    };
+  }
+
+  /** The sum over the parts of an object. */
+  #frequency({ counts, lengths }: Occurrence, totals: IndexTotals): number {
+    let frequency = 0;
+    for (let i = 0; i < PARTS.length; i++) {
+      const count = counts[i]!;
+      if (count === 0) continue;
+      const { weight, length } = this.#weights[PARTS[i]!];
+      const column = PART_COLUMNS[i]!;
+      const relative = length === 0 ? 1 : lengths[column]! / Math.max(1, totals.lengths[column]!);
+      frequency += (weight * count) / (1 - length + length * relative);
+    }
+    return frequency;
+  }
+}
+
+/** Calls back for the entries of a list, or for those of wanted objects, in the order of OIDs. */
+export function eachEntry(
+  { oids }: WordList,
+  wanted: WantedOids | undefined,
+  entry: (index: number, oid: number) => void,
+): void {
+  if (wanted === undefined || wanted.oids.length > oids.length) {
+    for (let i = 0; i < oids.length; i++) entry(i, oids[i]!);
+    return;
+  }
+  for (const oid of wanted.oids) {
+    const i = sortedIndexOf(oids, oid);
+    if (i >= 0) entry(i, oid);
+  }
+}

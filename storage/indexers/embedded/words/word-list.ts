@@ -1,0 +1,154 @@
+// Lists words of the index: completions of a beginning, and words that are spelled almost alike.
+import type { IndexedWord, WordRequest } from '../../contract.js';
+import { fold, wordsOf } from '../../query/words.js';
+import { QueryStopped, type TimeSlice } from '../../scheduling/time-slice.js';
+import type { Postings } from '../index/postings.js';
+import type { FormFinder } from './form-finder.js';
+import type { Vocabulary, WordPosition } from './vocabulary.js';
+
+/** Terms that are considered at most, and of them those whose objects are counted. */
+const MAX_TERMS = 50_000;
+const MAX_COUNTED = 2_000;
+/** Objects of a word that are counted; more frequent words are equal. */
+const MAX_OBJECTS = 1_000;
+/** Shortest beginning that is completed, and shortest word that is corrected, in characters. */
+const MIN_BEGINNING = 2;
+const MIN_CORRECTED = 3;
+/** Characters from which a word may differ in two places. */
+const LONG_WORD = 5;
+/** How many times as frequent a word must be to precede another that differs in one place less. */
+const PLACE_WEIGHT = 30;
+/** Distances computed between two reads of the clock. */
+const TERMS_PER_YIELD = 256;
+
+interface Candidate {
+  readonly word: string;
+  readonly distance: number;
+}
+
+/** What {@link listWords} reads. */
+export interface WordSources {
+  readonly vocabulary: Vocabulary;
+  readonly postings: Postings;
+  readonly forms: Pick<FormFinder, 'read'>;
+}
+
+/** Lists the words of a request, the best first; those found until its time is over. */
+export async function listWords(
+  { kind, text, limit }: Omit<WordRequest, 'signal'>,
+  sources: WordSources,
+  slice: TimeSlice,
+): Promise<IndexedWord[]> {
+  const found: (IndexedWord & Candidate)[] = [];
+  const word = fold(text);
+  if (kind === 'forms') return listForms(word, limit, sources, slice);
+  try {
+    const candidates =
+      kind === 'completions'
+        ? await completions(word, sources.vocabulary, slice)
+        : await neighbors(word, sources.vocabulary, slice);
+    for (const candidate of candidates.slice(0, MAX_COUNTED)) {
+      const objects = await sources.postings.countOf(`"${candidate.word}"`, MAX_OBJECTS, slice);
+      // The vocabulary may be older than the index.
+      if (objects > 0) found.push({ ...candidate, objects });
+    }
+  } catch (error) {
+    if (!(error instanceof QueryStopped)) throw error;
+  }
+  const weight = ({ objects, distance }: (typeof found)[number]) => objects / PLACE_WEIGHT ** distance;
+  found.sort((a, b) => weight(b) - weight(a) || (a.word < b.word ? -1 : 1));
+  return found.slice(0, limit).map(({ word, objects }) => ({ word, objects }));
+}
+
+async function listForms(
+  word: string,
+  limit: number,
+  { forms, postings }: WordSources,
+  slice: TimeSlice,
+): Promise<IndexedWord[]> {
+  const count = (text: string) => postings.countOf(`"${text}"`, MAX_OBJECTS, slice);
+  // A text of several words has no forms.
+  if (wordsOf(word)[0]?.text !== word) return [];
+  try {
+    const reading = await forms.read(word, slice);
+    const others: IndexedWord[] = [];
+    for (const form of reading.forms) others.push({ word: form, objects: await count(form) });
+    others.sort((a, b) => b.objects - a.objects);
+    const itself = { word, objects: await count(word) };
+    const first = reading.isStopWord ? { ...itself, isStopWord: true as const } : itself;
+    return [first, ...others.filter(({ objects }) => objects > 0)].slice(0, limit);
+  } catch (error) {
+    if (!(error instanceof QueryStopped)) throw error;
+    return [];
+  }
+}
+
+/** Short words first: they are the more frequent ones, and time may end the counting. */
+async function completions(word: string, vocabulary: Vocabulary, slice: TimeSlice): Promise<Candidate[]> {
+  if (Array.from(word).length < MIN_BEGINNING) return [];
+  const found = await vocabulary.find(word, 'start', MAX_TERMS, slice);
+  return [...(found?.terms ?? [])]
+    .sort((a, b) => a.length - b.length)
+    .map((term) => ({ word: term, distance: 0 }));
+}
+
+/**
+ * Most errors leave the first character, exchange it with the second, or leave one half of the word as it is.
+ */
+async function neighbors(word: string, vocabulary: Vocabulary, slice: TimeSlice): Promise<Candidate[]> {
+  const characters = Array.from(word);
+  const [first = '', second = ''] = characters;
+  if (characters.length < MIN_CORRECTED) return [];
+  const max = characters.length < LONG_WORD ? 1 : 2;
+  const half = Math.ceil(characters.length / 2);
+  const parts: readonly (readonly [string, WordPosition])[] = [
+    [first, 'start'],
+    [second, 'start'],
+    [characters.slice(0, half).join(''), 'anywhere'],
+    [characters.slice(half).join(''), 'end'],
+  ];
+  const seen = new Set([word]);
+  const candidates: Candidate[] = [];
+  for (const [part, position] of parts) {
+    const found = await vocabulary.find(part, position, MAX_TERMS, slice);
+    for (const term of found?.terms ?? []) {
+      if (seen.has(term)) continue;
+      seen.add(term);
+      if (seen.size % TERMS_PER_YIELD === 0) await slice.yield();
+      const distance = editDistance(characters, Array.from(term), max);
+      if (distance <= max) candidates.push({ word: term, distance });
+    }
+  }
+  return candidates.sort((a, b) => a.distance - b.distance);
+}
+
+/**
+ * Number of insertions, deletions, substitutions and exchanges of neighbors that turn one word into the other
+ * (optimal string alignment); `max + 1` if there are more than `max`. Words are arrays of characters.
+ */
+export function editDistance(a: readonly string[], b: readonly string[], max: number): number {
+  if (Math.abs(a.length - b.length) > max) return max + 1;
+  let before: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    let least = i;
+    for (let j = 1; j <= b.length; j++) {
+      const isSame = a[i - 1] === b[j - 1];
+      let cost = Math.min(at(last, j - 1) + (isSame ? 0 : 1), at(last, j) + 1, at(row, j - 1) + 1);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        cost = Math.min(cost, at(before, j - 2) + 1);
+      row.push(cost);
+      least = Math.min(least, cost);
+    }
+    // An exchange continues from the row before the last.
+    if (least > max && Math.min(...last) > max) return max + 1;
+    before = last;
+    last = row;
+  }
+  return Math.min(at(last, b.length), max + 1);
+}
+
+function at(row: readonly number[], index: number): number {
+  return row[index] ?? Number.POSITIVE_INFINITY;
+}
