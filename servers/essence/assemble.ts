@@ -1,13 +1,11 @@
 import { LF } from '../../protocols/ascii.js';
 import { BOOKKEEPING_NAMES, encodeSoif, SoifObject, urlOfText } from '../../protocols/soif/index.js';
 import { DEFAULT_REFRESH_RATE, DEFAULT_TIME_TO_LIVE } from '../../protocols/time.js';
-import type { SourceDocument } from './document.js';
+import type { EmbeddedSummary, SourceDocument, Summary } from './document.js';
 import { generateKeywords } from './keywords.js';
 import { languageOf } from './language.js';
 import type { EssenceInput, EssenceOptions, EssenceSettings } from './model.js';
-import { openingSentences } from './summarizers/sentences.js';
-import { DESCRIPTION_LENGTH } from './summarizers/text.js';
-import type { EmbeddedSummary, Summary } from './summary.js';
+import { DESCRIPTION_LENGTH, openingSentences } from './summarizers/text.js';
 
 /** Maximum length of an attribute name that a document sets, in characters. */
 const MAX_NAME_LENGTH = 64;

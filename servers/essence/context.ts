@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError, errorCode, messageOf, throwConfigErrors, UsageError } from '../../protocols/errors.js';
 import { addScheme } from '../../protocols/urls/index.js';
+import type { SummarizerContext } from './document.js';
 import {
   findTypePrograms,
   functionOf,
@@ -11,12 +12,16 @@ import {
 } from './external/index.js';
 import { describeContent } from './magic.js';
 import { type MagicRules, parseMagic } from './magic-file.js';
-import { DEFAULT_OPTIONS, type EssenceOptions, type EssenceSettings } from './model.js';
+import {
+  DEFAULT_OPTIONS,
+  DEFAULT_UNNEST_LIMITS,
+  type EssenceOptions,
+  type EssenceSettings,
+} from './model.js';
 import { type PostRules, parsePostRules } from './rules/index.js';
 import { parseSelectorRules, type SelectorRules } from './selectors/rules.js';
 import { compileSgmlTypes, readSgmlSources, type SgmlSources, type SgmlTypes } from './sgml/index.js';
 import { type ExtractionTable, parseExtractionTable } from './sgml/table.js';
-import type { SummarizerContext } from './summary.js';
 import {
   parseQuickRules,
   parseTypeList,
@@ -26,7 +31,6 @@ import {
   typeName,
 } from './type-rules.js';
 import { TYPES } from './types.js';
-import { DEFAULT_UNNEST_LIMITS } from './unnest-limits.js';
 
 /** Names of Essence's configuration files. */
 const LIB_FILES = [

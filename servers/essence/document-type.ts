@@ -1,7 +1,6 @@
 // What Essence knows of a type of document.
-import type { SourceDocument } from './document.js';
+import type { SourceDocument, SummarizerContext, Summary } from './document.js';
 import type { HtmlSummary } from './html/walk.js';
-import type { SummarizerContext, Summary } from './summary.js';
 
 /** Summarizes a document of one type; asynchronous if it uses an asynchronous library or a program. */
 type Summarizer = (

@@ -7,6 +7,7 @@ export {
   readEssenceSources,
   type SelectionRules,
 } from './context.js';
+export type { SummarizerContext } from './document.js';
 export { fileNameOf } from './document.js';
 export type { OwnPrograms, SgmlCommand, TypePrograms } from './external/find.js';
 export {
@@ -29,15 +30,15 @@ export type {
   EssenceSettings,
   ExplodedObject,
   OutlinkRequest,
+  UnnestLimits,
 } from './model.js';
+export type { OutlinkHop } from './outlinks/attributes.js';
+export { scanSrcset } from './outlinks/attributes.js';
 export type { Outlink } from './outlinks/collector.js';
-export { headerOutlinks } from './outlinks/headers.js';
-export type { OutlinkHop } from './outlinks/hops.js';
-export { scanSrcset } from './outlinks/srcset.js';
+export { headerOutlinks } from './outlinks/outlinks.js';
 export { scanStyle } from './outlinks/style.js';
-export type { EssenceStatistics } from './pool.js';
+export type { EssenceStatistics, PoolLimits } from './pool.js';
 export { EssencePool, type EssencePoolOptions } from './pool.js';
-export type { PoolLimits } from './pool-limits.js';
 export type { Recognition } from './recognize.js';
 export { isRejected, mayContainLinks, type RecognitionStep, recognize, typeByUrl } from './recognize.js';
 export { ownPrograms } from './rules/index.js';
@@ -46,9 +47,7 @@ export type { SelectorRule, SelectorRules } from './selectors/rules.js';
 export type { ContentMapping, ExtractionTable, TagMapping, ValueMapping } from './sgml/table.js';
 export type { SgmlSources, SgmlType, SgmlTypes } from './sgml/types.js';
 export { summarizeByTable, type TableCall } from './sgml-document.js';
-export type { SummarizerContext } from './summary.js';
 export type { QuickRule, RuleLine, RuleOrigin, TypeRules } from './type-rules.js';
 export { parseTypeList, parseTypeRules } from './type-rules.js';
 export type { FoundObject } from './unnest/converters.js';
 export { convertDocument } from './unnest/explode.js';
-export type { UnnestLimits } from './unnest-limits.js';

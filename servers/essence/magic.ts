@@ -1,7 +1,5 @@
 import { decodeAs, isBinary, wideCharset } from './charset/index.js';
 import type { Signature } from './document-type.js';
-import { isLatexSource } from './latex-source.js';
-import { isTarHead } from './tar-head.js';
 import { TYPES } from './types.js';
 
 /** Bytes of a document that are examined. */
@@ -94,4 +92,62 @@ export function hasRequests(bytes: Uint8Array): boolean {
 /** Whether a text begins with a comment or a command of TeX. */
 export function beginsAsTex(bytes: Uint8Array): boolean {
   return /^\s{0,80}[%\\]/.test(Buffer.from(bytes.subarray(0, 100)).toString('latin1'));
+}
+
+// The header of a tar archive's member: recognition needs its checksum, unnesting its sizes too.
+
+/** Bytes of a header; a member's content is padded to a multiple of it. */
+export const TAR_BLOCK_BYTES = 512;
+
+/** Whether the bytes begin with a member's header, by the checksum that V7, POSIX and GNU tar share. */
+export function isTarHead(head: Uint8Array): boolean {
+  if (head.length < TAR_BLOCK_BYTES || head[0] === 0) return false;
+  let sum = 8 * 0x20;
+  let signed = sum;
+  for (let i = 0; i < TAR_BLOCK_BYTES; i++) {
+    if (i >= 148 && i < 156) continue;
+    sum += head[i]!;
+    signed += (head[i]! << 24) >> 24;
+  }
+  const recorded = parseOctal(head.subarray(148, 156));
+  return recorded === sum || recorded === signed;
+}
+
+/** Parses the first octal digits of a field; 0 if it has none. */
+export function parseOctal(field: Uint8Array): number {
+  const found = /[0-7]+/.exec(Buffer.from(field).toString('latin1'));
+  return found === null ? 0 : Number.parseInt(found[0], 8);
+}
+
+// Recognizes LaTeX by the commands that begin its documents, packages and chapters, wherever they stand before
+// the body.
+
+/** Bytes in which the commands are looked for: comments, licenses and definitions may precede them. */
+export const LATEX_WINDOW_BYTES = 256 * 1024;
+
+/**
+ * At the start of a line, so that comments do not count; conditionals may precede them on the line, definitions
+ * may not.
+ */
+const DOCUMENT =
+  /^[ \t]{0,80}(?:\\[^\n%]{0,120})?(?<!\\(?:[egx]?def|let)[ \t]{0,4})(?:\\document(?:class|style)\s{0,20}[[{]|\\begin[ \t]?\{document\})/m;
+/**
+ * Packages and classes under other names than `.sty` and `.cls`, and documents whose class is in an included
+ * file.
+ */
+const PACKAGE =
+  /^[ \t]{0,80}\\(?:usepackage|RequirePackage|NeedsTeXFormat|Provides(?:Package|Class|File))\s{0,20}[[{]/m;
+/** Chapters that another file includes: environments that only LaTeX has. */
+const ENVIRONMENT =
+  /^[ \t]{0,80}\\begin[ \t]?\{(?:abstract|itemize|enumerate|description|quote|quotation|center|figure|table|tabular|tabbing|equation|eqnarray|align|theorem|proof|thebibliography|minipage)\*?\}/m;
+
+/**
+ * Whether a TeX source is LaTeX. A source of Texinfo may have it in its examples. @param bytes the source or
+ * its beginning
+ */
+export function isLatexSource(bytes: Uint8Array): boolean {
+  const { buffer, byteOffset, byteLength } = bytes;
+  const text = Buffer.from(buffer, byteOffset, Math.min(byteLength, LATEX_WINDOW_BYTES)).toString('latin1');
+  if (/^[ \t]{0,80}\\input\s{1,8}texinfo(?![A-Za-z])/m.test(text.slice(0, 4096))) return false;
+  return DOCUMENT.test(text) || PACKAGE.test(text) || ENVIRONMENT.test(text);
 }

@@ -1,18 +1,82 @@
 // The pool that summarizes documents: threads for formats that this project reads itself, reader processes for
 // all others (E-45, E-140).
+
+import { availableParallelism } from 'node:os';
+import { debugChannel, publishDebug } from '../../clients/fetch/debug-channel.js';
+import type { Complete } from '../../protocols/defined.js';
 import { StateError } from '../../protocols/errors.js';
+import { decodeSoif } from '../../protocols/soif/index.js';
 import { OriginCharsets } from './charset/index.js';
 import { compileEssence, type EssenceContext, readEssenceSources, type SelectionRules } from './context.js';
-import { debugDocument, debugOutput } from './debug.js';
 import { EssenceError } from './errors.js';
 import type { EssenceInput, EssenceOptions, EssenceOutput } from './model.js';
-import { type PoolLimits, type ResolvedPoolLimits, resolvePoolLimits } from './pool-limits.js';
 import { ReaderProcess } from './reader-process.js';
+import { type RecognitionStep, recognize } from './recognize.js';
 import { ThreadWorker } from './thread-worker.js';
 import { MAX_THREAD_DOCUMENT_BYTES } from './trust.js';
 import { NESTED_TYPES } from './types.js';
 import { type GroupResult, WorkerGroup } from './worker-group.js';
 import type { WorkerSetup } from './worker-messages.js';
+
+// The limits of a pool's threads and processes, and how the memory of the whole pool is divided among them.
+
+/** Limits of the threads and processes that summarize (E-45, E-70, E-140). */
+export interface PoolLimits {
+  /**
+   * Threads; 0 summarizes in the calling thread, without any limit below. Default: one less than the
+   * processors, at least 1, at most 4.
+   */
+  readonly workers?: number;
+  /**
+   * Milliseconds of processor time one document may take before its worker is replaced; ten times as many by
+   * the clock (E-70). A reader stops by itself at four fifths of them. What was read until then is kept.
+   * Default 30 000.
+   */
+  readonly timeLimitMs?: number | undefined;
+  /** Heap of one thread in MiB; a document that needs more ends its thread, not the process. Default 256. */
+  readonly maxWorkerHeapMb?: number;
+  /**
+   * Memory of one reader process in MiB, everything counted: heap, buffers, native code (E-45). A document that
+   * needs more is summarized by its name. Default 384.
+   */
+  readonly maxReaderMemoryMb?: number | undefined;
+  /**
+   * Memory of all reader processes in MiB (E-45). It bounds their number: at most as many as {@link workers},
+   * and each may use {@link maxReaderMemoryMb}. Default 1024.
+   */
+  readonly maxPoolMemoryMb?: number | undefined;
+  /** Milliseconds after which a reader process without a document ends. Default 60 000. */
+  readonly readerIdleMs?: number;
+}
+
+/** {@link PoolLimits} with every default filled in, and the number of reader processes. */
+interface ResolvedPoolLimits extends Complete<PoolLimits> {
+  /** Reader processes; at least 1 unless there are no workers. */
+  readonly readers: number;
+}
+
+/** The least memory of a reader process: Node itself and the summarizers take a third of it. */
+const MIN_READER_MEMORY_MB = 128;
+
+/** Fills in the defaults. */
+function resolvePoolLimits(limits: PoolLimits): ResolvedPoolLimits {
+  const workers = limits.workers ?? Math.max(1, Math.min(4, availableParallelism() - 1));
+  const maxPoolMemoryMb = Math.max(MIN_READER_MEMORY_MB, limits.maxPoolMemoryMb ?? 1024);
+  const maxReaderMemoryMb = Math.min(
+    maxPoolMemoryMb,
+    Math.max(MIN_READER_MEMORY_MB, limits.maxReaderMemoryMb ?? 384),
+  );
+  return {
+    workers,
+    timeLimitMs: limits.timeLimitMs ?? 30_000,
+    maxWorkerHeapMb: limits.maxWorkerHeapMb ?? 256,
+    maxReaderMemoryMb,
+    maxPoolMemoryMb,
+    readerIdleMs: limits.readerIdleMs ?? 60_000,
+    readers:
+      workers === 0 ? 0 : Math.max(1, Math.min(workers, Math.floor(maxPoolMemoryMb / maxReaderMemoryMb))),
+  };
+}
 
 /**
  * Share of a document's time after which a reader stops by itself: enough is left to make the summary of what
@@ -180,4 +244,57 @@ export class EssencePool implements AsyncDisposable {
     if (output.rejected && NESTED_TYPES.has(output.type)) this.#counts.nested++;
     return output;
   }
+}
+
+// Debug sections 60 to 69 (G-150). The calling thread writes them, not the worker, and computes nothing that is
+// not shown.
+
+/** Sections 60 and 63: the gathered document, and how its type is recognized. */
+function debugDocument(input: EssenceInput, { rules, settings }: EssenceContext): void {
+  if (!debugChannel.hasSubscribers) return;
+  const { url, body, contentType, charset, lastModificationTime } = input;
+  const bytes = body.length;
+  publishDebug(60, 1, () => {
+    const type = [contentType ?? 'no type declared', ...(charset === undefined ? [] : [charset])].join(', ');
+    return `${url}: ${bytes} bytes, ${type}, modified ${lastModificationTime}`;
+  });
+  publishDebug(63, 1, () => {
+    const steps: RecognitionStep[] = [];
+    const { type } = recognize(input, rules, { access: settings.access, steps });
+    return `${url}: type ${type}: ${steps.map(step).join('; ')}`;
+  });
+}
+
+function step({ how, subject, type, rule, note }: RecognitionStep): string {
+  const from = rule === undefined ? '' : ` (${rule.file} line ${rule.line})`;
+  return `${how} ${JSON.stringify(subject)} says ${type ?? 'nothing'}${from}${note === undefined ? '' : `: ${note}`}`;
+}
+
+/** Sections 64 to 67, and 69: the summary. */
+function debugOutput(url: string, output: EssenceOutput): void {
+  if (!debugChannel.hasSubscribers) return;
+  const { type, rejected, soif, md5, exploded = [], rules = [], url: renamed } = output;
+  publishDebug(64, 1, () =>
+    rejected || soif === undefined
+      ? `${url}: no summary, type ${type}`
+      : `${url}: ${soif.length} bytes, ${attributesOf(soif).length} attributes, ${output.links.length} links`,
+  );
+  if (exploded.length > 0) {
+    publishDebug(65, 1, () => `${url}: ${exploded.length} objects, the first ${exploded[0]!.url}`);
+  }
+  if (rules.length > 0) publishDebug(66, 1, () => `${url}: rules of lines ${rules.join(', ')} apply`);
+  if (renamed !== undefined) publishDebug(66, 2, () => `${url}: its URL is now ${renamed}`);
+  if (rules.length > 0 && soif !== undefined) {
+    publishDebug(66, 5, () => `${url}: the object after the rules: ${Buffer.from(soif).toString('utf8')}`);
+  }
+  publishDebug(67, 1, () => `${renamed ?? url}: MD5 ${md5 === '' ? 'none' : md5}`);
+  if (soif === undefined) return;
+  publishDebug(69, 1, () => `@${type} { ${renamed ?? url}: ${soif.length} bytes`);
+  publishDebug(69, 5, () => `${renamed ?? url}: ${attributesOf(soif).join(' ')}`);
+  publishDebug(69, 9, () => Buffer.from(soif).toString('utf8'));
+}
+
+/** Names and sizes in bytes. */
+function attributesOf(soif: Uint8Array): string[] {
+  return decodeSoif(soif).attributes.map(({ name, value }) => `${name}{${value.length}}`);
 }

@@ -3,10 +3,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { messageOf } from '../../protocols/errors.js';
-import { frameHead } from './document-frames.js';
-import type { DocumentWorker, WorkerEvents } from './document-worker.js';
 import type { EssenceInput } from './model.js';
-import { type ReaderMessage, type ReaderSetup, unpackOutput } from './worker-messages.js';
+import {
+  type DocumentWorker,
+  frameHead,
+  type ReaderMessage,
+  type ReaderSetup,
+  unpackOutput,
+  type WorkerEvents,
+} from './worker-messages.js';
 
 const PROGRAM = fileURLToPath(new URL('./reader.js', import.meta.url));
 /**

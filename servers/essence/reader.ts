@@ -4,11 +4,16 @@
 import { writeFileSync } from 'node:fs';
 import type { Worker } from 'node:worker_threads';
 import { messageOf } from '../../protocols/errors.js';
-import { FrameReader } from './document-frames.js';
-import { childrenMs, processMs } from './processor-time.js';
-import type { DraftPiece } from './summary.js';
+import type { DraftPiece } from './document.js';
 import { startThread, threadFailure } from './thread-worker.js';
-import { type ReaderMessage, type ReaderSetup, transferable, type WorkerReply } from './worker-messages.js';
+import { childrenMs, processMs } from './time-budget.js';
+import {
+  FrameReader,
+  type ReaderMessage,
+  type ReaderSetup,
+  transferable,
+  type WorkerReply,
+} from './worker-messages.js';
 
 const MIB = 1024 * 1024;
 /**

@@ -1,23 +1,28 @@
 import { createHash } from 'node:crypto';
 import { assembleObject } from './assemble.js';
 import type { EssenceContext } from './context.js';
-import { type Reading, SourceDocument } from './document.js';
-import { isEmpty, summaryOfDraft } from './draft.js';
+import {
+  type DraftPiece,
+  type EmbeddedSummary,
+  type Reading,
+  SourceDocument,
+  type Summary,
+} from './document.js';
 import type { EssenceInput, EssenceOutput } from './model.js';
 import { isRejected, type Recognition, recognize } from './recognize.js';
 import { applyPostRulesToBytes } from './rules/index.js';
+import { joinHyphenated, summarizeExtracted } from './summarizers/extracted.js';
 import { summarizeUnrecognized } from './summarizers/text.js';
-import type { DraftPiece, Summary } from './summary.js';
 import { asFullText, type FullSummary, linksOf, summaryOf } from './summary-of.js';
 import { NESTED_TYPES } from './types.js';
 import { type Components, componentsOf, isNested } from './unnest/components.js';
 import { unnesterOf } from './unnest/explode.js';
 import { FORMATS, MESSAGE_TYPES } from './unnest/formats.js';
-import { withoutRedundant } from './unnest/redundant-files.js';
 import {
   isSourceDistribution,
   SOURCE_DISTRIBUTION,
   summarizeDistribution,
+  withoutRedundant,
 } from './unnest/source-distribution.js';
 
 /**
@@ -197,4 +202,38 @@ async function applyRules(
     return { ...rest, rejected: true };
   }
   return { ...rest, soif: result.soif, ...(result.url === input.url ? {} : { url: result.url }) };
+}
+
+// What was read of a document so far. The reader sends it piece by piece, so that it is kept if the reader does
+// not come to the end (E-45).
+
+/** Returns the summary of the pieces; undefined if they say nothing. */
+function summaryOfDraft(pieces: readonly DraftPiece[]): Summary | undefined {
+  const embedded: EmbeddedSummary[] = [];
+  let open: DraftPiece[] = [];
+  for (const piece of pieces) {
+    if (piece.components !== undefined) {
+      embedded.push(...piece.components);
+      open = [];
+    } else if (piece.part !== undefined) open.push(piece);
+  }
+  const [last] = open;
+  const unfinished = summaryOfPieces(open);
+  if (last?.part !== undefined && unfinished !== undefined)
+    embedded.push({ ...last.part, summary: unfinished });
+  const own = summaryOfPieces(pieces.filter(({ part }) => part === undefined));
+  if (embedded.length === 0) return own;
+  return { attributes: [], ...own, embedded };
+}
+
+function summaryOfPieces(pieces: readonly DraftPiece[]): Summary | undefined {
+  const attributes = pieces.flatMap((piece) => piece.attributes ?? []);
+  const texts = pieces.flatMap(({ text }) => (text === undefined ? [] : [text]));
+  const summary = summarizeExtracted({ attributes, text: joinHyphenated(texts.join('\n\n')) });
+  return isEmpty(summary) ? undefined : summary;
+}
+
+/** Whether a summary has no value. */
+function isEmpty({ attributes, embedded = [] }: Summary): boolean {
+  return embedded.length === 0 && attributes.every(([, value]) => value.trim() === '');
 }

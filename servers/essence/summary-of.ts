@@ -1,5 +1,5 @@
 import type { EssenceContext } from './context.js';
-import type { SourceDocument } from './document.js';
+import type { SourceDocument, Summary } from './document.js';
 import { isModule, summarizeByModule, summarizeByProgram } from './external/index.js';
 import { type HtmlSummary, summarizeHtml } from './html/walk.js';
 import type { EssenceLink } from './model.js';
@@ -7,7 +7,6 @@ import { OutlinkCollector } from './outlinks/collector.js';
 import { outlinksOf } from './outlinks/outlinks.js';
 import { summarizeSgml } from './sgml/index.js';
 import { summarizeFullText, summarizeUnrecognized } from './summarizers/text.js';
-import type { Summary } from './summary.js';
 import type { QuickRule } from './type-rules.js';
 import { TYPES } from './types.js';
 

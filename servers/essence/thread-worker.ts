@@ -1,9 +1,14 @@
 // A worker thread that summarizes the documents of trusted readers (E-140).
 import { Worker } from 'node:worker_threads';
-import type { DocumentWorker, WorkerEvents } from './document-worker.js';
 import type { EssenceInput } from './model.js';
-import { measureThread } from './processor-time.js';
-import { unpackOutput, type WorkerReply, type WorkerSetup } from './worker-messages.js';
+import { measureThread } from './time-budget.js';
+import {
+  type DocumentWorker,
+  unpackOutput,
+  type WorkerEvents,
+  type WorkerReply,
+  type WorkerSetup,
+} from './worker-messages.js';
 
 /**
  * MiB of a worker's young generation: summarizing makes many short-lived strings, and a larger one collects

@@ -28,7 +28,7 @@ const vocabulary = (type: string): DocumentType => ({
 });
 
 const unreadArchive = (type: 'ARJ' | 'LHa' | 'Zoo'): DocumentType => ({
-  summarize: lazy(async () => (await import('./summarizers/unread-archives.js')).unreadArchive(type)),
+  summarize: lazy(async () => (await import('./summarizers/small-formats.js')).unreadArchive(type)),
 });
 
 const FULL_TEXT = lazy(async () => (await import('./summarizers/text.js')).summarizeFullText);
@@ -300,7 +300,7 @@ const ROWS: Readonly<Record<string, DocumentType>> = {
     content: 'Jupyter notebook',
     beginnings: [[/^\s{0,80}\{\s{0,80}"(?:cells|nbformat|worksheets)"\s{0,80}:/, 'Jupyter notebook text']],
     form: 'text',
-    summarize: lazy(async () => (await import('./summarizers/markup/jupyter.js')).summarizeJupyter),
+    summarize: lazy(async () => (await import('./summarizers/markup/markdown.js')).summarizeJupyter),
   },
   // Vocabularies of XML by public identifier, namespace or document element.
   DocBook: {

@@ -3,10 +3,10 @@
 import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
 import type { Clock } from '../../protocols/clock.js';
 import { StateError } from '../../protocols/errors.js';
-import type { DocumentReply, DocumentWorker, WorkerEnd, WorkerEvents } from './document-worker.js';
+import type { DraftPiece } from './document.js';
 import type { EssenceInput } from './model.js';
-import type { DraftPiece } from './summary.js';
 import { TimeBudget, TimeWatch } from './time-budget.js';
+import type { DocumentReply, DocumentWorker, WorkerEnd, WorkerEvents } from './worker-messages.js';
 
 /** Options of a group. */
 export interface WorkerGroupOptions {

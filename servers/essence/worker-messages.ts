@@ -1,7 +1,6 @@
 import type { EssenceSources } from './context.js';
-import type { WorkerEnd } from './document-worker.js';
+import type { DraftPiece } from './document.js';
 import type { EssenceInput, EssenceLink, EssenceOptions, EssenceOutput } from './model.js';
-import type { DraftPiece } from './summary.js';
 
 /** The worker data of a thread: plain data, from which it compiles its own context. */
 export interface WorkerSetup {
@@ -110,4 +109,108 @@ function detached(bytes: Uint8Array): Uint8Array {
   return bytes.byteLength === bytes.buffer.byteLength && bytes.buffer instanceof ArrayBuffer
     ? bytes
     : new Uint8Array(bytes);
+}
+
+// What a pool needs of a worker, whether it is a thread or a process.
+
+/** The reply of a worker to one document. */
+export type DocumentReply =
+  | { readonly kind: 'output'; readonly output: EssenceOutput }
+  /** An error of a summarizer, or the end of the worker; with what was read before. */
+  | { readonly kind: 'failure'; readonly reason: string; readonly pieces?: readonly DraftPiece[] }
+  /** The worker is a thread, and only a reader process may read this document (E-45). */
+  | { readonly kind: 'untrusted' };
+
+/** Why a worker ended by itself. */
+export interface WorkerEnd {
+  /** A clause, e.g. `reading it takes more than 384 MiB of memory`. */
+  readonly reason: string;
+  /** Set if the memory of documents before may be the cause: the document is read once more by a new worker. */
+  readonly retry?: boolean;
+}
+
+/** Calls of a worker to its owner. The end is reported once, and nothing after it. */
+export interface WorkerEvents {
+  ready(): void;
+  /** Further pieces of the current document. */
+  draft(pieces: readonly DraftPiece[]): void;
+  reply(reply: DocumentReply): void;
+  ended(end: WorkerEnd): void;
+}
+
+/** Summarizes the documents that are posted to it, one at a time; the replies come in the same order. */
+export interface DocumentWorker {
+  post(input: EssenceInput): void;
+  /** Milliseconds of processor time that the worker has used so far, as far as is known; it never shrinks. */
+  processorMs(): number;
+  /** Whether the worker keeps this process alive. */
+  hold(busy: boolean): void;
+  /** Ends it at once, whatever it is doing, and waits until it is gone. */
+  end(): Promise<void>;
+}
+
+// Documents on the pipe to a reader process: a frame is the length of the head, the length of the body (4 bytes
+// each, little-endian), the head as JSON, the body. The body arrives in a buffer of its exact size, so that a
+// large document is in memory once.
+
+const PREFIX_BYTES = 8;
+
+/** Encodes the part of a frame before the body. */
+export function frameHead(input: EssenceInput): Uint8Array {
+  const { body, ...rest } = input;
+  const head = Buffer.from(JSON.stringify(rest));
+  const prefix = Buffer.alloc(PREFIX_BYTES);
+  prefix.writeUInt32LE(head.length, 0);
+  prefix.writeUInt32LE(body.length, 4);
+  return Buffer.concat([prefix, head]);
+}
+
+/**
+ * Assembles documents from the chunks of a pipe. The peer is the pool of the same version, so the bytes are not
+ * checked.
+ */
+export class FrameReader {
+  readonly #onDocument: (input: EssenceInput) => void;
+  #current = Buffer.alloc(PREFIX_BYTES);
+  #filled = 0;
+  #part: 'prefix' | 'head' | 'body' = 'prefix';
+  #bodyBytes = 0;
+  #head: Omit<EssenceInput, 'body'> | undefined;
+
+  constructor(onDocument: (input: EssenceInput) => void) {
+    this.#onDocument = onDocument;
+  }
+
+  /** Adds a chunk; calls the constructor's function for each document that is complete. */
+  push(chunk: Uint8Array): void {
+    for (let offset = 0; offset < chunk.length; ) {
+      const count = Math.min(chunk.length - offset, this.#current.length - this.#filled);
+      this.#current.set(chunk.subarray(offset, offset + count), this.#filled);
+      this.#filled += count;
+      offset += count;
+      while (this.#filled === this.#current.length) this.#next();
+    }
+  }
+
+  #next(): void {
+    const bytes = this.#current;
+    if (this.#part === 'prefix') {
+      this.#bodyBytes = bytes.readUInt32LE(4);
+      this.#expect('head', bytes.readUInt32LE(0));
+    } else if (this.#part === 'head') {
+      this.#head = JSON.parse(bytes.toString('utf8'));
+      this.#expect('body', this.#bodyBytes);
+    } else {
+      const head = this.#head!;
+      this.#expect('prefix', PREFIX_BYTES);
+      this.#onDocument({ ...head, body: new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length) });
+    }
+  }
+
+  #expect(part: 'prefix' | 'head' | 'body', bytes: number): void {
+    this.#part = part;
+    this.#filled = 0;
+    // Not from Node's pool: the body is transferred to a thread.
+    this.#current = Buffer.from(new ArrayBuffer(bytes));
+  }
 }

@@ -2,13 +2,11 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../protocols/errors.js';
 import { Mutex } from '../../protocols/mutex.js';
 import { compileEssence } from './context.js';
-import type { Reading } from './document.js';
+import type { DraftPiece, Reading } from './document.js';
 import type { EssenceInput } from './model.js';
-import { callingThreadMs, childrenMs, processMs, threadId } from './processor-time.js';
 import { recognize } from './recognize.js';
 import { summarizeDocument } from './summarize.js';
-import type { DraftPiece } from './summary.js';
-import { TimeBudget } from './time-budget.js';
+import { callingThreadMs, childrenMs, processMs, TimeBudget, threadId } from './time-budget.js';
 import { mayReadInThread } from './trust.js';
 import {
   packOutput,

@@ -21,7 +21,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'storage/databases/file-layout.ts': 'in tools',
   'storage/databases/change.ts': 'in tools',
   'servers/essence/reader.ts': 'in a process of its own',
-  'servers/essence/processor-time.ts': 'files of /proc, which are in memory',
+  'servers/essence/time-budget.ts': 'files of /proc, which are in memory',
   'servers/broker/admin/event-log.ts': 'at the start and for a command of the administrator',
   'servers/host/detach.ts': 'before the daemon starts',
   'servers/host/line-writer.ts': 'the last lines before the end of the process',

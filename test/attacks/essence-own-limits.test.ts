@@ -2,10 +2,10 @@
 // they end at the memory or time limit of the reader process, and only their names are left.
 import t from 'tap';
 import { EssencePool, type EssencePoolOptions } from '../../servers/essence/index.js';
-import { writeCompoundFile } from '../../servers/essence/summarizers/office/write-compound-file.js';
+import { DEFAULT_UNNEST_LIMITS } from '../../servers/essence/model.js';
+import { writeCompoundFile } from '../../servers/essence/summarizers/office/compound-file.js';
 import { TimeBudget } from '../../servers/essence/time-budget.js';
 import { UnnestMeter } from '../../servers/essence/unnest/meter.js';
-import { DEFAULT_UNNEST_LIMITS } from '../../servers/essence/unnest-limits.js';
 import { WORD_FILE } from '../servers/essence/fixtures/office-files.js';
 import { attributesOf, IDENTITY, inputOf } from '../servers/essence/helpers.js';
 

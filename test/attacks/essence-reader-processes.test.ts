@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
 import { type EssenceOutput, EssencePool } from '../../servers/essence/index.js';
-import { treeMs } from '../../servers/essence/processor-time.js';
+import { treeMs } from '../../servers/essence/time-budget.js';
 import { deflated, endlessPdf, pdfWith } from '../helpers/bombs/pdf-bombs.js';
 import { childProcesses, TreeWatch, treeBytes } from '../helpers/process-tree.js';
 import { waitUntil } from '../helpers/wait-until.js';
@@ -100,7 +100,7 @@ t.test('kill -9 of the process that owns the pool leaves no reader', { skip: !is
   const moduleOf = (name: string) => JSON.stringify(import.meta.resolve(`../../servers/essence/${name}`));
   const program = `
     import { EssencePool } from ${moduleOf('index.js')};
-    import { treeMs } from ${moduleOf('processor-time.js')};
+    import { treeMs } from ${moduleOf('time-budget.js')};
     import { readFileSync } from 'node:fs';
     const pool = await EssencePool.create({ ...${JSON.stringify(IDENTITY)}, workers: 1 });
     void pool.summarize({ url: 'http://a.test/bomb.pdf', body: readFileSync(0), lastModificationTime: 0, updateTime: 0 });

@@ -22,7 +22,8 @@ export {
   explodeByProgram,
   type ProgramDocument,
   readAttributeList,
+  ScratchDirectory,
+  safeName,
   summarizeByProgram,
 } from './programs.js';
 export { type ProgramCall, type ProgramResult, runProgram } from './run.js';
-export { ScratchDirectory, safeName } from './scratch-directory.js';

@@ -4,8 +4,7 @@
 import { messageOf } from '../../../protocols/errors.js';
 import { isAttributeName } from '../../../protocols/soif/index.js';
 import { importFunction } from '../../../storage/files/own-module.js';
-import type { SourceDocument } from '../document.js';
-import type { Summary } from '../summary.js';
+import type { SourceDocument, Summary } from '../document.js';
 import type { FoundObject } from '../unnest/converters.js';
 
 /** A document as a module gets it. */

@@ -5,8 +5,7 @@ import { delimiter, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { monotonicClock } from '../../../clients/connection/monotonic-clock.js';
 import type { Clock } from '../../../protocols/clock.js';
-import { treeMs } from '../processor-time.js';
-import { TimeBudget, TimeWatch } from '../time-budget.js';
+import { TimeBudget, TimeWatch, treeMs } from '../time-budget.js';
 import { type ProgramLimits, type ProgramSettings, programLimits } from './limits.js';
 
 /** One run of a program. */

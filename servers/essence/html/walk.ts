@@ -1,5 +1,5 @@
 import { isEnumerable, withoutUserInfo } from '../../../protocols/urls/index.js';
-import type { SourceDocument } from '../document.js';
+import type { SourceDocument, SummarizerContext, Summary } from '../document.js';
 import { LinkTexts } from '../link-texts.js';
 import type { EssenceLink } from '../model.js';
 import { AttributeLines } from '../sgml/lines.js';
@@ -9,7 +9,6 @@ import {
   type ExtractionTable,
   type TagMapping,
 } from '../sgml/table.js';
-import type { SummarizerContext, Summary } from '../summary.js';
 import { isJsonLd, JsonLdScripts } from './json-ld.js';
 import { LinkCollector } from './links.js';
 import { mainText } from './main-text.js';

@@ -1,5 +1,12 @@
 // Which attributes of a page contain references, and of what kind (CRAWL-11.2, ExtractorHTML).
-import type { OutlinkHop } from './hops.js';
+
+// The kinds of references of a document.
+
+/** CRAWL-2.2: `L` link, `E` embedded, `R` redirect by the page itself, `X` speculative: probably a URL. */
+export type OutlinkHop = 'L' | 'E' | 'R' | 'X';
+
+/** Receives the references of a document, as written. */
+export type ReferenceSink = (reference: string, hop: OutlinkHop) => void;
 
 /**
  * How the value of an attribute is read: one URL, URLs between blanks and commas, candidates of an image,
@@ -109,3 +116,28 @@ export function isMediaName(name: string): boolean {
 
 /** Names of PARAM whose value is the document that the object shows. */
 export const MEDIA_PARAMETER = /^(?:movie|src|filename|url|data|flashvars|source|image)$/i;
+
+// The attribute `srcset`: a list of images with widths or densities (HTML, "parse a srcset attribute").
+
+/**
+ * Calls back with the URL of each candidate. A comma within a URL belongs to it, one at its end separates
+ * candidates.
+ */
+export function scanSrcset(text: string, add: (reference: string) => void): void {
+  const url = /[\s,]*([^\s]+)/y;
+  // Descriptors, with commas in parentheses, up to the next candidate; a parenthesis that stays open encloses
+  // the rest.
+  const descriptors = /(?:\([^)]*(?:\)|$)|[^,(])*/y;
+  for (let at = 0; at < text.length; ) {
+    url.lastIndex = at;
+    const found = url.exec(text)?.[1];
+    if (found === undefined) return;
+    at = url.lastIndex;
+    const bare = found.replace(/,+$/, '');
+    if (bare !== '') add(bare);
+    if (bare.length < found.length) continue;
+    descriptors.lastIndex = at;
+    descriptors.exec(text);
+    at = descriptors.lastIndex + 1;
+  }
+}

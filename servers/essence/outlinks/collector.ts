@@ -5,7 +5,7 @@ import {
   referenceResolver,
   type UrlForm,
 } from '../../../protocols/urls/index.js';
-import type { OutlinkHop } from './hops.js';
+import type { OutlinkHop } from './attributes.js';
 
 /**
  * If a URL occurs several times, the first of these hops counts: what a page shows is fetched even where its

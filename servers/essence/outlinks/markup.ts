@@ -1,11 +1,14 @@
 // References in HTML, SVG and other XML.
 import { Parser } from 'htmlparser2';
-import { hopOfRelation, isMediaName, MEDIA_PARAMETER, meaningOf } from './attributes.js';
-import type { ReferenceSink } from './hops.js';
-import { scanJson } from './json.js';
-import { isLikelyUrl } from './likely-url.js';
-import { scanScript } from './script.js';
-import { scanSrcset } from './srcset.js';
+import {
+  hopOfRelation,
+  isMediaName,
+  MEDIA_PARAMETER,
+  meaningOf,
+  type ReferenceSink,
+  scanSrcset,
+} from './attributes.js';
+import { isLikelyUrl, scanJson, scanScript } from './script-and-json.js';
 import { scanStyle } from './style.js';
 
 /** Receives what a page contains. */

@@ -1,10 +1,9 @@
 import { canonicalUrl, UrlResolver, withoutUserInfo } from '../../../protocols/urls/index.js';
+import type { Summary } from '../document.js';
 import type { ProgramSettings } from '../external/index.js';
-import type { Summary } from '../summary.js';
-import { readEsis } from './esis.js';
 import { Extraction } from './extraction.js';
 import type { ExtractionOptions } from './lines.js';
-import { runOpenSp } from './opensp.js';
+import { readEsis, runOpenSp } from './opensp.js';
 import { type Prolog, readProlog } from './prolog.js';
 import { readMarkupEvents } from './reader.js';
 import { parseExtractionTable } from './table.js';

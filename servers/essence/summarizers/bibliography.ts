@@ -1,5 +1,4 @@
-import type { SourceDocument } from '../document.js';
-import type { SummarizerContext, Summary } from '../summary.js';
+import type { SourceDocument, SummarizerContext, Summary } from '../document.js';
 import { oneLine, present, summarizeFields } from './extracted.js';
 import { TexReader } from './tex/tex-reader.js';
 import { summarizeUnrecognized } from './text.js';

@@ -1,5 +1,4 @@
-import type { SourceDocument } from '../document.js';
-import type { Summary } from '../summary.js';
+import type { SourceDocument, Summary } from '../document.js';
 import { guarded, present, summarizeExtracted, summarizeFields } from './extracted.js';
 
 /** Maximum number of symbol names of one file. */

@@ -1,8 +1,6 @@
 import { messageOf } from '../../../protocols/errors.js';
-import type { SourceDocument } from '../document.js';
-import type { Summary } from '../summary.js';
-import { openingSentences } from './sentences.js';
-import { DESCRIPTION_LENGTH, firstParagraph, partialText } from './text.js';
+import type { SourceDocument, Summary } from '../document.js';
+import { DESCRIPTION_LENGTH, firstParagraph, openingSentences, partialText } from './text.js';
 
 /** The result of reading a format. */
 export interface Extracted {
@@ -102,4 +100,21 @@ export function present(
   return pairs.flatMap(([name, value]) =>
     value === undefined || value === '' ? [] : [[name, value] as const],
   );
+}
+
+// The text of a document whose markup costs more than the text itself, up to a limit (E-45).
+
+/** Characters of a typesetting source that are read: its text fills an object long before. */
+export const MAX_TYPESETTING_CHARACTERS = 2 * 1024 * 1024;
+
+/**
+ * Returns the document's text with `\n` as its line end, cut at `limit` characters with a warning. A longer
+ * source is data, and each request or comment in it takes memory.
+ *
+ * @param what - a noun for the warning, e.g. `program`.
+ */
+export function boundedSource(document: SourceDocument, what: string, limit: number): string {
+  const { text } = document;
+  if (text.length > limit) document.warn(`the ${what} beyond ${limit} characters is not read (E-45)`);
+  return (text.length > limit ? text.slice(0, limit) : text).replace(/\r\n?/g, '\n');
 }

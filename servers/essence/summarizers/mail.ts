@@ -1,8 +1,6 @@
 import PostalMime, { type Address, type Email } from 'postal-mime';
-import { boundedMessage } from '../bounded-message.js';
-import type { SourceDocument } from '../document.js';
-import { withReadableCharsets } from '../message-charsets.js';
-import type { Summary } from '../summary.js';
+import type { SourceDocument, Summary } from '../document.js';
+import { boundedMessage, withReadableCharsets } from '../message-charsets.js';
 import { oneLine, present, summarizeExtracted, summarizeFields, unreadable } from './extracted.js';
 
 /** Maximum number of bytes of one message that are parsed: attachments are at the end. */

@@ -1,8 +1,7 @@
-import type { SourceDocument } from '../document.js';
-import type { Summary } from '../summary.js';
-import { boundedSource, MAX_TYPESETTING_CHARACTERS } from './bounded-source.js';
+import type { SourceDocument, Summary } from '../document.js';
+import { boundedSource, MAX_TYPESETTING_CHARACTERS } from './extracted.js';
 import { summarizeText } from './text.js';
-import { macroArguments, removeEscapes } from './troff/escapes.js';
+import { macroArguments, removeEscapes } from './troff/characters.js';
 import { roffText } from './troff/roff-text.js';
 
 /** Sections that become attributes (E-74). */

@@ -1,5 +1,4 @@
-import type { SourceDocument } from '../document.js';
-import type { Summary } from '../summary.js';
+import type { SourceDocument, Summary } from '../document.js';
 import { oneLine, present, summarizeFields } from './extracted.js';
 
 /** Maximum number of files of a patch, and of authors of a history. */

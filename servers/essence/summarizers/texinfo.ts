@@ -1,7 +1,11 @@
-import type { SourceDocument } from '../document.js';
-import type { Summary } from '../summary.js';
-import { boundedSource, MAX_TYPESETTING_CHARACTERS } from './bounded-source.js';
-import { oneLine, present, summarizeExtracted } from './extracted.js';
+import type { SourceDocument, Summary } from '../document.js';
+import {
+  boundedSource,
+  MAX_TYPESETTING_CHARACTERS,
+  oneLine,
+  present,
+  summarizeExtracted,
+} from './extracted.js';
 import { inlineText, MAX_FIELDS } from './texinfo-text.js';
 import { firstParagraph } from './text.js';
 

@@ -1,7 +1,6 @@
 import { NameDecoder } from '../charset/index.js';
 import { UnnestError } from '../errors.js';
-import { ByteReader, type Chunks } from './chunks.js';
-import { decodeName, emptyContent, type Member } from './member.js';
+import { ByteReader, type Chunks, decodeName, emptyContent, type Member } from './chunks.js';
 
 /** Maximum size of a table of long names, and of a name. */
 const MAX_NAME_TABLE_BYTES = 4 * 1024 * 1024;

@@ -1,6 +1,5 @@
 import { UnnestError } from '../errors.js';
-import { ByteReader, type Chunks } from './chunks.js';
-import { decodeName, type Member } from './member.js';
+import { ByteReader, type Chunks, decodeName, type Member } from './chunks.js';
 
 const ALPHABET = '!"#$%&\'()*+,-012345689@ABCDEFGHIJKLMNPQRSTUVXYZ[`abcdefhijklmpqr';
 const VALUES = new Int8Array(128).fill(-1);

@@ -1,8 +1,7 @@
 import { canonicalUrl } from '../../../protocols/urls/index.js';
 import type { EssenceContext } from '../context.js';
-import { fileNameOf, SourceDocument } from '../document.js';
+import { type EmbeddedSummary, fileNameOf, SourceDocument, type Summary } from '../document.js';
 import type { EssenceInput, ExplodedObject } from '../model.js';
-import type { EmbeddedSummary, Summary } from '../summary.js';
 import { summaryOf } from '../summary-of.js';
 import { mayReadInThread } from '../trust.js';
 import { NESTED_TYPES } from '../types.js';
@@ -12,7 +11,7 @@ import { explode, unnesterOf } from './explode.js';
 import { FORMATS, MESSAGE_TYPES } from './formats.js';
 import { UnnestMeter } from './meter.js';
 import { hasParts } from './mime.js';
-import { withoutRedundant } from './redundant-files.js';
+import { withoutRedundant } from './source-distribution.js';
 import { type Leaf, unnest } from './walk.js';
 
 /** Milliseconds after which components that were read are kept. */

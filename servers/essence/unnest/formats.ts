@@ -1,20 +1,17 @@
 import type { FormatName } from '../document-type.js';
-import { describeContent } from '../magic.js';
-import { isTarHead } from '../tar-head.js';
+import { describeContent, isTarHead } from '../magic.js';
+import type { UnnestLimits } from '../model.js';
 import { TYPES } from '../types.js';
-import type { UnnestLimits } from '../unnest-limits.js';
 import { arMembers, cpioMembers } from './ar-cpio.js';
 import { binhexMembers } from './binhex.js';
 import { decompressBzip2 } from './bzip2.js';
-import type { Chunks } from './chunks.js';
+import type { Chunks, Member } from './chunks.js';
 import { decompressXz, decompressZstd, gunzip } from './decompress.js';
 import { decompressLzw } from './lzw.js';
-import type { Member } from './member.js';
 import type { UnnestMeter } from './meter.js';
 import { mimeMembers } from './mime.js';
-import { sharMembers } from './shar.js';
 import { tarMembers } from './tar.js';
-import { uuencodedMembers } from './uuencode.js';
+import { sharMembers, uuencodedMembers } from './uuencode.js';
 import { zipMembers } from './zip.js';
 
 /** A format of nested files: how one layer is unpacked. */

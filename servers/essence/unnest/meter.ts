@@ -1,6 +1,6 @@
 import { UnnestError } from '../errors.js';
+import type { UnnestLimits } from '../model.js';
 import type { TimeBudget } from '../time-budget.js';
-import type { UnnestLimits } from '../unnest-limits.js';
 
 /** Counts the cost of unnesting one document. Reaching a limit ends it at all levels. */
 export class UnnestMeter {

@@ -1,10 +1,8 @@
 import type { Attachment } from 'postal-mime';
 import { messageOf } from '../../../protocols/errors.js';
-import { boundedMessage } from '../bounded-message.js';
 import { UnnestError } from '../errors.js';
-import { withReadableCharsets } from '../message-charsets.js';
-import { type Chunks, chunksOf, collect } from './chunks.js';
-import type { Member } from './member.js';
+import { boundedMessage, withReadableCharsets } from '../message-charsets.js';
+import { type Chunks, chunksOf, collect, type Member } from './chunks.js';
 
 /** Maximum depth of nested MIME parts. */
 const MAX_PARTS_DEPTH = 32;

@@ -1,8 +1,7 @@
 import { NameDecoder } from '../charset/index.js';
 import { UnnestError } from '../errors.js';
-import { isTarHead, parseOctal, TAR_BLOCK_BYTES } from '../tar-head.js';
-import { ByteReader, type Chunks } from './chunks.js';
-import { decodeName, emptyContent, type Member } from './member.js';
+import { isTarHead, parseOctal, TAR_BLOCK_BYTES } from '../magic.js';
+import { ByteReader, type Chunks, decodeName, emptyContent, type Member } from './chunks.js';
 
 /** Maximum size of a long name and of extended headers; larger ones are skipped. */
 const MAX_HEADER_BYTES = 1024 * 1024;

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { KitError } from '../../../protocols/errors.js';
 import type { SelectionRules } from '../context.js';
-import { LATEX_WINDOW_BYTES } from '../latex-source.js';
+import { LATEX_WINDOW_BYTES } from '../magic.js';
 import { isRejected, type Recognition, recognizeComponent } from '../recognize.js';
-import { ByteReader, type Chunks } from './chunks.js';
+import { ByteReader, type Chunks, cleanPath, isUnsafe, type Member, unpackedName } from './chunks.js';
 import {
   FORMATS,
   type Format,
@@ -12,7 +12,6 @@ import {
   MESSAGE_FORMAT,
   MESSAGE_TYPES,
 } from './formats.js';
-import { cleanPath, isUnsafe, type Member, unpackedName } from './member.js';
 import type { UnnestMeter } from './meter.js';
 import { hasParts } from './mime.js';
 

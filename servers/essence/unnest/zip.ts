@@ -3,9 +3,8 @@ import type { Entry, ZipFile } from 'yauzl';
 import { messageOf } from '../../../protocols/errors.js';
 import { DOS_CHARSETS, NameDecoder } from '../charset/index.js';
 import { UnnestError } from '../errors.js';
-import { type Chunks, chunksOf, collect } from './chunks.js';
+import { type Chunks, chunksOf, collect, decodeName, emptyContent, type Member } from './chunks.js';
 import { inflateRaw } from './decompress.js';
-import { decodeName, emptyContent, type Member } from './member.js';
 
 const LINK = 0o120000;
 

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Parser } from 'htmlparser2';
 import { canonicalUrl, MAX_URL_LENGTH } from '../../../protocols/urls/index.js';
-import { scanSrcset } from '../../essence/outlinks/srcset.js';
+import { scanSrcset } from '../../essence/outlinks/attributes.js';
 import { scanStyle } from '../../essence/outlinks/style.js';
 
 /** Maximum number of URLs of one document, against traps (G-173). */

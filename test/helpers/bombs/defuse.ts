@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Test } from 'tap';
 import { EssencePool } from '../../../servers/essence/index.js';
-import { treeMs } from '../../../servers/essence/processor-time.js';
+import { treeMs } from '../../../servers/essence/time-budget.js';
 import { attributesOf, IDENTITY, inputOf } from '../../servers/essence/helpers.js';
 import { childProcesses, TreeWatch, treeBytes } from '../process-tree.js';
 import { SEED } from '../seed.js';

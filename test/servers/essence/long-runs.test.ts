@@ -3,7 +3,7 @@
 // and end by the time limit of the area.
 import t from 'tap';
 import { isRequestLine } from '../../../protocols/http-line.js';
-import { scanSrcset } from '../../../servers/essence/outlinks/srcset.js';
+import { scanSrcset } from '../../../servers/essence/outlinks/attributes.js';
 import { summaryOf } from './fixtures/summary-of.js';
 
 const RUN = 1_000_000;

@@ -1,10 +1,9 @@
 // The references of pages, style sheets, scripts, XML and JSON (CRAWL-11.2, chain 3).
 import fc from 'fast-check';
 import t from 'tap';
-import type { OutlinkHop } from '../../../servers/essence/outlinks/hops.js';
-import { isLikelyUrl } from '../../../servers/essence/outlinks/likely-url.js';
+import { type OutlinkHop, scanSrcset } from '../../../servers/essence/outlinks/attributes.js';
 import { outlinksOf } from '../../../servers/essence/outlinks/outlinks.js';
-import { scanSrcset } from '../../../servers/essence/outlinks/srcset.js';
+import { isLikelyUrl } from '../../../servers/essence/outlinks/script-and-json.js';
 import { scanStyle } from '../../../servers/essence/outlinks/style.js';
 import { assertProperty } from '../../helpers/property.js';
 

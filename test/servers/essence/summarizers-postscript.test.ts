@@ -1,9 +1,8 @@
 // The interpreter of PostScript: processor time.
 import t from 'tap';
-import { DocumentComments } from '../../../servers/essence/summarizers/postscript/document-comments.js';
 import { PsMachine } from '../../../servers/essence/summarizers/postscript/machine.js';
 import { OPERATORS } from '../../../servers/essence/summarizers/postscript/postscript.js';
-import { ShownText } from '../../../servers/essence/summarizers/postscript/shown-text.js';
+import { DocumentComments, ShownText } from '../../../servers/essence/summarizers/postscript/shown-text.js';
 import { summaryOf } from './fixtures/summary-of.js';
 
 t.test('E-45: a word of many digits that is no number takes linear time', async (t) => {

@@ -2,7 +2,7 @@
 // PostScript (limits).
 import fc from 'fast-check';
 import t from 'tap';
-import { Inclusions } from '../../../servers/essence/summarizers/tex/inclusions.js';
+import { Inclusions } from '../../../servers/essence/summarizers/tex/commands.js';
 import { assertProperty } from '../../helpers/property.js';
 import { summaryOf } from './fixtures/summary-of.js';
 

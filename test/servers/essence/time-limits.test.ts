@@ -3,13 +3,12 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
-import type { DocumentWorker, WorkerEvents } from '../../../servers/essence/document-worker.js';
+import type { DraftPiece } from '../../../servers/essence/document.js';
 import { EssencePool } from '../../../servers/essence/index.js';
-import { measureThread } from '../../../servers/essence/processor-time.js';
 import { summarizeDocument, summarizeDraft } from '../../../servers/essence/summarize.js';
-import type { DraftPiece } from '../../../servers/essence/summary.js';
-import { TimeBudget } from '../../../servers/essence/time-budget.js';
+import { measureThread, TimeBudget } from '../../../servers/essence/time-budget.js';
 import { type GroupResult, WorkerGroup } from '../../../servers/essence/worker-group.js';
+import type { DocumentWorker, WorkerEvents } from '../../../servers/essence/worker-messages.js';
 import { zip } from '../../helpers/archives.js';
 import { pdfOf, stream } from '../../helpers/bombs/pdf-bombs.js';
 import { ManualClock } from '../../helpers/manual-clock.js';
@@ -141,7 +140,7 @@ t.test('the processor time of a thread is its own', { skip: process.platform !==
     const worker = new Worker(
       `const { parentPort, workerData } = require('node:worker_threads');
        import(workerData).then(({ threadId }) => { parentPort.postMessage(threadId()); ${rest} });`,
-      { eval: true, workerData: import.meta.resolve('../../../servers/essence/processor-time.js') },
+      { eval: true, workerData: import.meta.resolve('../../../servers/essence/time-budget.js') },
     );
     t.teardown(() => worker.terminate());
     const [id] = await once(worker, 'message');

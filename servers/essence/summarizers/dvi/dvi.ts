@@ -1,9 +1,7 @@
-import type { SourceDocument } from '../../document.js';
-import type { Summary } from '../../summary.js';
+import type { SourceDocument, Summary } from '../../document.js';
 import { guarded, joinHyphenated, summarizeExtracted } from '../extracted.js';
 import { PageText } from '../page-text.js';
-import { AccentJoiner, encodingOf, type FontEncoding } from './encodings.js';
-import { estimateGlyphWidth } from './widths.js';
+import { AccentJoiner, encodingOf, estimateGlyphWidth, type FontEncoding } from './encodings.js';
 
 /** Dvi: the Text rule on the text of the pages (6.2). */
 export function summarizeDvi(document: SourceDocument): Summary {

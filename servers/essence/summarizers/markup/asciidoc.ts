@@ -1,9 +1,7 @@
-import type { SourceDocument } from '../../document.js';
-import type { Summary } from '../../summary.js';
-import { boundedSource, MAX_TYPESETTING_CHARACTERS } from '../bounded-source.js';
-import { bareUrl, withoutEmphasis } from './emphasis.js';
+import type { SourceDocument, Summary } from '../../document.js';
+import { boundedSource, MAX_TYPESETTING_CHARACTERS } from '../extracted.js';
 import { readFrontMatter } from './front-matter.js';
-import { type MarkupField, Outline } from './outline.js';
+import { bareUrl, type MarkupField, Outline, withoutEmphasis } from './outline.js';
 
 const FIELDS: ReadonlyMap<string, MarkupField> = new Map([
   ['title', 'Title'],

@@ -1,6 +1,5 @@
 import { decodeReferences } from '../../html/character-references.js';
-import { bareUrl, isBlank, isWord } from './emphasis.js';
-import type { Outline } from './outline.js';
+import { bareUrl, isBlank, isWord, type Outline } from './outline.js';
 
 /** Maximum number of open brackets, and of open marks of emphasis of one kind. */
 const MAX_OPEN = 1000;

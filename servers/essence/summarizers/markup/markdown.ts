@@ -1,6 +1,5 @@
-import type { SourceDocument } from '../../document.js';
-import type { Summary } from '../../summary.js';
-import { boundedSource, MAX_TYPESETTING_CHARACTERS } from '../bounded-source.js';
+import type { SourceDocument, Summary } from '../../document.js';
+import { boundedSource, guarded, MAX_TYPESETTING_CHARACTERS } from '../extracted.js';
 import { readFrontMatter } from './front-matter.js';
 import { MarkdownInline, normalizedLabel } from './markdown-inline.js';
 import { Outline } from './outline.js';
@@ -26,7 +25,7 @@ export function summarizeMarkdown(document: SourceDocument): Summary {
 /**
  * Reads a text of CommonMark with the tables and links of GitHub, whose lines end with `\n`. Takes linear time.
  */
-export function readMarkdown(source: string, outline: Outline): void {
+function readMarkdown(source: string, outline: Outline): void {
   const reader = new BlockReader();
   for (const line of source.split('\n')) reader.line(line);
   reader.end();
@@ -207,4 +206,73 @@ function isThematicBreak(line: string): boolean {
 /** The line between the head and the rows of a table. */
 function isTableRule(line: string): boolean {
   return line.includes('|') && line.includes('-') && /^[\s|:-]+$/.test(line);
+}
+
+/**
+ * Bytes of a notebook that are read; most of a longer one are results, and its objects take a multiple of them
+ * in memory.
+ */
+const MAX_NOTEBOOK_BYTES = 24 * 1024 * 1024;
+/** Maximum length of the text of one cell, in characters. */
+const MAX_CELL = 512 * 1024;
+
+/**
+ * Jupyter notebooks of formats 3 and 4: texts of the cells as Markdown, programs as they are; results are left
+ * out.
+ */
+export function summarizeJupyter(document: SourceDocument): Summary {
+  const outline = new Outline(document.settings.maxObjectBytes);
+  if (document.body.length > MAX_NOTEBOOK_BYTES) {
+    document.warn(`a notebook of more than ${MAX_NOTEBOOK_BYTES} bytes is not read (E-45)`);
+  } else {
+    guarded(document, 'the notebook', undefined, () => readNotebook(JSON.parse(document.text), outline));
+  }
+  return outline.summary(document);
+}
+
+function readNotebook(notebook: unknown, outline: Outline): void {
+  if (!isObject(notebook)) return;
+  const { metadata } = notebook;
+  if (isObject(metadata)) {
+    if (typeof metadata.title === 'string') outline.field('Title', metadata.title);
+    for (const author of arrayOf(metadata.authors)) {
+      const name = isObject(author) ? author.name : author;
+      if (typeof name === 'string') outline.field('Author', name);
+    }
+  }
+  const sheet = arrayOf(notebook.worksheets)[0];
+  const cells = arrayOf(notebook.cells ?? (isObject(sheet) ? sheet.cells : undefined));
+  for (const cell of cells) {
+    if (outline.isFull) return;
+    if (isObject(cell)) readCell(cell, outline);
+  }
+}
+
+function readCell(cell: Readonly<Record<string, unknown>>, outline: Outline): void {
+  const source = sourceOf(cell.source ?? cell.input).replace(/\r\n?/g, '\n');
+  if (cell.cell_type === 'markdown') readMarkdown(source, outline);
+  else if (cell.cell_type === 'heading') {
+    // Format 3 has cells for headings.
+    outline.heading(source, typeof cell.level === 'number' ? cell.level : 1);
+    outline.text(source);
+  } else if (cell.cell_type === 'code' || cell.cell_type === 'raw') outline.text(source);
+}
+
+/** A text is one string or its lines. */
+function sourceOf(source: unknown): string {
+  if (typeof source === 'string') return source.slice(0, MAX_CELL);
+  let text = '';
+  for (const line of arrayOf(source)) {
+    if (typeof line === 'string') text += line;
+    if (text.length > MAX_CELL) return text.slice(0, MAX_CELL);
+  }
+  return text;
+}
+
+function arrayOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,8 +1,6 @@
-import type { SourceDocument } from '../../document.js';
-import type { Summary } from '../../summary.js';
-import { boundedSource, MAX_TYPESETTING_CHARACTERS } from '../bounded-source.js';
-import { bareUrl } from './emphasis.js';
-import { type MarkupField, Outline } from './outline.js';
+import type { SourceDocument, Summary } from '../../document.js';
+import { boundedSource, MAX_TYPESETTING_CHARACTERS } from '../extracted.js';
+import { bareUrl, type MarkupField, Outline } from './outline.js';
 
 /** Bibliographic fields of docutils, and those of the header of a Python enhancement proposal. */
 const FIELDS: ReadonlyMap<string, MarkupField> = new Map([

@@ -1,12 +1,10 @@
-import type { SourceDocument } from '../../document.js';
-import type { Summary } from '../../summary.js';
+import type { SourceDocument, Summary } from '../../document.js';
 import { guarded, present } from '../extracted.js';
 import { titleByName } from '../text.js';
 import { fourCharacters, MediaFacts } from './facts.js';
-import { id3v1, id3v2 } from './id3.js';
+import { id3v1, id3v2, mpegSeconds } from './id3.js';
 import { readIsoMedia } from './iso-media.js';
 import { readMatroska } from './matroska.js';
-import { mpegSeconds } from './mpeg-audio.js';
 
 /** Maximum number of comments of one file. */
 const MAX_COMMENTS = 200;

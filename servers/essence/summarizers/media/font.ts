@@ -1,5 +1,4 @@
-import type { SourceDocument } from '../../document.js';
-import type { Summary } from '../../summary.js';
+import type { SourceDocument, Summary } from '../../document.js';
 import { guarded, oneLine, present } from '../extracted.js';
 import { summarizeUnrecognized } from '../text.js';
 

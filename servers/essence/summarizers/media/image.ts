@@ -1,14 +1,11 @@
 import exifr from 'exifr';
-import type { SourceDocument } from '../../document.js';
-import type { Summary } from '../../summary.js';
+import type { SourceDocument, Summary } from '../../document.js';
 import { guarded, oneLine, present, unreadable } from '../extracted.js';
 import { titleByName } from '../text.js';
 import { MediaFacts } from './facts.js';
-import { gifComments, gifMetadata } from './gif.js';
+import { gifComments, gifMetadata, pngTexts, webpMetadata } from './image-texts.js';
 import { readIsoMedia } from './iso-media.js';
-import { pngTexts } from './png-text.js';
 import { isSvg, summarizeSvg } from './svg.js';
-import { webpMetadata } from './webp.js';
 
 /** The header of an image. */
 interface ImageHead {

@@ -1,6 +1,5 @@
 import { Parser } from 'htmlparser2';
-import type { SourceDocument } from '../../document.js';
-import type { Summary } from '../../summary.js';
+import type { SourceDocument, Summary } from '../../document.js';
 import { oneLine, present, summarizeExtracted } from '../extracted.js';
 import { titleByName } from '../text.js';
 

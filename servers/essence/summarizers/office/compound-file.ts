@@ -1,3 +1,6 @@
+import { present } from '../extracted.js';
+import { codePage, decodePage } from '../rtf/code-pages.js';
+
 /** Sector numbers from this one are special: end of chain, unused. */
 const FIRST_SPECIAL = 0xfffffffa;
 
@@ -112,4 +115,116 @@ export class CompoundFile {
   #u32(offset: number): number {
     return offset + 4 <= this.#bytes.length ? this.#view.getUint32(offset, true) : FIRST_SPECIAL;
   }
+}
+
+// Writes streams into a new OLE compound file, for a library that reads nothing else. A stranger's tables of
+// sectors never reach the library: it follows circular chains, and reserves memory for every claimed sector.
+
+const SECTOR = 4096;
+const ENTRY = 128;
+const TABLE_ENTRIES = SECTOR / 4;
+/** Sectors of the table whose numbers the header holds. */
+const MAX_TABLE_SECTORS = 109;
+const TABLE_SECTOR = 0xfffffffd;
+const END_OF_CHAIN = 0xfffffffe;
+const UNUSED = 0xffffffff;
+const STREAM = 2;
+const ROOT = 5;
+
+/**
+ * Returns a compound file of sectors of 4096 bytes, without small sectors: the table of sectors, the directory
+ * (at most 31 streams), and the streams one after another.
+ *
+ * @param streams contents by name; a name has at most 31 characters
+ * @throws RangeError when the streams have more than 456 MB
+ */
+export function writeCompoundFile(streams: ReadonlyMap<string, Uint8Array>): Uint8Array {
+  const sizes = [...streams.values()].map((bytes) => Math.ceil(bytes.length / SECTOR));
+  const contents = sizes.reduce((sum, size) => sum + size, 1);
+  const tables = Math.ceil(contents / (TABLE_ENTRIES - 1));
+  if (tables > MAX_TABLE_SECTORS) throw new RangeError('the streams are too large for one compound file');
+  const file = new Uint8Array((1 + tables + contents) * SECTOR);
+  const view = new DataView(file.buffer);
+
+  view.setUint32(0, 0xd0cf11e0);
+  view.setUint32(4, 0xa1b11ae1);
+  const words = [0x3e, 4, 0xfffe, Math.log2(SECTOR), 6];
+  words.forEach((word, i) => {
+    view.setUint16(24 + 2 * i, word, true);
+  });
+  view.setUint32(40, 1, true);
+  view.setUint32(44, tables, true);
+  view.setUint32(48, tables, true);
+  view.setUint32(60, END_OF_CHAIN, true);
+  view.setUint32(68, END_OF_CHAIN, true);
+  for (let i = 0; i < MAX_TABLE_SECTORS; i++) view.setUint32(76 + 4 * i, i < tables ? i : UNUSED, true);
+
+  const setNext = (sector: number, next: number): void => view.setUint32(SECTOR + 4 * sector, next, true);
+  for (let i = 0; i < tables * TABLE_ENTRIES; i++) setNext(i, i < tables ? TABLE_SECTOR : UNUSED);
+  setNext(tables, END_OF_CHAIN);
+
+  const directory = (1 + tables) * SECTOR;
+  const writeEntry = (index: number, name: string, kind: number, start: number, size: number): void => {
+    const at = directory + index * ENTRY;
+    for (let i = 0; i < name.length; i++) view.setUint16(at + 2 * i, name.charCodeAt(i), true);
+    view.setUint16(at + 64, 2 * name.length + 2, true);
+    view.setUint8(at + 66, kind);
+    view.setUint8(at + 67, 1);
+    for (const offset of [68, 72, 76]) view.setUint32(at + offset, UNUSED, true);
+    view.setUint32(at + 116, start, true);
+    view.setUint32(at + 120, size, true);
+  };
+  writeEntry(0, 'Root Entry', ROOT, END_OF_CHAIN, 0);
+  view.setUint32(directory + 76, streams.size > 0 ? 1 : UNUSED, true);
+
+  let sector = tables + 1;
+  let index = 0;
+  for (const [name, bytes] of streams) {
+    const count = sizes[index++] ?? 0;
+    writeEntry(index, name, STREAM, count === 0 ? END_OF_CHAIN : sector, bytes.length);
+    if (index < streams.size) view.setUint32(directory + index * ENTRY + 72, index + 1, true);
+    file.set(bytes, (1 + sector) * SECTOR);
+    for (let i = 1; i <= count; i++) setNext(sector++, i === count ? END_OF_CHAIN : sector);
+  }
+  return file;
+}
+
+/** IDs of properties in the summary information, and their attributes. */
+const PROPERTIES: ReadonlyMap<number, string> = new Map([
+  [2, 'Title'],
+  [3, 'Subject'],
+  [4, 'Author'],
+  [5, 'Keywords'],
+  [6, 'Abstract'],
+]);
+
+/**
+ * Reads title, author and other properties of a document's summary information. @throws RangeError if it is
+ * damaged
+ */
+export function propertiesOf(file: CompoundFile): (readonly [string, string])[] {
+  const bytes = file.stream('\u0005SummaryInformation');
+  if (bytes === undefined || bytes.length < 48) return [];
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const section = view.getUint32(44, true);
+  const count = Math.min(100, view.getUint32(section + 4, true));
+  const values: [string, string][] = [];
+  let page = 1252;
+  for (let i = 0; i < count; i++) {
+    const id = view.getUint32(section + 8 + 8 * i, true);
+    const offset = section + view.getUint32(section + 12 + 8 * i, true);
+    const type = view.getUint32(offset, true);
+    if (id === 1 && type === 2) page = view.getUint16(offset + 4, true);
+    const name = PROPERTIES.get(id);
+    if (name === undefined || (type !== 30 && type !== 31)) continue;
+    const length = Math.min(10_000, view.getUint32(offset + 4, true)) * (type === 31 ? 2 : 1);
+    const label = type === 31 ? 'utf-16le' : codePage(page);
+    values.push([
+      name,
+      decodePage(bytes.subarray(offset + 8, offset + 8 + length), label)
+        .replace(/\0[\s\S]*$/, '')
+        .trim(),
+    ]);
+  }
+  return present(values);
 }

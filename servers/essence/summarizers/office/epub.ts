@@ -1,8 +1,7 @@
-import type { SourceDocument } from '../../document.js';
-import type { Summary } from '../../summary.js';
+import type { SourceDocument, Summary } from '../../document.js';
 import { oneLine, summarizeExtracted, unreadable } from '../extracted.js';
-import { BookPackage, encryptedMembers, packageDocument } from './epub-package.js';
 import { OfficeContent } from './office-content.js';
+import { memberName } from './open-packaging.js';
 import { type XmlAttributes, XmlMembers } from './xml-events.js';
 import { ZipMembers } from './zip-members.js';
 
@@ -110,4 +109,125 @@ class ChapterEvents {
     this.#line = [];
     this.#length = 0;
   }
+}
+
+/** Maximum number of files that a package document lists, and of chapters. */
+const MAX_ITEMS = 20_000;
+/** Maximum length of a property, in characters. */
+const MAX_VALUE = 10_000;
+
+/** Attributes by the elements of Dublin Core in a package document. */
+const METADATA: ReadonlyMap<string, string> = new Map([
+  ['title', 'Title'],
+  ['creator', 'Author'],
+  ['description', 'Abstract'],
+  ['subject', 'Keywords'],
+  ['language', 'Language'],
+  ['date', 'Date'],
+  ['publisher', 'Publisher'],
+]);
+
+/** Of these the first value counts: others are subtitles, later events and the like. */
+const SINGLE: ReadonlySet<string> = new Set(['Title', 'Date']);
+
+/** The name of the package document, by `META-INF/container.xml`. */
+async function packageDocument(xml: XmlMembers): Promise<string | undefined> {
+  let name: string | undefined;
+  await xml.read('META-INF/container.xml', {
+    open: (tag, attributes) => {
+      if (localName(tag) === 'rootfile') name ??= memberName(attributes['full-path'] ?? '', '');
+    },
+  });
+  return name !== undefined && xml.zip.has(name) ? name : xml.zip.names(/\.opf$/i)[0];
+}
+
+/** The members that are encrypted, by `META-INF/encryption.xml`: often fonts only. */
+async function encryptedMembers(xml: XmlMembers): Promise<ReadonlySet<string>> {
+  const names = new Set<string>();
+  await xml.read('META-INF/encryption.xml', {
+    open: (tag, attributes) => {
+      if (localName(tag) === 'CipherReference' && names.size < MAX_ITEMS)
+        names.add(memberName(decoded(attributes.URI ?? ''), ''));
+    },
+  });
+  return names;
+}
+
+/** Collects the properties and the reading order of a package document (EPUB 3.3, 5; also EPUB 2). */
+class BookPackage {
+  readonly #content: OfficeContent;
+  readonly #name: string;
+  readonly #items = new Map<string, XmlAttributes>();
+  readonly #spine: string[] = [];
+  readonly #covers = new Set<string>();
+  readonly #stated = new Set<string>();
+  #field: string | undefined;
+  #value = '';
+
+  /** @param name of the package document in the archive: files are named relative to it */
+  constructor(content: OfficeContent, name: string) {
+    this.#content = content;
+    this.#name = name;
+  }
+
+  open(tag: string, attributes: XmlAttributes): void {
+    const element = localName(tag);
+    const field = tag.startsWith('dc:') ? METADATA.get(element) : undefined;
+    if (field !== undefined) [this.#field, this.#value] = [field, ''];
+    else if (element === 'item' && this.#items.size < MAX_ITEMS)
+      this.#items.set(attributes.id ?? '', attributes);
+    else if (element === 'itemref' && this.#spine.length < MAX_ITEMS)
+      this.#spine.push(attributes.idref ?? '');
+    else if (element === 'reference' && /^cover$/i.test(attributes.type ?? ''))
+      this.#covers.add(this.#member(attributes.href ?? ''));
+  }
+
+  text(text: string): void {
+    if (this.#field !== undefined && this.#value.length < MAX_VALUE) this.#value += text;
+  }
+
+  close(tag: string): void {
+    const field = this.#field;
+    if (field === undefined || !METADATA.has(localName(tag))) return;
+    this.#field = undefined;
+    // Descriptions are often written as markup.
+    const value = oneLine(field === 'Abstract' ? this.#value.replace(/<[^<>]{0,500}>/g, ' ') : this.#value);
+    if (value === '' || (SINGLE.has(field) && this.#stated.has(field))) return;
+    this.#stated.add(field);
+    this.#content.property(field, value);
+  }
+
+  /** Names of the chapters in reading order, each once, without cover and table of contents. */
+  chapters(): readonly string[] {
+    const chapters = new Set<string>();
+    for (const id of this.#spine) {
+      const item = this.#items.get(id);
+      if (item?.href === undefined) continue;
+      const type = item['media-type'] ?? '';
+      if (type !== '' && !/^(?:application\/xhtml\+xml|text\/(?:html|x-oeb1-document))$/i.test(type))
+        continue;
+      const name = this.#member(item.href);
+      const isCover = this.#covers.has(name) || /^cover(?:[-_.]?(?:page|xhtml|html))?$/i.test(id);
+      if (isCover || /\bnav\b/.test(item.properties ?? '')) continue;
+      chapters.add(name);
+    }
+    return [...chapters];
+  }
+
+  #member(reference: string): string {
+    return memberName(decoded(reference), this.#name);
+  }
+}
+
+/** References are URLs; names of members are not. */
+function decoded(reference: string): string {
+  try {
+    return decodeURIComponent(reference);
+  } catch {
+    return reference;
+  }
+}
+
+function localName(tag: string): string {
+  return tag.slice(tag.indexOf(':') + 1);
 }

@@ -1,9 +1,7 @@
 import { decodeAs } from '../../charset/index.js';
-import type { SourceDocument } from '../../document.js';
-import type { Summary } from '../../summary.js';
+import type { SourceDocument, Summary } from '../../document.js';
 import { guarded, present, summarizeExtracted } from '../extracted.js';
-import { CompoundFile } from './compound-file.js';
-import { propertiesOf } from './properties.js';
+import { CompoundFile, propertiesOf } from './compound-file.js';
 
 /** Records of a workbook (BIFF8 and BIFF5) that contain text. */
 const BOUNDSHEET = 0x85;

@@ -1,5 +1,4 @@
-import type { SourceDocument } from '../../document.js';
-import type { Summary } from '../../summary.js';
+import type { SourceDocument, Summary } from '../../document.js';
 import { summarizeExtracted, unreadable } from '../extracted.js';
 import { OfficeContent } from './office-content.js';
 import { OPEN_DOCUMENT_SKIP, OpenDocumentEvents, readOpenDocument } from './open-document.js';

@@ -1,10 +1,8 @@
 import { RefusedError } from '../../../../protocols/errors.js';
 import { isBinary } from '../../charset/index.js';
-import type { SourceDocument } from '../../document.js';
-import type { Summary } from '../../summary.js';
+import type { SourceDocument, Summary } from '../../document.js';
 import { guarded, summarizeExtracted } from '../extracted.js';
 import { summarizeText } from '../text.js';
-import { shortCharacter, wordPerfectCharacter } from './word-perfect-characters.js';
 
 /** Lengths of WordPerfect 6's fixed-length codes, 0xf0 to 0xff, including the code bytes at both ends. */
 const FIXED_6 = [4, 5, 3, 3, 3, 3, 4, 4, 4, 5, 5, 6, 6, 8, 8, 1];
@@ -136,4 +134,47 @@ function word(bytes: Uint8Array, offset: number, little: boolean): number {
     ? bytes.subarray(offset, offset + 2)
     : [bytes[offset + 1], bytes[offset]];
   return low + 256 * high;
+}
+
+/**
+ * WordPerfect's character sets with letters and punctuation; the index of a character is its number in the set.
+ * Other symbols are blanks.
+ */
+
+/** Set 1, starting at number 23. */
+const MULTINATIONAL =
+  'ßĸjÁáÂâÄäÀàÅåÆæÇçÉéÊêËëÈèÍíÎîÏïÌìÑñÓóÔôÖöÒòÚúÛûÜüÙùŸÿÃãĐđØøÕõÝýÐðÞþĂăĀāĄąĆćČčĈĉĊċĎďĚěĖėĒēĘ' +
+  'ęǴǵĞğǦǧĢģĜĝĠġĤĥĦħİiĪīĮįĨĩĲĳĴĵĶķĹĺĽľĻļĿŀŁłŃń ŉŇňŅņŐőŌōŒœŔŕŘřŖŗŚśŠšŞşŜŝŤťŢţŦŧŬŭŰűŪūŲųŮůŨũŴŵŶ' +
+  'ŷŹźŽžŻżŊŋ              ỲỳĎďƠơƯưĔĕĬĭIıŎŏ';
+/** Set 4, without the ornaments at its end. */
+const TYPOGRAPHIC = '●○■•*¶§¡¿«»£¥₧ƒªº½¼¢²ⁿ®©¤¾³‛’‘‟”“–—‹›○□†‡™℠℞●◦■▪□▫‒ﬀﬃﬄﬁﬂ…$₣₢₠₤‚„⅓⅔⅛⅜⅝⅞ⓂⓅ€℅℆‰№—¹␉␌';
+/** Set 8. */
+const GREEK = 'ΑαΒβΒϐΓγΔδΕεΖζΗηΘθΙιΚκΛλΜμΝνΞξΟοΠπΡρΣσΣςΤτΥυΦφΧχΨψΩωΆάΈέΉήΊίΪϊΌόΎύΫϋΏώεϑϰ';
+/** Set 10. */
+const CYRILLIC =
+  'АаБбВвГгДдЕеЁёЖжЗзИиЙйКкЛлМмНнОоПпРрСсТтУуФфХхЦцЧчШшЩщЪъЫыЬьЭэЮюЯяӘәЃѓҐґҒғЂђЄєЄєҖҗЅѕ  ИиІі' +
+  'Її  ЈјЌќҚқӃӄҜҝЉљҢңЊњѺѻѠѡЋћЎўӮӯҮүҰұƔɣҲҳХхҺһѾѿЏџҶҷҸҹШшѢѣѦѧѪѫѮѯ';
+
+const SETS: ReadonlyMap<number, { readonly first: number; readonly characters: readonly string[] }> = new Map(
+  [
+    [1, { first: 23, characters: [...MULTINATIONAL] }],
+    [4, { first: 0, characters: [...TYPOGRAPHIC] }],
+    [8, { first: 0, characters: [...GREEK] }],
+    [10, { first: 0, characters: [...CYRILLIC] }],
+  ],
+);
+
+/** The most frequent letters beyond ASCII, which WordPerfect 6 encodes as one byte, 1 to 32. */
+const SHORT = 'åÅæÆäÄáàâãÃçÇëéÉèêíñÑøØõÕöÖüÜúùß';
+
+/** Returns a character by its set and number; a blank for other symbols. */
+function wordPerfectCharacter(set: number, number: number): string {
+  if (set === 0) return number > 32 && number < 127 ? String.fromCharCode(number) : ' ';
+  const { first, characters } = SETS.get(set) ?? { first: 0, characters: [] };
+  return characters[number - first] ?? ' ';
+}
+
+/** Returns the letter of a byte from 1 to 32 in the text of WordPerfect 6. */
+function shortCharacter(byte: number): string {
+  return SHORT[byte - 1] ?? '';
 }

@@ -1,7 +1,8 @@
 // The interpreter of PostScript: stacks, dictionaries, execution and the limits of a program.
-import { type GraphicsState, initialGraphics } from './graphics.js';
 import {
   CELLS,
+  type GraphicsState,
+  initialGraphics,
   keyOf,
   PsArray,
   PsDict,

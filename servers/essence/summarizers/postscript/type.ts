@@ -1,17 +1,23 @@
 // PostScript operators of fonts and text. They move the current point by estimated widths and pass the text on
 // to ShownText.
 import { characterOf, ISO_LATIN1_ENCODING, STANDARD_ENCODING } from './glyph-names.js';
+import type { OperatorBody, Operators, PsMachine } from './machine.js';
 import {
+  CELLS,
   type Font,
   IDENTITY,
   type Matrix,
   matrixOf,
   moveBy,
   multiply,
+  PsArray,
+  PsDict,
+  PsError,
+  PsName,
+  type PsObject,
+  PsString,
   transformDistance,
-} from './graphics.js';
-import type { OperatorBody, Operators, PsMachine } from './machine.js';
-import { CELLS, PsArray, PsDict, PsError, PsName, type PsObject, PsString } from './objects.js';
+} from './objects.js';
 
 function findFont(m: PsMachine): void {
   const key = m.key();

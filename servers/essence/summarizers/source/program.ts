@@ -1,7 +1,5 @@
-import type { SourceDocument } from '../../document.js';
-import type { Summary } from '../../summary.js';
-import { boundedSource } from '../bounded-source.js';
-import { openingText } from '../extracted.js';
+import type { SourceDocument, Summary } from '../../document.js';
+import { boundedSource, openingText } from '../extracted.js';
 import { LANGUAGES, type Language } from './languages.js';
 import { type Comment, SpanReader } from './spans.js';
 

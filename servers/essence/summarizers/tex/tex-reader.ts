@@ -6,11 +6,11 @@ import {
   ENVIRONMENT_ARGUMENTS,
   FORMULAS,
   HEADINGS,
+  Inclusions,
   NOTES,
   VERBATIM,
   WITHOUT_TEXT,
 } from './commands.js';
-import { Inclusions } from './inclusions.js';
 
 /** What an address contains and a name does not. */
 const ADDRESS =

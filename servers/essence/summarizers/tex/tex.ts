@@ -1,7 +1,5 @@
-import type { SourceDocument } from '../../document.js';
-import type { Summary } from '../../summary.js';
-import { boundedSource, MAX_TYPESETTING_CHARACTERS } from '../bounded-source.js';
-import { present, summarizeExtracted } from '../extracted.js';
+import type { SourceDocument, Summary } from '../../document.js';
+import { boundedSource, MAX_TYPESETTING_CHARACTERS, present, summarizeExtracted } from '../extracted.js';
 import { isTexinfo, summarizeTexinfo } from '../texinfo.js';
 import { TexReader } from './tex-reader.js';
 

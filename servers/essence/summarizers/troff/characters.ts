@@ -1,5 +1,34 @@
 // The named characters of groff, `\(xx` and `\[name]` (groff_char(7)), as Unicode.
 
+/** Splits a macro line into words; double quotes group blanks, a doubled one is a quote. */
+export function macroArguments(text: string): string[] {
+  return Array.from(text.matchAll(/"([^"]*(?:""[^"]*)*)"?|[^\s"]\S*/g), (found) => {
+    const word = found[1] === undefined ? found[0] : found[1].replaceAll('""', '"');
+    return removeEscapes(word);
+  }).filter((word) => word !== '');
+}
+
+/** Replaces troff's escapes (E-74): removes fonts and sizes, converts characters. */
+export function removeEscapes(text: string): string {
+  if (!text.includes('\\')) return text;
+  return text
+    .replace(/\\["#].*$/s, '')
+    .replace(/\\f(?:\[[^\]]{0,200}\]|\(..|.)|\\s[-+]?\d{1,2}|\\[hvwNoxbl]'[^']{0,200}'|\\[&|^/,:%)]/g, '')
+    .replace(/\\\*(?:\[[^\]]{0,200}\]|\(..|.)/g, '')
+    .replace(/\\(?:\((..)|\[([^\]]{0,200})\]|(.))/g, (_, two?: string, name?: string, one?: string) =>
+      one === undefined ? troffCharacter(two ?? name ?? '') : oneCharacter(one),
+    );
+}
+
+/**
+ * The escapes of one character: `\\e` is a backslash, `\\0` and `\\~` are spaces, all others stand for
+ * themselves.
+ */
+function oneCharacter(character: string): string {
+  if (character === 'e') return '\\';
+  return character === '0' || character === '~' ? ' ' : character;
+}
+
 /** Names of two and more characters; letters with accents are composed by {@link COMBINING}. */
 const NAMES: Readonly<Record<string, string>> = {
   // Punctuation. Dashes and quotes as a terminal shows them.
@@ -159,7 +188,7 @@ function greek(): Record<string, string> {
  * Returns the character of a name; empty if there is no such name. `u0041_0301` is a sequence of code points,
  * `char65` a byte.
  */
-export function troffCharacter(name: string): string {
+function troffCharacter(name: string): string {
   if (Object.hasOwn(NAMES, name)) return NAMES[name] ?? '';
   if (/^u[0-9A-F]{4,6}(?:_[0-9A-F]{4,6}){0,8}$/.test(name))
     return name.slice(1).split('_').map(codePoint).join('').normalize('NFC');

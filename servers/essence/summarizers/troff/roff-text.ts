@@ -1,4 +1,4 @@
-import { macroArguments, removeEscapes } from './escapes.js';
+import { macroArguments, removeEscapes } from './characters.js';
 
 /** Requests and macros whose arguments are not text. */
 const SILENT: ReadonlySet<string> = new Set(

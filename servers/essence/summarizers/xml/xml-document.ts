@@ -1,9 +1,7 @@
-import type { SourceDocument } from '../../document.js';
+import type { SourceDocument, Summary } from '../../document.js';
 import { readProlog } from '../../sgml/prolog.js';
 import { readMarkupEvents, type SgmlEvents } from '../../sgml/reader.js';
-import type { Summary } from '../../summary.js';
-import { boundedSource } from '../bounded-source.js';
-import { guarded, oneLine } from '../extracted.js';
+import { boundedSource, guarded, oneLine } from '../extracted.js';
 import { Outline } from '../markup/outline.js';
 import {
   type ElementRule,

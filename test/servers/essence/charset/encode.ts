@@ -1,5 +1,5 @@
 // Encoding texts in character sets for which the platform has only decoders.
-import { codePage } from '../../../../servers/essence/charset/code-pages.js';
+import { codePage } from '../../../../servers/essence/charset/decoders.js';
 import { decodeAs, decodeBytes } from '../../../../servers/essence/charset/index.js';
 
 const tables = new Map<string, Map<string, number>>();
