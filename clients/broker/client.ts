@@ -13,7 +13,7 @@ import {
 } from '../../protocols/broker/index.js';
 import type { Clock } from '../../protocols/clock.js';
 import { ConnectionError, PeerError, StateError } from '../../protocols/errors.js';
-import { exchangeWithBroker } from './exchange.js';
+import { type ConnectionOptions, exchange } from '../connection/index.js';
 import { type OpaqueMode, type QueryInput, type QueryRequest, queryMessage } from './request.js';
 
 export interface BrokerClientOptions {
@@ -222,4 +222,14 @@ class Results implements BrokerResults {
       }
     }
   }
+}
+
+/** Does one {@link exchange} with a Broker. Its errors name the Broker and the usual port. */
+export function exchangeWithBroker(
+  request: Uint8Array,
+  options: Omit<ConnectionOptions, 'name' | 'hints'>,
+): AsyncGenerator<Uint8Array> {
+  const { host, port } = options;
+  const hints = { ECONNREFUSED: 'a Broker listens on 8501 unless Broker-Port says otherwise' };
+  return exchange(request, { ...options, name: `broker at ${host}:${port}`, hints });
 }

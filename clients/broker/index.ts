@@ -6,12 +6,5 @@ export {
   type BrokerResults,
   DEFAULT_BROKER_PORT,
 } from './client.js';
-export type { BuiltQuery, OneWord } from './query-builder.js';
-export { AttributeCondition, EveryObject, QueryExpression, q } from './query-builder.js';
-export {
-  type OpaqueMode,
-  type QueryInput,
-  type QueryRequest,
-  queryMessage,
-  requestFlags,
-} from './request.js';
+export * from './query-builder.js';
+export * from './request.js';

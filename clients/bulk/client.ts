@@ -10,7 +10,7 @@ import type { Clock } from '../../protocols/clock.js';
 import { PeerError, ProtocolError } from '../../protocols/errors.js';
 import { decodeSoif } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import { exchangeWithBroker } from '../broker/exchange.js';
+import { exchangeWithBroker } from '../broker/client.js';
 import { DEFAULT_BROKER_PORT } from '../broker/index.js';
 import {
   LargeLog,

@@ -1,13 +1,12 @@
 import { withTimeout } from '../../protocols/clock.js';
-import { untilAborted } from '../../protocols/until-aborted.js';
+import { untilAborted } from '../../protocols/linked-abort.js';
 import { monotonicClock } from '../connection/monotonic-clock.js';
 import { check, NotApplicable, type Procedure } from './case.js';
 import { type ClientContext, type ClientRun, checkExited, noteEnd, SharedRuns } from './client-bench.js';
-import type { Address, ClientEnd, ClientUnderTest } from './client-under-test.js';
+import type { Address, ClientEnd, ClientUnderTest } from './command-client.js';
 import { printable } from './printable.js';
-import { type Delivery, Recorder } from './recorder.js';
 import { type ClientLine, type Script, ScriptedServer } from './scripted-server.js';
-import { Transcript } from './transcript.js';
+import { type Delivery, Recorder, Transcript } from './transcript.js';
 
 /*
  * Shared by the suites about clients of a Broker: runs a client against a scripted Broker, and the checks of

@@ -1,12 +1,11 @@
 // Shared by the suites about clients: the context of a case, shared runs, checks of the exit status.
 import { UsageError } from '../../protocols/errors.js';
 import { type ConformanceCase, check, Mismatch } from './case.js';
-import type { ClientEnd } from './client-under-test.js';
+import type { ClientEnd } from './command-client.js';
 import { printable } from './printable.js';
-import type { Recorder } from './recorder.js';
 import type { BoundCase, PreparedSuite } from './runner.js';
 import type { ClientSession } from './scripted-server.js';
-import type { Transcript } from './transcript.js';
+import type { Recorder, Transcript } from './transcript.js';
 
 /** Context of a case about a client. */
 export interface ClientContext<Bench> {

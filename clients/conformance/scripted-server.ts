@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { ConnectionError } from '../../protocols/errors.js';
-import type { Address } from './client-under-test.js';
-import type { Delivery, Recorder } from './recorder.js';
+import type { Address } from './command-client.js';
+import type { Delivery, Recorder } from './transcript.js';
 
 /** Bytes that a client may send on one connection, about a thousand times the size of a session's commands. */
 const MAX_CLIENT_BYTES = 256 * 1024;

@@ -1,9 +1,8 @@
 // Shared by the suites about servers: the connections of a case, and binding cases to a server.
 import type { ConformanceCase, Procedure } from './case.js';
 import { type BoundCase, CASE_TIMEOUT_MS, type PreparedSuite, type SuiteOptions } from './runner.js';
-import { type Target, targetText } from './target.js';
 import { Transcript } from './transcript.js';
-import { Wire } from './wire.js';
+import { type Target, targetText, Wire } from './wire.js';
 
 /** Facts that the cases of a run against one server share. */
 export interface ServerFacts {

@@ -5,8 +5,7 @@ import { connect as connectTls, TLSSocket } from 'node:tls';
 import type { Clock } from '../../protocols/clock.js';
 import { ConnectionError, StateError } from '../../protocols/errors.js';
 import { monotonicClock } from './monotonic-clock.js';
-import { asConnectionError } from './network-errors.js';
-import { Wait } from './wait.js';
+import { asConnectionError, asError } from './network-errors.js';
 
 /** The beginning of the name of a host to which connections are made with TLS. */
 const TLS = 'tls://';
@@ -250,4 +249,71 @@ function checkFingerprint(name: string, socket: Socket, expected: string | undef
   if (expected === undefined || !(socket instanceof TLSSocket)) return;
   if (socket.getPeerX509Certificate()?.fingerprint256 !== expected)
     throw new ConnectionError(`${name}: the server has another certificate than expected`);
+}
+
+/** A promise that is settled by its owner, by a time limit or by an abort, whichever is first. */
+class Wait<T> {
+  readonly promise: Promise<T>;
+  settled = false;
+  readonly #signal: AbortSignal | undefined;
+  readonly #cancelTimer: (() => void) | undefined;
+  readonly #onAbort: (() => void) | undefined;
+  #settle!: { readonly resolve: (value: T) => void; readonly reject: (reason: unknown) => void };
+
+  /**
+   * @param timeoutMs milliseconds until `onTimeout`, which settles the wait; 0 for no limit
+   * @param signal must not be aborted yet; its abort rejects with its reason
+   */
+  constructor(timeoutMs: number, signal: AbortSignal | undefined, clock: Clock, onTimeout: () => void) {
+    this.promise = new Promise((resolve, reject) => {
+      this.#settle = { resolve, reject };
+    });
+    if (timeoutMs > 0) this.#cancelTimer = clock.setTimer(onTimeout, timeoutMs);
+    if (signal === undefined) return;
+    this.#signal = signal;
+    this.#onAbort = () => this.reject(signal.reason);
+    signal.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  /** Has no effect after the wait is settled. */
+  resolve(value: T): void {
+    if (this.#release()) this.#settle.resolve(value);
+  }
+
+  /** Has no effect after the wait is settled. */
+  reject(reason: unknown): void {
+    if (this.#release()) this.#settle.reject(reason);
+  }
+
+  #release(): boolean {
+    if (this.settled) return false;
+    this.settled = true;
+    this.#cancelTimer?.();
+    if (this.#onAbort !== undefined) this.#signal?.removeEventListener('abort', this.#onAbort);
+    return true;
+  }
+}
+
+/**
+ * Sends `request` over a new connection and yields the reply until the peer closes. An abort, and leaving the
+ * loop, destroys the connection.
+ * @throws ConnectionError if the peer cannot be reached, breaks the connection or is silent for too long; the
+ *   signal's reason
+ */
+export async function* exchange(request: Uint8Array, options: ConnectionOptions): AsyncGenerator<Uint8Array> {
+  const { signal } = options;
+  await using connection = await Connection.open(options);
+  const onAbort = () => connection.destroy(asError(signal?.reason));
+  signal?.addEventListener('abort', onAbort, { once: true });
+  try {
+    // A failed write fails the read too, which comes after the part of the reply that did arrive.
+    connection.write(request).catch(() => {});
+    yield* connection;
+    signal?.throwIfAborted();
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
+  } finally {
+    signal?.removeEventListener('abort', onAbort);
+  }
 }

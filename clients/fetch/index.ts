@@ -1,11 +1,5 @@
 export { DiskCache } from './cache/disk-cache.js';
-export {
-  CACHE_BYTES,
-  CACHE_TTL,
-  type CacheSettings,
-  cacheSettings,
-  defaultCacheDirectory,
-} from './cache/settings.js';
+export * from './cache/settings.js';
 export { createFetcher, type FetcherOptions } from './create-fetcher.js';
 export { type DebugMessage, debugChannel, publishDebug } from './debug-channel.js';
 export { entryUrl } from './entry-names.js';
@@ -20,13 +14,7 @@ export { HttpFetcher, type HttpFetcherOptions } from './http-fetcher.js';
 export type { HttpLogin } from './http-logins.js';
 export type { HttpRouteOptions } from './http-route.js';
 export { LocalMapper, type LocalMapping } from './local-mapping.js';
-export {
-  ACTIVE_TYPE,
-  ARTICLE_TYPE,
-  NewsFetcher,
-  type NewsFetcherOptions,
-  OVERVIEW_TYPE,
-} from './news-fetcher.js';
+export * from './news-fetcher.js';
 export { type FetchNote, fetchNoteChannel } from './notes.js';
 export { fetcherOf, type OwnFetcher, type OwnRequest, type OwnResult } from './own-fetcher.js';
 export {
@@ -40,13 +28,5 @@ export type { ProxyServer } from './proxy.js';
 export { parseProxy } from './proxy.js';
 export type { ReceiveLimits } from './receive-watch.js';
 export type { ServerLogin, TransferOptions } from './transfer.js';
-export type { LenientReading, WireMessages } from './types.js';
-export {
-  DEFAULT_MAX_BYTES,
-  DEFAULT_TIMEOUT_MS,
-  DIRECTORY_TYPE,
-  type Fetcher,
-  type FetchRequest,
-  type FetchResult,
-} from './types.js';
+export * from './types.js';
 export type { KeepWire, WireResponse } from './wire-tap.js';

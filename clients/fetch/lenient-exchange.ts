@@ -1,7 +1,7 @@
 // Requests one document on a connection of its own, and reads the response leniently.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Clock } from '../../protocols/clock.js';
+import { type Clock, IdleTimer } from '../../protocols/clock.js';
 import { ConnectionError, errorCode, messageOf, ProtocolError } from '../../protocols/errors.js';
 import {
   type HttpEvent,
@@ -9,7 +9,6 @@ import {
   type HttpResponseLimits,
   HttpResponseReader,
 } from '../../protocols/http/index.js';
-import { IdleTimer } from '../../protocols/idle-timer.js';
 import { asConnectionError } from '../connection/index.js';
 import { BoundedBody } from './bounded-body.js';
 import type { RawResponse } from './exchange.js';

@@ -1,9 +1,8 @@
 // Fetchers of one's own: they return what they know of a document, and get the limits, times and errors of the
 // others.
 import { ConnectionError, KitError, messageOf, UsageError } from '../../protocols/errors.js';
-import { LinkedAbort } from '../../protocols/linked-abort.js';
+import { LinkedAbort, untilAborted } from '../../protocols/linked-abort.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import { untilAborted } from '../../protocols/until-aborted.js';
 import { canonicalUrl } from '../../protocols/urls/index.js';
 import {
   DEFAULT_MAX_BYTES,

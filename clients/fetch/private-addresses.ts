@@ -3,7 +3,7 @@ import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { RefusedError } from '../../protocols/errors.js';
-import { untilAborted } from '../../protocols/until-aborted.js';
+import { untilAborted } from '../../protocols/linked-abort.js';
 import { withoutBrackets } from '../../protocols/urls/index.js';
 import { asConnectionError } from '../connection/index.js';
 

@@ -1,7 +1,6 @@
 // One pipelined connection to a References Server.
-import type { Clock } from '../../protocols/clock.js';
+import { type Clock, IdleTimer } from '../../protocols/clock.js';
 import { ConnectionError } from '../../protocols/errors.js';
-import { IdleTimer } from '../../protocols/idle-timer.js';
 import {
   DEFAULT_REFERENCES_PORT,
   replyError,

@@ -10,11 +10,5 @@ export {
   readJsonLines,
 } from './json-lines.js';
 export { jsonPieces, largeUrlReferences } from './large-objects.js';
-export {
-  exactBytes,
-  type LargeStreamObject,
-  type ReadOptions,
-  readObjects,
-  type StreamObject,
-} from './objects.js';
+export * from './objects.js';
 export { checkAsOriginal, type OriginalAttempt, type OriginalCounts } from './original-check.js';

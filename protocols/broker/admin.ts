@@ -3,8 +3,7 @@ import { UsageError } from '../errors.js';
 import { ADMIN_COMMANDS } from './admin-commands.js';
 import { describeToken, MAX_NUMBER, malformed, parseDecimal, TokenReader } from './lexer.js';
 import { type AdminCommand, PLAIN_ADMIN_KEYWORDS, type PlainAdminKeyword } from './messages.js';
-import { parseQueryTokens, type QueryLimits } from './query-parser.js';
-import { quoteId, quoteString } from './quoting.js';
+import { parseQueryTokens, type QueryLimits, quoteId, quoteString } from './query-parser.js';
 
 /**
  * Parses `#password ID COMMAND` (BRK-5.1). A message without a password gets an empty one, which the server

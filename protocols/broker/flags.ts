@@ -2,7 +2,7 @@
 // engines and documentation read.
 import { ProtocolError, UsageError } from '../errors.js';
 import { describeToken, MAX_NUMBER, malformed, parseDecimal, type Token, TokenReader } from './lexer.js';
-import { quoteId } from './quoting.js';
+import { quoteId } from './query-parser.js';
 
 /**
  * A flag whose value is a `T`; `undefined` is the value of an absent flag, which has no property in

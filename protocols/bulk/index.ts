@@ -1,17 +1,5 @@
 export { BulkReplyDecoder, type BulkReplyDecoderOptions } from './decoder.js';
-export {
-  DIGEST_BYTES,
-  type DigestBucket,
-  type DigestIdentity,
-  type DigestReport,
-  decodeDigest,
-  digestOfIdentity,
-  encodeDigest,
-  hexOf,
-  MAX_LEAF_OBJECTS,
-  SetDigest,
-  type Sha256,
-} from './digest.js';
+export * from './digest.js';
 export {
   BulkReplyEncoder,
   INTERFACE_MAJOR,
@@ -42,12 +30,5 @@ export {
   groupClose,
   groupOpen,
   parseTransferTime,
-} from './shipped.js';
-export {
-  DEFAULT_TOKENS,
-  TOKEN_NAMES,
-  type TokenBytes,
-  type TokenName,
-  type TokenTable,
-  tokenBytes,
-} from './tokens.js';
+} from './shipped-reader.js';
+export * from './tokens.js';

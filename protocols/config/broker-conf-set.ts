@@ -1,7 +1,7 @@
 // Changes the configuration of a running Broker: `#set` and `#restart` (BRK-5.1, 5.3).
 import { ConfigError, UsageError } from '../errors.js';
 import { BROKER_VARIABLES, type BrokerConfig, defaultHomePage } from './broker-conf.js';
-import { joinPath } from './paths.js';
+import { joinPath } from './values.js';
 
 /** Variables that a running Broker cannot change, because it has opened or published what they name. */
 const BOUND_AT_START: ReadonlySet<string> = new Set<keyof BrokerConfig>([

@@ -2,19 +2,22 @@
 import { z } from 'zod';
 import { ConfigError } from '../errors.js';
 import { parseAddressRange } from './addresses.js';
-import { readLines, wordsOf } from './lines.js';
-import { baseNameOf, directoryOf, joinPath } from './paths.js';
 import {
+  baseNameOf,
+  directoryOf,
   INT_MAX,
   integer,
+  joinPath,
   parsed,
   parseInteger,
   port,
+  readLines,
   seconds,
   secureHostAndPort,
   text,
   ValueError,
   words,
+  wordsOf,
   yesNo,
 } from './values.js';
 import { type Assignment, VariableTable } from './variables.js';

@@ -1,6 +1,7 @@
 // Parses `BrokerQuery.cf`, the templates of a result page (BRK-9.5, 9.6).
 import { ConfigError } from '../errors.js';
 import { type LineRule, parseLineRules } from './line-rules.js';
+import { readLines, wordsOf } from './values.js';
 
 /** BRK-9.6: the definitions with variables, in the order of a page (BRK-9.8). */
 const BROKER_QUERY_TEMPLATES = [
@@ -259,4 +260,30 @@ function nextState(state: HtmlState, character: string): HtmlState {
   if (state.quote !== '') return character === state.quote ? { inTag: true, quote: '' } : state;
   if (character === '"' || character === "'") return { inTag: true, quote: character };
   return character === '>' ? { inTag: false, quote: '' } : state;
+}
+
+/** A Broker that the page offers. */
+export interface ListedBroker {
+  readonly name: string;
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Parses the file. A line that is not valid is skipped and becomes a warning. */
+export function parseBrokersCf(
+  text: string,
+  file: string,
+): { readonly brokers: readonly ListedBroker[]; readonly warnings: readonly ConfigError[] } {
+  const brokers: ListedBroker[] = [];
+  const warnings: ConfigError[] = [];
+  for (const { text: content, line } of readLines(text)) {
+    const [name, host, portText = ''] = wordsOf(content);
+    const port = /^\d{1,5}$/.test(portText) ? Number(portText) : 0;
+    if (name === undefined || host === undefined || port < 1 || port > 65_535) {
+      warnings.push(new ConfigError(file, line, '', 'skipped: a line is a name, a host and a port'));
+    } else {
+      brokers.push({ name, host, port });
+    }
+  }
+  return { brokers, warnings };
 }

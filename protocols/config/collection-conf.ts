@@ -1,7 +1,7 @@
 // Parses `Collection.conf`, the collection points of a Broker (BRK-7.4 to 7.8).
 import { checkFlags, parseQuery } from '../broker/index.js';
 import { ConfigError, messageOf } from '../errors.js';
-import { readLines } from './lines.js';
+import { readLines } from './values.js';
 
 /**
  * BRK-7.5: 0 to 3 are Gatherers, 4 to 7 Brokers; odd means incremental; 2 and 3 compressed; 6 and 7 by query.

@@ -1,5 +1,4 @@
-import { wordsOf } from './lines.js';
-import { INT_MAX, parseInteger, ValueError } from './values.js';
+import { INT_MAX, parseInteger, ValueError, wordsOf } from './values.js';
 
 /**
  * The options in `Essence-Options:` (E-5, E-116), the command line of the original essence. It has only the

@@ -2,7 +2,7 @@
 import { channel } from 'node:diagnostics_channel';
 import { ConfigError, ProtocolError } from '../errors.js';
 import { compilePattern, type Pattern } from '../patterns/index.js';
-import { readLines } from './lines.js';
+import { readLines } from './values.js';
 
 /**
  * A filter file (G-42 to G-48). The subject of a URL filter is the canonical path with its query (G-44, G-48);

@@ -1,7 +1,7 @@
 // Parses `gatherd.cf`, the access rules of gatherd (GATHERD-9).
 import { ConfigError } from '../errors.js';
 import { type Address, type AddressRange, isInRange, parseAddress, parseAddressRange } from './addresses.js';
-import { readLines, wordsOf } from './lines.js';
+import { readLines, wordsOf } from './values.js';
 
 /** One `Allow` or `Deny` line of gatherd.cf (GATHERD-9.2). */
 export interface AccessRule {

@@ -2,8 +2,7 @@
 import { z } from 'zod';
 import { trimBlanks } from '../ascii.js';
 import { ConfigError } from '../errors.js';
-import { joinPath } from './paths.js';
-import { INT_MAX, integer, port, text, words } from './values.js';
+import { INT_MAX, integer, joinPath, port, text, words } from './values.js';
 import { type Assignment, VariableTable } from './variables.js';
 
 /** seconds of a timeout. */

@@ -1,5 +1,43 @@
+// Lines, words, paths and types of values in configuration files.
 import { z } from 'zod';
-import { wordsOf } from './lines.js';
+
+/** One logical line of a configuration file. */
+export interface ConfigLine {
+  /** Without its line end and trailing blanks. Leading blanks are kept, because column one can matter. */
+  readonly text: string;
+  /** 1-based number of its first physical line. */
+  readonly line: number;
+}
+
+/**
+ * Splits a configuration file into its logical lines, without comments (`#` as first non-blank, G-15, BRK-7.2)
+ * and blank lines. Lines end with LF or CR LF; a byte-order mark is skipped.
+ *
+ * @param options.continuation G-16: a `\` at the end joins the next line, without a separator
+ */
+export function readLines(text: string, options: { readonly continuation?: boolean } = {}): ConfigLine[] {
+  const lines: ConfigLine[] = [];
+  let open: { parts: string[]; line: number } | undefined;
+  let number = 0;
+  for (const physical of text.replace(/^\ufeff/, '').split('\n')) {
+    number += 1;
+    const content = physical.trimEnd();
+    if (open === undefined && /^\s*(?:#|$)/.test(content)) continue;
+    const continued = options.continuation === true && content.endsWith('\\');
+    open ??= { parts: [], line: number };
+    open.parts.push(continued ? content.slice(0, -1) : content);
+    if (continued) continue;
+    lines.push({ text: open.parts.join('').trimEnd(), line: open.line });
+    open = undefined;
+  }
+  if (open !== undefined) lines.push({ text: open.parts.join('').trimEnd(), line: open.line });
+  return lines.filter((line) => line.text !== '');
+}
+
+/** Splits a line into its words, which blanks and tabs separate. */
+export function wordsOf(text: string): string[] {
+  return text.split(/[ \t]+/).filter((word) => word !== '');
+}
 
 /*
  * Schemas that turn the text of a variable into its value. `syntax` describes the text for the documentation.
@@ -82,4 +120,35 @@ function parseHostAndPort(value: string): string {
   const match = /^(?:http:\/\/)?(\[[0-9A-Fa-f:.]+\]|[\w.-]+):(\d{1,5})\/?$/.exec(value);
   if (match === null) throw new ValueError('must be host:port');
   return `${match[1]}:${parseInteger(match[2]!, 1, 65_535)}`;
+}
+
+/** G-27, table of section 3. */
+export const DEFAULT_URL_MAX = 250;
+export const DEFAULT_HOST_MAX = 1;
+/** Default of `Access-Delay` and of a RootNode's `Delay`, in seconds. */
+export const DEFAULT_DELAY = 1;
+
+/** Path functions on strings, without file access. */
+
+export function isAbsolutePath(path: string): boolean {
+  return path.startsWith('/');
+}
+
+/** Joins `name` to `directory`; an absolute name stays unchanged. */
+export function joinPath(directory: string, name: string): string {
+  if (isAbsolutePath(name) || directory === '' || directory === '.') return name;
+  return directory.endsWith('/') ? directory + name : `${directory}/${name}`;
+}
+
+/** The directory of a path; `.` for a name without a directory. */
+export function directoryOf(path: string): string {
+  const slash = path.replace(/\/+$/, '').lastIndexOf('/');
+  if (slash < 0) return '.';
+  return slash === 0 ? '/' : path.slice(0, slash);
+}
+
+/** The last part of a path. */
+export function baseNameOf(path: string): string {
+  const trimmed = path.replace(/\/+$/, '');
+  return trimmed.slice(trimmed.lastIndexOf('/') + 1);
 }

@@ -1,19 +1,29 @@
 import { AT } from '../ascii.js';
 import { ConnectionError, PeerError, ProtocolError, StateError, UsageError } from '../errors.js';
 import { decodeText } from '../soif/index.js';
+import { commandLine } from './commands.js';
+import { GZIP_MAGIC, GzipHeaderReader, GzipTrailerReader } from './gzip.js';
+import { LineCollector } from './line-collector.js';
 import {
   BEFORE_ANSWER,
   type GatherdClientEvent,
   type GatherdClientOptions,
+  type ObjectDelivery,
+  ObjectReader,
   type Pending,
-} from './client-events.js';
-import { commandLine } from './commands.js';
-import { GZIP_MAGIC, GzipHeaderReader, GzipTrailerReader } from './gzip.js';
-import { LineCollector } from './line-collector.js';
-import { type ObjectDelivery, ObjectReader } from './object-reader.js';
-import { CLIENT_STATES, type ClientState, type ClientStep, nextState } from './states.js';
-import { type UpdateDelivery, UpdateReader } from './update-reader.js';
-import { GATHERD_CODES as CODE, MAX_LINE_BYTES, parseStatusLine, type StatusLine } from './vocabulary.js';
+  type UpdateDelivery,
+  UpdateReader,
+} from './update-reader.js';
+import {
+  CLIENT_STATES,
+  type ClientState,
+  type ClientStep,
+  GATHERD_CODES as CODE,
+  MAX_LINE_BYTES,
+  nextState,
+  parseStatusLine,
+  type StatusLine,
+} from './vocabulary.js';
 
 const NOTHING = new Uint8Array(0);
 

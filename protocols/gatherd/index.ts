@@ -1,4 +1,3 @@
-export type { GatherdClientEvent, GatherdClientOptions } from './client-events.js';
 export { GatherdClientSession } from './client-session.js';
 export {
   commandLine,
@@ -10,8 +9,8 @@ export {
   parseTimestamp,
   type SessionSetting,
 } from './commands.js';
-export { combineCrc32 } from './crc.js';
 export {
+  combineCrc32,
   crc32,
   encodeGzipTrailer,
   GZIP_HEADER,
@@ -19,29 +18,28 @@ export {
   GzipTrailerReader,
   MAX_GZIP_HEADER_BYTES,
 } from './gzip.js';
-export type { ObjectDelivery } from './object-reader.js';
-export {
-  type GatherdServerEffect,
-  type GatherdServerOptions,
-  GatherdServerSession,
-} from './server-session.js';
+export * from './server-session.js';
+export type {
+  GatherdClientEvent,
+  GatherdClientOptions,
+  ObjectDelivery,
+  UpdateDelivery,
+  UpdateEvent,
+} from './update-reader.js';
 export {
   CLIENT_STATES,
   type ClientState,
   type ClientStep,
-  nextState,
-  SERVER_STATES,
-  type ServerState,
-  type ServerStep,
-  type StateTable,
-} from './states.js';
-export type { UpdateDelivery, UpdateEvent } from './update-reader.js';
-export {
   encodeStatusLine,
   GATHERD_CODES,
   GATHERD_PORT,
   GATHERD_VERSION,
   MAX_LINE_BYTES,
+  nextState,
   parseStatusLine,
+  SERVER_STATES,
+  type ServerState,
+  type ServerStep,
+  type StateTable,
   type StatusLine,
 } from './vocabulary.js';

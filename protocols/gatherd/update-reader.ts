@@ -1,6 +1,6 @@
-// Reads the data of one SEND-UPDATE, as objects or as bytes.
+// Reads the data of an update and of a single object; the events of a client session.
 import { LF } from '../ascii.js';
-import { SectionDecoder, type SectionItem, type SoifDecoderOptions } from '../soif/index.js';
+import { SectionDecoder, type SectionItem, type SoifDecoderOptions, type SoifObject } from '../soif/index.js';
 import { MAX_LINE_BYTES } from './vocabulary.js';
 
 /** How an update is delivered: as objects, or as the bytes of the wrapped stream. */
@@ -116,3 +116,107 @@ function mayBecomeEndLine(start: Uint8Array): boolean {
   }
   return start.length < 4 || start[3] === 0x20;
 }
+
+/** How a requested object is delivered: as an event of its own, or as the items of an update. */
+export type ObjectDelivery = 'object' | 'items';
+
+/** An item of an object or of its bytes. */
+type ObjectItem = Extract<SectionItem, { kind: 'object' | 'large' | 'large-bytes' | 'rewind' }>;
+
+/** What the reader knows after a chunk of the reply. */
+interface ObjectProgress {
+  /** The object, in the chunk that completes it; of one that is not held, the items of its bytes before it. */
+  readonly items: readonly ObjectItem[];
+  /** Whether the reply is complete. */
+  readonly ended: boolean;
+  /** The bytes after the reply; empty until it is complete. */
+  readonly rest: Uint8Array;
+}
+
+/**
+ * Reads the bare object in the reply to SEND-OBJECT or INFO (GATHERD-5.2, 3.6). The reply to SEND-OBJECT ends
+ * with its end line. That to INFO ends with the object, because its line may be absent.
+ */
+export class ObjectReader {
+  readonly #decoder: SectionDecoder;
+  readonly #endsWithObject: boolean;
+  /** Bytes read before the current chunk. */
+  #offset = 0;
+  #found = false;
+
+  /** @param soif with `largeBytes`, an object of more bytes is not held */
+  constructor(command: 'object' | 'info', soif: SoifDecoderOptions = {}) {
+    this.#decoder = new SectionDecoder({ ...soif, endLine: true });
+    this.#endsWithObject = command === 'info';
+  }
+
+  /** Takes bytes of the reply. Objects after the first one are ignored. */
+  push(chunk: Uint8Array): ObjectProgress {
+    const start = this.#offset;
+    this.#offset += chunk.length;
+    const items: ObjectItem[] = [];
+    for (const item of this.#decoder.push(chunk)) {
+      if (item.kind === 'large-bytes' || item.kind === 'rewind') {
+        items.push(item);
+        if (item.kind === 'rewind') this.#offset -= item.back;
+      }
+      if ((item.kind !== 'object' && item.kind !== 'large') || this.#found) continue;
+      items.push(item);
+      this.#found = true;
+      if (this.#endsWithObject && item.kind === 'object') {
+        return { items, ended: true, rest: chunk.subarray(item.offset + item.bytes.length - start) };
+      }
+    }
+    const { ended } = this.#decoder;
+    return { items, ended, rest: ended ? this.#decoder.rest : NOTHING };
+  }
+}
+
+export interface GatherdClientOptions {
+  /** Bytes of the longest status line. Default 8192. */
+  readonly maxLineBytes?: number;
+  /** Bytes of unknown lines between two known ones. Default 1 MiB. */
+  readonly maxIgnoredBytes?: number;
+  /** Limits and mode for the objects received. */
+  readonly soif?: SoifDecoderOptions;
+}
+
+/** An event of a session, in order of arrival. */
+export type GatherdClientEvent =
+  | { readonly kind: 'greeting'; readonly version: string; readonly hostname: string }
+  /** Reply to HELLO or SET. If it is not accepted, the session continues without it (GATHERD-6.9, 6.11). */
+  | { readonly kind: 'reply'; readonly to: 'hello' | 'compression' | 'changes'; readonly accepted: boolean }
+  | UpdateEvent
+  /**
+   * Deflate data of a compressed update, always the last event of a push. Feed it to a raw inflate stream, pass
+   * the output to `inflated`, and call `inflateEnd` when the stream has found its end.
+   */
+  | { readonly kind: 'inflate'; readonly bytes: Uint8Array }
+  | { readonly kind: 'update-end'; readonly text: string }
+  | { readonly kind: 'object'; readonly object: SoifObject }
+  /** The reply to SEND-OBJECT or INFO is complete; `found` says whether it had an object. */
+  | { readonly kind: 'object-end'; readonly to: 'object' | 'info'; readonly found: boolean }
+  | { readonly kind: 'bye' };
+
+/** A line that is not answered yet; `greeting` is the server's answer to the connection itself. */
+export type Pending =
+  | 'greeting'
+  | 'hello'
+  | 'compression'
+  | 'changes'
+  | 'update'
+  | 'object'
+  | 'info'
+  | 'quit';
+
+/** The end of the sentence "the server closed the connection ...", by the line that is not answered yet. */
+export const BEFORE_ANSWER: Readonly<Record<Pending, string>> = {
+  greeting: 'without a greeting',
+  hello: 'instead of answering HELLO',
+  compression: 'instead of answering SET',
+  changes: 'instead of answering SET',
+  update: 'before the update was complete',
+  object: 'before the object was complete',
+  info: 'before the description was complete',
+  quit: '',
+};

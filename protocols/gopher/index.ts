@@ -1,10 +1,4 @@
 export { decodeGopherText, type GopherPlusHeader, parseGopherError, parseGopherPlusHeader } from './body.js';
-export {
-  encodeGopherRequest,
-  GOPHER_PORT,
-  type GopherAddress,
-  gopherItemUrl,
-  parseGopherUrl,
-} from './gopher-url.js';
+export * from './gopher-url.js';
 export { GOPHER_MENU_TYPE, type GopherItemType, type GopherKind, gopherItemType } from './item-types.js';
 export { type GopherItem, GopherMenuDecoder, type MenuLimits, parseGopherItem } from './menu-decoder.js';

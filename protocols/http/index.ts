@@ -1,10 +1,4 @@
-export {
-  COOKIE_FILE_HEAD,
-  type CookieFileProblem,
-  type FileCookie,
-  formatCookieLine,
-  parseCookieFile,
-} from './cookie-file.js';
+export * from './cookie-file.js';
 export type { HttpEvent, HttpHead } from './events.js';
 export type { Deviation, HttpField } from './head.js';
 export { type HttpResponseLimits, HttpResponseReader } from './response-reader.js';

@@ -4,9 +4,8 @@ import { bufferOf, CR, isSpace, LF, trimSpace } from '../ascii.js';
 import { ByteBuffer } from '../byte-buffer.js';
 import { ProtocolError } from '../errors.js';
 import type { HttpEvent, HttpHead } from './events.js';
-import { bodyFraming, type Framing } from './framing.js';
+import { bodyFraming, type Framing, recognizeStart } from './framing.js';
 import { type Deviation, isEmptyLine, parseFields, parseStatusLine } from './head.js';
-import { recognizeStart } from './response-start.js';
 
 /** Limits on what a response has besides its body. */
 export interface HttpResponseLimits {

@@ -1,16 +1,12 @@
-export {
-  DEFAULT_MAX_RECORD_BYTES,
-  type RawRecord,
-  type RegistryDamage,
-  RegistryDecoder,
-  type RegistryDecoderOptions,
-  type RegistryItem,
-} from './decoder.js';
+export * from './decoder.js';
 export {
   clampU32,
   DEFAULT_FORMAT,
   dataBytesOf,
   FILE_HEADER_BYTES,
+  objectDirectory,
+  objectName,
+  oidOfFileName,
   READINGS,
   RECORD_HEADER_BYTES,
   type RecordState,
@@ -31,7 +27,6 @@ export {
   type RegistryCounts,
   type RegistryHeader,
 } from './header.js';
-export { objectDirectory, objectName, oidOfFileName } from './object-name.js';
 export {
   decodeRecordData,
   emptyFields,

@@ -1,4 +1,6 @@
+// Bytes and errors of the SOIF grammar.
 import { ZERO } from '../ascii.js';
+import { ProtocolError } from '../errors.js';
 
 /** The bytes that have a meaning in SOIF (SOIF-2.2), next to those of `ascii.ts`. */
 export const MINUS = 0x2d;
@@ -20,4 +22,9 @@ export function parseDecimal(bytes: Uint8Array, start: number, end: number, zero
     if (value > Number.MAX_SAFE_INTEGER) return -1;
   }
   return value;
+}
+
+/** The error for something that an emitter must not write. */
+export function unwritable(rule: string, message: string): ProtocolError {
+  return new ProtocolError(message, { protocol: 'soif', rule, offset: 0 });
 }

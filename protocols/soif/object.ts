@@ -1,9 +1,8 @@
 // An immutable SOIF object over memory that many objects share.
 import { isSpace } from '../ascii.js';
-import { parseDecimal } from './bytes.js';
+import { parseDecimal, unwritable } from './bytes.js';
 import { isAttributeName, isTemplateType, NameList } from './names.js';
 import { decodeText, encodeText } from './text.js';
-import { unwritable } from './unwritable.js';
 import { bytesOfUrl, urlOfBytes } from './url-bytes.js';
 
 /** One attribute: its name as spelled in the object, its value as bytes (SOIF-1.2). */

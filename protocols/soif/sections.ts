@@ -1,6 +1,6 @@
 // Reads update streams, whose objects are in sections (SOIF-8).
 import type { SoifWarning } from './attempt.js';
-import { DeliveryQueue } from './delivery-queue.js';
+import { DeliveryQueue } from './decoder.js';
 import type { SoifOutline } from './kept-attributes.js';
 import type { SoifObject } from './object.js';
 import { decoderLimits, type SoifDecoderOptions } from './options.js';

@@ -2,10 +2,9 @@
 // string.
 import { isUtf8 } from 'node:buffer';
 import { AT, isSpace, SP } from '../ascii.js';
-import { CLOSE_BRACE, OPEN_BRACE } from './bytes.js';
+import { CLOSE_BRACE, OPEN_BRACE, unwritable } from './bytes.js';
 import { SECTION_WORD } from './names.js';
 import { decodeText } from './text.js';
-import { unwritable } from './unwritable.js';
 
 /**
  * Harvest names no character set (SOIF-7.2, BRK-1.10) and a URL is a key (GATHERD-5.1: exact bytes), so this

@@ -1,7 +1,6 @@
 // The client's end of an SSTP connection.
 import { type PeerError, ProtocolError, StateError } from '../errors.js';
-import { SstpDecoder, type SstpDecoderOptions } from './codec.js';
-import { formatHead } from './encoder.js';
+import { formatHead, SstpDecoder, type SstpDecoderOptions } from './codec.js';
 import type { SstpMessage } from './message.js';
 import { codeEntry } from './registry.js';
 import { replyError } from './replies.js';

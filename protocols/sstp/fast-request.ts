@@ -1,8 +1,8 @@
 // The fast path for link requests in the usual form.
 import { asciiBytes, bufferOf, CR, LF, NINE, SP, ZERO } from '../ascii.js';
 import { ProtocolError } from '../errors.js';
-import { formatStartLine } from './encoder.js';
-import type { SstpLimits } from './limits.js';
+import { formatStartLine } from './codec.js';
+import type { SstpLimits } from './message.js';
 import { CODES, HEADERS, MAX_U32, START_RESULTS_BASE } from './registry.js';
 import {
   isSiteKind,

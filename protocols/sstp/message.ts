@@ -1,3 +1,6 @@
+// A message of SSTP: its form, its limits, the values of its headers.
+import { ProtocolError } from '../errors.js';
+import { HEADERS, MAX_U32 } from './registry.js';
 /** A header to send or as received; received names are in capitals (S-31). */
 export type SstpHeader = readonly [name: string, value: string];
 
@@ -12,3 +15,84 @@ export interface SstpMessage {
 }
 
 export const NO_BODY = new Uint8Array(0);
+
+/**
+ * The value of a single-valued header; `undefined` when it is absent.
+ * @param name in capitals, as the decoder returns it
+ * @throws ProtocolError rule S-33 when it occurs twice
+ */
+export function singleHeader(headers: readonly SstpHeader[], name: string): string | undefined {
+  let found: string | undefined;
+  for (const [key, value] of headers) {
+    if (key !== name) continue;
+    if (found !== undefined) throw sstpError('S-33', `${name} is given twice`);
+    found = value;
+  }
+  return found;
+}
+
+/**
+ * Parses a number (S-34): decimal digits without sign, leading zeros accepted, at most 4294967295.
+ * @throws ProtocolError rule S-34
+ */
+export function parseU32(text: string, name: string): number {
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value <= MAX_U32)) throw sstpError('S-34', `${name} is not a number from 0 to ${MAX_U32}`);
+  return value;
+}
+
+/** The error for a message that breaks a rule. */
+export function sstpError(rule: string, message: string): ProtocolError {
+  return new ProtocolError(message, { protocol: 'sstp', rule, offset: 0 });
+}
+
+/**
+ * A reply whose run of `HEADER_URI_ID` lines was read directly as numbers. It is still the abstract message:
+ * {@link headers} builds all headers in the order of the wire on demand.
+ */
+export class IdListMessage implements SstpMessage {
+  /**
+   * @param others the headers outside the run
+   * @param runAt how many of `others` precede the run
+   */
+  constructor(
+    readonly code: number,
+    readonly others: readonly SstpHeader[],
+    readonly ids: Uint32Array,
+    readonly runAt: number,
+    readonly body: Uint8Array = NO_BODY,
+  ) {}
+
+  get headers(): readonly SstpHeader[] {
+    const run = Array.from(this.ids, (id): SstpHeader => [HEADERS.uriId.name, String(id)]);
+    return [...this.others.slice(0, this.runAt), ...run, ...this.others.slice(this.runAt)];
+  }
+}
+
+/** Limits of a decoder (S-38). The octets of a line are counted without its end. */
+export interface SstpLimits {
+  readonly maxStartLineBytes: number;
+  readonly maxHeaderLineBytes: number;
+  /** All header lines of a message, their ends included. */
+  readonly maxHeaderBytes: number;
+  readonly maxHeaderLines: number;
+  readonly maxBodyBytes: number;
+}
+
+/** S-38. No request of a References Server has a body; other bodies are skipped. */
+export const REQUEST_LIMITS: SstpLimits = {
+  maxStartLineBytes: 256,
+  maxHeaderLineBytes: 8192,
+  maxHeaderBytes: 65_536,
+  maxHeaderLines: 64,
+  maxBodyBytes: 65_536,
+};
+
+/** S-38: a client accepts at least 100 000 header lines; the body is that of a configuration list. */
+export const REPLY_LIMITS: SstpLimits = {
+  maxStartLineBytes: 256,
+  maxHeaderLineBytes: 8192,
+  maxHeaderBytes: 32 * 1024 * 1024,
+  maxHeaderLines: 1_000_000,
+  maxBodyBytes: 1_048_576,
+};

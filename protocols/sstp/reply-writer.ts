@@ -1,9 +1,8 @@
 // Writes replies into one growing buffer. It is the hot path of a References Server.
 import { asciiBytes, ZERO } from '../ascii.js';
-import { formatHead, formatStartLine } from './encoder.js';
+import { formatHead, formatStartLine } from './codec.js';
 import { CODES, codeEntry, HEADERS, START_RESULTS_BASE } from './registry.js';
 import { descriptionHeaders, type UrlDescription } from './replies.js';
-import { ReplyBuffers } from './reply-buffers.js';
 
 const WORD = 8;
 
@@ -225,4 +224,30 @@ function writeNumber(view: DataView, from: number, value: number): number {
 function writeLeading(view: DataView, at: number, value: number): number {
   view.setUint32(at, LEADING[value]!, true);
   return at + LEADING_LENGTH[value]!;
+}
+
+const MIN_BYTES = 1024;
+/** Larger buffers are not kept. */
+const MAX_KEPT_BYTES = 512 * 1024;
+
+/**
+ * Memory for replies. One buffer is kept for the next writer: when the octets of a writer are sent, their owner
+ * gives the buffer back. Connections that write one after the other then share the same few pages of memory.
+ */
+export class ReplyBuffers {
+  #spare: Uint8Array<ArrayBuffer> | undefined;
+
+  /** Returns a buffer of at least `octets` octets with arbitrary contents. */
+  get(octets: number): Uint8Array<ArrayBuffer> {
+    const spare = this.#spare;
+    if (spare === undefined || spare.length < octets) return new Uint8Array(Math.max(octets, MIN_BYTES));
+    this.#spare = undefined;
+    return spare;
+  }
+
+  /** @param taken octets of a writer; nothing may use them, or other octets of their memory, after this call */
+  giveBack(taken: Uint8Array<ArrayBuffer>): void {
+    const whole = new Uint8Array(taken.buffer);
+    if (whole.length <= MAX_KEPT_BYTES && whole.length > (this.#spare?.length ?? 0)) this.#spare = whole;
+  }
 }

@@ -1,4 +1,4 @@
-// Parses URLs into their canonical form by the platform's `URL` class.
+// Parses URLs into their canonical form by the platform's `URL` class; finds the host of a URL by pattern.
 import { addedPort, methodOfScheme } from './access-method.js';
 
 /** G-59: default ports that the URL standard does not have. */
@@ -93,4 +93,27 @@ const ILLEGAL = /[^!$%&'()*+,\-./0-9:;=?@A-Z_a-z~[\]]/gu;
 /** G-59: escapes illegal characters as UTF-8 bytes. */
 function escapeIllegal(text: string): string {
   return text.replace(/\p{Surrogate}/gu, '\ufffd').replace(ILLEGAL, encodeURIComponent);
+}
+
+/**
+ * Returns the host of a URI as it is written, an IPv6 address in brackets, or the name in a `dns:` URI; '' if
+ * the URI has no authority. A file of this machine (`file://localhost/`) has no host either: no server is
+ * contacted for it.
+ */
+export function hostOf(uri: string): string {
+  if (uri.startsWith('file://localhost/')) return '';
+  if (uri.startsWith('dns:')) return hostOfDns(uri);
+  return /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#]*@)?(\[[^\]]*\]|[^/?#:]*)/i.exec(uri)?.[1] ?? '';
+}
+
+/** Returns the name in a `dns:` URI such as `dns:host?TYPE=A`. */
+export function hostOfDns(uri: string): string {
+  const name = uri.slice('dns:'.length).replace(/^\/\/[^/]*\//, '');
+  const end = name.search(/[?;/]/);
+  return end < 0 ? name : name.slice(0, end);
+}
+
+/** Removes the brackets around the IPv6 address of a URL. */
+export function withoutBrackets(host: string): string {
+  return host.replace(/^\[|\]$/g, '');
 }

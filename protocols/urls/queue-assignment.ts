@@ -1,9 +1,7 @@
 // Assigns URIs to queues, by one of several policies (CRAWL-9.1 to 9.9).
-import { type ClassKeySubject, classKey, NO_AUTHORITY } from './class-key.js';
 import { ConsistentHash } from './consistent-hash.js';
 import { elfHash } from './fingerprint.js';
-import { hostOf, hostOfDns } from './host.js';
-import { PublicSuffixes } from './public-suffixes.js';
+import { hostOf, hostOfDns } from './parse-url.js';
 import { surt } from './surt.js';
 
 /** CRAWL-9: the policies that assign URIs to queues. `host` is the default (CRAWL-21). */
@@ -183,3 +181,104 @@ function formatAddress(address: Uint8Array): string {
 function firstSegment(uri: string): string {
   return /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*\/([^/?#]*)\//i.exec(uri)?.[1] ?? '';
 }
+
+/** Second-level labels under which countries assign names, used without a list. */
+const GENERIC_LABELS = new Set(
+  'ac co com edu gob go gov gv int ltd me mil ne net nom or org plc sch'.split(' '),
+);
+
+/**
+ * Finds the assigned part of a host name (CRAWL-9.4): one label more than its public suffix. It uses the Public
+ * Suffix List, or without it a heuristic for suffixes such as `co.uk`.
+ */
+export class PublicSuffixes {
+  /** The heuristic: the last label, or the last two when they are a usual category below a country code. */
+  static readonly HEURISTIC = new PublicSuffixes(undefined);
+  readonly #rules: ReadonlySet<string> | undefined;
+
+  private constructor(rules: ReadonlySet<string> | undefined) {
+    this.#rules = rules;
+  }
+
+  /**
+   * @param text the Public Suffix List: one rule on each line, `//` comments, `*.` for any label, `!` for
+   *   exceptions
+   */
+  static parse(text: string): PublicSuffixes {
+    const rules = new Set<string>();
+    for (const line of text.split(/\r?\n/)) {
+      const rule = line.trim().split(/\s/, 1)[0]!;
+      if (rule === '' || rule.startsWith('//')) continue;
+      const url = `http://${rule.replace(/^!|^\*\./, '')}/`;
+      if (!URL.canParse(url)) continue;
+      rules.add((/^!|^\*\./.exec(rule)?.[0] ?? '') + new URL(url).hostname);
+    }
+    return new PublicSuffixes(rules);
+  }
+
+  /**
+   * The number of labels in the assigned part: 2 for `www.example.com`.
+   * @param labels of the host, from left to right, in lower case
+   */
+  assignedLabels(labels: readonly string[]): number {
+    return Math.min(labels.length, this.#suffixLabels(labels) + 1);
+  }
+
+  #suffixLabels(labels: readonly string[]): number {
+    if (this.#rules === undefined) {
+      const isCountry = labels.at(-1)?.length === 2;
+      return isCountry && labels.length > 1 && GENERIC_LABELS.has(labels.at(-2)!) ? 2 : 1;
+    }
+    // The longest rule applies; an exception overrides a longer rule.
+    for (let from = 0; from < labels.length; from++) {
+      const name = labels.slice(from).join('.');
+      if (this.#rules.has(`!${name}`)) return labels.length - from - 1;
+      if (this.#rules.has(name)) return labels.length - from;
+      const above = labels.slice(from + 1).join('.');
+      if (above !== '' && this.#rules.has(`*.${above}`)) return labels.length - from;
+    }
+    return 1;
+  }
+}
+
+/** The input of a class key. */
+export interface ClassKeySubject {
+  readonly uri: string;
+  /** The URI on which it was found. A `dns:` URI is in the queue of the URI that needs it. */
+  readonly via?: string | undefined;
+}
+
+/**
+ * The class key of a URL by the host name policy (CRAWL-9.2): URLs with the same key share a queue, a delay and
+ * a connection. The key is the authority without user information, with port 443 for `https` without a port,
+ * and `#` for `:`.
+ *
+ * @param via for a `dns:` URI: the URI that needs the address
+ * @returns `default...` for a URL without an authority (`news:group`) and for a file of this machine
+ */
+export function classKey(url: string, via?: string): string {
+  if (url.startsWith('dns:')) {
+    if (via !== undefined && !via.startsWith('dns:')) return classKey(via);
+    return hostOfDns(url) || NO_AUTHORITY;
+  }
+  // A file of this machine.
+  if (url.startsWith('file://localhost/')) return NO_AUTHORITY;
+  const start = url.indexOf('://');
+  if (start < 0) return NO_AUTHORITY;
+  let end = start + 3;
+  let userInfoEnd = end;
+  for (; end < url.length; end++) {
+    const c = url.charCodeAt(end);
+    if (c === SLASH || c === QUESTION_MARK) break;
+    if (c === AT_SIGN) userInfoEnd = end + 1;
+  }
+  const authority = url.slice(userInfoEnd, end);
+  if (authority === '') return NO_AUTHORITY;
+  const key = url.startsWith('https:') && !/:\d+$/.test(authority) ? `${authority}:443` : authority;
+  return key.includes(':') ? key.replaceAll(':', '#') : key;
+}
+
+const NO_AUTHORITY = 'default...';
+const SLASH = 0x2f;
+const QUESTION_MARK = 0x3f;
+const AT_SIGN = 0x40;

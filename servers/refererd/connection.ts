@@ -1,7 +1,6 @@
 // One connection of a references server: choice of protocol, replies, timeouts.
 import type { Socket } from 'node:net';
-import type { Clock } from '../../protocols/clock.js';
-import { IdleTimer } from '../../protocols/idle-timer.js';
+import { type Clock, IdleTimer } from '../../protocols/clock.js';
 import {
   CODES,
   chooseProtocol,

@@ -1,5 +1,5 @@
 // Runs a correct client behind a proxy, so that it becomes a client with one defect.
-import type { Address, ClientUnderTest } from '../../clients/conformance/client-under-test.js';
+import type { Address, ClientUnderTest } from '../../clients/conformance/command-client.js';
 import { type CaseResult, type PreparedSuite, runSuite } from '../../clients/conformance/index.js';
 import type { Mutant, RunReport, RunRequest, Variant } from './mutant.js';
 import { type Sent, startProxy } from './proxy.js';

@@ -1,5 +1,5 @@
 // The mutants of the kit's own client of gatherd, behind a proxy.
-import type { ClientUnderTest } from '../../clients/conformance/client-under-test.js';
+import type { ClientUnderTest } from '../../clients/conformance/command-client.js';
 import { CLIENT_CASES, prepareClients } from '../../clients/conformance/gatherd-client/suite.js';
 import { OWN_GATHERD_CLIENTS } from '../clients/conformance/own-clients.js';
 import {

@@ -1,4 +1,8 @@
-import type { SentText } from '../broker-bench.js';
+// Builds the replies of a scripted Broker, and runs a client of the Broker against it.
+import { type BrokerBehavior, BrokerBench, type SentText } from '../broker-bench.js';
+import type { ConformanceCase } from '../case.js';
+import type { ClientContext as Context } from '../client-bench.js';
+import type { Address } from '../command-client.js';
 
 /**
  * The texts of an object that a client may show. Every text is one plain word or URL, so that it is found in
@@ -14,7 +18,7 @@ export interface Requested {
 }
 
 /** Parses the flags of the client's message. */
-export function requestedBy(message: string): Requested {
+function requestedBy(message: string): Requested {
   const [, quoted, plain] = /#attribute\s+(?:"([^"]*)"|([^\s"]+))/i.exec(message) ?? [];
   return { desc: /#desc\b/i.test(message), attribute: quoted ?? plain };
 }
@@ -62,4 +66,38 @@ export function fullTexts(...names: readonly string[]): SentText<Kind>[] {
     { kind: 'attribute', text: `${name}attr` },
     { kind: 'line', text: `${name}line` },
   ]);
+}
+
+export type ClientContext = Context<Bench>;
+export type ClientCase = ConformanceCase<ClientContext>;
+
+/** The client's task: the Broker's address and the query. */
+export interface QueryTask extends Address {
+  readonly query: string;
+}
+
+/** Behavior of the scripted Broker. Its reply depends on what the client requests. */
+export interface Behavior extends BrokerBehavior<(requested: Requested) => string> {
+  /** The query that the client has to send. Default {@link QUERY}. */
+  readonly query?: string;
+}
+
+export const QUERY = 'lighthouse';
+
+/** Runs the client under test. The ordinary reply has two objects with all kinds of texts. */
+export class Bench extends BrokerBench<QueryTask, Behavior, Kind> {
+  readonly ordinaryTexts = fullTexts('walrus', 'penguin');
+  protected readonly ordinaryBehavior: Behavior = {
+    reply: (requested) => full('walrus', requested) + full('penguin', requested),
+    watch: true,
+  };
+  protected readonly essential = { kind: 'url', name: 'URLs' } as const;
+
+  protected taskOf(address: Address, behavior: Behavior | undefined): QueryTask {
+    return { ...address, query: behavior?.query ?? QUERY };
+  }
+
+  protected replyTo(behavior: Behavior, message: string): string {
+    return behavior.reply(requestedBy(message));
+  }
 }

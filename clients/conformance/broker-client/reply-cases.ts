@@ -2,9 +2,11 @@
 import { GREETING, type ReplyCheck, type SentText } from '../broker-bench.js';
 import { check, checkNone, must, NotApplicable, type Procedure, should } from '../case.js';
 import { printable } from '../printable.js';
-import type { Behavior, ClientCase, ClientContext } from './bench.js';
 import {
   attribute,
+  type Behavior,
+  type ClientCase,
+  type ClientContext,
   description,
   END,
   full,

@@ -11,8 +11,7 @@ import {
 import { check, checkMatches, must, NotApplicable, type Procedure, should } from '../case.js';
 import { checkReportsSuccess } from '../client-bench.js';
 import { printable } from '../printable.js';
-import { type ClientCase, type ClientContext, QUERY } from './bench.js';
-import { full } from './replies.js';
+import { type ClientCase, type ClientContext, full, QUERY } from './replies.js';
 
 const KEYWORDS = [...REQUEST_FLAGS, 'opaque' as const].map((name) => BROKER_FLAGS[name].keyword.split(' '));
 const SHORT_FLAGS = new Set(KEYWORDS.map(([short]) => short));

@@ -1,13 +1,12 @@
 // The suite `broker-client`: checks a program that queries a Broker against scripted Brokers.
 import { commandOf, prepareClients } from '../client-bench.js';
-import type { ClientUnderTest } from '../client-under-test.js';
-import { CommandClient } from '../command-client.js';
+import { type ClientUnderTest, CommandClient } from '../command-client.js';
 import type { PreparedSuite, Suite } from '../runner.js';
-import { Bench, type ClientCase, type QueryTask } from './bench.js';
+import { Bench, type ClientCase, type QueryTask } from './replies.js';
 import { replyCases } from './reply-cases.js';
 import { sentCases } from './sent-cases.js';
 
-export type { QueryTask } from './bench.js';
+export type { Behavior, Bench, ClientCase, ClientContext, Kind, QueryTask, Requested } from './replies.js';
 export const CLIENT_CASES: readonly ClientCase[] = [...sentCases, ...replyCases];
 
 /** Binds the cases to a client, a program or a function. The command line uses {@link suite} instead. */
@@ -26,5 +25,3 @@ export const suite: Suite = {
     return prepareClient(await CommandClient.of<QueryTask>(command, ['host', 'port', 'query']));
   },
 };
-export type { Behavior, Bench, ClientCase, ClientContext } from './bench.js';
-export type { Kind, Requested } from './replies.js';

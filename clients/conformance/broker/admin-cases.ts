@@ -2,8 +2,7 @@
 import { check, checkNone, must, type Procedure, should } from '../case.js';
 import { printable } from '../printable.js';
 import { checkHas, checkNotRefused, checkRefused } from './checks.js';
-import type { BrokerCase, BrokerContext } from './context.js';
-import { refused } from './procedures.js';
+import { type BrokerCase, type BrokerContext, refused } from './context.js';
 import { formatReply, type Reply, textsOf } from './reply.js';
 
 /** Time within which a command that takes long must be answered. */

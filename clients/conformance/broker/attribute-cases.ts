@@ -1,8 +1,7 @@
 import { check, must, NotApplicable, should } from '../case.js';
 import { printable } from '../printable.js';
 import { checkIncludes, checkNotRefused, checkRefused, checkSameUrls, urlsOf } from './checks.js';
-import type { BrokerCase, BrokerContext } from './context.js';
-import { surveyed } from './procedures.js';
+import { type BrokerCase, type BrokerContext, surveyed } from './context.js';
 import { textsOf } from './reply.js';
 import { pickWord, SURVEY_MS, type Survey, union, wordsOf } from './survey.js';
 

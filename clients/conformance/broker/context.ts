@@ -1,13 +1,13 @@
 // The context of the cases for a Broker: sends messages, and takes the survey: words of the Broker's data with
 // the URLs that they find.
 import { ConnectionError } from '../../../protocols/errors.js';
-import { type ConformanceCase, Mismatch, NotApplicable } from '../case.js';
+import { type ConformanceCase, Mismatch, NotApplicable, type Procedure } from '../case.js';
 import { printable } from '../printable.js';
-import { ServerContext, type ServerFacts } from '../server-context.js';
+import { ServerContext, type ServerFacts, withSurvey } from '../server-context.js';
 import type { Wire } from '../wire.js';
-import { checkNotRefused, checkSameUrls, type OnRefusal, urlsOf } from './checks.js';
+import { checkNotRefused, checkRefused, checkSameUrls, type OnRefusal, urlsOf } from './checks.js';
 import { formatReply, type Reply, type ReplyLimits, readReply } from './reply.js';
-import type { Survey } from './survey.js';
+import { intersect, minus, pickOverlapping, SURVEY_MS, type Survey, union } from './survey.js';
 import { takeSurvey } from './take-survey.js';
 
 export type BrokerCase = ConformanceCase<BrokerContext>;
@@ -128,4 +128,45 @@ export async function assertBroker(context: ServerContext<ServerFacts>): Promise
   if (/^000 - HELLO/.test(first)) {
     throw new ConnectionError(`${context.target} is a gatherd, not a Broker: ${printable(first)}`);
   }
+}
+
+/** Compares replies with the survey of the Broker's data. */
+export const surveyed = withSurvey<Survey, BrokerContext>(SURVEY_MS);
+
+/** Sends messages that must be refused. */
+export function refused(...messages: readonly string[]): Procedure<BrokerContext> {
+  return {
+    async run(context) {
+      for (const message of messages) checkRefused(await context.ask(message), message);
+    },
+  };
+}
+
+/** Sends queries that must not be refused, whatever they find. */
+export function accepted(flags: string, ...queries: readonly string[]): Procedure<BrokerContext> {
+  return {
+    async run(context) {
+      for (const query of queries) checkNotRefused(await context.ask(`#USER ${flags} #END ${query}`), query);
+    },
+  };
+}
+
+const MEANINGS = { and: intersect, or: union, except: minus } as const;
+
+/**
+ * Sends spellings of `a and b`, `a or b` or `a except b`, for two words of the data, and compares what they
+ * find.
+ * @param queries with `{a}` and `{b}` for the words
+ */
+export function finds(
+  onRefusal: OnRefusal,
+  ...queries: readonly (readonly [query: string, meaning: keyof typeof MEANINGS])[]
+): Procedure<BrokerContext> {
+  return surveyed(async (survey, context) => {
+    const [a, b] = pickOverlapping(survey);
+    for (const [query, meaning] of queries) {
+      const spelled = query.replaceAll('{a}', a.text).replaceAll('{b}', b.text);
+      await context.checkFinds(spelled, MEANINGS[meaning](a.urls, b.urls), onRefusal);
+    }
+  });
 }

@@ -1,8 +1,7 @@
 import { check, must, NotApplicable, type Procedure, should } from '../case.js';
 import { printable } from '../printable.js';
 import { checkHas, checkHasNo, checkIncludes, checkNotRefused, checkSameUrls, urlsOf } from './checks.js';
-import { type BrokerCase, type BrokerContext, PLAIN_FLAGS } from './context.js';
-import { refused, surveyed } from './procedures.js';
+import { type BrokerCase, type BrokerContext, PLAIN_FLAGS, refused, surveyed } from './context.js';
 import { formatReply, type Reply, textsOf } from './reply.js';
 import { pickWord, SURVEY_MS, type Survey, type Word } from './survey.js';
 

@@ -1,8 +1,7 @@
 import { check, must, should } from '../case.js';
 import { printable } from '../printable.js';
 import { checkNotRefused, checkSameUrls, urlsOf } from './checks.js';
-import { type BrokerCase, PLAIN_FLAGS } from './context.js';
-import { accepted, finds, refused, surveyed } from './procedures.js';
+import { accepted, type BrokerCase, finds, PLAIN_FLAGS, refused, surveyed } from './context.js';
 import { pickPhrase, pickWord } from './survey.js';
 
 /** Words, quotes, keywords, malformed messages: section 2.1 and the grammar. */

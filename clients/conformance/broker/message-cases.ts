@@ -1,4 +1,4 @@
-// Cases about the greeting and the end of a message (BRK section 1).
+// Cases about the greeting, the end of a message (BRK section 1), and robustness.
 import { setTimeout } from 'node:timers/promises';
 import { withTimeout } from '../../../protocols/clock.js';
 import { ConnectionError } from '../../../protocols/errors.js';
@@ -6,9 +6,8 @@ import { monotonicClock } from '../../connection/monotonic-clock.js';
 import { check, checkMatches, must, type Procedure, should } from '../case.js';
 import { printable } from '../printable.js';
 import { checkNotRefused, checkRefused, checkSameUrls, urlsOf } from './checks.js';
-import { type BrokerCase, type BrokerContext, PLAIN_FLAGS } from './context.js';
-import { surveyed } from './procedures.js';
-import { formatReply, type Reply, readReply } from './reply.js';
+import { type BrokerCase, type BrokerContext, PLAIN_FLAGS, surveyed } from './context.js';
+import { formatReply, type Reply, readReply, textsOf } from './reply.js';
 import { pickWord, type Survey } from './survey.js';
 
 /** BRK-1.8: bytes of the longest message. */
@@ -145,6 +144,59 @@ export const messageCases: readonly BrokerCase[] = [
         'an item with another code',
         { expected: '101 103 111 120 122 124 125 126 127 130, or 200', received: formatReply(reply) },
       );
+    },
+  }),
+];
+
+/** Number of concurrent clients. */
+const TOGETHER = 30;
+
+/** Robustness of a public port. */
+export const enduranceCases: readonly BrokerCase[] = [
+  must('endurance/together', 'BRK-4.18 BRK-1.6', 'project choice', {
+    title: `${TOGETHER} concurrent clients get the same answer, or the notice that the Broker is busy`,
+    ...surveyed(async (survey, context) => {
+      const word = pickWord(survey);
+      const replies = await Promise.all(
+        Array.from({ length: TOGETHER }, async () => {
+          const wire = await context.session(false);
+          await wire.send(`#USER ${PLAIN_FLAGS} #END ${word.text}\r\n`);
+          return readReply(wire);
+        }),
+      );
+      const answered = replies.filter((reply) => textsOf(reply, 111).length === 0);
+      check(answered.length > 0, 'no client was answered', {
+        expected: 'an answer for some clients',
+        received: textsOf(replies[0] ?? { items: [] }, 111)[0] ?? 'nothing',
+      });
+      for (const reply of answered) checkSameUrls(word.urls, urlsOf(reply), survey, word.text);
+    }),
+  }),
+  must('endurance/silent-client', 'BRK-1.8', 'project choice', {
+    title: 'clients that connect and send nothing, or half a message, do not delay other clients',
+    async run(context) {
+      await context.session(false);
+      await (await context.session(false)).send('#USER #END "zzy');
+      checkNotRefused(await context.ask('#USER #opaque #END zzyzx'), 'zzyzx');
+    },
+  }),
+  must('endurance/client-leaves', 'BRK-1.6', 'project choice', {
+    title: 'a client that leaves before, within or after its message does not harm others',
+    async run(context) {
+      for (const bytes of ['', '#USER #END ', '#USER #desc #END #allb\r\n']) {
+        const wire = await context.session(false);
+        if (bytes !== '') await wire.send(bytes);
+        wire.reset();
+      }
+      (await context.connect(false)).reset();
+      checkNotRefused(await context.ask('#USER #opaque #END zzyzx'), 'zzyzx');
+    },
+  }),
+  must('endurance/does-not-read', 'BRK-1.5', 'project choice', {
+    title: 'a client that requests everything and does not read does not delay other clients',
+    async run(context) {
+      await (await context.session(false)).send('#USER #desc #END #allb\r\n');
+      checkNotRefused(await context.ask('#USER #opaque #END zzyzx'), 'zzyzx');
     },
   }),
 ];

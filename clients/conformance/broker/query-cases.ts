@@ -1,8 +1,7 @@
 import { check, Mismatch, must, NotApplicable, should } from '../case.js';
 import { printable } from '../printable.js';
 import { checkIncludes, checkNotRefused, checkSameUrls } from './checks.js';
-import { type BrokerCase, PLAIN_FLAGS } from './context.js';
-import { finds, surveyed } from './procedures.js';
+import { type BrokerCase, finds, PLAIN_FLAGS, surveyed } from './context.js';
 import {
   intersect,
   minus,

@@ -2,8 +2,7 @@
 import { check, checkNone, must, NotApplicable, type Procedure, should } from '../case.js';
 import { printable } from '../printable.js';
 import { checkHas, checkHasNo, checkNotRefused, checkSameUrls, urlsOf } from './checks.js';
-import { type BrokerCase, type BrokerContext, PLAIN_FLAGS } from './context.js';
-import { surveyed } from './procedures.js';
+import { type BrokerCase, type BrokerContext, PLAIN_FLAGS, surveyed } from './context.js';
 import { type FoundObject, type Problem, type Reply, textsOf } from './reply.js';
 import { pickWord, SURVEY_MS, type Survey } from './survey.js';
 

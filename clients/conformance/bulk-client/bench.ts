@@ -1,8 +1,14 @@
 // Runs a client that collects from Brokers against a scripted Broker.
-import { type BrokerBehavior, BrokerBench, type BrokerRun } from '../broker-bench.js';
-import { type ConformanceCase, NotApplicable } from '../case.js';
+import {
+  type BrokerBehavior,
+  BrokerBench,
+  type BrokerRun,
+  type ReplyCheck,
+  type SentText,
+} from '../broker-bench.js';
+import { type ConformanceCase, NotApplicable, type Procedure } from '../case.js';
 import type { ClientContext } from '../client-bench.js';
-import type { Address } from '../client-under-test.js';
+import type { Address } from '../command-client.js';
 import { full, group, type Kind, SUCCESS, updated, urlOf } from './replies.js';
 
 export type BulkClientContext = ClientContext<Bench>;
@@ -51,4 +57,31 @@ export class Bench extends BrokerBench<Address, Behavior, Kind> {
   protected replyTo(behavior: Behavior): string {
     return behavior.reply;
   }
+}
+
+/** A reply, and what the client must make of it. */
+type Check = ReplyCheck<Behavior, Kind>;
+
+/** Sends a reply. */
+export function replies(expected: Check): Procedure<BulkClientContext> {
+  return {
+    async run(context) {
+      await context.bench.shownKinds(context);
+      await context.bench.checkReply(expected, context);
+    },
+  };
+}
+
+/** Sends a complete transfer: the client must show every object and must succeed. */
+export function reads(
+  reply: string,
+  shownTexts: readonly SentText<Kind>[],
+  more: Partial<Check> = {},
+): Procedure<BulkClientContext> {
+  return replies({ behavior: { reply }, shownTexts, outcome: 'success', ...more });
+}
+
+/** Sends a reply whose defect the client must report. */
+export function fails(reply: string, more: Partial<Check> = {}): Procedure<BulkClientContext> {
+  return replies({ behavior: { reply }, outcome: 'failure', ...more });
 }

@@ -3,8 +3,7 @@ import { constants, gzipSync } from 'node:zlib';
 import { bytes } from '../broker-bench.js';
 import type { Procedure } from '../case.js';
 import { must, should } from '../case.js';
-import type { BulkClientCase, BulkClientContext } from './bench.js';
-import { fails, reads, replies } from './procedures.js';
+import { type BulkClientCase, type BulkClientContext, fails, reads, replies } from './bench.js';
 import { count, data, full, group, number, object, updated, updates, urlOf, version } from './replies.js';
 
 const TWO = full('otter') + full('heron');

@@ -2,8 +2,7 @@
 import { gzipSync } from 'node:zlib';
 import { bytes, type SentText } from '../broker-bench.js';
 import { must, should } from '../case.js';
-import type { BulkClientCase } from './bench.js';
-import { fails, reads, replies } from './procedures.js';
+import { type BulkClientCase, fails, reads, replies } from './bench.js';
 import { full, group, object, SUCCESS, updated, updates, urlOf } from './replies.js';
 
 const TWO = full('otter') + full('heron');

@@ -1,7 +1,6 @@
 // The suite `bulk-client`.
 import { commandOf, prepareClients } from '../client-bench.js';
-import type { ClientUnderTest } from '../client-under-test.js';
-import { CommandClient } from '../command-client.js';
+import { type ClientUnderTest, CommandClient } from '../command-client.js';
 import type { PreparedSuite, Suite } from '../runner.js';
 import { Bench, type BulkClientCase } from './bench.js';
 import { proposedCases } from './proposed-cases.js';

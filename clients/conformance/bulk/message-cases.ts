@@ -1,4 +1,5 @@
-import { setImmediate } from 'node:timers/promises';
+// Cases about the form of a request for a bulk transfer, and about robustness.
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { check, checkNone, must, type Procedure, should } from '../case.js';
 import { printable } from '../printable.js';
 import { type BulkCase, type BulkContext, EVERYTHING, surveyed } from './context.js';
@@ -62,6 +63,47 @@ export const messageCases: readonly BulkCase[] = [
     title:
       'a query with an open parenthesis is refused with a line 400 - ERROR: text, and the connection is closed',
     ...refused('#BULK #SINCE 0 #END (heron'),
+  }),
+];
+
+const TOGETHER = 5;
+/** Time that a slow reader waits before it reads. */
+const PAUSE_MS = 300;
+
+/** Robustness of a Broker that serves bulk transfers. */
+export const enduranceCases: readonly BulkCase[] = [
+  must('endurance/slow-reader', 'BT-12 BT-19', 'project choice', {
+    title: 'a client that reads late gets everything',
+    ...surveyed(async ({ transfer }, context) => {
+      const wire = await context.session();
+      await wire.send(`${EVERYTHING}\r\n`);
+      await setTimeout(PAUSE_MS, undefined, { signal: context.signal });
+      checkSameCount(transfer, requireTransfer(await readTransfer(wire), EVERYTHING));
+    }),
+  }),
+  should('endurance/together', 'BT-1 BT-3', 'project choice', {
+    title: `${TOGETHER} concurrent clients get everything`,
+    ...surveyed(async ({ transfer }, context) => {
+      const wires = await Promise.all(Array.from({ length: TOGETHER }, () => context.session(false)));
+      const transfers = await Promise.all(
+        wires.map(async (wire) => {
+          await wire.send(`${EVERYTHING}\r\n`);
+          return readTransfer(wire);
+        }),
+      );
+      for (const one of transfers) checkSameCount(transfer, requireTransfer(one, EVERYTHING));
+    }),
+  }),
+  must('endurance/does-not-read', 'BT-12', 'project choice', {
+    title: 'a client that requests everything and does not read, or leaves, does not delay others',
+    ...surveyed(async ({ transfer }, context) => {
+      await (await context.session(false)).send(`${EVERYTHING}\r\n`);
+      const leaving = await context.session(false);
+      await leaving.send(`${EVERYTHING}\r\n`);
+      leaving.reset();
+      await context.session(false);
+      checkSameCount(transfer, requireTransfer(await context.ask(EVERYTHING), EVERYTHING));
+    }),
   }),
 ];
 

@@ -1,8 +1,7 @@
 // Reads the reply to `#BULK`: its status lines, and facts about its groups and objects.
 import { SectionDecoder } from '../../../protocols/soif/index.js';
 import { Mismatch, NotApplicable } from '../case.js';
-import { GroupLayout } from '../gatherd/group-layout.js';
-import { StreamCheck, type StreamFacts, type StreamObject } from '../gatherd/stream-check.js';
+import { GroupLayout, StreamCheck, type StreamFacts, type StreamObject } from '../gatherd/stream-check.js';
 import { printable } from '../printable.js';
 import type { Wire } from '../wire.js';
 

@@ -1,9 +1,9 @@
 // Runs clients of gatherd against scripted servers.
 import { NotApplicable } from '../case.js';
 import { type ClientRun, type ClientContext as Context, noteEnd, SharedRuns } from '../client-bench.js';
-import type { Address, ClientEnd, ClientUnderTest } from '../client-under-test.js';
-import { Recorder } from '../recorder.js';
+import type { Address, ClientEnd, ClientUnderTest } from '../command-client.js';
 import { type Script, ScriptedServer } from '../scripted-server.js';
+import { Recorder } from '../transcript.js';
 import { type Behavior, dialogue } from './dialogue.js';
 import { bytes, type Content } from './objects.js';
 import { OutputReader } from './output.js';

@@ -1,7 +1,7 @@
 // Checks of a run that several cases share: complete, or reported as failed.
-import { check, NotApplicable } from '../case.js';
+import { type ConformanceCase, check, NotApplicable, type Procedure } from '../case.js';
 import { checkExited } from '../client-bench.js';
-import type { ClientEnd } from '../client-under-test.js';
+import type { ClientEnd } from '../command-client.js';
 import { printable } from '../printable.js';
 import type { ClientContext, Observation } from './bench.js';
 import { type Behavior, compressed, inClear, type Step } from './dialogue.js';
@@ -67,7 +67,7 @@ function formatCommands(observation: Observation): string {
 }
 
 /** Returns the behavior of a server without compression. */
-export function behaviorInClear(content: Content, behavior: Behavior = {}): Behavior {
+function behaviorInClear(content: Content, behavior: Behavior = {}): Behavior {
   return { ...WITHOUT_COMPRESSION, update: () => inClear(content), ...behavior };
 }
 
@@ -75,7 +75,7 @@ export function behaviorInClear(content: Content, behavior: Behavior = {}): Beha
  * Runs the client against a server without compression.
  * @throws NotApplicable if the client gives up when compression is refused
  */
-export async function observeInClear(behavior: Behavior, context: ClientContext): Promise<Observation> {
+async function observeInClear(behavior: Behavior, context: ClientContext): Promise<Observation> {
   const observation = await context.bench.observe(behavior, context);
   const refused = requestedCompression(observation) && linesOf(observation, 'SEND-UPDATE').length === 0;
   if (refused) throw new NotApplicable('the client does not continue in clear (see compression/refused)');
@@ -87,7 +87,7 @@ export async function observeInClear(behavior: Behavior, context: ClientContext)
  * @param update the answer to SEND-UPDATE if the client has requested compression
  * @throws NotApplicable if the client never requests it
  */
-export async function observeCompressed(
+async function observeCompressed(
   update: readonly Step[],
   behavior: Behavior,
   context: ClientContext,
@@ -102,4 +102,54 @@ export async function observeCompressed(
     throw new NotApplicable('the client does not request compression');
   }
   return observation;
+}
+
+export type ClientCase = ConformanceCase<ClientContext>;
+
+/** Looks at the ordinary session, which is run once for all cases. */
+export function ordinary(
+  verify: (observation: Observation, context: ClientContext) => void | Promise<void>,
+): Procedure<ClientContext> {
+  return { run: async (context) => verify(await context.bench.observeOnce(ORDINARY, context), context) };
+}
+
+/** Sends a transfer in clear, which the client must receive completely. */
+export function complete(content: Content, behavior: Behavior = {}): Procedure<ClientContext> {
+  return {
+    async run(context) {
+      const observation = await observeInClear(behaviorInClear(content, behavior), context);
+      await checkComplete(observation, content, context);
+    },
+  };
+}
+
+/**
+ * Sends a compressed transfer, which the client must receive completely. Skipped if it never requests
+ * compression.
+ */
+export function completeMember(
+  update: readonly Step[],
+  content: Content = PLAIN,
+  behavior: Behavior = {},
+): Procedure<ClientContext> {
+  return {
+    async run(context) {
+      const observation = await observeCompressed(update, behavior, context);
+      await checkComplete(observation, content, context);
+    },
+  };
+}
+
+/** Sends a transfer in clear that fails, which the client must report. */
+export function broken(...update: readonly Step[]): Procedure<ClientContext> {
+  const behavior: Behavior = {
+    compression: ['900 - Compression not available'],
+    update: () => update,
+  };
+  return { run: async (context) => checkReportsFailure(await observeInClear(behavior, context)) };
+}
+
+/** Sends a compressed transfer that fails, which the client must report. */
+export function brokenMember(...update: readonly Step[]): Procedure<ClientContext> {
+  return { run: async (context) => checkReportsFailure(await observeCompressed(update, {}, context)) };
 }

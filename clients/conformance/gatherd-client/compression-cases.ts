@@ -1,7 +1,15 @@
 // Cases about compressed transfers (GATHERD section 6).
 import { check, must, NotApplicable, type Procedure, should } from '../case.js';
 import type { ClientContext } from './bench.js';
-import { checkComplete, linesOf, requestedCompression, WITHOUT_COMPRESSION } from './checks.js';
+import {
+  brokenMember,
+  type ClientCase,
+  checkComplete,
+  completeMember,
+  linesOf,
+  requestedCompression,
+  WITHOUT_COMPRESSION,
+} from './checks.js';
 import { ALL_BYTES, around, FORGED_END, largeValue } from './data-cases.js';
 import { compressed, inClear, type Step } from './dialogue.js';
 import {
@@ -14,7 +22,6 @@ import {
   stored,
 } from './gzip-member.js';
 import { PLAIN, updates, wireObject } from './objects.js';
-import { brokenMember, type ClientCase, completeMember } from './procedures.js';
 
 const START = '400 - Sending all objects\n';
 const END = '499 - Sent all objects\n';

@@ -1,5 +1,6 @@
 // Cases about values, sections and incomplete transfers (SOIF sections 1 and 8, GATHERD-3.11).
 import { must, should } from '../case.js';
+import { broken, type ClientCase, complete } from './checks.js';
 import {
   bytes,
   type Content,
@@ -14,7 +15,6 @@ import {
   type WireObject,
   wireObject,
 } from './objects.js';
-import { broken, type ClientCase, complete } from './procedures.js';
 
 const URL = 'http://gatherer.example.org/values';
 const LAST = wireObject('http://gatherer.example.org/last', [['Title', 'behind the others\n']]);

@@ -1,6 +1,7 @@
 // The behavior of a scripted gatherd, and the script that plays it.
-import type { Delivery } from '../recorder.js';
+
 import type { ClientLine, Script, ServerSide } from '../scripted-server.js';
+import type { Delivery } from '../transcript.js';
 import { bytes, type Content, PLAIN } from './objects.js';
 
 /** One step of a server's answer: bytes, text, or `close` and `reset`, which end the connection. */

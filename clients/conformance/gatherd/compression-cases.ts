@@ -1,8 +1,15 @@
 import { check, must, NotApplicable, should } from '../case.js';
 import { printable } from '../printable.js';
-import { FAR_FUTURE, type GatherdCase } from './context.js';
+import {
+  exchange,
+  FAR_FUTURE,
+  type GatherdCase,
+  inSession,
+  surveyed,
+  surveyedWith,
+  TRANSFER_MS,
+} from './context.js';
 import { receiveInfo, receiveObject } from './object-cases.js';
-import { exchange, inSession, surveyed, surveyedWith, TRANSFER_MS } from './procedures.js';
 import { type CompressedTransfer, receiveCompressed, receiveUpdate } from './transfer.js';
 import { checkEndNumber, checkLineForm } from './update-cases.js';
 

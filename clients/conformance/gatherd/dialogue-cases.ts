@@ -3,8 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { check, checkMatches, must, should } from '../case.js';
 import { printable } from '../printable.js';
 import type { Wire } from '../wire.js';
-import { FAR_FUTURE, type GatherdCase } from './context.js';
-import { answers, inSession, NOTHING_NEW, updates } from './procedures.js';
+import { answers, FAR_FUTURE, type GatherdCase, inSession, NOTHING_NEW, updates } from './context.js';
 import { readUpdate } from './transfer.js';
 import { checkLineForm } from './update-cases.js';
 

@@ -2,8 +2,7 @@
 import { check, checkNone, must, NotApplicable, should } from '../case.js';
 import { printable } from '../printable.js';
 import type { Status, Wire } from '../wire.js';
-import type { GatherdCase } from './context.js';
-import { answers, inSession, surveyed, surveyedWith } from './procedures.js';
+import { answers, type GatherdCase, inSession, surveyed, surveyedWith } from './context.js';
 import { digestOf, type Sample } from './survey.js';
 import { type LoneObject, readObject } from './transfer.js';
 import { checkLineForm } from './update-cases.js';

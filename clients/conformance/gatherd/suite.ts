@@ -4,14 +4,13 @@ import { GATHERD_PORT } from '../../../protocols/gatherd/index.js';
 import { printable } from '../printable.js';
 import type { Suite } from '../runner.js';
 import { factsOf, prepareServer } from '../server-context.js';
-import { targetOf } from '../target.js';
+import { targetOf } from '../wire.js';
 import { changesCases } from './changes-cases.js';
 import { compressionCases } from './compression-cases.js';
 import { type GatherdCase, GatherdContext, type SharedFacts } from './context.js';
 import { dialogueCases } from './dialogue-cases.js';
-import { enduranceCases } from './endurance-cases.js';
 import { objectCases } from './object-cases.js';
-import { sessionCases } from './session-cases.js';
+import { enduranceCases, sessionCases } from './session-cases.js';
 import { updateCases } from './update-cases.js';
 
 const CASES: readonly GatherdCase[] = [

@@ -3,8 +3,14 @@ import type { UnixSeconds } from '../../../protocols/time.js';
 import { check, checkNone, must, NotApplicable, type Procedure, should } from '../case.js';
 import { printable } from '../printable.js';
 import type { Status } from '../wire.js';
-import { FAR_FUTURE, type GatherdCase, type GatherdContext } from './context.js';
-import { inSession, surveyed, surveyedWith } from './procedures.js';
+import {
+  FAR_FUTURE,
+  type GatherdCase,
+  type GatherdContext,
+  inSession,
+  surveyed,
+  surveyedWith,
+} from './context.js';
 import type { StreamObject } from './stream-check.js';
 import type { Survey } from './survey.js';
 import { readUpdate, receiveUpdate } from './transfer.js';

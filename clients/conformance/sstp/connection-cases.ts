@@ -3,8 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { ConnectionError } from '../../../protocols/errors.js';
 import { checkMatches, checkNone, Mismatch, must } from '../case.js';
 import { printable } from '../printable.js';
-import { PLAIN, type SstpCase } from './context.js';
-import { checkServed, formatReply, readReply } from './reply.js';
+import { checkServed, formatReply, PLAIN, readReply, type SstpCase } from './context.js';
 
 const PIPELINED = 1000;
 /** Time in which a server that speaks first would have done so. */

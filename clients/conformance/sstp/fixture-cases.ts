@@ -1,7 +1,14 @@
 // Cases about the five requests, for a server that serves the fixture of references-server.md 13.
 import { check, must, type Procedure, should } from '../case.js';
-import type { SstpCase, SstpContext } from './context.js';
-import { checkCode, formatReply, type Reply, resultOf, valuesOf } from './reply.js';
+import {
+  checkCode,
+  formatReply,
+  type Reply,
+  resultOf,
+  type SstpCase,
+  type SstpContext,
+  valuesOf,
+} from './context.js';
 
 /** A request and the reply of a server that serves the fixture: references-server.md 13 and C-01. */
 type Row = readonly [

@@ -2,8 +2,17 @@
 import { ConnectionError } from '../../../protocols/errors.js';
 import { check, Mismatch, must, type Procedure, should } from '../case.js';
 import { printable } from '../printable.js';
-import { PLAIN, type SstpCase, type SstpContext } from './context.js';
-import { checkCode, checkServed, formatReply, readReply, resultOf, valuesOf } from './reply.js';
+import {
+  checkCode,
+  checkServed,
+  formatReply,
+  PLAIN,
+  readReply,
+  resultOf,
+  type SstpCase,
+  type SstpContext,
+  valuesOf,
+} from './context.js';
 
 const HEAD = 'SSTP/1.0 081 REQ_GET_REFERENCES\r\n';
 const ID = 'HEADER_URI_ID: 10\r\n';

@@ -2,7 +2,7 @@
 import { DEFAULT_REFERENCES_PORT } from '../../../protocols/sstp/index.js';
 import type { Suite } from '../runner.js';
 import { factsOf, prepareServer } from '../server-context.js';
-import { targetOf } from '../target.js';
+import { targetOf } from '../wire.js';
 import { connectionCases } from './connection-cases.js';
 import { type SharedFacts, type SstpCase, SstpContext } from './context.js';
 import { fixtureCases } from './fixture-cases.js';

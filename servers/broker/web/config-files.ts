@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import {
   type BrokerQueryConfig,
+  type ListedBroker,
   mergeBrokerQueryConfig,
   parseBrokerQueryCf,
+  parseBrokersCf,
 } from '../../../protocols/config/broker-query-cf.js';
-import { type ListedBroker, parseBrokersCf } from '../../../protocols/config/brokers-cf.js';
 import { errorCode, messageOf } from '../../../protocols/errors.js';
 import type { Logger } from '../../host/index.js';
 

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { DEFAULT_DELAY } from '../../../protocols/config/root-node-defaults.js';
+import { DEFAULT_DELAY } from '../../../protocols/config/values.js';
 import type { CommandEntry } from '../command-entry.js';
 import { addConfigOption } from '../options/config-option.js';
 import {

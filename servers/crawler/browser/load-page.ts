@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BrowserContext, CDPSession, Page, Route } from 'playwright-core';
 import { monotonicClock } from '../../../clients/connection/monotonic-clock.js';
 import { withTimeout } from '../../../protocols/clock.js';
-import { untilAborted } from '../../../protocols/until-aborted.js';
+import { untilAborted } from '../../../protocols/linked-abort.js';
 import type { ChromiumProcess } from './chromium-process.js';
 import { type LoadedPage, PageError, type PageLoad } from './types.js';
 

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { monotonicClock } from '../../../clients/connection/monotonic-clock.js';
 import { withTimeout } from '../../../protocols/clock.js';
 import { ConfigError, messageOf, StateError } from '../../../protocols/errors.js';
-import { untilAborted } from '../../../protocols/until-aborted.js';
+import { untilAborted } from '../../../protocols/linked-abort.js';
 import type { ChainName, Processor, ProcessResult } from '../chains.js';
 import type { CrawlUri } from '../crawl-uri.js';
 import type { ChainStep } from '../order/chain-config.js';

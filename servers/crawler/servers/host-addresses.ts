@@ -4,7 +4,7 @@ import type { LRUCache } from 'lru-cache';
 import { monotonicClock } from '../../../clients/connection/monotonic-clock.js';
 import { Budget } from '../../../protocols/budget.js';
 import { withTimeout } from '../../../protocols/clock.js';
-import { untilAborted } from '../../../protocols/until-aborted.js';
+import { untilAborted } from '../../../protocols/linked-abort.js';
 import { lruCache } from '../lru.js';
 
 /** The result of a look-up. */

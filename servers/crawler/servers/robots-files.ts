@@ -8,6 +8,7 @@ import {
   MAX_REDIRECTS,
 } from '../../../clients/fetch/index.js';
 import { ConnectionError, RefusedError, UsageError } from '../../../protocols/errors.js';
+import { untilAborted } from '../../../protocols/linked-abort.js';
 import {
   isRobotsExpired,
   MAX_ROBOTS_LENGTH,
@@ -19,7 +20,6 @@ import {
   robotsOutcome,
 } from '../../../protocols/robots/index.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
-import { untilAborted } from '../../../protocols/until-aborted.js';
 import { lruCache } from '../lru.js';
 import type { CrawlSettings } from '../order/settings.js';
 import { proxyOf } from '../requests/index.js';

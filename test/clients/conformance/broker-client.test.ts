@@ -8,7 +8,7 @@ import {
   type QueryTask,
   suite,
 } from '../../../clients/conformance/broker-client/suite.js';
-import type { ClientUnderTest } from '../../../clients/conformance/client-under-test.js';
+import type { ClientUnderTest } from '../../../clients/conformance/command-client.js';
 import type { CaseResult } from '../../../clients/conformance/index.js';
 import { changedClient } from '../../conformance/client-run.js';
 import { PROGRAM } from '../../helpers/cli.js';

@@ -6,7 +6,7 @@ import {
   prepareBulkClient,
   suite,
 } from '../../../clients/conformance/bulk-client/suite.js';
-import type { ClientUnderTest } from '../../../clients/conformance/client-under-test.js';
+import type { ClientUnderTest } from '../../../clients/conformance/command-client.js';
 import type { CaseResult } from '../../../clients/conformance/index.js';
 import { PROGRAM } from '../../helpers/cli.js';
 import { ownBulkClient } from './own-clients.js';

@@ -20,7 +20,7 @@ import {
   Transcript,
   tap,
 } from '../../../clients/conformance/index.js';
-import { targetOf, targetText } from '../../../clients/conformance/target.js';
+import { targetOf, targetText } from '../../../clients/conformance/wire.js';
 import { ConnectionError, UsageError } from '../../../protocols/errors.js';
 import { cli } from '../../helpers/cli.js';
 import { referenceServer } from './gatherd-reference.js';

@@ -3,7 +3,7 @@
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
-import type { ClientUnderTest } from '../../../clients/conformance/client-under-test.js';
+import type { ClientUnderTest } from '../../../clients/conformance/command-client.js';
 import {
   CLIENT_CASES,
   type ClientsUnderTest,

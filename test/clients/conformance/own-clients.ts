@@ -2,7 +2,7 @@
 import { BrokerClient } from '../../../clients/broker/index.js';
 import { BulkClient } from '../../../clients/bulk/index.js';
 import type { QueryTask } from '../../../clients/conformance/broker-client/suite.js';
-import type { ClientUnderTest } from '../../../clients/conformance/client-under-test.js';
+import type { ClientUnderTest } from '../../../clients/conformance/command-client.js';
 import type { ClientsUnderTest } from '../../../clients/conformance/gatherd-client/suite.js';
 import { GatherdClient } from '../../../clients/gatherd/index.js';
 import { KitError } from '../../../protocols/errors.js';

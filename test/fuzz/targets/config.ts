@@ -1,6 +1,9 @@
 // Configuration files and patterns.
-import { mergeBrokerQueryConfig, parseBrokerQueryCf } from '../../../protocols/config/broker-query-cf.js';
-import { parseBrokersCf } from '../../../protocols/config/brokers-cf.js';
+import {
+  mergeBrokerQueryConfig,
+  parseBrokerQueryCf,
+  parseBrokersCf,
+} from '../../../protocols/config/broker-query-cf.js';
 import {
   decideAccess,
   filePaths,

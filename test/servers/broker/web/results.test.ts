@@ -8,8 +8,8 @@ import {
   formatNumber,
   mergeBrokerQueryConfig,
   parseBrokerQueryCf,
+  parseBrokersCf,
 } from '../../../../protocols/config/broker-query-cf.js';
-import { parseBrokersCf } from '../../../../protocols/config/brokers-cf.js';
 import { applyLineRules, parseLineRules } from '../../../../protocols/config/line-rules.js';
 import { hostOfUrl } from '../../../../servers/broker/admin/name-counter.js';
 import { composeQuery } from '../../../../servers/broker/web/compose-query.js';
