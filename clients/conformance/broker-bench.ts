@@ -223,13 +223,13 @@ interface OrdinaryBench {
 export function ordinary(
   verify: (run: BrokerRun, bench: OrdinaryBench) => void,
 ): Procedure<ClientContext<OrdinaryBench>> {
-  return { run: async (context) => verify(await context.bench.ordinary(context), context.bench) };
+  return async (context) => verify(await context.bench.ordinary(context), context.bench);
 }
 
 /** Runs the client with the address of a port on which no server listens; it must report a failure. */
 export const failsWithoutServer: Procedure<
   ClientContext<{ observeNoServer(context: ClientContext<unknown>): Promise<ClientEnd> }>
-> = { run: async (context) => checkReportsFailure(await context.bench.observeNoServer(context)) };
+> = async (context) => checkReportsFailure(await context.bench.observeNoServer(context));
 
 /** Returns a check that the client shows every text of a kind in the ordinary reply. */
 export function checkShowsEvery(kind: string) {

@@ -25,28 +25,67 @@ export interface CaseDescription {
 /** A case, which runs against a context of its suite. */
 export interface ConformanceCase<Context> extends CaseDescription {
   /** Resolves if the peer passes. Rejects with {@link Mismatch}, {@link NotApplicable} or a KitError. */
-  run(context: Context): Promise<void>;
+  run(context: Context): Promise<unknown>;
 }
 
-/** What a case does, and how long it may take. */
-export type Procedure<Context> = Pick<ConformanceCase<Context>, 'run' | 'timeoutMs'>;
+/** What a case does: {@link ConformanceCase.run}. */
+export interface Procedure<Context> {
+  (context: Context): Promise<unknown>;
+  /** {@link CaseDescription.timeoutMs} of a case that does this. */
+  readonly timeoutMs?: number;
+}
 
-/** The named fields of a case in {@link must} and {@link should}. */
-type CaseFields<Context> = Pick<CaseDescription, 'title'> & Procedure<Context>;
+/** A procedure that may take this many milliseconds. */
+export function within<Context>(
+  timeoutMs: number,
+  run: (context: Context) => Promise<unknown>,
+): Procedure<Context> {
+  return Object.assign(run, { timeoutMs });
+}
+
+/** A description that needs a title and what the case does: `must(...).title(...).run(...)`. */
+class CaseBuilder {
+  #described: Omit<CaseDescription, 'title'>;
+  #title = '';
+
+  constructor(described: Omit<CaseDescription, 'title'>) {
+    this.#described = described;
+  }
+
+  title(title: string): this {
+    this.#title = title;
+    return this;
+  }
+
+  /** Sets the minimum time limit. */
+  within(timeoutMs: number): this {
+    this.#described = { ...this.#described, timeoutMs };
+    return this;
+  }
+
+  /** The case with a procedure of its own. */
+  run<Context>(run: Procedure<Context>): ConformanceCase<Context> {
+    const { timeoutMs } = run;
+    return { ...(timeoutMs === undefined ? {} : { timeoutMs }), ...this.#described, title: this.#title, run };
+  }
+
+  /** The case with a procedure that others share, and the data or the function that it takes. */
+  does<Context, Data extends readonly unknown[]>(
+    procedure: (...data: Data) => Procedure<Context>,
+    ...data: Data
+  ): ConformanceCase<Context> {
+    return this.run(procedure(...data));
+  }
+}
 
 /** Describes a case that is a MUST. @param rules numbers of rules, separated by blanks */
-export function must<Context>(
-  id: string,
-  rules: string,
-  source: string,
-  fields: CaseFields<Context>,
-): ConformanceCase<Context> {
-  return { id, rules: rules.split(' '), source, level: 'MUST', ...fields };
+export function must(id: string, rules: string, source: string): CaseBuilder {
+  return new CaseBuilder({ id, rules: rules.split(' '), source, level: 'MUST' });
 }
 
 /** As {@link must}, for a SHOULD. */
-export function should<Context>(...described: Parameters<typeof must<Context>>): ConformanceCase<Context> {
-  return { ...must(...described), level: 'SHOULD' };
+export function should(id: string, rules: string, source: string): CaseBuilder {
+  return new CaseBuilder({ id, rules: rules.split(' '), source, level: 'SHOULD' });
 }
 
 /** The peer broke the rule: the case fails. Both sides are printable text. */

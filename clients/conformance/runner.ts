@@ -26,7 +26,7 @@ export interface BoundCase extends CaseDescription {
    * As {@link ConformanceCase.run}. It must stop soon after the signal is aborted, which happens at its time
    * limit.
    */
-  run(transcript: Transcript, signal: AbortSignal): Promise<void>;
+  run(transcript: Transcript, signal: AbortSignal): Promise<unknown>;
 }
 
 /** Options that every suite has in addition to its own arguments. */

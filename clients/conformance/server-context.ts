@@ -1,5 +1,5 @@
 // Shared by the suites about servers: the connections of a case, and binding cases to a server.
-import type { ConformanceCase, Procedure } from './case.js';
+import { type ConformanceCase, type Procedure, within } from './case.js';
 import { type BoundCase, CASE_TIMEOUT_MS, type PreparedSuite, type SuiteOptions } from './runner.js';
 import { Transcript } from './transcript.js';
 import { type Target, targetText, Wire } from './wire.js';
@@ -92,8 +92,6 @@ export function factsOf(target: Target, { timeoutMs = CASE_TIMEOUT_MS }: SuiteOp
  * @param timeoutMs time limit of a case that may have to take it
  */
 export function withSurvey<Survey, Context extends { survey(): Promise<Survey> }>(timeoutMs: number) {
-  return (run: (survey: Survey, context: Context) => void | Promise<void>): Procedure<Context> => ({
-    timeoutMs,
-    run: async (context) => run(await context.survey(), context),
-  });
+  return (run: (survey: Survey, context: Context) => void | Promise<void>): Procedure<Context> =>
+    within(timeoutMs, async (context) => run(await context.survey(), context));
 }

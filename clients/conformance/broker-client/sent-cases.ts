@@ -19,37 +19,31 @@ const INDEX_FLAGS = new Set(KEYWORDS.map(([, name]) => name));
 
 /** The session, and what the client sends: sections 1 to 3. */
 export const sentCases: readonly ClientCase[] = [
-  must('session/plain', 'BRK-4.3 BRK-4.12', 'S; RC', {
-    title: 'shows the objects of an ordinary reply',
-    ...ordinary(checkShowsEvery('url')),
-  }),
-  should('session/exit-status', 'BRK-4.12', 'project choice', {
-    title: 'ends with exit status 0 after objects',
-    ...ordinary(checkReportsSuccess),
-  }),
-  should('session/keeps-open', 'BRK-1.9 BRK-1.7', 'project choice; RC', {
-    title: 'keeps its side of the connection open until the reply has ended',
-    ...ordinary(checkKeepsOpen),
-  }),
-  must('sent/one', 'BRK-1.6 BRK-1.7', 'inferred: RC', {
-    title: 'sends one message on a connection',
-    ...ordinary(checkOneMessage),
-  }),
-  should('sent/line-end', 'BRK-1.9', 'project choice; RC', {
-    title: 'ends the message with CR LF',
-    ...ordinary((run) => checkCrLf(linesOf(run))),
-  }),
-  must('sent/form', 'BRK-2.9 BRK-2.1', 'M1.2', {
-    title: 'the message is #USER, flags, #END and the query',
-    ...ordinary((observation) => {
+  must('session/plain', 'BRK-4.3 BRK-4.12', 'S; RC')
+    .title('shows the objects of an ordinary reply')
+    .does(ordinary, checkShowsEvery('url')),
+  should('session/exit-status', 'BRK-4.12', 'project choice')
+    .title('ends with exit status 0 after objects')
+    .does(ordinary, checkReportsSuccess),
+  should('session/keeps-open', 'BRK-1.9 BRK-1.7', 'project choice; RC')
+    .title('keeps its side of the connection open until the reply has ended')
+    .does(ordinary, checkKeepsOpen),
+  must('sent/one', 'BRK-1.6 BRK-1.7', 'inferred: RC')
+    .title('sends one message on a connection')
+    .does(ordinary, checkOneMessage),
+  should('sent/line-end', 'BRK-1.9', 'project choice; RC')
+    .title('ends the message with CR LF')
+    .does(ordinary, (run) => checkCrLf(linesOf(run))),
+  must('sent/form', 'BRK-2.9 BRK-2.1', 'M1.2')
+    .title('the message is #USER, flags, #END and the query')
+    .does(ordinary, (observation) => {
       for (const { text } of linesOf(observation)) {
         checkMatches(text, /^\s*#USER\s(?:.*\s)?#END\s+\S/i, 'not a user message', '#USER flags #END query');
       }
     }),
-  }),
-  must('sent/flags', 'BRK-3.5 BRK-3.1', 'S; M1.4; RC', {
-    title: 'sends only documented flags',
-    ...ordinary((observation) => {
+  must('sent/flags', 'BRK-3.5 BRK-3.1', 'S; M1.4; RC')
+    .title('sends only documented flags')
+    .does(ordinary, (observation) => {
       for (const { text } of linesOf(observation)) {
         const words = /^\s*#USER\s(.*?)\s?#END/i.exec(text)?.[1]?.split(/\s+/) ?? [];
         words.forEach((word, at) => {
@@ -64,10 +58,9 @@ export const sentCases: readonly ClientCase[] = [
         });
       }
     }),
-  }),
-  should('sent/insensitive', 'BRK-3.1', 'project choice; M1.4', {
-    title: 'spells insensitive with all its letters',
-    ...ordinary((observation) => {
+  should('sent/insensitive', 'BRK-3.1', 'project choice; M1.4')
+    .title('spells insensitive with all its letters')
+    .does(ordinary, (observation) => {
       for (const { text } of linesOf(observation)) {
         check(!/insenstive/i.test(text), 'the spelling of the developer notes', {
           expected: 'insensitive',
@@ -75,30 +68,24 @@ export const sentCases: readonly ClientCase[] = [
         });
       }
     }),
-  }),
-  must('sent/word', 'BRK-2.9 BRK-1.9', 'RC', {
-    title: 'the query reaches the Broker unchanged',
-    ...passes(QUERY),
-  }),
-  must('sent/phrase', 'BRK-2.5 BRK-1.9', 'RC', {
-    title: 'double quotes reach the Broker',
-    ...passes('"bright lighthouse" and storm'),
-  }),
-  must('sent/parentheses', 'BRK-2.12 BRK-1.9', 'RC', {
-    title: 'parentheses and operators reach the Broker',
-    ...passes('(storm and lighthouse) or "not"'),
-  }),
-  must('sent/backslash', 'BRK-2.7 BRK-1.9', 'RC', {
-    title: 'a backslash reaches the Broker',
-    ...passes('"bright\\ lighthouse"'),
-  }),
-  must('sent/structured', 'BRK-2.14 BRK-1.9', 'RC', {
-    title: 'tag : value reaches the Broker',
-    ...passes('title : lighthouse'),
-  }),
-  must('sent/bytes-above-127', 'BRK-1.10', 'RC', {
-    title: 'bytes above 127 of the query are passed on',
-    async run(context) {
+  must('sent/word', 'BRK-2.9 BRK-1.9', 'RC')
+    .title('the query reaches the Broker unchanged')
+    .does(passes, QUERY),
+  must('sent/phrase', 'BRK-2.5 BRK-1.9', 'RC')
+    .title('double quotes reach the Broker')
+    .does(passes, '"bright lighthouse" and storm'),
+  must('sent/parentheses', 'BRK-2.12 BRK-1.9', 'RC')
+    .title('parentheses and operators reach the Broker')
+    .does(passes, '(storm and lighthouse) or "not"'),
+  must('sent/backslash', 'BRK-2.7 BRK-1.9', 'RC')
+    .title('a backslash reaches the Broker')
+    .does(passes, '"bright\\ lighthouse"'),
+  must('sent/structured', 'BRK-2.14 BRK-1.9', 'RC')
+    .title('tag : value reaches the Broker')
+    .does(passes, 'title : lighthouse'),
+  must('sent/bytes-above-127', 'BRK-1.10', 'RC')
+    .title('bytes above 127 of the query are passed on')
+    .run(async (context) => {
       const observation = await observeQuery('\u00e9toile', context);
       for (const { text } of linesOf(observation)) {
         const sent = queryOf(text);
@@ -107,29 +94,25 @@ export const sentCases: readonly ClientCase[] = [
           received: printable(Buffer.from(sent, 'latin1')),
         });
       }
-    },
-  }),
-  should('refused/no-connection', 'BRK-1.1', 'project choice', {
-    title: 'reports a failure when no server listens',
-    ...failsWithoutServer,
-  }),
+    }),
+  should('refused/no-connection', 'BRK-1.1', 'project choice')
+    .title('reports a failure when no server listens')
+    .run(failsWithoutServer),
 ];
 
 /** Sends a query, which must reach the Broker unchanged, except for blanks and parentheses around it. */
 function passes(query: string): Procedure<ClientContext> {
-  return {
-    async run(context) {
-      const observation = await observeQuery(query, context);
-      const found = { kind: 'url', text: 'http://otter.example.org/' } as const;
-      await context.bench.checkShowsAll(observation, [found], context);
-      for (const { text } of linesOf(observation)) {
-        const expected = withoutBlanks(query);
-        check([expected, `(${expected})`].includes(withoutBlanks(queryOf(text))), 'another query', {
-          expected: printable(query),
-          received: printable(text),
-        });
-      }
-    },
+  return async (context) => {
+    const observation = await observeQuery(query, context);
+    const found = { kind: 'url', text: 'http://otter.example.org/' } as const;
+    await context.bench.checkShowsAll(observation, [found], context);
+    for (const { text } of linesOf(observation)) {
+      const expected = withoutBlanks(query);
+      check([expected, `(${expected})`].includes(withoutBlanks(queryOf(text))), 'another query', {
+        expected: printable(query),
+        received: printable(text),
+      });
+    }
   };
 }
 

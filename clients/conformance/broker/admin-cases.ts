@@ -10,19 +10,18 @@ const IMMEDIATE_MS = 5_000;
 
 /** Administration: section 5. Only commands without a lasting effect are sent. */
 export const adminCases: readonly BrokerCase[] = [
-  must('admin/wrong-password', 'BRK-5.2 BRK-5.1 BRK-4.14', 'inferred: M1.2, M1.4; RC', {
-    title: 'a command with a wrong password is refused',
-    ...refused(
+  must('admin/wrong-password', 'BRK-5.2 BRK-5.1 BRK-4.14', 'inferred: M1.2, M1.4; RC')
+    .title('a command with a wrong password is refused')
+    .does(
+      refused,
       ...['zzyzx', '"zzyzx plugh"', '""'].map((password) => `#ADMIN #password ${password} #do-stats`),
     ),
-  }),
-  must('admin/no-password', 'BRK-5.1 BRK-5.2', 'inferred: M1.2, M1.4', {
-    title: 'a command without a password is refused',
-    ...refused('#ADMIN #do-stats', '#ADMIN #password #do-stats', '#ADMIN'),
-  }),
-  should('admin/refusal-tells-nothing', 'BRK-5.2', 'project choice', {
-    title: 'a refusal does not reveal the password and is the same for every known command',
-    async run(context) {
+  must('admin/no-password', 'BRK-5.1 BRK-5.2', 'inferred: M1.2, M1.4')
+    .title('a command without a password is refused')
+    .does(refused, '#ADMIN #do-stats', '#ADMIN #password #do-stats', '#ADMIN'),
+  should('admin/refusal-tells-nothing', 'BRK-5.2', 'project choice')
+    .title('a refusal does not reveal the password and is the same for every known command')
+    .run(async (context) => {
       const texts = new Set<string>();
       for (const command of ['#do-stats', '#flush-log', '#rem-object-query zzyzx']) {
         const reply = await context.ask(`#ADMIN #password zzyzxplugh ${command}`);
@@ -34,52 +33,42 @@ export const adminCases: readonly BrokerCase[] = [
         expected: '111 - ERROR: Invalid password',
         received: printable(said),
       });
-    },
-  }),
-  must('admin/refusal-form', 'BRK-4.1 BRK-1.9', 'S; RC', {
-    title: 'the refusal of a command has the form of other items and ends in LF only',
-    async run(context) {
+    }),
+  must('admin/refusal-form', 'BRK-4.1 BRK-1.9', 'S; RC')
+    .title('the refusal of a command has the form of other items and ends in LF only')
+    .run(async (context) => {
       checkForm(await context.ask('#ADMIN #password zzyzxplugh #do-stats'), 'a wrong password');
-    },
-  }),
-  must('admin/answer-form', 'BRK-4.1 BRK-1.9', 'S; RC', {
-    title: 'the answer to a command has the form of other items and ends in LF only',
-    async run(context) {
+    }),
+  must('admin/answer-form', 'BRK-4.1 BRK-1.9', 'S; RC')
+    .title('the answer to a command has the form of other items and ends in LF only')
+    .run(async (context) => {
       for (const text of ['#do-stats', '#flush-log', '#zzyzx']) checkForm(await context.command(text), text);
-    },
-  }),
-  must('admin/stats', 'BRK-5.1 BRK-5.4', 'M1.2; project choice', {
-    title: '#do-stats answers with 101 lines',
-    async run(context) {
+    }),
+  must('admin/stats', 'BRK-5.1 BRK-5.4', 'M1.2; project choice')
+    .title('#do-stats answers with 101 lines')
+    .run(async (context) => {
       const reply = await context.command('#do-stats');
       checkExecuted(reply, '#do-stats');
       checkHas(reply, 101, 'no statistics');
-    },
-  }),
-  must('admin/keyword-any-case', 'BRK-5.1 BRK-2.2', 'FAQ', {
-    title: '#Password is accepted in the usual spellings',
-    async run(context) {
+    }),
+  must('admin/keyword-any-case', 'BRK-5.1 BRK-2.2', 'FAQ')
+    .title('#Password is accepted in the usual spellings')
+    .run(async (context) => {
       checkExecuted(await context.command('#do-stats', '#Password'), '#ADMIN #Password ... #do-stats');
       checkExecuted(await context.command('#DO-STATS', '#PASSWORD'), '#ADMIN #PASSWORD ... #DO-STATS');
-    },
-  }),
-  must('admin/unknown', 'BRK-5.1 BRK-5.4', 'M1.2; project choice', {
-    title: 'an unknown command and a missing command are refused',
-    ...refusedCommands('#zzyzx', 'zzyzx', ''),
-  }),
-  must('admin/parameters', 'BRK-5.1', 'M1.2', {
-    title: 'a command without its parameter is refused',
-    ...refusedCommands('#set', '#add-log', '#rem-object-query', '#add-object'),
-  }),
-  must('admin/flush-log', 'BRK-5.1', 'M1.2', {
-    title: '#flush-log is executed',
-    async run(context) {
-      checkExecuted(await context.command('#flush-log'), '#flush-log');
-    },
-  }),
-  must('admin/rem-object-query', 'BRK-5.1', 'M1.2; AH', {
-    title: '#rem-object-query takes a query; one that matches nothing deletes nothing',
-    async run(context) {
+    }),
+  must('admin/unknown', 'BRK-5.1 BRK-5.4', 'M1.2; project choice')
+    .title('an unknown command and a missing command are refused')
+    .does(refusedCommands, '#zzyzx', 'zzyzx', ''),
+  must('admin/parameters', 'BRK-5.1', 'M1.2')
+    .title('a command without its parameter is refused')
+    .does(refusedCommands, '#set', '#add-log', '#rem-object-query', '#add-object'),
+  must('admin/flush-log', 'BRK-5.1', 'M1.2')
+    .title('#flush-log is executed')
+    .run(async (context) => checkExecuted(await context.command('#flush-log'), '#flush-log')),
+  must('admin/rem-object-query', 'BRK-5.1', 'M1.2; AH')
+    .title('#rem-object-query takes a query; one that matches nothing deletes nothing')
+    .run(async (context) => {
       const { all } = await context.survey();
       checkExecuted(await context.command('#rem-object-query zzyzx and "plugh xyzzy"'), '#rem-object-query');
       const dump = await context.ask('#USER #opaque #END #allb');
@@ -87,11 +76,10 @@ export const adminCases: readonly BrokerCase[] = [
         expected: `${all.size} objects`,
         received: `${dump.objects.length} objects`,
       });
-    },
-  }),
-  must('admin/index', 'BRK-5.4', 'M1.2; project choice', {
-    title: '#incremental-index answers immediately, and queries are answered in the meantime',
-    async run(context) {
+    }),
+  must('admin/index', 'BRK-5.4', 'M1.2; project choice')
+    .title('#incremental-index answers immediately, and queries are answered in the meantime')
+    .run(async (context) => {
       const started = performance.now();
       checkExecuted(await context.command('#incremental-index'), '#incremental-index');
       const milliseconds = Math.round(performance.now() - started);
@@ -100,16 +88,13 @@ export const adminCases: readonly BrokerCase[] = [
         received: `${milliseconds} ms`,
       });
       checkNotRefused(await context.ask('#USER #opaque #END zzyzx'), 'zzyzx');
-    },
-  }),
+    }),
 ];
 
 /** Sends commands that must be refused although the password is right. */
 function refusedCommands(...commands: readonly string[]): Procedure<BrokerContext> {
-  return {
-    async run(context) {
-      for (const text of commands) checkRefused(await context.command(text), `#ADMIN ... ${text}`);
-    },
+  return async (context) => {
+    for (const text of commands) checkRefused(await context.command(text), `#ADMIN ... ${text}`);
   };
 }
 

@@ -7,9 +7,9 @@ import { pickWord, SURVEY_MS, type Survey, union, wordsOf } from './survey.js';
 
 /** Queries about one attribute, and the select operators: BRK-2.14 to 2.19. */
 export const attributeCases: readonly BrokerCase[] = [
-  must('query/url', 'BRK-2.18 BRK-2.14', 'RC; DB; M1.4', {
-    title: 'the URL is searchable as url',
-    ...surveyed(async (survey, context) => {
+  must('query/url', 'BRK-2.18 BRK-2.14', 'RC; DB; M1.4')
+    .title('the URL is searchable as url')
+    .does(surveyed, async (survey, context) => {
       const { url, part } = partOfUrl(survey);
       const query = `url : "${part}"`;
       const urls = await findStructured(context, query);
@@ -17,10 +17,9 @@ export const attributeCases: readonly BrokerCase[] = [
       const others = [...urls].filter((one) => !one.toLowerCase().includes(part));
       checkSameUrls(new Set(), new Set(others), survey, query);
     }),
-  }),
-  must('query/select-blanks', 'BRK-2.14 BRK-2.8', 'M1.4; QH; DB', {
-    title: 'blanks around the colon may be left out',
-    ...surveyed(async (survey, context) => {
+  must('query/select-blanks', 'BRK-2.14 BRK-2.8', 'M1.4; QH; DB')
+    .title('blanks around the colon may be left out')
+    .does(surveyed, async (survey, context) => {
       const { part } = partOfUrl(survey);
       const expected = await findStructured(context, `url : "${part}"`);
       for (const query of [
@@ -33,10 +32,9 @@ export const attributeCases: readonly BrokerCase[] = [
         checkSameUrls(expected, await findStructured(context, query), survey, query);
       }
     }),
-  }),
-  must('query/attribute-any-case', 'BRK-2.16', 'inferred: G, RC', {
-    title: 'names of attributes are compared without regard to case',
-    ...surveyed(async (survey, context) => {
+  must('query/attribute-any-case', 'BRK-2.16', 'inferred: G, RC')
+    .title('names of attributes are compared without regard to case')
+    .does(surveyed, async (survey, context) => {
       const { part } = partOfUrl(survey);
       const expected = await findStructured(context, `url : "${part}"`);
       for (const name of ['URL', 'Url']) {
@@ -48,36 +46,32 @@ export const attributeCases: readonly BrokerCase[] = [
         );
       }
     }),
-  }),
-  must('query/attribute-restricts', 'BRK-2.14', 'M1.4', {
-    title: 'tag : value looks at that attribute only',
-    ...surveyed(async (survey, context) => {
+  must('query/attribute-restricts', 'BRK-2.14', 'M1.4')
+    .title('tag : value looks at that attribute only')
+    .does(surveyed, async (survey, context) => {
       const { part } = partOfUrl(survey);
       const query = `zzyzx-plugh : "${part}"`;
       checkSameUrls(new Set(), await findStructured(context, query), survey, query);
     }),
-  }),
-  must('query/attribute-equals', 'BRK-2.15', 'RC; G', {
-    title: 'a quoted "attribute=value" is a structured term',
-    ...surveyed(async (survey, context) => {
+  must('query/attribute-equals', 'BRK-2.15', 'RC; G')
+    .title('a quoted "attribute=value" is a structured term')
+    .does(surveyed, async (survey, context) => {
       const { part } = partOfUrl(survey);
       const expected = await findStructured(context, `url : "${part}"`);
       checkSameUrls(expected, await findStructured(context, `"url=${part}"`), survey, `"url=${part}"`);
     }),
-  }),
-  must('query/structured-and', 'BRK-2.14 BRK-2.21', 'DB; M1.4', {
-    title: 'structured terms combine with others',
-    ...surveyed(async (survey, context) => {
+  must('query/structured-and', 'BRK-2.14 BRK-2.21', 'DB; M1.4')
+    .title('structured terms combine with others')
+    .does(surveyed, async (survey, context) => {
       const { part } = partOfUrl(survey);
       const word = pickWord(survey);
       const urls = await findStructured(context, `url : "${part}"`);
       const query = `${word.text} or (url : "${part}")`;
       checkSameUrls(union(word.urls, urls), await findStructured(context, query), survey, query);
     }),
-  }),
-  should('query/exact', 'BRK-2.17 BRK-2.19', 'M1.2; project choice', {
-    title: 'url exact "..." finds that URL and no other',
-    ...surveyed(async (survey, context) => {
+  should('query/exact', 'BRK-2.17 BRK-2.19', 'M1.2; project choice')
+    .title('url exact "..." finds that URL and no other')
+    .does(surveyed, async (survey, context) => {
       const url = plainUrl(survey);
       const found = await context.found(`url exact "${url}"`, 'skip');
       checkSameUrls(new Set([url]), found, survey, `url exact "${url}"`);
@@ -88,10 +82,9 @@ export const attributeCases: readonly BrokerCase[] = [
         { expected: 'not found', received: url },
       );
     }),
-  }),
-  should('query/regexp', 'BRK-2.17 BRK-2.19', 'M1.2; project choice', {
-    title: 'url regexp "..." matches a regular expression',
-    ...surveyed(async (survey, context) => {
+  should('query/regexp', 'BRK-2.17 BRK-2.19', 'M1.2; project choice')
+    .title('url regexp "..." matches a regular expression')
+    .does(surveyed, async (survey, context) => {
       const { url, part } = partOfUrl(survey);
       const query = `url regexp "${part.slice(0, 1)}[${part.slice(1, 2)}]${part.slice(2, 20)}"`;
       checkIncludes(new Set([url]), await context.found(query, 'skip'), query);
@@ -101,22 +94,20 @@ export const attributeCases: readonly BrokerCase[] = [
         received: `${never.size} objects`,
       });
     }),
-  }),
-  should('query/less-than', 'BRK-2.17 BRK-2.19', 'M1.2; project choice', {
-    title: 'less-than and greater-than compare numbers',
-    timeoutMs: SURVEY_MS,
-    async run(context) {
+  should('query/less-than', 'BRK-2.17 BRK-2.19', 'M1.2; project choice')
+    .title('less-than and greater-than compare numbers')
+    .within(SURVEY_MS)
+    .run(async (context) => {
       const later = await context.found('update-time greater-than 99999', 'skip');
       const earlier = await context.found('update-time less-than 99999', 'skip');
       check(later.size > 0 && earlier.size === 0, 'Update-Times are not compared as numbers', {
         expected: 'objects with an Update-Time greater than 99999, and none with a smaller one',
         received: `${later.size} greater, ${earlier.size} smaller`,
       });
-    },
-  }),
-  must('query/unsupported', 'BRK-2.19', 'M1.4', {
-    title: 'a kind of query that the engine does not support is an error, not an empty result',
-    ...surveyed(async (survey, context) => {
+    }),
+  must('query/unsupported', 'BRK-2.19', 'M1.4')
+    .title('a kind of query that the engine does not support is an error, not an empty result')
+    .does(surveyed, async (survey, context) => {
       const url = plainUrl(survey);
       // Each of these queries matches an existing object, so an empty result means that the engine ignored the
       // condition.
@@ -132,7 +123,6 @@ export const attributeCases: readonly BrokerCase[] = [
         }
       }
     }),
-  }),
 ];
 
 /**

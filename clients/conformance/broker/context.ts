@@ -135,19 +135,15 @@ export const surveyed = withSurvey<Survey, BrokerContext>(SURVEY_MS);
 
 /** Sends messages that must be refused. */
 export function refused(...messages: readonly string[]): Procedure<BrokerContext> {
-  return {
-    async run(context) {
-      for (const message of messages) checkRefused(await context.ask(message), message);
-    },
+  return async (context) => {
+    for (const message of messages) checkRefused(await context.ask(message), message);
   };
 }
 
 /** Sends queries that must not be refused, whatever they find. */
 export function accepted(flags: string, ...queries: readonly string[]): Procedure<BrokerContext> {
-  return {
-    async run(context) {
-      for (const query of queries) checkNotRefused(await context.ask(`#USER ${flags} #END ${query}`), query);
-    },
+  return async (context) => {
+    for (const query of queries) checkNotRefused(await context.ask(`#USER ${flags} #END ${query}`), query);
   };
 }
 

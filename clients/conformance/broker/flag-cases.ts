@@ -7,30 +7,26 @@ import { pickWord, SURVEY_MS, type Survey, type Word } from './survey.js';
 
 /** Flags: section 3. */
 export const flagCases: readonly BrokerCase[] = [
-  must('flags/insensitive', 'BRK-3.1', 'M1.4; RC', {
-    title: 'case insensitive ignores case',
-    ...oddCaseFinds(true, 'case insensitive'),
-  }),
-  must('flags/insenstive', 'BRK-3.1', 'S', {
-    title: 'the spelling of the developer notes is understood too',
-    ...oddCaseFinds(true, 'case insenstive'),
-  }),
-  must('flags/sensitive', 'BRK-3.2', 'M1.4; RC', {
-    title: 'case sensitive respects case',
-    ...oddCaseFinds(false, 'case sensitive'),
-  }),
-  must('flags/default-case', 'BRK-3.7', 'RC: the gateway of 1998 sends a flag only for "case sensitive"', {
-    title: 'without a flag case is ignored',
-    ...surveyed(async (survey, context) => {
+  must('flags/insensitive', 'BRK-3.1', 'M1.4; RC')
+    .title('case insensitive ignores case')
+    .does(oddCaseFinds, true, 'case insensitive'),
+  must('flags/insenstive', 'BRK-3.1', 'S')
+    .title('the spelling of the developer notes is understood too')
+    .does(oddCaseFinds, true, 'case insenstive'),
+  must('flags/sensitive', 'BRK-3.2', 'M1.4; RC')
+    .title('case sensitive respects case')
+    .does(oddCaseFinds, false, 'case sensitive'),
+  must('flags/default-case', 'BRK-3.7', 'RC: the gateway of 1998 sends a flag only for "case sensitive"')
+    .title('without a flag case is ignored')
+    .does(surveyed, async (survey, context) => {
       const word = pickWord(survey);
       const odd = oddCase(word);
       await context.checkFinds(odd, word.urls, 'fail', '#opaque #index matchword');
       checkIncludes(word.urls, await context.found(odd, 'fail', '#opaque'), odd);
     }),
-  }),
-  should('flags/later-overrides', 'BRK-3.6', 'project choice', {
-    title: 'a later flag overrides an earlier one of its kind',
-    ...surveyed(async (survey, context) => {
+  should('flags/later-overrides', 'BRK-3.6', 'project choice')
+    .title('a later flag overrides an earlier one of its kind')
+    .does(surveyed, async (survey, context) => {
       const word = pickWord(survey);
       const odd = oddCase(word);
       const both = '#opaque #index matchword #index case sensitive #index case insensitive';
@@ -38,10 +34,9 @@ export const flagCases: readonly BrokerCase[] = [
       const reversed = '#opaque #index matchword #index case insensitive #index case sensitive';
       await context.checkFinds(odd, new Set(), 'fail', reversed);
     }),
-  }),
-  should('flags/any-order', 'BRK-3.6', 'project choice', {
-    title: 'flags may come in any order',
-    ...surveyed(async (survey, context) => {
+  should('flags/any-order', 'BRK-3.6', 'project choice')
+    .title('flags may come in any order')
+    .does(surveyed, async (survey, context) => {
       const word = pickWord(survey);
       const flags = ['#opaque', '#index matchword', '#desc', '#index case insensitive'];
       const expected = describeObjects(await context.ask(`#USER ${flags.join(' ')} #END ${word.text}`));
@@ -53,24 +48,21 @@ export const flagCases: readonly BrokerCase[] = [
         });
       }
     }),
-  }),
-  must('flags/matchword', 'BRK-2.20', 'S; M1.4', {
-    title: 'matchword matches whole words only',
-    ...surveyed(async (survey, context) => {
+  must('flags/matchword', 'BRK-2.20', 'S; M1.4')
+    .title('matchword matches whole words only')
+    .does(surveyed, async (survey, context) => {
       const { part } = partOfWord(survey);
       await context.checkFinds(part, new Set(), 'skip');
     }),
-  }),
-  should('flags/parts', 'BRK-2.20', 'M1.4 (Glimpse)', {
-    title: 'without matchword parts of words match',
-    ...surveyed(async (survey, context) => {
+  should('flags/parts', 'BRK-2.20', 'M1.4 (Glimpse)')
+    .title('without matchword parts of words match')
+    .does(surveyed, async (survey, context) => {
       const { word, part } = partOfWord(survey);
       checkIncludes(word.urls, await context.found(part, 'skip', '#opaque #index case insensitive'), part);
     }),
-  }),
-  must('flags/errors', 'BRK-2.23 BRK-2.20', 'S; M1.4 (Glimpse)', {
-    title: 'error 1 allows one spelling error, error 0 none',
-    ...surveyed(async (survey, context) => {
+  must('flags/errors', 'BRK-2.23 BRK-2.20', 'S; M1.4 (Glimpse)')
+    .title('error 1 allows one spelling error, error 0 none')
+    .does(surveyed, async (survey, context) => {
       const word = pickWord(survey, 6);
       const middle = Math.floor(word.text.length / 2);
       const letter = word.text.charAt(middle) === 'q' ? 'x' : 'q';
@@ -82,10 +74,9 @@ export const flagCases: readonly BrokerCase[] = [
         await context.checkFinds(misspelled, new Set(), 'skip', exact);
       }
     }),
-  }),
-  must('flags/opaque', 'BRK-3.2', 'S; M1.4', {
-    title: '#opaque decides whether matched lines are sent',
-    ...surveyed(async (survey, context) => {
+  must('flags/opaque', 'BRK-3.2', 'S; M1.4')
+    .title('#opaque decides whether matched lines are sent')
+    .does(surveyed, async (survey, context) => {
       const { text } = pickWord(survey);
       const flags = '#index case insensitive #index matchword';
       const [without, given] = [
@@ -98,31 +89,31 @@ export const flagCases: readonly BrokerCase[] = [
         received: `${without} without, ${given} with`,
       });
     }),
-  }),
-  should('flags/opaque-suppresses', 'BRK-3.2', 'S, against M1.4', {
-    title: '#opaque means: no matched lines',
-    ...surveyed(async (survey, context) => {
+  should('flags/opaque-suppresses', 'BRK-3.2', 'S, against M1.4')
+    .title('#opaque means: no matched lines')
+    .does(surveyed, async (survey, context) => {
       const { text } = pickWord(survey);
       const reply = await context.ask(`#USER ${PLAIN_FLAGS} #END ${text}`);
       checkHasNo(reply, 122, 'matched lines are sent with #opaque');
     }),
-  }),
-  must('flags/maxresult', 'BRK-8.11', 'S', {
-    title: 'maxresult limits the results',
-    ...surveyed(async (survey, context) => {
+  must('flags/maxresult', 'BRK-8.11', 'S')
+    .title('maxresult limits the results')
+    .does(surveyed, async (survey, context) => {
       const { text } = commonWord(survey);
       for (const limit of [1, 2]) {
         const reply = await context.ask(`#USER ${PLAIN_FLAGS} #index maxresult ${limit} #END ${text}`);
         checkNotRefused(reply, `maxresult ${limit}`);
         checkObjectCount(reply, limit);
         // BRK-4.16: a result that is cut is a result.
-        check(reply.objects.length > 0, 'no object', { expected: '1 object', received: formatReply(reply) });
+        check(reply.objects.length > 0, 'no object', {
+          expected: '1 object',
+          received: formatReply(reply),
+        });
       }
     }),
-  }),
-  should('flags/maxresult-lines', 'BRK-8.11', 'inferred: G', {
-    title: 'maxresult counts the matched lines of the whole reply',
-    ...surveyed(async (survey, context) => {
+  should('flags/maxresult-lines', 'BRK-8.11', 'inferred: G')
+    .title('maxresult counts the matched lines of the whole reply')
+    .does(surveyed, async (survey, context) => {
       const { text } = commonWord(survey);
       const reply = await context.ask(`#USER #index case insensitive #index maxresult 2 #END ${text}`);
       checkNotRefused(reply, 'maxresult 2');
@@ -132,27 +123,27 @@ export const flagCases: readonly BrokerCase[] = [
         received: String(lines),
       });
     }),
-  }),
-  must('flags/maxfiles', 'BRK-8.11', 'RC', {
-    title: 'maxfiles limits the objects',
-    ...surveyed(async (survey, context) => {
+  must('flags/maxfiles', 'BRK-8.11', 'RC')
+    .title('maxfiles limits the objects')
+    .does(surveyed, async (survey, context) => {
       const word = commonWord(survey);
       const reply = await askWithLateFlag(context, `#index maxfiles 1`, word.text);
       checkObjectCount(reply, 1);
-      check(reply.objects.length === 1, 'no object', { expected: '1 object', received: formatReply(reply) });
+      check(reply.objects.length === 1, 'no object', {
+        expected: '1 object',
+        received: formatReply(reply),
+      });
     }),
-  }),
-  should('flags/no-limit', 'BRK-8.11', 'G', {
-    title: 'the limit 0 is no limit',
-    ...surveyed(async (survey, context) => {
+  should('flags/no-limit', 'BRK-8.11', 'G')
+    .title('the limit 0 is no limit')
+    .does(surveyed, async (survey, context) => {
       const word = commonWord(survey);
       const reply = await askWithLateFlag(context, '#index maxresult 0 #index maxfiles 0', word.text);
       checkSameUrls(word.urls, urlsOf(reply), survey, word.text);
     }),
-  }),
-  should('flags/maxlines', 'BRK-3.3 BRK-8.11', 'project choice', {
-    title: 'maxlines limits the matched lines of an object',
-    ...surveyed(async ({ words }, context) => {
+  should('flags/maxlines', 'BRK-3.3 BRK-8.11', 'project choice')
+    .title('maxlines limits the matched lines of an object')
+    .does(surveyed, async ({ words }, context) => {
       for (const { text } of words) {
         const reply = await context.ask(`#USER #index case insensitive #index maxlines 1 #END ${text}`);
         checkNotRefused(reply, '#index maxlines 1');
@@ -165,20 +156,18 @@ export const flagCases: readonly BrokerCase[] = [
         }
       }
     }),
-  }),
-  should('flags/lifetime', 'BRK-3.4 BRK-8.14', 'project choice', {
-    title: 'a lifetime is accepted, and any number is clamped',
-    ...surveyed(async (survey, context) => {
+  should('flags/lifetime', 'BRK-3.4 BRK-8.14', 'project choice')
+    .title('a lifetime is accepted, and any number is clamped')
+    .does(surveyed, async (survey, context) => {
       const word = pickWord(survey);
       for (const seconds of [1, 30, 100_000]) {
         const flags = `${PLAIN_FLAGS} #index lifetime ${seconds}`;
         await context.checkFinds(word.text, word.urls, 'fail', flags);
       }
     }),
-  }),
-  should('flags/unknown-index', 'BRK-3.5', 'project choice', {
-    title: 'an unknown #index flag is ignored after a 101 notice',
-    ...surveyed(async (survey, context) => {
+  should('flags/unknown-index', 'BRK-3.5', 'project choice')
+    .title('an unknown #index flag is ignored after a 101 notice')
+    .does(surveyed, async (survey, context) => {
       const word = pickWord(survey);
       for (const unknown of ['#index zzyzx', '#index zzyzx plugh']) {
         const reply = await context.ask(`#USER ${PLAIN_FLAGS} ${unknown} #END ${word.text}`);
@@ -187,12 +176,10 @@ export const flagCases: readonly BrokerCase[] = [
         checkHas(reply, 101, 'no notice');
       }
     }),
-  }),
-  must('flags/incomplete', 'BRK-4.14', 'S; RC', {
-    title: 'an #index flag without its value is malformed',
-    timeoutMs: SURVEY_MS,
-    ...refused('#USER #index #END zzyzx', '#USER #index error #END zzyzx'),
-  }),
+  must('flags/incomplete', 'BRK-4.14', 'S; RC')
+    .title('an #index flag without its value is malformed')
+    .within(SURVEY_MS)
+    .does(refused, '#USER #index #END zzyzx', '#USER #index error #END zzyzx'),
 ];
 
 /** Queries a word in alternating case, which finds the same objects as the word, or nothing. */

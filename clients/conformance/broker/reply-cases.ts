@@ -1,5 +1,5 @@
 // Cases about the layout of replies (BRK section 4).
-import { check, checkNone, must, NotApplicable, type Procedure, should } from '../case.js';
+import { check, checkNone, must, NotApplicable, type Procedure, should, within } from '../case.js';
 import { printable } from '../printable.js';
 import { checkHas, checkHasNo, checkNotRefused, checkSameUrls, urlsOf } from './checks.js';
 import { type BrokerCase, type BrokerContext, PLAIN_FLAGS, surveyed } from './context.js';
@@ -13,42 +13,35 @@ const CHECKED_OBJECTS = 500;
 
 /** Layout of replies: section 4. */
 export const replyCases: readonly BrokerCase[] = [
-  must('reply/form', 'BRK-4.1', 'S', {
-    title: 'every line is three digits, space, hyphen, space, text',
-    ...noProblem('form', 'every line is three digits, space, hyphen, space, text'),
-  }),
-  must('reply/lf-only', 'BRK-1.9', 'inferred: S', {
-    title: 'lines end in LF only',
-    ...noProblem('cr', 'lines end in LF only'),
-  }),
-  must('reply/counts', 'BRK-4.1 BRK-4.6', 'S; RC', {
-    title: '124 has a count of bytes, 127 a name and a count',
-    ...noProblem('count', '124 has a count of bytes, 127 a name and a count'),
-  }),
-  must('reply/counted', 'BRK-4.4', 'S; RC', {
-    title: 'after the count and one LF come that many bytes, then an LF',
-    ...noProblem('no-lf', 'after the count and one LF come that many bytes, then an LF'),
-  }),
-  must('reply/whole', 'BRK-4.4 BRK-4.12', 'S; RC', {
-    title: 'the reply does not end within an item',
-    ...noProblem('cut', 'the reply does not end within an item'),
-  }),
-  must('reply/codes', 'BRK-4.1', 'S; RC', {
-    title: 'only known codes are used',
-    ...wholeReply(({ items }) => {
+  must('reply/form', 'BRK-4.1', 'S')
+    .title('every line is three digits, space, hyphen, space, text')
+    .does(noProblem, 'form', 'every line is three digits, space, hyphen, space, text'),
+  must('reply/lf-only', 'BRK-1.9', 'inferred: S')
+    .title('lines end in LF only')
+    .does(noProblem, 'cr', 'lines end in LF only'),
+  must('reply/counts', 'BRK-4.1 BRK-4.6', 'S; RC')
+    .title('124 has a count of bytes, 127 a name and a count')
+    .does(noProblem, 'count', '124 has a count of bytes, 127 a name and a count'),
+  must('reply/counted', 'BRK-4.4', 'S; RC')
+    .title('after the count and one LF come that many bytes, then an LF')
+    .does(noProblem, 'no-lf', 'after the count and one LF come that many bytes, then an LF'),
+  must('reply/whole', 'BRK-4.4 BRK-4.12', 'S; RC')
+    .title('the reply does not end within an item')
+    .does(noProblem, 'cut', 'the reply does not end within an item'),
+  must('reply/codes', 'BRK-4.1', 'S; RC')
+    .title('only known codes are used')
+    .does(wholeReply, ({ items }) => {
       const stranger = items.find(({ code }) => !KNOWN.has(code));
       checkNone(stranger, 'an unknown code', [...KNOWN].join(' '), itemText);
     }),
-  }),
-  must('reply/begins-120', 'BRK-4.3', 'S; RC', {
-    title: 'an object begins with 120 and its URL',
-    ...eachObject(({ url }) => {
+  must('reply/begins-120', 'BRK-4.3', 'S; RC')
+    .title('an object begins with 120 and its URL')
+    .does(eachObject, ({ url }) => {
       check(url !== '', 'a 120 without a URL', { expected: '120 - URL', received: '120 - ' });
     }),
-  }),
-  must('reply/inside', 'BRK-4.3', 'RC', {
-    title: 'the items of an object are between its 120 and 130',
-    ...wholeReply(({ items }) => {
+  must('reply/inside', 'BRK-4.3', 'RC')
+    .title('the items of an object are between its 120 and 130')
+    .does(wholeReply, ({ items }) => {
       let isOpen = false;
       for (const { code, text } of items) {
         if (code === 120) isOpen = true;
@@ -60,26 +53,23 @@ export const replyCases: readonly BrokerCase[] = [
         if (code === 130) isOpen = false;
       }
     }),
-  }),
-  must('reply/ends-130', 'BRK-4.3', 'RC', {
-    title: 'an object ends with 130',
-    ...eachObject((found) => {
+  must('reply/ends-130', 'BRK-4.3', 'RC')
+    .title('an object ends with 130')
+    .does(eachObject, (found) => {
       check(found.ended, 'an object does not end', {
         expected: '130 - object end',
         received: itemsText(found),
       });
     }),
-  }),
-  must('reply/object-end', 'BRK-4.2', 'RC', {
-    title: 'the end of an object is spelled 130 - object end',
-    ...wholeReply((reply) => {
+  must('reply/object-end', 'BRK-4.2', 'RC')
+    .title('the end of an object is spelled 130 - object end')
+    .does(wholeReply, (reply) => {
       const other = textsOf(reply, 130).find((text) => text !== 'object end');
       checkNone(other, 'another text after 130', '130 - object end', (text) => itemText({ code: 130, text }));
     }),
-  }),
-  should('reply/order', 'BRK-4.3', 'project choice', {
-    title: 'items come in the order 120 125 126 124 127 122 130',
-    ...eachObject(({ items }) => {
+  should('reply/order', 'BRK-4.3', 'project choice')
+    .title('items come in the order 120 125 126 124 127 122 130')
+    .does(eachObject, ({ items }) => {
       const order = [120, 125, 126, 124, 127, 122, 130];
       const ranks = items.map(({ code }) => order.indexOf(code)).filter((rank) => rank >= 0);
       check(
@@ -88,30 +78,27 @@ export const replyCases: readonly BrokerCase[] = [
         { expected: order.join(' '), received: items.map(({ code }) => code).join(' ') },
       );
     }),
-  }),
-  must('reply/object-url', 'BRK-4.10', 'S; M1.4', {
-    title: 'each object has one 125, an HTTP URL of its content summary',
-    ...eachObject(({ items }) => {
+  must('reply/object-url', 'BRK-4.10', 'S; M1.4')
+    .title('each object has one 125, an HTTP URL of its content summary')
+    .does(eachObject, ({ items }) => {
       const urls = items.filter(({ code }) => code === 125).map(({ text }) => text);
       check(urls.length === 1 && /^https?:\/\/[^/\s]+\/\S*$/.test(urls[0] ?? ''), 'not one HTTP URL', {
         expected: '125 - http://host/Harvest/brokers/name/objects/...',
         received: printable(urls.join(' ')) || 'no 125',
       });
     }),
-  }),
-  must('reply/home-page', 'BRK-4.11', 'S; M1.4', {
-    title: '126 gives the URL of the home page',
-    ...wholeReply((reply) => {
+  must('reply/home-page', 'BRK-4.11', 'S; M1.4')
+    .title('126 gives the URL of the home page')
+    .does(wholeReply, (reply) => {
       const pages = textsOf(reply, 126);
       check(pages.length > 0 && pages.every((url) => /^https?:\/\/[^/\s]+\S*$/.test(url)), 'no home page', {
         expected: '126 - http://host/...',
         received: printable([...new Set(pages)].join(' ')) || 'no 126',
       });
     }),
-  }),
-  must('reply/messages-form', 'BRK-4.1 BRK-1.9', 'S; RC', {
-    title: 'notices and refusals have the form of other items and end in LF only',
-    async run(context) {
+  must('reply/messages-form', 'BRK-4.1 BRK-1.9', 'S; RC')
+    .title('notices and refusals have the form of other items and end in LF only')
+    .run(async (context) => {
       for (const message of [
         `#USER ${PLAIN_FLAGS} #END zzyzxplugh`,
         '#USER #index zzyzx #END zzyzxplugh',
@@ -126,19 +113,17 @@ export const replyCases: readonly BrokerCase[] = [
           ({ text }) => text,
         );
       }
-    },
-  }),
-  must('reply/desc-only-asked', 'BRK-4.5', 'S', {
-    title: 'descriptions come only with #desc',
-    ...surveyed(async (survey, context) => {
+    }),
+  must('reply/desc-only-asked', 'BRK-4.5', 'S')
+    .title('descriptions come only with #desc')
+    .does(surveyed, async (survey, context) => {
       const { text } = pickWord(survey);
       const reply = await context.ask(`#USER ${PLAIN_FLAGS} #END ${text}`);
       checkHasNo(reply, 124, 'a 124 without #desc');
     }),
-  }),
-  must('reply/desc-asked', 'BRK-4.5', 'S', {
-    title: 'with #desc some objects have a description, and none has two',
-    ...wholeReply(({ objects }) => {
+  must('reply/desc-asked', 'BRK-4.5', 'S')
+    .title('with #desc some objects have a description, and none has two')
+    .does(wholeReply, ({ objects }) => {
       const counts = objects.map(({ items }) => items.filter(({ code }) => code === 124).length);
       if (counts.every((count) => count === 0))
         throw new NotApplicable('no object of the data has a description');
@@ -148,10 +133,9 @@ export const replyCases: readonly BrokerCase[] = [
         { expected: 'one 124', received: `${Math.max(...counts)}` },
       );
     }),
-  }),
-  must('reply/desc-sent', 'BRK-4.5', 'S; inferred', {
-    title: 'with #desc every object that has a description is sent with it',
-    ...surveyed(async ({ attributes }, context) => {
+  must('reply/desc-sent', 'BRK-4.5', 'S; inferred')
+    .title('with #desc every object that has a description is sent with it')
+    .does(surveyed, async ({ attributes }, context) => {
       if (!attributes)
         throw new NotApplicable('the broker does not know #attribute, which shows descriptions');
       const reply = await context.ask('#USER #desc #attribute description #END #allb', {
@@ -166,18 +150,16 @@ export const replyCases: readonly BrokerCase[] = [
         });
       }
     }),
-  }),
-  should('reply/once', 'BRK-4.10', 'inferred: M1.4', {
-    title: 'no object comes twice in a reply',
-    ...wholeReply((reply) => {
+  should('reply/once', 'BRK-4.10', 'inferred: M1.4')
+    .title('no object comes twice in a reply')
+    .does(wholeReply, (reply) => {
       const urls = textsOf(reply, 125);
       const [twice] = urls.filter((url, at) => urls.indexOf(url) !== at);
       checkNone(twice, 'an object comes twice', 'each 125 once', printable);
     }),
-  }),
-  should('reply/matched-line', 'BRK-4.8 BRK-4.7', 'M1.4; G (Glimpse)', {
-    title: 'a matched line is "Matched line: attribute# text"',
-    ...surveyed(async (survey, context) => {
+  should('reply/matched-line', 'BRK-4.8 BRK-4.7', 'M1.4; G (Glimpse)')
+    .title('a matched line is "Matched line: attribute# text"')
+    .does(surveyed, async (survey, context) => {
       const { text } = pickWord(survey);
       const lines = await matchedLines(context, text);
       const other = lines.find((line) => !/^Matched line: [^\s#]+# /.test(line));
@@ -190,17 +172,15 @@ export const replyCases: readonly BrokerCase[] = [
         { expected: text, received: printable(lines.join('\n')) },
       );
     }),
-  }),
-  should('reply/nothing-matched', 'BRK-4.18', 'project choice', {
-    title: 'a reply without objects has a 101 message',
-    async run(context) {
+  should('reply/nothing-matched', 'BRK-4.18', 'project choice')
+    .title('a reply without objects has a 101 message')
+    .run(async (context) => {
       const reply = await context.ask(`#USER ${PLAIN_FLAGS} #END zzyzxplugh`);
       checkHas(reply, 101, 'no message');
-    },
-  }),
-  must('attribute/returned', 'BRK-4.6', 'RC', {
-    title: '#attribute returns the value of that attribute, under the name as requested',
-    ...knowingAttributes(async (survey, context) => {
+    }),
+  must('attribute/returned', 'BRK-4.6', 'RC')
+    .title('#attribute returns the value of that attribute, under the name as requested')
+    .does(knowingAttributes, async (survey, context) => {
       for (const name of ['update-time', 'Update-Time', 'uPDATE-tIME']) {
         const values = valuesOf(await askForAttributes(survey, context, [name]));
         check(
@@ -218,10 +198,9 @@ export const replyCases: readonly BrokerCase[] = [
         );
       }
     }),
-  }),
-  should('attribute/accumulates', 'BRK-3.6 BRK-4.3', 'RC; project choice', {
-    title: '#attribute may be repeated; values come in the requested order',
-    ...knowingAttributes(async (survey, context) => {
+  should('attribute/accumulates', 'BRK-3.6 BRK-4.3', 'RC; project choice')
+    .title('#attribute may be repeated; values come in the requested order')
+    .does(knowingAttributes, async (survey, context) => {
       for (const names of [
         ['update-time', 'gatherer-name'],
         ['gatherer-name', 'update-time'],
@@ -238,26 +217,23 @@ export const replyCases: readonly BrokerCase[] = [
         }
       }
     }),
-  }),
-  should('attribute/missing', 'BRK-4.6', 'project choice', {
-    title: 'an attribute that an object lacks is left out',
-    ...knowingAttributes(async (survey, context) => {
+  should('attribute/missing', 'BRK-4.6', 'project choice')
+    .title('an attribute that an object lacks is left out')
+    .does(knowingAttributes, async (survey, context) => {
       const reply = await askForAttributes(survey, context, ['zzyzx-plugh', 'update-time']);
       const [value] = valuesOf(reply).filter(({ text }) => text.startsWith('zzyzx'));
       checkNone(value, 'a value of an attribute that no object has', 'no 127', itemText);
     }),
-  }),
-  must('attribute/only-asked', 'BRK-4.1', 'RC', {
-    title: '127 comes only after #attribute',
-    ...knowingAttributes(async (survey, context) => {
+  must('attribute/only-asked', 'BRK-4.1', 'RC')
+    .title('127 comes only after #attribute')
+    .does(knowingAttributes, async (survey, context) => {
       const { text } = pickWord(survey);
       const reply = await context.ask(`#USER #desc ${PLAIN_FLAGS} #END ${text}`);
       checkHasNo(reply, 127, 'a 127 without #attribute');
     }),
-  }),
-  should('since/later', 'BRK-3.6', 'RC', {
-    title: '#since selects nothing for a time in the future, and everything for a time long ago',
-    ...surveyed(async (survey, context) => {
+  should('since/later', 'BRK-3.6', 'RC')
+    .title('#since selects nothing for a time in the future, and everything for a time long ago')
+    .does(surveyed, async (survey, context) => {
       const word = pickWord(survey);
       const future = await context.ask(`#USER ${PLAIN_FLAGS} #since 4000000000 #END ${word.text}`);
       checkNotRefused(future, '#since 4000000000', 'skip');
@@ -266,7 +242,6 @@ export const replyCases: readonly BrokerCase[] = [
       checkNotRefused(past, '#since 1', 'skip');
       checkSameUrls(word.urls, urlsOf(past), survey, `${word.text} since 1970`);
     }),
-  }),
 ];
 
 /**
@@ -287,7 +262,7 @@ async function fullReply(context: BrokerContext): Promise<Reply> {
 
 /** Looks at {@link fullReply}. */
 function wholeReply(verify: (reply: Reply) => void): Procedure<BrokerContext> {
-  return { timeoutMs: SURVEY_MS, run: async (context) => verify(await fullReply(context)) };
+  return within(SURVEY_MS, async (context) => verify(await fullReply(context)));
 }
 
 /** Looks at each object of {@link fullReply}. */

@@ -64,11 +64,9 @@ type Check = ReplyCheck<Behavior, Kind>;
 
 /** Sends a reply. */
 export function replies(expected: Check): Procedure<BulkClientContext> {
-  return {
-    async run(context) {
-      await context.bench.shownKinds(context);
-      await context.bench.checkReply(expected, context);
-    },
+  return async (context) => {
+    await context.bench.shownKinds(context);
+    await context.bench.checkReply(expected, context);
   };
 }
 

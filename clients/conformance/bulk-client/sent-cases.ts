@@ -15,25 +15,19 @@ import type { BulkClientCase } from './bench.js';
 
 /** The session as a whole, and what the client sends: section A1. */
 export const sentCases: readonly BulkClientCase[] = [
-  must('session/plain', 'BT-14 BT-21', 'S', {
-    title: 'shows the updated objects of an ordinary transfer',
-    ...ordinary(checkShowsEvery('update')),
-  }),
-  should('session/exit-status', 'BT-12', 'project choice', {
-    title: 'ends with exit status 0 after a complete transfer',
-    ...ordinary(checkReportsSuccess),
-  }),
-  should('session/keeps-open', 'BT-2 BT-12', 'project choice; RC', {
-    title: 'keeps its side of the connection open until the answer has ended',
-    ...ordinary(checkKeepsOpen),
-  }),
-  must('sent/one', 'BT-2', 'M1.2', {
-    title: 'sends one message on a connection',
-    ...ordinary(checkOneMessage),
-  }),
-  must('sent/form', 'BT-2 BT-4 BT-6', 'M1.2; RC', {
-    title: 'the message is #BULK, flags, #END and a query',
-    ...ordinary((observation) => {
+  must('session/plain', 'BT-14 BT-21', 'S')
+    .title('shows the updated objects of an ordinary transfer')
+    .does(ordinary, checkShowsEvery('update')),
+  should('session/exit-status', 'BT-12', 'project choice')
+    .title('ends with exit status 0 after a complete transfer')
+    .does(ordinary, checkReportsSuccess),
+  should('session/keeps-open', 'BT-2 BT-12', 'project choice; RC')
+    .title('keeps its side of the connection open until the answer has ended')
+    .does(ordinary, checkKeepsOpen),
+  must('sent/one', 'BT-2', 'M1.2').title('sends one message on a connection').does(ordinary, checkOneMessage),
+  must('sent/form', 'BT-2 BT-4 BT-6', 'M1.2; RC')
+    .title('the message is #BULK, flags, #END and a query')
+    .does(ordinary, (observation) => {
       for (const { text } of linesOf(observation)) {
         checkMatches(
           text,
@@ -48,15 +42,12 @@ export const sentCases: readonly BulkClientCase[] = [
         });
       }
     }),
-  }),
-  should('sent/line-end', 'BT-3', 'RC', {
-    title: 'ends the message with CR LF',
-    ...ordinary((run) => checkCrLf(linesOf(run))),
-  }),
-  should('refused/no-connection', 'BT-19', 'project choice', {
-    title: 'reports a failure when no server listens',
-    ...failsWithoutServer,
-  }),
+  should('sent/line-end', 'BT-3', 'RC')
+    .title('ends the message with CR LF')
+    .does(ordinary, (run) => checkCrLf(linesOf(run))),
+  should('refused/no-connection', 'BT-19', 'project choice')
+    .title('reports a failure when no server listens')
+    .run(failsWithoutServer),
 ];
 
 function linesOf({ sessions }: BrokerRun): readonly ClientLine[] {

@@ -8,21 +8,18 @@ import { formatTransfer, readTransfer, requireTransfer, type Transfer } from './
 
 /** The form of a request, and requests that are refused: section A1, BT-10. */
 export const messageCases: readonly BulkCase[] = [
-  should('message/lf', 'BT-2', 'project choice', {
-    title: 'a message that ends in LF only is answered',
-    ...everything(`${EVERYTHING}\n`),
-  }),
-  must('message/any-case', 'BT-2', 'inferred: M1.2, FAQ, RC', {
-    title: 'keywords with # are matched without regard to case',
-    ...everything('#bulk #Since 0 #end #allb\r\n'),
-  }),
-  must('message/one', 'BT-2', 'M1.2', {
-    title: 'a second message on the connection is not answered',
-    ...everything(`${EVERYTHING}\r\n${EVERYTHING}\r\n`),
-  }),
-  must('message/bytewise', 'BT-2', 'M1.2; RC', {
-    title: 'a message may come one byte at a time',
-    ...surveyed(async ({ transfer }, context) => {
+  should('message/lf', 'BT-2', 'project choice')
+    .title('a message that ends in LF only is answered')
+    .does(everything, `${EVERYTHING}\n`),
+  must('message/any-case', 'BT-2', 'inferred: M1.2, FAQ, RC')
+    .title('keywords with # are matched without regard to case')
+    .does(everything, '#bulk #Since 0 #end #allb\r\n'),
+  must('message/one', 'BT-2', 'M1.2')
+    .title('a second message on the connection is not answered')
+    .does(everything, `${EVERYTHING}\r\n${EVERYTHING}\r\n`),
+  must('message/bytewise', 'BT-2', 'M1.2; RC')
+    .title('a message may come one byte at a time')
+    .does(surveyed, async ({ transfer }, context) => {
       const wire = await context.session();
       for (const byte of `${EVERYTHING}\r\n`) {
         await wire.send(byte);
@@ -31,10 +28,9 @@ export const messageCases: readonly BulkCase[] = [
       }
       checkSameCount(transfer, requireTransfer(await readTransfer(wire), EVERYTHING));
     }),
-  }),
-  must('error/line-form', 'BT-10 BRK-4.1 BRK-1.9', 'S', {
-    title: 'the line of a refusal has the form of other lines and ends in LF only',
-    ...surveyed(async (survey, context) => {
+  must('error/line-form', 'BT-10 BRK-4.1 BRK-1.9', 'S')
+    .title('the line of a refusal has the form of other lines and ends in LF only')
+    .does(surveyed, async (survey, context) => {
       survey;
       for (const message of ['#BULK #SINCE 0 #ALLB', '#BULK #SINCE 0 #END (heron']) {
         const { lines } = await context.ask(message);
@@ -42,28 +38,23 @@ export const messageCases: readonly BulkCase[] = [
         checkNone(malformed, 'a line of another form', '400 - ERROR: ...', printable);
       }
     }),
-  }),
-  should('error/since', 'BT-10', 'S; project choice', {
-    title: 'a malformed time is refused with a line 400 - ERROR: text, and the connection is closed',
-    ...refused('#BULK #SINCE soon #END #ALLB'),
-  }),
-  should('error/no-end', 'BT-10', 'S; project choice', {
-    title: 'a message without #END is refused with a line 400 - ERROR: text, and the connection is closed',
-    ...refused('#BULK #SINCE 0 #ALLB'),
-  }),
-  should('error/no-query', 'BT-10', 'S; project choice', {
-    title: 'a message without a query is refused with a line 400 - ERROR: text, and the connection is closed',
-    ...refused('#BULK #SINCE 0 #END'),
-  }),
-  should('error/flag', 'BT-10', 'S; project choice', {
-    title: 'an unknown flag is refused with a line 400 - ERROR: text, and the connection is closed',
-    ...refused('#BULK #SINCE 0 #frobnicate #END #ALLB'),
-  }),
-  should('error/query', 'BT-10', 'S; project choice', {
-    title:
+  should('error/since', 'BT-10', 'S; project choice')
+    .title('a malformed time is refused with a line 400 - ERROR: text, and the connection is closed')
+    .does(refused, '#BULK #SINCE soon #END #ALLB'),
+  should('error/no-end', 'BT-10', 'S; project choice')
+    .title('a message without #END is refused with a line 400 - ERROR: text, and the connection is closed')
+    .does(refused, '#BULK #SINCE 0 #ALLB'),
+  should('error/no-query', 'BT-10', 'S; project choice')
+    .title('a message without a query is refused with a line 400 - ERROR: text, and the connection is closed')
+    .does(refused, '#BULK #SINCE 0 #END'),
+  should('error/flag', 'BT-10', 'S; project choice')
+    .title('an unknown flag is refused with a line 400 - ERROR: text, and the connection is closed')
+    .does(refused, '#BULK #SINCE 0 #frobnicate #END #ALLB'),
+  should('error/query', 'BT-10', 'S; project choice')
+    .title(
       'a query with an open parenthesis is refused with a line 400 - ERROR: text, and the connection is closed',
-    ...refused('#BULK #SINCE 0 #END (heron'),
-  }),
+    )
+    .does(refused, '#BULK #SINCE 0 #END (heron'),
 ];
 
 const TOGETHER = 5;
@@ -72,18 +63,17 @@ const PAUSE_MS = 300;
 
 /** Robustness of a Broker that serves bulk transfers. */
 export const enduranceCases: readonly BulkCase[] = [
-  must('endurance/slow-reader', 'BT-12 BT-19', 'project choice', {
-    title: 'a client that reads late gets everything',
-    ...surveyed(async ({ transfer }, context) => {
+  must('endurance/slow-reader', 'BT-12 BT-19', 'project choice')
+    .title('a client that reads late gets everything')
+    .does(surveyed, async ({ transfer }, context) => {
       const wire = await context.session();
       await wire.send(`${EVERYTHING}\r\n`);
       await setTimeout(PAUSE_MS, undefined, { signal: context.signal });
       checkSameCount(transfer, requireTransfer(await readTransfer(wire), EVERYTHING));
     }),
-  }),
-  should('endurance/together', 'BT-1 BT-3', 'project choice', {
-    title: `${TOGETHER} concurrent clients get everything`,
-    ...surveyed(async ({ transfer }, context) => {
+  should('endurance/together', 'BT-1 BT-3', 'project choice')
+    .title(`${TOGETHER} concurrent clients get everything`)
+    .does(surveyed, async ({ transfer }, context) => {
       const wires = await Promise.all(Array.from({ length: TOGETHER }, () => context.session(false)));
       const transfers = await Promise.all(
         wires.map(async (wire) => {
@@ -93,10 +83,9 @@ export const enduranceCases: readonly BulkCase[] = [
       );
       for (const one of transfers) checkSameCount(transfer, requireTransfer(one, EVERYTHING));
     }),
-  }),
-  must('endurance/does-not-read', 'BT-12', 'project choice', {
-    title: 'a client that requests everything and does not read, or leaves, does not delay others',
-    ...surveyed(async ({ transfer }, context) => {
+  must('endurance/does-not-read', 'BT-12', 'project choice')
+    .title('a client that requests everything and does not read, or leaves, does not delay others')
+    .does(surveyed, async ({ transfer }, context) => {
       await (await context.session(false)).send(`${EVERYTHING}\r\n`);
       const leaving = await context.session(false);
       await leaving.send(`${EVERYTHING}\r\n`);
@@ -104,7 +93,6 @@ export const enduranceCases: readonly BulkCase[] = [
       await context.session(false);
       checkSameCount(transfer, requireTransfer(await context.ask(EVERYTHING), EVERYTHING));
     }),
-  }),
 ];
 
 /** Sends a request for everything in another form; it is answered as the usual one. */

@@ -16,15 +16,14 @@ const ASSIGNED = 6;
 
 /** Part B, the interface proposed in 1995, of a Broker that knows `#interface 2` (BP-29). */
 export const proposedCases: readonly BulkCase[] = [
-  must('proposed/version', 'BP-11 BP-29', 'S; project choice', {
-    title: 'the reply begins with the Version 1',
-    ...reply(EVERYTHING, ({ major, minor }) =>
+  must('proposed/version', 'BP-11 BP-29', 'S; project choice')
+    .title('the reply begins with the Version 1')
+    .does(reply, EVERYTHING, ({ major, minor }) =>
       check(major === 1, 'another version', { expected: '1.0', received: `${major}.${minor}` }),
     ),
-  }),
-  must('proposed/order', 'BP-12 BP-14 BP-21 BP-25 BP-28', 'S', {
-    title: 'Header, Body and Trailer come in this order, and at most one Trailer',
-    ...reply(EVERYTHING, ({ items }) => {
+  must('proposed/order', 'BP-12 BP-14 BP-21 BP-25 BP-28', 'S')
+    .title('Header, Body and Trailer come in this order, and at most one Trailer')
+    .does(reply, EVERYTHING, ({ items }) => {
       const codes = items.map(({ code }) => code);
       const body = codes.findIndex((code) => !INFO_FIELDS.includes(code));
       const rest = body < 0 ? [] : codes.slice(body);
@@ -37,10 +36,9 @@ export const proposedCases: readonly BulkCase[] = [
         { expected: 'InfoFields, Body, one Trailer', received: codes.join(' ') },
       );
     }),
-  }),
-  must('proposed/groups', 'BP-15 BP-6', 'S', {
-    title: 'the groups hold well-formed objects, as many as in the shipped format',
-    ...reply(EVERYTHING, ({ groups }, expected) => {
+  must('proposed/groups', 'BP-15 BP-6', 'S')
+    .title('the groups hold well-formed objects, as many as in the shipped format')
+    .does(reply, EVERYTHING, ({ groups }, expected) => {
       check(groups !== undefined && groups.malformed === undefined, 'no groups, or malformed ones', {
         expected: '@DELETE {, @REFRESH {, @UPDATE {',
         received: groups?.malformed ?? 'no groups',
@@ -51,10 +49,9 @@ export const proposedCases: readonly BulkCase[] = [
         received: `${received} objects`,
       });
     }),
-  }),
-  must('proposed/count', 'BP-22', 'S; project choice', {
-    title: 'a count in the Trailer is the number of objects that were sent',
-    ...reply(EVERYTHING, ({ items, groups }) => {
+  must('proposed/count', 'BP-22', 'S; project choice')
+    .title('a count in the Trailer is the number of objects that were sent')
+    .does(reply, EVERYTHING, ({ items, groups }) => {
       const count = items.find(({ code }) => code === 144)?.number;
       if (count === undefined) throw new NotApplicable('the Trailer has no count');
       check(count === (groups?.objects ?? 0), 'a wrong count', {
@@ -62,10 +59,9 @@ export const proposedCases: readonly BulkCase[] = [
         received: String(count),
       });
     }),
-  }),
-  must('proposed/compressed', 'BP-16', 'S; inferred', {
-    title: 'a compressed Body is one gzip member between its markers, with the same objects',
-    ...reply('#BULK #SINCE 0 #interface 2 #compress #END #ALLB', ({ items, groups }, expected) => {
+  must('proposed/compressed', 'BP-16', 'S; inferred')
+    .title('a compressed Body is one gzip member between its markers, with the same objects')
+    .does(reply, '#BULK #SINCE 0 #interface 2 #compress #END #ALLB', ({ items, groups }, expected) => {
       if (!items.some(({ code }) => code === 150)) throw new NotApplicable('the broker does not compress');
       check(
         items.some(({ code }) => code === 151) && groups !== undefined && updatesOf(groups) === expected,
@@ -76,10 +72,9 @@ export const proposedCases: readonly BulkCase[] = [
         },
       );
     }),
-  }),
-  should('proposed/objects', 'BP-17 BP-19 BP-22', 'S', {
-    title: 'a user query is answered by an ObjectList with its parts in order and the right count',
-    ...surveyed(async ({ word }, context) => {
+  should('proposed/objects', 'BP-17 BP-19 BP-22', 'S')
+    .title('a user query is answered by an ObjectList with its parts in order and the right count')
+    .does(surveyed, async ({ word }, context) => {
       if (word === undefined) throw new NotApplicable('the data has no word that divides the objects');
       const { items } = await readReply(context, `#USER #desc #interface 2 ${PLAIN_FLAGS} #END ${word}`);
       const codes = items.map(({ code }) => code).filter((code) => !INFO_FIELDS.includes(code));
@@ -96,11 +91,10 @@ export const proposedCases: readonly BulkCase[] = [
         received: String(count),
       });
     }),
-  }),
-  should('proposed/error', 'BP-21 BP-23', 'S; project choice', {
-    title: 'a query that is not supported ends in an ERROR, without a count',
-    timeoutMs: TRANSFER_MS,
-    async run(context) {
+  should('proposed/error', 'BP-21 BP-23', 'S; project choice')
+    .title('a query that is not supported ends in an ERROR, without a count')
+    .within(TRANSFER_MS)
+    .run(async (context) => {
       // The query is well-formed, and more than most engines support.
       const { items } = await readReply(context, '#BULK #SINCE 0 #interface 2 #END title regexp "["');
       const error = items.find(({ code }) => code === 111);
@@ -110,8 +104,7 @@ export const proposedCases: readonly BulkCase[] = [
         expected: '111 - <1 to 6> text, and nothing after it',
         received: codesOf(items),
       });
-    },
-  }),
+    }),
 ];
 
 function codesOf(items: ProposedReply['items']): string {

@@ -12,21 +12,21 @@ const UNKNOWN_WORD = 'zzyzxqqv';
 
 /** The selection of objects by `#SINCE` and queries. */
 export const selectionCases: readonly BulkCase[] = [
-  must('since/future', 'BT-4', 'RC', {
-    title: 'nothing is sent for a time far in the future',
-    timeoutMs: TRANSFER_MS,
-    async run(context) {
+  must('since/future', 'BT-4', 'RC')
+    .title('nothing is sent for a time far in the future')
+    .within(TRANSFER_MS)
+    .run(async (context) => {
       const { objects } = await requestTransfer(context, `#BULK #SINCE ${FAR_FUTURE} #END #ALLB`);
       check(objects === 0, 'objects that changed in the future', {
         expected: 'three empty groups',
         received: `${objects} objects`,
       });
-    },
-  }),
-  must('since/newer-is-sent', 'BT-4 BT-5', 'RC; inferred', {
-    title:
+    }),
+  must('since/newer-is-sent', 'BT-4 BT-5', 'RC; inferred')
+    .title(
       'every object with an Update-Time after the time is sent, because a collector would lose it otherwise',
-    ...surveyed(async ({ times }, context) => {
+    )
+    .does(surveyed, async ({ times }, context) => {
       const sorted = [...times.values()].sort((a, b) => a - b);
       const since = sorted[sorted.length >> 1];
       if (since === undefined || since === 0)
@@ -42,22 +42,19 @@ export const selectionCases: readonly BulkCase[] = [
         received: 'others',
       });
     }),
-  }),
-  should('since/absent', 'BT-6', 'inferred: M1.4, RC', {
-    title: 'without #SINCE everything is sent',
-    ...surveyed(async ({ transfer }, context) => {
+  should('since/absent', 'BT-6', 'inferred: M1.4, RC')
+    .title('without #SINCE everything is sent')
+    .does(surveyed, async ({ transfer }, context) => {
       checkSameCount(transfer, await requestTransfer(context, '#BULK #END #ALLB'));
     }),
-  }),
-  should('flags/no-effect', 'BT-8', 'inferred', {
-    title: '#desc and #opaque are accepted and have no effect',
-    ...surveyed(async ({ transfer }, context) => {
+  should('flags/no-effect', 'BT-8', 'inferred')
+    .title('#desc and #opaque are accepted and have no effect')
+    .does(surveyed, async ({ transfer }, context) => {
       checkSameCount(transfer, await requestTransfer(context, '#BULK #SINCE 0 #desc #opaque #END #ALLB'));
     }),
-  }),
-  must('query/matches', 'BT-6 BT-8', 'inferred: M1.4, RC', {
-    title: 'with a query and #index flags, exactly the matching objects are sent, whole',
-    ...surveyed(async ({ word, having, times, complete, transfer }, context) => {
+  must('query/matches', 'BT-6 BT-8', 'inferred: M1.4, RC')
+    .title('with a query and #index flags, exactly the matching objects are sent, whole')
+    .does(surveyed, async ({ word, having, times, complete, transfer }, context) => {
       const missing = new Set(having);
       if (word === undefined) throw new NotApplicable('the data has no word that divides the objects');
       let without: string | undefined;
@@ -89,10 +86,9 @@ export const selectionCases: readonly BulkCase[] = [
         received: printable(without ?? unknown ?? ''),
       });
     }),
-  }),
-  should('query/nothing', 'BT-6 BT-15', 'inferred: M1.4', {
-    title: 'a query that matches nothing is a transfer without updates and not an error',
-    ...surveyed(async ({ word }, context) => {
+  should('query/nothing', 'BT-6 BT-15', 'inferred: M1.4')
+    .title('a query that matches nothing is a transfer without updates and not an error')
+    .does(surveyed, async ({ word }, context) => {
       const message = `#BULK #SINCE 0 ${PLAIN_FLAGS} #END `;
       // A Broker that answers queries must not refuse this one.
       if (word !== undefined) await requestTransfer(context, message + word, undefined, 'skip');
@@ -105,7 +101,6 @@ export const selectionCases: readonly BulkCase[] = [
         received: `${received} objects`,
       });
     }),
-  }),
 ];
 
 type Seen = (url: string, group: 'delete' | 'refresh' | 'update', bytes: Buffer) => void;

@@ -110,16 +110,14 @@ export type ClientCase = ConformanceCase<ClientContext>;
 export function ordinary(
   verify: (observation: Observation, context: ClientContext) => void | Promise<void>,
 ): Procedure<ClientContext> {
-  return { run: async (context) => verify(await context.bench.observeOnce(ORDINARY, context), context) };
+  return async (context) => verify(await context.bench.observeOnce(ORDINARY, context), context);
 }
 
 /** Sends a transfer in clear, which the client must receive completely. */
 export function complete(content: Content, behavior: Behavior = {}): Procedure<ClientContext> {
-  return {
-    async run(context) {
-      const observation = await observeInClear(behaviorInClear(content, behavior), context);
-      await checkComplete(observation, content, context);
-    },
+  return async (context) => {
+    const observation = await observeInClear(behaviorInClear(content, behavior), context);
+    await checkComplete(observation, content, context);
   };
 }
 
@@ -132,11 +130,9 @@ export function completeMember(
   content: Content = PLAIN,
   behavior: Behavior = {},
 ): Procedure<ClientContext> {
-  return {
-    async run(context) {
-      const observation = await observeCompressed(update, behavior, context);
-      await checkComplete(observation, content, context);
-    },
+  return async (context) => {
+    const observation = await observeCompressed(update, behavior, context);
+    await checkComplete(observation, content, context);
   };
 }
 
@@ -146,10 +142,10 @@ export function broken(...update: readonly Step[]): Procedure<ClientContext> {
     compression: ['900 - Compression not available'],
     update: () => update,
   };
-  return { run: async (context) => checkReportsFailure(await observeInClear(behavior, context)) };
+  return async (context) => checkReportsFailure(await observeInClear(behavior, context));
 }
 
 /** Sends a compressed transfer that fails, which the client must report. */
 export function brokenMember(...update: readonly Step[]): Procedure<ClientContext> {
-  return { run: async (context) => checkReportsFailure(await observeCompressed(update, {}, context)) };
+  return async (context) => checkReportsFailure(await observeCompressed(update, {}, context));
 }

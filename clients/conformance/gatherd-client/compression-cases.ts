@@ -28,37 +28,31 @@ const END = '499 - Sent all objects\n';
 
 /** Refuses compression; the client must continue in clear. */
 function continuesAfter(answer: string): Procedure<ClientContext> {
-  return {
-    async run(context) {
-      const behavior = { ...WITHOUT_COMPRESSION, compression: [answer] };
-      const observation = await context.bench.observe(behavior, context);
-      if (!requestedCompression(observation)) {
-        throw new NotApplicable('the client does not request compression');
-      }
-      check(
-        linesOf(observation, 'SEND-UPDATE').length > 0,
-        'the client gives up when compression is refused',
-        { expected: 'SEND-UPDATE in clear', received: 'none' },
-      );
-      await checkComplete(observation, PLAIN, context);
-    },
+  return async (context) => {
+    const behavior = { ...WITHOUT_COMPRESSION, compression: [answer] };
+    const observation = await context.bench.observe(behavior, context);
+    if (!requestedCompression(observation)) {
+      throw new NotApplicable('the client does not request compression');
+    }
+    check(linesOf(observation, 'SEND-UPDATE').length > 0, 'the client gives up when compression is refused', {
+      expected: 'SEND-UPDATE in clear',
+      received: 'none',
+    });
+    await checkComplete(observation, PLAIN, context);
   };
 }
 
 /** GATHERD-6.1, 6.2, 6.9: agreeing on compression. */
 const AGREEMENT_CASES: readonly ClientCase[] = [
-  must('compression/refused', 'GATHERD-6.9', 'project choice', {
-    title: 'continues in clear after 900',
-    ...continuesAfter('900 - Compression not available'),
-  }),
-  must('compression/other-answer', 'GATHERD-6.9', 'project choice', {
-    title: 'continues in clear after any number but 500',
-    ...continuesAfter('599 - gzip is not installed here'),
-  }),
-  must('compression/refused-with-text', 'GATHERD-1.6 GATHERD-6.9', 'project choice', {
-    title: 'continues in clear after 900, although its text says that compression is enabled',
-    ...continuesAfter('900 - 500 - Compression enabled'),
-  }),
+  must('compression/refused', 'GATHERD-6.9', 'project choice')
+    .title('continues in clear after 900')
+    .does(continuesAfter, '900 - Compression not available'),
+  must('compression/other-answer', 'GATHERD-6.9', 'project choice')
+    .title('continues in clear after any number but 500')
+    .does(continuesAfter, '599 - gzip is not installed here'),
+  must('compression/refused-with-text', 'GATHERD-1.6 GATHERD-6.9', 'project choice')
+    .title('continues in clear after 900, although its text says that compression is enabled')
+    .does(continuesAfter, '900 - 500 - Compression enabled'),
 ];
 
 /** Sends the two ordinary objects as one member. */
@@ -89,80 +83,65 @@ const WRONG_CRC = 0x12345678;
 
 /** GATHERD-6.3, 6.5, 6.6: the compressed data. */
 const MEMBER_CASES: readonly ClientCase[] = [
-  must('gzip/dynamic', 'GATHERD-6.3 GATHERD-6.6', RFC, {
-    title: 'reads blocks with dynamic codes, and 499 directly after the trailer',
-    ...plainMember(dynamic),
-  }),
-  must('gzip/fixed', 'GATHERD-6.3', RFC, {
-    title: 'reads blocks with fixed codes',
-    ...plainMember(fixed),
-  }),
-  must('gzip/stored', 'GATHERD-6.3', RFC, {
-    title: 'reads stored blocks, more than one of them',
-    ...completeMember(compressed(gzipMember(LONG.stream, stored)), LONG),
-  }),
-  must('gzip/empty-blocks', 'GATHERD-6.3', RFC, {
-    title: 'reads empty blocks before, between and after the others',
-    ...plainMember(flushed),
-  }),
-  must('gzip/end-line-in-member', 'GATHERD-6.6 GATHERD-3.7', 'inferred', {
-    title: 'finds the end of the member by decoding, not by a line "499 - " in its bytes',
-    ...completeMember(compressed(gzipMember(FORGED.stream, stored)), FORGED),
-  }),
-  must('gzip/values', 'SOIF-1.2 GATHERD-6.3', RFC, {
-    title: 'keeps every byte of compressed values',
-    ...completeMember(compressed(gzipMember(BINARY.stream, fixed)), BINARY),
-  }),
-  must('gzip/header-name', 'GATHERD-6.3', RFC, {
-    title: 'reads a header with a file name, as gzip writes it',
-    ...plainMember(dynamic, { name: NAME }),
-  }),
-  must('gzip/header-extra', 'GATHERD-6.3 GATHERD-6.6', RFC, {
-    title: 'reads a header with an extra field that looks like an end line',
-    ...plainMember(dynamic, { extra: EXTRA }),
-  }),
-  must('gzip/header-comment', 'GATHERD-6.3', RFC, {
-    title: 'reads a header with a comment',
-    ...plainMember(dynamic, { comment: 'made by mkcompressed' }),
-  }),
-  must('gzip/header-crc', 'GATHERD-6.3', RFC, {
-    title: 'reads a header with its own checksum',
-    ...plainMember(dynamic, { headerCrc: true }),
-  }),
-  must('gzip/header-all', 'GATHERD-6.3', RFC, {
-    title: 'reads a header with every optional field',
-    ...plainMember(dynamic, { extra: EXTRA, name: NAME, comment: '499 - x\n', headerCrc: true }),
-  }),
-  must('gzip/members', 'GATHERD-6.6', 'project choice; RFC 1952', {
-    title: 'reads concatenated members, divided within an object',
-    ...completeMember(
+  must('gzip/dynamic', 'GATHERD-6.3 GATHERD-6.6', RFC)
+    .title('reads blocks with dynamic codes, and 499 directly after the trailer')
+    .does(plainMember, dynamic),
+  must('gzip/fixed', 'GATHERD-6.3', RFC).title('reads blocks with fixed codes').does(plainMember, fixed),
+  must('gzip/stored', 'GATHERD-6.3', RFC)
+    .title('reads stored blocks, more than one of them')
+    .does(completeMember, compressed(gzipMember(LONG.stream, stored)), LONG),
+  must('gzip/empty-blocks', 'GATHERD-6.3', RFC)
+    .title('reads empty blocks before, between and after the others')
+    .does(plainMember, flushed),
+  must('gzip/end-line-in-member', 'GATHERD-6.6 GATHERD-3.7', 'inferred')
+    .title('finds the end of the member by decoding, not by a line "499 - " in its bytes')
+    .does(completeMember, compressed(gzipMember(FORGED.stream, stored)), FORGED),
+  must('gzip/values', 'SOIF-1.2 GATHERD-6.3', RFC)
+    .title('keeps every byte of compressed values')
+    .does(completeMember, compressed(gzipMember(BINARY.stream, fixed)), BINARY),
+  must('gzip/header-name', 'GATHERD-6.3', RFC)
+    .title('reads a header with a file name, as gzip writes it')
+    .does(plainMember, dynamic, { name: NAME }),
+  must('gzip/header-extra', 'GATHERD-6.3 GATHERD-6.6', RFC)
+    .title('reads a header with an extra field that looks like an end line')
+    .does(plainMember, dynamic, { extra: EXTRA }),
+  must('gzip/header-comment', 'GATHERD-6.3', RFC)
+    .title('reads a header with a comment')
+    .does(plainMember, dynamic, { comment: 'made by mkcompressed' }),
+  must('gzip/header-crc', 'GATHERD-6.3', RFC)
+    .title('reads a header with its own checksum')
+    .does(plainMember, dynamic, { headerCrc: true }),
+  must('gzip/header-all', 'GATHERD-6.3', RFC)
+    .title('reads a header with every optional field')
+    .does(plainMember, dynamic, { extra: EXTRA, name: NAME, comment: '499 - x\n', headerCrc: true }),
+  must('gzip/members', 'GATHERD-6.6', 'project choice; RFC 1952')
+    .title('reads concatenated members, divided within an object')
+    .does(
+      completeMember,
       compressed(
         gzipMember(PLAIN.stream.subarray(0, MIDDLE), dynamic),
         gzipMember(Buffer.alloc(0), fixed),
         gzipMember(PLAIN.stream.subarray(MIDDLE), stored, { name: NAME }),
       ),
     ),
-  }),
-  must('gzip/line-end', 'GATHERD-6.3', 'beckett; project choice', {
-    title:
+  must('gzip/line-end', 'GATHERD-6.3', 'beckett; project choice')
+    .title(
       'accepts one LF between the trailer and 499, for clients that look for a line that begins with 499',
-    ...completeMember(separated('\n')),
-  }),
-  must('gzip/line-ends', 'GATHERD-6.3', 'beckett; project choice', {
-    title: 'accepts several line ends between the trailer and 499',
-    ...completeMember(separated('\r\n\n')),
-  }),
-  must('gzip/members-line-end', 'GATHERD-6.3 GATHERD-6.6', 'beckett; project choice; RFC 1952', {
-    title: 'accepts a line end between concatenated members and 499',
-    ...completeMember([START, ...HALVES, '\n', END]),
-  }),
-  must('gzip/end-099', 'GATHERD-3.3', 'roads', {
-    title: 'reads 099 as the end of compressed data, like 499',
-    ...completeMember([START, gzipMember(PLAIN.stream, dynamic), '099 - end of data\n']),
-  }),
-  must('gzip/other-texts', 'GATHERD-1.6 GATHERD-3.4', 'project choice', {
-    title: 'decides by the numbers of 500, 400 and 499, never by their texts',
-    ...completeMember(
+    )
+    .does(completeMember, separated('\n')),
+  must('gzip/line-ends', 'GATHERD-6.3', 'beckett; project choice')
+    .title('accepts several line ends between the trailer and 499')
+    .does(completeMember, separated('\r\n\n')),
+  must('gzip/members-line-end', 'GATHERD-6.3 GATHERD-6.6', 'beckett; project choice; RFC 1952')
+    .title('accepts a line end between concatenated members and 499')
+    .does(completeMember, [START, ...HALVES, '\n', END]),
+  must('gzip/end-099', 'GATHERD-3.3', 'roads')
+    .title('reads 099 as the end of compressed data, like 499')
+    .does(completeMember, [START, gzipMember(PLAIN.stream, dynamic), '099 - end of data\n']),
+  must('gzip/other-texts', 'GATHERD-1.6 GATHERD-3.4', 'project choice')
+    .title('decides by the numbers of 500, 400 and 499, never by their texts')
+    .does(
+      completeMember,
       [
         '400 - 900 - gzip was refused, closing without compression\n',
         gzipMember(PLAIN.stream, dynamic),
@@ -171,64 +150,57 @@ const MEMBER_CASES: readonly ClientCase[] = [
       PLAIN,
       { compression: ['500 - 900 - Compression not available'] },
     ),
-  }),
-  must('gzip/empty-texts', 'GATHERD-1.6 GATHERD-3.4', 'project choice', {
-    title: 'reads 500, 400 and 499 with other short texts',
-    ...completeMember(['400 - x\n', gzipMember(PLAIN.stream, dynamic), '499 - x\n'], PLAIN, {
+  must('gzip/empty-texts', 'GATHERD-1.6 GATHERD-3.4', 'project choice')
+    .title('reads 500, 400 and 499 with other short texts')
+    .does(completeMember, ['400 - x\n', gzipMember(PLAIN.stream, dynamic), '499 - x\n'], PLAIN, {
       compression: ['500 - x'],
     }),
-  }),
-  must('gzip/empty-update', 'GATHERD-4.5 GATHERD-6.3', 'inferred; beckett', {
-    title: 'reads a compressed update without objects',
-    ...completeMember(compressed(gzipMember(updates().stream, dynamic)), updates()),
-  }),
-  must('gzip/huge', 'GATHERD-6.3', RFC, {
-    title: 'reads a compressed value of 10 MiB',
-    timeoutMs: 60_000,
-    run(context) {
+  must('gzip/empty-update', 'GATHERD-4.5 GATHERD-6.3', 'inferred; beckett')
+    .title('reads a compressed update without objects')
+    .does(completeMember, compressed(gzipMember(updates().stream, dynamic)), updates()),
+  must('gzip/huge', 'GATHERD-6.3', RFC)
+    .title('reads a compressed value of 10 MiB')
+    .within(60_000)
+    .run((context) => {
       const value = largeValue(10 << 20);
       const huge = updates(wireObject('http://gatherer.example.org/huge', [['Full-Text', value]]));
-      return completeMember(compressed(gzipMember(huge.stream, dynamic)), huge).run(context);
-    },
-  }),
-  must('gzip/close-for-end-line', 'GATHERD-6.5', 'project choice', {
-    title: 'accepts a valid trailer as the end when the server closes instead of sending 499',
-    ...completeMember([START, gzipMember(PLAIN.stream, dynamic), 'close']),
-  }),
+      return completeMember(compressed(gzipMember(huge.stream, dynamic)), huge)(context);
+    }),
+  must('gzip/close-for-end-line', 'GATHERD-6.5', 'project choice')
+    .title('accepts a valid trailer as the end when the server closes instead of sending 499')
+    .does(completeMember, [START, gzipMember(PLAIN.stream, dynamic), 'close']),
 ];
 
 const WHOLE = gzipMember(PLAIN.stream, dynamic);
 
 /** GATHERD-6.5: without a valid trailer the transfer is incomplete. */
 const DAMAGED_CASES: readonly ClientCase[] = [
-  should('gzip/bad-crc', 'GATHERD-6.5 GATHERD-11.4', 'project choice', {
-    title: 'fails when the CRC of the trailer is wrong and the server closes',
-    ...brokenMember(START, gzipMember(PLAIN.stream, dynamic, { crc: WRONG_CRC }), 'close'),
-  }),
-  should('gzip/bad-crc-end-line', 'GATHERD-6.5 GATHERD-11.4', 'project choice', {
-    title: 'fails when the CRC of the trailer is wrong, although 499 follows',
-    ...brokenMember(START, gzipMember(PLAIN.stream, dynamic, { crc: WRONG_CRC }), END),
-  }),
-  should('gzip/bad-length', 'GATHERD-6.5 GATHERD-11.4', 'project choice', {
-    title: 'fails when the length of the trailer is wrong and the server closes',
-    ...brokenMember(START, gzipMember(PLAIN.stream, dynamic, { length: PLAIN.stream.length + 1 }), 'close'),
-  }),
-  should('gzip/cut-trailer', 'GATHERD-6.5 GATHERD-11.4', 'project choice', {
-    title: 'fails when the server closes within the trailer',
-    ...brokenMember(START, WHOLE.subarray(0, -3), 'close'),
-  }),
-  should('gzip/cut-data', 'GATHERD-6.5 GATHERD-11.4', 'project choice', {
-    title: 'fails when the server closes within the compressed data',
-    ...brokenMember(START, WHOLE.subarray(0, WHOLE.length >> 1), 'close'),
-  }),
-  should('gzip/cut-header', 'GATHERD-6.5 GATHERD-11.4', 'project choice', {
-    title: 'fails when the server closes within the header',
-    ...brokenMember(START, WHOLE.subarray(0, 5), 'close'),
-  }),
-  should('gzip/not-gzip', 'GATHERD-6.5 GATHERD-11.4', 'project choice', {
-    title: 'fails when data arrive in clear although compression was agreed',
-    ...brokenMember(...inClear(PLAIN), 'close'),
-  }),
+  should('gzip/bad-crc', 'GATHERD-6.5 GATHERD-11.4', 'project choice')
+    .title('fails when the CRC of the trailer is wrong and the server closes')
+    .does(brokenMember, START, gzipMember(PLAIN.stream, dynamic, { crc: WRONG_CRC }), 'close'),
+  should('gzip/bad-crc-end-line', 'GATHERD-6.5 GATHERD-11.4', 'project choice')
+    .title('fails when the CRC of the trailer is wrong, although 499 follows')
+    .does(brokenMember, START, gzipMember(PLAIN.stream, dynamic, { crc: WRONG_CRC }), END),
+  should('gzip/bad-length', 'GATHERD-6.5 GATHERD-11.4', 'project choice')
+    .title('fails when the length of the trailer is wrong and the server closes')
+    .does(
+      brokenMember,
+      START,
+      gzipMember(PLAIN.stream, dynamic, { length: PLAIN.stream.length + 1 }),
+      'close',
+    ),
+  should('gzip/cut-trailer', 'GATHERD-6.5 GATHERD-11.4', 'project choice')
+    .title('fails when the server closes within the trailer')
+    .does(brokenMember, START, WHOLE.subarray(0, -3), 'close'),
+  should('gzip/cut-data', 'GATHERD-6.5 GATHERD-11.4', 'project choice')
+    .title('fails when the server closes within the compressed data')
+    .does(brokenMember, START, WHOLE.subarray(0, WHOLE.length >> 1), 'close'),
+  should('gzip/cut-header', 'GATHERD-6.5 GATHERD-11.4', 'project choice')
+    .title('fails when the server closes within the header')
+    .does(brokenMember, START, WHOLE.subarray(0, 5), 'close'),
+  should('gzip/not-gzip', 'GATHERD-6.5 GATHERD-11.4', 'project choice')
+    .title('fails when data arrive in clear although compression was agreed')
+    .does(brokenMember, ...inClear(PLAIN), 'close'),
 ];
 
 export const COMPRESSION_CASES: readonly ClientCase[] = [

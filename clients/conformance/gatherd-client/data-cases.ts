@@ -45,53 +45,43 @@ const VALUES = 'manual 1.4; template.h; template.c*';
 
 /** SOIF-1.2: the bytes of a value. */
 export const VALUE_CASES: readonly ClientCase[] = [
-  must('value/end-line', 'GATHERD-3.7 SOIF-1.2', VALUES, {
-    title: 'reads a line "499 - " inside a value as data',
-    ...complete(around(['Body', FORGED_END])),
-  }),
-  must('value/end-line-099', 'GATHERD-3.7 SOIF-1.2', VALUES, {
-    title: 'reads a line "099 - " inside a value as data',
-    ...complete(around(['Body', 'a page about brokers\n099 - done\nand more\n'])),
-  }),
-  must('value/closing-brace', 'SOIF-1.2 GATHERD-3.7', VALUES, {
-    title: 'reads lines "}" inside a value as data',
-    ...complete(around(['Body', 'void main() {\n}\n}\n}\n499 - x\n'], ['Title', 'C\n'])),
-  }),
-  must('value/wrapper', 'SOIF-1.2 GATHERD-3.7', VALUES, {
-    title: 'reads "@UPDATE {" and "@FILE {" inside a value as data',
-    ...complete(
+  must('value/end-line', 'GATHERD-3.7 SOIF-1.2', VALUES)
+    .title('reads a line "499 - " inside a value as data')
+    .does(complete, around(['Body', FORGED_END])),
+  must('value/end-line-099', 'GATHERD-3.7 SOIF-1.2', VALUES)
+    .title('reads a line "099 - " inside a value as data')
+    .does(complete, around(['Body', 'a page about brokers\n099 - done\nand more\n'])),
+  must('value/closing-brace', 'SOIF-1.2 GATHERD-3.7', VALUES)
+    .title('reads lines "}" inside a value as data')
+    .does(complete, around(['Body', 'void main() {\n}\n}\n}\n499 - x\n'], ['Title', 'C\n'])),
+  must('value/wrapper', 'SOIF-1.2 GATHERD-3.7', VALUES)
+    .title('reads "@UPDATE {" and "@FILE {" inside a value as data')
+    .does(
+      complete,
       around([
         'Body',
         '}\n}\n@DELETE {\n@FILE { http://forged.example.org/\nTitle{1}:\tx\n}\n}\n@UPDATE {\n',
       ]),
     ),
-  }),
-  must('value/binary', 'SOIF-1.2 GATHERD-3.7', VALUES, {
-    title: 'keeps every byte of a value, including NUL and 0x80 to 0xff',
-    ...complete(around(['Data', ALL_BYTES])),
-  }),
-  must('value/no-final-newline', 'SOIF-1.2 GATHERD-3.7', VALUES, {
-    title: 'keeps a value unchanged that does not end in a line end',
-    ...complete(around(['Body', 'one\ntwo'])),
-  }),
-  must('value/only-newlines', 'SOIF-2.4 SOIF-1.2', VALUES, {
-    title: 'keeps the line ends at the end of a value, and those at its beginning',
-    ...complete(around(['Body', '\n\n'], ['Title', '\nx\n\n'])),
-  }),
-  must('value/cr-lf', 'SOIF-1.2 SOIF-2.4', VALUES, {
-    title: 'keeps CR LF inside a value',
-    ...complete(around(['Body', 'one\r\ntwo\r\n'])),
-  }),
-  must('value/empty', 'SOIF-3.2 SOIF-4.4', VALUES, {
-    title: 'reads an attribute with an empty value',
-    ...complete(around(['Abstract', ''], ['Title', 'has an empty neighbor\n'])),
-  }),
-  must('value/huge', 'SOIF-1.2 GATHERD-3.7', VALUES, {
-    title: 'reads a value of 10 MiB',
-    timeoutMs: 60_000,
-    // The value is built when the case runs: a list of cases does not need it.
-    run: (context) => complete(around(['Full-Text', largeValue(10 << 20)])).run(context),
-  }),
+  must('value/binary', 'SOIF-1.2 GATHERD-3.7', VALUES)
+    .title('keeps every byte of a value, including NUL and 0x80 to 0xff')
+    .does(complete, around(['Data', ALL_BYTES])),
+  must('value/no-final-newline', 'SOIF-1.2 GATHERD-3.7', VALUES)
+    .title('keeps a value unchanged that does not end in a line end')
+    .does(complete, around(['Body', 'one\ntwo'])),
+  must('value/only-newlines', 'SOIF-2.4 SOIF-1.2', VALUES)
+    .title('keeps the line ends at the end of a value, and those at its beginning')
+    .does(complete, around(['Body', '\n\n'], ['Title', '\nx\n\n'])),
+  must('value/cr-lf', 'SOIF-1.2 SOIF-2.4', VALUES)
+    .title('keeps CR LF inside a value')
+    .does(complete, around(['Body', 'one\r\ntwo\r\n'])),
+  must('value/empty', 'SOIF-3.2 SOIF-4.4', VALUES)
+    .title('reads an attribute with an empty value')
+    .does(complete, around(['Abstract', ''], ['Title', 'has an empty neighbor\n'])),
+  must('value/huge', 'SOIF-1.2 GATHERD-3.7', VALUES)
+    .title('reads a value of 10 MiB')
+    .within(60_000)
+    .run((context) => complete(around(['Full-Text', largeValue(10 << 20)]))(context)),
 ];
 
 const SECTIONS = 'broker NOTES; manual 1.2; project choice';
@@ -103,25 +93,22 @@ const BOTH = inSection('update', [FIRST, SECOND]);
 
 /** SOIF-8: the wrappers around the objects. */
 export const SECTION_CASES: readonly ClientCase[] = [
-  must('sections/one-line', 'SOIF-8.9 SOIF-8.7', SECTIONS, {
-    title: 'reads wrappers that open and close on one line',
-    ...complete(streamOf(['@DELETE { }\n@REFRESH { }\n@UPDATE {\n', ...BOTH, '}\n'])),
-  }),
-  must('sections/run-together', 'SOIF-8.9 SOIF-8.7', SECTIONS, {
-    title: 'reads wrappers that are all on one line with the first object',
-    ...complete(streamOf(['@DELETE { } @REFRESH { } @UPDATE { ', ...BOTH, '}\n'])),
-  }),
-  must('sections/small-letters', 'SOIF-8.9 SOIF-2.11', SECTIONS, {
-    title: 'reads the keywords of the wrappers in lower case',
-    ...complete(streamOf(['@delete {\n}\n@refresh {\n}\n@update {\n', ...BOTH, '}\n'])),
-  }),
-  must('sections/other-order', 'SOIF-8.9 SOIF-8.2', SECTIONS, {
-    title: 'reads the sections in another order',
-    ...complete(streamOf(['@UPDATE {\n', ...BOTH, '}\n@DELETE {\n}\n@REFRESH {\n}\n'])),
-  }),
-  must('sections/repeated', 'SOIF-8.9 SOIF-8.2', SECTIONS, {
-    title: 'reads sections that occur several times',
-    ...complete(
+  must('sections/one-line', 'SOIF-8.9 SOIF-8.7', SECTIONS)
+    .title('reads wrappers that open and close on one line')
+    .does(complete, streamOf(['@DELETE { }\n@REFRESH { }\n@UPDATE {\n', ...BOTH, '}\n'])),
+  must('sections/run-together', 'SOIF-8.9 SOIF-8.7', SECTIONS)
+    .title('reads wrappers that are all on one line with the first object')
+    .does(complete, streamOf(['@DELETE { } @REFRESH { } @UPDATE { ', ...BOTH, '}\n'])),
+  must('sections/small-letters', 'SOIF-8.9 SOIF-2.11', SECTIONS)
+    .title('reads the keywords of the wrappers in lower case')
+    .does(complete, streamOf(['@delete {\n}\n@refresh {\n}\n@update {\n', ...BOTH, '}\n'])),
+  must('sections/other-order', 'SOIF-8.9 SOIF-8.2', SECTIONS)
+    .title('reads the sections in another order')
+    .does(complete, streamOf(['@UPDATE {\n', ...BOTH, '}\n@DELETE {\n}\n@REFRESH {\n}\n'])),
+  must('sections/repeated', 'SOIF-8.9 SOIF-8.2', SECTIONS)
+    .title('reads sections that occur several times')
+    .does(
+      complete,
       streamOf([
         '@DELETE {\n}\n@UPDATE {\n',
         ...inSection('update', [FIRST]),
@@ -130,29 +117,25 @@ export const SECTION_CASES: readonly ClientCase[] = [
         '}\n@UPDATE {\n}\n',
       ]),
     ),
-  }),
-  must('sections/absent', 'SOIF-8.9', SECTIONS, {
-    title: 'reads objects without any wrapper as updates',
-    ...complete(streamOf(BOTH)),
-  }),
-  must('sections/non-empty', 'SOIF-8.9 SOIF-8.4 GATHERD-4.4', SECTIONS, {
-    title: 'reads @DELETE and @REFRESH sections with objects',
-    ...complete(sections({ delete: [GONE], refresh: [KEPT], update: [FIRST, SECOND] })),
-  }),
-  must('sections/type-update', 'SOIF-8.10', SECTIONS, {
-    title: 'reads objects whose type is the keyword of a wrapper',
-    ...complete(
+  must('sections/absent', 'SOIF-8.9', SECTIONS)
+    .title('reads objects without any wrapper as updates')
+    .does(complete, streamOf(BOTH)),
+  must('sections/non-empty', 'SOIF-8.9 SOIF-8.4 GATHERD-4.4', SECTIONS)
+    .title('reads @DELETE and @REFRESH sections with objects')
+    .does(complete, sections({ delete: [GONE], refresh: [KEPT], update: [FIRST, SECOND] })),
+  must('sections/type-update', 'SOIF-8.10', SECTIONS)
+    .title('reads objects whose type is the keyword of a wrapper')
+    .does(
+      complete,
       updates(
         wireObject(URL, [['Title', 'no wrapper\n']], 'UPDATE'),
         wireObject('-', [['Title', 'nor this\n']], 'DELETE'),
         LAST,
       ),
     ),
-  }),
-  must('sections/empty', 'GATHERD-4.5', SECTIONS, {
-    title: 'reads an update without objects',
-    ...complete(updates()),
-  }),
+  must('sections/empty', 'GATHERD-4.5', SECTIONS)
+    .title('reads an update without objects')
+    .does(complete, updates()),
 ];
 
 const START = '400 - x\n';
@@ -165,40 +148,31 @@ function until(stream: Buffer, text: string): Buffer {
 
 /** GATHERD-3.11: a client must not accept an incomplete transfer as complete. */
 export const INCOMPLETE_CASES: readonly ClientCase[] = [
-  should('incomplete/no-end-line', 'GATHERD-3.11 GATHERD-11.4', 'project choice', {
-    title: 'fails when all objects arrived without the end line',
-    ...broken(START, PLAIN.stream, 'close'),
-  }),
-  should('incomplete/no-start', 'GATHERD-3.11 GATHERD-11.4', 'project choice', {
-    title: 'fails when the server closes instead of answering SEND-UPDATE',
-    ...broken('close'),
-  }),
-  should('incomplete/nothing', 'GATHERD-3.11 GATHERD-11.4', 'project choice', {
-    title: 'fails when the server closes after 400',
-    ...broken(START, 'close'),
-  }),
-  should('incomplete/between-objects', 'GATHERD-3.11 GATHERD-11.4', 'project choice', {
-    title: 'fails when the server closes between two objects',
-    ...broken(START, until(PLAIN.stream, FIRST.bytes.toString('latin1')), 'close'),
-  }),
-  should('incomplete/in-object', 'GATHERD-3.11 GATHERD-11.4', 'project choice', {
-    title: 'fails when the server closes within an object, between two attributes',
-    ...broken(START, until(PLAIN.stream, 'Type{4}:\tText\n'), 'close'),
-  }),
-  should('incomplete/in-value', 'GATHERD-3.11 GATHERD-11.4', 'project choice', {
-    title: 'fails when the server closes within a value',
-    ...broken(START, until(PLAIN.stream, 'harvest\ngath'), 'close'),
-  }),
-  should('incomplete/behind-forged-end', 'GATHERD-3.11 GATHERD-11.4', 'project choice', {
-    title: 'fails when the server closes after a line "499 - " of a value',
-    ...broken(START, until(FORGED, '499 - Sent 1 objects\n'), 'close'),
-  }),
-  should('incomplete/in-end-line', 'GATHERD-3.11 GATHERD-11.4', 'project choice', {
-    title: 'fails when the server closes within the number of the end line',
-    ...broken(START, PLAIN.stream, '49', 'close'),
-  }),
-  should('incomplete/reset', 'GATHERD-3.11 GATHERD-11.4', 'project choice', {
-    title: 'fails when the connection is reset',
-    ...broken(START, until(PLAIN.stream, 'harvest\ngath'), 'reset'),
-  }),
+  should('incomplete/no-end-line', 'GATHERD-3.11 GATHERD-11.4', 'project choice')
+    .title('fails when all objects arrived without the end line')
+    .does(broken, START, PLAIN.stream, 'close'),
+  should('incomplete/no-start', 'GATHERD-3.11 GATHERD-11.4', 'project choice')
+    .title('fails when the server closes instead of answering SEND-UPDATE')
+    .does(broken, 'close'),
+  should('incomplete/nothing', 'GATHERD-3.11 GATHERD-11.4', 'project choice')
+    .title('fails when the server closes after 400')
+    .does(broken, START, 'close'),
+  should('incomplete/between-objects', 'GATHERD-3.11 GATHERD-11.4', 'project choice')
+    .title('fails when the server closes between two objects')
+    .does(broken, START, until(PLAIN.stream, FIRST.bytes.toString('latin1')), 'close'),
+  should('incomplete/in-object', 'GATHERD-3.11 GATHERD-11.4', 'project choice')
+    .title('fails when the server closes within an object, between two attributes')
+    .does(broken, START, until(PLAIN.stream, 'Type{4}:\tText\n'), 'close'),
+  should('incomplete/in-value', 'GATHERD-3.11 GATHERD-11.4', 'project choice')
+    .title('fails when the server closes within a value')
+    .does(broken, START, until(PLAIN.stream, 'harvest\ngath'), 'close'),
+  should('incomplete/behind-forged-end', 'GATHERD-3.11 GATHERD-11.4', 'project choice')
+    .title('fails when the server closes after a line "499 - " of a value')
+    .does(broken, START, until(FORGED, '499 - Sent 1 objects\n'), 'close'),
+  should('incomplete/in-end-line', 'GATHERD-3.11 GATHERD-11.4', 'project choice')
+    .title('fails when the server closes within the number of the end line')
+    .does(broken, START, PLAIN.stream, '49', 'close'),
+  should('incomplete/reset', 'GATHERD-3.11 GATHERD-11.4', 'project choice')
+    .title('fails when the connection is reset')
+    .does(broken, START, until(PLAIN.stream, 'harvest\ngath'), 'reset'),
 ];

@@ -26,31 +26,27 @@ const PUBLISHED = 'gatherd NOTES; beckett; roads; project choice';
 
 /** One whole session, and what the client sends in it. */
 export const SESSION_CASES: readonly ClientCase[] = [
-  must('session/plain', 'GATHERD-7.1 GATHERD-4.4', 'gatherd NOTES; roads', {
-    title: 'gets all objects of an ordinary session, the answer to SEND-UPDATE sent in one piece',
-    ...ordinary((observation, context) => checkComplete(observation, PLAIN, context)),
-  }),
-  should('session/exit-status', 'GATHERD-11.4', 'project choice', {
-    title: 'ends with exit status 0 when the transfer was complete',
-    ...ordinary(checkReportsSuccess),
-  }),
-  must('session/closes', 'GATHERD-3.1', 'beckett', {
-    title: 'closes the connection itself after 999',
-    async run(context) {
+  must('session/plain', 'GATHERD-7.1 GATHERD-4.4', 'gatherd NOTES; roads')
+    .title('gets all objects of an ordinary session, the answer to SEND-UPDATE sent in one piece')
+    .does(ordinary, (observation, context) => checkComplete(observation, PLAIN, context)),
+  should('session/exit-status', 'GATHERD-11.4', 'project choice')
+    .title('ends with exit status 0 when the transfer was complete')
+    .does(ordinary, checkReportsSuccess),
+  must('session/closes', 'GATHERD-3.1', 'beckett')
+    .title('closes the connection itself after 999')
+    .run(async (context) => {
       await checkComplete(
         await context.bench.observe({ ...ORDINARY, staysOpen: true }, context),
         PLAIN,
         context,
       );
-    },
-  }),
-  should('session/no-answer-to-quit', 'GATHERD-7.3 GATHERD-11.4', 'roads; project choice', {
-    title: 'accepts a server that closes instead of answering QUIT',
-    ...complete(PLAIN, { quit: [] }),
-  }),
-  must('commands/spelling', 'GATHERD-2.3 GATHERD-2.1 GATHERD-2.2', PUBLISHED, {
-    title: 'sends verbs in upper case and keywords in lower case, exactly as published',
-    ...ordinary(({ sessions }) => {
+    }),
+  should('session/no-answer-to-quit', 'GATHERD-7.3 GATHERD-11.4', 'roads; project choice')
+    .title('accepts a server that closes instead of answering QUIT')
+    .does(complete, PLAIN, { quit: [] }),
+  must('commands/spelling', 'GATHERD-2.3 GATHERD-2.1 GATHERD-2.2', PUBLISHED)
+    .title('sends verbs in upper case and keywords in lower case, exactly as published')
+    .does(ordinary, ({ sessions }) => {
       for (const { text } of sessions.flatMap(({ lines }) => lines)) {
         checkMatches(
           text,
@@ -60,10 +56,9 @@ export const SESSION_CASES: readonly ClientCase[] = [
         );
       }
     }),
-  }),
-  must('commands/line-ends', 'GATHERD-1.4', 'beckett; roads', {
-    title: 'ends every line in LF or CR LF',
-    ...ordinary(({ sessions }) => {
+  must('commands/line-ends', 'GATHERD-1.4', 'beckett; roads')
+    .title('ends every line in LF or CR LF')
+    .does(ordinary, ({ sessions }) => {
       for (const { text, end } of sessions.flatMap(({ lines }) => lines)) {
         check(end !== '' && !text.includes('\r'), 'a line has another end', {
           expected: 'LF or CR LF',
@@ -71,20 +66,18 @@ export const SESSION_CASES: readonly ClientCase[] = [
         });
       }
     }),
-  }),
-  should('commands/hello-argument', 'GATHERD-2.6', 'gatherd NOTES; beckett', {
-    title: "sends HELLO with the client's own host name",
-    ...ordinary((observation) => {
+  should('commands/hello-argument', 'GATHERD-2.6', 'gatherd NOTES; beckett')
+    .title("sends HELLO with the client's own host name")
+    .does(ordinary, (observation) => {
       const lines = linesOf(observation, 'HELLO');
       if (lines.length === 0) throw new NotApplicable('the client does not send HELLO (GATHERD-2.5)');
       for (const line of lines) {
         checkMatches(line, /^\s*\S+\s+[A-Za-z0-9_.:-]+\s*$/, 'HELLO has no host name', 'HELLO <hostname>');
       }
     }),
-  }),
-  must('commands/timestamp', 'GATHERD-4.1', 'gatherd NOTES; seed manual', {
-    title: 'sends SEND-UPDATE with a decimal number of seconds',
-    ...ordinary((observation) => {
+  must('commands/timestamp', 'GATHERD-4.1', 'gatherd NOTES; seed manual')
+    .title('sends SEND-UPDATE with a decimal number of seconds')
+    .does(ordinary, (observation) => {
       const lines = linesOf(observation, 'SEND-UPDATE');
       check(lines.length > 0, 'the client does not request an update', {
         expected: 'SEND-UPDATE 0',
@@ -94,10 +87,9 @@ export const SESSION_CASES: readonly ClientCase[] = [
         checkMatches(line, /^\s*\S+\s+\d+\s*$/, 'the timestamp is not a decimal number', 'SEND-UPDATE 0');
       }
     }),
-  }),
-  should('commands/quit', 'GATHERD-7.1 GATHERD-3.1', 'gatherd NOTES; beckett; roads', {
-    title: 'sends QUIT as its last line before it closes',
-    ...ordinary(({ sessions }) => {
+  should('commands/quit', 'GATHERD-7.1 GATHERD-3.1', 'gatherd NOTES; beckett; roads')
+    .title('sends QUIT as its last line before it closes')
+    .does(ordinary, ({ sessions }) => {
       for (const { lines } of sessions) {
         const last = lines.at(-1)?.text.trim() ?? '';
         check(last.toUpperCase() === 'QUIT', 'the last line is not QUIT', {
@@ -106,97 +98,80 @@ export const SESSION_CASES: readonly ClientCase[] = [
         });
       }
     }),
-  }),
 ];
 
 /** Status lines as other servers may send them. */
 export const LINE_CASES: readonly ClientCase[] = [
-  must('lines/cr-lf', 'GATHERD-1.5', 'project choice', {
-    title: 'accepts status lines that end in CR LF',
-    ...complete(PLAIN, { lineEnd: '\r\n' }),
-  }),
-  must('lines/greeting-text', 'GATHERD-3.1', 'beckett', {
-    title: 'accepts another version and more text after the host name of the greeting',
-    ...complete(PLAIN, { greeting: ['000 - HELLO 1.4.pl2 gatherer.example.org are you ready - 499 times?'] }),
-  }),
-  must('lines/other-texts', 'GATHERD-1.6 GATHERD-3.4', 'project choice', {
-    title: 'decides by the number of a status line, never by its text',
-    ...complete(PLAIN, {
+  must('lines/cr-lf', 'GATHERD-1.5', 'project choice')
+    .title('accepts status lines that end in CR LF')
+    .does(complete, PLAIN, { lineEnd: '\r\n' }),
+  must('lines/greeting-text', 'GATHERD-3.1', 'beckett')
+    .title('accepts another version and more text after the host name of the greeting')
+    .does(complete, PLAIN, {
+      greeting: ['000 - HELLO 1.4.pl2 gatherer.example.org are you ready - 499 times?'],
+    }),
+  must('lines/other-texts', 'GATHERD-1.6 GATHERD-3.4', 'project choice')
+    .title('decides by the number of a status line, never by its text')
+    .does(complete, PLAIN, {
       hello: ['100 - 900 - no, really: error, denied'],
       update: () => ['400 - 499 - no objects, error\n', PLAIN.stream, '499 - 400 - more\n'],
       quit: ['999 - HELLO'],
     }),
-  }),
-  must('lines/short-texts', 'GATHERD-1.6 GATHERD-3.4', 'project choice', {
-    title: 'reads 100, 400, 499 and 999 with other short texts',
-    ...complete(PLAIN, {
+  must('lines/short-texts', 'GATHERD-1.6 GATHERD-3.4', 'project choice')
+    .title('reads 100, 400, 499 and 999 with other short texts')
+    .does(complete, PLAIN, {
       hello: ['100 - x'],
       update: () => ['400 - x\n', PLAIN.stream, '499 - x\n'],
       quit: ['999 - x'],
     }),
-  }),
-  must('lines/unknown-lines', 'GATHERD-1.7', 'beckett', {
-    title: 'skips lines without a number outside of data',
-    ...complete(PLAIN, {
+  must('lines/unknown-lines', 'GATHERD-1.7', 'beckett')
+    .title('skips lines without a number outside of data')
+    .does(complete, PLAIN, {
       hello: ['Welcome to this Gatherer.', '', '    4990 - not a status line', '100 - hello'],
       update: () => ['One moment please.\n', ...inClear(PLAIN)],
       quit: ['Thank you.', '999 - Bye'],
     }),
-  }),
-  must('lines/unknown-codes', 'GATHERD-1.7', 'beckett', {
-    title: 'skips unknown numbers outside of data',
-    ...complete(PLAIN, {
+  must('lines/unknown-codes', 'GATHERD-1.7', 'beckett')
+    .title('skips unknown numbers outside of data')
+    .does(complete, PLAIN, {
       hello: ['150 - this daemon was built in 1996', '100 - hello'],
       update: () => ['450 - looking\n', ...inClear(PLAIN)],
       quit: ['950 - 2 objects sent', '999 - Bye'],
     }),
-  }),
-  should('lines/end-099', 'GATHERD-3.3', 'roads', {
-    title: 'reads 099 as the end of data, like 499',
-    ...complete(PLAIN, { update: () => inClear(PLAIN, '099 - end of data') }),
-  }),
+  should('lines/end-099', 'GATHERD-3.3', 'roads')
+    .title('reads 099 as the end of data, like 499')
+    .does(complete, PLAIN, { update: () => inClear(PLAIN, '099 - end of data') }),
 ];
 
 /** A server that refuses the client or does not understand it. */
 export const REFUSAL_CASES: readonly ClientCase[] = [
-  should('refused/access-denied', 'GATHERD-3.10 GATHERD-11.4', 'project choice', {
-    title: 'fails when 999 is the first line',
-    async run(context) {
+  should('refused/access-denied', 'GATHERD-3.10 GATHERD-11.4', 'project choice')
+    .title('fails when 999 is the first line')
+    .run(async (context) => {
       checkReportsFailure(await context.bench.observeRefusal('999 - Access denied\n', context));
-    },
-  }),
-  should('refused/no-greeting', 'GATHERD-1.1 GATHERD-11.4', 'project choice', {
-    title: 'fails when the server closes without a greeting',
-    async run(context) {
-      checkReportsFailure(await context.bench.observeRefusal('', context));
-    },
-  }),
-  should('refused/no-connection', 'GATHERD-11.4', 'project choice', {
-    title: 'fails when no server listens',
-    async run(context) {
-      checkReportsFailure(await context.bench.observeNoServer(context));
-    },
-  }),
-  should('refused/bad-timestamp', 'GATHERD-3.9 GATHERD-11.4', 'project choice', {
-    title: 'ends, and fails, when 499 answers SEND-UPDATE without 400',
-    ...broken('499 - Bad timestamp\n'),
-  }),
+    }),
+  should('refused/no-greeting', 'GATHERD-1.1 GATHERD-11.4', 'project choice')
+    .title('fails when the server closes without a greeting')
+    .run(async (context) => checkReportsFailure(await context.bench.observeRefusal('', context))),
+  should('refused/no-connection', 'GATHERD-11.4', 'project choice')
+    .title('fails when no server listens')
+    .run(async (context) => checkReportsFailure(await context.bench.observeNoServer(context))),
+  should('refused/bad-timestamp', 'GATHERD-3.9 GATHERD-11.4', 'project choice')
+    .title('ends, and fails, when 499 answers SEND-UPDATE without 400')
+    .does(broken, '499 - Bad timestamp\n'),
 ];
 
 /** Ways in which the bytes arrive. */
 export const DELIVERY_CASES: readonly ClientCase[] = [
-  must('delivery/single-bytes', 'GATHERD-1.1 GATHERD-1.3', 'beckett; roads', {
-    title: 'reads a session that arrives one byte per segment',
-    ...complete(PLAIN, { delivery: 'bytes' }),
-  }),
-  must('delivery/slow', 'GATHERD-12.3', 'config.h; project choice', {
-    title: 'waits for a server that sends a few bytes with pauses',
-    ...complete(PLAIN, { delivery: 'slow' }),
-  }),
-  must('delivery/compressed-single-bytes', 'GATHERD-6.3 GATHERD-6.6', 'beckett; project choice', {
-    title: 'reads a compressed session that arrives one byte per segment',
-    ...completeMember(compressed(gzipMember(PLAIN.stream, stored)), PLAIN, { delivery: 'bytes' }),
-  }),
+  must('delivery/single-bytes', 'GATHERD-1.1 GATHERD-1.3', 'beckett; roads')
+    .title('reads a session that arrives one byte per segment')
+    .does(complete, PLAIN, { delivery: 'bytes' }),
+  must('delivery/slow', 'GATHERD-12.3', 'config.h; project choice')
+    .title('waits for a server that sends a few bytes with pauses')
+    .does(complete, PLAIN, { delivery: 'slow' }),
+  must('delivery/compressed-single-bytes', 'GATHERD-6.3 GATHERD-6.6', 'beckett; project choice')
+    .title('reads a compressed session that arrives one byte per segment')
+    .does(completeMember, compressed(gzipMember(PLAIN.stream, stored)), PLAIN, { delivery: 'bytes' }),
 ];
 
 const DESCRIPTION = wireObject(
@@ -222,9 +197,9 @@ const ANSWERS: readonly (readonly [name: string, when: string, info: readonly St
 
 /** GATHERD-3.6: INFO. */
 export const INFO_CASES: readonly ClientCase[] = ANSWERS.map(([name, when, info]) =>
-  must(`info/${name}`, 'GATHERD-3.6 GATHERD-7.4', 'beckett; inferred; project choice', {
-    title: `reads the description ${when}`,
-    async run(context: ClientContext) {
+  must(`info/${name}`, 'GATHERD-3.6 GATHERD-7.4', 'beckett; inferred; project choice')
+    .title(`reads the description ${when}`)
+    .run(async (context: ClientContext) => {
       const observation = await context.bench.observeInfo({ info }, context);
       check(linesOf(observation, 'INFO').length > 0, 'the command sends no INFO', {
         expected: 'INFO',
@@ -235,6 +210,5 @@ export const INFO_CASES: readonly ClientCase[] = ANSWERS.map(([name, when, info]
         expected: 'exit status 0',
         received: `exit status ${observation.status ?? 'none'}: ${observation.diagnostics.trim()}`,
       });
-    },
-  }),
+    }),
 );

@@ -1,7 +1,7 @@
 // Cases about `SET changes`, our extension (GATHERD-6.11).
 import { BOOKKEEPING_NAMES } from '../../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
-import { check, checkNone, must, NotApplicable, type Procedure, should } from '../case.js';
+import { check, checkNone, must, NotApplicable, type Procedure, should, within } from '../case.js';
 import { printable } from '../printable.js';
 import type { Wire } from '../wire.js';
 import { type GatherdCase, type GatherdContext, surveyed, surveyedWith, TRANSFER_MS } from './context.js';
@@ -17,9 +17,9 @@ const KNOWN = new Set([...BOOKKEEPING_NAMES, 'Gatherer-Port'].map((name) => name
 
 /** SET changes, an extension: section 6.11. All cases are skipped for a server without it. */
 export const changesCases: readonly GatherdCase[] = [
-  should('changes/everything-complete', 'GATHERD-4.4 GATHERD-4.9 GATHERD-6.11', 'project choice', {
-    title: 'since 0 everything comes complete in @UPDATE',
-    ...surveyed(async ({ transfer }, context) => {
+  should('changes/everything-complete', 'GATHERD-4.4 GATHERD-4.9 GATHERD-6.11', 'project choice')
+    .title('since 0 everything comes complete in @UPDATE')
+    .does(surveyed, async ({ transfer }, context) => {
       const wire = await changesSession(context);
       const { digest, bySection } = await receiveUpdate(wire, 0);
       check(digest === transfer.digest, 'not the stream that comes without SET changes', {
@@ -27,32 +27,27 @@ export const changesCases: readonly GatherdCase[] = [
         received: `${counts(bySection)}, SHA-256 ${digest}`,
       });
     }),
-  }),
-  must('changes/section-order', 'GATHERD-6.11 SOIF-8.1', 'manual 1.2', {
-    title: 'the sections come once each, in the order delete, refresh, update',
-    ...sinceOldest(async (since, context) => {
+  must('changes/section-order', 'GATHERD-6.11 SOIF-8.1', 'manual 1.2')
+    .title('the sections come once each, in the order delete, refresh, update')
+    .does(sinceOldest, async (since, context) => {
       checkSectionOrder((await receiveUpdate(await changesSession(context), since)).sections);
     }),
-  }),
-  should('changes/sections', 'GATHERD-6.11 SOIF-8.8', 'project choice', {
-    title: 'the sections are written as SOIF-8.8 writes them',
-    ...sinceOldest(async (since, context) => {
+  should('changes/sections', 'GATHERD-6.11 SOIF-8.8', 'project choice')
+    .title('the sections are written as SOIF-8.8 writes them')
+    .does(sinceOldest, async (since, context) => {
       const { misplaced, malformed } = await receiveUpdate(await changesSession(context), since);
       const problem = malformed ?? misplaced;
       checkNone(problem, 'another layout', '@DELETE {\\n...}\\n@REFRESH {\\n...}\\n@UPDATE {\\n...}\\n');
     }),
-  }),
-  should('changes/refreshed', 'GATHERD-4.4 SOIF-8.4', 'project choice', {
-    title: 'a refreshed object has its URL and bookkeeping attributes only',
-    ...withoutContent('refresh'),
-  }),
-  should('changes/deleted', 'GATHERD-4.9 SOIF-8.4', 'project choice', {
-    title: 'a deleted object has no content',
-    ...withoutContent('delete'),
-  }),
-  should('changes/nothing-lost', 'GATHERD-4.4 GATHERD-6.11', 'project choice', {
-    title: 'refreshed and updated objects together are those that come without SET changes',
-    ...surveyedWith(1, async ({ newest }, context) => {
+  should('changes/refreshed', 'GATHERD-4.4 SOIF-8.4', 'project choice')
+    .title('a refreshed object has its URL and bookkeeping attributes only')
+    .does(withoutContent, 'refresh'),
+  should('changes/deleted', 'GATHERD-4.9 SOIF-8.4', 'project choice')
+    .title('a deleted object has no content')
+    .does(withoutContent, 'delete'),
+  should('changes/nothing-lost', 'GATHERD-4.4 GATHERD-6.11', 'project choice')
+    .title('refreshed and updated objects together are those that come without SET changes')
+    .does(surveyedWith, 1, async ({ newest }, context) => {
       // Only a recent time stamp shows objects whose content is older than their Update-Time.
       for (const since of [await oldest(context), newest ?? 1]) {
         const without = await receiveUpdate(await context.session(), since);
@@ -63,10 +58,9 @@ export const changesCases: readonly GatherdCase[] = [
         });
       }
     }),
-  }),
-  should('changes/compressed', 'GATHERD-6.1 GATHERD-6.11', 'project choice', {
-    title: 'SET changes and SET compression work together',
-    ...sinceOldest(async (since, context) => {
+  should('changes/compressed', 'GATHERD-6.1 GATHERD-6.11', 'project choice')
+    .title('SET changes and SET compression work together')
+    .does(sinceOldest, async (since, context) => {
       const clear = await receiveUpdate(await changesSession(context), since);
       const wire = await changesSession(context);
       await context.set(wire, 'compression');
@@ -76,7 +70,6 @@ export const changesCases: readonly GatherdCase[] = [
         received: `${counts(compressed.bySection)}, SHA-256 ${compressed.digest}`,
       });
     }),
-  }),
 ];
 
 async function changesSession(context: GatherdContext): Promise<Wire> {
@@ -96,7 +89,7 @@ async function oldest(context: GatherdContext): Promise<UnixSeconds> {
 function sinceOldest(
   run: (since: UnixSeconds, context: GatherdContext) => Promise<void>,
 ): Procedure<GatherdContext> {
-  return { timeoutMs: TRANSFER_MS, run: async (context) => run(await oldest(context), context) };
+  return within(TRANSFER_MS, async (context) => run(await oldest(context), context));
 }
 
 /** Checks that the objects of a section have no attribute that a collector would treat as content. */

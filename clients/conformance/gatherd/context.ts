@@ -1,5 +1,5 @@
 // The context of the cases for a gatherd: opens sessions and holds the survey of its database.
-import { type ConformanceCase, NotApplicable, type Procedure } from '../case.js';
+import { type ConformanceCase, NotApplicable, type Procedure, within } from '../case.js';
 import { ServerContext, type ServerFacts, withSurvey } from '../server-context.js';
 import type { Wire } from '../wire.js';
 import { type Survey, Surveyor } from './survey.js';
@@ -87,21 +87,14 @@ export function surveyedWith(
   objects: number,
   run: (survey: Survey, context: GatherdContext) => void | Promise<void>,
 ): Procedure<GatherdContext> {
-  return {
-    timeoutMs: TRANSFER_MS,
-    run: async (context) => run(await context.surveyWith(objects), context),
-  };
+  return within(TRANSFER_MS, async (context) => run(await context.surveyWith(objects), context));
 }
 
 /** Runs a session, after its greeting. */
 export function inSession(
   run: (wire: Wire, context: GatherdContext) => Promise<unknown>,
 ): Procedure<GatherdContext> {
-  return {
-    async run(context) {
-      await run(await context.session(), context);
-    },
-  };
+  return async (context) => run(await context.session(), context);
 }
 
 /** Sends a command and checks the number of the answer. @throws Mismatch */

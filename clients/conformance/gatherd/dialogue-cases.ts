@@ -12,9 +12,9 @@ const LONGEST = 8192;
 
 /** Greeting, lines, and the commands that send no data: sections 1 to 3. */
 export const dialogueCases: readonly GatherdCase[] = [
-  must('greeting/form', 'GATHERD-1.1 GATHERD-3.1 GATHERD-3.5', 'beckett; roads', {
-    title: 'the first line is 000 - HELLO, a version word and a host name word',
-    async run(context) {
+  must('greeting/form', 'GATHERD-1.1 GATHERD-3.1 GATHERD-3.5', 'beckett; roads')
+    .title('the first line is 000 - HELLO, a version word and a host name word')
+    .run(async (context) => {
       const line = withoutCr(await (await context.connect()).line());
       checkMatches(
         line,
@@ -22,48 +22,42 @@ export const dialogueCases: readonly GatherdCase[] = [
         'not the greeting of a gatherd',
         '000 - HELLO <version> <hostname>',
       );
-    },
-  }),
-  must('status/form', 'GATHERD-1.6', 'beckett; roads; broker NOTES', {
-    title: 'every status line is three digits, space, hyphen, space, text',
-    async run(context) {
+    }),
+  must('status/form', 'GATHERD-1.6', 'beckett; roads; broker NOTES')
+    .title('every status line is three digits, space, hyphen, space, text')
+    .run(async (context) => {
       for (const { line } of await everyKindOfStatus(await context.connect())) {
         checkMatches(line, /^\d{3} - /, 'a status line in another form', 'NNN - text');
       }
-    },
-  }),
-  must('status/lf-only', 'GATHERD-1.5', 'inferred: template.c, roads', {
-    title: 'status lines end in LF only',
-    async run(context) {
+    }),
+  must('status/lf-only', 'GATHERD-1.5', 'inferred: template.c, roads')
+    .title('status lines end in LF only')
+    .run(async (context) => {
       for (const { line } of await everyKindOfStatus(await context.connect())) {
         check(!line.endsWith('\r'), 'a carriage return before the line feed', {
           expected: `${printable(withoutCr(line))}\\n`,
           received: `${printable(line)}\\n`,
         });
       }
-    },
-  }),
-  must('status/other-commands', 'GATHERD-1.5 GATHERD-1.6', 'beckett; roads; broker NOTES', {
-    title: 'the answers to HELP, SET, SEND-OBJECT and unknown commands have the same form and end in LF only',
-    ...inSession(async (wire) => {
+    }),
+  must('status/other-commands', 'GATHERD-1.5 GATHERD-1.6', 'beckett; roads; broker NOTES')
+    .title('the answers to HELP, SET, SEND-OBJECT and unknown commands have the same form and end in LF only')
+    .does(inSession, async (wire) => {
       await wire.send('HELP\nSET compression\nFROB\nSEND-OBJECT http://no-such-object.invalid/\nQUIT\n');
       for (let line = ''; !line.startsWith('999'); ) {
         line = await wire.line();
         checkLineForm(line);
       }
     }),
-  }),
-  must('lines/lf', 'GATHERD-1.4', 'beckett', {
-    title: 'commands that end in LF are understood',
-    ...updates(`${NOTHING_NEW}\n`),
-  }),
-  must('lines/crlf', 'GATHERD-1.4', 'roads', {
-    title: 'commands that end in CR LF are understood; the CR is not part of the argument',
-    ...updates(`${NOTHING_NEW}\r\n`),
-  }),
-  must('lines/bytewise', 'GATHERD-1.3 GATHERD-1.4', 'beckett; roads', {
-    title: 'a command may come one byte at a time',
-    ...inSession(async (wire) => {
+  must('lines/lf', 'GATHERD-1.4', 'beckett')
+    .title('commands that end in LF are understood')
+    .does(updates, `${NOTHING_NEW}\n`),
+  must('lines/crlf', 'GATHERD-1.4', 'roads')
+    .title('commands that end in CR LF are understood; the CR is not part of the argument')
+    .does(updates, `${NOTHING_NEW}\r\n`),
+  must('lines/bytewise', 'GATHERD-1.3 GATHERD-1.4', 'beckett; roads')
+    .title('a command may come one byte at a time')
+    .does(inSession, async (wire) => {
       for (const byte of `${NOTHING_NEW}\n`) {
         await wire.send(byte);
         // Without the pause the operating system would send them together.
@@ -71,10 +65,9 @@ export const dialogueCases: readonly GatherdCase[] = [
       }
       await readUpdate(wire, NOTHING_NEW);
     }),
-  }),
-  must('lines/pipelined', 'GATHERD-1.8', 'inferred: gatherd NOTES', {
-    title: 'commands sent without waiting are answered in their order',
-    ...inSession(async (wire) => {
+  must('lines/pipelined', 'GATHERD-1.8', 'inferred: gatherd NOTES')
+    .title('commands sent without waiting are answered in their order')
+    .does(inSession, async (wire) => {
       const commands = ['HELLO a.example.org', NOTHING_NEW, 'HELLO b.example.org', NOTHING_NEW, 'QUIT'];
       await wire.send(commands.map((command) => `${command}\n`).join(''));
       for (let round = 0; round < 2; round++) {
@@ -83,46 +76,37 @@ export const dialogueCases: readonly GatherdCase[] = [
       }
       await wire.expect(999, 'QUIT');
     }),
-  }),
-  should('lines/any-case', 'GATHERD-2.3', 'project choice', {
-    title: 'verbs are matched without regard to case',
-    ...updates(`Send-Update ${FAR_FUTURE}\n`),
-  }),
-  should('lines/blanks', 'GATHERD-2.4', 'project choice', {
-    title: 'blanks before and after the argument do not matter',
-    ...updates(`SEND-UPDATE \t ${FAR_FUTURE} \t\n`),
-  }),
-  should('lines/empty', 'GATHERD-2.4', 'project choice', {
-    title: 'empty lines are not answered',
-    ...updates(`\n\r\n  \n${NOTHING_NEW}\n`),
-  }),
-  should('lines/longest', 'GATHERD-2.4', 'project choice: the size of a buffer of the library', {
-    title: 'a line of 8192 bytes is a command',
-    ...answers(['HELLO '.padEnd(LONGEST, 'x'), 100, `HELLO in a line of ${LONGEST} bytes`]),
-  }),
-  should('lines/too-long', 'GATHERD-2.4 GATHERD-3.9', 'project choice', {
-    title: 'a longer line is answered 900 and dropped, and the session continues',
-    ...inSession(async (wire) => {
+  should('lines/any-case', 'GATHERD-2.3', 'project choice')
+    .title('verbs are matched without regard to case')
+    .does(updates, `Send-Update ${FAR_FUTURE}\n`),
+  should('lines/blanks', 'GATHERD-2.4', 'project choice')
+    .title('blanks before and after the argument do not matter')
+    .does(updates, `SEND-UPDATE \t ${FAR_FUTURE} \t\n`),
+  should('lines/empty', 'GATHERD-2.4', 'project choice')
+    .title('empty lines are not answered')
+    .does(updates, `\n\r\n  \n${NOTHING_NEW}\n`),
+  should('lines/longest', 'GATHERD-2.4', 'project choice: the size of a buffer of the library')
+    .title('a line of 8192 bytes is a command')
+    .does(answers, ['HELLO '.padEnd(LONGEST, 'x'), 100, `HELLO in a line of ${LONGEST} bytes`]),
+  should('lines/too-long', 'GATHERD-2.4 GATHERD-3.9', 'project choice')
+    .title('a longer line is answered 900 and dropped, and the session continues')
+    .does(inSession, async (wire) => {
       await wire.send(`${'HELLO '.padEnd(LONGEST + 1, 'x')}\n${NOTHING_NEW}\n`);
       await wire.expect(900, `a line of ${LONGEST + 1} bytes`);
       await readUpdate(wire, NOTHING_NEW);
     }),
-  }),
-  must('hello/accepted', 'GATHERD-3.1 GATHERD-2.6', 'beckett', {
-    title: 'HELLO is answered 100',
-    ...answers(['HELLO collector.example.org', 100, 'HELLO']),
-  }),
-  must('hello/optional', 'GATHERD-2.5', 'roads', {
-    title: 'an update may be requested without HELLO',
-    ...updates(`${NOTHING_NEW}\n`),
-  }),
-  should('hello/empty', 'GATHERD-2.6', 'project choice', {
-    title: 'HELLO without a name is accepted',
-    ...answers(['HELLO', 100, 'HELLO without a name']),
-  }),
-  should('help/listed', 'GATHERD-2.1 GATHERD-3.2', 'gatherd NOTES; inferred', {
-    title: 'HELP is answered by 200 lines that name the commands of 1995',
-    ...inSession(async (wire) => {
+  must('hello/accepted', 'GATHERD-3.1 GATHERD-2.6', 'beckett')
+    .title('HELLO is answered 100')
+    .does(answers, ['HELLO collector.example.org', 100, 'HELLO']),
+  must('hello/optional', 'GATHERD-2.5', 'roads')
+    .title('an update may be requested without HELLO')
+    .does(updates, `${NOTHING_NEW}\n`),
+  should('hello/empty', 'GATHERD-2.6', 'project choice')
+    .title('HELLO without a name is accepted')
+    .does(answers, ['HELLO', 100, 'HELLO without a name']),
+  should('help/listed', 'GATHERD-2.1 GATHERD-3.2', 'gatherd NOTES; inferred')
+    .title('HELP is answered by 200 lines that name the commands of 1995')
+    .does(inSession, async (wire) => {
       await wire.send('HELP\nHELLO collector.example.org\n');
       let help = '';
       for (let status = await wire.status(); status.code !== 100; status = await wire.status()) {
@@ -139,14 +123,12 @@ export const dialogueCases: readonly GatherdCase[] = [
         });
       }
     }),
-  }),
-  should('errors/unknown-command', 'GATHERD-3.9', 'project choice', {
-    title: 'an unknown command is answered 900',
-    ...answers(['FETCH everything', 900, 'an unknown command']),
-  }),
-  must('errors/session-goes-on', 'GATHERD-3.9', 'project choice', {
-    title: 'the session continues after an unknown command',
-    ...inSession(async (wire) => {
+  should('errors/unknown-command', 'GATHERD-3.9', 'project choice')
+    .title('an unknown command is answered 900')
+    .does(answers, ['FETCH everything', 900, 'an unknown command']),
+  must('errors/session-goes-on', 'GATHERD-3.9', 'project choice')
+    .title('the session continues after an unknown command')
+    .does(inSession, async (wire) => {
       await wire.send('FETCH everything\n');
       // Any answer is accepted, but the lines of the update must follow.
       await wire.send(`${NOTHING_NEW}\n`);
@@ -154,27 +136,23 @@ export const dialogueCases: readonly GatherdCase[] = [
       if (code === 400) return;
       await wire.expect(400, `${NOTHING_NEW} after an unknown command`);
     }),
-  }),
-  should('errors/unknown-setting', 'GATHERD-6.10 GATHERD-3.9', 'project choice', {
-    title: 'SET of something unknown is answered 900',
-    ...inSession(async (wire) => {
+  should('errors/unknown-setting', 'GATHERD-6.10 GATHERD-3.9', 'project choice')
+    .title('SET of something unknown is answered 900')
+    .does(inSession, async (wire) => {
       await wire.send('SET nonsense\nSET\n');
       await wire.expect(900, 'SET nonsense');
       await wire.expect(900, 'SET without an argument');
     }),
-  }),
-  must('quit/answered', 'GATHERD-3.1', 'beckett', {
-    title: 'QUIT is answered 999',
-    ...answers(['QUIT', 999, 'QUIT']),
-  }),
-  should('quit/closes', 'GATHERD-3.4', 'project choice', {
-    title: 'the server closes after its 999',
-    ...inSession(async (wire) => {
+  must('quit/answered', 'GATHERD-3.1', 'beckett')
+    .title('QUIT is answered 999')
+    .does(answers, ['QUIT', 999, 'QUIT']),
+  should('quit/closes', 'GATHERD-3.4', 'project choice')
+    .title('the server closes after its 999')
+    .does(inSession, async (wire) => {
       await wire.send('QUIT\n');
       while ((await wire.status()).code !== 999);
       await wire.expectEnd('999');
     }),
-  }),
 ];
 
 /** Runs a session with as many kinds of status lines as possible and returns them. */

@@ -24,9 +24,9 @@ const NO_SUCH_OBJECT = 'nop:conformance-kit/no-such-object';
 
 /** SEND-OBJECT and INFO: sections 3.6, 3.8, 5 and 8. */
 export const objectCases: readonly GatherdCase[] = [
-  must('object/known', 'GATHERD-3.2 GATHERD-5.1', 'inferred', {
-    title: 'SEND-OBJECT of a URL is answered 300, the object, 399',
-    ...surveyedWith(1, async ({ samples }, context) => {
+  must('object/known', 'GATHERD-3.2 GATHERD-5.1', 'inferred')
+    .title('SEND-OBJECT of a URL is answered 300, the object, 399')
+    .does(surveyedWith, 1, async ({ samples }, context) => {
       const wire = await context.session();
       for (const sample of readable(samples)) {
         const { object } = await receiveObject(wire, sample);
@@ -37,78 +37,70 @@ export const objectCases: readonly GatherdCase[] = [
         });
       }
     }),
-  }),
-  must('object/line-form', 'GATHERD-1.5 GATHERD-1.6', 'beckett; roads; broker NOTES', {
-    title: 'the lines before and after the object have the form of other status lines and end in LF only',
-    ...surveyedWith(1, async (survey, context) => {
+  must('object/line-form', 'GATHERD-1.5 GATHERD-1.6', 'beckett; roads; broker NOTES')
+    .title('the lines before and after the object have the form of other status lines and end in LF only')
+    .does(surveyedWith, 1, async (survey, context) => {
       const [sample] = readable(survey.samples);
       if (sample === undefined) return;
       const { lines } = await receiveObject(await context.session(), sample);
       for (const { line } of lines) checkLineForm(line);
     }),
-  }),
-  must('object/bare', 'GATHERD-5.2 SOIF-2.2', 'inferred; template.c', {
-    title: 'the object comes without wrappers, in the layout of SOIF',
-    ...surveyedWith(1, async ({ samples }, context) => {
+  must('object/bare', 'GATHERD-5.2 SOIF-2.2', 'inferred; template.c')
+    .title('the object comes without wrappers, in the layout of SOIF')
+    .does(surveyedWith, 1, async ({ samples }, context) => {
       const wire = await context.session();
       for (const sample of readable(samples)) {
         const { malformed } = await receiveObject(wire, sample);
         checkNone(malformed, 'more than the object, or another layout', 'one object as SOIF-2.2 writes it');
       }
     }),
-  }),
-  must('object/same-bytes', 'GATHERD-5.1 GATHERD-4.6', 'inferred; manual 1.2', {
-    title: 'the object is the one that the update has, byte for byte',
-    ...surveyedWith(1, async ({ samples }, context) => {
+  must('object/same-bytes', 'GATHERD-5.1 GATHERD-4.6', 'inferred; manual 1.2')
+    .title('the object is the one that the update has, byte for byte')
+    .does(surveyedWith, 1, async ({ samples }, context) => {
       const wire = await context.session();
       for (const sample of readable(samples)) await checkSameBytes(wire, sample);
     }),
-  }),
-  must('object/percent', 'GATHERD-5.1', 'inferred', {
-    title: 'percent signs in a URL are accepted unchanged',
-    ...surveyed(async ({ percent }, context) => {
+  must('object/percent', 'GATHERD-5.1', 'inferred')
+    .title('percent signs in a URL are accepted unchanged')
+    .does(surveyed, async ({ percent }, context) => {
       if (percent === undefined) throw new NotApplicable('no URL of the database has a percent sign');
       await checkSameBytes(await context.session(), percent);
     }),
-  }),
-  should('object/unknown', 'GATHERD-3.8', 'project choice', {
-    title: 'an unknown object is answered 399 without 300, and the session continues',
-    ...answers(
+  should('object/unknown', 'GATHERD-3.8', 'project choice')
+    .title('an unknown object is answered 399 without 300, and the session continues')
+    .does(
+      answers,
       [`SEND-OBJECT ${NO_SUCH_OBJECT}`, 399, 'SEND-OBJECT of an unknown object'],
       ['HELLO collector.example.org', 100, 'HELLO after it'],
     ),
-  }),
-  should('object/no-argument', 'GATHERD-3.9', 'project choice', {
-    title: 'SEND-OBJECT without an argument is answered 900',
-    ...answers(['SEND-OBJECT', 900, 'SEND-OBJECT without an argument']),
-  }),
-  must('info/object', 'GATHERD-2.2 GATHERD-8.2', 'beckett; manual 1.4', {
-    title: 'INFO is answered with an object that a SOIF parser reads',
-    async run(context) {
+  should('object/no-argument', 'GATHERD-3.9', 'project choice')
+    .title('SEND-OBJECT without an argument is answered 900')
+    .does(answers, ['SEND-OBJECT', 900, 'SEND-OBJECT without an argument']),
+  must('info/object', 'GATHERD-2.2 GATHERD-8.2', 'beckett; manual 1.4')
+    .title('INFO is answered with an object that a SOIF parser reads')
+    .run(async (context) => {
       const { malformed } = await receiveInfo(await context.session());
       checkNone(malformed, 'not one object in the layout of SOIF', 'one object as SOIF-2.2 writes it');
-    },
-  }),
-  must('info/end', 'GATHERD-3.1 GATHERD-3.6', 'beckett', {
-    title: 'INFO has a 600 line, before or after the object',
-    ...inSession(async (wire) => {
+    }),
+  must('info/end', 'GATHERD-3.1 GATHERD-3.6', 'beckett')
+    .title('INFO has a 600 line, before or after the object')
+    .does(inSession, async (wire) => {
       const { before } = await receiveInfo(wire);
       if (before !== 600) await wire.expect(600, 'INFO, after its object');
     }),
-  }),
-  must('info/end-form', 'GATHERD-1.5 GATHERD-1.6', 'beckett; roads', {
-    title: 'the 600 line has the form of other status lines and ends in LF only',
-    ...inSession(async (wire) => {
+  must('info/end-form', 'GATHERD-1.5 GATHERD-1.6', 'beckett; roads')
+    .title('the 600 line has the form of other status lines and ends in LF only')
+    .does(inSession, async (wire) => {
       const { before } = await receiveInfo(wire);
       // A line before the object was read already.
       if (before !== undefined) return;
       checkLineForm(await wire.line());
     }),
-  }),
-  must('info/next-command', 'GATHERD-1.8 GATHERD-3.1 GATHERD-3.6', 'inferred: gatherd NOTES; beckett', {
-    title:
+  must('info/next-command', 'GATHERD-1.8 GATHERD-3.1 GATHERD-3.6', 'inferred: gatherd NOTES; beckett')
+    .title(
       'the answer to the next command follows that of INFO, which has at most one 600 line and one 699 line',
-    ...inSession(async (wire) => {
+    )
+    .does(inSession, async (wire) => {
       const { before } = await receiveInfo(wire);
       await wire.send('HELLO collector.example.org\n');
       const lines: number[] = before === undefined ? [] : [before];
@@ -120,28 +112,25 @@ export const objectCases: readonly GatherdCase[] = [
         lines.push(code);
       }
     }),
-  }),
-  should('info/order', 'GATHERD-3.6', 'project choice', {
-    title: 'the object comes first, then 600',
-    async run(context) {
+  should('info/order', 'GATHERD-3.6', 'project choice')
+    .title('the object comes first, then 600')
+    .run(async (context) => {
       const { before } = await receiveInfo(await context.session());
       checkNone(before, 'a status line before the object', 'the object', (code) => `${code} - ...`);
-    },
-  }),
-  should('info/description', 'GATHERD-8.3', 'gatherd NOTES', {
-    title: 'INFO is a GATHERER object with the attributes of a Gatherer description',
-    async run(context) {
+    }),
+  should('info/description', 'GATHERD-8.3', 'gatherd NOTES')
+    .title('INFO is a GATHERER object with the attributes of a Gatherer description')
+    .run(async (context) => {
       const { object } = await receiveInfo(await context.session());
       check(object.type.toUpperCase() === 'GATHERER', 'another template type', {
         expected: 'GATHERER',
         received: printable(object.type),
       });
       checkHasAttributes(object, DESCRIPTION);
-    },
-  }),
-  should('info/contents', 'GATHERD-8.1 GATHERD-8.4', 'seed manual; names: project choice', {
-    title: 'INFO reports the number of objects, their times and their attributes',
-    ...surveyed(async ({ transfer, oldest, newest }, context) => {
+    }),
+  should('info/contents', 'GATHERD-8.1 GATHERD-8.4', 'seed manual; names: project choice')
+    .title('INFO reports the number of objects, their times and their attributes')
+    .does(surveyed, async ({ transfer, oldest, newest }, context) => {
       const { object } = await receiveInfo(await context.session());
       checkHasAttributes(object, transfer.objects === 0 ? ['Number-Of-Objects'] : CONTENTS);
       for (const [name, value] of [
@@ -155,7 +144,6 @@ export const objectCases: readonly GatherdCase[] = [
         });
       }
     }),
-  }),
 ];
 
 /** Reads the object of INFO, and the number of a status line before it. */

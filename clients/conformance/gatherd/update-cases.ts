@@ -17,56 +17,48 @@ import { readUpdate, receiveUpdate } from './transfer.js';
 
 /** SEND-UPDATE in clear: sections 3.7, 4, and SOIF-8. */
 export const updateCases: readonly GatherdCase[] = [
-  must('update/everything', 'GATHERD-3.1 GATHERD-4.1', 'beckett; roads; gatherd NOTES', {
-    title: 'SEND-UPDATE 0 is answered 400, the objects, 499',
-    // The survey is that transfer.
-    ...surveyed(() => {}),
-  }),
-  must('update/zero', 'GATHERD-4.1', 'gatherd NOTES; roads', {
-    title: 'SEND-UPDATE 0 sends no fewer objects than SEND-UPDATE 1: 0 requests everything',
-    ...surveyed(async ({ transfer }, context) => {
+  must('update/everything', 'GATHERD-3.1 GATHERD-4.1', 'beckett; roads; gatherd NOTES')
+    .title('SEND-UPDATE 0 is answered 400, the objects, 499')
+    .does(surveyed, () => {}),
+  must('update/zero', 'GATHERD-4.1', 'gatherd NOTES; roads')
+    .title('SEND-UPDATE 0 sends no fewer objects than SEND-UPDATE 1: 0 requests everything')
+    .does(surveyed, async ({ transfer }, context) => {
       const { objects } = await receiveUpdate(await context.session(), 1);
       check(transfer.objects >= objects, 'SEND-UPDATE 0 leaves objects out', {
         expected: `${objects} objects`,
         received: `${transfer.objects} objects`,
       });
     }),
-  }),
-  must('update/end-number', 'GATHERD-3.1 GATHERD-3.3', 'beckett; roads; broker NOTES', {
-    title: 'the number of the end line is 499; 099 is a number of Brokers',
-    async run(context) {
+  must('update/end-number', 'GATHERD-3.1 GATHERD-3.3', 'beckett; roads; broker NOTES')
+    .title('the number of the end line is 499; 099 is a number of Brokers')
+    .run(async (context) => {
       const { end } = await receiveUpdate(await context.session(), FAR_FUTURE);
       checkEndNumber(end);
-    },
-  }),
-  must('update/only-data', 'GATHERD-3.7 SOIF-2.2 SOIF-2.3', 'beckett; roads; template.c; soif.pl', {
-    title: 'between 400 and 499 there are only objects in the layout of SOIF with correct sizes',
-    ...surveyed(({ transfer }) =>
+    }),
+  must('update/only-data', 'GATHERD-3.7 SOIF-2.2 SOIF-2.3', 'beckett; roads; template.c; soif.pl')
+    .title('between 400 and 499 there are only objects in the layout of SOIF with correct sizes')
+    .does(surveyed, ({ transfer }) =>
       checkNone(transfer.malformed, 'malformed data', 'objects as SOIF-2.2 writes them'),
     ),
-  }),
-  must('update/wrapped', 'GATHERD-4.4 SOIF-8.1', 'manual 1.2; roads', {
-    title: 'the objects are in the @DELETE, @REFRESH and @UPDATE sections of one stream',
-    ...surveyed(({ transfer: { sections, bySection } }) => {
+  must('update/wrapped', 'GATHERD-4.4 SOIF-8.1', 'manual 1.2; roads')
+    .title('the objects are in the @DELETE, @REFRESH and @UPDATE sections of one stream')
+    .does(surveyed, ({ transfer: { sections, bySection } }) => {
       check(sections.includes('update') && bySection.bare === 0, 'objects outside of the sections', {
         expected: 'sections delete, refresh, update; every object in one',
         received: `sections ${sections.join(', ') || 'none'}; ${bySection.bare} objects outside`,
       });
     }),
-  }),
-  must('update/section-order', 'GATHERD-4.4 SOIF-8.1', 'manual 1.2', {
-    title: 'the sections come once each, in the order delete, refresh, update',
-    ...surveyed(({ transfer }) => checkSectionOrder(transfer.sections)),
-  }),
-  should('update/layout', 'SOIF-8.8', 'project choice', {
-    title: 'the wrappers are written as SOIF-8.8 writes them, which every known client can read',
-    ...surveyed(({ transfer: { misplaced } }) => {
+  must('update/section-order', 'GATHERD-4.4 SOIF-8.1', 'manual 1.2')
+    .title('the sections come once each, in the order delete, refresh, update')
+    .does(surveyed, ({ transfer }) => checkSectionOrder(transfer.sections)),
+  should('update/layout', 'SOIF-8.8', 'project choice')
+    .title('the wrappers are written as SOIF-8.8 writes them, which every known client can read')
+    .does(surveyed, ({ transfer: { misplaced } }) => {
       checkNone(misplaced, 'another layout', '@DELETE {\\n}\\n@REFRESH {\\n}\\n@UPDATE {\\n...}\\n');
     }),
-  }),
-  must('update/other-sections-empty', 'GATHERD-4.4', 'manual 1.1; roads', {
-    title: 'a client that has not requested changes gets everything in @UPDATE',
-    ...surveyed(async ({ oldest, transfer }, context) => {
+  must('update/other-sections-empty', 'GATHERD-4.4', 'manual 1.1; roads')
+    .title('a client that has not requested changes gets everything in @UPDATE')
+    .does(surveyed, async ({ oldest, transfer }, context) => {
       const wire = await context.session();
       // Deletions are only sent for a time stamp after 0 (GATHERD-4.9).
       const since = oldest ?? 1;
@@ -78,33 +70,30 @@ export const updateCases: readonly GatherdCase[] = [
         });
       }
     }),
-  }),
-  should('update/order', 'GATHERD-4.6', 'project choice', {
-    title: 'objects come in ascending order of Update-Time, then URL, each once',
-    ...surveyedWith(2, ({ transfer: { disorder } }) => {
+  should('update/order', 'GATHERD-4.6', 'project choice')
+    .title('objects come in ascending order of Update-Time, then URL, each once')
+    .does(surveyedWith, 2, ({ transfer: { disorder } }) => {
       checkNone(disorder, 'another order', 'ascending Update-Time, then URL');
     }),
-  }),
-  should('update/required-attributes', 'GATHERD-13.9 SOIF-6.5', 'broker NOTES; Harvest-NG', {
-    title:
+  should('update/required-attributes', 'GATHERD-13.9 SOIF-6.5', 'broker NOTES; Harvest-NG')
+    .title(
       'every object has the attributes that Brokers require: Gatherer-Name, -Host, -Version and Update-Time',
-    ...surveyedWith(1, ({ incomplete }) => {
+    )
+    .does(surveyedWith, 1, ({ incomplete }) => {
       checkNone(incomplete, 'an object that old Brokers reject', 'the four attributes in every object');
     }),
-  }),
-  must('update/boundary', 'GATHERD-4.3', 'project choice: an object that is not sent is lost', {
-    title: 'an object whose Update-Time is the time stamp is sent: the comparison is >=',
-    ...surveyedTimes(async ({ newest, atNewest, untimed }, context) => {
+  must('update/boundary', 'GATHERD-4.3', 'project choice: an object that is not sent is lost')
+    .title('an object whose Update-Time is the time stamp is sent: the comparison is >=')
+    .does(surveyedTimes, async ({ newest, atNewest, untimed }, context) => {
       const { objects } = await receiveUpdate(await context.session(), newest);
       check(objects >= atNewest + untimed, `objects of the time ${newest} are missing`, {
         expected: `${atNewest + untimed} objects`,
         received: `${objects} objects`,
       });
     }),
-  }),
-  must('update/only-newer', 'GATHERD-4.2 GATHERD-4.3', 'gatherd NOTES; inferred: manual 1.4, broker NOTES', {
-    title: 'older objects are not sent, and every other one is',
-    ...surveyedTimes(async ({ times, untimed, oldest, newest }, context) => {
+  must('update/only-newer', 'GATHERD-4.2 GATHERD-4.3', 'gatherd NOTES; inferred: manual 1.4, broker NOTES')
+    .title('older objects are not sent, and every other one is')
+    .does(surveyedTimes, async ({ times, untimed, oldest, newest }, context) => {
       if (oldest === newest) throw new NotApplicable('all objects have one Update-Time');
       const since = middle(times, newest);
       const wire = await context.session();
@@ -126,10 +115,9 @@ export const updateCases: readonly GatherdCase[] = [
         received: `${objects} objects`,
       });
     }),
-  }),
-  must('update/nothing-new', 'GATHERD-4.5', 'inferred', {
-    title: 'an update without objects is three empty sections',
-    ...surveyed(async ({ untimed }, context) => {
+  must('update/nothing-new', 'GATHERD-4.5', 'inferred')
+    .title('an update without objects is three empty sections')
+    .does(surveyed, async ({ untimed }, context) => {
       if (untimed > 0) throw new NotApplicable(`${untimed} objects have no Update-Time and are always sent`);
       const session = await context.session();
       const { objects, sections, malformed } = await receiveUpdate(session, FAR_FUTURE);
@@ -138,10 +126,9 @@ export const updateCases: readonly GatherdCase[] = [
         received: malformed ?? `${objects} objects; sections ${sections.join(', ') || 'none'}`,
       });
     }),
-  }),
-  must('update/several', 'GATHERD-4.8', 'inferred', {
-    title: 'several updates in one session, each as if it were the first',
-    ...surveyed(async ({ transfer }, context) => {
+  must('update/several', 'GATHERD-4.8', 'inferred')
+    .title('several updates in one session, each as if it were the first')
+    .does(surveyed, async ({ transfer }, context) => {
       const wire = await context.session();
       for (const since of [0, FAR_FUTURE, 0]) {
         const { digest, objects } = await receiveUpdate(wire, since);
@@ -151,17 +138,15 @@ export const updateCases: readonly GatherdCase[] = [
         });
       }
     }),
-  }),
-  must('update/bad-timestamp-form', 'GATHERD-1.5 GATHERD-1.6', 'beckett; roads; broker NOTES', {
-    title: 'the answer to a bad time stamp has the form of other status lines and ends in LF only',
-    ...inSession(async (wire) => {
+  must('update/bad-timestamp-form', 'GATHERD-1.5 GATHERD-1.6', 'beckett; roads; broker NOTES')
+    .title('the answer to a bad time stamp has the form of other status lines and ends in LF only')
+    .does(inSession, async (wire) => {
       await wire.send('SEND-UPDATE yesterday\n');
       checkLineForm(await wire.line());
     }),
-  }),
-  should('update/bad-timestamp', 'GATHERD-3.9', 'project choice', {
-    title: 'a bad time stamp is answered 499 without data, since clients wait for 499',
-    ...inSession(async (wire) => {
+  should('update/bad-timestamp', 'GATHERD-3.9', 'project choice')
+    .title('a bad time stamp is answered 499 without data, since clients wait for 499')
+    .does(inSession, async (wire) => {
       for (const argument of ['', ' yesterday', ' -1', ' 1e3', ' 0x10']) {
         const command = `SEND-UPDATE${argument}`;
         await wire.send(`${command}\n`);
@@ -174,7 +159,6 @@ export const updateCases: readonly GatherdCase[] = [
       await wire.send(`SEND-UPDATE ${FAR_FUTURE}\n`);
       await readUpdate(wire, 'SEND-UPDATE after bad ones');
     }),
-  }),
 ];
 
 /** GATHERD-1.5, 1.6: the form of a status line, which is given without its LF. @throws Mismatch */

@@ -12,72 +12,56 @@ const CHOICE = 'project choice';
 
 /** One case for each rule. */
 export const STREAM_CASES: readonly ConformanceCase<StreamReport>[] = [
-  must('layout', 'SOIF-2.2 SOIF-2.5 SOIF-3.1', EMITTERS, {
-    title: 'every object has the layout "@TYPE { URL", "NAME{SIZE}:", tab, value, "}"',
-    ...follows('layout'),
-  }),
-  must('sizes', 'SOIF-2.3', 'template.c; SINN03; pngmeta', {
-    title: 'every value is as long as its size says',
-    ...follows('sizes'),
-  }),
-  must('line-ends', 'SOIF-2.6', 'template.c; soif.pl; pngmeta', {
-    title: 'lines end in LF only',
-    ...follows('line-ends'),
-  }),
-  must('names', 'SOIF-2.8', 'template.h; manual 1.2; project choice', {
-    title: 'names and types have no other characters than those in use',
-    ...follows('names'),
-  }),
-  must('url', 'SOIF-2.9', 'template.c*', {
-    title: 'every object has a URL, without white space, that does not begin with a brace',
-    ...follows('url'),
-  }),
-  should('url-encoding', 'SOIF-2.9', CHOICE, {
-    title: 'URLs have control characters, braces and bytes above 0x7e percent-encoded',
-    ...follows('url-encoding'),
-  }),
-  must('empty-values', 'SOIF-3.2', 'template.c; soif.pl', {
-    title: 'attributes with an empty value are not written',
-    ...follows('empty-values'),
-  }),
-  must('duplicates', 'SOIF-5.2 SOIF-2.11', CHOICE, {
-    title: 'no name occurs twice in an object',
-    ...follows('duplicates'),
-  }),
-  must('times', 'SOIF-6.1 SOIF-6.2', 'Attributes.html; gatherd NOTES; seed manual', {
-    title: 'times and rates are decimal seconds without sign, padding or line end',
-    ...follows('times'),
-  }),
-  must('md5', 'SOIF-6.4', 'Attributes.html; manual 1.2, 1.4; isearch', {
-    title: 'MD5 is 32 lower-case hex digits',
-    ...follows('md5'),
-  }),
-  should('required-attributes', 'SOIF-6.5 GATHERD-13.9', 'broker NOTES; Harvest-NG', {
-    title: 'every object has the attributes that Brokers require',
-    ...follows('required-attributes'),
-  }),
-  should('utf-8', 'SOIF-7.4', CHOICE, {
-    title: 'values are UTF-8',
-    ...follows('utf-8'),
-  }),
-  must('wrappers', 'SOIF-8.8 GATHERD-4.4', CHOICE, {
-    title:
+  must('layout', 'SOIF-2.2 SOIF-2.5 SOIF-3.1', EMITTERS)
+    .title('every object has the layout "@TYPE { URL", "NAME{SIZE}:", tab, value, "}"')
+    .does(follows, 'layout'),
+  must('sizes', 'SOIF-2.3', 'template.c; SINN03; pngmeta')
+    .title('every value is as long as its size says')
+    .does(follows, 'sizes'),
+  must('line-ends', 'SOIF-2.6', 'template.c; soif.pl; pngmeta')
+    .title('lines end in LF only')
+    .does(follows, 'line-ends'),
+  must('names', 'SOIF-2.8', 'template.h; manual 1.2; project choice')
+    .title('names and types have no other characters than those in use')
+    .does(follows, 'names'),
+  must('url', 'SOIF-2.9', 'template.c*')
+    .title('every object has a URL, without white space, that does not begin with a brace')
+    .does(follows, 'url'),
+  should('url-encoding', 'SOIF-2.9', CHOICE)
+    .title('URLs have control characters, braces and bytes above 0x7e percent-encoded')
+    .does(follows, 'url-encoding'),
+  must('empty-values', 'SOIF-3.2', 'template.c; soif.pl')
+    .title('attributes with an empty value are not written')
+    .does(follows, 'empty-values'),
+  must('duplicates', 'SOIF-5.2 SOIF-2.11', CHOICE)
+    .title('no name occurs twice in an object')
+    .does(follows, 'duplicates'),
+  must('times', 'SOIF-6.1 SOIF-6.2', 'Attributes.html; gatherd NOTES; seed manual')
+    .title('times and rates are decimal seconds without sign, padding or line end')
+    .does(follows, 'times'),
+  must('md5', 'SOIF-6.4', 'Attributes.html; manual 1.2, 1.4; isearch')
+    .title('MD5 is 32 lower-case hex digits')
+    .does(follows, 'md5'),
+  should('required-attributes', 'SOIF-6.5 GATHERD-13.9', 'broker NOTES; Harvest-NG')
+    .title('every object has the attributes that Brokers require')
+    .does(follows, 'required-attributes'),
+  should('utf-8', 'SOIF-7.4', CHOICE).title('values are UTF-8').does(follows, 'utf-8'),
+  must('wrappers', 'SOIF-8.8 GATHERD-4.4', CHOICE)
+    .title(
       'the stream has the sections @DELETE, @REFRESH and @UPDATE, in this order, each brace as published',
-    ...follows('wrappers'),
-  }),
-  should('final-newlines', 'SOIF-4.7', 'soif.pl*; inferred', {
-    title: 'values of several lines end in LF',
-    ...follows('final-newlines'),
-  }),
-  must('tolerant-reader', 'SOIF-4.5 SOIF-1.3', 'template.c; cksoif.c', {
-    title: 'a tolerant reader finds every object',
-    ...follows('tolerant-reader'),
-  }),
+    )
+    .does(follows, 'wrappers'),
+  should('final-newlines', 'SOIF-4.7', 'soif.pl*; inferred')
+    .title('values of several lines end in LF')
+    .does(follows, 'final-newlines'),
+  must('tolerant-reader', 'SOIF-4.5 SOIF-1.3', 'template.c; cksoif.c')
+    .title('a tolerant reader finds every object')
+    .does(follows, 'tolerant-reader'),
 ];
 
 /** Looks up the findings about one rule. */
 function follows(id: RuleId): Procedure<StreamReport> {
-  return { run: async (report) => checkRule(id, report) };
+  return async (report) => checkRule(id, report);
 }
 
 /** Checks the findings about one rule. @throws Mismatch if it is violated */

@@ -11,21 +11,20 @@ const SILENCE_MS = 700;
 
 /** Connections: sections 7 and 8. */
 export const connectionCases: readonly SstpCase[] = [
-  must('connection/silent', 'S-45 S-17 P-14', 'seed; project choice', {
-    title: 'a client that sends nothing receives nothing',
-    async run(context) {
+  must('connection/silent', 'S-45 S-17 P-14', 'seed; project choice')
+    .title('a client that sends nothing receives nothing')
+    .run(async (context) => {
       const wire = await context.connect(true, Math.min(SILENCE_MS, context.idleMs));
       const bytes = await wire.read().catch((error: unknown) => {
         if (error instanceof ConnectionError) return undefined;
         throw error;
       });
       checkNone(bytes, 'the server speaks first', 'nothing', printable);
-    },
-  }),
-  must('connection/one-at-a-time', 'S-48 P-12', 'project choice', {
-    title: 'a request that arrives octet by octet is understood',
-    timeoutMs: 5000,
-    async run(context) {
+    }),
+  must('connection/one-at-a-time', 'S-48 P-12', 'project choice')
+    .title('a request that arrives octet by octet is understood')
+    .within(5000)
+    .run(async (context) => {
       const wire = await context.connect(false);
       for (const octet of PLAIN) {
         await wire.send(octet);
@@ -33,31 +32,28 @@ export const connectionCases: readonly SstpCase[] = [
         await setTimeout(1);
       }
       checkServed(await readReply(wire), 81, 'a request octet by octet');
-    },
-  }),
-  must('connection/half-close', 'S-39 P-13', 'project choice', {
-    title: 'a client that closes its side gets the pending replies, then the end',
-    async run(context) {
+    }),
+  must('connection/half-close', 'S-39 P-13', 'project choice')
+    .title('a client that closes its side gets the pending replies, then the end')
+    .run(async (context) => {
       const wire = await context.connect();
       await wire.send(PLAIN + PLAIN);
       wire.endInput();
       for (let i = 0; i < 2; i++) checkServed(await readReply(wire), 81, 'a request before a half-close');
       await wire.expectEnd('the replies');
-    },
-  }),
-  must('connection/kept', 'S-39', 'project choice', {
-    title: 'a connection serves one request after the other',
-    async run(context) {
+    }),
+  must('connection/kept', 'S-39', 'project choice')
+    .title('a connection serves one request after the other')
+    .run(async (context) => {
       const wire = await context.connect();
       for (let i = 0; i < 3; i++) {
         await wire.send(PLAIN);
         checkServed(await readReply(wire), 81, `request ${i + 1} of a connection`);
       }
-    },
-  }),
-  must('connection/pipelined', 'S-39 P-23', 'project choice', {
-    title: `${PIPELINED} requests at once get ${PIPELINED} replies, in order`,
-    async run(context) {
+    }),
+  must('connection/pipelined', 'S-39 P-23', 'project choice')
+    .title(`${PIPELINED} requests at once get ${PIPELINED} replies, in order`)
+    .run(async (context) => {
       // Codes that every server distinguishes, in an irregular pattern.
       const codes = Array.from({ length: PIPELINED }, (_, i) => ((i * 7) % 11) % 5);
       const requests = codes.map((kind) =>
@@ -77,21 +73,19 @@ export const connectionCases: readonly SstpCase[] = [
           });
       }
       await sent;
-    },
-  }),
-  must('connection/http', 'S-47 S-49 P-15', 'project choice', {
-    title: 'an HTTP request to the same port gets an HTTP answer, and the connection is closed',
-    async run(context) {
+    }),
+  must('connection/http', 'S-47 S-49 P-15', 'project choice')
+    .title('an HTTP request to the same port gets an HTTP answer, and the connection is closed')
+    .run(async (context) => {
       const wire = await context.connect();
       await wire.send('GET /stat HTTP/1.0\r\n\r\n');
       const line = await wire.line();
       checkMatches(line, /^HTTP\/1\.[01] \d{3}(?: |\r?$)/, 'not an answer of HTTP', 'HTTP/1.0 401 ...');
       while ((await wire.read()) !== undefined);
-    },
-  }),
-  must('connection/leaves', 'S-39 S-45', 'project choice', {
-    title: 'clients that leave in the middle, or do not read, do not delay others',
-    async run(context) {
+    }),
+  must('connection/leaves', 'S-39 S-45', 'project choice')
+    .title('clients that leave in the middle, or do not read, do not delay others')
+    .run(async (context) => {
       for (const start of ['S', PLAIN.slice(0, 50), PLAIN.repeat(20)]) {
         const wire = await context.connect(false);
         await wire.send(start);
@@ -100,6 +94,5 @@ export const connectionCases: readonly SstpCase[] = [
       await (await context.connect(false)).send(PLAIN.repeat(100));
       await (await context.connect(false)).send(PLAIN.slice(0, 50));
       checkServed(await context.ask(PLAIN), 81, 'a request at the same time');
-    },
-  }),
+    }),
 ];

@@ -65,19 +65,20 @@ const DESCRIPTION: readonly (readonly [string, string])[] = [
 export const fixtureCases: readonly SstpCase[] = [
   ...ROWS.map(([name, code, headers, expected, rules]) => {
     const identifier = headers.replaceAll('HEADER_', '').trim().replaceAll('\r\n', ', ');
-    return must(`fixture/${name}`, `C-01 ${name.toUpperCase()} ${rules}`, 'seed; project choice', {
-      title: `${code} ${identifier === '' ? 'without an identifier' : identifier}: ${expected === 400 ? 'refused' : expected.trim()}`,
-      ...onFixture(async (context) => {
+    return must(`fixture/${name}`, `C-01 ${name.toUpperCase()} ${rules}`, 'seed; project choice')
+      .title(
+        `${code} ${identifier === '' ? 'without an identifier' : identifier}: ${expected === 400 ? 'refused' : expected.trim()}`,
+      )
+      .does(onFixture, async (context) => {
         const reply = await context.ask(`SSTP/1.0 ${code} X\r\n${headers}\r\n`);
         if (expected === 400) return checkCode(reply, 400, 'a request without an identifier');
         if (expected !== NONE) checkCode(reply, Number(code), code);
         check(resultOf(reply) === expected, 'wrong links', { expected, received: resultOf(reply) });
-      }),
-    });
+      });
   }),
-  must('fixture/f-20', 'C-01 F-20 R-33 R-42', 'seed; project choice', {
-    title: '008 of http://a.example:81/: nine fields, each once',
-    ...onFixture(async (context) => {
+  must('fixture/f-20', 'C-01 F-20 R-33 R-42', 'seed; project choice')
+    .title('008 of http://a.example:81/: nine fields, each once')
+    .does(onFixture, async (context) => {
       const reply = await context.ask(`SSTP/1.0 008 X\r\n${url('http://a.example:81/')}\r\n`);
       checkCode(reply, 8, '008');
       for (const [name, value] of DESCRIPTION) {
@@ -88,15 +89,14 @@ export const fixtureCases: readonly SstpCase[] = [
         });
       }
     }),
-  }),
-  must('fixture/f-21', 'C-01 F-21 R-33', 'project choice', {
-    title: '008 without a URL is refused',
-    run: (context) => context.checkRefused('SSTP/1.0 008 X\r\n\r\n', '008 without a URL'),
-  }),
-  should('fixture/order', 'R-25 R-33', 'project choice', {
-    title:
+  must('fixture/f-21', 'C-01 F-21 R-33', 'project choice')
+    .title('008 without a URL is refused')
+    .run((context) => context.checkRefused('SSTP/1.0 008 X\r\n\r\n', '008 without a URL')),
+  should('fixture/order', 'R-25 R-33', 'project choice')
+    .title(
       'headers come in the order found, start, returned, IDs; those of a description in the order of the manual',
-    ...onFixture(async (context) => {
+    )
+    .does(onFixture, async (context) => {
       const links = await context.ask(`SSTP/1.0 081 X\r\n${id(10)}\r\n`);
       const described = await context.ask(`SSTP/1.0 008 X\r\n${url('http://a.example:81/')}\r\n`);
       checkHeaderOrder(links, [
@@ -110,26 +110,22 @@ export const fixtureCases: readonly SstpCase[] = [
         DESCRIPTION.map(([name]) => name),
       );
     }),
-  }),
-  must('fixture/pages', 'R-29 R-31 C-02', 'project choice', {
-    title: 'pages of one ID give every ID once, in order, with the same total',
-    ...onFixture(async (context) => {
+  must('fixture/pages', 'R-29 R-31 C-02', 'project choice')
+    .title('pages of one ID give every ID once, in order, with the same total')
+    .does(onFixture, async (context) => {
       for (const [index, id] of ['20', '12'].entries()) {
         const reply = await context.ask(`SSTP/1.0 083 X\r\n${server(1)}${start(index)}${count(1)}\r\n`);
         const expected = `found 2, start ${index}, 1 returned: ${id}`;
         check(resultOf(reply) === expected, 'wrong page', { expected, received: resultOf(reply) });
       }
     }),
-  }),
 ];
 
 /** Skips the case for a server that does not serve the fixture. */
 function onFixture(run: (context: SstpContext) => Promise<void>): Procedure<SstpContext> {
-  return {
-    async run(context) {
-      await context.requireFixture();
-      await run(context);
-    },
+  return async (context) => {
+    await context.requireFixture();
+    await run(context);
   };
 }
 

@@ -92,10 +92,11 @@ const REFUSED: readonly (readonly [name: string, what: string, rules: string, re
 
 /** The form of messages: sections 6 and 7. */
 export const messageCases: readonly SstpCase[] = [
-  must('reply/form', 'S-28 S-30 S-31 S-34', 'project choice', {
-    title:
+  must('reply/form', 'S-28 S-30 S-31 S-34', 'project choice')
+    .title(
       'a reply has the version, three digits, the symbol, CR LF, names in capitals, a colon and one space; numbers are plain',
-    async run(context) {
+    )
+    .run(async (context) => {
       const reply = await context.ask(PLAIN);
       const start = /^SSTP\/1\.0 (?:081 REQ_GET_REFERENCES|404 REQ_PUT_NOT_FOUND)\r$/;
       const sound =
@@ -107,11 +108,10 @@ export const messageCases: readonly SstpCase[] = [
         expected: 'SSTP/1.0 081 REQ_GET_REFERENCES\\r\\nHEADER_NUMFOUND: ...',
         received: formatReply(reply),
       });
-    },
-  }),
-  must('reply/start-line', 'S-28 S-30', 'project choice', {
-    title: 'every reply, also a refusal, begins with SSTP/1.0, three digits and a phrase, and ends in CR LF',
-    async run(context) {
+    }),
+  must('reply/start-line', 'S-28 S-30', 'project choice')
+    .title('every reply, also a refusal, begins with SSTP/1.0, three digits and a phrase, and ends in CR LF')
+    .run(async (context) => {
       const requests = [
         ...['081', '082'].map((digits) => `SSTP/1.0 ${digits} X\r\n${ID}\r\n`),
         ...['083', '084'].map((digits) => `SSTP/1.0 ${digits} X\r\nHEADER_SERVER_ID: 1\r\n\r\n`),
@@ -128,11 +128,10 @@ export const messageCases: readonly SstpCase[] = [
           received: formatReply(reply),
         });
       }
-    },
-  }),
-  must('reply/symbols', 'S-28', 'project choice', {
-    title: 'every reply to a request carries the symbol of its code',
-    async run(context) {
+    }),
+  must('reply/symbols', 'S-28', 'project choice')
+    .title('every reply to a request carries the symbol of its code')
+    .run(async (context) => {
       for (const [digits, symbol, header] of SYMBOLS) {
         const reply = await context.ask(`SSTP/1.0 ${digits} X\r\n${header}\r\n\r\n`);
         const start = reply.lines[0]!.trimEnd();
@@ -142,80 +141,70 @@ export const messageCases: readonly SstpCase[] = [
           received: printable(start),
         });
       }
-    },
-  }),
+    }),
   ...[81, 82, 83, 84].map((code): SstpCase => {
     const digits = `0${code}`;
     const header = code < 83 ? 'HEADER_URI_ID: 10' : 'HEADER_SERVER_ID: 1';
-    return must(`reply/code-${digits}`, 'S-40 S-41 P-02', 'seed', {
-      title: `the reply to ${digits} carries ${digits}, or 404 for nothing found`,
-      async run(context) {
+    return must(`reply/code-${digits}`, 'S-40 S-41 P-02', 'seed')
+      .title(`the reply to ${digits} carries ${digits}, or 404 for nothing found`)
+      .run(async (context) => {
         checkServed(await context.ask(`SSTP/1.0 ${digits} X\r\n${header}\r\n\r\n`), code, digits);
-      },
-    });
+      });
   }),
   ...EQUIVALENT.map(([name, title, rules, request]) =>
-    must(`request/${name}`, rules, 'project choice', { title, ...equivalent(title, request) }),
+    must(`request/${name}`, rules, 'project choice').title(title).does(equivalent, title, request),
   ),
-  should('request/bare-lf', 'S-30 P-05', 'project choice', {
-    title: 'lines may end in LF alone',
-    ...equivalent('lines may end in LF alone', PLAIN.replaceAll('\r', '')),
-  }),
+  should('request/bare-lf', 'S-30 P-05', 'project choice')
+    .title('lines may end in LF alone')
+    .does(equivalent, 'lines may end in LF alone', PLAIN.replaceAll('\r', '')),
   ...REFUSED.map(([name, what, rules, request]) =>
-    must(`refuse/${name}`, `${rules} S-39`, 'project choice', {
-      title: `${what} is answered 400, and the connection is closed`,
-      run: (context: SstpContext) => context.checkRefused(request, what),
-    }),
+    must(`refuse/${name}`, `${rules} S-39`, 'project choice')
+      .title(`${what} is answered 400, and the connection is closed`)
+      .run((context: SstpContext) => context.checkRefused(request, what)),
   ),
-  must('request/version-2', 'S-46 S-39 P-17', 'project choice', {
-    title: 'SSTP/2.0 is answered 505, and the connection closed',
-    run: (context) => context.checkRefused(PLAIN.replace('1.0', '2.0'), 'SSTP/2.0', 505),
-  }),
-  must('request/largest-id', 'S-34 P-08', 'project choice', {
-    title: 'the ID 4294967295 is accepted',
-    async run(context) {
+  must('request/version-2', 'S-46 S-39 P-17', 'project choice')
+    .title('SSTP/2.0 is answered 505, and the connection closed')
+    .run((context) => context.checkRefused(PLAIN.replace('1.0', '2.0'), 'SSTP/2.0', 505)),
+  must('request/largest-id', 'S-34 P-08', 'project choice')
+    .title('the ID 4294967295 is accepted')
+    .run(async (context) => {
       checkServed(await context.ask(`${HEAD}HEADER_URI_ID: 4294967295\r\n\r\n`), 81, 'the ID 4294967295');
-    },
-  }),
-  must('request/id-first', 'R-22', 'seed', {
-    title: 'if an ID is given, the URL is ignored, even a malformed one',
-    async run(context) {
+    }),
+  must('request/id-first', 'R-22', 'seed')
+    .title('if an ID is given, the URL is ignored, even a malformed one')
+    .run(async (context) => {
       checkServed(await context.ask(`${HEAD}HEADER_URL: ::::\r\n${ID}\r\n`), 81, 'an ID and a malformed URL');
-    },
-  }),
+    }),
   ...['001', '006', '999'].map(
     (digits): SstpCase =>
-      must(`request/unserved-${digits}`, 'S-46 S-39 R-20 P-18', 'project choice', {
-        title: `${digits} is answered 501, and the connection stays open`,
-        async run(context) {
+      must(`request/unserved-${digits}`, 'S-46 S-39 R-20 P-18', 'project choice')
+        .title(`${digits} is answered 501, and the connection stays open`)
+        .run(async (context) => {
           const wire = await context.connect();
           await wire.send(`SSTP/1.0 ${digits} X\r\n\r\n${PLAIN}`);
           checkCode(await readReply(wire), 501, digits);
           checkServed(await readReply(wire), 81, 'the request after it');
-        },
-      }),
+        }),
   ),
 ];
 
 /** Sends another form of {@link PLAIN}, which gets the same reply. @param what names the form in messages */
 function equivalent(what: string, request: string): Procedure<SstpContext> {
-  return {
-    async run(context) {
-      const expected = await context.ask(PLAIN, false);
-      const reply = await context.ask(request).catch((error: unknown) => {
-        if (!(error instanceof ConnectionError)) throw error;
-        throw new Mismatch(`not answered: ${what}`, {
-          expected: formatReply(expected),
-          received: printable(error.message),
-        });
+  return async (context) => {
+    const expected = await context.ask(PLAIN, false);
+    const reply = await context.ask(request).catch((error: unknown) => {
+      if (!(error instanceof ConnectionError)) throw error;
+      throw new Mismatch(`not answered: ${what}`, {
+        expected: formatReply(expected),
+        received: printable(error.message),
       });
-      check(
-        reply.code === expected.code &&
-          resultOf(reply) === resultOf(expected) &&
-          reply.lines[0]!.startsWith('SSTP/1.0 '),
-        `another answer: ${what}`,
-        { expected: formatReply(expected), received: formatReply(reply) },
-      );
-    },
+    });
+    check(
+      reply.code === expected.code &&
+        resultOf(reply) === resultOf(expected) &&
+        reply.lines[0]!.startsWith('SSTP/1.0 '),
+      `another answer: ${what}`,
+      { expected: formatReply(expected), received: formatReply(reply) },
+    );
   };
 }
