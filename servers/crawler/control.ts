@@ -1,147 +1,111 @@
-import type { Figures } from './figures.js';
+// What a running crawl reports, and what an operator can do with it. The schemas of the reports are the
+// console's JSON, its OpenAPI document and the checks of its client.
+import { z } from 'zod';
+import { FIGURE_SCHEMAS } from './figures.js';
+import { CRAWL_STATES, END_REASONS, QUEUE_STATES, type QueueState, WAIT_REASONS } from './states.js';
 
-/** CRAWL-20.1. In the state `empty` no URI is left and the crawl waits for more (pauseAtFinish). */
-export const CRAWL_STATES = [
-  'preparing',
-  'running',
-  'empty',
-  'pausing',
-  'paused',
-  'stopping',
-  'finished',
-] as const;
-export type CrawlState = (typeof CRAWL_STATES)[number];
-
-/** CRAWL-20.2: why a crawl ended. */
-export const END_REASONS = [
-  'finished',
-  'time limit',
-  'data limit',
-  'document limit',
-  'disk limit',
-  'ended by operator',
-  'abnormal exit',
-] as const;
-export type EndReason = (typeof END_REASONS)[number];
-
-/** CRAWL-5.4: the states of a queue. */
-export const QUEUE_STATES = ['exhausted', 'inactive', 'ready', 'in-process', 'snoozed', 'retired'] as const;
-export type QueueState = (typeof QUEUE_STATES)[number];
-
-/** Why a queue with pending URIs provides none now (CRAWL-22). */
-export const WAIT_REASONS = [
-  'politeness', // the pause after a contact (CRAWL-7.1)
-  'crawl-delay', // a longer pause in robots.txt
-  'bandwidth', // of its host
-  'retry', // a contact failed, or robots.txt is unavailable
-  'retry-after', // the server requested it (429, 503)
-  'backlog', // inactive: enough other queues are ready
-  'session-budget', // inactive: its session is over
-  'total-budget', // retired
-  'quota', // retired
-  'operator', // retired
-] as const;
-export type WaitReason = (typeof WAIT_REASONS)[number];
-
-/** The report of one queue. */
-export interface QueueReport {
-  readonly classKey: string;
-  readonly state: QueueState;
-  /** Pending URIs. */
-  readonly count: number;
-  /** URIs that were ever queued. */
-  readonly enqueued: number;
-  /** Why it waits; absent if it does not. */
-  readonly reason?: WaitReason;
-  /** End of its sleep, milliseconds since 1970; 0 if it does not sleep. */
-  readonly wakeTime: number;
-  readonly precedence: number;
-  readonly sessionBalance: number;
-  readonly totalExpenditure: number;
-  /** -1: no limit. */
-  readonly totalBudget: number;
-  readonly errors: number;
-  readonly lastPeeked: string;
-  readonly lastQueued: string;
-}
-
-/** A URI that waits for a retry beside its queue. */
-export interface WaitingReport {
-  readonly url: string;
-  readonly classKey: string;
-  /** CRAWL-8.1, of the last attempt. */
-  readonly status: number;
-  /** Attempts so far. */
-  readonly attempts: number;
-  /** When it returns to its queue, milliseconds since 1970. */
-  readonly dueTime: number;
-  readonly reason: string;
-}
-
-/** CRAWL-12.2, 16.6: the report of one host or server. */
-export interface HostReport {
-  /** `host` or `host:port`. */
-  readonly server: string;
-  readonly addresses: readonly string[];
-  readonly robots: 'none' | 'rules' | 'allow-all' | 'unavailable' | 'pending';
-  /** Seconds; absent if there is no Crawl-delay. */
-  readonly crawlDelay?: number | undefined;
-  readonly successes: number;
-  readonly failures: number;
-  readonly disregarded: number;
-  readonly robotsDenials: number;
-  readonly bytes: number;
-  /** Failed contacts in a row. */
-  readonly connectionErrors: number;
-  /** When the last contact ended, milliseconds since 1970. */
-  readonly lastContact: number;
-}
-
-/** The URI of a busy worker (CRAWL-20.3). */
-export interface WorkerReport {
-  readonly worker: number;
-  readonly url: string;
-  /** Name of the processor. */
-  readonly step: string;
-  readonly milliseconds: number;
-}
-
-/** A failed URI in the list of recent errors. */
-export interface RecentError {
-  /** Milliseconds since 1970. */
-  readonly time: number;
-  readonly url: string;
-  readonly status: number;
-  readonly reason: string;
-}
+const count = z.int().min(0);
+const amount = z.number().min(0);
+export const milliseconds = z.int().describe('Milliseconds since 1970');
 
 /** The state and figures of the crawl at one moment. Taking a snapshot every second costs little. */
-export interface CrawlSnapshot extends Figures {
-  readonly name: string;
-  /** Milliseconds since 1970. */
-  readonly time: number;
-  readonly state: CrawlState;
-  readonly end?: EndReason | undefined;
-  /** Why the crawl paused by itself, as a sentence; absent otherwise. */
-  readonly pauseReason?: string | undefined;
-  /** Queues by state. */
-  readonly queues: Readonly<Record<QueueState, number>>;
-  /** Waiting queues in memory, by reason. */
-  readonly reasons: Readonly<Partial<Record<WaitReason, number>>>;
-  readonly seenFilter: { readonly kind: string; readonly count: number; readonly memoryBytes: number };
-  /** Name of the newest checkpoint; empty before the first checkpoint. */
-  readonly checkpoint: string;
-}
+export const snapshotSchema = z.object({
+  name: z.string(),
+  time: milliseconds,
+  state: z.enum(CRAWL_STATES),
+  end: z.enum(END_REASONS).optional().describe('Why the crawl ended'),
+  pauseReason: z.string().optional().describe('Why the crawl paused by itself'),
+  ...FIGURE_SCHEMAS,
+  queues: z.record(z.enum(QUEUE_STATES), count).describe('Queues by state'),
+  reasons: z.partialRecord(z.enum(WAIT_REASONS), count).describe('Waiting queues in memory, by reason'),
+  seenFilter: z.object({ kind: z.string(), count, memoryBytes: count }),
+  checkpoint: z.string().describe('The newest checkpoint; empty before the first one'),
+});
+export type CrawlSnapshot = Readonly<z.infer<typeof snapshotSchema>>;
+
+/** The report of one queue. */
+export const queueSchema = z.object({
+  classKey: z.string(),
+  state: z.enum(QUEUE_STATES),
+  count: count.describe('Pending URIs'),
+  enqueued: count.describe('URIs that were ever queued'),
+  reason: z.enum(WAIT_REASONS).exactOptional().describe('Why it waits'),
+  wakeTime: milliseconds.describe('End of its sleep, milliseconds since 1970; 0: it does not sleep'),
+  precedence: z.number(),
+  sessionBalance: z.number(),
+  totalExpenditure: z.number(),
+  totalBudget: z.number().describe('-1: no limit'),
+  errors: count,
+  lastPeeked: z.string(),
+  lastQueued: z.string(),
+});
+export type QueueReport = Readonly<z.infer<typeof queueSchema>>;
+
+/** CRAWL-12.2, 16.6: the report of one host or server. */
+export const hostSchema = z.object({
+  server: z.string().describe('host or host:port'),
+  addresses: list(z.string()),
+  robots: z.enum(['none', 'rules', 'allow-all', 'unavailable', 'pending']),
+  crawlDelay: amount.optional().describe('Seconds'),
+  successes: count,
+  failures: count,
+  disregarded: count,
+  robotsDenials: count,
+  bytes: count,
+  connectionErrors: count.describe('Failed contacts in a row'),
+  /** When the last contact ended. */
+  lastContact: milliseconds,
+});
+export type HostReport = Readonly<z.infer<typeof hostSchema>>;
+
+/** A URI that waits for a retry beside its queue. */
+export const waitingSchema = z.object({
+  url: z.string(),
+  classKey: z.string(),
+  status: z.int().describe('Of the last attempt (CRAWL-8.1)'),
+  attempts: count,
+  /** When it returns to its queue. */
+  dueTime: milliseconds,
+  reason: z.string(),
+});
+export type WaitingReport = Readonly<z.infer<typeof waitingSchema>>;
+
+/** The URI of a busy worker (CRAWL-20.3). */
+export const workerSchema = z.object({
+  worker: count,
+  url: z.string(),
+  step: z.string().describe('Name of the processor'),
+  milliseconds: amount,
+});
+export type WorkerReport = Readonly<z.infer<typeof workerSchema>>;
+
+/** A failed URI in the list of recent errors. */
+export const recentErrorSchema = z.object({
+  time: milliseconds,
+  url: z.string(),
+  status: z.int(),
+  reason: z.string(),
+});
+export type RecentError = Readonly<z.infer<typeof recentErrorSchema>>;
+
+/** A processor of a chain, with the number of URIs that it received. */
+export const processorSchema = z.object({ chain: z.string(), processor: z.string(), uris: count });
+export type ProcessorReport = Readonly<z.infer<typeof processorSchema>>;
 
 /** A checkpoint that was taken and verified (CRAWL-17.3). */
-export interface CheckpointInfo {
-  readonly name: string;
-  readonly directory: string;
-  /** Milliseconds since 1970. */
-  readonly time: number;
-  readonly queued: number;
-  readonly succeeded: number;
-  readonly bytes: number;
+export const checkpointSchema = z.object({
+  name: z.string(),
+  directory: z.string(),
+  time: milliseconds,
+  queued: count,
+  succeeded: count,
+  bytes: count,
+});
+export type CheckpointInfo = Readonly<z.infer<typeof checkpointSchema>>;
+
+/** A schema of a list, which its readers do not change. */
+export function list<T>(row: z.ZodType<T>): z.ZodType<readonly T[]> {
+  return z.array(row);
 }
 
 /** Reports and actions of a running crawl, for the console, the terminal and the end reports. */
@@ -162,7 +126,7 @@ export interface CrawlControl {
   /** The newest first. */
   recentErrors(): readonly RecentError[];
   /** The processors by chain, with the number of URIs that each received. */
-  chains(): readonly { readonly chain: string; readonly processor: string; readonly uris: number }[];
+  chains(): readonly ProcessorReport[];
   pause(): void;
   resume(): void;
   /** Ends the crawl; pending URIs stay for the next run. */

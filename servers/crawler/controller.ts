@@ -8,8 +8,6 @@ import type {
   CheckpointInfo,
   CrawlControl,
   CrawlSnapshot,
-  CrawlState,
-  EndReason,
   HostReport,
   QueueReport,
   RecentError,
@@ -26,6 +24,7 @@ import type { CrawlSettings } from './order/settings.js';
 import { patternMatcher } from './patterns.js';
 import { TotalBandwidth } from './servers/politeness.js';
 import type { ServerCache } from './servers/server-cache.js';
+import type { CrawlState, EndReason } from './states.js';
 import { revive, runWorkers, type WorkerSlot, WorkerSlots } from './worker-pool.js';
 
 export interface ControllerOptions {

@@ -4,11 +4,11 @@ import type { GathererBatch } from '../../storage/gatherer/batch.js';
 import type { QueueEntry } from '../../storage/gatherer/queues.js';
 import type { DocumentRecord } from '../../storage/records/records.js';
 import type { EssenceOutput } from '../essence/model.js';
-import type { WaitReason } from './control.js';
 import { DISPOSITIONS, type Disposition } from './dispositions.js';
 import type { RecordedEvent } from './events.js';
 import type { Candidate } from './frontier/index.js';
 import type { CrawlSettings } from './order/settings.js';
+import type { WaitReason } from './states.js';
 
 export { DISPOSITIONS, type Disposition };
 

@@ -122,6 +122,11 @@ export const FIGURE_ROWS: readonly (readonly [FigureName, FigureRow])[] = Object
   FIGURES,
 ) as [FigureName, FigureRow][];
 
+/** The schemas of their values. */
+export const FIGURE_SCHEMAS = Object.fromEntries(
+  FIGURE_ROWS.map(([name, { schema }]) => [name, schema]),
+) as Record<FigureName, z.ZodType<number>>;
+
 /** What shows of a snapshot: of a crawl that is not running some figures are absent. */
 export interface FigureSource extends Partial<Figures> {
   readonly seenFilter: { readonly kind: string; readonly count: number; readonly memoryBytes?: number };

@@ -14,14 +14,10 @@ export type {
   CheckpointInfo,
   CrawlControl,
   CrawlSnapshot,
-  CrawlState,
-  EndReason,
   HostReport,
   QueueReport,
-  QueueState,
   RecentError,
   WaitingReport,
-  WaitReason,
   WorkerReport,
 } from './control.js';
 export { type ControllerOptions, CrawlController } from './controller.js';
@@ -70,3 +66,4 @@ export type { HostPauses } from './servers/host-pauses.js';
 export { HostAddresses, ServerCache, TotalBandwidth } from './servers/index.js';
 export type { RobotsArchive, RobotsContact } from './servers/robots-files.js';
 export type { RobotsVerdict, ServerCacheOptions, ServerCacheSnapshot } from './servers/server-cache.js';
+export type { CrawlState, EndReason, QueueState, WaitReason } from './states.js';

@@ -5,9 +5,10 @@ import { exists } from '../../storage/files/exists.js';
 import { GathererStore } from '../../storage/index.js';
 import { openSeenFilter, SEEN_KINDS } from '../../storage/seen/index.js';
 import { listCheckpoints } from './checkpoint.js';
-import type { CrawlSnapshot, QueueReport, QueueState, WaitingReport, WaitReason } from './control.js';
+import type { CrawlSnapshot, QueueReport, WaitingReport } from './control.js';
 import { waitingReport } from './frontier/waiting-uris.js';
 import { WorkQueue } from './frontier/work-queue.js';
+import type { QueueState, WaitReason } from './states.js';
 
 /** The stored figures of a crawl that is not running; the names are those of {@link CrawlSnapshot}. */
 export interface OfflineSnapshot

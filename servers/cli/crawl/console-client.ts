@@ -1,26 +1,19 @@
 import { Agent, fetch, type RequestInit, type Response } from 'undici';
+import { defined } from '../../../protocols/defined.js';
 import { ConnectionError, PeerError, ProtocolError, UsageError } from '../../../protocols/errors.js';
-import type { Sample } from '../../crawler/console/history.js';
-import type {
-  CrawlControl,
-  CrawlSnapshot,
-  HostReport,
-  QueueReport,
-  QueueState,
-  RecentError,
-  WaitingReport,
-  WorkerReport,
-} from '../../crawler/control.js';
+import {
+  MAX_HOSTS,
+  MAX_ROWS,
+  QUERIES,
+  type QueryAnswer,
+  type QueryName,
+} from '../../crawler/console/queries.js';
+import type { CrawlSnapshot, HostReport, QueueReport } from '../../crawler/control.js';
+import type { QueueState } from '../../crawler/states.js';
 
 /** Timeouts of a query and of an action; the longest action is a checkpoint of a large crawl. */
 const QUERY_TIMEOUT_MS = 30_000;
 const ACTION_TIMEOUT_MS = 15 * 60_000;
-
-/** Maximum number of queues in the answer to one request. */
-const PAGE_ROWS = 1000;
-
-/** Maximum number of servers that a console lists. */
-const MAX_HOSTS = 10_000;
 
 /** Result of an action. */
 export interface ActionReply {
@@ -48,13 +41,22 @@ export class ConsoleClient {
       this.#dispatcher = new Agent({ connect: { rejectUnauthorized: false } });
   }
 
-  snapshot(): Promise<CrawlSnapshot> {
-    return this.#get<CrawlSnapshot>('snapshot');
+  /** Returns the answer to a query; `fields` are its parameters. */
+  async get<K extends QueryName>(
+    name: K,
+    fields: Readonly<Record<string, string | number>> = {},
+  ): Promise<QueryAnswer<K>> {
+    const query = new URLSearchParams();
+    for (const [field, value] of Object.entries(fields)) query.set(field, String(value));
+    const path = query.size === 0 ? name : `${name}?${query}`;
+    const value = await this.#request(path, QUERY_TIMEOUT_MS, {});
+    const { success, data } = QUERIES[name].answer.safeParse(value);
+    if (!success) throw notAConsole();
+    return data as QueryAnswer<K>;
   }
 
-  /** Samples of the last ten minutes. */
-  async history(): Promise<readonly Sample[]> {
-    return (await this.#get<{ samples: readonly Sample[] }>('history')).samples;
+  snapshot(): Promise<CrawlSnapshot> {
+    return this.get('snapshot');
   }
 
   /** Pages of queues in the order of their class keys: at most `limit` queues, or all. */
@@ -67,10 +69,10 @@ export class ConsoleClient {
   } = {}): AsyncGenerator<readonly QueueReport[]> {
     let after: string | undefined;
     do {
-      const query = new URLSearchParams({ limit: String(Math.min(limit ?? PAGE_ROWS, PAGE_ROWS)) });
-      if (state !== undefined) query.set('state', state);
-      if (after !== undefined) query.set('after', after);
-      const page = await this.#get<{ queues: readonly QueueReport[]; next?: string }>(`queues?${query}`);
+      const page: QueryAnswer<'queues'> = await this.get('queues', {
+        limit: Math.min(limit ?? MAX_ROWS, MAX_ROWS),
+        ...defined({ state, after }),
+      });
       yield page.queues;
       after = page.next;
     } while (after !== undefined && limit === undefined);
@@ -78,47 +80,26 @@ export class ConsoleClient {
 
   /** The servers contacted last, the latest first. */
   async hosts(limit = MAX_HOSTS): Promise<readonly HostReport[]> {
-    return (await this.#get<{ hosts: readonly HostReport[] }>(`hosts?limit=${limit}`)).hosts;
-  }
-
-  /** The URIs that wait for a retry, the first due first. */
-  async retries(limit = PAGE_ROWS): Promise<readonly WaitingReport[]> {
-    return (await this.#get<{ retries: readonly WaitingReport[] }>(`retries?limit=${limit}`)).retries;
-  }
-
-  async workers(): Promise<readonly WorkerReport[]> {
-    return (await this.#get<{ workers: readonly WorkerReport[] }>('workers')).workers;
-  }
-
-  async errors(): Promise<readonly RecentError[]> {
-    return (await this.#get<{ errors: readonly RecentError[] }>('errors')).errors;
-  }
-
-  async chains(): Promise<ReturnType<CrawlControl['chains']>> {
-    return (await this.#get<{ processors: ReturnType<CrawlControl['chains']> }>('chains')).processors;
+    return (await this.get('hosts', { limit })).hosts;
   }
 
   /** Runs an action: `pause`, `delete-uris` ... */
-  runAction(name: string, fields: Readonly<Record<string, string>> = {}): Promise<ActionReply> {
-    return this.#request<ActionReply>(name, ACTION_TIMEOUT_MS, {
+  async runAction(name: string, fields: Readonly<Record<string, string>> = {}): Promise<ActionReply> {
+    return (await this.#request(name, ACTION_TIMEOUT_MS, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(fields),
-    });
+    })) as ActionReply;
   }
 
-  #get<T>(path: string): Promise<T> {
-    return this.#request<T>(path, QUERY_TIMEOUT_MS, {});
-  }
-
-  async #request<T>(
+  async #request(
     path: string,
     timeoutMs: number,
     {
       headers,
       ...init
     }: Pick<RequestInit, 'method' | 'body'> & { readonly headers?: Record<string, string> },
-  ): Promise<T> {
+  ): Promise<object> {
     const timeout = AbortSignal.timeout(timeoutMs);
     let reply: Response;
     let text: string;
@@ -137,7 +118,7 @@ export class ConsoleClient {
       throw new ConnectionError(`the console at ${this.url} cannot be reached: ${why}`, { cause });
     }
     const value = parse(text);
-    if (reply.ok) return value as T;
+    if (reply.ok) return value;
     const problem = (value as { error?: unknown }).error;
     const message = typeof problem === 'string' ? problem : `HTTP status ${reply.status}`;
     if (reply.status === 400) throw new UsageError(message);
@@ -152,7 +133,11 @@ function parse(text: string): object {
   } catch {
     // Reported below.
   }
-  throw new ProtocolError('the server at this address is not the console of a crawl', {
+  throw notAConsole();
+}
+
+function notAConsole(): ProtocolError {
+  return new ProtocolError('the server at this address is not the console of a crawl', {
     protocol: 'config',
     rule: 'JSON',
     offset: 0,

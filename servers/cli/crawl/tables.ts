@@ -7,9 +7,9 @@ import {
   ROBOTS_LABELS,
 } from '../../crawler/console/labels.js';
 import type {
-  CrawlControl,
   CrawlSnapshot,
   HostReport,
+  ProcessorReport,
   QueueReport,
   RecentError,
   WaitingReport,
@@ -105,7 +105,7 @@ export function retryTable(now: number): TextTable<WaitingReport> {
   ]);
 }
 
-export const CHAIN_TABLE = new TextTable<ReturnType<CrawlControl['chains']>[number]>([
+export const CHAIN_TABLE = new TextTable<ProcessorReport>([
   ['CHAIN', 14, ({ chain }) => chain],
   ['PROCESSOR', 26, ({ processor }) => processor],
   ['URIS', -12, ({ uris }) => formatNumber(uris)],

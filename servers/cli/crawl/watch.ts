@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { QUEUE_STATES } from '../../crawler/control.js';
+import { QUEUE_STATES } from '../../crawler/states.js';
 import { lazyAction } from '../lazy-action.js';
 import { timeoutOption } from '../options/option-values.js';
 import { withCrawlOptions } from './crawl-options.js';

@@ -1,7 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import { RE2JS, RE2JSException } from 're2js';
+import { z } from 'zod';
 import { UsageError } from '../../../protocols/errors.js';
-import type { CrawlControl } from '../control.js';
+import { type CrawlControl, checkpointSchema } from '../control.js';
+import type { Fields } from './queries.js';
 
 /** Maximum number of characters of a pattern. */
 const MAX_PATTERN = 1024;
@@ -17,71 +19,88 @@ export interface ActionOutcome {
 /** Fields of a form or of a JSON object, all as text. */
 export type ActionFields = ReadonlyMap<string, string>;
 
-type Action = (control: CrawlControl, fields: ActionFields) => ActionOutcome | Promise<ActionOutcome>;
+/** A row has all that the route and the OpenAPI document need. */
+export interface Action {
+  readonly summary: string;
+  readonly fields?: Fields;
+  /** Members of the answer beside `ok` and `text`. */
+  readonly answer?: z.core.$ZodShape;
+  run(control: CrawlControl, fields: ActionFields): ActionOutcome | Promise<ActionOutcome>;
+}
 
-/** Actions of an operator (CRAWL-5.6.6, 17, 20), by their name below `/api/`. */
-export const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
-  [
-    'pause',
-    (control) => {
+const number = z.int().min(0);
+
+/** Actions of an operator (CRAWL-5.6.6, 17, 20): `POST /api/NAME`. */
+export const ACTIONS: Readonly<Record<string, Action>> = {
+  pause: {
+    summary: 'Pauses the crawl when the URIs in process are finished',
+    run: (control) => {
       control.pause();
       return { text: 'The crawl pauses when the URIs in process are finished.' };
     },
-  ],
-  [
-    'resume',
-    (control) => {
+  },
+  resume: {
+    summary: 'Continues a paused crawl',
+    run: (control) => {
       control.resume();
       return { text: 'The crawl continues.' };
     },
-  ],
-  [
-    'checkpoint',
-    async (control) => {
+  },
+  checkpoint: {
+    summary: 'Takes a checkpoint and verifies it',
+    answer: { checkpoint: checkpointSchema },
+    run: async (control) => {
       const checkpoint = await control.checkpoint();
       return { text: `Checkpoint ${checkpoint.name} is taken and verified.`, data: { checkpoint } };
     },
-  ],
-  [
-    'stop',
-    (control) => {
+  },
+  stop: {
+    summary: 'Ends the crawl; pending URIs stay for the next run',
+    run: (control) => {
       control.stop();
       return { text: 'The crawl ends. The remaining URIs stay for the next run.' };
     },
-  ],
-  [
-    'force-wake',
-    (control) => {
+  },
+  'force-wake': {
+    summary: 'Wakes snoozed queues',
+    run: (control) => {
       control.forceWake();
       return { text: 'Snoozed queues continue.' };
     },
-  ],
-  [
-    'reconsider-retired',
-    async (control) => {
+  },
+  'reconsider-retired': {
+    summary: 'Lets retired queues continue',
+    answer: { queues: number },
+    run: async (control) => {
       const queues = await control.reconsiderRetired();
       return { text: `${count(queues, 'retired queue')} may continue.`, data: { queues } };
     },
-  ],
-  [
-    'delete-uris',
-    async (control, fields) => {
+  },
+  'delete-uris': {
+    summary: 'Deletes pending URIs',
+    fields: {
+      pattern: z.string().max(MAX_PATTERN).describe('Of the whole URI, in RE2 syntax'),
+      queuePattern: z.string().max(MAX_PATTERN).optional().describe('Of the class key of the queue'),
+    },
+    answer: { deleted: number },
+    run: async (control, fields) => {
       const pattern = patternOf(fields, 'pattern');
       if (pattern === undefined) throw new UsageError('a pattern is required');
       const deleted = await control.deleteUris(pattern, patternOf(fields, 'queuePattern'));
       return { text: `${count(deleted, 'URI')} deleted.`, data: { deleted } };
     },
-  ],
-  [
-    'kill-worker',
-    (control, fields) => {
+  },
+  'kill-worker': {
+    summary: 'Aborts the URI of a worker, which then fails with -7000',
+    fields: { worker: z.int().min(0).max(999_999).describe('Number of the worker') },
+    run: (control, fields) => {
       const text = fields.get('worker') ?? '';
       if (!/^\d{1,6}$/.test(text)) throw new UsageError('the number of a worker is required');
       if (!control.killWorker(Number(text))) return { refused: true, text: `Worker ${text} is idle.` };
       return { text: `The URI of worker ${text} was aborted.` };
     },
-  ],
-]);
+  },
+};
 
 /**
  * Returns the fields of a request's body, a form or a JSON object; other values than text and numbers are

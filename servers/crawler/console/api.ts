@@ -1,47 +1,19 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { KitError, UsageError } from '../../../protocols/errors.js';
 import { queryFields } from '../../web/form-fields.js';
-import { QUEUE_STATES, type QueueState } from '../control.js';
 import type { Caller } from './access.js';
-import { ACTIONS, type ActionOutcome, fieldsOf } from './actions.js';
-import type { QueryName } from './answers.js';
+import { ACTIONS, type Action, type ActionOutcome, fieldsOf } from './actions.js';
 import type { ConsoleContext } from './context.js';
-import { cutPage } from './live.js';
 import { metricsText } from './metrics.js';
-import { DEFAULT_ROWS, MAX_HOSTS, MAX_ROWS, OPENAPI_PATH, openApiDocument } from './openapi.js';
+import { OPENAPI_PATH, openApiDocument } from './openapi.js';
+import { QUERIES } from './queries.js';
 
 /** Adds the routes of figures as JSON, metrics and actions. The callers are already identified. */
 export function addApi(app: FastifyInstance, context: ConsoleContext): void {
-  const { control, feed } = context;
-  const queries: Readonly<Record<QueryName, (query: URLSearchParams) => unknown>> = {
-    snapshot: () => control.snapshot(),
-    history: () => ({ samples: feed.history.samples() }),
-    queues: async (query) => {
-      const limit = limitOf(query);
-      const after = query.get('after') ?? '';
-      const found = await control.queues({
-        ...stateOf(query),
-        ...(after === '' ? {} : { after }),
-        limit: limit + 1,
-      });
-      const { rows, last } = cutPage(found, limit);
-      return { queues: rows, next: last };
-    },
-    hosts: (query) => {
-      const match = query.get('match') ?? '';
-      return {
-        hosts: control.hosts({ limit: limitOf(query, MAX_HOSTS), ...(match === '' ? {} : { match }) }),
-      };
-    },
-    retries: async (query) => ({ retries: await control.retries({ limit: limitOf(query) }) }),
-    workers: () => ({ workers: control.workers() }),
-    errors: () => ({ errors: control.recentErrors() }),
-    chains: () => ({ processors: control.chains() }),
-  };
-  for (const [name, query] of Object.entries(queries)) {
+  for (const [name, query] of Object.entries(QUERIES)) {
     app.get(`/api/${name}`, async (request, reply) => {
       try {
-        const value = await query(queryFields(request));
+        const value = await query.run(context, queryFields(request));
         return reply.header('cache-control', 'no-store').send(value);
       } catch (error) {
         return sendFailure(reply, error, context);
@@ -54,14 +26,15 @@ export function addApi(app: FastifyInstance, context: ConsoleContext): void {
     reply
       .type('text/plain; version=0.0.4; charset=utf-8')
       .header('cache-control', 'no-store')
-      .send(metricsText(control.snapshot())),
+      .send(metricsText(context.control.snapshot())),
   );
-  for (const name of ACTIONS.keys())
-    app.post(`/api/${name}`, (request, reply) => performAction(name, request, reply, context));
+  for (const [name, action] of Object.entries(ACTIONS))
+    app.post(`/api/${name}`, (request, reply) => performAction(name, action, request, reply, context));
 }
 
 async function performAction(
   name: string,
+  action: Action,
   request: FastifyRequest,
   reply: FastifyReply,
   context: ConsoleContext,
@@ -71,7 +44,7 @@ async function performAction(
   const isPage = caller.by === 'session' && request.headers['x-requested-by'] !== 'console';
   let outcome: ActionOutcome;
   try {
-    outcome = await (ACTIONS.get(name) ?? unknownAction)(context.control, fields);
+    outcome = await action.run(context.control, fields);
   } catch (error) {
     if (isPage && error instanceof KitError) return redirectToPage(reply, caller, false, error.message);
     return sendFailure(reply, error, context);
@@ -90,29 +63,9 @@ function redirectToPage(reply: FastifyReply, caller: Caller, ok: boolean, text: 
   return reply.redirect('/', 303);
 }
 
-function unknownAction(): never {
-  throw new UsageError('there is no such action');
-}
-
 function sendFailure(reply: FastifyReply, error: unknown, { log }: ConsoleContext): FastifyReply {
   if (error instanceof UsageError) return reply.code(400).send({ ok: false, error: error.message });
   log.error({ err: error }, 'console');
   const text = error instanceof KitError ? error.message : 'the action failed; see the log of the crawl';
   return reply.code(500).send({ ok: false, error: text });
-}
-
-function limitOf(query: URLSearchParams, maximum = MAX_ROWS): number {
-  const text = query.get('limit') ?? String(DEFAULT_ROWS);
-  const limit = Number(text);
-  if (!/^\d{1,6}$/.test(text) || limit < 1 || limit > maximum)
-    throw new UsageError(`limit: expected a number from 1 to ${maximum}`);
-  return limit;
-}
-
-function stateOf(query: URLSearchParams): { readonly state?: QueueState } {
-  const text = query.get('state') ?? '';
-  if (text === '') return {};
-  const state = QUEUE_STATES.find((known) => known === text);
-  if (state === undefined) throw new UsageError(`state: expected one of ${QUEUE_STATES.join(', ')}`);
-  return { state };
 }

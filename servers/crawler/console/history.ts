@@ -1,10 +1,18 @@
-import { type Figures, PLOTS } from '../figures.js';
+import { z } from 'zod';
+import { milliseconds } from '../control.js';
+import { FIGURE_SCHEMAS, type Figures, PLOTS } from '../figures.js';
 
 /** Number of samples: ten minutes, one a second. */
 export const HISTORY_SAMPLES = 600;
 
-/** The figures of a snapshot that the plots show. `time` is milliseconds since 1970. */
-export type Sample = Readonly<Record<'time' | keyof typeof PLOTS, number>>;
+/** The figures of a snapshot that the plots show. */
+export const sampleSchema = z.object({
+  time: milliseconds,
+  ...(Object.fromEntries(
+    Object.entries(PLOTS).map(([name, [figure]]) => [name, FIGURE_SCHEMAS[figure]]),
+  ) as Record<keyof typeof PLOTS, z.ZodType<number>>),
+});
+export type Sample = Readonly<z.infer<typeof sampleSchema>>;
 
 /** The last ten minutes of a crawl in a ring buffer, so that a page shows them as soon as it is loaded. */
 export class RateHistory {

@@ -1,13 +1,5 @@
-import {
-  type CrawlSnapshot,
-  type CrawlState,
-  type HostReport,
-  QUEUE_STATES,
-  type QueueReport,
-  type QueueState,
-  WAIT_REASONS,
-  type WaitReason,
-} from '../control.js';
+import type { CrawlSnapshot, HostReport, QueueReport } from '../control.js';
+import { type CrawlState, QUEUE_STATES, type QueueState, WAIT_REASONS, type WaitReason } from '../states.js';
 import { formatDuration } from '../values.js';
 
 /** Labels of the crawl's states (CRAWL-20.1). */

@@ -1,7 +1,8 @@
-import type { CrawlControl, CrawlSnapshot, QueueReport } from '../control.js';
+import type { CrawlControl, CrawlSnapshot } from '../control.js';
 import type { RateHistory } from './history.js';
 import { type View, viewQuery } from './page.js';
 import { plotsSection } from './plots.js';
+import { cutPage } from './queries.js';
 import {
   chainsSection,
   errorsSection,
@@ -48,13 +49,4 @@ export async function renderSlowSections(
     },
     next: last === undefined ? undefined : `/${viewQuery({ ...view, after: last })}`,
   };
-}
-
-/** Cuts a list to a page. If it has more rows, `last` is the class key after which the next page begins. */
-export function cutPage(
-  queues: readonly QueueReport[],
-  limit: number,
-): { readonly rows: readonly QueueReport[]; readonly last: string | undefined } {
-  const rows = queues.slice(0, limit);
-  return { rows, last: queues.length > limit ? rows.at(-1)?.classKey : undefined };
 }

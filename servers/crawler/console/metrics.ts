@@ -1,5 +1,6 @@
-import { type CrawlSnapshot, QUEUE_STATES, WAIT_REASONS } from '../control.js';
+import type { CrawlSnapshot } from '../control.js';
 import { FIGURE_ROWS } from '../figures.js';
+import { QUEUE_STATES, WAIT_REASONS } from '../states.js';
 
 type Value = readonly [labels: string, value: number | undefined];
 

@@ -1,76 +1,11 @@
 // The console's interface for programs as an OpenAPI document, from the schemas of its answers (CRAWL-20, 22).
 import { z } from 'zod';
 import { defined } from '../../../protocols/defined.js';
-import { QUEUE_STATES } from '../control.js';
-import { ACTION_ANSWERS, type ActionName, failureSchema, QUERY_ANSWERS, type QueryName } from './answers.js';
+import { ACTIONS } from './actions.js';
+import { type Fields, failureSchema, QUERIES } from './queries.js';
 
 /** Where the console serves the document. */
 export const OPENAPI_PATH = '/api/openapi.json';
-
-/**
- * Maximum and default number of rows of one answer. The list of servers has no pages, so its maximum is higher.
- */
-export const MAX_ROWS = 1000;
-export const MAX_HOSTS = 10_000;
-export const DEFAULT_ROWS = 100;
-
-type Fields = Readonly<Record<string, z.ZodType>>;
-
-interface Operation {
-  readonly summary: string;
-  /** Of the query, or of the body. */
-  readonly fields?: Fields;
-}
-
-const rows = (maximum: number) =>
-  z.int().min(1).max(maximum).default(DEFAULT_ROWS).describe('Maximum number of rows');
-
-const QUERIES: Readonly<Record<QueryName, Operation>> = {
-  snapshot: { summary: 'The state and the figures of the crawl' },
-  history: { summary: 'The rates of the last ten minutes, the oldest first' },
-  queues: {
-    summary: 'The queues in the order of their class keys, each with the reason why it waits',
-    fields: {
-      limit: rows(MAX_ROWS),
-      after: z.string().optional().describe('Only queues with a greater class key'),
-      state: z.enum(QUEUE_STATES).optional(),
-    },
-  },
-  hosts: {
-    summary: 'Hosts and servers, those contacted last first',
-    fields: {
-      limit: rows(MAX_HOSTS),
-      match: z.string().optional().describe('Only servers whose name contains this text'),
-    },
-  },
-  retries: {
-    summary: 'The URIs that wait for another attempt, the first due first',
-    fields: { limit: rows(MAX_ROWS) },
-  },
-  workers: { summary: 'The busy workers, each with its URI and processor' },
-  errors: { summary: 'The URIs that failed last, the newest first' },
-  chains: { summary: 'The processors of each chain, with the number of their URIs' },
-};
-
-const ACTION_OPERATIONS: Readonly<Record<ActionName, Operation>> = {
-  pause: { summary: 'Pauses the crawl when the URIs in process are finished' },
-  resume: { summary: 'Continues a paused crawl' },
-  checkpoint: { summary: 'Takes a checkpoint and verifies it' },
-  stop: { summary: 'Ends the crawl; pending URIs stay for the next run' },
-  'force-wake': { summary: 'Wakes snoozed queues' },
-  'reconsider-retired': { summary: 'Lets retired queues continue' },
-  'delete-uris': {
-    summary: 'Deletes pending URIs',
-    fields: {
-      pattern: z.string().max(1024).describe('Of the whole URI, in RE2 syntax'),
-      queuePattern: z.string().max(1024).optional().describe('Of the class key of the queue'),
-    },
-  },
-  'kill-worker': {
-    summary: 'Aborts the URI of a worker, which then fails with -7000',
-    fields: { worker: z.int().min(0).max(999_999).describe('Number of the worker') },
-  },
-};
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -87,29 +22,28 @@ const FAILURES: Readonly<Record<string, string>> = {
 /** Returns the document. */
 export function openApiDocument(): Json {
   const paths: Record<string, Json> = {};
-  for (const [name, operation] of Object.entries(QUERIES)) {
-    const answer = QUERY_ANSWERS[name as QueryName];
-    const parameters = Object.entries(operation.fields ?? {}).map(([field, type]) => parameter(field, type));
+  for (const [name, { summary, fields = {}, answer }] of Object.entries(QUERIES)) {
+    const parameters = Object.entries(fields).map(([field, type]) => parameter(field, type));
     paths[`/api/${name}`] = {
       get: {
         operationId: name,
-        summary: operation.summary,
+        summary,
         ...(parameters.length === 0 ? {} : { parameters }),
         responses: { 200: json('The answer', answer), ...failures(400, 401, 403, 429, 500) },
       },
     };
   }
-  for (const [name, operation] of Object.entries(ACTION_OPERATIONS)) {
-    const answer = z.strictObject({
+  for (const [name, { summary, fields, answer: members }] of Object.entries(ACTIONS)) {
+    const answer = z.object({
       ok: z.literal(true),
       text: z.string().describe('A sentence for people'),
-      ...ACTION_ANSWERS[name as ActionName],
+      ...members,
     });
     paths[`/api/${name}`] = {
       post: {
         operationId: name,
-        summary: operation.summary,
-        ...(operation.fields === undefined ? {} : { requestBody: bodyOf(operation.fields) }),
+        summary,
+        ...(fields === undefined ? {} : { requestBody: bodyOf(fields) }),
         responses: { 200: json('It is done', answer), ...failures(400, 401, 403, 409, 429, 500) },
       },
     };

@@ -1,6 +1,6 @@
 import { type Content, type Html, html } from '../../web/html.js';
 import { renderPage } from '../../web/page-shell.js';
-import { type CrawlState, QUEUE_STATES, type QueueState } from '../control.js';
+import { type CrawlState, QUEUE_STATES, type QueueState } from '../states.js';
 import type { Session } from './access.js';
 import { QUEUE_STATE_LABELS } from './labels.js';
 import type { Sections } from './sections.js';

@@ -1,15 +1,15 @@
 import { type Content, type Html, html } from '../../web/html.js';
 import { byteSize } from '../../web/values.js';
 import type {
-  CrawlControl,
   CrawlSnapshot,
   HostReport,
+  ProcessorReport,
   QueueReport,
-  QueueState,
   RecentError,
   WorkerReport,
 } from '../control.js';
 import { formatFigures, TILES } from '../figures.js';
+import type { QueueState } from '../states.js';
 import { formatAgo, formatDuration, formatNumber } from '../values.js';
 import {
   CRAWL_STATE_LABELS,
@@ -139,7 +139,7 @@ export function errorsSection(errors: readonly RecentError[], now: number): Html
 }
 
 /** The URIs that each processor of the chains received. */
-export function chainsSection(chains: ReturnType<CrawlControl['chains']>): Html {
+export function chainsSection(chains: readonly ProcessorReport[]): Html {
   return table(
     ['Chain', 'Processor', '#URIs'],
     chains.map(({ chain, processor, uris }) => [chain, processor, formatNumber(uris)]),

@@ -1,4 +1,4 @@
-import type { WaitReason } from '../control.js';
+import type { WaitReason } from '../states.js';
 import type { Finish, FrontierFigures } from './contract.js';
 import type { QueueMemory } from './queue-memory.js';
 import type { WorkQueue } from './work-queue.js';

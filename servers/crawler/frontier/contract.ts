@@ -1,5 +1,6 @@
 import type { QueueEntry } from '../../../storage/index.js';
-import type { CrawlSnapshot, QueueReport, QueueState, WaitingReport, WaitReason } from '../control.js';
+import type { CrawlSnapshot, QueueReport, WaitingReport } from '../control.js';
+import type { QueueState, WaitReason } from '../states.js';
 
 /** CRAWL-2.5: a smaller directive is served earlier. */
 export const DIRECTIVE = { highest: 0, high: 1, medium: 2, normal: 3 } as const;

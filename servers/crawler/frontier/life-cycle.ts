@@ -1,6 +1,6 @@
 import type { Clock } from '../../../protocols/clock.js';
 import type { GathererBatch } from '../../../storage/index.js';
-import type { WaitReason } from '../control.js';
+import type { WaitReason } from '../states.js';
 import type { Finish } from './contract.js';
 import type { FrontierWriter } from './frontier-writer.js';
 import { type InactiveQueues, inactiveRowOf } from './inactive-queues.js';

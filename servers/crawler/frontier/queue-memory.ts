@@ -1,5 +1,5 @@
 import type { GathererStore } from '../../../storage/index.js';
-import type { QueueState } from '../control.js';
+import type { QueueState } from '../states.js';
 import { WorkQueue } from './work-queue.js';
 
 /** Bounds of the URIs in memory of one active queue. */

@@ -5,7 +5,8 @@ import {
 } from '../../../protocols/urls/index.js';
 import type { QueueEntry, QueueRecord } from '../../../storage/index.js';
 import { QUEUE_STATUS } from '../../../storage/index.js';
-import { type QueueReport, type QueueState, WAIT_REASONS, type WaitReason } from '../control.js';
+import type { QueueReport } from '../control.js';
+import { type QueueState, WAIT_REASONS, type WaitReason } from '../states.js';
 import type { Budgets } from './contract.js';
 import { HeadWindow } from './head-window.js';
 

@@ -1,12 +1,7 @@
 import { byteSize } from '../../web/values.js';
-import {
-  type CrawlControl,
-  type CrawlSnapshot,
-  QUEUE_STATES,
-  type QueueReport,
-  type QueueState,
-} from '../control.js';
+import type { CrawlControl, CrawlSnapshot, QueueReport } from '../control.js';
 import { FIGURE_ROWS, formatFigure } from '../figures.js';
+import { QUEUE_STATES, type QueueState } from '../states.js';
 import { formatNumber } from '../values.js';
 import type { CrawlStatistics, SeedState } from './statistics.js';
 import type { Cell, Columns, Report } from './table.js';

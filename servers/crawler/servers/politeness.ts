@@ -1,5 +1,5 @@
-import type { WaitReason } from '../control.js';
 import type { CrawlSettings } from '../order/settings.js';
+import type { WaitReason } from '../states.js';
 
 /** Bytes per millisecond at one KB/s (CRAWL-7.1: 1024 bytes per second). */
 const BYTES_PER_MS = 1.024;

@@ -2,12 +2,12 @@
 import type {
   CrawlControl,
   CrawlSnapshot,
-  CrawlState,
   HostReport,
   QueueReport,
   RecentError,
   WorkerReport,
 } from '../../../servers/crawler/control.js';
+import type { CrawlState } from '../../../servers/crawler/states.js';
 
 import { NO_FIGURES } from './log-fixtures.js';
 

@@ -1,7 +1,9 @@
 import { StorageError } from '../../../../protocols/errors.js';
 import { isStoreInUse } from '../../../../storage/level/open-database.js';
-import type { CrawlSnapshot, QueueState } from '../../../crawler/control.js';
+import { MAX_ROWS } from '../../../crawler/console/queries.js';
+import type { CrawlSnapshot } from '../../../crawler/control.js';
 import { OfflineCrawl, type OfflineSnapshot } from '../../../crawler/offline-crawl.js';
+import type { QueueState } from '../../../crawler/states.js';
 import { complain, EXIT } from '../../output/exit.js';
 import { StandardOutput } from '../../output/standard-output.js';
 import type { ConsoleClient } from '../console-client.js';
@@ -141,7 +143,7 @@ async function* linesOfKind(
       yield* rows(queueTable(now), crawl.queues({ state }));
       break;
     case 'retries':
-      yield* rows(retryTable(now), [await crawl.retries()]);
+      yield* rows(retryTable(now), [(await crawl.get('retries', { limit: MAX_ROWS })).retries]);
       break;
     case 'hosts':
       yield* rows(hostTable(now), [await crawl.hosts()]);
@@ -150,13 +152,13 @@ async function* linesOfKind(
       yield* rows(ROBOTS_TABLE, [await crawl.hosts()]);
       break;
     case 'workers':
-      yield* rows(WORKER_TABLE, [await crawl.workers()]);
+      yield* rows(WORKER_TABLE, [(await crawl.get('workers')).workers]);
       break;
     case 'errors':
-      yield* rows(errorTable(now), [await crawl.errors()]);
+      yield* rows(errorTable(now), [(await crawl.get('errors')).errors]);
       break;
     case 'chain':
-      yield* rows(CHAIN_TABLE, [await crawl.chains()]);
+      yield* rows(CHAIN_TABLE, [(await crawl.get('chains')).processors]);
       break;
     case 'seen':
       yield json ? toJson(snapshot.seenFilter) : seenLine(snapshot);

@@ -1,7 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { ConnectionError } from '../../../../protocols/errors.js';
 import { RateHistory } from '../../../crawler/console/history.js';
-import type { CrawlSnapshot, QueueReport, QueueState } from '../../../crawler/control.js';
+import type { CrawlSnapshot, QueueReport } from '../../../crawler/control.js';
+import type { QueueState } from '../../../crawler/states.js';
 import { StopSignal } from '../../../host/stop-signal.js';
 import { EXIT } from '../../output/exit.js';
 import { StandardOutput } from '../../output/standard-output.js';
@@ -71,7 +72,7 @@ async function draw(
   // The lines are printable already; the screen itself consists of control sequences.
   const output = new StandardOutput({ raw: true });
   const history = new RateHistory();
-  const past = await crawl.history();
+  const { samples: past } = await crawl.get('history');
   let last: Screen | undefined;
   await output.write('\x1b[?1049h\x1b[?25l');
   try {
@@ -106,8 +107,8 @@ async function takeScreen(
     rates: [...past, ...history.samples()].slice(-600).map(({ documentsPerSecond }) => documentsPerSecond),
     queues,
     hosts: await crawl.hosts(MAX_ROWS),
-    workers: await crawl.workers(),
-    errors: await crawl.errors(),
+    ...(await crawl.get('workers')),
+    ...(await crawl.get('errors')),
   };
 }
 

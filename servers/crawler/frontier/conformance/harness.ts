@@ -3,7 +3,7 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { QueueEntry } from '../../../../storage/index.js';
-import { QUEUE_STATES } from '../../control.js';
+import { QUEUE_STATES } from '../../states.js';
 import { type Candidate, type CrawlFrontier, DIRECTIVE, type Finish } from '../contract.js';
 import { ManualClock } from './manual-clock.js';
 import type { FrontierConformance, FrontierSetup, FrontierUnderTest } from './options.js';
