@@ -1,9 +1,9 @@
 // Fetches `news:` and `nntp:` URLs (G-55, G-70).
+import { LineSplitter } from '../../protocols/line-splitter.js';
 import {
   articleUrl,
   formatNntpTime,
   groupUrl,
-  LineSplitter,
   type NewsAddress,
   NNTP_PORT,
   parseActiveLine,
@@ -252,13 +252,13 @@ async function readList(
   linkOf: (line: string) => string | undefined,
 ): Promise<Pick<FetchResult, 'body' | 'links' | 'truncated'>> {
   const body = new BoundedBody(request.maxBytes ?? DEFAULT_MAX_BYTES);
-  const splitter = new LineSplitter();
+  const splitter = new LineSplitter(undefined, 'latin1');
   const links = new Set<string>();
   let isCut = false;
   for await (const piece of connection.block()) {
     body.push(piece);
-    for (const line of splitter.push(Buffer.from(piece).toString('latin1'))) {
-      const url = linkOf(line);
+    for (const line of splitter.push(Buffer.from(piece))) {
+      const url = line === undefined ? undefined : linkOf(line.replace(/\r$/, ''));
       if (url !== undefined) links.add(url);
     }
     // A server may list more than it was asked for.

@@ -44,29 +44,3 @@ export function formatNntpTime(seconds: number): string {
   const digits = new Date(seconds * 1000).toISOString().replace(/[-:]/g, '');
   return `${digits.slice(0, 8)} ${digits.slice(9, 15)} GMT`;
 }
-
-/** Splits text that arrives in pieces into lines; drops lines longer than `maxBytes`. */
-export class LineSplitter {
-  readonly #maxBytes: number;
-  #rest = '';
-  #skipping = false;
-
-  constructor(maxBytes = 65_536) {
-    this.#maxBytes = maxBytes;
-  }
-
-  /** @param text one UTF-16 unit for each byte */
-  push(text: string): string[] {
-    const lines = (this.#rest + text).split('\n');
-    this.#rest = lines.pop()!;
-    if (this.#skipping && lines.length > 0) {
-      lines.shift();
-      this.#skipping = false;
-    }
-    if (this.#skipping || this.#rest.length > this.#maxBytes) {
-      this.#rest = '';
-      this.#skipping = true;
-    }
-    return lines.filter((line) => line.length <= this.#maxBytes).map((line) => line.replace(/\r$/, ''));
-  }
-}

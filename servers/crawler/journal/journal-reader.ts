@@ -1,5 +1,6 @@
 import { constants, createGunzip } from 'node:zlib';
 import { StorageError } from '../../../protocols/errors.js';
+import { LineSplitter } from '../../../protocols/line-splitter.js';
 import { openRegular } from '../../../storage/files/regular-file.js';
 import { type JournalEvent, parseJournalLine } from './journal-line.js';
 
@@ -117,37 +118,6 @@ async function* decompress(path: string): AsyncGenerator<Buffer> {
     if (problem instanceof Error) throw problem;
   } finally {
     gunzip.destroy();
-  }
-}
-
-/** Splits chunks into lines; a line longer than the limit is undefined. */
-class LineSplitter {
-  #parts: Buffer[] = [];
-  #length = 0;
-
-  constructor(readonly limit: number) {}
-
-  *push(chunk: Buffer): Generator<string | undefined> {
-    let start = 0;
-    for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, start)) {
-      this.#add(chunk.subarray(start, end));
-      start = end + 1;
-      yield this.#length > this.limit ? undefined : Buffer.concat(this.#parts).toString();
-      this.#parts = [];
-      this.#length = 0;
-    }
-    this.#add(chunk.subarray(start));
-  }
-
-  /** The last line, if it has no line end. */
-  *end(): Generator<string | undefined> {
-    if (this.#length > 0) yield* this.push(Buffer.from('\n'));
-  }
-
-  #add(part: Buffer): void {
-    this.#length += part.length;
-    if (this.#length > this.limit) this.#parts = [];
-    else this.#parts.push(part);
   }
 }
 

@@ -1,4 +1,5 @@
 // Gopher, NNTP and robots.txt.
+
 import {
   decodeGopherText,
   encodeGopherRequest,
@@ -14,8 +15,8 @@ import {
   HttpResponseReader,
   parseCookieFile,
 } from '../../../protocols/http/index.js';
+import { LineSplitter } from '../../../protocols/line-splitter.js';
 import {
-  LineSplitter,
   NntpReplyDecoder,
   parseActiveLine,
   parseGroupStatus,
@@ -139,10 +140,10 @@ export const nntp: FuzzTarget = {
       return [log, data];
     });
     sameInPieces(input, (pieces) => {
-      const splitter = new LineSplitter(50);
-      const out: string[] = [];
+      const splitter = new LineSplitter(50, 'latin1');
+      const out: (string | undefined)[] = [];
       allowed(() => {
-        for (const piece of pieces) out.push(...splitter.push(latin1(piece)));
+        for (const piece of pieces) out.push(...splitter.push(Buffer.from(piece)));
       });
       return out;
     });
