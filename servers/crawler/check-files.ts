@@ -4,12 +4,14 @@ import { randomUUID } from 'node:crypto';
 import { cp, readdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
-import type { CheckedStore, CheckOptions } from '../../storage/check/index.js';
+import type { CheckedStore, CheckOptions } from '../../storage/check/check.js';
 import { openRegular } from '../../storage/files/regular-file.js';
 import { openSeenFilter } from '../../storage/seen/index.js';
 import { verifyCheckpoint } from './checkpoint.js';
-import { JOURNAL_FILE, readJournal } from './journal/index.js';
-import { compressionOf, examineRecords, formatOf } from './warc/index.js';
+import { readJournal } from './journal/journal-reader.js';
+import { JOURNAL_FILE } from './journal/journal-writer.js';
+import { examineRecords } from './warc/complete-records.js';
+import { compressionOf, formatOf } from './warc/record-compression.js';
 
 const MAX_DEPTH = 6;
 /** What other processes use and remove, and copies that a repair left; databases are checked as such. */

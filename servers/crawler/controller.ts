@@ -17,7 +17,7 @@ import type {
 import { CrawlUri, FETCH_STATUS } from './crawl-uri.js';
 import { disposition } from './disposition.js';
 import { crawlChannel, type DocumentEvent, type RecordedEvent } from './events.js';
-import type { CrawlFrontier } from './frontier/index.js';
+import type { CrawlFrontier } from './frontier/contract.js';
 import { type CrawlLimits, freeDiskBytes, NO_LIMITS } from './limits.js';
 import { CrawlStatistics } from './logs/statistics.js';
 import type { CrawlSettings } from './order/settings.js';

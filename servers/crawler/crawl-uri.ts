@@ -6,7 +6,7 @@ import type { DocumentRecord } from '../../storage/records/records.js';
 import type { EssenceOutput } from '../essence/model.js';
 import { DISPOSITIONS, type Disposition } from './dispositions.js';
 import type { RecordedEvent } from './events.js';
-import type { Candidate } from './frontier/index.js';
+import type { Candidate } from './frontier/contract.js';
 import type { CrawlSettings } from './order/settings.js';
 import type { WaitReason } from './states.js';
 

@@ -1,5 +1,5 @@
 import { type CrawlUri, FETCH_STATUS } from './crawl-uri.js';
-import type { Finish } from './frontier/index.js';
+import type { Finish } from './frontier/contract.js';
 import { outcomeOf } from './logs/outcome.js';
 import type { CrawlSettings } from './order/settings.js';
 import { politenessDelay } from './servers/politeness.js';

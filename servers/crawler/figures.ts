@@ -27,7 +27,7 @@ const average = amount.describe('Over the whole crawl');
 const current = amount.describe('Over the last seconds');
 
 /** The figures that are members of a snapshot, by name. A value below 0 is not known. */
-export const FIGURES = {
+const FIGURES = {
   elapsed: {
     schema: amount.describe('Seconds of crawling, without pauses'),
     unit: 'seconds',

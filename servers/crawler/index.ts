@@ -32,14 +32,12 @@ export {
   type CrawlFrontier,
   DIRECTIVE,
   type Finish,
-  Frontier,
   type FrontierCounts,
-  type FrontierOptions,
   type Prepared,
   type PreparedOf,
-} from './frontier/index.js';
+} from './frontier/contract.js';
+export { Frontier, type FrontierOptions } from './frontier/frontier.js';
 export type { CrawlLimits } from './limits.js';
-export { CrawlStatistics } from './logs/index.js';
 export type {
   CrawlStatisticsOptions,
   NoveltyCounts,
@@ -47,8 +45,9 @@ export type {
   StatisticsFigures,
   StoredStatistics,
 } from './logs/statistics.js';
-export { type CrawlSettings, crawlSettingsSchema } from './order/index.js';
+export { CrawlStatistics } from './logs/statistics.js';
 export type { CrawlOrderConfig } from './order/order.js';
+export { type CrawlSettings, crawlSettingsSchema } from './order/settings.js';
 export type { PreparerOptions } from './preparer.js';
 export { FrontierPreparer } from './preparer.js';
 export { FetchProcessor, ResponseClassifier } from './processors/fetch.js';
@@ -61,9 +60,11 @@ export type { CookieJars, CookieLimits } from './requests/cookie-jars.js';
 export type { Scope } from './scope.js';
 export type { CountedEvent, Traffic } from './servers/counters.js';
 export type { HostAddressesOptions } from './servers/host-addresses.js';
+export { HostAddresses } from './servers/host-addresses.js';
 export type { HostLocks } from './servers/host-locks.js';
 export type { HostPauses } from './servers/host-pauses.js';
-export { HostAddresses, ServerCache, TotalBandwidth } from './servers/index.js';
+export { TotalBandwidth } from './servers/politeness.js';
 export type { RobotsArchive, RobotsContact } from './servers/robots-files.js';
 export type { RobotsVerdict, ServerCacheOptions, ServerCacheSnapshot } from './servers/server-cache.js';
+export { ServerCache } from './servers/server-cache.js';
 export type { CrawlState, EndReason, QueueState, WaitReason } from './states.js';

@@ -14,7 +14,7 @@ import {
   seenRules,
   type UriPrecedence,
 } from '../../protocols/urls/index.js';
-import { DIRECTIVE, type Prepared, type PreparedOf } from './frontier/index.js';
+import { DIRECTIVE, type Prepared, type PreparedOf } from './frontier/contract.js';
 import type { CrawlSettings } from './order/settings.js';
 
 export interface PreparerOptions {

@@ -1,5 +1,5 @@
 import type { CrawlUri, OutLink } from './crawl-uri.js';
-import type { Candidate } from './frontier/index.js';
+import type { Candidate } from './frontier/contract.js';
 
 /**
  * Decides which discovered links may be crawled (CRAWL-1.3). A decision takes two steps because names may have

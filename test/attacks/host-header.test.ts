@@ -6,7 +6,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { WebServer } from '../../servers/broker/index.js';
-import { FormServer } from '../../servers/gatherer/annotate/index.js';
+import { FormServer } from '../../servers/gatherer/annotate/form-server.js';
 import { LEVEL, logTo, startRefererd, userLine } from '../../servers/refererd/index.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { openBroker, serveBroker } from '../servers/broker/helpers.js';

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { checkStores } from '../../storage/check/index.js';
+import { checkStores } from '../../storage/check/check.js';
 import { GathererStore, Generations } from '../../storage/index.js';
 import { cli } from '../helpers/cli.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';

@@ -4,7 +4,8 @@ import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promi
 import { join } from 'node:path';
 import { ClassicLevel } from 'classic-level';
 import t from 'tap';
-import { checkStores, repairStores } from '../../storage/check/index.js';
+import { checkStores } from '../../storage/check/check.js';
+import { repairStores } from '../../storage/check/repair.js';
 import { BrokerStore, GathererStore } from '../../storage/index.js';
 import { cli } from '../helpers/cli.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';

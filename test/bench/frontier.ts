@@ -5,7 +5,7 @@
 import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Frontier } from '../../servers/crawler/frontier/index.js';
+import { Frontier } from '../../servers/crawler/frontier/frontier.js';
 import { GathererStore } from '../../storage/index.js';
 import { print, scratchDirectory, writeResult } from './harness.js';
 

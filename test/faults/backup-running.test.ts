@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { backUp, restore } from '../../storage/backup/index.js';
-import { checkStores } from '../../storage/check/index.js';
+import { checkStores } from '../../storage/check/check.js';
 import { GathererStore } from '../../storage/index.js';
 import { ANY_PORTS, CliProcess, cli } from '../helpers/cli.js';
 import { EventCount } from '../helpers/event-count.js';

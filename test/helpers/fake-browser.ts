@@ -1,5 +1,5 @@
 // A browser for tests of the crawl engine: instead of scripts, a function of the test acts on a page.
-import type { LoadedPage, PageLoad, PartResponse } from '../../servers/crawler/browser/index.js';
+import type { LoadedPage, PageLoad, PartResponse } from '../../servers/crawler/browser/types.js';
 import type { GathererOptions } from '../../servers/gatherer/index.js';
 
 type OpenBrowser = NonNullable<GathererOptions['openBrowser']>;

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { processTree } from '../../servers/crawler/browser/index.js';
+import { processTree } from '../../servers/crawler/browser/process-tree.js';
 import type { CrawlOrderInput } from '../../servers/crawler/order/order.js';
 import { Gatherer } from '../../servers/gatherer/index.js';
 import { CliProcess } from '../helpers/cli.js';

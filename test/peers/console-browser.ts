@@ -10,7 +10,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import { CrawlConsole } from '../../servers/crawler/console/index.js';
+import { CrawlConsole } from '../../servers/crawler/console/console.js';
 import { checkWidth, launchBrowser, saveScreenshot, tabbing } from '../helpers/browser.js';
 import { FakeCrawl, NOW, queue } from '../servers/crawler/fake-control.js';
 

@@ -3,9 +3,10 @@
 import { mkdir, open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import { JournalWriter, readJournal } from '../../servers/crawler/journal/index.js';
+import { readJournal } from '../../servers/crawler/journal/journal-reader.js';
+import { JournalWriter } from '../../servers/crawler/journal/journal-writer.js';
 import { examineRecords } from '../../servers/crawler/warc/complete-records.js';
-import { WarcFiles } from '../../servers/crawler/warc/index.js';
+import { WarcFiles } from '../../servers/crawler/warc/warc-files.js';
 import { openSeenFilter, SEEN_KINDS } from '../../storage/seen/index.js';
 import { examineCrashes } from '../disk/examine.js';
 import { lastMark } from '../disk/marks.js';

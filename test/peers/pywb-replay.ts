@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { crc32, deflateSync, gzipSync } from 'node:zlib';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import t from 'tap';
-import { readOrder } from '../../servers/crawler/order/index.js';
+import { readOrder } from '../../servers/crawler/order/read-order.js';
 import { launchBrowser } from '../helpers/browser.js';
 import { freePort, scratchDirectory, startDaemon } from '../helpers/daemon.js';
 import { crawlOrdered } from '../helpers/ordered-crawl.js';

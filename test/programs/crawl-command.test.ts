@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import t from 'tap';
-import type { CrawlOrderInput } from '../../servers/crawler/order/index.js';
+import type { CrawlOrderInput } from '../../servers/crawler/order/order.js';
 import { CliProcess, cli, jsonLines } from '../helpers/cli.js';
 import { gate } from '../helpers/gate.js';
 import { page, Site } from '../helpers/site.js';

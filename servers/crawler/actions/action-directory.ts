@@ -5,7 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { errorCode, messageOf, StorageError } from '../../../protocols/errors.js';
 import { createDirectory } from '../../../storage/files/make-directory.js';
 import { crawlChannel } from '../events.js';
-import { importJournal, type JournalUri, type NumberedLine, readLines } from '../journal/index.js';
+import { importJournal } from '../journal/import-journal.js';
+import type { JournalUri } from '../journal/journal-line.js';
+import { type NumberedLine, readLines } from '../journal/journal-reader.js';
 import { type ActionFile, doneName, parseActionLine, parseActionName } from './action-file.js';
 
 /** URIs that are passed on at a time. */

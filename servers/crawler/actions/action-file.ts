@@ -1,5 +1,5 @@
 // The name of an action file, and a line of one that lists URIs (CRAWL-17.1.4).
-import { type JournalUri, parseJournalLine } from '../journal/index.js';
+import { type JournalUri, parseJournalLine } from '../journal/journal-line.js';
 
 const HOPS = /^(?:\d+\+)?[A-Z]*$/;
 

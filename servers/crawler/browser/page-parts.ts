@@ -4,12 +4,12 @@ import { NETWORK, type QueuedUri } from '../../../storage/index.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import { recordedEvent } from '../completions.js';
 import { CrawlUri, FETCH_STATUS, type FetchedPart, type OutLink } from '../crawl-uri.js';
-import type { Candidate, Prepared } from '../frontier/index.js';
+import type { Candidate, Prepared } from '../frontier/contract.js';
 import type { CrawlSettings } from '../order/settings.js';
 import { FetchProcessor } from '../processors/fetch.js';
 import type { FetchLimits } from '../processors/parts.js';
 import type { Scope } from '../scope.js';
-import type { ServerCache } from '../servers/index.js';
+import type { ServerCache } from '../servers/server-cache.js';
 import type { PartCache } from './part-cache.js';
 import type { PartRequest, PartResponse } from './types.js';
 

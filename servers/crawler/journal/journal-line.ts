@@ -5,8 +5,8 @@ const WITH_PATH = ['F+', 'Fs', 'Ff'] as const;
 /** CRAWL-17.1.1: events with a URI only. */
 const URI_ONLY = ['Fe', 'Fd', 'Fr', 'Fi'] as const;
 
-export type PathTag = (typeof WITH_PATH)[number];
-export type UriTag = (typeof URI_ONLY)[number];
+type PathTag = (typeof WITH_PATH)[number];
+type UriTag = (typeof URI_ONLY)[number];
 
 /** A URI of the journal, with the data to schedule it again. */
 export interface JournalUri {

@@ -7,8 +7,8 @@ import { messageOf, StorageError } from '../../../protocols/errors.js';
 import { Mutex } from '../../../protocols/mutex.js';
 import { crawlerOf, hostOf, isEnumerable, queueAssignment } from '../../../protocols/urls/index.js';
 import { createDirectory } from '../../../storage/files/make-directory.js';
-import type { Prepared, PreparedOf } from '../frontier/index.js';
-import { formatJournalLine, type JournalUri } from '../journal/index.js';
+import type { Prepared, PreparedOf } from '../frontier/contract.js';
+import { formatJournalLine, type JournalUri } from '../journal/journal-line.js';
 
 /** URIs that were written last, each of which is written once. */
 const RECENT_URIS = 65_536;

@@ -3,8 +3,8 @@
 import { withoutUserInfo } from '../../../protocols/urls/index.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
-import type { Candidate } from '../frontier/index.js';
-import type { JournalUri } from '../journal/index.js';
+import type { Candidate } from '../frontier/contract.js';
+import type { JournalUri } from '../journal/journal-line.js';
 import type { ProcessorDescriptor } from '../processors/parts.js';
 import type { MapperOptions } from './diversions.js';
 

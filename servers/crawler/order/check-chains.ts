@@ -1,7 +1,7 @@
 // Checks of the chains of an order, and the settings that its processors give.
 import { KitError } from '../../../protocols/errors.js';
 import { CHAIN_NAMES } from '../chains.js';
-import { decideSequence } from '../decide/index.js';
+import { decideSequence } from '../decide/build-rules.js';
 import type { ProcessorDescriptor } from '../processors/parts.js';
 import { PROCESSORS, processorNamed } from '../processors/table.js';
 import { type ChainConditions, chainSteps, type ProcessorEntry } from './chain-config.js';

@@ -1,9 +1,10 @@
 import { KitError } from '../../../protocols/errors.js';
 import { seenRules } from '../../../protocols/urls/index.js';
-import { decideSequence } from '../decide/index.js';
+import { decideSequence } from '../decide/build-rules.js';
 import { WholePattern } from '../decide/predicates.js';
 import { patternMatcher } from '../patterns.js';
-import { headerProblem, proxyProblem } from '../requests/index.js';
+import { proxyProblem } from '../requests/proxy-setting.js';
+import { headerProblem } from '../requests/request-headers.js';
 import { zstdProblem } from '../warc/zstd-frames.js';
 import { chainProblems } from './check-chains.js';
 import type { CrawlOrderConfig } from './order.js';

@@ -1,5 +1,5 @@
 import { ConfigError } from '../../../protocols/errors.js';
-import type { RuleInput } from '../decide/index.js';
+import type { RuleInput } from '../decide/rule-config.js';
 import { Conversion, type OrderWarning, type Values } from './conversion.js';
 import type { CrawlOrderConfig } from './order.js';
 import { OriginalChains } from './original-chains.js';

@@ -1,5 +1,5 @@
 import { CHAIN_NAMES, type ChainName } from '../chains.js';
-import type { RuleInput } from '../decide/index.js';
+import type { RuleInput } from '../decide/rule-config.js';
 import type { ProcessorDescriptor } from '../processors/parts.js';
 import { PROCESSORS } from '../processors/table.js';
 

@@ -1,4 +1,4 @@
-import type { RuleInput } from '../decide/index.js';
+import type { RuleInput } from '../decide/rule-config.js';
 import type { XmlElement } from './xml-tree.js';
 
 /** What the conversion of a scope reports. */

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { impliedSurtPrefix, surtCandidate } from '../../../protocols/urls/index.js';
-import { type DecideSequence, type DecideSubject, decideSequence } from '../decide/index.js';
+import { decideSequence } from '../decide/build-rules.js';
+import type { DecideSequence, DecideSubject } from '../decide/decision.js';
 import type { CrawlOrderConfig, SheetConfig } from './order.js';
 import type { CrawlSettings, SettingsOverrides } from './settings.js';
 

@@ -6,7 +6,8 @@ import {
   type ProcessResult,
 } from '../chains.js';
 import type { CrawlUri } from '../crawl-uri.js';
-import { type DecideSequence, type DecideSubject, decideSequence } from '../decide/index.js';
+import { decideSequence } from '../decide/build-rules.js';
+import type { DecideSequence, DecideSubject } from '../decide/decision.js';
 import type { ChainStep } from '../order/chain-config.js';
 import type { Assembly, ProcessorDescriptor, ProcessorParts } from './parts.js';
 import { type OwnersProcessor, processorNamed } from './table.js';

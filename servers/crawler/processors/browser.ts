@@ -1,6 +1,8 @@
 import { isDiskFull } from '../../../protocols/errors.js';
 import { resolveUrl } from '../../../protocols/urls/index.js';
-import { PageError, type PageLoader, PageParts, type PagePartsOptions, PartCache } from '../browser/index.js';
+import { PageParts, type PagePartsOptions } from '../browser/page-parts.js';
+import { PartCache } from '../browser/part-cache.js';
+import { PageError, type PageLoader } from '../browser/types.js';
 import type { Processor, ProcessorChains, ProcessResult } from '../chains.js';
 import type { CrawlUri, OutLink } from '../crawl-uri.js';
 import { crawlChannel } from '../events.js';

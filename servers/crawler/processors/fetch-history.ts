@@ -4,7 +4,8 @@ import { surt } from '../../../protocols/urls/index.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import type { CrawlUri } from '../crawl-uri.js';
 import { type JsonTable, jsonTable } from '../history-store.js';
-import type { Revisit, WarcPosition } from '../warc/index.js';
+import type { Revisit } from '../warc/captures.js';
+import type { WarcPosition } from '../warc/warc-files.js';
 import type { ProcessorDescriptor, RevisitSource } from './parts.js';
 
 /** One fetch of a URI (CRAWL-18.2). */

@@ -12,8 +12,10 @@ import { redactLogins } from '../../../protocols/visible-text.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
 import { withLoginOf } from '../redaction.js';
-import { extraHeaders, proxyOf } from '../requests/index.js';
-import { fetchLeniently, type ServerCache } from '../servers/index.js';
+import { proxyOf } from '../requests/proxy-setting.js';
+import { extraHeaders } from '../requests/request-headers.js';
+import { fetchLeniently } from '../servers/fetch-leniently.js';
+import type { ServerCache } from '../servers/server-cache.js';
 import type { FetchLimits, ProcessorDescriptor } from './parts.js';
 
 /**

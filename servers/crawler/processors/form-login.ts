@@ -5,8 +5,10 @@ import type { QueuedUri } from '../../../storage/index.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
 import { crawlChannel } from '../events.js';
-import { type CookieJars, extraHeaders, proxyOf } from '../requests/index.js';
-import type { ServerCache } from '../servers/index.js';
+import type { CookieJars } from '../requests/cookie-jars.js';
+import { proxyOf } from '../requests/proxy-setting.js';
+import { extraHeaders } from '../requests/request-headers.js';
+import type { ServerCache } from '../servers/server-cache.js';
 import type { LoginForm, ProcessorDescriptor } from './parts.js';
 
 interface FormLoginOptions {

@@ -1,6 +1,6 @@
 import type { Processor, ProcessResult } from '../chains.js';
 import type { CrawlUri } from '../crawl-uri.js';
-import type { Candidate, CrawlFrontier } from '../frontier/index.js';
+import type { Candidate, CrawlFrontier } from '../frontier/contract.js';
 import type { Scope } from '../scope.js';
 import type { ProcessorDescriptor } from './parts.js';
 

@@ -5,14 +5,17 @@ import type { DocumentRecord, GathererStore, QueuedUri } from '../../../storage/
 import type { PageLoader } from '../browser/types.js';
 import type { ChainName, Processor, ProcessorChains } from '../chains.js';
 import type { CrawlUri } from '../crawl-uri.js';
-import type { Candidate, Frontier, Prepared } from '../frontier/index.js';
+import type { Candidate, Prepared } from '../frontier/contract.js';
+import type { Frontier } from '../frontier/frontier.js';
 import type { MapperOptions } from '../mapper/diversions.js';
 import type { FormCredential } from '../order/credentials.js';
 import type { CrawlSettings } from '../order/settings.js';
-import type { CookieJars } from '../requests/index.js';
+import type { CookieJars } from '../requests/cookie-jars.js';
 import type { Scope } from '../scope.js';
-import type { ServerCache } from '../servers/index.js';
-import type { ArchiveFormat, Revisit, WarcFiles, WarcPosition } from '../warc/index.js';
+import type { ServerCache } from '../servers/server-cache.js';
+import type { Revisit } from '../warc/captures.js';
+import type { ArchiveFormat } from '../warc/record-compression.js';
+import type { WarcFiles, WarcPosition } from '../warc/warc-files.js';
 
 /** Limits and options of requests, for every access method. */
 export interface FetchLimits {

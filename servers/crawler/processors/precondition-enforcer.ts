@@ -2,7 +2,8 @@ import { RefusedError } from '../../../protocols/errors.js';
 import type { QueuedUri } from '../../../storage/index.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
-import type { RobotsContact, ServerCache } from '../servers/index.js';
+import type { RobotsContact } from '../servers/robots-files.js';
+import type { ServerCache } from '../servers/server-cache.js';
 import type { ProcessorDescriptor } from './parts.js';
 
 /**

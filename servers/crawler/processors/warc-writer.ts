@@ -2,15 +2,14 @@ import type { FetchResult } from '../../../clients/fetch/index.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import type { CrawlUri } from '../crawl-uri.js';
 import {
-  type ArchiveFormat,
   type CaptureRecords,
   captureRecords,
   conversionRecord,
   metadataRecord,
   type Revisit,
-  type WarcFiles,
-  type WarcPosition,
-} from '../warc/index.js';
+} from '../warc/captures.js';
+import type { ArchiveFormat } from '../warc/record-compression.js';
+import type { WarcFiles, WarcPosition } from '../warc/warc-files.js';
 import { DIGEST_HISTORY } from './digest-history.js';
 import { FETCH_HISTORY } from './fetch-history.js';
 import type { ProcessorDescriptor, RevisitSource } from './parts.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 /** The record types that a crawl writes (WARC 1.1, 6). */
-export type WarcRecordType =
+type WarcRecordType =
   | 'warcinfo'
   | 'response'
   | 'request'

@@ -1,9 +1,9 @@
 import { DEFAULT_DELAY, type RootNode } from '../../../protocols/config/index.js';
-import type { DecideSubject } from '../../crawler/decide/index.js';
+import type { DecideSubject } from '../../crawler/decide/decision.js';
 import { type CrawlOrderConfig, crawlOrderSchema } from '../../crawler/order/order.js';
 import type { CrawlSettings } from '../../crawler/order/settings.js';
 import { SheetOverlays } from '../../crawler/order/sheets.js';
-import { searchSettings } from '../enumerate/index.js';
+import { searchSettings } from '../enumerate/listed.js';
 
 /** The options of a run that determine the crawl settings if there is no order. */
 export interface PlainSettings {

@@ -1,7 +1,8 @@
 import type { RootNode } from '../../../protocols/config/index.js';
 import type { Processor, ProcessResult } from '../../crawler/chains.js';
 import type { CrawlUri, OutLink } from '../../crawler/crawl-uri.js';
-import { isListed, listedUrls } from '../enumerate/index.js';
+import { isListed } from '../enumerate/listed.js';
+import { listedUrls } from '../enumerate/listing.js';
 
 export interface ListingExtractorOptions {
   readonly roots: readonly RootNode[];

@@ -7,13 +7,14 @@ import {
   ActionDirectory,
   type ActionSink,
   type ScheduleOptions,
-} from '../../crawler/actions/index.js';
+} from '../../crawler/actions/action-directory.js';
 import { parseSeeds } from '../../crawler/decide/seed-list.js';
 import { crawlChannel } from '../../crawler/events.js';
-import { type Candidate, DIRECTIVE, type Frontier } from '../../crawler/frontier/index.js';
-import type { JournalUri } from '../../crawler/journal/index.js';
+import { type Candidate, DIRECTIVE } from '../../crawler/frontier/contract.js';
+import type { Frontier } from '../../crawler/frontier/frontier.js';
+import type { JournalUri } from '../../crawler/journal/journal-line.js';
 import type { CrawlOrderConfig } from '../../crawler/order/order.js';
-import type { HostAddresses } from '../../crawler/servers/index.js';
+import type { HostAddresses } from '../../crawler/servers/host-addresses.js';
 import type { NetworkReach } from '../scope/reach.js';
 import type { RootLimits } from '../scope/root-limits.js';
 import type { RootNodeScope } from '../scope/root-node-scope.js';

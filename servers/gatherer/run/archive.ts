@@ -5,7 +5,8 @@ import type { GathererConfig } from '../../../protocols/config/index.js';
 import { defined } from '../../../protocols/defined.js';
 import { crawlChannel } from '../../crawler/events.js';
 import type { CrawlOrderConfig } from '../../crawler/order/order.js';
-import { ArchiveIndex, WarcFiles } from '../../crawler/warc/index.js';
+import { ArchiveIndex } from '../../crawler/warc/archive-index.js';
+import { WarcFiles } from '../../crawler/warc/warc-files.js';
 
 export interface RunArchive {
   /** Undefined if the order has none. */

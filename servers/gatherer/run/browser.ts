@@ -1,5 +1,6 @@
 import type { CloseStack } from '../../../protocols/close-stack.js';
-import { ChromiumLoader, type ChromiumLoaderOptions, type PageLoader } from '../../crawler/browser/index.js';
+import { ChromiumLoader, type ChromiumLoaderOptions } from '../../crawler/browser/chromium-loader.js';
+import type { PageLoader } from '../../crawler/browser/types.js';
 import type { CrawlOrderConfig } from '../../crawler/order/order.js';
 
 /** Opens a browser for the pages of a crawl. */

@@ -6,7 +6,7 @@ import { messageOf } from '../../../protocols/errors.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
 import { CHAIN_NAMES, type ChainName, type Processor } from '../../crawler/chains.js';
 import { crawlChannel } from '../../crawler/events.js';
-import { CrawlMap, Diversions, type MapperOptions } from '../../crawler/mapper/index.js';
+import { CrawlMap, Diversions, type MapperOptions } from '../../crawler/mapper/diversions.js';
 import type { ChainStep } from '../../crawler/order/chain-config.js';
 import type { CrawlOrderConfig } from '../../crawler/order/order.js';
 import type { ChainsOptions } from '../../crawler/processors/assemble-chains.js';

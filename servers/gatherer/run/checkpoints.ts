@@ -8,9 +8,9 @@ import { Checkpoints } from '../../crawler/checkpoint.js';
 import { saveComponents } from '../../crawler/component-state.js';
 import type { CrawlController } from '../../crawler/controller.js';
 import { crawlChannel } from '../../crawler/events.js';
-import type { Frontier } from '../../crawler/frontier/index.js';
+import type { Frontier } from '../../crawler/frontier/frontier.js';
 import type { CrawlOrderConfig } from '../../crawler/order/order.js';
-import type { ServerCache } from '../../crawler/servers/index.js';
+import type { ServerCache } from '../../crawler/servers/server-cache.js';
 import type { CrawlRecords } from './records.js';
 
 export interface RunCheckpointsOptions {

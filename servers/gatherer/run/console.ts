@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import type { CloseStack } from '../../../protocols/close-stack.js';
 import { createDirectory } from '../../../storage/files/make-directory.js';
-import type { CrawlConsole } from '../../crawler/console/index.js';
+import type { CrawlConsole } from '../../crawler/console/console.js';
 import type { CrawlController } from '../../crawler/controller.js';
 import type { CrawlOrderConfig } from '../../crawler/order/order.js';
 import { redactControl } from '../../crawler/redaction.js';
@@ -15,7 +15,7 @@ export async function openConsole(
   resources: CloseStack,
 ): Promise<CrawlConsole | undefined> {
   if (order.console === undefined || log === undefined) return undefined;
-  const { CrawlConsole } = await import('../../crawler/console/index.js');
+  const { CrawlConsole } = await import('../../crawler/console/console.js');
   const { host, port, hostNames, passwordEnvironment, certificate, key } = order.console;
   const files =
     certificate === ''

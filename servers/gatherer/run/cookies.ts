@@ -8,7 +8,7 @@ import { replaceFile } from '../../../storage/files/replace-file.js';
 import type { GathererStore } from '../../../storage/index.js';
 import { crawlChannel } from '../../crawler/events.js';
 import type { CrawlOrderConfig } from '../../crawler/order/order.js';
-import { CookieJars } from '../../crawler/requests/index.js';
+import { CookieJars } from '../../crawler/requests/cookie-jars.js';
 
 /** Largest cookie file that is read, bytes: about 100 000 cookies. */
 const MAX_FILE_BYTES = 16 * 1024 * 1024;

@@ -1,11 +1,11 @@
 // URIs that come from a journal or from an operator, and not from a link: which RootNode they belong to, and
 // whether they are in scope.
 import { hopCount, shownHops } from '../../../protocols/urls/index.js';
-import type { DecideSequence } from '../../crawler/decide/index.js';
-import type { Candidate } from '../../crawler/frontier/index.js';
-import type { JournalUri } from '../../crawler/journal/index.js';
-import type { HostAddresses } from '../../crawler/servers/index.js';
-import { isListed } from '../enumerate/index.js';
+import type { DecideSequence } from '../../crawler/decide/decision.js';
+import type { Candidate } from '../../crawler/frontier/contract.js';
+import type { JournalUri } from '../../crawler/journal/journal-line.js';
+import type { HostAddresses } from '../../crawler/servers/host-addresses.js';
+import { isListed } from '../enumerate/listed.js';
 import type { RootLimits } from '../scope/root-limits.js';
 import type { RunNodes } from './run-state.js';
 

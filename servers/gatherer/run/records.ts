@@ -10,17 +10,17 @@ import { type ComponentState, componentStateSchema, takeComponents } from '../..
 import type { CrawlController } from '../../crawler/controller.js';
 import { FETCH_STATUS } from '../../crawler/crawl-uri.js';
 import { type CrawlEvent, crawlChannel } from '../../crawler/events.js';
-import { JOURNAL_FILE, JournalWriter } from '../../crawler/journal/index.js';
+import { JOURNAL_FILE, JournalWriter } from '../../crawler/journal/journal-writer.js';
+import { CrawlLogs } from '../../crawler/logs/crawl-logs.js';
+import { CrawlStatistics } from '../../crawler/logs/statistics.js';
 import {
-  CrawlLogs,
-  CrawlStatistics,
   recoverEvents,
   StoredEvents,
   type StoredEventsOptions,
   savedFigures,
-} from '../../crawler/logs/index.js';
+} from '../../crawler/logs/stored-events.js';
 import type { CrawlOrderConfig } from '../../crawler/order/order.js';
-import type { ServerCache } from '../../crawler/servers/index.js';
+import type { ServerCache } from '../../crawler/servers/server-cache.js';
 
 export interface CrawlRecordsOptions {
   readonly store: GathererStore;

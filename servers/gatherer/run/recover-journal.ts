@@ -2,15 +2,15 @@ import { join } from 'node:path';
 import type { GathererConfig } from '../../../protocols/config/index.js';
 import { UsageError } from '../../../protocols/errors.js';
 import { GathererStore } from '../../../storage/index.js';
-import { Frontier } from '../../crawler/frontier/index.js';
+import { Frontier } from '../../crawler/frontier/frontier.js';
 import {
   type ImportJournalOptions,
   type ImportProgress,
   importJournal,
-} from '../../crawler/journal/index.js';
+} from '../../crawler/journal/import-journal.js';
 import type { CrawlOrderConfig } from '../../crawler/order/order.js';
 import { FrontierPreparer } from '../../crawler/preparer.js';
-import { HostAddresses } from '../../crawler/servers/index.js';
+import { HostAddresses } from '../../crawler/servers/host-addresses.js';
 import { GatherSettings, plainOrder } from '../configuration/gather-settings.js';
 import { withOrder } from '../configuration/order-seeds.js';
 import { JournalScope } from './journal-scope.js';

@@ -3,14 +3,14 @@ import type { GathererConfig, LeafNode, RootNode } from '../../../protocols/conf
 import type { UnixSeconds } from '../../../protocols/time.js';
 import type { GathererBatch, GathererStore } from '../../../storage/index.js';
 import { digest } from '../configuration/rules-digest.js';
+import { isListed } from '../enumerate/listed.js';
 import {
   type EnumerationOptions,
   enumerationSettings,
   expandLeafNodes,
   expandRootNodes,
-  isListed,
-  sitemapUrls,
-} from '../enumerate/index.js';
+} from '../enumerate/programs.js';
+import { sitemapUrls } from '../enumerate/sitemaps.js';
 
 /** The nodes of a run: the configuration's lists with their programs and generators expanded (G-50 to G-54). */
 export interface RunNodes {

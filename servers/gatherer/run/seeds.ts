@@ -3,16 +3,17 @@ import type { GathererConfig } from '../../../protocols/config/index.js';
 import { ConfigError, throwConfigErrors } from '../../../protocols/errors.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
 import { type GathererStore, NETWORK } from '../../../storage/index.js';
-import { type DecideSequence, decideSequence } from '../../crawler/decide/index.js';
+import { decideSequence } from '../../crawler/decide/build-rules.js';
+import type { DecideSequence } from '../../crawler/decide/decision.js';
 import {
   type Candidate,
   DIRECTIVE,
   type Enumerations,
-  type Frontier,
   ONE_ENUMERATION,
-} from '../../crawler/frontier/index.js';
+} from '../../crawler/frontier/contract.js';
+import type { Frontier } from '../../crawler/frontier/frontier.js';
 import type { CrawlOrderConfig } from '../../crawler/order/order.js';
-import type { HostAddresses } from '../../crawler/servers/index.js';
+import type { HostAddresses } from '../../crawler/servers/host-addresses.js';
 import { FilterFiles } from '../configuration/filters.js';
 import type { NetworkReach } from '../scope/reach.js';
 import { RootLimits, readProgress } from '../scope/root-limits.js';

@@ -6,7 +6,7 @@ import { createDirectory } from '../../../storage/files/make-directory.js';
 import type { GathererStore } from '../../../storage/index.js';
 import { openSeenFilter, type SeenFilter } from '../../../storage/seen/index.js';
 import { crawlChannel } from '../../crawler/events.js';
-import type { CrawlStatistics } from '../../crawler/logs/index.js';
+import type { CrawlStatistics } from '../../crawler/logs/statistics.js';
 import type { CrawlOrderConfig } from '../../crawler/order/order.js';
 
 /** Where the filter of a run is. */

@@ -2,13 +2,13 @@ import { publishDebug } from '../../../clients/fetch/index.js';
 import { appendHop, hostOf, shownHops, withoutUserInfo } from '../../../protocols/urls/index.js';
 import { NETWORK } from '../../../storage/index.js';
 import type { CrawlUri, OutLink } from '../../crawler/crawl-uri.js';
-import type { DecideSequence, DecideSubject } from '../../crawler/decide/index.js';
+import type { DecideSequence, DecideSubject } from '../../crawler/decide/decision.js';
 import { isPathological, isTransclusion } from '../../crawler/decide/predicates.js';
 import { crawlChannel } from '../../crawler/events.js';
-import type { Candidate } from '../../crawler/frontier/index.js';
+import type { Candidate } from '../../crawler/frontier/contract.js';
 import type { Scope } from '../../crawler/scope.js';
 import { PatternBudget } from '../../crawler/traps.js';
-import { isListed } from '../enumerate/index.js';
+import { isListed } from '../enumerate/listed.js';
 import type { NetworkReach } from './reach.js';
 import type { Refusal, RootLimits } from './root-limits.js';
 

@@ -2,8 +2,9 @@
 // WARC files.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { JournalWriter } from '../../../servers/crawler/journal/index.js';
-import { newRecordId, WarcFiles } from '../../../servers/crawler/warc/index.js';
+import { JournalWriter } from '../../../servers/crawler/journal/journal-writer.js';
+import { newRecordId } from '../../../servers/crawler/warc/new-record.js';
+import { WarcFiles } from '../../../servers/crawler/warc/warc-files.js';
 import { Random } from '../../helpers/random.js';
 import { programArguments } from './acknowledge.js';
 

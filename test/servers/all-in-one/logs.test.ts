@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { parseGathererConf } from '../../../protocols/config/index.js';
 import { AllInOne, type LogName } from '../../../servers/all-in-one/index.js';
-import { Mirror } from '../../../servers/gatherer/mirror/index.js';
+import { Mirror } from '../../../servers/gatherer/mirror/mirror.js';
 import { createLoggerOn, type Logger } from '../../../servers/host/index.js';
 import { page, Site } from '../../helpers/site.js';
 

@@ -1,7 +1,7 @@
 // The addresses and identities of hosts, and the locks that keep the pauses of a host.
 import t from 'tap';
+import { addressBytes, HostAddresses } from '../../../servers/crawler/servers/host-addresses.js';
 import { HostLocks } from '../../../servers/crawler/servers/host-locks.js';
-import { addressBytes, HostAddresses } from '../../../servers/crawler/servers/index.js';
 
 const never = new AbortController().signal;
 

@@ -6,17 +6,15 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import t from 'tap';
-import { crawlOrderSchema, ignoredSettings, orderProblems } from '../../../servers/crawler/order/index.js';
+import { orderProblems } from '../../../servers/crawler/order/check-order.js';
+import { ignoredSettings } from '../../../servers/crawler/order/ignored-settings.js';
+import { crawlOrderSchema } from '../../../servers/crawler/order/order.js';
 import { arcFileRecord } from '../../../servers/crawler/warc/arc-records.js';
-import {
-  captureRecords,
-  dnsRecord,
-  examineRecords,
-  indexArchive,
-  type NewWarcRecord,
-  newRecordId,
-  WarcFiles,
-} from '../../../servers/crawler/warc/index.js';
+import { indexArchive } from '../../../servers/crawler/warc/archive-index.js';
+import { captureRecords, dnsRecord } from '../../../servers/crawler/warc/captures.js';
+import { examineRecords } from '../../../servers/crawler/warc/complete-records.js';
+import { type NewWarcRecord, newRecordId } from '../../../servers/crawler/warc/new-record.js';
+import { WarcFiles } from '../../../servers/crawler/warc/warc-files.js';
 import { openRegular } from '../../../storage/files/regular-file.js';
 import { crawlOrdered } from '../../helpers/ordered-crawl.js';
 import { assertProperty } from '../../helpers/property.js';

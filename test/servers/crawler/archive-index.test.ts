@@ -3,15 +3,11 @@ import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileS
 import { basename, join } from 'node:path';
 import { crc32, deflateRawSync, gzipSync } from 'node:zlib';
 import t from 'tap';
-import {
-  ArchiveIndex,
-  type Compression,
-  indexArchive,
-  newRecordId,
-  packWacz,
-  WarcFiles,
-  type WarcPosition,
-} from '../../../servers/crawler/warc/index.js';
+import { ArchiveIndex, indexArchive } from '../../../servers/crawler/warc/archive-index.js';
+import { newRecordId } from '../../../servers/crawler/warc/new-record.js';
+import type { Compression } from '../../../servers/crawler/warc/record-compression.js';
+import { packWacz } from '../../../servers/crawler/warc/wacz.js';
+import { WarcFiles, type WarcPosition } from '../../../servers/crawler/warc/warc-files.js';
 import { cli } from '../../helpers/cli.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { rawZstdFrame } from '../../helpers/zstd.js';

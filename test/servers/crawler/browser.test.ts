@@ -3,19 +3,16 @@ import { join } from 'node:path';
 import t from 'tap';
 import { createFetcher } from '../../../clients/fetch/index.js';
 import { UsageError } from '../../../protocols/errors.js';
-import {
-  findChromium,
-  PageError,
-  PageParts,
-  type PagePartsOptions,
-  PartCache,
-  processTree,
-} from '../../../servers/crawler/browser/index.js';
+import { findChromium } from '../../../servers/crawler/browser/find-chromium.js';
+import { PageParts, type PagePartsOptions } from '../../../servers/crawler/browser/page-parts.js';
+import { PartCache } from '../../../servers/crawler/browser/part-cache.js';
+import { processTree } from '../../../servers/crawler/browser/process-tree.js';
+import { PageError } from '../../../servers/crawler/browser/types.js';
 import { CrawlUri } from '../../../servers/crawler/crawl-uri.js';
-import { crawlSettingsSchema } from '../../../servers/crawler/order/index.js';
 import type { CrawlOrderInput } from '../../../servers/crawler/order/order.js';
+import { crawlSettingsSchema } from '../../../servers/crawler/order/settings.js';
 import { PreconditionEnforcer } from '../../../servers/crawler/processors/precondition-enforcer.js';
-import { ServerCache } from '../../../servers/crawler/servers/index.js';
+import { ServerCache } from '../../../servers/crawler/servers/server-cache.js';
 import { GathererStore, NETWORK } from '../../../storage/index.js';
 import { fakeBrowser, requestOf } from '../../helpers/fake-browser.js';
 import { page, Site } from '../../helpers/site.js';

@@ -27,7 +27,7 @@ import type { CheckpointInfo, CrawlControl, CrawlSnapshot } from '../../../serve
 import { ManualClock } from '../../../servers/crawler/frontier/conformance/index.js';
 import { type Candidate, DIRECTIVE, Frontier, type Prepared } from '../../../servers/crawler/index.js';
 import { OfflineCrawl } from '../../../servers/crawler/offline-crawl.js';
-import { type CrawlOrderInput, crawlOrderSchema } from '../../../servers/crawler/order/index.js';
+import { type CrawlOrderInput, crawlOrderSchema } from '../../../servers/crawler/order/order.js';
 import { Gatherer } from '../../../servers/gatherer/index.js';
 import { GathererStore } from '../../../storage/index.js';
 import { byTier } from '../../helpers/seed.js';

@@ -6,7 +6,7 @@ import { PASSWORD_VARIABLE } from '../../../servers/cli/crawl/crawl-options.js';
 import { runningCrawl } from '../../../servers/cli/crawl/find-crawl.js';
 import { screenText } from '../../../servers/cli/crawl/screen.js';
 import { sparkline } from '../../../servers/cli/crawl/tables.js';
-import { readConsoleFile } from '../../../servers/crawler/console/index.js';
+import { readConsoleFile } from '../../../servers/crawler/console/console-file.js';
 import { consoleScene, PASSWORD } from './console-scene.js';
 import { FakeCrawl } from './fake-control.js';
 

@@ -1,7 +1,7 @@
 // Starts the console of a fake crawl, for the tests of its pages, addresses and commands.
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { CrawlConsole } from '../../../servers/crawler/console/index.js';
+import { CrawlConsole } from '../../../servers/crawler/console/console.js';
 import { type Teardown, temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { FakeCrawl } from './fake-control.js';
 

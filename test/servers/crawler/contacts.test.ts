@@ -18,7 +18,7 @@ import {
   ResponseClassifier,
   ServerCache,
 } from '../../../servers/crawler/index.js';
-import { CrawlStatistics } from '../../../servers/crawler/logs/index.js';
+import { CrawlStatistics } from '../../../servers/crawler/logs/statistics.js';
 import type { CrawlSettingsInput } from '../../../servers/crawler/order/settings.js';
 import { GathererStore } from '../../../storage/index.js';
 import { TLS_CERTIFICATE, TLS_KEY } from '../../helpers/tls.js';

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { parseGathererConf } from '../../../protocols/config/index.js';
 import type { CrawlControl } from '../../../servers/crawler/index.js';
+import { parseCrawlLogLine } from '../../../servers/crawler/logs/crawl-log.js';
+import { CrawlLogs } from '../../../servers/crawler/logs/crawl-logs.js';
+import { CrawlStatistics } from '../../../servers/crawler/logs/statistics.js';
 import {
-  CrawlLogs,
-  CrawlStatistics,
-  parseCrawlLogLine,
   recoverEvents,
   StoredEvents,
   type StoredEventsOptions,
-} from '../../../servers/crawler/logs/index.js';
+} from '../../../servers/crawler/logs/stored-events.js';
 import { type CrawlOrderInput, crawlOrderSchema } from '../../../servers/crawler/order/order.js';
 import { Gatherer, type GathererOptions } from '../../../servers/gatherer/index.js';
 import { GathererStore } from '../../../storage/index.js';

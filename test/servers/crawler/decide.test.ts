@@ -1,17 +1,11 @@
 // Scope rules: sequences, each rule of the catalog, the classic scopes, and seed lists.
 import fc from 'fast-check';
 import t from 'tap';
-import {
-  type ClassicScopeOptions,
-  classicScope,
-  DecideSequence,
-  type DecideSubject,
-  decideRule,
-  decideSequence,
-  defaultRules,
-  parseSeeds,
-  type RuleInput,
-} from '../../../servers/crawler/decide/index.js';
+import { decideSequence } from '../../../servers/crawler/decide/build-rules.js';
+import { type ClassicScopeOptions, classicScope } from '../../../servers/crawler/decide/classic-scope.js';
+import { DecideSequence, type DecideSubject, decideRule } from '../../../servers/crawler/decide/decision.js';
+import { defaultRules, type RuleInput } from '../../../servers/crawler/decide/rule-config.js';
+import { parseSeeds } from '../../../servers/crawler/decide/seed-list.js';
 import { assertProperty } from '../../helpers/property.js';
 
 const SEEDS = ['http://www.example.com/dir/index.html', 'http://other.org/'];

@@ -4,7 +4,7 @@ import type {
   FrontierSetup,
   FrontierUnderTest,
 } from '../../../servers/crawler/frontier/conformance/index.js';
-import { Frontier } from '../../../servers/crawler/frontier/index.js';
+import { Frontier } from '../../../servers/crawler/frontier/frontier.js';
 import { type GathererBatch, GathererStore } from '../../../storage/index.js';
 import { openSeenFilter, type SeenKind } from '../../../storage/seen/index.js';
 

@@ -6,8 +6,8 @@ import t from 'tap';
 import { parseGathererConf } from '../../../protocols/config/index.js';
 import type { CrawlControl } from '../../../servers/crawler/index.js';
 import { listCheckpoints, verifyCheckpoint } from '../../../servers/crawler/index.js';
-import { readJournal } from '../../../servers/crawler/journal/index.js';
-import { parseCrawlLogLine } from '../../../servers/crawler/logs/index.js';
+import { readJournal } from '../../../servers/crawler/journal/journal-reader.js';
+import { parseCrawlLogLine } from '../../../servers/crawler/logs/crawl-log.js';
 import { type CrawlOrderInput, crawlOrderSchema } from '../../../servers/crawler/order/order.js';
 import {
   type DocumentEvent,

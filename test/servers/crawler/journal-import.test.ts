@@ -3,7 +3,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
-import { importJournal, type JournalUri, JournalWriter } from '../../../servers/crawler/journal/index.js';
+import { importJournal } from '../../../servers/crawler/journal/import-journal.js';
+import type { JournalUri } from '../../../servers/crawler/journal/journal-line.js';
+import { JournalWriter } from '../../../servers/crawler/journal/journal-writer.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
 /** Returns a sink that collects the URIs of an import and the sizes of its batches. */

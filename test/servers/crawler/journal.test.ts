@@ -11,10 +11,10 @@ import {
   formatJournalLine,
   type JournalEvent,
   type JournalUri,
-  JournalWriter,
   parseJournalLine,
-  readJournal,
-} from '../../../servers/crawler/journal/index.js';
+} from '../../../servers/crawler/journal/journal-line.js';
+import { readJournal } from '../../../servers/crawler/journal/journal-reader.js';
+import { JournalWriter } from '../../../servers/crawler/journal/journal-writer.js';
 import { assertProperty } from '../../helpers/property.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { EVENT } from './log-fixtures.js';
@@ -312,7 +312,7 @@ t.test('CRAWL-17.1 property: gzip members may end anywhere in a line', async (t)
 
 t.test('CRAWL-17.1 after kill -9 the journal has every flushed line and can be continued', async (t) => {
   const path = join(await temporaryDirectory(t), 'recover.gz');
-  const module = new URL('../../../servers/crawler/journal/index.js', import.meta.url).href;
+  const module = new URL('../../../servers/crawler/journal/journal-writer.js', import.meta.url).href;
   const script = `
     const { JournalWriter } = await import(${JSON.stringify(module)});
     const writer = await JournalWriter.open(${JSON.stringify(path)}, { flushMs: 50 });

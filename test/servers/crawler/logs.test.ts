@@ -5,14 +5,10 @@ import fc from 'fast-check';
 import t from 'tap';
 import type { CrawlSnapshot } from '../../../servers/crawler/control.js';
 import type { DocumentEvent } from '../../../servers/crawler/events.js';
-import {
-  CrawlLogs,
-  crawlLogLine,
-  outcomeOf,
-  PROGRESS_LEGEND,
-  parseCrawlLogLine,
-  progressLine,
-} from '../../../servers/crawler/logs/index.js';
+import { crawlLogLine, parseCrawlLogLine } from '../../../servers/crawler/logs/crawl-log.js';
+import { CrawlLogs } from '../../../servers/crawler/logs/crawl-logs.js';
+import { outcomeOf } from '../../../servers/crawler/logs/outcome.js';
+import { PROGRESS_LEGEND, progressLine } from '../../../servers/crawler/logs/progress.js';
 import { assertProperty } from '../../helpers/property.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { waitUntil } from '../../helpers/wait-until.js';

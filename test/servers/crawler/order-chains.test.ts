@@ -5,16 +5,13 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { parseGathererConf } from '../../../protocols/config/index.js';
 import type { CrawlControl } from '../../../servers/crawler/index.js';
-import { parseCrawlLogLine } from '../../../servers/crawler/logs/index.js';
-import {
-  chainSteps,
-  crawlOrderSchema,
-  defaultOrderText,
-  ignoredSettings,
-  readOrder,
-  readOrderXml,
-} from '../../../servers/crawler/order/index.js';
-import { warcSchema } from '../../../servers/crawler/order/order.js';
+import { parseCrawlLogLine } from '../../../servers/crawler/logs/crawl-log.js';
+import { chainSteps } from '../../../servers/crawler/order/chain-config.js';
+import { defaultOrderText } from '../../../servers/crawler/order/describe.js';
+import { ignoredSettings } from '../../../servers/crawler/order/ignored-settings.js';
+import { crawlOrderSchema, warcSchema } from '../../../servers/crawler/order/order.js';
+import { readOrderXml } from '../../../servers/crawler/order/order-xml.js';
+import { readOrder } from '../../../servers/crawler/order/read-order.js';
 import { PROCESSORS } from '../../../servers/crawler/processors/table.js';
 import { Gatherer } from '../../../servers/gatherer/index.js';
 import { page, Site } from '../../helpers/site.js';

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { parseGathererConf } from '../../../protocols/config/index.js';
-import { ignoredSettings } from '../../../servers/crawler/order/index.js';
+import { ignoredSettings } from '../../../servers/crawler/order/ignored-settings.js';
 import { type CrawlOrderInput, crawlOrderSchema } from '../../../servers/crawler/order/order.js';
 import { Gatherer } from '../../../servers/gatherer/index.js';
 import { page, Site } from '../../helpers/site.js';

@@ -3,12 +3,9 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import {
-  hostOfSettingsFile,
-  readOrderText,
-  readOrderXml,
-  SheetOverlays,
-} from '../../../servers/crawler/order/index.js';
+import { hostOfSettingsFile, readOrderXml } from '../../../servers/crawler/order/order-xml.js';
+import { readOrderText } from '../../../servers/crawler/order/read-order-file.js';
+import { SheetOverlays } from '../../../servers/crawler/order/sheets.js';
 
 /** An order in XML and what becomes of it: the files NAME.xml and NAME.json of this folder. */
 const FIXTURES = new URL('test/servers/crawler/fixtures/order-xml/', import.meta.resolve('#package.json'));

@@ -3,7 +3,11 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { crawlSettingsSchema } from '../../../servers/crawler/order/settings.js';
-import { type Contact, politenessDelay, TotalBandwidth } from '../../../servers/crawler/servers/index.js';
+import {
+  type Contact,
+  politenessDelay,
+  TotalBandwidth,
+} from '../../../servers/crawler/servers/politeness.js';
 import { assertProperty } from '../../helpers/property.js';
 
 const defaults = crawlSettingsSchema.parse({});

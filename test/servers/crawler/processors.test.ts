@@ -26,7 +26,8 @@ import {
 import { RuntimeLimit } from '../../../servers/crawler/processors/runtime-limit.js';
 import { WarcWriter } from '../../../servers/crawler/processors/warc-writer.js';
 import { PatternBudget, uriPattern } from '../../../servers/crawler/traps.js';
-import type { NewWarcRecord, WarcPosition } from '../../../servers/crawler/warc/index.js';
+import type { NewWarcRecord } from '../../../servers/crawler/warc/new-record.js';
+import type { WarcPosition } from '../../../servers/crawler/warc/warc-files.js';
 import { gathererFormats } from '../../../storage/gatherer/tables.js';
 import { GathererBatch, type QueuedUri } from '../../../storage/index.js';
 import { assertProperty } from '../../helpers/property.js';

@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { CrawlControl, HostReport, QueueReport } from '../../../servers/crawler/control.js';
 import type { DocumentEvent } from '../../../servers/crawler/events.js';
+import { writeEndReports } from '../../../servers/crawler/logs/end-reports.js';
 import {
-  CrawlStatistics,
   frontierLine,
   makeReport,
   queueRows,
   REPORT_KINDS,
   REPORTS,
-  reportLines,
-  writeEndReports,
-} from '../../../servers/crawler/logs/index.js';
+} from '../../../servers/crawler/logs/reports.js';
+import { CrawlStatistics } from '../../../servers/crawler/logs/statistics.js';
+import { reportLines } from '../../../servers/crawler/logs/table.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { EVENT, SNAPSHOT, TIME } from './log-fixtures.js';
 

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { parseGathererConf } from '../../../protocols/config/index.js';
 import type { CrawlControl } from '../../../servers/crawler/index.js';
-import { parseCrawlLogLine } from '../../../servers/crawler/logs/index.js';
+import { parseCrawlLogLine } from '../../../servers/crawler/logs/crawl-log.js';
 import { OfflineCrawl } from '../../../servers/crawler/offline-crawl.js';
 import { type CrawlOrderInput, crawlOrderSchema } from '../../../servers/crawler/order/order.js';
 import { Gatherer, type GatherReport } from '../../../servers/gatherer/index.js';

@@ -6,7 +6,7 @@ import {
   type CrawlSettingsInput,
   crawlSettingsSchema,
 } from '../../../servers/crawler/order/settings.js';
-import { ServerCache, type ServerCacheOptions } from '../../../servers/crawler/servers/index.js';
+import { ServerCache, type ServerCacheOptions } from '../../../servers/crawler/servers/server-cache.js';
 
 /** A signal that is never aborted. */
 export const never: AbortSignal = new AbortController().signal;

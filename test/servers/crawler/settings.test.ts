@@ -1,17 +1,16 @@
 // Crawl orders: defaults, parsing, checks, descriptions, and the sheets that override settings.
 import t from 'tap';
-import type { DecideSubject } from '../../../servers/crawler/decide/index.js';
+import type { DecideSubject } from '../../../servers/crawler/decide/decision.js';
+import { orderProblems } from '../../../servers/crawler/order/check-order.js';
 import {
-  type CrawlOrderInput,
-  crawlOrderSchema,
   defaultOrderText,
   describeSettings,
-  orderProblems,
-  readOrder,
-  SheetOverlays,
   settingsTable,
-} from '../../../servers/crawler/order/index.js';
+} from '../../../servers/crawler/order/describe.js';
 import { parseJsonWithComments } from '../../../servers/crawler/order/json-with-comments.js';
+import { type CrawlOrderInput, crawlOrderSchema } from '../../../servers/crawler/order/order.js';
+import { readOrder } from '../../../servers/crawler/order/read-order.js';
+import { SheetOverlays } from '../../../servers/crawler/order/sheets.js';
 
 const subject = (uri: string, fields: Partial<DecideSubject> = {}): DecideSubject => ({
   uri,

@@ -6,7 +6,10 @@ import { gunzipSync } from 'node:zlib';
 import t from 'tap';
 import yauzl from 'yauzl';
 import type { FetchResult } from '../../../clients/fetch/index.js';
-import { captureRecords, indexArchive, packWacz, WarcFiles } from '../../../servers/crawler/warc/index.js';
+import { indexArchive } from '../../../servers/crawler/warc/archive-index.js';
+import { captureRecords } from '../../../servers/crawler/warc/captures.js';
+import { packWacz } from '../../../servers/crawler/warc/wacz.js';
+import { WarcFiles } from '../../../servers/crawler/warc/warc-files.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
 /** Reads all files of a package, and how each is stored. */

@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 import { WARCParser } from 'warcio';
-import { type NewWarcRecord, newRecordId, WarcFiles } from '../../../servers/crawler/warc/index.js';
+import { type NewWarcRecord, newRecordId } from '../../../servers/crawler/warc/new-record.js';
+import { WarcFiles } from '../../../servers/crawler/warc/warc-files.js';
 import { assertProperty } from '../../helpers/property.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
@@ -140,10 +141,11 @@ t.test('one file that cannot be finished does not keep the others open', async (
 
 t.test('after kill -9 every acknowledged record is in a finished file', async (t) => {
   const directory = await temporaryDirectory(t);
-  const warc = new URL('../../../servers/crawler/warc/index.js', import.meta.url).href;
+  const warc = new URL('../../../servers/crawler/warc/', import.meta.url).href;
   const program = `
     import { writeSync } from 'node:fs';
-    import { WarcFiles, newRecordId } from ${JSON.stringify(warc)};
+    import { WarcFiles } from ${JSON.stringify(`${warc}warc-files.js`)};
+    import { newRecordId } from ${JSON.stringify(`${warc}new-record.js`)};
     const files = await WarcFiles.open({ directory: process.argv[1], poolMaxActive: 4, maxFileBytes: 60_000 });
     const fields = [['WARC-Target-URI', 'http://example.org/']];
     const worker = async (name) => {

@@ -10,14 +10,10 @@ import fc from 'fast-check';
 import t from 'tap';
 import { WARCParser } from 'warcio';
 import { type FetchResult, HttpFetcher } from '../../../clients/fetch/index.js';
-import {
-  captureRecords,
-  metadataRecord,
-  type NewWarcRecord,
-  newRecordId,
-  sha1Base32,
-  WarcFiles,
-} from '../../../servers/crawler/warc/index.js';
+import { captureRecords, metadataRecord } from '../../../servers/crawler/warc/captures.js';
+import { sha1Base32 } from '../../../servers/crawler/warc/digest.js';
+import { type NewWarcRecord, newRecordId } from '../../../servers/crawler/warc/new-record.js';
+import { WarcFiles } from '../../../servers/crawler/warc/warc-files.js';
 import { assertProperty } from '../../helpers/property.js';
 import { Site } from '../../helpers/site.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
@@ -560,10 +556,11 @@ function randomHex(length: number): string {
 
 t.test('after kill -9 the next start finds complete records only', async (t) => {
   const directory = await temporaryDirectory(t);
-  const warc = new URL('../../../servers/crawler/warc/index.js', import.meta.url).href;
+  const warc = new URL('../../../servers/crawler/warc/', import.meta.url).href;
   const program = `
     import { randomBytes } from 'node:crypto';
-    import { WarcFiles, newRecordId } from ${JSON.stringify(warc)};
+    import { WarcFiles } from ${JSON.stringify(`${warc}warc-files.js`)};
+    import { newRecordId } from ${JSON.stringify(`${warc}new-record.js`)};
     const files = await WarcFiles.open({ directory: process.argv[1], maxFileBytes: 1e9 });
     for (let n = 0; ; n++) {
       const block = [randomBytes(50_000)];

@@ -3,15 +3,15 @@ import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
-import { doneName, parseActionLine, parseActionName } from '../../../servers/crawler/actions/action-file.js';
 import {
   type ActionCounts,
   ActionDirectory,
   type ActionSink,
   type ScheduleOptions,
-} from '../../../servers/crawler/actions/index.js';
+} from '../../../servers/crawler/actions/action-directory.js';
+import { doneName, parseActionLine, parseActionName } from '../../../servers/crawler/actions/action-file.js';
 import { type CrawlEvent, crawlChannel } from '../../../servers/crawler/events.js';
-import type { JournalUri } from '../../../servers/crawler/journal/index.js';
+import type { JournalUri } from '../../../servers/crawler/journal/journal-line.js';
 import { openOrdered } from '../../helpers/ordered-crawl.js';
 import { type Page, Site } from '../../helpers/site.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';

@@ -3,7 +3,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { parseGathererConf } from '../../../protocols/config/index.js';
-import { AnnotationFile, FormServer } from '../../../servers/gatherer/annotate/index.js';
+import { AnnotationFile } from '../../../servers/gatherer/annotate/annotation-file.js';
+import { FormServer } from '../../../servers/gatherer/annotate/form-server.js';
 import { Gatherer } from '../../../servers/gatherer/index.js';
 import { CliProcess, cli } from '../../helpers/cli.js';
 

@@ -2,8 +2,9 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { CrawlMap, Diversions } from '../../../servers/crawler/mapper/index.js';
-import { crawlOrderSchema, orderProblems } from '../../../servers/crawler/order/index.js';
+import { CrawlMap, Diversions } from '../../../servers/crawler/mapper/diversions.js';
+import { orderProblems } from '../../../servers/crawler/order/check-order.js';
+import { crawlOrderSchema } from '../../../servers/crawler/order/order.js';
 import { openOrdered } from '../../helpers/ordered-crawl.js';
 import { Site } from '../../helpers/site.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';

@@ -5,15 +5,14 @@ import t, { type Test } from 'tap';
 import { type GathererConfig, parseGathererConf, type RootNode } from '../../../protocols/config/index.js';
 import type { ConfigError } from '../../../protocols/errors.js';
 import type { ProgramLimits } from '../../../servers/essence/external/index.js';
+import { isListed, searchSettings } from '../../../servers/gatherer/enumerate/listed.js';
 import {
   type EnumerationOptions,
   enumerationSettings,
   expandLeafNodes,
   expandRootNodes,
-  isListed,
-  searchSettings,
-  sitemapUrls,
-} from '../../../servers/gatherer/enumerate/index.js';
+} from '../../../servers/gatherer/enumerate/programs.js';
+import { sitemapUrls } from '../../../servers/gatherer/enumerate/sitemaps.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
 /** Creates a Gatherer's directory with these programs, and a configuration with these lists of nodes. */

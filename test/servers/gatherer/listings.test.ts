@@ -8,7 +8,7 @@ import {
   type ListingOptions,
   listedUrls,
   readListing,
-} from '../../../servers/gatherer/enumerate/index.js';
+} from '../../../servers/gatherer/enumerate/listing.js';
 import { assertProperty } from '../../helpers/property.js';
 
 const SITE = 'http://h.example/sitemap.xml';

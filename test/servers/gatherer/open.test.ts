@@ -7,7 +7,7 @@ import t, { type Test } from 'tap';
 import { parseGathererConf } from '../../../protocols/config/index.js';
 import { crawlOrderSchema } from '../../../servers/crawler/order/order.js';
 import { Gatherer, type GathererOptions } from '../../../servers/gatherer/index.js';
-import { Mirror } from '../../../servers/gatherer/mirror/index.js';
+import { Mirror } from '../../../servers/gatherer/mirror/mirror.js';
 import { createLogger } from '../../../servers/host/index.js';
 import { tcpServer } from '../../helpers/tcp-server.js';
 

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import protobuf from 'protobufjs';
 import t from 'tap';
 import { StateError, StorageError } from '../../../protocols/errors.js';
-import { checkStores } from '../../../storage/check/index.js';
+import { checkStores } from '../../../storage/check/check.js';
 import { GathererStore, queueKey } from '../../../storage/index.js';
 import { pluck } from '../../helpers/pluck.js';
 import { assertProperty } from '../../helpers/property.js';

@@ -16,7 +16,7 @@ import {
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { StateError, StorageError } from '../../../protocols/errors.js';
-import { checkStores } from '../../../storage/check/index.js';
+import { checkStores } from '../../../storage/check/check.js';
 import { currentGeneration } from '../../../storage/generations/directory.js';
 import type { PublishedGeneration } from '../../../storage/generations/generations.js';
 import { GathererStore, Generations } from '../../../storage/index.js';

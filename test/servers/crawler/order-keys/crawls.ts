@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { parseGathererConf } from '../../../../protocols/config/index.js';
 import type { CrawlControl, CrawlSnapshot } from '../../../../servers/crawler/index.js';
-import { parseCrawlLogLine } from '../../../../servers/crawler/logs/index.js';
-import { readOrder } from '../../../../servers/crawler/order/index.js';
+import { parseCrawlLogLine } from '../../../../servers/crawler/logs/crawl-log.js';
 import type { CrawlOrderInput } from '../../../../servers/crawler/order/order.js';
+import { readOrder } from '../../../../servers/crawler/order/read-order.js';
 import { Gatherer, type GathererOptions, type GatherReport } from '../../../../servers/gatherer/index.js';
 import { type Page, page, type Site } from '../../../helpers/site.js';
 

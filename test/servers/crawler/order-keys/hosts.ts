@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { CloseStack } from '../../../../protocols/close-stack.js';
 import { parseGathererConf } from '../../../../protocols/config/index.js';
 import type { CrawlControl, QueueReport } from '../../../../servers/crawler/index.js';
-import { parseCrawlLogLine } from '../../../../servers/crawler/logs/index.js';
+import { parseCrawlLogLine } from '../../../../servers/crawler/logs/crawl-log.js';
 import { type CrawlOrderInput, crawlOrderSchema } from '../../../../servers/crawler/order/order.js';
 import { Gatherer } from '../../../../servers/gatherer/index.js';
 import { type Page, Site } from '../../../helpers/site.js';

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
-import { CrawlMap } from '../../../../servers/crawler/mapper/index.js';
+import { CrawlMap } from '../../../../servers/crawler/mapper/diversions.js';
 import type { CrawlOrderInput } from '../../../../servers/crawler/order/order.js';
 import type { GathererOptions } from '../../../../servers/gatherer/index.js';
 import type { Page } from '../../../helpers/site.js';

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { CookieJars, type CookieLimits } from '../../../../servers/crawler/requests/index.js';
+import { CookieJars, type CookieLimits } from '../../../../servers/crawler/requests/cookie-jars.js';
 import { GathererStore } from '../../../../storage/index.js';
 
 async function open(t: Test, limits: CookieLimits = {}) {

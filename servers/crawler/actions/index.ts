@@ -1,6 +1,0 @@
-export {
-  type ActionCounts,
-  ActionDirectory,
-  type ActionSink,
-  type ScheduleOptions,
-} from './action-directory.js';

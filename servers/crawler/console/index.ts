@@ -1,2 +1,0 @@
-export { CrawlConsole } from './console.js';
-export { readConsoleFile } from './console-file.js';

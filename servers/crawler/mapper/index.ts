@@ -1,1 +1,0 @@
-export { CrawlMap, Diversions, type MapperOptions } from './diversions.js';

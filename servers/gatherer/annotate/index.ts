@@ -1,2 +1,0 @@
-export { AnnotationFile } from './annotation-file.js';
-export { FormServer } from './form-server.js';

@@ -1,2 +1,0 @@
-export { type CheckedStore, type CheckOptions, checkStores } from './check.js';
-export { repairStores } from './repair.js';
