@@ -5,7 +5,7 @@ import type { HttpResponseLimits } from '../../protocols/http/index.js';
 import { resolveUrl } from '../../protocols/urls/index.js';
 import { asConnectionError, asError, isRefusedMessage } from '../connection/index.js';
 import { monotonicClock } from '../connection/monotonic-clock.js';
-import { publishDebug } from './debug-channel.js';
+import { publishDebug, publishNote } from './debug-channel.js';
 import { DEFAULT_MAX_RATIO, type DecodedBody, decodeBody } from './decode-body.js';
 import { HttpExchange, type HttpExchangeOptions, type RawResponse } from './exchange.js';
 import {
@@ -20,7 +20,6 @@ import {
 import { credentialsOf, type HttpLogin, HttpLogins } from './http-logins.js';
 import { HttpRoute, type HttpRouteOptions } from './http-route.js';
 import { LenientExchange, type LenientExchangeOptions } from './lenient-exchange.js';
-import { publishNote } from './notes.js';
 import { parseProxy } from './proxy.js';
 import { type ReceiveLimits, ReceiveWatch } from './receive-watch.js';
 import {

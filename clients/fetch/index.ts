@@ -1,7 +1,13 @@
 export { DiskCache } from './cache/disk-cache.js';
 export * from './cache/settings.js';
 export { createFetcher, type FetcherOptions } from './create-fetcher.js';
-export { type DebugMessage, debugChannel, publishDebug } from './debug-channel.js';
+export {
+  type DebugMessage,
+  debugChannel,
+  type FetchNote,
+  fetchNoteChannel,
+  publishDebug,
+} from './debug-channel.js';
 export { entryUrl } from './entry-names.js';
 export { FileFetcher, type FileFetcherOptions, localPathOf } from './file-fetcher.js';
 export { fetchFollowing, MAX_REDIRECTS } from './follow.js';
@@ -15,7 +21,6 @@ export type { HttpLogin } from './http-logins.js';
 export type { HttpRouteOptions } from './http-route.js';
 export { LocalMapper, type LocalMapping } from './local-mapping.js';
 export * from './news-fetcher.js';
-export { type FetchNote, fetchNoteChannel } from './notes.js';
 export { fetcherOf, type OwnFetcher, type OwnRequest, type OwnResult } from './own-fetcher.js';
 export {
   type HostKnowledge,

@@ -1,9 +1,8 @@
 // Local-Mapping: reads the documents of a server from files of this machine (G-71 to G-79).
 import { canonicalUrl } from '../../protocols/urls/index.js';
-import { publishDebug } from './debug-channel.js';
+import { publishDebug, publishNote } from './debug-channel.js';
 import { fileResult } from './file-fetcher.js';
 import { readMapped } from './local-files.js';
-import { publishNote } from './notes.js';
 import { DEFAULT_MAX_BYTES, type FetchRequest, type FetchResult } from './types.js';
 
 /** One `Local-Mapping:` line (G-71). */

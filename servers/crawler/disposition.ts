@@ -1,6 +1,6 @@
 import { type CrawlUri, FETCH_STATUS } from './crawl-uri.js';
+import { outcomeOf } from './dispositions.js';
 import type { Finish } from './frontier/contract.js';
-import { outcomeOf } from './logs/outcome.js';
 import type { CrawlSettings } from './order/settings.js';
 import { politenessDelay } from './servers/politeness.js';
 import type { ServerCache } from './servers/server-cache.js';

@@ -15,6 +15,7 @@ export type {
   CrawlControl,
   CrawlSnapshot,
   HostReport,
+  ProcessorReport,
   QueueReport,
   RecentError,
   WaitingReport,

@@ -21,8 +21,7 @@ import type { OwnModules } from '../essence/external/index.js';
 import { EssencePool } from '../essence/pool.js';
 import type { Logger } from '../host/logger.js';
 import { Annotations } from './annotate/annotations.js';
-import { findConfigFile } from './configuration/config-files.js';
-import { essenceOptionsOf, linkLimit } from './configuration/essence-options.js';
+import { essenceOptionsOf, findConfigFile, linkLimit } from './configuration/essence-options.js';
 import {
   fileRoots,
   ftpProxyOf,
@@ -43,7 +42,7 @@ import {
   type RulesDigest,
 } from './configuration/rules-digest.js';
 import { withSecrets } from './configuration/secrets.js';
-import type { OpenBrowser } from './run/browser.js';
+import type { OpenBrowser } from './run/console.js';
 import { type CrawlJob, openCrawlJob } from './run/crawl-job.js';
 import { MinTimeToLive } from './run/min-time-to-live.js';
 import { USER_AGENT } from './run/network.js';

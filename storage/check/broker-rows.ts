@@ -1,17 +1,24 @@
 // The tables of a Broker's store: compares them with each other, and makes the derived ones again.
-
 import { StorageError } from '../../protocols/errors.js';
 import { openObject, partKeys, StoredParts } from '../broker/large-objects.js';
 import { contentMark, expiryKey } from '../broker/registry.js';
 import { removalExpiryKey, removalTimeKey } from '../broker/registry-removals.js';
 import { BROKER_COUNTERS, ENTRIES, MARKS, POINTS, REMOVALS, URLS } from '../broker/tables.js';
 import { countRead } from '../files/collect-garbage.js';
-import type { KeyRange } from '../level/keys.js';
-import { keyOid, keyOrder, NO_VALUE, oidKey, orderedOidKey, TABLE, tableRange } from '../level/keys.js';
+import {
+  type KeyRange,
+  keyOid,
+  keyOrder,
+  NO_VALUE,
+  oidKey,
+  orderedOidKey,
+  TABLE,
+  tableRange,
+} from '../level/keys.js';
 import type { Level, RowChange } from '../level/level.js';
 import { Table } from '../level/table.js';
 import type { BrokerCounters, RegistryEntry } from '../records/records.js';
-import { type CheckedRows, RowProblems } from './row-problems.js';
+import { type CheckedRows, RowProblems } from './row-sums.js';
 
 const PAGE = { limit: 500, bytes: 1 << 20 };
 /** Tables that follow from the entries and the removals. */

@@ -2,6 +2,7 @@
 import { messageOf, StorageError } from '../../protocols/errors.js';
 import { BROKER_COUNTERS, CHANGES, ENTRIES, MARKS, POINTS, REMOVALS, URLS } from '../broker/tables.js';
 import { ROWS } from '../gatherer/tables.js';
+import type { KeyRange } from '../level/keys.js';
 import type { Level, StoreKind } from '../level/level.js';
 import { GATHERER_COUNTERS, IDENTITIES, TOMBSTONE_IDENTITIES, TOMBSTONES } from '../summaries/tables.js';
 
@@ -66,4 +67,38 @@ export async function dropDamagedRows(level: Level, kind: StoreKind): Promise<nu
   for await (const { key } of damagedRows(level, kind)) keys.push(key);
   if (keys.length > 0) await level.write(keys.map((key) => ({ key })));
   return keys.length;
+}
+
+/** The result of a comparison of tables. */
+export interface CheckedRows {
+  readonly objects: number;
+  readonly problems: string[];
+}
+
+/** Collects the problems of a store's tables. */
+export class RowProblems {
+  readonly #level: Level;
+  readonly #limit: number;
+  readonly #sentences: string[] = [];
+
+  /** @param limit sentences that are kept; the others are dropped */
+  constructor(level: Level, limit: number) {
+    this.#level = level;
+    this.#limit = limit;
+  }
+
+  add(sentence: string): void {
+    if (this.#sentences.length < this.#limit) this.#sentences.push(sentence);
+  }
+
+  /** Compares the rows of a table with their number by other rows. */
+  async compareCount(range: KeyRange, expected: number, sentence: (rows: number) => string): Promise<void> {
+    const rows = await this.#level.count(range);
+    if (rows !== expected) this.add(sentence(rows));
+  }
+
+  /** Returns the result for a store of this many objects. */
+  result(objects: number): CheckedRows {
+    return { objects, problems: this.#sentences };
+  }
 }

@@ -1,5 +1,6 @@
 // The tables of links of the Gatherer's working store: IDs of documents and servers, and the targets of each
 // document.
+import { LRUCache } from 'lru-cache';
 import type { Complete } from '../../protocols/defined.js';
 import { ProtocolError } from '../../protocols/errors.js';
 import { referenceUrl } from '../../protocols/urls/index.js';
@@ -10,8 +11,42 @@ import type { DocumentInput } from '../references/contract.js';
 import { splitUrl } from '../references/document-url.js';
 import type { GatheredReferences, ReferenceChange } from './batch.js';
 import { type Former, type KnownUrl, LinkRowWriter, NO_IDS, serverOf } from './link-rows.js';
-import { TableCache } from './table-cache.js';
 import { LINK_COUNTERS, ROWS } from './tables.js';
+
+/**
+ * An LRU cache of a table's rows. It records whether it still holds all of them, so that a miss needs no read.
+ */
+export class TableCache<T extends object | number> {
+  readonly #rows: LRUCache<string, T>;
+  #complete: boolean;
+
+  /**
+   * @param max rows
+   * @param complete the table is empty
+   */
+  constructor(max: number, complete: boolean) {
+    this.#complete = complete;
+    this.#rows = new LRUCache({
+      max,
+      dispose: (_value, _key, reason) => {
+        if (reason === 'evict') this.#complete = false;
+      },
+    });
+  }
+
+  /** True until the first eviction: a key that the cache lacks is then not in the table either. */
+  get complete(): boolean {
+    return this.#complete;
+  }
+
+  get(key: string): T | undefined {
+    return this.#rows.get(key);
+  }
+
+  set(key: string, value: T): void {
+    this.#rows.set(key, value);
+  }
+}
 
 /** Capacities of the caches of IDs. The pages of a site link to the same pages repeatedly. */
 const RECENT_URLS = 65_536;

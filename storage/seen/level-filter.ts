@@ -1,6 +1,6 @@
 import { NO_VALUE, TABLE, tableRange, textKey } from '../level/keys.js';
 import { Level, type RowChange } from '../level/level.js';
-import { BloomBits } from './bloom-bits.js';
+import { BloomBits } from './bloom-set.js';
 import type { SeenOptions } from './contract.js';
 import { type KeyWords, sortKeys, uriKeysOf } from './key-list.js';
 import { KeyTable } from './key-table.js';

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import { firstIndex } from '../../protocols/binary-search.js';
 import { rethrowAs, StorageError } from '../../protocols/errors.js';
 import { openRegular } from '../files/regular-file.js';
-import { BloomBits } from './bloom-bits.js';
+import { BloomBits } from './bloom-set.js';
 import { compareKeys, fromFileBytes, KEY_BYTES, type KeyWords, toFileBytes } from './key-list.js';
 
 /** The file that names the runs, with their checksums. */

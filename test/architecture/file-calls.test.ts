@@ -35,7 +35,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'servers/refererd/process.ts': 'before the start, and the last lines before the end',
   'servers/refererd/privileges.ts': 'before the start',
   'servers/refererd/supervisor.ts': 'before the start',
-  'servers/gatherer/configuration/config-files.ts': 'before the start',
+  'servers/gatherer/configuration/essence-options.ts': 'before the start',
   'servers/essence/external/find.ts': 'before the start',
   'servers/gatherer/enumerate/programs.ts': 'before a program starts',
 };

@@ -1,6 +1,5 @@
 import { messageOf } from '../../../protocols/errors.js';
-import { publishDebug } from '../debug-channel.js';
-import { publishNote } from '../notes.js';
+import { publishDebug, publishNote } from '../debug-channel.js';
 import { isPrivateAddress } from '../private-addresses.js';
 import { DEFAULT_MAX_BYTES, type Fetcher, type FetchRequest, type FetchResult } from '../types.js';
 import type { DiskCache } from './disk-cache.js';

@@ -1,13 +1,12 @@
 // The Gatherer's disk cache (G-91 to G-98).
 import { createHash, randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
-import { lstat, open, readdir, rename, stat, unlink } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { lstat, mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { errorCode, messageOf, StorageError } from '../../../protocols/errors.js';
 import { Mutex } from '../../../protocols/mutex.js';
 import type { FetchResult } from '../types.js';
 import { decodeEntry, encodeEntry, isCacheable } from './entry.js';
-import { makePrivateDirectory } from './private-directory.js';
 import { CACHE_BYTES, CACHE_TTL, type CacheSettings } from './settings.js';
 
 /** A temporary file of this age belongs to a process that was killed. */
@@ -230,4 +229,28 @@ async function removeFile(path: string): Promise<boolean> {
 function ignoreMissing(error: unknown): undefined {
   if (errorCode(error) !== 'ENOENT') throw error;
   return undefined;
+}
+
+/**
+ * Creates a directory and those above it, as far as they are missing, with mode 0700. Other processes may
+ * create and remove them meanwhile. Node's own recursive creation reports a full disk as ENOENT.
+ *
+ * @throws the error of the system with its own code: ENOSPC, EROFS, EACCES
+ */
+export async function makePrivateDirectory(path: string): Promise<void> {
+  const directory = resolve(path);
+  try {
+    await mkdir(directory, { mode: 0o700 });
+  } catch (error) {
+    if (await isDirectory(directory, error)) return;
+    if (errorCode(error) !== 'ENOENT') throw error;
+    await makePrivateDirectory(dirname(directory));
+    await mkdir(directory, { mode: 0o700 }).catch(async (again: unknown) => {
+      if (!(await isDirectory(directory, again))) throw again;
+    });
+  }
+}
+
+async function isDirectory(path: string, error: unknown): Promise<boolean> {
+  return errorCode(error) === 'EEXIST' && (await stat(path)).isDirectory();
 }

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { DEFAULT_DELAY } from '../../../protocols/config/values.js';
-import { MIRROR_DATA } from '../../gatherer/mirror/mirror-data.js';
+import { MIRROR_DATA } from '../../gatherer/mirror/file-names.js';
 import { lazyAction } from '../lazy-action.js';
 import { countOption, integerOption, secondsOption } from '../options/option-values.js';
 

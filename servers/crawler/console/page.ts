@@ -1,35 +1,9 @@
 import { type Content, type Html, html } from '../../web/html.js';
 import { renderPage } from '../../web/page-shell.js';
-import { type CrawlState, QUEUE_STATES, type QueueState } from '../states.js';
+import { type CrawlState, QUEUE_STATES } from '../states.js';
 import type { Session } from './access.js';
 import { QUEUE_STATE_LABELS } from './labels.js';
-import type { Sections } from './sections.js';
-
-/** The rows of the long tables that a page shows; part of its URL. */
-export interface View {
-  readonly state?: QueueState | undefined;
-  /** Class key after which the table of queues begins. */
-  readonly after: string;
-  /** Substring of the names of servers. */
-  readonly host: string;
-}
-
-/** Reads a view from the query of a URL. Invalid values count as absent. */
-export function readView(query: URLSearchParams): View {
-  const state = QUEUE_STATES.find((known) => known === query.get('state'));
-  return {
-    state,
-    after: (query.get('after') ?? '').slice(0, 2048),
-    host: (query.get('host') ?? '').slice(0, 256),
-  };
-}
-
-/** Formats a view as the query of a URL, without empty values. */
-export function viewQuery(view: View): string {
-  const fields = Object.entries({ state: view.state ?? '', after: view.after, host: view.host });
-  const query = new URLSearchParams(fields.filter(([, value]) => value !== ''));
-  return query.size === 0 ? '' : `?${query}`;
-}
+import { type Sections, type View, viewQuery } from './sections.js';
 
 /** The buttons in the order of the page. Their path is `/api/NAME`. */
 const BUTTONS: readonly { name: string; text: string; states: readonly CrawlState[] }[] = [

@@ -8,9 +8,8 @@ import type { Caller } from './access.js';
 import { fieldsOf } from './actions.js';
 import type { ConsoleContext } from './context.js';
 import { eventText } from './feed.js';
-import { renderQuickSections, renderSlowSections } from './live.js';
-import { consolePage, loginPage, messagePage, readView } from './page.js';
-import type { Sections } from './sections.js';
+import { consolePage, loginPage, messagePage } from './page.js';
+import { readView, renderQuickSections, renderSlowSections, type Sections } from './sections.js';
 
 /** Sections that are long or read from disk are sent with every third snapshot only. */
 const SNAPSHOTS_PER_SLOW_SECTIONS = 3;

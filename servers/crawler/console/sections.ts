@@ -1,6 +1,7 @@
 import { type Content, type Html, html } from '../../web/html.js';
 import { byteSize } from '../../web/values.js';
 import type {
+  CrawlControl,
   CrawlSnapshot,
   HostReport,
   ProcessorReport,
@@ -9,8 +10,9 @@ import type {
   WorkerReport,
 } from '../control.js';
 import { formatFigures, TILES } from '../figures.js';
-import type { QueueState } from '../states.js';
+import { QUEUE_STATES, type QueueState } from '../states.js';
 import { formatAgo, formatDuration, formatNumber } from '../values.js';
+import type { RateHistory } from './history.js';
 import {
   CRAWL_STATE_LABELS,
   countsByReason,
@@ -19,6 +21,8 @@ import {
   QUEUE_STATE_LABELS,
   ROBOTS_LABELS,
 } from './labels.js';
+import { plotsSection } from './plots.js';
+import { cutPage } from './queries.js';
 
 /** Sections of the page by the name of their element. */
 export type Sections = Readonly<Record<string, Html>>;
@@ -29,7 +33,7 @@ export function stateSection({ state, end, pauseReason }: CrawlSnapshot): Html {
 }
 
 /** The totals as tiles. */
-export function totalsSection(snapshot: CrawlSnapshot): Html {
+function totalsSection(snapshot: CrawlSnapshot): Html {
   const { checkpoint } = snapshot;
   const figures = formatFigures(snapshot);
   const tile = (name: string, value: Content, note = '') =>
@@ -40,7 +44,7 @@ ${TILES.map(([title, value, note]) => html`${tile(title, value(figures), note?.(
 }
 
 /** Queues by state and by the reason they wait, as tables with bars. */
-export function statesSection(s: CrawlSnapshot): Html {
+function statesSection(s: CrawlSnapshot): Html {
   const reasons = countsByReason(s);
   return html`${bars('Queues by state', 'State', countsByState(s))}
 ${reasons.length === 0 ? html`<section class="chart"><h3>Queues by the reason they wait</h3><p class="count">No queue in memory waits.</p></section>` : bars('Queues by the reason they wait', 'Reason', reasons)}`;
@@ -61,11 +65,7 @@ ${rows.map(({ label, count }) => html`<tr><th scope="row">${label}</th><td class
 }
 
 /** Queues, each with the reason why it waits and the time left. */
-export function queuesSection(
-  queues: readonly QueueReport[],
-  state: QueueState | undefined,
-  now: number,
-): Html {
+function queuesSection(queues: readonly QueueReport[], state: QueueState | undefined, now: number): Html {
   return table(
     ['Queue', '=State', '#URIs', 'Waits', '+Precedence', '+Spent of budget', '+#Errors', '+Last URI'],
     queues.map((queue) => [
@@ -85,7 +85,7 @@ export function queuesSection(
 }
 
 /** CRAWL-16.6: the counts of each server. */
-export function hostsSection(hosts: readonly HostReport[], now: number): Html {
+function hostsSection(hosts: readonly HostReport[], now: number): Html {
   return table(
     [
       'Server',
@@ -116,7 +116,7 @@ export function hostsSection(hosts: readonly HostReport[], now: number): Html {
 }
 
 /** The state of every worker (CRAWL-20.3). */
-export function workersSection(workers: readonly WorkerReport[]): Html {
+function workersSection(workers: readonly WorkerReport[]): Html {
   return table(
     ['#Worker', 'URL', '=Step', '#For'],
     workers.map(({ worker, url, step, milliseconds }) => [
@@ -130,7 +130,7 @@ export function workersSection(workers: readonly WorkerReport[]): Html {
 }
 
 /** The errors, newest first. */
-export function errorsSection(errors: readonly RecentError[], now: number): Html {
+function errorsSection(errors: readonly RecentError[], now: number): Html {
   return table(
     ['When', '#Status', 'URL', 'Reason'],
     errors.map(({ time, status, url, reason }) => [formatAgo(time, now), String(status), url, reason]),
@@ -139,7 +139,7 @@ export function errorsSection(errors: readonly RecentError[], now: number): Html
 }
 
 /** The URIs that each processor of the chains received. */
-export function chainsSection(chains: readonly ProcessorReport[]): Html {
+function chainsSection(chains: readonly ProcessorReport[]): Html {
   return table(
     ['Chain', 'Processor', '#URIs'],
     chains.map(({ chain, processor, uris }) => [chain, processor, formatNumber(uris)]),
@@ -167,4 +167,66 @@ function table(columns: readonly string[], rows: readonly (readonly string[])[],
 <tbody>
 ${rows.map((row) => html`<tr>${row.map((cell, i) => html`<td class="${classes[i] ?? ''}">${cell}</td>`)}</tr>\n`)}</tbody>
 </table>`;
+}
+
+/** The rows of the long tables that a page shows; part of its URL. */
+export interface View {
+  readonly state?: QueueState | undefined;
+  /** Class key after which the table of queues begins. */
+  readonly after: string;
+  /** Substring of the names of servers. */
+  readonly host: string;
+}
+
+/** Reads a view from the query of a URL. Invalid values count as absent. */
+export function readView(query: URLSearchParams): View {
+  const state = QUEUE_STATES.find((known) => known === query.get('state'));
+  return {
+    state,
+    after: (query.get('after') ?? '').slice(0, 2048),
+    host: (query.get('host') ?? '').slice(0, 256),
+  };
+}
+
+/** Formats a view as the query of a URL, without empty values. */
+export function viewQuery(view: View): string {
+  const fields = Object.entries({ state: view.state ?? '', after: view.after, host: view.host });
+  const query = new URLSearchParams(fields.filter(([, value]) => value !== ''));
+  return query.size === 0 ? '' : `?${query}`;
+}
+
+/** Maximum number of rows of each long table on the page. */
+const MAX_ROWS = 50;
+
+/** Renders the sections that change every second. */
+export function renderQuickSections(control: CrawlControl, snapshot: CrawlSnapshot): Sections {
+  return {
+    state: stateSection(snapshot),
+    totals: totalsSection(snapshot),
+    states: statesSection(snapshot),
+    workers: workersSection(control.workers()),
+    errors: errorsSection(control.recentErrors().slice(0, MAX_ROWS), snapshot.time),
+  };
+}
+
+/** Renders the sections that are long or read from disk. */
+export async function renderSlowSections(
+  control: CrawlControl,
+  snapshot: CrawlSnapshot,
+  history: RateHistory,
+  view: View,
+): Promise<{ readonly sections: Sections; readonly next: string | undefined }> {
+  const { state, after, host } = view;
+  const selection = { state, ...(after === '' ? {} : { after }) };
+  const { rows, last } = cutPage(await control.queues({ ...selection, limit: MAX_ROWS + 1 }), MAX_ROWS);
+  const hosts = control.hosts({ limit: MAX_ROWS, ...(host === '' ? {} : { match: host }) });
+  return {
+    sections: {
+      plots: plotsSection(history.samples(), snapshot.time),
+      queues: queuesSection(rows, state, snapshot.time),
+      hosts: hostsSection(hosts, snapshot.time),
+      chains: chainsSection(control.chains()),
+    },
+    next: last === undefined ? undefined : `/${viewQuery({ ...view, after: last })}`,
+  };
 }

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { monotonicClock } from '../../../clients/connection/monotonic-clock.js';
 import { type Clock, pauseFor } from '../../../protocols/clock.js';
 import { LinkedAbort } from '../../../protocols/linked-abort.js';
 import { Mutex } from '../../../protocols/mutex.js';
@@ -7,7 +8,6 @@ import type { GathererBatch, GathererStore, QueueEntry } from '../../../storage/
 import type { SeenFilter } from '../../../storage/seen/index.js';
 import type { QueueReport, WaitingReport } from '../control.js';
 import { computeFigures, countOutcome } from './accounting.js';
-import { wallClock } from './clock.js';
 import {
   type Candidate,
   type CrawlFrontier,
@@ -25,16 +25,18 @@ import {
 } from './contract.js';
 import { FrontierWriter } from './frontier-writer.js';
 import { InactiveQueues } from './inactive-queues.js';
-import { CandidateIntake } from './intake.js';
+import { CandidateIntake, UrlCache } from './intake.js';
 import { QueueLifeCycle } from './life-cycle.js';
 import { deleteUris, type OperatorContext, queueReports, reconsiderRetired } from './operator-actions.js';
 import { QueueMemory } from './queue-memory.js';
 import { restoreFrontier } from './restore.js';
 import { SeenUris } from './seen-uris.js';
 import { QueueSupply } from './supply.js';
-import { UrlCache } from './url-cache.js';
 import { WaitingUris, waitingReport } from './waiting-uris.js';
 import type { WorkQueue } from './work-queue.js';
+
+/** The clock of a frontier: it keeps times over a restart, so they are milliseconds since 1970. */
+const wallClock: Clock = { ...monotonicClock, now: () => Date.now() };
 
 export interface FrontierOptions {
   readonly store: GathererStore;

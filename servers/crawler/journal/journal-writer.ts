@@ -1,7 +1,7 @@
 import type { StorageError } from '../../../protocols/errors.js';
 import { AppendFile } from '../../host/append-file.js';
+import { outcomeOf } from '../dispositions.js';
 import type { DocumentEvent } from '../events.js';
-import { outcomeOf } from '../logs/outcome.js';
 import { GzipMembers, repairGzipMembers } from './gzip-members.js';
 import { formatJournalLine, type JournalEvent } from './journal-line.js';
 

@@ -2,10 +2,10 @@ import { performance } from 'node:perf_hooks';
 import { z } from 'zod';
 import { StorageError } from '../../../protocols/errors.js';
 import type { CrawlSnapshot, RecentError } from '../control.js';
+import { outcomeOf } from '../dispositions.js';
 import type { RecordedEvent } from '../events.js';
 import { redactEvent } from '../redaction.js';
 import { mimeType } from './crawl-log.js';
-import { outcomeOf } from './outcome.js';
 
 /** Window of the current rates, seconds (CRAWL-16.3). */
 const WINDOW_SECONDS = 20;

@@ -1,8 +1,8 @@
 import type { Processor, ProcessResult } from '../chains.js';
 import type { CrawlUri } from '../crawl-uri.js';
-import { type JsonTable, jsonTable } from '../history-store.js';
 import { payloadDigestOf, type Revisit } from '../warc/captures.js';
 import type { WarcPosition } from '../warc/warc-files.js';
+import { type JsonTable, jsonTable } from './fetch-history.js';
 import type { ProcessorDescriptor, RevisitSource } from './parts.js';
 
 /** The first archived record of a body, whatever its URI (CRAWL-18.5). */

@@ -1,9 +1,9 @@
 import type { FetchRequest } from '../../../clients/fetch/index.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
 import { surt } from '../../../protocols/urls/index.js';
+import type { GathererBatch, GathererStore } from '../../../storage/index.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import type { CrawlUri } from '../crawl-uri.js';
-import { type JsonTable, jsonTable } from '../history-store.js';
 import type { Revisit } from '../warc/captures.js';
 import type { WarcPosition } from '../warc/warc-files.js';
 import type { ProcessorDescriptor, RevisitSource } from './parts.js';
@@ -219,3 +219,20 @@ export const FETCH_HISTORY_KEEPER: ProcessorDescriptor = {
   formerNames: ['PersistStoreProcessor'],
   create: ({ of }) => of(FETCH_HISTORY)?.keeper,
 };
+
+/** A table of values, put in the batch of a page. */
+export interface JsonTable<T> {
+  get(key: string): Promise<T | undefined>;
+  put(key: string, value: T, batch: GathererBatch): void;
+}
+
+/** CRAWL-18.4, 18.5: stores values as JSON in the table `histories` of the working store. */
+export function jsonTable<T>(store: GathererStore): JsonTable<T> {
+  return {
+    async get(key) {
+      const bytes = await store.histories.get(key);
+      return bytes === undefined ? undefined : (JSON.parse(Buffer.from(bytes).toString()) as T);
+    },
+    put: (key, value, batch) => batch.putHistory(key, Buffer.from(JSON.stringify(value))),
+  };
+}

@@ -6,8 +6,7 @@ import type { Processor, ProcessResult } from '../chains.js';
 import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
 import { crawlChannel } from '../events.js';
 import type { CookieJars } from '../requests/cookie-jars.js';
-import { proxyOf } from '../requests/proxy-setting.js';
-import { extraHeaders } from '../requests/request-headers.js';
+import { extraHeaders, proxyOf } from '../requests/request-settings.js';
 import type { ServerCache } from '../servers/server-cache.js';
 import type { LoginForm, ProcessorDescriptor } from './parts.js';
 

@@ -1,19 +1,16 @@
 // The table of processors, which orders, their checks and the chains read. A new processor is its file, with a
 // descriptor, and a row here.
 import { CRAWL_MAPPER, LINKS_MAPPER } from '../mapper/map-processors.js';
-import { BLOCKER } from './blocker.js';
 import { BROWSER } from './browser.js';
-import { CHANGE_EVALUATOR } from './change-evaluator.js';
-import { CONTENT_DIGEST } from './content-digest.js';
+import { CHANGE_EVALUATOR, CONTENT_DIGEST } from './content-digest.js';
 import { DIGEST_HISTORY, DIGEST_HISTORY_KEEPER } from './digest-history.js';
+import { BLOCKER, QUOTA_ENFORCER, RUNTIME_LIMIT } from './enforcers.js';
 import { FETCH, RESPONSE_CLASSIFIER } from './fetch.js';
 import { FETCH_HISTORY, FETCH_HISTORY_KEEPER, FETCH_HISTORY_LOADER } from './fetch-history.js';
 import { FORM_LOGIN } from './form-login.js';
 import { LINKS_SCOPER } from './links-scoper.js';
 import type { ProcessorDescriptor } from './parts.js';
 import { PRECONDITION_ENFORCER } from './precondition-enforcer.js';
-import { QUOTA_ENFORCER } from './quota-enforcer.js';
-import { RUNTIME_LIMIT } from './runtime-limit.js';
 import { WARC_METADATA, WARC_WRITER } from './warc-writer.js';
 
 /** The processors that the owner of a crawl makes: a Gatherer, of the documents that it summarizes. */

@@ -22,7 +22,7 @@ import {
 import type { UnixSeconds } from '../../../protocols/time.js';
 import { lruCache } from '../lru.js';
 import type { CrawlSettings } from '../order/settings.js';
-import { proxyOf } from '../requests/proxy-setting.js';
+import { proxyOf } from '../requests/request-settings.js';
 import { fetchLeniently } from './fetch-leniently.js';
 import { HostLocks } from './host-locks.js';
 import { politenessDelay } from './politeness.js';

@@ -1,8 +1,11 @@
 import { STATUS_CODES } from 'node:http';
 import { DIRECTORY_TYPE, type FetchResult } from '../../../clients/fetch/index.js';
+import { messageOf } from '../../../protocols/errors.js';
 import { withoutUserInfo } from '../../../protocols/urls/index.js';
+import { crawlChannel } from '../events.js';
 import { sha1Base32 } from './digest.js';
 import { type NewWarcRecord, newRecordId, warcDate, warcFields } from './new-record.js';
+import type { WarcFiles } from './warc-files.js';
 
 /** An earlier capture that a revisit record points to (CRAWL-18.2). */
 export interface Revisit {
@@ -263,4 +266,30 @@ function resourceType({ contentType }: FetchResult): string {
   return contentType === undefined || contentType === DIRECTORY_TYPE
     ? 'application/octet-stream'
     : contentType;
+}
+
+/**
+ * Writes records of requests that belong to no document. A failure is only reported: the disk that is full for
+ * them is full for the next document too, which ends the crawl in order.
+ */
+export class SideCaptures {
+  constructor(readonly files: Pick<WarcFiles, 'write'>) {}
+
+  /** Writes an answer to a request for robots.txt. */
+  async record(fetched: FetchResult): Promise<void> {
+    if (fetched.cached !== true) await this.#write(captureRecords(fetched).records);
+  }
+
+  /** Writes the addresses of a host. */
+  async recordAddresses(host: string, addresses: readonly string[]): Promise<void> {
+    await this.#write([dnsRecord(host, addresses, Date.now())]);
+  }
+
+  async #write(records: readonly NewWarcRecord[]): Promise<void> {
+    try {
+      await this.files.write(records);
+    } catch (error) {
+      crawlChannel.publish({ text: messageOf(error), alert: true });
+    }
+  }
 }

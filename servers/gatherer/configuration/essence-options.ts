@@ -1,10 +1,10 @@
+import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import type { GathererConfig } from '../../../protocols/config/index.js';
+import { filePaths, type GathererConfig } from '../../../protocols/config/index.js';
 import type { CrawlOrderConfig } from '../../crawler/order/order.js';
 import { existingDirectories, installedPrograms, type OwnModules } from '../../essence/external/index.js';
 import type { EssenceOptions } from '../../essence/model.js';
 import type { EssencePoolOptions } from '../../essence/pool.js';
-import { findConfigFile } from './config-files.js';
 
 /**
  * Returns the Essence options of a Gatherer's configuration; its Essence-Options precede the variables (E-116).
@@ -68,4 +68,12 @@ export function linkLimit(order: CrawlOrderConfig | undefined): { maxLinks?: num
   if (order === undefined) return {};
   const ofSheets = order.sheets.map(({ settings }) => settings.maxOutlinks ?? 0);
   return { maxLinks: Math.max(order.settings.maxOutlinks, ...ofSheets) };
+}
+
+/**
+ * G-20: finds a file that the configuration names, in Top-Directory, then in the current directory. Returns the
+ * name itself for a missing file, so that an error names it.
+ */
+export function findConfigFile(config: GathererConfig, name: string): string {
+  return filePaths(config, name).find((path) => existsSync(path)) ?? name;
 }

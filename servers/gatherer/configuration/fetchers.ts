@@ -1,6 +1,5 @@
 // What the fetcher of a Gatherer is made of: its owner's fetchers, the disk cache, the proxy for FTP and the
 // directories of files.
-
 import { rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,7 +14,7 @@ import type { GathererConfig } from '../../../protocols/config/index.js';
 import { ConfigError, messageOf } from '../../../protocols/errors.js';
 import { addScheme } from '../../../protocols/urls/index.js';
 import { importFunction } from '../../../storage/files/own-module.js';
-import { findConfigFile } from './config-files.js';
+import { findConfigFile } from './essence-options.js';
 
 /** A fetcher that is handed in, with the default port of its scheme. */
 export interface SchemeFetcher {

@@ -5,7 +5,7 @@ import { ConfigError } from '../../../protocols/errors.js';
 import { resolveUrl } from '../../../protocols/urls/index.js';
 import { parseSeeds } from '../../crawler/decide/seed-list.js';
 import type { CrawlOrderConfig } from '../../crawler/order/order.js';
-import { findConfigFile } from './config-files.js';
+import { findConfigFile } from './essence-options.js';
 import { basicLogins } from './order-credentials.js';
 
 /** Limits of a seed whose order has a scope, which alone decides: the largest legal values, and no filters. */

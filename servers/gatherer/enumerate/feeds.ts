@@ -1,5 +1,9 @@
-import { parseListedDate } from './dates.js';
-import type { ElementReader, ListedElement, ListedReference } from './listing-model.js';
+import {
+  type ElementReader,
+  type ListedElement,
+  type ListedReference,
+  parseListedDate,
+} from './listing-model.js';
 
 /** Elements with an entry's time of change: RSS 2.0; RSS 1.0 by Dublin Core; Atom. */
 const DATES: ReadonlySet<string> = new Set(['pubdate', 'date', 'updated', 'modified', 'published']);

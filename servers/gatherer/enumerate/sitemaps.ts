@@ -1,5 +1,9 @@
-import { parseListedDate } from './dates.js';
-import type { ElementReader, ListedElement, ListedReference } from './listing-model.js';
+import {
+  type ElementReader,
+  type ListedElement,
+  type ListedReference,
+  parseListedDate,
+} from './listing-model.js';
 
 /** File names of sitemaps and feeds. */
 const LISTING_NAME = /\.(?:xml|rss|rdf|atom|txt)(?:\.gz)?$/i;

@@ -90,3 +90,6 @@ function extensionOf(name: string): string {
 function hashOf(text: string, digits: number): string {
   return createHash('sha256').update(text).digest('hex').slice(0, digits);
 }
+
+/** Directory below a mirror's own: the Gatherer's data and the mirror's index. */
+export const MIRROR_DATA = '.harvest';

@@ -10,7 +10,7 @@ import type { Logger } from '../../host/index.js';
 import { Gatherer, type GathererOptions, type GatherReport } from '../gatherer.js';
 import type { Refusal } from '../scope/root-limits.js';
 import { logDocuments, logRun } from '../watch/log.js';
-import { MIRROR_DATA } from './mirror-data.js';
+import { MIRROR_DATA } from './file-names.js';
 import { MirrorIndex } from './mirror-index.js';
 import { BodyKeeper, MirrorWriter } from './mirror-writer.js';
 

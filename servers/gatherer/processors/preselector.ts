@@ -1,8 +1,11 @@
-import type { DocumentStore } from '../../../storage/index.js';
+import type { LocalMapper } from '../../../clients/fetch/index.js';
+import type { UnixSeconds } from '../../../protocols/time.js';
+import type { DocumentRecord, DocumentStore, GathererBatch } from '../../../storage/index.js';
 import type { Processor, ProcessResult } from '../../crawler/chains.js';
 import { type CrawlUri, FETCH_STATUS } from '../../crawler/crawl-uri.js';
+import { fetchRequest } from '../../crawler/processors/fetch.js';
+import type { FetchLimits } from '../../crawler/processors/parts.js';
 import type { RootLimits } from '../scope/root-limits.js';
-import { dropObjects } from './drop-objects.js';
 
 export interface PreselectorOptions {
   /** Returns the name of a URL's type if it is on the stop list; undefined for other types. */
@@ -54,5 +57,38 @@ export class Preselector implements Processor {
     uri.disposition = 'rejected';
     uri.reason = `URL=${limits.rules.root.urlMax} of its RootNode is reached`;
     return true;
+  }
+}
+
+/**
+ * E-25: deletes the objects of a document and leaves tombstones, which inform Brokers (GATHERD-4.9).
+ *
+ * @param document its record, with its own object or several others (E-47)
+ */
+export function dropObjects(
+  { url, objects, updateTime }: DocumentRecord,
+  batch: GathererBatch,
+  deletedAt: UnixSeconds,
+): void {
+  for (const object of objects) batch.deleteSummary(object, undefined, { deletedAt });
+  if (objects.length === 0 && updateTime > 0) batch.deleteSummary(url, undefined, { deletedAt });
+}
+
+/**
+ * G-71 to G-79: reads a document from the local file system if a Local-Mapping applies. It runs before
+ * robots.txt is requested, because it contacts no server. If the mapping fails (G-75), the URI is fetched from
+ * its server.
+ */
+export class LocalMappingProcessor implements Processor {
+  readonly name = 'LocalMapping';
+
+  constructor(
+    readonly mapper: LocalMapper,
+    readonly limits: FetchLimits,
+  ) {}
+
+  async process(uri: CrawlUri): Promise<ProcessResult> {
+    if (uri.disposition !== 'kept') uri.fetched = await this.mapper.fetch(fetchRequest(uri, this.limits));
+    return 'proceed';
   }
 }

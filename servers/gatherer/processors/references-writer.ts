@@ -1,9 +1,8 @@
 import { withoutUserInfo } from '../../../protocols/urls/index.js';
 import type { Processor, ProcessResult } from '../../crawler/chains.js';
-import type { CrawlUri } from '../../crawler/crawl-uri.js';
-import { GONE_STATUSES } from '../../crawler/crawl-uri.js';
-import { UNCHANGED } from '../../crawler/processors/change-evaluator.js';
-import { dropObjects } from './drop-objects.js';
+import { type CrawlUri, GONE_STATUSES } from '../../crawler/crawl-uri.js';
+import { UNCHANGED } from '../../crawler/processors/content-digest.js';
+import { dropObjects } from './preselector.js';
 
 export interface ReferencesWriterOptions {
   /**

@@ -9,7 +9,7 @@ import type { EssenceOutput, ExplodedObject } from '../../essence/model.js';
 import type { Annotations } from '../annotate/annotations.js';
 import { hasSameValues, isAnnotated, type RulesDigest } from '../configuration/rules-digest.js';
 import type { MinTimeToLive } from '../run/min-time-to-live.js';
-import { dropObjects } from './drop-objects.js';
+import { dropObjects } from './preselector.js';
 
 export interface WriterOptions {
   readonly summaries: Pick<SummaryStore, 'get'>;

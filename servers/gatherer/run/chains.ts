@@ -21,8 +21,7 @@ import { hasSameRules, type RulesDigest } from '../configuration/rules-digest.js
 import { ExtractProcessor } from '../processors/extract.js';
 import { History } from '../processors/history.js';
 import { ListingExtractor } from '../processors/listing-extractor.js';
-import { LocalMappingProcessor } from '../processors/local-mapping.js';
-import { Preselector } from '../processors/preselector.js';
+import { LocalMappingProcessor, Preselector } from '../processors/preselector.js';
 import { ReferencesWriter } from '../processors/references-writer.js';
 import { WriterProcessor } from '../processors/writer.js';
 import type { RootLimits } from '../scope/root-limits.js';

@@ -7,7 +7,7 @@ import { FrontierPreparer } from '../../crawler/preparer.js';
 import { HostAddresses } from '../../crawler/servers/host-addresses.js';
 import { TotalBandwidth } from '../../crawler/servers/politeness.js';
 import { ServerCache } from '../../crawler/servers/server-cache.js';
-import type { SideCaptures } from '../../crawler/warc/side-captures.js';
+import type { SideCaptures } from '../../crawler/warc/captures.js';
 import { GatherSettings } from '../configuration/gather-settings.js';
 import { keepWireFor } from './archive.js';
 import type { RunNodes } from './run-state.js';

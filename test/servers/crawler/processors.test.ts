@@ -8,22 +8,21 @@ import {
   type CrawlSettingsInput,
   crawlSettingsSchema,
 } from '../../../servers/crawler/order/settings.js';
-import { Blocker } from '../../../servers/crawler/processors/blocker.js';
-import { ChangeEvaluator } from '../../../servers/crawler/processors/change-evaluator.js';
-import { ContentDigest } from '../../../servers/crawler/processors/content-digest.js';
+import { ChangeEvaluator, ContentDigest } from '../../../servers/crawler/processors/content-digest.js';
 import { DigestHistory, type DigestRecord } from '../../../servers/crawler/processors/digest-history.js';
+import {
+  Blocker,
+  type QuotaCounters,
+  type QuotaCounts,
+  QuotaEnforcer,
+  RuntimeLimit,
+} from '../../../servers/crawler/processors/enforcers.js';
 import {
   FetchHistory,
   type FetchRecord,
   type HistoryStore,
   historyKey,
 } from '../../../servers/crawler/processors/fetch-history.js';
-import {
-  type QuotaCounters,
-  type QuotaCounts,
-  QuotaEnforcer,
-} from '../../../servers/crawler/processors/quota-enforcer.js';
-import { RuntimeLimit } from '../../../servers/crawler/processors/runtime-limit.js';
 import { WarcWriter } from '../../../servers/crawler/processors/warc-writer.js';
 import { PatternBudget, uriPattern } from '../../../servers/crawler/traps.js';
 import type { NewWarcRecord } from '../../../servers/crawler/warc/new-record.js';

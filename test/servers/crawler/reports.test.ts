@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { CrawlControl, HostReport, QueueReport } from '../../../servers/crawler/control.js';
 import type { DocumentEvent } from '../../../servers/crawler/events.js';
-import { writeEndReports } from '../../../servers/crawler/logs/end-reports.js';
 import {
   frontierLine,
   makeReport,
   queueRows,
   REPORT_KINDS,
   REPORTS,
+  writeEndReports,
 } from '../../../servers/crawler/logs/reports.js';
 import { CrawlStatistics } from '../../../servers/crawler/logs/statistics.js';
 import { reportLines } from '../../../servers/crawler/logs/table.js';

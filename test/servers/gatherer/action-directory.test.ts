@@ -7,9 +7,11 @@ import {
   type ActionCounts,
   ActionDirectory,
   type ActionSink,
+  doneName,
+  parseActionLine,
+  parseActionName,
   type ScheduleOptions,
 } from '../../../servers/crawler/actions/action-directory.js';
-import { doneName, parseActionLine, parseActionName } from '../../../servers/crawler/actions/action-file.js';
 import { type CrawlEvent, crawlChannel } from '../../../servers/crawler/events.js';
 import type { JournalUri } from '../../../servers/crawler/journal/journal-line.js';
 import { openOrdered } from '../../helpers/ordered-crawl.js';

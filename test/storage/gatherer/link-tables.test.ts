@@ -2,7 +2,7 @@
 // them.
 import fc from 'fast-check';
 import t from 'tap';
-import { TableCache } from '../../../storage/gatherer/table-cache.js';
+import { TableCache } from '../../../storage/gatherer/link-tables.js';
 import { GathererStore } from '../../../storage/index.js';
 import { ReferencesReader } from '../../../storage/references/index.js';
 import { assertProperty } from '../../helpers/property.js';

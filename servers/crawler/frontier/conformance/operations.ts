@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { setImmediate as nextTick } from 'node:timers/promises';
+import type { QueueEntry } from '../../../../storage/index.js';
 import { DIRECTIVE, type Finish } from '../contract.js';
 import { pages, type RegisterTest, urls } from './harness.js';
 
@@ -143,5 +145,95 @@ export function registerOperationTests<B>(test: RegisterTest<B>): void {
     assert.equal(s.frontier.isKnownWithoutLookup('http://a/1', 0), false);
     await s.add(['http://a/1']);
     if (s.frontier.isKnownWithoutLookup('http://a/1', 0)) assert.equal(await s.add(['http://a/1']), 0);
+  });
+}
+
+/** Actions of the operator: deletion, hold and release, reports, and the checkpoint callback. */
+export function registerOperatorTests<B>(test: RegisterTest<B>): void {
+  test('CRAWL-5.6.6, T21 URIs are deleted by pattern; the one in process stays', async (open) => {
+    await using s = await open();
+    await s.add([...pages('a', 4), ...pages('b', 2)]);
+    const head = await s.take();
+    assert.equal(await s.frontier.deleteUris((url) => url.startsWith('http://a/')), 3);
+    assert.equal(s.frontier.counts.queued, 3);
+    assert.equal(s.frontier.counts.disregarded, 3);
+    await s.finish(head);
+    assert.deepEqual(urls(await s.drain()), ['http://b/0', 'http://b/1']);
+    assert.equal(await s.add(['http://a/3']), 0, 'deleted URIs stay seen');
+  });
+
+  test('CRAWL-5.6.5 hold and release', async (open) => {
+    await using s = await open();
+    await s.add(pages('a', 2));
+    s.frontier.hold();
+    assert.equal(await s.poll(), undefined);
+    const waiting = s.frontier.next(new AbortController().signal);
+    s.frontier.release();
+    assert.equal((await waiting)?.uri.url, 'http://a/0');
+  });
+
+  test('CRAWL-5.6.7 reports are in the order of class keys, in pages', async (open) => {
+    await using s = await open();
+    await s.add(['http://c/1', 'http://a/1', 'http://b/1']);
+    const keys = async (selection: { after?: string; limit: number }): Promise<string[]> =>
+      (await s.frontier.reports(selection)).map(({ classKey }) => classKey);
+    assert.deepEqual(await keys({ limit: 2 }), ['a', 'b']);
+    assert.deepEqual(await keys({ limit: 2, after: 'b' }), ['c']);
+    assert.equal(s.frontier.figures.queues.ready, 3);
+  });
+
+  test('CRAWL-17.3.1 atRest runs after all earlier writes, and no URI is scheduled meanwhile', async (open) => {
+    await using s = await open();
+    await s.add(pages('a', 1));
+    const order: string[] = [];
+    const rest = s.frontier.atRest(async () => {
+      await nextTick();
+      order.push('rest');
+    });
+    const scheduled = s.add(['http://b/1']).then(() => order.push('scheduled'));
+    await Promise.all([rest, scheduled]);
+    assert.deepEqual(order, ['rest', 'scheduled']);
+  });
+}
+
+/** When a waiting `next` resolves (CRAWL-20.5). */
+export function registerWaitingTests<B>(test: RegisterTest<B>): void {
+  const never = new AbortController().signal;
+
+  test('CRAWL-20.5 a waiting next gets the URI that a worker finds, and the URI whose queue wakes', async (open) => {
+    await using s = await open();
+    await s.add(pages('a', 2));
+    const first = await s.take();
+    const found = s.frontier.next(never);
+    await s.finish(first, { delayMs: 3000 }, ['http://b/1']);
+    assert.equal((await found)?.uri.url, 'http://b/1');
+    let late: QueueEntry | undefined;
+    const waiting = s.frontier.next(never).then((entry) => {
+      late = entry;
+    });
+    for (let i = 0; i < 3000 && late === undefined; i++) {
+      s.clock.advance(1);
+      await nextTick();
+    }
+    await waiting;
+    assert.equal(late?.uri.url, 'http://a/1');
+  });
+
+  test('next ends when the frontier is empty, when its signal is aborted, and when the frontier is closed', async (open) => {
+    await using s = await open();
+    assert.equal(await s.frontier.next(never), undefined, 'CRAWL-4.9: empty');
+    await s.add(pages('a', 1));
+    const entry = await s.take();
+    const stop = new AbortController();
+    const [aborted, last] = [s.frontier.next(stop.signal), s.frontier.next(never)];
+    stop.abort();
+    assert.equal(await aborted, undefined);
+    await s.finish(entry);
+    assert.equal(await last, undefined, 'the last URI is finished');
+    await s.add(pages('b', 1));
+    await s.take();
+    const closed = s.frontier.next(never);
+    s.frontier.close();
+    assert.equal(await closed, undefined);
   });
 }

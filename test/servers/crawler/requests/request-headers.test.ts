@@ -1,7 +1,7 @@
 // Which headers an order can add to requests, and what Referer says (RFC 9110 5.1, 5.5, 10.1.3).
 import fc from 'fast-check';
 import t from 'tap';
-import { headerProblem, refererOf } from '../../../../servers/crawler/requests/request-headers.js';
+import { headerProblem, refererOf } from '../../../../servers/crawler/requests/request-settings.js';
 import { assertProperty } from '../../../helpers/property.js';
 
 t.test('RFC 9110 10.1.3: Referer has no login and no fragment, and does not leave https', async (t) => {

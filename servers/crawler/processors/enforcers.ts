@@ -1,7 +1,55 @@
 import type { Processor, ProcessResult } from '../chains.js';
 import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
+import { WholePattern } from '../decide/predicates.js';
 import type { CrawlSettings } from '../order/settings.js';
-import type { ProcessorDescriptor } from './parts.js';
+import { cachedPatterns } from '../patterns.js';
+import type { ProcessorDescriptor, ProcessorParts } from './parts.js';
+
+export interface BlockerOptions {
+  /** Returns the settings of the URI with its sheets applied (CRAWL-19.5). */
+  readonly settings: (uri: CrawlUri) => Pick<CrawlSettings, 'blockAll' | 'blockPattern' | 'allowPattern'>;
+}
+
+/**
+ * CRAWL-11.2, the second half of the Preselector: rejects every URI (`blockAll`), those that `allowPattern`
+ * does not match, and those that `blockPattern` matches. Patterns are in RE2 syntax and match whole URIs.
+ */
+export class Blocker implements Processor {
+  readonly name = 'Blocker';
+  readonly #compile = cachedPatterns((source) => new WholePattern(source));
+
+  constructor(readonly options: BlockerOptions) {}
+
+  /** @throws UsageError when a pattern is not a regular expression */
+  process(uri: CrawlUri): ProcessResult {
+    const reason = this.#blockedBy(uri);
+    if (reason === undefined) return 'proceed';
+    uri.status = FETCH_STATUS.stoppedByName;
+    uri.disposition = 'rejected';
+    uri.reason = reason;
+    return 'post';
+  }
+
+  #blockedBy(uri: CrawlUri): string | undefined {
+    const { blockAll, blockPattern, allowPattern } = this.options.settings(uri);
+    if (blockAll) return 'blockAll';
+    if (allowPattern !== '' && !this.#compile(allowPattern).matches(uri.url))
+      return 'not matched by allowPattern';
+    if (blockPattern !== '' && this.#compile(blockPattern).matches(uri.url)) return 'blockPattern';
+    return undefined;
+  }
+}
+
+export const BLOCKER: ProcessorDescriptor = {
+  name: 'Blocker',
+  chain: 'pre-fetch',
+  text: 'rejects URIs by blockAll, allowPattern, blockPattern',
+  rule: 'CRAWL-11.2',
+  settings: ['blockAll', 'blockPattern', 'allowPattern'],
+  ordered: true,
+  classes: ['Preselector'],
+  create: () => new Blocker({ settings: ({ settings }) => settings }),
+};
 
 /** Counts of a server, host or queue (CRAWL-16.6). */
 export interface QuotaCounts {
@@ -117,4 +165,47 @@ export const QUOTA_ENFORCER: ProcessorDescriptor = {
       },
       settings: ({ settings }) => settings,
     }),
+};
+
+/**
+ * CRAWL-11.3, with the settings `runtimeSeconds` and `runtimeOperation`: pauses or ends the crawl, once, after
+ * this many seconds; the URIs in flight continue. With `block` every later URI fails with -5004, so that the
+ * queues drain.
+ */
+export class RuntimeLimit implements Processor {
+  readonly name = 'RuntimeLimit';
+  readonly #done = new Set<string>();
+
+  constructor(readonly options: ProcessorParts['runtime']) {}
+
+  process(uri: CrawlUri): ProcessResult {
+    const { runtimeSeconds: seconds, runtimeOperation: operation } = uri.settings;
+    if (seconds === 0 || this.options.elapsed() < seconds) return 'proceed';
+    // CRAWL-16.2: an annotation contains no space and no comma.
+    const annotation = `runtimeLimit:${seconds}s`;
+    if (operation === 'block') {
+      uri.annotations.push(annotation);
+      uri.status = FETCH_STATUS.runtimeLimit;
+      uri.disposition = 'failed';
+      uri.reason = `the crawl has run for ${seconds} seconds`;
+      return 'post';
+    }
+    // The operation runs once: an operator who resumes a paused crawl knows the limit.
+    if (this.#done.has(operation)) return 'proceed';
+    this.#done.add(operation);
+    uri.annotations.push(annotation);
+    this.options[operation]();
+    return 'proceed';
+  }
+}
+
+export const RUNTIME_LIMIT: ProcessorDescriptor = {
+  name: 'RuntimeLimit',
+  chain: 'pre-fetch',
+  text: 'pauses, ends or blocks the crawl after runtimeSeconds',
+  rule: 'CRAWL-11.3',
+  settings: ['runtimeSeconds', 'runtimeOperation'],
+  ordered: true,
+  classes: ['RuntimeLimitEnforcer'],
+  create: ({ parts }) => new RuntimeLimit(parts.runtime),
 };

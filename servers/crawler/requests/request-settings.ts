@@ -1,6 +1,9 @@
-// The headers of requests that the settings of a URI add.
+// What the settings of a URI say of its requests: headers and proxy.
+import { type FetchRequest, parseProxy } from '../../../clients/fetch/index.js';
+import { UsageError } from '../../../protocols/errors.js';
 import { withoutUserInfo } from '../../../protocols/urls/index.js';
 import type { CrawlUri } from '../crawl-uri.js';
+import type { CrawlSettings } from '../order/settings.js';
 import type { CookieJars } from './cookie-jars.js';
 
 /** Names that are not settable: the fetcher sets them, or others of the order do. */
@@ -61,4 +64,26 @@ export function refererOf(via: string, url: string): string {
   if (!/^https?:/.test(via)) return '';
   if (via.startsWith('https:') && !url.startsWith('https:')) return '';
   return withoutUserInfo(via).replace(/#.*$/s, '');
+}
+
+/** Returns the proxy of a request and its login, which only the environment holds. */
+export function proxyOf({
+  proxy,
+  proxyLoginEnvironment,
+}: Pick<CrawlSettings, 'proxy' | 'proxyLoginEnvironment'>): Pick<FetchRequest, 'proxy' | 'proxyLogin'> {
+  if (proxy === '') return {};
+  const proxyLogin = process.env[proxyLoginEnvironment] ?? '';
+  return proxyLogin === '' ? { proxy } : { proxy, proxyLogin };
+}
+
+/** Returns why the setting cannot be a proxy; undefined if it can. */
+export function proxyProblem(proxy: string): string | undefined {
+  if (proxy === '' || proxy === 'direct') return undefined;
+  try {
+    parseProxy(proxy);
+    return undefined;
+  } catch (error) {
+    if (error instanceof UsageError) return error.message;
+    throw error;
+  }
 }
