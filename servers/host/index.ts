@@ -26,7 +26,6 @@ export {
   createLogger,
   createLoggerOn,
   formatHarvestLine,
-  harvestLines,
   type Logger,
   type LoggerOptions,
   type LogRotation,

@@ -26,7 +26,8 @@ export interface LogRotation {
 }
 
 /** Fields that are never written, in any object. */
-const SECRETS = ['password', 'adminPassword', 'authorization', 'proxyAuthorization', 'cookie'];
+const SECRETS = new Set(['password', 'adminPassword', 'authorization', 'proxyAuthorization', 'cookie']);
+const REDACTED = '[redacted]';
 
 /** A log and its file. */
 export interface OpenLog extends Disposable {
@@ -63,10 +64,7 @@ export function openLog(options: LoggerOptions): OpenLog {
     flushSync: () => lines.flushSync(),
     flush: (done: (error?: Error) => void) => void lines.flush().then(() => done(), done),
   };
-  const log: Logger = createLoggerOn(
-    { ...sink, ...(json ? jsonLines(sink) : harvestLines(sink)) },
-    { program, level },
-  );
+  const log: Logger = createLoggerOn(json ? { ...sink, ...jsonLines(sink) } : sink, { program, level, json });
   return {
     log,
     reopen() {
@@ -83,22 +81,32 @@ export function openLog(options: LoggerOptions): OpenLog {
   };
 }
 
-/** Like {@link createLogger}, for any stream that accepts pino's JSON lines, e.g. {@link harvestLines}. */
+/** Like {@link createLogger}, for any stream. JSON lines are pino's own unless the stream is {@link jsonLines}. */
 export function createLoggerOn(
   stream: DestinationStream,
-  options: { readonly program: string; readonly level?: string },
+  options: Pick<LoggerOptions, 'program' | 'level' | 'json'>,
 ): Logger {
+  const { program, level = 'info', json = true } = options;
   return pino(
     {
-      name: options.program,
-      level: options.level ?? 'info',
+      name: program,
+      level,
       base: { pid: process.pid },
-      redact: { paths: SECRETS.flatMap((name) => [name, `*.${name}`]), censor: '[redacted]' },
+      redact: { paths: [...SECRETS].flatMap((name) => [name, `*.${name}`]), censor: REDACTED },
       // pino's own joins the messages of all causes, and knows only the last of several errors.
       serializers: {
         err: (error: Error) => ({ ...pino.stdSerializers.err(error), message: messageOf(error) }),
       },
       formatters: { level: (label) => ({ level: label }) },
+      hooks: json
+        ? {}
+        : {
+            logMethod([first, second]: [unknown, unknown?, ...unknown[]], _method, level) {
+              const [fields, text] = typeof first === 'string' ? [{}, first] : [Object(first), second];
+              const line = { ...fields, name: program, time: Date.now(), level: pino.levels.labels[level] };
+              stream.write(formatHarvestLine({ ...line, msg: text }));
+            },
+          },
     },
     stream,
   );
@@ -110,16 +118,6 @@ export function createLoggerOn(
  */
 export function jsonLines(target: DestinationStream): DestinationStream {
   return { write: (line) => target.write(escapeJsonControls(redactLogins(line))) };
-}
-
-/** Formats pino's JSON lines as Harvest's lines for `target`. */
-export function harvestLines(target: DestinationStream): DestinationStream {
-  return {
-    write(line) {
-      const record: unknown = JSON.parse(line);
-      if (typeof record === 'object' && record !== null) target.write(formatHarvestLine({ ...record }));
-    },
-  };
 }
 
 /**
@@ -137,29 +135,17 @@ export function formatHarvestLine(record: Readonly<Record<string, unknown>>): st
   const severity = record.level === 'fatal' ? 'FATAL: ' : record.level === 'error' ? 'ERROR: ' : '';
   const parts = [record.msg === undefined ? '' : String(record.msg)];
   for (const [name, value] of Object.entries(record)) {
-    if (!KNOWN.has(name)) parts.push(`${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
+    if (KNOWN.has(name)) continue;
+    const shown = SECRETS.has(name) ? REDACTED : value;
+    parts.push(`${name}=${typeof shown === 'string' ? shown : JSON.stringify(shown, redactField)}`);
   }
-  const { err } = record;
-  const why = errorMessages(err);
-  if (why.length > 0) parts.push(`(${why.join('; then: ')})`);
+  if (record.err !== undefined) parts.push(`(${messageOf(record.err)})`);
   const message = parts.filter((part) => part !== '').join(' ');
   return `${program}: ${formatLocalTime(Number(record.time))}: ${severity}${escapeControls(redactLogins(message))}\n`;
 }
 
-/**
- * The messages of an error as pino writes it; of a SuppressedError and an AggregateError those of its parts
- * (`errorsIn`).
- */
-function errorMessages(err: unknown): readonly string[] {
-  if (typeof err !== 'object' || err === null || !('message' in err)) return [];
-  const parts =
-    'suppressed' in err && 'error' in err
-      ? [err.suppressed, err.error]
-      : 'aggregateErrors' in err && Array.isArray(err.aggregateErrors)
-        ? err.aggregateErrors
-        : [];
-  const messages = parts.flatMap(errorMessages);
-  return messages.length > 0 ? messages : [String(err.message)];
+function redactField(name: string, value: unknown): unknown {
+  return SECRETS.has(name) ? REDACTED : value;
 }
 
 /** Formats local time as `yymmdd HH:MM:SS`. */

@@ -13,7 +13,7 @@ import { EventLog } from '../../servers/broker/admin/event-log.js';
 import { EXIT, exitStatusOf, isExpected } from '../../servers/cli/output/exit.js';
 import { printableJson, TerminalText } from '../../servers/cli/output/printable.js';
 import { escapeField, quoted as quotedField } from '../../servers/crawler/logs/line-fields.js';
-import { createLoggerOn, harvestLines, openLog } from '../../servers/host/index.js';
+import { createLoggerOn, openLog } from '../../servers/host/index.js';
 import { LEVEL } from '../../servers/refererd/level.js';
 import { FileLog } from '../../servers/refererd/log.js';
 import { PROGRAM } from '../helpers/cli.js';
@@ -162,7 +162,7 @@ t.test('JSON on standard output and lines of logs have no controls and no marks 
   t.same(JSON.parse(json), value, 'the value is the same');
   t.ok(isHarmless(Buffer.from(json)));
   const lines: string[] = [];
-  const log = createLoggerOn(harvestLines({ write: (line) => void lines.push(line) }), { program: 'x' });
+  const log = createLoggerOn({ write: (line) => void lines.push(line) }, { json: false, program: 'x' });
   log.info(`a${EVIL}\n991122 10:00:00: forged\u2028b`);
   t.equal(lines.length, 1);
   t.ok(isHarmless(Buffer.from(lines.join('').replace(/\n$/, ''))), String(lines[0]));
@@ -246,9 +246,7 @@ t.test('an error that is suppressed while closing is named, with the one that ca
     'a; then: b',
   );
   const lines: string[] = [];
-  const log = createLoggerOn(harvestLines({ write: (line) => void lines.push(line) }), {
-    program: 'broker',
-  });
+  const log = createLoggerOn({ write: (line) => void lines.push(line) }, { json: false, program: 'broker' });
   log.error({ err: error }, 'Collection failed');
   t.match(
     lines[0],

@@ -4,11 +4,11 @@ import { writeSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { CollectionPoint } from '../../protocols/config/index.js';
 import { Broker, BrokerServer, collectChannel } from '../../servers/broker/index.js';
-import { createLoggerOn, harvestLines } from '../../servers/host/index.js';
+import { createLoggerOn } from '../../servers/host/index.js';
 import { brokerConfig } from '../servers/broker/helpers.js';
 
 const [directory = '', port = '', points = '[]'] = process.argv.slice(2);
-const log = createLoggerOn(harvestLines({ write: () => undefined }), { program: 'broker' });
+const log = createLoggerOn({ write: () => undefined }, { json: false, program: 'broker' });
 const broker = await Broker.open({
   config: brokerConfig(directory),
   log,

@@ -16,7 +16,7 @@ import {
   BrokerServer,
   type BrokerServerOptions,
 } from '../../../servers/broker/index.js';
-import { createLoggerOn, harvestLines } from '../../../servers/host/index.js';
+import { createLoggerOn } from '../../../servers/host/index.js';
 
 /** 2026-01-01T00:00:00Z, the time of the clock in these tests. */
 export const NOW = 1_767_225_600;
@@ -180,9 +180,7 @@ export async function openBroker(
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'broker-test-')));
   const config = brokerConfig(directory, options.conf);
   const log: string[] = [];
-  const logger = createLoggerOn(harvestLines({ write: (line) => void log.push(line) }), {
-    program: 'broker',
-  });
+  const logger = createLoggerOn({ write: (line) => void log.push(line) }, { json: false, program: 'broker' });
   const opened: Broker[] = [];
   const open = async (more: Partial<BrokerOptions> = {}) => {
     const broker = await Broker.open({

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { StateError, StorageError } from '../../../protocols/errors.js';
 import { Broker, type BrokerOptions, WebServer } from '../../../servers/broker/index.js';
-import { createLoggerOn, harvestLines } from '../../../servers/host/index.js';
+import { createLoggerOn } from '../../../servers/host/index.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { waitUntil } from '../../helpers/wait-until.js';
 import { brokerConfig, openBroker } from './helpers.js';
@@ -24,7 +24,7 @@ async function filesLeftOpen(directory: string): Promise<string[]> {
 
 const optionsFor = (directory: string, conf = ''): BrokerOptions => ({
   config: brokerConfig(directory, conf),
-  log: createLoggerOn(harvestLines({ write: () => undefined }), { program: 'broker' }),
+  log: createLoggerOn({ write: () => undefined }, { json: false, program: 'broker' }),
   points: [],
 });
 

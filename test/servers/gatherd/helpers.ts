@@ -11,7 +11,7 @@ import {
   type GatherdServerOptions,
   type SnapshotSource,
 } from '../../../servers/gatherd/index.js';
-import { createLoggerOn, harvestLines } from '../../../servers/host/index.js';
+import { createLoggerOn } from '../../../servers/host/index.js';
 import { type ExportChunk, GathererStore, type SummarySnapshot } from '../../../storage/index.js';
 import { tcpServer } from '../../helpers/tcp-server.js';
 import { waitUntil } from '../../helpers/wait-until.js';
@@ -83,7 +83,7 @@ export async function startGatherd(
     host: '127.0.0.1',
     port: 0,
     hostname: 'gatherer.example.org',
-    log: createLoggerOn(harvestLines({ write: (line) => void log.push(line) }), { program: 'gatherd' }),
+    log: createLoggerOn({ write: (line) => void log.push(line) }, { json: false, program: 'gatherd' }),
     lingerMs: 200,
     ...options,
   });

@@ -6,7 +6,6 @@ import {
   createLoggerOn,
   DebugFlags,
   type HostConnection,
-  harvestLines,
   traceConnection,
 } from '../../../servers/host/index.js';
 
@@ -85,10 +84,10 @@ t.test('GATHERD-12.5, G-149, G-151: debug flags select sections and levels; bad 
 
 t.test('GATHERD-12.5: a debug line is written if its section is on, and not computed otherwise', (t) => {
   const lines: string[] = [];
-  const log = createLoggerOn(harvestLines({ write: (line) => void lines.push(line) }), {
-    program: 'gatherd',
-    level: 'debug',
-  });
+  const log = createLoggerOn(
+    { write: (line) => void lines.push(line) },
+    { json: false, program: 'gatherd', level: 'debug' },
+  );
   const debug = createDebug(DebugFlags.parse(['-D69,5']), log);
   debug(69, 5, 'plain');
   debug(69, 1, () => 'made');

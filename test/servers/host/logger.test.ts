@@ -3,13 +3,7 @@ import { readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { StorageError } from '../../../protocols/errors.js';
-import {
-  createLogger,
-  createLoggerOn,
-  formatHarvestLine,
-  harvestLines,
-  openLog,
-} from '../../../servers/host/index.js';
+import { createLogger, createLoggerOn, formatHarvestLine, openLog } from '../../../servers/host/index.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
 t.test('GATHERD-12.1: a line has the program, the time, the level of errors, and the message', async (t) => {
@@ -48,9 +42,9 @@ t.test('a logger writes lines or JSON to a file, filters levels and redacts pass
   t.notMatch(JSON.stringify(record), /hush/);
 
   const written: string[] = [];
-  const target = harvestLines({ write: (line) => void written.push(line) });
-  createLoggerOn(target, { program: 'b' }).info({ password: 'hush' }, 'x');
-  t.match(written.join(''), /: x password=\[redacted\]\n$/);
+  const plain = createLoggerOn({ write: (line) => void written.push(line) }, { program: 'b', json: false });
+  plain.info({ password: 'hush', config: { cookie: 'hush', port: 1 } }, 'x');
+  t.match(written.join(''), /: x password=\[redacted\] config=\{"cookie":"\[redacted\]","port":1\}\n$/);
 });
 
 t.test('a log continues in a new file after rotation, and ignores a full disk', async (t) => {
