@@ -1,6 +1,8 @@
 // Writes lines to one file descriptor without ever waiting for it.
 import { close, fstatSync, write, writeSync } from 'node:fs';
+import { promisify } from 'node:util';
 import { errorCode, messageOf } from '../../protocols/errors.js';
+import { Mutex } from '../../protocols/mutex.js';
 import { Waiters } from '../../protocols/waiters.js';
 
 /**
@@ -9,12 +11,42 @@ import { Waiters } from '../../protocols/waiters.js';
  */
 const RETRY_MS = 250;
 const LINE_END = 0x0a;
+const NOTHING: Uint8Array = new Uint8Array();
 
-export interface LineWriterOptions {
-  /** Bytes that may wait. A line that exceeds them is lost and counted. */
-  readonly limit: number;
+const writeBytes = promisify(write) as (descriptor: number, bytes: Uint8Array) => Promise<WriteResult>;
+
+interface WriteResult {
+  readonly bytesWritten: number;
+}
+
+/** Encodes the lines of a file. By default they are written as UTF-8. */
+export interface LineEncoder {
+  encode(text: string): Promise<Uint8Array> | Uint8Array;
+  /** Bytes that complete the file before it is renamed or closed; the next {@link encode} begins a new one. */
+  finish(): Promise<Uint8Array> | Uint8Array;
+}
+
+/** Options of a file that grows by lines, see {@link LineWriter}. */
+export interface LineFileOptions {
+  /**
+   * Characters that are collected before they are written. With 0 the lines of one turn of the event loop are
+   * written together.
+   */
+  readonly blockLength?: number | undefined;
+  /** Milliseconds after which collected lines are written in any case. Default 1000. */
+  readonly flushMs?: number | undefined;
+  /** Characters and bytes that may wait. Default 1 048 576. */
+  readonly limit?: number | undefined;
+}
+
+interface LineWriterOptions extends LineFileOptions {
+  readonly encoder?: LineEncoder | undefined;
+  /** Keep the lines beyond the limit, for an owner that waits. Otherwise they are lost and counted. */
+  readonly keepAll?: boolean;
   /** Called when writing succeeds again after lines were lost, with their number and the reason. */
   readonly onLost?: ((lines: number, reason: string) => void) | undefined;
+  /** Called when a write fails, once until everything is written. */
+  readonly onRefused?: ((error: unknown) => void) | undefined;
 }
 
 /** The writers whose last lines are written when the process exits. */
@@ -22,62 +54,90 @@ const openWriters = new Set<LineWriter>();
 
 /**
  * Writes lines to a file descriptor, in order, in the thread pool. A descriptor that accepts nothing (a full
- * disk, a pipe that is not read) stops nothing: what fits into the limit waits, the rest is counted. When the
- * process exits, also by an exception, the lines that wait are written once more, without waiting.
+ * disk, a pipe that is not read) stops nothing: what waits is tried again. When the process exits, also by an
+ * exception, the lines that wait are written once more, without waiting, unless they must be encoded.
  */
 export class LineWriter {
-  readonly #descriptor: number;
+  #descriptor: number;
   readonly #options: LineWriterOptions;
+  readonly #limit: number;
   /** Added since the last write began. */
   #text = '';
-  /** Being written, or left by a failed write. */
-  #rest: Uint8Array = new Uint8Array();
+  /** Encoded, and not yet written. */
+  #rest: Uint8Array = NOTHING;
+  /** Characters whose bytes are being encoded or are in `#rest`. */
+  #restLength = 0;
   /** The beginning of a line of which only that is written. */
-  #begun: Uint8Array = new Uint8Array();
+  #begun: Uint8Array = NOTHING;
+  /** The end of the last write; the next one starts after it. */
+  readonly #mutex = new Mutex();
+  /** Whether the thread pool writes the beginning of `#rest`. */
   #writing = false;
+  /** Whether a write is queued that will take all collected lines. */
+  #queued = false;
+  #timer: NodeJS.Timeout | undefined;
   #retry: NodeJS.Timeout | undefined;
   #ended = false;
   #lost = 0;
   /** Why lines were lost. */
   #reason = 'too many lines at once';
-  #failing = false;
-  /** Calls that wait until everything is written. */
+  #failure: unknown;
+  /** Calls that wait for a write. */
   readonly #waiters = new Waiters();
 
   constructor(descriptor: number, options: LineWriterOptions) {
     this.#descriptor = descriptor;
     this.#options = options;
+    this.#limit = options.limit ?? 1 << 20;
     openWriters.add(this);
     if (openWriters.size === 1) process.on('exit', flushAll);
   }
 
-  /** Whether the last write failed. */
-  get failing(): boolean {
-    return this.#failing;
+  /** Whether as much waits as may wait. */
+  get full(): boolean {
+    return this.#length >= this.#limit;
   }
 
-  /** Characters and bytes that wait. */
-  get length(): number {
-    return this.#text.length + this.#rest.length;
+  get #length(): number {
+    return this.#text.length + this.#restLength;
   }
 
-  /** Adds a line, or counts it as lost. The owner starts the writing. */
+  /** Adds a line, which is written with the block it completes, or after a delay. */
   add(line: string): void {
-    if (this.length + line.length >= this.#options.limit) this.#lost++;
+    const { keepAll = false, blockLength = 0, flushMs = 1000 } = this.#options;
+    if (!keepAll && this.#length + line.length >= this.#limit) this.#lost++;
     else this.#text += `${line}\n`;
+    if (this.#text.length >= blockLength) this.#start();
+    else this.#timer ??= setTimeout(() => this.#start(), flushMs).unref();
   }
 
-  /** Starts writing what waits, unless a write is running or was just refused. */
-  start(): void {
-    if (!this.#writing && !this.#ended && this.#retry === undefined) this.#write();
+  /** Resolves when everything that waits now is written. @throws the error of a write; then it is tried again */
+  flush(): Promise<void> {
+    return this.#mutex.runExclusive(() => this.#writeOut());
   }
 
-  /** Resolves when everything that waits now is written, or when a write was refused. */
-  async flush(): Promise<void> {
-    this.start();
-    while (this.length > 0 && !this.failing) {
-      await this.#waiters.wait();
+  /** Waits until the writer is no longer {@link full}. @throws the signal's reason; the error of a write */
+  async waitForRoom(signal?: AbortSignal): Promise<void> {
+    while (this.full && !this.#ended) {
+      signal?.throwIfAborted();
+      if (this.#failure !== undefined) throw this.#failure;
+      await this.#waiters.wait(signal);
     }
+  }
+
+  /**
+   * Writes what waits and completes the file, then continues on the descriptor that `next` returns. Lines that
+   * are added meanwhile are written there.
+   *
+   * @throws the error of a write or of `next`; then nothing is lost, and the present descriptor is still in use
+   */
+  continueOn(next: (descriptor: number) => Promise<number>): Promise<void> {
+    return this.#mutex.runExclusive(async () => {
+      await this.#complete();
+      const former = this.#descriptor;
+      this.#descriptor = await next(former);
+      close(former, () => undefined);
+    });
   }
 
   /**
@@ -85,8 +145,12 @@ export class LineWriter {
    * process. What the thread pool is writing is left to it.
    */
   flushSync(): void {
-    let bytes: Uint8Array = this.#writing ? Buffer.from(this.#text) : this.#take();
-    this.#text = '';
+    const encoded = this.#options.encoder !== undefined;
+    let bytes = this.#writing ? NOTHING : this.#rest;
+    if (!encoded) {
+      bytes = Buffer.concat([bytes, Buffer.from(this.#text)]);
+      this.#text = '';
+    }
     try {
       while (bytes.length > 0) {
         const written = writeSync(this.#descriptor, bytes);
@@ -96,39 +160,99 @@ export class LineWriter {
     } catch {
       // The bytes are kept below; the next write reports the error.
     }
-    if (bytes.length === 0) return;
     if (this.#writing) this.#text = Buffer.from(bytes).toString() + this.#text;
-    else this.#rest = bytes;
-  }
-
-  /** Writes what waits, then closes the descriptor. If it accepts nothing now, the rest is lost. */
-  end(): void {
-    if (this.#ended) return;
-    this.#ended = true;
-    if (!this.#writing) this.#write();
+    else this.#keep(bytes);
   }
 
   /**
-   * Takes over what the writer of the former file could not write; that one is then ended. A line of which the
-   * former file has only the beginning is written whole, unless this is the same file.
+   * Writes what waits, completes the file, then closes the descriptor. If it accepts nothing now, the rest is
+   * lost.
+   *
+   * @throws the error of a write
    */
-  takeOver(former: LineWriter): void {
-    if (former.failing && !former.#writing) {
-      const rest = former.#take();
-      const whole = former.#begun.length > 0 && !isSameFile(this.#descriptor, former.#descriptor);
-      this.#rest = whole ? Buffer.concat([former.#begun, rest]) : rest;
-      this.#lost = former.#lost;
-      this.#reason = former.#reason;
-    }
-    former.end();
+  end(): Promise<void> {
+    this.#ended = true;
+    clearTimeout(this.#timer);
+    clearTimeout(this.#retry);
+    return this.#mutex.runExclusive(async () => {
+      try {
+        if (openWriters.has(this)) await this.#complete();
+      } finally {
+        this.#close();
+      }
+    });
   }
 
-  #take(): Uint8Array {
-    const text = Buffer.from(this.#text);
-    const bytes = this.#rest.length === 0 ? text : Buffer.concat([this.#rest, text]);
-    this.#text = '';
-    this.#rest = new Uint8Array();
-    return bytes;
+  /**
+   * Takes over what the writer of the former file could not write. A line of which the former file has only the
+   * beginning is written whole, unless this is the same file.
+   */
+  takeOver(former: LineWriter): void {
+    if (former.#failure === undefined || former.#writing) return;
+    const whole = former.#begun.length > 0 && !isSameFile(this.#descriptor, former.#descriptor);
+    this.#keep(Buffer.concat([whole ? former.#begun : NOTHING, former.#rest, Buffer.from(former.#text)]));
+    this.#lost = former.#lost;
+    this.#reason = former.#reason;
+    former.#keep(NOTHING);
+    former.#text = '';
+    this.#start();
+  }
+
+  #keep(bytes: Uint8Array): void {
+    this.#rest = bytes;
+    this.#restLength = bytes.length;
+  }
+
+  /** Starts writing what waits in this turn, unless a write was just refused. */
+  #start(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#queued || this.#ended || this.#retry !== undefined) return;
+    this.#queued = true;
+    this.flush().catch(() => undefined);
+  }
+
+  async #writeOut(): Promise<void> {
+    this.#queued = false;
+    clearTimeout(this.#retry);
+    this.#retry = undefined;
+    try {
+      await this.#writeRest();
+      while (this.#text.length > 0) {
+        const text = this.#text;
+        this.#text = '';
+        this.#restLength = text.length;
+        this.#rest = (await this.#options.encoder?.encode(text)) ?? Buffer.from(text);
+        await this.#writeRest();
+      }
+      this.#failure = undefined;
+      this.#reportLost();
+    } catch (error) {
+      this.#refused(error);
+      throw error;
+    } finally {
+      this.#waiters.wakeAll();
+    }
+  }
+
+  async #complete(): Promise<void> {
+    await this.#writeOut();
+    this.#rest = (await this.#options.encoder?.finish()) ?? NOTHING;
+    await this.#writeRest();
+  }
+
+  async #writeRest(): Promise<void> {
+    while (this.#rest.length > 0) {
+      this.#writing = true;
+      const { bytesWritten } = await writeBytes(this.#descriptor, this.#rest).finally(() => {
+        this.#writing = false;
+      });
+      // It would repeat for ever.
+      if (bytesWritten === 0) throw new Error('nothing was written');
+      this.#rest = this.#after(this.#rest, bytesWritten);
+    }
+    this.#restLength = 0;
+    if (!this.full) this.#waiters.wakeAll();
   }
 
   /** The bytes after the written ones; notes the line that these end within. */
@@ -139,48 +263,26 @@ export class LineWriter {
     return bytes.subarray(written);
   }
 
-  #write(): void {
-    clearTimeout(this.#retry);
-    this.#retry = undefined;
-    this.#rest = this.#take();
-    if (this.#rest.length === 0) {
-      this.#waiters.wakeAll();
-      if (this.#ended) this.#close();
-      return;
-    }
-    this.#writing = true;
-    write(this.#descriptor, this.#rest, (error, written) => {
-      this.#writing = false;
-      // A write of no bytes would repeat for ever.
-      if (error !== null || written === 0) {
-        this.#refused(error ?? new Error('nothing was written'));
-        return;
-      }
-      this.#rest = this.#after(this.#rest, written);
-      if (this.length > 0) this.#write();
-      else this.#succeeded();
-    });
-  }
-
-  /** Everything is written. The report of lost lines is a line, too. */
-  #succeeded(): void {
+  /** The report of lost lines is a line, too. */
+  #reportLost(): void {
     const [lost, reason] = [this.#lost, this.#reason];
     this.#lost = 0;
-    this.#failing = false;
     if (lost > 0) this.#options.onLost?.(lost, reason);
-    this.#write();
   }
 
-  #refused(error: Error): void {
-    this.#failing = true;
+  #refused(error: unknown): void {
+    if (this.#failure === undefined) this.#options.onRefused?.(error);
+    this.#failure = error;
     this.#reason = errorCode(error) === 'EAGAIN' ? 'it was not read' : messageOf(error);
-    this.#waiters.wakeAll();
-    if (this.#ended) this.#close();
-    else this.#retry = setTimeout(() => this.#write(), RETRY_MS).unref();
+    if (this.#ended) return;
+    this.#retry = setTimeout(() => {
+      this.#retry = undefined;
+      this.#start();
+    }, RETRY_MS).unref();
   }
 
   #close(): void {
-    openWriters.delete(this);
+    if (!openWriters.delete(this)) return;
     if (openWriters.size === 0) process.off('exit', flushAll);
     // The descriptor of standard error stays open for the messages of the runtime.
     if (this.#descriptor !== 2) close(this.#descriptor, () => undefined);

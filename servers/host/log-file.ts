@@ -3,21 +3,10 @@ import { constants, existsSync, fstatSync, openSync, renameSync, statSync } from
 import { dirname, resolve } from 'node:path';
 import { messageOf, StorageError } from '../../protocols/errors.js';
 import { createDirectorySync } from '../../storage/files/make-directory.js';
-import { LineWriter } from './line-writer.js';
+import { type LineFileOptions, LineWriter } from './line-writer.js';
 
-export interface LogFileOptions {
-  /**
-   * Characters that are collected before they are written. Default 0: the lines of one turn of the event loop
-   * are written together.
-   */
-  readonly blockLength?: number;
-  /** Milliseconds after which collected lines are written in any case. Default 1000. */
-  readonly flushMs?: number;
-  /**
-   * Bytes that wait while the file cannot be written, e.g. because the disk is full; further lines are lost.
-   * Default 1 048 576.
-   */
-  readonly limit?: number;
+/** The lines of one turn of the event loop are written together unless `blockLength` is given. */
+export interface LogFileOptions extends LineFileOptions {
   /**
    * Bytes after which the file is renamed to `PATH.1`, that to `PATH.2` and so on, and a new one begun.
    * Default: never. Lines are not divided; lines that are written together may exceed it.
@@ -38,21 +27,16 @@ const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | con
  * line; kill -9 loses those of the last turn of the event loop, or the block that was being collected.
  */
 export class LogFile implements Disposable {
-  readonly #options: Required<Pick<LogFileOptions, 'blockLength' | 'flushMs' | 'limit'>>;
+  readonly #options: LogFileOptions;
   readonly #maxBytes: number;
   readonly #keep: number;
   /** Bytes of the present file, as far as this object has written them. */
   #size = 0;
-  readonly #onLost: LogFileOptions['onLost'];
   readonly #directoriesMade: string[] = [];
   #path: string | undefined;
   #writer: LineWriter;
   /** Settles when the former files are written. */
   #former: Promise<unknown> = Promise.resolve();
-  /** Characters added since the last start of a write. */
-  #collected = 0;
-  #timer: NodeJS.Timeout | undefined;
-  #startQueued = false;
   #closed = false;
 
   /**
@@ -62,9 +46,7 @@ export class LogFile implements Disposable {
    * @throws StorageError
    */
   constructor(path: string | undefined, options: LogFileOptions = {}) {
-    const { blockLength = 0, flushMs = 1000, limit = 1 << 20 } = options;
-    this.#options = { blockLength, flushMs, limit };
-    this.#onLost = options.onLost;
+    this.#options = options;
     this.#maxBytes =
       path === undefined ? Number.POSITIVE_INFINITY : (options.maxBytes ?? Number.POSITIVE_INFINITY);
     this.#keep = Math.max(1, options.keep ?? 5);
@@ -89,23 +71,17 @@ export class LogFile implements Disposable {
     if (this.#size >= this.#maxBytes) this.#renumber();
     this.#writer.add(line);
     this.#size += Buffer.byteLength(line) + 1;
-    this.#collected += line.length + 1;
-    if (this.#collected < this.#options.blockLength) {
-      this.#timer ??= setTimeout(() => this.#start(), this.#options.flushMs).unref();
-    } else if (!this.#startQueued) {
-      this.#startQueued = true;
-      queueMicrotask(() => this.#start());
-    }
   }
 
   /**
    * Resolves with true when the lines added so far are in the file, with false when they cannot be written now.
    */
   async flush(): Promise<boolean> {
-    this.#start();
     await this.#former;
-    await this.#writer.flush();
-    return !this.#writer.failing;
+    return await this.#writer.flush().then(
+      () => true,
+      () => false,
+    );
   }
 
   /**
@@ -128,9 +104,8 @@ export class LogFile implements Disposable {
     this.#path = path;
     this.#size = sizeOf(path);
     writer.takeOver(this.#writer);
-    this.#former = Promise.all([this.#former, this.#writer.flush()]);
+    this.#former = Promise.all([this.#former, ended(this.#writer)]);
     this.#writer = writer;
-    this.#start();
   }
 
   /**
@@ -179,24 +154,15 @@ export class LogFile implements Disposable {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    clearTimeout(this.#timer);
-    this.#writer.end();
+    void ended(this.#writer);
   }
 
   [Symbol.dispose](): void {
     this.close();
   }
 
-  #start(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#startQueued = false;
-    this.#collected = 0;
-    if (!this.#closed) this.#writer.start();
-  }
-
   #writerOn(descriptor: number): LineWriter {
-    return new LineWriter(descriptor, { limit: this.#options.limit, onLost: this.#onLost });
+    return new LineWriter(descriptor, this.#options);
   }
 
   #open(path: string): number {
@@ -209,6 +175,11 @@ export class LogFile implements Disposable {
       throw new StorageError(`the log ${path} cannot be opened: ${messageOf(cause)}`, { cause });
     }
   }
+}
+
+/** Ends a writer. What it cannot write now is lost. */
+function ended(writer: LineWriter): Promise<void> {
+  return writer.end().catch(() => undefined);
 }
 
 /**

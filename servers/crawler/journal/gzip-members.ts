@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { constants, crc32, deflateRaw, inflateRawSync, type ZlibOptions } from 'node:zlib';
 import { errorCode, messageOf, StorageError } from '../../../protocols/errors.js';
 import { openRegular } from '../../../storage/files/regular-file.js';
-import type { LineEncoder } from '../../host/append-file.js';
+import type { LineEncoder } from '../../host/line-writer.js';
 import { inflateMember, readAt } from '../inflate-member.js';
 
 /**

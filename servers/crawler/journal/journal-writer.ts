@@ -49,12 +49,12 @@ export class JournalWriter implements AsyncDisposable {
     const { cut: cutBytes, copy } = await repairGzipMembers(path);
     const encoder = new GzipMembers();
     const file = await AppendFile.open(path, {
-      ...(flushMs !== undefined && { flushMs }),
-      ...(limit !== undefined && { limit }),
+      flushMs,
+      limit,
       encoder,
       // G-81: its URLs contain logins, which a recovered crawl needs.
       mode: 0o600,
-      ...(onError && { onError }),
+      onError,
     });
     const writer = new JournalWriter(file, now, cutBytes, copy);
     if (cutBytes > 0)

@@ -66,10 +66,10 @@ export class CrawlLogs implements AsyncDisposable {
     for (const [name, file] of Object.entries(CRAWL_LOG_FILES) as [LogName, string][])
       opened[name] = resources.use(
         await AppendFile.open(join(directory, file), {
-          ...(flushMs !== undefined && { flushMs }),
-          ...(limit !== undefined && { limit }),
-          ...(onError && { onError }),
-          ...(name === 'progress' && { head: `${PROGRESS_LEGEND}\n` }),
+          flushMs,
+          limit,
+          onError,
+          head: name === 'progress' ? `${PROGRESS_LEGEND}\n` : undefined,
         }),
       );
     return new CrawlLogs(directory, opened as Record<LogName, AppendFile>, resources.move(), options);
