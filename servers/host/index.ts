@@ -19,6 +19,7 @@ export { type DetachOptions, startDetached, startUnwatched } from './detach.js';
 export type { FairShareOptions } from './fair-share.js';
 export { FairShare, type SessionShare } from './fair-share.js';
 export { connectionsWithinLimit } from './fd-limit.js';
+export type { LineFileOptions } from './line-writer.js';
 export { type Listen, Listener, type ListenerOptions, type ListenRequest, listenTcp } from './listener.js';
 export { LogFile, type LogFileOptions } from './log-file.js';
 export { type ConnectionLines, LogLimiter, type LogLimits, type PeerLog } from './log-limit.js';
