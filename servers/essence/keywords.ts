@@ -1,36 +1,21 @@
+import { wordSet } from './word-tables.js';
+
 /**
  * E-109: attributes whose words are not keywords: running text, addresses, and the phrases that are keywords
  * already.
  */
-const EXCLUDED_ATTRIBUTES = new Set([
-  'full-text',
-  'body',
-  'head',
-  'partial-text',
-  'main-text',
-  'url-references',
-  'link-text',
-  'canonical-url',
-  'images',
-  'keywords',
-  // They do not describe the document's subject.
-  'language',
-  'date',
-  'creation-date',
-  'duration',
-  'identifier',
-  'message-id',
-  'contents',
-]);
+const EXCLUDED_ATTRIBUTES = wordSet(
+  'full-text body head partial-text main-text url-references link-text canonical-url images keywords ' +
+    // They do not describe the document's subject.
+    'language date creation-date duration identifier message-id contents',
+);
 
-const STOP_WORDS = new Set(
-  (
-    'a about above after all also an and any are as at be because been before being below between both but by can could did do ' +
+const STOP_WORDS = wordSet(
+  'a about above after all also an and any are as at be because been before being below between both but by can could did do ' +
     'does doing down during each few for from further had has have having he her here hers him his how i if in into is it its ' +
     'itself just may me more most must my no nor not now of off on once only or other our ours out over own same shall she ' +
     'should so some such than that the their theirs them then there these they this those through to too under until up us use ' +
-    'used using very was we were what when where which while who whom why will with would yes yet you your yours'
-  ).split(' '),
+    'used using very was we were what when where which while who whom why will with would yes yet you your yours',
 );
 
 /** Maximum length of a keyword, in characters. */

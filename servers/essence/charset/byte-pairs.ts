@@ -1,5 +1,7 @@
 // How improbable a text is in a character set of eight bits and a language: the cost of its pairs of
 // neighboring bytes.
+
+import { wordSet } from '../word-tables.js';
 import { decodeAs } from './decoders.js';
 import { LETTER_MODELS, type LetterModel } from './letter-models.js';
 
@@ -42,7 +44,7 @@ const UNUSED = 25;
 const SIGNS = new Set('\xa0\xad»”–—…·•°№§©®™´');
 const OPENING_SIGNS = new Set('«“„‘‚');
 /** Languages with apostrophes between letters. */
-const WITH_APOSTROPHES = new Set('en fr it ca nl uk be'.split(' '));
+const WITH_APOSTROPHES = wordSet('en fr it ca nl uk be');
 const RARE_SIGNS = new Set('€£¢¥¿¡ªº½¼¾²³±×');
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 

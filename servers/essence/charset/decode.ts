@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { words } from '../word-tables.js';
 import { decodeAs, decodeLatin, decodeUtf8, labelOf } from './decoders.js';
 import { guessCharset } from './guess.js';
 import { wideCharset } from './marks.js';
@@ -146,8 +147,9 @@ function sourceCharset(bytes: Uint8Array): string | undefined {
 const MAX_BYTES = 2048;
 
 /** The sets of DOS, in which its programs and those of Windows write the names in archives. */
-export const DOS_CHARSETS: readonly string[] =
-  'ibm866 ibm437 ibm850 ibm852 ibm855 ibm737 ibm857 ibm775 ibm862'.split(' ');
+export const DOS_CHARSETS: readonly string[] = words(
+  'ibm866 ibm437 ibm850 ibm852 ibm855 ibm737 ibm857 ibm775 ibm862',
+);
 
 /**
  * Decodes the names of one archive: as UTF-8 if valid, else all in the same character set, which is guessed by

@@ -1,5 +1,6 @@
 // Decoding by the name of a character set.
 import { isAscii } from 'node:buffer';
+import { namesByWord, words } from '../word-tables.js';
 import { decodeHz, decodeShifted } from './seven-bit.js';
 
 // Character sets of eight bits that the platform does not decode: those of DOS and of the Macintosh, and
@@ -57,67 +58,43 @@ function decodeCodePage(bytes: Uint8Array, page: string): string {
 
 /** Names that are written in documents, without signs, and the names by which they are decoded. */
 const ALIASES: ReadonlyMap<string, string> = new Map([
-  ...'437 737 775 850 852 855 857 862 865'
-    .split(' ')
-    .flatMap((page) =>
-      ['cp', 'pc', 'ibm', 'dos', 'oem', 'cspc'].map((by) => [`${by}${page}`, `ibm${page}`] as const),
-    ),
-  // Of the package inputenc of LaTeX.
-  ['ansinew', 'windows-1252'],
-  ['applemac', 'macintosh'],
-  ['macce', 'x-mac-ce'],
-  ['maccyr', 'x-mac-cyrillic'],
-  ['cp866av', 'ibm866'],
-  ['cp866nav', 'ibm866'],
-  ['cp437de', 'ibm437'],
-  ['cp858', 'ibm850'],
-  ['koi8ru', 'koi8-u'],
-  ['iso88595', 'iso-8859-5'],
-  ['latin9', 'iso-8859-15'],
-  ['latin10', 'iso-8859-16'],
-  ['utf8x', 'utf-8'],
-  // Of Emacs, Python and others.
-  ['macroman', 'macintosh'],
-  ['maccyrillic', 'x-mac-cyrillic'],
-  ['maccentraleurope', 'x-mac-ce'],
-  ['maclatin2', 'x-mac-ce'],
-  ['macgreek', 'x-mac-greek'],
-  ['macturkish', 'x-mac-turkish'],
-  ['cyrillickoi8', 'koi8-r'],
-  ['cyrillicalternativnyj', 'ibm866'],
-  ['cyrilliciso8bit', 'iso-8859-5'],
-  ['isolatin1', 'iso-8859-1'],
-  ['isolatin2', 'iso-8859-2'],
-  ['isolatin9', 'iso-8859-15'],
-  ['greekiso8bit', 'iso-8859-7'],
-  ['hebrewiso8bit', 'iso-8859-8'],
-  ['japaneseshiftjis', 'shift_jis'],
-  ['japaneseiso8bit', 'euc-jp'],
-  ['euccn', 'gb18030'],
-  ['chineseiso8bit', 'gb18030'],
-  ['cngb', 'gb18030'],
-  ['chinesegbk', 'gb18030'],
-  ['cngb2312', 'gb18030'],
-  ['koreaniso8bit', 'euc-kr'],
-  ['eucjapan', 'euc-jp'],
-  ['euckorea', 'euc-kr'],
-  ['cp949', 'euc-kr'],
-  ['uhc', 'euc-kr'],
-  ['cp950', 'big5'],
-  ['cp936', 'gb18030'],
-  ['cp932', 'shift_jis'],
-  ['ms932', 'shift_jis'],
-  ['cp874', 'windows-874'],
-  ['utf16', 'utf-16le'],
-  ['ucs2', 'utf-16le'],
-  ['utf32', 'utf-32le'],
-  ['utf32le', 'utf-32le'],
-  ['utf32be', 'utf-32be'],
-  ['ucs4', 'utf-32be'],
-  ['hz', 'hz-gb-2312'],
-  ['hzgb2312', 'hz-gb-2312'],
-  ['iso2022kr', 'iso-2022-kr'],
-  ['iso2022cn', 'iso-2022-cn'],
+  ...words('437 737 775 850 852 855 857 862 865').flatMap((page) =>
+    words('cp pc ibm dos oem cspc').map((by) => [`${by}${page}`, `ibm${page}`] as const),
+  ),
+  // Of the package inputenc of LaTeX, of Emacs, Python and others.
+  ...namesByWord({
+    'windows-1252': 'ansinew',
+    macintosh: 'applemac macroman',
+    'x-mac-ce': 'macce maccentraleurope maclatin2',
+    'x-mac-cyrillic': 'maccyr maccyrillic',
+    ibm866: 'cp866av cp866nav cyrillicalternativnyj',
+    ibm437: 'cp437de',
+    ibm850: 'cp858',
+    'koi8-u': 'koi8ru',
+    'iso-8859-5': 'iso88595 cyrilliciso8bit',
+    'iso-8859-15': 'latin9 isolatin9',
+    'iso-8859-16': 'latin10',
+    'utf-8': 'utf8x',
+    'x-mac-greek': 'macgreek',
+    'x-mac-turkish': 'macturkish',
+    'koi8-r': 'cyrillickoi8',
+    'iso-8859-1': 'isolatin1',
+    'iso-8859-2': 'isolatin2',
+    'iso-8859-7': 'greekiso8bit',
+    'iso-8859-8': 'hebrewiso8bit',
+    shift_jis: 'japaneseshiftjis cp932 ms932',
+    'euc-jp': 'japaneseiso8bit eucjapan',
+    gb18030: 'euccn chineseiso8bit cngb chinesegbk cngb2312 cp936',
+    'euc-kr': 'koreaniso8bit euckorea cp949 uhc',
+    big5: 'cp950',
+    'windows-874': 'cp874',
+    'utf-16le': 'utf16 ucs2',
+    'utf-32le': 'utf32 utf32le',
+    'utf-32be': 'utf32be ucs4',
+    'hz-gb-2312': 'hz hzgb2312',
+    'iso-2022-kr': 'iso2022kr',
+    'iso-2022-cn': 'iso2022cn',
+  }),
 ]);
 
 /** The characters of windows-1252 from 0x80 to 0x9F. */

@@ -1,5 +1,6 @@
 import type { AttributeLines } from '../sgml/lines.js';
 import { type TagMapping, type ValueMapping, valueMappings } from '../sgml/table.js';
+import { wordSet } from '../word-tables.js';
 import { decodeReferences } from './character-references.js';
 
 /** Characters of one script; a longer one is not read. */
@@ -18,14 +19,12 @@ const MAX_VISITS = 20_000;
 const MAX_DEPTH = 6;
 
 /** Types that describe the site or the way to the page, not the page. */
-const FURNITURE = new Set(
-  (
-    'website breadcrumblist listitem itemlist searchaction readaction imageobject sitenavigationelement wpheader wpfooter ' +
-    'wpsidebar entrypoint'
-  ).split(' '),
+const FURNITURE = wordSet(
+  'website breadcrumblist listitem itemlist searchaction readaction imageobject sitenavigationelement wpheader wpfooter ' +
+    'wpsidebar entrypoint',
 );
 /** Types that are the subject of a page only if it has no other. */
-const PARTIES = new Set('person organization newsmediaorganization corporation brand'.split(' '));
+const PARTIES = wordSet('person organization newsmediaorganization corporation brand');
 /** The page as such: `WebPage`, `AboutPage`, `FAQPage`. */
 const PAGE = /page$/;
 

@@ -1,3 +1,4 @@
+import { namesByWord, wordSet, words } from '../word-tables.js';
 import { type HtmlHandler, readHtml, type TagAttributes } from './reader.js';
 import { type Tag, TagTable } from './tags.js';
 
@@ -18,27 +19,21 @@ const FURNITURE = 'nav footer aside menu dialog search form';
 const BLOCK =
   'address blockquote caption center dd details dir div dl dt fieldset figcaption figure header hgroup hr legend li ol optgroup ' +
   'p pre section summary table tbody tfoot thead tr ul';
-const ROLES = new Map<string, 'main' | 'furniture'>([
-  ['main', 'main'],
-  ['article', 'main'],
-  ...'navigation banner contentinfo complementary search menu menubar toolbar dialog alert alertdialog form tablist tree'
-    .split(' ')
-    .map((role) => [role, 'furniture'] as const),
-]);
+const ROLES = namesByWord({
+  main: 'main article',
+  furniture:
+    'navigation banner contentinfo complementary search menu menubar toolbar dialog alert alertdialog form tablist tree',
+});
 
 /** Names of classes and IDs for parts that are not the main text; a whole word of the name. */
-const FURNITURE_NAMES = new Set(
-  (
-    'nav navbar navigation menu sidebar footer breadcrumb breadcrumbs cookie cookies consent share sharing social related promo advert ' +
+const FURNITURE_NAMES = wordSet(
+  'nav navbar navigation menu sidebar footer breadcrumb breadcrumbs cookie cookies consent share sharing social related promo advert ' +
     'advertisement ads ad banner newsletter subscribe pagination pager toc masthead skip comments disqus sponsor popup modal navheader navfooter ' +
-    'sphinxsidebar toolbar hidden'
-  ).split(' '),
+    'sphinxsidebar toolbar hidden',
 );
 /** Names of classes that say that an element has such a part, or is the main text itself. */
-const CONTENT_NAMES = new Set(
-  'content main article body has with without no layout wrapper wrap container page post entry text'.split(
-    ' ',
-  ),
+const CONTENT_NAMES = wordSet(
+  'content main article body has with without no layout wrapper wrap container page post entry text',
 );
 /** Characters of a class or ID that are examined. */
 const MAX_NAMES = 200;
@@ -57,7 +52,7 @@ const NAMED = new Set(['class', 'id', 'role', 'hidden', 'aria-hidden']);
 function plans(): TagTable<BlockPlan> {
   const map = new Map<string, BlockPlan>();
   const add = (names: string, plan: BlockPlan) => {
-    for (const name of names.split(' ')) map.set(name, plan);
+    for (const name of words(names)) map.set(name, plan);
   };
   add(SKIP, { kind: 'skip' });
   add(BLOCK, { kind: 'block' });

@@ -1,4 +1,5 @@
 import type { ExtractionTable, TagMapping } from '../sgml/table.js';
+import { wordLists, words } from '../word-tables.js';
 import { TagTable } from './tags.js';
 
 /** The actions of the walk at one tag, found by a single lookup. */
@@ -25,34 +26,21 @@ const SKIPPED = ['script', 'style', 'template'];
 const DRAWINGS = ['svg'];
 const CELLS = ['td', 'th', 'option', 'img', 'button', 'label'];
 /** Attributes with links, which are read even if the table does not name them. */
-const LINKS: ReadonlyMap<string, readonly string[]> = new Map([
-  ['a', ['href']],
-  ['area', ['href']],
-  ['frame', ['src']],
-  ['iframe', ['src']],
-  ['link', ['href', 'rel']],
-  ['base', ['href']],
-  ['meta', ['content', 'name', 'http-equiv']],
-]);
-const HEADS = [
-  'html',
-  'head',
-  'title',
-  'meta',
-  'link',
-  'base',
-  'script',
-  'style',
-  'noscript',
-  'template',
-  'frameset',
-  'frame',
-];
-const BLOCKS = (
+const LINKS = wordLists({
+  a: 'href',
+  area: 'href',
+  frame: 'src',
+  iframe: 'src',
+  link: 'href rel',
+  base: 'href',
+  meta: 'content name http-equiv',
+});
+const HEADS = words('html head title meta link base script style noscript template frameset frame');
+const BLOCKS = words(
   'address article aside blockquote body br caption center dd details dialog dir div dl dt fieldset figcaption figure ' +
-  'footer form h1 h2 h3 h4 h5 h6 head header hgroup hr html iframe legend li main menu nav ol optgroup p pre search ' +
-  'section select summary table tbody textarea tfoot thead title tr ul'
-).split(' ');
+    'footer form h1 h2 h3 h4 h5 h6 head header hgroup hr html iframe legend li main menu nav ol optgroup p pre search ' +
+    'section select summary table tbody textarea tfoot thead title tr ul',
+);
 
 const tables = new WeakMap<ExtractionTable, TagTable<TagPlan>>();
 

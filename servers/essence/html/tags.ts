@@ -1,3 +1,5 @@
+import { namesByWord, wordSet } from '../word-tables.js';
+
 /** The properties of an element; a {@link TagTable} has one object for each name. */
 export interface Tag<Plan> {
   /** Lower case. */
@@ -31,48 +33,38 @@ export interface PlannedTag {
   readonly attributeNames?: AttributeNames;
 }
 
-const set = (names: string): ReadonlySet<string> => new Set(names.split(' '));
-
-const VOID = set(
+const VOID = wordSet(
   'area base basefont br col command embed frame hr img input isindex keygen link meta param source track wbr',
 );
-const RAW = set('script style title textarea xmp');
-const FOREIGN = set('math svg');
+const RAW = wordSet('script style title textarea xmp');
+const FOREIGN = wordSet('math svg');
 /** Elements with HTML inside foreign ones. */
-const INTEGRATION = set('mi mo mn ms mtext annotation-xml foreignobject desc title');
+const INTEGRATION = wordSet('mi mo mn ms mtext annotation-xml foreignobject desc title');
 
-const P = set('p');
-const FORM = set('input option optgroup select button datalist textarea');
-const SECTION = set('thead tbody');
-const DEFINITION = set('dd dt');
-const RUBY = set('rt rp');
-
-/** Omitted end tags: the elements that the start of another one closes, as in htmlparser2. */
-const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
-  ...(
-    'p h1 h2 h3 h4 h5 h6 address article aside blockquote details div dl fieldset figcaption figure footer form header hr ' +
-    'main nav ol pre section table ul'
-  )
-    .split(' ')
-    .map((name) => [name, P] as const),
-  ...'select input output button datalist textarea'.split(' ').map((name) => [name, FORM] as const),
-  ['tr', set('tr th td')],
-  ['th', set('th')],
-  ['td', set('thead th td')],
-  ['body', set('head link script')],
-  ['li', set('li')],
-  ['option', set('option')],
-  ['optgroup', set('optgroup option')],
-  ['dd', DEFINITION],
-  ['dt', DEFINITION],
-  ['rt', RUBY],
-  ['rp', RUBY],
-  ['tbody', SECTION],
-  ['tfoot', SECTION],
-]);
+/** Omitted end tags, as in htmlparser2: by the elements that are ended, those whose start ends them. */
+const ENDS = new Map(
+  [
+    ...namesByWord({
+      p:
+        'p h1 h2 h3 h4 h5 h6 address article aside blockquote details div dl fieldset figcaption figure footer form header hr ' +
+        'main nav ol pre section table ul',
+      'input option optgroup select button datalist textarea': 'select input output button datalist textarea',
+      'tr th td': 'tr',
+      th: 'th',
+      'thead th td': 'td',
+      'head link script': 'body',
+      li: 'li',
+      option: 'option',
+      'optgroup option': 'optgroup',
+      'dd dt': 'dd dt',
+      'rt rp': 'rt rp',
+      'thead tbody': 'tbody tfoot',
+    }),
+  ].map(([name, ended]) => [name, wordSet(ended)]),
+);
 
 /** Frequent elements that have no entry above. */
-const COMMON = set(
+const COMMON = wordSet(
   'html head body title a b i em strong span code font center br ul ol li td th tr small big sup sub tt u s',
 );
 

@@ -1,6 +1,7 @@
 // All references of a document, by its type (CRAWL-11.2, chain 3).
 import type { UrlForm } from '../../../protocols/urls/index.js';
 import { fileNameOf } from '../document.js';
+import { namesByWord } from '../word-tables.js';
 import { hopOfRelation } from './attributes.js';
 import { type Outlink, OutlinkCollector } from './collector.js';
 import { refreshTarget, scanMarkup } from './markup.js';
@@ -32,16 +33,12 @@ const BY_MEDIA_TYPE: readonly (readonly [RegExp, Format])[] = [
   [/(?:^|[/+])xml$/, 'xml'],
 ];
 /** For servers that send no type, or one that says nothing. */
-const BY_EXTENSION: Readonly<Record<string, Format>> = {
-  css: 'style',
-  js: 'script',
-  mjs: 'script',
-  json: 'json',
-  webmanifest: 'json',
-  svg: 'xml',
-  rss: 'xml',
-  atom: 'xml',
-};
+const BY_EXTENSION: ReadonlyMap<string, Format> = namesByWord({
+  style: 'css',
+  script: 'js mjs',
+  json: 'json webmanifest',
+  xml: 'svg rss atom',
+});
 const SAYS_NOTHING = /^(?:text\/plain|application\/octet-stream|binary\/octet-stream)?$/;
 
 /**
@@ -80,7 +77,7 @@ function formatOf({ contentType = '', isHtml, url }: OutlinkSource): Format | un
   if (isHtml) return 'html';
   if (!SAYS_NOTHING.test(type)) return undefined;
   const extension = /\.(\w+)$/.exec(fileNameOf(url))?.[1]?.toLowerCase() ?? '';
-  return Object.hasOwn(BY_EXTENSION, extension) ? BY_EXTENSION[extension] : undefined;
+  return BY_EXTENSION.get(extension);
 }
 
 // References in the header of an HTTP response (CRAWL-11.2, ExtractorHTTP).

@@ -3,6 +3,7 @@ import { DomHandler, Parser } from 'htmlparser2';
 import { ConfigError, messageOf } from '../../../protocols/errors.js';
 import { UrlResolver } from '../../../protocols/urls/index.js';
 import type { SourceDocument } from '../document.js';
+import { wordSet } from '../word-tables.js';
 import type { SelectorRule } from './rules.js';
 
 /**
@@ -15,7 +16,7 @@ const MAX_VALUES = 200;
 const MAX_VALUE = 10_000;
 
 /** Attributes with a URL, which is made absolute (E-99). */
-const URL_ATTRIBUTES = new Set('href src action cite data poster srcset'.split(' '));
+const URL_ATTRIBUTES = wordSet('href src action cite data poster srcset');
 
 /** Attributes with their values, in the order of the rules. */
 export type Selected = readonly (readonly [attribute: string, value: string])[];

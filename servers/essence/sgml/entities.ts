@@ -1,43 +1,21 @@
+import { wordPairs, words } from '../word-tables.js';
+
 /** The names ISO 8879 and HTML give to the characters U+00A0 to U+00FF, in order. */
-const LATIN_1 = (
+const LATIN_1 = words(
   'nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro para ' +
-  'middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave Eacute ' +
-  'Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave Uacute Ucirc Uuml ' +
-  'Yacute THORN szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml ' +
-  'eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml'
-).split(' ');
+    'middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave Eacute ' +
+    'Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave Uacute Ucirc Uuml ' +
+    'Yacute THORN szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml ' +
+    'eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml',
+);
 
 const NAMED: ReadonlyMap<string, string> = new Map([
   ...LATIN_1.map((name, index) => [name, String.fromCharCode(0xa0 + index)] as const),
-  ['amp', '&'],
-  ['lt', '<'],
-  ['gt', '>'],
-  ['quot', '"'],
-  ['apos', "'"],
-  ['ndash', '\u2013'],
-  ['mdash', '\u2014'],
-  ['lsquo', '\u2018'],
-  ['rsquo', '\u2019'],
-  ['ldquo', '\u201c'],
-  ['rdquo', '\u201d'],
-  ['bull', '\u2022'],
-  ['hellip', '\u2026'],
-  ['trade', '\u2122'],
-  ['euro', '\u20ac'],
-  ['num', '#'],
-  ['dollar', '$'],
-  ['percnt', '%'],
-  ['lsqb', '['],
-  ['rsqb', ']'],
-  ['lcub', '{'],
-  ['rcub', '}'],
-  ['lowbar', '_'],
-  ['bsol', '\\'],
-  ['sol', '/'],
-  ['commat', '@'],
-  ['ast', '*'],
-  ['verbar', '|'],
-  ['hyphen', '-'],
+  ...wordPairs(`
+    amp & lt < gt > quot " apos ' ndash – mdash — lsquo ‘ rsquo ’ ldquo “ rdquo ” bull • hellip … trade ™
+    euro € num # dollar $ percnt % lsqb [ rsqb ] lcub { rcub } lowbar _ bsol \\ sol / commat @ ast *
+    verbar | hyphen -
+  `),
 ]);
 
 /** Returns the character of an ISO or HTML entity, which documents use without a declaration. */

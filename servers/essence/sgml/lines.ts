@@ -1,7 +1,8 @@
+import { wordSet } from '../word-tables.js';
 import type { TagMapping, ValueMapping } from './table.js';
 
 /** Attributes with a URL: their values are made absolute (E-99). */
-const URL_ATTRIBUTES = new Set('href src action background cite data longdesc poster url'.split(' '));
+const URL_ATTRIBUTES = wordSet('href src action background cite data longdesc poster url');
 
 /** Attributes with a document's running text; only the size of the object limits them. */
 const RUNNING_TEXT = new Set(['body', 'full-text', 'partial-text', 'head']);

@@ -1,4 +1,5 @@
 import type { SourceDocument, SummarizerContext, Summary } from '../document.js';
+import { namesByWord } from '../word-tables.js';
 import { oneLine, present, summarizeFields } from './extracted.js';
 import { TexReader } from './tex/tex-reader.js';
 import { summarizeUnrecognized } from './text.js';
@@ -11,18 +12,14 @@ const MAX_REFER_FIELDS = 50_000;
 const MAX_VALUE = 20_000;
 
 /** Attributes by BibTeX field (6.2). */
-const BIBTEX: ReadonlyMap<string, string> = new Map([
-  ['author', 'Author'],
-  ['editor', 'Author'],
-  ['title', 'Title'],
-  ['booktitle', 'Journal'],
-  ['journal', 'Journal'],
-  ['year', 'Year'],
-  ['date', 'Year'],
-  ['abstract', 'Abstract'],
-  ['keywords', 'Keywords'],
-  ['keyword', 'Keywords'],
-]);
+const BIBTEX: ReadonlyMap<string, string> = namesByWord({
+  Author: 'author editor',
+  Title: 'title',
+  Journal: 'booktitle journal',
+  Year: 'year date',
+  Abstract: 'abstract',
+  Keywords: 'keywords keyword',
+});
 
 /** Attributes by refer field (E-65). */
 const REFER: ReadonlyMap<string, string> = new Map([

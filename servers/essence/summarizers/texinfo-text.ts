@@ -1,4 +1,6 @@
-import { ACCENTS, CHARACTERS } from './tex/commands.js';
+import { wordPairs, wordSet } from '../word-tables.js';
+import { TEX_ACCENTS, TEXINFO_ACCENTS } from './accents.js';
+import { CHARACTERS } from './tex/commands.js';
 
 /** Maximum number of headings, of authors and of addresses of one document. */
 export const MAX_FIELDS = 2000;
@@ -10,62 +12,21 @@ const MAX_OPEN = 1000;
 const MAX_INSERTED = 1 << 20;
 
 /** Commands with empty braces that are characters, in addition to those of TeX. */
-const SYMBOLS: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    atchar: '@',
-    lbracechar: '{',
-    rbracechar: '}',
-    backslashchar: '\\',
-    hashchar: '#',
-    ampchar: '&',
-    comma: ',',
-    bullet: '•',
-    minus: '-',
-    enddots: '...',
-    result: '⇒',
-    expansion: '→',
-    arrow: '→',
-    print: '-|',
-    error: 'error-->',
-    equiv: '≡',
-    point: '',
-    registeredsymbol: '®',
-    textdegree: '°',
-    tie: ' ',
-    geq: '≥',
-    leq: '≤',
-    exclamdown: '¡',
-    questiondown: '¿',
-    ordf: 'ª',
-    ordm: 'º',
-    th: 'þ',
-    TH: 'Þ',
-    dh: 'ð',
-    DH: 'Ð',
-    quotedblleft: '“',
-    quotedblright: '”',
-    quoteleft: '‘',
-    quoteright: '’',
-    guillemetleft: '«',
-    guillemetright: '»',
-  }),
-);
-
-/** Accents with Texinfo names. */
-const NAMED_ACCENTS: ReadonlyMap<string, string> = new Map([
-  ['dotaccent', '\u0307'],
-  ['ringaccent', '\u030a'],
-  ['udotaccent', '\u0323'],
-  ['ubaraccent', '\u0331'],
-  ['ogonek', '\u0328'],
+const SYMBOLS: ReadonlyMap<string, string> = new Map([
+  ...wordPairs(`
+    atchar @ lbracechar { rbracechar } backslashchar \\ hashchar # ampchar & comma , bullet • minus -
+    enddots ... result ⇒ expansion → arrow → print -| error error--> equiv ≡ registeredsymbol ®
+    textdegree ° geq ≥ leq ≤ exclamdown ¡ questiondown ¿ ordf ª ordm º th þ TH Þ dh ð DH Ð quotedblleft “
+    quotedblright ” quoteleft ‘ quoteright ’ guillemetleft « guillemetright »
+  `),
+  ['point', ''],
+  ['tie', ' '],
 ]);
 
 /** Commands whose arguments are not text. */
-const WITHOUT_TEXT = new Set(
-  'anchor image math inlineraw hyphenation errormsg caption* sortas today'.split(' '),
-);
-const CROSS_REFERENCES = new Set('ref xref pxref inforef link'.split(' '));
-const ADDRESSES = new Set('uref url email'.split(' '));
+const WITHOUT_TEXT = wordSet('anchor image math inlineraw hyphenation errormsg caption* sortas today');
+const CROSS_REFERENCES = wordSet('ref xref pxref inforef link');
+const ADDRESSES = wordSet('uref url email');
 
 interface Group {
   /** The command whose argument the group is; empty for braces without a command. */
@@ -124,7 +85,7 @@ class InlineReader {
 
   /** Handles a command of one punctuation character. */
   #sign(sign: string): void {
-    const accent = sign === ',' ? '\u0327' : ACCENTS.get(sign === '.' ? '' : sign);
+    const accent = sign === ',' ? '\u0327' : TEX_ACCENTS.get(sign === '.' ? '' : sign);
     if (accent !== undefined) this.#accent(accent);
     else if (sign === '*') this.#out.push('\n');
     else if (/\s/.test(sign)) this.#out.push(' ');
@@ -141,7 +102,8 @@ class InlineReader {
       return;
     }
     const accent =
-      NAMED_ACCENTS.get(name) ?? (name.length === 1 && 'uvH'.includes(name) ? ACCENTS.get(name) : undefined);
+      TEXINFO_ACCENTS.get(name) ??
+      (name.length === 1 && 'uvH'.includes(name) ? TEX_ACCENTS.get(name) : undefined);
     const symbol = SYMBOLS.get(name) ?? CHARACTERS.get(name);
     if (name === 'verb') this.#verb();
     else if (name === 'value') this.#value();

@@ -1,4 +1,5 @@
 import type { SourceDocument, Summary } from '../document.js';
+import { wordSet } from '../word-tables.js';
 import {
   boundedSource,
   MAX_TYPESETTING_CHARACTERS,
@@ -9,15 +10,13 @@ import {
 import { inlineText, MAX_FIELDS } from './texinfo-text.js';
 import { firstParagraph } from './text.js';
 
-const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
-
-const HEADINGS = words(
+const HEADINGS = wordSet(
   'part chapter unnumbered appendix chapheading centerchap majorheading section unnumberedsec appendixsec appendixsection heading ' +
     'subsection unnumberedsubsec appendixsubsec subheading subsubsection unnumberedsubsubsec appendixsubsubsec subsubheading',
 );
 
 /** Settings, and starts of environments whose arguments are layout. */
-const WITHOUT_TEXT = words(
+const WITHOUT_TEXT = wordSet(
   'c comment end node setfilename include clear dircategory documentencoding documentlanguage paragraphindent firstparagraphindent ' +
     'exampleindent finalout smallbook afourpaper afourlatex afourwide pagesizes setchapternewpage headings everyheading everyfooting ' +
     'oddheading evenheading oddfooting evenfooting contents shortcontents summarycontents page vskip sp need refill raisesections ' +
@@ -29,10 +28,10 @@ const WITHOUT_TEXT = words(
 );
 
 /** Environments in which quotes are program text. */
-const EXAMPLES = words('example smallexample lisp smalllisp display smalldisplay format smallformat');
+const EXAMPLES = wordSet('example smallexample lisp smalllisp display smalldisplay format smallformat');
 
 /** Environments that are skipped: menus, definitions, and those for other output formats than plain text. */
-const SKIPPED = words(
+const SKIPPED = wordSet(
   'ignore menu detailmenu direntry macro rmacro linemacro tex html xml docbook latex iftex ifhtml ifxml ifdocbook iflatex ' +
     'ifnotinfo ifnotplaintext displaymath',
 );

@@ -1,23 +1,8 @@
 import { decodeAs } from '../../charset/index.js';
+import { FONT_ACCENTS } from '../accents.js';
 
 /** The text of each code of a font; undefined if it is not text. */
 export type FontEncoding = readonly (string | undefined)[];
-
-/** Accents, which TeX sets before their letter, as combining characters. */
-export const COMBINING: ReadonlyMap<string, string> = new Map([
-  ['`', '\u0300'],
-  ['´', '\u0301'],
-  ['ˆ', '\u0302'],
-  ['˜', '\u0303'],
-  ['¨', '\u0308'],
-  ['˝', '\u030b'],
-  ['˚', '\u030a'],
-  ['ˇ', '\u030c'],
-  ['˘', '\u0306'],
-  ['¯', '\u0304'],
-  ['˙', '\u0307'],
-  ['¸', '\u0327'],
-]);
 
 /** Makes an encoding: 33..126 as in ASCII, with the given codes replaced. */
 function overAscii(codes: readonly (readonly [start: number, characters: string])[]): FontEncoding {
@@ -172,7 +157,7 @@ export class AccentJoiner {
 
   /** Returns the text of the next glyph; empty for an accent, which is combined with the next letter. */
   join(glyph: string): string {
-    const accent = COMBINING.get(glyph);
+    const accent = FONT_ACCENTS.get(glyph);
     if (accent !== undefined) {
       this.#accent = accent;
       return '';

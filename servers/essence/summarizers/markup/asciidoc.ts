@@ -1,19 +1,16 @@
 import type { SourceDocument, Summary } from '../../document.js';
+import { namesByWord } from '../../word-tables.js';
 import { boundedSource, MAX_TYPESETTING_CHARACTERS } from '../extracted.js';
 import { readFrontMatter } from './front-matter.js';
 import { bareUrl, type MarkupField, Outline, withoutEmphasis } from './outline.js';
 
-const FIELDS: ReadonlyMap<string, MarkupField> = new Map([
-  ['title', 'Title'],
-  ['doctitle', 'Title'],
-  ['author', 'Author'],
-  ['authors', 'Author'],
-  ['date', 'Date'],
-  ['docdate', 'Date'],
-  ['revdate', 'Date'],
-  ['description', 'Description'],
-  ['keywords', 'Keywords'],
-]);
+const FIELDS: ReadonlyMap<string, MarkupField> = namesByWord({
+  Title: 'title doctitle',
+  Author: 'author authors',
+  Date: 'date docdate revdate',
+  Description: 'description',
+  Keywords: 'keywords',
+});
 
 /** Characters of a line of revision, date and remark. */
 const MAX_REVISION = 500;

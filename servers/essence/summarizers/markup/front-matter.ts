@@ -1,21 +1,16 @@
+import { namesByWord } from '../../word-tables.js';
 import type { MarkupField, Outline } from './outline.js';
 
 /** Maximum length of the fields before a document, in characters. */
 const MAX_FRONT_MATTER = 64 * 1024;
 
-const FIELDS: ReadonlyMap<string, MarkupField> = new Map([
-  ['title', 'Title'],
-  ['author', 'Author'],
-  ['authors', 'Author'],
-  ['date', 'Date'],
-  ['published', 'Date'],
-  ['description', 'Description'],
-  ['summary', 'Description'],
-  ['abstract', 'Description'],
-  ['excerpt', 'Description'],
-  ['keywords', 'Keywords'],
-  ['tags', 'Keywords'],
-]);
+const FIELDS: ReadonlyMap<string, MarkupField> = namesByWord({
+  Title: 'title',
+  Author: 'author authors',
+  Date: 'date published',
+  Description: 'description summary abstract excerpt',
+  Keywords: 'keywords tags',
+});
 
 /**
  * Reads the fields before a document: YAML between lines of `---`, TOML between lines of `+++`, or the three

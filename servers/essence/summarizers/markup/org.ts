@@ -1,15 +1,15 @@
 import type { SourceDocument, Summary } from '../../document.js';
+import { namesByWord } from '../../word-tables.js';
 import { boundedSource, MAX_TYPESETTING_CHARACTERS } from '../extracted.js';
 import { bareUrl, type MarkupField, Outline, withoutEmphasis } from './outline.js';
 
-const FIELDS: ReadonlyMap<string, MarkupField> = new Map([
-  ['title', 'Title'],
-  ['author', 'Author'],
-  ['date', 'Date'],
-  ['description', 'Description'],
-  ['keywords', 'Keywords'],
-  ['filetags', 'Keywords'],
-]);
+const FIELDS: ReadonlyMap<string, MarkupField> = namesByWord({
+  Title: 'title',
+  Author: 'author',
+  Date: 'date',
+  Description: 'description',
+  Keywords: 'keywords filetags',
+});
 
 const INLINE =
   /\[\[([^[\]]{1,1000})\](?:\[([^[\]]{1,1000})\])?\]|((?:https?|ftp):\/\/[^\s<>"[\]]+)|\[fn:[^\][]{0,500}\]|\\\\$|<<<?[^<>\n]{1,200}>>>?/gm;

@@ -1,27 +1,23 @@
 import type { SourceDocument, Summary } from '../../document.js';
+import { namesByWord, wordSet } from '../../word-tables.js';
 import { boundedSource, MAX_TYPESETTING_CHARACTERS } from '../extracted.js';
 import { bareUrl, type MarkupField, Outline } from './outline.js';
 
 /** Bibliographic fields of docutils, and those of the header of a Python enhancement proposal. */
-const FIELDS: ReadonlyMap<string, MarkupField> = new Map([
-  ['title', 'Title'],
-  ['author', 'Author'],
-  ['authors', 'Author'],
-  ['date', 'Date'],
-  ['created', 'Date'],
-  ['abstract', 'Description'],
-  ['description', 'Description'],
-  ['keywords', 'Keywords'],
-]);
+const FIELDS: ReadonlyMap<string, MarkupField> = namesByWord({
+  Title: 'title',
+  Author: 'author authors',
+  Date: 'date created',
+  Description: 'abstract description',
+  Keywords: 'keywords',
+});
 
 /**
  * Directives whose content is neither text nor program: trees of documents, other formats, formulas, settings.
  */
-const SKIPPED = new Set(
-  (
-    'toctree contents raw math include literalinclude replace unicode date class role default-role highlight image index ' +
-    'only sectnum header footer target-notes ifconfig graphviz digraph plot testsetup testcleanup'
-  ).split(' '),
+const SKIPPED = wordSet(
+  'toctree contents raw math include literalinclude replace unicode date class role default-role highlight image index ' +
+    'only sectnum header footer target-notes ifconfig graphviz digraph plot testsetup testcleanup',
 );
 
 /** Maximum depth of section titles; a document with more kinds of lines under its titles has the last level. */

@@ -1,4 +1,5 @@
 import { decodeBytes } from '../../charset/index.js';
+import { namesByWord } from '../../word-tables.js';
 import { oneLine } from '../extracted.js';
 
 /** Maximum number of tags of one file. */
@@ -12,20 +13,18 @@ const MAX_GUESSES = 200;
  * Attributes by the names of tags, in capitals: Vorbis comments, RIFF INFO, AIFF chunks, MP4 items, QuickTime
  * keys, Matroska tags.
  */
-const FIELDS: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    Title: 'TITLE INAM NAME ©NAM TITL',
-    Author:
-      'ARTIST PERFORMER COMPOSER AUTHOR DIRECTOR CREATOR IART AUTH ©ART AART ©AUT ©DIR ©WRT PERF LEAD_PERFORMER',
-    'Series-Title': 'ALBUM IPRD ©ALB ALBM SHOW TVSH',
-    Date: 'DATE YEAR ICRD ©DAY DATE_RELEASED DATE_RECORDED CREATIONDATE DATE_DIGITIZED YRRC',
-    Keywords: 'GENRE KEYWORDS SUBJECT IGNR IKEY ISBJ ©GEN KEYW GNRE ©KEY KYWD',
-    Description: 'DESCRIPTION COMMENT SYNOPSIS SUMMARY INFORMATION ICMT ANNO ©CMT ©DES ©INF DESC LDES DSCP',
-    Copyright: 'COPYRIGHT ICOP ©CPY CPRT (C)',
-    Publisher: 'PUBLISHER LABEL ORGANIZATION ©PUB',
-    Language: 'LANGUAGE ILNG',
-  }).flatMap(([attribute, tags]) => tags.split(' ').map((tag) => [tag, attribute] as const)),
-);
+const FIELDS: ReadonlyMap<string, string> = namesByWord({
+  Title: 'TITLE INAM NAME ©NAM TITL',
+  Author:
+    'ARTIST PERFORMER COMPOSER AUTHOR DIRECTOR CREATOR IART AUTH ©ART AART ©AUT ©DIR ©WRT PERF LEAD_PERFORMER',
+  'Series-Title': 'ALBUM IPRD ©ALB ALBM SHOW TVSH',
+  Date: 'DATE YEAR ICRD ©DAY DATE_RELEASED DATE_RECORDED CREATIONDATE DATE_DIGITIZED YRRC',
+  Keywords: 'GENRE KEYWORDS SUBJECT IGNR IKEY ISBJ ©GEN KEYW GNRE ©KEY KYWD',
+  Description: 'DESCRIPTION COMMENT SYNOPSIS SUMMARY INFORMATION ICMT ANNO ©CMT ©DES ©INF DESC LDES DSCP',
+  Copyright: 'COPYRIGHT ICOP ©CPY CPRT (C)',
+  Publisher: 'PUBLISHER LABEL ORGANIZATION ©PUB',
+  Language: 'LANGUAGE ILNG',
+});
 
 /** What is known about a sound or a film. */
 export class MediaFacts {

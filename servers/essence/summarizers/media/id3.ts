@@ -1,22 +1,16 @@
+import { namesByWord } from '../../word-tables.js';
 import { oneLine } from '../extracted.js';
 import { TagTexts } from './facts.js';
 
 /** Attributes by ID3v2 frame ID (three letters before version 2.3). */
-const FRAMES: ReadonlyMap<string, string> = new Map([
-  ['TIT2', 'Title'],
-  ['TT2', 'Title'],
-  ['TPE1', 'Author'],
-  ['TP1', 'Author'],
-  ['TALB', 'Series-Title'],
-  ['TAL', 'Series-Title'],
-  ['TYER', 'Date'],
-  ['TDRC', 'Date'],
-  ['TYE', 'Date'],
-  ['TCON', 'Keywords'],
-  ['TCO', 'Keywords'],
-  ['COMM', 'Description'],
-  ['COM', 'Description'],
-]);
+const FRAMES: ReadonlyMap<string, string> = namesByWord({
+  Title: 'TIT2 TT2',
+  Author: 'TPE1 TP1',
+  'Series-Title': 'TALB TAL',
+  Date: 'TYER TDRC TYE',
+  Keywords: 'TCON TCO',
+  Description: 'COMM COM',
+});
 
 const ENCODINGS = ['windows-1252', 'utf-16', 'utf-16be', 'utf-8'];
 /** Frames of one tag that are read. */

@@ -1,4 +1,5 @@
 import type { SourceDocument, Summary } from '../../document.js';
+import { wordSet } from '../../word-tables.js';
 import { oneLine, summarizeExtracted, unreadable } from '../extracted.js';
 import { OfficeContent } from './office-content.js';
 import { memberName } from './open-packaging.js';
@@ -6,14 +7,12 @@ import { type XmlAttributes, XmlMembers } from './xml-events.js';
 import { ZipMembers } from './zip-members.js';
 
 /** Not running text of a chapter. */
-const SKIP: ReadonlySet<string> = new Set('title script style template svg rt rp'.split(' '));
-const HEADINGS: ReadonlySet<string> = new Set('h1 h2 h3 h4 h5 h6'.split(' '));
+const SKIP: ReadonlySet<string> = wordSet('title script style template svg rt rp');
+const HEADINGS: ReadonlySet<string> = wordSet('h1 h2 h3 h4 h5 h6');
 /** Elements whose begin and end are the ends of lines. */
-const BLOCKS: ReadonlySet<string> = new Set(
-  (
-    'address article aside blockquote body caption dd div dl dt figcaption figure footer h1 h2 h3 h4 h5 h6 header hr li main nav ol p ' +
-    'pre section table tr ul'
-  ).split(' '),
+const BLOCKS: ReadonlySet<string> = wordSet(
+  'address article aside blockquote body caption dd div dl dt figcaption figure footer h1 h2 h3 h4 h5 h6 header hr li main nav ol p ' +
+    'pre section table tr ul',
 );
 
 /**

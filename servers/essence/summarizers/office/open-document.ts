@@ -1,19 +1,15 @@
+import { wordSet } from '../../word-tables.js';
 import { type OfficeContent, Paragraphs } from './office-content.js';
 import type { XmlAttributes, XmlMembers } from './xml-events.js';
 
 type Kind = 'heading' | 'text';
 
 /** Deleted text, comments of reviewers, readings above characters, numbers of notes, pictures, scripts. */
-const SKIP: ReadonlySet<string> = new Set([
-  'text:tracked-changes',
-  'office:annotation',
-  'text:ruby-text',
-  'text:note-citation',
-  'office:binary-data',
-  'office:scripts',
-  // Page headers and the like of flat documents.
-  'office:master-styles',
-]);
+const SKIP = wordSet(
+  'text:tracked-changes office:annotation text:ruby-text text:note-citation office:binary-data office:scripts ' +
+    // Page headers and the like of flat documents.
+    'office:master-styles',
+);
 
 /** Attributes by the elements of `office:meta`. */
 const META: ReadonlyMap<string, string> = new Map([

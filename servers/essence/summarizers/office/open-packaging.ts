@@ -1,3 +1,4 @@
+import { namesByWord } from '../../word-tables.js';
 import type { OfficeContent } from './office-content.js';
 import type { XmlMembers } from './xml-events.js';
 
@@ -54,25 +55,22 @@ export async function mainPart(xml: XmlMembers): Promise<string | undefined> {
 }
 
 /** Attributes by the elements of `docProps/core.xml`. */
-const CORE: ReadonlyMap<string, string> = new Map([
-  ['dc:title', 'Title'],
-  ['dc:creator', 'Author'],
-  ['dc:subject', 'Subject'],
-  ['dc:description', 'Abstract'],
-  ['cp:keywords', 'Keywords'],
-  ['cp:category', 'Keywords'],
-  ['dc:language', 'Language'],
-  ['dcterms:created', 'Date'],
-]);
+const CORE: ReadonlyMap<string, string> = namesByWord({
+  Title: 'dc:title',
+  Author: 'dc:creator',
+  Subject: 'dc:subject',
+  Abstract: 'dc:description',
+  Keywords: 'cp:keywords cp:category',
+  Language: 'dc:language',
+  Date: 'dcterms:created',
+});
 
 /** Attributes by the names of properties that users add, in lower case. */
-const CUSTOM: ReadonlyMap<string, string> = new Map([
-  ['keywords', 'Keywords'],
-  ['keyword', 'Keywords'],
-  ['tags', 'Keywords'],
-  ['language', 'Language'],
-  ['abstract', 'Abstract'],
-]);
+const CUSTOM: ReadonlyMap<string, string> = namesByWord({
+  Keywords: 'keywords keyword tags',
+  Language: 'language',
+  Abstract: 'abstract',
+});
 
 /**
  * Reads the properties of a package: those of Dublin Core, and the keywords, language and abstract among those

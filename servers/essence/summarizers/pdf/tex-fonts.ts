@@ -1,6 +1,7 @@
 // Fonts of TeX whose glyphs have no Unicode: PDFium gives their codes, which are those of an encoding of TeX.
 import { decodeAs, isMisreadCyrillic } from '../../charset/index.js';
-import { COMBINING, encodingOf, type FontEncoding } from '../dvi/encodings.js';
+import { FONT_ACCENTS } from '../accents.js';
+import { encodingOf, type FontEncoding } from '../dvi/encodings.js';
 
 /** Characters of a font on a page by which its encoding is guessed. */
 const MAX_LENGTH = 4096;
@@ -74,7 +75,7 @@ export function withTexFonts(
       continue;
     }
     const character = encoding[code] ?? (encoding === T2A ? String.fromCodePoint(code) : '');
-    if (!COMBINING.has(character)) text += UNDER_ACCENTS.get(character) ?? character;
+    if (!FONT_ACCENTS.has(character)) text += UNDER_ACCENTS.get(character) ?? character;
   }
   return text;
 }

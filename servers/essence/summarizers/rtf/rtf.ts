@@ -1,4 +1,5 @@
 import type { SourceDocument, Summary } from '../../document.js';
+import { namesByWord, wordSet } from '../../word-tables.js';
 import { guarded, oneLine, openingText, present, tidyText } from '../extracted.js';
 import { charsetOf, codePage, decodePage, PC_PAGES } from './code-pages.js';
 
@@ -38,42 +39,30 @@ const STEPS_PER_LOOK = 4096;
 const MAX_RUNS = 2000;
 
 /** Groups that contain no document text. */
-const SKIPPED = new Set(
-  (
-    'fonttbl colortbl stylesheet listtable listoverridetable pict object objdata themedata colorschememapping datastore ' +
+const SKIPPED = wordSet(
+  'fonttbl colortbl stylesheet listtable listoverridetable pict object objdata themedata colorschememapping datastore ' +
     'latentstyles rsidtbl generator filetbl revtbl xmlnstbl fldinst bkmkstart bkmkend template operator ' +
-    'private1 passwordhash userprops company category doccomm hlinkbase mmathPr wgrffmtfilter pgptbl nonesttables xe tc rxe txe'
-  ).split(' '),
+    'private1 passwordhash userprops company category doccomm hlinkbase mmathPr wgrffmtfilter pgptbl nonesttables xe tc rxe txe',
 );
 /** Fields of the information group. */
 const INFORMATION = new Set(['title', 'author', 'subject', 'keywords']);
 
 /** The text of control words that represent characters. */
-const TEXT: ReadonlyMap<string, string> = new Map([
-  ['par', '\n'],
-  ['line', '\n'],
-  ['sect', '\n\n'],
-  ['page', '\n\n'],
-  ['row', '\n'],
-  ['nestrow', '\n'],
-  ['column', '\n'],
-  ['softline', '\n'],
-  ['cell', '\t'],
-  ['nestcell', '\t'],
-  ['tab', '\t'],
-  ['emdash', '—'],
-  ['endash', '–'],
-  ['emspace', ' '],
-  ['enspace', ' '],
-  ['qmspace', ' '],
-  ['zwj', '\u200d'],
-  ['zwnj', '\u200c'],
-  ['bullet', '•'],
-  ['lquote', '‘'],
-  ['rquote', '’'],
-  ['ldblquote', '“'],
-  ['rdblquote', '”'],
-]);
+const TEXT = namesByWord({
+  '\n': 'par line row nestrow column softline',
+  '\n\n': 'sect page',
+  '\t': 'cell nestcell tab',
+  ' ': 'emspace enspace qmspace',
+  '—': 'emdash',
+  '–': 'endash',
+  '\u200d': 'zwj',
+  '\u200c': 'zwnj',
+  '•': 'bullet',
+  '‘': 'lquote',
+  '’': 'rquote',
+  '“': 'ldblquote',
+  '”': 'rdblquote',
+});
 
 const BREAKS = /[\n\t]/;
 

@@ -1,5 +1,7 @@
 // The languages: their comments and strings, and how declarations and imports begin. All expressions begin at
 // the start of a line and have bounded parts, so that they take linear time.
+
+import { wordSet } from '../../word-tables.js';
 import type { SpanRule } from './spans.js';
 
 /** How a language is read. */
@@ -40,8 +42,7 @@ const CHARACTER: SpanRule = {
   isInLine: true,
 };
 
-const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
-const CONTROL = words(
+const CONTROL = wordSet(
   'if for while switch catch return new else do try throw using lock foreach synchronized await with function sizeof typeof when in is as not and or super this',
 );
 
@@ -227,7 +228,7 @@ const SWIFT: Language = {
   imports: [
     /^[ \t]*(?:@\w{1,60}[ \t]+)?import[ \t]+(?:(?:class|struct|func|enum|protocol|var|let|typealias)[ \t]+)?([\w.]{1,300})/gm,
   ],
-  keywords: words('func var let init'),
+  keywords: wordSet('func var let init'),
 };
 
 const PHP: Language = {

@@ -1,4 +1,4 @@
-const words = (text: string): readonly string[] => text.split(' ');
+import { namesByWord, wordPairs, wordSet, words } from '../../word-tables.js';
 
 /** Commands whose arguments are not text, with the number of their brace groups. */
 export const WITHOUT_TEXT: ReadonlyMap<string, number> = new Map([
@@ -10,52 +10,38 @@ export const WITHOUT_TEXT: ReadonlyMap<string, number> = new Map([
       'hyphenation index glossary bibitem newif LoadClass PassOptionsToClass definecolorset ProvidesPackage ProvidesClass ' +
       'NeedsTeXFormat hypertarget phantomsection lstset cline cmidrule theoremstyle setmainfont setsansfont setmonofont ' +
       'fontencoding fontfamily fontseries fontshape DeclareOption typeout message special write openout enlargethispage ' +
-      'alph Alph roman Roman arabic value listfiles marginparwidth allowdisplaybreaks linespread',
+      'alph Alph roman Roman arabic value listfiles marginparwidth allowdisplaybreaks linespread href hyperlink raisebox scalebox textcolor colorbox parbox',
   ).map((name) => [name, 1] as const),
   ...words(
     'setlength addtolength setcounter addtocounter fontsize newcommand renewcommand providecommand DeclareMathOperator ' +
-      'newtheorem settowidth addcontentsline rule raisebox href hyperlink numberwithin definecolor newcolumntype ' +
-      'resizebox scalebox DeclareRobustCommand declaretheorem pagecolor addtocontents newfont textcolor@',
+      'newtheorem settowidth rule numberwithin newcolumntype ' +
+      'resizebox DeclareRobustCommand declaretheorem pagecolor addtocontents newfont textcolor@ multicolumn multirow',
   ).map((name) => [name, 2] as const),
-  ...words('newenvironment renewenvironment multirow DeclareFontFamily').map((name) => [name, 3] as const),
-  ['href', 1],
-  ['hyperlink', 1],
-  ['raisebox', 1],
-  ['resizebox', 2],
-  ['scalebox', 1],
-  ['textcolor', 1],
-  ['colorbox', 1],
-  ['multicolumn', 2],
-  ['multirow', 2],
-  ['parbox', 1],
-  ['definecolor', 3],
-  ['addcontentsline', 3],
+  ...words('newenvironment renewenvironment DeclareFontFamily definecolor addcontentsline').map(
+    (name) => [name, 3] as const,
+  ),
 ]);
 
 /**
  * Commands in titles and lists of authors whose arguments are notes, marks and addresses: not part of a title
  * or name.
  */
-export const NOTES: ReadonlySet<string> = new Set(
-  words(
-    'thanks footnote footnotemark footnotetext thanksref titlenote titlefootnote tnoteref tnotetext fnref fnmark corref cortext ' +
-      'authornote authornotemark inst institute institution email ead address affil affiliation authormark orcid orcidID ' +
-      'orcidlink IEEEauthorblockA IEEEauthorrefmark IEEEmembership IEEEcompsocitemizethanks altaffiliation altaffilmark ' +
-      'altaffiltext homepage mail urladdr',
-  ),
+export const NOTES: ReadonlySet<string> = wordSet(
+  'thanks footnote footnotemark footnotetext thanksref titlenote titlefootnote tnoteref tnotetext fnref fnmark corref cortext ' +
+    'authornote authornotemark inst institute institution email ead address affil affiliation authormark orcid orcidID ' +
+    'orcidlink IEEEauthorblockA IEEEauthorrefmark IEEEmembership IEEEcompsocitemizethanks altaffiliation altaffilmark ' +
+    'altaffiltext homepage mail urladdr',
 );
 
 /** Environments whose content is a formula or a picture. */
-export const FORMULAS: ReadonlySet<string> = new Set(
-  words(
-    'equation equation* align align* alignat alignat* eqnarray eqnarray* gather gather* multline multline* displaymath math ' +
-      'flalign flalign* picture tikzpicture pspicture comment filecontents filecontents* pmatrix bmatrix array',
-  ),
+export const FORMULAS: ReadonlySet<string> = wordSet(
+  'equation equation* align align* alignat alignat* eqnarray eqnarray* gather gather* multline multline* displaymath math ' +
+    'flalign flalign* picture tikzpicture pspicture comment filecontents filecontents* pmatrix bmatrix array',
 );
 
 /** Environments with verbatim content. */
-export const VERBATIM: ReadonlySet<string> = new Set(
-  words('verbatim verbatim* Verbatim lstlisting alltt minted BVerbatim LVerbatim'),
+export const VERBATIM: ReadonlySet<string> = wordSet(
+  'verbatim verbatim* Verbatim lstlisting alltt minted BVerbatim LVerbatim',
 );
 
 /** Environments with layout arguments, and the number of these. */
@@ -67,81 +53,19 @@ export const ENVIRONMENT_ARGUMENTS: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** Headings (LaTeX's and AMS's). */
-export const HEADINGS: ReadonlySet<string> = new Set(
-  words('part chapter section subsection subsubsection paragraph'),
+export const HEADINGS: ReadonlySet<string> = wordSet(
+  'part chapter section subsection subsubsection paragraph',
 );
 
 /** Commands that are characters. */
 export const CHARACTERS: ReadonlyMap<string, string> = new Map([
-  ...Object.entries({
-    ss: 'ß',
-    ae: 'æ',
-    AE: 'Æ',
-    oe: 'œ',
-    OE: 'Œ',
-    o: 'ø',
-    O: 'Ø',
-    aa: 'å',
-    AA: 'Å',
-    l: 'ł',
-    L: 'Ł',
-    i: 'ı',
-    j: 'ȷ',
-    S: '§',
-    P: '¶',
-    copyright: '©',
-    pounds: '£',
-    dots: '...',
-    ldots: '...',
-    textellipsis: '...',
-    TeX: 'TeX',
-    LaTeX: 'LaTeX',
-    LaTeXe: 'LaTeX2e',
-    BibTeX: 'BibTeX',
-    MF: 'METAFONT',
-    MP: 'MetaPost',
-    textbackslash: '\\',
-    backslash: '\\',
-    textasciitilde: '~',
-    textasciicircum: '^',
-    textbar: '|',
-    textless: '<',
-    textgreater: '>',
-    textquotedblleft: '“',
-    textquotedblright: '”',
-    textbullet: '•',
-    euro: '€',
-    texteuro: '€',
-    slash: '/',
-    quad: ' ',
-    qquad: ' ',
-    space: ' ',
-    par: '\n\n',
-    newline: '\n',
-    linebreak: '\n',
-    cr: '\n',
-    item: '\n',
-    today: '',
-  }),
-]);
-
-/** Accent commands, as combining characters. */
-export const ACCENTS: ReadonlyMap<string, string> = new Map([
-  ['`', '\u0300'],
-  ["'", '\u0301'],
-  ['^', '\u0302'],
-  ['~', '\u0303'],
-  ['=', '\u0304'],
-  ['u', '\u0306'],
-  ['.', '\u0307'],
-  ['"', '\u0308'],
-  ['r', '\u030a'],
-  ['H', '\u030b'],
-  ['v', '\u030c'],
-  ['c', '\u0327'],
-  ['k', '\u0328'],
-  ['d', '\u0323'],
-  ['b', '\u0331'],
+  ...wordPairs(`
+    ss ß ae æ AE Æ oe œ OE Œ o ø O Ø aa å AA Å l ł L Ł i ı j ȷ S § P ¶ copyright © pounds £ dots ...
+    ldots ... textellipsis ... TeX TeX LaTeX LaTeX LaTeXe LaTeX2e BibTeX BibTeX MF METAFONT MP MetaPost
+    textbackslash \\ backslash \\ textasciitilde ~ textasciicircum ^ textbar | textless < textgreater >
+    textquotedblleft “ textquotedblright ” textbullet • euro € texteuro € slash /
+  `),
+  ...namesByWord({ ' ': 'quad qquad space', '\n': 'newline linebreak cr item', '\n\n': 'par', '': 'today' }),
 ]);
 
 // The files that a TeX source includes.

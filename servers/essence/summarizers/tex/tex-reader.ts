@@ -1,7 +1,7 @@
 // Extracts text and fields from TeX and LaTeX sources without expanding macros.
+import { TEX_ACCENTS } from '../accents.js';
 import { oneLine } from '../extracted.js';
 import {
-  ACCENTS,
   CHARACTERS,
   ENVIRONMENT_ARGUMENTS,
   FORMULAS,
@@ -156,7 +156,7 @@ export class TexReader {
     this.#index += name.length;
     const plain = name.replace(/\*$/, '');
     if (/^[A-Za-z@]/.test(name)) this.#named(plain);
-    else if (ACCENTS.has(name)) this.#accent(name);
+    else if (TEX_ACCENTS.has(name)) this.#accent(name);
     else if (name === '(' || name === '[') this.#skipPast(name === '(' ? '\\)' : '\\]');
     else if (name === '\\') this.#out.push('\n');
     else if ('&%#$_{}'.includes(name)) this.#out.push(name);
@@ -170,7 +170,7 @@ export class TexReader {
       this.#out.push(character);
       return;
     }
-    if (name.length === 1 && ACCENTS.has(name)) {
+    if (name.length === 1 && TEX_ACCENTS.has(name)) {
       this.#accent(name);
       return;
     }
@@ -239,7 +239,7 @@ export class TexReader {
     if (match === null) return;
     const letter = match[1] ?? match[2] ?? match[3] ?? match[4]!;
     this.#index += match[0].length;
-    this.#out.push(`${letter}${ACCENTS.get(name)!}`.normalize('NFC'));
+    this.#out.push(`${letter}${TEX_ACCENTS.get(name)!}`.normalize('NFC'));
   }
 
   #verb(): void {

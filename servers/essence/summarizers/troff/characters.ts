@@ -1,5 +1,8 @@
 // The named characters of groff, `\(xx` and `\[name]` (groff_char(7)), as Unicode.
 
+import { wordPairs } from '../../word-tables.js';
+import { GROFF_ACCENTS } from '../accents.js';
+
 /** Splits a macro line into words; double quotes group blanks, a doubled one is a quote. */
 export function macroArguments(text: string): string[] {
   return Array.from(text.matchAll(/"([^"]*(?:""[^"]*)*)"?|[^\s"]\S*/g), (found) => {
@@ -29,157 +32,38 @@ function oneCharacter(character: string): string {
   return character === '0' || character === '~' ? ' ' : character;
 }
 
-/** Names of two and more characters; letters with accents are composed by {@link COMBINING}. */
-const NAMES: Readonly<Record<string, string>> = {
+/** Names of two and more characters; letters with accents are composed by an accent and the letter. */
+const NAMES: ReadonlyMap<string, string> = new Map([
   // Punctuation. Dashes and quotes as a terminal shows them.
-  em: '-',
-  en: '-',
-  hy: '-',
-  mi: '-',
-  lq: '"',
-  rq: '"',
-  dq: '"',
-  Bq: '„',
-  bq: '‚',
-  aq: "'",
-  oq: "'",
-  cq: "'",
-  ga: '`',
-  aa: '´',
-  Fo: '«',
-  Fc: '»',
-  fo: '‹',
-  fc: '›',
-  'r!': '¡',
-  'r?': '¿',
-  ha: '^',
-  ti: '~',
-  rs: '\\',
-  sl: '/',
-  ul: '_',
-  ru: '_',
-  ba: '|',
-  br: '|',
-  bv: '|',
-  bb: '¦',
-  sh: '#',
-  Do: '$',
-  at: '@',
-  lB: '[',
-  rB: ']',
-  lC: '{',
-  rC: '}',
-  la: '⟨',
-  ra: '⟩',
-  bu: '*',
-  ci: '○',
-  sq: '□',
-  dg: '†',
-  dd: '‡',
-  sc: '§',
-  ps: '¶',
-  de: '°',
-  pc: '·',
-  fm: '′',
-  sd: '″',
+  ...wordPairs(`
+    em - en - hy - mi - lq " rq " dq " Bq „ bq ‚ aq ' oq ' cq ' ga \` aa ´ Fo « Fc » fo ‹ fc › r! ¡ r? ¿
+    ha ^ ti ~ rs \\ sl / ul _ ru _ ba | br | bv | bb ¦ sh # Do $ at @ lB [ rB ] lC { rC } la ⟨ ra ⟩ bu *
+    ci ○ sq □ dg † dd ‡ sc § ps ¶ de ° pc · fm ′ sd ″
+  `),
   // Letters and ligatures.
-  ff: 'ff',
-  fi: 'fi',
-  fl: 'fl',
-  Fi: 'ffi',
-  Fl: 'ffl',
-  ss: 'ß',
-  AE: 'Æ',
-  ae: 'æ',
-  OE: 'Œ',
-  oe: 'œ',
-  IJ: 'IJ',
-  ij: 'ij',
-  '-D': 'Ð',
-  Sd: 'ð',
-  TP: 'Þ',
-  Tp: 'þ',
-  '.i': 'ı',
-  '.j': 'ȷ',
-  '/L': 'Ł',
-  '/l': 'ł',
-  '/O': 'Ø',
-  '/o': 'ø',
-  Of: 'ª',
-  Om: 'º',
+  ...wordPairs(`
+    ff ff fi fi fl fl Fi ffi Fl ffl ss ß AE Æ ae æ OE Œ oe œ IJ IJ ij ij -D Ð Sd ð TP Þ Tp þ .i ı .j ȷ
+    /L Ł /l ł /O Ø /o ø Of ª Om º
+  `),
   // Money, law, numbers.
-  ct: '¢',
-  Po: '£',
-  Ye: '¥',
-  Cs: '¤',
-  Eu: '€',
-  eu: '€',
-  co: '(c)',
-  rg: '(R)',
-  tm: '(TM)',
-  12: '½',
-  14: '¼',
-  34: '¾',
-  S1: '¹',
-  S2: '²',
-  S3: '³',
-  '%0': '‰',
+  ...wordPairs(`
+    ct ¢ Po £ Ye ¥ Cs ¤ Eu € eu € co (c) rg (R) tm (TM) 12 ½ 14 ¼ 34 ¾ S1 ¹ S2 ² S3 ³ %0 ‰
+  `),
   // Mathematics and arrows.
-  pl: '+',
-  mu: '×',
-  di: '÷',
-  '+-': '±',
-  eq: '=',
-  '==': '≡',
-  '!=': '≠',
-  '<=': '≤',
-  '>=': '≥',
-  '~~': '≈',
-  '~=': '≅',
-  '->': '→',
-  '<-': '←',
-  ua: '↑',
-  da: '↓',
-  '<>': '↔',
-  rA: '⇒',
-  lA: '⇐',
-  hA: '⇔',
-  no: '¬',
-  fa: '∀',
-  te: '∃',
-  mo: '∈',
-  nm: '∉',
-  sr: '√',
-  if: '∞',
-  is: '∫',
-  sum: '∑',
-  product: '∏',
-  pd: '∂',
-  gr: '∇',
-  md: '⋅',
+  ...wordPairs(`
+    pl + mu × di ÷ +- ± eq = == ≡ != ≠ <= ≤ >= ≥ ~~ ≈ ~= ≅ -> → <- ← ua ↑ da ↓ <> ↔ rA ⇒ lA ⇐ hA ⇔ no ¬
+    fa ∀ te ∃ mo ∈ nm ∉ sr √ if ∞ is ∫ sum ∑ product ∏ pd ∂ gr ∇ md ⋅
+  `),
   ...greek(),
-};
-
-/** The first character of a name such as `'e`: a combining accent. */
-const COMBINING: Readonly<Record<string, string>> = {
-  "'": '\u0301',
-  '`': '\u0300',
-  '^': '\u0302',
-  ':': '\u0308',
-  '~': '\u0303',
-  ',': '\u0327',
-  v: '\u030c',
-  o: '\u030a',
-};
+]);
 
 /** `*a` to `*w` and `*A` to `*W`: the Greek alphabet in groff's order of letters. */
-function greek(): Record<string, string> {
-  const letters: Record<string, string> = { '*V': 'Σ', ts: 'ς' };
+function greek(): Map<string, string> {
+  const letters = wordPairs('*V Σ ts ς');
   const names = 'abgdezyhiklmncoprstufxqw';
   const lower = 'αβγδεζηθικλμνξοπρστυφχψω';
   [...names].forEach((name, i) => {
-    letters[`*${name}`] = lower[i] ?? '';
-    letters[`*${name.toUpperCase()}`] = (lower[i] ?? '').toUpperCase();
+    letters.set(`*${name}`, lower[i]!).set(`*${name.toUpperCase()}`, lower[i]!.toUpperCase());
   });
   return letters;
 }
@@ -189,10 +73,11 @@ function greek(): Record<string, string> {
  * `char65` a byte.
  */
 function troffCharacter(name: string): string {
-  if (Object.hasOwn(NAMES, name)) return NAMES[name] ?? '';
+  const known = NAMES.get(name);
+  if (known !== undefined) return known;
   if (/^u[0-9A-F]{4,6}(?:_[0-9A-F]{4,6}){0,8}$/.test(name))
     return name.slice(1).split('_').map(codePoint).join('').normalize('NFC');
-  const accent = name.length === 2 ? COMBINING[name.charAt(0)] : undefined;
+  const accent = name.length === 2 ? GROFF_ACCENTS.get(name.charAt(0)) : undefined;
   if (accent !== undefined && /[a-zA-Z]/.test(name.charAt(1)))
     return (name.charAt(1) + accent).normalize('NFC');
   const byte = /^char(\d{1,3})$/.exec(name)?.[1];

@@ -1,25 +1,22 @@
+import { wordSet } from '../../word-tables.js';
 import { macroArguments, removeEscapes } from './characters.js';
 
 /** Requests and macros whose arguments are not text. */
-const SILENT: ReadonlySet<string> = new Set(
-  (
-    'ad af am as bp br c2 cc ce cf ch cs cu da de1 di do ds dt ec el em eo ev fam fc fi fp ft hc hw hy ie if in it kern lc ' +
+const SILENT: ReadonlySet<string> = wordSet(
+  'ad af am as bp br c2 cc ce cf ch cs cu da de1 di do ds dt ec el em eo ev fam fc fi fp ft hc hw hy ie if in it kern lc ' +
     'lf lg ll ls lt mc mk na ne nf nh nm nn nop nr ns nx os pc pi pl pm pn po ps rd rm rn rr rs rt shift so sp ss sv sy ta ' +
     'tc ti tr uf ul vs warn while wh substring tm ex ab hcode hla nroff pev char ftr fchar defcolor mso blm de LP PP P HP IP_ ' +
     'RS RE PD DT TE TS EQ EN KS KE KF DS DE ID LD CD BD QS QE QP XS XE XA PX 1C 2C MC TC RP Bl El Bd Ed Bk Ek Pp Lp Dd Os ' +
     'EX EE IX UC AT UE ME AE AB AU_ AI_ TL_ FS FE LG SM_ NL PT OH EH OF EF HD in ig Sm Db Rs Re Xo Xc Oo Oc Po Pc Bo Bc Qo ' +
     'Qc So Sc Do Dc Ao Ac Brc Bro Eo Ec Fo Fc Hf Tg ' +
     // -me: headers, sizes, the beginnings and ends of blocks.
-    'he fo eh oh ef of sz +c (l )l (b )b (c )c (z )z (x )x (d )d (f )f (q )q tp ba hl ix xp sc th lo pa ac 1c 2c'
-  ).split(' '),
+    'he fo eh oh ef of sz +c (l )l (b )b (c )c (z )z (x )x (d )d (f )f (q )q tp ba hl ix xp sc th lo pa ac 1c 2c',
 );
 
 /** mdoc macros that may occur among the arguments of others. */
-const MDOC_INNER: ReadonlySet<string> = new Set(
-  (
-    'Ac Ad An Ao Ap Aq Ar At Bc Bo Bq Brc Bro Brq Bsx Bt Bx Cd Cm Dc Do Dq Dv Dx Em En Er Es Ev Fa Fl Fn Ft Fx Ic In ' +
-    'Li Lk Ms Mt Nm No Ns Nx Oc Oo Op Ot Ox Pa Pc Pf Po Pq Qc Ql Qo Qq Sc So Sq Sx Sy Tn Ux Va Vt Xc Xo Xr'
-  ).split(' '),
+const MDOC_INNER: ReadonlySet<string> = wordSet(
+  'Ac Ad An Ao Ap Aq Ar At Bc Bo Bq Brc Bro Brq Bsx Bt Bx Cd Cm Dc Do Dq Dv Dx Em En Er Es Ev Fa Fl Fn Ft Fx Ic In ' +
+    'Li Lk Ms Mt Nm No Ns Nx Oc Oo Op Ot Ox Pa Pc Pf Po Pq Qc Ql Qo Qq Sc So Sq Sx Sy Tn Ux Va Vt Xc Xo Xr',
 );
 /** mdoc macros that expand to words. */
 const MDOC_WORDS: ReadonlyMap<string, string> = new Map([

@@ -1,4 +1,5 @@
 import type { SourceDocument, Summary } from '../../document.js';
+import { namesByWord } from '../../word-tables.js';
 import {
   boundedSource,
   MAX_TYPESETTING_CHARACTERS,
@@ -15,29 +16,13 @@ type Field = 'title' | 'author' | 'abstract' | 'heading' | 'none';
 /**
  * E-74: macros of -ms, -me and -mm that begin a field; the lines up to the next macro of the list belong to it.
  */
-const FIELDS: ReadonlyMap<string, Field> = new Map<string, Field>([
-  ['TL', 'title'],
-  ['AU', 'author'],
-  ['AI', 'none'],
-  ['AF', 'none'],
-  ['AB', 'abstract'],
-  ['AS', 'abstract'],
-  ['AE', 'none'],
-  ['SH', 'heading'],
-  ['NH', 'heading'],
-  ['H', 'heading'],
-  ['HU', 'heading'],
-  ['sh', 'heading'],
-  ['uh', 'heading'],
-  ['PP', 'none'],
-  ['LP', 'none'],
-  ['P', 'none'],
-  ['pp', 'none'],
-  ['lp', 'none'],
-  ['ip', 'none'],
-  ['IP', 'none'],
-  ['bp', 'none'],
-]);
+const FIELDS: ReadonlyMap<string, Field> = namesByWord({
+  title: 'TL',
+  author: 'AU',
+  none: 'AI AF AE PP LP P pp lp ip IP bp',
+  abstract: 'AB AS',
+  heading: 'SH NH H HU sh uh',
+});
 
 /** Maximum number of headings of one document. */
 const MAX_HEADINGS = 2000;

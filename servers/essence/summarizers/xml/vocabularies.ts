@@ -1,5 +1,7 @@
 // How the elements of each XML vocabulary are read. Names are in lower case and without prefixes.
 
+import { namesByWord, wordLists, wordSet } from '../../word-tables.js';
+
 /** What is done with an element. */
 export type ElementRule =
   /** The element and all within it is left out. */
@@ -32,41 +34,34 @@ export interface Vocabulary {
 /**
  * Parts of the names of persons. All other elements within a person are left out if the person has such parts.
  */
-export const GIVEN_NAMES: ReadonlySet<string> = new Set(
-  'firstname given-names first-name forename given othername middle-name'.split(' '),
+export const GIVEN_NAMES: ReadonlySet<string> = wordSet(
+  'firstname given-names first-name forename given othername middle-name',
 );
-export const FAMILY_NAMES: ReadonlySet<string> = new Set('surname last-name family'.split(' '));
+export const FAMILY_NAMES: ReadonlySet<string> = wordSet('surname last-name family');
 /** Names that are written in one piece. */
-export const WHOLE_NAMES: ReadonlySet<string> = new Set(
-  'personname string-name collab orgname corpauthor nickname persname name'.split(' '),
+export const WHOLE_NAMES: ReadonlySet<string> = wordSet(
+  'personname string-name collab orgname corpauthor nickname persname name',
 );
 
-type Lines = Readonly<Record<string, ElementRule>>;
+/** What is done with an element, by the names of the rows below; other names are those of attributes. */
+const RULES: Readonly<Record<string, ElementRule>> = {
+  skip: { kind: 'skip' },
+  block: { kind: 'block' },
+  verbatim: { kind: 'block', verbatim: true },
+  heading: { kind: 'heading' },
+  person: { kind: 'person' },
+};
 
-const skip: ElementRule = { kind: 'skip' };
-const block: ElementRule = { kind: 'block' };
-const verbatim: ElementRule = { kind: 'block', verbatim: true };
-const heading: ElementRule = { kind: 'heading' };
-const person: ElementRule = { kind: 'person' };
-const field = (attribute: string): ElementRule => ({ kind: 'field', attribute });
-
-function each(names: string, rule: ElementRule): Lines {
-  return Object.fromEntries(names.split(' ').map((name) => [name, rule]));
-}
-
-function attributes(lines: Readonly<Record<string, string>>): ReadonlyMap<string, readonly string[]> {
-  return new Map(Object.entries(lines).map(([name, list]) => [name, list.split(' ')]));
-}
-
-/** Longer paths precede shorter ones. */
-function rulesOf(lines: Lines): ReadonlyMap<string, readonly PathRule[]> {
+/** Reads rows of paths. Longer paths precede shorter ones. */
+function rulesOf(rows: Readonly<Record<string, string>>): ReadonlyMap<string, readonly PathRule[]> {
   const rules = new Map<string, PathRule[]>();
-  for (const [written, rule] of Object.entries(lines)) {
+  for (const [written, name] of namesByWord(rows)) {
     const path = written.split('/');
-    const name = path.at(-1)!;
+    const known = rules.get(path.at(-1)!) ?? [];
+    known.push({ path, rule: RULES[name] ?? { kind: 'field', attribute: name } });
     rules.set(
-      name,
-      [...(rules.get(name) ?? []), { path, rule }].sort((a, b) => b.path.length - a.path.length),
+      path.at(-1)!,
+      known.sort((a, b) => b.path.length - a.path.length),
     );
   }
   return rules;
@@ -74,131 +69,92 @@ function rulesOf(lines: Lines): ReadonlyMap<string, readonly PathRule[]> {
 
 const DOCBOOK: Vocabulary = {
   rules: rulesOf({
-    ...each('title refentrytitle', heading),
-    ...each('subtitle', block),
-    'citerefentry/refentrytitle': { kind: 'block' },
-    ...each('author', person),
-    corpauthor: field('Author'),
-    ...each('pubdate date', field('Date')),
-    abstract: field('Abstract'),
-    refpurpose: field('Abstract'),
-    ...each('keyword subjectterm', field('Keywords')),
-    ...each(
-      'indexterm remark revhistory legalnotice copyright affiliation toc index biblioid volumenum isbn',
-      skip,
-    ),
-    ...each(
-      'edition releaseinfo productname productnumber printhistory othercredit editor publisher address',
-      skip,
-    ),
-    ...each(
-      'para simpara formalpara term entry member bridgehead row refname segtitle seg caption attribution',
-      block,
-    ),
-    ...each(
-      'listitem blockquote note warning tip caution important example figure table glossterm question answer',
-      block,
-    ),
-    ...each('programlisting screen literallayout synopsis cmdsynopsis', verbatim),
-    'para/date': block,
-    'revision/date': skip,
+    Author: 'corpauthor',
+    Date: 'pubdate date',
+    Abstract: 'abstract refpurpose',
+    Keywords: 'keyword subjectterm',
+    person: 'author',
+    heading: 'title refentrytitle',
+    block:
+      'subtitle citerefentry/refentrytitle para simpara formalpara term entry member bridgehead row ' +
+      'refname segtitle seg caption attribution listitem blockquote note warning tip caution important ' +
+      'example figure table glossterm question answer para/date',
+    verbatim: 'programlisting screen literallayout synopsis cmdsynopsis',
+    skip:
+      'indexterm remark revhistory legalnotice copyright affiliation toc index biblioid volumenum isbn ' +
+      'edition releaseinfo productname productnumber printhistory othercredit editor publisher address ' +
+      'revision/date',
   }),
-  links: attributes({
+  links: wordLists({
     ulink: 'url',
     link: 'href xlink:href',
     olink: 'targetdoc',
     'xi:include': 'href',
     include: 'href',
   }),
-  images: attributes({ imagedata: 'fileref', graphic: 'fileref', inlinegraphic: 'fileref' }),
+  images: wordLists({ imagedata: 'fileref', graphic: 'fileref', inlinegraphic: 'fileref' }),
 };
 
 const JATS: Vocabulary = {
   rules: rulesOf({
-    'article-meta/title-group/article-title': field('Title'),
-    'book-meta/book-title-group/book-title': field('Title'),
-    'title-group/subtitle': block,
-    'contrib-group/contrib': person,
-    'article-meta/pub-date': field('Date'),
-    'book-meta/pub-date': field('Date'),
-    'article-meta/abstract': field('Abstract'),
-    'book-meta/abstract': field('Abstract'),
-    'abstract/title': skip,
-    'abstract/sec/title': block,
-    kwd: field('Keywords'),
-    'journal-title-group/journal-title': field('Journal'),
-    'journal-meta/journal-title': field('Journal'),
-    'ref-list/title': heading,
-    'ref-list/ref': field('References'),
-    'ref/label': skip,
-    title: heading,
-    ...each(
-      'journal-id issn publisher article-id article-categories aff author-notes volume issue fpage lpage',
-      skip,
-    ),
-    ...each(
-      'elocation-id history permissions funding-group counts custom-meta-group trans-abstract kwd-group/title',
-      skip,
-    ),
-    ...each('tex-math object-id related-article supplementary-material pub-history', skip),
-    'list-item/label': block,
-    ...each(
-      'p list-item td th tr caption label disp-quote verse-line term def preformat disp-formula',
-      block,
-    ),
+    Title: 'article-meta/title-group/article-title book-meta/book-title-group/book-title',
+    Date: 'article-meta/pub-date book-meta/pub-date',
+    Abstract: 'article-meta/abstract book-meta/abstract',
+    Keywords: 'kwd',
+    Journal: 'journal-title-group/journal-title journal-meta/journal-title',
+    References: 'ref-list/ref',
+    person: 'contrib-group/contrib',
+    heading: 'ref-list/title title',
+    block:
+      'title-group/subtitle abstract/sec/title list-item/label p list-item td th tr caption label ' +
+      'disp-quote verse-line term def preformat disp-formula',
+    skip:
+      'abstract/title ref/label journal-id issn publisher article-id article-categories aff ' +
+      'author-notes volume issue fpage lpage elocation-id history permissions funding-group counts ' +
+      'custom-meta-group trans-abstract kwd-group/title tex-math object-id related-article ' +
+      'supplementary-material pub-history',
   }),
-  links: attributes({ 'ext-link': 'xlink:href href', uri: 'xlink:href href', 'self-uri': 'xlink:href href' }),
-  images: attributes({ graphic: 'xlink:href href', 'inline-graphic': 'xlink:href href' }),
+  links: wordLists({ 'ext-link': 'xlink:href href', uri: 'xlink:href href', 'self-uri': 'xlink:href href' }),
+  images: wordLists({ graphic: 'xlink:href href', 'inline-graphic': 'xlink:href href' }),
 };
 
 const FB2: Vocabulary = {
   rules: rulesOf({
-    'title-info/book-title': field('Title'),
-    'title-info/author': person,
-    'title-info/date': field('Date'),
-    'title-info/annotation': field('Abstract'),
-    'title-info/keywords': field('Keywords'),
-    'title-info/genre': field('Keywords'),
-    'title-info/lang': field('Language'),
-    ...each(
-      'binary document-info publish-info src-title-info custom-info stylesheet coverpage src-lang translator',
-      skip,
-    ),
-    title: heading,
-    ...each('p v subtitle text-author epigraph cite poem stanza td th tr', block),
+    Title: 'title-info/book-title',
+    Date: 'title-info/date',
+    Abstract: 'title-info/annotation',
+    Keywords: 'title-info/keywords title-info/genre',
+    Language: 'title-info/lang',
+    person: 'title-info/author',
+    heading: 'title',
+    block: 'p v subtitle text-author epigraph cite poem stanza td th tr',
+    skip:
+      'binary document-info publish-info src-title-info custom-info stylesheet coverpage src-lang ' +
+      'translator',
   }),
-  links: attributes({ a: 'l:href xlink:href href' }),
-  images: attributes({}),
+  links: wordLists({ a: 'l:href xlink:href href' }),
+  images: wordLists({}),
 };
 
 const TEI: Vocabulary = {
   rules: rulesOf({
-    'filedesc/titlestmt/title': field('Title'),
-    'titlestmt/author': person,
-    'filedesc/publicationstmt/date': field('Date'),
-    'profiledesc/abstract': field('Abstract'),
-    'textclass/keywords': field('Keywords'),
-    'keywords/term': field('Keywords'),
-    'keywords/list/item': field('Keywords'),
-    ...each(
-      'filedesc/editionstmt filedesc/extent filedesc/publicationstmt/p sourcedesc encodingdesc revisiondesc',
-      skip,
-    ),
-    ...each(
-      'respstmt funder sponsor principal publisher distributor pubplace availability idno notesstmt seriesstmt',
-      skip,
-    ),
-    ...each('langusage catref classcode fw', skip),
-    'div/head': heading,
-    ...each('div1/head div2/head div3/head div4/head div5/head body/head front/head', heading),
-    ...each(
-      'head p ab l lg item cell row lb sp speaker stage note quote titlepart byline docauthor closer opener label',
-      block,
-    ),
-    ...each('eg', verbatim),
+    Title: 'filedesc/titlestmt/title',
+    Date: 'filedesc/publicationstmt/date',
+    Abstract: 'profiledesc/abstract',
+    Keywords: 'textclass/keywords keywords/term keywords/list/item',
+    person: 'titlestmt/author',
+    heading: 'div/head div1/head div2/head div3/head div4/head div5/head body/head front/head',
+    block:
+      'head p ab l lg item cell row lb sp speaker stage note quote titlepart byline docauthor closer ' +
+      'opener label',
+    verbatim: 'eg',
+    skip:
+      'filedesc/editionstmt filedesc/extent filedesc/publicationstmt/p sourcedesc encodingdesc ' +
+      'revisiondesc respstmt funder sponsor principal publisher distributor pubplace availability idno ' +
+      'notesstmt seriesstmt langusage catref classcode fw',
   }),
-  links: attributes({ ref: 'target', ptr: 'target', xref: 'url doc', xptr: 'url doc' }),
-  images: attributes({ graphic: 'url' }),
+  links: wordLists({ ref: 'target', ptr: 'target', xref: 'url doc', xptr: 'url doc' }),
+  images: wordLists({ graphic: 'url' }),
 };
 
 /** By essence type. */
