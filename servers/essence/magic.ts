@@ -1,3 +1,4 @@
+import { latin } from './bytes.js';
 import { decodeAs, isBinary, wideCharset } from './charset/index.js';
 import type { Signature } from './document-type.js';
 import { TYPES } from './types.js';
@@ -22,9 +23,7 @@ function inOrder(signatures: readonly Signature[]): Signature[] {
 /** Describes the first bytes as file(1) does, for bycontent.cf (E-16). Returns `empty` for no bytes. */
 export function describeContent(bytes: Uint8Array): string {
   if (bytes.length === 0) return 'empty';
-  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, WINDOW_BYTES)).toString(
-    'latin1',
-  );
+  const head = latin(bytes, 0, WINDOW_BYTES);
   for (const [offset, signature, description] of SIGNATURES) {
     if (head.startsWith(signature, offset)) {
       return signature === 'PK\x03\x04' ? describeZip(head) : description;
@@ -83,15 +82,13 @@ function describeCompoundFile(bytes: Uint8Array): string {
  * those of versions and programs.
  */
 export function hasRequests(bytes: Uint8Array): boolean {
-  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, WINDOW_BYTES)).toString(
-    'latin1',
-  );
+  const head = latin(bytes, 0, WINDOW_BYTES);
   return /^[.'][ \t]{0,8}(?:\\["#]|[A-Za-z]{1,3}(?![A-Za-z]))/m.test(head);
 }
 
 /** Whether a text begins with a comment or a command of TeX. */
 export function beginsAsTex(bytes: Uint8Array): boolean {
-  return /^\s{0,80}[%\\]/.test(Buffer.from(bytes.subarray(0, 100)).toString('latin1'));
+  return /^\s{0,80}[%\\]/.test(latin(bytes, 0, 100));
 }
 
 // The header of a tar archive's member: recognition needs its checksum, unnesting its sizes too.
@@ -115,7 +112,7 @@ export function isTarHead(head: Uint8Array): boolean {
 
 /** Parses the first octal digits of a field; 0 if it has none. */
 export function parseOctal(field: Uint8Array): number {
-  const found = /[0-7]+/.exec(Buffer.from(field).toString('latin1'));
+  const found = /[0-7]+/.exec(latin(field));
   return found === null ? 0 : Number.parseInt(found[0], 8);
 }
 

@@ -2,8 +2,10 @@
 // Recognition, unnesting, the choice of the worker and of the summarizer read it. `summarizers/README.md` says
 // how to add a type.
 import { type DocumentType, lazy } from './document-type.js';
+import { words } from './word-tables.js';
 
 const TEXT = { form: 'text', inThread: true } as const;
+const READ_WHOLE = { inThread: true, isWhole: true } as const;
 const WHOLE_TEXT = { ...TEXT, isWhole: true } as const;
 const SOURCE = { ...WHOLE_TEXT, isSource: true } as const;
 
@@ -16,11 +18,20 @@ const program = (type: string): DocumentType => ({
   }),
 });
 
-/** A vocabulary of `summarizers/xml/vocabularies.ts`. */
-const vocabulary = (type: string): DocumentType => ({
+/** A language whose programs begin with a line that says what runs them. */
+const script = (type: string, name: string, beginning: RegExp): DocumentType => ({
+  ...program(type),
+  content: `^${name}`,
+  beginnings: [[beginning, `${name} text executable`]],
+});
+
+/** A vocabulary of `summarizers/xml/vocabularies.ts`: its public identifier, namespace or document element. */
+const vocabulary = (type: string, mime: string, beginning: RegExp): DocumentType => ({
   ...TEXT,
   isVocabulary: true,
+  mime,
   content: `^${type}`,
+  beginnings: [[beginning, `${type} document text`]],
   summarize: lazy(async () => {
     const { summarizeXmlDocument } = await import('./summarizers/xml/xml-document.js');
     return (document) => summarizeXmlDocument(document, type);
@@ -39,8 +50,12 @@ const RFC: DocumentType = {
 const MEDIA = lazy(async () => (await import('./summarizers/media/audio.js')).summarizeMedia);
 const OFFICE = lazy(async () => (await import('./summarizers/office/office.js')).summarizeOffice);
 const SHELL_SCRIPT = lazy(async () => (await import('./summarizers/source-code.js')).summarizeShellScript);
-const OPEN_DOCUMENT = 'application/vnd.oasis.opendocument.';
-const OPEN_XML = 'application/vnd.openxmlformats-officedocument.';
+
+/** MIME types with the same beginning. */
+const mimesOf = (start: string, ends: string): string =>
+  words(ends)
+    .map((end) => start + end)
+    .join(' ');
 
 /** By name, in the order of {@link DocumentType.signatures} and {@link DocumentType.beginnings}. */
 const ROWS: Readonly<Record<string, DocumentType>> = {
@@ -187,13 +202,10 @@ const ROWS: Readonly<Record<string, DocumentType>> = {
     summarize: lazy(async () => (await import('./summarizers/office/power-point.js')).summarizePowerPoint),
   },
   OfficeOpenXML: {
-    mime: [
-      `${OPEN_XML}wordprocessingml.document`,
-      `${OPEN_XML}wordprocessingml.template`,
-      `${OPEN_XML}spreadsheetml.sheet`,
-      `${OPEN_XML}presentationml.presentation`,
-      `${OPEN_XML}presentationml.slideshow`,
-    ].join(' '),
+    mime: mimesOf(
+      'application/vnd.openxmlformats-officedocument.',
+      'wordprocessingml.document wordprocessingml.template spreadsheetml.sheet presentationml.presentation presentationml.slideshow',
+    ),
     summarize: OFFICE,
   },
   EPUB: {
@@ -229,32 +241,24 @@ const ROWS: Readonly<Record<string, DocumentType>> = {
     summarize: lazy(async () => (await import('./summarizers/source-code.js')).summarizeMakefile),
   },
   Python: {
-    ...program('Python'),
+    ...script('Python', 'Python script', /^#![^\n]*\bpython/),
     mime: 'text/x-python',
     suffixes: 'py pyi pyw',
-    content: '^Python script',
-    beginnings: [[/^#![^\n]*\bpython/, 'Python script text executable']],
   },
   Ruby: {
-    ...program('Ruby'),
+    ...script('Ruby', 'Ruby script', /^#![^\n]*\bruby/),
     mime: 'text/x-ruby application/x-ruby',
     suffixes: 'rb rake gemspec',
-    content: '^Ruby script',
-    beginnings: [[/^#![^\n]*\bruby/, 'Ruby script text executable']],
   },
   JavaScript: {
-    ...program('JavaScript'),
+    ...script('JavaScript', 'Node.js script', /^#![^\n]*\bnode\b/),
     mime: 'text/javascript application/javascript application/x-javascript',
     suffixes: 'js cjs mjs jsx',
-    content: '^Node.js script',
-    beginnings: [[/^#![^\n]*\bnode\b/, 'Node.js script text executable']],
   },
   PHP: {
-    ...program('PHP'),
+    ...script('PHP', 'PHP script', /^(?:#![^\n]*\bphp|<\?php\s)/),
     mime: 'application/x-httpd-php-source text/x-php',
     suffixes: 'php php3 php4 php5 php6 php7 php8 phtml',
-    content: '^PHP script',
-    beginnings: [[/^(?:#![^\n]*\bphp|<\?php\s)/, 'PHP script text executable']],
   },
   Java: { ...program('Java'), mime: 'text/x-java text/x-java-source', suffixes: 'java' },
   Go: { ...program('Go'), mime: 'text/x-go', suffixes: 'go' },
@@ -303,49 +307,31 @@ const ROWS: Readonly<Record<string, DocumentType>> = {
     summarize: lazy(async () => (await import('./summarizers/markup/markdown.js')).summarizeJupyter),
   },
   // Vocabularies of XML by public identifier, namespace or document element.
-  DocBook: {
-    ...vocabulary('DocBook'),
-    mime: 'application/docbook+xml',
-    beginnings: [
-      [
-        /^\s{0,80}<[?!a-z][\s\S]{0,3000}?(?:\/\/DTD (?:Simplified )?DocBook |\sxmlns=["']http:\/\/docbook\.org\/ns\/docbook["'])/i,
-        'DocBook document text',
-      ],
-    ],
-  },
-  JATS: {
-    ...vocabulary('JATS'),
-    mime: 'application/jats+xml',
-    beginnings: [
-      [
-        /^\s{0,80}<[?!a-z][\s\S]{0,3000}?(?:\/\/DTD (?:JATS|NLM|Journal (?:Publishing|Archiving)|Article Authoring)[ (]|<article\s[^<>]{0,800}\barticle-type=)/i,
-        'JATS document text',
-      ],
-    ],
-  },
-  FB2: {
-    ...vocabulary('FB2'),
-    mime: 'application/x-fictionbook+xml application/x-fictionbook',
-    beginnings: [[/^\s{0,80}<(?:[?!][\s\S]{0,3000}?<)?FictionBook[\s>]/, 'FB2 document text']],
-  },
-  TEI: {
-    ...vocabulary('TEI'),
-    mime: 'application/tei+xml',
-    beginnings: [
-      [
-        /^\s{0,80}<[?!a-z][\s\S]{0,3000}?(?:\sxmlns=["']http:\/\/www\.tei-c\.org\/ns\/1\.0["']|<(?:TEI\.2|teiCorpus(?:\.2)?)[\s>]|\/\/DTD TEI )/i,
-        'TEI document text',
-      ],
-    ],
-  },
+  DocBook: vocabulary(
+    'DocBook',
+    'application/docbook+xml',
+    /^\s{0,80}<[?!a-z][\s\S]{0,3000}?(?:\/\/DTD (?:Simplified )?DocBook |\sxmlns=["']http:\/\/docbook\.org\/ns\/docbook["'])/i,
+  ),
+  JATS: vocabulary(
+    'JATS',
+    'application/jats+xml',
+    /^\s{0,80}<[?!a-z][\s\S]{0,3000}?(?:\/\/DTD (?:JATS|NLM|Journal (?:Publishing|Archiving)|Article Authoring)[ (]|<article\s[^<>]{0,800}\barticle-type=)/i,
+  ),
+  FB2: vocabulary(
+    'FB2',
+    'application/x-fictionbook+xml application/x-fictionbook',
+    /^\s{0,80}<(?:[?!][\s\S]{0,3000}?<)?FictionBook[\s>]/,
+  ),
+  TEI: vocabulary(
+    'TEI',
+    'application/tei+xml',
+    /^\s{0,80}<[?!a-z][\s\S]{0,3000}?(?:\sxmlns=["']http:\/\/www\.tei-c\.org\/ns\/1\.0["']|<(?:TEI\.2|teiCorpus(?:\.2)?)[\s>]|\/\/DTD TEI )/i,
+  ),
   OpenDocument: {
-    mime: [
-      `${OPEN_DOCUMENT}text`,
-      `${OPEN_DOCUMENT}text-template`,
-      `${OPEN_DOCUMENT}spreadsheet`,
-      `${OPEN_DOCUMENT}presentation`,
-      `${OPEN_DOCUMENT}graphics`,
-    ].join(' '),
+    mime: mimesOf(
+      'application/vnd.oasis.opendocument.',
+      'text text-template spreadsheet presentation graphics',
+    ),
     beginnings: [
       [
         /^\s{0,80}<\?xml\b[\s\S]{0,200}?<office:document\s[\s\S]{0,3900}?urn:oasis:names:tc:opendocument:xmlns:office:/,
@@ -363,8 +349,7 @@ const ROWS: Readonly<Record<string, DocumentType>> = {
     ],
   },
   WaisSource: {
-    inThread: true,
-    isWhole: true,
+    ...READ_WHOLE,
     beginnings: [[/^\s{0,80}\(:source\s/, 'WAIS source text']],
     summarize: lazy(async () => (await import('./summarizers/small-formats.js')).summarizeWaisSource),
   },
@@ -412,14 +397,12 @@ const ROWS: Readonly<Record<string, DocumentType>> = {
     summarize: lazy(async () => (await import('./summarizers/tex/tex.js')).summarizeLatex),
   },
   Bibliographic: {
-    inThread: true,
-    isWhole: true,
+    ...READ_WHOLE,
     beginnings: [[/^@[a-zA-Z]{3,20}\s?\{\s?[\w:.-]{1,80},\s*$/m, 'BibTeX text']],
     summarize: lazy(async () => (await import('./summarizers/bibliography.js')).summarizeBibliographic),
   },
   ReferBibliographic: {
-    inThread: true,
-    isWhole: true,
+    ...READ_WHOLE,
     summarize: lazy(async () => (await import('./summarizers/bibliography.js')).summarizeRefer),
   },
   Mail: {
@@ -434,8 +417,7 @@ const ROWS: Readonly<Record<string, DocumentType>> = {
   },
   Patch: {
     mime: 'text/x-diff',
-    inThread: true,
-    isWhole: true,
+    ...READ_WHOLE,
     beginnings: [[/^(?:diff |Index: |--- [^\n]+\n\+\+\+ |\*\*\* [^\n]+\n--- )/, 'diff output text']],
     summarize: lazy(async () => (await import('./summarizers/revisions.js')).summarizePatch),
   },
@@ -516,9 +498,7 @@ export function typesWith(test: (type: DocumentType) => boolean): ReadonlySet<st
 export const NESTED_TYPES = typesWith(({ nested }) => nested !== undefined);
 
 const BY_MIME: ReadonlyMap<string, string> = new Map(
-  [...TYPES].flatMap(([name, { mime }]) =>
-    (mime?.split(' ') ?? []).map((written) => [written, name] as const),
-  ),
+  [...TYPES].flatMap(([name, { mime = '' }]) => words(mime).map((written) => [written, name] as const)),
 );
 
 /**

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
+import { latin } from '../bytes.js';
 import { words } from '../word-tables.js';
-import { decodeAs, decodeLatin, decodeUtf8, labelOf } from './decoders.js';
+import { decodeAs, decodeUtf8, labelOf } from './decoders.js';
 import { guessCharset } from './guess.js';
 import { wideCharset } from './marks.js';
 import { sevenBitCharset } from './seven-bit.js';
@@ -93,13 +94,13 @@ const END_WINDOW_BYTES = 1024;
 /** The encoding of an XML declaration at the start of the document. */
 function xmlEncoding(bytes: Uint8Array): string | undefined {
   if (bytes[0] !== 0x3c || bytes[1] !== 0x3f) return undefined;
-  const head = decodeLatin(bytes.subarray(0, MARKUP_WINDOW_BYTES));
+  const head = latin(bytes.subarray(0, MARKUP_WINDOW_BYTES));
   return narrow(/^<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{1,40})["']/.exec(head)?.[1]);
 }
 
 /** The charset of a META element near the start. */
 function metaCharset(bytes: Uint8Array): string | undefined {
-  const head = decodeLatin(bytes.subarray(0, MARKUP_WINDOW_BYTES));
+  const head = latin(bytes.subarray(0, MARKUP_WINDOW_BYTES));
   return narrow(/<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{1,40})/i.exec(head)?.[1]);
 }
 
@@ -129,7 +130,7 @@ const IN_END = /(?:^|[\s;#%*])(?:coding:|vim?:[^\n]{0,80}\b(?:fenc|fileencoding)
  * undefined if it does not.
  */
 function sourceCharset(bytes: Uint8Array): string | undefined {
-  const head = decodeLatin(bytes.subarray(0, SOURCE_WINDOW_BYTES));
+  const head = latin(bytes.subarray(0, SOURCE_WINDOW_BYTES));
   const first = IN_FIRST_LINES.exec(head)?.[1];
   if (first !== undefined) return first;
   for (const pattern of IN_HEAD) {
@@ -137,7 +138,7 @@ function sourceCharset(bytes: Uint8Array): string | undefined {
     // Options of a package: the last one is in use.
     if (found !== undefined) return found.split(',').at(-1)?.trim();
   }
-  const end = decodeLatin(bytes.subarray(-END_WINDOW_BYTES));
+  const end = latin(bytes.subarray(-END_WINDOW_BYTES));
   return [...end.matchAll(IN_END)].at(-1)?.[1];
 }
 

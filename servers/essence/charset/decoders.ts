@@ -1,5 +1,6 @@
 // Decoding by the name of a character set.
 import { isAscii } from 'node:buffer';
+import { latin, viewOf } from '../bytes.js';
 import { namesByWord, words } from '../word-tables.js';
 import { decodeHz, decodeShifted } from './seven-bit.js';
 
@@ -135,20 +136,15 @@ export function decodeAs(bytes: Uint8Array, label: string): string {
     case 'iso-2022-cn':
       return decodeShifted(bytes, label);
     default:
-      return platformDecoder(label)?.decode(bytes) ?? decodeLatin(bytes);
+      return platformDecoder(label)?.decode(bytes) ?? latin(bytes);
   }
 }
 
 /** Decodes valid UTF-8; a byte order mark is left out. */
 export function decodeUtf8(bytes: Uint8Array): string {
-  if (isAscii(bytes)) return decodeLatin(bytes);
+  if (isAscii(bytes)) return latin(bytes);
   const marked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8', marked ? 3 : 0);
-}
-
-/** Each byte as the character of the same number. */
-export function decodeLatin(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
 }
 
 /**
@@ -156,14 +152,14 @@ export function decodeLatin(bytes: Uint8Array): string {
  * quotation marks.
  */
 function decodeWestern(bytes: Uint8Array): string {
-  return decodeLatin(bytes).replace(
+  return latin(bytes).replace(
     /[\x80-\x9f]/g,
     (character) => WESTERN_SIGNS[character.charCodeAt(0) - 0x80] ?? character,
   );
 }
 
 function decodeUtf32(bytes: Uint8Array, littleEndian: boolean): string {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const view = viewOf(bytes);
   const points: string[] = [];
   for (let at = 0; at + 4 <= bytes.length; at += 4) {
     const point = view.getUint32(at, littleEndian);

@@ -1,6 +1,8 @@
 // Whether bytes are text: Unicode in units of two and four bytes, with and without a byte order mark, and texts
 // in units of one byte.
 
+import { viewOf } from '../bytes.js';
+
 /** Bytes that are examined. */
 const WINDOW_BYTES = 4096;
 /** Units of a text without a mark; fewer prove nothing. */
@@ -66,7 +68,7 @@ function unmarkedCharset(bytes: Uint8Array): string | undefined {
   // Spaces and line ends have a byte that is NUL; so has an ideographic space, and an ideographic stop is
   // 0x3002.
   if (!window.includes(0) && !window.includes(2)) return undefined;
-  const view = new DataView(window.buffer, window.byteOffset, window.byteLength);
+  const view = viewOf(window);
   for (const littleEndian of [true, false]) {
     if (isText(window.length >> 2, (i) => view.getUint32(4 * i, littleEndian)))
       return littleEndian ? 'utf-32le' : 'utf-32be';

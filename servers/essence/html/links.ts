@@ -61,32 +61,13 @@ export class LinkCollector {
 
   /** Collects links and instructions to robots from a tag. */
   open(tag: string, attributes: TagAttributes): void {
-    switch (tag) {
-      case 'a':
-      case 'area':
-        this.#add(attributes.href, 'L');
-        break;
-      case 'frame':
-      case 'iframe':
-        this.#add(attributes.src, 'E');
-        break;
-      case 'link':
-        if (
-          attributes.rel
-            ?.toLowerCase()
-            .split(/\s+/)
-            .some((relation) => LINK_RELATIONS.has(relation)) === true
-        ) {
-          this.#add(attributes.href, 'L');
-        }
-        break;
-      case 'base':
-        this.#base(attributes.href);
-        break;
-      case 'meta':
-        this.#meta(attributes);
-        break;
-    }
+    if (tag === 'a' || tag === 'area') this.#add(attributes.href, 'L');
+    else if (tag === 'frame' || tag === 'iframe') this.#add(attributes.src, 'E');
+    else if (tag === 'link') {
+      const relations = attributes.rel?.toLowerCase().split(/\s+/) ?? [];
+      if (relations.some((relation) => LINK_RELATIONS.has(relation))) this.#add(attributes.href, 'L');
+    } else if (tag === 'base') this.#base(attributes.href);
+    else if (tag === 'meta') this.#meta(attributes);
   }
 
   /**

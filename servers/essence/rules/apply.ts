@@ -11,6 +11,7 @@ import {
   textOfUrl,
   urlOfBytes,
 } from '../../../protocols/soif/index.js';
+import { latin } from '../bytes.js';
 import { type ProgramSettings, runProgram, ScratchDirectory } from '../external/index.js';
 import { type Command, conditionHolds, type Instruction, type PostRules } from './model.js';
 
@@ -92,17 +93,11 @@ class PostRun {
   }
 
   async execute(instruction: Exclude<Instruction, { readonly kind: 'delete' }>): Promise<void> {
-    switch (instruction.kind) {
-      case 'set':
-        this.object = this.object.with([[this.#spelling(instruction.attribute), instruction.value]]);
-        break;
-      case 'filter':
-        await this.#filter(instruction.attribute, instruction.command, instruction.line);
-        break;
-      case 'exchange':
-        await this.#exchange(instruction.attributes, instruction.command, instruction.line);
-        break;
-    }
+    if (instruction.kind === 'set')
+      this.object = this.object.with([[this.#spelling(instruction.attribute), instruction.value]]);
+    else if (instruction.kind === 'filter')
+      await this.#filter(instruction.attribute, instruction.command, instruction.line);
+    else await this.#exchange(instruction.attributes, instruction.command, instruction.line);
   }
 
   /** E-128 (2): the program reads the value and writes the new one. Does nothing for a missing attribute. */
@@ -171,15 +166,8 @@ class PostRun {
         ? join(directory, written)
         : written;
     await using scratch = await ScratchDirectory.open(programs);
-    const result = await runProgram(
-      {
-        program,
-        arguments: words,
-        input,
-        directory: scratch.directory,
-      },
-      programs,
-    );
+    const run = { program, arguments: words, input, directory: scratch.directory };
+    const result = await runProgram(run, programs);
     if (result.failure === undefined) return result.output;
     this.#warn(line, `${written} failed: ${result.failure}; the value is not changed (E-133)`);
     return undefined;
@@ -198,7 +186,7 @@ class PostRun {
 
 /** Decodes a complete object or bare attribute lines (E-132). @throws ProtocolError if it is neither */
 function decodeReply(output: Uint8Array): readonly SoifAttribute[] {
-  if (/^\s*@/.test(Buffer.from(output.subarray(0, 200)).toString('latin1'))) {
+  if (/^\s*@/.test(latin(output, 0, 200))) {
     return decodeSoif(output).attributes;
   }
   return decodeAttributes(output);

@@ -86,23 +86,15 @@ export function readEsis(output: string, events: SgmlEvents, maxDepth: number): 
     let end = output.indexOf('\n', index);
     if (end < 0) end = output.length;
     const rest = output.slice(index + 1, end);
-    switch (output[index]) {
-      case 'A': {
-        const found = /^(\S+) (?:CDATA|TOKEN|ENTITY|NOTATION|ID) (.*)$/s.exec(rest);
-        if (found !== null) attributes.push([found[1]!, unescapeData(found[2]!)]);
-        break;
-      }
-      case '(':
-        events.open(rest, Object.fromEntries(attributes));
-        attributes = [];
-        break;
-      case '-':
-        events.text(unescapeData(rest));
-        break;
-      case ')':
-        events.close();
-        break;
-    }
+    const kind = output[index];
+    if (kind === 'A') {
+      const found = /^(\S+) (?:CDATA|TOKEN|ENTITY|NOTATION|ID) (.*)$/s.exec(rest);
+      if (found !== null) attributes.push([found[1]!, unescapeData(found[2]!)]);
+    } else if (kind === '(') {
+      events.open(rest, Object.fromEntries(attributes));
+      attributes = [];
+    } else if (kind === '-') events.text(unescapeData(rest));
+    else if (kind === ')') events.close();
     index = end + 1;
   }
   return events.depth === 0;

@@ -1,3 +1,4 @@
+import { latin, viewOf } from '../bytes.js';
 import type { SourceDocument, Summary } from '../document.js';
 import { guarded, present, summarizeExtracted, summarizeFields } from './extracted.js';
 
@@ -53,7 +54,7 @@ export function summarizeArchive(document: SourceDocument): Summary {
 
 /** Adds the names of defined global and weak symbols of an ELF file. @throws RangeError if it is truncated */
 function readElf(bytes: Uint8Array, symbols: Set<string>): void {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const view = viewOf(bytes);
   if (bytes.length < 52 || view.getUint32(0) !== 0x7f454c46) return;
   const wide = view.getUint8(4) === 2;
   const little = view.getUint8(5) === 1;
@@ -80,9 +81,7 @@ function readElf(bytes: Uint8Array, symbols: Set<string>): void {
       if (section === 0 || (binding !== 1 && binding !== 2) || (info & 15) > 2) continue;
       const from = strings + view.getUint32(symbol, little);
       const end = bytes.indexOf(0, from);
-      const name = Buffer.from(bytes.subarray(from, Math.min(end < 0 ? from : end, from + 500))).toString(
-        'latin1',
-      );
+      const name = latin(bytes, from, Math.min(end < 0 ? from : end, from + 500));
       if (name !== '') symbols.add(name);
     }
   }
@@ -97,9 +96,7 @@ export function summarizeBinary(document: SourceDocument): Summary {
     while (offset < body.length && ((body[offset]! >= 0x20 && body[offset]! < 0x7f) || body[offset] === 9))
       offset++;
     if (offset - start < 4) continue;
-    const text = Buffer.from(body.subarray(start, Math.min(offset, start + 1000)))
-      .toString('latin1')
-      .trim();
+    const text = latin(body, start, Math.min(offset, start + 1000)).trim();
     if (isMeaningful(text)) strings.push(text);
   }
   return summarizeExtracted({ attributes: [], text: strings.join('\n') });

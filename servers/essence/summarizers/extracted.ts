@@ -104,8 +104,11 @@ export function present(
 
 // The text of a document whose markup costs more than the text itself, up to a limit (E-45).
 
-/** Characters of a typesetting source that are read: its text fills an object long before. */
-export const MAX_TYPESETTING_CHARACTERS = 2 * 1024 * 1024;
+/**
+ * Characters of a typesetting source that are read: its text fills an object long before. A longer program is
+ * data, and each of its comments takes memory.
+ */
+const MAX_SOURCE_CHARACTERS = 2 * 1024 * 1024;
 
 /**
  * Returns the document's text with `\n` as its line end, cut at `limit` characters with a warning. A longer
@@ -113,7 +116,7 @@ export const MAX_TYPESETTING_CHARACTERS = 2 * 1024 * 1024;
  *
  * @param what - a noun for the warning, e.g. `program`.
  */
-export function boundedSource(document: SourceDocument, what: string, limit: number): string {
+export function boundedSource(document: SourceDocument, what: string, limit = MAX_SOURCE_CHARACTERS): string {
   const { text } = document;
   if (text.length > limit) document.warn(`the ${what} beyond ${limit} characters is not read (E-45)`);
   return (text.length > limit ? text.slice(0, limit) : text).replace(/\r\n?/g, '\n');

@@ -1,5 +1,5 @@
 import type { SourceDocument, Summary } from '../document.js';
-import { boundedSource, MAX_TYPESETTING_CHARACTERS } from './extracted.js';
+import { boundedSource } from './extracted.js';
 import { summarizeText } from './text.js';
 import { macroArguments, removeEscapes } from './troff/characters.js';
 import { roffText } from './troff/roff-text.js';
@@ -13,12 +13,15 @@ const SECTIONS: ReadonlyMap<string, string> = new Map([
   ['SEE ALSO', 'References'],
 ]);
 
+/** Macros whose arguments are text. */
+const FONTS = /^(?:[BIRS]|SM|SB|[BIR][BIR]|Nm|An|Ar|Fl|Op|Pa|Cm|Fn|Ft|In|Fa)$/;
+
 /**
  * ManPage: title, section and the common sections, by the -man and -mdoc macros (E-74). A page without these
  * macros is a text.
  */
 export function summarizeManPage(document: SourceDocument): Summary {
-  const source = boundedSource(document, 'manual page', MAX_TYPESETTING_CHARACTERS);
+  const source = boundedSource(document, 'manual page');
   const lines = source.split('\n');
   const attributes: [string, string][] = [];
   const headings: string[] = [];
@@ -37,37 +40,21 @@ export function summarizeManPage(document: SourceDocument): Summary {
       continue;
     }
     const args = macroArguments(macro[2] ?? '');
-    switch (macro[1]) {
-      case 'TH':
-      case 'Dt':
-        known = true;
-        if (args[0] !== undefined) attributes.push(['Title', args[0]]);
-        if (args[1] !== undefined) attributes.push(['Section', args[1]]);
-        break;
-      case 'SH':
-      case 'Sh':
-        flush();
-        section = args.join(' ').toUpperCase();
-        if (section !== '') headings.push(args.join(' '));
-        break;
-      case 'SS':
-      case 'Ss':
-        if (args.length > 0) headings.push(args.join(' '));
-        break;
-      case 'Nd':
-        addText(words, `- ${args.join(' ')}`);
-        break;
-      case 'Xr':
-        addText(words, `${args[0] ?? ''}${args[1] === undefined ? '' : `(${args[1]})`}`);
-        break;
-      default:
-        if (
-          /^(?:[BIRS]|SM|SB|[BIR][BIR]|Nm|An|Ar|Fl|Op|Pa|Cm|Fn|Ft|In|Fa)$/.test(macro[1]!) &&
-          args.length > 0
-        ) {
-          addText(words, args.join(/^[BIR][BIR]$/.test(macro[1]!) ? '' : ' '));
-        }
-    }
+    const name = macro[1]!;
+    if (name === 'TH' || name === 'Dt') {
+      known = true;
+      if (args[0] !== undefined) attributes.push(['Title', args[0]]);
+      if (args[1] !== undefined) attributes.push(['Section', args[1]]);
+    } else if (name === 'SH' || name === 'Sh') {
+      flush();
+      section = args.join(' ').toUpperCase();
+      if (section !== '') headings.push(args.join(' '));
+    } else if (name === 'SS' || name === 'Ss') {
+      if (args.length > 0) headings.push(args.join(' '));
+    } else if (name === 'Nd') addText(words, `- ${args.join(' ')}`);
+    else if (name === 'Xr') addText(words, `${args[0] ?? ''}${args[1] === undefined ? '' : `(${args[1]})`}`);
+    else if (FONTS.test(name) && args.length > 0)
+      addText(words, args.join(/^[BIR][BIR]$/.test(name) ? '' : ' '));
   }
   flush();
   if (!known) return summarizeText(document);

@@ -6,17 +6,6 @@ import { boundedSource } from './extracted.js';
  */
 const MAX_NAMES = 5000;
 
-/**
- * Maximum number of characters of one program that are read; a longer one is data, and each of its comments
- * takes memory.
- */
-const MAX_SOURCE = 2 * 1024 * 1024;
-
-/** The program, up to its limit. */
-function sourceOf(document: SourceDocument): string {
-  return boundedSource(document, 'program', MAX_SOURCE);
-}
-
 /** Words before `(` that are not names of procedures. */
 const C_KEYWORDS = new Set(
   'if else for while do switch case return sizeof defined typeof alignof _Alignof __attribute__ __declspec __asm__ asm catch throw new delete decltype static_assert _Static_assert'.split(
@@ -35,7 +24,7 @@ export function summarizeCHeader(document: SourceDocument): Summary {
 }
 
 function describeC(document: SourceDocument, declared: boolean): Summary {
-  const text = sourceOf(document);
+  const text = boundedSource(document, 'program');
   const { comments, code } = splitCComments(text);
   const includes = matches(text, /^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]/gm);
   return summary(cProcedures(code, declared), includes, comments);
@@ -108,7 +97,7 @@ function isParameterDeclaration(code: string, index: number): boolean {
 /** Perl: procedure names, comments and POD. */
 export function summarizePerl(document: SourceDocument): Summary {
   const pod: string[] = [];
-  const source = sourceOf(document).replace(
+  const source = boundedSource(document, 'program').replace(
     /^=[a-zA-Z][\s\S]*?(?:^=cut\b[^\n]*\n?|$(?![\s\S]))/gm,
     (text) => {
       pod.push(cleanPod(text));
@@ -130,7 +119,7 @@ function cleanPod(text: string): string {
 
 /** ShellScript, Awk, Tcl: comments and names of functions. */
 export function summarizeShellScript(document: SourceDocument): Summary {
-  const { comments, code } = splitHashComments(sourceOf(document));
+  const { comments, code } = splitHashComments(boundedSource(document, 'program'));
   const names = matches(
     code,
     /^[ \t]*(?:function[ \t]+([\w:.-]+)|([A-Za-z_][\w.-]*)[ \t]*\([ \t]*\)|proc[ \t]+([\w:.-]+))/gm,
@@ -140,7 +129,7 @@ export function summarizeShellScript(document: SourceDocument): Summary {
 
 /** ShellScript: also the scripts that it reads. */
 export function summarizeShell(document: SourceDocument): Summary {
-  const { code } = splitHashComments(sourceOf(document));
+  const { code } = splitHashComments(boundedSource(document, 'program'));
   const sourced = matches(code, /^[ \t]*(?:\.|source)[ \t]+["']?([^\s"';&|]{1,300})/gm);
   const { attributes } = summarizeShellScript(document);
   return { attributes: [...attributes, ['References', sourced.join('\n')]] };
@@ -148,7 +137,7 @@ export function summarizeShell(document: SourceDocument): Summary {
 
 /** Makefile: comments and target names. */
 export function summarizeMakefile(document: SourceDocument): Summary {
-  const { comments, code } = splitHashComments(sourceOf(document));
+  const { comments, code } = splitHashComments(boundedSource(document, 'program'));
   const targets = matches(code, /^([A-Za-z0-9_][^:=#\n\t]*)\t*::?(?![=:])/gm).flatMap((target) =>
     target.trim().split(/\s+/),
   );
@@ -162,7 +151,7 @@ const SEMICOLON_STYLE = new Set(['el', 'lisp', 'cl', 'scm', 'asm', 's']);
 /** OtherCode: comments by the language's syntax, names of functions if they are easy to recognize. */
 export function summarizeOtherCode(document: SourceDocument): Summary {
   const suffix = document.fileName.split('.').pop()?.toLowerCase() ?? '';
-  const text = sourceOf(document);
+  const text = boundedSource(document, 'program');
   let split: Commented;
   if (HASH_STYLE.has(suffix) || text.startsWith('#!')) split = splitHashComments(text);
   else if (SEMICOLON_STYLE.has(suffix)) split = splitSemicolonComments(text);

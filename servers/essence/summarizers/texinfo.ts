@@ -1,12 +1,6 @@
 import type { SourceDocument, Summary } from '../document.js';
 import { wordSet } from '../word-tables.js';
-import {
-  boundedSource,
-  MAX_TYPESETTING_CHARACTERS,
-  oneLine,
-  present,
-  summarizeExtracted,
-} from './extracted.js';
+import { boundedSource, oneLine, present, summarizeExtracted } from './extracted.js';
 import { inlineText, MAX_FIELDS } from './texinfo-text.js';
 import { firstParagraph } from './text.js';
 
@@ -52,9 +46,7 @@ export function isTexinfo(text: string): boolean {
  * would print.
  */
 export function summarizeTexinfo(document: SourceDocument): Summary {
-  const reader = new TexinfoReader(
-    boundedSource(document, 'Texinfo source', MAX_TYPESETTING_CHARACTERS).replace(/^\ufeff/, ''),
-  );
+  const reader = new TexinfoReader(boundedSource(document, 'Texinfo source').replace(/^\ufeff/, ''));
   const references: string[] = [];
   const text = inlineText(reader.read(), reader.values, references);
   const field = (raw: string): string => oneLine(inlineText(raw, reader.values, []));

@@ -1,3 +1,4 @@
+import { latin } from '../bytes.js';
 import { NameDecoder } from '../charset/index.js';
 import { UnnestError } from '../errors.js';
 import { ByteReader, type Chunks, decodeName, emptyContent, type Member } from './chunks.js';
@@ -40,11 +41,6 @@ export async function* arMembers(chunks: Chunks): AsyncIterable<Member> {
     await reader.skip(end - reader.position);
     if (size % 2 === 1) await reader.read(1);
   }
-}
-
-/** Each byte as one character: the positions in a header and in a table of names are those of bytes. */
-function latin(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('latin1');
 }
 
 function isTable(name: string): boolean {

@@ -1,3 +1,4 @@
+import { latin } from '../bytes.js';
 import { NameDecoder } from '../charset/index.js';
 import { UnnestError } from '../errors.js';
 
@@ -95,7 +96,7 @@ export class ByteReader {
       const end = chunk.indexOf(0x0a);
       const piece = end < 0 ? chunk : chunk.subarray(0, end);
       const available = limit - (text?.length ?? 0);
-      text = (text ?? '') + Buffer.from(piece.subarray(0, Math.max(0, available))).toString('latin1');
+      text = (text ?? '') + latin(piece, 0, Math.max(0, available));
       this.#advance(end < 0 ? chunk.length : end + 1);
       if (end >= 0) return text.replace(/\r$/, '');
     }

@@ -1,5 +1,6 @@
 import type { Attachment } from 'postal-mime';
 import { messageOf } from '../../../protocols/errors.js';
+import { latin } from '../bytes.js';
 import { UnnestError } from '../errors.js';
 import { boundedMessage, withReadableCharsets } from '../message-charsets.js';
 import { type Chunks, chunksOf, collect, type Member } from './chunks.js';
@@ -23,7 +24,7 @@ const ENDINGS: ReadonlyMap<string, string> = new Map([
 
 /** Whether a message has attached files, by its header (E-44). */
 export function hasParts(head: Uint8Array): boolean {
-  const text = Buffer.from(head).toString('latin1');
+  const text = latin(head);
   const end = /\r?\n\r?\n/.exec(text)?.index ?? text.length;
   return /^content-type:\s*multipart\/(?!alternative)/im.test(text.slice(0, end));
 }

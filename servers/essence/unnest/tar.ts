@@ -1,3 +1,4 @@
+import { latin } from '../bytes.js';
 import { NameDecoder } from '../charset/index.js';
 import { UnnestError } from '../errors.js';
 import { isTarHead, parseOctal, TAR_BLOCK_BYTES } from '../magic.js';
@@ -95,7 +96,7 @@ function sizeOf(field: Uint8Array): number {
 function parseRecords(bytes: Uint8Array): Map<string, string> {
   const found = new Map<string, string>();
   for (let offset = 0; offset < bytes.length; ) {
-    const length = Number.parseInt(Buffer.from(bytes.subarray(offset, offset + 12)).toString('latin1'), 10);
+    const length = Number.parseInt(latin(bytes, offset, offset + 12), 10);
     if (!(length > 0)) break;
     const record = decodeName(bytes.subarray(offset, offset + length - 1));
     const text = record.slice(record.indexOf(' ') + 1);

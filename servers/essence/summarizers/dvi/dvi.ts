@@ -1,3 +1,4 @@
+import { viewOf } from '../../bytes.js';
 import type { SourceDocument, Summary } from '../../document.js';
 import { guarded, joinHyphenated, summarizeExtracted } from '../extracted.js';
 import { PageText } from '../page-text.js';
@@ -45,7 +46,7 @@ class DviReader {
   #stack: Registers[] = [];
 
   constructor(bytes: Uint8Array, limit: number) {
-    this.#bytes = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#bytes = viewOf(bytes);
     this.#limit = limit;
   }
 

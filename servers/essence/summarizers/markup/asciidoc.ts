@@ -1,8 +1,7 @@
 import type { SourceDocument, Summary } from '../../document.js';
 import { namesByWord } from '../../word-tables.js';
-import { boundedSource, MAX_TYPESETTING_CHARACTERS } from '../extracted.js';
 import { readFrontMatter } from './front-matter.js';
-import { bareUrl, type MarkupField, Outline, withoutEmphasis } from './outline.js';
+import { bareUrl, type MarkupField, type Outline, summarizeOutline, withoutEmphasis } from './outline.js';
 
 const FIELDS: ReadonlyMap<string, MarkupField> = namesByWord({
   Title: 'title doctitle',
@@ -40,13 +39,9 @@ const INLINE = new RegExp(
  * text.
  */
 export function summarizeAsciiDoc(document: SourceDocument): Summary {
-  const outline = new Outline(document.settings.maxObjectBytes);
-  const source = boundedSource(document, 'AsciiDoc source', MAX_TYPESETTING_CHARACTERS).replace(
-    /^\ufeff/,
-    '',
+  return summarizeOutline(document, 'AsciiDoc', (source, outline) =>
+    new AsciiDocReader(readFrontMatter(source, outline).split('\n'), outline).read(),
   );
-  new AsciiDocReader(readFrontMatter(source, outline).split('\n'), outline).read();
-  return outline.summary(document);
 }
 
 class AsciiDocReader {

@@ -1,8 +1,8 @@
 import type { SourceDocument, Summary } from '../../document.js';
-import { boundedSource, guarded, MAX_TYPESETTING_CHARACTERS } from '../extracted.js';
+import { guarded } from '../extracted.js';
 import { readFrontMatter } from './front-matter.js';
 import { MarkdownInline, normalizedLabel } from './markdown-inline.js';
-import { Outline } from './outline.js';
+import { Outline, summarizeOutline } from './outline.js';
 
 /** Maximum number of link definitions, and of block quotes and list marks on one line. */
 const MAX_DEFINITIONS = 20_000;
@@ -13,13 +13,9 @@ const MAX_CONTAINERS = 20;
  * plain text.
  */
 export function summarizeMarkdown(document: SourceDocument): Summary {
-  const outline = new Outline(document.settings.maxObjectBytes);
-  const source = boundedSource(document, 'Markdown source', MAX_TYPESETTING_CHARACTERS).replace(
-    /^\ufeff/,
-    '',
+  return summarizeOutline(document, 'Markdown', (source, outline) =>
+    readMarkdown(readFrontMatter(source, outline), outline),
   );
-  readMarkdown(readFrontMatter(source, outline), outline);
-  return outline.summary(document);
 }
 
 /**

@@ -1,7 +1,6 @@
 import type { SourceDocument, Summary } from '../../document.js';
 import { namesByWord } from '../../word-tables.js';
-import { boundedSource, MAX_TYPESETTING_CHARACTERS } from '../extracted.js';
-import { bareUrl, type MarkupField, Outline, withoutEmphasis } from './outline.js';
+import { bareUrl, type MarkupField, type Outline, summarizeOutline, withoutEmphasis } from './outline.js';
 
 const FIELDS: ReadonlyMap<string, MarkupField> = namesByWord({
   Title: 'title',
@@ -18,12 +17,11 @@ const INLINE =
  * Org: keywords at the start, headings without their states and tags, links; the Text rule on the plain text.
  */
 export function summarizeOrg(document: SourceDocument): Summary {
-  const outline = new Outline(document.settings.maxObjectBytes);
-  const source = boundedSource(document, 'Org source', MAX_TYPESETTING_CHARACTERS).replace(/^\ufeff/, '');
-  const reader = new OrgReader(outline);
-  for (const line of source.split('\n')) reader.line(line);
-  reader.end();
-  return outline.summary(document);
+  return summarizeOutline(document, 'Org', (source, outline) => {
+    const reader = new OrgReader(outline);
+    for (const line of source.split('\n')) reader.line(line);
+    reader.end();
+  });
 }
 
 class OrgReader {

@@ -6,7 +6,7 @@ import {
 } from '../../../../protocols/urls/index.js';
 import type { SourceDocument, Summary } from '../../document.js';
 import { LinkTexts } from '../../link-texts.js';
-import { oneLine, present, summarizeExtracted } from '../extracted.js';
+import { boundedSource, oneLine, present, summarizeExtracted } from '../extracted.js';
 import { firstParagraph } from '../text.js';
 
 /** Maximum number of headings, authors and keywords of one document. */
@@ -16,6 +16,17 @@ const MAX_VALUE = 1000;
 
 /** The fields that a document states about itself, by attribute. */
 export type MarkupField = 'Title' | 'Author' | 'Date' | 'Description' | 'Keywords';
+
+/** Summarizes a source by what a reader of its language collects. */
+export function summarizeOutline(
+  document: SourceDocument,
+  language: string,
+  read: (source: string, outline: Outline) => void,
+): Summary {
+  const outline = new Outline(document.settings.maxObjectBytes);
+  read(boundedSource(document, `${language} source`).replace(/^\ufeff/, ''), outline);
+  return outline.summary(document);
+}
 
 /** What a reader of a markup language collects: fields, headings, links and the running text without markup. */
 export class Outline {

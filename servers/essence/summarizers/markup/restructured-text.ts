@@ -1,7 +1,6 @@
 import type { SourceDocument, Summary } from '../../document.js';
 import { namesByWord, wordSet } from '../../word-tables.js';
-import { boundedSource, MAX_TYPESETTING_CHARACTERS } from '../extracted.js';
-import { bareUrl, type MarkupField, Outline } from './outline.js';
+import { bareUrl, type MarkupField, type Outline, summarizeOutline } from './outline.js';
 
 /** Bibliographic fields of docutils, and those of the header of a Python enhancement proposal. */
 const FIELDS: ReadonlyMap<string, MarkupField> = namesByWord({
@@ -47,10 +46,9 @@ const INLINE = new RegExp(
  * the plain text.
  */
 export function summarizeReStructuredText(document: SourceDocument): Summary {
-  const outline = new Outline(document.settings.maxObjectBytes);
-  const source = boundedSource(document, 'reStructuredText source', MAX_TYPESETTING_CHARACTERS);
-  new RstReader(source.replace(/^\ufeff/, '').split('\n'), outline).read();
-  return outline.summary(document);
+  return summarizeOutline(document, 'reStructuredText', (source, outline) =>
+    new RstReader(source.split('\n'), outline).read(),
+  );
 }
 
 class RstReader {

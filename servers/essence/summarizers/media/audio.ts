@@ -1,3 +1,4 @@
+import { latin, viewOf } from '../../bytes.js';
 import type { SourceDocument, Summary } from '../../document.js';
 import { guarded, present } from '../extracted.js';
 import { titleByName } from '../text.js';
@@ -45,7 +46,7 @@ export function summarizeMedia(document: SourceDocument): Summary {
 }
 
 function readMedia(bytes: Uint8Array, facts: MediaFacts): void {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const view = viewOf(bytes);
   const start = latin(bytes, 0, 12);
   if (start.startsWith('RIFF')) readChunks(bytes, view, facts, true);
   else if (start.startsWith('FORM')) readChunks(bytes, view, facts, false);
@@ -66,10 +67,6 @@ function readMedia(bytes: Uint8Array, facts: MediaFacts): void {
 
 /** Types of the first box of ISO media; QuickTime files may begin without `ftyp`. */
 const ISO_BOXES = new Set(['ftyp', 'moov', 'mdat', 'wide', 'free', 'skip', 'pnot']);
-
-function latin(bytes: Uint8Array, from: number, to: number): string {
-  return Buffer.from(bytes.subarray(from, to)).toString('latin1');
-}
 
 /** Lists of RIFF that are read; others, with the sound and pictures, are skipped. */
 const LISTS = new Set(['INFO', 'hdrl', 'strl']);

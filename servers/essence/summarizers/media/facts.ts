@@ -1,3 +1,4 @@
+import { latin } from '../../bytes.js';
 import { decodeBytes } from '../../charset/index.js';
 import { namesByWord } from '../../word-tables.js';
 import { oneLine } from '../extracted.js';
@@ -88,5 +89,5 @@ export class TagTexts {
 
 /** The four characters of a box, chunk or codec. */
 export function fourCharacters(bytes: Uint8Array, offset: number): string {
-  return Buffer.from(bytes.subarray(offset, offset + 4)).toString('latin1');
+  return latin(bytes, offset, offset + 4);
 }

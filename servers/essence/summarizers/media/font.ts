@@ -1,3 +1,4 @@
+import { latin, viewOf } from '../../bytes.js';
 import type { SourceDocument, Summary } from '../../document.js';
 import { guarded, oneLine, present } from '../extracted.js';
 import { summarizeUnrecognized } from '../text.js';
@@ -13,8 +14,8 @@ export function summarizeFont(document: SourceDocument): Summary {
 }
 
 function readFont(bytes: Uint8Array): (readonly [string, string])[] {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const head = Buffer.from(bytes.subarray(0, 65_536)).toString('latin1');
+  const view = viewOf(bytes);
+  const head = latin(bytes, 0, 65_536);
   const collection = head.startsWith('ttcf');
   if (collection || head.startsWith('OTTO') || head.startsWith('true') || head.startsWith('\0\x01\0\0')) {
     return trueType(bytes, view, collection ? view.getUint32(12) : 0);
@@ -62,7 +63,7 @@ function trueType(bytes: Uint8Array, view: DataView, start: number): (readonly [
   const names = new Map<number, string>();
   for (let i = 0; i < tables; i++) {
     const offset = start + 12 + 16 * i;
-    if (Buffer.from(bytes.subarray(offset, offset + 4)).toString('latin1') !== 'name') continue;
+    if (latin(bytes, offset, offset + 4) !== 'name') continue;
     const table = view.getUint32(offset + 8);
     const strings = table + view.getUint16(table + 4);
     const count = Math.min(2000, view.getUint16(table + 2));

@@ -1,3 +1,4 @@
+import { latin } from '../../bytes.js';
 import { namesByWord } from '../../word-tables.js';
 import { oneLine } from '../extracted.js';
 import { TagTexts } from './facts.js';
@@ -20,14 +21,14 @@ const MAX_TEXT_BYTES = 4000;
 
 /** Reads the texts of an ID3v2 tag at the start of the file. */
 export function id3v2(bytes: Uint8Array): [string, string][] {
-  if (Buffer.from(bytes.subarray(0, 3)).toString('latin1') !== 'ID3') return [];
+  if (latin(bytes, 0, 3) !== 'ID3') return [];
   const version = bytes[3]!;
   const short = version < 3;
   const end = Math.min(bytes.length, 10 + syncSafe(bytes, 6));
   const found: [string, string][] = [];
   const texts = new TagTexts();
   for (let offset = 10, frames = 0; offset + (short ? 6 : 10) <= end && frames < MAX_FRAMES; frames++) {
-    const id = Buffer.from(bytes.subarray(offset, offset + (short ? 3 : 4))).toString('latin1');
+    const id = latin(bytes, offset, offset + (short ? 3 : 4));
     if (!/^[A-Z][A-Z0-9]+$/.test(id)) break;
     const size = short
       ? bigEndian(bytes, offset + 3, 3)
@@ -51,7 +52,7 @@ export function id3v2(bytes: Uint8Array): [string, string][] {
 
 /** Reads an ID3v1 tag, the last 128 bytes of the file. */
 export function id3v1(bytes: Uint8Array): [string, string][] {
-  const tag = Buffer.from(bytes.subarray(Math.max(0, bytes.length - 128))).toString('latin1');
+  const tag = latin(bytes, Math.max(0, bytes.length - 128));
   if (!tag.startsWith('TAG')) return [];
   const field = (from: number, length: number) =>
     oneLine(tag.slice(from, from + length).replace(/\0[\s\S]*$/, ''));
@@ -66,7 +67,7 @@ export function id3v1(bytes: Uint8Array): [string, string][] {
 }
 
 function westernText(bytes: Uint8Array, texts: TagTexts): string {
-  const parts = Buffer.from(bytes).toString('latin1').split('\0');
+  const parts = latin(bytes).split('\0');
   return parts.map((part) => texts.decode(Buffer.from(part, 'latin1'))).join('\0');
 }
 
@@ -144,7 +145,7 @@ function frameSeconds(bytes: Uint8Array, view: DataView, offset: number): number
   const bitRate = BIT_RATES[table]?.[bytes[offset + 2]! >> 4] ?? 0;
   const sampleRate = version === 3 ? baseRate : version === 2 ? baseRate / 2 : baseRate / 4;
   const samples = layer === 1 ? 384 : layer === 3 && version !== 3 ? 576 : 1152;
-  const window = Buffer.from(bytes.subarray(offset, offset + 200)).toString('latin1');
+  const window = latin(bytes, offset, offset + 200);
   const found = /Xing|Info/.exec(window);
   if (found !== null && offset + found.index + 12 <= bytes.length) {
     const hasFrames = (view.getUint32(offset + found.index + 4) & 1) !== 0;

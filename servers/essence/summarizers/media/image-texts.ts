@@ -1,6 +1,7 @@
 // The texts and packets of metadata in PNG, GIF and WebP files.
 
 import { inflateSync } from 'node:zlib';
+import { latin } from '../../bytes.js';
 import { oneLine } from '../extracted.js';
 
 /** Texts of one file that are read. */
@@ -30,7 +31,7 @@ export function pngTexts(bytes: Uint8Array, view: DataView): (readonly [name: st
   const texts: (readonly [string, string])[] = [];
   for (let offset = 8, chunks = 0; offset + 12 <= bytes.length && chunks < MAX_CHUNKS; chunks++) {
     const length = view.getUint32(offset);
-    const kind = Buffer.from(bytes.subarray(offset + 4, offset + 8)).toString('latin1');
+    const kind = latin(bytes, offset + 4, offset + 8);
     if (kind === 'IEND' || texts.length >= MAX_TEXTS) break;
     if (TEXT_CHUNKS.has(kind) && length < MAX_TEXT_BYTES) {
       const text = textOf(kind, bytes.subarray(offset + 8, offset + 8 + length));
@@ -44,7 +45,7 @@ export function pngTexts(bytes: Uint8Array, view: DataView): (readonly [name: st
 function textOf(kind: string, data: Uint8Array): readonly [string, string] | undefined {
   const end = data.indexOf(0);
   if (end < 1) return undefined;
-  const keyword = Buffer.from(data.subarray(0, end)).toString('latin1');
+  const keyword = latin(data, 0, end);
   if (IGNORED.test(keyword)) return undefined;
   const value = oneLine(decoded(kind, data, end + 1).slice(0, MAX_FIELD));
   if (value === '') return undefined;
@@ -53,7 +54,7 @@ function textOf(kind: string, data: Uint8Array): readonly [string, string] | und
 }
 
 function decoded(kind: string, data: Uint8Array, start: number): string {
-  if (kind === 'tEXt') return Buffer.from(data.subarray(start)).toString('latin1');
+  if (kind === 'tEXt') return latin(data, start);
   if (kind === 'zTXt') return Buffer.from(inflate(data.subarray(start + 1))).toString('latin1');
   // iTXt: whether it is compressed, the method, a language, the keyword in this language.
   const language = data.indexOf(0, start + 2);
@@ -124,7 +125,7 @@ export function gifComments(bytes: Uint8Array): string[] {
       (bytes[offset] ?? 0) !== 0 && text.length < MAX_FIELD;
       offset += 1 + bytes[offset]!
     )
-      text += Buffer.from(bytes.subarray(offset + 1, offset + 1 + bytes[offset]!)).toString('latin1');
+      text += latin(bytes, offset + 1, offset + 1 + bytes[offset]!);
     if (oneLine(text) !== '') comments.push(oneLine(text));
     if (comments.length >= MAX_COMMENTS) break;
   }
@@ -133,9 +134,12 @@ export function gifComments(bytes: Uint8Array): string[] {
 
 /** Returns the XMP of a file as a JPEG file without a picture, which exifr reads; undefined if it has none. */
 export function gifMetadata(bytes: Uint8Array): Uint8Array | undefined {
-  const latin = (from: number, to: number) => Buffer.from(bytes.subarray(from, to)).toString('latin1');
   for (const { label, start } of blocksOf(bytes)) {
-    if (label !== 0xff || bytes[start] !== XMP.length || latin(start + 1, start + 1 + XMP.length) !== XMP)
+    if (
+      label !== 0xff ||
+      bytes[start] !== XMP.length ||
+      latin(bytes, start + 1, start + 1 + XMP.length) !== XMP
+    )
       continue;
     // The packet is not in sub-blocks; a trailer of 258 bytes, the first of which is 1, leads their reader to
     // the end.
@@ -159,7 +163,7 @@ export function webpMetadata(bytes: Uint8Array, view: DataView): Uint8Array | un
   const exif: Uint8Array[] = [];
   const xmp: Uint8Array[] = [];
   for (let offset = 12, chunks = 0; offset + 8 <= bytes.length && chunks < MAX_CHUNKS; chunks++) {
-    const kind = Buffer.from(bytes.subarray(offset, offset + 4)).toString('latin1');
+    const kind = latin(bytes, offset, offset + 4);
     const size = view.getUint32(offset + 4, true);
     const data = bytes.subarray(offset + 8, offset + 8 + size);
     if (kind === 'EXIF') exif.push(withoutHeader(data));
@@ -182,7 +186,7 @@ function metadataAsJpeg(exif: readonly Uint8Array[], xmp: readonly Uint8Array[])
 
 /** Some programs write the header of JPEG's segment into the chunk. */
 function withoutHeader(data: Uint8Array): Uint8Array {
-  return Buffer.from(data.subarray(0, 6)).toString('latin1') === 'Exif\0\0' ? data.subarray(6) : data;
+  return latin(data, 0, 6) === 'Exif\0\0' ? data.subarray(6) : data;
 }
 
 function segment(header: string, data: Uint8Array): Buffer {

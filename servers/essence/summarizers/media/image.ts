@@ -1,4 +1,5 @@
 import exifr from 'exifr';
+import { latin, viewOf } from '../../bytes.js';
 import type { SourceDocument, Summary } from '../../document.js';
 import { guarded, oneLine, present, unreadable } from '../extracted.js';
 import { titleByName } from '../text.js';
@@ -32,21 +33,21 @@ const MAX_FIELD = 2000;
 
 /** Image: file name, format and size, comments; fields of EXIF, IPTC and XMP (E-141). */
 export async function summarizeImage(document: SourceDocument): Promise<Summary> {
-  if (isSvg(Buffer.from(document.body.subarray(0, 4096)).toString('latin1'))) return summarizeSvg(document);
-  const head = guarded(document, 'the image', undefined, () => imageHead(document.body));
-  const fields = [...(await metadataOf(document, head?.format))];
-  for (const [name, value] of head?.fields ?? []) {
+  if (isSvg(latin(document.body, 0, 4096))) return summarizeSvg(document);
+  const image = guarded(document, 'the image', undefined, () => imageHead(document.body));
+  const fields = [...(await metadataOf(document, image?.format))];
+  for (const [name, value] of image?.fields ?? []) {
     // What a program wrote twice, in two kinds of metadata.
     const isKnown = fields.some(([known, text]) => known === name && (name === 'Title' || text === value));
     if (!isKnown) fields.push([name, value]);
   }
-  const size = head === undefined ? undefined : `${head.format} image, ${head.width} x ${head.height} pixels`;
+  const size = image && `${image.format} image, ${image.width} x ${image.height} pixels`;
   return {
     attributes: [
       ...titleByName(document, fields),
       ...fields,
       ...present([
-        ['Description', head?.comments.join('\n')],
+        ['Description', image?.comments.join('\n')],
         ['Description', size],
       ]),
     ],
@@ -65,7 +66,7 @@ async function metadataOf(
   const { body } = document;
   const file =
     format === 'WebP'
-      ? webpMetadata(body, new DataView(body.buffer, body.byteOffset, body.byteLength))
+      ? webpMetadata(body, viewOf(body))
       : format === 'GIF'
         ? gifMetadata(body)
         : body.slice();
@@ -103,20 +104,8 @@ function textOf(value: unknown): string {
 
 /** Reads format, size and comments from the first bytes. Undefined for an unknown format. @throws RangeError */
 function imageHead(bytes: Uint8Array): ImageHead | undefined {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const latin = (from: number, to: number) => Buffer.from(bytes.subarray(from, to)).toString('latin1');
-  const head = (
-    format: string,
-    width: number,
-    height: number,
-    comments: readonly string[] = [],
-  ): ImageHead => ({
-    format,
-    width,
-    height,
-    comments,
-  });
-  const start = latin(0, 16);
+  const view = viewOf(bytes);
+  const start = latin(bytes, 0, 16);
   if (start.startsWith('\x89PNG'))
     return {
       ...head('PNG', view.getUint32(16), view.getUint32(20)),
@@ -124,13 +113,12 @@ function imageHead(bytes: Uint8Array): ImageHead | undefined {
     };
   if (start.startsWith('GIF8'))
     return head('GIF', view.getUint16(6, true), view.getUint16(8, true), gifComments(bytes));
-  if (start.startsWith('\xff\xd8')) return jpegHead(view, latin, head);
-  if (start.startsWith('II*\0') || start.startsWith('MM\0*'))
-    return tiffHead(view, start.startsWith('II'), head);
-  if (start.slice(4, 8) === 'ftyp') return heifHead(bytes, start.slice(8, 12), head);
+  if (start.startsWith('\xff\xd8')) return jpegHead(bytes, view);
+  if (start.startsWith('II*\0') || start.startsWith('MM\0*')) return tiffHead(view, start.startsWith('II'));
+  if (start.slice(4, 8) === 'ftyp') return heifHead(bytes, start.slice(8, 12));
   if (start.startsWith('BM')) return head('BMP', view.getInt32(18, true), Math.abs(view.getInt32(22, true)));
   if (start.slice(8, 12) === 'WEBP') {
-    const kind = latin(12, 16);
+    const kind = latin(bytes, 12, 16);
     if (kind === 'VP8X') return head('WebP', 1 + threeBytes(view, 24), 1 + threeBytes(view, 27));
     if (kind === 'VP8L') {
       const bits = view.getUint32(21, true);
@@ -138,7 +126,7 @@ function imageHead(bytes: Uint8Array): ImageHead | undefined {
     }
     return head('WebP', view.getUint16(26, true) & 0x3fff, view.getUint16(28, true) & 0x3fff);
   }
-  const text = latin(0, 2000);
+  const text = latin(bytes, 0, 2000);
   const pnm = /^P[1-6](?:\s|#[^\n]*\n)+(\d+)(?:\s|#[^\n]*\n)+(\d+)/.exec(text);
   if (pnm !== null) {
     const comments = Array.from(
@@ -153,24 +141,22 @@ function imageHead(bytes: Uint8Array): ImageHead | undefined {
   return xpm === null ? undefined : head('XPM', Number(xpm[1]), Number(xpm[2]));
 }
 
-type HeadFactory = (format: string, width: number, height: number, comments?: readonly string[]) => ImageHead;
+function head(format: string, width: number, height: number, comments: readonly string[] = []): ImageHead {
+  return { format, width, height, comments };
+}
 
 function threeBytes(view: DataView, offset: number): number {
   return view.getUint16(offset, true) + 65536 * view.getUint8(offset + 2);
 }
 
 /** HEIF and AVIF: the largest size of a picture; the parts of a large one have sizes of their own. */
-function heifHead(bytes: Uint8Array, brand: string, head: HeadFactory): ImageHead {
+function heifHead(bytes: Uint8Array, brand: string): ImageHead {
   const facts = new MediaFacts();
   readIsoMedia(bytes, facts);
   return head(brand.startsWith('avi') ? 'AVIF' : 'HEIF', facts.width, facts.height);
 }
 
-function jpegHead(
-  view: DataView,
-  latin: (from: number, to: number) => string,
-  head: HeadFactory,
-): ImageHead | undefined {
+function jpegHead(bytes: Uint8Array, view: DataView): ImageHead | undefined {
   const comments: string[] = [];
   for (let offset = 2; offset + 9 < view.byteLength; ) {
     if (view.getUint8(offset) !== 0xff) return undefined;
@@ -182,7 +168,7 @@ function jpegHead(
     const length = view.getUint16(offset + 2);
     if (marker === 0xfe && comments.length < 100)
       comments.push(
-        oneLine(latin(offset + 4, offset + 2 + Math.min(length, MAX_FIELD)).replace(/\0+/g, ' ')),
+        oneLine(latin(bytes, offset + 4, offset + 2 + Math.min(length, MAX_FIELD)).replace(/\0+/g, ' ')),
       );
     // The frame header; 0xc4, 0xc8 and 0xcc are tables.
     if (marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc) {
@@ -193,7 +179,7 @@ function jpegHead(
   return undefined;
 }
 
-function tiffHead(view: DataView, little: boolean, head: HeadFactory): ImageHead {
+function tiffHead(view: DataView, little: boolean): ImageHead {
   const directory = view.getUint32(4, little);
   const count = Math.min(500, view.getUint16(directory, little));
   let width = 0;

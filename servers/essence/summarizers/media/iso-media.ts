@@ -1,3 +1,4 @@
+import { viewOf } from '../../bytes.js';
 import { fourCharacters, type MediaFacts } from './facts.js';
 
 // ISO base media: MP4, M4A, MOV, 3GP. A file is a tree of boxes, each with a size and a type of four characters
@@ -41,7 +42,7 @@ class BoxReader {
 
   constructor(bytes: Uint8Array, facts: MediaFacts) {
     this.#bytes = bytes;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#view = viewOf(bytes);
     this.#facts = facts;
   }
 
@@ -77,29 +78,18 @@ class BoxReader {
 
   #fact(type: string, start: number, end: number): void {
     const view = this.#view;
-    switch (type) {
-      case 'ftyp':
-        this.#facts.format = BRANDS.get(fourCharacters(this.#bytes, start)) ?? this.#facts.format;
-        break;
-      case 'mvhd': {
-        const long = view.getUint8(start) === 1;
-        const scale = view.getUint32(start + (long ? 20 : 12));
-        const duration = long ? Number(view.getBigUint64(start + 24)) : view.getUint32(start + 16);
-        if (scale > 0 && duration !== 0xffffffff) this.#facts.seconds = duration / scale;
-        break;
-      }
-      case 'tkhd': {
-        // The last two numbers, in 1/65536 pixels; 0 for sound.
-        this.#size(view.getUint32(end - 8) >>> 16, view.getUint32(end - 4) >>> 16);
-        break;
-      }
-      case 'ispe':
-        this.#size(view.getUint32(start + 4), view.getUint32(start + 8));
-        break;
-      case 'keys':
-        this.#readKeys(start, end);
-        break;
+    if (type === 'ftyp')
+      this.#facts.format = BRANDS.get(fourCharacters(this.#bytes, start)) ?? this.#facts.format;
+    else if (type === 'mvhd') {
+      const long = view.getUint8(start) === 1;
+      const scale = view.getUint32(start + (long ? 20 : 12));
+      const duration = long ? Number(view.getBigUint64(start + 24)) : view.getUint32(start + 16);
+      if (scale > 0 && duration !== 0xffffffff) this.#facts.seconds = duration / scale;
     }
+    // The last two numbers, in 1/65536 pixels; 0 for sound.
+    else if (type === 'tkhd') this.#size(view.getUint32(end - 8) >>> 16, view.getUint32(end - 4) >>> 16);
+    else if (type === 'ispe') this.#size(view.getUint32(start + 4), view.getUint32(start + 8));
+    else if (type === 'keys') this.#readKeys(start, end);
   }
 
   /** Keeps the largest size: of the tracks of a film, or of the parts of a picture. */

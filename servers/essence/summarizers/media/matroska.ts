@@ -1,3 +1,4 @@
+import { viewOf } from '../../bytes.js';
 import type { MediaFacts } from './facts.js';
 
 // Matroska and WebM: a tree of elements, each with an ID and a size of variable length (RFC 8794, RFC 9559).
@@ -59,7 +60,7 @@ class ElementReader {
 
   constructor(bytes: Uint8Array, facts: MediaFacts) {
     this.#bytes = bytes;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#view = viewOf(bytes);
     this.#facts = facts;
   }
 
@@ -96,40 +97,21 @@ class ElementReader {
   }
 
   #element(id: number, start: number, end: number): void {
-    switch (id) {
-      case 0x4282:
-        this.#docType = this.#text(start, end);
-        break;
-      case 0x2ad7b1:
-        this.#scale = this.#unsigned(start, end);
-        break;
-      case 0x4489:
-        this.#duration = end - start === 4 ? this.#view.getFloat32(start) : this.#view.getFloat64(start);
-        break;
-      case 0x7ba9:
-        this.#facts.addField('Title', this.#text(start, end));
-        break;
-      case 0x4461:
-        this.#date(start);
-        break;
-      case 0xb0:
-        this.#hasVideo = true;
-        this.#facts.width = this.#unsigned(start, end);
-        break;
-      case 0xba:
-        this.#facts.height = this.#unsigned(start, end);
-        break;
-      case 0x68ca:
-        this.#level = this.#unsigned(start, end);
-        break;
-      case 0x45a3:
-        this.#tagName = this.#text(start, end).toUpperCase();
-        break;
-      case 0x4487:
-        if (this.#tags.length < 500)
-          this.#tags.push({ level: this.#level, name: this.#tagName, value: this.#text(start, end) });
-        break;
-    }
+    const facts = this.#facts;
+    if (id === 0x4282) this.#docType = this.#text(start, end);
+    else if (id === 0x2ad7b1) this.#scale = this.#unsigned(start, end);
+    else if (id === 0x4489)
+      this.#duration = end - start === 4 ? this.#view.getFloat32(start) : this.#view.getFloat64(start);
+    else if (id === 0x7ba9) facts.addField('Title', this.#text(start, end));
+    else if (id === 0x4461) this.#date(start);
+    else if (id === 0xb0) {
+      this.#hasVideo = true;
+      facts.width = this.#unsigned(start, end);
+    } else if (id === 0xba) facts.height = this.#unsigned(start, end);
+    else if (id === 0x68ca) this.#level = this.#unsigned(start, end);
+    else if (id === 0x45a3) this.#tagName = this.#text(start, end).toUpperCase();
+    else if (id === 0x4487 && this.#tags.length < 500)
+      this.#tags.push({ level: this.#level, name: this.#tagName, value: this.#text(start, end) });
   }
 
   #date(start: number): void {

@@ -1,3 +1,4 @@
+import { viewOf } from '../../bytes.js';
 import { present } from '../extracted.js';
 import { codePage, decodePage } from '../rtf/code-pages.js';
 
@@ -23,7 +24,7 @@ export class CompoundFile {
   /** @throws Error if the bytes are not a compound file */
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#view = viewOf(bytes);
     if (bytes.length < 512 || this.#view.getUint32(0) !== 0xd0cf11e0)
       throw new Error('not an OLE compound file');
     const shift = this.#u16(30);
@@ -31,7 +32,7 @@ export class CompoundFile {
     this.#sector = 1 << shift;
     this.#readTable();
     const directory = this.#chain(this.#u32(48), this.#table, bytes.length);
-    const view = new DataView(directory.buffer, directory.byteOffset, directory.byteLength);
+    const view = viewOf(directory);
     let root: Stream = { start: FIRST_SPECIAL, size: 0, small: false };
     for (let offset = 0; offset + 128 <= directory.length; offset += 128) {
       const length = Math.min(64, view.getUint16(offset + 64, true));
@@ -44,7 +45,7 @@ export class CompoundFile {
     }
     this.#small = this.#chain(root.start, this.#table, root.size);
     const small = this.#chain(this.#u32(60), this.#table, bytes.length);
-    const smallView = new DataView(small.buffer, small.byteOffset, small.byteLength);
+    const smallView = viewOf(small);
     for (let offset = 0; offset + 4 <= small.length; offset += 4)
       this.#smallTable.push(smallView.getUint32(offset, true));
   }
@@ -54,20 +55,9 @@ export class CompoundFile {
     const stream = names.map((name) => this.#streams.get(name)).find((found) => found !== undefined);
     if (stream === undefined) return undefined;
     if (!stream.small) return this.#chain(stream.start, this.#table, stream.size);
-    const size = Math.min(stream.size, this.#small.length);
-    const out = new Uint8Array(size);
-    let filled = 0;
-    for (
-      let sector = stream.start;
-      sector < FIRST_SPECIAL && filled < size;
-      sector = this.#smallTable[sector] ?? FIRST_SPECIAL
-    ) {
-      const part = this.#small.subarray(sector * 64, sector * 64 + Math.min(64, size - filled));
-      if (part.length === 0) break;
-      out.set(part, filled);
-      filled += part.length;
-    }
-    return out.subarray(0, filled);
+    return joined(stream.start, this.#smallTable, Math.min(stream.size, this.#small.length), (sector) =>
+      this.#small.subarray(sector * 64, sector * 64 + 64),
+    );
   }
 
   /** Reads the sector table. Its sectors are listed in the header and in a chain of sectors after it. */
@@ -89,23 +79,12 @@ export class CompoundFile {
     }
   }
 
-  /** Concatenates the sectors of a chain; a circular chain ends at the file's length. */
+  /** The sectors of a chain; a circular chain ends at the file's length. */
   #chain(start: number, table: readonly number[], size: number): Uint8Array {
-    const limit = Math.min(size, this.#bytes.length);
-    const out = new Uint8Array(limit);
-    let filled = 0;
-    for (
-      let sector = start;
-      sector < FIRST_SPECIAL && filled < limit;
-      sector = table[sector] ?? FIRST_SPECIAL
-    ) {
+    return joined(start, table, Math.min(size, this.#bytes.length), (sector) => {
       const offset = (sector + 1) * this.#sector;
-      const part = this.#bytes.subarray(offset, offset + Math.min(this.#sector, limit - filled));
-      if (part.length === 0) break;
-      out.set(part, filled);
-      filled += part.length;
-    }
-    return out.subarray(0, filled);
+      return this.#bytes.subarray(offset, offset + this.#sector);
+    });
   }
 
   #u16(offset: number): number {
@@ -115,6 +94,25 @@ export class CompoundFile {
   #u32(offset: number): number {
     return offset + 4 <= this.#bytes.length ? this.#view.getUint32(offset, true) : FIRST_SPECIAL;
   }
+}
+
+/** Joins the sectors of a chain, up to `limit` bytes. */
+function joined(
+  start: number,
+  table: readonly number[],
+  limit: number,
+  sectorAt: (sector: number) => Uint8Array,
+): Uint8Array {
+  const out = new Uint8Array(limit);
+  let filled = 0;
+  for (let sector = start; sector < FIRST_SPECIAL && filled < limit; ) {
+    const part = sectorAt(sector).subarray(0, limit - filled);
+    if (part.length === 0) break;
+    out.set(part, filled);
+    filled += part.length;
+    sector = table[sector] ?? FIRST_SPECIAL;
+  }
+  return out.subarray(0, filled);
 }
 
 // Writes streams into a new OLE compound file, for a library that reads nothing else. A stranger's tables of
@@ -205,7 +203,7 @@ const PROPERTIES: ReadonlyMap<number, string> = new Map([
 export function propertiesOf(file: CompoundFile): (readonly [string, string])[] {
   const bytes = file.stream('\u0005SummaryInformation');
   if (bytes === undefined || bytes.length < 48) return [];
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const view = viewOf(bytes);
   const section = view.getUint32(44, true);
   const count = Math.min(100, view.getUint32(section + 4, true));
   const values: [string, string][] = [];

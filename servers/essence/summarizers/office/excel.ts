@@ -1,3 +1,4 @@
+import { latin, viewOf } from '../../bytes.js';
 import { decodeAs } from '../../charset/index.js';
 import type { SourceDocument, Summary } from '../../document.js';
 import { guarded, present, summarizeExtracted } from '../extracted.js';
@@ -38,7 +39,7 @@ function readRecords(
   strings: string[],
   { settings: { maxObjectBytes: limit }, isOutOfTime }: SourceDocument,
 ): void {
-  const view = new DataView(book.buffer, book.byteOffset, book.byteLength);
+  const view = viewOf(book);
   let wide = true;
   let length = 0;
   let records = 0;
@@ -49,7 +50,7 @@ function readRecords(
     const record = book.subarray(offset + 4, offset + 4 + size);
     offset += 4 + size;
     if (type === START && record.length >= 2) wide = record[1] === 6;
-    else if (type === BOUNDSHEET) sheets.push(wide ? shortString(record, 6) : latin(record.subarray(7)));
+    else if (type === BOUNDSHEET) sheets.push(wide ? shortString(record, 6) : western(record.subarray(7)));
     else if (type === SHARED_STRINGS) {
       const parts = [record];
       while (offset + 4 <= book.length && view.getUint16(offset, true) === CONTINUE) {
@@ -63,16 +64,16 @@ function readRecords(
         if (length >= limit) return;
       }
     } else if (type === LABEL || type === RICH_LABEL) {
-      strings.push(wide && type === LABEL ? longString(record, 6) : latin(record.subarray(8)));
+      strings.push(wide && type === LABEL ? longString(record, 6) : western(record.subarray(8)));
       length += size;
     } else if (type === FORMULA_STRING) {
-      strings.push(wide ? longString(record, 0) : latin(record.subarray(2)));
+      strings.push(wide ? longString(record, 0) : western(record.subarray(2)));
       length += size;
     }
   }
 }
 
-function latin(bytes: Uint8Array): string {
+function western(bytes: Uint8Array): string {
   return decodeAs(bytes, 'windows-1252');
 }
 
@@ -92,7 +93,7 @@ function longString(record: Uint8Array, offset: number): string {
 
 function characters(bytes: Uint8Array, offset: number, count: number, wide: number): string {
   if (wide === 1) return new TextDecoder('utf-16le').decode(bytes.subarray(offset, offset + 2 * count));
-  return Buffer.from(bytes.subarray(offset, offset + count)).toString('latin1');
+  return latin(bytes, offset, offset + count);
 }
 
 /**

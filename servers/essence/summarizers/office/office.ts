@@ -1,3 +1,4 @@
+import { latin } from '../../bytes.js';
 import type { SourceDocument, Summary } from '../../document.js';
 import { summarizeExtracted, unreadable } from '../extracted.js';
 import { OfficeContent } from './office-content.js';
@@ -44,9 +45,7 @@ async function readPackage(document: SourceDocument, content: OfficeContent): Pr
 
 /** Whether the bytes are an XML document: OpenDocument in one file. */
 function isFlat(body: Uint8Array): boolean {
-  return /^(?:\xef\xbb\xbf)?\s*<\?xml|^(?:\xff\xfe|\xfe\xff)/.test(
-    Buffer.from(body.subarray(0, 64)).toString('latin1'),
-  );
+  return /^(?:\xef\xbb\xbf)?\s*<\?xml|^(?:\xff\xfe|\xfe\xff)/.test(latin(body, 0, 64));
 }
 
 function readFlat(document: SourceDocument, content: OfficeContent): void {

@@ -35,6 +35,11 @@ export async function relationshipsOf(xml: XmlMembers, part: string): Promise<re
   return found;
 }
 
+/** The URLs that a part links to, by the relationships' names. */
+export function linksOf(relationships: readonly Relationship[]): ReadonlyMap<string, string> {
+  return new Map(relationships.filter(({ isExternal }) => isExternal).map(({ id, target }) => [id, target]));
+}
+
 /** Resolves a reference within an archive against the member that has it; '' if it leads outside. */
 export function memberName(reference: string, from: string): string {
   if (/^[a-z][a-z0-9+.-]*:/i.test(reference)) return '';

@@ -1,3 +1,4 @@
+import { latin, viewOf } from '../../bytes.js';
 import type { SourceDocument, Summary } from '../../document.js';
 import { guarded, summarizeExtracted } from '../extracted.js';
 import { CompoundFile, propertiesOf } from './compound-file.js';
@@ -99,12 +100,10 @@ class PresentationRecords {
    * @param currentUser the stream of this name, which has the offset of the last edit
    */
   constructor(stream: Uint8Array, currentUser: Uint8Array | undefined) {
-    this.#view = new DataView(stream.buffer, stream.byteOffset, stream.byteLength);
+    this.#view = viewOf(stream);
     this.#budget = 4 * stream.length + 4096;
     if (currentUser !== undefined && currentUser.length >= 20)
-      this.#readEdits(
-        new DataView(currentUser.buffer, currentUser.byteOffset, currentUser.byteLength).getUint32(16, true),
-      );
+      this.#readEdits(viewOf(currentUser).getUint32(16, true));
   }
 
   /**
@@ -191,7 +190,7 @@ class PresentationRecords {
     this.#spend(end - start);
     const bytes = new Uint8Array(this.#view.buffer, this.#view.byteOffset + start, end - start);
     // TextBytesAtom has the low bytes of UTF-16.
-    if (type === TEXT_BYTES_ATOM) return Buffer.from(bytes).toString('latin1');
+    if (type === TEXT_BYTES_ATOM) return latin(bytes);
     return new TextDecoder('utf-16le').decode(bytes);
   }
 

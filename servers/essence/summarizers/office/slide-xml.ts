@@ -1,5 +1,5 @@
 import { type OfficeContent, Paragraphs } from './office-content.js';
-import { relationshipsOf } from './open-packaging.js';
+import { linksOf, relationshipsOf } from './open-packaging.js';
 import type { XmlAttributes, XmlMembers } from './xml-events.js';
 
 /** Maximum number of slides. */
@@ -23,10 +23,7 @@ export async function readSlideXml(xml: XmlMembers, part: string, content: Offic
   for (const slide of slides) {
     if (content.isFull()) break;
     const relationships = await relationshipsOf(xml, slide);
-    const links = new Map(
-      relationships.filter(({ isExternal }) => isExternal).map(({ id, target }) => [id, target]),
-    );
-    await xml.read(slide, new SlideEvents(content, links, true), SKIP, content.isFull);
+    await xml.read(slide, new SlideEvents(content, linksOf(relationships), true), SKIP, content.isFull);
     const others = relationships
       .filter(({ type, isExternal }) => !isExternal && /^(?:diagramData|notesSlide)$/.test(type))
       .sort((a, b) => a.type.localeCompare(b.type));

@@ -1,4 +1,5 @@
 import { RefusedError } from '../../../../protocols/errors.js';
+import { viewOf } from '../../bytes.js';
 import { isBinary } from '../../charset/index.js';
 import type { SourceDocument, Summary } from '../../document.js';
 import { guarded, summarizeExtracted } from '../extracted.js';
@@ -42,7 +43,7 @@ function hasCodes(bytes: Uint8Array): boolean {
 }
 
 function wordPerfectText(bytes: Uint8Array, limit: number): string {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const view = viewOf(bytes);
   const head = bytes.length < 4 ? 0 : view.getUint32(0);
   if (isEncrypted4(bytes)) throw new RefusedError('it is encrypted');
   if (head !== 0xff575043) return textOf(bytes, 0, version4, limit);

@@ -1,5 +1,5 @@
 import { type OfficeContent, Paragraphs } from './office-content.js';
-import { relationshipsOf } from './open-packaging.js';
+import { linksOf, relationshipsOf } from './open-packaging.js';
 import type { XmlAttributes, XmlMembers } from './xml-events.js';
 
 type Kind = 'heading' | 'title' | 'text';
@@ -24,11 +24,7 @@ export async function readWordXml(xml: XmlMembers, part: string, content: Office
     partOf('footnotes', 'word/footnotes.xml'),
     partOf('endnotes', 'word/endnotes.xml'),
   ]) {
-    const links = new Map(
-      (name === part ? relationships : await relationshipsOf(xml, name))
-        .filter(({ isExternal }) => isExternal)
-        .map(({ id, target }) => [id, target]),
-    );
+    const links = linksOf(name === part ? relationships : await relationshipsOf(xml, name));
     await xml.read(name, new WordEvents(content, styles, links), SKIP, content.isFull);
     content.text('\n');
   }

@@ -1,4 +1,5 @@
 import WordExtractor from 'word-extractor';
+import { viewOf } from '../../bytes.js';
 import { isBinary } from '../../charset/index.js';
 import type { SourceDocument, Summary } from '../../document.js';
 import { summarizeExtracted, unreadable } from '../extracted.js';
@@ -93,8 +94,4 @@ function assertPieces(text: Uint8Array, table: Uint8Array): void {
     if (bytes > 2 * text.length + FORGIVEN)
       throw new Error(`the pieces are larger than the text (offset ${at + 4 * i})`);
   }
-}
-
-function viewOf(bytes: Uint8Array): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

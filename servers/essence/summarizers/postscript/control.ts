@@ -1,6 +1,6 @@
 // PostScript operators of control, and those that read the program as a file. An image or an encrypted font in
 // the program is skipped.
-import type { Operators, PsMachine } from './machine.js';
+import { type OperatorBody, type Operators, type PsMachine, replacing } from './machine.js';
 import {
   CELLS,
   objectOf,
@@ -116,52 +116,50 @@ function eexec(machine: PsMachine): void {
   machine.scanner.skipTo('cleartomark', true);
 }
 
-function readString(machine: PsMachine): void {
-  const target = machine.string();
-  if (!isProgram(machine.pop())) {
-    machine.push(new PsString(new Uint8Array()), false);
-    return;
-  }
-  machine.scanner.skipSeparator();
-  const data = machine.scanner.readBytes(target.bytes.length);
-  target.bytes.set(data);
-  machine.pushString(target.bytes.subarray(0, data.length));
-  machine.push(data.length === target.bytes.length);
+/** Reads from the program into a string, as far as it goes; pushes what was read, and a result. */
+function reading(
+  read: (machine: PsMachine, bytes: Uint8Array) => { readonly length: number; readonly result: boolean },
+): OperatorBody {
+  return (machine) => {
+    const { bytes } = machine.string();
+    if (!isProgram(machine.pop())) {
+      machine.push(new PsString(new Uint8Array()), false);
+      return;
+    }
+    const { length, result } = read(machine, bytes);
+    machine.pushString(bytes.subarray(0, length));
+    machine.push(result);
+  };
 }
 
-function readHexString(machine: PsMachine): void {
-  const target = machine.string();
-  if (!isProgram(machine.pop())) {
-    machine.push(new PsString(new Uint8Array()), false);
-    return;
-  }
+const readString = reading(({ scanner }, bytes) => {
+  scanner.skipSeparator();
+  const data = scanner.readBytes(bytes.length);
+  bytes.set(data);
+  return { length: data.length, result: data.length === bytes.length };
+});
+
+const readHexString = reading(({ scanner }, bytes) => {
   let filled = 0;
   let high = -1;
-  while (filled < target.bytes.length && !machine.scanner.done) {
-    const digit = Number.parseInt(String.fromCharCode(machine.scanner.readBytes(1)[0]!), 16);
+  while (filled < bytes.length && !scanner.done) {
+    const digit = Number.parseInt(String.fromCharCode(scanner.readBytes(1)[0]!), 16);
     if (Number.isNaN(digit)) continue;
     if (high < 0) high = digit;
     else {
-      target.bytes[filled++] = high * 16 + digit;
+      bytes[filled++] = high * 16 + digit;
       high = -1;
     }
   }
-  machine.pushString(target.bytes.subarray(0, filled));
-  machine.push(filled === target.bytes.length);
-}
+  return { length: filled, result: filled === bytes.length };
+});
 
-function readLine(machine: PsMachine): void {
-  const target = machine.string();
-  if (!isProgram(machine.pop())) {
-    machine.push(new PsString(new Uint8Array()), false);
-    return;
-  }
-  const more = !machine.scanner.done;
-  const line = machine.scanner.readLine().subarray(0, target.bytes.length);
-  target.bytes.set(line);
-  machine.pushString(target.bytes.subarray(0, line.length));
-  machine.push(more);
-}
+const readLine = reading(({ scanner }, bytes) => {
+  const result = !scanner.done;
+  const line = scanner.readLine().subarray(0, bytes.length);
+  bytes.set(line);
+  return { length: line.length, result };
+});
 
 /** A filter on the program: skips its data, which is not text, up to the filter's end marker. */
 function filter(machine: PsMachine): void {
@@ -202,11 +200,6 @@ function token(machine: PsMachine): void {
   else machine.push(object, true);
 }
 
-function replace(machine: PsMachine, value: PsObject): void {
-  machine.pop();
-  machine.push(value);
-}
-
 /** Operators of control and files. */
 export const CONTROL_OPERATORS: Operators = {
   exec: (m) => m.execute(m.pop()),
@@ -235,9 +228,6 @@ export const CONTROL_OPERATORS: Operators = {
   stopped,
   countexecstack: (m) => m.push(0),
   currentfile: (m) => m.push(new PsFile(true)),
-  closefile: (m) => void m.pop(),
-  flushfile: (m) => void m.pop(),
-  flush: () => {},
   readstring: readString,
   readhexstring: readHexString,
   readline: readLine,
@@ -249,9 +239,5 @@ export const CONTROL_OPERATORS: Operators = {
   filter,
   token,
   eexec,
-  print: (m) => void m.pop(),
-  '=': (m) => void m.pop(),
-  '==': (m) => void m.pop(),
-  status: (m) => replace(m, false),
-  run: (m) => void m.pop(),
+  status: replacing(false),
 };

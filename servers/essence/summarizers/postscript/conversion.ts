@@ -1,5 +1,5 @@
 // PostScript operators that query and convert the types of objects.
-import type { Operators, PsMachine } from './machine.js';
+import { type Operators, type PsMachine, replacing } from './machine.js';
 import {
   CELLS,
   PsArray,
@@ -60,11 +60,6 @@ function isAttributed(object: PsObject): object is PsName | PsArray | PsString {
   return object instanceof PsName || object instanceof PsArray || object instanceof PsString;
 }
 
-function replaceTop(m: PsMachine, value: PsObject): void {
-  m.pop();
-  m.push(value);
-}
-
 function convertToString(m: PsMachine, radix: number | undefined): void {
   const target = m.string();
   const base = radix ?? m.number();
@@ -87,6 +82,6 @@ export const CONVERSION_OPERATORS: Operators = {
   cvs: (m) => convertToString(m, 10),
   cvrs: (m) => convertToString(m, undefined),
   xcheck: (m) => m.push(isExecutable(m.pop())),
-  rcheck: (m) => replaceTop(m, true),
-  wcheck: (m) => replaceTop(m, true),
+  rcheck: replacing(true),
+  wcheck: replacing(true),
 };

@@ -1,5 +1,6 @@
 // PostScript operators on numbers, stacks, arrays, strings and dictionaries. The clock and the random numbers
 // are constant, so that the result is reproducible.
+import { words } from '../../word-tables.js';
 import type { OperatorBody, Operators, PsMachine } from './machine.js';
 import {
   CELLS,
@@ -189,13 +190,12 @@ function search(m: PsMachine, anchored: boolean): void {
 function store(m: PsMachine): void {
   const value = m.pop();
   const key = m.key();
-  const dict = [...m.dicts].reverse().find((candidate) => candidate.entries.has(key)) ?? m.currentDict;
-  m.setEntry(dict, key, value);
+  m.setEntry(m.dictWith(key) ?? m.currentDict, key, value);
 }
 
 function where(m: PsMachine): void {
   const key = m.key();
-  const dict = [...m.dicts].reverse().find((candidate) => candidate.entries.has(key));
+  const dict = m.dictWith(key);
   if (dict === undefined) m.push(false);
   else m.push(dict, true);
 }
@@ -221,11 +221,12 @@ function newString(m: PsMachine): void {
   m.push(new PsString(new Uint8Array(size)));
 }
 
-/** An operator without an effect on the text. */
-const unchanged: OperatorBody = () => {};
+/** Operators that take one operand, without an effect on the text. */
+const TAKING = words('pop srand setpacking setglobal vmreclaim closefile flushfile print = == run');
 
 /** Operators on numbers, stacks, arrays, strings and dictionaries. */
 export const DATA_OPERATORS: Operators = {
+  ...Object.fromEntries(TAKING.map((name): [string, OperatorBody] => [name, (m) => void m.pop()])),
   add: binary((a, b) => a + b),
   sub: binary((a, b) => a - b),
   mul: binary((a, b) => a * b),
@@ -247,7 +248,6 @@ export const DATA_OPERATORS: Operators = {
   ln: unary((a) => Math.log(a) || 0),
   log: unary((a) => Math.log10(a) || 0),
   rand: (m) => m.push(0),
-  srand: (m) => void m.pop(),
   rrand: (m) => m.push(0),
   eq: (m) => m.push(same(m, m.pop(), m.pop())),
   ne: (m) => m.push(!same(m, m.pop(), m.pop())),
@@ -262,7 +262,6 @@ export const DATA_OPERATORS: Operators = {
     const a = m.pop();
     m.push(typeof a === 'number' ? ~a : a !== true);
   },
-  pop: (m) => void m.pop(),
   exch: (m) => {
     const b = m.pop();
     const a = m.pop();
@@ -285,12 +284,8 @@ export const DATA_OPERATORS: Operators = {
   '[': (m) => m.push(MARK),
   '<<': (m) => m.push(MARK),
   cleartomark: (m) => void m.popToMark(),
-  counttomark: (m) => {
-    m.push(m.countToMark());
-  },
-  ']': (m) => {
-    m.pushArray(m.popToMark());
-  },
+  counttomark: (m) => m.push(m.countToMark()),
+  ']': (m) => m.pushArray(m.popToMark()),
   '>>': (m) => {
     const objects = m.popToMark();
     m.allocate(CELLS.dict + (objects.length / 2) * CELLS.entry);
@@ -298,7 +293,6 @@ export const DATA_OPERATORS: Operators = {
   },
   array: newArray,
   packedarray: (m) => m.pushArray(m.operands.splice(-Math.max(1, m.number()))),
-  setpacking: (m) => void m.pop(),
   currentpacking: (m) => m.push(false),
   string: newString,
   dict: (m) => {
@@ -349,17 +343,10 @@ export const DATA_OPERATORS: Operators = {
   },
   search: (m) => search(m, false),
   anchorsearch: (m) => search(m, true),
-  bind: unchanged,
-  executeonly: unchanged,
-  readonly: unchanged,
-  noaccess: unchanged,
-  nulldevice: unchanged,
   save: (m) => m.save(),
   restore: (m) => m.restore(),
-  setglobal: (m) => void m.pop(),
   currentglobal: (m) => m.push(false),
   vmstatus: (m) => m.push(0, 0, 1_000_000),
-  vmreclaim: (m) => void m.pop(),
   realtime: (m) => m.push(0),
   usertime: (m) => m.push(0),
   languagelevel: (m) => m.push(2),

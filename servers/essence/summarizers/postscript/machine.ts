@@ -25,6 +25,14 @@ export type OperatorBody = (machine: PsMachine) => void;
 /** Operators by name. */
 export type Operators = Readonly<Record<string, OperatorBody>>;
 
+/** An operator that puts a fixed value in the place of its operand. */
+export function replacing(value: PsObject): OperatorBody {
+  return (machine) => {
+    machine.pop();
+    machine.push(value);
+  };
+}
+
 /**
  * Steps between two looks at the clock; a page of text takes about ten thousand. The result of a shorter
  * program does not depend on the machine.
@@ -219,6 +227,11 @@ export class PsMachine {
       if (value !== undefined) return value;
     }
     return undefined;
+  }
+
+  /** The innermost dictionary that has a key. */
+  dictWith(key: string): PsDict | undefined {
+    return this.dicts.findLast((dict) => dict.entries.has(key));
   }
 
   /** The dictionary on top of the dictionary stack, in which `def` defines names. */

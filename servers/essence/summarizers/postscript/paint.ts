@@ -1,6 +1,7 @@
 // PostScript operators for coordinates, paths and painting. Only the current point and the matrix matter,
 // because nothing is painted.
 
+import { words } from '../../word-tables.js';
 import type { OperatorBody, Operators, PsMachine } from './machine.js';
 import {
   CELLS,
@@ -84,16 +85,17 @@ const IGNORED: readonly (readonly [count: number, names: string])[] = [
     0,
     'newpath closepath fill eofill stroke clip eoclip initclip clippath erasepage flattenpath strokepath reversepath',
   ],
-  [0, 'initgraphics grestoreall letter legal a4 note'],
+  [0, 'initgraphics grestoreall letter legal a4 note bind executeonly readonly noaccess nulldevice flush'],
   [
     1,
     'setlinewidth setlinecap setlinejoin setmiterlimit setflat setstrokeadjust setpattern settransfer ' +
       'setoverprint setpagedevice ustroke ufill setsmoothness setblackgeneration setundercolorremoval setcachelimit shfill ' +
       'setsystemparams setuserparams setcacheparams setvmthreshold setobjectformat sethalftone setcolorrendering undefinefont execform',
   ],
-  [2, 'setdash setcharwidth undefineresource'],
+  [2, 'setdash setcharwidth undefineresource charpath'],
   [3, 'setscreen'],
-  [4, 'setcolortransfer rectclip rectfill rectstroke setbbox'],
+  [4, 'setcolortransfer rectclip rectfill rectstroke setbbox pathforall resourceforall'],
+  [5, 'arc arcn arct'],
   [6, 'setcachedevice'],
   [10, 'setcachedevice2'],
 ];
@@ -133,7 +135,7 @@ function componentsOf(space: PsObject): number {
 export const PAINT_OPERATORS: Operators = {
   ...Object.fromEntries(
     IGNORED.flatMap(([count, names]) =>
-      names.split(' ').map((name): [string, OperatorBody] => [name, (m) => m.drop(count)]),
+      words(names).map((name): [string, OperatorBody] => [name, (m) => m.drop(count)]),
     ),
   ),
   currentgray: query(0),
@@ -198,21 +200,16 @@ export const PAINT_OPERATORS: Operators = {
   rmoveto: pathOperator(2, true),
   rlineto: pathOperator(2, true),
   rcurveto: pathOperator(6, true),
-  arc: (m) => m.drop(5),
-  arcn: (m) => m.drop(5),
-  arct: (m) => m.drop(5),
   arcto: (m) => {
     m.drop(5);
     m.push(0, 0, 0, 0);
   },
-  pathforall: (m) => m.drop(4),
   currentpoint: (m) => m.push(...transform(invert(m.graphics.matrix), m.graphics.x, m.graphics.y)),
   gsave: (m) => m.saveGraphics(),
   grestore: (m) => m.restoreGraphics(),
   gstate: (m) => m.push(newDict(m)),
   showpage: (m) => showPage(m),
   copypage: (m) => m.shown.text.page(),
-  charpath: (m) => m.drop(2),
 };
 
 /** Ends the page and resets the graphics state as `initgraphics` does. */

@@ -1,3 +1,4 @@
+import { viewOf } from '../../bytes.js';
 import type { SourceDocument, Summary } from '../../document.js';
 import { guarded, joinHyphenated, present, summarizeExtracted } from '../extracted.js';
 import { ARBITRARY_FONT } from '../pdf/pdfium.js';
@@ -79,7 +80,7 @@ async function textOfPdf(
  * commands.
  */
 function programOf(body: Uint8Array): Uint8Array {
-  const view = new DataView(body.buffer, body.byteOffset, body.byteLength);
+  const view = viewOf(body);
   if (body.length > 30 && view.getUint32(0) === 0xc5d0d3c6) {
     const start = view.getUint32(4, true);
     return body.subarray(start, start + view.getUint32(8, true));

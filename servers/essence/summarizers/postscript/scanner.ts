@@ -1,3 +1,4 @@
+import { latin } from '../../bytes.js';
 import { CELLS, PsArray, PsDict, PsError, PsName, type PsObject, PsString } from './objects.js';
 
 /** Maximum depth of nested procedures. */
@@ -183,11 +184,10 @@ export class PsScanner {
   #hexadecimal(): PsString {
     const start = this.offset;
     this.skipTo('>', true);
-    const digits = Buffer.from(
-      this.#bytes.subarray(start, Math.min(this.offset, start + 2 * MAX_STRING_BYTES)),
-    )
-      .toString('latin1')
-      .replace(/[^0-9A-Fa-f]/g, '');
+    const digits = latin(this.#bytes, start, Math.min(this.offset, start + 2 * MAX_STRING_BYTES)).replace(
+      /[^0-9A-Fa-f]/g,
+      '',
+    );
     return new PsString(new Uint8Array(Buffer.from(digits.length % 2 === 0 ? digits : `${digits}0`, 'hex')));
   }
 

@@ -217,7 +217,6 @@ export const TYPE_OPERATORS: Operators = {
     m.drop(2);
     m.push(false);
   },
-  resourceforall: (m) => m.drop(4),
   findencoding: (m) =>
     m.push(encodingArray(m, m.key() === '/ISOLatin1Encoding' ? ISO_LATIN1_ENCODING : STANDARD_ENCODING)),
   StandardEncoding: (m) => m.push(encodingArray(m, STANDARD_ENCODING)),

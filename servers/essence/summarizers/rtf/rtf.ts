@@ -1,3 +1,4 @@
+import { latin } from '../../bytes.js';
 import type { SourceDocument, Summary } from '../../document.js';
 import { namesByWord, wordSet } from '../../word-tables.js';
 import { guarded, oneLine, openingText, present, tidyText } from '../extracted.js';
@@ -171,10 +172,7 @@ class RtfReader {
 
   #symbol(code: number): void {
     if (code === 0x27) {
-      const value = Number.parseInt(
-        Buffer.from(this.#bytes.subarray(this.#offset, this.#offset + 2)).toString('latin1'),
-        16,
-      );
+      const value = Number.parseInt(latin(this.#bytes, this.#offset, this.#offset + 2), 16);
       this.#offset += 2;
       if (!Number.isNaN(value)) this.#byte(value);
     } else if (code === 0x2a) this.#ignorable = true;

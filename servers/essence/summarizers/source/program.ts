@@ -5,8 +5,6 @@ import { type Comment, SpanReader } from './spans.js';
 
 /** Maximum number of names, imports and comments of one program. */
 const MAX_NAMES = 5000;
-/** Maximum number of characters of one program that are read; a longer one is data. */
-const MAX_SOURCE = 2 * 1024 * 1024;
 /** Maximum length of the description, in characters. */
 const MAX_DESCRIPTION = 256 * 1024;
 
@@ -20,7 +18,7 @@ const READERS = new Map<Language, SpanReader>();
 export function summarizeProgram(document: SourceDocument, type: string): Summary {
   const language = LANGUAGES.get(type);
   if (language === undefined) return { attributes: [] };
-  const source = boundedSource(document, 'program', MAX_SOURCE);
+  const source = boundedSource(document, 'program');
   let reader = READERS.get(language);
   if (reader === undefined) {
     reader = new SpanReader(language.spans);

@@ -1,4 +1,5 @@
 // Extracts text and fields from TeX and LaTeX sources without expanding macros.
+import { namesByWord, wordSet } from '../../word-tables.js';
 import { TEX_ACCENTS } from '../accents.js';
 import { oneLine } from '../extracted.js';
 import {
@@ -50,6 +51,14 @@ const MAX_UNCLOSED = 50;
 /** Maximum number of headings, of references and of keywords of one document. */
 const MAX_FIELDS = 2000;
 
+const DEFINITIONS = wordSet(
+  'def edef gdef xdef let newcount newdimen newskip newtoks newbox font chardef mathchardef catcode',
+);
+const INCLUSIONS = wordSet('input include subfile subfileinclude loadglsentries');
+
+/** Signs by their text; what is not in the table ends a paragraph. */
+const SIGNS = namesByWord({ '': '{ } #', ' ': '~ & ^', _: '_', '“': '``', '”': "''", '–': '-- ---' });
+
 /** Extracts the text of a TeX or LaTeX source without its commands, formulas and definitions, in one pass. */
 export class TexReader {
   readonly fields: TexFields = {
@@ -96,39 +105,10 @@ export class TexReader {
   }
 
   #special(token: string): void {
-    switch (token) {
-      case '\\':
-        this.#command();
-        break;
-      case '%':
-        this.#comment();
-        break;
-      case '$':
-        this.#formula();
-        break;
-      case '{':
-      case '}':
-      case '#':
-        break;
-      case '~':
-      case '&':
-      case '^':
-      case '_':
-        this.#out.push(token === '_' ? '_' : ' ');
-        break;
-      case '``':
-        this.#out.push('“');
-        break;
-      case "''":
-        this.#out.push('”');
-        break;
-      case '--':
-      case '---':
-        this.#out.push('–');
-        break;
-      default:
-        this.#out.push('\n\n');
-    }
+    if (token === '\\') this.#command();
+    else if (token === '%') this.#comment();
+    else if (token === '$') this.#formula();
+    else this.#out.push(SIGNS.get(token) ?? '\n\n');
   }
 
   #comment(): void {
@@ -150,10 +130,7 @@ export class TexReader {
   }
 
   #command(): void {
-    const named = /[A-Za-z@]+\*?|[\s\S]/y;
-    named.lastIndex = this.#index;
-    const name = named.exec(this.#source)?.[0] ?? '';
-    this.#index += name.length;
+    const name = this.#match(/[A-Za-z@]+\*?|[\s\S]/y)?.[0] ?? '';
     const plain = name.replace(/\*$/, '');
     if (/^[A-Za-z@]/.test(name)) this.#named(plain);
     else if (TEX_ACCENTS.has(name)) this.#accent(name);
@@ -168,40 +145,17 @@ export class TexReader {
     if (character !== undefined) {
       this.#skipBlanks();
       this.#out.push(character);
-      return;
+    } else if (name.length === 1 && TEX_ACCENTS.has(name)) this.#accent(name);
+    else if (name === 'verb') this.#verb();
+    else if (name === 'begin' || name === 'end') this.#environment(name);
+    else if (DEFINITIONS.has(name)) this.#definition(name);
+    else if (INCLUSIONS.has(name)) this.#inclusion();
+    else {
+      if (this.#collectsFields) this.#field(name);
+      const groups = !this.#collectsFields && NOTES.has(name) ? 1 : WITHOUT_TEXT.get(name);
+      if (groups !== undefined) this.#skipArguments(groups);
+      else this.#separate();
     }
-    if (name.length === 1 && TEX_ACCENTS.has(name)) {
-      this.#accent(name);
-      return;
-    }
-    if (name === 'verb') {
-      this.#verb();
-      return;
-    }
-    if (name === 'begin' || name === 'end') {
-      this.#environment(name);
-      return;
-    }
-    if (
-      /^(?:[egx]?def|let|newcount|newdimen|newskip|newtoks|newbox|font|chardef|mathchardef|catcode)$/.test(
-        name,
-      )
-    ) {
-      this.#definition(name);
-      return;
-    }
-    if (/^(?:input|include|subfile|subfileinclude|loadglsentries)$/.test(name)) {
-      this.#inclusion();
-      return;
-    }
-    if (this.#collectsFields) this.#field(name);
-    else if (NOTES.has(name)) {
-      this.#skipArguments(1);
-      return;
-    }
-    const groups = WITHOUT_TEXT.get(name);
-    if (groups !== undefined) this.#skipArguments(groups);
-    else this.#separate();
   }
 
   /**
@@ -209,21 +163,14 @@ export class TexReader {
    * name if whitespace follows it; callers collapse runs of blanks. A brace after the name begins text.
    */
   #separate(): void {
-    const options = /[ \t]*\[[^[\]]{0,300}\]/y;
-    options.lastIndex = this.#index;
-    const found = options.exec(this.#source);
-    if (found !== null) this.#index += found[0].length;
-    else if (/\s/.test(this.#source[this.#index] ?? '')) this.#out.push(' ');
+    const found = this.#match(/[ \t]*\[[^[\]]{0,300}\]/y);
+    if (found === null && /\s/.test(this.#source[this.#index] ?? '')) this.#out.push(' ');
   }
 
   /** `\input{name}`; `\input name` of plain TeX ends at a blank. */
   #inclusion(): void {
     const group = this.#group();
-    const plain = /[ \t]*([^\s\\{}%#$&]{1,200})/y;
-    plain.lastIndex = this.#index;
-    const bare = group === undefined ? plain.exec(this.#source) : null;
-    if (bare !== null) this.#index += bare[0].length;
-    const written = group ?? bare?.[1];
+    const written = group ?? this.#match(/[ \t]*([^\s\\{}%#$&]{1,200})/y)?.[1];
     if (written !== undefined && this.#collectsFields) this.inclusions.add(written);
     this.#out.push(' ');
   }
@@ -233,12 +180,9 @@ export class TexReader {
   }
 
   #accent(name: string): void {
-    const found = /\s*(?:\{\s*\\([ij])\s*\}|\\([ij])(?![A-Za-z])|\{\s*(\p{L})\s*\}|(\p{L}))/uy;
-    found.lastIndex = this.#index;
-    const match = found.exec(this.#source);
+    const match = this.#match(/\s*(?:\{\s*\\([ij])\s*\}|\\([ij])(?![A-Za-z])|\{\s*(\p{L})\s*\}|(\p{L}))/uy);
     if (match === null) return;
     const letter = match[1] ?? match[2] ?? match[3] ?? match[4]!;
-    this.#index += match[0].length;
     this.#out.push(`${letter}${TEX_ACCENTS.get(name)!}`.normalize('NFC'));
   }
 
@@ -342,20 +286,18 @@ export class TexReader {
 
   #skipArguments(groups: number): void {
     for (let remaining = groups; ; ) {
-      const option = /\s*\[[^\]]{0,500}\]|[ \t]*\*/y;
-      option.lastIndex = this.#index;
-      const found = option.exec(this.#source);
-      if (found !== null) {
-        this.#index += found[0].length;
-        continue;
-      }
+      if (this.#match(/\s*\[[^\]]{0,500}\]|[ \t]*\*/y) !== null) continue;
       if (remaining-- <= 0) return;
-      const bare = /\s*\\[A-Za-z@]+/y;
-      bare.lastIndex = this.#index;
-      const name = bare.exec(this.#source);
-      if (name !== null) this.#index += name[0].length;
-      else if (this.#group() === undefined) return;
+      if (this.#match(/\s*\\[A-Za-z@]+/y) === null && this.#group() === undefined) return;
     }
+  }
+
+  /** Consumes what a sticky expression matches here. */
+  #match(pattern: RegExp): RegExpExecArray | null {
+    pattern.lastIndex = this.#index;
+    const found = pattern.exec(this.#source);
+    if (found !== null) this.#index += found[0].length;
+    return found;
   }
 
   /** Returns the index of the next occurrence, or -1. Caches the texts that do not occur again. */
@@ -374,10 +316,7 @@ export class TexReader {
 
   #peekGroup(): string | undefined {
     const index = this.#index;
-    const option = /\s*\[[^\]]{0,300}\]/y;
-    option.lastIndex = index;
-    const found = option.exec(this.#source);
-    if (found !== null) this.#index += found[0].length;
+    this.#match(/\s*\[[^\]]{0,300}\]/y);
     const raw = this.#group();
     this.#index = index;
     return raw;

@@ -1,5 +1,5 @@
 import type { SourceDocument, Summary } from '../../document.js';
-import { boundedSource, MAX_TYPESETTING_CHARACTERS, present, summarizeExtracted } from '../extracted.js';
+import { boundedSource, present, summarizeExtracted } from '../extracted.js';
 import { isTexinfo, summarizeTexinfo } from '../texinfo.js';
 import { TexReader } from './tex-reader.js';
 
@@ -9,7 +9,7 @@ import { TexReader } from './tex-reader.js';
  */
 export function summarizeTex(document: SourceDocument): Summary {
   if (isTexinfo(document.text)) return summarizeTexinfo(document);
-  const reader = new TexReader(boundedSource(document, 'TeX source', MAX_TYPESETTING_CHARACTERS));
+  const reader = new TexReader(boundedSource(document, 'TeX source'));
   const text = withoutGaps(reader.read());
   const { title, author, date } = reader.fields;
   const summary = summarizeExtracted({
@@ -25,7 +25,7 @@ export function summarizeTex(document: SourceDocument): Summary {
 
 /** LaTeX: the fields that the document marks (6.2); its text is for `--full-text`. */
 export function summarizeLatex(document: SourceDocument): Summary {
-  const reader = new TexReader(boundedSource(document, 'TeX source', MAX_TYPESETTING_CHARACTERS));
+  const reader = new TexReader(boundedSource(document, 'TeX source'));
   const text = withoutGaps(reader.read());
   const { title, author, date, abstract, headings, references, keywords } = reader.fields;
   const included = reader.inclusions.names;

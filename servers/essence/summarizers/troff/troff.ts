@@ -1,12 +1,6 @@
 import type { SourceDocument, Summary } from '../../document.js';
 import { namesByWord } from '../../word-tables.js';
-import {
-  boundedSource,
-  MAX_TYPESETTING_CHARACTERS,
-  oneLine,
-  present,
-  summarizeExtracted,
-} from '../extracted.js';
+import { boundedSource, oneLine, present, summarizeExtracted } from '../extracted.js';
 import { summarizeManPage } from '../man-page.js';
 import { macroArguments, removeEscapes } from './characters.js';
 import { defineString, expandStrings, roffText } from './roff-text.js';
@@ -33,7 +27,7 @@ const MAX_HEADINGS = 2000;
  */
 export function summarizeTroff(document: SourceDocument): Summary {
   if (/^\.[ \t]*(?:TH|Dt)[ \t]/m.test(document.text)) return summarizeManPage(document);
-  const source = boundedSource(document, 'troff source', MAX_TYPESETTING_CHARACTERS);
+  const source = boundedSource(document, 'troff source');
   const found: Record<Exclude<Field, 'none'>, string[]> = {
     title: [],
     author: [],
