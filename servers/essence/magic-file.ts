@@ -1,4 +1,5 @@
 import { ConfigError } from '../../protocols/errors.js';
+import { namesByWord } from './word-tables.js';
 
 /** Bytes of a document that a magic file can test. */
 const WINDOW_BYTES = 64 * 1024;
@@ -138,28 +139,19 @@ function numberTest(written: string, test: string, fail: (what: string) => never
   const expected = toWidth(numberOf(digits) ?? fail(`${digits} is not a number`));
   return (bytes, offset) => {
     const value = read(bytes, offset);
-    return typeof value === 'number' && compareNumbers(operator === '' ? '=' : operator, value, expected)
-      ? value
-      : undefined;
+    return typeof value === 'number' && COMPARISONS[operator || '=']!(value, expected) ? value : undefined;
   };
 }
 
-function compareNumbers(operator: string, value: number, expected: number): boolean {
-  switch (operator) {
-    case '!':
-      return value !== expected;
-    case '<':
-      return value < expected;
-    case '>':
-      return value > expected;
-    case '&':
-      return (value & expected) === expected;
-    case '^':
-      return (value & expected) !== expected;
-    default:
-      return value === expected;
-  }
-}
+/** Comparisons of a value with the expected one. */
+const COMPARISONS: Readonly<Record<string, (value: number, expected: number) => boolean>> = {
+  '=': (value, expected) => value === expected,
+  '!': (value, expected) => value !== expected,
+  '<': (value, expected) => value < expected,
+  '>': (value, expected) => value > expected,
+  '&': (value, expected) => (value & expected) === expected,
+  '^': (value, expected) => (value & expected) !== expected,
+};
 
 /** A string is compared byte by byte; `>\0` matches every string that is not empty. */
 function stringTest(written: string): Test {
@@ -188,15 +180,15 @@ function compareStrings(operator: string, actual: string, expected: string): boo
   return operator === '>' ? actual > expected : actual === expected;
 }
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  n: '\n',
-  t: '\t',
-  r: '\r',
-  b: '\b',
-  f: '\f',
-  v: '\v',
-  a: '\x07',
-};
+const ESCAPES = namesByWord({
+  '\n': 'n',
+  '\t': 't',
+  '\r': 'r',
+  '\b': 'b',
+  '\f': 'f',
+  '\v': 'v',
+  '\x07': 'a',
+});
 
 function unescapeTest(text: string): string {
   return text.replace(
@@ -204,7 +196,7 @@ function unescapeTest(text: string): string {
     (_, hex?: string, octal?: string, other?: string) => {
       if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16));
       if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal, 8) & 0xff);
-      return ESCAPES[other ?? ''] ?? other ?? '';
+      return ESCAPES.get(other ?? '') ?? other ?? '';
     },
   );
 }

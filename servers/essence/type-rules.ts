@@ -102,7 +102,9 @@ export class TypeRules {
  * Yields the lines of a file without comments and empty ones, with their numbers. `#` begins a comment only at
  * the start of a line, because patterns contain it.
  */
-function* significantLines(text: string): Generator<{ readonly line: number; readonly content: string }> {
+export function* significantLines(
+  text: string,
+): Generator<{ readonly line: number; readonly content: string }> {
   let line = 0;
   for (const raw of text.split('\n')) {
     line++;
@@ -128,7 +130,7 @@ export function parseTypeRules(text: string, file: string, builtIn: readonly Rul
     }
     const found = /^(\S+)\s+(.+)$/.exec(content);
     if (found === null) throw new ConfigError(file, line, content, 'a regular expression is missing (E-7)');
-    checkExpression(found[2]!, file, line, found[1]!);
+    compileExpression(found[2]!, file, line, found[1]!);
     lines.push({ type: typeName(found[1]!), expression: found[2]!, line });
   }
   return new TypeRules(lines, file);
@@ -162,14 +164,20 @@ export function parseQuickRules(text: string, file: string): ReadonlyMap<string,
     if (!/^[A-Za-z0-9._-]+$/.test(attribute!)) {
       throw new ConfigError(file, line, attribute!, 'not an attribute name (E-69)');
     }
-    const pattern = checkExpression(expression!, file, line, type!);
+    const pattern = compileExpression(expression!, file, line, type!);
     const name = typeName(type!);
     rules.set(name, [...(rules.get(name) ?? []), { attribute: attribute!, pattern }]);
   }
   return rules;
 }
 
-function checkExpression(expression: string, file: string, line: number, variable: string): Pattern {
+/** Compiles an expression of a file. @throws ConfigError naming `variable`, or the expression itself */
+export function compileExpression(
+  expression: string,
+  file: string,
+  line: number,
+  variable = expression,
+): Pattern {
   try {
     return compilePattern(expression);
   } catch (error) {

@@ -1,5 +1,6 @@
-import { ConfigError, ProtocolError } from '../../../protocols/errors.js';
-import { compilePattern, type Pattern } from '../../../protocols/patterns/index.js';
+import { ConfigError } from '../../../protocols/errors.js';
+import type { Pattern } from '../../../protocols/patterns/index.js';
+import { compileExpression, significantLines } from '../type-rules.js';
 
 /** A line of selectors.cf. */
 export interface SelectorRule {
@@ -45,12 +46,9 @@ const ATTRIBUTE_OF = /^(.*\S)\s*@([A-Za-z_][\w:.-]*)$/;
  * @throws ConfigError for a line with fewer fields, a wrong name or an invalid expression
  */
 export function parseSelectorRules(text: string, file: string): SelectorRules {
-  const rules: SelectorRule[] = [];
-  text.split('\n').forEach((raw, index) => {
-    const content = raw.trim();
-    if (content !== '' && !content.startsWith('#')) rules.push(parseRule(content, file, index + 1));
-  });
-  return new SelectorRules(rules);
+  return new SelectorRules(
+    Array.from(significantLines(text), ({ line, content }) => parseRule(content, file, line)),
+  );
 }
 
 function parseRule(content: string, file: string, line: number): SelectorRule {
@@ -68,23 +66,13 @@ function parseRule(content: string, file: string, line: number): SelectorRule {
     throw new ConfigError(file, line, name, 'not an attribute name (E-69)');
   const withAttribute = ATTRIBUTE_OF.exec(written);
   return {
-    pages: compile(pages, file, line),
+    pages: compileExpression(pages, file, line),
     attribute,
     replaces: name.startsWith('!'),
     selector: withAttribute?.[1] ?? written,
     of: withAttribute?.[2]?.toLowerCase(),
-    part: part === undefined ? undefined : compile(part, file, line),
+    part: part === undefined ? undefined : compileExpression(part, file, line),
     file,
     line,
   };
-}
-
-function compile(expression: string, file: string, line: number): Pattern {
-  try {
-    return compilePattern(expression);
-  } catch (error) {
-    if (error instanceof ProtocolError)
-      throw new ConfigError(file, line, expression, `the expression ${error.message}`);
-    throw error;
-  }
 }

@@ -1,6 +1,7 @@
 import type { SourceDocument, SummarizerContext, Summary } from '../document.js';
 import { namesByWord } from '../word-tables.js';
 import { oneLine, present, summarizeFields } from './extracted.js';
+import { SourceReader } from './source-reader.js';
 import { TexReader } from './tex/tex-reader.js';
 import { summarizeUnrecognized } from './text.js';
 
@@ -72,31 +73,20 @@ function plainText(value: string): string {
 }
 
 /** Reads the fields of one entry after its opening brace. */
-class BibReader {
-  /** Index of the next character. */
-  index: number;
-  readonly #text: string;
+class BibReader extends SourceReader {
   readonly #strings: ReadonlyMap<string, string>;
 
   constructor(text: string, index: number, strings: ReadonlyMap<string, string>) {
-    this.#text = text;
-    this.index = index;
+    super(text, index);
     this.#strings = strings;
   }
 
   fields(hasKey: boolean): [string, string][] {
     const fields: [string, string][] = [];
-    if (hasKey) {
-      const key = /[^,{}"=@]{0,300},/y;
-      key.lastIndex = this.index;
-      if (key.exec(this.#text) !== null) this.index = key.lastIndex;
-    }
+    if (hasKey) this.match(/[^,{}"=@]{0,300},/y);
     for (;;) {
-      const name = /[\s,]*([A-Za-z][\w:.+/-]{0,60})\s*=\s*/y;
-      name.lastIndex = this.index;
-      const found = name.exec(this.#text);
-      if (found === null) return fields;
-      this.index = name.lastIndex;
+      const found = this.match(/[\s,]*([A-Za-z][\w:.+/-]{0,60})\s*=\s*/y);
+      if (found === undefined) return fields;
       fields.push([found[1]!.toLowerCase(), this.#value()]);
     }
   }
@@ -105,30 +95,24 @@ class BibReader {
   #value(): string {
     let value = '';
     for (;;) {
-      const c = this.#text[this.index];
+      const c = this.source[this.index];
       if (c === '{' || c === '"') value += this.#delimited(c);
       else {
-        const word = /[^\s,#{}"=]+/y;
-        word.lastIndex = this.index;
-        const found = word.exec(this.#text);
-        if (found === null) return value;
-        this.index = word.lastIndex;
+        const found = this.match(/[^\s,#{}"=]+/y);
+        if (found === undefined) return value;
         // Strings can be doubled by each other.
         if (value.length < MAX_VALUE) value += this.#strings.get(found[0].toLowerCase()) ?? found[0];
       }
-      const joint = /\s*#\s*/y;
-      joint.lastIndex = this.index;
-      if (joint.exec(this.#text) === null) return value;
-      this.index = joint.lastIndex;
+      if (this.match(/\s*#\s*/y) === undefined) return value;
     }
   }
 
   #delimited(opening: string): string {
     const start = this.index + 1;
-    const limit = Math.min(this.#text.length, start + MAX_VALUE);
+    const limit = Math.min(this.source.length, start + MAX_VALUE);
     let depth = 0;
     for (let index = start; index < limit; index++) {
-      const c = this.#text[index];
+      const c = this.source[index];
       if (c === '\\') index++;
       else if (c === '{') depth++;
       else if (
@@ -136,7 +120,7 @@ class BibReader {
         (c === '}' && opening === '{' && depth === 0)
       ) {
         this.index = index + 1;
-        return this.#text.slice(start, index);
+        return this.source.slice(start, index);
       } else if (c === '}') depth--;
     }
     this.index = limit;

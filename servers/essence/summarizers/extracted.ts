@@ -1,5 +1,6 @@
 import { messageOf } from '../../../protocols/errors.js';
 import type { SourceDocument, Summary } from '../document.js';
+import { wordPairs } from '../word-tables.js';
 import { DESCRIPTION_LENGTH, firstParagraph, openingSentences, partialText } from './text.js';
 
 /** The result of reading a format. */
@@ -56,15 +57,7 @@ export function unreadable(format: string, error: unknown): string {
  * Ligatures and other presentation forms. They are replaced by plain letters so that searches match the words.
  */
 const PRESENTATION_FORMS = /[\ufb00-\ufb06\u00ad\u200b\u2060\ufeff]/g;
-const LIGATURES: ReadonlyMap<string, string> = new Map([
-  ['\ufb00', 'ff'],
-  ['\ufb01', 'fi'],
-  ['\ufb02', 'fl'],
-  ['\ufb03', 'ffi'],
-  ['\ufb04', 'ffl'],
-  ['\ufb05', 'st'],
-  ['\ufb06', 'st'],
-]);
+const LIGATURES = wordPairs('\ufb00 ff \ufb01 fi \ufb02 fl \ufb03 ffi \ufb04 ffl \ufb05 st \ufb06 st');
 
 /** Replaces ligatures, removes control characters and white space at line ends, collapses blank lines. */
 export function tidyText(text: string): string {

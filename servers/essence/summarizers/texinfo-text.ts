@@ -1,5 +1,6 @@
 import { wordPairs, wordSet } from '../word-tables.js';
 import { TEX_ACCENTS, TEXINFO_ACCENTS } from './accents.js';
+import { SourceReader } from './source-reader.js';
 import { CHARACTERS } from './tex/commands.js';
 
 /** Maximum number of headings, of authors and of addresses of one document. */
@@ -50,25 +51,26 @@ export function inlineText(
   return new InlineReader(source, values, references).read();
 }
 
-class InlineReader {
+class InlineReader extends SourceReader {
   readonly #out: string[] = [];
   #open: Group[] = [];
   #nested = 0;
   #inserted = 0;
-  #index = 0;
 
   constructor(
-    readonly source: string,
+    source: string,
     readonly values: ReadonlyMap<string, string>,
     readonly references: string[],
-  ) {}
+  ) {
+    super(source);
+  }
 
   read(): string {
     const { source } = this;
     const special = /@([A-Za-z]+)(\{?)|@([\s\S])|[{}]|``|''|\n[ \t]*(?=\n)/g;
     for (let found = special.exec(source); found !== null; found = special.exec(source)) {
-      this.#out.push(source.slice(this.#index, found.index));
-      this.#index = special.lastIndex;
+      this.#out.push(source.slice(this.index, found.index));
+      this.index = special.lastIndex;
       const [token, name, brace, sign] = found;
       if (sign !== undefined) this.#sign(sign);
       else if (name !== undefined) this.#named(name, brace === '{');
@@ -77,9 +79,9 @@ class InlineReader {
       else if (token === '``') this.#out.push('“');
       else if (token === "''") this.#out.push('”');
       else this.#blankLine();
-      special.lastIndex = this.#index;
+      special.lastIndex = this.index;
     }
-    this.#out.push(source.slice(this.#index));
+    this.#out.push(source.slice(this.index));
     return this.#out.join('');
   }
 
@@ -98,7 +100,7 @@ class InlineReader {
       if (name === 'c' || name === 'comment') this.#toLineEnd();
       else if (name === 'tab') this.#out.push(' ');
       // At the start of a line, the blank after a command belongs to it.
-      else if (/[ \t]/.test(this.source[this.#index] ?? '')) this.#index++;
+      else if (/[ \t]/.test(this.source[this.index] ?? '')) this.index++;
       return;
     }
     const accent =
@@ -108,10 +110,10 @@ class InlineReader {
     if (name === 'verb') this.#verb();
     else if (name === 'value') this.#value();
     else if (accent !== undefined) {
-      this.#index--;
+      this.index--;
       this.#accent(accent);
-    } else if (symbol !== undefined && this.source[this.#index] === '}') {
-      this.#index++;
+    } else if (symbol !== undefined && this.source[this.index] === '}') {
+      this.index++;
       this.#out.push(symbol);
     } else {
       if (name === 'footnote') this.#out.push(' ');
@@ -120,35 +122,25 @@ class InlineReader {
   }
 
   #accent(mark: string): void {
-    const letter = /\{?@dotless\{([ij])\}\}?|\{(\p{L})\}|(\p{L})/uy;
-    letter.lastIndex = this.#index;
-    const found = letter.exec(this.source);
-    if (found === null) return;
-    this.#index += found[0].length;
+    const found = this.match(/\{?@dotless\{([ij])\}\}?|\{(\p{L})\}|(\p{L})/uy);
+    if (found === undefined) return;
     this.#out.push(`${found[1] ?? found[2] ?? found[3] ?? ''}${mark}`.normalize('NFC'));
   }
 
   #toLineEnd(): void {
-    const end = this.source.indexOf('\n', this.#index);
-    this.#index = end < 0 ? this.source.length : end;
+    const end = this.source.indexOf('\n', this.index);
+    this.index = end < 0 ? this.source.length : end;
   }
 
   /** Handles `@verb{|text|}` within one line; the delimiter is arbitrary. */
   #verb(): void {
-    const verb = /([^\n])([^\n]{0,500}?)\1\}/y;
-    verb.lastIndex = this.#index;
-    const found = verb.exec(this.source);
-    if (found === null) return;
-    this.#index = verb.lastIndex;
-    this.#out.push(found[2] ?? '');
+    const found = this.match(/([^\n])([^\n]{0,500}?)\1\}/y);
+    if (found !== undefined) this.#out.push(found[2] ?? '');
   }
 
   #value(): void {
-    const name = /([^{}\s]{1,100})\}/y;
-    name.lastIndex = this.#index;
-    const found = name.exec(this.source);
-    if (found === null) return;
-    this.#index = name.lastIndex;
+    const found = this.match(/([^{}\s]{1,100})\}/y);
+    if (found === undefined) return;
     const value = this.values.get(found[1] ?? '') ?? '';
     this.#inserted += value.length;
     // Of the commands in a value, only those of one punctuation character are expanded.

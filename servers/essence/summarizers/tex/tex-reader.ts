@@ -2,6 +2,7 @@
 import { namesByWord, wordSet } from '../../word-tables.js';
 import { TEX_ACCENTS } from '../accents.js';
 import { oneLine } from '../extracted.js';
+import { SourceReader } from '../source-reader.js';
 import {
   CHARACTERS,
   ENVIRONMENT_ARGUMENTS,
@@ -60,7 +61,7 @@ const INCLUSIONS = wordSet('input include subfile subfileinclude loadglsentries'
 const SIGNS = namesByWord({ '': '{ } #', ' ': '~ & ^', _: '_', '“': '``', '”': "''", '–': '-- ---' });
 
 /** Extracts the text of a TeX or LaTeX source without its commands, formulas and definitions, in one pass. */
-export class TexReader {
+export class TexReader extends SourceReader {
   readonly fields: TexFields = {
     title: [],
     author: [],
@@ -72,33 +73,31 @@ export class TexReader {
   };
   /** The files that the source includes. */
   readonly inclusions = new Inclusions();
-  readonly #source: string;
   /** False for the reader of a field's text, so that commands within a field add no fields. */
   readonly #collectsFields: boolean;
   readonly #out: string[] = [];
-  #index = 0;
   #abstractFrom = -1;
   #begun = false;
   #unclosed = 0;
   readonly #missing = new Set<string>();
 
   constructor(source: string, collectsFields = true) {
-    this.#source = source;
+    super(source);
     this.#collectsFields = collectsFields;
   }
 
   read(): string {
-    const source = this.#source;
+    const source = this.source;
     const special = /[\\%${}~&#^_]|``|''|---?|\n[ \t]*\n\s*/g;
-    while (this.#index < source.length) {
-      special.lastIndex = this.#index;
+    while (this.index < source.length) {
+      special.lastIndex = this.index;
       const found = special.exec(source);
       if (found === null) {
-        this.#out.push(source.slice(this.#index));
+        this.#out.push(source.slice(this.index));
         break;
       }
-      this.#out.push(source.slice(this.#index, found.index));
-      this.#index = found.index + found[0].length;
+      this.#out.push(source.slice(this.index, found.index));
+      this.index = found.index + found[0].length;
       this.#special(found[0]);
     }
     return this.#out.join('');
@@ -112,25 +111,25 @@ export class TexReader {
   }
 
   #comment(): void {
-    const end = this.#source.indexOf('\n', this.#index);
-    this.#index = end < 0 ? this.#source.length : end + 1;
+    const end = this.source.indexOf('\n', this.index);
+    this.index = end < 0 ? this.source.length : end + 1;
   }
 
   /** Skips a formula up to its delimiter. A formula contains no blank line; a delimiter before one is text. */
   #formula(): void {
-    const display = this.#source[this.#index] === '$';
+    const display = this.source[this.index] === '$';
     const end = display ? /\$\$|\n[ \t]*\n/g : /\\.|\$|\n[ \t]*\n/gs;
-    const start = this.#index + (display ? 1 : 0);
+    const start = this.index + (display ? 1 : 0);
     end.lastIndex = start;
-    let found = end.exec(this.#source);
-    while (found?.[0].startsWith('\\') === true) found = end.exec(this.#source);
-    if (found?.[0].startsWith('$')) this.#index = end.lastIndex;
-    else if (display) this.#index = start;
+    let found = end.exec(this.source);
+    while (found?.[0].startsWith('\\') === true) found = end.exec(this.source);
+    if (found?.[0].startsWith('$')) this.index = end.lastIndex;
+    else if (display) this.index = start;
     this.#out.push(' ');
   }
 
   #command(): void {
-    const name = this.#match(/[A-Za-z@]+\*?|[\s\S]/y)?.[0] ?? '';
+    const name = this.match(/[A-Za-z@]+\*?|[\s\S]/y)?.[0] ?? '';
     const plain = name.replace(/\*$/, '');
     if (/^[A-Za-z@]/.test(name)) this.#named(plain);
     else if (TEX_ACCENTS.has(name)) this.#accent(name);
@@ -163,35 +162,35 @@ export class TexReader {
    * name if whitespace follows it; callers collapse runs of blanks. A brace after the name begins text.
    */
   #separate(): void {
-    const found = this.#match(/[ \t]*\[[^[\]]{0,300}\]/y);
-    if (found === null && /\s/.test(this.#source[this.#index] ?? '')) this.#out.push(' ');
+    const found = this.match(/[ \t]*\[[^[\]]{0,300}\]/y);
+    if (found === undefined && /\s/.test(this.source[this.index] ?? '')) this.#out.push(' ');
   }
 
   /** `\input{name}`; `\input name` of plain TeX ends at a blank. */
   #inclusion(): void {
     const group = this.#group();
-    const written = group ?? this.#match(/[ \t]*([^\s\\{}%#$&]{1,200})/y)?.[1];
+    const written = group ?? this.match(/[ \t]*([^\s\\{}%#$&]{1,200})/y)?.[1];
     if (written !== undefined && this.#collectsFields) this.inclusions.add(written);
     this.#out.push(' ');
   }
 
   #skipBlanks(): void {
-    while (/[ \t]/.test(this.#source[this.#index] ?? '')) this.#index++;
+    while (/[ \t]/.test(this.source[this.index] ?? '')) this.index++;
   }
 
   #accent(name: string): void {
-    const match = this.#match(/\s*(?:\{\s*\\([ij])\s*\}|\\([ij])(?![A-Za-z])|\{\s*(\p{L})\s*\}|(\p{L}))/uy);
-    if (match === null) return;
+    const match = this.match(/\s*(?:\{\s*\\([ij])\s*\}|\\([ij])(?![A-Za-z])|\{\s*(\p{L})\s*\}|(\p{L}))/uy);
+    if (match === undefined) return;
     const letter = match[1] ?? match[2] ?? match[3] ?? match[4]!;
     this.#out.push(`${letter}${TEX_ACCENTS.get(name)!}`.normalize('NFC'));
   }
 
   #verb(): void {
-    const sign = this.#source[this.#index] ?? '';
-    const end = this.#next(sign, this.#index + 1);
-    if (sign === '' || end < 0 || end - this.#index > 1000) return;
-    this.#out.push(this.#source.slice(this.#index + 1, end));
-    this.#index = end + 1;
+    const sign = this.source[this.index] ?? '';
+    const end = this.#next(sign, this.index + 1);
+    if (sign === '' || end < 0 || end - this.index > 1000) return;
+    this.#out.push(this.source.slice(this.index + 1, end));
+    this.index = end + 1;
   }
 
   #environment(which: string): void {
@@ -209,10 +208,10 @@ export class TexReader {
       return;
     }
     if (VERBATIM.has(name)) {
-      const end = this.#source.indexOf(`\\end{${name}}`, this.#index);
-      const stop = end < 0 ? this.#source.length : end;
-      this.#out.push('\n', this.#source.slice(this.#index, stop));
-      this.#index = stop;
+      const end = this.source.indexOf(`\\end{${name}}`, this.index);
+      const stop = end < 0 ? this.source.length : end;
+      this.#out.push('\n', this.source.slice(this.index, stop));
+      this.index = stop;
       return;
     }
     this.#skipArguments(ENVIRONMENT_ARGUMENTS.get(name) ?? 0);
@@ -228,20 +227,20 @@ export class TexReader {
   /** Skips the definition of `\def\name#1{...}` and similar commands. */
   #definition(name: string): void {
     const head = /\s*\\(?:[A-Za-z@]+|.)[^{}\\\n]{0,100}(?:\\[A-Za-z@]+)?/y;
-    head.lastIndex = this.#index;
-    const found = head.exec(this.#source);
+    head.lastIndex = this.index;
+    const found = head.exec(this.source);
     if (found === null) return;
     if (name.endsWith('def') && name.length <= 4) {
       // Up to the brace only: a parameter text may contain commands.
-      const brace = this.#source.indexOf('{', this.#index);
-      if (brace < 0 || brace - this.#index > 200) return;
-      this.#index = brace;
+      const brace = this.source.indexOf('{', this.index);
+      if (brace < 0 || brace - this.index > 200) return;
+      this.index = brace;
       this.#group();
     } else if (name === 'let' || name === 'font') {
-      const end = this.#source.indexOf('\n', this.#index);
-      this.#index = Math.min(end < 0 ? this.#source.length : end, this.#index + found[0].length);
+      const end = this.source.indexOf('\n', this.index);
+      this.index = Math.min(end < 0 ? this.source.length : end, this.index + found[0].length);
     } else {
-      this.#index += /\s*\\?(?:[A-Za-z@]+|.)/.exec(found[0])?.[0].length ?? 0;
+      this.index += /\s*\\?(?:[A-Za-z@]+|.)/.exec(found[0])?.[0].length ?? 0;
     }
   }
 
@@ -271,9 +270,9 @@ export class TexReader {
         fields.references.push(raw);
     } else if (name === 'bibitem') {
       const end = /\\bibitem\b|\\end\s*\{|\n[ \t]*\n/g;
-      end.lastIndex = this.#index;
-      const stop = end.exec(this.#source.slice(0, this.#index + MAX_FIELD))?.index ?? this.#index;
-      const raw = this.#source.slice(this.#index, stop).replace(/^\s*(?:\[[^\]]*\]\s*)?\{[^}]*\}/, '');
+      end.lastIndex = this.index;
+      const stop = end.exec(this.source.slice(0, this.index + MAX_FIELD))?.index ?? this.index;
+      const raw = this.source.slice(this.index, stop).replace(/^\s*(?:\[[^\]]*\]\s*)?\{[^}]*\}/, '');
       this.#add(fields.references, raw);
     }
   }
@@ -286,39 +285,31 @@ export class TexReader {
 
   #skipArguments(groups: number): void {
     for (let remaining = groups; ; ) {
-      if (this.#match(/\s*\[[^\]]{0,500}\]|[ \t]*\*/y) !== null) continue;
+      if (this.match(/\s*\[[^\]]{0,500}\]|[ \t]*\*/y) !== undefined) continue;
       if (remaining-- <= 0) return;
-      if (this.#match(/\s*\\[A-Za-z@]+/y) === null && this.#group() === undefined) return;
+      if (this.match(/\s*\\[A-Za-z@]+/y) === undefined && this.#group() === undefined) return;
     }
   }
 
-  /** Consumes what a sticky expression matches here. */
-  #match(pattern: RegExp): RegExpExecArray | null {
-    pattern.lastIndex = this.#index;
-    const found = pattern.exec(this.#source);
-    if (found !== null) this.#index += found[0].length;
-    return found;
-  }
-
   /** Returns the index of the next occurrence, or -1. Caches the texts that do not occur again. */
-  #next(text: string, from = this.#index): number {
+  #next(text: string, from = this.index): number {
     if (this.#missing.has(text)) return -1;
-    const found = this.#source.indexOf(text, from);
+    const found = this.source.indexOf(text, from);
     if (found < 0) this.#missing.add(text);
     return found;
   }
 
   #skipPast(text: string): void {
     const end = this.#next(text);
-    if (end >= 0) this.#index = end + text.length;
+    if (end >= 0) this.index = end + text.length;
     this.#out.push(' ');
   }
 
   #peekGroup(): string | undefined {
-    const index = this.#index;
-    this.#match(/\s*\[[^\]]{0,300}\]/y);
+    const index = this.index;
+    this.match(/\s*\[[^\]]{0,300}\]/y);
     const raw = this.#group();
-    this.#index = index;
+    this.index = index;
     return raw;
   }
 
@@ -327,8 +318,8 @@ export class TexReader {
    * there is no complete pair.
    */
   #group(): string | undefined {
-    const source = this.#source;
-    let index = this.#index;
+    const source = this.source;
+    let index = this.index;
     while (index < source.length && /\s/.test(source[index]!)) index++;
     if (source[index] !== '{' || this.#unclosed > MAX_UNCLOSED) return undefined;
     const start = index + 1;
@@ -339,7 +330,7 @@ export class TexReader {
       if (c === '\\') index++;
       else if (c === '{') depth++;
       else if (c === '}' && --depth === 0) {
-        this.#index = index + 1;
+        this.index = index + 1;
         return source.slice(start, index);
       }
     }
