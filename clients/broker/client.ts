@@ -11,17 +11,14 @@ import {
   ResultDecoder,
   type ResultItem,
 } from '../../protocols/broker/index.js';
-import type { Clock } from '../../protocols/clock.js';
 import { ConnectionError, PeerError, StateError } from '../../protocols/errors.js';
 import { type ConnectionOptions, exchange } from '../connection/index.js';
 import { type OpaqueMode, type QueryInput, type QueryRequest, queryMessage } from './request.js';
 
-export interface BrokerClientOptions {
-  readonly host: string;
+export interface BrokerClientOptions
+  extends Pick<ConnectionOptions, 'host' | 'fingerprint' | 'onOpen' | 'clock'> {
   /** Default 8501 (BRK-1.2). */
   readonly port?: number | undefined;
-  /** With TLS: what the server's certificate must be, see `ConnectionOptions`. */
-  readonly fingerprint?: string | undefined;
   /** Default 20 000 ms. */
   readonly connectTimeoutMs?: number;
   /**
@@ -31,12 +28,8 @@ export interface BrokerClientOptions {
   readonly idleTimeoutMs?: number;
   /** How this Broker reads `#opaque` (BRK-3.2). Default `suppress`. */
   readonly opaqueMode?: OpaqueMode;
-  /** Called with our end of each connection, before the message is sent. */
-  readonly onOpen?: (local: { readonly address: string; readonly port: number }) => void;
   /** Limits on what the Broker may send. */
   readonly limits?: BrokerClientSessionOptions;
-  /** The clock of the limits in milliseconds. Default: that of this process. */
-  readonly clock?: Clock | undefined;
 }
 
 export interface AbortOptions {
@@ -45,7 +38,6 @@ export interface AbortOptions {
 
 /** BRK-1.2 */
 export const DEFAULT_BROKER_PORT = 8501;
-const DEFAULT_CONNECT_TIMEOUT_MS = 20_000;
 const DEFAULT_IDLE_TIMEOUT_MS = 120_000;
 const LIFETIME_MARGIN_MS = 10_000;
 
@@ -126,18 +118,8 @@ export class BrokerClient {
   }
 
   #exchange(request: Uint8Array, signal: AbortSignal | undefined, lifetime = 0): AsyncGenerator<Uint8Array> {
-    const options = this.#options;
     const idleTimeoutMs = Math.max(DEFAULT_IDLE_TIMEOUT_MS, lifetime * 1000 + LIFETIME_MARGIN_MS);
-    return exchangeWithBroker(request, {
-      host: this.host,
-      port: this.port,
-      connectTimeoutMs: options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS,
-      idleTimeoutMs: options.idleTimeoutMs ?? idleTimeoutMs,
-      signal,
-      onOpen: options.onOpen,
-      fingerprint: options.fingerprint,
-      clock: options.clock,
-    });
+    return exchangeWithBroker(request, { idleTimeoutMs, ...this.#options, signal });
   }
 }
 
@@ -224,12 +206,17 @@ class Results implements BrokerResults {
   }
 }
 
-/** Does one {@link exchange} with a Broker. Its errors name the Broker and the usual port. */
+/**
+ * Does one {@link exchange} with a Broker, with the defaults of {@link BrokerClientOptions}. Its errors name the
+ * Broker and the usual port.
+ */
 export function exchangeWithBroker(
   request: Uint8Array,
-  options: Omit<ConnectionOptions, 'name' | 'hints'>,
+  options: Omit<BrokerClientOptions, 'limits' | 'opaqueMode'> & AbortOptions,
 ): AsyncGenerator<Uint8Array> {
-  const { host, port } = options;
+  const { port = DEFAULT_BROKER_PORT, connectTimeoutMs = 20_000 } = options;
+  const { idleTimeoutMs = DEFAULT_IDLE_TIMEOUT_MS } = options;
+  const name = `broker at ${options.host}:${port}`;
   const hints = { ECONNREFUSED: 'a Broker listens on 8501 unless Broker-Port says otherwise' };
-  return exchange(request, { ...options, name: `broker at ${host}:${port}`, hints });
+  return exchange(request, { ...options, port, connectTimeoutMs, idleTimeoutMs, name, hints });
 }

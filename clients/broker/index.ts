@@ -1,4 +1,5 @@
 export type { BrokerHit } from '../../protocols/broker/index.js';
+export type { ConnectionOptions } from '../connection/index.js';
 export {
   type AbortOptions,
   BrokerClient,

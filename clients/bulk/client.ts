@@ -6,11 +6,10 @@ import {
   decodeDigest,
   encodeBulkRequest,
 } from '../../protocols/bulk/index.js';
-import type { Clock } from '../../protocols/clock.js';
 import { PeerError, ProtocolError } from '../../protocols/errors.js';
 import { decodeSoif } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import { exchangeWithBroker } from '../broker/client.js';
+import { type BrokerClientOptions, exchangeWithBroker } from '../broker/client.js';
 import { DEFAULT_BROKER_PORT } from '../broker/index.js';
 import {
   LargeLog,
@@ -24,18 +23,15 @@ import { type BulkWarning, readReply } from './reply.js';
 import { BulkTransfer } from './transfer.js';
 
 /** The {@link ReceiveLimits} hold for each call. */
-export interface BulkClientOptions extends ReceiveLimits {
-  readonly host: string;
-  /** Default 8501 (BRK-1.2). */
-  readonly port?: number | undefined;
+export interface BulkClientOptions
+  extends ReceiveLimits,
+    Pick<BrokerClientOptions, 'host' | 'port' | 'clock'> {
   /** Milliseconds. Default 20 000. */
   readonly connectTimeoutMs?: number;
   /** Idle timeout in milliseconds: the longest time without data from the Broker. Default 120 000. */
   readonly idleTimeoutMs?: number;
   /** Limits on what the Broker may send. */
   readonly limits?: BulkReplyDecoderOptions;
-  /** The clock of the limits in milliseconds. Default: that of this process. */
-  readonly clock?: Clock | undefined;
   /** Maximum inflated size of a compressed reply in bytes. Default 16 GiB. */
   readonly maxInflatedBytes?: number;
   /** Maximum compression ratio. Default 250. */
@@ -55,8 +51,6 @@ export interface BulkTransferRequest extends Omit<BulkRequest, 'digest'> {
   readonly signal?: AbortSignal | undefined;
 }
 
-const DEFAULT_CONNECT_TIMEOUT_MS = 20_000;
-const DEFAULT_IDLE_TIMEOUT_MS = 120_000;
 const DEFAULT_MAX_INFLATED_BYTES = 16 * 2 ** 30;
 const DEFAULT_MAX_INFLATE_RATIO = 250;
 
@@ -134,14 +128,7 @@ export class BulkClient {
     large = new LargeLog(undefined),
   ): ReturnType<typeof readReply> {
     const options = this.#options;
-    const chunks = exchangeWithBroker(message, {
-      host: this.host,
-      port: this.port,
-      connectTimeoutMs: options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS,
-      idleTimeoutMs: options.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS,
-      signal,
-      clock: options.clock,
-    });
+    const chunks = exchangeWithBroker(message, { ...options, signal });
     const { clock = monotonicClock } = options;
     const budget = new ReceiveBudget(options, () => clock.now());
     const { limits } = options;

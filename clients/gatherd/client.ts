@@ -1,6 +1,5 @@
 // One session with a gatherd.
 import { hostname } from 'node:os';
-import type { Clock } from '../../protocols/clock.js';
 import { ConnectionError, StateError, UsageError } from '../../protocols/errors.js';
 import {
   GATHERD_PORT,
@@ -18,6 +17,7 @@ import type {
 import type { UnixSeconds } from '../../protocols/time.js';
 import {
   Connection,
+  type ConnectionOptions,
   LargeLog,
   type LargeObjects,
   largeBytesOf,
@@ -30,14 +30,8 @@ const NOTHING = new Uint8Array(0);
 /** Errors of calls that the client refuses before it sends anything. */
 const REFUSED_CALL = [UsageError, StateError, RangeError] as const;
 
-export interface GatherdClientConnectOptions {
-  /** A name or an address; `tls://` before it connects with TLS. */
-  readonly host: string;
-  /**
-   * With `tls://`: the SHA-256 fingerprint that the server's certificate must have, as OpenSSL writes it.
-   * Default: a certificate that is trusted here.
-   */
-  readonly fingerprint?: string | undefined;
+export interface GatherdClientConnectOptions
+  extends Pick<ConnectionOptions, 'host' | 'fingerprint' | 'signal' | 'clock'> {
   /** Default 8500 (GATHERD-1.2). */
   readonly port?: number | undefined;
   /** The host name that HELLO sends (GATHERD-2.6). Default: the system's. */
@@ -67,10 +61,6 @@ export interface GatherdClientConnectOptions {
   readonly budget?: ReceiveBudget;
   /** Called for malformed data that was skipped. */
   readonly onWarning?: (warning: GatherdWarning) => void;
-  /** Gives up connecting and greeting. */
-  readonly signal?: AbortSignal | undefined;
-  /** The clock of the limits in milliseconds. Default: that of this process. */
-  readonly clock?: Clock | undefined;
 }
 
 /** Malformed data in an update; the objects around it are delivered. */
@@ -141,17 +131,8 @@ export class GatherdClient implements AsyncDisposable {
    * PeerError (access denied, or not a gatherd), ProtocolError, or the signal's reason.
    */
   static async connect(options: GatherdClientConnectOptions): Promise<GatherdClient> {
-    const { host, fingerprint, port = GATHERD_PORT, signal } = options;
-    const { connectTimeoutMs = 30_000, idleTimeoutMs = 120_000 } = options;
-    const connection = await Connection.open({
-      host,
-      fingerprint,
-      port,
-      connectTimeoutMs,
-      idleTimeoutMs,
-      signal,
-      clock: options.clock,
-    });
+    const { port = GATHERD_PORT, connectTimeoutMs = 30_000, idleTimeoutMs = 120_000, signal } = options;
+    const connection = await Connection.open({ ...options, port, connectTimeoutMs, idleTimeoutMs });
     const client = new GatherdClient(connection, options);
     await client.#runExclusive(async () => {
       for await (const events of client.#eventsUntil('greeting', signal)) {

@@ -1,5 +1,5 @@
 // One pipelined connection to a References Server.
-import { type Clock, IdleTimer } from '../../protocols/clock.js';
+import { IdleTimer } from '../../protocols/clock.js';
 import { ConnectionError } from '../../protocols/errors.js';
 import {
   DEFAULT_REFERENCES_PORT,
@@ -8,18 +8,12 @@ import {
   type SstpDecoderOptions,
   type SstpMessage,
 } from '../../protocols/sstp/index.js';
-import { asError, Connection } from '../connection/index.js';
+import { asError, Connection, type ConnectionOptions } from '../connection/index.js';
 import { monotonicClock } from '../connection/monotonic-clock.js';
 import { ReferencesCalls } from './calls.js';
 
-export interface ReferencesClientOptions {
-  /** A name or an address; `tls://` before it connects with TLS. */
-  readonly host: string;
-  /**
-   * With `tls://`: the SHA-256 fingerprint that the server's certificate must have, as OpenSSL writes it.
-   * Default: a certificate that is trusted here.
-   */
-  readonly fingerprint?: string | undefined;
+export interface ReferencesClientOptions
+  extends Pick<ConnectionOptions, 'host' | 'fingerprint' | 'signal' | 'clock'> {
   /** Default 3324 (S-15). */
   readonly port?: number | undefined;
   /** Default 10 000 ms. */
@@ -30,10 +24,6 @@ export interface ReferencesClientOptions {
   readonly maxInFlight?: number;
   /** Limits on the server's replies. */
   readonly limits?: SstpDecoderOptions;
-  /** Gives up connecting. */
-  readonly signal?: AbortSignal | undefined;
-  /** The clock of the limits in milliseconds. Default: that of this process. */
-  readonly clock?: Clock | undefined;
 }
 
 interface Call {
@@ -81,22 +71,12 @@ export class ReferencesClient extends ReferencesCalls {
 
   /** Connects. Rejects with ConnectionError, or the signal's reason. */
   static async connect(options: ReferencesClientOptions): Promise<ReferencesClient> {
-    const { host, fingerprint, port = DEFAULT_REFERENCES_PORT, signal } = options;
+    const { port = DEFAULT_REFERENCES_PORT, connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS } = options;
     if (options.maxInFlight !== undefined && options.maxInFlight < 1)
       throw new RangeError('maxInFlight must be at least 1');
-    const connectTimeoutMs = options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS;
-    const name = `server at ${host}:${port}`;
+    const name = `server at ${options.host}:${port}`;
     // No idle time-out: the server may be silent while no reply is pending.
-    const connection = await Connection.open({
-      host,
-      fingerprint,
-      port,
-      name,
-      connectTimeoutMs,
-      idleTimeoutMs: 0,
-      signal,
-      clock: options.clock,
-    });
+    const connection = await Connection.open({ ...options, port, name, connectTimeoutMs, idleTimeoutMs: 0 });
     return new ReferencesClient(connection, options, port);
   }
 

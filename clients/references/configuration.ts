@@ -1,9 +1,8 @@
 // Fetches the common configuration lists from a dispatcher (S-50 to S-54).
-import type { Clock } from '../../protocols/clock.js';
 import { ConnectionError, KitError, ProtocolError } from '../../protocols/errors.js';
 import { CODES, DEFAULT_DISPATCHER_PORT, HEADERS, replyError } from '../../protocols/sstp/index.js';
 import { monotonicClock } from '../connection/monotonic-clock.js';
-import { ReferencesClient } from './client.js';
+import { ReferencesClient, type ReferencesClientOptions } from './client.js';
 
 /** One list of the common configuration: its text, or the reason to use the local file instead (S-53). */
 export type ConfigurationList =
@@ -18,8 +17,8 @@ export interface CommonConfiguration {
   readonly users: ConfigurationList;
 }
 
-export interface CommonConfigurationOptions {
-  readonly host: string;
+export interface CommonConfigurationOptions
+  extends Pick<ReferencesClientOptions, 'host' | 'signal' | 'clock'> {
   /** Default 3320 (S-15). */
   readonly port?: number;
   /** Must not contain a colon (S-43). */
@@ -29,9 +28,6 @@ export interface CommonConfigurationOptions {
   readonly connectTimeoutMs?: number;
   /** For one whole list, from its request. Default 30 000 ms. */
   readonly replyTimeoutMs?: number;
-  readonly signal?: AbortSignal | undefined;
-  /** The clock of the limits in milliseconds. Default: that of this process. */
-  readonly clock?: Clock | undefined;
 }
 
 const DEFAULT_REPLY_TIMEOUT_MS = 30_000;

@@ -16,6 +16,7 @@ import {
   secureHostAndPort,
   text,
   ValueError,
+  variable,
   words,
   wordsOf,
   yesNo,
@@ -57,24 +58,16 @@ const addressRanges = parsed((value) => {
  * The variables of BRK-7.3, then those of this kit. `withDerived` adds defaults that depend on other variables.
  */
 const schema = z.object({
-  brokerDirectory: text
-    .optional()
-    .meta({ title: 'Broker-Directory', description: 'the directory with its data' }),
+  brokerDirectory: variable('Broker-Directory', 'the directory with its data', text.optional()),
   brokerHost: text.optional().meta({ title: 'Broker-Host', description: 'name used in URLs' }),
-  brokerPort: integer(0, 65_535)
-    .default(8501)
-    .meta({ title: 'Broker-Port', description: 'TCP port; 0 = any free one' }),
+  brokerPort: variable('Broker-Port', 'TCP port; 0 = any free one', integer(0, 65_535).default(8501)),
   brokerName: text.optional().meta({ title: 'Broker-Name', description: 'name shown and used in URLs' }),
-  adminPassword: text
-    .default('')
-    .meta({ title: 'Admin-Password', description: 'password of #ADMIN; empty = refused' }),
+  adminPassword: variable('Admin-Password', 'password of #ADMIN; empty = refused', text.default('')),
   httpHost: text.optional().meta({ title: 'HTTP-Host', description: 'web server that serves objects/' }),
   httpPort: port.default(80).meta({ title: 'HTTP-Port', description: 'its port' }),
   homePage: text.optional().meta({ title: 'Home-Page', description: 'the URL of result line 126' }),
   registryFile: text.default('admin/Registry').meta({ title: 'Registry-File', description: 'Registry' }),
-  collectionFile: text
-    .default('admin/Collection.conf')
-    .meta({ title: 'Collection-File', description: 'collection points' }),
+  collectionFile: variable('Collection-File', 'collection points', text.default('admin/Collection.conf')),
   logFile: text.default('admin/LOG').meta({ title: 'Log-File', description: 'log' }),
   logTypes: words
     .default(['Update', 'Delete', 'Refresh', 'Query', 'Collection', 'Admin'])
@@ -82,42 +75,24 @@ const schema = z.object({
   collectionTime: timeOfDay
     .default(3 * 3600)
     .meta({ title: 'Collection-Time', description: 'time of day of the daily collection' }),
-  collectionInterval: seconds
-    .default(86_400)
-    .meta({ title: 'Collection-Interval', description: 'seconds between collections' }),
-  cleanInterval: seconds
-    .default(86_400)
-    .meta({ title: 'Clean-Interval', description: 'seconds between cleanings' }),
+  collectionInterval: variable('Collection-Interval', 'seconds between collections', seconds.default(86_400)),
+  cleanInterval: variable('Clean-Interval', 'seconds between cleanings', seconds.default(86_400)),
   compressPercent: integer(0, 100)
     .default(50)
     .meta({ title: 'Compress-Percent', description: 'compress when this share of the records is deleted' }),
   indexerType: text
     .default('Embedded')
     .meta({ title: 'Indexer-Type', description: 'back end: a name, or the file of a module' }),
-  glimpseMaxLife: seconds
-    .default(900)
-    .meta({ title: 'Glimpse-MaxLife', description: 'seconds a query may run' }),
-  glimpseIndexOption: text
-    .default('-b')
-    .meta({ title: 'GlimpseIndex-Option', description: 'size of the index' }),
-  glimpseServerHost: text
-    .optional()
-    .meta({ title: 'GlimpseServer-Host', description: '`false` turns glimpseserver off' }),
-  glimpseServerPort: port
-    .default(2001)
-    .meta({ title: 'GlimpseServer-Port', description: 'port of glimpseserver' }),
-  maxResults: integer(1, INT_MAX)
-    .default(1000)
-    .meta({ title: 'Max-Results', description: 'cap of a query’s results' }),
-  maxQueries: integer(1, 10_000)
-    .default(20)
-    .meta({ title: 'Max-Queries', description: 'queries at one time' }),
+  glimpseMaxLife: variable('Glimpse-MaxLife', 'seconds a query may run', seconds.default(900)),
+  glimpseIndexOption: variable('GlimpseIndex-Option', 'size of the index', text.default('-b')),
+  glimpseServerHost: variable('GlimpseServer-Host', '`false` turns glimpseserver off', text.optional()),
+  glimpseServerPort: variable('GlimpseServer-Port', 'port of glimpseserver', port.default(2001)),
+  maxResults: variable('Max-Results', 'cap of a query’s results', integer(1, INT_MAX).default(1000)),
+  maxQueries: variable('Max-Queries', 'queries at one time', integer(1, 10_000).default(20)),
   maxWork: integer(1, INT_MAX)
     .default(10)
     .meta({ title: 'Max-Work', description: 'seconds of processor time that a query may use' }),
-  opaqueMode: opaqueMode
-    .default('suppress')
-    .meta({ title: 'Opaque-Mode', description: 'meaning of #opaque (BRK-3.2)' }),
+  opaqueMode: variable('Opaque-Mode', 'meaning of #opaque (BRK-3.2)', opaqueMode.default('suppress')),
   // Variables of this kit.
   bulkCacheSize: integer(0, INT_MAX).default(1024).meta({
     title: 'Bulk-Cache-Size',

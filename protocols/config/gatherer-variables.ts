@@ -13,6 +13,7 @@ import {
   seconds,
   text,
   ValueError,
+  variable,
   words,
   wordsOf,
   yesNo,
@@ -130,9 +131,7 @@ const schema = z.object({
     description:
       'login for documents of this host, by default at port 21 and the ports of its RootNodes; used before that of a Secrets-File (G-83)',
   }),
-  gatherdInetd: yesNo
-    .default(false)
-    .meta({ title: 'Gatherd-Inetd', description: 'gatherd is run from inetd' }),
+  gatherdInetd: variable('Gatherd-Inetd', 'gatherd is run from inetd', yesNo.default(false)),
   gathererHost: text.optional().meta({
     title: 'Gatherer-Host',
     syntax: 'name',
@@ -148,9 +147,7 @@ const schema = z.object({
     .default([])
     .meta({ title: 'Gatherer-Options', syntax: 'options', description: 'extra options for the Gatherer' }),
   gathererPort: port.default(8500).meta({ title: 'Gatherer-Port', description: 'TCP port of gatherd' }),
-  gathererVersion: text
-    .default('1.0')
-    .meta({ title: 'Gatherer-Version', description: 'version of the Gatherer' }),
+  gathererVersion: variable('Gatherer-Version', 'version of the Gatherer', text.default('1.0')),
   httpBasicAuth: z.array(httpBasicAuth).default([]).meta({
     title: 'HTTP-Basic-Auth',
     syntax: '[URL] realm user password',
@@ -159,9 +156,7 @@ const schema = z.object({
       'login for documents of this realm below the URL, by default on the servers of the RootNodes and LeafNodes; used before that of a Secrets-File (G-82)',
   }),
   // G-106: off in the original, on in this kit.
-  httpIfModifiedSince: yesNo
-    .default(true)
-    .meta({ title: 'HTTP-If-Modified-Since', description: 'send conditional requests' }),
+  httpIfModifiedSince: variable('HTTP-If-Modified-Since', 'send conditional requests', yesNo.default(true)),
   httpProxy: hostAndPort.optional().meta({ title: 'HTTP-Proxy', description: 'host:port of the HTTP proxy' }),
   keepCache: yesNo.default(false).meta({ title: 'Keep-Cache', description: 'keep the local disk cache' }),
   libDirectory: text.optional().meta({
@@ -224,23 +219,17 @@ const schema = z.object({
     shown: '$ftp_proxy, $FTP_PROXY',
     description: 'host:port of the HTTP proxy through which FTP documents are fetched (G-84)',
   }),
-  httpFrom: text
-    .optional()
-    .meta({ title: 'HTTP-From', description: 'mail address sent with requests (G-65)' }),
+  httpFrom: variable('HTTP-From', 'mail address sent with requests (G-65)', text.optional()),
   httpImmediateDelete: yesNo.default(false).meta({
     title: 'HTTP-Immediate-Delete',
     description:
       'objects of documents that no longer exist (404, 410, missing files) are deleted at once, instead of when they expire (G-108)',
   }),
-  httpUserAgent: text
-    .optional()
-    .meta({ title: 'HTTP-User-Agent', description: 'User-Agent of requests (G-65)' }),
+  httpUserAgent: variable('HTTP-User-Agent', 'User-Agent of requests (G-65)', text.optional()),
   maxRetrievalSize: integer(1, 2_147_483_647)
     .default(DEFAULT_MAX_RETRIEVAL_SIZE)
     .meta({ title: 'Max-Retrieval-Size', description: 'bytes of one document (G-86)' }),
-  references: yesNo
-    .default(true)
-    .meta({ title: 'References', description: 'publish who links to whom, for refererd (R-2)' }),
+  references: variable('References', 'publish who links to whom, for refererd (R-2)', yesNo.default(true)),
   secretsFile: text.optional().meta({
     title: 'Secrets-File',
     syntax: 'file',

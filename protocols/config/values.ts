@@ -69,6 +69,15 @@ export class ValueError extends Error {
   readonly code = 'ERR_CONFIG_VALUE';
 }
 
+/** A value as a variable: its name in the file, and its description for the documentation. */
+export function variable<Schema extends z.ZodType>(
+  title: string,
+  description: string,
+  schema: Schema,
+): Schema {
+  return schema.meta({ title, description });
+}
+
 /** A strict decimal number: digits only. */
 export function integer(minimum: number, maximum: number) {
   return parsed((value) => parseInteger(value, minimum, maximum)).meta({

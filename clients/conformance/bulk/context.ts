@@ -109,25 +109,27 @@ export function lackingOf(item: StreamObject, names: readonly string[] = REQUIRE
 class Surveyor {
   readonly #times = new Map<string, UnixSeconds>();
   readonly #samples: { readonly url: string; readonly words: ReadonlySet<string> }[] = [];
-  #complete = true;
-  #lacking: string | undefined;
-  #empty: string | undefined;
   readonly #identities = new Set<string>();
-  #twice: string | undefined;
+  readonly #found: { -readonly [Fact in 'complete' | 'lacking' | 'empty' | 'twice']: Survey[Fact] } = {
+    complete: true,
+    lacking: undefined,
+    empty: undefined,
+    twice: undefined,
+  };
 
   add(item: StreamObject): void {
     const { object } = item;
-    this.#lacking ??= lackingOf(item);
+    this.#found.lacking ??= lackingOf(item);
     for (const { name, value } of object) {
-      if (value.length === 0) this.#empty ??= `${name} of ${printable(urlOf(item))}`;
+      if (value.length === 0) this.#found.empty ??= `${name} of ${printable(urlOf(item))}`;
     }
     if (this.#identities.size < MAX_KNOWN) {
       const identity = [urlOf(item), ...GATHERER.map((name) => object.text(name))].join('\n');
-      if (this.#identities.has(identity)) this.#twice ??= printable(urlOf(item));
+      if (this.#identities.has(identity)) this.#found.twice ??= printable(urlOf(item));
       this.#identities.add(identity);
     }
     if (this.#times.size < MAX_KNOWN) this.#times.set(urlOf(item), object.number('Update-Time') ?? 0);
-    else this.#complete = false;
+    else this.#found.complete = false;
     if (this.#samples.length === MAX_SAMPLES) return;
     const text = TEXTS.map((name) => object.text(name) ?? '').join('\n');
     this.#samples.push({ url: urlOf(item), words: new Set(wordsOf(text)) });
@@ -139,10 +141,7 @@ class Surveyor {
     return {
       transfer,
       times: this.#times,
-      complete: this.#complete,
-      lacking: this.#lacking,
-      empty: this.#empty,
-      twice: this.#twice,
+      ...this.#found,
       word,
       having: new Set(having.map(({ url }) => url)),
     };

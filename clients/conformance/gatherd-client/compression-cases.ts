@@ -78,8 +78,6 @@ const HALVES = [
   gzipMember(PLAIN.stream.subarray(0, MIDDLE), dynamic),
   gzipMember(PLAIN.stream.subarray(MIDDLE), stored),
 ];
-/** A CRC-32 that is wrong for these bytes. */
-const WRONG_CRC = 0x12345678;
 
 /** GATHERD-6.3, 6.5, 6.6: the compressed data. */
 const MEMBER_CASES: readonly ClientCase[] = [
@@ -172,36 +170,27 @@ const MEMBER_CASES: readonly ClientCase[] = [
 ];
 
 const WHOLE = gzipMember(PLAIN.stream, dynamic);
+const HALF = WHOLE.subarray(0, WHOLE.length >> 1);
+const WRONG_LENGTH = gzipMember(PLAIN.stream, dynamic, { length: PLAIN.stream.length + 1 });
+/** Its CRC-32 is wrong for these bytes. */
+const WRONG_CRC = gzipMember(PLAIN.stream, dynamic, { crc: 0x12345678 });
+
+const DAMAGED: readonly (readonly [name: string, when: string, ...update: Step[]])[] = [
+  ['bad-crc', 'the CRC of the trailer is wrong and the server closes', START, WRONG_CRC, 'close'],
+  ['bad-crc-end-line', 'the CRC of the trailer is wrong, although 499 follows', START, WRONG_CRC, END],
+  ['bad-length', 'the length of the trailer is wrong and the server closes', START, WRONG_LENGTH, 'close'],
+  ['cut-trailer', 'the server closes within the trailer', START, WHOLE.subarray(0, -3), 'close'],
+  ['cut-data', 'the server closes within the compressed data', START, HALF, 'close'],
+  ['cut-header', 'the server closes within the header', START, WHOLE.subarray(0, 5), 'close'],
+  ['not-gzip', 'data arrive in clear although compression was agreed', ...inClear(PLAIN), 'close'],
+];
 
 /** GATHERD-6.5: without a valid trailer the transfer is incomplete. */
-const DAMAGED_CASES: readonly ClientCase[] = [
-  should('gzip/bad-crc', 'GATHERD-6.5 GATHERD-11.4', 'project choice')
-    .title('fails when the CRC of the trailer is wrong and the server closes')
-    .does(brokenMember, START, gzipMember(PLAIN.stream, dynamic, { crc: WRONG_CRC }), 'close'),
-  should('gzip/bad-crc-end-line', 'GATHERD-6.5 GATHERD-11.4', 'project choice')
-    .title('fails when the CRC of the trailer is wrong, although 499 follows')
-    .does(brokenMember, START, gzipMember(PLAIN.stream, dynamic, { crc: WRONG_CRC }), END),
-  should('gzip/bad-length', 'GATHERD-6.5 GATHERD-11.4', 'project choice')
-    .title('fails when the length of the trailer is wrong and the server closes')
-    .does(
-      brokenMember,
-      START,
-      gzipMember(PLAIN.stream, dynamic, { length: PLAIN.stream.length + 1 }),
-      'close',
-    ),
-  should('gzip/cut-trailer', 'GATHERD-6.5 GATHERD-11.4', 'project choice')
-    .title('fails when the server closes within the trailer')
-    .does(brokenMember, START, WHOLE.subarray(0, -3), 'close'),
-  should('gzip/cut-data', 'GATHERD-6.5 GATHERD-11.4', 'project choice')
-    .title('fails when the server closes within the compressed data')
-    .does(brokenMember, START, WHOLE.subarray(0, WHOLE.length >> 1), 'close'),
-  should('gzip/cut-header', 'GATHERD-6.5 GATHERD-11.4', 'project choice')
-    .title('fails when the server closes within the header')
-    .does(brokenMember, START, WHOLE.subarray(0, 5), 'close'),
-  should('gzip/not-gzip', 'GATHERD-6.5 GATHERD-11.4', 'project choice')
-    .title('fails when data arrive in clear although compression was agreed')
-    .does(brokenMember, ...inClear(PLAIN), 'close'),
-];
+const DAMAGED_CASES: readonly ClientCase[] = DAMAGED.map(([name, when, ...update]) =>
+  should(`gzip/${name}`, 'GATHERD-6.5 GATHERD-11.4', 'project choice')
+    .title(`fails when ${when}`)
+    .does(brokenMember, ...update),
+);
 
 export const COMPRESSION_CASES: readonly ClientCase[] = [
   ...AGREEMENT_CASES,

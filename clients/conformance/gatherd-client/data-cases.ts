@@ -1,6 +1,7 @@
 // Cases about values, sections and incomplete transfers (SOIF sections 1 and 8, GATHERD-3.11).
 import { must, should } from '../case.js';
 import { broken, type ClientCase, complete } from './checks.js';
+import type { Step } from './dialogue.js';
 import {
   bytes,
   type Content,
@@ -140,39 +141,37 @@ export const SECTION_CASES: readonly ClientCase[] = [
 
 const START = '400 - x\n';
 const FORGED = around(['Body', FORGED_END]).stream;
+const FIRST_ONLY = until(PLAIN.stream, FIRST.bytes.toString('latin1'));
+const IN_OBJECT = until(PLAIN.stream, 'Type{4}:\tText\n');
+const AFTER_FORGED_END = until(FORGED, '499 - Sent 1 objects\n');
+const IN_VALUE = until(PLAIN.stream, 'harvest\ngath');
 
 /** Returns the first bytes of a stream, up to the end of a text in it. */
 function until(stream: Buffer, text: string): Buffer {
   return stream.subarray(0, stream.indexOf(bytes(text)) + text.length);
 }
 
-/** GATHERD-3.11: a client must not accept an incomplete transfer as complete. */
-export const INCOMPLETE_CASES: readonly ClientCase[] = [
-  should('incomplete/no-end-line', 'GATHERD-3.11 GATHERD-11.4', 'project choice')
-    .title('fails when all objects arrived without the end line')
-    .does(broken, START, PLAIN.stream, 'close'),
-  should('incomplete/no-start', 'GATHERD-3.11 GATHERD-11.4', 'project choice')
-    .title('fails when the server closes instead of answering SEND-UPDATE')
-    .does(broken, 'close'),
-  should('incomplete/nothing', 'GATHERD-3.11 GATHERD-11.4', 'project choice')
-    .title('fails when the server closes after 400')
-    .does(broken, START, 'close'),
-  should('incomplete/between-objects', 'GATHERD-3.11 GATHERD-11.4', 'project choice')
-    .title('fails when the server closes between two objects')
-    .does(broken, START, until(PLAIN.stream, FIRST.bytes.toString('latin1')), 'close'),
-  should('incomplete/in-object', 'GATHERD-3.11 GATHERD-11.4', 'project choice')
-    .title('fails when the server closes within an object, between two attributes')
-    .does(broken, START, until(PLAIN.stream, 'Type{4}:\tText\n'), 'close'),
-  should('incomplete/in-value', 'GATHERD-3.11 GATHERD-11.4', 'project choice')
-    .title('fails when the server closes within a value')
-    .does(broken, START, until(PLAIN.stream, 'harvest\ngath'), 'close'),
-  should('incomplete/behind-forged-end', 'GATHERD-3.11 GATHERD-11.4', 'project choice')
-    .title('fails when the server closes after a line "499 - " of a value')
-    .does(broken, START, until(FORGED, '499 - Sent 1 objects\n'), 'close'),
-  should('incomplete/in-end-line', 'GATHERD-3.11 GATHERD-11.4', 'project choice')
-    .title('fails when the server closes within the number of the end line')
-    .does(broken, START, PLAIN.stream, '49', 'close'),
-  should('incomplete/reset', 'GATHERD-3.11 GATHERD-11.4', 'project choice')
-    .title('fails when the connection is reset')
-    .does(broken, START, until(PLAIN.stream, 'harvest\ngath'), 'reset'),
+const INCOMPLETE: readonly (readonly [name: string, when: string, ...update: Step[]])[] = [
+  ['no-end-line', 'all objects arrived without the end line', START, PLAIN.stream, 'close'],
+  ['no-start', 'the server closes instead of answering SEND-UPDATE', 'close'],
+  ['nothing', 'the server closes after 400', START, 'close'],
+  ['between-objects', 'the server closes between two objects', START, FIRST_ONLY, 'close'],
+  ['in-object', 'the server closes within an object, between two attributes', START, IN_OBJECT, 'close'],
+  ['in-value', 'the server closes within a value', START, IN_VALUE, 'close'],
+  [
+    'behind-forged-end',
+    'the server closes after a line "499 - " of a value',
+    START,
+    AFTER_FORGED_END,
+    'close',
+  ],
+  ['in-end-line', 'the server closes within the number of the end line', START, PLAIN.stream, '49', 'close'],
+  ['reset', 'the connection is reset', START, IN_VALUE, 'reset'],
 ];
+
+/** GATHERD-3.11: a client must not accept an incomplete transfer as complete. */
+export const INCOMPLETE_CASES: readonly ClientCase[] = INCOMPLETE.map(([name, when, ...update]) =>
+  should(`incomplete/${name}`, 'GATHERD-3.11 GATHERD-11.4', 'project choice')
+    .title(`fails when ${when}`)
+    .does(broken, ...update),
+);

@@ -10,6 +10,7 @@ import {
   TRANSFER_MS,
 } from './context.js';
 import { receiveInfo } from './object-cases.js';
+import { checkSameStream } from './stream-check.js';
 import { readUpdate, receiveCompressed, receiveUpdate } from './transfer.js';
 
 /** The documented sessions, word for word: section 7. */
@@ -116,17 +117,6 @@ export const enduranceCases: readonly GatherdCase[] = [
       }
     }),
 ];
-
-/** Checks that two streams are equal. @throws Mismatch if they differ in a byte */
-function checkSameStream(
-  expected: { readonly digest: string; readonly objects: number },
-  received: { readonly digest: string; readonly objects: number },
-): void {
-  check(expected.digest === received.digest, 'not the stream of the first full transfer', {
-    expected: `${expected.objects} objects, SHA-256 ${expected.digest}`,
-    received: `${received.objects} objects, SHA-256 ${received.digest}`,
-  });
-}
 
 /** Checks that the server answers a new session. */
 async function checkStillServes(context: GatherdContext): Promise<void> {

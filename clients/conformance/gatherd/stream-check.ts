@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { ProtocolError } from '../../../protocols/errors.js';
 import { SectionDecoder, type SectionItem } from '../../../protocols/soif/index.js';
+import { check } from '../case.js';
 import { printable } from '../printable.js';
 
 /** An object of a stream. */
@@ -32,6 +33,18 @@ export interface StreamFacts {
 export type SectionName = 'delete' | 'refresh' | 'update';
 
 const ORDER: readonly SectionName[] = ['delete', 'refresh', 'update'];
+/** Checks that two streams are equal. @throws Mismatch with the message if they differ in a byte */
+export function checkSameStream(
+  expected: StreamFacts,
+  received: StreamFacts,
+  message = 'not the stream of the first full transfer',
+): void {
+  check(expected.digest === received.digest, message, {
+    expected: `${expected.objects} objects, SHA-256 ${expected.digest}`,
+    received: `${received.objects} objects, SHA-256 ${received.digest}`,
+  });
+}
+
 /**
  * Checks an update stream as it is read. A lenient decoder yields the items, so that one defect does not hide
  * another; the layout shows whether there is anything else in the stream. Memory does not grow with the stream.

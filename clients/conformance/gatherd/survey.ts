@@ -39,54 +39,51 @@ const MAX_SAMPLE_URL = 8000;
 
 /** Collects a {@link Survey} during a full transfer. */
 export class Surveyor {
-  #untimed = 0;
-  #oldest: UnixSeconds | undefined;
-  #newest: UnixSeconds | undefined;
-  #atNewest = 0;
-  #times: Map<UnixSeconds, number> | undefined = new Map();
+  readonly #times = new Map<UnixSeconds, number>();
   readonly #samples: Sample[] = [];
-  #percent: Sample | undefined;
-  #incomplete: string | undefined;
+  readonly #survey: { -readonly [Fact in keyof Omit<Survey, 'transfer'>]: Survey[Fact] } = {
+    untimed: 0,
+    oldest: undefined,
+    newest: undefined,
+    atNewest: 0,
+    times: this.#times,
+    samples: this.#samples,
+    percent: undefined,
+    incomplete: undefined,
+  };
 
   add(item: StreamObject): void {
+    const survey = this.#survey;
     const { object } = item;
     const time = object.number('Update-Time');
     this.#count(time);
     const lacking = REQUIRED_NAMES.filter((name) => (object.text(name) ?? '') === '');
-    if (lacking.length > 0) this.#incomplete ??= `${object.url} has no ${lacking.join(', ')}`;
+    if (lacking.length > 0) survey.incomplete ??= `${object.url} has no ${lacking.join(', ')}`;
     const url = Buffer.from(object.urlBytes).toString('latin1');
     if (!item.exact || url.length > MAX_SAMPLE_URL) return;
     if (this.#samples.length < MAX_SAMPLES) this.#samples.push(sampleOf(item, url, time));
-    if (/%[0-9a-f]{2}/i.test(url)) this.#percent ??= sampleOf(item, url, time);
+    if (/%[0-9a-f]{2}/i.test(url)) survey.percent ??= sampleOf(item, url, time);
   }
 
   survey(transfer: Transfer): Survey {
-    return {
-      transfer,
-      untimed: this.#untimed,
-      oldest: this.#oldest,
-      newest: this.#newest,
-      atNewest: this.#atNewest,
-      times: this.#times,
-      samples: this.#samples,
-      percent: this.#percent,
-      incomplete: this.#incomplete,
-    };
+    return { transfer, ...this.#survey };
   }
 
   #count(time: UnixSeconds | undefined): void {
+    const survey = this.#survey;
     if (time === undefined) {
-      this.#untimed++;
+      survey.untimed++;
       return;
     }
-    if (this.#oldest === undefined || time < this.#oldest) this.#oldest = time;
-    if (this.#newest === undefined || time > this.#newest) {
-      this.#newest = time;
-      this.#atNewest = 0;
+    if (survey.oldest === undefined || time < survey.oldest) survey.oldest = time;
+    if (survey.newest === undefined || time > survey.newest) {
+      survey.newest = time;
+      survey.atNewest = 0;
     }
-    if (time === this.#newest) this.#atNewest++;
-    this.#times?.set(time, (this.#times.get(time) ?? 0) + 1);
-    if (this.#times !== undefined && this.#times.size > MAX_TIMES) this.#times = undefined;
+    if (time === survey.newest) survey.atNewest++;
+    if (survey.times === undefined) return;
+    this.#times.set(time, (this.#times.get(time) ?? 0) + 1);
+    if (this.#times.size > MAX_TIMES) survey.times = undefined;
   }
 }
 
