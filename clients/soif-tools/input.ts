@@ -59,9 +59,7 @@ async function* countBytes(
   path: string,
   { signal, onRead }: InputOptions,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const abort = (): void => {
-    source.destroy(signal?.reason instanceof Error ? signal.reason : new Error('aborted'));
-  };
+  const abort = () => source.destroy(signal?.reason instanceof Error ? signal.reason : new Error('aborted'));
   signal?.throwIfAborted();
   signal?.addEventListener('abort', abort, { once: true });
   try {

@@ -55,9 +55,7 @@ export class BulkReplyDecoder {
   constructor(options: BulkReplyDecoderOptions = {}) {
     this.#options = options;
     this.#table = tokenBytes(options.tokens ?? DEFAULT_TOKENS);
-    this.#emit = (event) => {
-      this.#events.push(event);
-    };
+    this.#emit = (event) => this.#events.push(event);
     this.#groups = new Groups(this.#emit);
     this.#reading = this.#readToEnd();
   }

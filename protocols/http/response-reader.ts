@@ -45,9 +45,7 @@ type State = 'start' | 'head' | 'data' | 'chunk-line' | 'chunk' | 'trailers' | '
 export class HttpResponseReader {
   readonly #limits: Required<{ readonly [name in keyof HttpResponseLimits]: number }>;
   readonly #deviations = new Set<Deviation>();
-  readonly #note = (deviation: Deviation): void => {
-    this.#deviations.add(deviation);
-  };
+  readonly #note = (deviation: Deviation) => this.#deviations.add(deviation);
   #state: State = 'start';
   /** The head, the line of a chunk or the trailers, as far as they have arrived. */
   #buffer = new ByteBuffer();

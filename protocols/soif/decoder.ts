@@ -43,9 +43,7 @@ export class SoifDecoder {
       object: (object, start, end, exact) => {
         this.#queue.add({ kind: 'object', object, offset: start, length: end - start, exact });
       },
-      warning: (warning) => {
-        this.#queue.add(warning);
-      },
+      warning: (warning) => this.#queue.add(warning),
       // Without `largeBytes` every object is held.
       largeBytes: () => {},
       large: () => {},

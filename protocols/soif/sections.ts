@@ -72,9 +72,7 @@ export class SectionDecoder {
 
   /** @throws RangeError for a limit out of its range */
   constructor(options: SoifDecoderOptions & { readonly endLine?: boolean } = {}) {
-    const emit = (item: SectionItem): void => {
-      this.#queue.add(item);
-    };
+    const emit = (item: SectionItem) => this.#queue.add(item);
     const sink: StreamSink = {
       object: (object, start, end, exact, window) => {
         const bytes = window.view(start, end);
