@@ -1,7 +1,8 @@
 import { ProtocolError } from '../errors.js';
 import { GzipHeaderReader, GzipTrailerReader } from '../gatherd/index.js';
 import { SectionDecoder, type SoifDecoderOptions } from '../soif/index.js';
-import type { BulkEvent, Groups } from './events.js';
+import type { BulkEvent } from './events.js';
+import type { Groups } from './groups.js';
 import { bulkError, type Input, type Reading, TruncatedError } from './input.js';
 
 /**

@@ -3,7 +3,8 @@ import { AT, isSpace } from '../ascii.js';
 import { decodeText, SectionDecoder, type SoifDecoderOptions, urlOfBytes } from '../soif/index.js';
 import { CompressedGroups } from './compressed.js';
 import { INFO_TOKENS, INTERFACE_MAJOR, MAGIC_NUMBER } from './encoder.js';
-import type { BulkEvent, BulkExtension, BulkInfo, BulkListedObject, Groups } from './events.js';
+import type { BulkEvent, BulkExtension, BulkInfo, BulkListedObject } from './events.js';
+import type { Groups } from './groups.js';
 import { bulkError, type Input, type Reading, TruncatedError } from './input.js';
 import { TOKEN_NAMES, type TokenBytes, type TokenName } from './tokens.js';
 

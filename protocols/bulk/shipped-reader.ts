@@ -11,7 +11,8 @@ import {
 } from '../soif/index.js';
 import type { UnixSeconds } from '../time.js';
 import { CompressedGroups } from './compressed.js';
-import { type BulkEvent, CHANGE_KINDS, type ChangeKind, type Groups } from './events.js';
+import { type BulkEvent, CHANGE_KINDS, type ChangeKind } from './events.js';
+import type { Groups } from './groups.js';
 import { bulkError, type Input, type Reading, TruncatedError } from './input.js';
 
 /** Status codes of a bulk answer (BT-10, BT-11). `end` and `endError` are only read, never sent. */

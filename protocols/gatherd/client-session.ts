@@ -4,6 +4,7 @@ import { decodeText } from '../soif/index.js';
 import { commandLine } from './commands.js';
 import { GZIP_MAGIC, GzipHeaderReader, GzipTrailerReader } from './gzip.js';
 import { LineCollector } from './line-collector.js';
+import { CLIENT_STATES, type ClientState, type ClientStep, nextState } from './states.js';
 import {
   BEFORE_ANSWER,
   type GatherdClientEvent,
@@ -14,16 +15,7 @@ import {
   type UpdateDelivery,
   UpdateReader,
 } from './update-reader.js';
-import {
-  CLIENT_STATES,
-  type ClientState,
-  type ClientStep,
-  GATHERD_CODES as CODE,
-  MAX_LINE_BYTES,
-  nextState,
-  parseStatusLine,
-  type StatusLine,
-} from './vocabulary.js';
+import { GATHERD_CODES as CODE, MAX_LINE_BYTES, parseStatusLine, type StatusLine } from './vocabulary.js';
 
 const NOTHING = new Uint8Array(0);
 

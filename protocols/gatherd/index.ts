@@ -19,6 +19,7 @@ export {
   MAX_GZIP_HEADER_BYTES,
 } from './gzip.js';
 export * from './server-session.js';
+export * from './states.js';
 export type {
   GatherdClientEvent,
   GatherdClientOptions,
@@ -27,19 +28,11 @@ export type {
   UpdateEvent,
 } from './update-reader.js';
 export {
-  CLIENT_STATES,
-  type ClientState,
-  type ClientStep,
   encodeStatusLine,
   GATHERD_CODES,
   GATHERD_PORT,
   GATHERD_VERSION,
   MAX_LINE_BYTES,
-  nextState,
   parseStatusLine,
-  SERVER_STATES,
-  type ServerState,
-  type ServerStep,
-  type StateTable,
   type StatusLine,
 } from './vocabulary.js';

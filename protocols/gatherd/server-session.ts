@@ -9,16 +9,8 @@ import {
   replyTo,
 } from './commands.js';
 import { LineCollector } from './line-collector.js';
-import {
-  GATHERD_CODES as CODE,
-  encodeStatusLine,
-  GATHERD_VERSION,
-  MAX_LINE_BYTES,
-  nextState,
-  SERVER_STATES,
-  type ServerState,
-  type ServerStep,
-} from './vocabulary.js';
+import { nextState, SERVER_STATES, type ServerState, type ServerStep } from './states.js';
+import { GATHERD_CODES as CODE, encodeStatusLine, GATHERD_VERSION, MAX_LINE_BYTES } from './vocabulary.js';
 
 export interface GatherdServerOptions {
   /** Full host name of the server, for the greeting; white space is not allowed (GATHERD-3.5). */

@@ -1,6 +1,5 @@
-// Codes and lines of gatherd (GATHERD-1 and 3): parsing and encoding; the states of both ends.
+// Codes and lines of gatherd (GATHERD-1 and 3): parsing and encoding.
 import { threeDigits } from '../ascii.js';
-import { StateError } from '../errors.js';
 
 /** Numbers of status lines (GATHERD-3.1, 3.2, 3.3, 3.9). The specification's table has their sources. */
 export const GATHERD_CODES = {
@@ -62,60 +61,4 @@ function encodeBytes(text: string): Uint8Array {
 /** Encodes one line with its LF. */
 export function encodeLine(text: string): Uint8Array {
   return encodeBytes(`${text.replace(/[\r\n]+/g, ' ')}\n`);
-}
-
-/** State -> event -> next state. A transition that is not in the table is not allowed. */
-export type StateTable<State extends string, Event extends string> = Readonly<
-  Record<State, Readonly<Partial<Record<Event, State>>>>
->;
-
-export type ServerState = 'new' | 'ready' | 'sending' | 'closed';
-export type ServerStep = 'greet' | 'refuse' | 'send' | 'sent' | 'fail' | 'quit';
-
-/**
- * The server. `ready` takes commands. `sending` waits until its owner has delivered data and keeps later
- * commands pending (GATHERD-1.8). `closed` ignores everything.
- */
-export const SERVER_STATES: StateTable<ServerState, ServerStep> = {
-  new: { greet: 'ready', refuse: 'closed' },
-  ready: { send: 'sending', fail: 'closed', quit: 'closed' },
-  sending: { sent: 'ready', fail: 'closed' },
-  closed: { fail: 'closed' },
-};
-
-export type ClientState =
-  | 'lines'
-  | 'object'
-  | 'sections'
-  | 'gzip-header'
-  | 'gzip-data'
-  | 'gzip-trailer'
-  | 'gzip-next'
-  | 'closed';
-export type ClientStep = 'object' | 'update' | 'gzip' | 'header' | 'data' | 'trailer' | 'end' | 'close';
-
-/**
- * The client: the state says how to read the next byte. Data starts and ends inside chunks, so every state has
- * an exit. `gzip-next` follows a whole member: another member may follow, or the end line (GATHERD-6.6).
- */
-export const CLIENT_STATES: StateTable<ClientState, ClientStep> = {
-  lines: { object: 'object', update: 'sections', gzip: 'gzip-header', close: 'closed' },
-  object: { end: 'lines', close: 'closed' },
-  sections: { end: 'lines', close: 'closed' },
-  'gzip-header': { header: 'gzip-data', close: 'closed' },
-  'gzip-data': { data: 'gzip-trailer', close: 'closed' },
-  'gzip-trailer': { trailer: 'gzip-next', close: 'closed' },
-  'gzip-next': { gzip: 'gzip-header', end: 'lines', close: 'closed' },
-  closed: { close: 'closed' },
-};
-
-/** The state after an event. @throws StateError when the table does not allow the event */
-export function nextState<State extends string, Event extends string>(
-  table: StateTable<State, Event>,
-  state: State,
-  event: Event,
-): State {
-  const next = table[state][event];
-  if (next === undefined) throw new StateError(`"${event}" is not possible in state "${state}"`);
-  return next;
 }

@@ -3,17 +3,16 @@ import { isUtf8 } from 'node:buffer';
 import { bufferOf, COLON, CR, isBlank, LF, threeDigits } from '../ascii.js';
 import { ByteBuffer } from '../byte-buffer.js';
 import { ProtocolError } from '../errors.js';
+import { parseU32, singleHeader } from './header-values.js';
 import { IdRun } from './id-run.js';
 import {
   IdListMessage,
   NO_BODY,
-  parseU32,
   REPLY_LIMITS,
   REQUEST_LIMITS,
   type SstpHeader,
   type SstpLimits,
   type SstpMessage,
-  singleHeader,
 } from './message.js';
 import { codeEntry, HEADERS, VERSION, VERSION_PREFIX } from './registry.js';
 

@@ -1,14 +1,6 @@
 export { SstpClientSession, type SstpReply } from './client-session.js';
 export { encodeSstp, formatStartLine, SstpDecoder, type SstpDecoderOptions } from './codec.js';
-export {
-  IdListMessage,
-  NO_BODY,
-  REPLY_LIMITS,
-  REQUEST_LIMITS,
-  type SstpHeader,
-  type SstpLimits,
-  type SstpMessage,
-} from './message.js';
+export * from './message.js';
 export {
   CODES,
   type CodeEntry,

@@ -1,14 +1,8 @@
 // Typed and checked replies: links and descriptions of documents (R-24, R-33).
 import { threeDigits } from '../ascii.js';
 import { PeerError } from '../errors.js';
-import {
-  IdListMessage,
-  parseU32,
-  type SstpHeader,
-  type SstpMessage,
-  singleHeader,
-  sstpError,
-} from './message.js';
+import { parseU32, singleHeader, sstpError } from './header-values.js';
+import { IdListMessage, type SstpHeader, type SstpMessage } from './message.js';
 import { CODES, codeEntry, HEADERS, MAX_U32, START_RESULTS_BASE } from './registry.js';
 
 /** The reply to a link request (R-24). `ids` is empty for both forms of an empty result (S-41). */

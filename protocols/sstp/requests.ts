@@ -1,6 +1,7 @@
 // Typed and checked requests: links and descriptions of documents.
 import { canonicalDocumentUrl, formatServerName, serverNameOf } from '../urls/server-name.js';
-import { parseU32, type SstpHeader, type SstpMessage, singleHeader, sstpError } from './message.js';
+import { parseU32, singleHeader, sstpError } from './header-values.js';
+import type { SstpHeader, SstpMessage } from './message.js';
 import { CODES, codeEntry, HEADERS, MAX_U32, START_RESULTS_BASE } from './registry.js';
 
 /** The four link requests: of a document, and of a site. */
