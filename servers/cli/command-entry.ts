@@ -14,8 +14,8 @@ export const GROUPS = {
 export interface CommandEntry {
   /** The command's name after `harvest`; also the name of a link to `harvest.js` that runs the command. */
   readonly name: string;
-  /** Other names of such links: the name of the original program, if it differs. */
-  readonly originals?: readonly string[];
+  /** Other names of such links: those of the original programs, if they differ. */
+  readonly originals: readonly string[];
   readonly group: keyof typeof GROUPS;
   /** One line for `harvest --help`. */
   readonly summary: string;

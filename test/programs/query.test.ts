@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { Writable } from 'node:stream';
 import t, { type Test } from 'tap';
 import { parseMessage } from '../../protocols/broker/index.js';
+import { peerAddress } from '../../servers/cli/options/option-values.js';
 import { originalOptions } from '../../servers/cli/options/original-options.js';
-import { peerAddress } from '../../servers/cli/options/peer-address.js';
 import { StandardOutput } from '../../servers/cli/output/standard-output.js';
 import { type Finished, finishedOf, jsonLines } from '../helpers/cli.js';
 import { tcpServer } from '../helpers/tcp-server.js';
@@ -15,10 +15,11 @@ import { tcpServer } from '../helpers/tcp-server.js';
 function run(command: 'query' | 'gather' | 'brkclient', args: readonly string[]): Promise<Finished> {
   const folder = new URL('../../servers/cli/', import.meta.url).href;
   const program =
-    `import { ${command}Command } from '${folder}${command === 'gather' ? 'gatherd' : 'broker'}/${command}.js';` +
+    `import { findCommand } from '${folder}commands.js';` +
     `import { originalOptions } from '${folder}options/original-options.js';` +
     `const argv = originalOptions(['node', 'harvest', '${command}', ...process.argv.slice(1)]);` +
-    `await ${command}Command().parseAsync(argv.slice(3), { from: 'user' });`;
+    `const command = await findCommand('${command}').load();` +
+    `await command.parseAsync(argv.slice(3), { from: 'user' });`;
   const words = ['--input-type=module', '-e', program, '--', ...args];
   return finishedOf(spawn(process.execPath, words));
 }

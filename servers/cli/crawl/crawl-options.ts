@@ -1,4 +1,3 @@
-// The options that select a crawl.
 import { type Command, InvalidArgumentError } from 'commander';
 
 /** Environment variable with the password for the console of `--url`. */
@@ -8,6 +7,11 @@ export const PASSWORD_VARIABLE = 'HARVEST_CONSOLE_PASSWORD';
 export interface CrawlSelection {
   readonly data: string;
   readonly url?: string;
+}
+
+/** Options of an action on a running crawl. */
+export interface ActionOptions extends CrawlSelection {
+  readonly json: boolean;
 }
 
 /** Adds the options of {@link CrawlSelection}. */
@@ -24,3 +28,18 @@ function urlOption(text: string): string {
   if (!url.pathname.endsWith('/')) url.pathname += '/';
   return url.href;
 }
+
+/** The reports of `harvest crawl report`, in the order of `all`. */
+export const KINDS = [
+  'queues',
+  'retries',
+  'hosts',
+  'robots',
+  'seen',
+  'chain',
+  'frontier',
+  'workers',
+  'errors',
+] as const;
+
+export type Kind = (typeof KINDS)[number];

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { ConnectionError, errorCode, UsageError } from '../../../protocols/errors.js';
 import { CONSOLE_FILE, readConsoleFile } from '../../crawler/console/console-file.js';
 import { complain, complainOrThrow, EXIT } from '../output/exit.js';
+import { printResult } from '../output/standard-output.js';
 import { ConsoleClient } from './console-client.js';
-import { type CrawlSelection, PASSWORD_VARIABLE } from './crawl-options.js';
+import { type ActionOptions, type CrawlSelection, PASSWORD_VARIABLE } from './crawl-options.js';
 
 /**
  * Returns the possible directories of a Gatherer: `gatherer/` below the directory of `harvest run`, or the
@@ -84,13 +85,29 @@ export function reportNoCrawl({ data }: CrawlSelection): number {
 }
 
 /**
- * Runs a command. Returns 1 after a sentence if the console refuses, 3 if it cannot be reached; errors of the
- * command line are thrown.
+ * Returns the action with these exit statuses: 1 after a sentence if the console refuses, 3 if it cannot be
+ * reached; errors of the command line are thrown.
  */
-export async function exitStatus(run: () => Promise<number>): Promise<number> {
-  try {
-    return await run();
-  } catch (error) {
-    return complainOrThrow('crawl', error, error instanceof ConnectionError ? EXIT.connection : EXIT.failure);
-  }
+export function crawlAction<Args extends readonly unknown[]>(
+  action: (...args: Args) => Promise<number>,
+): (...args: Args) => Promise<number> {
+  return async (...args) => {
+    try {
+      return await action(...args);
+    } catch (error) {
+      const status = error instanceof ConnectionError ? EXIT.connection : EXIT.failure;
+      return complainOrThrow('crawl', error, status);
+    }
+  };
 }
+
+/** Runs an action of the console, such as `pause`. */
+export const sendAction = crawlAction(
+  async (name: string, fields: Readonly<Record<string, string>>, options: ActionOptions) => {
+    const crawl = await runningCrawl(options);
+    if (crawl === undefined) return reportNoCrawl(options);
+    const reply = await crawl.runAction(name, fields);
+    await printResult(options, reply, `${reply.text}\n`);
+    return EXIT.ok;
+  },
+);

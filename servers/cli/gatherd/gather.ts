@@ -1,8 +1,11 @@
 import { Command } from 'commander';
 import { lazyAction } from '../lazy-action.js';
-import { peerAddress } from '../options/peer-address.js';
+import { peerAddress } from '../options/option-values.js';
 import { timestampOption } from '../options/timestamp-option.js';
 import { rawOption } from '../output/standard-output.js';
+
+/** The command of this file by name. */
+export const DEFINITIONS = { gather };
 
 const HELP = `
 Fetches the summaries that a Gatherer exports and writes them to standard output as one SOIF stream with the groups @DELETE,
@@ -25,7 +28,7 @@ Exit status: 0 complete; 1 connection or protocol failure; 2 usage.
 `;
 
 /** `harvest gather [-info] [-nocompress] host [port] [timestamp]` (GATHERD-11.4, GATHERD-11.5). */
-export function gatherCommand(): Command {
+function gather(): Command {
   return (
     new Command('gather')
       .summary("fetch a Gatherer's summaries as one SOIF stream")

@@ -30,7 +30,7 @@ async function commandMarkdown(entry: CommandEntry, commands: readonly CommandEn
   return [
     `# ${command.name}\n`,
     `${sentence(command.description)}\n`,
-    ...(entry.originals === undefined ? [] : [`Original programs: ${entry.originals.join(', ')}.\n`]),
+    ...(entry.originals.length === 0 ? [] : [`Original programs: ${entry.originals.join(', ')}.\n`]),
     ...helps.map((part) => `## ${part === command ? 'Help' : part.name}\n\n${fenced(part.text)}`),
     ...(mentioned.length === 0 ? [] : ['## See also\n', ...mentioned.map(link), '']),
   ].join('\n');

@@ -1,6 +1,6 @@
 import { createInterface, type Interface } from 'node:readline/promises';
 import { UsageError } from '../../../protocols/errors.js';
-import { hiddenAnswer } from '../options/hidden-answer.js';
+import { hiddenAnswer } from '../options/passwords.js';
 import { type Answers, checkCombination, harvestHome, QUESTIONS, type Question } from './answers.js';
 
 /** Given answers, and how to get the others. */

@@ -3,6 +3,9 @@ import type { Engine } from '../../../storage/indexers/engine.js';
 import { ENGINES } from '../../../storage/indexers/open.js';
 import { lazyAction } from '../lazy-action.js';
 
+/** The commands of this file by name. */
+export const DEFINITIONS = { init };
+
 const HELP = `
 Creates a Harvest server: a Gatherer, which summarizes documents, and a Broker, which collects the summaries and answers
 queries. The command asks ten questions, each with a default in brackets; every answer can also be given as an option. Then
@@ -26,7 +29,7 @@ Exit status: 0 done; 1 a file could not be written or a program not started; 2 u
 `;
 
 /** `harvest init` and `RunHarvest` (G-158 to G-161). */
-export function initCommand(): Command {
+function init(): Command {
   const command = new Command('init')
     .description('Creates a Gatherer and a Broker, and runs them.')
     .option('-y, --yes', 'ask nothing; use the defaults of answers that are not given', false)

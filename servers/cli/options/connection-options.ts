@@ -1,7 +1,6 @@
-// The options of every command that serves connections: declared once, for gatherd, the broker, refererd and
-// `harvest run`.
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { defined } from '../../../protocols/defined.js';
 import { UsageError } from '../../../protocols/errors.js';
 import type { PeerLimits } from '../../host/connection-table.js';
 import type { LogRotation } from '../../host/logger.js';
@@ -11,12 +10,12 @@ import {
   countOption,
   integerOption,
   pathOption,
+  peerAddress,
   portOption,
   secondsOption,
   stopLimitOption,
   timeoutOption,
 } from './option-values.js';
-import { peerAddress } from './peer-address.js';
 
 /** Values of {@link addPeerOptions}. */
 export interface PeerOptions {
@@ -180,4 +179,35 @@ export function stopTimes({ grace, stopLimit = grace + STOP_MARGIN_S }: PeerOpti
   readonly stopLimitMs: number;
 } {
   return { graceMs: grace * 1000, stopLimitMs: stopLimit * 1000 };
+}
+
+/** Values of {@link addPublicOptions}. */
+export interface PublicOptions {
+  readonly publicUrl?: string;
+  readonly referencesUrl?: string;
+  readonly trustedProxies?: string;
+}
+
+/** Adds `--public-url`, `--references-url` and `--trusted-proxies`. */
+export function addPublicOptions(command: Command): Command {
+  return command
+    .option(
+      '--public-url <url>',
+      'address at which visitors reach the search page, e.g. behind a proxy (Public-URL)',
+    )
+    .option('--references-url <url>', 'and that of the pages of links (References-URL)')
+    .option(
+      '--trusted-proxies <addresses>',
+      'proxies whose X-Forwarded-For and -Proto are believed: addresses and ranges, separated by commas (Trusted-Proxies)',
+    );
+}
+
+/** The variables of broker.conf that the options set. */
+export function publicSettings(options: PublicOptions): Record<string, string> {
+  const { publicUrl, referencesUrl, trustedProxies } = options;
+  return defined({
+    'Public-URL': publicUrl,
+    'References-URL': referencesUrl,
+    'Trusted-Proxies': trustedProxies?.replaceAll(',', ' '),
+  });
 }

@@ -25,6 +25,15 @@ export function rawOption(): Option {
   ).default(false);
 }
 
+/** Writes the result of a command to standard output: as one line of JSON with `json`, else as a text. */
+export async function printResult(
+  { json }: { readonly json: boolean },
+  value: unknown,
+  text: string,
+): Promise<void> {
+  await new StandardOutput().write(json ? `${JSON.stringify(value)}\n` : text);
+}
+
 /** A buffer so large that the cost of the write calls is negligible. */
 export const OUTPUT_BUFFER_BYTES = 64 * 1024;
 

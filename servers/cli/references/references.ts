@@ -1,7 +1,9 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { lazyAction } from '../lazy-action.js';
-import { timeoutOption } from '../options/option-values.js';
-import { peerAddress } from '../options/peer-address.js';
+import { peerAddress, timeoutOption } from '../options/option-values.js';
+
+/** The command of this file by name. */
+export const DEFINITIONS = { references };
 
 const HELP = `
 Asks a References Server (refererd) over SSTP who links to whom. WHAT is a document, given by URL or ID. With --site-to and
@@ -31,7 +33,7 @@ Exit status: 0 something was found; 1 nothing; 2 usage; 3 the server cannot be r
 `;
 
 /** `harvest references [options] HOST[:PORT] URL|ID`: asks a References Server. */
-export function referencesCommand(): Command {
+function references(): Command {
   const choice = (flag: string, text: string) =>
     new Option(flag, text).conflicts(
       ['to', 'from', 'siteTo', 'siteFrom', 'describe'].filter((name) => flag !== flagOf(name)),

@@ -1,10 +1,12 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { DEFAULT_DELAY } from '../../../protocols/config/values.js';
 import type { CommandEntry } from '../command-entry.js';
+import { lazyAction } from '../lazy-action.js';
 import { addConfigOption } from '../options/config-option.js';
 import {
   addConnectionOptions,
   addPeerOptions,
+  addPublicOptions,
   addTlsOptions,
   monitorOption,
 } from '../options/connection-options.js';
@@ -16,8 +18,10 @@ import {
   portOption,
   secondsOption,
 } from '../options/option-values.js';
-import { addPublicOptions } from '../options/public-options.js';
 import type { RunOptions } from './actions/run.js';
+
+/** The commands of this file by name. */
+export const DEFINITIONS = { run };
 
 const HELP = `
 ROOT is a URL, a directory, or an original Gatherer configuration file; several may be given. Without one, run
@@ -52,7 +56,7 @@ Exit status: 0 done, or stopped when everything was ready; 1 failure, with --onc
  *
  * @param commands all commands, whose help is among the documents of a run without a ROOT
  */
-export function runCommand(commands: readonly CommandEntry[]): Command {
+function run(commands: readonly CommandEntry[]): Command {
   const command = new Command('run')
     .description(
       'Gathers documents, exports their summaries by gatherd, collects them in a broker, serves a search page and the link graph.',
@@ -109,10 +113,12 @@ export function runCommand(commands: readonly CommandEntry[]): Command {
   addConnectionOptions(command, 'gatherd 2048, broker 256, search page 256, references server 8192');
   return addPeerOptions(command, '120; search page and references server 60')
     .addHelpText('after', HELP)
-    .action(async (roots: string[], options: RunOptions) => {
-      const { run } = await import('./actions/run.js');
-      process.exitCode = await run(roots, options, commands);
-    });
+    .action(
+      lazyAction(async () => {
+        const { run } = await import('./actions/run.js');
+        return (roots: string[], options: RunOptions) => run(roots, options, commands);
+      }),
+    );
 }
 
 function connectionsOption(value: string): number {

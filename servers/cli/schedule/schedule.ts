@@ -1,7 +1,10 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { lazyAction } from '../lazy-action.js';
 import { integerOption } from '../options/option-values.js';
-import type { TimeOfDay } from './times.js';
+import type { TimeOfDay } from './lines.js';
+
+/** The commands of this file by name. */
+export const DEFINITIONS = { schedule };
 
 const HELP = `
 Prints lines for cron, or units for systemd, that run Gatherers. FILE is a Gatherer's configuration file or a broker.conf. A
@@ -21,7 +24,7 @@ Exit status: 0 done; 2 usage, or a file cannot be used.
 `;
 
 /** `harvest schedule FILE...` (G-6, G-157). */
-export function scheduleCommand(): Command {
+function schedule(): Command {
   return new Command('schedule')
     .description('Prints cron lines or systemd units that run Gatherers and the following collections.')
     .argument('<file...>', "Gatherers' configuration files, and broker.conf files")

@@ -1,9 +1,10 @@
 import { tmpdir } from 'node:os';
 import { inputName } from '../../../clients/soif-tools/input.js';
 import { readObjects, type StreamObject } from '../../../clients/soif-tools/objects.js';
-import type { SoifWarning } from '../../../protocols/soif/index.js';
+import type { SoifBytes, SoifWarning } from '../../../protocols/soif/index.js';
 import { SpoolFile } from '../../../storage/files/spool-file.js';
 import { complain } from '../output/exit.js';
+import type { StandardOutput } from '../output/standard-output.js';
 import { openFile } from './files.js';
 
 /** Bytes of an object above which it waits in a temporary file. */
@@ -54,3 +55,22 @@ export class ObjectReader {
     }
   }
 }
+
+/** Writes bytes or a source. Returns false if the reader has closed the pipe. */
+export function writeBytes(output: StandardOutput, bytes: SoifBytes): Promise<boolean> {
+  return bytes instanceof Uint8Array ? output.write(bytes) : output.writeFrom(bytes.pieces());
+}
+
+/**
+ * Returns a function that writes an object as a line of JSON; it returns false if the reader has closed the
+ * pipe.
+ */
+export async function jsonWriter(output: StandardOutput): Promise<(item: JsonItem) => Promise<boolean>> {
+  const { jsonLine, jsonPieces } = await import('../../../clients/soif-tools/index.js');
+  return async ({ object, section, large }) => {
+    if (large === undefined) return output.write(`${jsonLine(object, section)}\n`);
+    return (await output.writeFrom(jsonPieces(large, section))) && (await output.write('\n'));
+  };
+}
+
+type JsonItem = Pick<StreamObject, 'object' | 'section' | 'large'>;

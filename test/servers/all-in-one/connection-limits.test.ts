@@ -1,12 +1,11 @@
 // The limits of connections that `harvest run` takes reach every port, and every command declares them in the
 // same words.
+
 import { join } from 'node:path';
 import t from 'tap';
 import { parseGathererConf } from '../../../protocols/config/index.js';
 import { AllInOne } from '../../../servers/all-in-one/index.js';
-import { brokerCommand } from '../../../servers/cli/broker/broker.js';
-import { gatherdCommand } from '../../../servers/cli/gatherd/gatherd.js';
-import { runCommand } from '../../../servers/cli/run/run.js';
+import { findCommand } from '../../../servers/cli/commands.js';
 import { createLoggerOn } from '../../../servers/host/index.js';
 import { countOpen, dialMany, settle } from '../../attacks/sockets.js';
 import { words } from '../../helpers/words.js';
@@ -52,8 +51,10 @@ t.test('each port keeps the limits for all and for one address, and cuts idle cl
 
 t.test('the commands have the same options of connections', async (t) => {
   const names = words`--max-connections --max-per-address --min-rate --timeout --grace --stop-limit`;
-  for (const command of [runCommand([]), gatherdCommand(), brokerCommand()]) {
-    const flags = command.options.map(({ long }) => long);
-    for (const name of names) t.ok(flags.includes(name), `${command.name()} ${name}`);
+  for (const entry of ['run', 'gatherd', 'broker'].map(findCommand)) {
+    if (entry === undefined) throw new Error('there is no such command');
+    const { options } = await entry.load();
+    const flags = options.map(({ long }) => long);
+    for (const name of names) t.ok(flags.includes(name), `${entry.name} ${name}`);
   }
 });

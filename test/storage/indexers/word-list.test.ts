@@ -1,7 +1,7 @@
 // Words of the index for suggestions.
 import fc from 'fast-check';
 import t from 'tap';
-import { editDistance } from '../../../storage/indexers/embedded/words/word-list.js';
+import { editDistance } from '../../../protocols/edit-distance.js';
 import type { WordRequest } from '../../../storage/indexers/index.js';
 import { assertProperty } from '../../helpers/property.js';
 import { EmbeddedFixture } from './embedded-fixture.js';

@@ -1,7 +1,7 @@
 import { BrokerClient } from '../../../../clients/broker/index.js';
 import { ResultDecoder } from '../../../../protocols/broker/index.js';
 import { ProtocolError } from '../../../../protocols/errors.js';
-import { readFirstLine } from '../../options/hidden-answer.js';
+import { readFirstLine } from '../../options/passwords.js';
 import { EXIT, untilTimeout } from '../../output/exit.js';
 import { StandardOutput } from '../../output/standard-output.js';
 

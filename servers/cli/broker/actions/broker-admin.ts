@@ -1,8 +1,8 @@
 import { BrokerClient } from '../../../../clients/broker/index.js';
 import { buildAdminCommand } from '../../../../protocols/broker/index.js';
 import { ConnectionError, PeerError, ProtocolError, UsageError } from '../../../../protocols/errors.js';
-import { type PasswordSources, readAdminPassword } from '../../options/admin-password.js';
-import type { PeerAddress } from '../../options/peer-address.js';
+import type { PeerAddress } from '../../options/option-values.js';
+import { type PasswordSources, readAdminPassword } from '../../options/passwords.js';
 import { complain, EXIT } from '../../output/exit.js';
 import { StandardOutput } from '../../output/standard-output.js';
 

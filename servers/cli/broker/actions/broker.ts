@@ -11,11 +11,12 @@ import {
   connectionLimits,
   logRotation,
   type MonitorOption,
+  type PublicOptions,
+  publicSettings,
   type RotationOptions,
   stopTimes,
   type TlsOptions,
 } from '../../options/connection-options.js';
-import { type PublicOptions, publicSettings } from '../../options/public-options.js';
 import { argumentsOf, HARVEST_PROGRAM, startInBackground } from '../../start-program.js';
 
 interface BrokerOptions extends ConnectionOptions, TlsOptions, MonitorOption, RotationOptions, PublicOptions {

@@ -5,7 +5,7 @@ import {
   type DigestIdentity,
 } from '../../../../clients/bulk/index.js';
 import { urlFields } from '../../../../protocols/soif/index.js';
-import type { PeerAddress } from '../../options/peer-address.js';
+import type { PeerAddress } from '../../options/option-values.js';
 import { EXIT, untilTimeout } from '../../output/exit.js';
 import { printableUrl } from '../../output/printable.js';
 import { StandardOutput } from '../../output/standard-output.js';

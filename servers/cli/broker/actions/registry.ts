@@ -13,8 +13,8 @@ import { copyAdminFiles, exportRegistry } from '../../../../storage/original-reg
 import { importRegistry } from '../../../../storage/original-registry/import-registry.js';
 import { repairRegistry } from '../../../../storage/original-registry/repair.js';
 import type { RegistryProblem } from '../../../../storage/original-registry/scan.js';
-import { runTool, type Tool } from '../../db/run-tool.js';
 import { complain, EXIT } from '../../output/exit.js';
+import { runTool, type Tool } from '../../output/run-tool.js';
 import { refuseRunning } from '../stopped-broker.js';
 
 interface FormatOptions {

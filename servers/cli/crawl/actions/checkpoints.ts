@@ -5,7 +5,7 @@ import { formatNumber } from '../../../crawler/values.js';
 import { byteSize } from '../../../web/values.js';
 import { complain, EXIT, isExpected } from '../../output/exit.js';
 import { StandardOutput } from '../../output/standard-output.js';
-import { exitStatus, gathererOf } from '../find-crawl.js';
+import { crawlAction, gathererOf } from '../find-crawl.js';
 import { TextTable } from '../tables.js';
 
 interface CheckpointsCommandOptions {
@@ -22,11 +22,6 @@ interface Row {
   readonly problem: string;
 }
 
-/** The action of `harvest crawl checkpoints`. */
-export async function checkpoints(options: CheckpointsCommandOptions): Promise<void> {
-  process.exitCode = await exitStatus(() => list(options));
-}
-
 /** Returns the directory of a Gatherer's checkpoints. */
 export function checkpointsOf(gatherer: string): string {
   return join(gatherer, 'crawl', 'checkpoints');
@@ -41,7 +36,8 @@ const TABLE = new TextTable<Row>([
   ['', 0, ({ problem }) => problem],
 ]);
 
-async function list({ data, verify, json }: CheckpointsCommandOptions): Promise<number> {
+/** The action of `harvest crawl checkpoints`. */
+export const checkpoints = crawlAction(async ({ data, verify, json }: CheckpointsCommandOptions) => {
   const directory = checkpointsOf(await gathererOf(data));
   const output = new StandardOutput();
   const names = await listCheckpoints(directory);
@@ -63,7 +59,7 @@ async function list({ data, verify, json }: CheckpointsCommandOptions): Promise<
   if (damaged === 0) return EXIT.ok;
   complain('crawl', `${damaged} of ${names.length} checkpoints cannot be used`);
   return EXIT.failure;
-}
+});
 
 async function examine(directory: string, name: string, verify: boolean): Promise<Row> {
   let info: CheckpointInfo | undefined;

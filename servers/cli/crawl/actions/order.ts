@@ -9,7 +9,7 @@ import { type AppliedSheet, SheetOverlays } from '../../../crawler/order/sheets.
 import { importProcessor } from '../../../crawler/processors/user-processor.js';
 import { EXIT } from '../../output/exit.js';
 import { printable, writeMessage } from '../../output/printable.js';
-import { StandardOutput } from '../../output/standard-output.js';
+import { printResult, StandardOutput } from '../../output/standard-output.js';
 
 interface OrderOptions {
   readonly check?: string;
@@ -33,11 +33,8 @@ export async function printOrder({ check, table, json }: OrderOptions): Promise<
     for (const step of Object.values(chainSteps(read)).flat())
       if (step.entry.module !== undefined) await importProcessor(step);
     const { name, sheets, scope } = read;
-    await output.write(
-      json
-        ? `${JSON.stringify(read)}\n`
-        : `${check}: the order ${printable(name)} is valid; ${sheets.length} sheets, ${scope.length} rules of scope\n`,
-    );
+    const text = `${check}: the order ${printable(name)} is valid; ${sheets.length} sheets, ${scope.length} rules of scope\n`;
+    await printResult({ json }, read, text);
   } else if (table === true) {
     await output.write(
       json
@@ -58,12 +55,8 @@ export async function printSettings(url: string, options: SettingsOptions): Prom
   const subject = { uri: url, hops, seed: hops === '', via };
   const sheets = overlays.explain(subject);
   const found = overlays.settingsFor(subject);
-  const output = new StandardOutput();
-  await output.write(
-    json
-      ? `${JSON.stringify({ url, sheets, settings: found })}\n`
-      : [...sheetLines(sheets), ...settingLines(read.settings, found, all), ''].join('\n'),
-  );
+  const lines = [...sheetLines(sheets), ...settingLines(read.settings, found, all), ''];
+  await printResult({ json }, { url, sheets, settings: found }, lines.join('\n'));
   return EXIT.ok;
 }
 

@@ -9,8 +9,8 @@ import { StopSignal } from '../../../host/stop-signal.js';
 import { complain, EXIT } from '../../output/exit.js';
 import { writeMessage } from '../../output/printable.js';
 import { Progress } from '../../output/progress.js';
-import { StandardOutput } from '../../output/standard-output.js';
-import { exitStatus, gathererOf } from '../find-crawl.js';
+import { printResult } from '../../output/standard-output.js';
+import { crawlAction, gathererOf } from '../find-crawl.js';
 import { checkpointsOf } from './checkpoints.js';
 
 interface RecoverCommandOptions {
@@ -22,13 +22,11 @@ interface RecoverCommandOptions {
 }
 
 /** The action of `harvest crawl recover`. */
-export async function recover(target: string, options: RecoverCommandOptions): Promise<void> {
-  process.exitCode = await exitStatus(() =>
-    options.journal === undefined
-      ? recoverFromCheckpoint(target, options)
-      : recoverFromJournal(target, options.journal, options),
-  );
-}
+export const recover = crawlAction((target: string, options: RecoverCommandOptions) =>
+  options.journal === undefined
+    ? recoverFromCheckpoint(target, options)
+    : recoverFromJournal(target, options.journal, options),
+);
 
 async function recoverFromCheckpoint(target: string, { data, json }: RecoverCommandOptions): Promise<number> {
   const gatherer = await gathererOf(data);
@@ -42,7 +40,7 @@ async function recoverFromCheckpoint(target: string, { data, json }: RecoverComm
     ...restored.former.map((path) => `The previous state is ${path}; remove it if you do not need it.`),
     'Start the Gatherer as before: it continues from there.',
   ];
-  await new StandardOutput().write(json ? `${JSON.stringify(restored)}\n` : `${lines.join('\n')}\n`);
+  await printResult({ json }, restored, `${lines.join('\n')}\n`);
   return EXIT.ok;
 }
 
@@ -80,6 +78,6 @@ async function recoverFromJournal(
     `${formatNumber(noted)} URIs count as seen, ${formatNumber(queued)} are queued; ${formatNumber(outOfScope)} are out of scope, ${formatNumber(badLines)} lines are not valid.`,
     `Now run: harvest gatherer ${file} --data ${data}`,
   ];
-  await new StandardOutput().write(json ? `${JSON.stringify(recovered)}\n` : `${lines.join('\n')}\n`);
+  await printResult({ json }, recovered, `${lines.join('\n')}\n`);
   return EXIT.ok;
 }

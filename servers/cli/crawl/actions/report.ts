@@ -8,8 +8,8 @@ import { complain, EXIT } from '../../output/exit.js';
 import { StandardOutput } from '../../output/standard-output.js';
 import type { ConsoleClient } from '../console-client.js';
 import type { CrawlSelection } from '../crawl-options.js';
-import { exitStatus, gathererOf, reportNoCrawl, runningCrawl } from '../find-crawl.js';
-import { KINDS, type Kind } from '../report-kinds.js';
+import { KINDS, type Kind } from '../crawl-options.js';
+import { crawlAction, gathererOf, reportNoCrawl, runningCrawl } from '../find-crawl.js';
 import {
   CHAIN_TABLE,
   errorTable,
@@ -31,11 +31,7 @@ interface ReportOptions extends CrawlSelection {
 }
 
 /** The action of `harvest crawl report`. */
-export async function reportCrawl(kind: Kind | 'all', options: ReportOptions): Promise<void> {
-  process.exitCode = await exitStatus(() => report(kind, options));
-}
-
-async function report(kind: Kind | 'all', options: ReportOptions): Promise<number> {
+export const reportCrawl = crawlAction(async (kind: Kind | 'all', options: ReportOptions) => {
   const crawl = await runningCrawl(options);
   if (crawl !== undefined) return print(reportLines(kind, crawl, options));
   await using offline = await openStopped(options.data);
@@ -43,7 +39,7 @@ async function report(kind: Kind | 'all', options: ReportOptions): Promise<numbe
   if (isOneOf(OFFLINE_KINDS, kind)) return await print(offlineReportLines(kind, offline, options));
   complain('crawl', `no crawl is running on ${options.data}; its store has ${OFFLINE_KINDS.join(', ')}`);
   return EXIT.failure;
-}
+});
 
 /** @throws StorageError if the program that crawled is still running, between two crawls */
 async function openStopped(data: string): Promise<OfflineCrawl | undefined> {

@@ -1,6 +1,7 @@
 import { packWacz } from '../../../crawler/warc/wacz.js';
-import { StandardOutput } from '../../output/standard-output.js';
-import { exitStatus } from '../find-crawl.js';
+import { EXIT } from '../../output/exit.js';
+import { printResult } from '../../output/standard-output.js';
+import { crawlAction } from '../find-crawl.js';
 
 interface WaczCommandOptions {
   readonly output: string;
@@ -9,11 +10,7 @@ interface WaczCommandOptions {
 }
 
 /** The action of `harvest crawl wacz`. */
-export async function wacz(directory: string, options: WaczCommandOptions): Promise<void> {
-  process.exitCode = await exitStatus(() => pack(directory, options));
-}
-
-async function pack(directory: string, { output, title, json }: WaczCommandOptions): Promise<number> {
+export const wacz = crawlAction(async (directory: string, { output, title, json }: WaczCommandOptions) => {
   const counts = await packWacz({
     directory,
     output,
@@ -23,12 +20,8 @@ async function pack(directory: string, { output, title, json }: WaczCommandOptio
       ? { onFile: (name: string) => void process.stderr.write(`${name}\n`) }
       : {}),
   });
-  const out = new StandardOutput();
   const { files, captures, pages, bytes } = counts;
-  await out.write(
-    json
-      ? `${JSON.stringify(counts)}\n`
-      : `${output}: ${files} WARC files, ${captures} captures, ${pages} pages, ${bytes} bytes\n`,
-  );
-  return counts.damaged > 0 ? 1 : 0;
-}
+  const text = `${output}: ${files} WARC files, ${captures} captures, ${pages} pages, ${bytes} bytes\n`;
+  await printResult({ json }, counts, text);
+  return counts.damaged > 0 ? EXIT.failure : EXIT.ok;
+});

@@ -8,7 +8,7 @@ import { EXIT } from '../../output/exit.js';
 import { StandardOutput } from '../../output/standard-output.js';
 import type { ConsoleClient } from '../console-client.js';
 import type { CrawlSelection } from '../crawl-options.js';
-import { exitStatus, reportNoCrawl, runningCrawl } from '../find-crawl.js';
+import { crawlAction, reportNoCrawl, runningCrawl } from '../find-crawl.js';
 import { type Screen, screenText } from '../screen.js';
 import { progressLine } from '../tables.js';
 
@@ -19,11 +19,6 @@ interface WatchOptions extends CrawlSelection {
   readonly state?: QueueState;
 }
 
-/** The action of `harvest crawl watch`. */
-export async function watchCrawl(options: WatchOptions): Promise<void> {
-  process.exitCode = await exitStatus(() => watch(options));
-}
-
 /** Seconds between snapshots: on a terminal, and for lines. */
 const TERMINAL_SECONDS = 1;
 
@@ -32,7 +27,8 @@ const LINE_SECONDS = 5;
 /** Maximum number of rows to request; a screen shows fewer. */
 const MAX_ROWS = 100;
 
-async function watch(options: WatchOptions): Promise<number> {
+/** The action of `harvest crawl watch`. */
+export const watchCrawl = crawlAction(async (options: WatchOptions) => {
   using stop = new StopSignal({ limit: { program: 'harvest crawl watch' } });
   try {
     const crawl = await runningCrawl(options, stop.signal);
@@ -46,7 +42,7 @@ async function watch(options: WatchOptions): Promise<number> {
     if (stop.signal.aborted) return EXIT.interrupted;
     throw error;
   }
-}
+});
 
 async function writeLines(
   crawl: ConsoleClient,

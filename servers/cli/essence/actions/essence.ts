@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
+import { lstat, readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { createFetcher } from '../../../../clients/fetch/create-fetcher.js';
 import type { Fetcher } from '../../../../clients/fetch/types.js';
 import { jsonLine } from '../../../../clients/soif-tools/json-lines.js';
@@ -8,15 +8,22 @@ import { defined } from '../../../../protocols/defined.js';
 import { rethrowAs, StorageError, UsageError } from '../../../../protocols/errors.js';
 import { decodeSoif } from '../../../../protocols/soif/index.js';
 import { DEFAULT_REFRESH_RATE, DEFAULT_TIME_TO_LIVE } from '../../../../protocols/time.js';
+import { DatabaseFile } from '../../../../storage/databases/database-file.js';
+import { WORKING_FILE } from '../../../../storage/databases/file-kind.js';
+import { loadObjects } from '../../../../storage/databases/load.js';
+import type { SourceObject } from '../../../../storage/databases/sources.js';
+import { ifPresent } from '../../../../storage/files/exists.js';
+import { createDirectory } from '../../../../storage/files/make-directory.js';
+import { replaceFile } from '../../../../storage/files/replace-file.js';
 import { installedPrograms } from '../../../essence/external/index.js';
 import type { EssenceOutput } from '../../../essence/model.js';
 import { EssencePool, type EssencePoolOptions } from '../../../essence/pool.js';
 import { isRejected, type RecognitionStep, recognize } from '../../../essence/recognize.js';
-import { sentenceOf } from '../../db/run-tool.js';
+import { createLogger } from '../../../host/logger.js';
 import { EXIT, isExpected } from '../../output/exit.js';
-import { StandardOutput } from '../../output/standard-output.js';
-import { storeObjects } from '../database.js';
-import { type Messages, openMessages } from '../messages.js';
+import { writeMessage } from '../../output/printable.js';
+import { sentenceOf } from '../../output/run-tool.js';
+import { printResult, StandardOutput } from '../../output/standard-output.js';
 import { readDocument, readStandardInput } from '../read-document.js';
 
 interface EssenceCliOptions {
@@ -98,7 +105,7 @@ export async function essence(documents: readonly string[], options: EssenceCliO
     }
   } else {
     const counts = await storeObjects(options.dbdir, objectsIn(results), options.maxDeletions);
-    await output.write(options.json ? `${JSON.stringify(counts)}\n` : `essence: ${sentenceOf(counts)}\n`);
+    await printResult(options, counts, `essence: ${sentenceOf(counts)}\n`);
   }
   return outcome.failed ? EXIT.failure : EXIT.ok;
 }
@@ -268,4 +275,66 @@ function describeSelection(type: string, pool: EssencePool): string {
   return pool.rules.stoplist.has(type)
     ? `${type} is on the stop list`
     : `${type} is not on the list of allowed types`;
+}
+
+/** Receives the messages about documents. */
+export interface Messages {
+  /** Writes a note about a document that was read. */
+  note(text: string): void;
+  /** Writes why a document could not be read. */
+  error(text: string): void;
+  [Symbol.dispose](): void;
+}
+
+/**
+ * Writes messages to standard error after `essence: `, or appends them to a log with the line format of G-146,
+ * each immediately (G-147).
+ *
+ * @param file the log; undefined is standard error
+ * @throws StorageError if the log cannot be opened
+ */
+export function openMessages(file: string | undefined): Messages {
+  if (file === undefined) {
+    const write = (text: string): void => writeMessage(`essence: ${text}`);
+    return { note: write, error: write, [Symbol.dispose]() {} };
+  }
+  const log = createLogger({ program: 'essence', file });
+  return {
+    note: (text) => log.info(text),
+    error: (text) => log.error(text),
+    [Symbol.dispose]: () => log.flush(),
+  };
+}
+
+/** Result of {@link storeObjects}. */
+export type StoreCounts = Readonly<Record<'added' | 'replaced' | 'objects', number>>;
+
+/**
+ * Stores objects in WORKING.gdbm (E-5 `--dbdir`, G-112), from which `consoldb` and `folddb` publish. One
+ * transaction: after a failure the database is unchanged. One object is in memory at a time.
+ *
+ * @param directory created if missing
+ * @param maxDeletions number of replaced objects from which the file is rewritten to reclaim their space
+ *   (E-119)
+ * @throws StorageError if the database cannot be opened or written
+ */
+export async function storeObjects(
+  directory: string,
+  objects: AsyncIterable<Uint8Array>,
+  maxDeletions: number,
+): Promise<StoreCounts> {
+  await createDirectory(directory).catch(rethrowAs(StorageError, `${directory} cannot be created`));
+  const finalPath = join(directory, WORKING_FILE);
+  const load = async (path: string): Promise<StoreCounts> => {
+    using database = DatabaseFile.open(path, { create: true, finalPath });
+    const { added, replaced } = await loadObjects(database, sourceObjects(objects));
+    if (replaced >= maxDeletions) database.reorganize();
+    return { added, replaced, objects: database.count };
+  };
+  // A new file gets its name when it is complete.
+  return (await ifPresent(lstat(finalPath))) !== undefined ? load(finalPath) : replaceFile(finalPath, load);
+}
+
+async function* sourceObjects(objects: AsyncIterable<Uint8Array>): AsyncGenerator<SourceObject> {
+  for await (const bytes of objects) yield { section: 'update', object: decodeSoif(bytes), bytes };
 }

@@ -1,7 +1,7 @@
 import { GatherdClient } from '../../../../clients/gatherd/index.js';
 import { UsageError } from '../../../../protocols/errors.js';
 import { encodeSoif } from '../../../../protocols/soif/index.js';
-import type { PeerAddress } from '../../options/peer-address.js';
+import type { PeerAddress } from '../../options/option-values.js';
 import { complain, complainOrThrow, EXIT } from '../../output/exit.js';
 import { StandardOutput } from '../../output/standard-output.js';
 

@@ -9,10 +9,10 @@ import {
   type UrlDescription,
 } from '../../../../protocols/sstp/index.js';
 import { serverNameOf } from '../../../../protocols/urls/index.js';
-import type { PeerAddress } from '../../options/peer-address.js';
+import type { PeerAddress } from '../../options/option-values.js';
 import { complain, complainOrThrow, EXIT } from '../../output/exit.js';
 import { printable } from '../../output/printable.js';
-import { StandardOutput } from '../../output/standard-output.js';
+import { printResult, StandardOutput } from '../../output/standard-output.js';
 
 interface ReferencesOptions {
   readonly from?: boolean;
@@ -174,13 +174,13 @@ async function printUrls(
   return (found ?? 0) > 0 ? EXIT.ok : EXIT.failure;
 }
 
-async function describe(client: ReferencesClient, url: string, { json }: ReferencesOptions): Promise<number> {
+async function describe(client: ReferencesClient, url: string, options: ReferencesOptions): Promise<number> {
   const described = await client.urlByName(url);
   if (described === undefined) {
     complain('references', 'not known');
     return EXIT.failure;
   }
-  await new StandardOutput().write(json ? `${JSON.stringify(described)}\n` : descriptionText(described));
+  await printResult(options, described, descriptionText(described));
   return EXIT.ok;
 }
 

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { StorageError, UsageError } from '../../../../protocols/errors.js';
 import { replaceFile } from '../../../../storage/files/replace-file.js';
 import { checkUserName, UserBase, userLine, withUser } from '../../../refererd/user-base.js';
-import { firstLine, hiddenAnswer } from '../../options/hidden-answer.js';
+import { firstLine, hiddenAnswer } from '../../options/passwords.js';
 import { complain, EXIT } from '../../output/exit.js';
 
 interface PasswordOptions {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { AllInOne, type LogName } from '../../../all-in-one/all-in-one.js';
+import type { PublishedReferences } from '../../../../storage/references/builder.js';
+import { AllInOne, type CycleReport, type LogName } from '../../../all-in-one/all-in-one.js';
 import { DocumentsServer } from '../../../all-in-one/documents-server.js';
 import { readOwnDocuments } from '../../../all-in-one/own-documents.js';
 import { configFromRoots } from '../../../all-in-one/roots.js';
@@ -7,20 +8,21 @@ import { findTrials, type Trials } from '../../../all-in-one/trials.js';
 import { createLogger, type Logger } from '../../../host/logger.js';
 import { StopSignal } from '../../../host/stop-signal.js';
 import type { CommandEntry } from '../../command-entry.js';
+import { gatheredText } from '../../gatherer/gather-progress.js';
 import { commandDocuments } from '../../help/command-documents.js';
 import {
   type ConnectionOptions,
   certificateFiles,
   connectionLimits,
   type MonitorOption,
+  type PublicOptions,
+  publicSettings,
   stopTimes,
   type TlsOptions,
 } from '../../options/connection-options.js';
-import { type PublicOptions, publicSettings } from '../../options/public-options.js';
 import { EXIT } from '../../output/exit.js';
 import { printableJson, writeMessage } from '../../output/printable.js';
 import { spelling } from '../../spelling.js';
-import { reportText, summary } from '../run-report.js';
 import { nextRoundText, type RoundOptions, repeatRounds, runRound } from '../run-rounds.js';
 
 export interface RunOptions extends ConnectionOptions, MonitorOption, TlsOptions, PublicOptions {
@@ -207,4 +209,65 @@ function readyLines(
       : [`  ${harvest} references --to ${tls}${address(refererd.address)} ${linked}`]),
     '',
   ].join('\n');
+}
+
+/** Returns the counts that `--once` prints. */
+function summary({
+  gathered,
+  generation,
+  exported,
+  references,
+  collected,
+  objects,
+}: CycleReport): Record<string, unknown> {
+  const { summarized, unchanged, kept, rejected, failed, redirected } = gathered.counts;
+  const { added, updated, refreshed, deleted, duplicates, rejected: refused } = collected.totals;
+  return {
+    gathered: {
+      summarized,
+      unchanged,
+      kept,
+      rejected,
+      failed,
+      redirected,
+      bytes: gathered.bytes,
+      seconds: gathered.seconds,
+    },
+    resumed: gathered.resumed,
+    roots: gathered.roots,
+    generation,
+    exported,
+    references: references === undefined ? null : referencesSummary(references),
+    collected: {
+      received: collected.received,
+      added,
+      updated,
+      refreshed,
+      deleted,
+      duplicates,
+      rejected: refused,
+    },
+    objects,
+  };
+}
+
+/** Returns the counts of the published links. */
+function referencesSummary({ generation, documents, servers, links }: PublishedReferences) {
+  return { generation, documents, servers, links };
+}
+
+/** Says what a round did, for a person. */
+function reportText({ gathered, exported, generation, references, collected, objects }: CycleReport): string {
+  const roots = gathered.roots
+    .filter(({ refused }) => refused['url-max'] !== undefined)
+    .map(({ url, urls }) => `  ${url}: stopped at ${urls} URLs; --urls raises the limit\n`);
+  return [
+    `${gatheredText(gathered)}\n`,
+    ...roots,
+    `Published generation ${generation}: ${exported} objects. Broker received ${collected.received}, `,
+    `rejected ${collected.totals.duplicates} duplicates, has ${objects} objects.\n`,
+    references === undefined
+      ? ''
+      : `Published ${references.links} links between ${references.documents} documents of ${references.servers} ${references.servers === 1 ? 'server' : 'servers'}.\n`,
+  ].join('');
 }

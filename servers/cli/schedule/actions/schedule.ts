@@ -3,8 +3,15 @@ import { EXIT } from '../../output/exit.js';
 import { StandardOutput } from '../../output/standard-output.js';
 import { HARVEST_PROGRAM } from '../../start-program.js';
 import { readJobs } from '../jobs.js';
-import { cronLine, systemdUnits, type TimedJob } from '../lines.js';
-import { PERIODS, type Period, spreadTimes, type TimeOfDay } from '../times.js';
+import {
+  cronLine,
+  PERIODS,
+  type Period,
+  spreadTimes,
+  systemdUnits,
+  type TimedJob,
+  type TimeOfDay,
+} from '../lines.js';
 
 interface ScheduleOptions {
   readonly user?: string;

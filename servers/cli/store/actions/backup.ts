@@ -4,7 +4,7 @@ import { StopSignal } from '../../../host/stop-signal.js';
 import { complain, EXIT, untilStopped } from '../../output/exit.js';
 import { mebibytes } from '../../output/printable.js';
 import { Progress } from '../../output/progress.js';
-import { StandardOutput } from '../../output/standard-output.js';
+import { printResult } from '../../output/standard-output.js';
 
 interface Options {
   readonly check: boolean;
@@ -43,7 +43,7 @@ async function run(
       for await (const store of checkStores(to, { signal, onProgress: (path) => onPath(`checking ${path}`) }))
         problems.push(...store.problems.map((problem) => `${store.directory}: ${problem}`));
     for (const problem of problems) complain(name, problem);
-    await new StandardOutput().write(json ? `${JSON.stringify(report)}\n` : text(name, to, report));
+    await printResult({ json }, report, text(name, to, report));
     return problems.length > 0 ? EXIT.failure : EXIT.ok;
   });
 }

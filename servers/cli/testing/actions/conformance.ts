@@ -14,7 +14,7 @@ import {
 import { ConnectionError, UsageError } from '../../../../protocols/errors.js';
 import { StopSignal } from '../../../host/stop-signal.js';
 import { complain, complainOrThrow, EXIT } from '../../output/exit.js';
-import { StandardOutput } from '../../output/standard-output.js';
+import { printResult, StandardOutput } from '../../output/standard-output.js';
 
 interface ConformanceOptions {
   readonly json: boolean;
@@ -99,7 +99,6 @@ async function* countResults(
 }
 
 async function list(name: string | undefined, options: ConformanceOptions): Promise<number> {
-  const output = new StandardOutput();
   if (name === undefined) {
     const suites = await Promise.all((await suiteNames()).map(loadSuite));
     const described = suites.map(({ name, title, usage, cases }) => ({
@@ -109,7 +108,7 @@ async function list(name: string | undefined, options: ConformanceOptions): Prom
       cases: cases.length,
     }));
     const lines = described.map((suite) => `${suite.name} ${suite.usage}\n    ${suite.title}\n`);
-    await output.write(options.json ? `${JSON.stringify(described)}\n` : lines.join(''));
+    await printResult(options, described, lines.join(''));
     return EXIT.ok;
   }
   const cases = selectCases((await loadSuite(name)).cases, options.only);
@@ -118,6 +117,6 @@ async function list(name: string | undefined, options: ConformanceOptions): Prom
     ({ id, title, rules, source, level }) =>
       `${id}  ${level}  ${rules.join(', ')}\n    ${title} [${source}]\n`,
   );
-  await output.write(options.json ? `${JSON.stringify(described)}\n` : lines.join(''));
+  await printResult(options, described, lines.join(''));
   return EXIT.ok;
 }

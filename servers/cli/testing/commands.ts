@@ -1,0 +1,74 @@
+import { Command, Option } from 'commander';
+import { lazyAction } from '../lazy-action.js';
+import { repeatedOption, secondsOption } from '../options/option-values.js';
+
+/** The commands of this file by name. */
+export const DEFINITIONS = { conformance, doctor };
+
+const CONFORMANCE_HELP = `
+Tests a server, a client or data against the rules of a specification. Each case names its rules, their source, and MUST or
+SHOULD: a peer that fails a MUST does not speak the protocol; one that fails a SHOULD makes its peers compensate. A case that
+cannot be decided with this peer is skipped with the reason. The report is TAP 14; a failed case includes the dialogue. SUITE
+is a kind of peer, PARAMETERs are its parameters: see --list.
+
+Examples:
+  harvest conformance --list                                  the suites and their parameters
+  harvest conformance gatherd --list                          the cases of the suite gatherd
+  harvest conformance gatherd localhost:8500                  test the gatherd there
+  harvest conformance gatherd localhost --only 'compression/*' --only GATHERD-4.3
+  harvest conformance gatherd-client -- gather {host} {port}  test a client: a command that fetches everything
+  harvest conformance bulk localhost:8501                     test a Broker as a sender of bulk transfers
+  harvest conformance soif All-Templates.gz                   test a stream
+
+Exit status: 0 no MUST failed (with --strict: no SHOULD either); 1 one failed; 2 usage; 3 no server answers at this address.
+`;
+
+/** `harvest conformance [options] SUITE [PARAMETER...]`; the suites are the folders of clients/conformance. */
+function conformance(): Command {
+  return (
+    new Command('conformance')
+      .summary('test a server, a client or SOIF against the specification')
+      .usage('[options] SUITE [PARAMETER...] [-- COMMAND...]')
+      .argument('[suite]', 'kind of peer')
+      .argument('[parameter...]', 'parameters of the suite, e.g. HOST:PORT')
+      // Unknown options may belong to the suite.
+      .allowUnknownOption()
+      .option('--list', 'list the suites, or the cases of SUITE, and test nothing', false)
+      .option(
+        '--only <pattern>',
+        'only cases with this id or rule; * matches any text; may be repeated',
+        repeatedOption,
+        [],
+      )
+      .option(
+        '--timeout <seconds>',
+        'limit of one case, and between two pieces of a large transfer',
+        secondsOption,
+        10,
+      )
+      .option('--strict', 'treat a failed SHOULD like a failed MUST', false)
+      .addOption(new Option('--json', 'one JSON document instead of TAP').default(false).conflicts('junit'))
+      .option('--junit', 'JUnit XML instead of TAP', false)
+      .addHelpText('after', CONFORMANCE_HELP)
+      .action(lazyAction(async () => (await import('./actions/conformance.js')).conformance))
+  );
+}
+
+const DOCTOR_HELP = `
+Looks at Node, memory, disk, ports, the limit of open files, the processes and stores of a data directory, and the optional programs.
+It changes nothing and opens no store: \`harvest store check DIR\` reads every byte of one.
+
+Each line begins with ok, note, warning or problem. A note is about something optional.
+
+Exit status: 0 no problem; 1 at least one; 2 usage.
+`;
+
+/** `harvest doctor`: what could keep the programs from working here. */
+function doctor(): Command {
+  return new Command('doctor')
+    .description('Looks for what could keep the programs from working on this machine.')
+    .option('--data <dir>', 'the directory of `harvest run`, of a Gatherer or a Broker', './data')
+    .option('--json', 'print one JSON object per finding', false)
+    .addHelpText('after', DOCTOR_HELP)
+    .action(lazyAction(async () => (await import('./actions/doctor.js')).examine));
+}
