@@ -4,6 +4,7 @@ import { lazyAction } from '../lazy-action.js';
 import {
   countOption,
   integerOption,
+  longFlag,
   peerAddress,
   portOption,
   repeatedOption,
@@ -52,8 +53,8 @@ function addNumberOptions(command: Command): Command {
   for (const name of REQUEST_FLAGS) {
     const { argument, text, max, initial } = BROKER_FLAGS[name];
     if (max === undefined || name === 'maxFiles' || name === 'maxLines') continue;
-    const long = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-    command.addOption(new Option(`${long} <${argument}>`, text).argParser(integerOption).default(initial()));
+    const flags = `${longFlag(name)} <${argument}>`;
+    command.addOption(new Option(flags, text).argParser(integerOption).default(initial()));
   }
   return command;
 }
@@ -61,7 +62,6 @@ function addNumberOptions(command: Command): Command {
 /** `harvest query HOST[:PORT] QUERY`: searches a Broker. */
 function query(): Command {
   const command = new Command('query')
-    .summary('search a broker')
     .argument('<broker>', 'host of the broker: HOST or HOST:PORT (default port 8501)', peerAddress)
     .argument('<query...>', 'the query; several arguments are joined by blanks')
     .option('--json', 'print each match as one JSON line', false)
@@ -114,7 +114,6 @@ objects received so far are written).
 /** `harvest bulk HOST[:PORT]` (BT-1 to BT-6, BP-29). */
 function bulk(): Command {
   return new Command('bulk')
-    .summary("fetch a broker's objects, or what changed of them")
     .argument('<broker>', 'host of the broker: HOST or HOST:PORT (default port 8501)', peerAddress)
     .option(
       '--since <timestamp>',
@@ -156,7 +155,6 @@ Exit status: 0 the same; 1 different; 2 usage; 3 a broker cannot be reached or f
 /** `harvest compare BROKER BROKER` */
 function compare(): Command {
   return new Command('compare')
-    .summary('compare the objects of two brokers')
     .argument('<first>', 'HOST or HOST:PORT (default port 8501)', peerAddress)
     .argument('<second>', 'HOST or HOST:PORT (default port 8501)', peerAddress)
     .option('--json', 'one JSON line: equal, onlyA, onlyB, truncated, objects, bytes, method', false)
@@ -183,7 +181,6 @@ Exit status: 0 the broker answered; 1 the answer is an error that ends the resul
 /** `brkclient hostname port command-string` (BRK-6.7). */
 function brkclient(): Command {
   return new Command('brkclient')
-    .summary('send one message to a broker, show the reply as it is')
     .argument('<hostname>', 'host of the broker')
     .argument('<port>', 'its TCP port', portOption)
     .argument('<command-string>', 'the message; - is the first line of standard input')

@@ -44,7 +44,6 @@ Exit status: 0 stopped by a signal or #shutdown, or started by --detach; 1 failu
 /** `harvest broker FILE [-new | -nocol]` (BRK-6.1) and `harvest broker admin`. */
 function broker(): Command {
   const command = new Command('broker')
-    .summary('collect summaries and answer queries about them')
     .argument('<file>', 'broker.conf')
     .option('--new', 'begin a new collection: delete every object first (-new)', false)
     .option('--nocol', 'do not collect at the start (-nocol)', false)
@@ -191,7 +190,6 @@ the bytes after the size.`;
 /** `harvest registry export|import|check|repair` (REG-1 to REG-50). */
 function registry(): Command {
   return new Command('registry')
-    .summary("read, write, check and repair an original broker's directory")
     .addHelpText('after', REGISTRY_HELP)
     .addCommand(exportCommand())
     .addCommand(importCommand())

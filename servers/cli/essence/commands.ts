@@ -39,7 +39,6 @@ Exit status: 0 every document was summarized or is on the stop list; 1 some coul
 /** `essence [options] -f input-URLs`, `essence [options] URL ...` (E-5, section 11). */
 function essence(): Command {
   return new Command('essence')
-    .summary('recognize types, unpack and summarize files and URLs')
     .argument('[documents...]', 'files or URLs; - is standard input')
     .option('-f, --file <file>', 'read the files or URLs from this file, one a line; - is standard input')
     .option('--allowlist <file>', 'file that lists the types to summarize; all others are skipped')

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { lstat, readlink, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { localPathOf } from '../../../clients/fetch/file-fetcher.js';
 import { fetchFollowing } from '../../../clients/fetch/follow.js';
@@ -130,9 +131,7 @@ async function readFileDocument(
 }
 
 async function readStart(path: string | Buffer, maxBytes: number): Promise<Uint8Array> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of createReadStream(path, { end: maxBytes - 1 })) chunks.push(chunk);
-  return new Uint8Array(Buffer.concat(chunks));
+  return new Uint8Array(await buffer(createReadStream(path, { end: maxBytes - 1 })));
 }
 
 /** Reads standard input up to a limit in bytes. @throws UsageError if it is a terminal. */

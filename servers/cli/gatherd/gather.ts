@@ -31,7 +31,6 @@ Exit status: 0 complete; 1 connection or protocol failure; 2 usage.
 function gather(): Command {
   return (
     new Command('gather')
-      .summary("fetch a Gatherer's summaries as one SOIF stream")
       .argument('<host>', 'host of gatherd: HOST or HOST:PORT', peerAddress)
       // After HOST:PORT the first number is the timestamp, so both are parsed alike.
       .argument('[port]', 'its TCP port (default: 8500); not after HOST:PORT', timestampOption)

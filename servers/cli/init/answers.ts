@@ -1,9 +1,9 @@
-import { createServer } from 'node:net';
 import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UsageError } from '../../../protocols/errors.js';
 import { canonicalUrl } from '../../../protocols/urls/index.js';
+import { listenProblem } from '../listen-problem.js';
 
 /** Answers of `harvest init` (G-160), in the order of the questions. */
 export interface Answers {
@@ -192,21 +192,7 @@ const MAX_TRIES = 20;
 /** Returns the preferred port or, if it is in use, the next free one; the preferred one if none is free. */
 async function freePort(preferred: number): Promise<string> {
   for (let port = preferred; port < preferred + MAX_TRIES && port <= MAX_PORT; port++) {
-    if (await isFree(port)) return String(port);
+    if ((await listenProblem(port)) === undefined) return String(port);
   }
   return String(preferred);
-}
-
-async function isFree(port: number): Promise<boolean> {
-  const server = createServer();
-  try {
-    await new Promise<void>((listening, failed) => {
-      server.once('error', failed).listen(port, '127.0.0.1', listening);
-    });
-    return true;
-  } catch {
-    return false;
-  } finally {
-    server.close();
-  }
 }

@@ -1,5 +1,6 @@
 import { createInterface, type Interface } from 'node:readline/promises';
 import { UsageError } from '../../../protocols/errors.js';
+import { longFlag } from '../options/option-values.js';
 import { hiddenAnswer } from '../options/passwords.js';
 import { type Answers, checkCombination, harvestHome, QUESTIONS, type Question } from './answers.js';
 
@@ -32,9 +33,11 @@ export class Dialogue implements Disposable {
    */
   async answers(): Promise<Answers> {
     const home = harvestHome();
-    const found: Partial<Record<keyof Answers, string>> = {};
-    for (const question of QUESTIONS) found[question.key] = await this.#answer(question, found, home);
-    const answers = complete(found);
+    const answers = Object.fromEntries(QUESTIONS.map(({ key }) => [key, ''])) as Record<
+      keyof Answers,
+      string
+    >;
+    for (const question of QUESTIONS) answers[question.key] = await this.#answer(question, answers, home);
     checkCombination(answers);
     return answers;
   }
@@ -60,7 +63,7 @@ export class Dialogue implements Disposable {
     if (given !== undefined) {
       const wrong = problem(given);
       // A secret answer is not repeated in the message.
-      if (wrong !== undefined) throw new UsageError(`${optionOf(key)} ${wrong}`);
+      if (wrong !== undefined) throw new UsageError(`${longFlag(key)} ${wrong}`);
       return given;
     }
     const defaultValue = await defaultAnswer(before, home);
@@ -95,26 +98,4 @@ export class Dialogue implements Disposable {
     }
     return value;
   }
-}
-
-/** Returns the option of an answer: `gathererPort` is `--gatherer-port`. */
-function optionOf(key: keyof Answers): string {
-  return `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-}
-
-/** Returns all answers; those that were not found are empty. */
-function complete(found: Partial<Answers>): Answers {
-  const answerTo = (key: keyof Answers): string => found[key] ?? '';
-  return {
-    wwwHost: answerTo('wwwHost'),
-    wwwPort: answerTo('wwwPort'),
-    index: answerTo('index'),
-    name: answerTo('name'),
-    gathererDirectory: answerTo('gathererDirectory'),
-    gathererPort: answerTo('gathererPort'),
-    brokerDirectory: answerTo('brokerDirectory'),
-    brokerPort: answerTo('brokerPort'),
-    password: answerTo('password'),
-    email: answerTo('email'),
-  };
 }

@@ -71,6 +71,11 @@ export function timeoutOption(value: string): number {
   return seconds;
 }
 
+/** The long flag of an option by its property's name: `gathererPort` is `--gatherer-port`. */
+export function longFlag(name: string): string {
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
 /** Collects the values of an option that may be repeated. */
 export function repeatedOption(value: string, previous: readonly string[]): string[] {
   return [...previous, value];

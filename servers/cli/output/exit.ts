@@ -67,20 +67,18 @@ export function reportError(error: unknown, program: string, command = program):
   process.stderr.write(`${messageLines(`${prefix}${message}${hint}`)}\n`);
 }
 
-/**
- * The options of `harvest run` for the ports of its servers, by the name at the beginning of their messages.
- */
-const RUN_PORTS: Readonly<Record<string, string>> = {
-  gatherd: '--gatherd-port',
-  broker: '--broker-port',
-  'web pages': '--web-port',
-  refererd: '--references-port',
-  documents: '--documents-port',
-};
+/** The ports of `harvest run`: the server's name at the beginning of its messages, the option, its default. */
+export const RUN_PORTS = [
+  { server: 'gatherd', option: '--gatherd-port', port: 8500 },
+  { server: 'broker', option: '--broker-port', port: 8501 },
+  { server: 'web pages', option: '--web-port', port: 8080 },
+  { server: 'refererd', option: '--references-port', port: 3324 },
+  { server: 'documents', option: '--documents-port', port: 8079 },
+] as const;
 
 function portHint(message: string, command: string): string {
-  const option = command === 'run' ? RUN_PORTS[message.slice(0, message.indexOf(':'))] : undefined;
-  return option === undefined ? 'another port can be given' : `${option} chooses another port`;
+  const used = RUN_PORTS.find(({ server }) => command === 'run' && message.startsWith(`${server}:`));
+  return used === undefined ? 'another port can be given' : `${used.option} chooses another port`;
 }
 
 /** The limit of open files below which a program may find none for its own modules. */

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { lazyAction } from '../lazy-action.js';
-import { peerAddress, timeoutOption } from '../options/option-values.js';
+import { longFlag, peerAddress, timeoutOption } from '../options/option-values.js';
 
 /** The command of this file by name. */
 export const DEFINITIONS = { references };
@@ -36,10 +36,9 @@ Exit status: 0 something was found; 1 nothing; 2 usage; 3 the server cannot be r
 function references(): Command {
   const choice = (flag: string, text: string) =>
     new Option(flag, text).conflicts(
-      ['to', 'from', 'siteTo', 'siteFrom', 'describe'].filter((name) => flag !== flagOf(name)),
+      ['to', 'from', 'siteTo', 'siteFrom', 'describe'].filter((name) => flag !== longFlag(name)),
     );
   return new Command('references')
-    .summary('ask a references server who links to whom')
     .argument('<server>', 'host of refererd: HOST or HOST:PORT (default port 3324)', peerAddress)
     .argument('<what>', 'URL or ID of a document; of a site with --site-to and --site-from')
     .addOption(choice('--to', 'who links to the document (default)'))
@@ -59,10 +58,6 @@ function references(): Command {
     .option('--timeout <seconds>', 'maximum time to wait for the server', timeoutOption, 60)
     .addHelpText('after', HELP)
     .action(lazyAction(async () => (await import('./actions/references.js')).run));
-}
-
-function flagOf(name: string): string {
-  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
 /** A number of 32 bits (S-34). */

@@ -37,9 +37,7 @@ Examples:
 
 /** `harvest soif COMMAND`: the tools over SOIF streams. */
 function soif(): Command {
-  const soif = new Command('soif')
-    .summary('check, print and convert SOIF streams')
-    .addHelpText('after', SOIF_HELP);
+  const soif = new Command('soif').addHelpText('after', SOIF_HELP);
   for (const command of [
     checkCommand(),
     catCommand(),
@@ -107,7 +105,6 @@ function checkCommand(): Command {
 /** `cksoif` (SOIF-4.9, G-131). */
 function cksoif(): Command {
   return new Command('cksoif')
-    .summary('the original validator: one line for each attempt at an object')
     .argument('[file]', 'a SOIF file, plain or gzip; - is standard input', STANDARD_INPUT)
     .addHelpText('after', CKSOIF_HELP)
     .action(lazyAction(async () => (await import('./actions/check.js')).cksoif));
@@ -332,7 +329,6 @@ const TYPES = {
 /** `lsm2soif URL FILE` and its relatives (G-143). */
 function toSoif(name: keyof typeof TYPES): Command {
   return new Command(name)
-    .summary(`convert ${TYPES[name]} data into SOIF`)
     .argument('[url]', 'URL of the document, for objects that have none of their own', 'file://localhost/-')
     .argument('[file]', 'the data; - or none is standard input', STANDARD_INPUT)
     .addHelpText(

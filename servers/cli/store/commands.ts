@@ -21,7 +21,6 @@ Exit status: 0 the stores are sound, or were repaired; 1 damage, or a failure; 2
 /** `harvest store check|repair`. */
 function store(): Command {
   return new Command('store')
-    .summary('check the files of a gatherer or broker for damage, and repair them')
     .addHelpText('after', STORE_HELP)
     .addCommand(checkCommand())
     .addCommand(repairCommand());

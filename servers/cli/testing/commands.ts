@@ -27,7 +27,6 @@ Exit status: 0 no MUST failed (with --strict: no SHOULD either); 1 one failed; 2
 function conformance(): Command {
   return (
     new Command('conformance')
-      .summary('test a server, a client or SOIF against the specification')
       .usage('[options] SUITE [PARAMETER...] [-- COMMAND...]')
       .argument('[suite]', 'kind of peer')
       .argument('[parameter...]', 'parameters of the suite, e.g. HOST:PORT')

@@ -5,17 +5,12 @@ import { readFirstLine } from '../../options/passwords.js';
 import { EXIT, untilTimeout } from '../../output/exit.js';
 import { StandardOutput } from '../../output/standard-output.js';
 
-interface BrkclientOptions {
-  readonly timeout?: number;
-  readonly raw: boolean;
-}
-
 /** The action of `harvest brkclient`; returns the exit status. */
 export async function send(
   host: string,
   port: number,
   given: string,
-  { timeout, raw }: BrkclientOptions,
+  { timeout, raw }: { readonly timeout?: number; readonly raw: boolean },
 ): Promise<number> {
   const message = given === '-' ? await readFirstLine('-') : given;
   const output = new StandardOutput({ raw });

@@ -10,17 +10,11 @@ import { EXIT, untilTimeout } from '../../output/exit.js';
 import { printableUrl } from '../../output/printable.js';
 import { StandardOutput } from '../../output/standard-output.js';
 
-interface CompareCommandOptions {
-  readonly json: boolean;
-  readonly max: number;
-  readonly timeout?: number;
-}
-
 /** The action of `harvest compare`; returns the exit status. */
 export async function compare(
   first: PeerAddress,
   second: PeerAddress,
-  options: CompareCommandOptions,
+  options: { readonly json: boolean; readonly max: number; readonly timeout?: number },
 ): Promise<number> {
   const { timeout: seconds } = options;
   return await untilTimeout('compare', { seconds, late: 'no result' }, async (signal) => {

@@ -8,12 +8,6 @@ import { StandardOutput } from '../../output/standard-output.js';
 import { crawlAction, gathererOf } from '../find-crawl.js';
 import { TextTable } from '../tables.js';
 
-interface CheckpointsCommandOptions {
-  readonly data: string;
-  readonly verify: boolean;
-  readonly json: boolean;
-}
-
 interface Row {
   readonly name: string;
   /** Undefined if the manifest cannot be read. */
@@ -37,29 +31,39 @@ const TABLE = new TextTable<Row>([
 ]);
 
 /** The action of `harvest crawl checkpoints`. */
-export const checkpoints = crawlAction(async ({ data, verify, json }: CheckpointsCommandOptions) => {
-  const directory = checkpointsOf(await gathererOf(data));
-  const output = new StandardOutput();
-  const names = await listCheckpoints(directory);
-  if (!json && names.length > 0) await output.write(`${TABLE.head()}\n`);
-  let damaged = 0;
-  for (const name of names) {
-    const row = await examine(directory, name, verify);
-    if (row.problem !== '') damaged++;
-    const { info, problem } = row;
-    const value = {
-      name,
-      ...info,
-      ...(problem === '' ? {} : { problem }),
-      ...(verify ? { whole: problem === '' } : {}),
-    };
-    if (!(await output.write(`${json ? JSON.stringify(value) : TABLE.row(row)}\n`))) break;
-  }
-  if (names.length === 0) complain('crawl', `there are no checkpoints in ${directory}`);
-  if (damaged === 0) return EXIT.ok;
-  complain('crawl', `${damaged} of ${names.length} checkpoints cannot be used`);
-  return EXIT.failure;
-});
+export const checkpoints = crawlAction(
+  async ({
+    data,
+    verify,
+    json,
+  }: {
+    readonly data: string;
+    readonly verify: boolean;
+    readonly json: boolean;
+  }) => {
+    const directory = checkpointsOf(await gathererOf(data));
+    const output = new StandardOutput();
+    const names = await listCheckpoints(directory);
+    if (!json && names.length > 0) await output.write(`${TABLE.head()}\n`);
+    let damaged = 0;
+    for (const name of names) {
+      const row = await examine(directory, name, verify);
+      if (row.problem !== '') damaged++;
+      const { info, problem } = row;
+      const value = {
+        name,
+        ...info,
+        ...(problem === '' ? {} : { problem }),
+        ...(verify ? { whole: problem === '' } : {}),
+      };
+      if (!(await output.write(`${json ? JSON.stringify(value) : TABLE.row(row)}\n`))) break;
+    }
+    if (names.length === 0) complain('crawl', `there are no checkpoints in ${directory}`);
+    if (damaged === 0) return EXIT.ok;
+    complain('crawl', `${damaged} of ${names.length} checkpoints cannot be used`);
+    return EXIT.failure;
+  },
+);
 
 async function examine(directory: string, name: string, verify: boolean): Promise<Row> {
   let info: CheckpointInfo | undefined;

@@ -11,12 +11,6 @@ import { EXIT } from '../../output/exit.js';
 import { printable, writeMessage } from '../../output/printable.js';
 import { printResult, StandardOutput } from '../../output/standard-output.js';
 
-interface OrderOptions {
-  readonly check?: string;
-  readonly table?: true;
-  readonly json: boolean;
-}
-
 interface SettingsOptions {
   readonly order: string;
   readonly via?: string;
@@ -26,7 +20,15 @@ interface SettingsOptions {
 }
 
 /** The action of `harvest crawl order`; returns the exit status. */
-export async function printOrder({ check, table, json }: OrderOptions): Promise<number> {
+export async function printOrder({
+  check,
+  table,
+  json,
+}: {
+  readonly check?: string;
+  readonly table?: true;
+  readonly json: boolean;
+}): Promise<number> {
   const output = new StandardOutput();
   if (check !== undefined) {
     const read = await readOrderFile(check);

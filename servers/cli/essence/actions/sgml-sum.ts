@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { readInput } from '../../../../clients/soif-tools/input.js';
 import { encodeAttributes } from '../../../../protocols/soif/index.js';
@@ -23,8 +24,7 @@ export async function summarize(
   file: string,
   options: SgmlSumOptions,
 ): Promise<number> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of readInput(file, { unpack: false })) chunks.push(chunk);
+  const body = await buffer(readInput(file, { unpack: false }));
   const { libdir = installedLib(), table, declaration, syntaxCheck } = options;
   const context = await createEssenceContext({
     gathererName: '',
@@ -37,7 +37,7 @@ export async function summarize(
   });
   const url = canonicalUrl(pathToFileURL(file).href) ?? 'file://localhost/-';
   const { attributes, warnings } = await summarizeByTable(
-    { url, body: Buffer.concat(chunks) },
+    { url, body },
     {
       documentType,
       syntaxCheck,

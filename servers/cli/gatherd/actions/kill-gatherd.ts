@@ -2,14 +2,16 @@ import { gatherdFiles } from '../../../gatherd/files.js';
 import { runningProcess, stopProcess } from '../../../host/pid-file.js';
 import { complain, EXIT } from '../../output/exit.js';
 
-interface KillOptions {
+/** The action of `harvest kill-gatherd`; returns the exit status. */
+export async function killGatherd({
+  dir,
+  pidFile,
+  timeout,
+}: {
   readonly dir: string;
   readonly pidFile?: string;
   readonly timeout: number;
-}
-
-/** The action of `harvest kill-gatherd`; returns the exit status. */
-export async function killGatherd({ dir, pidFile, timeout }: KillOptions): Promise<number> {
+}): Promise<number> {
   const files = await gatherdFiles(dir, { pid: pidFile });
   const running = await runningProcess(files.pid);
   if (running === undefined) {

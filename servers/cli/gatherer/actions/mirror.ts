@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { UsageError } from '../../../../protocols/errors.js';
 import { createDirectory } from '../../../../storage/files/make-directory.js';
-import { configFromRoots } from '../../../all-in-one/roots.js';
+import { configFromRoots, type RootLimitOptions } from '../../../all-in-one/roots.js';
 import { MIRROR_DATA } from '../../../gatherer/mirror/file-names.js';
 import { Mirror, type MirrorReport } from '../../../gatherer/mirror/mirror.js';
 import { createLogger } from '../../../host/logger.js';
@@ -11,13 +11,9 @@ import { EXIT } from '../../output/exit.js';
 import { mebibytes, printableJson, writeMessage } from '../../output/printable.js';
 import { GatherProgress } from '../gather-progress.js';
 
-interface MirrorCliOptions {
+interface MirrorCliOptions extends RootLimitOptions {
   readonly delete: boolean;
   readonly check: boolean;
-  readonly urls: number;
-  readonly hosts: number;
-  readonly depth: number;
-  readonly delay?: number;
   readonly connections: number;
   readonly maxSize: number;
   readonly json: boolean;

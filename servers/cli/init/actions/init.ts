@@ -14,7 +14,7 @@ import { type PasswordSources, readPasswordOption } from '../../options/password
 import { EXIT } from '../../output/exit.js';
 import { printableJson } from '../../output/printable.js';
 import { HARVEST_PROGRAM } from '../../start-program.js';
-import type { Answers } from '../answers.js';
+import { type Answers, QUESTIONS } from '../answers.js';
 import { Dialogue } from '../dialogue.js';
 import { type Plan, type PlannedFile, planServer } from '../layout.js';
 
@@ -73,25 +73,12 @@ export async function init(options: InitOptions): Promise<number> {
 
 async function givenAnswers(options: InitOptions): Promise<Partial<Answers>> {
   const given: Partial<Record<keyof Answers, string>> = {};
-  for (const key of OPTION_ANSWERS) {
-    const value = options[key];
+  for (const { key } of QUESTIONS) {
+    const value = key === 'password' ? await readPasswordOption(options) : options[key];
     if (value !== undefined) given[key] = value;
   }
-  const password = await readPasswordOption(options);
-  return password === undefined ? given : { ...given, password };
+  return given;
 }
-
-const OPTION_ANSWERS = [
-  'wwwHost',
-  'wwwPort',
-  'index',
-  'name',
-  'gathererDirectory',
-  'gathererPort',
-  'brokerDirectory',
-  'brokerPort',
-  'email',
-] as const;
 
 async function write(
   plan: Plan,

@@ -13,6 +13,7 @@ import { runRefererProcess } from '../../../refererd/process.js';
 import { startRefererd } from '../../../refererd/start.js';
 import { superviseRefererd } from '../../../refererd/supervisor.js';
 import { certificateFiles, type MonitorOption, type TlsOptions } from '../../options/connection-options.js';
+import { longFlag } from '../../options/option-values.js';
 import { EXIT } from '../../output/exit.js';
 import { argumentsOf, HARVEST_PROGRAM } from '../../start-program.js';
 
@@ -44,24 +45,24 @@ export async function refererd(options: RefererdOptions, command: Command): Prom
   return await (options.foreground ? serveConfigured(options) : supervise(options, command));
 }
 
+/** Options that referer.cf has too. */
+const DATA_OPTIONS = [
+  'host',
+  'webName',
+  'port',
+  'allowdb',
+  'pwfile',
+  'maxClients',
+  'readTimeout',
+  'sendTimeout',
+  'debuglevel',
+] as const satisfies readonly (keyof RefererdOptions)[];
+
 /** @throws UsageError for an option that only `--data` gives a meaning */
 function refuseDataOptions({ config }: RefererdOptions, command: Command): void {
-  const unused = [
-    'host',
-    'webName',
-    'port',
-    'allowdb',
-    'pwfile',
-    'maxClients',
-    'readTimeout',
-    'sendTimeout',
-    'debuglevel',
-  ];
-  const given = unused.find((name) => command.getOptionValueSource(name) === 'cli');
-  if (given !== undefined) {
-    const option = given.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    throw new UsageError(`--${option} requires --data: otherwise ${config} has this setting`);
-  }
+  const given = DATA_OPTIONS.find((name) => command.getOptionValueSource(name) === 'cli');
+  if (given !== undefined)
+    throw new UsageError(`${longFlag(given)} requires --data: otherwise ${config} has this setting`);
 }
 
 /** Runs a parent process that starts and supervises the server process (R-71). */

@@ -3,7 +3,7 @@ import type { PublishedReferences } from '../../../../storage/references/builder
 import { AllInOne, type CycleReport, type LogName } from '../../../all-in-one/all-in-one.js';
 import { DocumentsServer } from '../../../all-in-one/documents-server.js';
 import { readOwnDocuments } from '../../../all-in-one/own-documents.js';
-import { configFromRoots } from '../../../all-in-one/roots.js';
+import { configFromRoots, type RootLimitOptions } from '../../../all-in-one/roots.js';
 import { findTrials, type Trials } from '../../../all-in-one/trials.js';
 import { createLogger, type Logger } from '../../../host/logger.js';
 import { StopSignal } from '../../../host/stop-signal.js';
@@ -25,7 +25,12 @@ import { printableJson, writeMessage } from '../../output/printable.js';
 import { spelling } from '../../spelling.js';
 import { nextRoundText, type RoundOptions, repeatRounds, runRound } from '../run-rounds.js';
 
-export interface RunOptions extends ConnectionOptions, MonitorOption, TlsOptions, PublicOptions {
+export interface RunOptions
+  extends ConnectionOptions,
+    MonitorOption,
+    TlsOptions,
+    PublicOptions,
+    RootLimitOptions {
   readonly data: string;
   readonly host: string;
   readonly gatherdPort?: number;
@@ -36,10 +41,6 @@ export interface RunOptions extends ConnectionOptions, MonitorOption, TlsOptions
   readonly once: boolean;
   /** Seconds. */
   readonly every?: number;
-  readonly delay?: number;
-  readonly depth?: number;
-  readonly urls?: number;
-  readonly hosts?: number;
   readonly connections: number;
   readonly force: boolean;
   readonly jsonLog: boolean;

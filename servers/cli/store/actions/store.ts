@@ -10,16 +10,6 @@ import { mebibytes } from '../../output/printable.js';
 import { Progress } from '../../output/progress.js';
 import { StandardOutput } from '../../output/standard-output.js';
 
-interface CheckOptions {
-  readonly json: boolean;
-}
-
-interface RepairOptions {
-  readonly json: boolean;
-  readonly replace: boolean;
-  readonly force: boolean;
-}
-
 interface StoreTool {
   readonly directory: string;
   readonly output: StandardOutput;
@@ -28,7 +18,7 @@ interface StoreTool {
 }
 
 /** The action of `harvest store check`. */
-export async function checkStore(dir: string, { json }: CheckOptions): Promise<number> {
+export async function checkStore(dir: string, { json }: { readonly json: boolean }): Promise<number> {
   return await runStore('store check', dir, async ({ directory, output, signal, show }) => {
     let damaged = 0;
     let stores = 0;
@@ -45,7 +35,10 @@ export async function checkStore(dir: string, { json }: CheckOptions): Promise<n
 }
 
 /** The action of `harvest store repair`. */
-export async function repairStore(dir: string, { json, ...options }: RepairOptions): Promise<number> {
+export async function repairStore(
+  dir: string,
+  { json, ...options }: { readonly json: boolean; readonly replace: boolean; readonly force: boolean },
+): Promise<number> {
   return await runStore('store repair', dir, async ({ directory, output, signal, show }) => {
     let stores = 0;
     const onProgress = (where: string, bytes: number) => show(where, bytes, bytes);

@@ -1,15 +1,15 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile, statfs } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { freemem, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { errorCode, messageOf } from '../../../../protocols/errors.js';
+import { messageOf } from '../../../../protocols/errors.js';
 import { findStores } from '../../../../storage/check/find-stores.js';
 import type { Engine } from '../../../../storage/indexers/engine.js';
 import { ENGINES } from '../../../../storage/indexers/open.js';
 import { runningProcess } from '../../../host/pid-file.js';
-import { EXIT } from '../../output/exit.js';
+import { listenProblem } from '../../listen-problem.js';
+import { EXIT, RUN_PORTS } from '../../output/exit.js';
 import { printable } from '../../output/printable.js';
 import { StandardOutput } from '../../output/standard-output.js';
 import { packageVersion } from '../../version.js';
@@ -21,13 +21,14 @@ interface Finding {
   readonly text: string;
 }
 
-interface DoctorOptions {
+/** The action of `harvest doctor`; returns the exit status. */
+export async function examine({
+  data,
+  json,
+}: {
   readonly data: string;
   readonly json: boolean;
-}
-
-/** The action of `harvest doctor`; returns the exit status. */
-export async function examine({ data, json }: DoctorOptions): Promise<number> {
+}): Promise<number> {
   const directory = resolve(data);
   const checks = [checkNode, checkMemory, () => checkDisk(directory), checkFiles, checkPorts];
   const output = new StandardOutput();
@@ -103,18 +104,9 @@ async function checkFiles(): Promise<Finding[]> {
   return [{ status: few ? 'warning' : 'ok', check: 'open files', text }];
 }
 
-/** The ports of `harvest run`, and the options that choose others. */
-const PORTS = [
-  { port: 8500, option: '--gatherd-port' },
-  { port: 8501, option: '--broker-port' },
-  { port: 8080, option: '--web-port' },
-  { port: 3324, option: '--references-port' },
-  { port: 8079, option: '--documents-port' },
-] as const;
-
 async function checkPorts(): Promise<Finding[]> {
   const taken: Finding[] = [];
-  for (const { port, option } of PORTS) {
+  for (const { port, option } of RUN_PORTS) {
     const problem = await listenProblem(port);
     if (problem === undefined) continue;
     const reason = problem === 'EADDRINUSE' ? 'is taken' : `cannot be used (${problem})`;
@@ -125,19 +117,7 @@ async function checkPorts(): Promise<Finding[]> {
     });
   }
   if (taken.length > 0) return taken;
-  return [{ status: 'ok', check: 'ports', text: `${PORTS.map(({ port }) => port).join(', ')} are free` }];
-}
-
-/**
- * The code of the error that keeps a program from listening on a port of the loopback address; undefined if it
- * can.
- */
-function listenProblem(port: number): Promise<string | undefined> {
-  return new Promise((done) => {
-    const server = createServer();
-    server.once('error', (error) => done(errorCode(error) ?? messageOf(error)));
-    server.listen({ host: '127.0.0.1', port, exclusive: true }, () => server.close(() => done(undefined)));
-  });
+  return [{ status: 'ok', check: 'ports', text: `${RUN_PORTS.map(({ port }) => port).join(', ')} are free` }];
 }
 
 /** PID files of the servers, below a Gatherer, a Broker, or the directory of `harvest run`. */
