@@ -19,12 +19,13 @@ How the servers work together, and their commands:
                  gatherer     gatherd            broker          run (all of them)
                               gather (client)    query (client)
 
-Start with \`harvest run\`, then try the commands that it prints. \`harvest COMMAND --help\` explains each command. A link to
-this program with the name of a command, or of an original program, runs that command.
+Start with \`harvest run\`, then try the commands that it prints. \`harvest COMMAND --help\` explains
+each command. A link to this program with the name of a command, or of an original program, runs
+that command.
 
-Exit status: 0 done; 1 failure, or a negative answer; 2 the command line or a configuration file is wrong; 3 the peer cannot
-be reached; 70 a bug in this program, with a stack on standard error; 130 stopped by a signal. The help of each command
-lists the ones it uses.
+Exit status: 0 done; 1 failure, or a negative answer; 2 the command line or a configuration file is
+wrong; 3 the peer cannot be reached; 70 a bug in this program, with a stack on standard error; 130
+stopped by a signal. The help of each command lists the ones it uses.
 `;
 
 /**

@@ -22,11 +22,12 @@ The query language (put the whole query into single quotes to protect it from th
   linux                          a word; it also matches inside longer words unless --words is given
   '"digital library"'            words in double quotes are a phrase
   'linux and kernel'             and, or, except, not; adjacent words mean and
-  '(cats or dogs) and not mice'  operators have no precedence and group to the right: a and b or c is a and (b or c)
+  '(cats or dogs) and not mice'  operators have no precedence and group to the right:
+                                 a and b or c is a and (b or c)
   'title : harvest'              only in that attribute; blanks around the colon are optional
   'url : "http://a.test/x"'      a value with a colon or blanks needs double quotes
-  'type exact HTML'              the whole value; likewise: size less-than 1000, size greater-than 1000,
-                                 title regexp "^Harvest"
+  'type exact HTML'              the whole value; likewise: size less-than 1000,
+                                 size greater-than 1000, title regexp "^Harvest"
   '"and"'                        an operator in double quotes is an ordinary word
   '#allb'                        every object
 
@@ -39,13 +40,14 @@ Examples:
   harvest query localhost --since 1735689600 '#allb'
                                  objects changed since the beginning of 2025
 
-Each match is printed with its number, title, URL, description and matched lines; with --json as one line with url, objectUrl,
-homePage, description, matchedLines and attributes, and urlBase64 if the URL is not UTF-8. Messages of the broker go to standard error. A broker that does not
-support maxfiles, maxlines or lifetime reports that and ignores them; this command counts matches and lines itself, so it never
-prints more than requested.
+Each match is printed with its number, title, URL, description and matched lines; with --json as one
+line with url, objectUrl, homePage, description, matchedLines and attributes, and urlBase64 if the
+URL is not UTF-8. Messages of the broker go to standard error. A broker that does not support
+maxfiles, maxlines or lifetime reports that and ignores them; this command counts matches and lines
+itself, so it never prints more than requested.
 
-Exit status: 0 something matched; 1 nothing matched; 2 usage or syntax error in the query; 3 the broker cannot be reached
-or failed.
+Exit status: 0 something matched; 1 nothing matched; 2 usage or syntax error in the query; 3 the
+broker cannot be reached or failed.
 `;
 
 /** Adds an option for each flag that is a number and has none: `--max-results <number>`. */
@@ -94,21 +96,23 @@ function query(): Command {
 }
 
 const BULK_HELP = `
-Fetches the objects of a broker, as brokers do from each other, and writes them as SOIF in three groups: @DELETE (deleted
-objects: their identity), @REFRESH (unchanged objects with newer times), @UPDATE (new and changed objects in full).
-Standard error then shows how many objects were received, and the value of --since that fetches only later changes.
+Fetches the objects of a broker, as brokers do from each other, and writes them as SOIF in three
+groups: @DELETE (deleted objects: their identity), @REFRESH (unchanged objects with newer times),
+@UPDATE (new and changed objects in full). Standard error then shows how many objects were received,
+and the value of --since that fetches only later changes.
 
 Examples:
   harvest bulk localhost:8501                     everything
-  harvest bulk localhost --since 1735689600       what changed since the beginning of 2025
-  harvest bulk localhost --query 'type : HTML'    only objects that match; the language is that of "harvest query"
-  harvest bulk localhost --json | jq -r .url      one JSON object per line, as "harvest soif convert" writes it
+  harvest bulk localhost --since 1735689600       the changes since the beginning of 2025
+  harvest bulk localhost --query 'type : HTML'    only objects that match; see "harvest query"
+  harvest bulk localhost --json | jq -r .url      JSON lines, as "harvest soif convert" writes them
   harvest bulk localhost --count                  only the counts, as one JSON line
   harvest bulk localhost --interface 2 --compress --output all.soif
                                                   over the interface proposed in 1995, compressed
 
-Exit status: 0 complete; 1 the broker refused, or an object was left out because SOIF cannot hold its URL; 2 usage; 3 the broker cannot be reached or the transfer is not complete (the
-objects received so far are written).
+Exit status: 0 complete; 1 the broker refused, or an object was left out because SOIF cannot hold
+its URL; 2 usage; 3 the broker cannot be reached or the transfer is not complete (the objects
+received so far are written).
 `;
 
 /** `harvest bulk HOST[:PORT]` (BT-1 to BT-6, BP-29). */
@@ -117,7 +121,7 @@ function bulk(): Command {
     .argument('<broker>', 'host of the broker: HOST or HOST:PORT (default port 8501)', peerAddress)
     .option(
       '--since <timestamp>',
-      'only what changed after this time, seconds since 1970-01-01 UTC',
+      'only changes after this time, seconds since 1970-01-01 UTC',
       timestampOption,
       0,
     )
@@ -139,11 +143,13 @@ function bulk(): Command {
 }
 
 const COMPARE_HELP = `
-Checks whether two brokers have the same objects. Brokers of this kit send digests, so that only differing ranges are
-transferred; otherwise both brokers are read completely. Two objects are the same if URL, Gatherer, Update-Time and MD5
-agree, so an object that is newer on one side is listed twice.
+Checks whether two brokers have the same objects. Brokers of this kit send digests, so that only
+differing ranges are transferred; otherwise both brokers are read completely. Two objects are the
+same if URL, Gatherer, Update-Time and MD5 agree, so an object that is newer on one side is listed
+twice.
 
-Each difference is one line: "<" (only the first broker has it) or ">" (only the second), the Update-Time, the URL.
+Each difference is one line: "<" (only the first broker has it) or ">" (only the second), the
+Update-Time, the URL.
 
 Examples:
   harvest compare localhost:8501 mirror.example.org:8501
@@ -165,8 +171,8 @@ function compare(): Command {
 }
 
 const BRKCLIENT_HELP = `
-Sends one message to a broker and writes the reply to standard output, byte for byte as it arrives. The message is one
-argument, so put it into single quotes. It is sent unchecked.
+Sends one message to a broker and writes the reply to standard output, byte for byte as it arrives.
+The message is one argument, so put it into single quotes. It is sent unchecked.
 
 Examples:
   brkclient localhost 8501 '#USER #desc #index case insensitive #END linux and kernel'
@@ -175,7 +181,8 @@ Examples:
 
 Other users can see the command line. harvest broker admin reads the password from a file, too.
 
-Exit status: 0 the broker answered; 1 the answer is an error that ends the results (111); 2 usage; 3 no complete answer.
+Exit status: 0 the broker answered; 1 the answer is an error that ends the results (111); 2 usage; 3
+no complete answer.
 `;
 
 /** `brkclient hostname port command-string` (BRK-6.7). */

@@ -16,29 +16,32 @@ import { PASSWORD_HELP } from '../options/passwords.js';
 export const DEFINITIONS = { broker, 'broker-restart': brokerRestart, dumpregistry, mkbrokerstats, registry };
 
 const BROKER_HELP = `
-FILE is a broker.conf: a variable and its value on each line. Collection.conf in the same directory lists the collection
-points: host, port, type (0 to 3: a Gatherer; 4 to 7: a Broker; odd: incremental; 2 and 3: compressed; 6 and 7: by query),
-and a filter, or -- for none.
+FILE is a broker.conf: a variable and its value on each line. Collection.conf in the same directory
+lists the collection points: host, port, type (0 to 3: a Gatherer; 4 to 7: a Broker; odd:
+incremental; 2 and 3: compressed; 6 and 7: by query), and a filter, or -- for none.
 
-Without a flag the broker collects when it starts and then once a day. The original single-dash flags work:
+Without a flag the broker collects when it starts and then once a day. The original single-dash
+flags work:
   harvest broker admin/broker.conf            collect now, then daily
   harvest broker admin/broker.conf -new       delete all objects, then collect
   harvest broker admin/broker.conf -nocol     do not collect at the start
 
 Broker-Directory (default: the parent of the directory of FILE) holds
-  admin/LOG          events (Log-Types); \`harvest broker admin HOST rotate-log\` renames it to LOG.YYYYMMDD
+  admin/LOG          events (Log-Types); \`broker admin HOST rotate-log\` renames it to LOG.YYYYMMDD
   admin/broker.pid   the process id while the broker runs
   broker.out         with --detach: all other output of the program
   RunBroker          a script that starts the broker in the background, written if it is missing
-SIGTERM and SIGINT stop the broker: replies in progress get --grace seconds; after --stop-limit seconds it ends
-in any case, with status 1; a second signal ends it immediately. SIGHUP
-reopens the logs. \`harvest broker admin --help\` explains how to administer a running broker.
+SIGTERM and SIGINT stop the broker: replies in progress get --grace seconds; after --stop-limit
+seconds it ends in any case, with status 1; a second signal ends it immediately. SIGHUP reopens the
+logs. \`harvest broker admin --help\` explains how to administer a running broker.
 
 Debugging: -DSECTION,LEVEL or $HARVEST_DEBUG; -DSECTION shows all levels:
-  -D70,1 Registry   -D71,1 collector   -D72,1 SOIF parser   -D74,1 each stored object   -D75,4 waiting queries
-  -D76,1 events     -D77,1 main        -D78,9 connections   -D101,1 -D102,1 -D103,1 indexers (embedded, Glimpse, Swish)
+  -D70,1 Registry   -D71,1 collector   -D72,1 SOIF parser   -D74,1 each stored object
+  -D76,1 events     -D77,1 main        -D78,9 connections   -D75,4 waiting queries
+  -D101,1 -D102,1 -D103,1 indexers (embedded, Glimpse, Swish)
 
-Exit status: 0 stopped by a signal or #shutdown, or started by --detach; 1 failure; 2 usage or configuration.
+Exit status: 0 stopped by a signal or #shutdown, or started by --detach; 1 failure; 2 usage or
+configuration.
 `;
 
 /** `harvest broker FILE [-new | -nocol]` (BRK-6.1) and `harvest broker admin`. */
@@ -72,8 +75,8 @@ const ADMIN_HELP = `
 COMMAND is one of these, with or without #:
 ${COMMAND_TABLE}
 
-A collection, indexing and a restart are only started: the broker's log shows their outcome. A change lasts until the broker
-ends; permanent changes go into broker.conf.
+A collection, indexing and a restart are only started: the broker's log shows their outcome. A
+change lasts until the broker ends; permanent changes go into broker.conf.
 
 ${PASSWORD_HELP}
 
@@ -84,7 +87,8 @@ Examples:
   harvest broker admin localhost set Max-Results 500
   harvest broker admin localhost rem-object-oid 17 18
 
-Exit status: 0 done or started; 1 the broker refused or failed; 2 usage; 3 the broker cannot be reached.
+Exit status: 0 done or started; 1 the broker refused or failed; 2 usage; 3 the broker cannot be
+reached.
 `;
 
 /** `harvest broker admin HOST[:PORT] COMMAND [PARAMETER...]` (BRK-5.1). */
@@ -103,8 +107,8 @@ function brokerAdminCommand(): Command {
 }
 
 const RESTART_HELP = `
-The broker reads its configuration and its Registry again and indexes everything. Its process stays the same and keeps
-answering queries. \`harvest broker admin HOST restart\` does the same.
+The broker reads its configuration and its Registry again and indexes everything. Its process stays
+the same and keeps answering queries. \`harvest broker admin HOST restart\` does the same.
 
 ${PASSWORD_HELP}
 
@@ -127,9 +131,10 @@ function brokerRestart(): Command {
 }
 
 const DUMP_HELP = `
-The directory (default: the current one) is that of a stopped broker: of this kit, or an original one with admin/Registry. A
-Registry file can be given too. Each object is a block of lines that begins with \`OID:\` and ends with a blank line. The OIDs
-are those of \`harvest broker admin HOST rem-object-oid\`.
+The directory (default: the current one) is that of a stopped broker: of this kit, or an original
+one with admin/Registry. A Registry file can be given too. Each object is a block of lines that
+begins with \`OID:\` and ends with a blank line. The OIDs are those of \`harvest broker admin HOST
+rem-object-oid\`.
 
 Examples:
   dumpregistry /var/harvest/brokers/mybroker
@@ -151,8 +156,8 @@ function dumpregistry(): Command {
 }
 
 const STATISTICS_HELP = `
-Prints stats.html of the broker's web pages as one self-contained file. The broker must be stopped; a running
-broker serves the page itself.
+Prints stats.html of the broker's web pages as one self-contained file. The broker must be stopped;
+a running broker serves the page itself.
 
 Example:
   mkbrokerstats /var/harvest/brokers/mybroker > stats.html
@@ -170,8 +175,9 @@ function mkbrokerstats(): Command {
 }
 
 const REGISTRY_HELP = `
-The directory of an original broker has admin/Registry, a file with a record for each object, and the objects as
-objects/NN/OBJn; that of a broker of this kit has store/. These commands convert one into the other; stop the broker first.
+The directory of an original broker has admin/Registry, a file with a record for each object, and
+the objects as objects/NN/OBJn; that of a broker of this kit has store/. These commands convert one
+into the other; stop the broker first.
 
 Examples:
   harvest registry import --from /usr/local/harvest/brokers/old --data ./broker
@@ -183,9 +189,9 @@ Exit status: 0 done; 1 failure, or problems that check finds remain; 2 usage; 13
 `;
 
 const FORMAT_HELP = `
-The magic numbers and flags of the original are not documented. Use --magic, --record-magic, --valid and --deleted for a
-Registry with other values. What a size field counts is detected; --reading sets it: a = the data, b = the whole record, c =
-the bytes after the size.`;
+The magic numbers and flags of the original are not documented. Use --magic, --record-magic, --valid
+and --deleted for a Registry with other values. What a size field counts is detected; --reading sets
+it: a = the data, b = the whole record, c = the bytes after the size.`;
 
 /** `harvest registry export|import|check|repair` (REG-1 to REG-50). */
 function registry(): Command {
@@ -198,9 +204,9 @@ function registry(): Command {
 }
 
 const EXPORT_HELP = `
-Writes all files beside their places, then moves objects/NN/OBJn (NN is the number modulo 100) and at last admin/Registry. A run that
-fails leaves no new file. broker.conf, Collection.conf and LAST-COLLECTION are
-copied if missing; check the paths in broker.conf. Each object keeps its OID.
+Writes all files beside their places, then moves objects/NN/OBJn (NN is the number modulo 100) and
+at last admin/Registry. A run that fails leaves no new file. broker.conf, Collection.conf and
+LAST-COLLECTION are copied if missing; check the paths in broker.conf. Each object keeps its OID.
 
 Examples:
   harvest registry export --data ./broker --to ./original
@@ -225,9 +231,10 @@ function exportCommand(): Command {
 }
 
 const IMPORT_HELP = `
-Stores the object of every valid record in DIR/store under its OID. Objects without Gatherer-Name, -Host, -Version or Update-Time,
-records without a file and files without a record are skipped and reported. The original directory is only read. Repeat an
-interrupted run. broker.conf, Collection.conf and LAST-COLLECTION are copied if missing.
+Stores the object of every valid record in DIR/store under its OID. Objects without Gatherer-Name,
+-Host, -Version or Update-Time, records without a file and files without a record are skipped and
+reported. The original directory is only read. Repeat an interrupted run. broker.conf,
+Collection.conf and LAST-COLLECTION are copied if missing.
 ${FORMAT_HELP}
 
 Example:
@@ -246,8 +253,9 @@ function importCommand(): Command {
 }
 
 const CHECK_HELP = `
-Reports each defect with its byte offset and the rule it breaks. In a directory, also for its admin/Registry, the object files are read too. --json prints a
-line for each problem and one for the totals.
+Reports each defect with its byte offset and the rule it breaks. In a directory, also for its
+admin/Registry, the object files are read too. --json prints a line for each problem and one for the
+totals.
 ${FORMAT_HELP}
 
 Examples:
@@ -266,10 +274,11 @@ function checkCommand(): Command {
 }
 
 const REPAIR_HELP = `
-Writes every readable record into a new Registry. The old file is kept as Registry.damaged. In a directory the files of the objects
-decide: records that are missing or wrong are made from them, also all records of an empty Registry; records without a file are marked as
-deleted, and files that belong to no record are moved to unreferenced/. If there is no object file at all, records stay. A Registry without
-problems is not changed. Status 0 says that a check finds no problem now.
+Writes every readable record into a new Registry. The old file is kept as Registry.damaged. In a
+directory the files of the objects decide: records that are missing or wrong are made from them,
+also all records of an empty Registry; records without a file are marked as deleted, and files that
+belong to no record are moved to unreferenced/. If there is no object file at all, records stay. A
+Registry without problems is not changed. Status 0 says that a check finds no problem now.
 ${FORMAT_HELP}
 
 Examples:
@@ -282,7 +291,7 @@ function repairCommand(): Command {
     new Command('repair')
       .description('Repairs a Registry.')
       .argument('<path>', "the Registry, or an original broker's directory")
-      .option('--dry-run', 'only report what would be done', false)
+      .option('--dry-run', 'report the repairs and change nothing', false)
       .option('--json', 'print JSON lines', false)
       .addHelpText('after', REPAIR_HELP),
   ).action(lazyAction(async () => (await import('./actions/registry.js')).runRepair));

@@ -9,16 +9,16 @@ import { type ActionOptions, KINDS, withCrawlOptions } from './crawl-options.js'
 export const DEFINITIONS = { crawl };
 
 const CRAWL_HELP = `
-A running crawl has a console: a web page and the interface of these commands. They find it by the file console.json below
---data. The token in that file is readable by its owner only, so no password is needed; from elsewhere use --url and
-$HARVEST_CONSOLE_PASSWORD.
+A running crawl has a console: a web page and the interface of these commands. They find it by the
+file console.json below --data. The token in that file is readable by its owner only, so no password
+is needed; from elsewhere use --url and $HARVEST_CONSOLE_PASSWORD.
 
 Examples:
-  harvest crawl watch --data DIR                 totals, rates, queues, workers, errors, every second
+  harvest crawl watch --data DIR                 totals, rates, queues, workers, errors
   harvest crawl report queues --state snoozed    why each queue waits, and how long
   harvest crawl pause; harvest crawl checkpoint; harvest crawl resume
-  harvest crawl checkpoints; harvest crawl recover newest    restore the last checkpoint of a stopped crawl
-  harvest crawl order --default > order.json     a crawl order, for "Crawl-Order: order.json" in a configuration file
+  harvest crawl checkpoints; harvest crawl recover newest    back to the last checkpoint
+  harvest crawl order --default > order.json     a crawl order, for "Crawl-Order: order.json"
   harvest crawl report --help                      more about reports
 `;
 
@@ -38,9 +38,9 @@ function crawl(): Command {
 }
 
 const WATCH_HELP = `
-On a terminal the screen is drawn in place: totals, rates of the last ten minutes, queues with the reason each waits, workers,
-errors. Elsewhere one line is written every five seconds. The command ends when the crawl ends, or at Ctrl-C, which does
-not stop the crawl.
+On a terminal the screen is drawn in place: totals, rates of the last ten minutes, queues with the
+reason each waits, workers, errors. Elsewhere one line is written every five seconds. The command
+ends when the crawl ends, or at Ctrl-C, which does not stop the crawl.
 
 Examples:
   harvest crawl watch --data DIR
@@ -48,8 +48,8 @@ Examples:
   harvest crawl watch --json --interval 60 >> progress.jsonl
   harvest crawl watch --once                      one snapshot
 
-Exit status: 0 the crawl ended, or --once; 1 no crawl is running, or the console refused; 2 usage; 3 the console cannot be reached;
-130 stopped.
+Exit status: 0 the crawl ended, or --once; 1 no crawl is running, or the console refused; 2 usage; 3
+the console cannot be reached; 130 stopped.
 `;
 
 /** `harvest crawl watch`. */
@@ -82,8 +82,8 @@ KIND is one of
   errors     the latest failures
   all        the totals and all of these
 
-With --json queues, retries, hosts, robots, chain, workers and errors are one JSON object per line, seen and frontier one object; with
-"all" each line has its kind in "report".
+With --json queues, retries, hosts, robots, chain, workers and errors are one JSON object per line,
+seen and frontier one object; with "all" each line has its kind in "report".
 
 For a stopped crawl queues, retries, seen, frontier and all are read from its store.
 
@@ -93,7 +93,8 @@ Examples:
   harvest crawl report queues --json | jq 'select(.reason == "retry-after")'
   HARVEST_CONSOLE_PASSWORD=... harvest crawl report all --url http://crawler.example.org:8090/
 
-Exit status: 0 done; 1 no crawl is running, or the console refused; 2 usage; 3 the console cannot be reached.
+Exit status: 0 done; 1 no crawl is running, or the console refused; 2 usage; 3 the console cannot be
+reached.
 `;
 
 /** `harvest crawl report KIND`. */
@@ -109,7 +110,8 @@ function reportCommand(): Command {
 }
 
 const EXIT_HELP = `
-Exit status: 0 done; 1 no crawl is running, or the console refused; 2 usage; 3 the console cannot be reached.
+Exit status: 0 done; 1 no crawl is running, or the console refused; 2 usage; 3 the console cannot be
+reached.
 `;
 
 /** Commands without parameters: name, the console's name of the action, summary, description. */
@@ -194,8 +196,9 @@ function workerArgument(text: string): string {
 }
 
 const CHECKPOINTS_HELP = `
-Lists checkpoints, the newest last. A checkpoint is verified when it is taken; --verify repeats this: all files exist and are
-unchanged, and the store opens. It reads every file and changes nothing.
+Lists checkpoints, the newest last. A checkpoint is verified when it is taken; --verify repeats
+this: all files exist and are unchanged, and the store opens. It reads every file and changes
+nothing.
 
 Examples:
   harvest crawl checkpoints --data DIR
@@ -218,20 +221,22 @@ function checkpointsCommand(): Command {
 }
 
 const RECOVER_HELP = `
-With the name of a checkpoint ("newest" for the last one) the crawl returns to it: store, queues, seen URIs, counters. The
-checkpoint stays usable; the previous state is kept under the printed names. The crawl must be stopped; start it again
-as before.
+With the name of a checkpoint ("newest" for the last one) the crawl returns to it: store, queues,
+seen URIs, counters. The checkpoint stays usable; the previous state is kept under the printed
+names. The crawl must be stopped; start it again as before.
 
-With --journal a new run of the configuration file WHAT is created from a recovery journal: finished URIs of the journal count
-as seen, queued ones are queued if the RootNodes and the scope still accept them. Give all parts, the oldest first, then start
-the Gatherer. A crawl that was only killed needs neither: its next run continues.
+With --journal a new run of the configuration file WHAT is created from a recovery journal: finished
+URIs of the journal count as seen, queued ones are queued if the RootNodes and the scope still
+accept them. Give all parts, the oldest first, then start the Gatherer. A crawl that was only killed
+needs neither: its next run continues.
 
 Examples:
   harvest crawl checkpoints --data DIR
   harvest crawl recover cp00007-20261121183000 --data DIR
-  harvest crawl recover --journal logs/recover.gz.cp00001-20261121183000 logs/recover.gz --data DIR sample.cf
+  harvest crawl recover --journal recover.gz.cp00001-20261121183000 recover.gz --data DIR sample.cf
 
-Exit status: 0 done; 1 the checkpoint is damaged or the crawl runs; 2 usage or configuration; 130 stopped.
+Exit status: 0 done; 1 the checkpoint is damaged or the crawl runs; 2 usage or configuration; 130
+stopped.
 `;
 
 /**
@@ -253,15 +258,17 @@ function recoverCommand(): Command {
 }
 
 const WACZ_HELP = `
-A WACZ file is a zip file with WARC files, their index, a list of pages and digests. Programs such as ReplayWeb.page open it without a server.
-Files that a crawl still writes (.open) and ARC files are left out. The WARC files stay where they are. Files in Zstandard (.zst) are packed, but many programs
-cannot read them. Damaged records are named on standard error; the index has the others.
+A WACZ file is a zip file with WARC files, their index, a list of pages and digests. Programs such
+as ReplayWeb.page open it without a server. Files that a crawl still writes (.open) and ARC files
+are left out. The WARC files stay where they are. Files in Zstandard (.zst) are packed, but many
+programs cannot read them. Damaged records are named on standard error; the index has the others.
 
 Examples:
   harvest crawl wacz warc/ --output site.wacz
   harvest crawl wacz warc/ --output site.wacz --title 'Our site, autumn 2026'
 
-Exit status: 0 done; 1 a file cannot be read or written, or has damaged records; 2 usage, or no finished WARC files.
+Exit status: 0 done; 1 a file cannot be read or written, or has damaged records; 2 usage, or no
+finished WARC files.
 `;
 
 /** `harvest crawl wacz`: packs the WARC files of a crawl (CRAWL-18.6). */
@@ -278,7 +285,8 @@ function waczCommand(): Command {
 }
 
 const ORDER_HELP = `
-A configuration file names its order with "Crawl-Order: FILE". An order is JSON with comments, or the order.xml of Heritrix 1.x.
+A configuration file names its order with "Crawl-Order: FILE". An order is JSON with comments, or
+the order.xml of Heritrix 1.x.
 
 Examples:
   harvest crawl order --default > order.json     a file to start from
@@ -306,11 +314,12 @@ function orderCommand(): Command {
 }
 
 const SETTINGS_HELP = `
-Settings that differ from those of the order are marked with *; --all shows the others too. The last sheet listed wins.
+Settings that differ from those of the order are marked with *; --all shows the others too. The last
+sheet listed wins.
 
 Examples:
   harvest crawl settings http://www.example.org/a --order order.json
-  harvest crawl settings http://www.example.org/a --order order.json --hops LLL --via http://www.example.org/
+  harvest crawl settings http://a.example/b --order order.json --hops LLL --via http://a.example/
 
 Exit status: 0 done; 2 the order is wrong, or usage.
 `;
@@ -336,12 +345,15 @@ function urlArgument(text: string): string {
 }
 
 const OPENAPI_HELP = `
-A running crawl serves the same document at /api/openapi.json of its console. console.json below the crawl's directory has the
-console's address and the token for the header "Authorization: Bearer TOKEN".
+A running crawl serves the same document at /api/openapi.json of its console. console.json below the
+crawl's directory has the console's address and the token for the header "Authorization: Bearer
+TOKEN".
 
 Examples:
   harvest crawl openapi > console.openapi.json
-  curl -H "Authorization: Bearer $(jq -r .token DIR/crawl/console.json)" "$(jq -r .url DIR/crawl/console.json)api/snapshot"
+  cd DIR/crawl
+  token=$(jq -r .token console.json)
+  curl -H "Authorization: Bearer $token" "$(jq -r .url console.json)api/snapshot"
 
 Exit status: 0 done.
 `;

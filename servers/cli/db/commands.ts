@@ -19,13 +19,15 @@ export const DEFINITIONS = {
 
 /** The end of every tool's help. */
 export const EXIT_HELP = `
-Exit status: 0 done; 1 failure; 2 usage; 130 interrupted. A tool that fails or is killed leaves the database unchanged.
+Exit status: 0 done; 1 failure; 2 usage; 130 interrupted. A tool that fails or is killed leaves the
+database unchanged.
 `;
 
 const LOAD_HELP = `
-Reads SOIF from standard input or files and stores the objects in the database DB, which is created if missing. An object
-replaces the stored one with the same URL; the last of several wins. All changes are one transaction: after a failure DB is
-unchanged, or absent if it was. Input may be gzip and may have the @DELETE, @REFRESH and @UPDATE groups of gather: deletions and refreshes are then
+Reads SOIF from standard input or files and stores the objects in the database DB, which is created
+if missing. An object replaces the stored one with the same URL; the last of several wins. All
+changes are one transaction: after a failure DB is unchanged, or absent if it was. Input may be gzip
+and may have the @DELETE, @REFRESH and @UPDATE groups of gather: deletions and refreshes are then
 applied too. A file may also be another database, of this kit or original GDBM.
 
 Examples:
@@ -46,10 +48,11 @@ function template2db(): Command {
 }
 
 const MERGE_HELP = `
-Creates the database PRODUCTION from AUTOMATIC, the Gatherer's objects, and the attributes of the hand-written MANUAL databases. For
-an attribute that both have, the manual value wins; of several manual databases, the first. Sources may be database files,
-original GDBM files, SOIF streams, or a Gatherer's data directory. If the file PRODUCTION.gdbm does not exist, its name stands
-for the published generation of its directory, and WORKING.gdbm for the working store.
+Creates the database PRODUCTION from AUTOMATIC, the Gatherer's objects, and the attributes of the
+hand-written MANUAL databases. For an attribute that both have, the manual value wins; of several
+manual databases, the first. Sources may be database files, original GDBM files, SOIF streams, or a
+Gatherer's data directory. If the file PRODUCTION.gdbm does not exist, its name stands for the
+published generation of its directory, and WORKING.gdbm for the working store.
 
 Example, in a Gatherer's data directory:
   harvest mktemplate annotations | harvest template2db annotations.gdbm
@@ -74,8 +77,9 @@ function mergedb(): Command {
 }
 
 const CONSOLIDATE_HELP = `
-Merges the databases into the first one, which is created if missing. Of objects with the same URL, the one with the later
-Update-Time stays; if the times are equal, the one merged first. Sources may be of every kind that mergedb reads.
+Merges the databases into the first one, which is created if missing. Of objects with the same URL,
+the one with the later Update-Time stays; if the times are equal, the one merged first. Sources may
+be of every kind that mergedb reads.
 
 Example:
   harvest consoldb all.gdbm site1.gdbm site2.gdbm old-gatherer/PRODUCTION.gdbm
@@ -93,12 +97,13 @@ function consoldb(): Command {
 }
 
 const TARGET_HELP = `
-DB is a database file. Original GDBM files are not changed: \`harvest gdbmutil import\` converts one into a database file. If a Gatherer's
-data directory has no PRODUCTION.gdbm, it is made from the published objects; "harvest mkindex" publishes it.`;
+DB is a database file. Original GDBM files are not changed: \`harvest gdbmutil import\` converts one
+into a database file. If a Gatherer's data directory has no PRODUCTION.gdbm, it is made from the
+published objects; "harvest mkindex" publishes it.`;
 
 const EXPIRE_HELP = `
-Deletes objects whose Update-Time plus Time-to-Live has passed. A Time-to-Live of 0 means never; the default is four weeks; an
-object without Update-Time stays.
+Deletes objects whose Update-Time plus Time-to-Live has passed. A Time-to-Live of 0 means never; the
+default is four weeks; an object without Update-Time stays.
 ${TARGET_HELP}
 
 Examples:
@@ -118,14 +123,15 @@ function expiredb(): Command {
 }
 
 const CLEAN_HELP = `
-Deletes records that are not valid SOIF objects: damaged ones, and those with a URL other than their key or with invalid names or
-times. The reason for each is printed on standard error.
+Deletes records that are not valid SOIF objects: damaged ones, and those with a URL other than their
+key or with invalid names or times. The reason for each is printed on standard error.
 ${TARGET_HELP}
 
 Examples:
   harvest cleandb PRODUCTION.gdbm
-  harvest cleandb -truncate PRODUCTION.gdbm      also shorten Keywords to 8 kilobytes, at the end of a line or word
-  harvest cleandb --complete PRODUCTION.gdbm     also delete objects without a Gatherer's name, which Brokers reject
+  harvest cleandb -truncate PRODUCTION.gdbm      also shorten Keywords to 8 kilobytes
+  harvest cleandb --complete PRODUCTION.gdbm     also delete objects without a Gatherer's name,
+                                                 which Brokers reject
 ${EXIT_HELP}`;
 
 /** `cleandb [-truncate] DB` (G-134). */
@@ -141,8 +147,8 @@ function cleandb(): Command {
 }
 
 const BINARY_HELP = `
-Removes binary data from the values of objects: control characters, and bytes that are not text. A value that is more than
-30 % binary is removed.
+Removes binary data from the values of objects: control characters, and bytes that are not text. A
+value that is more than 30 % binary is removed.
 ${TARGET_HELP}
 
 Example:
@@ -160,8 +166,9 @@ function rmbinary(): Command {
 }
 
 const GDBMUTIL_HELP = `
-Reads and edits database files. DB is a database file; list, get, dump, count and import read every kind of source: an
-original GDBM file (if Debian's gdbmtool is installed) or its dump, a SOIF stream, a Gatherer's data directory.
+Reads and edits database files. DB is a database file; list, get, dump, count and import read every
+kind of source: an original GDBM file (if Debian's gdbmtool is installed) or its dump, a SOIF
+stream, a Gatherer's data directory.
 
 Examples:
   harvest gdbmutil list PRODUCTION.gdbm
@@ -255,17 +262,18 @@ function importCommand(): Command {
 }
 
 const INDEX_HELP = `
-DIR is a Gatherer's data directory (default: the current one). Its PRODUCTION.gdbm (of any kind), else the Gatherer's working
-store, else All-Templates.gz becomes a new generation with time index, compressed copy and statistics. A gatherd that serves
-DIR switches to it immediately. Objects that are missing since the last generation are recorded as deleted, and unchanged
-ones with newer times as refreshed, for collectors that request changes.
+DIR is a Gatherer's data directory (default: the current one). Its PRODUCTION.gdbm (of any kind),
+else the Gatherer's working store, else All-Templates.gz becomes a new generation with time index,
+compressed copy and statistics. A gatherd that serves DIR switches to it immediately. Objects that
+are missing since the last generation are recorded as deleted, and unchanged ones with newer times
+as refreshed, for collectors that request changes.
 
-Brokers reject objects without a Gatherer's name, such as objects that were only written by hand: --gatherer-name, -host and
--version are added where they are missing.
+Brokers reject objects without a Gatherer's name, such as objects that were only written by hand:
+--gatherer-name, -host and -version are added where they are missing.
 
 Examples:
   harvest mkindex
-  harvest mkindex --gatherer-name 'Our reports' --gatherer-host reports.example.org --gatherer-version 1.8 data
+  harvest mkindex --gatherer-name Reports --gatherer-host a.example.org --gatherer-version 1.8 data
 ${EXIT_HELP}`;
 
 /** Adds the options of {@link GathererOptions}. */
@@ -288,8 +296,9 @@ function mkindex(): Command {
 }
 
 const COMPRESSED_HELP = `
-Writes All-Templates.gz into the data directory DIR (default: the current one): all published objects in one gzip member, in
-@DELETE, @REFRESH and @UPDATE groups as gatherd sends them. gatherd does not need the file.
+Writes All-Templates.gz into the data directory DIR (default: the current one): all published
+objects in one gzip member, in @DELETE, @REFRESH and @UPDATE groups as gatherd sends them. gatherd
+does not need the file.
 
 Example:
   harvest mkcompressed data && gzip -dc data/All-Templates.gz | grep -a -c '^@FILE'
@@ -306,8 +315,9 @@ function mkcompressed(): Command {
 }
 
 const STATISTICS_HELP = `
-Prints a description of the published objects of the data directory DIR (default: the current one) as one SOIF object: their
-attributes, the Gatherer's name, the range of the Update-Times, the number of objects. gather -info requests the same.
+Prints a description of the published objects of the data directory DIR (default: the current one)
+as one SOIF object: their attributes, the Gatherer's name, the range of the Update-Times, the number
+of objects. gather -info requests the same.
 
 Examples:
   harvest mkgathererstats data
@@ -327,9 +337,10 @@ function mkgathererstats(): Command {
 }
 
 const FOLD_HELP = `
-Runs all steps that prepare a data directory (DIR; default: the current one) for export, in this order:
+Runs all steps that prepare a data directory (DIR; default: the current one) for export, in this
+order:
 
-  consoldb          merges WORKING.gdbm, if it exists, into PRODUCTION.gdbm: the newer object of a URL stays
+  consoldb          merges WORKING.gdbm, if it exists, into PRODUCTION.gdbm; newer objects win
   expiredb          deletes expired objects (not with --keep-expired)
   cleandb           deletes records that are not valid SOIF
   rmbinary          removes binary data
@@ -337,12 +348,13 @@ Runs all steps that prepare a data directory (DIR; default: the current one) for
   mkcompressed      writes All-Templates.gz
   mkgathererstats   writes INFO.soif
 
-An original GDBM file, or an All-Templates.gz without a database, is only read: the steps work on a copy. The Gatherer's working
-store is published unchanged, because the Gatherer has done the first four steps.
+An original GDBM file, or an All-Templates.gz without a database, is only read: the steps work on a
+copy. The Gatherer's working store is published unchanged, because the Gatherer has done the first
+four steps.
 
 Examples:
   harvest folddb data
-  harvest folddb --keep-expired old-harvest/gatherers/reports/data      data of an original Gatherer, expired long ago
+  harvest folddb --keep-expired old-harvest/data      data of an original Gatherer, expired long ago
 ${EXIT_HELP}`;
 
 /** `folddb [DIR]` (G-115, GATHERD-10.3). */

@@ -11,21 +11,24 @@ export const DEFINITIONS = { essence, 'sgml-sum': sgmlSum };
 const MAX_DELETIONS = 1000;
 
 const ESSENCE_HELP = `
-Recognizes the type of each file or URL, unpacks archives (tar, gzip, compress, bzip2, xz, zstd, zip, ar, cpio, uuencode,
-shell archives, BinHex, mail with attachments) and prints a summary of each document as SOIF. No content of a document is
-executed. Documents are written to disk only as temporary files for your own programs (--bindir, --rules). The
-name - reads the document from standard input.
+Recognizes the type of each file or URL, unpacks archives (tar, gzip, compress, bzip2, xz, zstd,
+zip, ar, cpio, uuencode, shell archives, BinHex, mail with attachments) and prints a summary of each
+document as SOIF. No content of a document is executed. Documents are written to disk only as
+temporary files for your own programs (--bindir, --rules). The name - reads the document from
+standard input.
 
-Types come from the rule files byurl.cf, byname.cf and bycontent.cf, in this order; a file of the same name in --libdir replaces
-one of them. Types on the stop list are skipped. --explain prints the deciding line on standard error.
+Types come from the rule files byurl.cf, byname.cf and bycontent.cf, in this order; a file of the
+same name in --libdir replaces one of them. Types on the stop list are skipped. --explain prints the
+deciding line on standard error.
 
---dbdir stores all objects of a run in one transaction; an object replaces the stored one with its URL. Documents on the stop
-list do not change stored objects. Standard output then has the counts, with --json as one JSON object. To publish the objects
-of DIR: "harvest consoldb DIR/PRODUCTION.gdbm DIR/WORKING.gdbm", then "harvest folddb DIR".
+--dbdir stores all objects of a run in one transaction; an object replaces the stored one with its
+URL. Documents on the stop list do not change stored objects. Standard output then has the counts,
+with --json as one JSON object. To publish the objects of DIR: "harvest consoldb DIR/PRODUCTION.gdbm
+DIR/WORKING.gdbm", then "harvest folddb DIR".
 
 Examples:
   harvest essence paper.tar.gz                    its summary; components become Embed<n> attributes
-  harvest essence --type-only *                   only the types: one line of type, tab, URL for each
+  harvest essence --type-only *                   only the types: lines of type, tab, URL
   harvest essence --explain --type-only README.Z  which rule decides the type
   harvest essence --json http://www.example.org/  a summary as one line of JSON
   harvest essence --dbdir data --log log *.ps     store the summaries in data/WORKING.gdbm
@@ -33,7 +36,8 @@ Examples:
   harvest essence --stoplist /dev/null --libdir ./lib -f urls.txt
   cat mail | harvest essence --json -
 
-Exit status: 0 every document was summarized or is on the stop list; 1 some could not be summarized; 2 usage.
+Exit status: 0 every document was summarized or is on the stop list; 1 some could not be summarized;
+2 usage.
 `;
 
 /** `essence [options] -f input-URLs`, `essence [options] URL ...` (E-5, section 11). */
@@ -101,12 +105,14 @@ function essence(): Command {
 }
 
 const SGML_HELP = `
-Prints the attributes that the extraction table of TYPE takes from the document, as summarizers do. The table is TYPE.sum.tbl in the
-directory of --libdir (default: $HARVEST_HOME/lib/gatherer, if it exists) or in its sgmls-lib/TYPE, else the shipped one. With a catalog
-sgmls-lib/catalog and OpenSP (onsgmls) the document is read with its DTD.
+Prints the attributes that the extraction table of TYPE takes from the document, as summarizers do.
+The table is TYPE.sum.tbl in the directory of --libdir (default: $HARVEST_HOME/lib/gatherer, if it
+exists) or in its sgmls-lib/TYPE, else the shipped one. With a catalog sgmls-lib/catalog and OpenSP
+(onsgmls) the document is read with its DTD.
 
---syntax-check, or the environment variable syntax_check=1 ($syntax_check of the original script), shows the parser's errors and warnings.
-In a Gatherer's configuration: Essence-Options: --syntax-check; they are in log.errors then.
+--syntax-check, or the environment variable syntax_check=1 ($syntax_check of the original script),
+shows the parser's errors and warnings. In a Gatherer's configuration: Essence-Options:
+--syntax-check; they are in log.errors then.
 
 Examples:
   SGML.sum HTML page.html

@@ -7,24 +7,30 @@ import { rawOption } from '../output/standard-output.js';
 export const DEFINITIONS = { urlget, urlpurge, ftpget, gopherget, newsget };
 
 const URLGET_HELP = `
-Fetches one document by http, https, ftp, gopher, news, nntp or file and writes it to standard output. Up to five redirects
-are followed, but never to local files, and never from a public host to a private address. A directory is written as the
-URLs in it, one per line. Recently fetched documents come from the disk cache, which is shared with the Gatherer; urlpurge
-empties it.
+Fetches one document by http, https, ftp, gopher, news, nntp or file and writes it to standard
+output. Up to five redirects are followed, but never to local files, and never from a public host to
+a private address. A directory is written as the URLs in it, one per line. Recently fetched
+documents come from the disk cache, which is shared with the Gatherer; urlpurge empties it.
 
-The cache is below $TMPDIR or /tmp. GATHERER_CACHE_TTL is the lifetime of documents in seconds (at most 7 days),
-HARVEST_MAX_LOCAL_CACHE the maximum size: values up to 65535 are megabytes, others bytes (default: 32 megabytes).
-The server of a news: URL without a host is $NNTPSERVER, or the host "news".
+The cache is below $TMPDIR or /tmp. GATHERER_CACHE_TTL is the lifetime of documents in seconds (at
+most 7 days), HARVEST_MAX_LOCAL_CACHE the maximum size: values up to 65535 are megabytes, others
+bytes (default: 32 megabytes). The server of a news: URL without a host is $NNTPSERVER, or the host
+"news".
 
 Examples:
   urlget http://www.example.org/ > page.html
-  urlget --json ftp://ftp.example.org/pub/ | jq -r '.links[]'     the contents of a directory
-  urlget --json -o paper.ps ftp://ftp.example.org/pub/paper.ps    the document into a file, its metadata as JSON
-  urlget gopher://gopher.example.org/1/ | cut -f 1                a menu
-  urlget news:comp.lang.c                                         the overview of a group
-  urlget - < FILE                                                 a URL with a login, which the command line shows to other users
+  urlget --json ftp://ftp.example.org/pub/ | jq -r '.links[]'
+                                           the contents of a directory
+  urlget --json -o paper.ps ftp://ftp.example.org/pub/paper.ps
+                                           the document into a file, its metadata as JSON
+  urlget gopher://gopher.example.org/1/ | cut -f 1
+                                           a menu
+  urlget news:comp.lang.c                  the overview of a group
+  urlget - < FILE                          a URL with a login, which other users could see on the
+                                           command line
 
-Exit status: 0 fetched; 1 refused, not found or truncated; 2 usage; 3 no connection, or no answer in time.
+Exit status: 0 fetched; 1 refused, not found or truncated; 2 usage; 3 no connection, or no answer in
+time.
 `;
 
 /** `urlget URL` (G-89). */
@@ -46,9 +52,9 @@ function urlget(): Command {
 }
 
 const PURGE_HELP = `
-The disk cache keeps documents that urlget and the Gatherer fetched, for at most 7 days (GATHERER_CACHE_TTL shortens this).
-Empty it if it hides changes to documents. Only the cache's own files are removed; other programs may use the cache
-meanwhile.
+The disk cache keeps documents that urlget and the Gatherer fetched, for at most 7 days
+(GATHERER_CACHE_TTL shortens this). Empty it if it hides changes to documents. Only the cache's own
+files are removed; other programs may use the cache meanwhile.
 
 Examples:
   urlpurge
@@ -70,18 +76,21 @@ function urlpurge(): Command {
 }
 
 const FTPGET_HELP = `
-Fetches a file or a directory listing by FTP and writes it to LOCALFILE (- is standard output). Type A lets the server convert
-line ends, I transfers the file unchanged. FILENAME is relative to the login directory unless it begins with a slash; a
-FILENAME that ends in a slash must be a directory. -htmlify writes a directory as an HTML page of links.
+Fetches a file or a directory listing by FTP and writes it to LOCALFILE (- is standard output). Type
+A lets the server convert line ends, I transfers the file unchanged. FILENAME is relative to the
+login directory unless it begins with a slash; a FILENAME that ends in a slash must be a directory.
+-htmlify writes a directory as an HTML page of links.
 
 Examples:
   ftpget paper.ps ftp.example.org pub/paper.ps I anonymous me@example.org
   ftpget -htmlify pub.html ftp.example.org pub/ I
   ftpget --password-file ~/.ftp - ftp.example.org:2121 README A joe
 
-Other users can see a PASSWORD on the command line; --password-file and $HARVEST_FTP_PASSWORD hide it.
+Other users can see a PASSWORD on the command line; --password-file and $HARVEST_FTP_PASSWORD hide
+it.
 
-Exit status: 0 fetched; 1 refused, not found or truncated; 2 usage; 3 no connection, or no answer in time.
+Exit status: 0 fetched; 1 refused, not found or truncated; 2 usage; 3 no connection, or no answer in
+time.
 `;
 
 /** `ftpget [-htmlify] localfile hostname filename A,I username password` (G-89). */
@@ -103,15 +112,17 @@ function ftpget(): Command {
 }
 
 const GOPHERGET_HELP = `
-Sends COMMAND, a Gopher selector, to a Gopher server and writes the raw answer to LOCALFILE (- is standard output). An empty
-COMMAND requests the top menu; the words of a search follow after a tab. (urlget understands gopher: URLs.)
+Sends COMMAND, a Gopher selector, to a Gopher server and writes the raw answer to LOCALFILE (- is
+standard output). An empty COMMAND requests the top menu; the words of a search follow after a tab.
+(urlget understands gopher: URLs.)
 
 Examples:
   gopherget menu.txt gopher.example.org 70 ''
   gopherget - gopher.example.org 70 /about.txt
   gopherget - gopher.example.org 70 "$(printf '/search\\twheat')"
 
-Exit status: 0 fetched; 1 refused, not found or truncated; 2 usage; 3 no connection, or no answer in time.
+Exit status: 0 fetched; 1 refused, not found or truncated; 2 usage; 3 no connection, or no answer in
+time.
 `;
 
 /** `gopherget.pl localfile hostname port command` (G-89). */
@@ -129,9 +140,10 @@ function gopherget(): Command {
 }
 
 const NEWSGET_HELP = `
-Fetches an article, the summary of a group or the list of groups from a news server and writes it to LOCALFILE (- is standard
-output). The server is that of the URL, else $NNTPSERVER, else the host "news". The summary of a group has one line per article:
-number, subject, author, date, message-id, references, bytes, lines, separated by tabs.
+Fetches an article, the summary of a group or the list of groups from a news server and writes it to
+LOCALFILE (- is standard output). The server is that of the URL, else $NNTPSERVER, else the host
+"news". The summary of a group has one line per article: number, subject, author, date, message-id,
+references, bytes, lines, separated by tabs.
 
 Examples:
   newsget group.txt news:comp.lang.c                        a group's summary
@@ -139,7 +151,8 @@ Examples:
   newsget - nntp://news.example.org/comp.lang.c/1234        an article by its number at that server
   newsget - 'news:comp.lang.*'                              the groups whose names match
 
-Exit status: 0 fetched; 1 refused, not found or truncated; 2 usage; 3 no connection, or no answer in time.
+Exit status: 0 fetched; 1 refused, not found or truncated; 2 usage; 3 no connection, or no answer in
+time.
 `;
 
 /** `newsget.pl localfile news-URL` (G-89). */

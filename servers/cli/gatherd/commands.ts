@@ -17,16 +17,19 @@ export const DEFINITIONS = { gatherd, 'in.gatherd': inGatherd, 'kill-gatherd': k
 const FILES_HELP = `
 DIR is a Gatherer's data directory. Relative names of the other files are relative to it:
   generations/   the published generations (-db); a new one is served as soon as it is published
-  gatherd.cf     the access list (-cf): Allow and Deny lines with host and domain names, addresses, ranges, or "all";
-                 the first line that matches the peer decides; without the file every host may connect
-A directory of an original Gatherer (PRODUCTION.gdbm in GDBM's format, or All-Templates.gz) needs no preparation: its objects are
-published as a generation at the start, and again when PRODUCTION.gdbm is replaced. The original files are only read.
--index FILE and -zip FILE are accepted and ignored: a generation contains the index and the compressed copy.
-The original options with one dash (-dir, -db, -index, -log, -zip, -cf) and their forms with two dashes are accepted.
+  gatherd.cf     the access list (-cf): Allow and Deny lines with host and domain names, addresses,
+                 ranges, or "all"; the first line that matches the peer decides; without the file
+                 every host may connect
+A directory of an original Gatherer (PRODUCTION.gdbm in GDBM's format, or All-Templates.gz) needs no
+preparation: its objects are published as a generation at the start, and again when PRODUCTION.gdbm
+is replaced. The original files are only read. -index FILE and -zip FILE are accepted and ignored: a
+generation contains the index and the compressed copy. The original options with one dash (-dir,
+-db, -index, -log, -zip, -cf) and their forms with two dashes are accepted.
 `;
 
 const DEBUG_HELP = `
-Debugging: -D69,LEVEL, or $HARVEST_DEBUG. All messages of gatherd are in section 69, SOIF processing:
+Debugging: -D69,LEVEL, or $HARVEST_DEBUG. All messages of gatherd are in section 69, SOIF
+processing:
   -D69,1   each transfer: start time, compressed or clear, objects, bytes, milliseconds
   -D69,5   also the beginning and end of each session
   -D69,9   also each piece received or sent: its size and first bytes
@@ -34,23 +37,26 @@ Debugging: -D69,LEVEL, or $HARVEST_DEBUG. All messages of gatherd are in section
 `;
 
 const DAEMON_HELP = `${FILES_HELP}
-The log is standard error (default) or -log FILE. While gatherd runs, DIR/gatherd.pid contains its process id; a second gatherd
-on DIR refuses to start. SIGTERM and SIGINT stop it: transfers in progress get --grace seconds; after --stop-limit seconds it
-ends in any case, with status 1; a second signal ends it immediately. SIGHUP reopens the log (rotation) and looks for a new generation.
+The log is standard error (default) or -log FILE. While gatherd runs, DIR/gatherd.pid contains its
+process id; a second gatherd on DIR refuses to start. SIGTERM and SIGINT stop it: transfers in
+progress get --grace seconds; after --stop-limit seconds it ends in any case, with status 1; a
+second signal ends it immediately. SIGHUP reopens the log (rotation) and looks for a new generation.
 ${DEBUG_HELP}
 Examples:
   harvest gatherd -d ./data/gatherer 8500
-  harvest gatherd -dir ./data/gatherer --host 0.0.0.0 --detach 8500    in the background, log in DIR/gatherd.log
-  harvest kill-gatherd -d ./data/gatherer                              stop it
-  harvest gatherd -d ./data --tls-cert site.pem --tls-key site.key     with TLS: gather tls://HOST 8500
+  harvest gatherd -dir ./data --host 0.0.0.0 --detach 8500
+                                     in the background, log in DIR/gatherd.log
+  harvest kill-gatherd -d ./data     stop it
+  harvest gatherd -d ./data --tls-cert site.pem --tls-key site.key
+                                     with TLS: gather tls://HOST 8500
 
 Exit status: 0 stopped by a signal, or started by --detach; 1 failure; 2 usage.
 `;
 
 const INETD_HELP = `${FILES_HELP}
-Serves one session on standard input and output, then exits. Standard input and output are one socket (inetd, systemd) or
-two pipes. The log goes to DIR/gatherd.log or -log FILE, never to the peer. gatherd.cf applies to the address of the socket;
-a peer on a pipe matches only "all".
+Serves one session on standard input and output, then exits. Standard input and output are one
+socket (inetd, systemd) or two pipes. The log goes to DIR/gatherd.log or -log FILE, never to the
+peer. gatherd.cf applies to the address of the socket; a peer on a pipe matches only "all".
 ${DEBUG_HELP}
 A line of inetd.conf:
   8500 stream tcp nowait nobody /usr/local/bin/in.gatherd in.gatherd -dir /var/harvest/data
@@ -102,7 +108,8 @@ function hostNameOption(value: string): string {
 }
 
 const KILL_HELP = `
-Reads DIR/gatherd.pid, sends SIGTERM to that gatherd and waits until it ends. If another process now has that id, no signal is sent.
+Reads DIR/gatherd.pid, sends SIGTERM to that gatherd and waits until it ends. If another process now
+has that id, no signal is sent.
 
 Example:
   harvest kill-gatherd -d ./data/gatherer

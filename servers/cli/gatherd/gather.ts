@@ -8,17 +8,18 @@ import { rawOption } from '../output/standard-output.js';
 export const DEFINITIONS = { gather };
 
 const HELP = `
-Fetches the summaries that a Gatherer exports and writes them to standard output as one SOIF stream with the groups @DELETE,
-@REFRESH and @UPDATE. Messages go to standard error. TIMESTAMP, in seconds since 1970-01-01 UTC, selects objects changed since
-then (default: all objects). The original options -info and -nocompress are accepted.
+Fetches the summaries that a Gatherer exports and writes them to standard output as one SOIF stream
+with the groups @DELETE, @REFRESH and @UPDATE. Messages go to standard error. TIMESTAMP, in seconds
+since 1970-01-01 UTC, selects objects changed since then (default: all objects). The original
+options -info and -nocompress are accepted.
 
-With --changes, a Gatherer that supports it also sends deleted and refreshed objects: objects without content in the @DELETE
-group, objects with only their times in the @REFRESH group. Otherwise these two groups are empty, as original readers of such
-a stream expect.
+With --changes, a Gatherer that supports it also sends deleted and refreshed objects: objects
+without content in the @DELETE group, objects with only their times in the @REFRESH group. Otherwise
+these two groups are empty, as original readers of such a stream expect.
 
 Examples:
   harvest gather localhost                       everything, from port 8500
-  harvest gather localhost 8500 1735689600       what changed since the beginning of 2025
+  harvest gather localhost 8500 1735689600       the changes since the beginning of 2025
   harvest gather --changes localhost 8500 1735689600
                                                  the same, with deletions
   harvest gather -info localhost                 only the description of the database

@@ -26,7 +26,7 @@ Exit status: 0 printed; 2 usage.
 /** `harvest completion SHELL`. */
 function completion(commands: readonly CommandEntry[]): Command {
   return new Command('completion')
-    .description('Prints the script by which a shell completes commands and options of harvest.')
+    .description('Prints the script of a shell that completes the commands and options of harvest.')
     .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
     .addHelpText('after', COMPLETION_HELP)
     .action(async (shell: Shell) => {
@@ -104,36 +104,42 @@ function facts(entry: CommandEntry, commands: readonly CommandEntry[]) {
 export const TROUBLESHOOTING = `Troubleshooting a Gatherer. A Gatherer is a WWW client: it sees what a simple browser sees.
 
 Not all documents of a RootNode are gathered
-    Enumeration has limits: 250 URLs, 1 host, unless the RootNode says otherwise. Raise them: URL=5000 Host=10 Depth=0. The
-    default URL filter excludes images and sounds; URL=250,/dev/null switches it off. The last lines of the log say what stopped
-    each RootNode.
+    Enumeration has limits: 250 URLs, 1 host, unless the RootNode says otherwise. Raise them:
+    URL=5000 Host=10 Depth=0. The default URL filter excludes images and sounds; URL=250,/dev/null
+    switches it off. The last lines of the log say what stopped each RootNode.
 
 Only a few pages are gathered
-    The site needs JavaScript, cookies or plug-ins, or robots.txt forbids the rest (harvest robots check --file FILE ...).
+    The site needs JavaScript, cookies or plug-ins, or robots.txt forbids the rest (harvest robots
+    check --file FILE ...).
 
 A Local-Mapping does not work
-    The file is fetched from the server if it cannot be read, is not a regular file, or is executable; the rest of the URL is
-    not unescaped (~ and %7e differ). Documents that were read locally have [L] in the log; -D20,1 shows the file names.
+    The file is fetched from the server if it cannot be read, is not a regular file, or is
+    executable; the rest of the URL is not unescaped (~ and %7e differ). Documents that were read
+    locally have [L] in the log; -D20,1 shows the file names.
 
 Your own types or summarizers are ignored
-    Lib-Directory does not point to your lib. Try: harvest essence --explain --type-only --libdir lib FILE
+    Lib-Directory does not point to your lib. Try: harvest essence --explain --type-only --libdir
+    lib FILE
 
 URLs differ from those in the configuration
-    URLs are made canonical: harvest url canonical --gatherer URL shows the result. A tilde becomes %7e. Queries
-    (cgi-bin) are on the stop list.
+    URLs are made canonical: harvest url canonical --gatherer URL shows the result. A tilde becomes
+    %7e. Queries (cgi-bin) are on the stop list.
 
 Data is not updated
-    A Gatherer runs only when it is started: harvest schedule FILE prints lines for cron. Documents whose Refresh-Rate has not
-    passed are skipped; -force gathers them anyway.
+    A Gatherer runs only when it is started: harvest schedule FILE prints lines for cron. Documents
+    whose Refresh-Rate has not passed are skipped; -force gathers them anyway.
 
 A changed file is not gathered again
-    It came from the disk cache: urlpurge empties it, GATHERER_CACHE_TTL shortens its life, Keep-Cache: no switches it off.
+    It came from the disk cache: urlpurge empties it, GATHERER_CACHE_TTL shortens its life,
+    Keep-Cache: no switches it off.
 
 A word of a document is not found
-    Summaries contain selected words. Essence-Options: --full-text includes all words, but needs more disk space.
+    Summaries contain selected words. Essence-Options: --full-text includes all words, but needs
+    more disk space.
 
 --full-text gives too much raw data
-    --full-text=raw copies the bytes into the object unchanged. Use --full-text, or give the type FullText only to some files.
+    --full-text=raw copies the bytes into the object unchanged. Use --full-text, or give the type
+    FullText only to some files.
 
 META words are missing
     The head of the HTML is malformed. harvest essence URL shows what is recognized.
@@ -154,7 +160,8 @@ It does not work through a firewall
     HTTP-Proxy: host:port.
 
 The database is inconsistent
-    It is kept between runs. To start again: harvest kill-gatherd -d data, then rm -rf data tmp log.* in the Gatherer's directory.
+    It is kept between runs. To start again: harvest kill-gatherd -d data, then rm -rf data tmp
+    log.* in the Gatherer's directory.
 `;
 
 /** `harvest troubleshooting` (G-169). */

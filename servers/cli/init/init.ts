@@ -7,13 +7,15 @@ import { lazyAction } from '../lazy-action.js';
 export const DEFINITIONS = { init };
 
 const HELP = `
-Creates a Harvest server: a Gatherer, which summarizes documents, and a Broker, which collects the summaries and answers
-queries. The command asks ten questions, each with a default in brackets; every answer can also be given as an option. Then
-it writes the two directories, gathers, and starts both (--dont-run: only writes). Existing files are not overwritten without
-asking; --yes keeps them, --force replaces them.
+Creates a Harvest server: a Gatherer, which summarizes documents, and a Broker, which collects the
+summaries and answers queries. The command asks ten questions, each with a default in brackets;
+every answer can also be given as an option. Then it writes the two directories, gathers, and starts
+both (--dont-run: only writes). Existing files are not overwritten without asking; --yes keeps them,
+--force replaces them.
 
-Gatherers and Brokers are created below $HARVEST_HOME (default: ./harvest). Everything listens on 127.0.0.1 only. By default
-the kit's own documents are indexed, so that a first look needs no network.
+Gatherers and Brokers are created below $HARVEST_HOME (default: ./harvest). Everything listens on
+127.0.0.1 only. By default the kit's own documents are indexed, so that a first look needs no
+network.
 
 Examples:
   harvest init                                            asks, then runs
@@ -23,7 +25,8 @@ Examples:
   harvest init --yes --index "/usr/share/doc /srv/www" --dont-run
   harvest init --fake                                     asks, then prints the files it would write
 
-The options of RunHarvest work with one dash: -novice -glimpse -swish -dumbtty -debug -dont-run -fake -protect.
+The options of RunHarvest work with one dash: -novice -glimpse -swish -dumbtty -debug -dont-run
+-fake -protect.
 
 Exit status: 0 done; 1 a file could not be written or a program not started; 2 usage.
 `;

@@ -8,7 +8,9 @@ import { type Command, Option } from 'commander';
  */
 export function addConfigOption(command: Command): Command {
   return command
-    .addOption(new Option('--config <file>', 'read options from a JSON file; the command line goes first'))
+    .addOption(
+      new Option('--config <file>', 'read options from a JSON file; the command line takes precedence'),
+    )
     .hook('preAction', async (_, action) => {
       const { config } = action.opts<{ config?: string }>();
       if (config === undefined) return;

@@ -16,8 +16,9 @@ export interface PasswordSources {
 const PASSWORD_VARIABLE = 'HARVEST_ADMIN_PASSWORD';
 
 /** Explains the password in the help of every command that needs it. */
-export const PASSWORD_HELP = `The password is Admin-Password of broker.conf. It is read from --password-file, from $${PASSWORD_VARIABLE}, or
-from the terminal, in this order. --password shows it to every user who can list processes.`;
+export const PASSWORD_HELP = `The password is Admin-Password of broker.conf. It is read from --password-file, from
+$${PASSWORD_VARIABLE}, or from the terminal, in this order. --password shows it to every user who
+can list processes.`;
 
 /**
  * Reads the password from the options; returns undefined if neither is set.

@@ -19,30 +19,36 @@ import {
 export const DEFINITIONS = { refererd, 'turtle-passwd': turtlePasswd, links, pagerank };
 
 const REFERERD_HELP = `
-Answers who links to whom, over SSTP and, on the same port, over HTTP: / is a page of links for people, /stat the statistics,
-/clean clears them, /reload reads the configuration again (these three require a user of the user base: harvest turtle-passwd).
+Answers who links to whom, over SSTP and, on the same port, over HTTP: / is a page of links for
+people, /stat the statistics, /clean clears them, /reload reads the configuration again (these three
+require a user of the user base: harvest turtle-passwd).
 
-Without --data the command behaves like the original program. It reads referer.cf in the current directory, or -c FILE:
-  name = value   # comment          names in any case; relative file names are relative to rootdir
-  referername = refs.example.org    the only name that it listens on        refererport = 3324
-  webnames = www.example.org        other names of its page of links
-  refdb = base/refs.db              links published in base (harvest links load --data base), or a dump to load at the start
-  urldb = base/url.db               documents of a dump                     allowdb, pwfile: hosts and users with access
-  debuglevel = 40                   10 critical, 40 notices, 50 requests, 60 look-ups, 70 connections, 80 the exchange itself
+Without --data the command behaves like the original program. It reads referer.cf in the current
+directory, or -c FILE:
+  name = value   # comment        names in any case; relative file names are relative to rootdir
+  referername, refererport        the only name that it listens on, e.g. refs.example.org; the port
+  webnames = www.example.org      other names of its page of links
+  refdb = base/refs.db            links published in base (harvest links load --data base), or a
+                                  dump to load at the start
+  urldb = base/url.db             documents of a dump
+  allowdb, pwfile                 hosts and users with access
+  debuglevel = 40                 10 critical, 40 notices, 50 requests, 60 look-ups,
+                                  70 connections, 80 the exchange itself
 A parent process starts the server process, whose id is in pidfile:
   SIGHUP   reopens the log and reads the configuration again         SIGTERM  stops immediately
   SIGUSR1  finishes pending requests, then stops
-If a fault ends the server process, the parent sends mail to the maintainer. $USE_SYSLOG also sends the log to syslog;
-$LOG_DAYTIME adds the time to its lines.
+If a fault ends the server process, the parent sends mail to the maintainer. $USE_SYSLOG also sends
+the log to syslog; $LOG_DAYTIME adds the time to its lines.
 
 With --data it is one process without a configuration file that logs to standard error.
 
 Examples:
-  harvest refererd --data ./data                         the links published in ./data/references, on 127.0.0.1:3324
+  harvest refererd --data ./data                         the links in ./data/references
   harvest refererd --data ./data --allowdb hosts.allow --host 0.0.0.0
   refererd -c /usr/local/turtle/referer.cf
 
-Exit status: 0 stopped by a signal; 1 failure; 2 usage; 128 plus the number of a signal that ended the server process.
+Exit status: 0 stopped by a signal; 1 failure; 2 usage; 128 plus the number of a signal that ended
+the server process.
 `;
 
 /** `refererd [-c FILE]` (R-51), and a server over a data directory without any configuration. */
@@ -88,11 +94,13 @@ function relayOption(value: string): MailRelay {
 }
 
 const PASSWD_HELP = `
-FILE is the password file of a references server (pwfile in referer.cf, --pwfile of harvest refererd). Its users have access to /stat,
-/clean and /reload. Passwords are stored as scrypt hashes. Only its owner can read a new file; an existing one keeps owner, group and
-mode. A server that changes its user (user and group in referer.cf) must be able to read it as that user.
+FILE is the password file of a references server (pwfile in referer.cf, --pwfile of harvest
+refererd). Its users have access to /stat, /clean and /reload. Passwords are stored as scrypt
+hashes. Only its owner can read a new file; an existing one keeps owner, group and mode. A server
+that changes its user (user and group in referer.cf) must be able to read it as that user.
 
-At a terminal the command asks for the password twice and does not show it; otherwise it is the first line of standard input.
+At a terminal the command asks for the password twice and does not show it; otherwise it is the
+first line of standard input.
 
 Examples:
   harvest turtle-passwd --create conf/turtle.passwd anna     a new file with one user
@@ -121,9 +129,10 @@ function turtlePasswd(): Command {
 }
 
 const LINKS_HELP = `
-The link graph records which document links to which. load builds one from documents and links and publishes it in the data directory DATA as
-a new generation. A references server that serves DATA switches to it immediately; a load that fails or is killed changes
-nothing. dump writes the graph as text.
+The link graph records which document links to which. load builds one from documents and links and
+publishes it in the data directory DATA as a new generation. A references server that serves DATA
+switches to it immediately; a load that fails or is killed changes nothing. dump writes the graph as
+text.
 
 Examples:
   harvest links load --documents documents.jsonl --refs links.txt --data DATA
@@ -143,23 +152,25 @@ function links(): Command {
 const LOAD_HELP = `
 Documents are lines of JSON:
   {"id":10,"url":"http://a.example/","time":1000000100,"checktime":1000001000,"length":1000}
-time and checktime are seconds since 1970-01-01 UTC, length is bytes; all three are optional. URLs are made canonical. "server"
-may give the ID of the server; otherwise servers (host and port) are numbered in order of appearance.
+time and checktime are seconds since 1970-01-01 UTC, length is bytes; all three are optional. URLs
+are made canonical. "server" may give the ID of the server; otherwise servers (host and port) are
+numbered in order of appearance.
 
 Links are either lines of two document IDs, the linking one first,
   10 20
-or the output of Berkeley DB's db_dump for refdb, with or without -p; the first line determines the format. A Berkeley DB file itself is
-read through db_dump, if that is installed (Debian: db-util or db5.3-util); one of an older version is upgraded as a copy. Answers keep their order. A
-repeated pair is skipped and counted. --hubs takes the dump of the reverse database to keep its order too; it must contain the
-same pairs. A link may begin or end at an ID without a document.
+or the output of Berkeley DB's db_dump for refdb, with or without -p; the first line determines the
+format. A Berkeley DB file itself is read through db_dump, if that is installed (Debian: db-util or
+db5.3-util); one of an older version is upgraded as a copy. Answers keep their order. A repeated
+pair is skipped and counted. --hubs takes the dump of the reverse database to keep its order too; it
+must contain the same pairs. A link may begin or end at an ID without a document.
 
 FILE may be - for standard input; a file whose name ends in .gz is decompressed.
 
 Examples:
   harvest links load --documents documents.jsonl --refs links.txt --data DATA
   db_dump refs.db | harvest links load --documents documents.jsonl.gz --refs - --data DATA
-  harvest links load --documents d.jsonl --refs refs.dump --hubs hubs.dump --byte-order big --data DATA
-${EXIT_HELP.replace('the database', 'what was published')}`;
+  harvest links load --documents d.jsonl --refs refs --hubs hubs --byte-order big --data DATA
+${EXIT_HELP.replace('the database', 'the published graph')}`;
 const DEFAULT_MEMORY = 256;
 
 /** `harvest links load` (R-10 to R-13, R-19). */
@@ -183,10 +194,11 @@ function loadCommand(): Command {
 }
 
 const DUMP_HELP = `
-Writes the published link graph to standard output: the links (--refs, the default), the reverse links (--hubs), the documents or the
-servers, one of these at a time. Keys ascend; the links of a key are in stored order. --format bytevalue is the input of
-Berkeley DB's db_load, little-endian; pairs is one link per line. Documents and servers are JSON lines. load reads these
-formats: documents, refs and hubs together restore the same graph with every list in its order.
+Writes the published link graph to standard output: the links (--refs, the default), the reverse
+links (--hubs), the documents or the servers, one of these at a time. Keys ascend; the links of a
+key are in stored order. --format bytevalue is the input of Berkeley DB's db_load, little-endian;
+pairs is one link per line. Documents and servers are JSON lines. load reads these formats:
+documents, refs and hubs together restore the same graph with every list in its order.
 
 Examples:
   harvest links dump --data DATA | db_load refs.db
@@ -213,18 +225,19 @@ function dumpCommand(): Command {
 }
 
 const PAGERANK_HELP = `
-Computes the PageRank of every document in the published link graph of the data directory DATA, and of every ID that only
-appears in a link. A document passes its rank in equal shares to the documents it links to; one without links passes it to
-all. The ranks sum to 1. They are published with the graph as a new generation; the next links load publishes one without
-ranks.
+Computes the PageRank of every document in the published link graph of the data directory DATA, and
+of every ID that only appears in a link. A document passes its rank in equal shares to the documents
+it links to; one without links passes it to all. The ranks sum to 1. They are published with the
+graph as a new generation; the next links load publishes one without ranks.
 
-The command prints the highest ranks: rank, ID and URL, separated by tabs; with --json one object, with the list in "top".
+The command prints the highest ranks: rank, ID and URL, separated by tabs; with --json one object,
+with the list in "top".
 
 Examples:
   harvest pagerank --data DATA
   harvest pagerank --data DATA --top 100 --json
   harvest pagerank --data DATA --damping 0.5 --tolerance 1e-12 --top 0
-${EXIT_HELP.replace('the database', 'what was published')}`;
+${EXIT_HELP.replace('the database', 'the published graph')}`;
 
 const DEFAULT_TOP = 10;
 

@@ -6,16 +6,17 @@ import { longFlag, peerAddress, timeoutOption } from '../options/option-values.j
 export const DEFINITIONS = { references };
 
 const HELP = `
-Asks a References Server (refererd) over SSTP who links to whom. WHAT is a document, given by URL or ID. With --site-to and
---site-from it is a site, given by any URL of it, HOST, HOST:PORT, or the ID of a server. Links inside a site do not count;
-a.example:80 and a.example:81 are different sites.
+Asks a References Server (refererd) over SSTP who links to whom. WHAT is a document, given by URL or
+ID. With --site-to and --site-from it is a site, given by any URL of it, HOST, HOST:PORT, or the ID
+of a server. Links inside a site do not count; a.example:80 and a.example:81 are different sites.
 
-The answer is the IDs of documents, one per line, in the order of the server; their number goes to standard error. A server
-limits the IDs of one answer (usually to 10000): --all repeats the request until all are received.
+The answer is the IDs of documents, one per line, in the order of the server; their number goes to
+standard error. A server limits the IDs of one answer (usually to 10000): --all repeats the request
+until all are received.
 
 Examples:
   harvest references localhost http://a.example/           who links to this page
-  harvest references --from localhost 10                   what document 10 links to
+  harvest references --from localhost 10                   the documents that document 10 links to
   harvest references --site-to localhost:3324 a.example    who links to the site a.example, port 80
   harvest references --start 100 --count 50 localhost 10   the 101st to the 150th
   harvest references --count 0 localhost 10                only their number
@@ -25,11 +26,13 @@ Examples:
   harvest references --describe localhost http://a.example:81/
                                                            the server's record of the URL
 
-With --all all IDs are of the same data: if the server publishes other links meanwhile, the reading begins again.
-The protocol has no request for the URL of an ID: --urls reads them over HTTP from the same port, which servers other than
-harvest-kit's do not answer. With --json a page is one line with known, found, start and ids. known is false if the server has no such document.
+With --all all IDs are of the same data: if the server publishes other links meanwhile, the reading
+begins again. The protocol has no request for the URL of an ID: --urls reads them over HTTP from the
+same port, which servers other than harvest-kit's do not answer. With --json a page is one line with
+known, found, start and ids. known is false if the server has no such document.
 
-Exit status: 0 something was found; 1 nothing; 2 usage; 3 the server cannot be reached, refused or failed.
+Exit status: 0 something was found; 1 nothing; 2 usage; 3 the server cannot be reached, refused or
+failed.
 `;
 
 /** `harvest references [options] HOST[:PORT] URL|ID`: asks a References Server. */
@@ -42,9 +45,9 @@ function references(): Command {
     .argument('<server>', 'host of refererd: HOST or HOST:PORT (default port 3324)', peerAddress)
     .argument('<what>', 'URL or ID of a document; of a site with --site-to and --site-from')
     .addOption(choice('--to', 'who links to the document (default)'))
-    .addOption(choice('--from', 'what the document links to'))
+    .addOption(choice('--from', 'the documents that the document links to'))
     .addOption(choice('--site-to', 'who links to the site from outside'))
-    .addOption(choice('--site-from', 'what the site links to outside'))
+    .addOption(choice('--site-from', 'the documents outside that the site links to'))
     .addOption(choice('--describe', "the server's record of the URL: IDs, times, length"))
     .option('--start <number>', 'position of the first result, from 0', u32Option)
     .addOption(

@@ -24,19 +24,23 @@ import type { RunOptions } from './actions/run.js';
 export const DEFINITIONS = { run };
 
 const HELP = `
-ROOT is a URL, a directory, or an original Gatherer configuration file; several may be given. Without one, run
-serves the documents of the kit over HTTP and gathers them from there, so that a first look needs no network.
+ROOT is a URL, a directory, or an original Gatherer configuration file; several may be given.
+Without one, run serves the documents of the kit over HTTP and gathers them from there, so that a
+first look needs no network.
 
-A URL with a login (http://user:password@host/) belongs into a configuration file: other users can see the command line.
+A URL with a login (http://user:password@host/) belongs in a configuration file: other users can see
+the command line.
 
-With --every, documents are due again after each period: their Refresh-Rate is the period, unless a configuration file sets it. A
-round that fails does not end the servers.
+With --every, documents are due again after each period: their Refresh-Rate is the period, unless a
+configuration file sets it. A round that fails does not end the servers.
 
-All data is stored below --data. A second run on the same directory continues: it finishes an interrupted run, skips documents
-that are not yet due (Refresh-Rate), and requests the others conditionally.
+All data is stored below --data. A second run on the same directory continues: it finishes an
+interrupted run, skips documents that are not yet due (Refresh-Rate), and requests the others
+conditionally.
 
-The links of http, https, ftp and gopher documents are published in gatherer/ below --data, for the references server; result
-pages show the number of links to each document. harvest pagerank --data DIR/gatherer ranks them.
+The links of http, https, ftp and gopher documents are published in gatherer/ below --data, for the
+references server; result pages show the number of links to each document. harvest pagerank --data
+DIR/gatherer ranks them.
 
 Examples:
   harvest run                                      try it with the kit's own documents
@@ -44,11 +48,12 @@ Examples:
   harvest run http://www.example.org/ --urls 2000 --delay 2 --depth 5
   harvest run /usr/share/doc                       a directory
   harvest run sample.cf                            an original configuration file
-  harvest run --config run.json                    {"arguments": ["http://www.example.org/"], "web-port": 9080, "delay": 2}
-  harvest run --once ROOT                          gather, publish, collect, print the counts as JSON, exit
-  harvest run --every 1d http://www.example.org/   every day; pages that did not change are not sent again
+  harvest run --config run.json                    {"arguments": ["sample.cf"], "web-port": 9080}
+  harvest run --once ROOT                          gather, publish, collect, print the counts, exit
+  harvest run --every 1d http://www.example.org/   every day; unchanged pages are not sent again
 
-Exit status: 0 done, or stopped when everything was ready; 1 failure, with --once also if nothing was gathered from a ROOT; 2 usage or configuration; 130 stopped while gathering.
+Exit status: 0 done, or stopped when everything was ready; 1 failure, with --once also if nothing
+was gathered from a ROOT; 2 usage or configuration; 130 stopped while gathering.
 `;
 
 /**

@@ -7,12 +7,13 @@ import type { TimeOfDay } from './lines.js';
 export const DEFINITIONS = { schedule };
 
 const HELP = `
-Prints lines for cron, or units for systemd, that run Gatherers. FILE is a Gatherer's configuration file or a broker.conf. A
-Broker among the files collects as soon as a Gatherer of its Collection.conf has finished, so new documents are searchable
-before its next daily collection. Nothing is installed.
+Prints lines for cron, or units for systemd, that run Gatherers. FILE is a Gatherer's configuration
+file or a broker.conf. A Broker among the files collects as soon as a Gatherer of its
+Collection.conf has finished, so new documents are searchable before its next daily collection.
+Nothing is installed.
 
-Documents that are not yet due (Refresh-Rate) are skipped, so a daily run requests each document at most once a week (the default
-rate). The runs of several Gatherers are spread over --spread minutes.
+Documents that are not yet due (Refresh-Rate) are skipped, so a daily run requests each document at
+most once a week (the default rate). The runs of several Gatherers are spread over --spread minutes.
 
 Examples:
   harvest schedule site.cf broker/admin/broker.conf | crontab -      replaces your crontab

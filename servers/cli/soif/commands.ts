@@ -21,14 +21,16 @@ export const DEFINITIONS = {
 };
 
 const SOIF_HELP = `
-SOIF is the format of the summaries that Gatherers and Brokers exchange. An object, with a tab after each colon:
+SOIF is the format of the summaries that Gatherers and Brokers exchange. An object, with a tab after
+each colon:
 
   @FILE { http://www.example.org/
   Title{5}:<tab>Hello
   }
 
-A size counts the bytes of the value. These commands read files or standard input of any length, plain or gzip, with or
-without the groups of an update stream. \`harvest soif COMMAND --help\` explains each.
+A size counts the bytes of the value. These commands read files or standard input of any length,
+plain or gzip, with or without the groups of an update stream. \`harvest soif COMMAND --help\`
+explains each.
 
 Examples:
   harvest gather localhost | harvest soif check -
@@ -54,30 +56,34 @@ function soif(): Command {
 }
 
 const CHECK_HELP = `
-Prints for each attempt at an object whether it is valid, in the format of the original cksoif; an invalid one is followed by the
-rule it breaks, the byte offset and the reason. Objects must have the exact layout of SOIF writers. With --lenient everything
-that a tolerant reader of network data accepts is valid, and each tolerated fault is listed. Update streams with @DELETE,
-@REFRESH and @UPDATE groups and gzip files are recognized.
+Prints for each attempt at an object whether it is valid, in the format of the original cksoif; an
+invalid one is followed by the rule it breaks, the byte offset and the reason. Objects must have the
+exact layout of SOIF writers. With --lenient everything that a tolerant reader of network data
+accepts is valid, and each tolerated fault is listed. Update streams with @DELETE, @REFRESH and
+@UPDATE groups and gzip files are recognized.
 
 Examples:
   harvest soif check objects.soif
   harvest gather localhost | harvest soif check -
   harvest soif check --lenient --json All-Templates.gz
 
---json prints one object per line: {"attempt":1,"valid":true,"offset":0,"type":"FILE","url":"http://..."}, with "rule",
-"message" and the offset of the offending byte if it is not valid, with "warnings" for --lenient; the last line has the counts.
+--json prints one object per line:
+{"attempt":1,"valid":true,"offset":0,"type":"FILE","url":"http://..."}, with "rule", "message" and
+the offset of the offending byte if it is not valid, with "warnings" for --lenient; the last line
+has the counts.
 
 Exit status: 0 everything is valid; 1 something is not, or the file cannot be read; 2 usage.
 `;
 
 const CKSOIF_HELP = `
-The original validator: reads SOIF on standard input and prints one line for each attempt at an object. Its verdicts are those of
-the original reader, which tolerates some faults (CR LF, blank lines, a size like {1x}) but not others (a blank instead of the
-tab, a URL of more than 8190 bytes, an "@" in text before an object), and does not mention an object that is truncated at the end
-of the input. \`harvest soif check\` is strict and prints the fault and its position.
+The original validator: reads SOIF on standard input and prints one line for each attempt at an
+object. Its verdicts are those of the original reader, which tolerates some faults (CR LF, blank
+lines, a size like {1x}) but not others (a blank instead of the tab, a URL of more than 8190 bytes,
+an "@" in text before an object), and does not mention an object that is truncated at the end of the
+input. \`harvest soif check\` is strict and prints the fault and its position.
 
-It does not know the @DELETE, @REFRESH and @UPDATE groups of an update stream and loses objects after them; \`harvest soif cat\`
-removes the groups.
+It does not know the @DELETE, @REFRESH and @UPDATE groups of an update stream and loses objects
+after them; \`harvest soif cat\` removes the groups.
 
 Example:
   cksoif < objects.soif
@@ -111,9 +117,9 @@ function cksoif(): Command {
 }
 
 const CAT_HELP = `
-Prints the objects of SOIF files in the exact layout of SOIF writers. The @DELETE, @REFRESH and @UPDATE groups of update streams
-are removed, gzip files are decompressed; - or no file is standard input. Unreadable parts are reported on standard error and
-skipped.
+Prints the objects of SOIF files in the exact layout of SOIF writers. The @DELETE, @REFRESH and
+@UPDATE groups of update streams are removed, gzip files are decompressed; - or no file is standard
+input. Unreadable parts are reported on standard error and skipped.
 
 Examples:
   harvest soif cat old.soif new.soif.gz > all.soif
@@ -148,14 +154,15 @@ function catCommand(): Command {
 const CONVERT_HELP = `
 Converts SOIF into JSON lines and back. One line is one object:
 
-  {"type":"FILE","url":"http://a.example/","attributes":[{"name":"Title","value":"Hello"},{"name":"Icon","base64":"AP8="}]}
+  {"type":"FILE","url":"http://a.example/","attributes":
+    [{"name":"Title","value":"Hello"},{"name":"Icon","base64":"AP8="}]}
 
-Values that are not UTF-8 are in "base64", such a URL in "urlBase64". Objects of @DELETE and @REFRESH groups have
-"section":"delete" or "refresh"; the conversion back writes these groups again. Objects in the exact layout of SOIF writers
-are restored byte for byte.
+Values that are not UTF-8 are in "base64", such a URL in "urlBase64". Objects of @DELETE and
+@REFRESH groups have "section":"delete" or "refresh"; the conversion back writes these groups again.
+Objects in the exact layout of SOIF writers are restored byte for byte.
 
 Examples:
-  harvest soif convert --to jsonl objects.soif | grep -v '"type":"GATHERER"' | harvest soif convert --to soif
+  harvest soif convert --to jsonl a.soif | grep -v '"GATHERER"' | harvest soif convert --to soif
   harvest gather localhost | harvest soif convert --to jsonl
 
 Exit status: 0 done; 1 something could not be read (with the number of the JSON line); 2 usage.
@@ -174,15 +181,16 @@ function convertCommand(): Command {
 }
 
 const MKTEMPLATE_HELP = `
-Converts annotation files, which are written by hand, into SOIF. Such a file has no sizes; a value is the rest of its line after
-exactly one tab:
+Converts annotation files, which are written by hand, into SOIF. Such a file has no sizes; a value
+is the rest of its line after exactly one tab:
 
   @FILE { http://www.example.org/paper.ps
   Title:<tab>A Paper About Something
   }
 
-Small faults are tolerated and reported on standard error with file and line: a blank instead of the tab, CR LF, a size in braces,
-a missing closing brace. Other wrong lines are skipped. --strict stops at the first fault instead.
+Small faults are tolerated and reported on standard error with file and line: a blank instead of the
+tab, CR LF, a size in braces, a missing closing brace. Other wrong lines are skipped. --strict stops
+at the first fault instead.
 
 Examples:
   mktemplate annotations | template2db annotations.gdbm
@@ -202,21 +210,24 @@ function mktemplate(): Command {
 }
 
 const ANNOTATE_HELP = `
-FILE is an annotation file: facts about documents that their summaries lack, such as the title of a PostScript file. It is
-created if it does not exist. FILE alone serves a form on 127.0.0.1; the address is printed and contains a secret. A URL
-with attributes sets them; Attribute= removes one; a URL alone prints its annotation.
+FILE is an annotation file: facts about documents that their summaries lack, such as the title of a
+PostScript file. It is created if it does not exist. FILE alone serves a form on 127.0.0.1; the
+address is printed and contains a secret. A URL with attributes sets them; Attribute= removes one; a
+URL alone prints its annotation.
 
-An attribute of FILE replaces the attribute that was found in the document. Name FILE in the Gatherer's configuration
-(Annotations: FILE), or merge it yourself with mktemplate, template2db and mergedb.
+An attribute of FILE replaces the attribute that was found in the document. Name FILE in the
+Gatherer's configuration (Annotations: FILE), or merge it yourself with mktemplate, template2db and
+mergedb.
 
 Examples:
   harvest annotate annotations                                                   the form
-  harvest annotate annotations --data gatherers/sample/data                      the form, with the Gatherer's objects
+  harvest annotate annotations --data gatherers/sample/data    the form, with the Gatherer's objects
   harvest annotate annotations http://www.example.org/a.ps "Title=A Paper" Author=Unknown
   harvest annotate annotations http://www.example.org/a.ps Author=               removes Author
   harvest annotate --list --json annotations
 
-Exit status: 0 done; 1 no such annotation, or FILE cannot be read or written; 2 usage, or FILE is not an annotation file.
+Exit status: 0 done; 1 no such annotation, or FILE cannot be read or written; 2 usage, or FILE is
+not an annotation file.
 `;
 
 /** `harvest annotate FILE [URL [Attribute=Value...]]` (G-137, G-141). */
@@ -235,8 +246,9 @@ function annotate(): Command {
 }
 
 const WRAPIT_HELP = `
-Reads raw data from standard input and prints it as one SOIF attribute with its byte count, the output format of summarizer
-programs. All bytes are counted, including a final newline. Without data no attribute is printed.
+Reads raw data from standard input and prints it as one SOIF attribute with its byte count, the
+output format of summarizer programs. All bytes are counted, including a final newline. Without data
+no attribute is printed.
 
 Example (a summarizer Abstract.sum):
   head -50 "$1" | wrapit Abstract
@@ -259,8 +271,8 @@ Exit status: 0 all objects were read; 1 some were not (reported on standard erro
 `;
 
 const ATTR_HELP = `
-Prints the value of one attribute and a newline for each object that has it. Names ignore case; of several attributes with the
-same name the last one is printed.
+Prints the value of one attribute and a newline for each object that has it. Names ignore case; of
+several attributes with the same name the last one is printed.
 
 Examples:
   print-attr Title < objects.soif
@@ -268,8 +280,8 @@ Examples:
 ${EXIT_HELP}`;
 
 const TEMPLATE_HELP = `
-Prints each object in the exact layout of SOIF writers and adds the attribute Print-Time, the time of printing in seconds since
-1970, as the original does; \`harvest soif cat\` adds nothing.
+Prints each object in the exact layout of SOIF writers and adds the attribute Print-Time, the time
+of printing in seconds since 1970, as the original does; \`harvest soif cat\` adds nothing.
 
 Examples:
   print-template < objects.soif
@@ -277,8 +289,8 @@ Examples:
 ${EXIT_HELP}`;
 
 const URLREFS_HELP = `
-Prints for each object the URLs of its attribute URL-References, made absolute and normalized, one per line, then the object's
-own URL. Invalid URLs are skipped.
+Prints for each object the URLs of its attribute URL-References, made absolute and normalized, one
+per line, then the object's own URL. Invalid URLs are skipped.
 
 Example:
   harvest gather localhost | print-urlrefs | sort -u
@@ -334,7 +346,8 @@ function toSoif(name: keyof typeof TYPES): Command {
     .addHelpText(
       'after',
       `
-Prints an object for each entry, as the built-in Exploder of the type ${TYPES[name]} finds it. For scripts TypeName.unnest.
+Prints an object for each entry, as the built-in Exploder of the type ${TYPES[name]} does.
+For scripts TypeName.unnest.
 
 Example:
   ${name} http://www.example.org/list list.txt | cksoif

@@ -5,17 +5,19 @@ import { lazyAction } from '../lazy-action.js';
 export const DEFINITIONS = { store, backup, restore };
 
 const STORE_HELP = `
-A disk may return other bytes than were written, and files may be cut or deleted. The servers compare checksums when they open a
-store, and refuse a damaged one without changing it. DIR is the directory of a Gatherer or a Broker, or any directory below it.
+A disk may return other bytes than were written, and files may be cut or deleted. The servers
+compare checksums when they open a store, and refuse a damaged one without changing it. DIR is the
+directory of a Gatherer or a Broker, or any directory below it.
 
 What to do when a server reports damage:
   1. Stop the server, and copy DIR if you can: a failing disk gets worse.
   2. harvest store check DIR             what is damaged?
   3. harvest store repair DIR            how much can be saved?
   4. harvest store repair --replace DIR  use the repaired store
-  5. Start the server. The Gatherer fetches, or the Broker collects, what was lost.
+  5. Start the server. The Gatherer fetches, or the Broker collects, the lost documents.
 
-Exit status: 0 the stores are sound, or were repaired; 1 damage, or a failure; 2 usage; 130 interrupted.
+Exit status: 0 the stores are sound, or were repaired; 1 damage, or a failure; 2 usage; 130
+interrupted.
 `;
 
 /** `harvest store check|repair`. */
@@ -27,12 +29,14 @@ function store(): Command {
 }
 
 const CHECK_HELP = `
-Reads every file below DIR that has checksums: stores, published generations and references, closed indexes; checkpoints, recovery
-journals, WARC files and seen filters of crawls. Then compares the tables of each store: objects with the Registry and the lists of URLs and times, summaries with their URLs, counters
-with rows. Changes nothing. The server must not run; its published generations are checked all the same if you name their directory.
+Reads every file below DIR that has checksums: stores, published generations and references, closed
+indexes; checkpoints, recovery journals, WARC files and seen filters of crawls. Then compares the
+tables of each store: objects with the Registry and the lists of URLs and times, summaries with
+their URLs, counters with rows. Changes nothing. The server must not run; its published generations
+are checked all the same if you name their directory.
 
-An index has checksums after its Broker was stopped in good order; otherwise the Broker compares its pages when it starts. A damaged
-index needs no repair: the Broker makes it again.
+An index has checksums after its Broker was stopped in good order; otherwise the Broker compares its
+pages when it starts. A damaged index needs no repair: the Broker makes it again.
 
 --json prints a line for each store: directory, kind, bytes, objects, problems, advice.
 
@@ -54,13 +58,15 @@ function checkCommand(): Command {
 }
 
 const REPAIR_HELP = `
-Copies the rows that match their checksums into a new store beside the damaged one, DIR/store.repaired-TIME, makes its tables agree
-with each other, and says how many objects were saved. The damaged files are only read. With --replace the repaired store takes the
-place of the damaged one, which is kept as DIR/store.damaged-TIME; delete it when everything works.
+Copies the rows that match their checksums into a new store beside the damaged one,
+DIR/store.repaired-TIME, makes its tables agree with each other, and says how many objects were
+saved. The damaged files are only read. With --replace the repaired store takes the place of the
+damaged one, which is kept as DIR/store.damaged-TIME; delete it when everything works.
 
-Lost objects come back by themselves: a Broker collects everything at its next collection, a Gatherer fetches documents again that
-have no summary. Stores without damage are left alone; --force also repairs those whose tables contradict each other. Generations,
-references and indexes are not repaired, because they are made again from the store: generations and references at the next
+Nothing else is needed for lost objects: a Broker collects everything at its next collection, a
+Gatherer fetches the documents without a summary again. Stores without damage are left alone;
+--force also repairs those whose tables contradict each other. Generations, references and indexes
+are not repaired, because they are made again from the store: generations and references at the next
 publication, the index when the Broker starts.
 
 Examples:
@@ -82,11 +88,13 @@ function repairCommand(): Command {
 }
 
 const BACKUP_HELP = `
-Copies DIR, the data of a Gatherer, a Broker, a References Server or of \`harvest run\`, to TARGET, which must not exist. The servers may run and
-write meanwhile: each database is copied as it is at one moment. TARGET has its name only when it is whole, on the disk, and checked like
-\`harvest store check\` does. Configuration files outside of DIR are not copied.
+Copies DIR, the data of a Gatherer, a Broker, a References Server or of \`harvest run\`, to TARGET,
+which must not exist. The servers may run and write meanwhile: each database is copied as it is at
+one moment. TARGET has its name only when it is whole, on the disk, and checked like \`harvest store
+check\` does. Configuration files outside of DIR are not copied.
 
-Logins of URLs are encrypted in the data; their key is in the backup too. Keep it as private as the data.
+Logins of URLs are encrypted in the data; their key is in the backup too. Keep it as private as the
+data.
 
 Examples:
   harvest backup ./data /backups/$(date +%F)
@@ -97,8 +105,9 @@ Exit status: 0 done; 1 failure, and no TARGET; 2 usage; 130 interrupted.
 `;
 
 const RESTORE_HELP = `
-Copies BACKUP, made by \`harvest backup\`, to DIR, which must not exist or be empty: nothing is overwritten. Stop the servers of DIR and move it
-away first. Then start them: a Broker brings its index up to date, a Gatherer continues an interrupted run.
+Copies BACKUP, made by \`harvest backup\`, to DIR, which must not exist or be empty: nothing is
+overwritten. Stop the servers of DIR and move it away first. Then start them: a Broker brings its
+index up to date, a Gatherer continues an interrupted run.
 
 Example:
   mv data data.lost

@@ -6,21 +6,23 @@ import { repeatedOption, secondsOption } from '../options/option-values.js';
 export const DEFINITIONS = { conformance, doctor };
 
 const CONFORMANCE_HELP = `
-Tests a server, a client or data against the rules of a specification. Each case names its rules, their source, and MUST or
-SHOULD: a peer that fails a MUST does not speak the protocol; one that fails a SHOULD makes its peers compensate. A case that
-cannot be decided with this peer is skipped with the reason. The report is TAP 14; a failed case includes the dialogue. SUITE
-is a kind of peer, PARAMETERs are its parameters: see --list.
+Tests a server, a client or data against the rules of a specification. Each case names its rules,
+their source, and MUST or SHOULD: a peer that fails a MUST does not speak the protocol; one that
+fails a SHOULD makes its peers compensate. A case that cannot be decided with this peer is skipped
+with the reason. The report is TAP 14; a failed case includes the dialogue. SUITE is a kind of peer,
+PARAMETERs are its parameters: see --list.
 
 Examples:
   harvest conformance --list                                  the suites and their parameters
   harvest conformance gatherd --list                          the cases of the suite gatherd
   harvest conformance gatherd localhost:8500                  test the gatherd there
   harvest conformance gatherd localhost --only 'compression/*' --only GATHERD-4.3
-  harvest conformance gatherd-client -- gather {host} {port}  test a client: a command that fetches everything
-  harvest conformance bulk localhost:8501                     test a Broker as a sender of bulk transfers
+  harvest conformance gatherd-client -- gather {host} {port}  test a client that fetches everything
+  harvest conformance bulk localhost:8501                     test a Broker's bulk transfers
   harvest conformance soif All-Templates.gz                   test a stream
 
-Exit status: 0 no MUST failed (with --strict: no SHOULD either); 1 one failed; 2 usage; 3 no server answers at this address.
+Exit status: 0 no MUST failed (with --strict: no SHOULD either); 1 one failed; 2 usage; 3 no server
+answers at this address.
 `;
 
 /** `harvest conformance [options] SUITE [PARAMETER...]`; the suites are the folders of clients/conformance. */
@@ -54,8 +56,9 @@ function conformance(): Command {
 }
 
 const DOCTOR_HELP = `
-Looks at Node, memory, disk, ports, the limit of open files, the processes and stores of a data directory, and the optional programs.
-It changes nothing and opens no store: \`harvest store check DIR\` reads every byte of one.
+Looks at Node, memory, disk, ports, the limit of open files, the processes and stores of a data
+directory, and the optional programs. It changes nothing and opens no store: \`harvest store check
+DIR\` reads every byte of one.
 
 Each line begins with ok, note, warning or problem. A note is about something optional.
 

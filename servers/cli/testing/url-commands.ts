@@ -12,15 +12,17 @@ import { lazyAction } from '../lazy-action.js';
 export const DEFINITIONS = { url, robots };
 
 const URL_HELP = `
-Prints how the crawl engine handles a URI. Each command prints one line per URI; if - is the only URI, URIs are lines of standard
-input. With --json each line is an object with the URI and the result.
+Prints how the crawl engine handles a URI. Each command prints one line per URI; if - is the only
+URI, URIs are lines of standard input. With --json each line is an object with the URI and the
+result.
 
 Examples:
   harvest url canonical 'HTTP://user@www2.Example.com/a?sid=0123456789abcdef0123456789abcdef'
                                                  the text that is compared to recognize seen URIs
   harvest url surt http://www.example.com:8080/a
   harvest url fingerprint --bits 24 http://www.example.com/
-  harvest url key http://www.example.com/        the key of the seen filter: 24 bits of the server, 40 of the URI
+  harvest url key http://www.example.com/        the key of the seen filter: 24 bits of the server,
+                                                 40 of the URI
   harvest url class --policy topmost - < uris    the queue of each URI
 
 Exit status: 0 done; 1 a URI could not be used (its line is empty); 2 usage.
@@ -110,24 +112,24 @@ function parallelOption(value: string): number {
 }
 
 const ROBOTS_HELP = `
-Reports for each URL whether the robots.txt in FILE allows the agent to fetch it. Output is allow or disallow, the URL, the number
-of the deciding line and the line, separated by tabs; - if no line applies. A URL may be a path. If - is the only URL, URLs
-are lines of standard input.
+Reports for each URL whether the robots.txt in FILE allows the agent to fetch it. Output is allow or
+disallow, the URL, the number of the deciding line and the line, separated by tabs; - if no line
+applies. A URL may be a path. If - is the only URL, URLs are lines of standard input.
 
 Policies:
   rfc9309           all groups for the agent's product together, else those for *; the default
-  classic           the first group in the file whose name is part of the agent's text, else that of *
+  classic           the first group whose name is part of the agent's text, else that of *
   ignore            everything is allowed
   custom            as classic, with --custom-file instead of FILE
   most-favored      allowed if any agent named in the file may fetch it
-  most-favored-set  allowed if any agent of --set may; --masquerade also prints the agent to fetch as
+  most-favored-set  allowed if any agent of --set may; --masquerade prints that agent too
   robots-txt-only   as classic; in a crawl, META elements of pages have no effect
   first-named       the first of the agent and those of --set that the file names, else *
 
 Examples:
   harvest robots check --file robots.txt --agent harvest http://www.example.org/private/
-  harvest robots check --file robots.txt --agent 'Harvest/1.9 harvest-kit' --policy classic --json - < urls
-  harvest robots check --file robots.txt --agent harvest --policy most-favored-set --set a,b --masquerade /x
+  harvest robots check --file robots.txt --agent 'Harvest/1.9 kit' --policy classic --json - < urls
+  harvest robots check --file a.txt --agent kit --policy most-favored-set --set a,b --masquerade /x
 
 Exit status: 0 done, whatever the answers; 1 a file or URL could not be read; 2 usage.
 `;
@@ -139,8 +141,8 @@ function robots(): Command {
 
 function checkCommand(): Command {
   return new Command('check')
-    .summary('tell whether an agent may fetch URLs, and by which line')
-    .description('Reports for each URL whether a robots.txt allows it, and by which line.')
+    .summary('report whether an agent may fetch URLs, and the deciding line')
+    .description('Reports for each URL whether a robots.txt allows it, and the deciding line.')
     .argument('<url...>', 'URLs or paths, or - for lines of standard input')
     .requiredOption('--file <file>', 'the robots.txt')
     .requiredOption('--agent <name>', "the agent's name or its User-Agent text")
