@@ -74,26 +74,14 @@ async function* offlineReportLines(
   { json, state }: ReportOptions,
 ): AsyncGenerator<string> {
   const snapshot = await crawl.snapshot();
-  if (kind === 'seen') yield json ? JSON.stringify(snapshot.seenFilter) : seenLine(snapshot);
-  else if (kind === 'frontier') yield json ? JSON.stringify(frontierOf(snapshot)) : frontierLine(snapshot);
-  else if (kind === 'all') {
-    if (json) yield JSON.stringify({ report: 'totals', ...snapshot });
-    else yield* [...offlineLines(snapshot), '', 'Queues'];
-  }
-  if (kind === 'seen' || kind === 'frontier') return;
-  if (kind === 'retries') {
-    const retries = retryTable(snapshot.time);
-    if (!json) yield retries.head();
-    for (const uri of await crawl.retries()) yield json ? JSON.stringify(uri) : retries.row(uri);
-    return;
-  }
-  const table = queueTable(snapshot.time);
-  if (!json) yield table.head();
-  for await (const page of crawl.queues({ state })) {
-    for (const queue of page) {
-      const row = kind === 'all' ? { report: 'queues', ...queue } : queue;
-      yield json ? JSON.stringify(row) : table.row(queue);
-    }
+  const format = new ReportFormat(json, kind === 'all' ? 'queues' : undefined);
+  if (kind === 'seen') yield format.line(snapshot.seenFilter, seenLine(snapshot));
+  else if (kind === 'frontier') yield format.line(frontierOf(snapshot), frontierLine(snapshot));
+  else if (kind === 'retries') yield* format.rows(retryTable(snapshot.time), [await crawl.retries()]);
+  else {
+    if (kind === 'all' && json) yield JSON.stringify({ report: 'totals', ...snapshot });
+    else if (kind === 'all') yield* [...offlineLines(snapshot), '', 'Queues'];
+    yield* format.rows(queueTable(snapshot.time), crawl.queues({ state }));
   }
 }
 
@@ -104,7 +92,7 @@ async function* reportLines(
 ): AsyncGenerator<string> {
   const snapshot = await crawl.snapshot();
   if (kind !== 'all') {
-    yield* linesOfKind(kind, crawl, snapshot, options, undefined);
+    yield* linesOfKind(kind, crawl, snapshot, options, new ReportFormat(options.json));
     return;
   }
   if (options.json) yield JSON.stringify({ report: 'totals', ...snapshot });
@@ -113,55 +101,54 @@ async function* reportLines(
     // The totals include them.
     if (each === 'seen' || each === 'frontier') continue;
     if (!options.json) yield `\n${each[0]?.toUpperCase()}${each.slice(1)}`;
-    yield* linesOfKind(each, crawl, snapshot, options, each);
+    yield* linesOfKind(each, crawl, snapshot, options, new ReportFormat(options.json, each));
   }
 }
 
-/** Yields the lines of one report; `label` is added to every JSON line if there are several reports. */
+/** Yields the lines of one report. */
 async function* linesOfKind(
   kind: Kind,
   crawl: ConsoleClient,
   snapshot: CrawlSnapshot,
-  { json, state }: ReportOptions,
-  label: string | undefined,
+  { state }: ReportOptions,
+  format: ReportFormat,
 ): AsyncGenerator<string> {
   const now = snapshot.time;
-  const toJson = (row: object) => JSON.stringify(label === undefined ? row : { report: label, ...row });
-  async function* rows<T extends object>(
+  if (kind === 'queues') yield* format.rows(queueTable(now), crawl.queues({ state }));
+  else if (kind === 'retries') {
+    const { retries } = await crawl.get('retries', { limit: MAX_ROWS });
+    yield* format.rows(retryTable(now), [retries]);
+  } else if (kind === 'hosts') yield* format.rows(hostTable(now), [await crawl.hosts()]);
+  else if (kind === 'robots') yield* format.rows(ROBOTS_TABLE, [await crawl.hosts()]);
+  else if (kind === 'workers') yield* format.rows(WORKER_TABLE, [(await crawl.get('workers')).workers]);
+  else if (kind === 'errors') yield* format.rows(errorTable(now), [(await crawl.get('errors')).errors]);
+  else if (kind === 'chain') yield* format.rows(CHAIN_TABLE, [(await crawl.get('chains')).processors]);
+  else if (kind === 'seen') yield format.line(snapshot.seenFilter, seenLine(snapshot));
+  else yield format.line(frontierOf(snapshot), frontierLine(snapshot));
+}
+
+/** Formats reports as text, or as JSON lines with `label` if there are several reports. */
+class ReportFormat {
+  readonly #json: boolean;
+  readonly #label: Kind | undefined;
+
+  constructor(json: boolean, label?: Kind) {
+    this.#json = json;
+    this.#label = label;
+  }
+
+  line(value: object, text: string): string {
+    if (!this.#json) return text;
+    return JSON.stringify(this.#label === undefined ? value : { report: this.#label, ...value });
+  }
+
+  async *rows<T extends object>(
     table: TextTable<T>,
     pages: AsyncIterable<readonly T[]> | readonly (readonly T[])[],
   ): AsyncGenerator<string> {
-    if (!json) yield table.head();
-    for await (const page of pages) for (const row of page) yield json ? toJson(row) : table.row(row);
-  }
-  switch (kind) {
-    case 'queues':
-      yield* rows(queueTable(now), crawl.queues({ state }));
-      break;
-    case 'retries':
-      yield* rows(retryTable(now), [(await crawl.get('retries', { limit: MAX_ROWS })).retries]);
-      break;
-    case 'hosts':
-      yield* rows(hostTable(now), [await crawl.hosts()]);
-      break;
-    case 'robots':
-      yield* rows(ROBOTS_TABLE, [await crawl.hosts()]);
-      break;
-    case 'workers':
-      yield* rows(WORKER_TABLE, [(await crawl.get('workers')).workers]);
-      break;
-    case 'errors':
-      yield* rows(errorTable(now), [(await crawl.get('errors')).errors]);
-      break;
-    case 'chain':
-      yield* rows(CHAIN_TABLE, [(await crawl.get('chains')).processors]);
-      break;
-    case 'seen':
-      yield json ? toJson(snapshot.seenFilter) : seenLine(snapshot);
-      break;
-    case 'frontier':
-      yield json ? toJson(frontierOf(snapshot)) : frontierLine(snapshot);
-      break;
+    if (!this.#json) yield table.head();
+    for await (const page of pages)
+      for (const row of page) yield this.line(row, this.#json ? '' : table.row(row));
   }
 }
 

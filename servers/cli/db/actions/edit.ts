@@ -14,7 +14,7 @@ import {
   readStream,
   type SourceObject,
 } from '../../../../storage/databases/sources.js';
-import { runTool, type Tool } from '../../output/run-tool.js';
+import { type Counts, runTool, type Tool } from '../../output/run-tool.js';
 
 /** The action of `harvest template2db`. */
 export async function template2db(
@@ -25,11 +25,20 @@ export async function template2db(
   return await runTool('template2db', options, async (tool) => {
     // Sources are checked before the database is created, so that a wrong name leaves no file.
     for (const file of files) if (file !== '-') await locateSource(file);
-    return await changeDatabase(path, async (database) => ({
-      ...(await loadObjects(database, objectsOf(files, tool), tool)),
-      objects: database.count,
-    }));
+    return await loadInto(path, objectsOf(files, tool), tool);
   });
+}
+
+/** Stores objects in a database as one transaction; returns the counts. */
+function loadInto(
+  path: string,
+  objects: AsyncIterable<SourceObject>,
+  options: Parameters<typeof loadObjects>[2],
+): Promise<Counts> {
+  return changeDatabase(path, async (database) => ({
+    ...(await loadObjects(database, objects, options)),
+    objects: database.count,
+  }));
 }
 
 /** Yields the objects of all files in sequence, so that they become one transaction. */
@@ -188,10 +197,7 @@ export async function load(
         ? readStream(process.stdin, 'standard input', run)
         : openSource(file, run);
     await prepareTarget(path, run);
-    return await changeDatabase(path, async (database) => ({
-      ...(await loadObjects(database, objects, { ...run, replace })),
-      objects: database.count,
-    }));
+    return await loadInto(path, objects, { ...run, replace });
   });
 }
 
@@ -216,10 +222,7 @@ export async function importDatabase(source: string, path: string, { json }: Jso
   return await runTool('gdbmutil', { json }, async (run) => {
     await locateSource(source);
     await prepareTarget(path, run);
-    return await changeDatabase(path, async (database) => ({
-      ...(await loadObjects(database, openSource(source, run), run)),
-      objects: database.count,
-    }));
+    return await loadInto(path, openSource(source, run), run);
   });
 }
 
