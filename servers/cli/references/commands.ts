@@ -26,7 +26,8 @@ require a user of the user base: harvest turtle-passwd).
 Without --data the command behaves like the original program. It reads referer.cf in the current
 directory, or -c FILE:
   name = value   # comment        names in any case; relative file names are relative to rootdir
-  referername, refererport        the only name that it listens on, e.g. refs.example.org; the port
+  referername = refs.example.org  the only name that it listens on
+  refererport = 3324              its port
   webnames = www.example.org      other names of its page of links
   refdb = base/refs.db            links published in base (harvest links load --data base), or a
                                   dump to load at the start
