@@ -1,15 +1,7 @@
 import { ConfigError } from '../errors.js';
 import { ACCESS_METHODS, type AccessMethod, canonicalUrl, methodOfScheme } from '../urls/index.js';
-import {
-  DEFAULT_DELAY,
-  DEFAULT_HOST_MAX,
-  DEFAULT_URL_MAX,
-  INT_MAX,
-  parseDelay,
-  parseInteger,
-  ValueError,
-  wordsOf,
-} from './values.js';
+import { DEFAULT_DELAY, DEFAULT_HOST_MAX, DEFAULT_URL_MAX } from './root-node-defaults.js';
+import { INT_MAX, parseDelay, parseInteger, ValueError, wordsOf } from './values.js';
 
 /*
  * Parses the lines of `<RootNodes>` and `<LeafNodes>`: a URL or a program, and its limits (G-26 to G-36, G-50

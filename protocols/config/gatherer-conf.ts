@@ -14,14 +14,8 @@ import {
   type GathererVariables,
   SECRET_VARIABLES,
 } from './gatherer-variables.js';
-import {
-  type ConfigLine,
-  DEFAULT_DELAY,
-  directoryOf,
-  isAbsolutePath,
-  joinPath,
-  readLines,
-} from './values.js';
+import { DEFAULT_DELAY } from './root-node-defaults.js';
+import { type ConfigLine, directoryOf, isAbsolutePath, joinPath, readLines } from './values.js';
 import type { Assignment } from './variables.js';
 
 /** Variables whose defaults depend on other variables or on the host. */

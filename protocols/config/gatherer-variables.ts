@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { DEFAULT_REFRESH_RATE, DEFAULT_TIME_TO_LIVE } from '../time.js';
 import { canonicalUrl, withoutUserInfo } from '../urls/index.js';
 import { parseEssenceOptions } from './essence-options.js';
+import { DEFAULT_DELAY } from './root-node-defaults.js';
 import {
-  DEFAULT_DELAY,
   delay,
   hostAndPort,
   integer,

@@ -19,12 +19,6 @@ export {
   savesSpace,
 } from './gatherer-variables.js';
 export * from './referer-conf.js';
-export {
-  type ConfigLine,
-  DEFAULT_DELAY,
-  DEFAULT_HOST_MAX,
-  DEFAULT_URL_MAX,
-  readLines,
-  wordsOf,
-} from './values.js';
+export { DEFAULT_DELAY, DEFAULT_HOST_MAX, DEFAULT_URL_MAX } from './root-node-defaults.js';
+export { type ConfigLine, readLines, wordsOf } from './values.js';
 export * from './variables.js';

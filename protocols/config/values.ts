@@ -131,12 +131,6 @@ function parseHostAndPort(value: string): string {
   return `${match[1]}:${parseInteger(match[2]!, 1, 65_535)}`;
 }
 
-/** G-27, table of section 3. */
-export const DEFAULT_URL_MAX = 250;
-export const DEFAULT_HOST_MAX = 1;
-/** Default of `Access-Delay` and of a RootNode's `Delay`, in seconds. */
-export const DEFAULT_DELAY = 1;
-
 /** Path functions on strings, without file access. */
 
 export function isAbsolutePath(path: string): boolean {

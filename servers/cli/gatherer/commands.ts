@@ -1,5 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
-import { DEFAULT_DELAY } from '../../../protocols/config/values.js';
+import { DEFAULT_DELAY } from '../../../protocols/config/root-node-defaults.js';
 import { MIRROR_DATA } from '../../gatherer/mirror/file-names.js';
 import { lazyAction } from '../lazy-action.js';
 import { monitorOption } from '../options/connection-options.js';

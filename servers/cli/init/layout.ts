@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { DEFAULT_DELAY, DEFAULT_URL_MAX } from '../../../protocols/config/values.js';
+import { DEFAULT_DELAY, DEFAULT_URL_MAX } from '../../../protocols/config/root-node-defaults.js';
 import { UsageError } from '../../../protocols/errors.js';
 import { accessMethod, canonicalUrl } from '../../../protocols/urls/index.js';
 import { type Answers, fileNameOf, isUrl, KIT_HOME, splitIndexAnswer } from './answers.js';

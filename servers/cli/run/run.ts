@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { DEFAULT_DELAY } from '../../../protocols/config/values.js';
+import { DEFAULT_DELAY } from '../../../protocols/config/root-node-defaults.js';
 import type { CommandEntry } from '../command-entry.js';
 import { lazyAction } from '../lazy-action.js';
 import { addConfigOption } from '../options/config-option.js';
