@@ -25,6 +25,10 @@ export function isDigit(byte: number): boolean {
   return byte >= ZERO && byte <= NINE;
 }
 
+export function isLetter(byte: number): boolean {
+  return (byte >= 0x61 && byte <= 0x7a) || (byte >= 0x41 && byte <= 0x5a);
+}
+
 /** A `Buffer` over the same memory: no copy, only Node's faster text methods. */
 export function bufferOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -24,6 +24,12 @@ export function mergeSoif(a: SoifObject, b: SoifObject): SoifObject {
   return withPairs(a, [...merged.values()]);
 }
 
+/** The attributes of `above`, then those that only `below` has. */
+export function overlaySoif(above: SoifObject, below: SoifObject): SoifObject {
+  // The first merge adds the attributes of below in order, the second one restores the values of above.
+  return mergeSoif(mergeSoif(above, below), above);
+}
+
 /** Number and rest of `Embed<3>-Title`. */
 const EMBEDDED = /^embed<(\d{1,9})>-?(.*)$/is;
 

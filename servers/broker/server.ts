@@ -337,12 +337,12 @@ async function answerQuery(
 }
 
 function countMessage({ counts }: SessionOptions, kind: string): void {
-  if (counts !== undefined) countIn(counts.messages, kind);
+  if (counts !== undefined) counts.messages.set(kind, (counts.messages.get(kind) ?? 0) + 1);
 }
 
 function countQuery({ counts }: SessionOptions, end: QueryEnd, started: number, objects = 0): void {
   if (counts === undefined) return;
-  countIn(counts.queries, end);
+  counts.queries.set(end, (counts.queries.get(end) ?? 0) + 1);
   counts.objects += objects;
   counts.querySeconds += (performance.now() - started) / 1000;
 }
@@ -417,9 +417,4 @@ async function answerCommand(
 
 function zeroCounts(): BrokerCounts {
   return { messages: new Map(), queries: new Map(), objects: 0, querySeconds: 0 };
-}
-
-/** Adds one to a counter of a map. */
-function countIn<K>(counts: Map<K, number>, key: K): void {
-  counts.set(key, (counts.get(key) ?? 0) + 1);
 }

@@ -192,14 +192,16 @@ class Session {
 
   async #perform(effect: Exclude<GatherdServerEffect, { kind: 'send' }>): Promise<GatherdServerEffect[]> {
     switch (effect.kind) {
-      case 'command':
+      case 'command': {
         // A client that has sent many commands at once waits between them while others are served.
         if (!this.#share.mayContinue()) await this.#share.turn(this.#connection.signal);
         this.#share.charge(COMMAND_COST_MS[effect.command.kind] ?? OTHER_COST_MS);
         this.#log.info(describeCommand(effect.command));
-        countIn(this.#context.counts.commands, effect.command.kind);
+        const { commands } = this.#context.counts;
+        commands.set(effect.command.kind, (commands.get(effect.command.kind) ?? 0) + 1);
         this.#expectCommand();
         return [];
+      }
       case 'update':
         return this.#dataCommand(() => this.#update(effect));
       case 'object':
@@ -309,8 +311,4 @@ class Session {
 
 function describeDecision(allowed: boolean): string {
   return allowed ? 'allowed' : 'denied';
-}
-
-function countIn<K>(counts: Map<K, number>, key: K): void {
-  counts.set(key, (counts.get(key) ?? 0) + 1);
 }

@@ -1,7 +1,7 @@
 // `mergedb` and `consoldb`: merges sources into one database.
 import { CloseStack } from '../../protocols/close-stack.js';
 import { StorageError } from '../../protocols/errors.js';
-import { decodeSoif, mergeSoif, type SoifObject } from '../../protocols/soif/index.js';
+import { decodeSoif, overlaySoif, type SoifObject } from '../../protocols/soif/index.js';
 import { type ReplaceOptions, replaceFile } from '../files/replace-file.js';
 import { DatabaseFile } from './database-file.js';
 import { applyObject, openLookup, type ToolOptions, yieldRegularly } from './load.js';
@@ -75,7 +75,7 @@ async function addAutomatic(
     else {
       const { url } = recordOf(manual);
       if (!database.has(url)) merged++;
-      database.put(recordOf(overlay(manual, item.object)));
+      database.put(recordOf(overlaySoif(manual, item.object)));
     }
     options.onObject?.();
     await maybeYield();
@@ -115,15 +115,9 @@ function manualOf(url: string, annotations: readonly DatabaseFile[]): SoifObject
     const record = annotation.get(url);
     if (record === undefined) continue;
     const object = decodeSoif(record.soif);
-    manual = manual === undefined ? object : overlay(manual, object);
+    manual = manual === undefined ? object : overlaySoif(manual, object);
   }
   return manual;
-}
-
-/** Returns the attributes of `above`, then those that only `below` has. */
-function overlay(above: SoifObject, below: SoifObject): SoifObject {
-  // The first merge adds the attributes of below in order, the second one restores the values of above.
-  return mergeSoif(mergeSoif(above, below), above);
 }
 
 /** The result of {@link consolidate}. */

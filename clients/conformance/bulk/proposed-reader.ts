@@ -1,4 +1,5 @@
 // Reads a reply in the interface of 1995 by token (Part B), independent of `protocols/bulk`.
+import { isSpace } from '../../../protocols/ascii.js';
 import { ConnectionError, ProtocolError } from '../../../protocols/errors.js';
 import { SectionDecoder } from '../../../protocols/soif/index.js';
 import { Mismatch } from '../case.js';
@@ -171,10 +172,6 @@ function findGroupsEnd(
     if (!between && bytes[next] !== AT) return { length: next, over: true, between };
   }
   return { length: bytes.length, over: false, between };
-}
-
-function isSpace(byte: number | undefined): boolean {
-  return byte !== undefined && (byte === 0x20 || (byte >= 0x09 && byte <= 0x0d));
 }
 
 /** @throws Mismatch for bytes that cannot be read by token (BP-5) */

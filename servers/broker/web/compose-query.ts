@@ -48,7 +48,10 @@ function quotedName(name: string): string {
   return /^[A-Za-z][\w<>-]*$/.test(name) && !/^(?:and|or|not|except)$/i.test(name) ? name : quoted(name);
 }
 
-/** Quotes a text. BRK-2.7: backslashes reach the engine, which reads the next character literally. */
-function quoted(text: string): string {
-  return `"${text.replace(/\\$/, '\\\\').replaceAll('"', '\\"')}"`;
+/**
+ * Quotes a text. BRK-2.7: a backslash and the next character reach the engine, which reads that one literally;
+ * a backslash before a quote or at the end has none, and stands for itself.
+ */
+export function quoted(text: string): string {
+  return `"${text.replace(/\\[^"]|[\\"]/gs, (part) => (part.length > 1 ? part : `\\${part}`))}"`;
 }

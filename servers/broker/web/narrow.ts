@@ -1,4 +1,6 @@
 // Restrictions of a result, chosen from its facets.
+import { quoted } from './compose-query.js';
+
 /** The properties by which a result can be narrowed. */
 export const NARROW_KINDS = ['type', 'host', 'gatherer'] as const;
 export type NarrowKind = (typeof NARROW_KINDS)[number];
@@ -56,8 +58,4 @@ function narrowingTerm({ kind, value }: Narrowing): string {
         : `url regexp ${quoted(`^[a-z][a-z0-9+.-]*://([^/?#@]*@)?${literal}([:/?#]|$)`)}`;
     }
   }
-}
-
-function quoted(text: string): string {
-  return `"${text.replaceAll('"', '\\"')}"`;
 }

@@ -1,3 +1,4 @@
+import { isLetter } from '../../../protocols/ascii.js';
 import { decodeReferences } from './character-references.js';
 import { type PlannedTag, type Tag, TagNames, type TagTable } from './tags.js';
 
@@ -317,8 +318,4 @@ class HtmlReader<Plan extends PlannedTag> {
 
 function isWhite(c: number): boolean {
   return c === BLANK || c === NEWLINE || c === TAB || c === RETURN || c === FORM_FEED;
-}
-
-function isLetter(c: number): boolean {
-  return (c >= 0x61 && c <= 0x7a) || (c >= 0x41 && c <= 0x5a);
 }

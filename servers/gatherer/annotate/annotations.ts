@@ -6,7 +6,7 @@ import {
   type AnnotationItem,
   encodeSoif,
   hrefOfUrl,
-  mergeSoif,
+  overlaySoif,
   SoifObject,
   urlProblem,
 } from '../../../protocols/soif/index.js';
@@ -57,7 +57,7 @@ export class Annotations {
         const key = keyOf(object.url);
         const earlier = all.get(key);
         // G-142: the first file wins.
-        all.set(key, earlier === undefined ? object : overlay(earlier, object));
+        all.set(key, earlier === undefined ? object : overlaySoif(earlier, object));
       }
     }
     return new Annotations(all);
@@ -87,7 +87,7 @@ export class Annotations {
   merge(automatic: SoifObject): SoifObject {
     const manual = this.get(automatic.url);
     if (manual === undefined) return automatic;
-    const merged = overlay(manual, automatic);
+    const merged = overlaySoif(manual, automatic);
     return SoifObject.of(
       automatic.type,
       automatic.url,
@@ -102,12 +102,6 @@ export class Annotations {
   *unmatched(isKnown: (url: string) => boolean): Generator<SoifObject, void, undefined> {
     for (const [url, object] of this.#objects) if (!isKnown(url)) yield object;
   }
-}
-
-/** Returns the attributes of `above`, then those that only `below` has. */
-function overlay(above: SoifObject, below: SoifObject): SoifObject {
-  // The first merge determines the order and adds attributes, the second one restores the values.
-  return mergeSoif(mergeSoif(above, below), above);
 }
 
 function keyOf(url: string): string {

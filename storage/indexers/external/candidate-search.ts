@@ -14,6 +14,7 @@ import type {
   SearchResults,
   StopReason,
 } from '../contract.js';
+import { unsupported } from '../query/leaf.js';
 import { Matcher, type QueryLimits } from '../query/matcher.js';
 import { parseTerm } from '../query/term-pattern.js';
 import { EmbeddedResults } from '../scheduling/results.js';
@@ -250,11 +251,6 @@ class CandidateSearch {
   }
 }
 
-/** Returns an error with a text of BRK-4.18. */
-function unsupported(name: string, what: string): PeerError {
-  return new PeerError(`ERROR: ${name} does not support ${what}`, 111);
-}
-
 /**
  * BRK-2.19: refuses a query that the engine does not support, before any program starts.
  *
@@ -267,37 +263,37 @@ function requireCapabilities(
   can: IndexerCapabilities,
 ): void {
   if (options.errors > can.errors)
-    throw unsupported(name, can.errors === 0 ? 'spelling errors' : `more than ${can.errors} spelling errors`);
+    throw unsupported(can.errors === 0 ? 'spelling errors' : `more than ${can.errors} spelling errors`, name);
   // An explicit stack: the nesting of a query may exceed the call stack.
   const open: Expression[] = [expression];
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     switch (node.kind) {
       case 'not':
-        if (!can.not) throw unsupported(name, 'NOT');
+        if (!can.not) throw unsupported('NOT', name);
         open.push(node.operand);
         break;
       case 'and':
       case 'or':
       case 'except':
-        if (node.kind === 'except' && !can.not) throw unsupported(name, 'EXCEPT');
+        if (node.kind === 'except' && !can.not) throw unsupported('EXCEPT', name);
         open.push(node.left, node.right);
         break;
       case 'term':
         requireWord(node.text, name, can);
         break;
       case 'select':
-        if (!can.attributes) throw unsupported(name, 'queries within an attribute');
-        if (node.operator === 'regexp' && !can.regexp) throw unsupported(name, 'regular expressions');
+        if (!can.attributes) throw unsupported('queries within an attribute', name);
+        if (node.operator === 'regexp' && !can.regexp) throw unsupported('regular expressions', name);
         if ((node.operator === 'less-than' || node.operator === 'greater-than') && !can.comparison)
-          throw unsupported(name, node.operator);
+          throw unsupported(node.operator, name);
         if (node.operator === 'contains') requireWord(node.value, name, can);
     }
   }
 }
 
 function requireWord(text: string, name: string, can: IndexerCapabilities): void {
-  if (!can.regexp && parseTerm(text).kind === 'pattern') throw unsupported(name, 'pattern characters');
-  if (!can.phrases && /\s/.test(text.trim())) throw unsupported(name, 'phrases');
+  if (!can.regexp && parseTerm(text).kind === 'pattern') throw unsupported('pattern characters', name);
+  if (!can.phrases && /\s/.test(text.trim())) throw unsupported('phrases', name);
 }
 
 /** Programs that run for queries at a time, for all engines of this process. */

@@ -122,8 +122,8 @@ export function compileLeaf(
 }
 
 /** Returns an error with a text of BRK-4.18. */
-export function unsupported(what: string): PeerError {
-  return new PeerError(`ERROR: embedded does not support ${what}`, 111);
+export function unsupported(what: string, engine = 'embedded'): PeerError {
+  return new PeerError(`ERROR: ${engine} does not support ${what}`, 111);
 }
 
 function compileTerm(text: string, options: Matching, limits: PatternLimits, warnings: Set<string>): Leaf {

@@ -1,3 +1,4 @@
+import { isLetter } from '../../../../protocols/ascii.js';
 import { latin } from '../../bytes.js';
 import type { SourceDocument, Summary } from '../../document.js';
 import { namesByWord, wordSet } from '../../word-tables.js';
@@ -326,8 +327,4 @@ class RtfReader {
     if (url !== undefined && this.links.length < MAX_RUNS) this.links.push(url);
     this.#link = '';
   }
-}
-
-function isLetter(code: number): boolean {
-  return (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a);
 }

@@ -128,6 +128,9 @@ t.test('BRK-9.1: the advanced form composes a query', async (t) => {
     'title exact "x \\"y\\"" and "not" : "1"',
   );
   t.equal(compose({ attribute1: 'size', is1: '#ADMIN', value1: '9\\' }), 'size : "9\\\\"');
+  t.equal(compose({ attribute1: 'a', value1: '\\\\' }), 'a : "\\\\"', 'two backslashes are one literal one');
+  const odd = ['\\', '\\\\', '\\\\\\', '\\"', '\\\\"', 'x\\"y"', '"', '\\"\\'];
+  for (const value1 of odd) t.doesNotThrow(() => parseQuery(compose({ attribute1: 'a', value1 })), value1);
   for (const fields of [{ all: 'a"b', any: '( ) :' }, { none: '\\ "' }, { value1: '"', attribute1: 'a b' }]) {
     t.doesNotThrow(() => parseQuery(compose(fields)), JSON.stringify(fields));
   }
