@@ -4,11 +4,13 @@ import { UsageError } from '../../protocols/errors.js';
 import { unescapeBytes } from '../../protocols/urls/index.js';
 import { type LocalFile, readLocal } from './local-files.js';
 import {
+  type Answer,
   DEFAULT_MAX_BYTES,
   DIRECTORY_TYPE,
   type Fetcher,
   type FetchRequest,
   type FetchResult,
+  resultOf,
 } from './types.js';
 
 export interface FileFetcherOptions {
@@ -78,28 +80,17 @@ function pathAmong(url: string, hosts: ReadonlySet<string>): Buffer | undefined 
 
 /** The result for a file. */
 export function fileResult(url: string, file: LocalFile, beginTime: number): FetchResult {
-  const common = { url, headers: {}, etag: '', local: true, beginTime, endTime: Date.now() };
-  const nothing = { body: new Uint8Array(0), truncated: false };
-  if (file.kind === 'missing') return { ...common, ...nothing, status: 404, lastModified: 0 };
-  if (file.kind === 'forbidden') {
-    const headers = { 'file-refusal': file.reason };
-    return { ...common, ...nothing, headers, status: 403, lastModified: 0 };
-  }
+  return resultOf(url, beginTime, { local: true, ...answerOf(file) });
+}
+
+function answerOf(file: LocalFile): Answer {
+  if (file.kind === 'missing') return { status: 404 };
+  if (file.kind === 'forbidden') return { status: 403, headers: { 'file-refusal': file.reason } };
   const lastModified = Math.max(0, Math.floor(file.stats.mtimeMs / 1000));
-  if (file.kind === 'unchanged') return { ...common, ...nothing, status: 304, lastModified };
-  if (file.kind === 'file') {
-    return { ...common, status: 200, lastModified, body: file.body, truncated: file.truncated };
-  }
-  const { entries, truncated } = file;
-  return {
-    ...common,
-    ...nothing,
-    status: 200,
-    lastModified,
-    contentType: DIRECTORY_TYPE,
-    entries,
-    truncated,
-  };
+  if (file.kind === 'unchanged') return { status: 304, lastModified };
+  const { truncated } = file;
+  if (file.kind === 'file') return { status: 200, lastModified, body: file.body, truncated };
+  return { status: 200, lastModified, contentType: DIRECTORY_TYPE, entries: file.entries, truncated };
 }
 
 function pathPart(url: string): string {

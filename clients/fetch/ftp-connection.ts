@@ -77,10 +77,7 @@ export class FtpConnection implements PooledConnection {
     client.ftp.encoding = 'latin1';
     const connection = new FtpConnection(host, client, login.password);
     const connectMs = options.connectTimeoutMs ?? DEFAULT_CONNECT_MS;
-    const bytesRead = () => connection.bytesRead;
-    using watch = new TransferWatch(host, request, options, bytesRead, (reason) =>
-      connection.destroy(reason),
-    );
+    using watch = new TransferWatch(host, request, options, connection);
     const cancelTimer = (options.clock ?? monotonicClock).setTimer(() => {
       connection.destroy(new ConnectionError(`${host}: no connection within ${connectMs} ms`));
     }, connectMs);

@@ -10,11 +10,13 @@ import { FTP_PORT, type FtpAddress, parseFtpUrl } from './ftp-url.js';
 import { refusePrivate } from './private-addresses.js';
 import { idleTimeoutOf, type ServerLogin, type TransferOptions, TransferWatch } from './transfer.js';
 import {
+  type Answer,
   DEFAULT_MAX_BYTES,
   DIRECTORY_TYPE,
   type Fetcher,
   type FetchRequest,
   type FetchResult,
+  resultOf,
 } from './types.js';
 
 export interface FtpFetcherOptions extends TransferOptions {
@@ -53,10 +55,7 @@ export class FtpFetcher implements Fetcher {
       async (connection) => {
         if (connection.refusal !== undefined) return refusedAnswer(connection.refusal);
         if (request.publicOnly === true) refusePrivate(address.host, connection.remoteAddress);
-        const bytesRead = () => connection.bytesRead;
-        using watch = new TransferWatch(address.host, request, this.#options, bytesRead, (reason) =>
-          connection.destroy(reason),
-        );
+        using watch = new TransferWatch(address.host, request, this.#options, connection);
         try {
           const { remoteAddress } = connection;
           return { remoteAddress, ...(await this.#retrieve(connection, address, request)) };
@@ -71,9 +70,7 @@ export class FtpFetcher implements Fetcher {
       const reply = answer.headers?.['ftp-reply'] ?? outcome;
       return `${host}:${port} as ${login.user}: ${path ?? 'no path'}: status ${answer.status}, ${reply}`;
     });
-    const body = new Uint8Array(0);
-    const common = { url: request.url, headers: {}, lastModified: 0, etag: '', body, truncated: false };
-    return { ...common, local: false, beginTime, ...answer, endTime: Date.now() };
+    return resultOf(request.url, beginTime, answer);
   }
 
   async close(): Promise<void> {
@@ -127,8 +124,6 @@ export class FtpFetcher implements Fetcher {
     };
   }
 }
-
-type Answer = Pick<FetchResult, 'status'> & Partial<FetchResult>;
 
 /** 5xx is permanent, 4xx is temporary. */
 function refusedAnswer({ code, text }: FtpRefusal): Answer {

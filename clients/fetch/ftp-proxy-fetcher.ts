@@ -9,7 +9,7 @@ import { parseFtpUrl } from './ftp-url.js';
 import { basicCredentials, parseHttpDate, plainHeaders, splitContentType } from './headers.js';
 import { resolveHost } from './private-addresses.js';
 import { idleTimeoutOf, type TransferOptions, TransferWatch } from './transfer.js';
-import { DEFAULT_MAX_BYTES, type Fetcher, type FetchRequest, type FetchResult } from './types.js';
+import { DEFAULT_MAX_BYTES, type Fetcher, type FetchRequest, type FetchResult, resultOf } from './types.js';
 
 export interface FtpProxyOptions extends TransferOptions {
   readonly userAgent: string;
@@ -62,10 +62,12 @@ export class FtpProxyFetcher implements Fetcher {
     sent.once('socket', (socket) => {
       bytesBefore = socket.bytesRead;
     });
-    const bytesRead = () => Math.max(0, (sent.socket?.bytesRead ?? 0) - bytesBefore);
-    using watch = new TransferWatch(host, request, this.#options, bytesRead, (reason) =>
-      sent.destroy(reason),
-    );
+    using watch = new TransferWatch(host, request, this.#options, {
+      get bytesRead() {
+        return Math.max(0, (sent.socket?.bytesRead ?? 0) - bytesBefore);
+      },
+      destroy: (reason) => void sent.destroy(reason),
+    });
     this.#running.add(sent);
     try {
       sent.end();
@@ -78,19 +80,14 @@ export class FtpProxyFetcher implements Fetcher {
       // A document without a length ends with its connection, whichever side closed it.
       if (watch.reason !== undefined) throw watch.reason;
       const responseHeaders = plainHeaders(response!.headers);
-      return {
-        url: request.url,
+      return resultOf(request.url, beginTime, {
         status: response!.statusCode ?? 0,
         headers: responseHeaders,
         ...splitContentType(responseHeaders['content-type']),
         lastModified: parseHttpDate(responseHeaders['last-modified']),
-        etag: '',
         body: body.bytes(),
         truncated: body.truncated,
-        local: false,
-        beginTime,
-        endTime: Date.now(),
-      };
+      });
     } catch (error) {
       throw watch.causeOf(asConnectionError(host, error));
     } finally {

@@ -16,7 +16,14 @@ import type { Connection } from '../connection/index.js';
 import { BoundedBody } from './bounded-body.js';
 import { publishDebug } from './debug-channel.js';
 import { connectTo, type TransferOptions, TransferWatch } from './transfer.js';
-import { DEFAULT_MAX_BYTES, type Fetcher, type FetchRequest, type FetchResult } from './types.js';
+import {
+  type Answer,
+  DEFAULT_MAX_BYTES,
+  type Fetcher,
+  type FetchRequest,
+  type FetchResult,
+  resultOf,
+} from './types.js';
 
 /** Items of a menu that become links. */
 const MAX_MENU_ITEMS = 100_000;
@@ -41,10 +48,7 @@ export class GopherFetcher implements Fetcher {
     const beginTime = Date.now();
     const connection = await connectTo(address.host, address.port, request, this.#options);
     this.#running.add(connection);
-    const bytesRead = () => connection.bytesRead;
-    using watch = new TransferWatch(address.host, request, this.#options, bytesRead, (reason) =>
-      connection.destroy(reason),
-    );
+    using watch = new TransferWatch(address.host, request, this.#options, connection);
     try {
       await connection.write(encodeGopherRequest(address));
       const answer = await this.#read(connection, address, request);
@@ -54,17 +58,7 @@ export class GopherFetcher implements Fetcher {
         const reply = answer.headers?.['gopher-error'] ?? `${outcome}, ${answer.body.length} bytes`;
         return `${host}:${port} type ${address.type}, ${JSON.stringify(selector)}: ${reply}`;
       });
-      return {
-        url: request.url,
-        headers: {},
-        lastModified: 0,
-        etag: '',
-        local: false,
-        beginTime,
-        endTime: Date.now(),
-        remoteAddress: connection.remoteAddress,
-        ...answer,
-      };
+      return resultOf(request.url, beginTime, { remoteAddress: connection.remoteAddress, ...answer });
     } catch (error) {
       throw watch.causeOf(error);
     } finally {
@@ -86,7 +80,7 @@ export class GopherFetcher implements Fetcher {
    * Reads until the server closes, or until the end mark of a menu: some servers keep the connection open after
    * it.
    */
-  async #read(connection: Connection, address: GopherAddress, request: FetchRequest): Promise<Answer> {
+  async #read(connection: Connection, address: GopherAddress, request: FetchRequest): Promise<GopherAnswer> {
     const { kind, mediaType } = gopherItemType(address.type);
     const isMenu = (kind === 'menu' || kind === 'search') && address.plus === undefined;
     const menu = new GopherMenuDecoder({ maxItems: MAX_MENU_ITEMS });
@@ -128,7 +122,7 @@ export class GopherFetcher implements Fetcher {
   }
 }
 
-type Answer = Pick<FetchResult, 'status' | 'body' | 'truncated'> & Partial<FetchResult>;
+type GopherAnswer = Answer & Pick<FetchResult, 'body'>;
 
 function readError(body: Uint8Array, address: GopherAddress): string | undefined {
   if (address.plus !== undefined) {

@@ -18,7 +18,14 @@ import { ConnectionPool } from './connection-pool.js';
 import { NntpConnection, type NntpLogin, type NntpStatus } from './nntp-connection.js';
 import { refusePrivate } from './private-addresses.js';
 import { type ServerLogin, type TransferOptions, TransferWatch } from './transfer.js';
-import { DEFAULT_MAX_BYTES, type Fetcher, type FetchRequest, type FetchResult } from './types.js';
+import {
+  type Answer,
+  DEFAULT_MAX_BYTES,
+  type Fetcher,
+  type FetchRequest,
+  type FetchResult,
+  resultOf,
+} from './types.js';
 
 export interface NewsFetcherOptions extends TransferOptions {
   /** `host[:port]` for URLs without a host (G-70); default `$NNTPSERVER`, else the host `news`. */
@@ -66,14 +73,11 @@ export class NewsFetcher implements Fetcher {
       async (connection) => {
         if (request.publicOnly === true) refusePrivate(host, connection.remoteAddress);
         connection.setIdleTimeout(request);
-        const bytesRead = () => connection.bytesRead;
-        using watch = new TransferWatch(host, request, this.#options, bytesRead, (reason) =>
-          connection.destroy(reason),
-        );
+        using watch = new TransferWatch(host, request, this.#options, connection);
         try {
           const { remoteAddress } = connection;
           const answer = await this.#retrieve(connection, address, request);
-          return { ...emptyResult(request.url, beginTime), remoteAddress, ...answer, endTime: Date.now() };
+          return resultOf(request.url, beginTime, { remoteAddress, ...answer });
         } catch (error) {
           throw watch.causeOf(error);
         }
@@ -171,14 +175,6 @@ export class NewsFetcher implements Fetcher {
     });
     return { status: 200, contentType: ACTIVE_TYPE, ...list };
   }
-}
-
-type Answer = Pick<FetchResult, 'status'> & Partial<FetchResult>;
-
-function emptyResult(url: string, beginTime: number): Omit<FetchResult, 'status'> {
-  const body = new Uint8Array(0);
-  const common = { url, headers: {}, lastModified: 0, etag: '', body, truncated: false, local: false };
-  return { ...common, beginTime, endTime: beginTime };
 }
 
 /** Retrieves an article. An article never changes, so a conditional request only checks that it exists. */

@@ -48,10 +48,7 @@ export class NntpConnection implements PooledConnection {
     options: TransferOptions,
   ): Promise<NntpConnection> {
     const connection = new NntpConnection(await connectTo(host, port, request, options), login);
-    const bytesRead = () => connection.bytesRead;
-    using watch = new TransferWatch(host, request, options, bytesRead, (reason) =>
-      connection.destroy(reason),
-    );
+    using watch = new TransferWatch(host, request, options, connection);
     try {
       const greeting = await connection.#nextStatus();
       if (greeting.code !== 200 && greeting.code !== 201) throw connection.refusal(greeting);

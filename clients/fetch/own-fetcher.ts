@@ -11,6 +11,7 @@ import {
   type Fetcher,
   type FetchRequest,
   type FetchResult,
+  resultOf,
 } from './types.js';
 
 /** A retrieval that a fetcher of one's own makes. */
@@ -95,7 +96,7 @@ class WrappedFetcher implements Fetcher {
     };
     try {
       const made = await untilAborted(async () => this.#own.fetch(request), retrieval.signal);
-      return resultOf(url, made, limit, beginTime);
+      return ownResult(url, made, limit, beginTime);
     } catch (error) {
       if (retrieval.signal.aborted || error instanceof KitError) throw error;
       throw new ConnectionError(`${url}: ${messageOf(error)}`, { cause: error });
@@ -115,7 +116,7 @@ class WrappedFetcher implements Fetcher {
   }
 }
 
-function resultOf(url: string, made: OwnResult, limit: number, beginTime: number): FetchResult {
+function ownResult(url: string, made: OwnResult, limit: number, beginTime: number): FetchResult {
   const { status = 200, headers = {}, lastModified = 0, etag = '', location } = made;
   if (!Number.isInteger(status) || status < 100 || status > 599)
     throw new UsageError(`${url}: ${String(status)} is not a status`);
@@ -123,8 +124,7 @@ function resultOf(url: string, made: OwnResult, limit: number, beginTime: number
   const body =
     typeof made.body === 'string' ? new TextEncoder().encode(made.body) : (made.body ?? new Uint8Array());
   const target = location === undefined ? undefined : canonicalUrl(location, url);
-  return {
-    url,
+  return resultOf(url, beginTime, {
     status,
     headers,
     contentType,
@@ -135,10 +135,7 @@ function resultOf(url: string, made: OwnResult, limit: number, beginTime: number
     body: new Uint8Array(body.subarray(0, limit)),
     truncated: made.truncated === true || body.length > limit,
     location: target,
-    local: false,
-    beginTime,
-    endTime: Date.now(),
-  };
+  });
 }
 
 /** A directory cannot be had from a fetcher of one's own: it has no names. */

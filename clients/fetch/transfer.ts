@@ -35,36 +35,36 @@ export interface ServerLogin {
 export const DEFAULT_CONNECT_MS = 30_000;
 const DEFAULT_TRANSFER_MS = 1_200_000;
 
+/** A connection that a transfer uses. */
+interface WatchedConnection {
+  /** Bytes that the server's connections have brought so far, earlier transfers included. */
+  readonly bytesRead: number;
+  destroy(reason: Error): void;
+}
+
 /**
- * Watches the deadline, the signal and the rate of one transfer. Each calls `stop`, which has to destroy the
- * connection, so that operations waiting for it fail; {@link reason} is the cause.
+ * Watches the deadline, the signal and the rate of one transfer. Each destroys the connection, so
+ * that operations waiting for it fail; {@link reason} is the cause.
  */
 export class TransferWatch {
   readonly #signal: AbortSignal | undefined;
-  readonly #stop: (reason: Error) => void;
   readonly #cancelTimer: () => void;
   readonly #onAbort: () => void;
   readonly #rate: ReceiveWatch;
   #reason: Error | undefined;
 
-  /**
-   * @param bytesRead returns the bytes that the server's connections have brought so far, earlier transfers
-   *   included
-   */
   constructor(
     host: string,
     request: FetchRequest,
     options: TransferOptions,
-    bytesRead: () => number,
-    stop: (reason: Error) => void,
+    readonly connection: WatchedConnection,
   ) {
-    const before = bytesRead();
-    const received = () => ({ bytes: bytesRead() - before });
+    const before = connection.bytesRead;
+    const received = () => ({ bytes: connection.bytesRead - before });
     const ms = options.maxTransferMs ?? DEFAULT_TRANSFER_MS;
     const whole = { maxBytes: request.maxBytes ?? DEFAULT_MAX_BYTES, maxTransferMs: ms };
     this.#rate = new ReceiveWatch(host, options, whole, received, (reason) => this.#end(reason));
     this.#signal = request.signal;
-    this.#stop = stop;
     const late = () => this.#end(new ConnectionError(`${host}: not done within ${ms} ms`));
     this.#cancelTimer = (options.clock ?? monotonicClock).setTimer(late, ms);
     this.#onAbort = () => this.#end(asError(this.#signal?.reason));
@@ -91,7 +91,7 @@ export class TransferWatch {
 
   #end(reason: Error): void {
     this.#reason ??= reason;
-    this.#stop(this.#reason);
+    this.connection.destroy(this.#reason);
   }
 }
 

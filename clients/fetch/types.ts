@@ -146,6 +146,25 @@ export interface FetchResult {
   readonly remoteAddress?: string | undefined;
 }
 
+/** What a fetcher knows of a document; the rest has the value of a plain one. */
+export type Answer = Pick<FetchResult, 'status'> & Partial<FetchResult>;
+
+/** Returns the result of a retrieval that ends now. @param beginTime milliseconds since 1970 */
+export function resultOf(url: string, beginTime: number, answer: Answer): FetchResult {
+  return {
+    url,
+    headers: {},
+    lastModified: 0,
+    etag: '',
+    body: new Uint8Array(0),
+    truncated: false,
+    local: false,
+    beginTime,
+    ...answer,
+    endTime: Date.now(),
+  };
+}
+
 /** Content type of a directory listing. */
 export const DIRECTORY_TYPE = 'inode/directory';
 

@@ -108,16 +108,21 @@ export function list<T>(row: z.ZodType<T>): z.ZodType<readonly T[]> {
   return z.array(row);
 }
 
+/** Selects the queues of a report. */
+export interface QueueSelection {
+  /** Default: queues with pending URIs. */
+  readonly state?: QueueState | undefined;
+  /** The last class key of the previous page. */
+  readonly after?: string;
+  /** Default 100. */
+  readonly limit?: number;
+}
+
 /** Reports and actions of a running crawl, for the console, the terminal and the end reports. */
 export interface CrawlControl {
   snapshot(): CrawlSnapshot;
   /** Queues in the order of their class keys, after the key `after`, whether in memory or on disk. */
-  queues(options?: {
-    readonly state?: QueueState | undefined;
-    readonly after?: string;
-    /** Default 100. */
-    readonly limit?: number;
-  }): Promise<QueueReport[]>;
+  queues(selection?: QueueSelection): Promise<QueueReport[]>;
   /** Hosts and servers, the most recently used first. Default limit 100. */
   hosts(options?: { readonly limit?: number; readonly match?: string }): HostReport[];
   /** The URIs that wait for a retry beside their queues, the first due first. Default limit 100. */

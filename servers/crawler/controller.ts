@@ -9,6 +9,7 @@ import type {
   CrawlControl,
   CrawlSnapshot,
   HostReport,
+  ProcessorReport,
   QueueReport,
   RecentError,
   WaitingReport,
@@ -264,7 +265,7 @@ export class CrawlController implements CrawlControl {
     return this.#statistics.recentErrors();
   }
 
-  chains(): readonly { readonly chain: string; readonly processor: string; readonly uris: number }[] {
+  chains(): readonly ProcessorReport[] {
     const { chains } = this.options;
     return CHAIN_NAMES.flatMap((chain) =>
       chains[chain].map(({ name }) => ({

@@ -26,13 +26,6 @@ const MAX_PATTERNS = 1000;
 
 /** Returns `compile` with a cache of its results. */
 export function cachedPatterns<P extends object>(compile: (source: string) => P): (source: string) => P {
-  const cache = new LRUCache<string, P>({ max: MAX_PATTERNS });
-  return (source) => {
-    let pattern = cache.get(source);
-    if (pattern === undefined) {
-      pattern = compile(source);
-      cache.set(source, pattern);
-    }
-    return pattern;
-  };
+  const cache = new LRUCache<string, P>({ max: MAX_PATTERNS, memoMethod: (source) => compile(source) });
+  return (source) => cache.memo(source);
 }

@@ -1,6 +1,6 @@
 import type { QueueEntry } from '../../../storage/index.js';
-import type { CrawlSnapshot, QueueReport, WaitingReport } from '../control.js';
-import type { QueueState, WaitReason } from '../states.js';
+import type { CrawlSnapshot, QueueReport, QueueSelection, WaitingReport } from '../control.js';
+import type { WaitReason } from '../states.js';
 
 /** CRAWL-2.5: a smaller directive is served earlier. */
 export const DIRECTIVE = { highest: 0, high: 1, medium: 2, normal: 3 } as const;
@@ -136,16 +136,6 @@ export type FrontierFigures = Pick<
   CrawlSnapshot,
   'queues' | 'reasons' | 'congestion' | 'averageDepth' | 'deepestQueue'
 >;
-
-/** Selects the queues of a report. */
-export interface QueueSelection {
-  /** Default: queues with pending URIs. */
-  readonly state?: QueueState | undefined;
-  /** The last class key of the previous page. */
-  readonly after?: string;
-  /** Default 100. */
-  readonly limit?: number;
-}
 
 /** Resolves when a batch is on disk. An object, because an async function would await the promise itself. */
 export interface Written {

@@ -6,7 +6,7 @@ import { Mutex } from '../../../protocols/mutex.js';
 import { Waiters } from '../../../protocols/waiters.js';
 import type { GathererBatch, GathererStore, QueueEntry } from '../../../storage/index.js';
 import type { SeenFilter } from '../../../storage/seen/index.js';
-import type { QueueReport, WaitingReport } from '../control.js';
+import type { QueueReport, QueueSelection, WaitingReport } from '../control.js';
 import { computeFigures, countOutcome } from './accounting.js';
 import {
   type Candidate,
@@ -18,7 +18,6 @@ import {
   ONE_ENUMERATION,
   type Prepared,
   type PreparedOf,
-  type QueueSelection,
   type QueueTraffic,
   seenIn,
   type Written,

@@ -1,6 +1,5 @@
 import { type GathererBatch, QUEUE_STATUS, type QueueEntry } from '../../../storage/index.js';
-import type { QueueReport } from '../control.js';
-import type { QueueSelection } from './contract.js';
+import type { QueueReport, QueueSelection } from '../control.js';
 import type { FrontierWriter } from './frontier-writer.js';
 import type { QueueLifeCycle } from './life-cycle.js';
 import type { QueueMemory } from './queue-memory.js';

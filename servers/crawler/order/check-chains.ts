@@ -6,7 +6,9 @@ import type { ProcessorDescriptor } from '../processors/parts.js';
 import { PROCESSORS, processorNamed } from '../processors/table.js';
 import { type ChainConditions, chainSteps, type ProcessorEntry } from './chain-config.js';
 
-export interface ChainProblem {
+/** A problem of an order whose values are all valid. */
+export interface OrderProblem {
+  /** Property names and array indexes. */
   readonly path: readonly (string | number)[];
   readonly problem: string;
 }
@@ -15,8 +17,8 @@ export interface ChainProblem {
  * Returns the errors of the chains: unknown names, processors in the wrong chain or order, missing ones
  * (CRAWL-11.1).
  */
-export function chainProblems(order: ChainConditions): ChainProblem[] {
-  const problems: ChainProblem[] = [];
+export function chainProblems(order: ChainConditions): OrderProblem[] {
+  const problems: OrderProblem[] = [];
   const { chains } = order;
   for (const chain of CHAIN_NAMES) {
     const names = new Set<string>();
@@ -72,8 +74,8 @@ function rulesProblem({ rules }: ProcessorEntry): string | undefined {
 }
 
 /** Problems of whole chains: missing processors, and their order. */
-function sequenceProblems(order: ChainConditions): ChainProblem[] {
-  const problems: ChainProblem[] = [];
+function sequenceProblems(order: ChainConditions): OrderProblem[] {
+  const problems: OrderProblem[] = [];
   const steps = chainSteps(order);
   const present = new Set(
     CHAIN_NAMES.flatMap((chain) => steps[chain].flatMap(({ entry }) => entry.processor ?? [])),
@@ -119,7 +121,7 @@ export interface ChainSettings {
   readonly order: unknown;
   /** Where the operator wrote a setting that was moved, by its path in `order`. */
   readonly origins: ReadonlyMap<string, readonly PropertyKey[]>;
-  readonly problems: readonly ChainProblem[];
+  readonly problems: readonly OrderProblem[];
 }
 
 /**
@@ -128,7 +130,7 @@ export interface ChainSettings {
  * @param order as the operator wrote it; parts of another form stay for the schema to refuse
  */
 export function withChainSettings(order: unknown): ChainSettings {
-  const problems: ChainProblem[] = [];
+  const problems: OrderProblem[] = [];
   const origins = new Map<string, readonly PropertyKey[]>();
   if (!isRecord(order) || !isRecord(order.chains)) return { order, origins, problems };
   const settings = isRecord(order.settings) ? { ...order.settings } : {};

@@ -5,17 +5,10 @@ import { WholePattern } from '../decide/predicates.js';
 import { patternMatcher } from '../patterns.js';
 import { headerProblem, proxyProblem } from '../requests/request-settings.js';
 import { zstdProblem } from '../warc/zstd-frames.js';
-import { chainProblems } from './check-chains.js';
+import { chainProblems, type OrderProblem } from './check-chains.js';
 import type { CrawlOrderConfig } from './order.js';
 import type { CrawlSettings } from './settings.js';
 import { applyOverrides } from './sheets.js';
-
-/** A problem of an order whose values are all valid. */
-export interface OrderProblem {
-  /** Property names and array indexes. */
-  readonly path: readonly (string | number)[];
-  readonly problem: string;
-}
 
 /**
  * Finds problems that a schema cannot express: values that depend on each other, patterns that do not compile,

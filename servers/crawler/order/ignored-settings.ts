@@ -2,108 +2,71 @@
 
 import { PROCESSORS } from '../processors/table.js';
 import { chainSteps } from './chain-config.js';
-import { keepsCookies, type OrderProblem } from './check-order.js';
+import type { OrderProblem } from './check-chains.js';
+import { keepsCookies } from './check-order.js';
 import { type CrawlOrderConfig, crawlOrderSchema, warcSchema } from './order.js';
 import { type CrawlSettings, crawlSettingsSchema } from './settings.js';
 import { applyOverrides } from './sheets.js';
 
 /** Settings that have an effect only with another one: when they have one, and what to say otherwise. */
-const DEPENDENT: readonly {
-  readonly names: readonly (keyof CrawlSettings)[];
-  readonly problem: string;
-  readonly effective: (settings: CrawlSettings) => boolean;
-}[] = [
-  {
-    names: [
-      'browserMaxSeconds',
-      'browserMaxRequests',
-      'browserMaxMegabytes',
-      'browserDelayMs',
-      'browserScroll',
-    ],
-    problem: 'without fetcher browser',
-    effective: ({ fetcher }) => fetcher === 'browser',
-  },
-  {
-    names: ['customRobots'],
-    problem: 'without robotsPolicy custom',
-    effective: ({ robotsPolicy }) => robotsPolicy === 'custom',
-  },
-  {
-    names: ['userAgents'],
-    problem: 'without robotsPolicy most-favored-set',
-    effective: ({ robotsPolicy }) => robotsPolicy === 'most-favored-set',
-  },
-  {
-    names: ['masquerade'],
-    problem: 'without a most-favored robotsPolicy',
-    effective: ({ robotsPolicy }) => robotsPolicy.startsWith('most-favored'),
-  },
-  {
-    names: ['robotsUnreachable', 'calculateRobotsOnly'],
-    problem: 'with robotsPolicy ignore',
-    effective: ({ robotsPolicy }) => robotsPolicy !== 'ignore',
-  },
-  {
-    names: ['robotsAnswers'],
-    problem: 'with robotsPolicy ignore or rfc9309',
-    effective: ({ robotsPolicy }) => robotsPolicy !== 'ignore' && robotsPolicy !== 'rfc9309',
-  },
-  {
-    names: ['digestStripMaxKB'],
-    problem: 'without a digestStripPattern',
-    effective: ({ digestStripPattern }) => digestStripPattern !== '',
-  },
-  {
-    names: ['runtimeOperation'],
-    problem: 'without runtimeSeconds',
-    effective: ({ runtimeSeconds }) => runtimeSeconds > 0,
-  },
-  {
-    names: ['proxyLoginEnvironment'],
-    problem: 'without proxy',
-    effective: ({ proxy }) => proxy !== '' && proxy !== 'direct',
-  },
-  {
-    names: ['bandwidthReading'],
-    problem: 'without maxPerHostBandwidthKBs',
-    effective: ({ maxPerHostBandwidthKBs }) => maxPerHostBandwidthKBs > 0,
-  },
-  {
-    names: ['quotaForceRetire'],
-    problem: 'without a quota',
-    effective: ({ quotas }) => Object.values(quotas).some((limit) => limit >= 0),
-  },
-  {
-    names: ['parallelQueuesBy'],
-    problem: 'without parallelQueues of at least 2',
-    effective: ({ parallelQueues }) => parallelQueues > 1,
-  },
-  {
-    names: ['queueLabels'],
-    problem: 'without queueAssignment limits or host-limits',
-    effective: ({ queueAssignment }) => queueAssignment === 'limits' || queueAssignment === 'host-limits',
-  },
-  {
-    names: ['queueAssignment'],
-    problem: 'with forceQueue',
-    effective: ({ forceQueue }) => forceQueue === '',
-  },
-  {
-    names: ['maxTransHops'],
-    problem: 'without embeds any',
-    effective: ({ embeds }) => embeds === 'any',
-  },
-  {
-    names: ['maxSpeculativeHops', 'urlForm'],
-    problem: 'without embeds root or any',
-    effective: ({ embeds }) => embeds !== 'frames',
-  },
-  {
-    names: ['blockPattern', 'allowPattern'],
-    problem: 'with blockAll',
-    effective: ({ blockAll }) => !blockAll,
-  },
+const DEPENDENT: readonly (readonly [
+  names: readonly (keyof CrawlSettings)[],
+  problem: string,
+  isEffective: (settings: CrawlSettings) => boolean,
+])[] = [
+  [
+    ['browserMaxSeconds', 'browserMaxRequests', 'browserMaxMegabytes', 'browserDelayMs', 'browserScroll'],
+    'without fetcher browser',
+    ({ fetcher }) => fetcher === 'browser',
+  ],
+  [['customRobots'], 'without robotsPolicy custom', ({ robotsPolicy }) => robotsPolicy === 'custom'],
+  [
+    ['userAgents'],
+    'without robotsPolicy most-favored-set',
+    ({ robotsPolicy }) => robotsPolicy === 'most-favored-set',
+  ],
+  [
+    ['masquerade'],
+    'without a most-favored robotsPolicy',
+    ({ robotsPolicy }) => robotsPolicy.startsWith('most-favored'),
+  ],
+  [
+    ['robotsUnreachable', 'calculateRobotsOnly'],
+    'with robotsPolicy ignore',
+    ({ robotsPolicy }) => robotsPolicy !== 'ignore',
+  ],
+  [
+    ['robotsAnswers'],
+    'with robotsPolicy ignore or rfc9309',
+    ({ robotsPolicy }) => robotsPolicy !== 'ignore' && robotsPolicy !== 'rfc9309',
+  ],
+  [
+    ['digestStripMaxKB'],
+    'without a digestStripPattern',
+    ({ digestStripPattern }) => digestStripPattern !== '',
+  ],
+  [['runtimeOperation'], 'without runtimeSeconds', ({ runtimeSeconds }) => runtimeSeconds > 0],
+  [['proxyLoginEnvironment'], 'without proxy', ({ proxy }) => proxy !== '' && proxy !== 'direct'],
+  [
+    ['bandwidthReading'],
+    'without maxPerHostBandwidthKBs',
+    ({ maxPerHostBandwidthKBs }) => maxPerHostBandwidthKBs > 0,
+  ],
+  [
+    ['quotaForceRetire'],
+    'without a quota',
+    ({ quotas }) => Object.values(quotas).some((limit) => limit >= 0),
+  ],
+  [['parallelQueuesBy'], 'without parallelQueues of at least 2', ({ parallelQueues }) => parallelQueues > 1],
+  [
+    ['queueLabels'],
+    'without queueAssignment limits or host-limits',
+    ({ queueAssignment }) => queueAssignment === 'limits' || queueAssignment === 'host-limits',
+  ],
+  [['queueAssignment'], 'with forceQueue', ({ forceQueue }) => forceQueue === ''],
+  [['maxTransHops'], 'without embeds any', ({ embeds }) => embeds === 'any'],
+  [['maxSpeculativeHops', 'urlForm'], 'without embeds root or any', ({ embeds }) => embeds !== 'frames'],
+  [['blockPattern', 'allowPattern'], 'with blockAll', ({ blockAll }) => !blockAll],
 ];
 
 /** Settings that another one limits. */
@@ -126,9 +89,9 @@ export function ignoredSettings(order: CrawlOrderConfig): OrderProblem[] {
     given: Partial<CrawlSettings>,
     path: OrderProblem['path'],
   ): void => {
-    for (const { names, problem, effective } of DEPENDENT)
+    for (const [names, problem, isEffective] of DEPENDENT)
       for (const name of names)
-        if (name in given && differs(given[name], defaults[name]) && !applied.some(effective))
+        if (name in given && differs(given[name], defaults[name]) && !applied.some(isEffective))
           ignored.push({ path: [...path, name], problem: `it has no effect ${problem}` });
     for (const [name, maximum] of LIMITED)
       if (

@@ -12,7 +12,7 @@ import { HostAddresses } from './host-addresses.js';
 import { HostLocks } from './host-locks.js';
 import { HostPauses } from './host-pauses.js';
 import { type RobotsArchive, type RobotsContact, RobotsFiles, type RobotsState } from './robots-files.js';
-import { hasRobots, parseServer, type ServerOfUrl, serverOf } from './server-key.js';
+import { hasRobots, parseServer, serverOf } from './server-key.js';
 
 export interface ServerCacheOptions {
   readonly fetcher: Fetcher;
@@ -95,6 +95,10 @@ const MAX_FAILING_SERVERS = 10_000;
 /** Maximum number of parsed robots texts of the operator in the cache; each sheet may have one. */
 const MAX_CUSTOM_ROBOTS = 100;
 
+function copyOf<T extends { readonly traffic: Traffic }>(record: T): T {
+  return { ...record, traffic: { ...record.traffic } };
+}
+
 /**
  * The servers and hosts of a crawl (CRAWL-12.1, 12.2): robots.txt, addresses, counters, and emission times of
  * bandwidth limits. An LRU cache: evicted servers are looked up again.
@@ -113,12 +117,19 @@ export class ServerCache {
   readonly #policies = new WeakMap<CrawlSettings, RobotsPolicy>();
   /** Lost connections, 429 and 503 in a row by server. */
   readonly #failures = new LRUCache<string, number>({ max: MAX_FAILING_SERVERS });
-  readonly #custom = new LRUCache<string, RobotsTxt>({ max: MAX_CUSTOM_ROBOTS });
+  readonly #custom = new LRUCache<string, RobotsTxt>({
+    max: MAX_CUSTOM_ROBOTS,
+    memoMethod: (text) => parseRobots(text),
+  });
 
   constructor(readonly options: ServerCacheOptions) {
     const { maxServers = 100_000, now } = options;
-    this.#servers = lruCache(maxServers);
-    this.#hosts = lruCache(maxServers);
+    this.#servers = lruCache(maxServers, () => ({
+      traffic: noTraffic(),
+      connectionErrors: 0,
+      lastContact: 0,
+    }));
+    this.#hosts = lruCache(maxServers, () => ({ traffic: noTraffic(), emission: 0 }));
     const clock = now === undefined ? {} : { now };
     this.addresses =
       options.addresses ??
@@ -207,7 +218,7 @@ export class ServerCache {
 
   /** CRAWL-12.2: records a contact with the URL's server; consecutive failures are counted. */
   contact(url: string, ok: boolean): void {
-    const server = this.#server(serverOf(url));
+    const server = this.#servers.memo(serverOf(url).server);
     server.connectionErrors = ok ? 0 : server.connectionErrors + 1;
     server.lastContact = this.#now();
   }
@@ -229,8 +240,8 @@ export class ServerCache {
   countEvent(event: CountedEvent & Pick<RecordedEvent, 'url'>): void {
     const server = serverOf(event.url);
     if (server.host === '') return;
-    countEvent(this.#server(server).traffic, event);
-    countEvent(this.#host(server.host).traffic, event);
+    countEvent(this.#servers.memo(server.server).traffic, event);
+    countEvent(this.#hosts.memo(server.host).traffic, event);
   }
 
   /** CRAWL-11.3: the counts of the URL's server. */
@@ -255,7 +266,7 @@ export class ServerCache {
   setHostEmission(url: string, emission: number): void {
     const { host } = serverOf(url);
     if (host !== '' && (emission > 0 || this.#hosts.peek(host) !== undefined))
-      this.#host(host).emission = emission;
+      this.#hosts.memo(host).emission = emission;
   }
 
   /**
@@ -286,31 +297,8 @@ export class ServerCache {
   snapshot(): ServerCacheSnapshot {
     return {
       version: 1,
-      servers: this.#servers.dump().map(
-        ([
-          server,
-          {
-            value: { traffic, connectionErrors, lastContact },
-          },
-        ]) => ({
-          server,
-          traffic: { ...traffic },
-          connectionErrors,
-          lastContact,
-        }),
-      ),
-      hosts: this.#hosts.dump().map(
-        ([
-          host,
-          {
-            value: { traffic, emission },
-          },
-        ]) => ({
-          host,
-          traffic: { ...traffic },
-          emission,
-        }),
-      ),
+      servers: this.#servers.dump().map(([server, { value }]) => ({ server, ...copyOf(value) })),
+      hosts: this.#hosts.dump().map(([host, { value }]) => ({ host, ...copyOf(value) })),
     };
   }
 
@@ -366,39 +354,12 @@ export class ServerCache {
         userAgents: settings.userAgents,
         masquerade: settings.masquerade,
         ...(settings.robotsPolicy === 'custom'
-          ? { customRobots: this.#customRobots(settings.customRobots) }
+          ? { customRobots: this.#custom.memo(settings.customRobots) }
           : {}),
       });
       this.#policies.set(settings, policy);
     }
     return policy;
-  }
-
-  #customRobots(text: string): RobotsTxt {
-    let robots = this.#custom.get(text);
-    if (robots === undefined) {
-      robots = parseRobots(text);
-      this.#custom.set(text, robots);
-    }
-    return robots;
-  }
-
-  #server({ server }: ServerOfUrl): ServerRecord {
-    let record = this.#servers.get(server);
-    if (record === undefined) {
-      record = { traffic: noTraffic(), connectionErrors: 0, lastContact: 0 };
-      this.#servers.set(server, record);
-    }
-    return record;
-  }
-
-  #host(host: string): HostRecord {
-    let record = this.#hosts.get(host);
-    if (record === undefined) {
-      record = { traffic: noTraffic(), emission: 0 };
-      this.#hosts.set(host, record);
-    }
-    return record;
   }
 
   #now(): number {

@@ -6,6 +6,7 @@ import type { FrontierConformance } from './options.js';
 import { registerMemoryTests, registerPersistenceTests } from './persistence.js';
 
 export type { Clock as FrontierClock } from '../../../../protocols/clock.js';
+export type { QueueSelection } from '../../control.js';
 export type {
   Budgets,
   Candidate,
@@ -16,7 +17,6 @@ export type {
   Outcome,
   Prepared,
   PreparedOf,
-  QueueSelection,
   QueueTraffic,
   Written,
 } from '../contract.js';
