@@ -73,14 +73,12 @@ export class Checkpoints {
    * is not read again.
    */
   #digests: ReadonlyMap<string, string> = new Map();
-  readonly #options: CheckpointsOptions;
 
   private constructor(
     readonly directory: string,
-    options: CheckpointsOptions,
+    readonly options: CheckpointsOptions,
     names: readonly string[],
   ) {
-    this.#options = options;
     this.#newest = names.at(-1) ?? '';
     this.#next = numberOf(this.#newest) + 1;
   }
@@ -128,7 +126,7 @@ export class Checkpoints {
     }
     this.#newest = name;
     await this.#removeOld();
-    await this.#options.rotate(name).catch((cause: unknown) => {
+    await this.options.rotate(name).catch((cause: unknown) => {
       throw new StorageError(
         `checkpoint ${name} is taken, but the logs are not rotated: ${messageOf(cause)}`,
         {
@@ -140,7 +138,7 @@ export class Checkpoints {
   }
 
   async #write(temporary: string, time: number): Promise<void> {
-    const { store, seenDirectory, atRest, components } = this.#options;
+    const { store, seenDirectory, atRest, components } = this.options;
     const kept = await atRest(async () => {
       await store.clone(join(temporary, 'store'));
       if (seenDirectory !== undefined) await copyTree(seenDirectory, join(temporary, 'seen'));
@@ -166,7 +164,7 @@ export class Checkpoints {
   /** Removes old checkpoints; one that cannot be removed now is removed after the next checkpoint. */
   async #removeOld(): Promise<void> {
     const names = await listCheckpoints(this.directory);
-    for (const name of names.slice(0, -this.#options.kept)) {
+    for (const name of names.slice(0, -this.options.kept)) {
       // Renamed first, so that a partly removed checkpoint does not look complete.
       const renamed = join(this.directory, `${name}.tmp`);
       await rename(join(this.directory, name), renamed)

@@ -6,24 +6,19 @@ import type { DocumentEvent, RecordedEvent } from './events.js';
 export class Completions {
   readonly #pending = new Set<Promise<void>>();
   #failure: { readonly error: unknown } | undefined;
-  readonly #report: (event: DocumentEvent, uri: CrawlUri) => void | Promise<void>;
-  readonly #onFailure: (error: unknown) => void;
 
   constructor(
-    report: (event: DocumentEvent, uri: CrawlUri) => void | Promise<void>,
-    onFailure: (error: unknown) => void,
-  ) {
-    this.#report = report;
-    this.#onFailure = onFailure;
-  }
+    readonly report: (event: DocumentEvent, uri: CrawlUri) => void | Promise<void>,
+    readonly onFailure: (error: unknown) => void,
+  ) {}
 
   /** Reports the event after `written`. A failure of either is kept for {@link throwFailure}. */
   add(written: Promise<void>, event: DocumentEvent, uri: CrawlUri): void {
     const reported = written
-      .then(() => this.#report(event, uri))
+      .then(() => this.report(event, uri))
       .catch((error: unknown) => {
         this.#failure ??= { error };
-        this.#onFailure(error);
+        this.onFailure(error);
       })
       .finally(() => this.#pending.delete(reported));
     this.#pending.add(reported);

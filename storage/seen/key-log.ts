@@ -23,15 +23,13 @@ const MAX_RECORD_KEYS = 1 << 17;
  * record before a sound one is an error, and nothing is changed.
  */
 export class KeyLog {
-  readonly #file: FileHandle;
   #end: number;
 
   private constructor(
     readonly path: string,
-    file: FileHandle,
+    readonly file: FileHandle,
     end: number,
   ) {
-    this.#file = file;
     this.#end = end;
   }
 
@@ -100,18 +98,18 @@ export class KeyLog {
       record.writeUInt32LE(part.length / 2, 4);
       for (let i = 0; i < part.length; i++) record.writeUInt32LE(part[i]!, HEAD_BYTES + 4 * i);
       record.writeUInt32LE(checksumOf(record), 8);
-      await this.#file.write(record, 0, record.length, this.#end);
+      await this.file.write(record, 0, record.length, this.#end);
       this.#end += record.length;
     }
   }
 
   /** Flushes the file to the disk. */
   sync(): Promise<void> {
-    return this.#file.datasync();
+    return this.file.datasync();
   }
 
   close(): Promise<void> {
-    return this.#file.close();
+    return this.file.close();
   }
 }
 

@@ -22,12 +22,11 @@ export class ChromiumLoader implements PageLoader {
   #current: Promise<ChromiumProcess> | undefined;
   #closed = false;
   readonly #slots: Budget;
-  readonly #options: ChromiumOptions;
-  readonly #pages: number;
 
-  private constructor(options: ChromiumOptions, pages: number) {
-    this.#options = options;
-    this.#pages = pages;
+  private constructor(
+    readonly options: ChromiumOptions,
+    readonly pages: number,
+  ) {
     this.#slots = new Budget(pages);
   }
 
@@ -56,7 +55,7 @@ export class ChromiumLoader implements PageLoader {
       return await this.#slots.run(1, () => this.#attempt(page), { signal: page.signal });
     } catch (error) {
       if (!(error instanceof PageError) || !error.browserEnded || this.#closed) throw error;
-      return this.#slots.run(this.#pages, () => this.#attempt(page), { signal: page.signal });
+      return this.#slots.run(this.pages, () => this.#attempt(page), { signal: page.signal });
     }
   }
 
@@ -66,7 +65,7 @@ export class ChromiumLoader implements PageLoader {
     const stop = chromium.onLost((reason) => end.abort(reason));
     try {
       const signal = AbortSignal.any([page.signal, end.signal]);
-      return await loadInChromium(chromium, this.#options.userAgent, { ...page, signal });
+      return await loadInChromium(chromium, this.options.userAgent, { ...page, signal });
     } catch (error) {
       page.signal.throwIfAborted();
       const reason = chromium.lost ?? error;
@@ -90,7 +89,7 @@ export class ChromiumLoader implements PageLoader {
   }
 
   async #start(): Promise<ChromiumProcess> {
-    const started = await ChromiumProcess.start(this.#options);
+    const started = await ChromiumProcess.start(this.options);
     started.onLost((reason) => {
       if (!this.#closed)
         crawlChannel.publish({ text: `${reason.message}; it is started again`, alert: true });

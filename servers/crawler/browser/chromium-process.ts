@@ -40,13 +40,11 @@ export class ChromiumProcess {
   readonly #listeners = new Set<(reason: PageError) => void>();
   #timer: NodeJS.Timeout | undefined;
   #pid: number | undefined;
-  readonly #options: ChromiumOptions;
 
   private constructor(
     readonly browser: Browser,
-    options: ChromiumOptions,
+    readonly options: ChromiumOptions,
   ) {
-    this.#options = options;
     browser.once('disconnected', () => this.#lose(new PageError('crashed', 'Chromium ended', true)));
   }
 
@@ -129,7 +127,7 @@ export class ChromiumProcess {
     if (pid === undefined || this.#lost !== undefined) return;
     this.#timer = setTimeout(async () => {
       const { residentBytes } = await processTree(pid);
-      const { maxMemoryBytes } = this.#options;
+      const { maxMemoryBytes } = this.options;
       if (residentBytes <= maxMemoryBytes) return this.#watch();
       const [used, most] = [residentBytes, maxMemoryBytes].map((bytes) => Math.round(bytes / MIB));
       await this.kill(

@@ -16,23 +16,14 @@ export class FrontierWriter {
   readonly #seenWaiters: { readonly resolve: () => void; readonly reject: (error: unknown) => void }[] = [];
   /** Callbacks to run after a batch is written. */
   readonly #callbacks = new Map<GathererBatch, (() => void)[]>();
-  readonly #seen: SeenUris;
-  readonly #mutex: Mutex;
-  readonly #inactive: InactiveQueues;
-  readonly #onFailure: () => void;
 
   constructor(
     readonly store: GathererStore,
-    seen: SeenUris,
-    mutex: Mutex,
-    inactive: InactiveQueues,
-    onFailure: () => void,
-  ) {
-    this.#seen = seen;
-    this.#mutex = mutex;
-    this.#inactive = inactive;
-    this.#onFailure = onFailure;
-  }
+    readonly seen: SeenUris,
+    readonly mutex: Mutex,
+    readonly inactive: InactiveQueues,
+    readonly onFailure: () => void,
+  ) {}
 
   /**
    * Adds the records of the queues to the batch and submits it to the store, which writes batches in the order
@@ -45,7 +36,7 @@ export class FrontierWriter {
       queue.writes++;
       batch.putQueue(queue.toRecord());
     }
-    batch.putFrontierState({ ...this.counters, nextSequence: this.#inactive.nextSequence });
+    batch.putFrontierState({ ...this.counters, nextSequence: this.inactive.nextSequence });
     const callbacks = this.#callbacks.get(batch);
     this.#callbacks.delete(batch);
     const written = batch.commit({ lazy }).then(() => {
@@ -71,7 +62,7 @@ export class FrontierWriter {
   /** Records a failure, which ends the crawl. */
   fail(error: unknown): void {
     this.failure ??= { error };
-    this.#onFailure();
+    this.onFailure();
   }
 
   /** Waits for the writes in flight. */
@@ -85,10 +76,10 @@ export class FrontierWriter {
    * batches that queue its URIs. It is written while no batch is in flight, once for all callers that wait.
    */
   flushSeen(): Promise<void> {
-    if (this.#seen.inStore) return Promise.resolve();
+    if (this.seen.inStore) return Promise.resolve();
     return new Promise((resolve, reject) => {
       if (this.#seenWaiters.push({ resolve, reject }) === 1)
-        void this.#mutex.runExclusive(() => this.flushSeenUnderMutex());
+        void this.mutex.runExclusive(() => this.flushSeenUnderMutex());
     });
   }
 
@@ -101,7 +92,7 @@ export class FrontierWriter {
       await this.settled();
       // Callers whose batch was just written arrive here in the next tick.
       await nextTick();
-      await this.#seen.commit();
+      await this.seen.commit();
       for (const { resolve } of this.#seenWaiters.splice(0)) resolve();
     } catch (error) {
       for (const { reject } of this.#seenWaiters.splice(0)) reject(error);

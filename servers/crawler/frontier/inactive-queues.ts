@@ -20,14 +20,11 @@ export class InactiveQueues {
   nextSequence = 1;
   /** Queues that {@link take} can return. */
   available = 0;
-  readonly #read: (limit: number, after: InactivePosition | undefined) => Promise<InactivePosition[]>;
 
   constructor(
     /** Reads the next rows from disk, after all earlier writes. */
-    read: (limit: number, after: InactivePosition | undefined) => Promise<InactivePosition[]>,
-  ) {
-    this.#read = read;
-  }
+    readonly read: (limit: number, after: InactivePosition | undefined) => Promise<InactivePosition[]>,
+  ) {}
 
   /** Sets the number of inactive queues that a restart found on disk. */
   restored(count: number): void {
@@ -58,7 +55,7 @@ export class InactiveQueues {
   async take(limit: number): Promise<InactivePosition[]> {
     const taken: InactivePosition[] = [];
     while (taken.length < limit) {
-      if (this.#window.needsRefill) await this.#window.refill(WINDOW_ROWS, this.#read);
+      if (this.#window.needsRefill) await this.#window.refill(WINDOW_ROWS, this.read);
       const row = this.#window.shift();
       if (row === undefined) break;
       this.available--;

@@ -33,13 +33,11 @@ export class QueueMemory {
     snoozed: 0,
     retired: 0,
   };
-  readonly #records: GathererStore['queueRecords'];
-  readonly #options: QueueMemoryOptions;
 
-  constructor(records: GathererStore['queueRecords'], options: QueueMemoryOptions) {
-    this.#records = records;
-    this.#options = options;
-  }
+  constructor(
+    readonly records: GathererStore['queueRecords'],
+    readonly options: QueueMemoryOptions,
+  ) {}
 
   get(classKey: string): WorkQueue | undefined {
     return this.#queues.get(classKey);
@@ -61,7 +59,7 @@ export class QueueMemory {
    */
   async load(classKeys: readonly string[]): Promise<WorkQueue[]> {
     const missing = classKeys.filter((classKey) => !this.#queues.has(classKey));
-    const records = missing.length === 0 ? [] : await this.#records.getMany(missing);
+    const records = missing.length === 0 ? [] : await this.records.getMany(missing);
     missing.forEach((classKey, i) => {
       const record = records[i];
       const queue = record === undefined ? new WorkQueue(classKey) : WorkQueue.restored(record);
@@ -88,7 +86,7 @@ export class QueueMemory {
 
   /** Removes the longest resting queues from memory; their records are on disk. */
   trim(): void {
-    let surplus = this.#resting.size - this.#options.restingQueues;
+    let surplus = this.#resting.size - this.options.restingQueues;
     if (surplus <= 0) return;
     for (const queue of this.#resting) {
       if (surplus-- <= 0) return;
@@ -102,6 +100,6 @@ export class QueueMemory {
   /** Number of URIs of one active queue in memory. */
   get windowSize(): number {
     const active = Math.max(1, this.#queues.size - this.#resting.size);
-    return Math.max(MIN_WINDOW, Math.min(MAX_WINDOW, Math.floor(this.#options.windowEntries / active)));
+    return Math.max(MIN_WINDOW, Math.min(MAX_WINDOW, Math.floor(this.options.windowEntries / active)));
   }
 }

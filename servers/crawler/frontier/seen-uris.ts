@@ -23,10 +23,8 @@ export class SeenUris {
   #additions = 0;
   #lookups = 0;
   #lookupMs = 0;
-  readonly #filter: SeenFilter;
 
-  constructor(filter: SeenFilter) {
-    this.#filter = filter;
+  constructor(readonly filter: SeenFilter) {
     this.#inStore = filter instanceof LevelFilter && !filter.hasOwnFiles ? filter : undefined;
   }
 
@@ -35,7 +33,7 @@ export class SeenUris {
   }
 
   get count(): number {
-    return this.#filter.count;
+    return this.filter.count;
   }
 
   /**
@@ -44,7 +42,7 @@ export class SeenUris {
    */
   async add(keys: readonly string[]): Promise<Uint8Array> {
     const begin = performance.now();
-    const isNew = await this.#filter.add(keys);
+    const isNew = await this.filter.add(keys);
     this.#lookupMs += performance.now() - begin;
     this.#lookups += keys.length;
     for (const found of isNew) this.#additions += found;
@@ -53,7 +51,7 @@ export class SeenUris {
   }
 
   #reportLookups(): void {
-    const { kind, count } = this.#filter;
+    const { kind, count } = this.filter;
     const mean = ((this.#lookupMs * 1000) / this.#lookups).toFixed(1);
     const text = `seen filter ${kind}: ${count} URIs; the last ${this.#lookups} look-ups took ${mean} microseconds on average`;
     crawlChannel.publish({ text, alert: false });
@@ -64,7 +62,7 @@ export class SeenUris {
 
   /** Removes keys that {@link add} reported as new. */
   async remove(keys: readonly string[]): Promise<void> {
-    if (keys.length > 0) await this.#filter.forget(keys);
+    if (keys.length > 0) await this.filter.forget(keys);
   }
 
   /** CRAWL-4.2, 21: makes a URI new again after a temporary failure, a limited number of times. */
@@ -72,7 +70,7 @@ export class SeenUris {
     const revivals = this.#revivals.get(key) ?? 0;
     if (revivals >= MAX_REVIVALS || (revivals === 0 && this.#revivals.size >= MAX_COUNTED)) return;
     this.#revivals.set(key, revivals + 1);
-    await this.#filter.forget([key]);
+    await this.filter.forget([key]);
   }
 
   /** Adds the filter's changes to the batch; returns a function to call after it is written. */
@@ -85,6 +83,6 @@ export class SeenUris {
 
   /** Commits a filter with its own files. All earlier batches must be on disk. */
   async commit(): Promise<void> {
-    if (this.#inStore === undefined && this.#filter.uncommitted > 0) await this.#filter.commit();
+    if (this.#inStore === undefined && this.filter.uncommitted > 0) await this.filter.commit();
   }
 }

@@ -20,14 +20,11 @@ export class FeedEntries implements ElementReader {
   #link: { reference: string; base: string } | undefined;
   #fallback = '';
   #lastModified = 0;
-  readonly #onReference: (reference: ListedReference) => void;
 
   constructor(
     readonly kind: 'rss' | 'atom',
-    onReference: (reference: ListedReference) => void,
-  ) {
-    this.#onReference = onReference;
-  }
+    readonly onReference: (reference: ListedReference) => void,
+  ) {}
 
   open(element: ListedElement): void {
     const { name, parent, attributes, base } = element;
@@ -40,7 +37,7 @@ export class FeedEntries implements ElementReader {
       const { href: reference, rel = 'alternate' } = attributes;
       const relation = rel.toLowerCase();
       if (relation === 'next' && CHANNELS.has(parent)) {
-        this.#onReference({ reference, base, lastModified: 0, kind: 'listing' });
+        this.onReference({ reference, base, lastModified: 0, kind: 'listing' });
       } else if (this.kind === 'atom' && relation === 'alternate' && isEntry(parent)) {
         this.#link ??= { reference, base };
       }
@@ -53,7 +50,7 @@ export class FeedEntries implements ElementReader {
       this.#inEntry = false;
       const { reference, base: linkBase } = this.#link ?? { reference: this.#fallback, base };
       if (reference !== '')
-        this.#onReference({ reference, base: linkBase, lastModified: this.#lastModified, kind: 'document' });
+        this.onReference({ reference, base: linkBase, lastModified: this.#lastModified, kind: 'document' });
     } else if (!isEntry(parent) || text === '') {
       // Elements nested in elements of an entry, e.g. in its author, do not describe the entry.
     } else if (name === 'link') {

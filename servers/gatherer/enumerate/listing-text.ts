@@ -12,14 +12,11 @@ export class ListingText implements ListingFormat {
   readonly problem = undefined;
   #hasEntries = false;
   #pending = '';
-  readonly #format: 'text' | 'robots';
 
-  constructor(format: 'text' | 'robots') {
-    this.#format = format;
-  }
+  constructor(readonly format: 'text' | 'robots') {}
 
   get kind(): ListingKind | undefined {
-    return this.#format === 'robots' || this.#hasEntries ? this.#format : undefined;
+    return this.format === 'robots' || this.#hasEntries ? this.format : undefined;
   }
 
   write(text: string): void {
@@ -38,7 +35,7 @@ export class ListingText implements ListingFormat {
   #readLine(line: string): void {
     if (line.length > MAX_LINE) return;
     const reference =
-      this.#format === 'robots'
+      this.format === 'robots'
         ? /^\s*sitemap\s*:\s*(\S+)/i.exec(line)?.[1]
         : /^\s*((?:[a-z]+:\/\/|news:)\S+)\s*$/i.exec(line)?.[1];
     if (reference === undefined) return;
@@ -47,7 +44,7 @@ export class ListingText implements ListingFormat {
       reference,
       base: '',
       lastModified: 0,
-      kind: this.#format === 'robots' ? 'listing' : 'document',
+      kind: this.format === 'robots' ? 'listing' : 'document',
     });
   }
 }

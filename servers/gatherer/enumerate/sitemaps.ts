@@ -28,14 +28,11 @@ export function sitemapUrls(url: string): readonly string[] {
 export class SitemapEntries implements ElementReader {
   #reference = '';
   #lastModified = 0;
-  readonly #onReference: (reference: ListedReference) => void;
 
   constructor(
     readonly kind: 'sitemap' | 'sitemap-index',
-    onReference: (reference: ListedReference) => void,
-  ) {
-    this.#onReference = onReference;
-  }
+    readonly onReference: (reference: ListedReference) => void,
+  ) {}
 
   open({ name }: ListedElement): void {
     if (name !== 'url' && name !== 'sitemap') return;
@@ -49,7 +46,7 @@ export class SitemapEntries implements ElementReader {
       else if (name === 'lastmod') this.#lastModified = parseListedDate(text);
     } else if ((name === 'url' || name === 'sitemap') && this.#reference !== '') {
       const kind = name === 'url' ? 'document' : 'listing';
-      this.#onReference({ reference: this.#reference, base, lastModified: this.#lastModified, kind });
+      this.onReference({ reference: this.#reference, base, lastModified: this.#lastModified, kind });
       this.#reference = '';
     }
   }
@@ -61,11 +58,8 @@ const FEED_TYPE = /^application\/(?:rss|atom|rdf)\+xml\b/i;
 export class FeedLinks implements ElementReader {
   readonly kind = 'page';
   #base = '';
-  readonly #onReference: (reference: ListedReference) => void;
 
-  constructor(onReference: (reference: ListedReference) => void) {
-    this.#onReference = onReference;
-  }
+  constructor(readonly onReference: (reference: ListedReference) => void) {}
 
   open({ name, attributes }: ListedElement): void {
     const { rel = '', type = '', href } = lowerCaseNames(attributes);
@@ -73,7 +67,7 @@ export class FeedLinks implements ElementReader {
     if (name === 'base' && this.#base === '' && /^https?:/.test(href)) this.#base = href;
     if (name !== 'link' || !FEED_TYPE.test(type) || !rel.toLowerCase().split(/\s+/).includes('alternate'))
       return;
-    this.#onReference({ reference: href, base: this.#base, lastModified: 0, kind: 'listing' });
+    this.onReference({ reference: href, base: this.#base, lastModified: 0, kind: 'listing' });
   }
 
   close(): void {

@@ -58,17 +58,13 @@ const TRUNCATING_LIMITS: readonly Refusal[] = ['url-max', 'host-max', 'outlinks'
  * a run that was killed; documents that did not change are not fetched again; a deleted file is fetched again.
  */
 export class Mirror implements AsyncDisposable {
-  readonly #resources: CloseStack;
-
   private constructor(
     readonly options: MirrorOptions,
     readonly gatherer: Gatherer,
     readonly index: MirrorIndex,
     readonly writer: MirrorWriter,
-    resources: CloseStack,
-  ) {
-    this.#resources = resources;
-  }
+    readonly resources: CloseStack,
+  ) {}
 
   /** @throws StorageError when another mirror uses the directory; ConfigError */
   static async open(options: MirrorOptions): Promise<Mirror> {
@@ -115,7 +111,7 @@ export class Mirror implements AsyncDisposable {
   }
 
   close(): Promise<void> {
-    return this.#resources[Symbol.asyncDispose]();
+    return this.resources[Symbol.asyncDispose]();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -83,18 +83,14 @@ interface JobParts {
  * console and checkpoints. It owns all of them and closes them in reverse order.
  */
 export class CrawlJob implements AsyncDisposable {
-  readonly #parts: JobParts;
-
   constructor(
     readonly options: CrawlJobOptions,
     readonly controller: CrawlController,
     readonly roots: readonly RootLimits[],
     /** The console's address; undefined if the order has no console. */
     readonly consoleUrl: string | undefined,
-    parts: JobParts,
-  ) {
-    this.#parts = parts;
-  }
+    readonly parts: JobParts,
+  ) {}
 
   /** The controller as consoles and reports see it, without logins (G-81). */
   get control(): CrawlControl {
@@ -103,7 +99,7 @@ export class CrawlJob implements AsyncDisposable {
 
   /** Crawls until no URI is left. @throws the signal's reason when aborted */
   async run(signal: AbortSignal): Promise<EndReason> {
-    const { indexes, actions, records, reports } = this.#parts;
+    const { indexes, actions, records, reports } = this.parts;
     const onAbort = (): void => indexes?.stop();
     signal.addEventListener('abort', onAbort, { once: true });
     const ended = new AbortController();
@@ -123,7 +119,7 @@ export class CrawlJob implements AsyncDisposable {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    return this.#parts.resources[Symbol.asyncDispose]();
+    return this.parts.resources[Symbol.asyncDispose]();
   }
 }
 

@@ -18,14 +18,10 @@ interface HarnessOptions extends Partial<Omit<FrontierSetup, 'clock' | 'prepare'
 
 /** A frontier under test with short methods for the steps of a test. The class key of a URI is its host. */
 class Harness<Batch> implements AsyncDisposable {
-  readonly #opened: FrontierUnderTest<Batch>;
-
   private constructor(
-    opened: FrontierUnderTest<Batch>,
+    readonly opened: FrontierUnderTest<Batch>,
     readonly clock: ManualClock,
-  ) {
-    this.#opened = opened;
-  }
+  ) {}
 
   static async open<B>(
     { open }: Pick<FrontierConformance<B>, 'open'>,
@@ -53,7 +49,7 @@ class Harness<Batch> implements AsyncDisposable {
   }
 
   get frontier(): CrawlFrontier<Batch> {
-    return this.#opened.frontier;
+    return this.opened.frontier;
   }
 
   /** Schedules URLs; returns how many were new. */
@@ -81,7 +77,7 @@ class Harness<Batch> implements AsyncDisposable {
     const { written } = await this.frontier.finished(
       entry,
       { outcome: 'success', delayMs: 0, ...finish },
-      this.#opened.batch(),
+      this.opened.batch(),
       candidates,
     );
     await written;
@@ -107,7 +103,7 @@ class Harness<Batch> implements AsyncDisposable {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    return Promise.resolve(this.#opened[Symbol.asyncDispose]());
+    return Promise.resolve(this.opened[Symbol.asyncDispose]());
   }
 }
 
