@@ -2,7 +2,7 @@ import { withTimeout } from '../../protocols/clock.js';
 import { untilAborted } from '../../protocols/linked-abort.js';
 import { monotonicClock } from '../connection/monotonic-clock.js';
 import { check, NotApplicable, type Procedure } from './case.js';
-import { type ClientContext, type ClientRun, checkExited, noteEnd, SharedRuns } from './client-bench.js';
+import { type ClientContext, type ClientRun, checkExited, noteEnd, SharedRuns } from './client-context.js';
 import type { Address, ClientEnd, ClientUnderTest } from './command-client.js';
 import { printable } from './printable.js';
 import { type ClientLine, type Script, ScriptedServer } from './scripted-server.js';

@@ -7,7 +7,7 @@ export {
   Mismatch,
   NotApplicable,
 } from './case.js';
-export type { ClientContext, ClientRun } from './client-bench.js';
+export type { ClientContext, ClientRun } from './client-context.js';
 export type { Address, ClientEnd, ClientUnderTest } from './command-client.js';
 export { printable } from './printable.js';
 export { json, junit, type Report, type ReportOptions, type Results, Tally, tap } from './report.js';

@@ -11,7 +11,7 @@ export interface LocalMapping {
   readonly path: string;
 }
 
-/** Reads documents of a server from files of this machine, as the configuration maps them (G-71 to G-79). */
+/** Applies the first mapping whose prefix matches a URL. */
 export class LocalMapper {
   readonly #mappings: readonly {
     readonly prefixes: readonly string[];

@@ -1,5 +1,5 @@
 // The administrative commands as forms and help texts list them.
-import type { AdminCommand } from './messages.js';
+import type { AdminCommand } from './message-content.js';
 
 /** An administrative command as forms and help texts list it. */
 export interface AdminCommandTitle {

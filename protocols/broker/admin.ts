@@ -2,7 +2,7 @@
 import { UsageError } from '../errors.js';
 import { ADMIN_COMMANDS } from './admin-commands.js';
 import { describeToken, MAX_NUMBER, malformed, parseDecimal, TokenReader } from './lexer.js';
-import { type AdminCommand, PLAIN_ADMIN_KEYWORDS, type PlainAdminKeyword } from './messages.js';
+import { type AdminCommand, PLAIN_ADMIN_KEYWORDS, type PlainAdminKeyword } from './message-content.js';
 import { parseQueryTokens, type QueryLimits, quoteId, quoteString } from './query-parser.js';
 
 /**

@@ -17,8 +17,8 @@ export {
 } from './flags.js';
 export { DEFAULT_MAX_MESSAGE_BYTES, frameMessage } from './framing.js';
 export type { IdToken, Token, TokenReader } from './lexer.js';
+export * from './message-content.js';
 export * from './message-parser.js';
-export * from './messages.js';
 export {
   DEFAULT_MAX_DEPTH,
   DEFAULT_MAX_TERMS,

@@ -3,7 +3,7 @@ import { ProtocolError, UsageError } from '../errors.js';
 import { formatAdminCommand, parseAdmin } from './admin.js';
 import { formatFlags, parseFlags, type QueryFlags } from './flags.js';
 import { describeToken, MAX_NUMBER, malformed, parseDecimal, TokenReader } from './lexer.js';
-import type { AdminCommand, Expression, Query } from './messages.js';
+import type { AdminCommand, Expression, Query } from './message-content.js';
 import { parseQueryTokens, type QueryLimits, quoteId, quoteString, splitStructured } from './query-parser.js';
 
 /** One message a Broker understands (BRK-2). */

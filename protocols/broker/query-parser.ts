@@ -1,6 +1,6 @@
 // Parses the query of a message into a tree (BRK-2.11 to 2.17).
 import { describeToken, type IdToken, malformed, type Token, type TokenReader } from './lexer.js';
-import type { Expression, Query, SelectOperator } from './messages.js';
+import type { Expression, Query, SelectOperator } from './message-content.js';
 
 /** Limits of one query. They make recursion over the tree safe. */
 export interface QueryLimits {

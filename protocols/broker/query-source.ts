@@ -2,7 +2,7 @@
 // does.
 import { ProtocolError } from '../errors.js';
 import { TokenReader } from './lexer.js';
-import type { Expression, Query } from './messages.js';
+import type { Expression, Query } from './message-content.js';
 import { isOperatorWord, parseQueryTokens, type QueryLimits, type SourceRange } from './query-parser.js';
 
 /** The kind of a token. `unclosed` is a string whose quote is never closed: it extends to the end. */

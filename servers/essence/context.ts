@@ -1,3 +1,5 @@
+// The configuration files of Essence: read once as plain data (`EssenceSources`), then compiled by each thread
+// (`EssenceContext`).
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError, errorCode, messageOf, throwConfigErrors, UsageError } from '../../protocols/errors.js';
@@ -107,7 +109,7 @@ function byType(modules: Readonly<Record<string, string>> = {}): Record<string, 
   return Object.fromEntries(Object.entries(modules).map(([type, file]) => [typeName(type), file]));
 }
 
-/** Checks the selectors themselves. What reads them is loaded only if there are any. */
+/** Checks the syntax of the CSS selectors. Their parser is loaded only if there are any. */
 async function checkSelectorFile(source: { file: string; text: string } | undefined): Promise<void> {
   const { all } = parseSelectorRules(source?.text ?? '', source?.file ?? '');
   if (all.length > 0) (await import('./selectors/extract.js')).checkSelectors(all);

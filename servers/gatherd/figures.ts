@@ -1,7 +1,8 @@
+// The figures of a gatherd: what metrics and health checks tell of it.
 import { counter, gauge, type MonitoredServer } from '../monitor/figures.js';
 import type { GatherdServer } from './server.js';
 
-/** A gatherd as its monitor sees it. */
+/** Describes a gatherd to the monitor. */
 export function monitoredGatherd(server: GatherdServer): MonitoredServer {
   const { counts } = server;
   return {

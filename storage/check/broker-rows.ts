@@ -18,7 +18,7 @@ import {
 import type { Level, RowChange } from '../level/level.js';
 import { Table } from '../level/table.js';
 import type { BrokerCounters, RegistryEntry } from '../records/records.js';
-import { type CheckedRows, RowProblems } from './row-sums.js';
+import { type CheckedRows, RowProblems } from './row-problems.js';
 
 const PAGE = { limit: 500, bytes: 1 << 20 };
 /** Tables that follow from the entries and the removals. */

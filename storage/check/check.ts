@@ -14,7 +14,7 @@ import { inspectDatabase } from '../level/verify/inspect.js';
 import { checkBrokerRows } from './broker-rows.js';
 import { type FoundStore, findStores, GENERATIONS } from './find-stores.js';
 import { checkGathererRows } from './gatherer-rows.js';
-import { checkRowSums } from './row-sums.js';
+import { checkRowSums } from './row-checksums.js';
 
 export interface CheckOptions {
   readonly signal?: AbortSignal;

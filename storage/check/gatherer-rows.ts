@@ -12,7 +12,7 @@ import {
   summaryKey,
 } from '../summaries/summary-rows.js';
 import { GATHERER_COUNTERS, IDENTITIES, TOMBSTONE_IDENTITIES, TOMBSTONES } from '../summaries/tables.js';
-import { type CheckedRows, RowProblems } from './row-sums.js';
+import { type CheckedRows, RowProblems } from './row-problems.js';
 
 const PAGE = { limit: 1000, bytes: 1 << 20 };
 /** The object of each row is read, too. */

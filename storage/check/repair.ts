@@ -10,7 +10,7 @@ import { mendBrokerRows } from './broker-rows.js';
 import { hasDamagedRows } from './check.js';
 import { findStores } from './find-stores.js';
 import { mendGathererRows } from './gatherer-rows.js';
-import { dropDamagedRows } from './row-sums.js';
+import { dropDamagedRows } from './row-checksums.js';
 import { salvageDatabase } from './salvage.js';
 
 export interface RepairOptions {

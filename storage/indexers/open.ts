@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { ConfigError, UsageError } from '../../protocols/errors.js';
-import { importFunction } from '../files/own-module.js';
+import { importFunction } from '../files/import-function.js';
 import type { Indexer } from './contract.js';
 import { EMBEDDED } from './embedded/engine.js';
 import type { OpenIndexerOptions } from './engine.js';

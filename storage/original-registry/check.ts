@@ -12,7 +12,7 @@ import {
 import { readGathererIds } from './export-registry.js';
 import { judge, SeenOids } from './judge.js';
 import { ObjectLocations } from './object-locations.js';
-import { FileWindow, openRandomFile, type RandomFile } from './random-file.js';
+import { FileWindow, openRandomFile, type RandomFile } from './random-access-file.js';
 import type { RegistryFileOptions } from './registry-file.js';
 import { hasExactRecord } from './salvage.js';
 import { type RegistryProblem, readingOfDamaged, type ScanItem, scanFile, wrongCounts } from './scan.js';

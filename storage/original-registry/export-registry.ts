@@ -33,7 +33,7 @@ import type { RegistryEntry } from '../records/records.js';
 import { COPIED_FILES, gathererIdsPath, objectFilePath, registryPath } from './broker-directory.js';
 import { flushObjectNames, writeObjectFile } from './object-file.js';
 import { ObjectLocations } from './object-locations.js';
-import { openRandomFile } from './random-file.js';
+import { openRandomFile } from './random-access-file.js';
 import { type RecordToWrite, writeRegistry } from './write-registry.js';
 
 /** Callbacks of exports and imports. */

@@ -15,7 +15,7 @@ export {
   type TransferOptions,
 } from './export-registry.js';
 export { type ImportCounts, type ImportOptions, importRegistry } from './import-registry.js';
-export { type OpenMode, type OpenRandomFile, openRandomFile, type RandomFile } from './random-file.js';
+export { type OpenMode, type OpenRandomFile, openRandomFile, type RandomFile } from './random-access-file.js';
 export {
   isCompressionDue,
   type LocatedRecord,

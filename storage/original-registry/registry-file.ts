@@ -18,7 +18,7 @@ import {
   registryFormat,
 } from '../../protocols/registry/index.js';
 import { replaceFile } from '../files/replace-file.js';
-import { FileWindow, type OpenRandomFile, openRandomFile, type RandomFile } from './random-file.js';
+import { FileWindow, type OpenRandomFile, openRandomFile, type RandomFile } from './random-access-file.js';
 import { searchRecord } from './salvage.js';
 import { type RegistryProblem, wrongCounts } from './scan.js';
 import { detectReading, readRecord, type Survey, surveyFile, walkFile } from './walk.js';

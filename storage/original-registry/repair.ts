@@ -23,7 +23,7 @@ import {
 import { writeGathererIds } from './export-registry.js';
 import { judge, SeenOids } from './judge.js';
 import { ObjectLocations } from './object-locations.js';
-import { openRandomFile, type RandomFile } from './random-file.js';
+import { openRandomFile, type RandomFile } from './random-access-file.js';
 import { RecordRepair } from './record-repair.js';
 import { writeRegistry } from './write-registry.js';
 

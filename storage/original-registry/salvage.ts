@@ -8,7 +8,7 @@ import {
   type RegistryFormat,
   stateOf,
 } from '../../protocols/registry/index.js';
-import type { FileWindow } from './random-file.js';
+import type { FileWindow } from './random-access-file.js';
 
 /** How records are distinguished from other bytes. */
 export interface SalvageContext {

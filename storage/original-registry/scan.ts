@@ -13,7 +13,7 @@ import {
   registryFormat,
   stateOf,
 } from '../../protocols/registry/index.js';
-import { FileWindow, type RandomFile } from './random-file.js';
+import { FileWindow, type RandomFile } from './random-access-file.js';
 import { type FoundRecord, recordAt, type SalvageContext, searchRecord } from './salvage.js';
 import { coveredRecord, coveringDamage, readRecord, type Survey, walkFile } from './walk.js';
 

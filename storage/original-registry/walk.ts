@@ -18,7 +18,7 @@ import {
   type RegistryReading,
   type RegistryRecord,
 } from '../../protocols/registry/index.js';
-import type { RandomFile } from './random-file.js';
+import type { RandomFile } from './random-access-file.js';
 
 const CHUNK_BYTES = 256 * 1024;
 

@@ -7,7 +7,7 @@ import {
   type RegistryCounts,
   type RegistryFormat,
 } from '../../protocols/registry/index.js';
-import type { RandomFile } from './random-file.js';
+import type { RandomFile } from './random-access-file.js';
 import { countRecord } from './walk.js';
 
 /** Bytes of records in one write. */

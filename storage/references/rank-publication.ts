@@ -47,9 +47,9 @@ export async function publishRanks(data: string, options: RankOptions = {}): Pro
   try {
     await using publication = await Publication.begin(referencesDirectory(data));
     const nodes = knownIds(reader);
-    const numbered = join(publication.scratch, 'numbered');
-    await writeNumbered(reader, nodes, numbered, options);
-    await using targets = await FlatFile.open(numbered, 4 * reader.counts.links, {
+    const targetsPath = join(publication.scratch, 'targets');
+    await writeTargets(reader, nodes, targetsPath, options);
+    await using targets = await FlatFile.open(targetsPath, 4 * reader.counts.links, {
       remainingBytes: residentBytes,
     });
     const graph = graphOf(reader, nodes, targets);
@@ -97,10 +97,10 @@ function union(a: Uint32Array, b: Uint32Array): Uint32Array {
 }
 
 /**
- * Writes the targets of all links as node numbers, in order, so that they are looked up once and not in every
- * round.
+ * Writes the targets of all links, in order, as nodes: the number of a node is the place of its ID in `nodes`.
+ * So IDs are looked up once and not in every round.
  */
-async function writeNumbered(
+async function writeTargets(
   reader: ReferencesReader,
   nodes: Uint32Array,
   path: string,

@@ -1,7 +1,7 @@
 // Builds the replies of a scripted Broker, and runs a client of the Broker against it.
 import { type BrokerBehavior, BrokerBench, type SentText } from '../broker-bench.js';
 import type { ConformanceCase } from '../case.js';
-import type { ClientContext as Context } from '../client-bench.js';
+import type { ClientContext as Context } from '../client-context.js';
 import type { Address } from '../command-client.js';
 
 /**

@@ -9,7 +9,7 @@ import {
   ordinary,
 } from '../broker-bench.js';
 import { check, checkMatches, must, NotApplicable, type Procedure, should } from '../case.js';
-import { checkReportsSuccess } from '../client-bench.js';
+import { checkReportsSuccess } from '../client-context.js';
 import { printable } from '../printable.js';
 import { type ClientCase, type ClientContext, full, QUERY } from './replies.js';
 

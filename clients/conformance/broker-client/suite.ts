@@ -1,5 +1,5 @@
 // The suite `broker-client`: checks a program that queries a Broker against scripted Brokers.
-import { commandOf, prepareClients } from '../client-bench.js';
+import { commandOf, prepareClients } from '../client-context.js';
 import { type ClientUnderTest, CommandClient } from '../command-client.js';
 import type { PreparedSuite, Suite } from '../runner.js';
 import { Bench, type ClientCase, type QueryTask } from './replies.js';

@@ -7,7 +7,7 @@ import {
   type SentText,
 } from '../broker-bench.js';
 import { type ConformanceCase, NotApplicable, type Procedure } from '../case.js';
-import type { ClientContext } from '../client-bench.js';
+import type { ClientContext } from '../client-context.js';
 import type { Address } from '../command-client.js';
 import { full, group, type Kind, SUCCESS, updated, urlOf } from './replies.js';
 

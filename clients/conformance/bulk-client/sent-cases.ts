@@ -8,7 +8,7 @@ import {
   ordinary,
 } from '../broker-bench.js';
 import { check, checkMatches, must, should } from '../case.js';
-import { checkReportsSuccess } from '../client-bench.js';
+import { checkReportsSuccess } from '../client-context.js';
 import { printable } from '../printable.js';
 import type { ClientLine } from '../scripted-server.js';
 import type { BulkClientCase } from './bench.js';

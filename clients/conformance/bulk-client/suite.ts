@@ -1,5 +1,5 @@
 // The suite `bulk-client`.
-import { commandOf, prepareClients } from '../client-bench.js';
+import { commandOf, prepareClients } from '../client-context.js';
 import { type ClientUnderTest, CommandClient } from '../command-client.js';
 import type { PreparedSuite, Suite } from '../runner.js';
 import { Bench, type BulkClientCase } from './bench.js';

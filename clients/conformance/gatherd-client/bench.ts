@@ -1,6 +1,6 @@
 // Runs clients of gatherd against scripted servers.
 import { NotApplicable } from '../case.js';
-import { type ClientRun, type ClientContext as Context, noteEnd, SharedRuns } from '../client-bench.js';
+import { type ClientRun, type ClientContext as Context, noteEnd, SharedRuns } from '../client-context.js';
 import type { Address, ClientEnd, ClientUnderTest } from '../command-client.js';
 import { type Script, ScriptedServer } from '../scripted-server.js';
 import { Recorder } from '../transcript.js';

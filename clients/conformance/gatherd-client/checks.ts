@@ -1,6 +1,6 @@
 // Checks of a run that several cases share: complete, or reported as failed.
 import { type ConformanceCase, check, NotApplicable, type Procedure } from '../case.js';
-import { checkExited } from '../client-bench.js';
+import { checkExited } from '../client-context.js';
 import type { ClientEnd } from '../command-client.js';
 import { printable } from '../printable.js';
 import type { ClientContext, Observation } from './bench.js';

@@ -1,6 +1,6 @@
 // Cases about the session: commands, status lines, refusals, delivery, INFO.
 import { check, checkMatches, must, NotApplicable, should } from '../case.js';
-import { checkReportsSuccess } from '../client-bench.js';
+import { checkReportsSuccess } from '../client-context.js';
 import { printable } from '../printable.js';
 import type { ClientContext } from './bench.js';
 import {

@@ -1,7 +1,7 @@
 // The suite `gatherd-client`.
 
 import { UsageError } from '../../../protocols/errors.js';
-import { prepareClients as prepare } from '../client-bench.js';
+import { prepareClients as prepare } from '../client-context.js';
 import { type ClientUnderTest, CommandClient } from '../command-client.js';
 import type { PreparedSuite, Suite } from '../runner.js';
 import { Bench } from './bench.js';

@@ -7,7 +7,7 @@ import { type Content, Html, html } from '../../web/html.js';
 import { beginPage, endPage } from '../../web/page-shell.js';
 import { AlternativeFinder } from './alternatives.js';
 import { renderAlternatives, renderReading } from './alternatives-list.js';
-import { type Answer, type Asking, ask, askForgiving } from './asking.js';
+import { type Answer, type AskContext, ask, askForgiving } from './ask-broker.js';
 import type { ConfigFiles } from './config-files.js';
 import type { FacetCounter, FacetCounts } from './facets.js';
 import { jsonResult, rssResult } from './feeds.js';
@@ -106,7 +106,7 @@ export class Results implements AsyncDisposable {
     const read = readQuery(form.query);
     if (read.kind === 'fault') return this.#renderRefusal(400, pageQuery, read);
     const client = addressGroup(address);
-    const asking: Asking = {
+    const context: AskContext = {
       form,
       target,
       count: async (query, until) =>
@@ -117,8 +117,8 @@ export class Results implements AsyncDisposable {
       const isForgiving = form.forms && form.matchWord && !target.listed;
       const reading = isForgiving ? await this.#forgiving.read(read.query, client, signal) : undefined;
       const answer = await (reading === undefined
-        ? ask(asking, read.query, signal)
-        : askForgiving(asking, reading, signal));
+        ? ask(context, read.query, signal)
+        : askForgiving(context, reading, signal));
       const sent = { ...pageQuery, message: answer.message };
       if (!('kind' in answer)) return await this.#renderResults(sent, read.query, answer, client, signal);
       if (answer.kind === 'unreadable') return this.#renderRefusal(400, pageQuery, answer.text);

@@ -1,3 +1,4 @@
+// The requests of a page that a browser loads: decides about each and sends it as a URI of the crawl.
 import type { Fetcher, FetchResult } from '../../../clients/fetch/index.js';
 import { resolveUrl } from '../../../protocols/urls/index.js';
 import { NETWORK, type QueuedUri } from '../../../storage/index.js';
@@ -27,7 +28,7 @@ export interface PagePartsOptions {
   readonly after: readonly Processor[];
 }
 
-/** Requests for what is not read, or never ends. */
+/** Types of requests whose response is not read, or never ends. */
 const NEVER_FETCHED = new Set([
   'eventsource',
   'websocket',
@@ -37,16 +38,16 @@ const NEVER_FETCHED = new Set([
   'texttrack',
   'cspviolationreport',
 ]);
-/** Requests for what a page shows and no text comes from; they are sent if the order wants what pages embed. */
+/** Types that add no text to a page; they are sent only if the crawl includes what pages embed. */
 const SHOWN_ONLY = new Set(['image', 'font']);
 /** Attempts to get the robots.txt of a server (CRAWL-13.3.12). */
 const ROBOTS_TRIES = 3;
 const MIB = 1 << 20;
 
 /**
- * What a page requests while a browser loads it. Each request is a URI of the crawl with hop `E`: scope,
- * robots.txt, private addresses, quotas, cookies, proxy, limits and archives are the same; only the pause of a
- * host is another one (`browserDelayMs`).
+ * Fetches the parts of one page. Each is a URI of the crawl with hop `E`: scope, robots.txt, private addresses,
+ * quotas, cookies, proxy, limits and archives are the same; only the pause between requests to a host differs
+ * (`browserDelayMs`).
  */
 export class PageParts {
   readonly #fetched: FetchedPart[] = [];
@@ -68,7 +69,7 @@ export class PageParts {
     this.#page.fetched = uri.fetched;
   }
 
-  /** What was fetched or forbidden, in order. */
+  /** The parts that were fetched or forbidden, in order. */
   get fetched(): readonly FetchedPart[] {
     return this.#fetched;
   }
@@ -111,7 +112,7 @@ export class PageParts {
   ): Promise<Step | undefined> {
     const { scope, cache } = this.options;
     const { browserMaxRequests } = this.uri.settings;
-    // A request that is not allowed costs time as well: names are resolved.
+    // A request that is not allowed counts, because resolving its host name costs time.
     if (this.#requests >= browserMaxRequests || this.#bytes >= this.#maxBytes) {
       this.#refused++;
       return undefined;
@@ -186,7 +187,7 @@ export class PageParts {
     if (part.fetched === undefined) return;
     await run(after, part);
     if (!part.succeeded) return;
-    // It is a part of another document, not one that was summarized.
+    // A part is not summarized by itself.
     part.disposition = 'listed';
     if (part.fetched.truncated) part.annotations.push('lenTrunc');
   }
@@ -203,7 +204,7 @@ export class PageParts {
 
   #record(part: CrawlUri, begin: number, candidate: Candidate | undefined): void {
     part.annotations.push('browser');
-    // It is not tried again for this page.
+    // A part is not retried for this page.
     if (part.disposition === 'retry') part.disposition = 'failed';
     this.#fetched.push({ event: recordedEvent(part, begin), candidate });
   }

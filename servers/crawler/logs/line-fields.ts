@@ -1,3 +1,4 @@
+// Formats the fields of log lines: escaped text, JSON strings, times.
 import { escapeJsonControls } from '../../../protocols/visible-text.js';
 
 /**

@@ -3,7 +3,7 @@
 // time and memory are those of a reader process (E-45).
 import { messageOf } from '../../../protocols/errors.js';
 import { isAttributeName } from '../../../protocols/soif/index.js';
-import { importFunction } from '../../../storage/files/own-module.js';
+import { importFunction } from '../../../storage/files/import-function.js';
 import type { SourceDocument, Summary } from '../document.js';
 import type { FoundObject } from '../unnest/converters.js';
 

@@ -1,7 +1,7 @@
 import type { SourceDocument, Summary } from '../document.js';
 import { boundedSource } from './extracted.js';
 import { summarizeText } from './text.js';
-import { macroArguments, removeEscapes } from './troff/characters.js';
+import { macroArguments, removeEscapes } from './troff/escapes.js';
 import { roffText } from './troff/roff-text.js';
 
 /** Sections that become attributes (E-74). */

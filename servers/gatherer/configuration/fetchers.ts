@@ -13,7 +13,7 @@ import {
 import type { GathererConfig } from '../../../protocols/config/index.js';
 import { ConfigError, messageOf } from '../../../protocols/errors.js';
 import { addScheme } from '../../../protocols/urls/index.js';
-import { importFunction } from '../../../storage/files/own-module.js';
+import { importFunction } from '../../../storage/files/import-function.js';
 import { findConfigFile } from './essence-options.js';
 
 /** A fetcher that is handed in, with the default port of its scheme. */

@@ -1,4 +1,4 @@
-// The cookies of a run, with the files from which and to which they go (CRAWL-11.8).
+// The cookies of a run: loaded from a file when it begins, saved to a file when it ends (CRAWL-11.8).
 import { open, readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { CloseStack } from '../../../protocols/close-stack.js';
@@ -72,7 +72,7 @@ async function readBounded(file: string): Promise<string> {
   }
 }
 
-/** Writes all cookies, readable by their owner only: they stand for logins. */
+/** Writes all cookies, readable by their owner only: a cookie of a session is as good as a password. */
 async function saveCookies(file: string, cookies: CookieJars): Promise<void> {
   const write = async (temporary: string): Promise<void> => {
     await using out = await open(temporary, 'wx', 0o600);

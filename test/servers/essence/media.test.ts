@@ -5,7 +5,7 @@ import { compileEssence, readEssenceSources } from '../../../servers/essence/ind
 import { recognize } from '../../../servers/essence/recognize.js';
 import { summarizeDocument } from '../../../servers/essence/summarize.js';
 import { TagTexts } from '../../../servers/essence/summarizers/media/facts.js';
-import { id3v2 } from '../../../servers/essence/summarizers/media/id3.js';
+import { id3v2 } from '../../../servers/essence/summarizers/media/mp3.js';
 import { assertProperty } from '../../helpers/property.js';
 import { encodeEightBit } from './charset/encode.js';
 import {

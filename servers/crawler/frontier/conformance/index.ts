@@ -1,3 +1,4 @@
+// `frontierConformance`: the test suite of the frontier contract (`harvest-kit/conformance/frontier`).
 import { createHarnessOpener, inDirectory, type OpenHarness } from './harness.js';
 import { registerHistoryTests } from './histories.js';
 import { registerLifeCycleTests } from './life-cycle.js';

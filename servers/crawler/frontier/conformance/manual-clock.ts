@@ -1,6 +1,6 @@
 import type { Clock } from '../../../../protocols/clock.js';
 
-/** A clock that only `advance` moves. */
+/** A clock for tests, which only `advance` moves. */
 export class ManualClock implements Clock {
   readonly #timers = new Set<{ readonly at: number; readonly callback: () => void }>();
   #now: number;
@@ -9,7 +9,7 @@ export class ManualClock implements Clock {
     this.#now = now;
   }
 
-  /** Milliseconds until each of the timers that wait, the earliest first. */
+  /** Milliseconds until each pending timer, the earliest first. */
   get waiting(): readonly number[] {
     return Array.from(this.#timers, ({ at }) => at - this.#now).sort((a, b) => a - b);
   }

@@ -3,9 +3,9 @@ import type { SourceDocument, Summary } from '../../document.js';
 import { guarded, present } from '../extracted.js';
 import { titleByName } from '../text.js';
 import { fourCharacters, MediaFacts } from './facts.js';
-import { id3v1, id3v2, mpegSeconds } from './id3.js';
 import { readIsoMedia } from './iso-media.js';
 import { readMatroska } from './matroska.js';
+import { id3v1, id3v2, mpegSeconds } from './mp3.js';
 
 /** Maximum number of comments of one file. */
 const MAX_COMMENTS = 200;

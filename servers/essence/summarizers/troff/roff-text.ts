@@ -1,5 +1,5 @@
 import { wordSet } from '../../word-tables.js';
-import { macroArguments, removeEscapes } from './characters.js';
+import { macroArguments, removeEscapes } from './escapes.js';
 
 /** Requests and macros whose arguments are not text. */
 const SILENT: ReadonlySet<string> = wordSet(

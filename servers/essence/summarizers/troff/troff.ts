@@ -2,7 +2,7 @@ import type { SourceDocument, Summary } from '../../document.js';
 import { namesByWord } from '../../word-tables.js';
 import { boundedSource, oneLine, present, summarizeExtracted } from '../extracted.js';
 import { summarizeManPage } from '../man-page.js';
-import { macroArguments, removeEscapes } from './characters.js';
+import { macroArguments, removeEscapes } from './escapes.js';
 import { defineString, expandStrings, roffText } from './roff-text.js';
 
 type Field = 'title' | 'author' | 'abstract' | 'heading' | 'none';

@@ -1,3 +1,4 @@
+// MP3: the texts of its ID3 tags, and its duration.
 import { latin } from '../../bytes.js';
 import { namesByWord } from '../../word-tables.js';
 import { oneLine } from '../extracted.js';
@@ -14,7 +15,7 @@ const FRAMES: ReadonlyMap<string, string> = namesByWord({
 });
 
 const ENCODINGS = ['windows-1252', 'utf-16', 'utf-16be', 'utf-8'];
-/** Frames of one tag that are read. */
+/** Maximum number of frames that are read of one tag. */
 const MAX_FRAMES = 1000;
 /** Maximum size of one text, in bytes. */
 const MAX_TEXT_BYTES = 4000;
@@ -77,7 +78,7 @@ function westernText(bytes: Uint8Array, texts: TagTexts): string {
 function frameText(frame: Uint8Array, comment: boolean, texts: TagTexts): string {
   const label = ENCODINGS[frame[0] ?? 0] ?? 'windows-1252';
   const bytes = frame.subarray(comment ? 4 : 1);
-  // What is declared as ISO-8859-1 is often in the character set of the writer's system.
+  // A text declared as ISO-8859-1 is often in the character set of the writer's system.
   const text = label === 'windows-1252' ? westernText(bytes, texts) : new TextDecoder(label).decode(bytes);
   const value = comment ? text.slice(text.indexOf('\0') + 1) : text;
   return oneLine(
@@ -99,8 +100,8 @@ function bigEndian(bytes: Uint8Array, offset: number, count: number): number {
   return size;
 }
 
-// The duration of MPEG audio (MP3): by the number of frames that an encoder wrote into the first one, else by
-// its bit rate.
+// From here, a frame is a block of MPEG audio, not of a tag. An encoder may write their number into the first
+// one; the duration follows from it, else from the bit rate.
 
 /** Bytes after the tag in which the first frame is searched. */
 const MAX_SEARCH_BYTES = 4096;
@@ -117,7 +118,7 @@ const BIT_RATES: readonly (readonly number[])[] = [
 ];
 const SAMPLE_RATES = [44_100, 48_000, 32_000];
 
-/** Returns seconds; 0 if there is no frame. */
+/** Returns the duration of MPEG audio in seconds; 0 if there is no frame. */
 export function mpegSeconds(bytes: Uint8Array, view: DataView): number {
   const start = tagLength(bytes);
   for (let offset = start; offset + 4 <= bytes.length && offset < start + MAX_SEARCH_BYTES; offset++) {
@@ -130,9 +131,8 @@ export function mpegSeconds(bytes: Uint8Array, view: DataView): number {
 
 /** Length of the ID3v2 tag before the frames. */
 function tagLength(bytes: Uint8Array): number {
-  if (bytes[0] !== 0x49 || bytes[1] !== 0x44 || bytes[2] !== 0x33) return 0;
-  const [, , , , , , a = 0, b = 0, c = 0, d = 0] = bytes.subarray(0, 10);
-  return 10 + (a & 0x7f) * 2 ** 21 + (b & 0x7f) * 2 ** 14 + (c & 0x7f) * 128 + (d & 0x7f);
+  if (latin(bytes, 0, 3) !== 'ID3') return 0;
+  return 10 + syncSafe(bytes, 6);
 }
 
 function frameSeconds(bytes: Uint8Array, view: DataView, offset: number): number {

@@ -1,5 +1,5 @@
-// The named characters of groff, `\(xx` and `\[name]` (groff_char(7)), as Unicode.
-
+// Troff's escapes (E-74): the words of a macro line without them; the named characters of groff, `\(xx` and
+// `\[name]` (groff_char(7)), as Unicode.
 import { wordPairs } from '../../word-tables.js';
 import { GROFF_ACCENTS } from '../accents.js';
 

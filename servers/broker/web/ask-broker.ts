@@ -1,4 +1,4 @@
-// Asks a Broker the query of a form, and counts the whole result meanwhile.
+// Sends the query of a form to the Broker, and counts its whole result meanwhile.
 import { queryMessage } from '../../../clients/broker/index.js';
 import { formatQuery, type Query } from '../../../protocols/broker/index.js';
 import type { FacetCounts } from './facets.js';
@@ -8,7 +8,7 @@ import { narrowQuery } from './narrow.js';
 import { objectsToList, type QueryTarget, queryBroker, readQuery } from './query.js';
 import { type Results, SHOWN_ATTRIBUTES, type ShownHit } from './results.js';
 
-/** With fewer objects that have all words, those that have some of them follow. */
+/** If fewer objects than this have all words, those that have some of them follow. */
 const FEW_OBJECTS = 10;
 
 /** The answer to a query. */
@@ -16,9 +16,9 @@ export interface Answer {
   readonly results: Results;
   /** Undefined if the result was not counted. */
   readonly counts: FacetCounts | undefined;
-  /** The message line for the broker. */
+  /** The message line that was sent. */
   readonly message: string;
-  /** The query without its narrowings, as it was asked. */
+  /** The query without its narrowings. */
   readonly query: Query;
   readonly forgiven?: ForgivenResult;
 }
@@ -30,26 +30,26 @@ export interface Refusal {
   readonly message: string;
 }
 
-/** A form, its target, and what counts results. */
-export interface Asking {
+/** What every query of a request has in common: the form, its Broker, the function that counts results. */
+export interface AskContext {
   readonly form: QueryForm;
   readonly target: QueryTarget;
   readonly count: (query: Query, signal: AbortSignal) => Promise<FacetCounts | undefined>;
 }
 
 /**
- * Asks a query.
+ * Sends one query, within the narrowings of the form.
  *
  * @throws ConnectionError when the broker cannot be reached or closes the connection before the first object
  */
-export async function ask(asking: Asking, query: Query, signal: AbortSignal): Promise<Answer | Refusal> {
-  const { form, target } = asking;
+export async function ask(context: AskContext, query: Query, signal: AbortSignal): Promise<Answer | Refusal> {
+  const { form, target } = context;
   const whole = readQuery(narrowQuery(formatQuery(query), form.narrow));
   if (whole.kind === 'fault') return { kind: 'unreadable', text: whole.message, message: '' };
   const request = toRequest(form, objectsToList(form, target.maxResults), SHOWN_ATTRIBUTES);
   const message = queryMessage(whole.query, request, target.opaqueMode);
   const stop = new AbortController();
-  const counting = asking.count(whole.query, AbortSignal.any([signal, stop.signal]));
+  const counting = context.count(whole.query, AbortSignal.any([signal, stop.signal]));
   try {
     const outcome = await queryBroker(form, whole.query, target, signal);
     if (outcome.kind === 'refused') return { kind: 'refused', text: outcome.message, message };
@@ -59,19 +59,19 @@ export async function ask(asking: Asking, query: Query, signal: AbortSignal): Pr
   }
 }
 
-/** Asks a query as a person means it: if few objects have all of its words, those with some of them follow. */
+/** Sends a query as a person means it: if few objects have all of its words, those with some of them follow. */
 export async function askForgiving(
-  asking: Asking,
+  context: AskContext,
   reading: ForgivingQuery,
   signal: AbortSignal,
 ): Promise<Answer | Refusal> {
-  const strict = await ask(asking, reading.all, signal);
+  const strict = await ask(context, reading.all, signal);
   if ('kind' in strict) return strict;
   const { hits, truncated, failure } = strict.results;
-  const most = objectsToList(asking.form, asking.target.maxResults);
+  const most = objectsToList(context.form, context.target.maxResults);
   const isEnough = hits.length >= Math.min(FEW_OBJECTS, most) || truncated || failure !== undefined;
   if (isEnough || reading.any === undefined) return { ...strict, forgiven: { reading, withAll: undefined } };
-  const more = await ask(asking, reading.any, signal);
+  const more = await ask(context, reading.any, signal);
   if ('kind' in more || more.results.hits.length <= hits.length)
     return { ...strict, forgiven: { reading, withAll: undefined } };
   const nameOf = ({ objectUrl, url }: ShownHit) => objectUrl ?? url;

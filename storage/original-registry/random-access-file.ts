@@ -1,3 +1,4 @@
+// Access to a file at offsets: an interface that tests replace, and a window for small reads.
 import { type FileHandle, open } from 'node:fs/promises';
 import { errorCode, rethrowAs, StorageError } from '../../protocols/errors.js';
 import { openRegular } from '../files/regular-file.js';

@@ -1,4 +1,5 @@
-// The messages of the Broker's protocol as types: queries, administrative commands.
+// What a message to a Broker contains, as types: the tree of a query, or an administrative command.
+
 /** The comparison of a structured term (BRK-2.14, BRK-2.17); `contains` is the user-level `tag : value`. */
 export type SelectOperator = 'contains' | 'exact' | 'regexp' | 'less-than' | 'greater-than';
 

@@ -1,4 +1,5 @@
-// Shared by the suites about clients: the context of a case, shared runs, checks of the exit status.
+// Shared by the suites about clients: the context of a case, runs that several cases check, checks of the exit
+// status.
 import { UsageError } from '../../protocols/errors.js';
 import { type ConformanceCase, check, Mismatch } from './case.js';
 import type { ClientEnd } from './command-client.js';
@@ -7,7 +8,7 @@ import type { BoundCase, PreparedSuite } from './runner.js';
 import type { ClientSession } from './scripted-server.js';
 import type { Recorder, Transcript } from './transcript.js';
 
-/** Context of a case about a client. */
+/** Context of a case about a client. Its `bench` runs the client against the scripted servers of the suite. */
 export interface ClientContext<Bench> {
   readonly bench: Bench;
   readonly transcript: Transcript;

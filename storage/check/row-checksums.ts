@@ -1,8 +1,8 @@
-// Rows whose bytes do not match their checksum: a store may hold them although its files are sound.
+// Finds and drops the rows that do not match their checksum. A store may hold such rows although its files are
+// sound.
 import { messageOf, StorageError } from '../../protocols/errors.js';
 import { BROKER_COUNTERS, CHANGES, ENTRIES, MARKS, POINTS, REMOVALS, URLS } from '../broker/tables.js';
 import { ROWS } from '../gatherer/tables.js';
-import type { KeyRange } from '../level/keys.js';
 import type { Level, StoreKind } from '../level/level.js';
 import { GATHERER_COUNTERS, IDENTITIES, TOMBSTONE_IDENTITIES, TOMBSTONES } from '../summaries/tables.js';
 
@@ -22,7 +22,7 @@ const CHECKED = {
 
 interface DamagedRow {
   readonly key: Uint8Array;
-  /** A sentence. */
+  /** A sentence for the operator. */
   readonly problem: string;
 }
 
@@ -67,36 +67,4 @@ export async function dropDamagedRows(level: Level, kind: StoreKind): Promise<nu
   for await (const { key } of damagedRows(level, kind)) keys.push(key);
   if (keys.length > 0) await level.write(keys.map((key) => ({ key })));
   return keys.length;
-}
-
-/** The result of a comparison of tables. */
-export interface CheckedRows {
-  readonly objects: number;
-  readonly problems: string[];
-}
-
-/** Collects the problems of a store's tables. */
-export class RowProblems {
-  readonly #sentences: string[] = [];
-
-  /** @param limit sentences that are kept; the others are dropped */
-  constructor(
-    readonly level: Level,
-    readonly limit: number,
-  ) {}
-
-  add(sentence: string): void {
-    if (this.#sentences.length < this.limit) this.#sentences.push(sentence);
-  }
-
-  /** Compares the rows of a table with their number by other rows. */
-  async compareCount(range: KeyRange, expected: number, sentence: (rows: number) => string): Promise<void> {
-    const rows = await this.level.count(range);
-    if (rows !== expected) this.add(sentence(rows));
-  }
-
-  /** Returns the result for a store of this many objects. */
-  result(objects: number): CheckedRows {
-    return { objects, problems: this.#sentences };
-  }
 }

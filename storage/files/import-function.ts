@@ -1,4 +1,4 @@
-// Modules of one's own that a configuration names.
+// Loads the operator's own code, which a configuration names: fetchers, summarizers, search engines.
 import { stat } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import { ConfigError, messageOf } from '../../protocols/errors.js';
@@ -7,7 +7,7 @@ import { ConfigError, messageOf } from '../../protocols/errors.js';
 export interface ImportOptions {
   /** The directive that names the module, for errors; default none. */
   readonly directive?: string;
-  /** A file that has changed since it was loaded is another module. Default false: a module is loaded once. */
+  /** Whether a file that has changed is loaded again. Default false. */
   readonly again?: boolean;
 }
 
