@@ -70,8 +70,8 @@ export const ADMIN_COMMANDS: readonly AdminCommandTitle[] = [
   {
     kind: 'open-log',
     title: 'Open log',
-    parameter: 'name of a file, or nothing',
-    effect: "opens a log, its name relative to the Broker's directory",
+    parameter: 'a file, or nothing',
+    effect: "opens a log; the name is relative to the Broker's directory",
   },
   {
     kind: 'rem-object-path',

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { editDistance } from '../../protocols/edit-distance.js';
 import { type CommandEntry, GROUPS } from './command-entry.js';
+import { sentence } from './help/command-help.js';
 
 /** G-3, G-4: the original enumerators. */
 const ENUMERATORS = [
@@ -44,7 +45,19 @@ function row<Name extends string>(
   summary: string,
   ...originals: readonly string[]
 ): Omit<CommandEntry, 'group'> {
-  return { name, originals, summary, load: async () => (await load())[name](COMMANDS) };
+  return {
+    name,
+    originals,
+    summary,
+    load: async () => withDescription((await load())[name](COMMANDS), summary),
+  };
+}
+
+/** Describes a command and its parts by their summaries, unless they have a description. */
+function withDescription(command: Command, summary: string): Command {
+  if (command.description() === '') command.description(sentence(summary));
+  for (const part of command.commands) withDescription(part, part.summary());
+  return command;
 }
 
 /** The commands of each group, in the order of the help. */
@@ -76,7 +89,7 @@ const GROUPED: Readonly<Record<keyof typeof GROUPS, readonly Omit<CommandEntry, 
     row('registry', BROKER, "read, write, check and repair an original broker's directory"),
     row('store', STORE, 'check the files of a gatherer or broker for damage, and repair them'),
     row('backup', STORE, 'copy a data directory while its servers run'),
-    row('restore', STORE, 'bring a backup back'),
+    row('restore', STORE, 'restore a backup'),
     row('refererd', REFERENCES, 'serve the link graph: who links to whom'),
     row('turtle-passwd', REFERENCES, 'edit the user base of a references server', 'turtle_passwd'),
   ],

@@ -32,7 +32,7 @@ const WAITS = [
     name: 'a disk that is full',
     mebibytes: 3,
     lowDisk: '0',
-    says: /no space left.*; it goes on when there is space\.\n/,
+    says: /no space left.*; gathering continues when there is space\.\n/,
     goesOn: /ready /,
   },
   {

@@ -42,7 +42,7 @@ t.test('G-12: -manual stops after each phase, goes on after a line, ends at q', 
   t.equal(ended.code, 0, ended.stderr);
   t.match(
     ended.stderr,
-    /^Gathered: 1 summarized, .*\nNext: publish\. Press Enter to go on, q to end here: $/m,
+    /^Gathered: 1 summarized, .*\nNext: publish\. Press Enter to continue, q to end here: $/m,
   );
   t.notOk(existsSync(join(top, 'data', 'INFO.soif')));
   const whole = await cliWithInput('\n\n', 'gatherer', '-manual', file);

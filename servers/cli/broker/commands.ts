@@ -204,9 +204,10 @@ function registry(): Command {
 }
 
 const EXPORT_HELP = `
-Writes all files beside their places, then moves objects/NN/OBJn (NN is the number modulo 100) and
-at last admin/Registry. A run that fails leaves no new file. broker.conf, Collection.conf and
-LAST-COLLECTION are copied if missing; check the paths in broker.conf. Each object keeps its OID.
+Writes all files under temporary names, then renames them: objects/NN/OBJn (NN is the number modulo
+100) first, admin/Registry last. A run that fails leaves no new file. broker.conf, Collection.conf
+and LAST-COLLECTION are copied if missing; check the paths in broker.conf. Each object keeps its
+OID.
 
 Examples:
   harvest registry export --data ./broker --to ./original
@@ -216,7 +217,7 @@ Examples:
 function exportCommand(): Command {
   return withFormat(
     new Command('export')
-      .description("Writes an original broker's directory.")
+      .summary("write an original broker's directory")
       .requiredOption('--data <dir>', "directory of the kit's broker")
       .requiredOption('--to <dir>', 'directory to write')
       .addOption(
@@ -244,7 +245,7 @@ Example:
 function importCommand(): Command {
   return withFormat(
     new Command('import')
-      .description("Imports an original broker's directory.")
+      .summary("import an original broker's directory")
       .requiredOption('--from <dir>', 'directory of the original broker')
       .requiredOption('--data <dir>', "directory of the kit's broker; created if missing")
       .option('--json', 'print the counts as JSON', false)
@@ -266,7 +267,7 @@ Examples:
 function checkCommand(): Command {
   return withFormat(
     new Command('check')
-      .description('Checks a Registry.')
+      .summary('check a Registry')
       .argument('<path>', "the Registry, or an original broker's directory")
       .option('--json', 'print JSON lines', false)
       .addHelpText('after', CHECK_HELP),
@@ -289,7 +290,7 @@ Examples:
 function repairCommand(): Command {
   return withFormat(
     new Command('repair')
-      .description('Repairs a Registry.')
+      .summary('repair a Registry')
       .argument('<path>', "the Registry, or an original broker's directory")
       .option('--dry-run', 'report the repairs and change nothing', false)
       .option('--json', 'print JSON lines', false)

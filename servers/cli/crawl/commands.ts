@@ -19,7 +19,7 @@ Examples:
   harvest crawl pause; harvest crawl checkpoint; harvest crawl resume
   harvest crawl checkpoints; harvest crawl recover newest    back to the last checkpoint
   harvest crawl order --default > order.json     a crawl order, for "Crawl-Order: order.json"
-  harvest crawl report --help                      more about reports
+  harvest crawl report --help                    more about reports
 `;
 
 /**
@@ -114,28 +114,44 @@ Exit status: 0 done; 1 no crawl is running, or the console refused; 2 usage; 3 t
 reached.
 `;
 
+const DELETE_EXAMPLES = `
+Examples:
+  harvest crawl delete '/calendar/[0-9]{4}/'
+  harvest crawl delete . --queues '^trap\\.example\\.org$'    all pending URIs of one host
+`;
+
 /** Commands without parameters: name, the console's name of the action, summary, description. */
 const PLAIN_ACTIONS: readonly (readonly [string, string, string, string])[] = [
-  ['pause', 'pause', 'pause a crawl', 'URIs in flight are finished; no new ones are started.'],
+  [
+    'pause',
+    'pause',
+    'pause a crawl',
+    'Pauses a crawl: URIs in flight are finished; no new ones are started.',
+  ],
   ['resume', 'resume', 'continue a paused crawl', ''],
   [
     'checkpoint',
     'checkpoint',
     'take a checkpoint of a running crawl',
-    'Waits until the checkpoint is taken and verified, and prints its name. The crawl continues meanwhile.',
+    'Takes a checkpoint, verifies it, and prints its name. The crawl continues meanwhile.',
   ],
-  ['stop', 'stop', 'end a crawl', 'URIs in flight are finished; the others stay queued for the next run.'],
+  [
+    'stop',
+    'stop',
+    'end a crawl',
+    'Ends a crawl: URIs in flight are finished; the others stay queued for the next run.',
+  ],
   [
     'wake',
     'force-wake',
     'wake snoozed queues immediately',
-    'Cuts short the pauses that servers requested. Use it only on your own hosts.',
+    'Wakes snoozed queues, whatever pause their servers requested. Use it only on your own hosts.',
   ],
   [
     'reconsider',
     'reconsider-retired',
     'reconsider retired queues',
-    'Reads the budgets again; a queue over its budget retires again.',
+    'Returns retired queues to the crawl and reads their budgets again; a queue over its budget retires again.',
   ],
 ];
 
@@ -149,17 +165,14 @@ function actionCommands(): Command[] {
       }),
     ),
   );
-  const remove = consoleCommand('delete', 'delete pending URIs', 'Deletes pending URIs that match.')
+  const remove = consoleCommand(
+    'delete',
+    'delete pending URIs',
+    'Deletes pending URIs that match.',
+    DELETE_EXAMPLES,
+  )
     .argument('<pattern>', 'regular expression (RE2) that matches somewhere in the URI')
     .option('--queues <pattern>', 'only in queues whose name matches')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  harvest crawl delete '/calendar/[0-9]{4}/'
-  harvest crawl delete . --queues '^trap\\.example\\.org$'    all pending URIs of one host
-`,
-    )
     .action(
       lazyAction(async () => {
         const { sendAction } = await import('./find-crawl.js');
@@ -182,12 +195,13 @@ Examples:
   return [...plain, remove, kill];
 }
 
-function consoleCommand(name: string, summary: string, description: string): Command {
+/** @param examples - shown before the exit statuses */
+function consoleCommand(name: string, summary: string, description: string, examples = ''): Command {
   return withCrawlOptions(new Command(name))
     .summary(summary)
-    .description(description === '' ? `${summary[0]?.toUpperCase()}${summary.slice(1)}.` : description)
+    .description(description)
     .option('--json', 'print the result as one JSON line', false)
-    .addHelpText('after', EXIT_HELP);
+    .addHelpText('after', `${examples}${EXIT_HELP}`);
 }
 
 function workerArgument(text: string): string {
@@ -306,7 +320,7 @@ function orderCommand(): Command {
     .addOption(new Option('--table', 'print all settings as a table').conflicts('check'))
     .option(
       '--check <file>',
-      'read an order, load its modules, report the first error and what has no effect',
+      'read an order, load its modules, report the first error and settings without effect',
     )
     .option('--json', 'print the table as JSON lines, or the checked order with all defaults', false)
     .addHelpText('after', ORDER_HELP)

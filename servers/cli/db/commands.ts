@@ -196,8 +196,8 @@ function gdbmutil(): Command {
 }
 
 /** Creates a subcommand with the argument DB. */
-function subcommand(name: string, description: string): Command {
-  return new Command(name).description(description).argument('<db>', 'the database');
+function subcommand(name: string, summary: string): Command {
+  return new Command(name).summary(summary).argument('<db>', 'the database');
 }
 
 function listCommand(): Command {
@@ -254,7 +254,7 @@ function reorganizeCommand(): Command {
 
 function importCommand(): Command {
   return new Command('import')
-    .description('store the objects of an original GDBM file, or of another source, in a database')
+    .summary('store the objects of an original GDBM file, or of another source, in a database')
     .argument('<source>', 'the GDBM file')
     .argument('<db>', 'the database file; created if missing')
     .option('--json', 'print the counts as JSON', false)

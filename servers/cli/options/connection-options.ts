@@ -195,7 +195,7 @@ export function addPublicOptions(command: Command): Command {
       '--public-url <url>',
       'address at which visitors reach the search page, e.g. behind a proxy (Public-URL)',
     )
-    .option('--references-url <url>', 'and that of the pages of links (References-URL)')
+    .option('--references-url <url>', 'address at which visitors reach the pages of links (References-URL)')
     .option(
       '--trusted-proxies <addresses>',
       'proxies whose X-Forwarded-For and -Proto are believed: addresses and ranges, separated by commas (Trusted-Proxies)',

@@ -55,7 +55,7 @@ the server process.
 /** `refererd [-c FILE]` (R-51), and a server over a data directory without any configuration. */
 function refererd(): Command {
   return addTlsOptions(new Command('refererd'), 'the port')
-    .description('Serves who links to whom: the References Server.')
+    .description('The References Server: serves the link graph, who links to whom.')
     .option('-c, --config <file>', 'configuration file', 'referer.cf')
     .option('--data <directory>', 'serve this data directory, without a configuration file')
     .option('--host <address>', 'with --data: address to listen on', LOOPBACK)
@@ -75,10 +75,11 @@ function refererd(): Command {
     .option('--debuglevel <number>', 'with --data: level of the log', integerOption, LEVEL.notice)
     .option('--json-log', 'log as JSON lines', false)
     .option('--rank-order', 'highest PageRank first, if ranks are published', false)
-    .option('--mail-relay <host[:port]>', 'server for mail about faults', relayOption, {
-      host: 'localhost',
-      port: 25,
-    })
+    .addOption(
+      new Option('--mail-relay <host[:port]>', 'server for mail about faults')
+        .argParser(relayOption)
+        .default({ host: 'localhost', port: 25 }, 'localhost:25'),
+    )
     .option('--foreground', 'run only the server process, without a parent that reports faults', false)
     .addOption(stopLimitOption())
     .addOption(monitorOption())

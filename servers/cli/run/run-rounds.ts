@@ -57,7 +57,7 @@ export async function runRound(options: RoundOptions): Promise<Round> {
           const kept = 'the gathered documents are kept, and the next run continues';
           throw new StorageError(`${messageOf(error)}; ${kept}`, { cause: error });
         }
-        print(`${messageOf(error)}; it goes on when there is space.\n`);
+        print(`${messageOf(error)}; gathering continues when there is space.\n`);
         return undefined;
       });
       if (report === undefined) await kit.waitForSpace(signal);

@@ -107,7 +107,7 @@ function run(commands: readonly CommandEntry[]): Command {
     .option('--force', 'also gather documents that are not yet due (Refresh-Rate)', false)
     .option(
       '--low-disk <MiB>',
-      'gathering pauses, with --once it ends, while less space is free; 0 = never (default: 512)',
+      'pause gathering (with --once: end it) while less space is free; 0 = never (default: 512)',
       integerOption,
     )
     .option('--json-log', 'log as JSON lines on standard error', false);

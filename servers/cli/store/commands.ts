@@ -32,11 +32,11 @@ const CHECK_HELP = `
 Reads every file below DIR that has checksums: stores, published generations and references, closed
 indexes; checkpoints, recovery journals, WARC files and seen filters of crawls. Then compares the
 tables of each store: objects with the Registry and the lists of URLs and times, summaries with
-their URLs, counters with rows. Changes nothing. The server must not run; its published generations
-are checked all the same if you name their directory.
+their URLs, counters with rows. Changes nothing. Stop the server first; only its published
+generations can be checked while it runs: name their directory.
 
-An index has checksums after its Broker was stopped in good order; otherwise the Broker compares its
-pages when it starts. A damaged index needs no repair: the Broker makes it again.
+An index has checksums only if its Broker stopped normally; otherwise the Broker compares its pages
+when it starts. A damaged index needs no repair: the Broker makes it again.
 
 --json prints a line for each store: directory, kind, bytes, objects, problems, advice.
 
@@ -50,7 +50,7 @@ Exit status: 0 sound; 1 damage; 2 usage; 130 interrupted.
 
 function checkCommand(): Command {
   return new Command('check')
-    .description('Reads all stores of a directory and compares them with their checksums.')
+    .summary('read all stores of a directory and compare them with their checksums')
     .argument('<dir>', 'directory of a gatherer or a broker')
     .option('--json', 'print a JSON line for each store', false)
     .addHelpText('after', CHECK_HELP)
@@ -63,7 +63,7 @@ DIR/store.repaired-TIME, makes its tables agree with each other, and says how ma
 saved. The damaged files are only read. With --replace the repaired store takes the place of the
 damaged one, which is kept as DIR/store.damaged-TIME; delete it when everything works.
 
-Nothing else is needed for lost objects: a Broker collects everything at its next collection, a
+Lost objects return without further commands: a Broker collects everything at its next collection, a
 Gatherer fetches the documents without a summary again. Stores without damage are left alone;
 --force also repairs those whose tables contradict each other. Generations, references and indexes
 are not repaired, because they are made again from the store: generations and references at the next
@@ -78,7 +78,7 @@ Exit status: 0 done; 1 failure; 2 usage; 130 interrupted.
 
 function repairCommand(): Command {
   return new Command('repair')
-    .description('Saves what can be read of damaged stores.')
+    .summary('save the readable objects of damaged stores')
     .argument('<dir>', 'directory of a gatherer or a broker')
     .option('--replace', 'put the repaired store in the place of the damaged one', false)
     .option('--force', 'also repair stores whose files are sound', false)
@@ -90,8 +90,8 @@ function repairCommand(): Command {
 const BACKUP_HELP = `
 Copies DIR, the data of a Gatherer, a Broker, a References Server or of \`harvest run\`, to TARGET,
 which must not exist. The servers may run and write meanwhile: each database is copied as it is at
-one moment. TARGET has its name only when it is whole, on the disk, and checked like \`harvest store
-check\` does. Configuration files outside of DIR are not copied.
+one moment. The copy gets the name TARGET when it is complete, on the disk, and checked as \`harvest
+store check\` does. Configuration files outside of DIR are not copied.
 
 Logins of URLs are encrypted in the data; their key is in the backup too. Keep it as private as the
 data.
@@ -105,7 +105,7 @@ Exit status: 0 done; 1 failure, and no TARGET; 2 usage; 130 interrupted.
 `;
 
 const RESTORE_HELP = `
-Copies BACKUP, made by \`harvest backup\`, to DIR, which must not exist or be empty: nothing is
+Copies BACKUP, made by \`harvest backup\`, to DIR, which must be absent or empty: nothing is
 overwritten. Stop the servers of DIR and move it away first. Then start them: a Broker brings its
 index up to date, a Gatherer continues an interrupted run.
 
@@ -129,7 +129,6 @@ function backup(): Command {
 /** `harvest restore BACKUP DIR`. */
 function restore(): Command {
   return withOptions(new Command('restore'))
-    .description('Brings a backup back.')
     .argument('<backup>', 'a directory that backup made')
     .argument('<dir>', 'the data directory; absent or empty')
     .addHelpText('after', RESTORE_HELP)

@@ -49,7 +49,10 @@ const RULES_HELP = `
 The URI is cleaned like every discovered one (CRAWL-2.1), then these rules are applied in order:
   ${DEFAULT_SEEN_RULES.map(({ name }) => name).join(' ')}
 --rules names other rules in their order, of
-  ${SEEN_RULES.map(({ name }) => name).join(' ')}
+  ${SEEN_RULES.map(({ name }) => name)
+    .join(' ')
+    .replace(/(.{1,96})(?: |$)/g, '$1\n  ')
+    .trimEnd()}
 `;
 
 function canonicalCommand(): Command {
@@ -91,7 +94,6 @@ function classCommand(): Command {
 function subcommand(name: string, summary: string): Command {
   return new Command(name)
     .summary(summary)
-    .description(summary)
     .argument('<uri...>', 'URIs, or - for lines of standard input')
     .option('--json', 'print a JSON object for each URI', false);
 }

@@ -302,7 +302,7 @@ class Phases implements Disposable {
    * @throws the signal's reason when aborted
    */
   async confirm(done: string, next: string): Promise<boolean> {
-    process.stderr.write(`${done}\nNext: ${next}. Press Enter to go on, q to end here: `);
+    process.stderr.write(`${done}\nNext: ${next}. Press Enter to continue, q to end here: `);
     const answer = await this.#lines.next();
     this.signal.throwIfAborted();
     process.stderr.write('\n');
