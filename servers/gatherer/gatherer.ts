@@ -113,8 +113,8 @@ export interface GathererOptions {
    */
   readonly modules?: OwnModules;
   /**
-   * Extra processors of the chains: those of `extract` run before Essence, the others at the end of their
-   * chain.
+   * Extra processors of the chains: those of `extract` run before Essence, those of `post-process` before
+   * LinksScoper, the others at the end of their chain.
    */
   readonly processors?: Partial<Record<ChainName, readonly Processor[]>>;
   /** Receives the problems of the files that the configuration names. */

@@ -11,7 +11,6 @@ import { Table } from '../level/table.js';
 import type { BrokerCounters, RegistryEntry, Removal } from '../records/records.js';
 import { deleteOrphans, isInParts, openObject, StoredParts, writeParts } from './large-objects.js';
 import { type LargePart, readObjects } from './object-reader.js';
-import { expiredRange } from './registry.js';
 import {
   type ApplyObserver,
   type ApplyOptions,
@@ -30,6 +29,7 @@ import {
   type ValidOptions,
   validInOrder,
 } from './registry-changes.js';
+import { expiredRange } from './registry-entry.js';
 import { identityOfKey } from './registry-removals.js';
 import { RegistryRows } from './registry-rows.js';
 import { BROKER_COUNTERS, CHANGES, ENTRIES, POINTS, type StoreChange, URLS } from './tables.js';

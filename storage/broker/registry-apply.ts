@@ -20,7 +20,7 @@ import {
   missingAttributes,
   readBookkeeping,
   sameGatherer,
-} from './registry.js';
+} from './registry-entry.js';
 import { relayedRemoval, removalIdentity, removalOf } from './registry-removals.js';
 import type { RegistryRows } from './registry-rows.js';
 import type { ContentMark, RemovalIdentity } from './tables.js';

@@ -19,7 +19,7 @@ import { isInParts, openObject, StoredParts } from './large-objects.js';
 import { requireRemoved } from './object-reader.js';
 import { objectOfRow } from './object-rows.js';
 import { OidSet } from './oid-set.js';
-import { expiredRange } from './registry.js';
+import { expiredRange } from './registry-entry.js';
 import { identityOfKey } from './registry-removals.js';
 import { ENTRIES, REMOVALS } from './tables.js';
 

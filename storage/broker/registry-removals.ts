@@ -5,7 +5,7 @@ import { bytesOfUrl, lastValidSecond } from '../../protocols/soif/index.js';
 import { DEFAULT_TIME_TO_LIVE, type UnixSeconds, YEAR } from '../../protocols/time.js';
 import { orderedBytesKey, TABLE } from '../level/keys.js';
 import type { RegistryEntry, Removal } from '../records/records.js';
-import type { Bookkeeping } from './registry.js';
+import type { Bookkeeping } from './registry-entry.js';
 import type { RemovalIdentity } from './tables.js';
 
 /** How long the removal of an object that never expires (SOIF-6.7) is kept, in seconds. */

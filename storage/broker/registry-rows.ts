@@ -15,7 +15,7 @@ import {
   storedRow,
 } from './large-objects.js';
 import { objectRow } from './object-rows.js';
-import { contentMark, expiryKey } from './registry.js';
+import { contentMark, expiryKey } from './registry-entry.js';
 import { identityOfEntry, removalExpiryKey, removalIdentity, removalTimeKey } from './registry-removals.js';
 import {
   BROKER_COUNTERS,

@@ -1,7 +1,7 @@
 // The tables of a Broker's store: compares them with each other, and makes the derived ones again.
 import { StorageError } from '../../protocols/errors.js';
 import { openObject, partKeys, StoredParts } from '../broker/large-objects.js';
-import { contentMark, expiryKey } from '../broker/registry.js';
+import { contentMark, expiryKey } from '../broker/registry-entry.js';
 import { removalExpiryKey, removalTimeKey } from '../broker/registry-removals.js';
 import { BROKER_COUNTERS, ENTRIES, MARKS, POINTS, REMOVALS, URLS } from '../broker/tables.js';
 import { countRead } from '../files/collect-garbage.js';

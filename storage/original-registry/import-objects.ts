@@ -8,7 +8,7 @@ import {
   missingAttributes,
   readBookkeeping,
   sameGatherer,
-} from '../broker/registry.js';
+} from '../broker/registry-entry.js';
 import { identityOfEntry } from '../broker/registry-removals.js';
 import { RegistryRows } from '../broker/registry-rows.js';
 import { BROKER_COUNTERS } from '../broker/tables.js';
