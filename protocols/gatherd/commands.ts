@@ -65,19 +65,29 @@ export interface AgreedSettings {
   readonly unavailable: ReadonlySet<SessionSetting>;
 }
 
-/** Data that the owner of a server's session delivers. */
+/** Data that the owner of a server's session delivers; then it calls `dataDone`, or `fail` if it cannot. */
 export type DataRequest =
-  /** Send the wrapped stream (GATHERD-4.4, 6.3), then call `updateDone`, or `fail` when the transfer failed. */
+  /** Send the wrapped stream (GATHERD-4.4, 6.3). */
   | {
       readonly kind: 'update';
       readonly since: number;
       readonly compressed: boolean;
       readonly sections: boolean;
     }
-  /** Look the object up, then call `objectDone`. */
+  /** Look the object up. */
   | { readonly kind: 'object'; readonly oid: string }
-  /** Build the description, then call `infoDone`. */
+  /** Build the description of the database. */
   | { readonly kind: 'info' };
+
+/** What the owner of a server's session delivers, by the kind of the request. */
+export interface DataResults {
+  /** The number of objects of the stream that it has sent. */
+  readonly update: number;
+  /** The object as stored; undefined if it does not exist. */
+  readonly object: Uint8Array | undefined;
+  /** One SOIF object. */
+  readonly info: Uint8Array;
+}
 
 /** What follows a command, in this order. Commands are legal while no data is delivered. */
 export interface CommandReply {
@@ -99,9 +109,20 @@ interface CommandRow<C extends GatherdCommand> {
   reply(command: C, settings: AgreedSettings): CommandReply;
 }
 
+/** A kind of command that requests data. */
+interface DataRow<C extends GatherdCommand, R> extends CommandRow<C> {
+  /** What the server sends when the data is delivered. */
+  end(result: R, command: C, settings: AgreedSettings): readonly Uint8Array[];
+}
+
+export type CommandOf<K extends GatherdCommand['kind']> = Extract<GatherdCommand, { readonly kind: K }>;
 type CommandRows = {
-  readonly [K in GatherdCommand['kind']]: CommandRow<Extract<GatherdCommand, { readonly kind: K }>>;
+  readonly [K in GatherdCommand['kind']]: K extends keyof DataResults
+    ? DataRow<CommandOf<K>, DataResults[K]>
+    : CommandRow<CommandOf<K>>;
 };
+
+const LINE_END = Uint8Array.of(0x0a);
 
 const ROWS: CommandRows = {
   hello: {
@@ -142,6 +163,8 @@ const ROWS: CommandRows = {
     parse: () => ({ kind: 'info' }),
     log: () => 'INFO',
     reply: () => ({ data: { kind: 'info' } }),
+    // GATHERD-3.6: the object first, then 600.
+    end: (object) => [object, encodeStatusLine(CODE.info, 'End of INFO')],
   },
   object: {
     forms: [
@@ -155,6 +178,15 @@ const ROWS: CommandRows = {
     parse: (oid, verb) => (oid === '' ? { kind: 'bad-argument', text: verb } : { kind: 'object', oid }),
     log: ({ oid }) => `SEND-OBJECT ${textOfUrl(oid)}`,
     reply: ({ oid }) => ({ data: { kind: 'object', oid } }),
+    end(object, { oid }) {
+      // GATHERD-3.8: 399 in any case, so that a client can wait for it.
+      if (object === undefined) return [encodeStatusLine(CODE.objectEnd, `No such object ${oid}`)];
+      return [
+        encodeStatusLine(CODE.objectStart, `Sending object ${oid}`),
+        object,
+        encodeStatusLine(CODE.objectEnd, 'Sent object'),
+      ];
+    },
   },
   update: {
     forms: [
@@ -174,6 +206,11 @@ const ROWS: CommandRows = {
       ...status(CODE.updateStart, `Sending all objects since ${since}`),
       data: { kind: 'update', since, compressed: on.has('compression'), sections: on.has('changes') },
     }),
+    end(objects, _, { on }) {
+      const line = encodeStatusLine(CODE.updateEnd, `Sent ${objects} objects`);
+      // No command runs during an update, so these settings are those of its data.
+      return on.has('compression') && on.has('line-end') ? [LINE_END, line] : [line];
+    },
   },
   set: {
     forms: Object.entries(SETTINGS).map(([option, form]) => ({ ...form, usage: `SET ${option}` })),
@@ -274,6 +311,17 @@ export function describeCommand(command: GatherdCommand): string {
 /** Answers a command. `SET` changes the settings. */
 export function replyTo(command: GatherdCommand, settings: AgreedSettings): CommandReply {
   return rowOf(command).reply(command, settings);
+}
+
+/** Returns what the server sends when the data of a command is delivered. */
+export function endOf<K extends keyof DataResults>(
+  kind: K,
+  command: CommandOf<K>,
+  result: DataResults[K],
+  settings: AgreedSettings,
+): readonly Uint8Array[] {
+  const row = ROWS[kind] as DataRow<CommandOf<K>, DataResults[K]>;
+  return row.end(result, command, settings);
 }
 
 /** The row fits the command: it has its kind. */

@@ -2,6 +2,7 @@ export { GatherdClientSession } from './client-session.js';
 export {
   commandLine,
   type DataRequest,
+  type DataResults,
   describeCommand,
   GATHERD_COMMANDS,
   type GatherdCommand,

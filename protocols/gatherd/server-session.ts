@@ -3,7 +3,10 @@ import { StateError, UsageError } from '../errors.js';
 import { urlOfBytes } from '../soif/index.js';
 import {
   type AgreedSettings,
+  type CommandOf,
   type DataRequest,
+  type DataResults,
+  endOf,
   type GatherdCommand,
   parseCommand,
   replyTo,
@@ -43,7 +46,6 @@ export type GatherdServerEffect =
   | { readonly kind: 'close' };
 
 const NOTHING = new Uint8Array(0);
-const LINE_END = Uint8Array.of(0x0a);
 
 /**
  * The server's end of one session: client bytes in, effects out. While a data command runs
@@ -57,8 +59,8 @@ export class GatherdServerSession {
   readonly #settings: AgreedSettings;
   #unread: Uint8Array = NOTHING;
   #inputEnded = false;
-  /** Identifier of the object that is being looked up. */
-  #oid = '';
+  /** The command whose data is being delivered. */
+  #running: GatherdCommand | undefined;
 
   constructor(options: GatherdServerOptions) {
     const { hostname, version = GATHERD_VERSION, maxLineBytes = MAX_LINE_BYTES } = options;
@@ -110,34 +112,17 @@ export class GatherdServerSession {
     return this.#run();
   }
 
-  /** The stream of an update has been sent, with this many objects. */
-  updateDone(objects: number): GatherdServerEffect[] {
+  /**
+   * The data of a request was delivered.
+   *
+   * @throws StateError if none of this kind was requested
+   */
+  dataDone<K extends keyof DataResults>(kind: K, result: DataResults[K]): GatherdServerEffect[] {
+    const running = this.#running;
+    if (this.#state === 'sending' && running?.kind !== kind) throw new StateError(`no ${kind} was requested`);
     this.#step('sent');
-    const end = sendStatus(CODE.updateEnd, `Sent ${objects} objects`);
-    // No command runs during an update, so these settings are those of its data.
-    const { on } = this.#settings;
-    const isLineEnded = on.has('compression') && on.has('line-end');
-    return [...(isLineEnded ? [{ kind: 'send', bytes: LINE_END } as const] : []), end, ...this.#run()];
-  }
-
-  /** The requested object, as stored, or undefined when it does not exist. */
-  objectDone(object: Uint8Array | undefined): GatherdServerEffect[] {
-    this.#step('sent');
-    const oid = this.#oid;
-    // GATHERD-3.8: 399 in any case, so that a client can wait for it.
-    if (object === undefined) return [sendStatus(CODE.objectEnd, `No such object ${oid}`), ...this.#run()];
-    return [
-      sendStatus(CODE.objectStart, `Sending object ${oid}`),
-      { kind: 'send', bytes: object },
-      sendStatus(CODE.objectEnd, 'Sent object'),
-      ...this.#run(),
-    ];
-  }
-
-  /** The description of the database, one SOIF object; GATHERD-3.6: the object first, then 600. */
-  infoDone(object: Uint8Array): GatherdServerEffect[] {
-    this.#step('sent');
-    return [{ kind: 'send', bytes: object }, sendStatus(CODE.info, 'End of INFO'), ...this.#run()];
+    const end = endOf(kind, running as CommandOf<K>, result, this.#settings);
+    return [...end.map((bytes) => ({ kind: 'send', bytes }) as const), ...this.#run()];
   }
 
   /** The data could not be delivered: closes without an end line (GATHERD-3.11). */
@@ -173,7 +158,7 @@ export class GatherdServerSession {
     if (bytes !== undefined) effects.push({ kind: 'send', bytes });
     if (data !== undefined) {
       this.#step('send');
-      if (data.kind === 'object') this.#oid = data.oid;
+      this.#running = command;
       effects.push(data);
     }
     if (closes) {

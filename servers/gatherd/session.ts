@@ -260,7 +260,7 @@ class Session {
     this.#context.counts.transfers++;
     transferChannel.publish(transfer);
     this.#log.info(`sent ${count.objects} objects, ${bytes} bytes`);
-    return this.#engine.updateDone(count.objects);
+    return this.#engine.dataDone('update', count.objects);
   }
 
   /** Returns the stream of an update, assembled from the ready-made blocks if possible. */
@@ -288,13 +288,16 @@ class Session {
     await using lease = await this.#lease();
     const object = await lease.snapshot?.get(oid);
     if (object !== undefined) this.#objects += 1;
-    return this.#engine.objectDone(object);
+    return this.#engine.dataDone('object', object);
   }
 
   async #info(): Promise<GatherdServerEffect[]> {
     await using lease = await this.#lease();
     const now = Math.floor(Date.now() / 1000);
-    return this.#engine.infoDone(encodeInfo(this.#context.identity, await lease.snapshot?.info(), now));
+    return this.#engine.dataDone(
+      'info',
+      encodeInfo(this.#context.identity, await lease.snapshot?.info(), now),
+    );
   }
 
   /** Acquires the newest generation for the duration of one command (GATHERD-12.4). */

@@ -54,15 +54,17 @@ export class ServerRig {
             `update ${since}${compressed ? ' compressed' : ''}${sections ? ' sections' : ''}`,
           );
           this.output += compressed ? text(gzipSync(bytes(STREAM))) : STREAM;
-          this.perform(this.session.updateDone(2));
+          this.perform(this.session.dataDone('update', 2));
           break;
         }
         case 'object':
           this.requests.push(`object ${effect.oid}`);
-          this.perform(this.session.objectDone(effect.oid === 'http://a.example/' ? bytes(ONE) : undefined));
+          this.perform(
+            this.session.dataDone('object', effect.oid === 'http://a.example/' ? bytes(ONE) : undefined),
+          );
           break;
         case 'info':
-          this.perform(this.session.infoDone(bytes(INFO)));
+          this.perform(this.session.dataDone('info', bytes(INFO)));
           break;
         case 'close':
           this.closed = true;

@@ -120,12 +120,12 @@ t.test('GATHERD-1.8: pipelined commands wait while data is being sent', async (t
   );
   t.equal(session.acceptsInput, false);
   t.throws(() => session.push(bytes('HELLO b\n')), { code: 'ERR_STATE' });
-  const after = session.updateDone(7);
+  const after = session.dataDone('update', 7);
   t.same(
     after.map((effect) => effect.kind),
     ['send', 'command', 'send', 'command', 'info'],
   );
-  const last = session.infoDone(bytes(INFO));
+  const last = session.dataDone('info', bytes(INFO));
   t.same(
     last.map((effect) => effect.kind),
     ['send', 'send', 'command', 'send', 'close'],
@@ -188,7 +188,7 @@ t.test('a client that has finished gets its replies; an incomplete line is no co
   session.push(bytes('SEND-UPDATE 0\nHELLO a\n'));
   t.same(session.end(), [], 'the update continues');
   t.same(
-    session.updateDone(0).map((effect) => effect.kind),
+    session.dataDone('update', 0).map((effect) => effect.kind),
     ['send', 'command', 'send', 'close'],
   );
 });
@@ -205,5 +205,5 @@ t.test('the state tables allow only the transitions they name', async (t) => {
   t.throws(() => nextState(SERVER_STATES, 'closed', 'send'), { code: 'ERR_STATE' });
   t.throws(() => nextState(CLIENT_STATES, 'lines', 'trailer'), { code: 'ERR_STATE' });
   const session = new GatherdServerSession({ hostname: 'h' });
-  t.throws(() => session.updateDone(1), { code: 'ERR_STATE' });
+  t.throws(() => session.dataDone('update', 1), { code: 'ERR_STATE' });
 });
