@@ -12,10 +12,8 @@ export {
   type SoifParts,
 } from './encoder.js';
 export type { OutlineAttribute, SoifOutline } from './kept-attributes.js';
-export type { NameList } from './names.js';
-export { cleanName, isAttributeName, isTemplateType } from './names.js';
-export type { SoifLayout } from './object.js';
-export { DEFAULT_TYPE, type SoifAttribute, SoifObject, type SoifValue } from './object.js';
+export { cleanName, isAttributeName, isTemplateType, type NameList } from './names.js';
+export { DEFAULT_TYPE, type SoifAttribute, type SoifLayout, SoifObject, type SoifValue } from './object.js';
 export { MAX_OBJECT_BYTES, type SoifDecoderOptions, type SoifDialect } from './options.js';
 export * from './outline.js';
 export { SECTION_CLOSE, SECTION_OPEN, SectionDecoder, type SectionItem } from './sections.js';

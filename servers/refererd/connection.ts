@@ -6,18 +6,13 @@ import {
   chooseProtocol,
   type ReplyBuffers,
   ReplyWriter,
-  type ServerRequest,
   SstpServerSession,
 } from '../../protocols/sstp/index.js';
 import type { ConnectionSlot } from '../host/connection-table.js';
 import type { SessionShare } from '../host/fair-share.js';
 import { plainAddress } from '../host/peer.js';
-import type { AllowedHosts } from './allowed-hosts.js';
-import { ExchangeLog } from './exchange-log.js';
-import { LEVEL } from './level.js';
-import type { PeerLines, RefererLog } from './log.js';
-import type { HttpClient, RefererSettings } from './service.js';
-import type { Statistics } from './statistics.js';
+import { ExchangeLog, LEVEL, type PeerLines } from './log.js';
+import type { HttpClient, RefererService } from './service.js';
 
 /** Replies are collected up to this many bytes, plus one reply, before they are written. */
 const WRITE_BYTES = 128 * 1024;
@@ -55,18 +50,13 @@ const LINGER_BYTES = 1 << 20;
  */
 const LINGER_PAUSE_MS = 10;
 
-/** Members of the server that a connection uses. */
+/** What the connections of a server share. */
 export interface ConnectionContext {
-  readonly settings: RefererSettings;
+  readonly service: RefererService;
   /** The clock of the limits. */
   readonly clock: Clock;
-  readonly statistics: Statistics;
-  readonly log: RefererLog;
-  readonly allowed: AllowedHosts;
-  /** Memory for replies, which the connections share. */
+  /** Memory for replies. */
   readonly buffers: ReplyBuffers;
-  /** Writes the answer to one request into the buffer. Never throws. */
-  answer(request: ServerRequest, replies: ReplyWriter, log: PeerLines): void;
   serveHttp(socket: Socket, client: HttpClient): void;
   closed(connection: RefererConnection): void;
 }
@@ -143,10 +133,10 @@ export class RefererConnection {
     this.#share = share;
     this.#log = log;
     this.address = plainAddress(socket.remoteAddress ?? '');
-    this.#exchange = context.log.writes(LEVEL.protocol) ? new ExchangeLog(log) : undefined;
+    this.#exchange = context.service.log.writes(LEVEL.protocol) ? new ExchangeLog(log) : undefined;
     this.#readTimer = new IdleTimer(context.clock, this.#readTimeout);
     // S-45: from accepting the connection to the end of the request.
-    this.#readTimer.start(context.settings.readTimeoutMs);
+    this.#readTimer.start(context.service.settings.readTimeoutMs);
     socket.on('data', this.#onData);
     socket.on('end', this.#onEnd);
     socket.on('error', this.#onError);
@@ -164,7 +154,7 @@ export class RefererConnection {
 
   /** Closes a connection that has waited for its peer, to make room for another. */
   evict(waitedMs: number): void {
-    this.#context.statistics.counts.evicted_idle += 1;
+    this.#context.service.statistics.counts.evicted_idle += 1;
     this.#log.write(
       LEVEL.connection,
       `makes room for a newcomer, it has waited for ${Math.round(waitedMs)} ms`,
@@ -178,7 +168,7 @@ export class RefererConnection {
   }
 
   readonly #onData = (chunk: Buffer): void => {
-    const { counts } = this.#context.statistics;
+    const { counts } = this.#context.service.statistics;
     counts.bytes_in += chunk.length;
     if (this.#phase === 'lingering') {
       this.#lingered += chunk.length;
@@ -247,7 +237,7 @@ export class RefererConnection {
       this.#refuse(CODES.badRequest.number);
       return;
     }
-    const decided = this.#context.allowed.decide(this.address);
+    const decided = this.#context.service.lists.allowed.decide(this.address);
     if (typeof decided === 'boolean') {
       this.#begin(choice, decided);
       return;
@@ -264,7 +254,7 @@ export class RefererConnection {
 
   #begin(choice: 'sstp' | 'http', allowed: boolean): void {
     if (!allowed) {
-      this.#context.statistics.counts.forbidden += 1;
+      this.#context.service.statistics.counts.forbidden += 1;
       this.#log.write(LEVEL.warning, 'is not allowed');
     }
     const first = this.#first ?? Buffer.alloc(0);
@@ -293,7 +283,7 @@ export class RefererConnection {
     socket.off('end', this.#onEnd);
     socket.pause();
     socket.unshift(first);
-    const { counts } = this.#context.statistics;
+    const { counts } = this.#context.service.statistics;
     const received = socket.bytesRead;
     socket.once('close', () => {
       counts.bytes_in += socket.bytesRead - received;
@@ -347,7 +337,7 @@ export class RefererConnection {
     let checkedBytes = 0;
     let checked = false;
     for (let request = session.next(); request !== undefined; request = session.next()) {
-      this.#context.answer(request, replies, this.#log);
+      this.#context.service.answer(request, replies, this.#log);
       this.#answered += 1;
       if (replies.length >= WRITE_BYTES) {
         this.#share.charge(performance.now() - begin);
@@ -373,7 +363,7 @@ export class RefererConnection {
   #write(bytes: Uint8Array): boolean {
     const socket = this.#socket;
     this.#exchange?.sent(bytes);
-    this.#context.statistics.counts.bytes_out += bytes.length;
+    this.#context.service.statistics.counts.bytes_out += bytes.length;
     socket.write(bytes, this.#onWritten);
     if (socket.writableLength === 0) {
       // S-45: from the last octet of the reply.
@@ -424,14 +414,14 @@ export class RefererConnection {
   #resume(): void {
     this.#sending = false;
     if (this.#phase === 'lingering') return;
-    this.#readTimer.start(this.#context.settings.readTimeoutMs);
+    this.#readTimer.start(this.#context.service.settings.readTimeoutMs);
     this.#socket.resume();
     this.#pump();
   }
 
   /** Sends an error before any request was read, and closes. */
   #refuse(code: number): void {
-    if (code === CODES.badRequest.number) this.#context.statistics.counts.bad_request += 1;
+    if (code === CODES.badRequest.number) this.#context.service.statistics.counts.bad_request += 1;
     const replies = new ReplyWriter();
     replies.writeError(code);
     this.#write(replies.take());
@@ -461,18 +451,18 @@ export class RefererConnection {
 
   /** S-45: begins the time in which the peer must accept what was written. */
   #expectProgress(): void {
-    const { clock, settings } = this.#context;
-    this.#cancelSendTimer = clock.setTimer(this.#sendTimeout, settings.sendTimeoutMs);
+    const { clock, service } = this.#context;
+    this.#cancelSendTimer = clock.setTimer(this.#sendTimeout, service.settings.sendTimeoutMs);
   }
 
   readonly #readTimeout = (): void => {
-    this.#context.statistics.counts.timeouts_read += 1;
+    this.#context.service.statistics.counts.timeouts_read += 1;
     this.#log.write(LEVEL.connection, 'sent no request in time');
     this.#socket.destroy();
   };
 
   readonly #sendTimeout = (): void => {
-    this.#context.statistics.counts.timeouts_send += 1;
+    this.#context.service.statistics.counts.timeouts_send += 1;
     this.#log.write(LEVEL.connection, 'does not accept the reply');
     this.#socket.destroy();
   };

@@ -4,7 +4,18 @@ import { escapeControls, escapeJsonControls } from '../../protocols/visible-text
 import { LogFile } from '../host/log-file.js';
 import { type ConnectionLines, LogLimiter, type LogLimits } from '../host/log-limit.js';
 import type { Logger } from '../host/logger.js';
-import { LEVEL } from './level.js';
+
+/** R-66: a message is written if its level is not above `debuglevel`. */
+export const LEVEL = {
+  critical: 10,
+  error: 20,
+  warning: 30,
+  notice: 40,
+  request: 50,
+  lookUp: 60,
+  connection: 70,
+  protocol: 80,
+} as const;
 
 /** The log of a references server; levels are those of {@link LEVEL}. */
 export interface RefererLog {
@@ -218,4 +229,35 @@ export function logLines(log: RefererLog): Record<'info' | 'error', (line: strin
     info: (line) => log.write(LEVEL.notice, line),
     error: (line) => log.write(LEVEL.error, line),
   };
+}
+
+/** Characters of a line that are logged. */
+const MAX_LINE_LENGTH = 1024;
+
+/** R-66, level 80: logs the exchange with one peer by lines, without the values of authorizations (R-69). */
+export class ExchangeLog {
+  #line = '';
+  readonly #log: PeerLines;
+
+  constructor(log: PeerLines) {
+    this.#log = log;
+  }
+
+  received(bytes: Uint8Array): void {
+    const lines = (this.#line + Buffer.from(bytes).toString('latin1')).split('\n');
+    // An incomplete line is kept up to twice the logged length, because the rest of a secret may follow.
+    this.#line = (lines.pop() ?? '').slice(0, 2 * MAX_LINE_LENGTH);
+    for (const line of lines) this.#show('<', line);
+  }
+
+  sent(bytes: Uint8Array): void {
+    for (const line of Buffer.from(bytes).toString('latin1').trimEnd().split('\n')) this.#show('>', line);
+  }
+
+  #show(direction: '<' | '>', line: string): void {
+    const shown = withoutPasswords(line.trimEnd())
+      .replace(/^([^:]*AUTHORIZATION\s*:).*$/i, '$1 [redacted]')
+      .slice(0, MAX_LINE_LENGTH);
+    this.#log.write(LEVEL.protocol, `${direction} ${shown}`);
+  }
 }

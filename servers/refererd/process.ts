@@ -1,6 +1,6 @@
 // The server process of the original program (R-54, R-58 to R-60).
 import { promises as dns } from 'node:dns';
-import { accessSync, constants } from 'node:fs';
+import { accessSync, chownSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { CloseStack } from '../../protocols/close-stack.js';
 import { type RefererConfig, rereadRefererConf } from '../../protocols/config/referer-conf.js';
@@ -14,23 +14,16 @@ import { loadCommonLists } from './common-lists.js';
 import { type ConfigurationSource, readConfiguration } from './configuration.js';
 import { prepareData } from './data-directory.js';
 import { monitoredRefererd } from './figures.js';
-import { LEVEL } from './level.js';
-import { FileLog, logLines } from './log.js';
-import { dropPrivileges } from './privileges.js';
+import { FileLog, LEVEL, logLines } from './log.js';
 import { rankOrder } from './rank-order.js';
 import { RefererServer } from './server.js';
 import { NO_LISTS, RefererService, type RefererSettings } from './service.js';
 import { openReferences } from './start.js';
 import { Syslog } from './syslog.js';
 
-export interface RefererProcessOptions extends ConfigurationSource {
+export interface RefererProcessOptions extends ConfigurationSource, Pick<RefererSettings, 'maxPerAddress'> {
   /** R-28 */
   readonly rankOrder: boolean;
-  /**
-   * Concurrent connections of one IPv4 address or IPv6 /64. Default: a quarter of `maxclients`; for this
-   * machine all of them.
-   */
-  readonly maxPerAddress?: number | undefined;
   /** Milliseconds after a signal after which the process ends in any case, with status 1. Default: no limit. */
   readonly stopLimitMs?: number;
   /**
@@ -345,4 +338,42 @@ async function addressesOf(name: string): Promise<string[]> {
   } catch (cause) {
     throw new ConnectionError(`referername: ${name} has no address`, { cause });
   }
+}
+
+/**
+ * R-55: if the process runs as superuser, changes it to `user` and `group` for good: supplementary groups,
+ * group, then user.
+ *
+ * @param files files opened as superuser that the user must be able to rename or remove
+ * @returns whether anything was changed
+ * @throws StorageError when the user or group does not exist
+ */
+function dropPrivileges(user: string, group: string, files: readonly string[]): boolean {
+  if (process.getuid?.() !== 0) return false;
+  try {
+    initGroups(user, group);
+    process.setgid?.(group);
+    const gid = process.getgid?.() ?? 0;
+    const uid = uidOf(user);
+    for (const file of files) if (existsSync(file)) chownSync(file, uid, gid);
+    process.setuid?.(uid);
+  } catch (cause) {
+    const why = messageOf(cause);
+    throw new StorageError(`cannot become user ${user} and group ${group}: ${why}`, { cause });
+  }
+  return true;
+}
+
+/** Sets the supplementary groups of the user; Node's types lack the function. */
+function initGroups(user: string, group: string): void {
+  const initgroups: unknown = Reflect.get(process, 'initgroups');
+  if (typeof initgroups === 'function') initgroups.call(process, user, group);
+}
+
+/** Returns the number of a user by becoming that user for a moment, because Node has no lookup by name. */
+function uidOf(user: string): number {
+  process.seteuid?.(user);
+  const uid = process.geteuid?.() ?? 0;
+  process.seteuid?.(0);
+  return uid;
 }

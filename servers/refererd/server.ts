@@ -9,7 +9,7 @@ import { FairShare } from '../host/fair-share.js';
 import { type Listen, Listener } from '../host/listener.js';
 import { plainAddress } from '../host/peer.js';
 import { type ConnectionContext, RefererConnection } from './connection.js';
-import { LEVEL } from './level.js';
+import { LEVEL } from './log.js';
 import type { RefererService } from './service.js';
 import { createHttpServer, type HttpServer } from './web/http-server.js';
 
@@ -76,17 +76,9 @@ export class RefererServer implements AsyncDisposable {
       clock,
     );
     this.#context = {
-      get settings() {
-        return service.settings;
-      },
-      get allowed() {
-        return service.lists.allowed;
-      },
+      service,
       clock,
-      statistics: service.statistics,
-      log: service.log,
       buffers: new ReplyBuffers(),
-      answer: (request, replies, log) => service.answer(request, replies, log),
       serveHttp: (socket, client) => web.take(socket, client),
       closed: (connection) => this.#closed(connection),
     };

@@ -1,59 +1,45 @@
 // Starts a references server in this process, without a configuration file.
 import { readFile } from 'node:fs/promises';
-import type { Clock } from '../../protocols/clock.js';
 import { CloseStack } from '../../protocols/close-stack.js';
 import { messageOf, rethrowAs, StorageError } from '../../protocols/errors.js';
 import { CurrentReferences } from '../../storage/references/current.js';
 import { connectionsWithinLimit } from '../host/fd-limit.js';
-import type { Listen } from '../host/listener.js';
 import { passwordFileWarning } from '../host/password-file.js';
-import type { HostNames } from '../web/own-host.js';
 import { AllowedHosts } from './allowed-hosts.js';
-import { LEVEL } from './level.js';
-import type { RefererLog } from './log.js';
+import { LEVEL, type RefererLog } from './log.js';
 import { rankOrder } from './rank-order.js';
-import { RefererServer } from './server.js';
+import { RefererServer, type RefererServerOptions } from './server.js';
 import { type CommonLists, RefererService, type RefererSettings } from './service.js';
 import { UserBase } from './user-base.js';
 
 /** Version of the program in statistics and mail without a configuration (9.2). */
 const VERSION = '1.0';
 
-export interface StartRefererdOptions {
+/**
+ * Options of {@link startRefererd}. Defaults: `maxClients` 8192, lowered to what the limit of open files allows;
+ * `readTimeoutMs` and `sendTimeoutMs` 60 000; names of the web pages `localhost`, the name of this machine and IP
+ * addresses.
+ */
+export interface StartRefererdOptions
+  extends Partial<Omit<RefererSettings, 'program' | 'version'>>,
+    Pick<RefererServerOptions, 'listen' | 'clock'> {
   /** Directory that contains the published `references/`. */
   readonly data: string;
   /** Default 127.0.0.1. */
   readonly host?: string;
-  /** Names of the web pages, besides `localhost`, the name of this machine and IP addresses. Default: none. */
-  readonly hostNames?: HostNames;
   /** Default 3324 (S-15); 0 selects a free port. */
   readonly port?: number;
   readonly log: RefererLog;
-  /** How the listening socket is opened. Default: TCP. */
-  readonly listen?: Listen | undefined;
   /** Whether that socket has TLS, for the address of the pages. Default false. */
   readonly isSecure?: boolean;
   /** Patterns of the hosts that may connect (R-36). Default: all. */
   readonly allowFile?: string | undefined;
   /** Users of the statistics (R-37). Default: none. */
   readonly passwordFile?: string | undefined;
-  /** Concurrent connections, default 8192 (R-64); lowered to what the limit of open files allows. */
-  readonly maxClients?: number;
-  /**
-   * Concurrent connections of one IPv4 address or IPv6 /64. Default: a quarter of `maxClients`; for this
-   * machine all of them.
-   */
-  readonly maxPerAddress?: number | undefined;
-  /** Milliseconds to receive a request, default 60 000 (S-45). */
-  readonly readTimeoutMs?: number;
-  /** Milliseconds to send a reply, default 60 000 (S-45). */
-  readonly sendTimeoutMs?: number;
   /** R-28: highest PageRank first. Default false. */
   readonly rankOrder?: boolean;
   /** Bytes of links held in memory. Default: that of the store. */
   readonly residentBytes?: number;
-  /** The clock of the limits in milliseconds. Default: that of this process. */
-  readonly clock?: Clock | undefined;
 }
 
 /** A references server that runs in this process. */

@@ -1,17 +1,17 @@
 export type { OpenIndexerAt } from './conformance-fixture.js';
-export type {
-  Hit,
-  IndexedWord,
-  Indexer,
-  IndexerCapabilities,
-  MatchedLine,
-  SearchOptions,
-  SearchOutcome,
-  SearchResults,
-  StopReason,
-  WordRequest,
+export {
+  type Hit,
+  type IndexedWord,
+  type Indexer,
+  type IndexerCapabilities,
+  type MatchedLine,
+  PauseSwitch,
+  type SearchOptions,
+  type SearchOutcome,
+  type SearchResults,
+  type StopReason,
+  type WordRequest,
 } from './contract.js';
-export { PauseSwitch } from './contract.js';
 export { type EmbeddedIndexerOptions, openEmbeddedIndexer } from './embedded/embedded-indexer.js';
 export { indexedPartOf } from './embedded/index/indexed-part.js';
 export { INDEX_FAILURES } from './embedded/messages.js';
@@ -19,11 +19,11 @@ export type { CandidateLimits } from './embedded/search/candidates.js';
 export type { ReadLimits } from './embedded/search/read-memory.js';
 export type { SearchLimits } from './embedded/search/search.js';
 export type { Engine, OpenIndexerOptions } from './engine.js';
-export type { CandidateSearchLimits } from './external/candidate-search.js';
 export {
   type Candidate,
   type CandidateEngine,
   type CandidateOptions,
+  type CandidateSearchLimits,
   searchCandidates,
 } from './external/candidate-search.js';
 export { openGlimpseIndexer } from './glimpse/open-glimpse.js';

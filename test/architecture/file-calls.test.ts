@@ -33,7 +33,6 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'servers/all-in-one/roots.ts': 'before the start',
   'servers/all-in-one/all-in-one.ts': 'before the start',
   'servers/refererd/process.ts': 'before the start, and the last lines before the end',
-  'servers/refererd/privileges.ts': 'before the start',
   'servers/refererd/supervisor.ts': 'before the start',
   'servers/gatherer/configuration/essence-options.ts': 'before the start',
   'servers/essence/external/find.ts': 'before the start',

@@ -5,8 +5,7 @@ import { collectGarbage, LARGE_BYTES } from '../../files/collect-garbage.js';
 import type { Hit, SearchOutcome } from '../contract.js';
 import { countObjects, openIndexFile, readWatermark } from './index/index-file.js';
 import { indexedPartOf } from './index/indexed-part.js';
-import type { QueryReply, QueryRequest, QueryWorkerData } from './messages.js';
-import { plainError } from './messages.js';
+import { plainError, type QueryReply, type QueryRequest, type QueryWorkerData } from './messages.js';
 import { type Search, SearchEngine } from './search/search.js';
 
 /**

@@ -1,6 +1,11 @@
 import { largeBuffer } from '../../files/large-buffer.js';
-import type { PackedChange, UpdateReply, UpdateRequest, UpdateWorkerData } from './messages.js';
-import { revivedError } from './messages.js';
+import {
+  type PackedChange,
+  revivedError,
+  type UpdateReply,
+  type UpdateRequest,
+  type UpdateWorkerData,
+} from './messages.js';
 import { WorkerChannel } from './worker-channel.js';
 
 /** Maximum bytes and number of changes in one message. */

@@ -13,8 +13,13 @@ import {
   writeMeta,
 } from './index/index-file.js';
 import { LinkTextWriter, linkKeysOf, urlDigest } from './index/link-texts.js';
-import type { PackedChange, UpdateReply, UpdateRequest, UpdateWorkerData } from './messages.js';
-import { plainError } from './messages.js';
+import {
+  type PackedChange,
+  plainError,
+  type UpdateReply,
+  type UpdateRequest,
+  type UpdateWorkerData,
+} from './messages.js';
 
 const NOTHING = new Uint8Array(0);
 /** Approximate memory of a change in addition to the bytes of the object. */

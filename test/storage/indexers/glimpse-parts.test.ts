@@ -4,8 +4,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { OidSet } from '../../../storage/broker/oid-set.js';
 import { hardText } from '../../../storage/indexers/glimpse/hard-text.js';
-import type { Part } from '../../../storage/indexers/glimpse/parts.js';
-import { planParts } from '../../../storage/indexers/glimpse/parts.js';
+import { type Part, planParts } from '../../../storage/indexers/glimpse/parts.js';
 import { assertProperty } from '../../helpers/property.js';
 
 t.test('BRK-8.2 after any changes the newest version of each object is in the last part with it', (t) => {
