@@ -1,15 +1,17 @@
 // Looks for queries like one that found nothing, or little, which find more.
 import { type Expression, formatQuery, type Query } from '../../../protocols/broker/index.js';
-import { PeerError, StorageError } from '../../../protocols/errors.js';
 import type { Indexer } from '../../../storage/indexers/index.js';
-import type { QueryForm } from './form.js';
+import { type Content, type Html, html } from '../../web/html.js';
+import { plural } from '../../web/values.js';
+import { type QueryForm, writeForm } from './form.js';
 import { literalTerms } from './highlight.js';
 import { narrowQuery } from './narrow.js';
 import { readQuery } from './query.js';
-import { combine, conjunctsOf, mapWords, writeQuery } from './query-words.js';
+import { combine, conjunctsOf, describeQuery, mapWords, writeQuery } from './query-words.js';
+import { OptionalWork, type Visitor } from './visitor.js';
 
 /** A query that finds more. */
-export interface Alternative {
+interface Alternative {
   readonly kind: 'spelling' | 'text' | 'words' | 'errors' | 'parts' | 'everywhere' | 'without' | 'any';
   readonly form: QueryForm;
   /** The word that is left out. */
@@ -37,7 +39,7 @@ const ONE_WORD = /^[\p{L}\p{M}\p{N}_]+$/u;
 
 /** Finds {@link Alternative}s in the index of the Broker. */
 export class AlternativeFinder {
-  #running = 0;
+  readonly #work = new OptionalWork(MAX_CONCURRENT);
 
   constructor(readonly indexer: Indexer) {}
 
@@ -47,42 +49,43 @@ export class AlternativeFinder {
    * @param form its query is valid
    * @param found number of objects that the query found
    */
-  async find(form: QueryForm, found: number, client: string, signal: AbortSignal): Promise<Alternative[]> {
+  async find(form: QueryForm, found: number, { client, signal }: Visitor): Promise<Alternative[]> {
     const read = readQuery(form.query);
-    if (read.kind === 'fault' || read.query.kind === 'all' || this.#running >= MAX_CONCURRENT) return [];
-    this.#running += 1;
+    if (read.kind === 'fault') return [];
+    const { query } = read;
+    if (query.kind === 'all') return [];
     const end = AbortSignal.any([signal, AbortSignal.timeout(TOTAL_MS)]);
+    const visitor = { client, signal: end };
     const alternatives: Alternative[] = [];
-    try {
-      for await (const candidate of this.#candidates(form, read.query, client, end)) {
-        const { objects, more } = await this.#count(candidate.form, client, end);
-        if (objects > found) alternatives.push({ ...candidate, objects, more });
-        if (alternatives.length === MAX_SHOWN) break;
+    await this.#work.run(async () => {
+      try {
+        for await (const candidate of this.#candidates(form, query, visitor)) {
+          const { objects, more } = await this.#count(candidate.form, visitor);
+          if (objects > found) alternatives.push({ ...candidate, objects, more });
+          if (alternatives.length === MAX_SHOWN) break;
+        }
+      } catch (error) {
+        // What was found until then is shown.
+        if (!end.aborted) throw error;
       }
-    } catch (error) {
-      // What was found until then is shown.
-      if (!end.aborted && !(error instanceof PeerError || error instanceof StorageError)) throw error;
-    } finally {
-      this.#running -= 1;
-    }
+    });
     return alternatives;
   }
 
   async *#candidates(
     form: QueryForm,
     query: Expression,
-    client: string,
-    signal: AbortSignal,
+    visitor: Visitor,
   ): AsyncGenerator<Omit<Alternative, 'objects' | 'more'>> {
     const first = { ...form, page: 1 };
-    const corrected = await this.#correct(query, client, signal);
+    const corrected = await this.#correct(query, visitor);
     if (corrected !== undefined) yield { kind: 'spelling', form: { ...first, query: corrected } };
     const text = form.query.replace(/["\\]/g, ' ').trim();
     if (hasAttribute(query)) {
       yield { kind: 'text', form: { ...first, query: `"${text}"` } };
       const words = wordsOf(text);
       if (words !== undefined) {
-        const written = (await this.#correct(words, client, signal)) ?? writeQuery(words);
+        const written = (await this.#correct(words, visitor)) ?? writeQuery(words);
         yield { kind: 'words', form: { ...first, query: written } };
       }
     }
@@ -102,48 +105,38 @@ export class AlternativeFinder {
   }
 
   /** The query with words of the index in place of words that it does not have. */
-  async #correct(query: Expression, client: string, signal: AbortSignal): Promise<string | undefined> {
-    const { indexer } = this;
+  async #correct(query: Expression, visitor: Visitor): Promise<string | undefined> {
     const corrections = new Map<string, string>();
     for (const word of literalTerms(query)) {
       if (!ONE_WORD.test(word)) continue;
       const { objects } = await this.#countQuery(
         { kind: 'term', text: word, quoted: true, offset: 0 },
         { ignoreCase: true, matchWord: true, errors: 0 },
-        client,
-        signal,
+        visitor,
       );
       if (objects >= RARE) continue;
-      const request = {
-        kind: 'neighbors',
-        text: word,
-        limit: 1,
-        lifetimeMs: PROBE_MS,
-        client,
-        signal,
-      } as const;
-      const [best] = (await indexer.words?.(request)) ?? [];
+      const request = { kind: 'neighbors', text: word, limit: 1, lifetimeMs: PROBE_MS } as const;
+      const [best] = (await this.indexer.words?.({ ...request, ...visitor })) ?? [];
       if (best !== undefined && best.objects >= TIMES_AS_MANY * objects) corrections.set(word, best.word);
     }
     if (corrections.size === 0) return undefined;
     return writeQuery(mapWords(query, (text) => corrections.get(text) ?? text));
   }
 
-  async #count(form: QueryForm, client: string, signal: AbortSignal) {
+  async #count(form: QueryForm, visitor: Visitor) {
     const read = readQuery(form.query);
     if (read.kind === 'fault') return NOTHING;
     const whole = readQuery(narrowQuery(formatQuery(read.query), form.narrow));
     if (whole.kind === 'fault' || whole.query.kind === 'all') return NOTHING;
-    return this.#countQuery(whole.query, form, client, signal);
+    return this.#countQuery(whole.query, form, visitor);
   }
 
   async #countQuery(
     query: Expression,
     { ignoreCase, matchWord, errors }: Pick<QueryForm, 'ignoreCase' | 'matchWord' | 'errors'>,
-    client: string,
-    signal: AbortSignal,
+    visitor: Visitor,
   ): Promise<{ readonly objects: number; readonly more: boolean }> {
-    signal.throwIfAborted();
+    visitor.signal.throwIfAborted();
     const hits = this.indexer.query(query, {
       ignoreCase,
       matchWord,
@@ -152,8 +145,7 @@ export class AlternativeFinder {
       ordered: false,
       maxFiles: MAX_OBJECTS,
       lifetimeMs: PROBE_MS,
-      client,
-      signal,
+      ...visitor,
     });
     let objects = 0;
     for await (const _ of hits) objects += 1;
@@ -181,4 +173,45 @@ function wordsOf(text: string): Expression | undefined {
 
 function wordOf(part: Expression): string {
   return part.kind === 'term' ? part.text : formatQuery(part);
+}
+
+/** Renders how the query was understood. */
+export function renderReading(query: Query): Html {
+  return html`<p class="reading">Understood as: ${describeQuery(query)}.</p>\n`;
+}
+
+/** Renders the links to queries that find more. */
+export function renderAlternatives(alternatives: readonly Alternative[], action: string): Content {
+  if (alternatives.length === 0) return '';
+  return html`<ul class="alternatives">
+${alternatives.map(
+  (alternative) =>
+    html`<li>${sentence(alternative, (text) => html`<a href="${action}?${writeForm(alternative.form)}">${text}</a>`)} <span class="number">${count(alternative)}</span></li>\n`,
+)}</ul>
+`;
+}
+
+function sentence({ kind, form, word }: Alternative, link: (text: Content) => Html): Content {
+  switch (kind) {
+    case 'spelling':
+      return html`Did you mean ${link(html`<q>${form.query}</q>`)}?`;
+    case 'text':
+      return html`As text, not as an attribute: ${link(form.query)}`;
+    case 'words':
+      return html`As words, not as an attribute: ${link(form.query)}`;
+    case 'errors':
+      return link('Allow one spelling error in each word');
+    case 'parts':
+      return link('Also find parts of words');
+    case 'everywhere':
+      return link('Without narrowing the result');
+    case 'without':
+      return link(html`Without <q>${word ?? ''}</q>`);
+    case 'any':
+      return link('One of the words suffices');
+  }
+}
+
+function count({ objects, more }: Alternative): string {
+  return `${more ? 'more than ' : ''}${plural(objects, 'object')}`;
 }

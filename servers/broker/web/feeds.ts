@@ -1,26 +1,17 @@
 // Formats results as JSON and RSS.
 import { hrefOfUrl, textOfUrl, urlFields } from '../../../protocols/soif/index.js';
 import { escapeHtml, isLinkable } from '../../web/html.js';
-import type { FacetCounts } from './facets.js';
-import { type QueryForm, writeForm } from './form.js';
-import type { Results, ShownHit } from './results.js';
+import { DEFAULT_FORM, writeForm } from './form.js';
+import type { SiteLinks } from './layout.js';
+import type { ShownHit, ShownResult } from './results.js';
 
 /** Content of a result in a format for programs. */
-export interface FeedSource {
+export interface FeedSource extends ShownResult {
   readonly brokerName: string;
   /** Scheme, host and port before the paths of this site. */
   readonly origin: string;
-  /** Path of the query program. */
-  readonly action: string;
-  readonly form: QueryForm;
   /** The message line that the broker received. */
   readonly message: string;
-  readonly results: Results;
-  readonly counts?: FacetCounts | undefined;
-  /** Number of documents that link to the object's document, by its URL; absent if not known. */
-  readonly linkedFrom: ReadonlyMap<string, number>;
-  /** Path of the readable view of an object. */
-  readonly summaryPath: (objectUrl: string) => string | undefined;
 }
 
 /**
@@ -113,4 +104,38 @@ function timeOf(text: string | undefined): Date | undefined {
  */
 function xml(text: string): string {
   return escapeHtml(text.replace(/[\p{Cs}\ufffe\uffff]/gu, '\ufffd'));
+}
+
+/** Type of the description. */
+export const OPEN_SEARCH_TYPE = 'application/opensearchdescription+xml';
+
+/** Longest short name, in characters. */
+const MAX_NAME = 16;
+
+/**
+ * The description by which browsers add this broker to their search engines (OpenSearch 1.1): results as page,
+ * feed and data, and suggestions.
+ *
+ * @param origin scheme, host and port before the paths
+ */
+export function openSearchDescription(site: SiteLinks, origin: string): string {
+  const { brokerName, action, suggestions, icon } = site;
+  const template = (format: 'html' | 'rss' | 'json') =>
+    `${origin}${action}?${writeForm({ ...DEFAULT_FORM, query: '', format })}`.replace(
+      'query=',
+      'query={searchTerms}',
+    );
+  const url = (type: string, href: string) =>
+    `<Url type="${type}" method="get" template="${escapeHtml(href)}"/>\n`;
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/">
+<ShortName>${escapeHtml(Array.from(brokerName).slice(0, MAX_NAME).join(''))}</ShortName>
+<Description>${escapeHtml(`Search the Harvest broker ${brokerName}`.slice(0, 1024))}</Description>
+<InputEncoding>UTF-8</InputEncoding>
+<Image width="16" height="16" type="image/svg+xml">${escapeHtml(`${origin}${icon}`)}</Image>
+${url('text/html', template('html'))}${url('application/rss+xml', template('rss'))}${url('application/json', template('json'))}${url(
+  'application/x-suggestions+json',
+  `${origin}${suggestions}?query={searchTerms}`,
+)}</OpenSearchDescription>
+`;
 }

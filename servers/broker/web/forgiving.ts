@@ -1,10 +1,10 @@
 // Reads a query of plain words as a person means it: with the other forms of the words, and without those that
 // say nothing.
 import type { Expression, Query } from '../../../protocols/broker/index.js';
-import { PeerError, StorageError } from '../../../protocols/errors.js';
 import type { IndexedWord, Indexer } from '../../../storage/indexers/index.js';
 import { type Content, html } from '../../web/html.js';
 import { conjunctsOf } from './query-words.js';
+import { OptionalWork, type Visitor } from './visitor.js';
 
 /** A query, and what it has in place of the words that were typed. */
 export interface ForgivingQuery {
@@ -43,41 +43,23 @@ const DOTTED = /^[\p{L}\p{M}\p{N}_]+(?:\.[\p{L}\p{M}\p{N}_]+)+$/u;
 
 /** Looks up the forms of words in the index of the Broker. */
 export class ForgivingReader {
-  #running = 0;
+  readonly #work = new OptionalWork(MAX_CONCURRENT);
 
   constructor(readonly indexer: Indexer) {}
 
   /** Returns undefined for a query with operators other than `and`, and for one that needs no change. */
-  async read(query: Query, client: string, signal: AbortSignal): Promise<ForgivingQuery | undefined> {
+  async read(query: Query, visitor: Visitor): Promise<ForgivingQuery | undefined> {
     const parts = (conjunctsOf(query) ?? []).flatMap(atApostrophes).map(withLiteralPoints);
     const hasWord = parts.some((part) => isPlain(part) || isDotted(part));
-    if (!hasWord || parts.length > MAX_WORDS || this.#running >= MAX_CONCURRENT) return undefined;
-    this.#running += 1;
-    try {
-      const mostForms = Math.floor(MAX_TERMS / parts.length) - 1;
-      const readings = await Promise.all(
-        parts.map(async (part) => (isPlain(part) ? this.#forms(part.text, mostForms, client, signal) : [])),
-      );
-      return withForms(parts, readings);
-    } catch (error) {
-      // An index that is busy lists no forms; a search would say why.
-      if (error instanceof StorageError || error instanceof PeerError) return undefined;
-      throw error;
-    } finally {
-      this.#running -= 1;
-    }
-  }
-
-  /** The word and its forms. */
-  async #forms(
-    text: string,
-    mostForms: number,
-    client: string,
-    signal: AbortSignal,
-  ): Promise<readonly IndexedWord[]> {
-    const limit = mostForms + 1;
-    const request = { kind: 'forms', text, limit, lifetimeMs: TIME_MS, client, signal } as const;
-    return (await this.indexer.words?.(request)) ?? [];
+    if (!hasWord || parts.length > MAX_WORDS) return undefined;
+    // The word itself, and its forms.
+    const limit = Math.floor(MAX_TERMS / parts.length);
+    const forms = async (part: Expression): Promise<readonly IndexedWord[]> => {
+      if (!isPlain(part)) return [];
+      const request = { kind: 'forms', text: part.text, limit, lifetimeMs: TIME_MS } as const;
+      return (await this.indexer.words?.({ ...request, ...visitor })) ?? [];
+    };
+    return this.#work.run(async () => withForms(parts, await Promise.all(parts.map(forms))));
   }
 }
 

@@ -2,28 +2,25 @@
 import { type Html, html } from '../../web/html.js';
 import { plural } from '../../web/values.js';
 import type { BrokerStatistics } from '../admin/statistics.js';
+import { browseUrl } from './facet-list.js';
 import type { QueryForm } from './form.js';
+import type { SiteLinks } from './layout.js';
 import type { Narrowing } from './narrow.js';
-import { renderSearchForm, type SearchFormOptions } from './search-form.js';
+import { renderSearchForm } from './search-form.js';
 
 /** Links for each property. */
 const MAX_LINKS = 8;
 
 /** Content of the search page. */
 export interface HomeSource {
-  readonly brokerName: string;
   readonly form: QueryForm;
-  readonly options: SearchFormOptions;
   readonly statistics: BrokerStatistics;
   /** Number of stored objects. */
   readonly objects: number;
-  /** URL of a query for every object with a property. */
-  readonly browse: (narrowing: Narrowing) => string;
 }
 
 /** Renders the search page: the form, and links to the objects by type and host. */
-export function renderHome(source: HomeSource): Html {
-  const { brokerName, form, options, statistics, objects, browse } = source;
+export function renderHome(site: SiteLinks, { form, statistics, objects }: HomeSource): Html {
   const group = (
     title: string,
     kind: Narrowing['kind'],
@@ -34,12 +31,12 @@ export function renderHome(source: HomeSource): Html {
     if (known.length === 0) return '';
     return html`<h2 id="browse-${kind}">${title}</h2>
 <ul class="chips" aria-labelledby="browse-${kind}">
-${known.map(({ name, objects }) => html`<li><a href="${browse({ kind, value: name })}">${name} <span class="number">${objects.toLocaleString('en')}</span></a></li>\n`)}</ul>
+${known.map(({ name, objects }) => html`<li><a href="${browseUrl(site.action, { kind, value: name })}">${name} <span class="number">${objects.toLocaleString('en')}</span></a></li>\n`)}</ul>
 `;
   };
   return html`<div class="home">
-<h1>Search ${brokerName}</h1>
-${renderSearchForm(form, options)}
+<h1>Search ${site.brokerName}</h1>
+${renderSearchForm(form, site, { autofocus: true })}
 <p class="count">${plural(objects, 'object')} in this broker.</p>
 ${group('By type', 'type', 'unknown', statistics.types)}${group('By host', 'host', 'unknown:', statistics.hosts)}</div>`;
 }

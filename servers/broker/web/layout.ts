@@ -11,6 +11,12 @@ export interface SiteLinks {
   readonly stats: string;
   readonly admin: string;
   readonly soifHelp: string;
+  /** The query program, to which the search form is sent, and the completions of a text. */
+  readonly action: string;
+  readonly suggestions: string;
+  /** The program of the administration page, and its help. */
+  readonly adminAction: string;
+  readonly adminHelp: string;
   readonly stylesheet: string;
   readonly script: string;
   readonly icon: string;

@@ -1,4 +1,8 @@
 // Chooses the passages of a text that show best why a query found it.
+import { decodeText } from '../../../protocols/soif/index.js';
+import type { StoredParts } from '../../../storage/index.js';
+import { shownObject } from './object-reply.js';
+import type { ShownHit } from './results.js';
 
 /** A part of the text, and whether text before and after it is left out. */
 export interface Passage {
@@ -124,4 +128,66 @@ function cut(text: string, { first, last }: Stretch, length: number): Passage {
 function isLowSurrogate(text: string, index: number): boolean {
   const code = text.charCodeAt(index);
   return code >= 0xdc00 && code <= 0xdfff;
+}
+
+/** Attributes with the text of a document; the first group with the best passage is shown. */
+const TEXTS: readonly (readonly string[])[] = [
+  ['main-text'],
+  ['body', 'full-text', 'partial-text'],
+  ['abstract', 'description'],
+];
+
+/** Characters of each group that are searched. */
+const MAX_TEXT = 128 * 1024;
+
+/** Milliseconds for all objects of a page; the others are shown by their descriptions. */
+const TIME_MS = 400;
+
+/** Reads an object by the URL of its `125`; undefined if it is not stored here. */
+export type OpenObject = (objectUrl: string) => Promise<Uint8Array | StoredParts | undefined>;
+
+/**
+ * Returns the passages of each hit in which a word of the query occurs.
+ *
+ * @param pattern matches the words of the query, see {@link findPassages}
+ */
+export async function passagesOf(
+  hits: readonly ShownHit[],
+  pattern: RegExp,
+  open: OpenObject,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<ShownHit, Passages>> {
+  const found = new Map<ShownHit, Passages>();
+  const end = performance.now() + TIME_MS;
+  for (const hit of hits) {
+    if (hit.objectUrl === undefined) continue;
+    if (signal.aborted || performance.now() > end) break;
+    const stored = await open(hit.objectUrl);
+    if (stored === undefined) continue;
+    const best = bestOf(await textsOf(stored), pattern);
+    if (best !== undefined && best.score > 0) found.set(hit, best);
+  }
+  return found;
+}
+
+function bestOf(texts: readonly string[], pattern: RegExp): Passages | undefined {
+  let best: Passages | undefined;
+  for (const text of texts) {
+    const passages = findPassages(text, pattern);
+    if (best === undefined || passages.score > best.score) best = passages;
+  }
+  return best;
+}
+
+/** The text of each group, in one line. */
+async function textsOf(stored: Uint8Array | StoredParts): Promise<string[]> {
+  const { attributes } = await shownObject(stored);
+  return TEXTS.map((names) => {
+    let text = '';
+    for (const { name, value } of attributes) {
+      if (text.length >= MAX_TEXT || !names.includes(name.toLowerCase())) continue;
+      text += `${decodeText(value.subarray(0, MAX_TEXT - text.length))} `;
+    }
+    return text.replace(/\s+/g, ' ').trim();
+  });
 }

@@ -5,8 +5,7 @@ import { ConnectionError, messageOf } from '../../../protocols/errors.js';
 import { addressGroup, LogLimiter } from '../../host/index.js';
 import { type Content, Html, html } from '../../web/html.js';
 import { beginPage, endPage } from '../../web/page-shell.js';
-import { AlternativeFinder } from './alternatives.js';
-import { renderAlternatives, renderReading } from './alternatives-list.js';
+import { AlternativeFinder, renderAlternatives, renderReading } from './alternatives.js';
 import { type Answer, type AskContext, ask, askForgiving } from './ask-broker.js';
 import type { ConfigFiles } from './config-files.js';
 import type { FacetCounter, FacetCounts } from './facets.js';
@@ -16,21 +15,22 @@ import { type QueryForm, readForm, writeForm } from './form.js';
 import { highlighter, literalTerms, termPattern } from './highlight.js';
 import { pageShell, type SiteLinks } from './layout.js';
 import { LinkedFrom, orderByLinks } from './linked-from.js';
-import { type OpenObject, passagesOf } from './object-passages.js';
+import { type OpenObject, passagesOf } from './passages.js';
 import { type FaultyQuery, objectsToList, type QueryTarget, readQuery } from './query.js';
 import { isStructured } from './query-words.js';
-import type { Results as FoundResults, ShownHit } from './results.js';
+import type { ShownHit, ShownResult } from './results.js';
 import {
   PAGE_OBJECTS,
-  type ResultsOptions,
+  type ResultsView,
   renderNotice,
   renderResultItem,
   resultVariables,
   selectPage,
 } from './results-page.js';
 import type { RouteContext } from './route-context.js';
-import { renderSearchForm, type SearchFormOptions } from './search-form.js';
+import { renderSearchForm } from './search-form.js';
 import { objectVariables, renderDefinition, renderTemplate, type Variables } from './templates.js';
+import type { Visitor } from './visitor.js';
 
 /** The reply to a query in the requested format. */
 export interface ResultReply {
@@ -42,13 +42,9 @@ export interface ResultReply {
 /** Context of {@link Results}. */
 export interface ResultsContext extends RouteContext {
   readonly site: SiteLinks;
-  readonly form: Omit<SearchFormOptions, 'autofocus'>;
   readonly files: ConfigFiles;
   readonly counter: FacetCounter;
-  /**
-   * Path of the readable view of an object, from the URL in its `125`; undefined for objects of other brokers.
-   */
-  readonly summaryPath: (objectUrl: string) => string | undefined;
+  readonly summaryPath: ShownResult['summaryPath'];
   readonly openObject: OpenObject;
 }
 
@@ -62,6 +58,7 @@ interface PageQuery {
   readonly target: Target;
   /** The message line for the broker. */
   readonly message: string;
+  readonly visitor: Visitor;
 }
 
 /** With fewer objects, the page looks for queries that find more. */
@@ -99,28 +96,28 @@ export class Results implements AsyncDisposable {
     const form = readForm(fields);
     const config = await files.query(form.config);
     const target = await this.#findTarget(form, config, address);
-    const pageQuery: PageQuery = { form, config, target, message: '' };
+    const visitor = { client: addressGroup(address), signal };
+    const pageQuery: PageQuery = { form, config, target, message: '', visitor };
     if (form.query === '') {
       return this.#renderRefusal(400, pageQuery, 'Type at least one word to search for.');
     }
     const read = readQuery(form.query);
     if (read.kind === 'fault') return this.#renderRefusal(400, pageQuery, read);
-    const client = addressGroup(address);
     const context: AskContext = {
       form,
       target,
       count: async (query, until) =>
-        target.listed ? undefined : this.#countFacets(query, form, client, until),
+        target.listed ? undefined : this.#countFacets(query, form, { ...visitor, signal: until }),
     };
     try {
       // Other forms of words are whole words.
       const isForgiving = form.forms && form.matchWord && !target.listed;
-      const reading = isForgiving ? await this.#forgiving.read(read.query, client, signal) : undefined;
+      const reading = isForgiving ? await this.#forgiving.read(read.query, visitor) : undefined;
       const answer = await (reading === undefined
         ? ask(context, read.query, signal)
         : askForgiving(context, reading, signal));
       const sent = { ...pageQuery, message: answer.message };
-      if (!('kind' in answer)) return await this.#renderResults(sent, read.query, answer, client, signal);
+      if (!('kind' in answer)) return await this.#renderResults(sent, read.query, answer);
       if (answer.kind === 'unreadable') return this.#renderRefusal(400, pageQuery, answer.text);
       const status = /busy|cannot answer now/i.test(answer.text) ? 503 : 400;
       const notice = renderNotice('error', 'The broker refused the query:', answer.text);
@@ -163,8 +160,7 @@ export class Results implements AsyncDisposable {
   async #countFacets(
     query: Query,
     form: QueryForm,
-    client: string,
-    signal: AbortSignal,
+    { client, signal }: Visitor,
   ): Promise<FacetCounts | undefined> {
     try {
       return await this.context.counter.count(query, form, signal, client);
@@ -196,76 +192,65 @@ export class Results implements AsyncDisposable {
     return this.#linkedFrom;
   }
 
-  async #renderResults(
-    pageQuery: PageQuery,
-    typedQuery: Query,
-    { results: found, counts, query: shownQuery, forgiven }: Answer,
-    client: string,
-    signal: AbortSignal,
-  ): Promise<ResultReply> {
-    const { form, config } = pageQuery;
+  async #renderResults(pageQuery: PageQuery, typedQuery: Query, answer: Answer): Promise<ResultReply> {
+    const { form, visitor } = pageQuery;
+    const { results: found, counts } = answer;
+    const { site, broker, summaryPath } = this.context;
     const links = await this.#openLinkedFrom();
-    const raise = this.context.broker.config.referencesRank === true && form.sort === 'by-rank';
-    const every = raise || form.format === 'json' ? await countLinks(links, found.hits, signal) : undefined;
+    const raise = broker.config.referencesRank === true && form.sort === 'by-rank';
+    const every =
+      raise || form.format === 'json' ? await countLinks(links, found.hits, visitor.signal) : undefined;
     const results =
       raise && every !== undefined ? { ...found, hits: orderByLinks(found.hits, every) } : found;
-    const { site, broker } = this.context;
-    const action = this.context.form.action;
-    const summaryPath = this.context.summaryPath;
+    const shown = {
+      action: site.action,
+      form,
+      results,
+      counts,
+      linkedFrom: every ?? NO_COUNTS,
+      summaryPath,
+    };
     if (form.format !== 'html') {
-      const source = {
-        brokerName: site.brokerName,
-        origin: new URL(broker.urls.homePage).origin,
-        action,
-        form,
-        message: pageQuery.message,
-        results,
-        counts,
-        linkedFrom: every ?? NO_COUNTS,
-        summaryPath,
-      };
+      const origin = new URL(broker.urls.homePage).origin;
+      const source = { ...shown, brokerName: site.brokerName, origin, message: pageQuery.message };
       return form.format === 'json'
         ? { status: 200, type: JSON_TYPE, body: jsonResult(source) }
         : { status: 200, type: RSS_TYPE, body: rssResult(source) };
     }
+    const { templates } = pageQuery.config;
     // Definitions without links to further pages show everything on one page.
     const paged =
-      usesVariable(config.templates.EndBrokerResults, 'pager') ||
-      usesVariable(config.templates.ResultTrailer, 'pager');
-    const pageObjects = paged ? PAGE_OBJECTS : Math.max(1, results.hits.length);
-    const part = selectPage(form, results, pageObjects);
-    const pattern = termPattern(literalTerms(shownQuery), form);
-    const isOwn = !pageQuery.target.listed;
-    const options: ResultsOptions = {
-      action,
+      usesVariable(templates.EndBrokerResults, 'pager') || usesVariable(templates.ResultTrailer, 'pager');
+    const part = selectPage(form, results, paged ? PAGE_OBJECTS : Math.max(1, results.hits.length));
+    const pattern = termPattern(literalTerms(answer.query), form);
+    const hasPassages = !pageQuery.target.listed && pattern !== undefined;
+    const passages = hasPassages
+      ? await passagesOf(part.hits, pattern, this.context.openObject, visitor.signal)
+      : NO_PASSAGES;
+    return this.#renderList(pageQuery, {
+      ...shown,
+      part,
       highlight: highlighter(pattern),
-      passages:
-        !isOwn || pattern === undefined
-          ? NO_PASSAGES
-          : await passagesOf(part.hits, pattern, this.context.openObject, signal),
-      help: [
-        forgiven === undefined
-          ? ''
-          : renderForgiven(forgiven, `${action}?${writeForm({ ...form, page: 1, forms: false })}`),
-        isOwn ? await this.#renderHelp(form, typedQuery, results, client, signal) : '',
-      ],
-      summaryPath,
-      counts,
-      pageObjects,
-      linkedFrom: every ?? (await countLinks(links, part.hits, signal)),
+      passages,
+      help: await this.#renderHelp(pageQuery, typedQuery, answer),
+      linkedFrom: every ?? (await countLinks(links, part.hits, visitor.signal)),
       linksPage: (url) => links?.pageOf(url),
-    };
-    const set = { ...this.#pageVariables(pageQuery), ...resultVariables(form, results, part, options) };
-    const render = (name: Parameters<typeof renderDefinition>[1], more: Variables = {}) =>
-      renderDefinition(config, name, { ...set, ...more });
+    });
+  }
+
+  /** BRK-9.8 */
+  #renderList(pageQuery: PageQuery, view: ResultsView): ResultReply {
+    const { config } = pageQuery;
+    const { part, results } = view;
+    const set = { ...this.#pageVariables(pageQuery), ...resultVariables(view) };
+    const render = (name: Parameters<typeof renderDefinition>[1]) => renderDefinition(config, name, set);
     const objects = part.hits.map((hit, i) =>
       renderTemplate(config.templates.PrintObject, {
         ...set,
         ...objectVariables(hit, part.first + i + 1, config),
-        object: renderResultItem(hit, form, part, options),
+        object: renderResultItem(hit, view),
       }),
     );
-    // BRK-9.8
     const body = html`${render('ResultHeader')}
 ${render('ResultSetBegin')}
 ${objects}${render('ResultSetEnd')}
@@ -277,16 +262,18 @@ ${render('ResultTrailer')}
 
   /** How the query was understood, and what finds more if it found nothing or little. */
   async #renderHelp(
-    form: QueryForm,
+    { form, target, visitor }: PageQuery,
     query: Query,
-    { hits, truncated, failure }: FoundResults,
-    client: string,
-    signal: AbortSignal,
+    { results: { hits, truncated, failure }, forgiven }: Answer,
   ): Promise<Content> {
+    const { action } = this.context.site;
+    const reading =
+      forgiven && renderForgiven(forgiven, `${action}?${writeForm({ ...form, page: 1, forms: false })}`);
+    if (target.listed) return reading ?? '';
     const isFew = hits.length < FEW_OBJECTS && !truncated && failure === undefined;
-    const alternatives = isFew ? await this.#alternatives.find(form, hits.length, client, signal) : [];
-    const { action } = this.context.form;
+    const alternatives = isFew ? await this.#alternatives.find(form, hits.length, visitor) : [];
     return [
+      reading ?? '',
       hits.length === 0 || isStructured(query) ? renderReading(query) : '',
       renderAlternatives(alternatives, action),
     ];
@@ -340,8 +327,7 @@ ${renderDefinition(config, 'ResultTrailer', variables)}
   /** BRK-9.7: returns the variables before results, and our own fragments of a page. */
   #pageVariables({ form, config, target, message }: PageQuery, errorId?: string): Variables {
     const { site } = this.context;
-    const { action } = this.context.form;
-    const feed = (format: 'rss' | 'json') => `${action}?${writeForm({ ...form, page: 1, format })}`;
+    const feed = (format: 'rss' | 'json') => `${site.action}?${writeForm({ ...form, page: 1, format })}`;
     const shell = pageShell(site, {
       title: form.query === '' ? `Search ${site.brokerName}` : `${form.query} – ${site.brokerName}`,
       noindex: true,
@@ -356,8 +342,7 @@ ${renderDefinition(config, 'ResultTrailer', variables)}
           }),
     });
     const heading = errorId === undefined ? '' : html`<h1>Search ${site.brokerName}</h1>\n`;
-    const options = { ...this.context.form, autofocus: errorId !== undefined };
-    const shown = renderSearchForm(form, errorId === undefined ? options : { ...options, errorId });
+    const shown = renderSearchForm(form, site, { autofocus: errorId !== undefined, errorId });
     return {
       maxresult: String(form.maxResults ?? objectsToList(form, target.maxResults)),
       host: target.host,
@@ -372,7 +357,7 @@ ${renderDefinition(config, 'ResultTrailer', variables)}
 }
 
 const NO_COUNTS: ReadonlyMap<string, number> = new Map();
-const NO_PASSAGES: ResultsOptions['passages'] = new Map();
+const NO_PASSAGES: ResultsView['passages'] = new Map();
 
 async function countLinks(
   links: LinkedFrom | undefined,

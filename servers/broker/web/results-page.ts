@@ -2,12 +2,12 @@
 import { hrefOfUrl, textOfUrl } from '../../../protocols/soif/index.js';
 import { type Content, type Html, html, link } from '../../web/html.js';
 import { byteSize, date, plural } from '../../web/values.js';
+import { hostOfUrl } from '../admin/name-counter.js';
 import { renderFacets, renderNarrowings } from './facet-list.js';
 import type { FacetCounts } from './facets.js';
-import { type FoldedHits, foldHosts } from './fold-hosts.js';
 import { type QueryForm, writeForm } from './form.js';
 import type { Passage, Passages } from './passages.js';
-import type { Results, ShownHit } from './results.js';
+import type { Results, ShownHit, ShownResult } from './results.js';
 import type { Variables } from './templates.js';
 
 /** Objects on one page of results. */
@@ -16,21 +16,11 @@ export const PAGE_OBJECTS = 20;
 /** More objects than any broker lists. */
 const ALL_OBJECTS = 1_000_000;
 
-/** Options for showing results. */
-export interface ResultsOptions {
-  /** Path of the query program. */
-  readonly action: string;
+/** A page of a result, and what it shows besides. */
+export interface ResultsView extends ShownResult {
+  readonly part: ResultPage;
   readonly highlight: (text: string) => Content;
-  /**
-   * Path of the readable view of an object, from the URL in its `125`; undefined for objects of other brokers.
-   */
-  readonly summaryPath: (objectUrl: string) => string | undefined;
-  /** Counts of the whole result. */
-  readonly counts?: FacetCounts | undefined;
-  /** Objects of one page. */
-  readonly pageObjects: number;
-  /** Number of documents that link to the object's document, by its URL, and the page that lists them. */
-  readonly linkedFrom?: ReadonlyMap<string, number>;
+  /** The page that lists the documents that link to one. */
   readonly linksPage?: (url: string) => string | undefined;
   /** What is shown of the text of each object. */
   readonly passages: ReadonlyMap<ShownHit, Passages>;
@@ -62,30 +52,24 @@ export function selectPage(form: QueryForm, results: Results, pageObjects: numbe
 const NOT_FOLDED: FoldedHits['folded'] = new Map();
 
 /** Returns the variables of the definitions around the objects. Our own variables are fragments of HTML. */
-export function resultVariables(
-  form: QueryForm,
-  results: Results,
-  part: ResultPage,
-  options: ResultsOptions,
-): Variables {
-  const { action, counts } = options;
+export function resultVariables(view: ResultsView): Variables {
+  const { form, results, part, action, counts } = view;
   const begin = part.hits.length === 0 ? '' : html`<ol class="results" start="${part.first + 1}">\n`;
   const lines = results.hits.reduce((sum, hit) => sum + hit.lineCount, 0);
   return {
     nobjects: String(results.hits.length),
     nopaquelines: String(lines),
-    results_begin: html`${renderHead(form, results, part, options)}${begin}`,
+    results_begin: html`${renderHead(view, lines)}${begin}`,
     results_end: part.hits.length === 0 ? '' : html`</ol>`,
-    pager: part.pages > 1 ? renderPager(form, part, action) : '',
+    pager: part.pages > 1 ? renderPager(view) : '',
     facets: counts === undefined ? '' : renderFacets(form, counts, action),
     more_url: `${action}?${writeForm({ ...form, maxObjects: ALL_OBJECTS, page: 1 })}`,
   };
 }
 
-function renderHead(form: QueryForm, results: Results, part: ResultPage, options: ResultsOptions): Html {
+function renderHead(view: ResultsView, lines: number): Html {
+  const { form, results, part, action, counts, help } = view;
   const { hits } = results;
-  const { action, counts } = options;
-  const lines = hits.reduce((sum, hit) => sum + hit.lineCount, 0);
   const shownTo = part.first + part.hits.length;
   const range = part.pages > 1 ? `, ${part.first + 1} to ${shownTo} of ${part.listed} shown here` : '';
   const url = (change: Partial<QueryForm>) => `${action}?${writeForm({ ...form, page: 1, ...change })}`;
@@ -96,7 +80,7 @@ ${results.errors.map((text) => renderNotice('error', 'The broker reports:', text
 ${results.messages.map((text) => renderNotice('note', '', text))}
 ${renderNarrowings(form, action)}${
   hits.length === 0
-    ? renderNothingFound(options.help)
+    ? renderNothingFound(help)
     : html`<p class="count">For <q>${form.query}</q>${form.matchedLines ? `, ${plural(lines, 'matched line')}` : ''}${range}.</p>
 <ul class="tools">
 <li>${renderChoice('Best first', form.sort === 'by-rank', url({ sort: 'by-rank' }))}</li>
@@ -105,7 +89,7 @@ ${renderNarrowings(form, action)}${
 <li><a href="${url({ format: 'rss' })}">RSS</a></li>
 <li><a href="${url({ format: 'json' })}">JSON</a></li>
 ${counts === undefined ? '' : html`<li class="phone"><a href="#narrow">Narrow</a></li>\n`}</ul>
-${options.help}`
+${help}`
 }`;
 }
 
@@ -132,32 +116,27 @@ function renderNothingFound(help: Content): Html {
 }
 
 /** Renders one object of the list. */
-export function renderResultItem(
-  hit: ShownHit,
-  form: QueryForm,
-  part: ResultPage,
-  options: ResultsOptions,
-): Html {
-  const { highlight } = options;
-  const passages = options.passages.get(hit)?.passages ?? [];
+export function renderResultItem(hit: ShownHit, view: ResultsView): Html {
+  const { form, highlight } = view;
+  const passages = view.passages.get(hit)?.passages ?? [];
   const lines = renderMatchedLines(hit, form, highlight);
   const url = textOfUrl(hit.url);
   const title = hit.title ?? url;
-  const summary = hit.objectUrl === undefined ? undefined : options.summaryPath(hit.objectUrl);
+  const summary = hit.objectUrl === undefined ? undefined : view.summaryPath(hit.objectUrl);
   return html`<li>
 <h2>${link(hrefOfUrl(hit.url), highlight(title))}</h2>
 <p class="url">${url}</p>
-${passages.length > 0 ? html`<p class="description">${renderPassages(passages, highlight)}</p>\n` : renderDescription(hit, highlight)}${passages.length > 0 ? renderFoldedLines(hit, lines) : lines}<p class="about">${form.verbose ? renderFacts(hit) : ''}${renderLinkedFrom(hit, options)}${
+${passages.length > 0 ? html`<p class="description">${renderPassages(passages, highlight)}</p>\n` : renderDescription(hit, highlight)}${passages.length > 0 ? renderFoldedLines(hit, lines) : lines}<p class="about">${form.verbose ? renderFacts(hit) : ''}${renderLinkedFrom(hit, view)}${
     summary === undefined ? '' : html`<a href="${summary}">Summary<span class="aside"> of ${title}</span></a>`
   }</p>
-${renderFoldedHost(part.folded.get(hit), form, options.action)}</li>`;
+${renderFoldedHost(hit, view)}</li>`;
 }
 
-function renderDescription({ description }: ShownHit, highlight: ResultsOptions['highlight']): Content {
+function renderDescription({ description }: ShownHit, highlight: ResultsView['highlight']): Content {
   return description === undefined ? '' : html`<p class="description">${highlight(description)}</p>\n`;
 }
 
-function renderPassages(passages: readonly Passage[], highlight: ResultsOptions['highlight']): Content {
+function renderPassages(passages: readonly Passage[], highlight: ResultsView['highlight']): Content {
   return passages.map(({ text, cutBefore, cutAfter }, i) => [
     cutBefore && i === 0 ? '… ' : '',
     highlight(text),
@@ -173,11 +152,8 @@ ${lines}</details>
 `;
 }
 
-function renderFoldedHost(
-  folded: { readonly host: string; readonly objects: number } | undefined,
-  form: QueryForm,
-  action: string,
-): Content {
+function renderFoldedHost(hit: ShownHit, { form, part, action }: ResultsView): Content {
+  const folded = part.folded.get(hit);
   if (folded === undefined) return '';
   const { host, objects } = folded;
   const narrow = [...form.narrow, { kind: 'host', value: host } as const];
@@ -185,14 +161,14 @@ function renderFoldedHost(
 `;
 }
 
-function renderLinkedFrom({ url }: ShownHit, { linkedFrom, linksPage }: ResultsOptions): Content {
-  const count = linkedFrom?.get(url);
+function renderLinkedFrom({ url }: ShownHit, { linkedFrom, linksPage }: ResultsView): Content {
+  const count = linkedFrom.get(url);
   const page = linksPage?.(url);
   if (count === undefined || page === undefined) return '';
   return html`<a href="${page}" rel="noreferrer">Linked from ${plural(count, 'document')}</a> `;
 }
 
-function renderMatchedLines(hit: ShownHit, form: QueryForm, highlight: ResultsOptions['highlight']): Content {
+function renderMatchedLines(hit: ShownHit, form: QueryForm, highlight: ResultsView['highlight']): Content {
   // Leaves out attributes that the result shows in any case; the count includes them.
   const visible = hit.lines.filter(({ attribute }) => {
     const name = attribute?.toLowerCase();
@@ -218,7 +194,7 @@ function renderFacts({ type, size, modified }: ShownHit): Content {
   ];
 }
 
-function renderPager(form: QueryForm, { page, pages }: ResultPage, action: string): Html {
+function renderPager({ form, part: { page, pages }, action }: ResultsView): Html {
   const to = (n: number) => `${action}?${writeForm({ ...form, page: n })}`;
   const numbers = Array.from({ length: pages }, (_, i) => i + 1).filter(
     (n) => n === 1 || n === pages || Math.abs(n - page) <= 2,
@@ -232,4 +208,35 @@ ${page > 1 ? html`<li><a href="${to(page - 1)}" rel="prev">Previous</a></li>\n` 
     : html`<li><a href="${to(n)}">${n}</a></li>\n`,
 ])}${page < pages ? html`<li><a href="${to(page + 1)}" rel="next">Next</a></li>\n` : ''}</ul>
 </nav>`;
+}
+
+/** Objects of one host that are listed. */
+const LISTED = 2;
+
+/** A folded list. */
+interface FoldedHits {
+  readonly hits: readonly ShownHit[];
+  /** The last listed object of a host with more, and how many are not listed. */
+  readonly folded: ReadonlyMap<ShownHit, { readonly host: string; readonly objects: number }>;
+}
+
+/** Lists the first two objects of each host. A result from one host is not folded. */
+function foldHosts(hits: readonly ShownHit[]): FoldedHits {
+  const hosts = new Map<string, { last: ShownHit; objects: number }>();
+  const listed: ShownHit[] = [];
+  for (const hit of hits) {
+    const host = hostOfUrl(hit.url);
+    const known = hosts.get(host) ?? { last: hit, objects: 0 };
+    hosts.set(host, known);
+    known.objects += 1;
+    if (known.objects > LISTED) continue;
+    known.last = hit;
+    listed.push(hit);
+  }
+  if (hosts.size < 2) return { hits, folded: new Map() };
+  const more = [...hosts].filter(([, { objects }]) => objects > LISTED);
+  const folded = new Map(
+    more.map(([host, { last, objects }]) => [last, { host, objects: objects - LISTED }]),
+  );
+  return { hits: listed, folded };
 }

@@ -1,6 +1,8 @@
 // Extracts the shown part of each hit.
 import { type BrokerHit, parseMatchedLine } from '../../../protocols/broker/index.js';
 import { decodeText } from '../../../protocols/soif/index.js';
+import type { FacetCounts } from './facets.js';
+import type { QueryForm } from './form.js';
 
 /** Attributes that the page requests in addition to those of every result. */
 export const SHOWN_ATTRIBUTES = [
@@ -57,6 +59,22 @@ export interface Results {
   readonly errors: readonly string[];
   /** Why the results ended early: a `111`, or the connection broke. */
   readonly failure?: string | undefined;
+}
+
+/** A result, as each format shows it. */
+export interface ShownResult {
+  readonly form: QueryForm;
+  readonly results: Results;
+  /** Path of the query program. */
+  readonly action: string;
+  /** Counts of the whole result. */
+  readonly counts?: FacetCounts | undefined;
+  /** Number of documents that link to the object's document, by its URL; absent if not known. */
+  readonly linkedFrom: ReadonlyMap<string, number>;
+  /**
+   * Path of the readable view of an object, from the URL in its `125`; undefined for objects of other brokers.
+   */
+  readonly summaryPath: (objectUrl: string) => string | undefined;
 }
 
 /** Extracts the part of a hit that the page shows. */

@@ -9,21 +9,19 @@ import { sendPage } from '../../web/replies.js';
 import { WalkCache } from '../admin/walk-cache.js';
 import { brokerPath, objectPath, oidOf, oidOfPath } from '../query/object-path.js';
 import { AdminRoutes } from './admin-routes.js';
-import { renderAdvancedForm } from './advanced.js';
 import { type AgeSpan, countAges } from './ages.js';
 import { ConfigFiles } from './config-files.js';
-import { browseUrl } from './facet-list.js';
 import { FacetCounter } from './facets.js';
+import { OPEN_SEARCH_TYPE, openSearchDescription } from './feeds.js';
 import { DEFAULT_FORM, readForm } from './form.js';
 import { renderAdminHelp, renderHelp, renderSoifHelp } from './help-page.js';
 import { renderHome } from './home-page.js';
 import { renderBrokerPage, type SiteLinks } from './layout.js';
 import { renderObject } from './object-page.js';
 import { sendObject, shownObject } from './object-reply.js';
-import { OPEN_SEARCH_TYPE, openSearchDescription } from './open-search.js';
 import { Results } from './result-reply.js';
 import type { PageReply, RouteContext } from './route-context.js';
-import type { SearchFormOptions } from './search-form.js';
+import { renderAdvancedForm } from './search-form.js';
 import { renderStatistics } from './stats-page.js';
 import { SUGGESTIONS_TYPE, Suggestions } from './suggestions.js';
 
@@ -80,8 +78,7 @@ export function addRoutes(app: FastifyInstance, pages: BrokerPages): void {
   for (const [name, page] of simple) {
     for (const path of everywhere(name)) app.get(path, (_request, reply) => show(reply, page()));
   }
-  const links = { action: pages.at(ADMIN_PROGRAM), help: pages.at(`${home}adminhelp.html`) };
-  const admin = new AdminRoutes(context, pages.site, links, (reply, page) => pages.send(reply, page));
+  const admin = new AdminRoutes(context, pages.site, (reply, page) => pages.send(reply, page));
   admin.add(app, ADMIN_PROGRAM, [...everywhere('admin.html'), `${home}admin/admin.html`]);
   app.get<{ Params: { directory: string; file: string } }>(
     `${home}objects/:directory/:file`,
@@ -96,7 +93,8 @@ export function addRoutes(app: FastifyInstance, pages: BrokerPages): void {
   );
   app.get(SUGGESTIONS, async (request, reply) => {
     const text = queryFields(request).get('query') ?? '';
-    const json = await pages.suggestions.reply(text, addressGroup(request.ip), disconnectSignal(reply));
+    const visitor = { client: addressGroup(request.ip), signal: disconnectSignal(reply) };
+    const json = await pages.suggestions.reply(text, visitor);
     return reply.type(SUGGESTIONS_TYPE).header('x-robots-tag', 'noindex').send(json);
   });
   app.get(OPEN_SEARCH, (_request, reply) =>
@@ -123,7 +121,6 @@ export class BrokerPages {
   readonly site: SiteLinks;
   readonly results: Results;
   readonly suggestions: Suggestions;
-  readonly #form: Omit<SearchFormOptions, 'autofocus'>;
   readonly #counter: FacetCounter;
   readonly #ages: WalkCache<readonly AgeSpan[]>;
   readonly #base: string;
@@ -145,16 +142,14 @@ export class BrokerPages {
       stats: `${home}stats.html`,
       admin: `${home}admin/admin.html`,
       soifHelp: `${home}soifhelp.html`,
+      action: this.at(`${CGI}/${QUERY_PROGRAMS[0]}`),
+      suggestions: this.at(SUGGESTIONS),
+      adminAction: this.at(ADMIN_PROGRAM),
+      adminHelp: `${home}adminhelp.html`,
       stylesheet: this.at('/Harvest/style.css'),
       script: this.at('/Harvest/enhance.js'),
       icon: this.at('/Harvest/icon.svg'),
       openSearch: this.at(OPEN_SEARCH),
-    };
-    this.#form = {
-      action: this.at(`${CGI}/${QUERY_PROGRAMS[0]}`),
-      suggestions: this.at(SUGGESTIONS),
-      help: this.site.help,
-      home,
     };
     this.suggestions = new Suggestions(broker.indexer);
     this.#counter = new FacetCounter(broker, context.facets);
@@ -162,7 +157,6 @@ export class BrokerPages {
     this.results = new Results({
       ...context,
       site: this.site,
-      form: this.#form,
       files,
       counter: this.#counter,
       summaryPath: (url) => this.#summaryPath(url),
@@ -188,29 +182,21 @@ export class BrokerPages {
    * The search page. The query of the URL fills in its fields; without one they have the defaults (BRK-8.6).
    */
   async search(fields: URLSearchParams): Promise<PageReply> {
-    const { brokerName } = this.site;
     const { broker } = this.context;
-    const form = fields.has('query') ? readForm(fields) : DEFAULT_FORM;
-    const content = renderHome({
-      brokerName,
-      form,
-      options: { ...this.#form, autofocus: true },
+    const content = renderHome(this.site, {
+      form: fields.has('query') ? readForm(fields) : DEFAULT_FORM,
       statistics: await broker.statistics.get(broker.now()),
       objects: broker.store.count,
-      browse: (narrowing) => browseUrl(this.#form.action, narrowing),
     });
-    return { status: 200, title: `Search ${brokerName}`, content, current: 'home' };
+    return { status: 200, title: `Search ${this.site.brokerName}`, content, current: 'home' };
   }
 
   openSearch(): string {
-    const { brokerName, icon } = this.site;
-    const { origin } = new URL(this.context.broker.urls.homePage);
-    const { action, suggestions } = this.#form;
-    return openSearchDescription({ brokerName, origin, action, suggestions, icon });
+    return openSearchDescription(this.site, new URL(this.context.broker.urls.homePage).origin);
   }
 
   advanced(): PageReply {
-    const content = renderAdvancedForm(DEFAULT_FORM, { ...this.#form, autofocus: true });
+    const content = renderAdvancedForm(DEFAULT_FORM, this.site);
     return { status: 200, title: `Advanced search – ${this.site.brokerName}`, content, current: 'advanced' };
   }
 
@@ -233,7 +219,7 @@ export class BrokerPages {
       statistics,
       ages: await this.#ages.get(statistics.computedAt),
       timetable: broker.timetable.rows(),
-      browse: (narrowing) => browseUrl(this.#form.action, narrowing),
+      action: this.site.action,
     });
     return { status: 200, title: `Statistics of ${this.site.brokerName}`, content, current: 'stats' };
   }

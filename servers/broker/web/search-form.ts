@@ -1,51 +1,49 @@
 // Renders the search form (BRK-9.1).
 import { type Html, html } from '../../web/html.js';
+import { ATTRIBUTE_ROWS, SELECT_OPERATORS } from './compose-query.js';
 import type { QueryForm } from './form.js';
+import type { SiteLinks } from './layout.js';
 import { writeNarrowing } from './narrow.js';
 
 /** The choices for "Objects at most". */
 const MAX_OBJECTS = [20, 50, 100, 200, 500, 1000];
 
-/** Facts about the page of a form. */
+/** How the page shows the form. */
 export interface SearchFormOptions {
-  /** Path that the form is sent to. */
-  readonly action: string;
   /** Gives the query field the focus: on the search page, not above results. */
   readonly autofocus: boolean;
   /** Identifier of the element that describes the error in the query. */
-  readonly errorId?: string;
-  /** Path of the completions of a text. */
-  readonly suggestions: string;
-  /** Path of the help page and of the search page. */
-  readonly help: string;
-  readonly home: string;
+  readonly errorId?: string | undefined;
 }
 
 /**
  * Renders the query form (BRK-9.1), filled in with `form`. It is one line. The settings, which most users leave
  * unchanged, unfold below it; their fields have the names that old query URLs use.
  */
-export function renderSearchForm(form: QueryForm, options: SearchFormOptions): Html {
-  const invalid = options.errorId;
-  return html`<form class="search" role="search" method="get" action="${options.action}">
+export function renderSearchForm(
+  form: QueryForm,
+  site: SiteLinks,
+  { autofocus, errorId: invalid }: SearchFormOptions,
+): Html {
+  return html`<form class="search" role="search" method="get" action="${site.action}">
 <div class="line">
 <label for="query">Search for</label>
 <input type="search" id="query" name="query" value="${form.query}" autocomplete="off" autocapitalize="none" spellcheck="false" enterkeyhint="search" list="completions" maxlength="8192"${
-    options.autofocus ? html` autofocus` : ''
+    autofocus ? html` autofocus` : ''
   }${invalid === undefined ? '' : html` aria-invalid="true" aria-describedby="${invalid}"`}>
-<datalist id="completions" data-source="${options.suggestions}"></datalist>
+<datalist id="completions" data-source="${site.suggestions}"></datalist>
 <button type="submit">Search</button>
 </div>
 <details${hasUnusualSettings(form) ? html` open` : ''}>
 <summary>Settings</summary>
 ${renderSettings(form)}
 </details>
-<p class="hint"><code>and</code> <code>or</code> <code>not</code> <code>( )</code> combine, <code>"quotes"</code> make a phrase, <code>title : word</code> searches one attribute. <a href="${options.help}">How to search</a></p>
+<p class="hint"><code>and</code> <code>or</code> <code>not</code> <code>( )</code> combine, <code>"quotes"</code> make a phrase, <code>title : word</code> searches one attribute. <a href="${site.help}">How to search</a></p>
 </form>`;
 }
 
 /** Renders the settings of a query, and its hidden fields. */
-export function renderSettings(form: QueryForm): Html {
+function renderSettings(form: QueryForm): Html {
   return html`<div class="settings">
 <fieldset>
 <legend>Matching</legend>
@@ -104,4 +102,45 @@ function renderOption(value: number, current: number | undefined): Html {
 
 function selectedAttribute(yes: boolean): Html | '' {
   return yes ? html` selected` : '';
+}
+
+/** Attributes that the form suggests; the user may type any other (SOIF-6). */
+const ATTRIBUTES = ['title', 'author', 'keywords', 'description', 'abstract', 'full-text', 'type', 'url'];
+
+/**
+ * Renders the advanced form: fields instead of operators. The query program composes the query from them and
+ * shows it.
+ */
+export function renderAdvancedForm(form: QueryForm, site: SiteLinks): Html {
+  return html`<h1>Advanced search</h1>
+<p>Fill in any of the fields; the results page shows the resulting query, ready to be edited.</p>
+<form class="search advanced" role="search" method="get" action="${site.action}">
+<fieldset>
+<legend>Words</legend>
+${renderTextField('all', 'All of these words', html` autofocus`)}
+${renderTextField('phrase', 'This exact phrase')}
+${renderTextField('any', 'At least one of these words')}
+${renderTextField('none', 'None of these words')}
+</fieldset>
+<fieldset>
+<legend>Attributes</legend>
+<datalist id="attributes">${ATTRIBUTES.map((name) => html`<option value="${name}">`)}</datalist>
+${Array.from({ length: ATTRIBUTE_ROWS }, (_, i) => renderAttributeRow(i + 1))}
+</fieldset>
+${renderSettings(form)}
+<p class="actions"><button type="submit">Search</button> <a href="${site.home}">Simple search</a></p>
+</form>`;
+}
+
+function renderTextField(name: string, label: string, more: Html | '' = ''): Html {
+  return html`<p class="field"><label for="${name}">${label}</label> <input type="text" id="${name}" name="${name}" autocomplete="off" autocapitalize="none" spellcheck="false" maxlength="2000"${more}></p>\n`;
+}
+
+function renderAttributeRow(row: number): Html {
+  return html`<p class="row" role="group" aria-label="Attribute ${row}">
+<input type="text" name="attribute${row}" aria-label="Attribute ${row}, name" list="attributes" placeholder="title" autocapitalize="none" spellcheck="false" maxlength="200">
+<select name="is${row}" aria-label="Attribute ${row}, comparison">${SELECT_OPERATORS.map(({ word, text }) => html`<option value="${word}">${text}</option>`)}</select>
+<input type="text" name="value${row}" aria-label="Attribute ${row}, value" autocapitalize="none" spellcheck="false" maxlength="2000">
+</p>
+`;
 }

@@ -1,8 +1,9 @@
 // The application of the web pages and its port.
 import type { FastifyInstance } from 'fastify';
-import type { Certificate, PeerLimits } from '../../host/index.js';
+import type { PeerLimits } from '../../host/index.js';
 import {
   type Address,
+  type ApplicationOptions,
   type ApplicationParts,
   addApplication,
   createApplication,
@@ -10,29 +11,20 @@ import {
   localUrl,
 } from '../../web/application.js';
 import { type Asset, addAssets } from '../../web/assets.js';
+import type { ConnectionGuardOptions } from '../../web/connections.js';
 import { securityHeaders } from '../../web/security-headers.js';
 import type { RouteContext } from './route-context.js';
 import { addRoutes, BrokerPages } from './routes.js';
 
 /** Options of {@link createWebApp}. */
-export interface WebAppOptions extends RouteContext {
-  /** Maximum number of bytes of a form sent by POST, default 64 KiB. */
-  readonly maxBodyBytes?: number;
+export interface WebAppOptions
+  extends RouteContext,
+    Omit<ConnectionGuardOptions, 'maxConnections'>,
+    Pick<ApplicationOptions, 'maxBodyBytes' | 'certificate'> {
   /**
    * Concurrent connections, default 256. When all are in use, one without a request is closed for a new one.
    */
   readonly maxConnections?: number | undefined;
-  /**
-   * Concurrent connections of one IPv4 address or IPv6 /64. Default: a quarter of `maxConnections`; for this
-   * machine all of them.
-   */
-  readonly maxPerAddress?: number | undefined;
-  /** Milliseconds over which the rate of a client that reads a page is measured. Default 60 000. */
-  readonly drainTimeoutMs?: number | undefined;
-  /** Bytes per second that such a client must accept on average. Default 100; 0: any progress suffices. */
-  readonly minBytesPerSecond?: number | undefined;
-  /** Serves HTTPS with this certificate. Default: HTTP. */
-  readonly certificate?: Certificate | undefined;
 }
 
 /** Options of {@link WebServer.listen}. */

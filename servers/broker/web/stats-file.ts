@@ -5,7 +5,6 @@ import type { BrokerStore } from '../../../storage/broker/broker-store.js';
 import { renderPage } from '../../web/page-shell.js';
 import { computeStatistics } from '../admin/statistics.js';
 import { countAges } from './ages.js';
-import { browseUrl } from './facet-list.js';
 import { renderStatistics } from './stats-page.js';
 
 /** Options of {@link statsFile}. */
@@ -23,12 +22,7 @@ export async function statsFile(store: BrokerStore, options: StatsFileOptions): 
   const ages = await countAges(store, now);
   const style = await readFile(new URL(import.meta.resolve('#web-assets/style.css')), 'utf8');
   const action = new URL('/Harvest/cgi-bin/BrokerQuery.cgi', homePage).href;
-  const content = renderStatistics({
-    statistics,
-    ages,
-    timetable: [],
-    browse: (narrowing) => browseUrl(action, narrowing),
-  });
+  const content = renderStatistics({ statistics, ages, timetable: [], action });
   const site = { name: brokerName, href: homePage };
   const shell = { title: `Statistics of ${brokerName}`, styles: { text: style }, site };
   return renderPage(shell, content).text;

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import t from 'tap';
 import { ADMIN_COMMANDS } from '../../../../protocols/broker/index.js';
 import { COMMAND_GROUPS } from '../../../../servers/broker/web/admin-commands.js';
-import { renderAdminForm } from '../../../../servers/broker/web/admin-page.js';
+import { renderAdminForm } from '../../../../servers/broker/web/admin-routes.js';
 import { countAges } from '../../../../servers/broker/web/ages.js';
 import { NOW } from '../helpers.js';
 import { openWebsite, QUERY } from './helpers.js';
