@@ -1,5 +1,4 @@
 // One session of gatherd, from the greeting to the end (GATHERD-1, 7).
-
 import { channel } from 'node:diagnostics_channel';
 import type { Clock } from '../../protocols/clock.js';
 import { ConnectionError, KitError } from '../../protocols/errors.js';
@@ -25,7 +24,6 @@ import {
   streamUpdate,
 } from './export-stream.js';
 import { encodeInfo, type GathererIdentity } from './info.js';
-import { Output } from './output.js';
 import { streamReadyClear, streamReadyMember } from './ready-member.js';
 
 /** Receives a {@link GatherdTransfer} for every update that was sent completely. */
@@ -314,4 +312,56 @@ class Session {
 
 function describeDecision(allowed: boolean): string {
   return allowed ? 'allowed' : 'denied';
+}
+
+/** Smaller pieces are collected, because each write would be a separate packet and wake the peer. */
+const SMALL_BYTES = 16 * 1024;
+
+/** Longest time for which a small piece is held back. */
+const MAX_DELAY_MS = 5;
+
+/** Sends the pieces of a session in order: small pieces together, large ones as they are. */
+class Output {
+  readonly #connection: HostConnection;
+  #pending: Uint8Array[] = [];
+  #pendingBytes = 0;
+  #bytes = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(connection: HostConnection) {
+    this.#connection = connection;
+  }
+
+  /** Bytes passed to {@link put} so far. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /**
+   * Resolves when the memory of the piece may be reused. A small piece has been copied and may be sent later.
+   */
+  async put(piece: Uint8Array): Promise<void> {
+    this.#bytes += piece.length;
+    if (piece.length >= SMALL_BYTES) {
+      await this.flush();
+      await this.#connection.deliver(piece);
+      return;
+    }
+    this.#pending.push(Uint8Array.from(piece));
+    this.#pendingBytes += piece.length;
+    if (this.#pendingBytes >= SMALL_BYTES) await this.flush();
+    // If the connection has failed, the next write reports it.
+    else this.#timer ??= setTimeout(() => void this.flush().catch(() => undefined), MAX_DELAY_MS);
+  }
+
+  /** Sends the collected pieces. */
+  async flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#pending.length === 0) return;
+    const bytes = Buffer.concat(this.#pending, this.#pendingBytes);
+    this.#pending = [];
+    this.#pendingBytes = 0;
+    await this.#connection.write(bytes);
+  }
 }

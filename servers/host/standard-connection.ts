@@ -1,13 +1,12 @@
 // Standard input and output as a connection, for inetd (GATHERD-11.2).
 import { fstatSync } from 'node:fs';
 import { Socket, type SocketConstructorOpts } from 'node:net';
-import type { DuplexOptions, Readable, Writable } from 'node:stream';
+import { Duplex, type DuplexOptions, type Readable, type Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import { ConnectionError } from '../../protocols/errors.js';
 import { type ByteStream, type ConnectionLimits, SocketConnection } from './connection.js';
 import { LogLimiter, type LogLimits, peerLog } from './log-limit.js';
 import { createPeer, type NameLookup, NO_ADDRESS, systemLookup } from './peer.js';
-import { PipePair } from './pipe-pair.js';
 import { isSame, isStream } from './standard-descriptors.js';
 
 /** Bytes buffered in each direction before we stop reading or the session has to wait. */
@@ -87,5 +86,43 @@ function openDescriptor(options: SocketConstructorOpts): Socket {
     throw new ConnectionError(`descriptor ${options.fd} is a socket that is not a stream`, {
       cause,
     });
+  }
+}
+
+/** Two one-way streams, as standard input and output are, as one two-way stream. */
+export class PipePair extends Duplex implements ByteStream {
+  bytesRead = 0;
+  readonly #input: Readable;
+  readonly output: Writable;
+
+  constructor(input: Readable, output: Writable, options: { readonly highWaterMark: number }) {
+    super({ allowHalfOpen: true, ...options });
+    this.#input = input;
+    this.output = output;
+    input.on('data', (chunk: Uint8Array) => {
+      this.bytesRead += chunk.length;
+      if (!this.push(chunk)) input.pause();
+    });
+    input.pause();
+    input.on('end', () => this.push(null));
+    for (const stream of [input, output]) stream.on('error', (error) => this.destroy(error));
+  }
+
+  override _read(): void {
+    this.#input.resume();
+  }
+
+  override _write(chunk: Uint8Array, _encoding: string, done: (error?: Error | null) => void): void {
+    this.output.write(chunk, done);
+  }
+
+  override _final(done: (error?: Error | null) => void): void {
+    this.output.end(done);
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#input.destroy();
+    this.output.destroy();
+    done(error);
   }
 }

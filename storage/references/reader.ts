@@ -16,7 +16,7 @@ import type {
   UrlRecord,
   UrlStore,
 } from './contract.js';
-import { DocumentDirectory, ServerDirectory } from './directory-reader.js';
+import { DocumentDirectory, RankTable, ServerDirectory } from './directory-reader.js';
 import { textHash } from './document-url.js';
 import {
   FILE,
@@ -28,7 +28,6 @@ import {
   type TableName,
 } from './format.js';
 import { idsOf, LinkTable } from './link-table.js';
-import { RankTable } from './rank-table.js';
 
 export interface ReferencesReaderOptions {
   /**

@@ -61,7 +61,7 @@ programs/run-every                 gate    15 timed    servers/all-in-one server
 programs/soif-tools                gate    10 exact    clients/soif-tools servers/cli protocols/soif
 programs/start                     core     4 exact    servers/cli servers/all-in-one
 programs/thousand-sites            gate    37 exact    servers/crawler clients/fetch
-programs/tls                       gate    38 exact    servers/host/tls.ts servers/host/handshakes.ts clients/connection
+programs/tls                       gate    38 exact    servers/host/tls.ts servers/host/tls.ts clients/connection
 programs/upgrades                  gate    26 exact    test/upgrades storage
 programs/urlget                    gate     7 exact    clients/fetch servers/cli
 clients/conformance/broker-client  gate     4 exact    clients/conformance/broker-client clients/broker

@@ -1,5 +1,7 @@
 // The reply to `#BULK`, in the shipped format and in the interface of 1995.
 
+import { promisify } from 'node:util';
+import { constants, crc32, deflateRaw } from 'node:zlib';
 import { type BrokerMessage, REPLY, VERSION_TEXT } from '../../../protocols/broker/index.js';
 import {
   BULK_ERROR,
@@ -13,12 +15,13 @@ import {
   groupClose,
   groupOpen,
 } from '../../../protocols/bulk/index.js';
+import { encodeGzipTrailer, GZIP_HEADER } from '../../../protocols/gatherd/index.js';
+import { Mutex } from '../../../protocols/mutex.js';
 import type { Debug, HostConnection } from '../../host/index.js';
 import type { RequestLog } from '../admin/request-log.js';
 import { writePage } from '../query/page-items.js';
 import type { PageBudget } from '../query/reply-memory.js';
 import type { RequestContext } from '../query/request-context.js';
-import { gzipPieces } from './gzip-pieces.js';
 import type { BrokerDescription } from './object-list.js';
 import type { BulkRefusal, BulkTransfer, BulkTransfers } from './transfer.js';
 
@@ -187,4 +190,38 @@ async function* readAhead<T>(
   } finally {
     await pieces.return();
   }
+}
+
+const deflate = promisify(deflateRaw);
+
+/** Pieces that are compressed at a time, by all replies: each takes 256 KiB while it is compressed. */
+const LANES = Array.from({ length: 4 }, () => new Mutex());
+let nextLane = 0;
+
+/** Bytes of output for each turn in the thread pool. */
+const MIN_CHUNK = 1024;
+const MAX_CHUNK = 64 * 1024;
+
+/**
+ * Yields one gzip member with the pieces. Each piece is compressed on its own and flushed, so that a reply that
+ * waits for its reader has no compressor in memory.
+ */
+async function* gzipPieces(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  let crc = 0;
+  let length = 0;
+  yield GZIP_HEADER;
+  for await (const piece of pieces) {
+    crc = crc32(piece, crc);
+    length += piece.length;
+    yield await compress(piece, constants.Z_FULL_FLUSH);
+  }
+  // An empty final block ends the member.
+  yield await compress(new Uint8Array(0), constants.Z_FINISH);
+  yield encodeGzipTrailer(crc, length);
+}
+
+function compress(piece: Uint8Array, finishFlush: number): Promise<Uint8Array> {
+  const lane = LANES[nextLane++ % LANES.length]!;
+  const chunkSize = Math.max(MIN_CHUNK, Math.min(MAX_CHUNK, piece.length >> 1));
+  return lane.runExclusive(() => deflate(piece, { finishFlush, chunkSize }));
 }

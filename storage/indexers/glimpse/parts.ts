@@ -22,7 +22,7 @@ const descriptionSchema = z.object({
 });
 
 /**
- * A part of the index. `words` and `lines` are the objects that glimpse may miss (`hard-text.ts`), so they are
+ * A part of the index. `words` and `lines` are the objects that glimpse may miss (`hardText`), so they are
  * always candidates.
  */
 export interface Part {

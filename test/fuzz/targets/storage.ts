@@ -19,8 +19,12 @@ import { readGdbmDump } from '../../../storage/databases/gdbm-dump.js';
 import { openSource } from '../../../storage/databases/sources.js';
 import { ReadyExport } from '../../../storage/generations/export/ready-export.js';
 import { readManifest } from '../../../storage/level/verify/manifest.js';
-import { decompressSnappy } from '../../../storage/level/verify/snappy.js';
-import { readBatch, readTable, verifyTable } from '../../../storage/level/verify/table-file.js';
+import {
+  decompressSnappy,
+  readBatch,
+  readTable,
+  verifyTable,
+} from '../../../storage/level/verify/table-file.js';
 import { RegistryFile } from '../../../storage/original-registry/registry-file.js';
 import { repairRegistry } from '../../../storage/original-registry/repair.js';
 import * as records from '../../../storage/records/records.js';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { connect as connectTls, createServer, type Server } from 'node:tls';
 import t, { type Test } from 'tap';
-import { guardHandshakes } from '../../../servers/host/handshakes.js';
+import { guardHandshakes } from '../../../servers/host/tls.js';
 import { TLS_CERTIFICATE, TLS_KEY } from '../../helpers/tls.js';
 
 async function listen(t: Test): Promise<{ readonly server: Server; readonly port: number }> {

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { PassThrough, Writable } from 'node:stream';
 import t from 'tap';
-import { PipePair } from '../../../servers/host/pipe-pair.js';
+import { PipePair } from '../../../servers/host/standard-connection.js';
 
 t.test('GATHERD-11.2: a pair of pipes is one stream: backpressure, separate ends, errors', async (t) => {
   const input = new PassThrough();

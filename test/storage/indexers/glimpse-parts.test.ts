@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { OidSet } from '../../../storage/broker/oid-set.js';
-import { hardText } from '../../../storage/indexers/glimpse/hard-text.js';
+import { hardText } from '../../../storage/indexers/glimpse/glimpse-indexer.js';
 import { type Part, planParts } from '../../../storage/indexers/glimpse/parts.js';
 import { assertProperty } from '../../helpers/property.js';
 
