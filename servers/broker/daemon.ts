@@ -3,15 +3,14 @@ import type { BrokerConfig } from '../../protocols/config/index.js';
 import { messageOf } from '../../protocols/errors.js';
 import { createDirectory } from '../../storage/files/make-directory.js';
 import {
-  type CertificateFiles,
   createDebug,
   DebugFlags,
   type Logger,
-  type LogRotation,
   openCertificate,
   openLog,
   type PeerLimits,
   PidFile,
+  type ProgramOptions,
   StopSignal,
   stopLimit,
 } from '../host/index.js';
@@ -24,7 +23,7 @@ import { writeRunBroker } from './script.js';
 import { BrokerServer, portLimits } from './server.js';
 
 /** Options of the program broker. */
-export interface BrokerProgramOptions {
+export interface BrokerProgramOptions extends ProgramOptions {
   /** `broker.conf`. */
   readonly configFile: string;
   /** Variables that precede those of the file, by their names. Default: none. */
@@ -37,25 +36,10 @@ export interface BrokerProgramOptions {
   readonly webPort?: number | undefined;
   /** Limits of the Broker's port and of its web pages. */
   readonly connections?: PeerLimits;
-  /** Serves both with TLS only. SIGHUP reads the files again; each minute it is looked whether they are new. */
-  readonly tls?: CertificateFiles | undefined;
   /** Where a monitor answers. Default: nowhere. */
   readonly monitor?: MonitorOptions['address'] | undefined;
-  /** Logs JSON lines instead of Harvest's format. */
-  readonly jsonLog?: boolean;
-  /** Rotation of the log file by its size. Default: none. */
-  readonly rotation?: LogRotation | undefined;
   /** Log file, `broker.out`, reopened on SIGHUP. Default: standard error. */
   readonly logFile?: string | undefined;
-  /** BRK-6.5. */
-  readonly debug?: DebugFlags;
-  /** Milliseconds in which replies may finish when the program stops. Default 5000. */
-  readonly graceMs?: number;
-  /**
-   * Milliseconds after a signal or `#shutdown` after which the process ends in any case, with status 1.
-   * Default: no limit.
-   */
-  readonly stopLimitMs?: number;
   /** The command line that runs `harvest`, for `RunBroker`. Default: no script is written. */
   readonly harvest?: readonly string[];
   /** Called when connections are accepted. */

@@ -13,13 +13,13 @@ import {
   VERSION_TEXT,
 } from '../../protocols/broker/index.js';
 import { BULK_ERROR, BulkReplyEncoder, encodeBulkError } from '../../protocols/bulk/index.js';
-import { type Clock, withTimeout } from '../../protocols/clock.js';
+import { withTimeout } from '../../protocols/clock.js';
 import { ConnectionError, ProtocolError } from '../../protocols/errors.js';
 import {
   addressGroup,
   type HostConnection,
-  type Listen,
-  type Logger,
+  HostedServer,
+  type HostOptions,
   type PeerLimits,
   TcpHost,
 } from '../host/index.js';
@@ -46,24 +46,8 @@ export interface BrokerCounts {
 }
 
 /** Options of {@link BrokerServer.listen}. */
-export interface BrokerServerOptions {
+export interface BrokerServerOptions extends Omit<HostOptions, 'name' | 'idleTimeoutMs'> {
   readonly broker: Broker;
-  readonly host: string;
-  /** 0 selects a free port. */
-  readonly port: number;
-  readonly log: Logger;
-  /** How the listening socket is opened. Default: TCP. */
-  readonly listen?: Listen | undefined;
-  /**
-   * Concurrent connections, default 256. When all are in use, one that waits for its client is closed for a new
-   * one.
-   */
-  readonly maxConnections?: number | undefined;
-  /**
-   * Concurrent connections of one IPv4 address or IPv6 /64. Default: a quarter of `maxConnections`; for this
-   * machine all of them.
-   */
-  readonly maxPerAddress?: number | undefined;
   /** Time in which a message must arrive, default 60 000 (BRK-1.8). */
   readonly messageTimeoutMs?: number | undefined;
   /** Time without output after which the version line is repeated, default 15 000 (BRK-1.5). */
@@ -74,21 +58,12 @@ export interface BrokerServerOptions {
    * connection, one that still reads ignores the line (BRK-1.5).
    */
   readonly probeMs?: number;
-  /** Time for which a client may accept no data, or less than `minBytesPerSecond`, default 120 000. */
-  readonly drainTimeoutMs?: number | undefined;
-  /**
-   * Bytes per second that a client must accept on average over `drainTimeoutMs`. Default 100; 0: any progress
-   * suffices.
-   */
-  readonly minBytesPerSecond?: number | undefined;
   /** Time for which a query waits for a slot when `Max-Queries` are running, default 10 000 (BRK-4.18). */
   readonly queueWaitMs?: number;
   /** Time for which the reply to a deleting or adding command waits for its outcome, default 2000 (BRK-5.4). */
   readonly adminPatienceMs?: number;
   /** Called on `#shutdown`. Default: closes this server, then the broker. */
   readonly shutdown?: () => void;
-  /** The clock of the limits in milliseconds. Default: that of this process. */
-  readonly clock?: Clock | undefined;
 }
 
 /** Default of `messageTimeoutMs` (BRK-1.8). */
@@ -123,35 +98,25 @@ const TOO_BUSY = encoder.trailer({
  * The Broker's port: user queries, administration, bulk transfers (BRK-1.1). Each connection carries one
  * message (BRK-1.6).
  */
-export class BrokerServer implements AsyncDisposable {
-  readonly #host: TcpHost;
-
+export class BrokerServer extends HostedServer {
   private constructor(
     host: TcpHost,
     /** Since the start. */
     readonly counts: BrokerCounts,
   ) {
-    this.#host = host;
+    super(host);
   }
 
   /** @throws ConnectionError when the port is not available */
   static async listen(options: BrokerServerOptions): Promise<BrokerServer> {
-    const { broker, log, messageTimeoutMs = MESSAGE_TIMEOUT_MS } = options;
+    const { broker, messageTimeoutMs = MESSAGE_TIMEOUT_MS } = options;
     const counts = zeroCounts();
     const host = await TcpHost.listen(
       {
-        host: options.host,
-        port: options.port,
-        log,
+        ...options,
         name: 'broker',
-        listen: options.listen,
-        maxConnections: options.maxConnections ?? 256,
-        maxPerAddress: options.maxPerAddress,
-        minBytesPerSecond: options.minBytesPerSecond,
         // Longer than the deadline of the message, so that the client gets a reply.
         idleTimeoutMs: messageTimeoutMs * 2,
-        drainTimeoutMs: options.drainTimeoutMs ?? 120_000,
-        clock: options.clock,
       },
       (connection) => serveConnection(connection, { ...options, messageTimeoutMs, counts }),
     );
@@ -161,25 +126,6 @@ export class BrokerServer implements AsyncDisposable {
       else void server.close().then(() => broker.close());
     });
     return server;
-  }
-
-  /** Address of the port. */
-  get address(): { readonly host: string; readonly port: number } {
-    return this.#host.address;
-  }
-
-  /** Number of open connections. */
-  get connections(): number {
-    return this.#host.connections;
-  }
-
-  /** Stops accepting connections, and waits up to `graceMs` (default 2000) for replies to finish. */
-  close(options: { readonly graceMs?: number } = {}): Promise<void> {
-    return this.#host.close(options);
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
   }
 }
 

@@ -2,8 +2,9 @@
 import { StorageError } from '../../protocols/errors.js';
 import { runSession } from '../host/connection.js';
 import { createDebug, DebugFlags } from '../host/debug-flags.js';
-import { type Logger, type LogRotation, type OpenLog, openLog } from '../host/logger.js';
+import { type Logger, type OpenLog, openLog } from '../host/logger.js';
 import { PidFile } from '../host/pid-file.js';
+import type { ProgramOptions } from '../host/program-options.js';
 import { openStandardConnection, type StandardConnectionOptions } from '../host/standard-connection.js';
 import { type StopLimit, StopSignal, stopLimit } from '../host/stop-signal.js';
 import { type CertificateFiles, openCertificate } from '../host/tls.js';
@@ -16,27 +17,16 @@ import { GatherdService, type GatherdServiceOptions } from './service.js';
 
 /** Options of the program gatherd, which serves a Gatherer's data directory: as a daemon or under inetd. */
 export interface GatherdProgramOptions
-  extends Pick<GatherdServerOptions, 'hostname' | 'lineEndAfterMember' | 'minBytesPerSecond'> {
+  extends Pick<GatherdServerOptions, 'hostname' | 'lineEndAfterMember' | 'minBytesPerSecond'>,
+    Omit<ProgramOptions, 'tls'> {
   readonly directory: string;
   /** Names of its files. The daemon logs to standard error unless a log is named. */
   readonly names?: GatherdFileNames;
-  /** JSON lines instead of Harvest's (GATHERD-12.1). */
-  readonly jsonLog?: boolean;
-  /** Rotation of a named log by its size. Default: none; SIGHUP opens the file by its name again. */
-  readonly rotation?: LogRotation | undefined;
-  readonly debug?: DebugFlags;
   /**
    * Milliseconds after which a session ends that has no complete command, or whose peer accepts no data.
    * Default 120 000 (GATHERD-12.3).
    */
   readonly timeoutMs?: number | undefined;
-  /** Milliseconds that a transfer may continue after a request to stop. Default 5000. */
-  readonly graceMs?: number;
-  /**
-   * Milliseconds after a request to stop after which the process ends in any case, with status 1. Default: no
-   * limit.
-   */
-  readonly stopLimitMs?: number;
   /** Names of files that are accepted and ignored, for the log. */
   readonly unused?: readonly string[];
 }

@@ -1,6 +1,6 @@
 // The TCP server of gatherd.
 import { CloseStack } from '../../protocols/close-stack.js';
-import { type HostOptions, TcpHost } from '../host/tcp-host.js';
+import { HostedServer, type HostOptions, TcpHost } from '../host/tcp-host.js';
 import type { ServedGeneration } from './current-snapshot.js';
 import { GatherdService, type GatherdServiceOptions } from './service.js';
 import type { GatherdCounts } from './session.js';
@@ -9,12 +9,11 @@ import type { GatherdCounts } from './session.js';
 export interface GatherdServerOptions extends GatherdServiceOptions, Omit<HostOptions, 'name' | 'signal'> {}
 
 /** Serves a Gatherer's database on a TCP port. */
-export class GatherdServer implements AsyncDisposable {
-  readonly #host: TcpHost;
+export class GatherdServer extends HostedServer {
   readonly #service: GatherdService;
 
   private constructor(host: TcpHost, service: GatherdService) {
-    this.#host = host;
+    super(host);
     this.#service = service;
   }
 
@@ -33,15 +32,6 @@ export class GatherdServer implements AsyncDisposable {
     return new GatherdServer(host, service);
   }
 
-  get address(): { readonly host: string; readonly port: number } {
-    return this.#host.address;
-  }
-
-  /** Number of open sessions. */
-  get connections(): number {
-    return this.#host.connections;
-  }
-
   /** What it has done since the start. */
   get counts(): GatherdCounts {
     return this.#service.counts;
@@ -58,12 +48,8 @@ export class GatherdServer implements AsyncDisposable {
   }
 
   /** Closes the sessions (see {@link TcpHost.close}), then the database. */
-  async close(options: { readonly graceMs?: number } = {}): Promise<void> {
-    await this.#host.close(options);
+  override async close(options?: { readonly graceMs?: number }): Promise<void> {
+    await super.close(options);
     await this.#service.close();
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
   }
 }

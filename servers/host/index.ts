@@ -38,6 +38,7 @@ export { passwordFileWarning } from './password-file.js';
 export { createPeer, type NameLookup, NO_ADDRESS, type Peer, plainAddress, systemLookup } from './peer.js';
 export { lockOf, PidFile, type PidRecord, removePidFile, runningProcess, stopProcess } from './pid-file.js';
 export { processIdentity } from './process-identity.js';
+export type { ProgramOptions } from './program-options.js';
 export { SCRIPT_MARK, shellWord, writeScript } from './script-file.js';
 export type { SendLimits } from './send-watch.js';
 export { acceptedBytes, SendWatch } from './send-watch.js';
@@ -54,6 +55,6 @@ export {
   type StopSignalOptions,
   stopLimit,
 } from './stop-signal.js';
-export { type HostOptions, TcpHost } from './tcp-host.js';
+export { HostedServer, type HostOptions, TcpHost } from './tcp-host.js';
 export { Certificate, type CertificateFiles, openCertificate } from './tls.js';
 export { traceConnection } from './traced-connection.js';

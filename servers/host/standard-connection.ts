@@ -1,13 +1,14 @@
 // Standard input and output as a connection, for inetd (GATHERD-11.2).
+
 import { fstatSync } from 'node:fs';
 import { Socket, type SocketConstructorOpts } from 'node:net';
 import { Duplex, type DuplexOptions, type Readable, type Writable } from 'node:stream';
-import type { Logger } from 'pino';
 import { ConnectionError } from '../../protocols/errors.js';
 import { type ByteStream, type ConnectionLimits, SocketConnection } from './connection.js';
-import { LogLimiter, type LogLimits, peerLog } from './log-limit.js';
-import { createPeer, type NameLookup, NO_ADDRESS, systemLookup } from './peer.js';
+import { LogLimiter, peerLog } from './log-limit.js';
+import { createPeer, NO_ADDRESS, systemLookup } from './peer.js';
 import { isSame, isStream } from './standard-descriptors.js';
+import type { HostOptions } from './tcp-host.js';
 
 /** Bytes buffered in each direction before we stop reading or the session has to wait. */
 const BUFFER_BYTES = 64 * 1024;
@@ -15,15 +16,9 @@ const BUFFER_BYTES = 64 * 1024;
 /** The default of `minBytesPerSecond`: a tenth of the slowest modem of 1990. */
 const MIN_BYTES_PER_SECOND = 100;
 
-export interface StandardConnectionOptions extends Partial<Omit<ConnectionLimits, 'minBytesPerSecond'>> {
-  /** Default 100; 0: any progress within `drainTimeoutMs` suffices. */
-  readonly minBytesPerSecond?: number | undefined;
-  /** Replaces the system's name lookup. */
-  readonly lookup?: NameLookup | undefined;
-  readonly log: Logger;
-  /** Log lines that the peer can cause. */
-  readonly logLimits?: LogLimits | undefined;
-}
+export interface StandardConnectionOptions
+  extends Partial<Omit<ConnectionLimits, 'minBytesPerSecond'>>,
+    Pick<HostOptions, 'minBytesPerSecond' | 'lookup' | 'log' | 'logLimits'> {}
 
 /** A connection on standard input and output, and our port. */
 export interface StandardConnection {

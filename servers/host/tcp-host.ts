@@ -170,3 +170,31 @@ export class TcpHost implements AsyncDisposable {
     this.#limiter[Symbol.dispose]();
   }
 }
+
+/** A server whose sessions run on one host. */
+export abstract class HostedServer implements AsyncDisposable {
+  readonly #host: TcpHost;
+
+  constructor(host: TcpHost) {
+    this.#host = host;
+  }
+
+  /** Address of the port. */
+  get address(): { readonly host: string; readonly port: number } {
+    return this.#host.address;
+  }
+
+  /** Number of open connections. */
+  get connections(): number {
+    return this.#host.connections;
+  }
+
+  /** Closes the sessions, see {@link TcpHost.close}. */
+  close(options?: { readonly graceMs?: number }): Promise<void> {
+    return this.#host.close(options);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}

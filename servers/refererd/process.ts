@@ -7,8 +7,9 @@ import { type RefererConfig, rereadRefererConf } from '../../protocols/config/re
 import { ConnectionError, messageOf, StorageError } from '../../protocols/errors.js';
 import { connectionsWithinLimit } from '../host/fd-limit.js';
 import { PidFile } from '../host/pid-file.js';
+import type { ProgramOptions } from '../host/program-options.js';
 import { StopSignal, stopLimit } from '../host/stop-signal.js';
-import { type Certificate, type CertificateFiles, openCertificate } from '../host/tls.js';
+import { type Certificate, openCertificate } from '../host/tls.js';
 import { Monitor, type MonitorOptions } from '../monitor/monitor.js';
 import { loadCommonLists } from './common-lists.js';
 import { type ConfigurationSource, readConfiguration } from './configuration.js';
@@ -21,22 +22,16 @@ import { NO_LISTS, RefererService, type RefererSettings } from './service.js';
 import { openReferences } from './start.js';
 import { Syslog } from './syslog.js';
 
-export interface RefererProcessOptions extends ConfigurationSource, Pick<RefererSettings, 'maxPerAddress'> {
+export interface RefererProcessOptions
+  extends ConfigurationSource,
+    Pick<RefererSettings, 'maxPerAddress'>,
+    Pick<ProgramOptions, 'tls' | 'jsonLog' | 'stopLimitMs'> {
   /** R-28 */
   readonly rankOrder: boolean;
-  /** Milliseconds after a signal after which the process ends in any case, with status 1. Default: no limit. */
-  readonly stopLimitMs?: number;
-  /**
-   * Serves with TLS only. SIGHUP reads the files again, if the user of the process may; so does a look each
-   * minute.
-   */
-  readonly tls?: CertificateFiles | undefined;
   /** Where a monitor answers. Default: nowhere. */
   readonly monitor?: MonitorOptions['address'] | undefined;
   /** R-68 `LOG_DAYTIME`. */
   readonly daytime: boolean;
-  /** Whether the log has JSON lines. Default false. */
-  readonly jsonLog?: boolean;
   /** R-68 `USE_SYSLOG`. */
   readonly syslog: boolean;
   /** Called once requests are served. */

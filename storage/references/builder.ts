@@ -83,14 +83,14 @@ export class ReferencesBuilder implements AsyncDisposable {
   /** @throws StorageError if an ID is not a u32 */
   addLink(source: number, target: number): void {
     this.#requireOpen();
-    this.#links.add(requireId(source, 'the ID of a link'), requireId(target, 'the ID of a link'));
+    this.#links.pairs.add(requireId(source, 'the ID of a link'), requireId(target, 'the ID of a link'));
   }
 
   /** @param pairs source, target, source, target ...; the array is copied */
   addLinks(pairs: Uint32Array): void {
     this.#requireOpen();
     if (pairs.length % 2 !== 0) throw new TypeError('links are pairs of IDs: the number of IDs must be even');
-    this.#links.addMany(pairs);
+    this.#links.pairs.addMany(pairs);
   }
 
   /**
@@ -124,7 +124,7 @@ export class ReferencesBuilder implements AsyncDisposable {
         documents: this.#documents.count,
         servers: this.#documents.servers,
         links,
-        repeated: this.#links.added - links,
+        repeated: this.#links.pairs.count - links,
       };
       const { schemes } = this.#documents;
       await this.#publication.publish({ ...counts, schemes }, this.#options.keepGenerations);

@@ -71,7 +71,8 @@ export class LinkBuilder implements Disposable {
   readonly #directory: string;
   readonly #scratch: string;
   readonly #memoryBytes: number;
-  readonly #spool: PairSpool;
+  /** The pairs that were added, source and target, including repeated ones. */
+  readonly pairs: PairSpool;
   /** The pairs of a separate `hubsdb`. */
   #reversed: PairSpool | undefined;
 
@@ -80,22 +81,7 @@ export class LinkBuilder implements Disposable {
     this.#directory = directory;
     this.#scratch = scratch;
     this.#memoryBytes = memoryBytes;
-    this.#spool = new PairSpool(join(scratch, 'pairs'));
-  }
-
-  /** The number of pairs added, including repeated ones. */
-  get added(): number {
-    return this.#spool.count;
-  }
-
-  /** @param source,target u32, checked by the caller */
-  add(source: number, target: number): void {
-    this.#spool.add(source, target);
-  }
-
-  /** @param pairs source, target, source, target ... */
-  addMany(pairs: Uint32Array): void {
-    this.#spool.addMany(pairs);
+    this.pairs = new PairSpool(join(scratch, 'pairs'));
   }
 
   /** @param pairs target, source, target, source ... */
@@ -111,9 +97,9 @@ export class LinkBuilder implements Disposable {
    * @throws StorageError with R-10 if the reversed pairs differ from the pairs
    */
   async finish(options: ProgressOptions): Promise<number> {
-    this.#spool.close();
-    const links = await this.#writeTable('refs', this.#spool, 0, options);
-    if (this.#reversed === undefined) await this.#writeTable('hubs', this.#spool, 1, options);
+    this.pairs.close();
+    const links = await this.#writeTable('refs', this.pairs, 0, options);
+    if (this.#reversed === undefined) await this.#writeTable('hubs', this.pairs, 1, options);
     else {
       this.#reversed.close();
       const hubs = await this.#writeTable('hubs', this.#reversed, 0, options);
@@ -162,8 +148,8 @@ export class LinkBuilder implements Disposable {
       remainingBytes: this.#memoryBytes / 2,
     });
     using sorter = new RecordSorter(1, this.#memoryBytes / 2, join(this.#scratch, 'compared'));
-    const progress = new ProgressReporter('hubs', 2 * this.#spool.count, options);
-    await this.#spool.sortInto(sorter, 1, progress);
+    const progress = new ProgressReporter('hubs', 2 * this.pairs.count, options);
+    await this.pairs.sortInto(sorter, 1, progress);
     using sorted = sorter.sorted();
     const listed = new DistinctIds();
     let key = -1;
@@ -181,7 +167,7 @@ export class LinkBuilder implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#spool[Symbol.dispose]();
+    this.pairs[Symbol.dispose]();
     this.#reversed?.[Symbol.dispose]();
   }
 }

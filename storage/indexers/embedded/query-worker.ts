@@ -92,7 +92,7 @@ async function serve(port: NonNullable<typeof parentPort>, data: QueryWorkerData
   };
 
   const close = async () => {
-    for (const { search } of running.values()) search.cancel();
+    for (const { search } of running.values()) search.slice.cancel();
     await Promise.all([...listings, ...Array.from(running.values(), ({ working }) => working)]);
     await reader.close();
     db.close();
@@ -121,15 +121,15 @@ async function serve(port: NonNullable<typeof parentPort>, data: QueryWorkerData
     const query = running.get(id);
     if (query === undefined) return;
     if (request.kind === 'pause') {
-      query.search.pause();
+      query.search.slice.hold();
       if (running.size > MAX_KEEPING) query.search.shrink();
       return;
     }
     if (request.kind === 'resume') {
-      query.search.resume();
+      query.search.slice.resume();
       return;
     }
-    if (request.kind === 'stop') query.search.cancel();
+    if (request.kind === 'stop') query.search.slice.cancel();
     // After a stop too: the search then unwinds and reports its outcome.
     query.working = query.working.then(() => fill(id, query));
   });

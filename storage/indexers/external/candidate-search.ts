@@ -52,6 +52,20 @@ export interface CandidateOptions
 /** The searches of all such engines share the owner's thread. */
 const SCHEDULER = new Scheduler();
 
+/** Options of an engine that is a program. */
+export interface ProgramEngineOptions {
+  /** Directory of the indexes (`index-directory.ts`). */
+  readonly directory: string;
+  /** Directory of the Broker's store; queries are matched against its objects. */
+  readonly storeDirectory: string;
+  /** Milliseconds between SIGTERM and SIGKILL (BRK-8.13). Default 3000. */
+  readonly graceMs?: number;
+  /**
+   * Receives a sentence for each problem that does not stop the work, e.g. a glimpseserver that does not start.
+   */
+  readonly onWarning?: ((sentence: string) => void) | undefined;
+}
+
 /** Limits of a candidate search. */
 export interface CandidateSearchLimits extends QueryLimits {
   /** Milliseconds one query works before it yields to the others. */
@@ -92,7 +106,7 @@ export function searchCandidates(
   let pages: AsyncGenerator<readonly Hit[], SearchOutcome> | undefined;
   const fill = async (): Promise<void> => {
     pages ??= search.pages();
-    await search.begin();
+    await search.slice.begin();
     try {
       const { done, value } = await pages.next();
       if (done) results.deliver([], value);
@@ -100,7 +114,7 @@ export function searchCandidates(
     } catch (error) {
       results.fail(error instanceof Error ? error : new Error(String(error)));
     } finally {
-      search.end();
+      search.slice.end();
     }
   };
   const work = () => void fill();
@@ -117,7 +131,7 @@ class CandidateSearch {
   readonly #dropped = new AbortController();
   readonly #seen = new OidSet();
   readonly #warnings = new Set<string>();
-  readonly #slice: TimeSlice;
+  readonly slice: TimeSlice;
 
   constructor(
     readonly engine: CandidateEngine,
@@ -126,7 +140,7 @@ class CandidateSearch {
     readonly options: SearchOptions,
     readonly limits: CandidateSearchLimits,
   ) {
-    this.#slice = new TimeSlice({
+    this.slice = new TimeSlice({
       sliceMs: limits.sliceMs,
       lifetimeMs: options.lifetimeMs + limits.drainMs,
       maxWorkMs: limits.maxWorkMs,
@@ -135,24 +149,14 @@ class CandidateSearch {
     });
   }
 
-  /** Takes the thread. */
-  begin(): Promise<void> {
-    return this.#slice.begin();
-  }
-
-  /** Gives the thread to other searches. */
-  end(): void {
-    this.#slice.end();
-  }
-
   drop(): void {
     this.#dropped.abort();
-    this.#slice.cancel();
+    this.slice.cancel();
   }
 
   async *pages(): AsyncGenerator<readonly Hit[], SearchOutcome> {
     const { lifetimeMs } = this.options;
-    const slice = this.#slice;
+    const slice = this.slice;
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(), lifetimeMs);
     let reason: StopReason | undefined;
@@ -179,7 +183,7 @@ class CandidateSearch {
     requireCapabilities(expression, options, engine.name, engine.capabilities);
     const matchWord = options.matchWord || !engine.capabilities.substrings;
     try {
-      return await Matcher.compile(expression, { ...options, matchWord }, this.limits, this.#slice);
+      return await Matcher.compile(expression, { ...options, matchWord }, this.limits, this.slice);
     } catch (error) {
       if (!(error instanceof PeerError)) throw error;
       throw new PeerError(error.message.replace('embedded does', `${engine.name} does`), error.status);

@@ -1,15 +1,11 @@
 // The options of the Glimpse engine, and the state of its index.
 import { z } from 'zod';
-import type { CandidateSearchLimits } from '../external/candidate-search.js';
+import type { CandidateSearchLimits, ProgramEngineOptions } from '../external/candidate-search.js';
 
 /** Options of `openGlimpseIndexer`. */
-export interface GlimpseIndexerOptions extends Partial<CandidateSearchLimits> {
-  /** Directory of the indexes (`external/index-directory.ts`). */
-  readonly directory: string;
+export interface GlimpseIndexerOptions extends ProgramEngineOptions, Partial<CandidateSearchLimits> {
   /** The Broker's `objects/`: one file for each object (BRK-8.9). On the same file system as `directory`. */
   readonly objectsDirectory: string;
-  /** Directory of the Broker's store; queries are matched against its objects. */
-  readonly storeDirectory: string;
   /** `GlimpseIndex-Option`: none = tiny, `-o` = small, `-b` = medium (BRK-7.3). Default `-b`. */
   readonly indexOption?: string | undefined;
   /**
@@ -24,18 +20,12 @@ export interface GlimpseIndexerOptions extends Partial<CandidateSearchLimits> {
    * half an hour.
    */
   readonly indexSilenceMs?: number;
-  /** Milliseconds between SIGTERM and SIGKILL (BRK-8.13). Default 3000. */
-  readonly graceMs?: number;
   /** Names or paths of the programs. Default: the names in Debian's package `glimpse`, looked up in PATH. */
   readonly programs?: {
     readonly glimpse?: string;
     readonly glimpseindex?: string;
     readonly glimpseserver?: string;
   };
-  /**
-   * Receives a sentence for each problem that does not stop the work, e.g. a glimpseserver that does not start.
-   */
-  readonly onWarning?: ((sentence: string) => void) | undefined;
 }
 
 /** State of an index. `objects` and `option` say whether it still agrees with the options. */

@@ -15,6 +15,7 @@ import {
   type CandidateEngine,
   type CandidateOptions,
   type CandidateSearchLimits,
+  type ProgramEngineOptions,
   searchCandidates,
 } from '../external/candidate-search.js';
 import {
@@ -30,20 +31,12 @@ import { IndexDirectory } from '../index-directory.js';
 import { documentOf, SWISH_CONFIGURATION, translate } from './translate.js';
 
 /** Options of {@link openSwishIndexer}. */
-export interface SwishIndexerOptions {
-  /** Directory of the indexes (`external/index-directory.ts`). */
-  readonly directory: string;
-  /** Directory of the Broker's store; queries are matched against its objects. */
-  readonly storeDirectory: string;
+export interface SwishIndexerOptions extends ProgramEngineOptions {
   /** Maximum number of parts of an index. Each flush adds one; more than this many are merged. Default 8. */
   readonly maxParts?: number;
-  /** Milliseconds between SIGTERM and SIGKILL (BRK-8.13). Default 3000. */
-  readonly graceMs?: number;
   /** Name or path of the program. Default `swish-e`, looked up in PATH. */
   readonly program?: string;
   readonly limits?: Partial<CandidateSearchLimits>;
-  /** Receives a sentence for each problem that does not stop the work. */
-  readonly onWarning?: ((sentence: string) => void) | undefined;
 }
 
 /** Swish supports whole words only: a search word matches a whole word with and without `matchWord`. */

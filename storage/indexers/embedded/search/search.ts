@@ -152,7 +152,8 @@ export class Search {
   readonly #expression: Expression;
   readonly #options: Omit<SearchOptions, 'signal'>;
   readonly #parts: SearchParts;
-  readonly #slice: TimeSlice;
+  /** Its part of the thread: a canceled slice ends {@link hits} soon, with reason `aborted`; a held one waits. */
+  readonly slice: TimeSlice;
   readonly #warnings = new Set<string>();
   #chunk: Chunk | undefined;
   /** Objects in the next read; undefined before the first one. */
@@ -164,7 +165,7 @@ export class Search {
     this.#expression = expression;
     this.#options = options;
     this.#parts = parts;
-    this.#slice = new TimeSlice({
+    this.slice = new TimeSlice({
       sliceMs: limits.sliceMs,
       lifetimeMs: options.lifetimeMs,
       maxWorkMs: limits.maxWorkMs,
@@ -176,13 +177,13 @@ export class Search {
   /** Takes the thread. */
   begin(): Promise<void> {
     this.#parts.memory.enter();
-    return this.#slice.begin();
+    return this.slice.begin();
   }
 
   /** Gives the thread to other searches. */
   end(): void {
     this.#parts.memory.leave();
-    this.#slice.end();
+    this.slice.end();
   }
 
   /** Drops the objects that were read and not yet matched; they are read again if the search continues. */
@@ -190,21 +191,6 @@ export class Search {
     this.#chunk = undefined;
     this.#ahead = undefined;
     this.#readSize = undefined;
-  }
-
-  /** Makes {@link hits} end soon, with reason `aborted`. */
-  cancel(): void {
-    this.#slice.cancel();
-  }
-
-  /** Makes {@link hits} wait at the end of the current slice. */
-  pause(): void {
-    this.#slice.hold();
-  }
-
-  /** Ends a {@link pause}. */
-  resume(): void {
-    this.#slice.resume();
   }
 
   /**
@@ -233,7 +219,7 @@ export class Search {
       this.#expression,
       this.#options,
       this.#parts.queryLimits,
-      this.#slice,
+      this.slice,
     );
     for (const warning of matcher.warnings) this.#warnings.add(warning);
     const runs = candidateRuns({
@@ -242,7 +228,7 @@ export class Search {
       finder: this.#parts.finder,
       relevance: this.#parts.relevance,
       maxRanked: this.#parts.limits.maxRanked,
-      slice: this.#slice,
+      slice: this.slice,
       wantedHits: Math.min(maxFiles, results),
       isOrdered: this.#options.ordered ?? true,
     });
@@ -270,7 +256,7 @@ export class Search {
     let from = 0;
     if (!this.#options.wantLines) {
       for (; from < oids.length && isCertain(oids[from]!); from++) {
-        const pause = this.#slice.yield();
+        const pause = this.slice.yield();
         if (pause !== undefined) await pause;
         yield hit(from, []);
       }
@@ -280,7 +266,7 @@ export class Search {
     for (let index = 0; index < rest.length; index++) {
       const lines = await this.#matchAt(matcher, rest, index, results);
       if (lines !== undefined) yield hit(from + index, lines);
-      const pause = this.#slice.yield();
+      const pause = this.slice.yield();
       if (pause !== undefined) await pause;
     }
   }
@@ -301,7 +287,7 @@ export class Search {
     if (object === undefined) return undefined;
     const { wantLines, maxLines } = this.#options;
     const lineLimit = wantLines ? Math.min(maxLines || Number.POSITIVE_INFINITY, results()) : 0;
-    return matcher.match(object, lineLimit, this.#slice);
+    return matcher.match(object, lineLimit, this.slice);
   }
 
   #hasRead(index: number): boolean {
@@ -322,9 +308,9 @@ export class Search {
     const next = this.#ahead?.from === from ? this.#ahead : read(from, this.#readSize ?? memory.firstRead);
     this.#chunk = undefined;
     this.#ahead = undefined;
-    const whole = await this.#slice.wait(next.promise);
+    const whole = await this.slice.wait(next.promise);
     const objects = whole.map((object) => object && this.#part(object));
-    const pause = this.#slice.yield();
+    const pause = this.slice.yield();
     if (pause !== undefined) await pause;
     const size = memory.countRead(objects);
     this.#chunk = { from, objects };
