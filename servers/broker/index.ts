@@ -1,4 +1,5 @@
 export type { Address } from '../web/application.js';
+export type { ConnectionGuardOptions } from '../web/connections.js';
 export type { PasswordThrottle } from '../web/password-throttle.js';
 export type { CurrentConfig, CurrentConfigOptions } from './admin/current-config.js';
 export { EventLog, type EventLogOptions, LOG_TYPES, type LogType } from './admin/event-log.js';

@@ -24,6 +24,7 @@ export {
   type CandidateEngine,
   type CandidateOptions,
   type CandidateSearchLimits,
+  type ProgramEngineOptions,
   searchCandidates,
 } from './external/candidate-search.js';
 export { openGlimpseIndexer } from './glimpse/open-glimpse.js';

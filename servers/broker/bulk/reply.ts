@@ -112,7 +112,7 @@ async function answerProposed(
   await connection.write(encoder.version(VERSION_TEXT));
   if (flags.digest !== undefined) {
     // BP-21: the digest is sent as STATS.
-    const data = encodeDigest(await broker.bulk.digests.report(flags.digest, request.signal));
+    const data = encodeDigest(await broker.bulk.digest(flags.digest, request.signal));
     await connection.write(encoder.trailer({ kind: 'stats', data }));
     return 'digest sent';
   }

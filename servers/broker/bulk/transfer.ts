@@ -1,7 +1,7 @@
 // Selects and reads the objects of a bulk transfer.
 import { sortedIndexOf } from '../../../protocols/binary-search.js';
 import { errorSentence, indexFlags, type Query, type QueryFlags } from '../../../protocols/broker/index.js';
-import type { ChangeKind } from '../../../protocols/bulk/index.js';
+import type { ChangeKind, DigestReport } from '../../../protocols/bulk/index.js';
 import type { BrokerConfig } from '../../../protocols/config/index.js';
 import { PeerError, StorageError } from '../../../protocols/errors.js';
 import {
@@ -70,15 +70,14 @@ const NEWLINE = Uint8Array.of(LF);
 /** The bulk transfers of a Broker, and the digests by which two Brokers compare themselves. */
 export class BulkTransfers implements AsyncDisposable {
   readonly #parts: BulkParts;
-  /** Digests of the stored objects. */
-  readonly digests: DigestCache;
+  readonly #digests: DigestCache;
   /** The objects of a complete transfer, as far as they are kept. */
   readonly #ready: ReadyObjects;
 
   constructor(parts: BulkParts) {
     const { now, settings, store } = parts;
     this.#parts = parts;
-    this.digests = new DigestCache(store, now);
+    this.#digests = new DigestCache(store, now);
     this.#ready = new ReadyObjects({
       store,
       directory: settings.value.brokerDirectory,
@@ -104,6 +103,11 @@ export class BulkTransfers implements AsyncDisposable {
       query.kind === 'all' ? undefined : await findMatching(query, flags, this.#parts, request);
     if (matching !== undefined && 'refused' in matching) return matching;
     return new Transfer(this.#parts, this.#ready, request, moment, flags.since, matching);
+  }
+
+  /** The digest of the stored objects below a prefix of hex digits. */
+  digest(prefix: string, signal: AbortSignal): Promise<DigestReport> {
+    return this.#digests.report(prefix, signal);
   }
 
   /** Closes the file of a complete transfer. */

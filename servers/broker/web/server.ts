@@ -1,9 +1,8 @@
 // The application of the web pages and its port.
 import type { FastifyInstance } from 'fastify';
-import type { PeerLimits } from '../../host/index.js';
+import type { Certificate, PeerLimits } from '../../host/index.js';
 import {
   type Address,
-  type ApplicationOptions,
   type ApplicationParts,
   addApplication,
   createApplication,
@@ -17,14 +16,15 @@ import type { RouteContext } from './route-context.js';
 import { addRoutes, BrokerPages } from './routes.js';
 
 /** Options of {@link createWebApp}. */
-export interface WebAppOptions
-  extends RouteContext,
-    Omit<ConnectionGuardOptions, 'maxConnections'>,
-    Pick<ApplicationOptions, 'maxBodyBytes' | 'certificate'> {
+export interface WebAppOptions extends RouteContext, Omit<ConnectionGuardOptions, 'maxConnections'> {
   /**
    * Concurrent connections, default 256. When all are in use, one without a request is closed for a new one.
    */
   readonly maxConnections?: number | undefined;
+  /** Maximum number of bytes of a form sent by POST, default 64 KiB. */
+  readonly maxBodyBytes?: number;
+  /** Serves HTTPS with this certificate. Default: HTTP. */
+  readonly certificate?: Certificate | undefined;
 }
 
 /** Options of {@link WebServer.listen}. */
