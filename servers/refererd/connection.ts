@@ -11,7 +11,8 @@ import {
 import type { ConnectionSlot } from '../host/connection-table.js';
 import type { SessionShare } from '../host/fair-share.js';
 import { plainAddress } from '../host/peer.js';
-import { ExchangeLog, LEVEL, type PeerLines } from './log.js';
+import { LEVEL } from './level.js';
+import { ExchangeLog, type PeerLines } from './log.js';
 import type { HttpClient, RefererService } from './service.js';
 
 /** Replies are collected up to this many bytes, plus one reply, before they are written. */

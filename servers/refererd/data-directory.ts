@@ -6,7 +6,8 @@ import { StorageError } from '../../protocols/errors.js';
 import { berkeleyFile } from '../../storage/references/berkeley-db.js';
 import { referencesDirectory } from '../../storage/references/format.js';
 import { loadReferences } from '../../storage/references/load.js';
-import { LEVEL, type RefererLog } from './log.js';
+import { LEVEL } from './level.js';
+import type { RefererLog } from './log.js';
 
 /** The parameters that name the databases. */
 export type DatabaseNames = Pick<RefererConfig, 'refdb' | 'urldb' | 'hubsdb'>;

@@ -13,10 +13,10 @@ export { type DatabaseNames, type PreparedData, prepareData } from './data-direc
 export { type Fault, type MailRelay, reportFault } from './fault-report.js';
 export { monitoredRefererd } from './figures.js';
 export { HostnamePattern, parseHostnamePatterns } from './hostname-patterns.js';
+export { LEVEL } from './level.js';
 export {
   FileLog,
   type FileLogOptions,
-  LEVEL,
   logLines,
   logTo,
   type PeerLines,

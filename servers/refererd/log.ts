@@ -4,18 +4,7 @@ import { escapeControls, escapeJsonControls } from '../../protocols/visible-text
 import { LogFile } from '../host/log-file.js';
 import { type ConnectionLines, LogLimiter, type LogLimits } from '../host/log-limit.js';
 import type { Logger } from '../host/logger.js';
-
-/** R-66: a message is written if its level is not above `debuglevel`. */
-export const LEVEL = {
-  critical: 10,
-  error: 20,
-  warning: 30,
-  notice: 40,
-  request: 50,
-  lookUp: 60,
-  connection: 70,
-  protocol: 80,
-} as const;
+import { LEVEL } from './level.js';
 
 /** The log of a references server; levels are those of {@link LEVEL}. */
 export interface RefererLog {

@@ -9,7 +9,7 @@ import { FairShare } from '../host/fair-share.js';
 import { type Listen, Listener } from '../host/listener.js';
 import { plainAddress } from '../host/peer.js';
 import { type ConnectionContext, RefererConnection } from './connection.js';
-import { LEVEL } from './log.js';
+import { LEVEL } from './level.js';
 import type { RefererService } from './service.js';
 import { createHttpServer, type HttpServer } from './web/http-server.js';
 

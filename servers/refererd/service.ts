@@ -6,7 +6,8 @@ import type { HostNames } from '../web/own-host.js';
 import { PasswordThrottle } from '../web/password-throttle.js';
 import { AllowedHosts } from './allowed-hosts.js';
 import { answerDescription, answerLinks, counterOf, type Pager } from './answers.js';
-import { LEVEL, type PeerLines, PeerLogs, type RefererLog, withoutPasswords } from './log.js';
+import { LEVEL } from './level.js';
+import { type PeerLines, PeerLogs, type RefererLog, withoutPasswords } from './log.js';
 import { type ListSource, Statistics } from './statistics.js';
 import { UserBase } from './user-base.js';
 

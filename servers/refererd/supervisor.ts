@@ -8,7 +8,8 @@ import { messageOf, StorageError } from '../../protocols/errors.js';
 import { removePidFile } from '../host/pid-file.js';
 import { type ConfigurationSource, readConfiguration } from './configuration.js';
 import { type MailRelay, reportFault } from './fault-report.js';
-import { FileLog, LEVEL } from './log.js';
+import { LEVEL } from './level.js';
+import { FileLog } from './log.js';
 
 /** the signals that count as faults. */
 const FAULTS: ReadonlySet<NodeJS.Signals> = new Set(['SIGBUS', 'SIGILL', 'SIGSEGV', 'SIGQUIT', 'SIGABRT']);

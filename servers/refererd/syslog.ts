@@ -1,6 +1,6 @@
 // Writes to syslog.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { LEVEL } from './log.js';
+import { LEVEL } from './level.js';
 
 /** Bytes that may wait for the program to read them; further lines are lost. */
 const MAX_PENDING_BYTES = 256 * 1024;

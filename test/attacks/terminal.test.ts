@@ -14,7 +14,8 @@ import { EXIT, exitStatusOf, isExpected } from '../../servers/cli/output/exit.js
 import { printableJson, TerminalText } from '../../servers/cli/output/printable.js';
 import { escapeField, quoted as quotedField } from '../../servers/crawler/logs/line-fields.js';
 import { createLoggerOn, openLog } from '../../servers/host/index.js';
-import { FileLog, LEVEL } from '../../servers/refererd/log.js';
+import { LEVEL } from '../../servers/refererd/level.js';
+import { FileLog } from '../../servers/refererd/log.js';
 import { PROGRAM } from '../helpers/cli.js';
 import { freePort } from '../helpers/daemon.js';
 import { Site } from '../helpers/site.js';

@@ -7,7 +7,7 @@ import type { Asset } from '../../web/assets.js';
 import { pathOf } from '../../web/form-fields.js';
 import { sendLine } from '../../web/replies.js';
 import { securityHeaders } from '../../web/security-headers.js';
-import { LEVEL } from '../log.js';
+import { LEVEL } from '../level.js';
 import type { HttpClient, RefererService } from '../service.js';
 import { addAdministration } from './administration.js';
 import { addLinkPages } from './link-pages.js';
