@@ -120,7 +120,10 @@ try {
   const program = linked === undefined ? await harvest(args) : (await linked.entry.load()).name(name);
   prepare(program, name);
   // The meaning of original options depends on the command, which may be the name of the link.
-  const argv = originalOptions(['', '', ...(linked === undefined ? [] : [linked.entry.name]), ...args]);
+  const words = ['', '', ...(linked === undefined ? [] : [linked.entry.name]), ...args];
+  const argv = originalOptions(words, (word) =>
+    linked === undefined ? program.commands.find((command) => command.name() === word) : program,
+  );
   await program.parseAsync(argv.slice(linked === undefined ? 2 : 3), { from: 'user' });
 } catch (error) {
   process.exitCode = reportFailure(error);

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { ADMIN_COMMANDS } from '../../../protocols/broker/admin-commands.js';
+import { ENGINES } from '../../../storage/indexers/open.js';
 import { lazyAction } from '../lazy-action.js';
 import {
   addConnectionOptions,
@@ -14,6 +15,14 @@ import { PASSWORD_HELP } from '../options/passwords.js';
 
 /** The commands of this file by name. */
 export const DEFINITIONS = { broker, 'broker-restart': brokerRestart, dumpregistry, mkbrokerstats, registry };
+
+/** BRK-6.5: the debug sections of the engines. */
+const INDEXERS = [
+  ...Object.values(ENGINES).map(({ section }) => `-D${section},1`),
+  `indexers (${Object.values(ENGINES)
+    .map(({ title }) => title)
+    .join(', ')})`,
+].join(' ');
 
 const BROKER_HELP = `
 FILE is a broker.conf: a variable and its value on each line. Collection.conf in the same directory
@@ -38,7 +47,7 @@ logs. \`harvest broker admin --help\` explains how to administer a running broke
 Debugging: -DSECTION,LEVEL or $HARVEST_DEBUG; -DSECTION shows all levels:
   -D70,1 Registry   -D71,1 collector   -D72,1 SOIF parser   -D74,1 each stored object
   -D76,1 events     -D77,1 main        -D78,9 connections   -D75,4 waiting queries
-  -D101,1 -D102,1 -D103,1 indexers (embedded, Glimpse, Swish)
+  ${INDEXERS}
 
 Exit status: 0 stopped by a signal or #shutdown, or started by --detach; 1 failure; 2 usage or
 configuration.

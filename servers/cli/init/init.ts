@@ -6,6 +6,9 @@ import { lazyAction } from '../lazy-action.js';
 /** The commands of this file by name. */
 export const DEFINITIONS = { init };
 
+/** The engines that are options. */
+const CHOICES = Object.entries<Engine>(ENGINES).filter(([, { isChoiceOfInit }]) => isChoiceOfInit);
+
 const HELP = `
 Creates a Harvest server: a Gatherer, which summarizes documents, and a Broker, which collects the
 summaries and answers queries. The command asks ten questions, each with a default in brackets;
@@ -25,7 +28,7 @@ Examples:
   harvest init --yes --index "/usr/share/doc /srv/www" --dont-run
   harvest init --fake                                     asks, then prints the files it would write
 
-The options of RunHarvest work with one dash: -novice -glimpse -swish -dumbtty -debug -dont-run
+The options of RunHarvest work with one dash: ${CHOICES.map(([type]) => `-${type} `).join('')}-novice -dumbtty -debug -dont-run
 -fake -protect.
 
 Exit status: 0 done; 1 a file could not be written or a program not started; 2 usage.
@@ -48,9 +51,7 @@ function init(): Command {
     .option('--password-file <file>', 'file whose first line is the password; - is standard input')
     .option('--email <address>', 'e-mail address sent to the servers')
     .option('--novice', 'ask only what to index, and the name', false);
-  for (const [type, { title, isChoiceOfInit }] of Object.entries<Engine>(ENGINES)) {
-    if (isChoiceOfInit) command.option(`--${type}`, `use ${title} as the indexer`, false);
-  }
+  for (const [type, { title }] of CHOICES) command.option(`--${type}`, `use ${title} as the indexer`, false);
   return (
     command
       .option('--dumbtty', 'for terminals without control: the password is shown while typed', false)
