@@ -3,6 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { isDiskFull, messageOf, StorageError } from '../../protocols/errors.js';
 import { countBuffer } from './collect-garbage.js';
 import { openNameless } from './nameless-file.js';
+import { writeFully } from './write-fully.js';
 
 /** Bytes that are read at a time. */
 const READ_BYTES = 256 * 1024;
@@ -31,12 +32,7 @@ export class SpoolFile implements AsyncDisposable {
 
   /** @throws StorageError if the disk is full; nothing is appended then */
   async append(bytes: Uint8Array): Promise<void> {
-    await guard(this.directory, async () => {
-      for (let at = 0; at < bytes.length; ) {
-        const { bytesWritten } = await this.#file.write(bytes, at, bytes.length - at, this.#length + at);
-        at += bytesWritten;
-      }
-    });
+    await guard(this.directory, () => writeFully(this.#file, bytes, this.#length));
     this.#length += bytes.length;
     countBuffer(bytes.length);
   }

@@ -2,6 +2,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { errorCode, rethrowAs, StorageError } from '../../protocols/errors.js';
 import { openRegular } from '../files/regular-file.js';
+import { writeFully } from '../files/write-fully.js';
 
 /** A file that is read and written at offsets. */
 export interface RandomFile {
@@ -51,14 +52,7 @@ export const openRandomFile: OpenRandomFile = async (path, mode) => {
       }
       return done;
     },
-    write: (bytes, position) =>
-      written(async () => {
-        let done = 0;
-        while (done < bytes.length) {
-          const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, position + done);
-          done += bytesWritten;
-        }
-      }),
+    write: (bytes, position) => written(() => writeFully(handle, bytes, position)),
     truncate: (length) => written(() => handle.truncate(length)),
     sync: () => written(() => handle.sync()),
     size: async () => (await handle.stat()).size,

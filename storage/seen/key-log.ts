@@ -2,6 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { errorCode, rethrowAs, StorageError } from '../../protocols/errors.js';
 import { openRegular } from '../files/regular-file.js';
+import { writeFully } from '../files/write-fully.js';
 import { KEY_BYTES, type KeyWords } from './key-list.js';
 
 /** The operation of a log record. */
@@ -64,7 +65,7 @@ export class KeyLog {
         // Flushed, so that a first sector of zeros after a power failure means that no commit was flushed
         // either.
         await file.truncate(0);
-        await file.write(MAGIC, 0, MAGIC.length, 0);
+        await writeFully(file, MAGIC, 0);
         await file.datasync();
       }
       let end = MAGIC.length;
@@ -98,7 +99,7 @@ export class KeyLog {
       record.writeUInt32LE(part.length / 2, 4);
       for (let i = 0; i < part.length; i++) record.writeUInt32LE(part[i]!, HEAD_BYTES + 4 * i);
       record.writeUInt32LE(checksumOf(record), 8);
-      await this.file.write(record, 0, record.length, this.#end);
+      await writeFully(this.file, record, this.#end);
       this.#end += record.length;
     }
   }

@@ -3,6 +3,7 @@ import { crc32 } from 'node:zlib';
 import { firstIndex } from '../../protocols/binary-search.js';
 import { rethrowAs, StorageError } from '../../protocols/errors.js';
 import { openRegular } from '../files/regular-file.js';
+import { writeFully } from '../files/write-fully.js';
 import { BloomBits } from './bloom-set.js';
 import { compareKeys, fromFileBytes, KEY_BYTES, type KeyWords, toFileBytes } from './key-list.js';
 
@@ -51,7 +52,7 @@ export class RunFile {
         index.add(keys);
         const bytes = toFileBytes(keys);
         sum = crc32(bytes, sum);
-        await file.write(bytes, 0, bytes.length);
+        await writeFully(file, bytes);
       }
       await file.sync();
       return new RunFile(path, count, sum, file, index.bloom, index.fences);

@@ -19,3 +19,4 @@ import '../protocols/registry/codec.test.js';
 import '../clients/references/client.test.js';
 import '../storage/references/berkeley-db.test.js';
 import '../storage/references/storage.test.js';
+import '../storage/write-fully.test.js';

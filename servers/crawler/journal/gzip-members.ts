@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { constants, crc32, deflateRaw, inflateRawSync, type ZlibOptions } from 'node:zlib';
 import { errorCode, messageOf, StorageError } from '../../../protocols/errors.js';
 import { openRegular } from '../../../storage/files/regular-file.js';
+import { writeFully } from '../../../storage/files/write-fully.js';
 import type { LineEncoder } from '../../host/line-writer.js';
 import { inflateMember, readAt } from '../inflate-member.js';
 
@@ -110,7 +111,7 @@ export async function repairGzipMembers(
     const copy = isDamaged ? `${path}.damaged-${Date.now()}` : undefined;
     if (copy !== undefined) await copyFile(path, copy, fileConstants.COPYFILE_EXCL);
     if (cut > 0) await handle.truncate(size - cut);
-    if (end.length > 0) await handle.write(end, 0, end.length, size - cut);
+    await writeFully(handle, end, size - cut);
     return { cut, copy };
   } finally {
     await handle.close();

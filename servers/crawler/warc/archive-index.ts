@@ -175,7 +175,8 @@ async function writeLines(path: string, lines: readonly string[]): Promise<void>
     async (temporary) => {
       await using out = await open(temporary, 'wx');
       for (let start = 0; start < lines.length; start += LINES_PER_WRITE)
-        await out.write(
+        // `write` may leave out the end of a text, without an error, when the disk is nearly full.
+        await out.appendFile(
           lines
             .slice(start, start + LINES_PER_WRITE)
             .map((line) => `${line}\n`)

@@ -76,9 +76,10 @@ async function readBounded(file: string): Promise<string> {
 async function saveCookies(file: string, cookies: CookieJars): Promise<void> {
   const write = async (temporary: string): Promise<void> => {
     await using out = await open(temporary, 'wx', 0o600);
-    await out.write(COOKIE_FILE_HEAD);
+    // `write` may leave out the end of a text, without an error, when the disk is nearly full.
+    await out.appendFile(COOKIE_FILE_HEAD);
     for await (const page of cookies.pages())
-      await out.write(page.map((cookie) => formatCookieLine(cookie) ?? '').join(''), null, 'latin1');
+      await out.appendFile(page.map((cookie) => formatCookieLine(cookie) ?? '').join(''), 'latin1');
   };
   await replaceFile(file, write, { force: true });
 }

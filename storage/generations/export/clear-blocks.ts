@@ -5,6 +5,7 @@ import { firstIndex } from '../../../protocols/binary-search.js';
 import { Mutex } from '../../../protocols/mutex.js';
 import { hasSpareSpace } from '../../files/free-space.js';
 import { openNameless } from '../../files/nameless-file.js';
+import { writeFully } from '../../files/write-fully.js';
 
 /** Blocks from `first` up to, not including, `end`. */
 export interface BlockRange {
@@ -119,7 +120,7 @@ export class ClearBlocks implements AsyncDisposable {
   async #keep(block: number, bytes: Uint8Array): Promise<void> {
     if (this.#file === undefined) return;
     try {
-      await this.#file.write(bytes, 0, bytes.length, this.#options.positions[block]);
+      await writeFully(this.#file, bytes, this.#options.positions[block]);
       this.#present[block] = 1;
     } catch {
       // The disk is full.

@@ -7,6 +7,7 @@ import { crc32, deflateRaw, constants as zlib } from 'node:zlib';
 import { combineCrc32, encodeGzipTrailer, GZIP_HEADER } from '../../../protocols/gatherd/index.js';
 import { SoifDecoder } from '../../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
+import { writeFully } from '../../files/write-fully.js';
 import { type ExportIndex, exportIndexCodec } from '../../records/records.js';
 import type { SummaryStore } from '../../summaries/summary-store.js';
 import {
@@ -96,7 +97,7 @@ class ExportWriter {
 
   async write(summaries: SummaryStore): Promise<ExportIndex> {
     const start = [GZIP_HEADER, deflatePiece(EXPORT_HEAD)];
-    await this.#file.writev(start);
+    for (const piece of start) await writeFully(this.#file, piece);
     try {
       await this.#writeBlocks(summaries);
     } finally {
@@ -108,7 +109,8 @@ class ExportWriter {
       sum.size += rawLength;
     }
     const crc = crc32(EXPORT_TAIL, sum.crc);
-    await this.#file.writev([deflateEnd(EXPORT_TAIL), encodeGzipTrailer(crc, sum.size + EXPORT_TAIL.length)]);
+    await writeFully(this.#file, deflateEnd(EXPORT_TAIL));
+    await writeFully(this.#file, encodeGzipTrailer(crc, sum.size + EXPORT_TAIL.length));
     return this.#index(start.reduce((bytes, piece) => bytes + piece.length, 0));
   }
 
@@ -170,7 +172,7 @@ class ExportWriter {
   /** Writes the oldest block in flight. */
   async #writeOldest(): Promise<void> {
     const { deflated, ...entry } = await this.#inFlight.shift()!;
-    await this.#file.writev([deflated]);
+    await writeFully(this.#file, deflated);
     this.#entries.push({ ...entry, length: deflated.length });
   }
 
