@@ -1,3 +1,4 @@
+// The figures of a Broker: what metrics and health checks tell of it.
 import { counter, gauge, type MonitoredServer } from '../monitor/figures.js';
 import type { Broker } from './broker.js';
 import { type CollectEvent, collectChannel, type PointReport } from './collect/report.js';
@@ -11,7 +12,7 @@ interface PointHistory {
   readonly objects: number;
 }
 
-/** A Broker as its monitor sees it, until disposed. */
+/** Describes a Broker to the monitor, until disposed. */
 export function monitoredBroker(broker: Broker, server: BrokerServer): MonitoredServer & Disposable {
   const { counts } = server;
   const points = new Map<string, PointHistory>();

@@ -102,7 +102,7 @@ export async function runDaemon(options: GatherdDaemonOptions): Promise<void> {
   }
 }
 
-/** What serves web pages is loaded only if somebody wants to watch. */
+/** Opens the monitor, if it has an address. The web server is loaded only then. */
 async function openMonitor(
   address: MonitorOptions['address'] | undefined,
   server: GatherdServer,

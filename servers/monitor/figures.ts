@@ -1,9 +1,9 @@
-// What a server tells its monitor.
+// Figures: what a server tells the monitor of its work. The figures of each server are in its own `figures.ts`.
 
 /** A number, or one for each value of a label; undefined while it is not known. */
 export type Reading = number | undefined | Iterable<readonly [label: string, value: number]>;
 
-/** A figure of a server, read when somebody asks. */
+/** A figure of a server, read on request. */
 export interface Figure {
   /** After `harvest_`, in the style of Prometheus: with its unit, and `_total` for a counter. */
   readonly name: string;
@@ -25,7 +25,7 @@ export function gauge(name: string, help: string, read: Figure['read'], label?: 
   return { name, kind: 'gauge', help, read, label };
 }
 
-/** A server as its monitor sees it. */
+/** The description of a server that the monitor reads. */
 export interface MonitoredServer {
   /** `gatherd`, `broker`, ... */
   readonly name: string;

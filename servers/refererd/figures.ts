@@ -1,8 +1,9 @@
+// The figures of a References Server: what metrics and health checks tell of it.
 import { counter, gauge, type MonitoredServer } from '../monitor/figures.js';
 import type { RefererService } from './service.js';
 
 /**
- * A References Server as its monitor sees it. Its counters are those of the statistics page; `/clean` clears
+ * Describes a References Server to the monitor. Its counters are those of the statistics page; `/clean` clears
  * them.
  */
 export function monitoredRefererd(service: RefererService): MonitoredServer {

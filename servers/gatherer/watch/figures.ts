@@ -1,10 +1,11 @@
+// The figures of a Gatherer: what metrics and health checks tell of it.
 import { metricsText } from '../../crawler/console/metrics.js';
 import type { CrawlControl } from '../../crawler/control.js';
 import { type Figure, gauge, type MonitoredServer } from '../../monitor/figures.js';
 import type { Gatherer } from '../gatherer.js';
 
 /**
- * A Gatherer as its monitor sees it: its objects, and the figures of the crawl that runs, as the console shows
+ * Describes a Gatherer to the monitor: its objects, and the figures of the running crawl as the console shows
  * them.
  */
 export class MonitoredGatherer implements MonitoredServer {
