@@ -35,7 +35,7 @@ export function pauseFor(clock: Clock, milliseconds: number, signal?: AbortSigna
 
 /**
  * Returns the result of work, or that of `onLate` if the work takes longer than this many milliseconds. The
- * work goes on; what it returns or throws then is lost.
+ * work continues; its late result or error is ignored.
  */
 export async function withTimeout<T, L>(
   clock: Clock,

@@ -88,7 +88,7 @@ export class ConfigError extends KitError {
 }
 
 /**
- * Throws what was wrong with a configuration, in the order of the lines; nothing if the list is empty. @throws
+ * Throws the problems of a configuration in the order of the lines; nothing if the list is empty. @throws
  * ConfigError
  */
 export function throwConfigErrors(errors: readonly ConfigError[]): void {

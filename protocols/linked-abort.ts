@@ -38,8 +38,8 @@ export class LinkedAbort implements Disposable {
 }
 
 /**
- * Returns the result of an action; throws the signal's reason as soon as it is aborted. The action may go on;
- * what it returns or throws is lost. It does not begin if the signal is aborted already.
+ * Returns the result of an action; throws the signal's reason as soon as it is aborted. The action may
+ * continue; its result or error is ignored. It does not begin if the signal is aborted already.
  */
 export function untilAborted<T>(action: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -132,7 +132,7 @@ async function* readItems(
   yield* untilAborted(decoder.end(), signal);
 }
 
-/** The rest of what was received before an abort is not delivered. */
+/** Items received before an abort and not yet delivered are dropped. */
 function* untilAborted<T>(items: Iterable<T>, signal: AbortSignal | undefined): Generator<T> {
   for (const item of items) {
     signal?.throwIfAborted();

@@ -169,7 +169,7 @@ export class GatherdClient implements AsyncDisposable {
       for (const event of events) {
         if (event.kind !== 'item') continue;
         const change = this.#changeOf(event.item);
-        // The rest of what was received before an abort is not delivered.
+        // Changes received before an abort and not yet delivered are dropped.
         request.signal?.throwIfAborted();
         if (change !== undefined) yield change;
         else if (event.item.kind === 'warning') this.#onWarning(event.item);

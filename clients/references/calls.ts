@@ -43,8 +43,8 @@ export interface PagesQuery extends Omit<LinkQuery, 'count' | 'generation'> {
   /** IDs of one request. Default 1000. */
   readonly pageSize?: number;
   /**
-   * Called when the data changed between two pages: what was read so far is void, and the next page is the
-   * first one again. Default: a ConnectionError. A server without `HEADER_GENERATION` does not tell.
+   * Called when the data changed between two pages: the pages so far are void, and the next one is the first
+   * again. Default: a ConnectionError. A server without `HEADER_GENERATION` does not tell.
    */
   readonly onRestart?: () => void;
 }

@@ -33,7 +33,7 @@ export interface ReadOptions extends Omit<SoifDecoderOptions, 'mode' | 'largeByt
    * Keeps large objects outside the memory; see {@link StreamObject.large}. Default: every object is in memory.
    */
   readonly large?: LargeObjects;
-  /** Called for what was tolerated or left out, in the order of the stream. */
+  /** Called for each fault that was tolerated and each object left out, in the order of the stream. */
   readonly onWarning?: (warning: SoifWarning) => void;
 }
 

@@ -357,8 +357,8 @@ export class HttpResponseReader {
   }
 
   /**
-   * The body does not have the chunked coding that the header announces: what was taken for the size of a chunk
-   * is a part of it.
+   * The body does not have the chunked coding that the header announces: the supposed size of a chunk is
+   * a part of it.
    */
   *#dropChunking(): Generator<HttpEvent> {
     this.#note('transfer-encoding');

@@ -1,4 +1,4 @@
-// What a reader can try with the documents that were gathered.
+// Chooses the commands to try with the gathered documents.
 import { decodeSoif } from '../../protocols/soif/index.js';
 import type { References } from '../../storage/references/index.js';
 import type { SummaryStore } from '../../storage/summaries/summary-store.js';

@@ -34,13 +34,13 @@ export interface BrokerOptions {
   /** Reads the configuration again, for `#restart`. Default: the configuration stays as it was at the start. */
   readonly reread?: () => Promise<BrokerConfig>;
   readonly limits?: CollectLimits & Pick<IndexKeeperOptions, 'flushEvery'>;
-  /** Opens the query engine instead of that of `Indexer-Type`: an engine of one's own. */
+  /** Opens the query engine instead of that of `Indexer-Type`: an engine of the caller. */
   readonly openIndexer?: OpenOwnIndexer;
   /** The clock, for tests. */
   readonly now?: () => UnixSeconds;
 }
 
-/** BRK-6.5: returns the debug section of the configured indexer; engines of one's own share that of our own. */
+/** BRK-6.5: returns the debug section of the configured indexer; that of a module is the embedded engine's. */
 export function indexerSection({ indexerType }: BrokerConfig): number {
   return ENGINES[isModuleType(indexerType) ? 'embedded' : parseIndexerType(indexerType)].section;
 }
@@ -113,7 +113,9 @@ export async function openParts(
   }
   if (keeper.failure !== undefined) log.error(`The index is not up to date: ${keeper.failure}`);
   if (reserve.released)
-    log.warn(`the disk of ${directory} is full; the broker serves what is stored, and stores nothing new`);
+    log.warn(
+      `the disk of ${directory} is full; the broker serves the stored objects, and stores no new ones`,
+    );
   await reserve.hold();
   return { store, indexer, keeper, events, settings, timetable, log, debug, now, closing };
 }

@@ -1,4 +1,4 @@
-// What the help knows of a command without loading it.
+// The data of a command that the help shows without loading it.
 import type { Command } from 'commander';
 
 /** The groups of `harvest --help` in the order of the help, with their headings. */

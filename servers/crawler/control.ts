@@ -1,5 +1,5 @@
-// What a running crawl reports, and what an operator can do with it. The schemas of the reports are the
-// console's JSON, its OpenAPI document and the checks of its client.
+// The reports of a running crawl and the actions of its operator. The schemas of the reports are the console's
+// JSON, its OpenAPI document and the checks of its client.
 import { z } from 'zod';
 import { FIGURE_SCHEMAS } from './figures.js';
 import { CRAWL_STATES, END_REASONS, QUEUE_STATES, type QueueState, WAIT_REASONS } from './states.js';

@@ -1,4 +1,4 @@
-// What is said about a crawl as a whole.
+// The events of a crawl as a whole.
 import { channel } from 'node:diagnostics_channel';
 
 /** An event of the crawl as a whole: started, paused, checkpoint taken, limit reached ... (CRAWL-16.3). */

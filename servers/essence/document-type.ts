@@ -1,4 +1,4 @@
-// What Essence knows of a type of document.
+// A row of the table of document types.
 import type { SourceDocument, SummarizerContext, Summary } from './document.js';
 import type { HtmlSummary } from './html/walk.js';
 

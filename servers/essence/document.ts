@@ -53,7 +53,7 @@ export interface SummarizerContext {
 /** Messages for the log about one document. */
 const MAX_WARNINGS = 100;
 
-/** How one document is read: the time for it, and who keeps what was read of it. */
+/** The time for reading a document, and the receiver of its parts. */
 export interface Reading {
   readonly time: TimeBudget;
   /** Receives each piece at once, for the case that the reader does not come to the end. */

@@ -1,6 +1,6 @@
-// Mail and news in other character sets than those that they declare: the parser takes what is not declared for
-// UTF-8, and knows only the sets of browsers. Header fields and texts that it would misread are written as
-// UTF-8 before it reads them (E-77).
+// Mail and news in other character sets than those that they declare. The parser reads undeclared text as UTF-8
+// and knows only the character sets of browsers, so header fields and texts that it would misread are converted
+// to UTF-8 before it reads them (E-77).
 import { isAscii, isUtf8 } from 'node:buffer';
 import { decodeBytes, labelOf } from './charset/index.js';
 
@@ -73,7 +73,7 @@ function endOfLine(message: Buffer, start: number): number {
   return end < 0 ? message.length : end + 1;
 }
 
-/** The offset of the next line that begins or ends a part; the end of the message if there is none. */
+/** The offset of the next line that begins or ends a part; the end of the message after the last one. */
 function nextBoundary(message: Buffer, start: number, boundaries: ReadonlySet<string>): number {
   if (boundaries.size === 0) return message.length;
   for (let at = start; at >= 0 && at < message.length; ) {

@@ -97,8 +97,8 @@ export interface EssenceStatistics {
   /** Rejected documents of a nested type: exploded into other objects, or empty. */
   readonly nested: number;
   /**
-   * Documents whose worker did not read them to their end: they are summarized by what was read or by their
-   * name, except those for which no worker could be started.
+   * Documents whose worker did not read them to their end: they are summarized by the part that was read, or by
+   * their name, except those for which no worker could be started.
    */
   readonly failed: number;
   /** Workers replaced after a crash or a document that took too long or too much memory. */
@@ -181,8 +181,8 @@ export class EssencePool implements AsyncDisposable {
 
   /**
    * Summarizes one document; waits while all workers are busy. The caller must not change the body before the
-   * end of the call. A document that needs more memory or time than its reader has is summarized by what was
-   * read of it, else by its name, with a warning (E-45).
+   * end of the call. A document that needs more memory or time than its reader has is summarized by the part
+   * that was read, else by its name, with a warning (E-45).
    *
    * @throws EssenceError when no worker can be started; StateError when the pool is closed; the signal's reason
    */

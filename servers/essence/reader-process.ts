@@ -16,7 +16,7 @@ import {
 const PROGRAM = fileURLToPath(new URL('./reader.js', import.meta.url));
 /**
  * MiB of writable memory that the kernel grants in addition to the limit that the process watches itself:
- * stacks of threads, and what is reserved but not used.
+ * stacks of threads, and memory that is reserved but not used.
  */
 const RESERVED_MEMORY_MB = 512;
 /**

@@ -30,7 +30,7 @@ import {
  * throws because of a document's content; a document that cannot be summarized is rejected with a warning.
  *
  * @param recognition - its type, if the caller has determined it.
- * @param reading - the time for it, and who keeps what was read. Default: no limit, and nothing is kept
+ * @param reading - its time, and the receiver of its parts. Default: no limit, and no receiver
  */
 export async function summarizeDocument(
   input: EssenceInput,
@@ -121,10 +121,10 @@ function unfinishedText(type: string, reason: string, isByName = false): string 
 
 /**
  * The summary of a document that was not read to its end, because it needs more memory or time than a reader
- * has (E-45): what was read of it, else its name; with type, size and checksum, and a warning.
+ * has (E-45): the part that was read, else its name; with type, size and checksum, and a warning.
  *
  * @param reason - a clause for the warning.
- * @param pieces - what was read
+ * @param pieces - the parts that were read
  */
 export async function summarizeDraft(
   input: EssenceInput,

@@ -26,7 +26,7 @@ const NO_MAPPINGS: ReadonlyMap<string, never> = new Map<string, never>();
 /**
  * The links of a document: those of a page (G-60), or all references of any document (CRAWL-11.2).
  *
- * @param summary - what was read already. Without it a page is read for its links only (E-25)
+ * @param summary - the part that was read already. Without it a page is read for its links only (E-25)
  */
 export function linksOf(
   document: SourceDocument,

@@ -116,7 +116,7 @@ function detached(bytes: Uint8Array): Uint8Array {
 /** The reply of a worker to one document. */
 export type DocumentReply =
   | { readonly kind: 'output'; readonly output: EssenceOutput }
-  /** An error of a summarizer, or the end of the worker; with what was read before. */
+  /** An error of a summarizer, or the end of the worker; with the parts that were read before. */
   | { readonly kind: 'failure'; readonly reason: string; readonly pieces?: readonly DraftPiece[] }
   /** The worker is a thread, and only a reader process may read this document (E-45). */
   | { readonly kind: 'untrusted' };

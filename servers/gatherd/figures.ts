@@ -1,4 +1,4 @@
-// The figures of a gatherd: what metrics and health checks tell of it.
+// The figures of a gatherd for metrics and health checks.
 import { counter, gauge, type MonitoredServer } from '../monitor/figures.js';
 import type { GatherdServer } from './server.js';
 

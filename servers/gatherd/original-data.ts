@@ -29,8 +29,8 @@ export interface OriginalDataOptions {
 
 /**
  * The original database of a data directory, `PRODUCTION.gdbm` in GDBM's format or `All-Templates.gz`,
- * published for as long as gatherd runs. The original files are only read. `mkindex` compares with what was
- * published before, so that collectors see the changes.
+ * published for as long as gatherd runs. The original files are only read. `mkindex` compares with the
+ * former publication, so that collectors see the changes.
  */
 export class OriginalData implements Disposable {
   readonly #files: GatherdFiles;

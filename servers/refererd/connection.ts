@@ -46,8 +46,8 @@ const LINGER_MS = 2000;
 const LINGER_BYTES = 1 << 20;
 /**
  * Milliseconds between two chunks that are discarded. A flood of connections that are refused costs mostly this
- * reading, and the system accepts one connection in each turn of the event loop: a newcomer waits behind all
- * that was read in the turns before it.
+ * reading, and the system accepts one connection in each turn of the event loop: a newcomer waits for all
+ * reading of the turns before it.
  */
 const LINGER_PAUSE_MS = 10;
 

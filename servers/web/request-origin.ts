@@ -1,4 +1,4 @@
-// Tells requests that a page of another site caused from the user's own.
+// Distinguishes requests that a page of another site caused from the user's own.
 import type { IncomingHttpHeaders } from 'node:http';
 
 /**

@@ -1,5 +1,5 @@
 // Copies every row of a damaged database that can still be read to a new one. LevelDB's own repair does not
-// compare checksums, and loses the rows of a damaged log behind the damage.
+// compare checksums, and loses the rows of a damaged log after the damage.
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StorageError } from '../../protocols/errors.js';

@@ -13,7 +13,7 @@ const MIN_FREE = 3;
 
 /**
  * A file of zeros beside the stores of a program. On a full disk it is deleted, so that the program can open
- * its stores and serve what is stored, and made again from the rest.
+ * and serve its stores; the space that is left becomes the new reserve.
  */
 export class DiskReserve {
   readonly #file: string;

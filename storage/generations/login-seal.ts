@@ -36,7 +36,7 @@ export class LoginSeal {
   }
 
   /**
-   * Reads the key of a store, before anything else of it is opened; undefined if there is none.
+   * Reads the key of a store, before anything else of it is opened; undefined without a key.
    * @throws StorageError if it cannot be read
    */
   static async read(directory: string): Promise<LoginSeal | undefined> {

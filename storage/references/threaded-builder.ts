@@ -6,7 +6,7 @@ import type { PublishedReferences, ReferencesBuilderOptions } from './builder.js
 import type { DocumentInput } from './contract.js';
 import { type BuilderData, type BuilderReply, type BuilderRequest, revivedError } from './thread-messages.js';
 
-/** Unanswered requests, which bounds the memory of what was sent. */
+/** Unanswered requests: bounds the memory of the sent rows. */
 const MAX_UNANSWERED = 4;
 /** The words of one message of links. */
 const MESSAGE_WORDS = 1 << 16;

@@ -1,4 +1,4 @@
-// What the parts of a Broker work with.
+// The resources that the parts of a Broker share.
 import type { UnixSeconds } from '../../../protocols/time.js';
 import type { BrokerStore } from '../../../storage/index.js';
 import type { Indexer } from '../../../storage/indexers/index.js';

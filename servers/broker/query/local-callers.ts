@@ -1,4 +1,4 @@
-// For whom the parts of this process query the Broker's port.
+// The browsers for which this process queries the Broker's port.
 
 /** One end of a TCP connection. */
 export interface Endpoint {

@@ -52,7 +52,7 @@ const [CHEAP, LONG] = [0, 1];
  * BRK-7.3 `Max-Queries`: limits the number of concurrent queries. A slot is held while a page of results is
  * computed, not while the client reads it. Waiting clients take turns, whatever the number of their requests;
  * the requests of one client keep their order. One client holds three quarters of the slots at most. While
- * others wait, a query that can pause gives its slot away after a short turn and waits for its next one behind
+ * others wait, a query that can pause gives its slot away after a short turn and waits for its next one after
  * the queries that have used less: a cheap query waits for one turn of expensive ones, not for their end.
  */
 export class QuerySlots {

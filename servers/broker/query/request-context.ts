@@ -103,8 +103,8 @@ export class RequestContext implements Disposable {
   }
 
   /**
-   * Takes memory for a page. While it waits for others to read their pages, the request has no slot: what is
-   * left of this page needs none.
+   * Takes memory for a page. While it waits for others to read their pages, the request has no slot: the
+   * rest of this page needs none.
    */
   hold(bytes: number): Promise<Disposable> {
     const held = this.pages.tryHold(bytes);

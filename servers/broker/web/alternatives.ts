@@ -1,4 +1,4 @@
-// Looks for queries like one that found nothing, or little, which find more.
+// After few results: finds similar queries that find more.
 import { type Expression, formatQuery, type Query } from '../../../protocols/broker/index.js';
 import type { Indexer } from '../../../storage/indexers/index.js';
 import { type Content, type Html, html } from '../../web/html.js';

@@ -36,7 +36,7 @@ export function literalTerms(query: Query): string[] {
   return [...new Set(terms)].filter((term) => term.trim() !== '').slice(0, MAX_WORDS);
 }
 
-/** Returns a pattern, with the flag `g`, that matches the terms; undefined if there are none. */
+/** Returns a pattern, with the flag `g`, that matches the terms; undefined without terms. */
 export function termPattern(
   terms: readonly string[],
   options: { readonly ignoreCase: boolean; readonly matchWord: boolean },

@@ -1,4 +1,4 @@
-// What the help says of a command, for manual pages, documents and completion.
+// The help of a command as data, for manual pages, documents and completion.
 import type { Command } from 'commander';
 import { Help, type Option } from 'commander';
 import type { CommandEntry } from '../command-entry.js';

@@ -29,7 +29,7 @@ export interface ScheduleOptions {
   /** Also URIs that were seen before. */
   readonly force: boolean;
   readonly checkScope: boolean;
-  /** For `force`: stored with the URIs, so that a repetition after a crash continues behind them. */
+  /** For `force`: stored with the URIs, so that a repetition after a crash continues after them. */
   readonly position?: ActionPosition;
 }
 
@@ -55,7 +55,7 @@ export interface ActionSink {
   schedule(uris: readonly JournalUri[], options: ScheduleOptions): Promise<ActionCounts>;
   /** Whether the scope accepts a URI now. */
   accepts(uri: JournalUri): boolean | Promise<boolean>;
-  /** The stored position of the file; undefined if there is none. */
+  /** The stored position of the file; undefined if none is stored. */
   position(file: string): Promise<number | undefined>;
   /** Flushes everything to the disk, before a file is moved. */
   sync(): Promise<void>;
@@ -80,7 +80,7 @@ interface Totals {
  * CRAWL-17.1.4: files that appear in a directory are carried out in the order of their names, one at a time,
  * then moved to `done/` below it. A file must be complete when it gets its name: write it as `.x` or `x.tmp`,
  * then rename it. After a crash a file is carried out again, which changes nothing, because its URIs were seen;
- * `force` continues behind the last batch that was stored.
+ * `force` continues after the last batch that was stored.
  */
 export class ActionDirectory {
   /** Names of files that could not be carried out or moved, which is said once. */
@@ -196,7 +196,7 @@ export class ActionDirectory {
         signal,
         checkScope,
         scope: (uri) => sink.accepts(uri),
-        onDamage: (error) => announce(`action ${error.message}; what is before the damage is used`, true),
+        onDamage: (error) => announce(`action ${error.message}; the part before the damage is used`, true),
       },
     );
     return { ...totals, refused: totals.refused + outOfScope, badLines };
@@ -222,7 +222,7 @@ export class ActionDirectory {
       items = [];
     };
     const onDamage = (error: Error): void =>
-      announce(`action ${error.message}; what is before the damage is used`, true);
+      announce(`action ${error.message}; the part before the damage is used`, true);
     for await (const line of readLines(path, { signal, onDamage, isComplete: true })) {
       if (line.number <= begin) continue;
       last = line.number;

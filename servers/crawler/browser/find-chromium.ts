@@ -18,7 +18,7 @@ const MAC_NAMES = ['Chromium', 'Google Chrome'];
 /**
  * Returns the path of Chromium.
  * @param configured the operator's path; empty: PATH and the usual places are searched
- * @throws UsageError if there is none
+ * @throws UsageError if it is not installed
  */
 export async function findChromium(configured: string, path = process.env.PATH ?? ''): Promise<string> {
   if (configured !== '') {

@@ -24,7 +24,7 @@ export interface PagePartsOptions {
   readonly cache: PartCache;
   /** The processors of the crawl that decide about a URI before it is fetched, robots.txt included. */
   readonly before: readonly Processor[];
-  /** Those that digest and archive what was fetched. */
+  /** Those that digest and archive the response. */
   readonly after: readonly Processor[];
 }
 

@@ -39,7 +39,7 @@ export async function processTree(root: number): Promise<ProcessTree> {
   };
 }
 
-/** Returns the child of this process with an argument; undefined if there is none. */
+/** Returns the child of this process with an argument; undefined if no child has it. */
 export async function childWithArgument(argument: string): Promise<number | undefined> {
   for (const { pid, parent } of await readProcesses()) {
     if (parent !== process.pid) continue;

@@ -1,4 +1,5 @@
-// What the console answers to programs: a row has all that the route, the OpenAPI document and the client need.
+// The console's answers to programs: a row has everything that the route, the OpenAPI document and the client
+// need.
 import { z } from 'zod';
 import { UsageError } from '../../../protocols/errors.js';
 import {

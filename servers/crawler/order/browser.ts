@@ -1,4 +1,4 @@
-// What an order says of the browser that loads pages: settings of URIs, and options of the whole crawl.
+// The part of an order about the browser that loads pages: settings of URIs, and options of the whole crawl.
 import { z } from 'zod';
 import { withNote } from './setting-notes.js';
 

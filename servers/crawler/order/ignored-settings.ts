@@ -1,4 +1,4 @@
-// What an order sets to no effect: settings and options that apply only together with others.
+// Finds settings of an order without effect: those that apply only together with others.
 
 import { PROCESSORS } from '../processors/table.js';
 import { chainSteps } from './chain-config.js';

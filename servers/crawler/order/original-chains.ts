@@ -69,7 +69,7 @@ export class OriginalChains {
   }
 
   /**
-   * Sorts the checks before a fetch as the order has them. If one follows robots.txt, all stand behind the
+   * Sorts the checks before a fetch as the order has them. If one follows robots.txt, all stand after the
    * other processors.
    */
   #sorted(defaults: readonly string[]): string[] {

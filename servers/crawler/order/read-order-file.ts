@@ -1,4 +1,5 @@
-// Reads an order as a file: JSON or order.xml, with the files that belong to it, and says what has no effect.
+// Reads an order as a file, JSON or order.xml, with the files that belong to it, and reports settings without
+// effect.
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { ConfigError, messageOf } from '../../../protocols/errors.js';

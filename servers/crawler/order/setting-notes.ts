@@ -1,4 +1,4 @@
-// What `harvest crawl order` says of a setting, beside its schema.
+// The notes on settings that `harvest crawl order` prints, beside the schema.
 import { z } from 'zod';
 
 /** Description of a setting in addition to its schema, for `describe.ts`. */

@@ -1,5 +1,5 @@
-// What a run gives its processors, and what describes a processor: each has a descriptor beside it, which
-// `table.ts` lists.
+// The parts of a run that its processors use, and the descriptor that each processor has in its file.
+// `table.ts` lists the descriptors.
 import type { Fetcher, FetchRequest } from '../../../clients/fetch/index.js';
 import type { DocumentRecord, GathererStore, QueuedUri } from '../../../storage/index.js';
 import type { PageLoader } from '../browser/types.js';

@@ -1,4 +1,4 @@
-// What the settings of a URI say of its requests: headers and proxy.
+// The headers and the proxy that the settings of a URI give its requests.
 import { type FetchRequest, parseProxy } from '../../../clients/fetch/index.js';
 import { UsageError } from '../../../protocols/errors.js';
 import { withoutUserInfo } from '../../../protocols/urls/index.js';

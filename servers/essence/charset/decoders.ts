@@ -37,7 +37,7 @@ const CODE_PAGES: Readonly<Record<string, string>> = {
     '\x80\x81\x82\x83\x84\x85\x86\x87\x88\x89\x8a\x8b\x8c\x8d\x8e\x8f\x90\x91\x92\x93\x94\x95\x96\x97\x98\x99\x9a\x9b\x9c\x9d\x9e\x9f\xa0ĄąŁ€„Š§š©Ș«Ź\xadźŻ°±ČłŽ”¶·žčș»ŒœŸżÀÁÂĂÄĆÆÇÈÉÊËÌÍÎÏĐŃÒÓÔŐÖŚŰÙÚÛÜĘȚßàáâăäćæçèéêëìíîïđńòóôőöśűùúûüęțÿ',
 };
 
-/** The characters of the bytes from 0x80 in this character set; undefined if it is none of these. */
+/** The characters of the bytes from 0x80 in this character set; undefined for a set without a table. */
 export function codePage(label: string): string | undefined {
   return Object.hasOwn(CODE_PAGES, label) ? CODE_PAGES[label] : undefined;
 }

@@ -60,7 +60,7 @@ export class AttributeLines {
    * Adds the values of `<TAG:ATT> name`, `<TAG:ATT> ?name` and `<TAG:ATT1> $ATT2` (E-89), of a tag whose
    * attributes have lower-case names.
    *
-   * @returns the text that `<TAG:ATT> parent` adds to the enclosing element; empty if there is none
+   * @returns the text that `<TAG:ATT> parent` adds to the enclosing element; may be empty
    */
   addValues(mapping: TagMapping, attributes: Readonly<Record<string, string>>): string {
     let text = this.#addList(mapping.values, attributes);

@@ -1,4 +1,4 @@
-// What the fetcher of a Gatherer is made of: its owner's fetchers, the disk cache, the proxy for FTP and the
+// The parts of a Gatherer's fetcher: its owner's fetchers, the disk cache, the proxy for FTP and the
 // directories of files.
 import { rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -30,7 +30,7 @@ export interface OwnFetcherOptions {
   readonly directory: string;
 }
 
-/** All schemes of one's own with their default ports, for Essence, which follows the links to their URLs. */
+/** The schemes of own fetchers with their default ports, for Essence, which follows the links to their URLs. */
 export function ownSchemes(
   config: GathererConfig,
   given: Readonly<Record<string, SchemeFetcher>> = {},

@@ -1,4 +1,4 @@
-// What a run knows of servers, and how it meets them: settings, addresses, queues, robots.txt, bandwidth.
+// The network side of a run: settings, addresses, queues, robots.txt, bandwidth.
 import type { Fetcher } from '../../../clients/fetch/index.js';
 import type { GathererConfig } from '../../../protocols/config/index.js';
 import { crawlChannel } from '../../crawler/events.js';
@@ -33,8 +33,8 @@ export class RunNetwork {
   readonly servers: ServerCache;
   readonly bandwidth: TotalBandwidth;
   /**
-   * Archives addresses and robots.txt. The WARC files are opened after the logs, which tell what was wrong with
-   * them.
+   * Archives addresses and robots.txt. The WARC files are opened after the logs, which report their
+   * damage.
    */
   side: SideCaptures | undefined;
 

@@ -1,4 +1,4 @@
-// The logs, figures and journal of a run: what a crawl tells about itself, complete after kills too.
+// The logs, figures and journal of a run, completed after a kill.
 
 import { join } from 'node:path';
 import type { CloseStack } from '../../../protocols/close-stack.js';

@@ -121,9 +121,9 @@ export function scopeRules(
 }
 
 /**
- * G-27 to G-38: each RootNode enumerates by its own limits. What one of them has reached is not new for itself
- * only: a page behind the Depth of one, or a LeafNode, may be the way of another to its documents. The rules of
- * an order apply to all of them at once.
+ * G-27 to G-38: each RootNode enumerates by its own limits. A page that one of them has reached is known
+ * to that one only: a page beyond the Depth of one, or a LeafNode, may lead another to its documents. The rules
+ * of an order apply to all of them at once.
  */
 export function enumerationsOf({ roots, leaves }: RunNodes, rules: DecideSequence | undefined): Enumerations {
   const count = roots.length + (leaves.length === 0 ? 0 : 1);

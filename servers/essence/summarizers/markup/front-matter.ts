@@ -17,7 +17,7 @@ const FIELDS: ReadonlyMap<string, MarkupField> = namesByWord({
  * lines of Pandoc that begin with `%`. Of YAML it reads scalars, lists and the names in lists of persons;
  * everything else is ignored.
  *
- * @returns the text after them; the whole text if there are none
+ * @returns the text after them; the whole text without fields
  */
 export function readFrontMatter(text: string, outline: Outline): string {
   const fence = /^(---|\+\+\+)[ \t]*\n/.exec(text);

@@ -59,7 +59,7 @@ export class MediaFacts {
     return `${this.format}${size}${this.hasDuration ? `, ${this.seconds.toFixed(1)} seconds` : ''}`;
   }
 
-  /** Damaged files have durations of any size; ten years are none. */
+  /** False from ten years on: damaged files state durations of any size. */
   get hasDuration(): boolean {
     return this.seconds > 0 && this.seconds < 315_360_000;
   }

@@ -69,7 +69,7 @@ export class XmlReader {
 
 const NOTHING: ReadonlySet<string> = new Set();
 
-/** Reads members of one document as XML. Damage becomes a warning; what was read before it is kept. */
+/** Reads members of one document as XML. Damage becomes a warning; the text before it is kept. */
 export class XmlMembers {
   readonly zip: ZipMembers;
   readonly #document: SourceDocument;

@@ -57,7 +57,7 @@ const DEFINITIONS = wordSet(
 );
 const INCLUSIONS = wordSet('input include subfile subfileinclude loadglsentries');
 
-/** Signs by their text; what is not in the table ends a paragraph. */
+/** Signs by their text; any other sign ends a paragraph. */
 const SIGNS = namesByWord({ '': '{ } #', ' ': '~ & ^', _: '_', '“': '``', '”': "''", '–': '-- ---' });
 
 /** Extracts the text of a TeX or LaTeX source without its commands, formulas and definitions, in one pass. */
