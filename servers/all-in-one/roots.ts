@@ -75,7 +75,7 @@ export function configFromRoots(roots: readonly string[], limits: RootLimitOptio
   return { config: { ...base, rootNodes, leafNodes }, warnings };
 }
 
-/** The variables without a configuration file. Names and examples in CODE are what one looks for in manuals. */
+/** The variables without a configuration file. Users of manuals search for the names and examples in CODE. */
 function ownConfiguration({ refreshRate }: RootLimitOptions): string {
   const name = 'Gatherer-Name: Harvest Kit Gatherer\nEssence-Options: --code --link-text\n';
   if (refreshRate === undefined) return name;

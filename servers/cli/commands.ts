@@ -154,7 +154,7 @@ export const COMMANDS: readonly CommandEntry[] = (Object.keys(GROUPS) as (keyof 
   (group) => GROUPED[group].map((entry) => ({ ...entry, group })),
 );
 
-/** Words that readers may try, and the command that does what they expect. */
+/** Words that readers may try, and the command that each stands for. */
 const SYNONYMS: Readonly<Record<string, string>> = {
   serve: 'run',
   start: 'run',

@@ -108,7 +108,7 @@ async function checkWarc(path: string, size: number, { signal }: CheckOptions): 
   return problems;
 }
 
-/** Opens a copy: an opening repairs what a crash left. */
+/** Opens a copy, because an opening repairs the traces of a crash. */
 async function checkSeen(directory: string, hasRuns: boolean): Promise<readonly string[]> {
   // The head of a log is flushed when it is created.
   if (!hasRuns && (await stat(join(directory, 'seen.log'))).size === 0)

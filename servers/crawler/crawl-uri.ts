@@ -125,9 +125,9 @@ export class CrawlUri {
   /** Name of the current processor (CRAWL-20.3). */
   step = '';
 
-  /** What a browser made of the document; extraction reads it instead of the fetched body. */
+  /** The document after its scripts have run in a browser; extraction reads it instead of the fetched body. */
   rendered: RenderedDocument | undefined;
-  /** What the browser fetched for it. */
+  /** The URIs that the browser fetched for it. */
   parts: readonly FetchedPart[] = [];
   /** Further headers of its request, by names in lower case. */
   requestHeaders: Readonly<Record<string, string>> = {};

@@ -40,7 +40,7 @@ export interface DraftPiece {
   readonly components?: readonly EmbeddedSummary[];
 }
 
-/** What a summarizer may use besides the document: a part of the compiled configuration. */
+/** The part of the compiled configuration that a summarizer may use. */
 export interface SummarizerContext {
   /** E-82: the table for pages. */
   readonly htmlTable: ExtractionTable;

@@ -56,7 +56,7 @@ interface WorkerSlot {
   jobs: Job[];
   /** The time limit of the current document. */
   watch: TimeWatch | undefined;
-  /** What the worker has read of it so far. */
+  /** The parts that the worker has read so far. */
   pieces: DraftPiece[];
   /** The end of a worker without a document. */
   idleTimer: NodeJS.Timeout | undefined;

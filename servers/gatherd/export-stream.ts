@@ -109,7 +109,7 @@ function keepBookkeeping(soif: Uint8Array): Uint8Array {
   );
 }
 
-/** Bytes of one piece of deflate output, which is also what the deflate stream buffers. */
+/** Bytes of one piece of deflate output, and of the buffer of the deflate stream. */
 const PIECE_BYTES = 64 * 1024;
 
 /**

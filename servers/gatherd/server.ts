@@ -32,7 +32,7 @@ export class GatherdServer extends HostedServer {
     return new GatherdServer(host, service);
   }
 
-  /** What it has done since the start. */
+  /** Its counts since the start. */
   get counts(): GatherdCounts {
     return this.#service.counts;
   }

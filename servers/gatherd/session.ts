@@ -40,7 +40,7 @@ export interface GatherdTransfer {
   readonly milliseconds: number;
 }
 
-/** What a gatherd has done since its start, for a monitor. */
+/** The counts of a gatherd since its start, for a monitor. */
 export interface GatherdCounts {
   /** Sessions that ended. */
   sessions: number;
@@ -85,8 +85,8 @@ export interface SessionContext {
 const INPUT_BYTES = 512;
 
 /**
- * What a command costs in milliseconds of processor time, measured on a database of 100 000 objects. They order
- * the sessions that wait for the processor; a session that has used much comes after the others.
+ * The cost of a command in milliseconds of processor time, measured on a database of 100 000 objects. Costs
+ * order the sessions that wait for the processor; a session that has used much comes after the others.
  */
 const COMMAND_COST_MS: Partial<Readonly<Record<GatherdCommand['kind'], number>>> = {
   update: 0.8,

@@ -64,7 +64,7 @@ export interface ByteStream extends Duplex {
   readonly output?: Writable;
 }
 
-/** What a connection needs besides its socket. */
+/** The options of a connection besides its socket. */
 export interface ConnectionContext {
   readonly peer: Peer;
   readonly limits: ConnectionLimits;

@@ -247,7 +247,7 @@ export class LineWriter {
       const { bytesWritten } = await writeBytes(this.#descriptor, this.#rest).finally(() => {
         this.#writing = false;
       });
-      // It would repeat for ever.
+      // It would repeat forever.
       if (bytesWritten === 0) throw new Error('nothing was written');
       this.#rest = this.#after(this.#rest, bytesWritten);
     }

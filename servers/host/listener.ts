@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { CloseStack } from '../../protocols/close-stack.js';
 import { ConnectionError } from '../../protocols/errors.js';
 
-/** What a server needs of a listening socket. */
+/** The part of a listening socket that a server uses. */
 export interface ListenRequest {
   readonly host: string;
   /** 0 takes a free port. */

@@ -177,7 +177,7 @@ export class LogFile implements Disposable {
   }
 }
 
-/** Ends a writer. What it cannot write now is lost. */
+/** Ends a writer. Lines that it cannot write now are lost. */
 function ended(writer: LineWriter): Promise<void> {
   return writer.end().catch(() => undefined);
 }

@@ -34,7 +34,7 @@ export function lockOf(path: string): string {
 export class PidFile implements AsyncDisposable {
   readonly #path: string;
   readonly #unwritable: ((sentence: string) => void) | undefined;
-  /** What the lock contains; undefined without a lock. */
+  /** The contents of the lock; undefined without a lock. */
   #lock: string | undefined;
 
   private constructor(path: string, lock?: string, unwritable?: (sentence: string) => void) {

@@ -11,7 +11,7 @@ const EXIT_MS = 500;
 /** Exit status of a program that did not end by itself. */
 const STATUS = 1;
 
-/** What a watchdog shares with its thread. */
+/** The data that a watchdog shares with its thread. */
 export interface StopWatchdogData {
   readonly program: string;
   readonly limitMs: number;

@@ -1,4 +1,4 @@
-// Figures: what a server tells the monitor of its work. The figures of each server are in its own `figures.ts`.
+// The figures and problems that a server reports to its monitor. Those of each server are in its `figures.ts`.
 
 /** A number, or one for each value of a label; undefined while it is not known. */
 export type Reading = number | undefined | Iterable<readonly [label: string, value: number]>;

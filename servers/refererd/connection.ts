@@ -51,7 +51,7 @@ const LINGER_BYTES = 1 << 20;
  */
 const LINGER_PAUSE_MS = 10;
 
-/** What the connections of a server share. */
+/** The state that the connections of a server share. */
 export interface ConnectionContext {
   readonly service: RefererService;
   /** The clock of the limits. */
@@ -62,7 +62,7 @@ export interface ConnectionContext {
   closed(connection: RefererConnection): void;
 }
 
-/** What a connection has of its own when it is accepted. */
+/** The state of a connection when it is accepted. */
 export interface ConnectionParts {
   /** Its place among the connections of the server. */
   readonly slot: ConnectionSlot;
@@ -450,7 +450,7 @@ export class RefererConnection {
     if (idle && this.#phase === 'sstp') this.#finish();
   }
 
-  /** S-45: begins the time in which the peer must accept what was written. */
+  /** S-45: begins the time in which the peer must accept the written bytes. */
   #expectProgress(): void {
     const { clock, service } = this.#context;
     this.#cancelSendTimer = clock.setTimer(this.#sendTimeout, service.settings.sendTimeoutMs);

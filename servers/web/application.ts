@@ -210,7 +210,7 @@ function refuseExpectation(request: FastifyRequest, reply: FastifyReply): Fastif
   return sendLine(reply.header('connection', 'close'), 417, 'This server does not know the expectation.');
 }
 
-/** What a page costs, in milliseconds of processor time. */
+/** The cost of a page, in milliseconds of processor time. */
 const PAGE_COST_MS = 1;
 
 /**

@@ -17,7 +17,7 @@ export interface IndexKeeperOptions {
   readonly flushEvery?: number;
   readonly signal?: AbortSignal;
   /**
-   * Called for each object that is larger than what the engine indexes of one object, with that limit in bytes.
+   * Called for each object that is larger than the part that the engine indexes, with that limit in bytes.
    */
   readonly onPartlyIndexed?: (url: string, limit: number) => void;
 }

@@ -8,7 +8,7 @@ import type { EventLog } from './event-log.js';
 import type { IndexKeeper } from './index-keeper.js';
 import type { Timetable } from './timetable.js';
 
-/** What the parts of a Broker work with: made once, when it opens. */
+/** The resources that the parts of a Broker share: made once, when it opens. */
 export interface BrokerParts {
   readonly store: BrokerStore;
   readonly indexer: Indexer;

@@ -75,14 +75,14 @@ export class CollectionRunner {
   async #collect(signal: AbortSignal): Promise<CollectionReport> {
     try {
       const report = await collectAll(this.#context, signal);
-      // Gatherers do not send again what this broker says to have.
+      // Gatherers do not send objects again that this broker claims to have.
       await this.#context.store.flush();
       await this.#context.maintenance.collected(report.totals);
       this.#retries = 0;
       return report;
     } catch (cause) {
       if (!isDiskFull(cause)) throw cause;
-      // What is stored can be searched.
+      // Stored objects can be searched.
       await this.#context.keeper.settle().catch(() => undefined);
       if (!signal.aborted) this.#retryWhenRoom();
       throw new StorageError(`${messageOf(cause)}; the collection is tried again when there is space`, {

@@ -35,7 +35,7 @@ export interface CollectionReport {
   readonly milliseconds: number;
 }
 
-/** What a collection works with. */
+/** The resources of a collection. */
 export interface CollectionContext extends BrokerParts {
   readonly maintenance: Pick<Maintenance, 'clean' | 'collected'>;
   /** Collection points instead of those in `Collection-File`. */

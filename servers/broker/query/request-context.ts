@@ -26,7 +26,7 @@ export interface Caller {
   readonly cut?: ((reason: string) => void) | undefined;
 }
 
-/** What the requests of a Broker share. */
+/** The resources that the requests of a Broker share. */
 export interface SharedResources {
   readonly slots: QuerySlots;
   readonly memory: ReplyMemory;

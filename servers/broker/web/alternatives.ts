@@ -65,7 +65,7 @@ export class AlternativeFinder {
           if (alternatives.length === MAX_SHOWN) break;
         }
       } catch (error) {
-        // What was found until then is shown.
+        // The alternatives found until then are shown.
         if (!end.aborted) throw error;
       }
     });

@@ -115,14 +115,14 @@ function joined(kind: 'and' | 'or', parts: readonly Expression[]): Expression {
   return parts.reduceRight((right, left) => ({ kind, left, right }));
 }
 
-/** What was done to a query, for its reader. */
+/** The changes of a query, for the page. */
 export interface ForgivenResult {
   readonly reading: ForgivingQuery;
   /** Number of objects with all words, if objects with some of them follow. */
   readonly withAll: number | undefined;
 }
 
-/** Says what was done, with a link to the answers without it. */
+/** Renders the changes of a query, with a link to the results without them. */
 export function renderForgiven({ reading, withAll }: ForgivenResult, exactUrl: string): Content {
   const { added, optional } = reading;
   if (added.length === 0 && optional.length === 0 && withAll === undefined) return '';

@@ -20,7 +20,7 @@ export const MAX_VALUE = 32_768;
 const MAX_LINKS = 500;
 export const MAX_ATTRIBUTES = 1000;
 
-/** What the view shows of an object. */
+/** The part of an object that the view shows. */
 export interface ShownObject {
   readonly type: string;
   /** One character a byte. */

@@ -1,5 +1,5 @@
-// Stored objects as replies: the raw bytes, and what the readable view shows of them. A large object is read in
-// pieces.
+// Stored objects as replies: the raw bytes, and the part that the readable view shows. A large object is read
+// in pieces.
 import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
@@ -81,7 +81,7 @@ function lastCharacter(bytes: Uint8Array, from: number): number {
   return bytes.length;
 }
 
-/** What the readable view shows of an object; closes a large one. */
+/** Returns the part of an object that the readable view shows; closes a large one. */
 export async function shownObject(stored: Uint8Array | StoredParts): Promise<ShownObject> {
   if (stored instanceof Uint8Array) {
     const { type, url, attributes } = decodeSoif(stored, { maxObjectBytes: stored.length });

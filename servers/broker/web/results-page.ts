@@ -16,13 +16,13 @@ export const PAGE_OBJECTS = 20;
 /** More objects than any broker lists. */
 const ALL_OBJECTS = 1_000_000;
 
-/** A page of a result, and what it shows besides. */
+/** A page of a result, and its further parts. */
 export interface ResultsView extends ShownResult {
   readonly part: ResultPage;
   readonly highlight: (text: string) => Content;
   /** The page that lists the documents that link to one. */
   readonly linksPage?: (url: string) => string | undefined;
-  /** What is shown of the text of each object. */
+  /** The shown part of the text of each object. */
   readonly passages: ReadonlyMap<ShownHit, Passages>;
   /** What to try if nothing or little was found, and how the query was understood. */
   readonly help: Content;

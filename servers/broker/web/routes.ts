@@ -108,7 +108,7 @@ export function addRoutes(app: FastifyInstance, pages: BrokerPages): void {
   );
 }
 
-/** What a page says that cannot be made, by status. */
+/** The message in place of a page that cannot be made, by status. */
 const FAILURES: ReadonlyMap<number, string> = new Map([
   [500, 'The server failed to create this page.'],
   [503, 'The server cannot read its files now. Its administrator finds the reason in its log.'],

@@ -82,7 +82,7 @@ export class GatherProgress implements Disposable {
 
 type Gathered = Pick<GatherReport, 'counts' | 'seconds' | 'resumed'>;
 
-/** What a run gathered, in one line for a person. */
+/** Formats the counts of a run as one line for people. */
 export function gatheredText({ counts, seconds, resumed }: Gathered): string {
   const { summarized, unchanged, kept, rejected, failed } = counts;
   return `${resumed ? 'Continued' : 'Gathered'}: ${summarized} summarized, ${unchanged} unchanged, ${kept} kept, ${rejected} rejected, ${failed} failed in ${seconds.toFixed(1)} s`;

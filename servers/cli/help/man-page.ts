@@ -1,7 +1,7 @@
 // Manual pages from the help, for man(1).
 import { type CommandHelp, type OptionHelp, sentence } from './command-help.js';
 
-/** What a manual page says besides the help. */
+/** The parts of a manual page besides the help. */
 export interface ManPageFacts {
   /** The package's version. */
   readonly version: string;

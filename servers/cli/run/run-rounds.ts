@@ -26,7 +26,7 @@ export interface RoundOptions {
   readonly onPhase: (phase: Parameters<GatherProgress['showPhase']>[0]) => void;
 }
 
-/** What a round did. */
+/** The result of a round. */
 export interface Round {
   readonly report: CycleReport;
   /** Number of roots without a document and of Gatherers that could not be collected from. */

@@ -290,7 +290,7 @@ function plain(url: string): JournalUri {
   return { url, pathFromSeed: '', via: '' };
 }
 
-/** What an action file does, by the ending of its name. */
+/** The effect of an action file, by the ending of its name. */
 const ACTIONS = ['seeds', 'recover', 'include', 'schedule', 'force'] as const;
 type Action = (typeof ACTIONS)[number];
 
@@ -303,7 +303,7 @@ export interface ActionFile {
 const NAME = new RegExp(`^(?!\\.).*?(\\.s)?\\.(${ACTIONS.join('|')})(?:\\.gz)?$`);
 
 /**
- * Returns what a file asks for; undefined if its name does not say so, e.g. while it is written as `x.tmp` or
+ * Returns the effect of a file; undefined if its name does not say so, e.g. while it is written as `x.tmp` or
  * `.x`.
  */
 export function parseActionName(name: string): ActionFile | undefined {

@@ -30,7 +30,7 @@ export class ChromiumLoader implements PageLoader {
     this.#slots = new Budget(pages);
   }
 
-  /** Finds what it needs. @throws UsageError if playwright-core or Chromium is missing */
+  /** Finds playwright-core and Chromium. @throws UsageError if playwright-core or Chromium is missing */
   static async open({
     executable,
     maxPages,

@@ -51,7 +51,7 @@ const MIB = 1 << 20;
  */
 export class PageParts {
   readonly #fetched: FetchedPart[] = [];
-  /** The page, for decisions about what it embeds. */
+  /** The page, for decisions about its parts. */
   readonly #page: CrawlUri;
   #requests = 0;
   #bytes = 0;

@@ -28,7 +28,7 @@ export interface PartResponse {
 /** A page to load. */
 export interface PageLoad {
   readonly url: string;
-  /** What the browser gets as the response to its first request. */
+  /** The response to the first request of the browser. */
   readonly response: PartResponse;
   /** Milliseconds after which the document is taken as it is. */
   readonly timeoutMs: number;

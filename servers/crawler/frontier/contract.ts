@@ -93,7 +93,7 @@ export interface Aside {
   readonly reason: string;
 }
 
-/** What a worker returns with a URI: its outcome, and how long its queue sleeps. */
+/** The result that a worker returns with a URI: its outcome, and how long its queue sleeps. */
 export interface Finish {
   readonly outcome: Outcome;
   /** Milliseconds from now for which the queue sleeps (CRAWL-7.1 step 5, 8.3). */

@@ -24,7 +24,7 @@ export interface ReportOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What the reports of a crawl are made of. */
+/** The sources of the reports of a crawl. */
 export type ReportedCrawl = Pick<
   CrawlControl,
   'snapshot' | 'queues' | 'hosts' | 'retries' | 'recentErrors' | 'chains'

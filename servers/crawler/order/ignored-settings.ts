@@ -78,7 +78,7 @@ const LIMITED = [
 ] as const satisfies readonly (readonly [keyof CrawlSettings, keyof CrawlSettings])[];
 
 /**
- * Returns what an order sets to no effect, for a warning: settings and options that apply only together with
+ * Returns the settings of an order without effect, for a warning: those that apply only together with
  * others.
  */
 export function ignoredSettings(order: CrawlOrderConfig): OrderProblem[] {

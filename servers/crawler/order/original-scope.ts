@@ -1,7 +1,7 @@
 import type { RuleInput } from '../decide/rule-config.js';
 import type { XmlElement } from './xml-tree.js';
 
-/** What the conversion of a scope reports. */
+/** The reports of the conversion of a scope. */
 export interface ScopeReport {
   /** Reports a part that is not converted. */
   readonly warn: (element: XmlElement, problem: string) => void;

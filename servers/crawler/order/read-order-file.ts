@@ -13,7 +13,7 @@ import { formatPath, originOf, validateOrder } from './read-order.js';
 export interface OrderFile {
   /** With the seeds of its seed file (CRAWL-10.1.5). */
   readonly order: CrawlOrderConfig;
-  /** What has no effect, with file and line. */
+  /** Settings without effect, with file and line. */
   readonly warnings: readonly ConfigError[];
 }
 

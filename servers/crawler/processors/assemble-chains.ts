@@ -97,7 +97,7 @@ class GatedProcessor implements Processor {
   }
 }
 
-/** Returns what the rules can see of a URI in flight. */
+/** Returns the properties of a URI in flight that the rules test. */
 function subjectOf(uri: CrawlUri): DecideSubject {
   const { via, pathFromSeed } = uri.entry.uri;
   const { fetched } = uri;

@@ -11,13 +11,13 @@ import { WARC_WRITER, type WarcWriter } from './warc-writer.js';
 
 interface BrowserOptions extends Omit<PagePartsOptions, 'before' | 'after'> {
   readonly loader: PageLoader;
-  /** The chains of the crawl: what a page requests passes some of their processors. */
+  /** The chains of the crawl: the requests of a page pass some of their processors. */
   readonly chains: () => ProcessorChains;
   /** Gets a record of the document that the scripts of a page made; undefined: it is not archived. */
   readonly archive: Pick<WarcWriter, 'writeConversion'> | undefined;
 }
 
-/** The processors for what a page requests. */
+/** The processors for the requests of a page. */
 const BEFORE = new Set(['Blocker', 'QuotaEnforcer', 'PreconditionEnforcer']);
 const AFTER = new Set([
   'ContentDigest',

@@ -125,7 +125,7 @@ type WarcOption =
 export interface ProcessorDescriptor<P extends Processor = Processor> {
   readonly name: string;
   readonly chain: ChainName;
-  /** What it does, for operators. */
+  /** Its effect, for operators. */
   readonly text: string;
   /** The rules that define it. */
   readonly rule: string;
@@ -145,7 +145,7 @@ export interface ProcessorDescriptor<P extends Processor = Processor> {
   readonly with?: 'warc.directory' | 'warc.digestHistory' | 'mapper.crawlers';
   /** Classes of a 1.x order that it stands for: they can be left out, moved or get rules (CRAWL-11.2, 11.3). */
   readonly classes?: readonly string[];
-  /** Further names of Heritrix for what it does. */
+  /** Further names that Heritrix has for it. */
   readonly formerNames?: readonly string[];
   /** Returns the processor, or undefined without what it needs. Absent: the crawl's owner makes it. */
   readonly create?: (assembly: Assembly) => P | undefined;

@@ -42,7 +42,7 @@ export class HostLocks {
 
   /**
    * Runs a request while no other is in flight, `delayMs` after the last one ended, and with the same pause
-   * after it. Requests that come later wait for it, so that a busy host cannot keep it waiting for ever.
+   * after it. Requests that come later wait for it, so that a busy host cannot keep it waiting forever.
    */
   async exclusive<T>(host: string, delayMs: number, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const lock = this.#lock(host);

@@ -70,7 +70,7 @@ export interface RobotsFilesOptions {
   readonly now?: () => number;
 }
 
-/** What an archive keeps of the requests for robots.txt. */
+/** The part of a request for robots.txt that an archive keeps. */
 export interface RobotsArchive {
   readonly keepWire: FetchRequest['keepWire'];
   record(fetched: FetchResult): Promise<void>;

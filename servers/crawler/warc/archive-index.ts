@@ -13,7 +13,7 @@ import { type ArchivePart, archiveParts } from './complete-records.js';
 import { compressionOf, FINISHED_ARCHIVE, formatOf } from './record-compression.js';
 import { decompressFrame } from './zstd-frames.js';
 
-/** What the library tells of a capture; numbers are text. */
+/** The fields of a capture that the library reports; numbers are text. */
 const entrySchema = z.object({
   urlkey: z.string(),
   timestamp: z.string().regex(/^\d{14}$/),

@@ -45,7 +45,7 @@ export class OpenArchive {
   async append(bytes: Uint8Array): Promise<void> {
     for (let written = 0; written < bytes.length; ) {
       const { bytesWritten } = await this.handle.write(bytes, written, bytes.length - written, this.#size);
-      // It would repeat for ever.
+      // It would repeat forever.
       if (bytesWritten === 0) throw new StorageError(`${this.name}: nothing was written`);
       written += bytesWritten;
       this.#size += bytesWritten;

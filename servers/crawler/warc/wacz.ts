@@ -29,7 +29,7 @@ export interface WaczOptions {
   readonly onFile?: (name: string) => void;
 }
 
-/** What was packed. */
+/** The counts of a packed file. */
 export interface WaczCounts {
   readonly files: number;
   readonly captures: number;

@@ -5,7 +5,7 @@ import { wordSet } from '../word-tables.js';
 import { decodeAs } from './decoders.js';
 import { LETTER_MODELS, type LetterModel } from './letter-models.js';
 
-/** What a byte is in a character set. */
+/** The class of a byte in a character set. */
 enum Kind {
   /** Space, sign of ASCII, digit: where a word begins and ends. */
   Boundary,

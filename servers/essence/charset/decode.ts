@@ -6,7 +6,7 @@ import { guessCharset } from './guess.js';
 import { wideCharset } from './marks.js';
 import { sevenBitCharset } from './seven-bit.js';
 
-/** What is known of the bytes before they are decoded. */
+/** The known facts about bytes before they are decoded. */
 export interface DecodeHints {
   /** The document is HTML: a META charset counts. */
   readonly html: boolean;
@@ -77,7 +77,7 @@ function decodeDeclared(
   return { text: decodeAs(bytes, label), charset: label };
 }
 
-// What a document says of its character set.
+// The declarations of a character set in a document.
 
 /**
  * Bytes that are searched for an XML declaration or a META element: those of the HTML standard, and more for

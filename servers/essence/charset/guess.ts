@@ -51,7 +51,7 @@ const MULTI_BYTE: readonly (readonly [language: string, label: string])[] = [
   ['ko', 'euc-kr'],
 ];
 
-/** What is known beside the bytes. */
+/** The known facts besides the bytes. */
 export interface GuessHints {
   /** Character sets of other texts of the same origin. */
   readonly likely?: readonly string[] | undefined;

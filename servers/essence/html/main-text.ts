@@ -7,7 +7,7 @@ import { type Tag, TagTable } from './tags.js';
 // (Kohlschütter, Fankhauser, Nejdl: Boilerplate Detection using Shallow Text Features, WSDM 2010, figure 1).
 // The page's own statements precede: elements and roles for navigation, names of classes.
 
-/** What the start of an element means for the main text. */
+/** The meaning of an element's start for the main text. */
 interface BlockPlan {
   readonly attributeNames?: ReadonlySet<string>;
   readonly kind: 'block' | 'main' | 'furniture' | 'skip' | 'link' | 'heading' | 'cell';

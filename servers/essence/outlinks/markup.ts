@@ -11,7 +11,7 @@ import {
 import { isLikelyUrl, scanJson, scanScript } from './script-and-json.js';
 import { scanStyle } from './style.js';
 
-/** Receives what a page contains. */
+/** Receives the contents of a page. */
 export interface MarkupSink {
   readonly add: ReferenceSink;
   /** The first BASE, which applies to the whole page, or the codebase of an object, for its own attributes. */

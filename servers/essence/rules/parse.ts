@@ -61,7 +61,7 @@ class LineReader {
     return true;
   }
 
-  /** Consumes what the sticky expression matches, after blanks. */
+  /** Consumes the match of the sticky expression, after blanks. */
   match(expression: RegExp): string | undefined {
     this.skipBlanks();
     expression.lastIndex = this.column;

@@ -10,7 +10,7 @@ export class SourceReader {
     this.index = index;
   }
 
-  /** Consumes what a sticky expression matches at the position. */
+  /** Consumes the match of a sticky expression at the position. */
   match(pattern: RegExp): RegExpExecArray | undefined {
     pattern.lastIndex = this.index;
     const found = pattern.exec(this.source);

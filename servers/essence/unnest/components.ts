@@ -102,7 +102,7 @@ export async function componentsOf(
   return { embedded: settings.grouping ? withoutRedundant(embedded) : embedded, exploded };
 }
 
-/** What is kept of a component's summary. */
+/** The part of a component's summary that is kept. */
 function draftOf({ description }: Summary, attributes: Summary['attributes']): Summary {
   return { attributes, description };
 }

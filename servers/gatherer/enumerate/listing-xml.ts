@@ -12,7 +12,7 @@ import { FeedLinks, SitemapEntries } from './sitemaps.js';
 
 /** Maximum length of an element's text in UTF-16 units: more than any URL or date needs. */
 const MAX_TEXT = 8192;
-/** Maximum number of open elements: ten times what the formats need. */
+/** Maximum number of open elements: ten times the need of the formats. */
 const MAX_DEPTH = 100;
 /** The same for pages, whose head may have elements without end tags. */
 const MAX_PAGE_DEPTH = 1000;

@@ -73,7 +73,7 @@ export class ExtractProcessor implements Processor {
   }
 }
 
-/** CRAWL-11.2: what the header of the response refers to, if all references are wanted. */
+/** CRAWL-11.2: the references in the header of the response, if all references are requested. */
 function headerLinks({ redactedUrl, fetched, settings }: CrawlUri): readonly OutLink[] {
   if (settings.embeds === 'frames' || fetched === undefined || !/^https?:/.test(redactedUrl)) return [];
   return headerOutlinks(fetched.headers, redactedUrl, settings.maxOutlinks, settings.urlForm);

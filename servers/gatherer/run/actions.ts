@@ -111,7 +111,7 @@ class CrawlActions implements ActionSink {
     const candidates = uris.flatMap((uri) => {
       const found = checkScope ? this.#scope.candidate(uri) : this.#scope.unchecked(uri);
       if (found === undefined) return [];
-      // G-174: only what an operator names by itself counts as a seed; a line with a page is a link of that
+      // G-174: only a URI that an operator names alone counts as a seed; a line with a page is a link of that
       // page.
       const network = found.via === '' ? this.options.reach.ofSeed(found.url) : NETWORK.unknown;
       return { ...found, forceFetch: force, network };

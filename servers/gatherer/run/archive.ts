@@ -55,7 +55,7 @@ export function keepWireFor({
   return transferCoding === 'kept' ? 'framing' : 'messages';
 }
 
-/** What a warcinfo record says of the crawl (WARC 1.1, 6.2), with its order, except logins. */
+/** The fields of a warcinfo record about the crawl (WARC 1.1, 6.2), with its order, except logins. */
 function warcInfo(
   order: CrawlOrderConfig,
   { httpFrom }: GathererConfig,

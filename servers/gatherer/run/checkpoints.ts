@@ -1,4 +1,4 @@
-// The checkpoints of a run (CRAWL-17.3), and what the next run needs beside the store.
+// The checkpoints of a run (CRAWL-17.3), and the state that the next run needs beside the store.
 import { join } from 'node:path';
 import type { CloseStack } from '../../../protocols/close-stack.js';
 import { messageOf } from '../../../protocols/errors.js';

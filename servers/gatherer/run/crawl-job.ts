@@ -69,7 +69,7 @@ export interface CrawlJobOptions {
   readonly onDocument: (event: DocumentEvent) => void;
 }
 
-/** What a run has open while it crawls. */
+/** The open resources of a run while it crawls. */
 interface JobParts {
   readonly reports: Pick<ReportOptions, 'statistics' | 'seeds'>;
   readonly indexes: ArchiveIndex | undefined;
@@ -305,7 +305,7 @@ async function openScope(opening: Opening, frontier: Frontier) {
   return { roots, reach, minTimeToLive, forms, cookies, added, scope };
 }
 
-/** What the controller takes from options, order and records. */
+/** The options of the controller, from those of the run, the order and the records. */
 function controllerOptions(
   { options, network, records }: Opening,
   roots: readonly RootLimits[],

@@ -46,8 +46,8 @@ export interface CrawlRecords {
 }
 
 /**
- * Opens the records of a run. What an interrupted run left in the store is taken over first: the logs get the
- * lines that they lack, and the figures of servers and statistics count its events if the run is continued.
+ * Opens the records of a run. The rows of an interrupted run in the store are taken over first: the logs get
+ * the lines that they lack, and the figures of servers and statistics count its events if the run is continued.
  * @throws StorageError
  */
 export async function openCrawlRecords(

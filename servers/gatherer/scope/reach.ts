@@ -63,7 +63,7 @@ export class NetworkReach {
     return mustBePublic(network === NETWORK.any ? '' : via, url, this.#known);
   }
 
-  /** What is known when the links of a page are found: also the address from which it came. */
+  /** The known facts when the links of a page are found: also the address from which it came. */
   #knownOf(page: CrawlUri): HostKnowledge {
     const address = page.fetched?.local === true ? undefined : page.fetched?.remoteAddress;
     if (address === undefined || address === '') return this.#known;

@@ -113,7 +113,7 @@ export class RootNodeScope implements Scope {
   }
 }
 
-/** The hops of a URI that is a seed, or what a seed redirects to. */
+/** The hops of a seed, and of the target of its redirects. */
 const SEED_REDIRECT = /^R*$/;
 
 /**

@@ -257,7 +257,7 @@ function referencesSummary({ generation, documents, servers, links }: PublishedR
   return { generation, documents, servers, links };
 }
 
-/** Says what a round did, for a person. */
+/** Formats the result of a round for people. */
 function reportText({ gathered, exported, generation, references, collected, objects }: CycleReport): string {
   const roots = gathered.roots
     .filter(({ refused }) => refused['url-max'] !== undefined)

@@ -14,7 +14,7 @@ import { printable } from '../../output/printable.js';
 import { StandardOutput } from '../../output/standard-output.js';
 import { packageVersion } from '../../version.js';
 
-/** What a check found. */
+/** A finding of a check. */
 interface Finding {
   readonly status: 'ok' | 'note' | 'warning' | 'problem';
   readonly check: string;

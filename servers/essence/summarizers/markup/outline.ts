@@ -17,7 +17,7 @@ const MAX_VALUE = 1000;
 /** The fields that a document states about itself, by attribute. */
 export type MarkupField = 'Title' | 'Author' | 'Date' | 'Description' | 'Keywords';
 
-/** Summarizes a source by what a reader of its language collects. */
+/** Summarizes a source from the results of the reader of its language. */
 export function summarizeOutline(
   document: SourceDocument,
   language: string,
@@ -28,7 +28,7 @@ export function summarizeOutline(
   return outline.summary(document);
 }
 
-/** What a reader of a markup language collects: fields, headings, links and the running text without markup. */
+/** The results of a reader of a markup language: fields, headings, links, running text without markup. */
 export class Outline {
   readonly #fields = new Map<MarkupField, string[]>();
   readonly #headings: string[] = [];

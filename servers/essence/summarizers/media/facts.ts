@@ -27,7 +27,7 @@ const FIELDS: ReadonlyMap<string, string> = namesByWord({
   Language: 'LANGUAGE ILNG',
 });
 
-/** What is known about a sound or a film. */
+/** The known facts about a sound or a film. */
 export class MediaFacts {
   readonly texts = new TagTexts();
   readonly fields: (readonly [name: string, value: string])[] = [];

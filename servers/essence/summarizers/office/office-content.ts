@@ -9,7 +9,7 @@ const MAX_VALUE = 10_000;
 const KEPT_TEXT = 16 * 1024;
 
 /**
- * What the readers of office documents and books collect: properties, headings, references and the running
+ * The results of the readers of office documents and books: properties, headings, references and the running
  * text.
  */
 export class OfficeContent {
