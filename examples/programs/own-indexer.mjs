@@ -1,20 +1,10 @@
 // A query engine of one's own, for the line `Indexer-Type /path/of/own-indexer.mjs` of broker.conf. It names objects that may match, here all of
 // them; the kit tests them by the rules of the query language.
 import { openObjectReader } from 'harvest-kit/storage';
-import { searchCandidates } from 'harvest-kit/storage/indexers';
+import { MATCHER_CAPABILITIES, searchCandidates } from 'harvest-kit/storage/indexers';
 
-export const capabilities = {
-  substrings: true,
-  words: true,
-  caseSensitive: true,
-  errors: 8,
-  phrases: true,
-  attributes: true,
-  regexp: true,
-  comparison: true,
-  not: true,
-  score: false,
-};
+/** What it answers: all that these rules have. */
+export const capabilities = MATCHER_CAPABILITIES;
 
 /** An engine without an index: every object is a candidate. */
 class ScanIndexer {

@@ -21,6 +21,20 @@ export interface IndexerCapabilities {
   readonly score: boolean;
 }
 
+/** What the rooms below `query/` decide of stored objects: all that the query language has, and no order. */
+export const MATCHER_CAPABILITIES: IndexerCapabilities = {
+  substrings: true,
+  words: true,
+  caseSensitive: true,
+  errors: 8,
+  phrases: true,
+  attributes: true,
+  regexp: true,
+  comparison: true,
+  not: true,
+  score: false,
+};
+
 /** One matched line of the object's SOIF text (BRK-4.7, 4.8). */
 export interface MatchedLine {
   /** The attribute's name as the object spells it; `url` for the header line (BRK-2.18). */

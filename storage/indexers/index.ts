@@ -4,6 +4,7 @@ export {
   type IndexedWord,
   type Indexer,
   type IndexerCapabilities,
+  MATCHER_CAPABILITIES,
   type MatchedLine,
   PauseSwitch,
   type SearchOptions,

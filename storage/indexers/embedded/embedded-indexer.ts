@@ -1,13 +1,14 @@
 // The query engine that runs inside the Broker (Indexer-Type Embedded): the part in the owner's thread.
 import type { Expression } from '../../../protocols/broker/index.js';
 import { StateError } from '../../../protocols/errors.js';
-import type {
-  IndexedWord,
-  Indexer,
-  IndexerCapabilities,
-  SearchOptions,
-  SearchResults,
-  WordRequest,
+import {
+  type IndexedWord,
+  type Indexer,
+  type IndexerCapabilities,
+  MATCHER_CAPABILITIES,
+  type SearchOptions,
+  type SearchResults,
+  type WordRequest,
 } from '../contract.js';
 import { type QueryLimits, requireErrorCount } from '../query/matcher.js';
 import { EmbeddedResults } from '../scheduling/results.js';
@@ -59,18 +60,7 @@ const SEARCH_LIMITS: SearchLimits = {
   totalReadBytes: 24 * 1024 * 1024,
 };
 
-const CAPABILITIES: IndexerCapabilities = {
-  substrings: true,
-  words: true,
-  caseSensitive: true,
-  errors: 8,
-  phrases: true,
-  attributes: true,
-  regexp: true,
-  comparison: true,
-  not: true,
-  score: true,
-};
+const CAPABILITIES: IndexerCapabilities = { ...MATCHER_CAPABILITIES, score: true };
 
 /**
  * Opens the engine that runs inside the Broker: SQLite FTS5 names candidates, the stored objects decide.

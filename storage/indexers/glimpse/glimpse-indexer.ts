@@ -5,7 +5,7 @@ import type { Expression } from '../../../protocols/broker/index.js';
 import { errorCode, StateError, StorageError } from '../../../protocols/errors.js';
 import type { ObjectReader } from '../../broker/object-reader.js';
 import { OidSet } from '../../broker/oid-set.js';
-import type { Indexer, IndexerCapabilities, SearchOptions, SearchResults } from '../contract.js';
+import { type Indexer, MATCHER_CAPABILITIES, type SearchOptions, type SearchResults } from '../contract.js';
 import {
   CANDIDATE_SEARCH_LIMITS,
   type Candidate,
@@ -21,19 +21,6 @@ import type { GlimpseIndexerOptions, State } from './options.js';
 import { buildPart, isIntact, linkPart, newRun, type Part, type Plan, planParts, type Run } from './parts.js';
 import { runGlimpse } from './run-glimpse.js';
 import { translate } from './translate.js';
-
-const CAPABILITIES: IndexerCapabilities = {
-  substrings: true,
-  words: true,
-  caseSensitive: true,
-  errors: 8,
-  phrases: true,
-  attributes: true,
-  regexp: true,
-  comparison: true,
-  not: true,
-  score: false,
-};
 
 /** MiB that glimpseindex may use for its tables. */
 const INDEX_MEMORY_MIB = 16;
@@ -60,7 +47,7 @@ export interface Parts {
 /** The engine of {@link openGlimpseIndexer}: indexes files of objects, and names candidates by glimpse. */
 export class GlimpseIndexer implements Indexer, CandidateEngine {
   readonly name = 'glimpse';
-  readonly capabilities = CAPABILITIES;
+  readonly capabilities = MATCHER_CAPABILITIES;
   readonly #parts: Parts;
   readonly #limits: CandidateSearchLimits;
   readonly #closing = new AbortController();

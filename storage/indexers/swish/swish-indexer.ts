@@ -8,7 +8,13 @@ import { errorCode, StateError, StorageError } from '../../../protocols/errors.j
 import { decodeSoif } from '../../../protocols/soif/index.js';
 import { type ObjectReader, openObjectReader } from '../../broker/object-reader.js';
 import { OidSet } from '../../broker/oid-set.js';
-import type { Indexer, IndexerCapabilities, SearchOptions, SearchResults } from '../contract.js';
+import {
+  type Indexer,
+  type IndexerCapabilities,
+  MATCHER_CAPABILITIES,
+  type SearchOptions,
+  type SearchResults,
+} from '../contract.js';
 import {
   CANDIDATE_SEARCH_LIMITS,
   type Candidate,
@@ -41,15 +47,11 @@ export interface SwishIndexerOptions extends ProgramEngineOptions {
 
 /** Swish supports whole words only: a search word matches a whole word with and without `matchWord`. */
 const CAPABILITIES: IndexerCapabilities = {
+  ...MATCHER_CAPABILITIES,
   substrings: false,
-  words: true,
-  caseSensitive: true,
   errors: 0,
-  phrases: true,
-  attributes: true,
   regexp: false,
   comparison: false,
-  not: true,
   score: true,
 };
 
