@@ -1,5 +1,5 @@
 // A log file with backpressure, for logs with many lines that must not be lost.
-import { close, fchmod, fdatasync, fstat, open, write } from 'node:fs';
+import { close, fchmod, fdatasync, fstat, open, writeFile } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { KitError, messageOf, StateError, StorageError } from '../../protocols/errors.js';
@@ -125,7 +125,7 @@ async function openToAppend(path: string, { mode, head = '' }: AppendFileOptions
     // Also of a file that existed.
     if (mode !== undefined) await promisify(fchmod)(descriptor, mode);
     if (head !== '' && (await promisify(fstat)(descriptor)).size === 0)
-      await promisify(write)(descriptor, head);
+      await promisify(writeFile)(descriptor, head);
     return descriptor;
   } catch (error) {
     if (descriptor !== undefined) await promisify(close)(descriptor);
