@@ -1,6 +1,6 @@
 /**
- * Splits bytes that arrive in chunks into lines, each without its LF; a line longer than the limit is undefined.
- * Holds at most one line.
+ * Splits bytes that arrive in chunks into lines, each without its LF; a line longer than the limit is
+ * undefined. Holds at most one line.
  */
 export class LineSplitter {
   #parts: Buffer[] = [];

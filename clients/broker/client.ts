@@ -119,7 +119,11 @@ export class BrokerClient {
 
   #exchange(request: Uint8Array, signal: AbortSignal | undefined, lifetime = 0): AsyncGenerator<Uint8Array> {
     const idleTimeoutMs = Math.max(DEFAULT_IDLE_TIMEOUT_MS, lifetime * 1000 + LIFETIME_MARGIN_MS);
-    return exchangeWithBroker(request, { idleTimeoutMs, ...this.#options, signal });
+    return exchangeWithBroker(request, {
+      ...this.#options,
+      idleTimeoutMs: this.#options.idleTimeoutMs ?? idleTimeoutMs,
+      signal,
+    });
   }
 }
 
@@ -207,8 +211,8 @@ class Results implements BrokerResults {
 }
 
 /**
- * Does one {@link exchange} with a Broker, with the defaults of {@link BrokerClientOptions}. Its errors name the
- * Broker and the usual port.
+ * Does one {@link exchange} with a Broker, with the defaults of {@link BrokerClientOptions}. Its errors name
+ * the Broker and the usual port.
  */
 export function exchangeWithBroker(
   request: Uint8Array,

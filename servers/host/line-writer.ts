@@ -111,7 +111,9 @@ export class LineWriter {
     else this.#timer ??= setTimeout(() => this.#start(), flushMs).unref();
   }
 
-  /** Resolves when everything that waits now is written. @throws the error of a write; then it is tried again */
+  /**
+   * Resolves when everything that waits now is written. @throws the error of a write; then it is tried again
+   */
   flush(): Promise<void> {
     return this.#mutex.runExclusive(() => this.#writeOut());
   }

@@ -81,7 +81,9 @@ export function openLog(options: LoggerOptions): OpenLog {
   };
 }
 
-/** Like {@link createLogger}, for any stream. JSON lines are pino's own unless the stream is {@link jsonLines}. */
+/**
+ * Like {@link createLogger}, for any stream. JSON lines are pino's own unless the stream is {@link jsonLines}.
+ */
 export function createLoggerOn(
   stream: DestinationStream,
   options: Pick<LoggerOptions, 'program' | 'level' | 'json'>,

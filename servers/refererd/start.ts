@@ -17,9 +17,9 @@ import { UserBase } from './user-base.js';
 const VERSION = '1.0';
 
 /**
- * Options of {@link startRefererd}. Defaults: `maxClients` 8192, lowered to what the limit of open files allows;
- * `readTimeoutMs` and `sendTimeoutMs` 60 000; names of the web pages `localhost`, the name of this machine and IP
- * addresses.
+ * Options of {@link startRefererd}. Defaults: `maxClients` 8192, lowered to what the limit of open files
+ * allows; `readTimeoutMs` and `sendTimeoutMs` 60 000; names of the web pages `localhost`, the name of this
+ * machine and IP addresses.
  */
 export interface StartRefererdOptions
   extends Partial<Omit<RefererSettings, 'program' | 'version'>>,

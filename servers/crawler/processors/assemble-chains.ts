@@ -27,8 +27,8 @@ export interface ChainsOptions {
   /** Make the processors that only the owner of the crawl has. */
   readonly owners: Readonly<Record<OwnersProcessor, () => Processor>>;
   /**
-   * Processors of the caller. Those of `extract` run before Essence, which transfers the body to a thread, those
-   * of `post-process` before LinksScoper, the others at the end of their chain.
+   * Processors of the caller. Those of `extract` run before Essence, which transfers the body to a thread,
+   * those of `post-process` before LinksScoper, the others at the end of their chain.
    */
   readonly extraProcessors: Partial<Record<ChainName, readonly Processor[]>>;
 }

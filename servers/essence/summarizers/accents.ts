@@ -1,7 +1,10 @@
 // Accents as combining characters, by the names that formats give them.
 import { words } from '../word-tables.js';
 
-/** Code point; command of TeX, name of Texinfo, sign of groff, character of fonts, name of the glyph; `-` is none. */
+/**
+ * Code point; command of TeX, name of Texinfo, sign of groff, character of fonts, name of the glyph; `-` is
+ * none.
+ */
 const ACCENTS = `
   0300 \` - \` \` grave
   0301 ' - ' ´ acute

@@ -35,7 +35,9 @@ const OT1 = overAscii([
   [123, '– — ˝ ˜ ¨'],
 ]);
 
-/** Knuth's typewriter fonts (cmtt): ASCII, with arrows and Spanish punctuation in place of the ligatures of OT1. */
+/**
+ * Knuth's typewriter fonts (cmtt): ASCII, with arrows and Spanish punctuation in place of the ligatures of OT1.
+ */
 const OT1_TYPEWRITER = overAscii([
   [0, `${GREEK_CAPITALS} ↑ ↓ ' ¡ ¿ ı ȷ \` ´ ˇ ˘ ¯ ˚ ¸ ß æ œ ø Æ Œ Ø`],
   [39, '’'],

@@ -277,8 +277,8 @@ export async function checkClosedIndex(file: string, rebuildOnError: boolean): P
 }
 
 /**
- * Writes the sums of an index that no thread has open any more. SQLite has no checksums: a flipped bit in a list
- * of postings only loses hits. Without the sums the next opening checks its pages.
+ * Writes the sums of an index that no thread has open any more. SQLite has no checksums: a flipped bit in a
+ * list of postings only loses hits. Without the sums the next opening checks its pages.
  */
 export async function sealIndex(file: string): Promise<void> {
   try {

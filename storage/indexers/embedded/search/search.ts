@@ -152,7 +152,9 @@ export class Search {
   readonly #expression: Expression;
   readonly #options: Omit<SearchOptions, 'signal'>;
   readonly #parts: SearchParts;
-  /** Its part of the thread: a canceled slice ends {@link hits} soon, with reason `aborted`; a held one waits. */
+  /**
+   * Its part of the thread: a canceled slice ends {@link hits} soon, with reason `aborted`; a held one waits.
+   */
   readonly slice: TimeSlice;
   readonly #warnings = new Set<string>();
   #chunk: Chunk | undefined;
