@@ -2,6 +2,8 @@
 // it detects.
 import t from 'tap';
 import { loadSuite } from '../../../clients/conformance/index.js';
+import { BROKER_FLAGS, REQUEST_FLAGS } from '../../../protocols/broker/index.js';
+import { sourcesOf, textOf } from '../../architecture/sources.js';
 import { PAGES, referenceBroker, runBrokerCases } from './broker-reference.js';
 import { simpleBroker } from './simple-broker.js';
 
@@ -30,4 +32,13 @@ t.test('BRK-1.4: a gatherd instead of a Broker and wrong arguments reject', asyn
   await t.rejects(suite.prepare(['localhost', '--password-file'], {}), { code: 'ERR_USAGE' });
   const missing = ['localhost', '--password-file=/nonexistent/file'];
   await t.rejects(suite.prepare(missing, {}), { code: 'ERR_CONFIG' });
+});
+
+t.test('BRK-3: each flag of a query has a case', (t) => {
+  const cases = sourcesOf('clients/conformance/broker').map(textOf).join('\n');
+  for (const name of [...REQUEST_FLAGS, 'opaque'] as const) {
+    const { keyword } = BROKER_FLAGS[name];
+    t.ok(cases.includes(keyword), keyword);
+  }
+  t.end();
 });
