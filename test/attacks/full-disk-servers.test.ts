@@ -131,7 +131,7 @@ const ROWS: readonly Row[] = [
     server: broker,
     disk: 'full',
     killed: true,
-    says: /broker\.pid(?:\.lock)? cannot be written: ENOSPC; broker runs without it[\s\S]*the disk of \S+ is full; the broker serves what is stored/,
+    says: /broker\.pid(?:\.lock)? cannot be written: ENOSPC; broker runs without it[\s\S]*the disk of \S+ is full; the broker serves the stored objects/,
   },
   {
     name: 'broker',
