@@ -10,13 +10,16 @@ const BLOCK_BYTES = 64 * 1024;
  * of the bytes kept, however small the pieces are and however large the buffers that they are cut from.
  */
 export class BoundedBody {
+  readonly #maxBytes: number;
   readonly #chunks: Uint8Array[] = [];
   /** The end of the last block of copied pieces that is still free. */
   #free = new Uint8Array(0);
   #kept = 0;
   #length = 0;
 
-  constructor(readonly maxBytes: number) {}
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
 
   /** Bytes received. */
   get length(): number {
@@ -24,13 +27,13 @@ export class BoundedBody {
   }
 
   get truncated(): boolean {
-    return this.#length > this.maxBytes;
+    return this.#length > this.#maxBytes;
   }
 
   /** @param chunk may be kept and must not change after the call */
   push(chunk: Uint8Array): void {
     this.#length += chunk.length;
-    const piece = chunk.subarray(0, this.maxBytes - this.#kept);
+    const piece = chunk.subarray(0, this.#maxBytes - this.#kept);
     if (piece.length === 0) return;
     this.#kept += piece.length;
     // A piece keeps the whole buffer that it is a part of.

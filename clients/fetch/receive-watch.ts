@@ -56,18 +56,28 @@ const POLL_MS = 100;
  * network is burdened.
  */
 export class ReceiveWatch implements Disposable {
+  readonly #name: string;
+  readonly #limits: ReceiveLimits;
+  readonly #whole: WholeDocument;
+  readonly #received: () => Received;
+  readonly #stop: (reason: Error) => void;
   readonly #clock: Clock;
   #cancelTimer!: () => void;
   #firstByte: number | undefined;
 
   /** @param name of the server, for the error */
   constructor(
-    readonly name: string,
-    readonly limits: ReceiveLimits,
-    readonly whole: WholeDocument,
-    readonly received: () => Received,
-    readonly stop: (reason: Error) => void,
+    name: string,
+    limits: ReceiveLimits,
+    whole: WholeDocument,
+    received: () => Received,
+    stop: (reason: Error) => void,
   ) {
+    this.#name = name;
+    this.#limits = limits;
+    this.#whole = whole;
+    this.#received = received;
+    this.#stop = stop;
     this.#clock = limits.clock ?? monotonicClock;
     this.#lookLater();
   }
@@ -77,10 +87,10 @@ export class ReceiveWatch implements Disposable {
   }
 
   #look(): void {
-    const { bytes, bodyBytes } = this.received();
+    const { bytes, bodyBytes } = this.#received();
     const problem = this.#problemOf(bytes, bodyBytes);
     if (problem === undefined) this.#lookLater();
-    else this.stop(new ConnectionError(`${this.name}: ${problem}`));
+    else this.#stop(new ConnectionError(`${this.#name}: ${problem}`));
   }
 
   #lookLater(): void {
@@ -95,7 +105,7 @@ export class ReceiveWatch implements Disposable {
     const now = this.#clock.now();
     this.#firstByte ??= now;
     const elapsedMs = now - this.#firstByte;
-    const rate = requiredRate(elapsedMs, this.limits, this.whole);
+    const rate = requiredRate(elapsedMs, this.#limits, this.#whole);
     if (bytes * 1000 >= rate * elapsedMs) return undefined;
     return `the server sent less than ${Math.ceil(rate)} bytes per second in ${Math.round(elapsedMs / 1000)} s`;
   }

@@ -47,18 +47,16 @@ interface WatchedConnection {
  * that operations waiting for it fail; {@link reason} is the cause.
  */
 export class TransferWatch {
+  readonly #connection: WatchedConnection;
   readonly #signal: AbortSignal | undefined;
   readonly #cancelTimer: () => void;
   readonly #onAbort: () => void;
   readonly #rate: ReceiveWatch;
   #reason: Error | undefined;
 
-  constructor(
-    host: string,
-    request: FetchRequest,
-    options: TransferOptions,
-    readonly connection: WatchedConnection,
-  ) {
+  constructor(host: string, request: FetchRequest, options: TransferOptions, connection: WatchedConnection) {
+    this.#connection = connection;
+
     const before = connection.bytesRead;
     const received = () => ({ bytes: connection.bytesRead - before });
     const ms = options.maxTransferMs ?? DEFAULT_TRANSFER_MS;
@@ -91,7 +89,7 @@ export class TransferWatch {
 
   #end(reason: Error): void {
     this.#reason ??= reason;
-    this.connection.destroy(this.#reason);
+    this.#connection.destroy(this.#reason);
   }
 }
 

@@ -56,16 +56,20 @@ interface CompiledRule extends FilterRule {
 }
 
 class Filter implements UrlFilter {
+  readonly #file: string;
+
   constructor(
-    readonly file: string,
+    file: string,
     readonly rules: readonly CompiledRule[],
-  ) {}
+  ) {
+    this.#file = file;
+  }
 
   allows(...subjects: string[]): boolean {
     const rule = this.rules.find(({ pattern }) => subjects.some((subject) => pattern.test(subject)));
     const allowed = rule?.allow ?? true;
     if (filterChannel.hasSubscribers) {
-      const event: FilterEvent = { file: this.file, subjects, allowed, rule };
+      const event: FilterEvent = { file: this.#file, subjects, allowed, rule };
       filterChannel.publish(event);
     }
     return allowed;

@@ -30,18 +30,20 @@ export interface VariableRow {
  * `shown`, a default that is not in the schema.
  */
 export class VariableTable<Shape extends z.ZodRawShape> {
+  readonly #schema: z.ZodObject<Shape>;
   readonly #keys = new Map<string, string>();
   readonly #many = new Set<string>();
   readonly #onDuplicate: 'error' | 'last';
 
   constructor(
-    readonly schema: z.ZodObject<Shape>,
+    schema: z.ZodObject<Shape>,
     /**
      * The effect of a second value of a single variable: an error (G-24), or a warning and the last value
      * applies.
      */
     onDuplicate: 'error' | 'last',
   ) {
+    this.#schema = schema;
     this.#onDuplicate = onDuplicate;
     for (const variable of this.describe()) {
       this.#keys.set(variable.name.toLowerCase(), variable.key);
@@ -51,7 +53,7 @@ export class VariableTable<Shape extends z.ZodRawShape> {
 
   /** The rows of the documentation's table. */
   describe(): VariableRow[] {
-    return Object.entries(this.schema.shape).map(([key, field]) => {
+    return Object.entries(this.#schema.shape).map(([key, field]) => {
       const meta = metaOf(field);
       const metaText = (name: string): string | undefined => {
         const value = meta?.[name];
@@ -100,7 +102,7 @@ export class VariableTable<Shape extends z.ZodRawShape> {
       }
       input[key] = value;
     }
-    const result = this.schema.safeParse(input);
+    const result = this.#schema.safeParse(input);
     if (!result.success) errors.push(...this.#errorsOf(result.error.issues, lines, file));
     throwConfigErrors(errors);
     if (!result.success) throw new ConfigError(file, 0, '', 'cannot be used');

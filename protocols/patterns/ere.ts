@@ -81,20 +81,23 @@ export function parseEre(source: string): EreNode {
 }
 
 class EreParser {
+  readonly #source: string;
   #position = 0;
   #depth = 0;
-  constructor(readonly source: string) {}
+  constructor(source: string) {
+    this.#source = source;
+  }
 
   parse(): EreNode {
     const node = this.#parseAlternatives();
-    if (this.#position < this.source.length)
+    if (this.#position < this.#source.length)
       throw patternProblem('has a `)` without its `(`', this.#position);
     return node;
   }
 
   #parseAlternatives(): EreNode {
     const parts = [this.#parseSequence()];
-    while (this.source[this.#position] === '|') {
+    while (this.#source[this.#position] === '|') {
       this.#position++;
       parts.push(this.#parseSequence());
     }
@@ -104,13 +107,13 @@ class EreParser {
   #parseSequence(): EreNode {
     const parts: EreNode[] = [];
     for (;;) {
-      const c = this.source[this.#position];
+      const c = this.#source[this.#position];
       if (c === undefined || c === '|' || c === ')') break;
       const start = this.#position;
       let node = this.#parseAtom(c);
       for (let bounds = this.#parseBounds(); bounds !== undefined; bounds = this.#parseBounds()) {
         // `^*` is a shell glob's star after an anchor, not a repeated anchor (G-43).
-        if (c === '^') throw nothingToRepeat(this.source[start + 1]!, start + 1);
+        if (c === '^') throw nothingToRepeat(this.#source[start + 1]!, start + 1);
         node = makeRepeat(node, ...bounds);
         if (copiesOf(node) > MAX_COPIES) throw patternProblem(`repeats more than ${MAX_COPIES} times`, start);
       }
@@ -147,19 +150,19 @@ class EreParser {
   }
 
   #takeCodePoint(): number {
-    const code = this.source.codePointAt(this.#position)!;
+    const code = this.#source.codePointAt(this.#position)!;
     this.#position += code > 0xffff ? 2 : 1;
     return code;
   }
 
   #parseGroup(): EreNode {
     const start = this.#position++;
-    if (this.source[this.#position] === '?') {
+    if (this.#source[this.#position] === '?') {
       throw patternProblem('has `(?`, which POSIX does not have: no look-around, no flags', start);
     }
     if (++this.#depth > MAX_DEPTH) throw patternProblem(`nests deeper than ${MAX_DEPTH} parentheses`, start);
     const child = this.#parseAlternatives();
-    if (this.source[this.#position] !== ')') throw patternProblem('has a `(` without its `)`', start);
+    if (this.#source[this.#position] !== ')') throw patternProblem('has a `(` without its `)`', start);
     this.#position++;
     this.#depth--;
     return { kind: 'group', child };
@@ -167,7 +170,7 @@ class EreParser {
 
   #parseEscape(): EreNode {
     const start = this.#position++;
-    const escaped = this.source[this.#position];
+    const escaped = this.#source[this.#position];
     if (escaped === undefined) throw patternProblem('ends with a backslash', start);
     if (/[0-9]/.test(escaped)) {
       throw patternProblem('has a back reference, which cannot be matched in linear time', start);
@@ -183,7 +186,7 @@ class EreParser {
   }
 
   #parseBounds(): readonly [min: number, max: number] | undefined {
-    switch (this.source[this.#position]) {
+    switch (this.#source[this.#position]) {
       case '*':
         this.#position++;
         return [0, Number.POSITIVE_INFINITY];
@@ -208,7 +211,7 @@ class EreParser {
 
   /** `{n}`, `{n,}`, `{n,m}`, `{,m}`; any other brace is literal. */
   #matchInterval(): { readonly min: number; readonly max: number; readonly length: number } | undefined {
-    const found = /^\{(\d*)(?:(,)(\d*))?\}/.exec(this.source.slice(this.#position, this.#position + 32));
+    const found = /^\{(\d*)(?:(,)(\d*))?\}/.exec(this.#source.slice(this.#position, this.#position + 32));
     if (found === null) return undefined;
     const [whole, low = '', comma, high = ''] = found;
     if (low === '' && high === '') return undefined;
@@ -220,16 +223,16 @@ class EreParser {
   #parseBracket(): EreNode {
     const start = this.#position++;
     const ranges: CharRange[] = [];
-    const negated = this.source[this.#position] === '^';
+    const negated = this.#source[this.#position] === '^';
     if (negated) this.#position++;
     for (const first = this.#position; ; ) {
-      if (this.source[this.#position] === ']' && this.#position > first) break;
+      if (this.#source[this.#position] === ']' && this.#position > first) break;
       const rangeStart = this.#position;
       const low = this.#parseBracketElement(start);
       // A minus between two characters makes a range; first or last it is literal.
       if (
-        this.source[this.#position] === '-' &&
-        this.source[this.#position + 1] !== ']' &&
+        this.#source[this.#position] === '-' &&
+        this.#source[this.#position + 1] !== ']' &&
         typeof low === 'number'
       ) {
         this.#position++;
@@ -247,8 +250,8 @@ class EreParser {
 
   /** One character, `[.x.]` or `[=x=]`: its code; `[:class:]`: its ranges. */
   #parseBracketElement(start: number): number | readonly CharRange[] {
-    if (this.#position >= this.source.length) throw patternProblem('has a `[` without its `]`', start);
-    const special = /^\[([:.=])(.+?)\1\]/s.exec(this.source.slice(this.#position, this.#position + 24));
+    if (this.#position >= this.#source.length) throw patternProblem('has a `[` without its `]`', start);
+    const special = /^\[([:.=])(.+?)\1\]/s.exec(this.#source.slice(this.#position, this.#position + 24));
     if (special === null) return this.#takeCodePoint();
     const [whole, kind, name] = special;
     if (kind === ':') {

@@ -47,15 +47,18 @@ export class RobotsTxt {
     false,
   );
 
+  readonly #groups: readonly RobotsGroup[];
   /** Absent until it is used: a crawl holds many files. */
   #views: LRUCache<string, AgentView> | undefined;
   #names: readonly string[] | undefined;
 
   constructor(
-    readonly groups: readonly RobotsGroup[],
+    groups: readonly RobotsGroup[],
     /** Whether the file was longer than the limit, so that its end was not read. */
     readonly truncated: boolean,
-  ) {}
+  ) {
+    this.#groups = groups;
+  }
 
   /**
    * Whether an agent may fetch a path. The longest matching line decides, `Allow` on a tie; without a match it
@@ -75,7 +78,7 @@ export class RobotsTxt {
 
   /** CRAWL-13.2.10: the names in file order, each once, including `*`. */
   get names(): readonly string[] {
-    this.#names ??= [...new Set(this.groups.flatMap((group) => group.names))].filter((name) => name !== '');
+    this.#names ??= [...new Set(this.#groups.flatMap((group) => group.names))].filter((name) => name !== '');
     return this.#names;
   }
 
@@ -90,11 +93,11 @@ export class RobotsTxt {
   }
 
   #viewOf(userAgent: string): AgentView {
-    return this.#cached(`agent ${userAgent}`, () => chosenGroups(this.groups, productTokens(userAgent)));
+    return this.#cached(`agent ${userAgent}`, () => chosenGroups(this.#groups, productTokens(userAgent)));
   }
 
   #viewOfName(name: string): AgentView {
-    return this.#cached(`name ${name}`, () => this.groups.filter((group) => group.names.includes(name)));
+    return this.#cached(`name ${name}`, () => this.#groups.filter((group) => group.names.includes(name)));
   }
 
   #cached(key: string, choose: () => readonly RobotsGroup[]): AgentView {

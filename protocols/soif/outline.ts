@@ -28,24 +28,26 @@ type Segment = Uint8Array | { readonly start: number; readonly end: number };
 
 /** Bytes that consist of segments of a source and of other bytes. */
 class SplicedSource implements ByteSource {
+  readonly #source: ByteSource;
+  readonly #segments: readonly Segment[];
   readonly length: number;
 
-  constructor(
-    readonly source: ByteSource,
-    readonly segments: readonly Segment[],
-  ) {
+  constructor(source: ByteSource, segments: readonly Segment[]) {
+    this.#source = source;
+    this.#segments = segments;
+
     this.length = segments.reduce((sum, segment) => sum + lengthOf(segment), 0);
   }
 
   async *pieces(start = 0, end = this.length): AsyncGenerator<Uint8Array, void, undefined> {
     let at = 0;
-    for (const segment of this.segments) {
+    for (const segment of this.#segments) {
       const from = Math.max(start - at, 0);
       const to = Math.min(end - at, lengthOf(segment));
       at += lengthOf(segment);
       if (from >= to) continue;
       if (segment instanceof Uint8Array) yield segment.subarray(from, to);
-      else yield* this.source.pieces(segment.start + from, segment.start + to);
+      else yield* this.#source.pieces(segment.start + from, segment.start + to);
     }
   }
 }

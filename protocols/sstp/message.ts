@@ -20,6 +20,8 @@ export const NO_BODY = new Uint8Array(0);
  * {@link headers} builds all headers in the order of the wire on demand.
  */
 export class IdListMessage implements SstpMessage {
+  readonly #runAt: number;
+
   /**
    * @param others the headers outside the run
    * @param runAt how many of `others` precede the run
@@ -28,13 +30,15 @@ export class IdListMessage implements SstpMessage {
     readonly code: number,
     readonly others: readonly SstpHeader[],
     readonly ids: Uint32Array,
-    readonly runAt: number,
+    runAt: number,
     readonly body: Uint8Array = NO_BODY,
-  ) {}
+  ) {
+    this.#runAt = runAt;
+  }
 
   get headers(): readonly SstpHeader[] {
     const run = Array.from(this.ids, (id): SstpHeader => [HEADERS.uriId.name, String(id)]);
-    return [...this.others.slice(0, this.runAt), ...run, ...this.others.slice(this.runAt)];
+    return [...this.others.slice(0, this.#runAt), ...run, ...this.others.slice(this.#runAt)];
   }
 }
 

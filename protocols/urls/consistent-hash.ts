@@ -18,10 +18,13 @@ interface Point {
  * is built once, for the largest number of buckets.
  */
 export class ConsistentHash {
+  readonly #buckets: number;
   readonly #points: readonly Point[];
 
   /** @param buckets 1 to 10 000: the largest number for {@link bucketOf} */
-  constructor(readonly buckets: number) {
+  constructor(buckets: number) {
+    this.#buckets = buckets;
+
     if (!Number.isInteger(buckets) || buckets < 1 || buckets > MAX_BUCKETS) {
       throw new RangeError(`buckets are 1 to ${MAX_BUCKETS}`);
     }
@@ -36,8 +39,8 @@ export class ConsistentHash {
   }
 
   /** @param buckets the number of buckets, at most {@link buckets}; default all */
-  bucketOf(text: string, buckets = this.buckets): number {
-    if (buckets > this.buckets || buckets < 1) throw new RangeError(`buckets are 1 to ${this.buckets}`);
+  bucketOf(text: string, buckets = this.#buckets): number {
+    if (buckets > this.#buckets || buckets < 1) throw new RangeError(`buckets are 1 to ${this.#buckets}`);
     const from = this.#firstFrom(fingerprint(text, 64));
     for (let i = 0; i < this.#points.length; i++) {
       const { bucket } = this.#points[(from + i) % this.#points.length]!;

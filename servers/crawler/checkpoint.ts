@@ -65,6 +65,7 @@ type Manifest = z.output<typeof manifestSchema>;
  * restored any number of times (CRAWL-17.3.2).
  */
 export class Checkpoints {
+  readonly #options: CheckpointsOptions;
   #next: number;
   #newest: string;
   readonly #mutex = new Mutex();
@@ -76,9 +77,10 @@ export class Checkpoints {
 
   private constructor(
     readonly directory: string,
-    readonly options: CheckpointsOptions,
+    options: CheckpointsOptions,
     names: readonly string[],
   ) {
+    this.#options = options;
     this.#newest = names.at(-1) ?? '';
     this.#next = numberOf(this.#newest) + 1;
   }
@@ -126,7 +128,7 @@ export class Checkpoints {
     }
     this.#newest = name;
     await this.#removeOld();
-    await this.options.rotate(name).catch((cause: unknown) => {
+    await this.#options.rotate(name).catch((cause: unknown) => {
       throw new StorageError(
         `checkpoint ${name} is taken, but the logs are not rotated: ${messageOf(cause)}`,
         {
@@ -138,7 +140,7 @@ export class Checkpoints {
   }
 
   async #write(temporary: string, time: number): Promise<void> {
-    const { store, seenDirectory, atRest, components } = this.options;
+    const { store, seenDirectory, atRest, components } = this.#options;
     const kept = await atRest(async () => {
       await store.clone(join(temporary, 'store'));
       if (seenDirectory !== undefined) await copyTree(seenDirectory, join(temporary, 'seen'));
@@ -164,7 +166,7 @@ export class Checkpoints {
   /** Removes old checkpoints; one that cannot be removed now is removed after the next checkpoint. */
   async #removeOld(): Promise<void> {
     const names = await listCheckpoints(this.directory);
-    for (const name of names.slice(0, -this.options.kept)) {
+    for (const name of names.slice(0, -this.#options.kept)) {
       // Renamed first, so that a partly removed checkpoint does not look complete.
       const renamed = join(this.directory, `${name}.tmp`);
       await rename(join(this.directory, name), renamed)

@@ -4,21 +4,26 @@ import type { DocumentEvent, RecordedEvent } from './events.js';
 
 /** Reports returned URIs after they are written to disk, and tracks those that are not written yet. */
 export class Completions {
+  readonly #report: (event: DocumentEvent, uri: CrawlUri) => void | Promise<void>;
+  readonly #onFailure: (error: unknown) => void;
   readonly #pending = new Set<Promise<void>>();
   #failure: { readonly error: unknown } | undefined;
 
   constructor(
-    readonly report: (event: DocumentEvent, uri: CrawlUri) => void | Promise<void>,
-    readonly onFailure: (error: unknown) => void,
-  ) {}
+    report: (event: DocumentEvent, uri: CrawlUri) => void | Promise<void>,
+    onFailure: (error: unknown) => void,
+  ) {
+    this.#report = report;
+    this.#onFailure = onFailure;
+  }
 
   /** Reports the event after `written`. A failure of either is kept for {@link throwFailure}. */
   add(written: Promise<void>, event: DocumentEvent, uri: CrawlUri): void {
     const reported = written
-      .then(() => this.report(event, uri))
+      .then(() => this.#report(event, uri))
       .catch((error: unknown) => {
         this.#failure ??= { error };
-        this.onFailure(error);
+        this.#onFailure(error);
       })
       .finally(() => this.#pending.delete(reported));
     this.#pending.add(reported);

@@ -74,6 +74,7 @@ const MIB = 1 << 20;
  * return them with their outcome. The console, the reports and the terminal use it as {@link CrawlControl}.
  */
 export class CrawlController implements CrawlControl {
+  readonly #options: ControllerOptions;
   readonly #workers: WorkerSlots;
   readonly #chainCounts = new Map<string, number>();
   readonly #statistics: CrawlStatistics;
@@ -94,7 +95,8 @@ export class CrawlController implements CrawlControl {
   /** Seconds of crawling in earlier runs. */
   #elapsedBefore = 0;
 
-  constructor(readonly options: ControllerOptions) {
+  constructor(options: ControllerOptions) {
+    this.#options = options;
     this.#statistics = options.statistics ?? new CrawlStatistics();
     this.#bandwidth = options.bandwidth ?? new TotalBandwidth(0);
     this.#limits = options.limits ?? NO_LIMITS;
@@ -112,7 +114,7 @@ export class CrawlController implements CrawlControl {
    */
   async run(signal: AbortSignal): Promise<EndReason> {
     const statistics = this.#statistics;
-    const { frontier, pauseAtStart = false, pauseAtFinish = false } = this.options;
+    const { frontier, pauseAtStart = false, pauseAtFinish = false } = this.#options;
     const abort = new AbortController();
     this.#abort = abort;
     // Every worker listens to the one signal, in the frontier and in its fetch.
@@ -130,7 +132,7 @@ export class CrawlController implements CrawlControl {
       await this.#checkDisk();
       for (;;) {
         await runWorkers(
-          this.options.workers,
+          this.#options.workers,
           (worker) => this.#step(worker, abort.signal),
           (reason) => abort.abort(reason),
         );
@@ -170,7 +172,7 @@ export class CrawlController implements CrawlControl {
     this.#pauseReason = undefined;
     if (this.#state === 'preparing') this.#pauseAtStart = true;
     if (this.#state !== 'running') return;
-    this.options.frontier.hold();
+    this.#options.frontier.hold();
     this.#enter('pausing', 'pausing');
     this.#enterPausedIfIdle();
   }
@@ -181,7 +183,7 @@ export class CrawlController implements CrawlControl {
     if (this.#state !== 'paused' && this.#state !== 'pausing') return;
     this.#statistics.resume();
     this.#enter('running', 'resumed');
-    this.options.frontier.release();
+    this.#options.frontier.release();
   }
 
   stop(reason: EndReason = 'ended by operator'): void {
@@ -189,7 +191,7 @@ export class CrawlController implements CrawlControl {
   }
 
   async checkpoint(): Promise<CheckpointInfo> {
-    const { checkpoint } = this.options;
+    const { checkpoint } = this.#options;
     if (checkpoint === undefined) throw new StateError('this crawl does not support checkpoints');
     const info = await checkpoint();
     this.#publish(`checkpoint ${info.name}`);
@@ -197,17 +199,17 @@ export class CrawlController implements CrawlControl {
   }
 
   forceWake(): void {
-    this.options.frontier.forceWake();
+    this.#options.frontier.forceWake();
   }
 
   reconsiderRetired(): Promise<number> {
-    return this.options.frontier.reconsiderRetired();
+    return this.#options.frontier.reconsiderRetired();
   }
 
   deleteUris(pattern: string, queuePattern?: string): Promise<number> {
     const url = patternMatcher(pattern);
     const queue = queuePattern === undefined ? () => true : patternMatcher(queuePattern);
-    return this.options.frontier.deleteUris((text, classKey) => queue(classKey) && url(text));
+    return this.#options.frontier.deleteUris((text, classKey) => queue(classKey) && url(text));
   }
 
   killWorker(number: number): boolean {
@@ -215,7 +217,7 @@ export class CrawlController implements CrawlControl {
   }
 
   snapshot(): CrawlSnapshot {
-    const { name, frontier, seen, lastCheckpoint } = this.options;
+    const { name, frontier, seen, lastCheckpoint } = this.#options;
     const figures = frontier.figures;
     const { queued, inProcess, discovered, succeeded, failed, disregarded, bytes } = frontier.counts;
     const memory = process.memoryUsage();
@@ -246,15 +248,15 @@ export class CrawlController implements CrawlControl {
   }
 
   queues(options: Parameters<CrawlControl['queues']>[0] = {}): Promise<QueueReport[]> {
-    return this.options.frontier.reports(options);
+    return this.#options.frontier.reports(options);
   }
 
   hosts(options: Parameters<CrawlControl['hosts']>[0] = {}): HostReport[] {
-    return this.options.servers.report(options);
+    return this.#options.servers.report(options);
   }
 
   retries({ limit }: { readonly limit?: number } = {}): Promise<WaitingReport[]> {
-    return this.options.frontier.waiting(limit);
+    return this.#options.frontier.waiting(limit);
   }
 
   workers(): WorkerReport[] {
@@ -266,7 +268,7 @@ export class CrawlController implements CrawlControl {
   }
 
   chains(): readonly ProcessorReport[] {
-    const { chains } = this.options;
+    const { chains } = this.#options;
     return CHAIN_NAMES.flatMap((chain) =>
       chains[chain].map(({ name }) => ({
         chain,
@@ -278,19 +280,19 @@ export class CrawlController implements CrawlControl {
 
   /** Processes one URI from `next` to `finished` (CRAWL-11.5). Returns false if no URI is left. */
   async #step(number: number, signal: AbortSignal): Promise<boolean> {
-    const { frontier, store, chains, settingsFor } = this.options;
+    const { frontier, store, chains, settingsFor } = this.#options;
     const worker = this.#workers.slot(number);
     const entry = await frontier.next(signal);
     if (entry === undefined) return false;
     const settings = settingsFor(entry.uri);
     // Nothing is awaited between this and `begin`, so that two workers cannot both find the host free.
-    const delayMs = this.options.servers.pauses.wait(entry.uri.url, settings.minDelayMs);
+    const delayMs = this.#options.servers.pauses.wait(entry.uri.url, settings.minDelayMs);
     if (delayMs > 0) {
       await this.#postpone(entry, delayMs);
       return true;
     }
     const uri = new CrawlUri(entry, store.batch(), worker.abort.signal, settings, number);
-    const end = this.options.servers.pauses.begin(uri.url);
+    const end = this.#options.servers.pauses.begin(uri.url);
     worker.uri = uri;
     worker.begin = Date.now();
     try {
@@ -321,7 +323,7 @@ export class CrawlController implements CrawlControl {
    * pause.
    */
   async #postpone(entry: QueueEntry, delayMs: number): Promise<void> {
-    const { frontier, store } = this.options;
+    const { frontier, store } = this.#options;
     const finish = { outcome: 'retry', delayMs, reason: 'politeness', free: true, untried: true } as const;
     const { written } = await frontier.finished(entry, finish, store.batch());
     await written;
@@ -339,7 +341,7 @@ export class CrawlController implements CrawlControl {
   }
 
   async #finishUri(uri: CrawlUri, begin: number): Promise<void> {
-    const { frontier, servers, store, onFinish, record } = this.options;
+    const { frontier, servers, store, onFinish, record } = this.#options;
     // The records of a killed URI are not stored.
     const batch = uri.status === FETCH_STATUS.killed ? store.batch() : uri.batch;
     const finish = disposition(uri, servers);
@@ -374,7 +376,7 @@ export class CrawlController implements CrawlControl {
   }
 
   #count(event: RecordedEvent): void {
-    this.options.servers.countEvent(event);
+    this.#options.servers.countEvent(event);
     this.#statistics.document(event);
   }
 
@@ -403,7 +405,7 @@ export class CrawlController implements CrawlControl {
    */
   async #checkDisk(): Promise<void> {
     const { lowDiskMiB, endOnLowDisk = false } = this.#limits;
-    const { directory } = this.options;
+    const { directory } = this.#options;
     const free = await freeDiskBytes(directory);
     if (free < 0) return;
     this.#diskFree = free;
@@ -430,7 +432,7 @@ export class CrawlController implements CrawlControl {
     this.#stopped = true;
     this.#end = reason;
     this.#enter('stopping', `stopping: ${reason}`);
-    this.options.frontier.close();
+    this.#options.frontier.close();
     this.#resumed?.();
   }
 

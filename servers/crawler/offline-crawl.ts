@@ -44,10 +44,13 @@ export interface OfflineSnapshot
  * filter. It changes nothing. No other process can open the store while it is open.
  */
 export class OfflineCrawl implements AsyncDisposable {
-  private constructor(
-    readonly directory: string,
-    readonly store: GathererStore,
-  ) {}
+  readonly #directory: string;
+  readonly #store: GathererStore;
+
+  private constructor(directory: string, store: GathererStore) {
+    this.#directory = directory;
+    this.#store = store;
+  }
 
   /**
    * @param directory the Gatherer's data directory
@@ -62,7 +65,7 @@ export class OfflineCrawl implements AsyncDisposable {
 
   /** Reads the records of all queues once. */
   async snapshot(): Promise<OfflineSnapshot> {
-    const store = this.store;
+    const store = this.#store;
     const time = Date.now();
     const queues = { exhausted: 0, inactive: 0, ready: 0, 'in-process': 0, snoozed: 0, retired: 0 };
     const reasons: Partial<Record<WaitReason, number>> = {};
@@ -98,7 +101,7 @@ export class OfflineCrawl implements AsyncDisposable {
       congestion: queues.snoozed === 0 ? 0 : waiting / queues.snoozed,
       averageDepth: waiting === 0 ? 0 : queued / waiting,
       deepestQueue,
-      checkpoint: (await listCheckpoints(join(this.directory, 'crawl', 'checkpoints'))).at(-1) ?? '',
+      checkpoint: (await listCheckpoints(join(this.#directory, 'crawl', 'checkpoints'))).at(-1) ?? '',
       seenFilter,
       objects: store.summaries.count,
     };
@@ -119,7 +122,7 @@ export class OfflineCrawl implements AsyncDisposable {
    * 1000.
    */
   async retries(limit = 1000): Promise<WaitingReport[]> {
-    return (await this.store.waiting.page({ limit })).map(waitingReport).map((report) => ({
+    return (await this.#store.waiting.page({ limit })).map(waitingReport).map((report) => ({
       ...report,
       url: withoutUserInfo(report.url),
       reason: redactLogins(report.reason),
@@ -127,7 +130,7 @@ export class OfflineCrawl implements AsyncDisposable {
   }
 
   close(): Promise<void> {
-    return this.store.close();
+    return this.#store.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -135,7 +138,7 @@ export class OfflineCrawl implements AsyncDisposable {
   }
 
   async *#pages(now: number): AsyncGenerator<readonly QueueReport[]> {
-    for await (const records of this.store.queueRecords.pages())
+    for await (const records of this.#store.queueRecords.pages())
       yield records.map((record) => {
         const queue = WorkQueue.restored(record);
         if (queue.state === 'exhausted') {
@@ -148,10 +151,10 @@ export class OfflineCrawl implements AsyncDisposable {
 
   /** Reads kind and count of the seen filter, which is in the store or has its own files. */
   async #readSeenFilter(): Promise<OfflineSnapshot['seenFilter']> {
-    await using inStore = await this.store.openSeenFilter();
+    await using inStore = await this.#store.openSeenFilter();
     if (inStore.count > 0) return { kind: inStore.kind, count: inStore.count };
     for (const kind of SEEN_KINDS) {
-      const directory = join(this.directory, 'seen', kind);
+      const directory = join(this.#directory, 'seen', kind);
       if (!(await exists(directory))) continue;
       await using own = await openSeenFilter({ kind, directory });
       return { kind, count: own.count };

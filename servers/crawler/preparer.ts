@@ -39,6 +39,7 @@ const URI_PRECEDENCES: Readonly<Record<CrawlSettings['uriPrecedence'], UriPreced
  * CRAWL-11.4: computes directive, canonical string, class key, cost and precedence of a URI from its settings.
  */
 export class FrontierPreparer {
+  readonly #options: PreparerOptions;
   /** Cache of the values that depend on the settings only; it has one entry per set of sheets. */
   readonly #cache = new WeakMap<CrawlSettings, { queueOf: QueueAssignment; rules: readonly SeenRule[] }>();
   readonly #fileQueues = queueAssignment({ parallelQueues: FILE_QUEUES, spreadWholeUri: true });
@@ -46,11 +47,13 @@ export class FrontierPreparer {
   /** CRAWL-9.9: the first host of each queue of the policy `elf`, until two share one; then undefined. */
   #elfHosts: Map<string, string> | undefined = new Map();
 
-  constructor(readonly options: PreparerOptions) {}
+  constructor(options: PreparerOptions) {
+    this.#options = options;
+  }
 
   prepare(uri: PreparedOf): Prepared {
     const { url, via, pathFromSeed } = uri;
-    const settings = this.options.settingsFor(uri);
+    const settings = this.#options.settingsFor(uri);
     const { queueOf, rules } = this.#policiesOf(settings);
     const cost = COST_POLICIES[settings.costPolicy](url, via);
     const subject = { uri: url, via };
@@ -75,14 +78,14 @@ export class FrontierPreparer {
     if (known === undefined) this.#elfHosts?.set(queue, host);
     else if (known !== host) {
       this.#elfHosts = undefined;
-      this.options.onSharedQueue?.(queue, [known, host]);
+      this.#options.onSharedQueue?.(queue, [known, host]);
     }
   }
 
   #policiesOf(settings: CrawlSettings): { queueOf: QueueAssignment; rules: readonly SeenRule[] } {
     const known = this.#cache.get(settings);
     if (known !== undefined) return known;
-    const { addressOf } = this.options;
+    const { addressOf } = this.#options;
     const policies = {
       queueOf: queueAssignment({
         policy: settings.queueAssignment,

@@ -34,18 +34,22 @@ interface MagicLine {
 
 /** The tests of a user's `magic` file, which describe a document's content for bycontent.cf (E-6, E-16). */
 export class MagicRules {
-  constructor(readonly lines: readonly MagicLine[]) {}
+  readonly #lines: readonly MagicLine[];
+
+  constructor(lines: readonly MagicLine[]) {
+    this.#lines = lines;
+  }
 
   /**
    * Returns the messages of the first entry that matches, or undefined. An entry is a line of level 0 and the
    * lines below it.
    */
   describe(bytes: Uint8Array): string | undefined {
-    if (this.lines.length === 0) return undefined;
+    if (this.#lines.length === 0) return undefined;
     const view = new DataView(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, WINDOW_BYTES));
     let messages = '';
     let matchedLevel = -1;
-    for (const { level, offset, test, message } of this.lines) {
+    for (const { level, offset, test, message } of this.#lines) {
       if (level === 0 && messages !== '') break;
       if (level > matchedLevel + 1) continue;
       matchedLevel = level - 1;

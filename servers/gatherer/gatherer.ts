@@ -162,6 +162,8 @@ export interface RootReport {
  * call continues a run that was killed.
  */
 export class Gatherer implements AsyncDisposable {
+  /** The order of the crawl engine; undefined if neither the options nor the configuration name one. */
+  readonly #order: CrawlOrderConfig | undefined;
   readonly #resources: CloseStack;
 
   private constructor(
@@ -171,8 +173,7 @@ export class Gatherer implements AsyncDisposable {
      * names.
      */
     readonly config: GathererConfig,
-    /** The order of the crawl engine; undefined if neither the options nor the configuration name one. */
-    readonly order: CrawlOrderConfig | undefined,
+    order: CrawlOrderConfig | undefined,
     readonly store: GathererStore,
     readonly fetcher: Fetcher,
     readonly essence: EssencePool,
@@ -181,6 +182,7 @@ export class Gatherer implements AsyncDisposable {
     readonly digests: ConfigurationDigests,
     resources: CloseStack,
   ) {
+    this.#order = order;
     this.#resources = resources;
   }
 
@@ -313,7 +315,7 @@ export class Gatherer implements AsyncDisposable {
   ): Promise<CrawlJob> {
     const { options, config, store, fetcher, essence, annotations } = this;
     const order =
-      this.order ??
+      this.#order ??
       plainOrder({
         accessDelay: config.accessDelay,
         queuesPerHost: options.queuesPerHost ?? 1,
@@ -337,7 +339,7 @@ export class Gatherer implements AsyncDisposable {
           ...(options.lowDiskMiB === undefined ? {} : { lowDiskMiB: options.lowDiskMiB }),
         },
         endOnLowDisk: options.endOnLowDisk ?? false,
-        ordered: this.order !== undefined,
+        ordered: this.#order !== undefined,
         force: options.force ?? false,
         readTimeoutMs: readTimeoutOf(options),
         now: () => this.#now(),

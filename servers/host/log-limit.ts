@@ -37,14 +37,13 @@ const REPORT_MS = 10_000;
 
 /** A token bucket. */
 class Bucket {
+  readonly #rate: LogRate;
   #tokens: number;
   #filledAt: number;
   readonly #clock: Clock;
 
-  constructor(
-    readonly rate: LogRate,
-    clock: Clock,
-  ) {
+  constructor(rate: LogRate, clock: Clock) {
+    this.#rate = rate;
     this.#clock = clock;
     this.#tokens = rate.burst;
     this.#filledAt = clock.now();
@@ -52,7 +51,7 @@ class Bucket {
 
   get isEmpty(): boolean {
     const now = this.#clock.now();
-    const { burst, perSecond } = this.rate;
+    const { burst, perSecond } = this.#rate;
     this.#tokens = Math.min(burst, this.#tokens + ((now - this.#filledAt) / 1000) * perSecond);
     this.#filledAt = now;
     return this.#tokens < 1;

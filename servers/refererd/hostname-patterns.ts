@@ -8,7 +8,7 @@ export class HostnamePattern {
   /** Whether the pattern contains a letter: without one it is meant for addresses, and no name is looked up. */
   readonly hasLetter: boolean;
 
-  constructor(readonly pattern: string) {
+  constructor(pattern: string) {
     const plain = pattern.toLowerCase();
     this.#steps = parseSteps(plain);
     this.hasLetter = /[a-z]/.test(plain);

@@ -35,24 +35,27 @@ interface Failures {
  * limit of all its networks together.
  */
 export class PasswordThrottle {
+  readonly #now: Clock['now'];
   readonly #failures = new LRUCache<string, Failures>({ max: MAX_ADDRESSES });
 
   /** @param now the time of a clock */
-  constructor(readonly now: Clock['now'] = monotonicClock.now) {}
+  constructor(now: Clock['now'] = monotonicClock.now) {
+    this.#now = now;
+  }
 
   /** Seconds until the address may try a password; 0 if it may try now. */
   secondsToWait(address: string): number {
     const waits = countersOf(address).map(({ key, most }) => {
       const failures = this.#failures.peek(key);
       if (failures === undefined || failures.count < most) return 0;
-      return Math.ceil((failures.until - this.now()) / 1000);
+      return Math.ceil((failures.until - this.#now()) / 1000);
     });
     return Math.max(0, ...waits);
   }
 
   /** Counts a wrong password of the address. */
   recordFailure(address: string): void {
-    const now = this.now();
+    const now = this.#now();
     for (const { key } of countersOf(address)) {
       const known = this.#failures.get(key);
       const count = known === undefined || known.until <= now ? 1 : known.count + 1;
@@ -71,7 +74,7 @@ export class PasswordThrottle {
       .findLast(({ known, most }) => known !== undefined && known.count >= most)?.known;
     if (failures === undefined) return 1;
     failures.refused += 1;
-    const now = this.now();
+    const now = this.#now();
     if (now < failures.reportAt) return undefined;
     const { refused } = failures;
     failures.refused = 0;

@@ -10,21 +10,23 @@ export interface CheckedRows {
 
 /** Collects the problems of a store's tables. */
 export class RowProblems {
+  readonly #level: Level;
+  readonly #limit: number;
   readonly #sentences: string[] = [];
 
   /** @param limit sentences that are kept; the others are dropped */
-  constructor(
-    readonly level: Level,
-    readonly limit: number,
-  ) {}
+  constructor(level: Level, limit: number) {
+    this.#level = level;
+    this.#limit = limit;
+  }
 
   add(sentence: string): void {
-    if (this.#sentences.length < this.limit) this.#sentences.push(sentence);
+    if (this.#sentences.length < this.#limit) this.#sentences.push(sentence);
   }
 
   /** Compares the rows of a table with their number by other rows. */
   async compareCount(range: KeyRange, expected: number, sentence: (rows: number) => string): Promise<void> {
-    const rows = await this.level.count(range);
+    const rows = await this.#level.count(range);
     if (rows !== expected) this.add(sentence(rows));
   }
 

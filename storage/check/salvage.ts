@@ -132,10 +132,13 @@ async function writeNewest(scratch: Rows, target: string, signal?: AbortSignal):
 
 /** Groups rows into batches. */
 class RowWriter {
+  readonly #rows: Rows;
   #batch: { readonly type: 'put'; readonly key: Uint8Array; readonly value: Uint8Array }[] = [];
   #bytes = 0;
 
-  constructor(readonly rows: Rows) {}
+  constructor(rows: Rows) {
+    this.#rows = rows;
+  }
 
   async put(key: Uint8Array, value: Uint8Array): Promise<void> {
     this.#batch.push({ type: 'put', key, value });
@@ -144,8 +147,8 @@ class RowWriter {
   }
 
   async flush(): Promise<void> {
-    if (this.rows.damage !== undefined) throw new StorageError(this.rows.damage.message);
-    await this.rows.db.batch(this.#batch, { sync: true });
+    if (this.#rows.damage !== undefined) throw new StorageError(this.#rows.damage.message);
+    await this.#rows.db.batch(this.#batch, { sync: true });
     this.#batch = [];
     this.#bytes = 0;
   }

@@ -10,13 +10,12 @@ const READ_BYTES = 256 * 1024;
 
 /** A file without a name: no crash leaves it behind. */
 export class SpoolFile implements AsyncDisposable {
+  readonly #directory: string;
   readonly #file: FileHandle;
   #length = 0;
 
-  private constructor(
-    readonly directory: string,
-    file: FileHandle,
-  ) {
+  private constructor(directory: string, file: FileHandle) {
+    this.#directory = directory;
     this.#file = file;
   }
 
@@ -32,7 +31,7 @@ export class SpoolFile implements AsyncDisposable {
 
   /** @throws StorageError if the disk is full; nothing is appended then */
   async append(bytes: Uint8Array): Promise<void> {
-    await guard(this.directory, () => writeFully(this.#file, bytes, this.#length));
+    await guard(this.#directory, () => writeFully(this.#file, bytes, this.#length));
     this.#length += bytes.length;
     countBuffer(bytes.length);
   }
@@ -42,8 +41,8 @@ export class SpoolFile implements AsyncDisposable {
     const buffer = Buffer.allocUnsafeSlow(Math.max(0, Math.min(READ_BYTES, end - start)));
     for (let at = start; at < end; ) {
       const wanted = Math.min(buffer.length, end - at);
-      const { bytesRead } = await guard(this.directory, () => this.#file.read(buffer, 0, wanted, at));
-      if (bytesRead === 0) throw new StorageError(`a temporary file in ${this.directory} has lost its end`);
+      const { bytesRead } = await guard(this.#directory, () => this.#file.read(buffer, 0, wanted, at));
+      if (bytesRead === 0) throw new StorageError(`a temporary file in ${this.#directory} has lost its end`);
       yield buffer.subarray(0, bytesRead);
       at += bytesRead;
     }
@@ -51,7 +50,7 @@ export class SpoolFile implements AsyncDisposable {
 
   /** Forgets all bytes. */
   async clear(): Promise<void> {
-    await guard(this.directory, () => this.#file.truncate(0));
+    await guard(this.#directory, () => this.#file.truncate(0));
     this.#length = 0;
   }
 

@@ -31,6 +31,7 @@ const MAX_ID = 0xffff_ffff;
  * the state before the group and are updated with each change.
  */
 export class LinkRowWriter {
+  readonly #former: Map<string, Former>;
   readonly rows: RowChange[] = [];
   #lastDocument: number;
   #lastServer: number;
@@ -44,9 +45,10 @@ export class LinkRowWriter {
   constructor(
     readonly known: Map<string, KnownUrl | undefined>,
     readonly servers: Map<string, number>,
-    readonly former: Map<string, Former>,
+    former: Map<string, Former>,
     counters: LinkCounters,
   ) {
+    this.#former = former;
     this.#lastDocument = counters.documents;
     this.#lastServer = counters.servers;
     this.#changes = counters.changes;
@@ -60,7 +62,7 @@ export class LinkRowWriter {
   put(url: string, { time, checkTime, length }: GatheredReferences, targets: ReadonlySet<string>): void {
     const { id, server } = this.#idOf(url);
     const links = this.#ids(targets);
-    const former = this.former.get(url);
+    const former = this.#former.get(url);
     const document = { id, server, time, checkTime, length };
     const same = former !== undefined && Buffer.compare(former.links, links) === 0;
     if (!same || former.document.time !== time || former.document.length !== length) this.#changes++;
@@ -68,7 +70,7 @@ export class LinkRowWriter {
     if (!same && links.length > 0) this.rows.push(ROWS.referenceLinks.put(id, { ids: links }));
     else if (!same && former !== undefined) this.rows.push(ROWS.referenceLinks.delete(id));
     this.known.set(url, { id, server, fetched: true });
-    this.former.set(url, { document, links });
+    this.#former.set(url, { document, links });
   }
 
   /** As {@link put} of a document that has the same links. @param former its row */
@@ -89,7 +91,7 @@ export class LinkRowWriter {
     this.#putDocument(url, { id, server, time: 0, checkTime: 0, length: 0 });
     this.rows.push(ROWS.referenceLinks.delete(id));
     this.known.set(url, { id, server, fetched: false });
-    this.former.delete(url);
+    this.#former.delete(url);
   }
 
   #ids(targets: ReadonlySet<string>): Uint8Array {

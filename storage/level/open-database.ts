@@ -70,16 +70,20 @@ async function readFiles(directory: string) {
 }
 
 class CheckedDatabase<K, V> implements OpenDatabase<K, V> {
+  readonly #directory: string;
+  readonly #multithreading: boolean;
   damage: StorageError | undefined;
   readonly #stop = new AbortController();
   readonly #background: Promise<void>;
 
   constructor(
-    readonly directory: string,
+    directory: string,
     readonly db: ClassicLevel<K, V>,
     unread: ReadonlyMap<string, number>,
-    readonly multithreading: boolean,
+    multithreading: boolean,
   ) {
+    this.#directory = directory;
+    this.#multithreading = multithreading;
     this.#background = unread.size === 0 ? Promise.resolve() : this.#verify(unread);
   }
 
@@ -87,12 +91,12 @@ class CheckedDatabase<K, V> implements OpenDatabase<K, V> {
     this.#stop.abort();
     await this.#background;
     await this.db.close();
-    if (this.damage === undefined) await sealClosed(this.directory, this.multithreading);
+    if (this.damage === undefined) await sealClosed(this.#directory, this.#multithreading);
   }
 
   async #verify(unread: ReadonlyMap<string, number>): Promise<void> {
-    const problem = await inspectTables(this.directory, unread, this.#stop.signal);
-    if (problem !== undefined) this.damage = damageError(this.directory, problem);
+    const problem = await inspectTables(this.#directory, unread, this.#stop.signal);
+    if (problem !== undefined) this.damage = damageError(this.#directory, problem);
   }
 }
 

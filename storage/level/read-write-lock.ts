@@ -5,12 +5,15 @@ import { StateError } from '../../protocols/errors.js';
  * the database, are exclusive: they wait for the current holders, and later calls wait for them.
  */
 export class ReadWriteLock {
+  readonly #what: string;
   #holders = 0;
   #barrier: Promise<void> | undefined;
   #onReleased: (() => void) | undefined;
   #closed = false;
 
-  constructor(readonly what: string) {}
+  constructor(what: string) {
+    this.#what = what;
+  }
 
   get closed(): boolean {
     return this.#closed;
@@ -51,7 +54,7 @@ export class ReadWriteLock {
   }
 
   #assertOpen(): void {
-    if (this.#closed) throw new StateError(`${this.what} is closed`);
+    if (this.#closed) throw new StateError(`${this.#what} is closed`);
   }
 
   /** Sets the barrier before its first wait. */

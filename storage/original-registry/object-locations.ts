@@ -18,6 +18,7 @@ export interface ObjectLocation {
  * are followed.
  */
 export class ObjectLocations {
+  readonly #directory: string;
   /** The OIDs of all object files. */
   readonly oids = new OidSet();
   readonly #inPlace = new OidSet();
@@ -27,7 +28,9 @@ export class ObjectLocations {
   /** The directories of all further files of an OID. */
   readonly #further = new Map<number, number[]>();
 
-  private constructor(readonly directory: string) {}
+  private constructor(directory: string) {
+    this.#directory = directory;
+  }
 
   /**
    * Reads the directories below `objects/`; empty if there is no such directory.
@@ -61,7 +64,7 @@ export class ObjectLocations {
     const first = this.#elsewhere.get(oid);
     const others = first === undefined ? [] : [first, ...(this.#further.get(oid) ?? [])];
     const paths = others.map((index) => join(this.#directories[index]!, `OBJ${oid}`)).sort();
-    return this.#inPlace.has(oid) ? [objectFilePath(this.directory, oid), ...paths] : paths;
+    return this.#inPlace.has(oid) ? [objectFilePath(this.#directory, oid), ...paths] : paths;
   }
 
   /** All files in rising order of OIDs. */

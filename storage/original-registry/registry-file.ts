@@ -61,6 +61,7 @@ export function isCompressionDue(counts: RegistryCounts, percent = COMPRESS_PERC
  * promise had resolved.
  */
 export class RegistryFile implements AsyncDisposable {
+  readonly #format: RegistryFormat;
   #file: RandomFile;
   #counts: RegistryCounts;
   /** The offset after the last whole record. */
@@ -74,12 +75,13 @@ export class RegistryFile implements AsyncDisposable {
     readonly path: string,
     file: RandomFile,
     readonly version: number,
-    readonly format: RegistryFormat,
+    format: RegistryFormat,
     survey: Survey,
     /** The problems found by opening, repaired if the file is writable (REG-10, REG-13, REG-29). */
     readonly problems: readonly RegistryProblem[],
     options: RegistryFileOptions,
   ) {
+    this.#format = format;
     this.#options = options;
     this.#file = file;
     this.#counts = survey.counts;
@@ -155,7 +157,7 @@ export class RegistryFile implements AsyncDisposable {
 
   /** REG-13: the reading that was detected or given. */
   get reading(): RegistryReading {
-    return this.format.reading;
+    return this.#format.reading;
   }
 
   /** REG-35: the highest OID of any record plus one, deleted records included. */
@@ -180,7 +182,7 @@ export class RegistryFile implements AsyncDisposable {
 
   async *#raw(signal?: AbortSignal): AsyncGenerator<RawRecord, void, undefined> {
     const { maxRecordBytes = DEFAULT_MAX_RECORD_BYTES } = this.#options;
-    const walk = { ...this.format, maxRecordBytes, signal, end: this.#end };
+    const walk = { ...this.#format, maxRecordBytes, signal, end: this.#end };
     for await (const items of walkFile(this.#file, walk)) {
       for (const item of items) if (item.kind === 'record') yield item;
     }
@@ -235,7 +237,7 @@ export class RegistryFile implements AsyncDisposable {
         this.path,
         async (temporary) => {
           const kept = undeletedRecords(this.#raw(signal));
-          const result = await writeRegistry(await open(temporary, 'wx'), kept, this.version, this.format);
+          const result = await writeRegistry(await open(temporary, 'wx'), kept, this.version, this.#format);
           // Opened before the rename: after it, nothing may be written into the old file.
           next = await open(temporary, 'r+');
           return result;
@@ -269,7 +271,7 @@ export class RegistryFile implements AsyncDisposable {
     const { version } = this;
     if (!isRegistryVersion(version))
       throw new TypeError(`records of version ${version} cannot be written (REG-9)`);
-    const pieces = records.map((record) => encodeRegistryRecord(record, version, this.format));
+    const pieces = records.map((record) => encodeRegistryRecord(record, version, this.#format));
     const offsets: number[] = [];
     let end = this.#end;
     for (const piece of pieces) {
@@ -297,9 +299,9 @@ export class RegistryFile implements AsyncDisposable {
   }
 
   async #markRecord(offset: number): Promise<boolean> {
-    if ((await this.#readFlag(offset)) !== this.format.validFlag) return false;
+    if ((await this.#readFlag(offset)) !== this.#format.validFlag) return false;
     const flag = new Uint8Array(4);
-    new DataView(flag.buffer).setUint32(0, this.format.deletedFlag);
+    new DataView(flag.buffer).setUint32(0, this.#format.deletedFlag);
     await this.#file.write(flag, offset + RECORD_HEADER_BYTES - 4);
     const { records, deleted, valid } = this.#counts;
     this.#counts = { records, deleted: deleted + 1, valid: valid - 1 };
@@ -311,14 +313,14 @@ export class RegistryFile implements AsyncDisposable {
     const inside = offset >= FILE_HEADER_BYTES && offset + RECORD_HEADER_BYTES <= this.#end;
     if (inside) await this.#file.read(bytes, offset);
     const view = new DataView(bytes.buffer);
-    if (!inside || view.getUint32(4) !== this.format.recordMagic) {
+    if (!inside || view.getUint32(4) !== this.#format.recordMagic) {
       throw protocolError({ rule: 'REG-15', offset, message: 'no record begins at this offset' });
     }
     return view.getUint32(8);
   }
 
   async #writeHeader(): Promise<void> {
-    await this.#file.write(encodeRegistryHeader({ version: this.version, ...this.#counts }, this.format), 0);
+    await this.#file.write(encodeRegistryHeader({ version: this.version, ...this.#counts }, this.#format), 0);
     if (this.#options.sync === true) await this.#file.sync();
   }
 

@@ -120,16 +120,19 @@ export interface MemoryBudget {
 
 /** An immutable file, loaded into memory or read in blocks from the page cache. */
 export class FlatFile implements AsyncDisposable {
+  readonly #path: string;
   readonly #memory: ArrayBuffer | undefined;
   readonly #words: Uint32Array;
   readonly #handle: FileHandle | undefined;
   readonly #cache: BlockCache | undefined;
 
   private constructor(
-    readonly path: string,
+    path: string,
     readonly length: number,
     from: ArrayBuffer | FileHandle,
   ) {
+    this.#path = path;
+
     const inMemory = from instanceof ArrayBuffer;
     this.#memory = inMemory ? from : undefined;
     this.#handle = inMemory ? undefined : from;
@@ -199,7 +202,7 @@ export class FlatFile implements AsyncDisposable {
     const fd = this.#handle?.fd ?? -1;
     for (let done = 0; done < target.length; ) {
       const bytesRead = readSync(fd, target, done, target.length - done, position + done);
-      if (bytesRead === 0) throw new StorageError(`${this.path} is damaged: it ends too early`);
+      if (bytesRead === 0) throw new StorageError(`${this.#path} is damaged: it ends too early`);
       done += bytesRead;
     }
   }

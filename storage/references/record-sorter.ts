@@ -210,6 +210,7 @@ class MemoryCursor implements RecordCursor {
 
 /** Reads the records of a run in order: the key of a record, then its words. */
 class RunReader {
+  readonly #path: string;
   readonly words: Uint32Array;
   /** The offset of the current record in {@link words}. */
   offset = 0;
@@ -219,13 +220,14 @@ class RunReader {
   readonly #fd: number;
 
   constructor(
-    readonly path: string,
+    path: string,
     /** The number of the run. Of records with equal keys, those of the run with the lower rank come first. */
     readonly rank: number,
     /** The words of a record, its key included. */
     size: number,
     bufferBytes: number,
   ) {
+    this.#path = path;
     this.#size = size;
     this.words = new Uint32Array(size * Math.max(1, Math.floor(bufferBytes / (4 * size))));
     this.#bytes = new Uint8Array(this.words.buffer);
@@ -244,7 +246,7 @@ class RunReader {
     for (let bytesRead = 1; bytesRead > 0 && filled < this.#bytes.length; filled += bytesRead) {
       bytesRead = readSync(this.#fd, this.#bytes, filled, this.#bytes.length - filled, null);
     }
-    if (filled % (4 * this.#size) !== 0) throw new StorageError(`${this.path} ends within a record`);
+    if (filled % (4 * this.#size) !== 0) throw new StorageError(`${this.#path} ends within a record`);
     this.#filledWords = filled / 4;
     this.offset = 0;
     return filled > 0;
@@ -252,7 +254,7 @@ class RunReader {
 
   close(): void {
     closeSync(this.#fd);
-    rmSync(this.path, { force: true });
+    rmSync(this.#path, { force: true });
   }
 }
 

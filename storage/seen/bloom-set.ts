@@ -13,6 +13,7 @@ export function bloomBits(keys: number, hashes: number): number {
  * probability 2^-d.
  */
 export class BloomBits {
+  readonly #hashes: number;
   readonly bits: number;
   readonly #words: Uint32Array;
 
@@ -21,10 +22,9 @@ export class BloomBits {
    * @param hashes d, how many bits a key sets, 1 to 64
    * @throws RangeError if `hashes` is out of range or the filter needs more than 2^32 bits
    */
-  constructor(
-    keys: number,
-    readonly hashes: number,
-  ) {
+  constructor(keys: number, hashes: number) {
+    this.#hashes = hashes;
+
     if (!Number.isInteger(hashes) || hashes < 1 || hashes > 64)
       throw new RangeError(`a Bloom filter has 1 to 64 hash functions, not ${hashes}`);
     this.bits = bloomBits(Math.max(1, keys), hashes);
@@ -42,7 +42,7 @@ export class BloomBits {
     const step = stepOf(low, high);
     let position = low >>> 0;
     let isNew = false;
-    for (let i = 0; i < this.hashes; i++) {
+    for (let i = 0; i < this.#hashes; i++) {
       const bit = bitAt(position, this.bits);
       const index = Math.floor(bit / 32);
       const mask = 1 << (bit & 31);
@@ -60,7 +60,7 @@ export class BloomBits {
     const words = this.#words;
     const step = stepOf(low, high);
     let position = low >>> 0;
-    for (let i = 0; i < this.hashes; i++) {
+    for (let i = 0; i < this.#hashes; i++) {
       const bit = bitAt(position, this.bits);
       if ((words[Math.floor(bit / 32)]! & (1 << (bit & 31))) === 0) return false;
       position = (position + step) >>> 0;

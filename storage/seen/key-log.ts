@@ -24,13 +24,15 @@ const MAX_RECORD_KEYS = 1 << 17;
  * record before a sound one is an error, and nothing is changed.
  */
 export class KeyLog {
+  readonly #file: FileHandle;
   #end: number;
 
   private constructor(
     readonly path: string,
-    readonly file: FileHandle,
+    file: FileHandle,
     end: number,
   ) {
+    this.#file = file;
     this.#end = end;
   }
 
@@ -99,18 +101,18 @@ export class KeyLog {
       record.writeUInt32LE(part.length / 2, 4);
       for (let i = 0; i < part.length; i++) record.writeUInt32LE(part[i]!, HEAD_BYTES + 4 * i);
       record.writeUInt32LE(checksumOf(record), 8);
-      await writeFully(this.file, record, this.#end);
+      await writeFully(this.#file, record, this.#end);
       this.#end += record.length;
     }
   }
 
   /** Flushes the file to the disk. */
   sync(): Promise<void> {
-    return this.file.datasync();
+    return this.#file.datasync();
   }
 
   close(): Promise<void> {
-    return this.file.close();
+    return this.#file.close();
   }
 }
 

@@ -27,19 +27,27 @@ const HASHES = 7;
  * block.
  */
 export class RunFile {
+  readonly #file: FileHandle;
+  readonly #bloom: BloomBits;
+  /** The first key of each block. */
+  readonly #fences: KeyWords;
+
   private constructor(
     readonly path: string,
     readonly count: number,
     /** CRC-32 of the file. */
     readonly sum: number,
-    readonly file: FileHandle,
-    readonly bloom: BloomBits,
-    /** The first key of each block. */
-    readonly fences: KeyWords,
-  ) {}
+    file: FileHandle,
+    bloom: BloomBits,
+    fences: KeyWords,
+  ) {
+    this.#file = file;
+    this.#bloom = bloom;
+    this.#fences = fences;
+  }
 
   get memoryBytes(): number {
-    return this.bloom.memoryBytes + this.fences.byteLength;
+    return this.#bloom.memoryBytes + this.#fences.byteLength;
   }
 
   /** Writes sorted keys to a new file and flushes it to the disk. */
@@ -92,7 +100,7 @@ export class RunFile {
 
   /** All keys in order, in pieces, which the caller owns. */
   keys(): AsyncGenerator<KeyWords, void, undefined> {
-    return streamKeys(this.file, this.count);
+    return streamKeys(this.#file, this.count);
   }
 
   /** Sets `found[i]` to 1 for each key that is in the file. Skips keys whose `found[i]` is 1 already. */
@@ -101,7 +109,7 @@ export class RunFile {
     for (let i = 0; i < found.length; i++) {
       const low = keys[2 * i]!;
       const high = keys[2 * i + 1]!;
-      if (found[i] === 1 || !this.bloom.has(low, high)) continue;
+      if (found[i] === 1 || !this.#bloom.has(low, high)) continue;
       const block = this.#blockOf(low, high);
       if (block < 0) continue;
       const list = keysByBlock.get(block);
@@ -117,7 +125,7 @@ export class RunFile {
   }
 
   close(): Promise<void> {
-    return this.file.close();
+    return this.#file.close();
   }
 
   async #findIn(
@@ -128,7 +136,7 @@ export class RunFile {
   ): Promise<void> {
     const from = first * BLOCK_BYTES;
     const end = Math.min((last + 1) * BLOCK_BYTES, this.count * KEY_BYTES);
-    const words = fromFileBytes(await readFully(this.file, from, end - from));
+    const words = fromFileBytes(await readFully(this.#file, from, end - from));
     for (let block = first; block <= last; block++) {
       const start = (block - first) * BLOCK_KEYS;
       const stop = Math.min(start + BLOCK_KEYS, words.length / 2);
@@ -140,7 +148,7 @@ export class RunFile {
 
   /** The last block whose first key is at most the key; -1 if all first keys are greater. */
   #blockOf(low: number, high: number): number {
-    return lastAtMost(this.fences, 0, this.fences.length / 2, low, high);
+    return lastAtMost(this.#fences, 0, this.#fences.length / 2, low, high);
   }
 }
 
@@ -246,13 +254,16 @@ export async function* mergeRuns(runs: readonly RunFile[]): AsyncGenerator<KeyWo
 
 /** A cursor at the next key of a run. */
 class RunCursor {
+  readonly #pieces: AsyncGenerator<KeyWords, void, undefined>;
   ended = false;
   low = 0;
   high = 0;
   #piece: KeyWords = new Uint32Array(0);
   #position = 0;
 
-  private constructor(readonly pieces: AsyncGenerator<KeyWords, void, undefined>) {}
+  private constructor(pieces: AsyncGenerator<KeyWords, void, undefined>) {
+    this.#pieces = pieces;
+  }
 
   static async open(pieces: AsyncGenerator<KeyWords, void, undefined>): Promise<RunCursor> {
     const cursor = new RunCursor(pieces);
@@ -270,7 +281,7 @@ class RunCursor {
   }
 
   async refill(): Promise<void> {
-    const next = await this.pieces.next();
+    const next = await this.#pieces.next();
     if (next.done === true) {
       this.ended = true;
       return;

@@ -6,20 +6,24 @@ import type { DiskCache } from './disk-cache.js';
 
 /** A fetcher with the disk cache in front of it (G-98). */
 export class CachingFetcher implements Fetcher {
+  readonly #inner: Fetcher;
+  readonly #cache: DiskCache;
+  readonly #onWarning: (sentence: string) => void;
+
   /** @param onWarning called if an entry cannot be read or written; the retrieval succeeds nevertheless */
-  constructor(
-    readonly inner: Fetcher,
-    readonly cache: DiskCache,
-    readonly onWarning: (sentence: string) => void = () => {},
-  ) {}
+  constructor(inner: Fetcher, cache: DiskCache, onWarning: (sentence: string) => void = () => {}) {
+    this.#inner = inner;
+    this.#cache = cache;
+    this.#onWarning = onWarning;
+  }
 
   async fetch(request: FetchRequest): Promise<FetchResult> {
     request.signal?.throwIfAborted();
     // The response may be for this client only.
     if (request.extraHeaders?.cookie !== undefined || request.post !== undefined)
-      return this.inner.fetch(request);
+      return this.#inner.fetch(request);
     const mayUseCache = request.reload !== true;
-    const kept = mayUseCache ? await this.#attempt(() => this.cache.get(request.url)) : undefined;
+    const kept = mayUseCache ? await this.#attempt(() => this.#cache.get(request.url)) : undefined;
     if (kept !== undefined && (request.publicOnly !== true || isFromPublicAddress(kept))) {
       publishDebug(22, 1, () => `${request.url}: in the cache, ${kept.body.length} bytes`);
       publishNote({ kind: 'cached', url: request.url });
@@ -30,14 +34,14 @@ export class CachingFetcher implements Fetcher {
       1,
       () => `${request.url}: ${mayUseCache ? 'not in the cache' : 'the cache is bypassed'}`,
     );
-    const result = await this.inner.fetch(request);
-    await this.#attempt(() => this.cache.put(result));
+    const result = await this.#inner.fetch(request);
+    await this.#attempt(() => this.#cache.put(result));
     publishDebug(22, 5, () => `${request.url}: offered to the cache, status ${result.status}`);
     return result;
   }
 
   async close(): Promise<void> {
-    await this.inner.close();
+    await this.#inner.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -48,7 +52,7 @@ export class CachingFetcher implements Fetcher {
     try {
       return await operation();
     } catch (error) {
-      this.onWarning(`the disk cache: ${messageOf(error)}`);
+      this.#onWarning(`the disk cache: ${messageOf(error)}`);
       return undefined;
     }
   }

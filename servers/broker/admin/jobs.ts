@@ -9,14 +9,13 @@ export type JobOutcome =
 
 /** Runs the work that continues after the reply to its command (BRK-5.4), and logs each outcome. */
 export class Jobs {
+  /** Called with each outcome, for the event log. */
+  readonly #onOutcome: (name: string, text: string) => void;
   readonly #log: Logger;
   readonly #running = new Map<Promise<JobOutcome>, string>();
 
-  constructor(
-    log: Logger,
-    /** Called with each outcome, for the event log. */
-    readonly onOutcome: (name: string, text: string) => void,
-  ) {
+  constructor(log: Logger, onOutcome: (name: string, text: string) => void) {
+    this.#onOutcome = onOutcome;
     this.#log = log;
   }
 
@@ -44,11 +43,11 @@ export class Jobs {
       const text = await work();
       const milliseconds = Math.round(performance.now() - started);
       this.#log.info(`${name}: ${text} (${milliseconds} ms)`);
-      this.onOutcome(name, `${text} (${milliseconds} ms)`);
+      this.#onOutcome(name, `${text} (${milliseconds} ms)`);
       return { ok: true, text };
     } catch (error) {
       this.#log.error({ err: error }, `${name} failed`);
-      this.onOutcome(name, `failed: ${messageOf(error)}`);
+      this.#onOutcome(name, `failed: ${messageOf(error)}`);
       return { ok: false, error };
     }
   }

@@ -2,11 +2,14 @@
 
 /** Counts how often names occur, with bounded memory. */
 export class NameCounter {
+  readonly #maxNames: number;
   readonly #counts = new Map<string, number>();
   #overflowed = false;
 
   /** @param maxNames different names that are counted; further ones are left out */
-  constructor(readonly maxNames: number) {}
+  constructor(maxNames: number) {
+    this.#maxNames = maxNames;
+  }
 
   /** Number of different names; undefined if there were more than `maxNames`. */
   get names(): number | undefined {
@@ -16,7 +19,7 @@ export class NameCounter {
   add(name: string): void {
     const count = this.#counts.get(name);
     if (count !== undefined) this.#counts.set(name, count + 1);
-    else if (this.#counts.size < this.maxNames) this.#counts.set(name, 1);
+    else if (this.#counts.size < this.#maxNames) this.#counts.set(name, 1);
     else this.#overflowed = true;
   }
 

@@ -16,14 +16,15 @@ const RETURN_LIMITS: LogLimits = {
  * are complete up to these limits.
  */
 export class RequestLog implements Disposable {
+  readonly #log: Logger;
+  readonly #events: EventLog;
   readonly #requests: LogLimiter;
   readonly #returns: LogLimiter;
 
-  constructor(
-    readonly log: Logger,
-    readonly events: EventLog,
-    limits?: LogLimits,
-  ) {
+  constructor(log: Logger, events: EventLog, limits?: LogLimits) {
+    this.#log = log;
+    this.#events = events;
+
     const report = (type: LogType) => (text: string) => {
       log.warn(`${type}: ${text}`);
       events.write(type, text);
@@ -34,21 +35,21 @@ export class RequestLog implements Disposable {
 
   /** Writes a line about a query, to `broker.out` too. @param session - number of its connection */
   query(address: string, text: string, session?: number): void {
-    if (!this.events.isEnabled('Query') || !this.#requests.allows(address)) return;
-    this.log.info({ session }, `Query: ${address}: ${text}`);
-    this.events.write('Query', `${address}: ${text}`);
+    if (!this.#events.isEnabled('Query') || !this.#requests.allows(address)) return;
+    this.#log.info({ session }, `Query: ${address}: ${text}`);
+    this.#events.write('Query', `${address}: ${text}`);
   }
 
   /** Writes a line about an object that a query returned. */
   returned(address: string, url: string): void {
-    if (!this.events.isEnabled('Query-Return') || !this.#returns.allows(address)) return;
-    this.events.write('Query-Return', `${address}: ${textOfUrl(url)}`);
+    if (!this.#events.isEnabled('Query-Return') || !this.#returns.allows(address)) return;
+    this.#events.write('Query-Return', `${address}: ${textOfUrl(url)}`);
   }
 
   /** Writes a line about a bulk transfer. */
   bulk(type: 'Bulk-Transfer' | 'Bulk-Return', address: string, text: string): void {
-    if (!this.events.isEnabled(type) || !this.#requests.allows(address)) return;
-    this.events.write(type, `${address}: ${text}`);
+    if (!this.#events.isEnabled(type) || !this.#requests.allows(address)) return;
+    this.#events.write(type, `${address}: ${text}`);
   }
 
   /** Reports the lines that were not written. */

@@ -13,18 +13,20 @@ export type WalkedStore = Pick<BrokerStore, 'all' | 'lastSequence'>;
  * value is older than five minutes. Concurrent callers share a walk.
  */
 export class WalkCache<T> {
+  readonly #store: WalkedStore;
+  readonly #compute: (store: WalkedStore, now: UnixSeconds) => Promise<T>;
   #latest: { readonly value: T; readonly at: UnixSeconds; readonly sequence: number } | undefined;
   #running: Promise<T> | undefined;
 
-  constructor(
-    readonly store: WalkedStore,
-    readonly compute: (store: WalkedStore, now: UnixSeconds) => Promise<T>,
-  ) {}
+  constructor(store: WalkedStore, compute: (store: WalkedStore, now: UnixSeconds) => Promise<T>) {
+    this.#store = store;
+    this.#compute = compute;
+  }
 
   async get(now: UnixSeconds): Promise<T> {
     const latest = this.#latest;
     if (latest !== undefined) {
-      const isCurrent = latest.sequence === this.store.lastSequence;
+      const isCurrent = latest.sequence === this.#store.lastSequence;
       if (isCurrent || now - latest.at < MAX_AGE_SECONDS) return latest.value;
     }
     this.#running ??= this.#walk(now).finally(() => {
@@ -34,8 +36,8 @@ export class WalkCache<T> {
   }
 
   async #walk(now: UnixSeconds): Promise<T> {
-    const sequence = this.store.lastSequence;
-    const value = await this.compute(this.store, now);
+    const sequence = this.#store.lastSequence;
+    const value = await this.#compute(this.#store, now);
     this.#latest = { value, at: now, sequence };
     return value;
   }

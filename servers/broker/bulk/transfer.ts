@@ -117,17 +117,28 @@ export class BulkTransfers implements AsyncDisposable {
 }
 
 class Transfer implements BulkTransfer {
+  readonly #parts: BulkParts;
+  readonly #ready: ReadyObjects;
+  readonly #request: RequestContext;
+  readonly #moment: UnixSeconds;
+  readonly #since: UnixSeconds | undefined;
   readonly time: UnixSeconds;
 
   constructor(
-    readonly parts: BulkParts,
-    readonly ready: ReadyObjects,
-    readonly request: RequestContext,
-    readonly moment: UnixSeconds,
-    readonly since: UnixSeconds | undefined,
+    parts: BulkParts,
+    ready: ReadyObjects,
+    request: RequestContext,
+    moment: UnixSeconds,
+    since: UnixSeconds | undefined,
     /** OIDs that the query matches, ascending; undefined for all. */
     readonly matching: Uint32Array | undefined,
   ) {
+    this.#parts = parts;
+    this.#ready = ready;
+    this.#request = request;
+    this.#moment = moment;
+    this.#since = since;
+
     this.time = Math.max(0, moment - 1);
   }
 
@@ -148,11 +159,11 @@ class Transfer implements BulkTransfer {
    * send this take the objects of every group for new ones (BT-3, BT-20).
    */
   async *#deleted(): AsyncGenerator<BulkPage, void, undefined> {
-    const { signal, pages: share } = this.request;
-    if (this.since === undefined || this.since === 0) return;
-    for await (const removals of this.parts.store.removalsSince({
-      after: this.since,
-      upTo: this.moment,
+    const { signal, pages: share } = this.#request;
+    if (this.#since === undefined || this.#since === 0) return;
+    for await (const removals of this.#parts.store.removalsSince({
+      after: this.#since,
+      upTo: this.#moment,
       signal,
       share,
     })) {
@@ -161,7 +172,7 @@ class Transfer implements BulkTransfer {
   }
 
   async *#refreshed(): AsyncGenerator<BulkPage, void, undefined> {
-    const since = this.since ?? 0;
+    const since = this.#since ?? 0;
     // An empty peer has no objects to refresh.
     if (since === 0) return;
     for await (const entries of this.#entriesSince(since)) {
@@ -174,9 +185,9 @@ class Transfer implements BulkTransfer {
   }
 
   async *#updated(): AsyncGenerator<BulkPage, void, undefined> {
-    const since = this.since ?? 0;
+    const since = this.#since ?? 0;
     if (since === 0 && this.matching === undefined) {
-      yield* this.ready.pages(() => this.#all(), this.request);
+      yield* this.#ready.pages(() => this.#all(), this.#request);
       return;
     }
     for await (const entries of since === 0 ? this.#matchingEntries() : this.#entriesSince(since)) {
@@ -186,8 +197,8 @@ class Transfer implements BulkTransfer {
   }
 
   async *#all(): AsyncGenerator<BulkPage, void, undefined> {
-    const { signal, pages: share } = this.request;
-    const { now, store } = this.parts;
+    const { signal, pages: share } = this.#request;
+    const { now, store } = this.#parts;
     for await (const found of store.validParts(now(), { signal, share })) yield* this.#pagesOf(found);
   }
 
@@ -197,7 +208,7 @@ class Transfer implements BulkTransfer {
       yield toPage(found);
       return;
     }
-    const { signal, pages: share } = this.request;
+    const { signal, pages: share } = this.#request;
     const pieces = found.pieces()[Symbol.asyncIterator]();
     for (let at = 0; at < found.length; ) {
       signal.throwIfAborted();
@@ -211,8 +222,8 @@ class Transfer implements BulkTransfer {
   }
 
   async *#entriesSince(after: UnixSeconds): AsyncGenerator<RegistryEntry[], void, undefined> {
-    const { signal, pages: share } = this.request;
-    for await (const entries of this.parts.store.copiesSince({ after, upTo: this.moment, signal, share })) {
+    const { signal, pages: share } = this.#request;
+    for await (const entries of this.#parts.store.copiesSince({ after, upTo: this.#moment, signal, share })) {
       const { matching } = this;
       yield entries.filter(
         (entry) =>
@@ -224,8 +235,8 @@ class Transfer implements BulkTransfer {
   async *#matchingEntries(): AsyncGenerator<RegistryEntry[], void, undefined> {
     const { matching = new Uint32Array() } = this;
     for (let at = 0; at < matching.length; at += PAGE_ENTRIES) {
-      this.request.signal.throwIfAborted();
-      const entries = await this.parts.store.entries([...matching.subarray(at, at + PAGE_ENTRIES)]);
+      this.#request.signal.throwIfAborted();
+      const entries = await this.#parts.store.entries([...matching.subarray(at, at + PAGE_ENTRIES)]);
       yield entries.filter((entry) => entry !== undefined).filter((entry) => this.#isValid(entry));
     }
   }
@@ -234,8 +245,8 @@ class Transfer implements BulkTransfer {
   async *#read(
     entries: readonly RegistryEntry[],
   ): AsyncGenerator<readonly Uint8Array[] | StoredParts, void, undefined> {
-    const { store } = this.parts;
-    const { signal, pages: share } = this.request;
+    const { store } = this.#parts;
+    const { signal, pages: share } = this.#request;
     for (const group of groupByBytes(entries, share.pageBytes)) {
       signal.throwIfAborted();
       const [first] = group;
@@ -262,12 +273,12 @@ class Transfer implements BulkTransfer {
   #isRefreshed(entry: RegistryEntry, since: UnixSeconds): boolean {
     if (entry.contentChanged > since || entry.contentTime > since) return false;
     if (entry.contentTime === entry.updateTime) return false;
-    return !hasExpired({ updateTime: entry.contentTime, timeToLive: entry.timeToLive }, this.parts.now());
+    return !hasExpired({ updateTime: entry.contentTime, timeToLive: entry.timeToLive }, this.#parts.now());
   }
 
   /** REG-48: expired objects are not relayed, even before the cleaning. */
   #isValid(entry: RegistryEntry): boolean {
-    return !hasExpired(entry, this.parts.now());
+    return !hasExpired(entry, this.#parts.now());
   }
 }
 

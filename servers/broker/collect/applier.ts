@@ -36,6 +36,7 @@ const BATCH_BYTES = 1024 * 1024;
  * unless an object is large.
  */
 export class Applier {
+  readonly #options: ApplyOptions;
   #batch: CollectedChange[] = [];
   #bytes = 0;
   /**
@@ -48,8 +49,9 @@ export class Applier {
   constructor(
     readonly context: CollectContext,
     readonly tally: Tally,
-    readonly options: ApplyOptions = {},
+    options: ApplyOptions = {},
   ) {
+    this.#options = options;
     this.#maxObjects = context.limits.batchObjects ?? 256;
   }
 
@@ -155,7 +157,7 @@ export class Applier {
 
   async #apply(batch: CollectedChange[], state?: CollectionPointState): Promise<void> {
     try {
-      const result = await this.context.store.apply(batch, state, this.context.observe, this.options);
+      const result = await this.context.store.apply(batch, state, this.context.observe, this.#options);
       this.tally.addResult(result);
     } catch (cause) {
       if (!isDiskFull(cause)) throw cause;

@@ -59,6 +59,7 @@ export function publish(event: CollectEvent): void {
 
 /** The counts of a collection from one point while it runs. */
 export class Tally {
+  readonly #point: CollectionPoint;
   received = 0;
   expired = 0;
   malformed = 0;
@@ -70,12 +71,14 @@ export class Tally {
   counts: ApplyCounts = NO_COUNTS;
   readonly #started = performance.now();
 
-  constructor(readonly point: CollectionPoint) {}
+  constructor(point: CollectionPoint) {
+    this.#point = point;
+  }
 
   /** Counts an object that arrived; every 256th is reported on the channel. */
   countReceived(): void {
     this.received += 1;
-    const { host, port } = this.point;
+    const { host, port } = this.#point;
     if (this.received % 256 === 0) publish({ event: 'progress', host, port, received: this.received });
   }
 
@@ -113,7 +116,7 @@ export class Tally {
 
   /** @param error why the transfer is not complete; undefined if it is */
   report(since: UnixSeconds, error: string | undefined): PointReport {
-    const { host, port, type } = this.point;
+    const { host, port, type } = this.#point;
     return {
       host,
       port,

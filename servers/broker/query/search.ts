@@ -108,6 +108,9 @@ export async function* search(
 }
 
 class SearchRun {
+  readonly #parts: SearchParts;
+  /** On the clock of `performance.now()`. */
+  readonly #deadline: number;
   objects = 0;
   lines = 0;
   stopped: 'lifetime' | 'limit' | 'cost' | 'aborted' | undefined;
@@ -119,11 +122,13 @@ class SearchRun {
 
   constructor(
     readonly flags: QueryFlags,
-    readonly parts: SearchParts,
+    parts: SearchParts,
     readonly request: RequestContext,
-    /** On the clock of `performance.now()`. */
-    readonly deadline: number,
+    deadline: number,
   ) {
+    this.#parts = parts;
+    this.#deadline = deadline;
+
     const { maxResults, opaqueMode } = parts.settings.value;
     this.#homePage = parts.urls.homePage;
     // BRK-3.2: whether this query requests its matched lines.
@@ -145,7 +150,7 @@ class SearchRun {
     const { since } = this.flags;
     // The store's `since` includes the second itself, `#since` does not.
     const after = since === undefined ? {} : { since: since + 1 };
-    for await (const entries of this.parts.store.all({ ...after, pageRows: MAX_PAGE })) {
+    for await (const entries of this.#parts.store.all({ ...after, pageRows: MAX_PAGE })) {
       if (this.#isOver()) return;
       yield* this.#render(entries.map((entry) => ({ entry, lines: [] })));
     }
@@ -157,7 +162,7 @@ class SearchRun {
     lifetimeMs: number,
   ): AsyncGenerator<readonly PageItem[], void, void> {
     const { flags, request } = this;
-    const hits = this.parts.indexer.query(expression, {
+    const hits = this.#parts.indexer.query(expression, {
       ...indexFlags(flags),
       wantLines: this.#wantLines,
       lifetimeMs,
@@ -191,7 +196,7 @@ class SearchRun {
 
   async *#renderHits(hits: readonly Hit[]): AsyncGenerator<readonly PageItem[], void, void> {
     if (hits.length === 0) return;
-    const entries = await this.parts.store.entries(hits.map((hit) => hit.oid));
+    const entries = await this.#parts.store.entries(hits.map((hit) => hit.oid));
     const found: { entry: RegistryEntry; lines: readonly MatchedLine[] }[] = [];
     hits.forEach((hit, i) => {
       const entry = entries[i];
@@ -217,7 +222,7 @@ class SearchRun {
       if (first !== undefined && first.length > LARGE_BYTES && this.#needsObjects(group, lines)) {
         // One part of it is in memory while the client reads.
         using _part = await this.request.hold(LARGE_BYTES);
-        await using large = await this.parts.store.large(first.oid);
+        await using large = await this.#parts.store.large(first.oid);
         if (large !== undefined) {
           yield await this.#renderLarge(first, lines.get(first.oid) ?? [], large);
           continue;
@@ -274,7 +279,7 @@ class SearchRun {
     lines: ReadonlyMap<number, readonly MatchedLine[]>,
   ): Promise<readonly (Uint8Array | undefined)[]> {
     if (!this.#needsObjects(entries, lines)) return Promise.resolve([]);
-    return this.request.pages.read(() => this.parts.store.objects(entries.map((entry) => entry.oid)));
+    return this.request.pages.read(() => this.#parts.store.objects(entries.map((entry) => entry.oid)));
   }
 
   /** Waits for the memory of the objects, which are in the page while its consumer has it. */
@@ -331,7 +336,7 @@ class SearchRun {
   #head({ url, oid }: RegistryEntry): ResultItem[] {
     return [
       { kind: 'match', url },
-      { kind: 'object-url', url: this.parts.urls.objectUrl(oid) },
+      { kind: 'object-url', url: this.#parts.urls.objectUrl(oid) },
       { kind: 'home-page', url: this.#homePage },
     ];
   }
@@ -345,7 +350,7 @@ class SearchRun {
   #isOver(): boolean {
     if (this.request.signal.aborted) this.stopped = 'aborted';
     else if (this.objects >= this.#maxObjects) this.stopped ??= 'limit';
-    else if (performance.now() >= this.deadline) this.stopped ??= 'lifetime';
+    else if (performance.now() >= this.#deadline) this.stopped ??= 'lifetime';
     return this.stopped !== undefined;
   }
 }

@@ -39,13 +39,20 @@ interface Submitted {
  * stores nothing.
  */
 export class AdminRoutes {
+  readonly #context: RouteContext;
+  readonly #site: SiteLinks;
+  readonly #send: (reply: FastifyReply, page: PageReply) => FastifyReply;
   readonly #tokens = new FormTokens();
 
   constructor(
-    readonly context: RouteContext,
-    readonly site: SiteLinks,
-    readonly send: (reply: FastifyReply, page: PageReply) => FastifyReply,
-  ) {}
+    context: RouteContext,
+    site: SiteLinks,
+    send: (reply: FastifyReply, page: PageReply) => FastifyReply,
+  ) {
+    this.#context = context;
+    this.#site = site;
+    this.#send = send;
+  }
 
   /** @param program - path of the program, as routes have it */
   add(app: FastifyInstance, program: string, paths: readonly string[]): void {
@@ -71,7 +78,7 @@ export class AdminRoutes {
       const text = 'The page was too old, or the command did not come from it. Send it again from here.';
       return refuse(403, 'Not sent:', text);
     }
-    const wait = this.context.broker.passwords.secondsToWait(request.ip);
+    const wait = this.#context.broker.passwords.secondsToWait(request.ip);
     if (wait > 0) {
       reply.header('retry-after', String(wait));
       return refuse(429, 'Too many wrong passwords:', `wait ${Math.ceil(wait / 60)} minutes.`);
@@ -94,7 +101,7 @@ export class AdminRoutes {
 
   async #run(password: string, command: AdminCommand, address: string): Promise<Outcome> {
     const lines: string[] = [];
-    for await (const item of administer(this.context.broker, { password, command, address })) {
+    for await (const item of administer(this.#context.broker, { password, command, address })) {
       if (item.kind === 'fatal') {
         const failure = errorSentence(item.text);
         return { status: /invalid password/i.test(failure) ? 403 : 400, lines, failure };
@@ -109,7 +116,7 @@ export class AdminRoutes {
    * BRK-9.10 has fields for host and port. Only our own are accepted, so that no password goes to another host.
    */
   #isOwnBroker(host: string | null, port: string | null): boolean {
-    const { brokerAddress, broker } = this.context;
+    const { brokerAddress, broker } = this.#context;
     const hosts = [brokerAddress.host, broker.config.brokerHost, ''].map((name) => name.toLowerCase());
     const ports = [brokerAddress.port, broker.config.brokerPort].map(String);
     return hosts.includes((host ?? '').trim().toLowerCase()) && [...ports, ''].includes((port ?? '').trim());
@@ -122,7 +129,7 @@ export class AdminRoutes {
     sent: Omit<Submitted, 'password'>,
     outcome?: Content,
   ): FastifyReply {
-    const { config } = this.context.broker;
+    const { config } = this.#context.broker;
     const { token, cookie } = this.#tokens.issue(request.headers);
     if (cookie !== undefined) reply.header('set-cookie', cookie);
     // With `no-referrer`, browsers send the form without its origin.
@@ -131,15 +138,15 @@ export class AdminRoutes {
       command: sent.keyword,
       parameters: sent.parameters,
       token,
-      action: this.site.adminAction,
-      help: this.site.adminHelp,
+      action: this.#site.adminAction,
+      help: this.#site.adminHelp,
       host: config.brokerHost,
-      port: this.context.brokerAddress.port,
+      port: this.#context.brokerAddress.port,
       enabled: config.adminPassword !== '',
     };
     const content = renderAdminForm(form, outcome);
-    const title = `Administration of ${this.site.brokerName}`;
-    return this.send(reply, { status, title, content, noindex: true, current: 'admin' });
+    const title = `Administration of ${this.#site.brokerName}`;
+    return this.#send(reply, { status, title, content, noindex: true, current: 'admin' });
   }
 }
 

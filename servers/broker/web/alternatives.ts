@@ -39,9 +39,12 @@ const ONE_WORD = /^[\p{L}\p{M}\p{N}_]+$/u;
 
 /** Finds {@link Alternative}s in the index of the Broker. */
 export class AlternativeFinder {
+  readonly #indexer: Indexer;
   readonly #work = new OptionalWork(MAX_CONCURRENT);
 
-  constructor(readonly indexer: Indexer) {}
+  constructor(indexer: Indexer) {
+    this.#indexer = indexer;
+  }
 
   /**
    * Returns the alternatives that find something, at most six, those most like the query first.
@@ -116,7 +119,7 @@ export class AlternativeFinder {
       );
       if (objects >= RARE) continue;
       const request = { kind: 'neighbors', text: word, limit: 1, lifetimeMs: PROBE_MS } as const;
-      const [best] = (await this.indexer.words?.({ ...request, ...visitor })) ?? [];
+      const [best] = (await this.#indexer.words?.({ ...request, ...visitor })) ?? [];
       if (best !== undefined && best.objects >= TIMES_AS_MANY * objects) corrections.set(word, best.word);
     }
     if (corrections.size === 0) return undefined;
@@ -137,7 +140,7 @@ export class AlternativeFinder {
     visitor: Visitor,
   ): Promise<{ readonly objects: number; readonly more: boolean }> {
     visitor.signal.throwIfAborted();
-    const hits = this.indexer.query(query, {
+    const hits = this.#indexer.query(query, {
       ignoreCase,
       matchWord,
       errors,

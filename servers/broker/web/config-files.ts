@@ -35,14 +35,17 @@ interface CachedFile<T> {
  * definitions are logged once and left out (BRK-9.5, 9.3).
  */
 export class ConfigFiles {
+  readonly #directory: string;
+  readonly #defaults: BrokerQueryConfig;
+  readonly #log: Logger;
   readonly #queries = new LRUCache<string, CachedFile<BrokerQueryConfig>>({ max: MAX_CACHED });
   readonly #lists = new LRUCache<string, CachedFile<readonly ListedBroker[]>>({ max: 1 });
 
-  private constructor(
-    readonly directory: string,
-    readonly defaults: BrokerQueryConfig,
-    readonly log: Logger,
-  ) {}
+  private constructor(directory: string, defaults: BrokerQueryConfig, log: Logger) {
+    this.#directory = directory;
+    this.#defaults = defaults;
+    this.#log = log;
+  }
 
   /** Reads the default definitions. */
   static async open(directory: string, log: Logger): Promise<ConfigFiles> {
@@ -58,7 +61,7 @@ export class ConfigFiles {
    */
   async query(name: string): Promise<BrokerQueryConfig> {
     const own = await this.#definitions(OWN_FILE);
-    const broker = own === undefined ? this.defaults : mergeBrokerQueryConfig(this.defaults, own);
+    const broker = own === undefined ? this.#defaults : mergeBrokerQueryConfig(this.#defaults, own);
     if (name === '' || name === OWN_FILE || !FILE_NAME.test(name)) return broker;
     const named = await this.#definitions(name);
     return named === undefined ? broker : mergeBrokerQueryConfig(broker, named);
@@ -92,7 +95,7 @@ export class ConfigFiles {
       path: string,
     ) => { readonly value: T; readonly warnings: readonly { readonly message: string }[] },
   ): Promise<T | undefined> {
-    const path = join(this.directory, name);
+    const path = join(this.#directory, name);
     try {
       await using file = await open(path, 'r');
       const { mtimeMs, size } = await file.stat();
@@ -100,16 +103,16 @@ export class ConfigFiles {
       const known = cache.get(name);
       if (known?.version === version) return known.value;
       if (size > MAX_BYTES) {
-        this.log.warn(`${path}: not used: larger than ${MAX_BYTES} bytes`);
+        this.#log.warn(`${path}: not used: larger than ${MAX_BYTES} bytes`);
         return undefined;
       }
       const { value, warnings } = parse(await file.readFile('utf8'), path);
-      for (const warning of warnings) this.log.warn(warning.message);
+      for (const warning of warnings) this.#log.warn(warning.message);
       cache.set(name, { version, value });
       return value;
     } catch (error) {
       const missing = errorCode(error) === 'ENOENT';
-      if (!missing) this.log.warn(`${path}: not used: ${messageOf(error)}`);
+      if (!missing) this.#log.warn(`${path}: not used: ${messageOf(error)}`);
       return undefined;
     }
   }

@@ -65,13 +65,15 @@ const MAX_NAMES = 20_000;
  * counts.
  */
 export class FacetCounter {
+  readonly #parts: Pick<BrokerParts, 'store' | 'indexer'>;
+  readonly #limits: FacetLimits;
   readonly #cache = new LRUCache<string, FacetCounts>({ max: KEPT_COUNTS });
   #running = 0;
 
-  constructor(
-    readonly parts: Pick<BrokerParts, 'store' | 'indexer'>,
-    readonly limits: FacetLimits = {},
-  ) {}
+  constructor(parts: Pick<BrokerParts, 'store' | 'indexer'>, limits: FacetLimits = {}) {
+    this.#parts = parts;
+    this.#limits = limits;
+  }
 
   /** Returns undefined if too many counts are running, or the engine cannot answer the query (BRK-2.19). */
   async count(
@@ -81,11 +83,11 @@ export class FacetCounter {
     client?: string,
   ): Promise<FacetCounts | undefined> {
     const { ignoreCase, matchWord, errors } = matching;
-    const { store } = this.parts;
+    const { store } = this.#parts;
     const key = [store.lastSequence, ignoreCase, matchWord, errors, formatQuery(query)].join(' ');
     const known = this.#cache.get(key);
     if (known !== undefined) return known;
-    if (this.#running >= (this.limits.maxFacetCounts ?? 4)) return undefined;
+    if (this.#running >= (this.#limits.maxFacetCounts ?? 4)) return undefined;
     this.#running += 1;
     try {
       const counts = await this.#count(query, { ...matching, client }, signal);
@@ -105,8 +107,8 @@ export class FacetCounter {
     { client, ...matching }: Matching & { readonly client: string | undefined },
     signal: AbortSignal,
   ): Promise<FacetCounts> {
-    const { maxFacetObjects = 50_000, facetValues = 8 } = this.limits;
-    const { store, indexer } = this.parts;
+    const { maxFacetObjects = 50_000, facetValues = 8 } = this.#limits;
+    const { store, indexer } = this.#parts;
     const counters = {
       type: new NameCounter(MAX_NAMES),
       host: new NameCounter(MAX_NAMES),

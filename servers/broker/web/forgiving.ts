@@ -43,9 +43,12 @@ const DOTTED = /^[\p{L}\p{M}\p{N}_]+(?:\.[\p{L}\p{M}\p{N}_]+)+$/u;
 
 /** Looks up the forms of words in the index of the Broker. */
 export class ForgivingReader {
+  readonly #indexer: Indexer;
   readonly #work = new OptionalWork(MAX_CONCURRENT);
 
-  constructor(readonly indexer: Indexer) {}
+  constructor(indexer: Indexer) {
+    this.#indexer = indexer;
+  }
 
   /** Returns undefined for a query with operators other than `and`, and for one that needs no change. */
   async read(query: Query, visitor: Visitor): Promise<ForgivingQuery | undefined> {
@@ -57,7 +60,7 @@ export class ForgivingReader {
     const forms = async (part: Expression): Promise<readonly IndexedWord[]> => {
       if (!isPlain(part)) return [];
       const request = { kind: 'forms', text: part.text, limit, lifetimeMs: TIME_MS } as const;
-      return (await this.indexer.words?.({ ...request, ...visitor })) ?? [];
+      return (await this.#indexer.words?.({ ...request, ...visitor })) ?? [];
     };
     return this.#work.run(async () => withForms(parts, await Promise.all(parts.map(forms))));
   }

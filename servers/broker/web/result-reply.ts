@@ -73,12 +73,14 @@ const RSS_TYPE = 'application/rss+xml; charset=utf-8';
  * JSON.
  */
 export class Results implements AsyncDisposable {
+  readonly #context: ResultsContext;
   #linkedFrom: LinkedFrom | undefined;
   readonly #lines: LogLimiter;
   readonly #alternatives: AlternativeFinder;
   readonly #forgiving: ForgivingReader;
 
-  constructor(readonly context: ResultsContext) {
+  constructor(context: ResultsContext) {
+    this.#context = context;
     this.#alternatives = new AlternativeFinder(context.broker.indexer);
     this.#forgiving = new ForgivingReader(context.broker.indexer);
     this.#lines = new LogLimiter((text) => context.log.warn(`Query page: ${text}`));
@@ -92,7 +94,7 @@ export class Results implements AsyncDisposable {
 
   /** @param address the browser's address */
   async reply(fields: URLSearchParams, address: string, signal: AbortSignal): Promise<ResultReply> {
-    const { files, log } = this.context;
+    const { files, log } = this.#context;
     const form = readForm(fields);
     const config = await files.query(form.config);
     const target = await this.#findTarget(form, config, address);
@@ -131,7 +133,7 @@ export class Results implements AsyncDisposable {
 
   /** Returns the broker of Brokers.cf that the form names (BRK-9.3), or else our own. */
   async #findTarget(form: QueryForm, config: BrokerQueryConfig, address: string): Promise<Target> {
-    const { broker, brokerAddress, portCertificate, files } = this.context;
+    const { broker, brokerAddress, portCertificate, files } = this.#context;
     const { maxResults } = broker.config;
     const timeout = config.timeout === undefined ? {} : { timeout: config.timeout };
     const listed = await files.broker(form.broker);
@@ -163,10 +165,10 @@ export class Results implements AsyncDisposable {
     { client, signal }: Visitor,
   ): Promise<FacetCounts | undefined> {
     try {
-      return await this.context.counter.count(query, form, signal, client);
+      return await this.#context.counter.count(query, form, signal, client);
     } catch (error) {
       if (!signal.aborted && this.#lines.allows(client)) {
-        this.context.log.warn(`Query page: no counts: ${messageOf(error)}`);
+        this.#context.log.warn(`Query page: no counts: ${messageOf(error)}`);
       }
       return undefined;
     }
@@ -177,7 +179,7 @@ export class Results implements AsyncDisposable {
    * changed.
    */
   async #openLinkedFrom(): Promise<LinkedFrom | undefined> {
-    const { referencesServer, referencesUrl } = this.context.broker.config;
+    const { referencesServer, referencesUrl } = this.#context.broker.config;
     if (this.#linkedFrom?.server !== referencesServer) {
       const former = this.#linkedFrom;
       this.#linkedFrom =
@@ -185,7 +187,7 @@ export class Results implements AsyncDisposable {
           ? undefined
           : new LinkedFrom(referencesServer, {
               pagesUrl: referencesUrl,
-              certificate: this.context.referencesCertificate,
+              certificate: this.#context.referencesCertificate,
             });
       await former?.close();
     }
@@ -195,7 +197,7 @@ export class Results implements AsyncDisposable {
   async #renderResults(pageQuery: PageQuery, typedQuery: Query, answer: Answer): Promise<ResultReply> {
     const { form, visitor } = pageQuery;
     const { results: found, counts } = answer;
-    const { site, broker, summaryPath } = this.context;
+    const { site, broker, summaryPath } = this.#context;
     const links = await this.#openLinkedFrom();
     const raise = broker.config.referencesRank === true && form.sort === 'by-rank';
     const every =
@@ -225,7 +227,7 @@ export class Results implements AsyncDisposable {
     const pattern = termPattern(literalTerms(answer.query), form);
     const hasPassages = !pageQuery.target.listed && pattern !== undefined;
     const passages = hasPassages
-      ? await passagesOf(part.hits, pattern, this.context.openObject, visitor.signal)
+      ? await passagesOf(part.hits, pattern, this.#context.openObject, visitor.signal)
       : NO_PASSAGES;
     return this.#renderList(pageQuery, {
       ...shown,
@@ -266,7 +268,7 @@ ${render('ResultTrailer')}
     query: Query,
     { results: { hits, truncated, failure }, forgiven }: Answer,
   ): Promise<Content> {
-    const { action } = this.context.site;
+    const { action } = this.#context.site;
     const reading =
       forgiven && renderForgiven(forgiven, `${action}?${writeForm({ ...form, page: 1, forms: false })}`);
     if (target.listed) return reading ?? '';
@@ -326,7 +328,7 @@ ${renderDefinition(config, 'ResultTrailer', variables)}
 
   /** BRK-9.7: returns the variables before results, and our own fragments of a page. */
   #pageVariables({ form, config, target, message }: PageQuery, errorId?: string): Variables {
-    const { site } = this.context;
+    const { site } = this.#context;
     const feed = (format: 'rss' | 'json') => `${site.action}?${writeForm({ ...form, page: 1, format })}`;
     const shell = pageShell(site, {
       title: form.query === '' ? `Search ${site.brokerName}` : `${form.query} – ${site.brokerName}`,

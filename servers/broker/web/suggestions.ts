@@ -17,9 +17,12 @@ const LAST_WORD = /[\p{L}\p{M}\p{N}_]{2,64}$/u;
 
 /** Makes suggestions from the words of the index. */
 export class Suggestions {
+  readonly #indexer: Indexer;
   readonly #work = new OptionalWork(MAX_CONCURRENT);
 
-  constructor(readonly indexer: Indexer) {}
+  constructor(indexer: Indexer) {
+    this.#indexer = indexer;
+  }
 
   /** Returns the JSON of the reply: the text, and the texts that complete it. */
   async reply(text: string, visitor: Visitor): Promise<string> {
@@ -31,7 +34,7 @@ export class Suggestions {
     const [word] = (text.length <= MAX_TEXT && LAST_WORD.exec(text)) || [];
     if (word === undefined) return [];
     const request = { kind: 'completions', text: word, limit: MAX_COMPLETIONS, lifetimeMs: TIME_MS } as const;
-    const words = await this.indexer.words?.({ ...request, ...visitor });
+    const words = await this.#indexer.words?.({ ...request, ...visitor });
     const before = text.slice(0, text.length - word.length);
     return (words ?? []).map((completion) => `${before}${completion.word}`);
   }

@@ -11,17 +11,20 @@ export interface Visitor {
 
 /** Bounds work that a page can do without. */
 export class OptionalWork {
+  readonly #most: number;
   #running = 0;
 
   /** @param most pages that do it at a time */
-  constructor(readonly most: number) {}
+  constructor(most: number) {
+    this.#most = most;
+  }
 
   /**
    * Returns undefined if too many pages do it, or if the index is busy, out of time or damaged: a search would
    * say why.
    */
   async run<T>(work: () => Promise<T>): Promise<T | undefined> {
-    if (this.#running >= this.most) return undefined;
+    if (this.#running >= this.#most) return undefined;
     this.#running += 1;
     try {
       return await work();

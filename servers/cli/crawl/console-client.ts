@@ -26,17 +26,24 @@ export interface ActionReply {
  * reached and PeerError if it refuses.
  */
 export class ConsoleClient {
+  /** Base URL; ends in `/`. */
+  readonly #url: string;
+  /** Value of the `Authorization` header. */
+  readonly #authorization: string;
+  readonly #signal: AbortSignal | undefined;
   readonly #dispatcher: Agent | undefined;
 
   constructor(
-    /** Base URL; ends in `/`. */
-    readonly url: string,
-    /** Value of the `Authorization` header. */
-    readonly authorization: string,
-    readonly signal?: AbortSignal,
+    url: string,
+    authorization: string,
+    signal?: AbortSignal,
     /** The server is this machine: its certificate, which may name another host, is not checked. */
     isOwn = false,
   ) {
+    this.#url = url;
+    this.#authorization = authorization;
+    this.#signal = signal;
+
     if (isOwn && url.startsWith('https:'))
       this.#dispatcher = new Agent({ connect: { rejectUnauthorized: false } });
   }
@@ -104,18 +111,18 @@ export class ConsoleClient {
     let reply: Response;
     let text: string;
     try {
-      reply = await fetch(new URL(`api/${path}`, this.url), {
+      reply = await fetch(new URL(`api/${path}`, this.#url), {
         ...init,
-        headers: { ...headers, authorization: this.authorization },
+        headers: { ...headers, authorization: this.#authorization },
         redirect: 'error',
         ...(this.#dispatcher === undefined ? {} : { dispatcher: this.#dispatcher }),
-        signal: this.signal === undefined ? timeout : AbortSignal.any([this.signal, timeout]),
+        signal: this.#signal === undefined ? timeout : AbortSignal.any([this.#signal, timeout]),
       });
       text = await reply.text();
     } catch (cause) {
-      this.signal?.throwIfAborted();
+      this.#signal?.throwIfAborted();
       const why = timeout.aborted ? 'no answer in time' : reasonOf(cause);
-      throw new ConnectionError(`the console at ${this.url} cannot be reached: ${why}`, { cause });
+      throw new ConnectionError(`the console at ${this.#url} cannot be reached: ${why}`, { cause });
     }
     const value = parse(text);
     if (reply.ok) return value;

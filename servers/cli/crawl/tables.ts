@@ -26,20 +26,24 @@ type Column<T> = readonly [title: string, width: number, value: (row: T) => stri
 
 /** A table with fixed column widths, written row by row. */
 export class TextTable<T> {
-  constructor(readonly columns: readonly Column<T>[]) {}
+  readonly #columns: readonly Column<T>[];
+
+  constructor(columns: readonly Column<T>[]) {
+    this.#columns = columns;
+  }
 
   head(): string {
-    return this.#line(this.columns.map(([title]) => title));
+    return this.#line(this.#columns.map(([title]) => title));
   }
 
   row(row: T): string {
-    return this.#line(this.columns.map(([, , value]) => printable(value(row))));
+    return this.#line(this.#columns.map(([, , value]) => printable(value(row))));
   }
 
   #line(cells: readonly string[]): string {
     return cells
       .map((cell, i) => {
-        const width = this.columns[i]?.[1] ?? 0;
+        const width = this.#columns[i]?.[1] ?? 0;
         return width < 0 ? cell.padStart(-width) : cell.padEnd(width);
       })
       .join('  ')

@@ -83,14 +83,17 @@ interface Totals {
  * `force` continues after the last batch that was stored.
  */
 export class ActionDirectory {
+  readonly #options: ActionDirectoryOptions;
   /** Names of files that could not be carried out or moved, which is said once. */
   readonly #failed = new Set<string>();
 
-  constructor(readonly options: ActionDirectoryOptions) {}
+  constructor(options: ActionDirectoryOptions) {
+    this.#options = options;
+  }
 
   /** Looks until the signal is aborted; never throws. */
   async run(signal: AbortSignal): Promise<void> {
-    const { firstLookMs, lookMs } = this.options;
+    const { firstLookMs, lookMs } = this.#options;
     try {
       await sleep(firstLookMs, undefined, { signal });
       for (;;) {
@@ -104,7 +107,7 @@ export class ActionDirectory {
 
   /** Carries out the files that are there. @throws the signal's reason */
   async look(signal: AbortSignal): Promise<void> {
-    const { directory } = this.options;
+    const { directory } = this.#options;
     let names: string[];
     try {
       names = (await readdir(directory)).sort();
@@ -115,7 +118,7 @@ export class ActionDirectory {
     for (const name of names) {
       const file = parseActionName(name);
       if (file === undefined || this.#failed.has(name)) continue;
-      const end = this.options.sink.begin();
+      const end = this.#options.sink.begin();
       if (end === undefined) return;
       try {
         await this.#carryOut(name, file, signal);
@@ -129,7 +132,7 @@ export class ActionDirectory {
   }
 
   async #carryOut(name: string, file: ActionFile, signal: AbortSignal): Promise<void> {
-    const { directory, sink } = this.options;
+    const { directory, sink } = this.#options;
     const path = join(directory, name);
     const stats = await stat(path);
     if (!stats.isFile()) throw new StorageError(`${path} is not a file`);
@@ -153,7 +156,7 @@ export class ActionDirectory {
     identity: string,
     signal: AbortSignal,
   ): Promise<Totals> {
-    const { sink } = this.options;
+    const { sink } = this.#options;
     if (action === 'recover') return await this.#recover(path, checkScope, signal);
     if (action === 'seeds') return await this.#each(path, signal, seedOf, (urls) => sink.seeds(urls));
     if (action === 'include')
@@ -180,7 +183,7 @@ export class ActionDirectory {
 
   /** As the import of a journal (CRAWL-17.1.2), without an end of the crawl. */
   async #recover(path: string, checkScope: boolean, signal: AbortSignal): Promise<Totals> {
-    const { sink } = this.options;
+    const { sink } = this.#options;
     const totals = { accepted: 0, refused: 0, badLines: 0 };
     const { outOfScope, badLines } = await importJournal(
       path,

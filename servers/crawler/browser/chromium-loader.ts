@@ -19,14 +19,15 @@ export interface ChromiumLoaderOptions {
 
 /** Loads pages in a Chromium, which starts with the first page and is restarted after it ended. */
 export class ChromiumLoader implements PageLoader {
+  readonly #options: ChromiumOptions;
+  readonly #pages: number;
   #current: Promise<ChromiumProcess> | undefined;
   #closed = false;
   readonly #slots: Budget;
 
-  private constructor(
-    readonly options: ChromiumOptions,
-    readonly pages: number,
-  ) {
+  private constructor(options: ChromiumOptions, pages: number) {
+    this.#options = options;
+    this.#pages = pages;
     this.#slots = new Budget(pages);
   }
 
@@ -55,7 +56,7 @@ export class ChromiumLoader implements PageLoader {
       return await this.#slots.run(1, () => this.#attempt(page), { signal: page.signal });
     } catch (error) {
       if (!(error instanceof PageError) || !error.browserEnded || this.#closed) throw error;
-      return this.#slots.run(this.pages, () => this.#attempt(page), { signal: page.signal });
+      return this.#slots.run(this.#pages, () => this.#attempt(page), { signal: page.signal });
     }
   }
 
@@ -65,7 +66,7 @@ export class ChromiumLoader implements PageLoader {
     const stop = chromium.onLost((reason) => end.abort(reason));
     try {
       const signal = AbortSignal.any([page.signal, end.signal]);
-      return await loadInChromium(chromium, this.options.userAgent, { ...page, signal });
+      return await loadInChromium(chromium, this.#options.userAgent, { ...page, signal });
     } catch (error) {
       page.signal.throwIfAborted();
       const reason = chromium.lost ?? error;
@@ -89,7 +90,7 @@ export class ChromiumLoader implements PageLoader {
   }
 
   async #start(): Promise<ChromiumProcess> {
-    const started = await ChromiumProcess.start(this.options);
+    const started = await ChromiumProcess.start(this.#options);
     started.onLost((reason) => {
       if (!this.#closed)
         crawlChannel.publish({ text: `${reason.message}; it is started again`, alert: true });

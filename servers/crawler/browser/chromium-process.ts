@@ -36,6 +36,7 @@ const NO_NETWORK = [
 
 /** A running Chromium. */
 export class ChromiumProcess {
+  readonly #options: ChromiumOptions;
   #lost: PageError | undefined;
   readonly #listeners = new Set<(reason: PageError) => void>();
   #timer: NodeJS.Timeout | undefined;
@@ -43,8 +44,10 @@ export class ChromiumProcess {
 
   private constructor(
     readonly browser: Browser,
-    readonly options: ChromiumOptions,
+    options: ChromiumOptions,
   ) {
+    this.#options = options;
+
     browser.once('disconnected', () => this.#lose(new PageError('crashed', 'Chromium ended', true)));
   }
 
@@ -127,7 +130,7 @@ export class ChromiumProcess {
     if (pid === undefined || this.#lost !== undefined) return;
     this.#timer = setTimeout(async () => {
       const { residentBytes } = await processTree(pid);
-      const { maxMemoryBytes } = this.options;
+      const { maxMemoryBytes } = this.#options;
       if (residentBytes <= maxMemoryBytes) return this.#watch();
       const [used, most] = [residentBytes, maxMemoryBytes].map((bytes) => Math.round(bytes / MIB));
       await this.kill(

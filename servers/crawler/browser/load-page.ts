@@ -67,6 +67,8 @@ async function closeContext(chromium: ChromiumProcess, context: BrowserContext):
 }
 
 class PageVisit {
+  readonly #load: PageLoad;
+  readonly #signal: AbortSignal;
   readonly #navigations = new Set<string>();
   #answers = 0;
   #inFlight = 0;
@@ -74,16 +76,16 @@ class PageVisit {
   #begun = false;
   #parsed = false;
 
-  constructor(
-    readonly load: PageLoad,
-    readonly signal: AbortSignal,
-  ) {
+  constructor(load: PageLoad, signal: AbortSignal) {
+    this.#load = load;
+    this.#signal = signal;
+
     // Each request of the page waits for it.
     setMaxListeners(0, signal);
   }
 
   async run(context: BrowserContext): Promise<LoadedPage> {
-    const deadline = Date.now() + this.load.timeoutMs;
+    const deadline = Date.now() + this.#load.timeoutMs;
     const page = await context.newPage();
     const crashed = new Promise<never>((_, reject) => {
       page.once('crash', () => reject(new PageError('crashed', 'the page crashed')));
@@ -107,11 +109,11 @@ class PageVisit {
 
   async #visit(page: Page, context: BrowserContext, deadline: number): Promise<LoadedPage> {
     const session = await context.newCDPSession(page);
-    await page.goto(this.load.url, { waitUntil: 'commit', timeout: this.load.timeoutMs }).catch(() => {
+    await page.goto(this.#load.url, { waitUntil: 'commit', timeout: this.#load.timeoutMs }).catch(() => {
       throw new PageError('hung', 'the page does not open');
     });
     let isIdle = await this.#idle(deadline);
-    if (this.load.scroll) isIdle = await this.#scroll(session, deadline);
+    if (this.#load.scroll) isIdle = await this.#scroll(session, deadline);
     const html = await this.#document(session);
     if (html === '') throw new PageError('large', 'the document of the page is too large');
     return { html, navigations: [...this.#navigations], timedOut: !isIdle };
@@ -123,7 +125,7 @@ class PageVisit {
       // A navigation ends the parsing of the page.
       const isParsed = this.#parsed || this.#navigations.size > 0;
       if (isParsed && this.#inFlight === 0 && Date.now() - this.#lastChange >= IDLE_MS) return true;
-      await sleep(POLL_MS, undefined, { signal: this.signal });
+      await sleep(POLL_MS, undefined, { signal: this.#signal });
     }
     return false;
   }
@@ -153,7 +155,7 @@ class PageVisit {
       `(() => {
         const { doctype, documentElement } = document;
         const html = (doctype ? '<!DOCTYPE ' + doctype.name + '>' : '') + (documentElement?.outerHTML ?? '<html></html>');
-        return html.length > ${this.load.maxLength} ? '' : html;
+        return html.length > ${this.#load.maxLength} ? '' : html;
       })()`,
     );
     return String(html ?? '');
@@ -179,7 +181,7 @@ class PageVisit {
   }
 
   async #answer(route: Route, page: Page): Promise<void> {
-    if (this.#answers++ >= MAX_ANSWERS || this.signal.aborted) return;
+    if (this.#answers++ >= MAX_ANSWERS || this.#signal.aborted) return;
     this.#inFlight++;
     this.#lastChange = Date.now();
     try {
@@ -204,16 +206,16 @@ class PageVisit {
         return route.abort('aborted');
       }
       this.#begun = true;
-      return fulfill(route, this.load.response);
+      return fulfill(route, this.#load.response);
     }
-    const answer = await this.load.fetch(
+    const answer = await this.#load.fetch(
       {
         url: request.url(),
         method: request.method(),
         type: request.resourceType(),
         origin: request.headers().origin ?? '',
       },
-      this.signal,
+      this.#signal,
     );
     if (answer === undefined) return route.abort('blockedbyclient');
     // A frame has the URL to which its request was redirected.

@@ -50,6 +50,8 @@ const MIB = 1 << 20;
  * (`browserDelayMs`).
  */
 export class PageParts {
+  readonly #uri: CrawlUri;
+  readonly #options: PagePartsOptions;
   readonly #fetched: FetchedPart[] = [];
   /** The page, for decisions about its parts. */
   readonly #page: CrawlUri;
@@ -57,10 +59,10 @@ export class PageParts {
   #bytes = 0;
   #refused = 0;
 
-  constructor(
-    readonly uri: CrawlUri,
-    readonly options: PagePartsOptions,
-  ) {
+  constructor(uri: CrawlUri, options: PagePartsOptions) {
+    this.#uri = uri;
+    this.#options = options;
+
     const { embeds } = uri.settings;
     // A page has no text without its scripts, whatever is embedded: they are parts of it within the limits of
     // its RootNode.
@@ -84,7 +86,7 @@ export class PageParts {
    * reason
    */
   async fetch(request: PartRequest, signal: AbortSignal): Promise<PartResponse | undefined> {
-    const { urlForm, maxRedirects, embeds } = this.uri.settings;
+    const { urlForm, maxRedirects, embeds } = this.#uri.settings;
     const url = resolveUrl(request.url, undefined, urlForm);
     if (url === undefined || !/^https?:/.test(url)) return undefined;
     if (request.method !== 'GET' && request.method !== 'HEAD') return undefined;
@@ -110,8 +112,8 @@ export class PageParts {
     request: PartRequest,
     signal: AbortSignal,
   ): Promise<Step | undefined> {
-    const { scope, cache } = this.options;
-    const { browserMaxRequests } = this.uri.settings;
+    const { scope, cache } = this.#options;
+    const { browserMaxRequests } = this.#uri.settings;
     // A request that is not allowed counts, because resolving its host name costs time.
     if (this.#requests >= browserMaxRequests || this.#bytes >= this.#maxBytes) {
       this.#refused++;
@@ -141,7 +143,7 @@ export class PageParts {
   }
 
   #partOf(candidate: Candidate, { origin }: PartRequest, signal: AbortSignal): CrawlUri {
-    const { prepare, settingsFor } = this.options;
+    const { prepare, settingsFor } = this.#options;
     const { classKey, cost, directive, precedence } = prepare(candidate);
     const { url, via, pathFromSeed, root, depth, forceFetch, isLeaf, sourceTag } = candidate;
     const network = candidate.network ?? NETWORK.unknown;
@@ -159,7 +161,7 @@ export class PageParts {
       attempts: 0,
     };
     const entry = { classKey, directive, precedence, ordinal: 0, uri: queued };
-    const part = new CrawlUri(entry, this.uri.batch, signal, settingsFor(queued), this.uri.worker);
+    const part = new CrawlUri(entry, this.#uri.batch, signal, settingsFor(queued), this.#uri.worker);
     if (origin !== '') part.requestHeaders = { origin };
     return part;
   }
@@ -167,7 +169,7 @@ export class PageParts {
   /** CRAWL-12.4: robots.txt is fetched first, if it is not known. */
   async #isAllowed(part: CrawlUri): Promise<boolean> {
     for (let attempt = 1; ; attempt++) {
-      if ((await run(this.options.before, part)) !== 'post') return true;
+      if ((await run(this.#options.before, part)) !== 'post') return true;
       if (part.status !== FETCH_STATUS.deferred || attempt >= ROBOTS_TRIES) return false;
       part.status = FETCH_STATUS.untried;
       part.reason = '';
@@ -177,7 +179,7 @@ export class PageParts {
   }
 
   async #load(part: CrawlUri): Promise<void> {
-    const { fetcher, limits, servers, after } = this.options;
+    const { fetcher, limits, servers, after } = this.#options;
     const maxBytes = Math.min(limits.maxBytes, Math.max(1, this.#maxBytes - this.#bytes));
     const fetch = new FetchProcessor(fetcher, { ...limits, maxBytes }, servers, (host, signal, work) =>
       servers.locks.exclusive(host, this.#delayMs(part), signal, work),
@@ -194,12 +196,12 @@ export class PageParts {
 
   /** CRAWL-7.1: a server that states its delay gets it. */
   #delayMs({ url, settings }: CrawlUri): number {
-    const stated = Math.min(this.options.servers.crawlDelay(url) ?? 0, settings.respectCrawlDelayUpToSecs);
+    const stated = Math.min(this.#options.servers.crawlDelay(url) ?? 0, settings.respectCrawlDelayUpToSecs);
     return Math.max(settings.browserDelayMs, stated * 1000);
   }
 
   get #maxBytes(): number {
-    return Math.ceil(this.uri.settings.browserMaxMegabytes * MIB);
+    return Math.ceil(this.#uri.settings.browserMaxMegabytes * MIB);
   }
 
   #record(part: CrawlUri, begin: number, candidate: Candidate | undefined): void {

@@ -45,16 +45,15 @@ export type PasswordAttempt =
  * minutes an address must wait, as on the Broker's administration page.
  */
 export class ConsoleAccess {
+  /** Empty: no password is accepted. */
+  readonly #password: string;
   /** The credentials of local commands, random at each start. */
   readonly token = randomBytes(32).toString('base64url');
   readonly #throttle: PasswordThrottle;
   readonly #sessions: LRUCache<string, Session>;
 
-  constructor(
-    /** Empty: no password is accepted. */
-    readonly password: string,
-    readonly now: () => number = Date.now,
-  ) {
+  constructor(password: string, now: () => number = Date.now) {
+    this.#password = password;
     this.#throttle = new PasswordThrottle(now);
     this.#sessions = new LRUCache({
       max: MAX_SESSIONS,
@@ -90,8 +89,8 @@ export class ConsoleAccess {
   tryPassword(address: string, given: string): PasswordAttempt {
     const waitSeconds = this.#throttle.secondsToWait(address);
     if (waitSeconds > 0) return { outcome: 'throttled', waitSeconds };
-    const isRight = equalSecrets(given, this.password);
-    if (isRight && this.password !== '') return { outcome: 'right' };
+    const isRight = equalSecrets(given, this.#password);
+    if (isRight && this.#password !== '') return { outcome: 'right' };
     this.#throttle.recordFailure(address);
     return { outcome: 'wrong' };
   }

@@ -56,6 +56,7 @@ export interface SnapshotFeedOptions {
  * served: when there are too many followers, or too many of its address, the oldest one ends.
  */
 export class SnapshotFeed implements Disposable {
+  readonly #options: SnapshotFeedOptions;
   readonly history = new RateHistory();
   /** Number of snapshots that slow followers missed. */
   missed = 0;
@@ -63,7 +64,9 @@ export class SnapshotFeed implements Disposable {
   readonly #table: ConnectionTable;
   readonly #timer: NodeJS.Timeout | undefined;
 
-  constructor(readonly options: SnapshotFeedOptions) {
+  constructor(options: SnapshotFeedOptions) {
+    this.#options = options;
+
     const { intervalMs = 1000, maxFollowers = 32, maxFollowersPerAddress } = options;
     this.#table = new ConnectionTable(() => ({
       maxConnections: maxFollowers,
@@ -86,7 +89,7 @@ export class SnapshotFeed implements Disposable {
     const following: Following = { ...follower, slot: undefined, busy: false, missed: 0, received: 0 };
     following.slot = this.#table.admit(follower.address, () => this.#dismiss(following));
     this.#followers.add(following);
-    void this.#send(following, this.options.control.snapshot());
+    void this.#send(following, this.#options.control.snapshot());
   }
 
   /** Removes the follower of this reply. */
@@ -98,9 +101,9 @@ export class SnapshotFeed implements Disposable {
   tick(): void {
     let snapshot: CrawlSnapshot;
     try {
-      snapshot = this.options.control.snapshot();
+      snapshot = this.#options.control.snapshot();
     } catch (error) {
-      this.options.log.error({ err: error }, 'console: no snapshot');
+      this.#options.log.error({ err: error }, 'console: no snapshot');
       return;
     }
     this.history.add(snapshot);
@@ -141,7 +144,7 @@ export class SnapshotFeed implements Disposable {
     }
     if (following.busy || sink.writableNeedDrain) {
       this.missed++;
-      if (++following.missed >= (this.options.maxMissed ?? 60)) {
+      if (++following.missed >= (this.#options.maxMissed ?? 60)) {
         this.#remove(following);
         sink.destroy();
       }
@@ -154,7 +157,7 @@ export class SnapshotFeed implements Disposable {
       if (!sink.destroyed && this.#followers.has(following))
         sink.write(eventText('snapshot', snapshot) + more);
     } catch (error) {
-      this.options.log.error({ err: error }, 'console: no events');
+      this.#options.log.error({ err: error }, 'console: no events');
       this.#remove(following);
       sink.end();
     } finally {

@@ -107,7 +107,7 @@ export class WholePattern {
   readonly #compiled: RE2JS;
 
   /** @throws UsageError when it is not a regular expression */
-  constructor(readonly source: string) {
+  constructor(source: string) {
     this.#compiled = compileRe2(source, RE2JS.DOTALL);
   }
 

@@ -8,6 +8,10 @@ import type { WorkQueue } from './work-queue.js';
 
 /** Writes the frontier's batches, each with the records of its queues and the counters. */
 export class FrontierWriter {
+  readonly #seen: SeenUris;
+  readonly #mutex: Mutex;
+  readonly #inactive: InactiveQueues;
+  readonly #onFailure: () => void;
   readonly counters: Counters = { nextOrdinal: 1, succeeded: 0, failed: 0, disregarded: 0, bytes: 0 };
   /** Failure of a write that no caller awaits. */
   failure: { readonly error: unknown } | undefined;
@@ -19,11 +23,16 @@ export class FrontierWriter {
 
   constructor(
     readonly store: GathererStore,
-    readonly seen: SeenUris,
-    readonly mutex: Mutex,
-    readonly inactive: InactiveQueues,
-    readonly onFailure: () => void,
-  ) {}
+    seen: SeenUris,
+    mutex: Mutex,
+    inactive: InactiveQueues,
+    onFailure: () => void,
+  ) {
+    this.#seen = seen;
+    this.#mutex = mutex;
+    this.#inactive = inactive;
+    this.#onFailure = onFailure;
+  }
 
   /**
    * Adds the records of the queues to the batch and submits it to the store, which writes batches in the order
@@ -36,7 +45,7 @@ export class FrontierWriter {
       queue.writes++;
       batch.putQueue(queue.toRecord());
     }
-    batch.putFrontierState({ ...this.counters, nextSequence: this.inactive.nextSequence });
+    batch.putFrontierState({ ...this.counters, nextSequence: this.#inactive.nextSequence });
     const callbacks = this.#callbacks.get(batch);
     this.#callbacks.delete(batch);
     const written = batch.commit({ lazy }).then(() => {
@@ -62,7 +71,7 @@ export class FrontierWriter {
   /** Records a failure, which ends the crawl. */
   fail(error: unknown): void {
     this.failure ??= { error };
-    this.onFailure();
+    this.#onFailure();
   }
 
   /** Waits for the writes in flight. */
@@ -76,10 +85,10 @@ export class FrontierWriter {
    * batches that queue its URIs. It is written while no batch is in flight, once for all callers that wait.
    */
   flushSeen(): Promise<void> {
-    if (this.seen.inStore) return Promise.resolve();
+    if (this.#seen.inStore) return Promise.resolve();
     return new Promise((resolve, reject) => {
       if (this.#seenWaiters.push({ resolve, reject }) === 1)
-        void this.mutex.runExclusive(() => this.flushSeenUnderMutex());
+        void this.#mutex.runExclusive(() => this.flushSeenUnderMutex());
     });
   }
 
@@ -92,7 +101,7 @@ export class FrontierWriter {
       await this.settled();
       // Callers whose batch was just written arrive here in the next tick.
       await nextTick();
-      await this.seen.commit();
+      await this.#seen.commit();
       for (const { resolve } of this.#seenWaiters.splice(0)) resolve();
     } catch (error) {
       for (const { reject } of this.#seenWaiters.splice(0)) reject(error);

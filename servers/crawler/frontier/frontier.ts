@@ -101,6 +101,7 @@ type Offer =
  * ```
  */
 export class Frontier implements CrawlFrontier<GathererBatch> {
+  readonly #options: FrontierOptions;
   readonly #memory: QueueMemory;
   readonly #cycle: QueueLifeCycle;
   readonly #inactive: InactiveQueues;
@@ -122,7 +123,9 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
   #inProcess = 0;
   #announced = 0;
 
-  private constructor(readonly options: FrontierOptions) {
+  private constructor(options: FrontierOptions) {
+    this.#options = options;
+
     const {
       store,
       prepare,
@@ -224,7 +227,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
 
   async schedule(
     candidates: readonly Candidate[],
-    batch = this.options.store.batch(),
+    batch = this.#options.store.batch(),
     admitted: () => void = () => undefined,
   ): Promise<number> {
     const { entries, written } = await this.#exclusive(async () => {
@@ -239,7 +242,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
   }
 
   async note(urls: readonly string[]): Promise<void> {
-    const { store, seen, prepare } = this.options;
+    const { store, seen, prepare } = this.#options;
     await this.#exclusive(async () => {
       const keys = urls.map((url) => prepare({ url, via: '', pathFromSeed: '' }).seenKey);
       await seen.add(keys.flatMap((key) => this.#enumerations.all.map((name) => seenIn(name, key))));
@@ -333,7 +336,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
       const settle = this.#cycle.dispose(queue, finish, batch);
       const written = this.#writer.submit(batch, [queue, ...this.#intake.queuesOf(entries)], true);
       const isFree =
-        this.options.overlapWrites === true &&
+        this.#options.overlapWrites === true &&
         !staysQueued &&
         queue.state === 'in-process' &&
         finish.delayMs <= 0 &&
@@ -413,7 +416,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
   }
 
   async waiting(limit = 100): Promise<WaitingReport[]> {
-    return (await this.options.store.waiting.page({ limit })).map(waitingReport);
+    return (await this.#options.store.waiting.page({ limit })).map(waitingReport);
   }
 
   async settled(): Promise<void> {
@@ -425,7 +428,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
     return this.#mutex.runExclusive(async () => {
       // Callers that wait for their write may continue, so that their URIs are counted too.
       await this.#writer.flushSeenUnderMutex();
-      await this.options.seen.commit();
+      await this.#options.seen.commit();
       return work();
     });
   }
@@ -443,7 +446,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
       cycle: this.#cycle,
       writer: this.#writer,
       waiting: this.#waiting,
-      onDeleted: this.options.onDeleted,
+      onDeleted: this.#options.onDeleted,
       exclusive: (work) => this.#exclusive(work),
     };
   }
@@ -461,7 +464,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
   }
 
   #seenKeyOf(uri: QueueEntry['uri']): string {
-    return seenIn(this.#enumerations.of(uri.root), this.options.prepare(uri).seenKey);
+    return seenIn(this.#enumerations.of(uri.root), this.#options.prepare(uri).seenKey);
   }
 
   /** CRAWL-5.6.2 (a) to (d). Synchronous, so that no wake-up can be missed between this and the wait. */
@@ -469,7 +472,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
     if (this.#writer.failure !== undefined) throw this.#writer.failure.error;
     if (aborted || this.#closed || (this.empty && !this.#held)) return { over: true };
     if (this.#held) return { waitMs: undefined };
-    const waitMs = this.options.totalWait?.(this.#clock.now()) ?? 0;
+    const waitMs = this.#options.totalWait?.(this.#clock.now()) ?? 0;
     if (waitMs > 0) return { waitMs };
     this.#cycle.wakeDue();
     this.#supply.topUp();
@@ -488,7 +491,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
     } finally {
       if (entry === undefined) this.#inProcess--;
     }
-    if (entry !== undefined) this.options.onEmitted?.(entry);
+    if (entry !== undefined) this.#options.onEmitted?.(entry);
     return entry;
   }
 }

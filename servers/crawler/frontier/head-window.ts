@@ -10,6 +10,7 @@
  * after it, so that they do not scan the deleted rows of a long queue each time.
  */
 export class HeadWindow<T> {
+  readonly #compare: (a: T, b: T) => number;
   #items: T[] = [];
   #complete = true;
   /** The last item taken; undefined if the next read begins at the start. */
@@ -18,7 +19,9 @@ export class HeadWindow<T> {
   #epoch = 0;
   #addedWhileReading = false;
 
-  constructor(readonly compare: (a: T, b: T) => number) {}
+  constructor(compare: (a: T, b: T) => number) {
+    this.#compare = compare;
+  }
 
   get size(): number {
     return this.#items.length;
@@ -51,8 +54,8 @@ export class HeadWindow<T> {
     this.#addedWhileReading = true;
     const items = this.#items;
     const last = items.at(-1);
-    if (!this.#complete && (last === undefined || this.compare(item, last) > 0)) {
-      if (last === undefined && this.#after !== undefined && this.compare(item, this.#after) < 0)
+    if (!this.#complete && (last === undefined || this.#compare(item, last) > 0)) {
+      if (last === undefined && this.#after !== undefined && this.#compare(item, this.#after) < 0)
         this.#after = undefined;
       return;
     }
@@ -66,7 +69,7 @@ export class HeadWindow<T> {
   #insert(item: T): void {
     const items = this.#items;
     let index = items.length;
-    while (index > 0 && this.compare(item, items[index - 1]!) < 0) index--;
+    while (index > 0 && this.#compare(item, items[index - 1]!) < 0) index--;
     items.splice(index, 0, item);
   }
 

@@ -10,6 +10,8 @@ const WINDOW_ROWS = 1024;
  * disk; memory holds the first ones.
  */
 export class InactiveQueues {
+  /** Reads the next rows from disk, after all earlier writes. */
+  readonly #read: (limit: number, after: InactivePosition | undefined) => Promise<InactivePosition[]>;
   readonly #window = new HeadWindow<InactivePosition>(
     (a, b) => a.precedence - b.precedence || a.sequence - b.sequence,
   );
@@ -21,10 +23,9 @@ export class InactiveQueues {
   /** Queues that {@link take} can return. */
   available = 0;
 
-  constructor(
-    /** Reads the next rows from disk, after all earlier writes. */
-    readonly read: (limit: number, after: InactivePosition | undefined) => Promise<InactivePosition[]>,
-  ) {}
+  constructor(read: (limit: number, after: InactivePosition | undefined) => Promise<InactivePosition[]>) {
+    this.#read = read;
+  }
 
   /** Sets the number of inactive queues that a restart found on disk. */
   restored(count: number): void {
@@ -55,7 +56,7 @@ export class InactiveQueues {
   async take(limit: number): Promise<InactivePosition[]> {
     const taken: InactivePosition[] = [];
     while (taken.length < limit) {
-      if (this.#window.needsRefill) await this.#window.refill(WINDOW_ROWS, this.read);
+      if (this.#window.needsRefill) await this.#window.refill(WINDOW_ROWS, this.#read);
       const row = this.#window.shift();
       if (row === undefined) break;
       this.available--;

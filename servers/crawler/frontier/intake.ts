@@ -51,72 +51,86 @@ export interface IntakeOptions {
 
 /** Queues the candidates that are new (CRAWL-5.6.1). */
 export class CandidateIntake {
+  readonly #memory: QueueMemory;
+  readonly #cycle: QueueLifeCycle;
+  readonly #writer: FrontierWriter;
+  readonly #seen: SeenUris;
+  readonly #knownUrls: UrlCache;
+  readonly #options: IntakeOptions;
+
   constructor(
-    readonly memory: QueueMemory,
-    readonly cycle: QueueLifeCycle,
-    readonly writer: FrontierWriter,
-    readonly seen: SeenUris,
-    readonly knownUrls: UrlCache,
-    readonly options: IntakeOptions,
-  ) {}
+    memory: QueueMemory,
+    cycle: QueueLifeCycle,
+    writer: FrontierWriter,
+    seen: SeenUris,
+    knownUrls: UrlCache,
+    options: IntakeOptions,
+  ) {
+    this.#memory = memory;
+    this.#cycle = cycle;
+    this.#writer = writer;
+    this.#seen = seen;
+    this.#knownUrls = knownUrls;
+    this.#options = options;
+  }
 
   /** Adds the new candidates to the batch and to their queues. The caller holds the frontier's mutex. */
   async enqueueNew(candidates: readonly Candidate[], batch: GathererBatch): Promise<QueueEntry[]> {
     if (candidates.length === 0) return [];
-    const prepared = candidates.map((candidate) => this.options.prepare(candidate));
-    const enumerations = candidates.map(({ root }) => this.options.enumerations.of(root));
+    const prepared = candidates.map((candidate) => this.#options.prepare(candidate));
+    const enumerations = candidates.map(({ root }) => this.#options.enumerations.of(root));
     const seenKeys = prepared.map(({ seenKey }, i) => seenIn(enumerations[i]!, seenKey));
-    const isNew = await this.seen.add(seenKeys);
+    const isNew = await this.#seen.add(seenKeys);
     const refused: string[] = [];
     const taken: { readonly candidate: Candidate; readonly prepared: Prepared }[] = [];
     candidates.forEach((candidate, i) => {
       const known = isNew[i] !== 1;
       const seenUrl = seenIn(enumerations[i]!, candidate.url);
-      if (known && !candidate.forceFetch) this.knownUrls.add(seenUrl);
+      if (known && !candidate.forceFetch) this.#knownUrls.add(seenUrl);
       else if (candidate.admit?.() === false) {
         if (!known) refused.push(seenKeys[i]!);
       } else {
-        this.knownUrls.add(seenUrl);
+        this.#knownUrls.add(seenUrl);
         if (candidate.fetched === true) return;
         taken.push({ candidate, prepared: prepared[i]! });
       }
     });
     // A refused URI does not count as seen: another RootNode may admit it.
-    await this.seen.remove(refused);
-    const queues = await this.memory.load([...new Set(taken.map(({ prepared: { classKey } }) => classKey))]);
-    this.writer.after(batch, this.seen.addChangesTo(batch));
+    await this.#seen.remove(refused);
+    const queues = await this.#memory.load([...new Set(taken.map(({ prepared: { classKey } }) => classKey))]);
+    this.#writer.after(batch, this.#seen.addChangesTo(batch));
     const entries = taken.map(({ candidate, prepared: uri }) => this.#enqueue(candidate, uri, batch));
-    for (const queue of queues) this.cycle.hold(queue, batch);
+    for (const queue of queues) this.#cycle.hold(queue, batch);
     return entries;
   }
 
   /** Makes entries that are on disk available in their queues. */
   markAvailable(entries: readonly QueueEntry[]): void {
-    const limit = this.memory.windowSize;
+    const limit = this.#memory.windowSize;
     for (const entry of entries) {
-      const queue = this.memory.get(entry.classKey);
+      const queue = this.#memory.get(entry.classKey);
       // The queue was removed from memory meanwhile; its entries are read from disk later.
       if (queue === undefined) continue;
       queue.window.added(entry, limit);
-      if (queue.state === 'ready' && !queue.listed) this.cycle.makeReady(queue);
+      if (queue.state === 'ready' && !queue.listed) this.#cycle.makeReady(queue);
     }
   }
 
   queuesOf(entries: readonly QueueEntry[]): WorkQueue[] {
-    return entries.map(({ classKey }) => this.memory.get(classKey)!);
+    return entries.map(({ classKey }) => this.#memory.get(classKey)!);
   }
 
   #enqueue(candidate: Candidate, prepared: Prepared, batch: GathererBatch): QueueEntry {
     const entry = this.#entryOf(candidate, prepared);
     batch.enqueue(entry);
-    const queue = this.memory.get(prepared.classKey)!;
+    const queue = this.#memory.get(prepared.classKey)!;
     queue.count++;
     queue.enqueued++;
     queue.lastQueued = candidate.url;
-    this.options.onAdded(entry);
+    this.#options.onAdded(entry);
     queue.setBudgets(prepared.budgets, entry);
     // CRAWL-5.4: enqueuing into a retired queue does not raise the queued count.
-    if (queue.state !== 'retired') this.cycle.queued++;
+    if (queue.state !== 'retired') this.#cycle.queued++;
     return entry;
   }
 
@@ -145,7 +159,7 @@ export class CandidateIntake {
       sourceTag,
       network,
     };
-    const ordinal = this.writer.counters.nextOrdinal++;
+    const ordinal = this.#writer.counters.nextOrdinal++;
     return { classKey, directive, precedence: Math.min(precedence, MAX_URI_PRECEDENCE), ordinal, uri };
   }
 }

@@ -28,6 +28,10 @@ export interface LifeCycleOptions {
  * written.
  */
 export class QueueLifeCycle {
+  readonly #memory: QueueMemory;
+  readonly #inactive: InactiveQueues;
+  readonly #writer: FrontierWriter;
+  readonly #options: LifeCycleOptions;
   #ready: WorkQueue[] = [];
   #readyHead = 0;
   readonly #snoozed = new WakeHeap<WorkQueue>();
@@ -37,24 +41,29 @@ export class QueueLifeCycle {
   queued = 0;
 
   constructor(
-    readonly memory: QueueMemory,
-    readonly inactive: InactiveQueues,
-    readonly writer: FrontierWriter,
-    readonly options: LifeCycleOptions,
-  ) {}
+    memory: QueueMemory,
+    inactive: InactiveQueues,
+    writer: FrontierWriter,
+    options: LifeCycleOptions,
+  ) {
+    this.#memory = memory;
+    this.#inactive = inactive;
+    this.#writer = writer;
+    this.#options = options;
+  }
 
   /** T1, T2: leaves the state `exhausted`, after URIs were queued. */
   hold(queue: WorkQueue, batch: GathererBatch): void {
     if (queue.state !== 'exhausted') return;
-    const { holdQueues, targetReadyBacklog, clock } = this.options;
+    const { holdQueues, targetReadyBacklog, clock } = this.#options;
     queue.replenishBalance();
     if (queue.wakeTime > clock.now()) {
       this.snooze(queue);
-    } else if (holdQueues && this.memory.status.ready >= targetReadyBacklog) {
+    } else if (holdQueues && this.#memory.status.ready >= targetReadyBacklog) {
       queue.sessionBalance = 0;
-      this.writer.after(batch, this.deactivate(queue, batch, 'backlog'));
+      this.#writer.after(batch, this.deactivate(queue, batch, 'backlog'));
     } else {
-      this.memory.setState(queue, 'ready');
+      this.#memory.setState(queue, 'ready');
       queue.wakeTime = 0;
     }
   }
@@ -64,9 +73,9 @@ export class QueueLifeCycle {
     if (outcome === 'retire') return this.retire(queue, reason ?? 'operator');
     queue.reason = reason ?? '';
     if (delayMs <= 0) return this.#reenqueue(queue, batch);
-    queue.wakeTime = this.options.clock.now() + delayMs;
+    queue.wakeTime = this.#options.clock.now() + delayMs;
     // T18: a queue with a long sleep becomes inactive, so that another one can be active.
-    if (delayMs > this.options.snoozeDeactivateMs && this.inactive.size > 0 && queue.count > 0)
+    if (delayMs > this.#options.snoozeDeactivateMs && this.#inactive.size > 0 && queue.count > 0)
       return this.deactivate(queue, batch, reason ?? 'politeness');
     return () => this.snooze(queue);
   }
@@ -81,32 +90,32 @@ export class QueueLifeCycle {
   }
 
   retire(queue: WorkQueue, reason: WaitReason): () => void {
-    this.memory.setState(queue, 'retired');
+    this.#memory.setState(queue, 'retired');
     queue.reason = reason;
     queue.wakeTime = 0;
     this.queued -= queue.count;
-    return () => this.memory.rest(queue);
+    return () => this.#memory.rest(queue);
   }
 
   deactivate(queue: WorkQueue, batch: GathererBatch, reason: WaitReason): () => void {
-    this.memory.setState(queue, 'inactive');
+    this.#memory.setState(queue, 'inactive');
     queue.reason = reason;
     queue.settlePrecedence();
-    const row = this.inactive.push(queue, batch);
+    const row = this.#inactive.push(queue, batch);
     return () => {
-      this.inactive.markWritten(row);
-      this.memory.rest(queue);
-      this.options.onReady();
+      this.#inactive.markWritten(row);
+      this.#memory.rest(queue);
+      this.#options.onReady();
     };
   }
 
   /** T4 to T6: activates an inactive queue. */
   activate(queue: WorkQueue, batch: GathererBatch): () => void {
-    this.inactive.remove(inactiveRowOf(queue), batch);
+    this.#inactive.remove(inactiveRowOf(queue), batch);
     queue.replenishBalance();
     if (queue.count > 0 && queue.isOverBudget) return this.retire(queue, 'total-budget');
     if (queue.precedence >= PRECEDENCE_FLOOR) return this.retire(queue, 'operator');
-    if (queue.wakeTime > this.options.clock.now()) {
+    if (queue.wakeTime > this.#options.clock.now()) {
       this.snooze(queue);
     } else {
       queue.wakeTime = 0;
@@ -122,16 +131,16 @@ export class QueueLifeCycle {
       this.exhaust(queue);
       return;
     }
-    this.memory.setState(queue, 'ready');
+    this.#memory.setState(queue, 'ready');
     if (queue.listed) return;
     queue.listed = true;
     this.#ready.push(queue);
-    this.options.onReady();
+    this.#options.onReady();
   }
 
   exhaust(queue: WorkQueue): void {
-    this.memory.setState(queue, 'exhausted');
-    this.memory.rest(queue);
+    this.#memory.setState(queue, 'exhausted');
+    this.#memory.rest(queue);
   }
 
   takeReady(): WorkQueue | undefined {
@@ -148,14 +157,14 @@ export class QueueLifeCycle {
 
   snooze(queue: WorkQueue): void {
     // An empty queue sleeps too: a URI that is queued meanwhile must wait for its host.
-    this.memory.setState(queue, 'snoozed');
+    this.#memory.setState(queue, 'snoozed');
     this.#snoozed.push(queue.wakeTime, queue);
     this.#setTimer();
   }
 
   /** T17: wakes the queues whose wake time has come. */
   wakeDue(): void {
-    const now = this.options.clock.now();
+    const now = this.#options.clock.now();
     for (let queue = this.#snoozed.popDue(now); queue !== undefined; queue = this.#snoozed.popDue(now))
       this.#wake(queue);
   }
@@ -172,10 +181,10 @@ export class QueueLifeCycle {
   }
 
   #wake(queue: WorkQueue): void {
-    const batch = this.writer.store.batch();
+    const batch = this.#writer.store.batch();
     const wasOverBudget = queue.count > 0 && queue.isOverBudget;
     const complete = this.#reenqueue(queue, batch);
-    if (wasOverBudget) this.writer.submitInBackground(batch, [queue], complete);
+    if (wasOverBudget) this.#writer.submitInBackground(batch, [queue], complete);
     else complete();
   }
 
@@ -183,9 +192,9 @@ export class QueueLifeCycle {
     this.#cancelTimer?.();
     const earliest = this.#snoozed.earliest;
     if (earliest === undefined || this.#closed) return;
-    this.#cancelTimer = this.options.clock.setTimer(() => {
+    this.#cancelTimer = this.#options.clock.setTimer(() => {
       this.wakeDue();
       this.#setTimer();
-    }, earliest - this.options.clock.now());
+    }, earliest - this.#options.clock.now());
   }
 }

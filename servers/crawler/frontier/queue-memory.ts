@@ -21,6 +21,8 @@ export interface QueueMemoryOptions {
  * are loaded when a URI is queued in them. Memory is proportional to the active queues.
  */
 export class QueueMemory {
+  readonly #records: GathererStore['queueRecords'];
+  readonly #options: QueueMemoryOptions;
   readonly #queues = new Map<string, WorkQueue>();
   /** The resting queues, which may be removed from memory; the longest resting first. */
   readonly #resting = new Set<WorkQueue>();
@@ -34,10 +36,10 @@ export class QueueMemory {
     retired: 0,
   };
 
-  constructor(
-    readonly records: GathererStore['queueRecords'],
-    readonly options: QueueMemoryOptions,
-  ) {}
+  constructor(records: GathererStore['queueRecords'], options: QueueMemoryOptions) {
+    this.#records = records;
+    this.#options = options;
+  }
 
   get(classKey: string): WorkQueue | undefined {
     return this.#queues.get(classKey);
@@ -59,7 +61,7 @@ export class QueueMemory {
    */
   async load(classKeys: readonly string[]): Promise<WorkQueue[]> {
     const missing = classKeys.filter((classKey) => !this.#queues.has(classKey));
-    const records = missing.length === 0 ? [] : await this.records.getMany(missing);
+    const records = missing.length === 0 ? [] : await this.#records.getMany(missing);
     missing.forEach((classKey, i) => {
       const record = records[i];
       const queue = record === undefined ? new WorkQueue(classKey) : WorkQueue.restored(record);
@@ -86,7 +88,7 @@ export class QueueMemory {
 
   /** Removes the longest resting queues from memory; their records are on disk. */
   trim(): void {
-    let surplus = this.#resting.size - this.options.restingQueues;
+    let surplus = this.#resting.size - this.#options.restingQueues;
     if (surplus <= 0) return;
     for (const queue of this.#resting) {
       if (surplus-- <= 0) return;
@@ -100,6 +102,6 @@ export class QueueMemory {
   /** Number of URIs of one active queue in memory. */
   get windowSize(): number {
     const active = Math.max(1, this.#queues.size - this.#resting.size);
-    return Math.max(MIN_WINDOW, Math.min(MAX_WINDOW, Math.floor(this.options.windowEntries / active)));
+    return Math.max(MIN_WINDOW, Math.min(MAX_WINDOW, Math.floor(this.#options.windowEntries / active)));
   }
 }

@@ -17,6 +17,7 @@ const ADDITIONS_PER_LINE = 10_000;
  * filter with its own files is written later; when the frontier opens it adds the queued URIs.
  */
 export class SeenUris {
+  readonly #filter: SeenFilter;
   readonly #revivals = new Map<string, number>();
   readonly #inStore: LevelFilter | undefined;
   /** Since the last line about the look-ups. */
@@ -24,7 +25,8 @@ export class SeenUris {
   #lookups = 0;
   #lookupMs = 0;
 
-  constructor(readonly filter: SeenFilter) {
+  constructor(filter: SeenFilter) {
+    this.#filter = filter;
     this.#inStore = filter instanceof LevelFilter && !filter.hasOwnFiles ? filter : undefined;
   }
 
@@ -33,7 +35,7 @@ export class SeenUris {
   }
 
   get count(): number {
-    return this.filter.count;
+    return this.#filter.count;
   }
 
   /**
@@ -42,7 +44,7 @@ export class SeenUris {
    */
   async add(keys: readonly string[]): Promise<Uint8Array> {
     const begin = performance.now();
-    const isNew = await this.filter.add(keys);
+    const isNew = await this.#filter.add(keys);
     this.#lookupMs += performance.now() - begin;
     this.#lookups += keys.length;
     for (const found of isNew) this.#additions += found;
@@ -51,7 +53,7 @@ export class SeenUris {
   }
 
   #reportLookups(): void {
-    const { kind, count } = this.filter;
+    const { kind, count } = this.#filter;
     const mean = ((this.#lookupMs * 1000) / this.#lookups).toFixed(1);
     const text = `seen filter ${kind}: ${count} URIs; the last ${this.#lookups} look-ups took ${mean} microseconds on average`;
     crawlChannel.publish({ text, alert: false });
@@ -62,7 +64,7 @@ export class SeenUris {
 
   /** Removes keys that {@link add} reported as new. */
   async remove(keys: readonly string[]): Promise<void> {
-    if (keys.length > 0) await this.filter.forget(keys);
+    if (keys.length > 0) await this.#filter.forget(keys);
   }
 
   /** CRAWL-4.2, 21: makes a URI new again after a temporary failure, a limited number of times. */
@@ -70,7 +72,7 @@ export class SeenUris {
     const revivals = this.#revivals.get(key) ?? 0;
     if (revivals >= MAX_REVIVALS || (revivals === 0 && this.#revivals.size >= MAX_COUNTED)) return;
     this.#revivals.set(key, revivals + 1);
-    await this.filter.forget([key]);
+    await this.#filter.forget([key]);
   }
 
   /** Adds the filter's changes to the batch; returns a function to call after it is written. */
@@ -83,6 +85,6 @@ export class SeenUris {
 
   /** Commits a filter with its own files. All earlier batches must be on disk. */
   async commit(): Promise<void> {
-    if (this.#inStore === undefined && this.filter.uncommitted > 0) await this.filter.commit();
+    if (this.#inStore === undefined && this.#filter.uncommitted > 0) await this.#filter.commit();
   }
 }

@@ -18,16 +18,29 @@ export interface SupplyOptions {
 
 /** Provides `next` with URIs: the heads of ready queues, and inactive queues that become ready. */
 export class QueueSupply {
+  readonly #memory: QueueMemory;
+  readonly #cycle: QueueLifeCycle;
+  readonly #inactive: InactiveQueues;
+  readonly #writer: FrontierWriter;
+  readonly #intake: CandidateIntake;
+  readonly #options: SupplyOptions;
   #activation: Promise<void> | undefined;
 
   constructor(
-    readonly memory: QueueMemory,
-    readonly cycle: QueueLifeCycle,
-    readonly inactive: InactiveQueues,
-    readonly writer: FrontierWriter,
-    readonly intake: CandidateIntake,
-    readonly options: SupplyOptions,
-  ) {}
+    memory: QueueMemory,
+    cycle: QueueLifeCycle,
+    inactive: InactiveQueues,
+    writer: FrontierWriter,
+    intake: CandidateIntake,
+    options: SupplyOptions,
+  ) {
+    this.#memory = memory;
+    this.#cycle = cycle;
+    this.#inactive = inactive;
+    this.#writer = writer;
+    this.#intake = intake;
+    this.#options = options;
+  }
 
   /** The activation of inactive queues that is in flight. */
   get activation(): Promise<void> | undefined {
@@ -36,12 +49,12 @@ export class QueueSupply {
 
   /** CRAWL-5.6.2 (c): activates inactive queues until enough are ready; one activation at a time. */
   topUp(): void {
-    const { targetReadyBacklog } = this.options;
-    const { ready } = this.memory.status;
-    if (this.#activation !== undefined || this.inactive.available === 0 || ready >= targetReadyBacklog)
+    const { targetReadyBacklog } = this.#options;
+    const { ready } = this.#memory.status;
+    if (this.#activation !== undefined || this.#inactive.available === 0 || ready >= targetReadyBacklog)
       return;
     this.#activation = this.#activate(targetReadyBacklog - ready)
-      .catch((error: unknown) => this.writer.fail(error))
+      .catch((error: unknown) => this.#writer.fail(error))
       .finally(() => {
         this.#activation = undefined;
       });
@@ -52,23 +65,23 @@ export class QueueSupply {
    * queue.
    */
   async takeHead(queue: WorkQueue): Promise<QueueEntry | undefined> {
-    this.memory.setState(queue, 'in-process');
+    this.#memory.setState(queue, 'in-process');
     while (queue.window.needsRefill) {
       // The writes in flight may add or remove entries of the range that is read.
-      await this.writer.store.flush();
+      await this.#writer.store.flush();
       // The queue is locked by its state while it is read.
-      await queue.window.refill(this.memory.windowSize, (limit, after) =>
-        this.writer.store.queues.heads(queue.classKey, limit, after),
+      await queue.window.refill(this.#memory.windowSize, (limit, after) =>
+        this.#writer.store.queues.heads(queue.classKey, limit, after),
       );
     }
     const entry = queue.peek();
     if (entry === undefined) {
       // Its entries are in a batch that is being written; it is listed again when they are on disk.
-      if (queue.count > 0) this.memory.setState(queue, 'ready');
-      else this.cycle.exhaust(queue);
+      if (queue.count > 0) this.#memory.setState(queue, 'ready');
+      else this.#cycle.exhaust(queue);
       return undefined;
     }
-    const { classKey, budgets } = this.options.prepare(entry.uri);
+    const { classKey, budgets } = this.#options.prepare(entry.uri);
     // A queue that got all its URIs at once has had no successes then.
     queue.updatePrecedence(budgets, entry);
     if (classKey === queue.classKey) return entry;
@@ -79,33 +92,33 @@ export class QueueSupply {
   /** T8: the class key of the head has changed. */
   async #relocate(queue: WorkQueue, entry: QueueEntry, classKey: string): Promise<void> {
     const moved: QueueEntry = { ...entry, classKey };
-    const { written } = await this.options.exclusive(async () => {
-      const batch = this.writer.store.batch().dequeue(entry).enqueue(moved);
-      const [target] = await this.memory.load([classKey]);
+    const { written } = await this.#options.exclusive(async () => {
+      const batch = this.#writer.store.batch().dequeue(entry).enqueue(moved);
+      const [target] = await this.#memory.load([classKey]);
       queue.count--;
       target!.count++;
       target!.enqueued++;
-      target!.setBudgets(this.options.prepare(entry.uri).budgets, entry);
-      if (target!.state === 'retired') this.cycle.queued--;
-      this.cycle.hold(target!, batch);
-      return { written: this.writer.submit(batch, [queue, target!]) };
+      target!.setBudgets(this.#options.prepare(entry.uri).budgets, entry);
+      if (target!.state === 'retired') this.#cycle.queued--;
+      this.#cycle.hold(target!, batch);
+      return { written: this.#writer.submit(batch, [queue, target!]) };
     });
     await written;
     queue.peeked = undefined;
-    this.intake.markAvailable([moved]);
-    this.cycle.makeReady(queue);
+    this.#intake.markAvailable([moved]);
+    this.#cycle.makeReady(queue);
   }
 
   async #activate(count: number): Promise<void> {
-    await this.options.exclusive(async () => {
-      const rows = await this.inactive.take(count);
-      const batch = this.writer.store.batch();
-      const loaded = await this.memory.load(rows.map(({ classKey }) => classKey));
+    await this.#options.exclusive(async () => {
+      const rows = await this.#inactive.take(count);
+      const batch = this.#writer.store.batch();
+      const loaded = await this.#memory.load(rows.map(({ classKey }) => classKey));
       const queues = loaded.filter(({ state }) => state === 'inactive');
-      const completions = queues.map((queue) => this.cycle.activate(queue, batch));
-      this.writer.submitInBackground(batch, queues, () => {
+      const completions = queues.map((queue) => this.#cycle.activate(queue, batch));
+      this.#writer.submitInBackground(batch, queues, () => {
         for (const complete of completions) complete();
-        this.options.onActivated();
+        this.#options.onActivated();
       });
     });
   }

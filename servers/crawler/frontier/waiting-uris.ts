@@ -27,6 +27,11 @@ export interface WaitingUrisOptions {
  * queue sleeps it waits there like any other URI.
  */
 export class WaitingUris {
+  readonly #memory: QueueMemory;
+  readonly #cycle: QueueLifeCycle;
+  readonly #writer: FrontierWriter;
+  readonly #intake: CandidateIntake;
+  readonly #options: WaitingUrisOptions;
   /** Number of URIs that wait, on disk or in a batch in flight. */
   count = 0;
   /** Milliseconds since 1970; undefined if it is not known that a URI waits. */
@@ -36,16 +41,22 @@ export class WaitingUris {
   #closed = false;
 
   constructor(
-    readonly memory: QueueMemory,
-    readonly cycle: QueueLifeCycle,
-    readonly writer: FrontierWriter,
-    readonly intake: CandidateIntake,
-    readonly options: WaitingUrisOptions,
-  ) {}
+    memory: QueueMemory,
+    cycle: QueueLifeCycle,
+    writer: FrontierWriter,
+    intake: CandidateIntake,
+    options: WaitingUrisOptions,
+  ) {
+    this.#memory = memory;
+    this.#cycle = cycle;
+    this.#writer = writer;
+    this.#intake = intake;
+    this.#options = options;
+  }
 
   /** Reads the waiting URIs of an interrupted crawl. */
   async restore(): Promise<void> {
-    const { waiting } = this.writer.store;
+    const { waiting } = this.#writer.store;
     this.count = await waiting.count();
     const [first] = await waiting.page({ limit: 1 });
     if (first !== undefined) this.#expect(first.dueTime);
@@ -56,7 +67,7 @@ export class WaitingUris {
    * written.
    */
   add(entry: QueueEntry, { delayMs, status, reason }: Aside, batch: GathererBatch): () => void {
-    const dueTime = this.options.clock.now() + Math.max(0, Math.ceil(delayMs));
+    const dueTime = this.#options.clock.now() + Math.max(0, Math.ceil(delayMs));
     batch.dequeue(entry).putWaiting({ dueTime, entry, status, reason });
     this.count++;
     return () => this.#expect(dueTime);
@@ -64,24 +75,24 @@ export class WaitingUris {
 
   /** The return of due URIs that is in flight; begins one if URIs are due. */
   get returning(): Promise<void> | undefined {
-    if (this.#earliest !== undefined && this.#earliest <= this.options.clock.now()) void this.returnDue();
+    if (this.#earliest !== undefined && this.#earliest <= this.#options.clock.now()) void this.returnDue();
     return this.#return;
   }
 
   /** Returns the due URIs to their queues. @param all whether those that are not due return too */
   returnDue(all = false): Promise<void> {
-    this.#return ??= this.#returnUntil(all ? Number.POSITIVE_INFINITY : this.options.clock.now())
-      .catch((error: unknown) => this.writer.fail(error))
+    this.#return ??= this.#returnUntil(all ? Number.POSITIVE_INFINITY : this.#options.clock.now())
+      .catch((error: unknown) => this.#writer.fail(error))
       .finally(() => {
         this.#return = undefined;
-        this.options.onReturned();
+        this.#options.onReturned();
       });
     return this.#return;
   }
 
   /** Deletes one in the batch, if it still waits. The caller holds the frontier's mutex. */
   async delete(waiting: WaitingUri, batch: GathererBatch): Promise<boolean> {
-    if (!(await this.writer.store.waiting.has(waiting))) return false;
+    if (!(await this.#writer.store.waiting.has(waiting))) return false;
     batch.deleteWaiting(waiting);
     this.count--;
     return true;
@@ -95,30 +106,30 @@ export class WaitingUris {
   async #returnUntil(time: number): Promise<void> {
     this.#earliest = undefined;
     for (let more = true; more && !this.#closed; ) {
-      const { entries, written } = await this.options.exclusive(async () => {
+      const { entries, written } = await this.#options.exclusive(async () => {
         // Rows of batches in flight are read too.
-        await this.writer.settled();
-        const first = await this.writer.store.waiting.page({ limit: RETURN_LIMIT });
+        await this.#writer.settled();
+        const first = await this.#writer.store.waiting.page({ limit: RETURN_LIMIT });
         const due = first.filter(({ dueTime }) => dueTime <= time);
         more = due.length === RETURN_LIMIT;
         const next = first.find(({ dueTime }) => dueTime > time);
         if (next !== undefined) this.#expect(next.dueTime);
         const entries = due.map(({ entry }) => entry);
         if (entries.length === 0) return { entries, written: Promise.resolve() };
-        const batch = this.writer.store.batch();
-        const queues = await this.memory.load([...new Set(entries.map(({ classKey }) => classKey))]);
+        const batch = this.#writer.store.batch();
+        const queues = await this.#memory.load([...new Set(entries.map(({ classKey }) => classKey))]);
         for (const waiting of due) {
           batch.deleteWaiting(waiting).enqueue(waiting.entry);
-          const queue = this.memory.get(waiting.entry.classKey)!;
+          const queue = this.#memory.get(waiting.entry.classKey)!;
           queue.count++;
           this.count--;
-          if (queue.state !== 'retired') this.cycle.queued++;
+          if (queue.state !== 'retired') this.#cycle.queued++;
         }
-        for (const queue of queues) this.cycle.hold(queue, batch);
-        return { entries, written: this.writer.submit(batch, queues) };
+        for (const queue of queues) this.#cycle.hold(queue, batch);
+        return { entries, written: this.#writer.submit(batch, queues) };
       });
       await written;
-      this.intake.markAvailable(entries);
+      this.#intake.markAvailable(entries);
     }
   }
 
@@ -127,7 +138,7 @@ export class WaitingUris {
     this.#earliest = dueTime;
     this.#cancelTimer?.();
     if (this.#closed) return;
-    const { clock } = this.options;
+    const { clock } = this.#options;
     this.#cancelTimer = clock.setTimer(() => {
       if (this.#closed || this.#earliest === undefined) return;
       if (this.#earliest <= clock.now()) void this.returnDue();

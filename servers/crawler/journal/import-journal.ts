@@ -143,21 +143,23 @@ function readOptions(
 
 /** Collects items and passes them on in batches. */
 class Batch<T> {
+  readonly #size: number;
+  readonly #flush: (items: T[]) => Promise<void>;
   #items: T[] = [];
 
-  constructor(
-    readonly size: number,
-    readonly flush: (items: T[]) => Promise<void>,
-  ) {}
+  constructor(size: number, flush: (items: T[]) => Promise<void>) {
+    this.#size = size;
+    this.#flush = flush;
+  }
 
   async add(item: T): Promise<void> {
     this.#items.push(item);
-    if (this.#items.length >= this.size) await this.end();
+    if (this.#items.length >= this.#size) await this.end();
   }
 
   async end(): Promise<void> {
     const items = this.#items;
     this.#items = [];
-    if (items.length > 0) await this.flush(items);
+    if (items.length > 0) await this.#flush(items);
   }
 }

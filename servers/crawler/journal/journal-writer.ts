@@ -23,16 +23,21 @@ export interface JournalWriterOptions {
 
 /** Writes a recovery journal (CRAWL-17.1): gzip that is readable up to its last flush after a crash. */
 export class JournalWriter implements AsyncDisposable {
+  readonly #file: AppendFile;
+  readonly #now: () => number;
   #lines = 0;
 
   private constructor(
-    readonly file: AppendFile,
-    readonly now: () => number,
+    file: AppendFile,
+    now: () => number,
     /** Bytes at the end of the file that could not be read when it was opened, and were cut off. */
     readonly cutBytes: number,
     /** A copy of the file as it was, if the disk has changed it; undefined after a crash. */
     readonly damagedCopy: string | undefined,
-  ) {}
+  ) {
+    this.#file = file;
+    this.#now = now;
+  }
 
   /**
    * Opens a journal. An existing one is repaired if it is torn, and continued in a new gzip member.
@@ -58,14 +63,14 @@ export class JournalWriter implements AsyncDisposable {
   }
 
   get path(): string {
-    return this.file.path;
+    return this.#file.path;
   }
 
   /** Adds an event without waiting; see {@link full}. */
   write(event: JournalEvent): void {
-    this.file.write(formatJournalLine(event));
+    this.#file.write(formatJournalLine(event));
     if (++this.#lines % TIME_MARK_LINES === 0)
-      this.file.write(formatJournalLine({ tag: 'T', time: this.now() }));
+      this.#file.write(formatJournalLine({ tag: 'T', time: this.#now() }));
   }
 
   /** CRAWL-8.4: adds the event of a returned URI. */
@@ -79,17 +84,17 @@ export class JournalWriter implements AsyncDisposable {
 
   /** True if the text in memory has reached the limit; the caller then awaits {@link waitForRoom}. */
   get full(): boolean {
-    return this.file.full;
+    return this.#file.full;
   }
 
   /** Waits until the journal is no longer {@link full}. @throws the signal's reason */
   waitForRoom(signal?: AbortSignal): Promise<void> {
-    return this.file.waitForRoom(signal);
+    return this.#file.waitForRoom(signal);
   }
 
   /** Writes all events to the file. @throws StorageError */
   flush(): Promise<void> {
-    return this.file.flush();
+    return this.#file.flush();
   }
 
   /**
@@ -99,12 +104,12 @@ export class JournalWriter implements AsyncDisposable {
    * @throws StateError, StorageError
    */
   rotate(suffix: string): Promise<string> {
-    return this.file.rotate(suffix);
+    return this.#file.rotate(suffix);
   }
 
   /** @throws StorageError when events could not be written */
   close(): Promise<void> {
-    return this.file.close();
+    return this.#file.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

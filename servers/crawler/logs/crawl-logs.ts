@@ -39,16 +39,19 @@ export interface CrawlLogsOptions {
  * a slow disk.
  */
 export class CrawlLogs implements AsyncDisposable {
+  readonly #files: Readonly<Record<LogName, AppendFile>>;
+  readonly #resources: CloseStack;
   readonly #now: () => number;
   readonly #progressMs: number;
   #timer: NodeJS.Timeout | undefined;
 
   private constructor(
-    readonly directory: string,
-    readonly files: Readonly<Record<LogName, AppendFile>>,
-    readonly resources: CloseStack,
+    files: Readonly<Record<LogName, AppendFile>>,
+    resources: CloseStack,
     options: CrawlLogsOptions,
   ) {
+    this.#files = files;
+    this.#resources = resources;
     this.#now = options.now ?? Date.now;
     this.#progressMs = options.progressMs ?? 20_000;
   }
@@ -68,12 +71,12 @@ export class CrawlLogs implements AsyncDisposable {
           head: name === 'progress' ? `${PROGRESS_LEGEND}\n` : undefined,
         }),
       );
-    return new CrawlLogs(directory, opened as Record<LogName, AppendFile>, resources.move(), options);
+    return new CrawlLogs(opened as Record<LogName, AppendFile>, resources.move(), options);
   }
 
   /** Adds a line of a returned URI, see {@link eventLines}. */
   write(log: DocumentLog, line: string): void {
-    this.files[log].write(line);
+    this.#files[log].write(line);
   }
 
   /** Logs a returned URI. */
@@ -85,13 +88,13 @@ export class CrawlLogs implements AsyncDisposable {
   crawl({ text, alert }: CrawlEvent): void {
     const time = this.#now();
     const line = redactLogins(text).replace(/\s+/g, ' ').trim();
-    this.files.progress.write(`${isoSeconds(time)} ${line}`);
-    if (alert) this.files.alerts.write(`${isoTime(time)} ${line}`);
+    this.#files.progress.write(`${isoSeconds(time)} ${line}`);
+    if (alert) this.#files.alerts.write(`${isoTime(time)} ${line}`);
   }
 
   /** Logs a line of figures. */
   progress(snapshot: CrawlSnapshot): void {
-    this.files.progress.write(progressLine(snapshot));
+    this.#files.progress.write(progressLine(snapshot));
   }
 
   /** CRAWL-16.3: logs a line of figures every 20 s, except while the crawl is paused. */
@@ -104,17 +107,17 @@ export class CrawlLogs implements AsyncDisposable {
   }
 
   get full(): boolean {
-    return Object.values(this.files).some((file) => file.full);
+    return Object.values(this.#files).some((file) => file.full);
   }
 
   /** Waits until no log is {@link full}. @throws the signal's reason */
   async waitForRoom(signal?: AbortSignal): Promise<void> {
-    for (const file of Object.values(this.files)) if (file.full) await file.waitForRoom(signal);
+    for (const file of Object.values(this.#files)) if (file.full) await file.waitForRoom(signal);
   }
 
   /** Writes all lines to the files. @throws StorageError */
   async flush(): Promise<void> {
-    await Promise.all(Object.values(this.files).map((file) => file.flush()));
+    await Promise.all(Object.values(this.#files).map((file) => file.flush()));
   }
 
   /**
@@ -126,14 +129,14 @@ export class CrawlLogs implements AsyncDisposable {
    */
   async rotate(suffix: string): Promise<string[]> {
     const rotated: string[] = [];
-    for (const file of Object.values(this.files)) rotated.push(await file.rotate(suffix));
+    for (const file of Object.values(this.#files)) rotated.push(await file.rotate(suffix));
     return rotated;
   }
 
   /** Closes every file. @throws StorageError when lines could not be written */
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    await this.resources[Symbol.asyncDispose]();
+    await this.#resources[Symbol.asyncDispose]();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

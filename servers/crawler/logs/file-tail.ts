@@ -8,15 +8,17 @@ import { errorCode, messageOf, StorageError } from '../../../protocols/errors.js
  * changed gets all texts.
  */
 export class FileTail implements AsyncDisposable {
+  readonly #path: string;
   #handle: FileHandle | undefined;
   #end = 0;
   #size: number;
 
   constructor(
-    readonly path: string,
+    path: string,
     /** Bytes of the file before the first text. */
     size: number,
   ) {
+    this.#path = path;
     this.#size = size;
   }
 
@@ -25,7 +27,7 @@ export class FileTail implements AsyncDisposable {
     if (text.length === 0) return;
     try {
       if (this.#handle === undefined) {
-        this.#handle = await open(this.path, 'a+');
+        this.#handle = await open(this.#path, 'a+');
         this.#end = (await this.#handle.stat()).size;
       }
       const known = await this.#known(this.#handle, text);
@@ -40,7 +42,7 @@ export class FileTail implements AsyncDisposable {
   /** The file's size, bytes; 0 if it does not exist. @throws StorageError */
   async end(): Promise<number> {
     try {
-      return (await stat(this.path)).size;
+      return (await stat(this.#path)).size;
     } catch (error) {
       if (errorCode(error) === 'ENOENT') return 0;
       throw this.#failure(error);
@@ -63,6 +65,6 @@ export class FileTail implements AsyncDisposable {
   }
 
   #failure(cause: unknown): StorageError {
-    return new StorageError(`${this.path}: ${messageOf(cause)}`, { cause });
+    return new StorageError(`${this.#path}: ${messageOf(cause)}`, { cause });
   }
 }

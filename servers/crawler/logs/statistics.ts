@@ -324,12 +324,15 @@ interface Count {
 
 /** Counts by name in bounded memory. New names beyond `limit` are counted together as {@link OTHER}. */
 class BoundedCounts {
+  readonly #limit: number;
   readonly #counts = new Map<string, Count>();
 
-  constructor(readonly limit: number) {}
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
 
   add(name: string, bytes: number, uris = 1): void {
-    const known = this.#counts.has(name) || this.#counts.size < this.limit;
+    const known = this.#counts.has(name) || this.#counts.size < this.#limit;
     const key = known ? name : OTHER;
     const count = this.#counts.get(key);
     if (count === undefined) this.#counts.set(key, { uris, bytes });

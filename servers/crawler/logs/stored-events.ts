@@ -129,6 +129,8 @@ export async function recoverEvents(
  * the sizes of the files. After a crash {@link recoverEvents} uses the rest.
  */
 export class StoredEvents {
+  readonly #options: StoredEventsOptions;
+  readonly #logs: CrawlLogs | undefined;
   readonly #mutex = new Mutex();
   /** The sequence number of the next event, of the next one to count, and of the first one in the store. */
   #next = 0;
@@ -142,11 +144,9 @@ export class StoredEvents {
   #failed = false;
   #sizes: Sizes;
 
-  constructor(
-    readonly options: StoredEventsOptions,
-    readonly logs: CrawlLogs | undefined,
-    sizes: Sizes,
-  ) {
+  constructor(options: StoredEventsOptions, logs: CrawlLogs | undefined, sizes: Sizes) {
+    this.#options = options;
+    this.#logs = logs;
     this.#sizes = sizes;
     if (options.isStored !== false) this.#schedule(PURGE_MS);
   }
@@ -159,7 +159,7 @@ export class StoredEvents {
     const sequence = this.#next++;
     const time = Date.now();
     const event = redactEvent(unredacted);
-    if (this.options.isStored !== false) batch.putEvent(sequence, JSON.stringify({ time, ...event }));
+    if (this.#options.isStored !== false) batch.putEvent(sequence, JSON.stringify({ time, ...event }));
     return () => {
       this.#written.set(sequence, [event, time]);
       this.#drain();
@@ -188,7 +188,7 @@ export class StoredEvents {
    * StateError, StorageError
    */
   async rotate(suffix: string): Promise<void> {
-    const logs = this.logs;
+    const logs = this.#logs;
     if (logs === undefined) return;
     await this.#mutex.runExclusive(async () => {
       this.#held = true;
@@ -198,7 +198,7 @@ export class StoredEvents {
         await this.#purge();
         await logs.rotate(suffix);
         this.#sizes = noSizes();
-        await this.options.store.batch().putMeta(SIZES, JSON.stringify(this.#sizes)).commit();
+        await this.#options.store.batch().putMeta(SIZES, JSON.stringify(this.#sizes)).commit();
       } finally {
         this.#held = false;
         this.#drain();
@@ -227,10 +227,10 @@ export class StoredEvents {
       this.#written.delete(this.#due);
       this.#due++;
       const [event, time] = written;
-      this.options.count(event);
-      if (this.logs === undefined) continue;
+      this.#options.count(event);
+      if (this.#logs === undefined) continue;
       for (const [log, line] of eventLines(event, time)) {
-        this.logs.write(log, line);
+        this.#logs.write(log, line);
         this.#sizes[log] += Buffer.byteLength(line) + 1;
       }
     }
@@ -246,7 +246,7 @@ export class StoredEvents {
             this.#failed = false;
           },
           (error: unknown) => {
-            if (!this.#failed) this.options.onFailure?.(error);
+            if (!this.#failed) this.#options.onFailure?.(error);
             this.#failed = true;
           },
         )
@@ -257,12 +257,12 @@ export class StoredEvents {
   }
 
   async #purge(): Promise<void> {
-    const { store, figures, isStored = true } = this.options;
+    const { store, figures, isStored = true } = this.#options;
     if (!isStored) return;
     const due = this.#due;
     const sizes = JSON.stringify(this.#sizes);
     const saved = JSON.stringify(figures());
-    await this.logs?.flush();
+    await this.#logs?.flush();
     const batch = store.batch().putMeta(SIZES, sizes).putMeta(FIGURES, saved);
     for (let sequence = this.#purged; sequence < due; sequence++) batch.deleteEvent(sequence);
     await batch.commit();

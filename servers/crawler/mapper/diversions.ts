@@ -26,15 +26,18 @@ interface OpenFile {
  * the file before their URI is finished, so that a killed process loses none.
  */
 export class Diversions implements AsyncDisposable {
+  readonly #directory: string;
+  readonly #own: number;
+  readonly #now: () => number;
   readonly #files = new Map<number, OpenFile>();
   readonly #recent = new LRUCache<string, true>({ max: RECENT_URIS });
   readonly #mutex = new Mutex();
 
-  private constructor(
-    readonly directory: string,
-    readonly own: number,
-    readonly now: () => number,
-  ) {}
+  private constructor(directory: string, own: number, now: () => number) {
+    this.#directory = directory;
+    this.#own = own;
+    this.#now = now;
+  }
 
   /** Opens the directory; finishes the files of a killed process. @throws StorageError */
   static async open(directory: string, own: number, now: () => number = Date.now): Promise<Diversions> {
@@ -61,7 +64,7 @@ export class Diversions implements AsyncDisposable {
         const { handle } = await this.#fileOf(crawler);
         await handle.appendFile(lines);
       } catch (cause) {
-        throw new StorageError(`${this.directory}: ${messageOf(cause)}`, { cause });
+        throw new StorageError(`${this.#directory}: ${messageOf(cause)}`, { cause });
       }
     });
     for (const { url } of fresh) this.#recent.set(url, true);
@@ -75,12 +78,12 @@ export class Diversions implements AsyncDisposable {
   }
 
   async #fileOf(crawler: number): Promise<OpenFile> {
-    const hour = new Date(this.now()).toISOString().replace(/\D/g, '').slice(0, 10);
+    const hour = new Date(this.#now()).toISOString().replace(/\D/g, '').slice(0, 10);
     const current = this.#files.get(crawler);
     if (current?.hour === hour) return current;
     if (current !== undefined) await this.#close(crawler);
-    const name = `${hour}-${this.own}-to-${crawler}.schedule${OPEN}`;
-    const file = { hour, name, handle: await open(join(this.directory, name), 'a') };
+    const name = `${hour}-${this.#own}-to-${crawler}.schedule${OPEN}`;
+    const file = { hour, name, handle: await open(join(this.#directory, name), 'a') };
     this.#files.set(crawler, file);
     return file;
   }
@@ -99,11 +102,11 @@ export class Diversions implements AsyncDisposable {
 
   /** Gives a file its final name; a second one of the same hour gets a number. */
   async #finish(name: string): Promise<void> {
-    const taken = new Set(await readdir(this.directory));
+    const taken = new Set(await readdir(this.#directory));
     const [stem = ''] = name.split('.schedule');
     let final = `${stem}.schedule`;
     for (let i = 2; taken.has(final); i++) final = `${stem}-${i}.schedule`;
-    await rename(join(this.directory, name), join(this.directory, final));
+    await rename(join(this.#directory, name), join(this.#directory, final));
   }
 }
 
@@ -128,13 +131,16 @@ export interface CrawlMapOptions {
  * settings.
  */
 export class CrawlMap {
+  readonly #options: CrawlMapOptions;
   readonly #domainOf = queueAssignment({ policy: 'topmost' });
 
-  constructor(readonly options: CrawlMapOptions) {}
+  constructor(options: CrawlMapOptions) {
+    this.#options = options;
+  }
 
   /** Returns the number of another crawler; undefined if this one is responsible. */
   foreignCrawler(uri: string, classKey: string): number | undefined {
-    const { crawlers, own, by } = this.options;
+    const { crawlers, own, by } = this.#options;
     // A `dns:` or file URI belongs to the crawler that has it.
     if (uri.startsWith('file:') || !isEnumerable(uri)) return undefined;
     // All ports and schemes of a host belong together.

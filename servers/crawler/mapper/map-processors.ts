@@ -13,12 +13,15 @@ import type { MapperOptions } from './diversions.js';
  * diversion file.
  */
 class CrawlMapper implements Processor {
+  readonly #options: MapperOptions;
   readonly name = 'CrawlMapper';
 
-  constructor(readonly options: MapperOptions) {}
+  constructor(options: MapperOptions) {
+    this.#options = options;
+  }
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
-    const { map, diversions } = this.options;
+    const { map, diversions } = this.#options;
     const { classKey, uri: queued } = uri.entry;
     const crawler = map.foreignCrawler(uri.url, classKey);
     if (crawler === undefined) return 'proceed';
@@ -33,12 +36,15 @@ class CrawlMapper implements Processor {
 
 /** CRAWL-9.8: takes the links to URIs of other crawlers off a page, after the scope has decided about them. */
 class LinksMapper implements Processor {
+  readonly #options: MapperOptions;
   readonly name = 'LinksMapper';
 
-  constructor(readonly options: MapperOptions) {}
+  constructor(options: MapperOptions) {
+    this.#options = options;
+  }
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
-    const { map, diversions, prepare } = this.options;
+    const { map, diversions, prepare } = this.#options;
     const own: Candidate[] = [];
     const foreign = new Map<number, JournalUri[]>();
     for (const candidate of uri.candidates) {

@@ -128,6 +128,7 @@ interface Target {
 
 /** The conversion of one file. */
 class Draft extends Conversion {
+  readonly #prefixLines: ReadonlyMap<string, readonly string[]>;
   seedsFile = '';
   settingsDirectory = '';
   readonly prefixFiles = new Set<string>();
@@ -137,15 +138,13 @@ class Draft extends Conversion {
     use: (source) => this.use(source),
     prefixes: (name) => {
       this.prefixFiles.add(name);
-      return this.prefixLines.get(name);
+      return this.#prefixLines.get(name);
     },
   };
 
-  constructor(
-    file: string,
-    readonly prefixLines: ReadonlyMap<string, readonly string[]> = new Map(),
-  ) {
+  constructor(file: string, prefixLines: ReadonlyMap<string, readonly string[]> = new Map()) {
     super(file);
+    this.#prefixLines = prefixLines;
   }
 
   /** Converts everything below a controller or the settings of a host. */

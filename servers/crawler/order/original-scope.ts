@@ -13,14 +13,17 @@ export interface ScopeReport {
 
 /** An element whose children are marked as converted when they are read. */
 class Reader {
-  constructor(
-    readonly element: XmlElement,
-    readonly report: ScopeReport,
-  ) {}
+  readonly #element: XmlElement;
+  readonly #report: ScopeReport;
+
+  constructor(element: XmlElement, report: ScopeReport) {
+    this.#element = element;
+    this.#report = report;
+  }
 
   child(name: string): XmlElement | undefined {
-    const child = this.element.children.find((candidate) => candidate.name === name);
-    if (child !== undefined) this.report.use(child);
+    const child = this.#element.children.find((candidate) => candidate.name === name);
+    if (child !== undefined) this.#report.use(child);
     return child;
   }
 
@@ -37,16 +40,16 @@ class Reader {
 
   /** CRAWL-15.2: returns the lines of the file that a child names; none if there is no file. */
   prefixes(name: string): string[] {
-    const child = this.element.children.find((candidate) => candidate.name === name);
-    const lines = child === undefined || child.text === '' ? undefined : this.report.prefixes(child.text);
+    const child = this.#element.children.find((candidate) => candidate.name === name);
+    const lines = child === undefined || child.text === '' ? undefined : this.#report.prefixes(child.text);
     if (child === undefined || lines === undefined) return [];
-    this.report.use(child);
+    this.#report.use(child);
     return lines.map((line) => line.trim().replace(/^\+/, '')).filter((line) => !/^(?:#|$)/.test(line));
   }
 
   list(name: string): string[] {
     const items = this.child(name)?.children ?? [];
-    items.forEach(this.report.use);
+    items.forEach(this.#report.use);
     return items.map(({ text }) => text);
   }
 }

@@ -81,19 +81,21 @@ function processorMaker(
 
 /** CRAWL-11.1, 10.2.1: a processor that runs unless its decide rules reject the URI. */
 class GatedProcessor implements Processor {
+  readonly #processor: Processor;
+  readonly #rules: DecideSequence;
   readonly name: string;
   readonly stores: boolean;
 
-  constructor(
-    readonly processor: Processor,
-    readonly rules: DecideSequence,
-  ) {
+  constructor(processor: Processor, rules: DecideSequence) {
+    this.#processor = processor;
+    this.#rules = rules;
+
     this.name = processor.name;
     this.stores = processor.stores === true;
   }
 
   process(uri: CrawlUri): Promise<ProcessResult> | ProcessResult {
-    return this.rules.decide(subjectOf(uri)) === 'REJECT' ? 'proceed' : this.processor.process(uri);
+    return this.#rules.decide(subjectOf(uri)) === 'REJECT' ? 'proceed' : this.#processor.process(uri);
   }
 }
 

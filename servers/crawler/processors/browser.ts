@@ -33,31 +33,34 @@ const AFTER = new Set([
  * is read as it was fetched.
  */
 class BrowserProcessor implements Processor {
+  readonly #options: BrowserOptions;
   readonly name = 'Browser';
   /** It archives what pages request. */
   readonly stores = true;
   /** The browser did not start; reported once. */
   #told = false;
 
-  constructor(readonly options: BrowserOptions) {}
+  constructor(options: BrowserOptions) {
+    this.#options = options;
+  }
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
     const { fetched, settings } = uri;
     if (settings.fetcher !== 'browser' || !isPage(uri) || fetched === undefined) return 'proceed';
     const parts = new PageParts(uri, {
-      ...this.options,
+      ...this.#options,
       before: this.#processors('pre-fetch', BEFORE),
       after: [...this.#processors('fetch', AFTER), ...this.#processors('post-process', AFTER)],
     });
     let diskFull: unknown;
     try {
       const { status, headers, body, url } = fetched;
-      const loaded = await this.options.loader.load({
+      const loaded = await this.#options.loader.load({
         url,
         response: { status, headers, body, url },
         timeoutMs: settings.browserMaxSeconds * 1000,
         scroll: settings.browserScroll,
-        maxLength: this.options.limits.maxBytes,
+        maxLength: this.#options.limits.maxBytes,
         signal: uri.signal,
         fetch: (request, signal) =>
           parts.fetch(request, signal).catch((error: unknown) => {
@@ -69,7 +72,7 @@ class BrowserProcessor implements Processor {
       const links = navigationLinks(loaded.navigations, uri);
       uri.rendered = { body: new TextEncoder().encode(loaded.html), links };
       uri.annotations.push(loaded.timedOut ? 'browser:timeTrunc' : 'browser');
-      await this.options.archive?.writeConversion(uri, uri.rendered.body);
+      await this.#options.archive?.writeConversion(uri, uri.rendered.body);
     } catch (error) {
       uri.signal.throwIfAborted();
       if (diskFull !== undefined) throw diskFull;
@@ -84,7 +87,7 @@ class BrowserProcessor implements Processor {
   }
 
   #processors(chain: keyof ProcessorChains, names: ReadonlySet<string>): Processor[] {
-    return this.options.chains()[chain].filter(({ name }) => names.has(name));
+    return this.#options.chains()[chain].filter(({ name }) => names.has(name));
   }
 
   #tell({ message }: PageError): void {

@@ -120,12 +120,15 @@ export const UNCHANGED = 'unchanged';
  * that look for changes on known pages; it does not suit a crawl that finds new pages through unchanged ones.
  */
 export class ChangeEvaluator implements Processor {
+  readonly #history: Pick<FetchHistory, 'isUnchanged'>;
   readonly name = 'ChangeEvaluator';
 
-  constructor(readonly history: Pick<FetchHistory, 'isUnchanged'>) {}
+  constructor(history: Pick<FetchHistory, 'isUnchanged'>) {
+    this.#history = history;
+  }
 
   process(uri: CrawlUri): ProcessResult {
-    if (!uri.settings.skipUnchanged || !this.history.isUnchanged(uri)) return 'proceed';
+    if (!uri.settings.skipUnchanged || !this.#history.isUnchanged(uri)) return 'proceed';
     uri.annotations.push(UNCHANGED);
     uri.outLinks = [];
     uri.disposition = 'unchanged';

@@ -36,16 +36,19 @@ interface Entry {
  * written.
  */
 export class DigestHistory implements Processor, RevisitSource {
+  readonly #store: DigestStore;
   readonly name = 'DigestHistory';
   readonly keeper: Processor = { name: 'DigestHistoryKeeper', process: (uri) => this.#keep(uri) };
   readonly #entries = new WeakMap<CrawlUri, Entry>();
 
-  constructor(readonly store: DigestStore) {}
+  constructor(store: DigestStore) {
+    this.#store = store;
+  }
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
     if (uri.fetched === undefined || uri.size === 0 || this.#entries.has(uri)) return 'proceed';
     const digest = payloadDigestOf(uri.fetched);
-    const found = await this.store.get(digest);
+    const found = await this.#store.get(digest);
     this.#entries.set(uri, { digest, found });
     if (found === undefined) return 'proceed';
     // CRAWL-18.2: the FetchHistory may have found the same.
@@ -73,7 +76,7 @@ export class DigestHistory implements Processor, RevisitSource {
     if (entry === undefined) return 'proceed';
     const { digest, found, captured } = entry;
     const record = captured ?? (found === undefined ? undefined : { ...found, count: found.count + 1 });
-    if (record !== undefined) this.store.put(digest, record, uri.batch);
+    if (record !== undefined) this.#store.put(digest, record, uri.batch);
     this.#entries.delete(uri);
     return 'proceed';
   }

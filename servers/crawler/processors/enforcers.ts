@@ -15,10 +15,13 @@ export interface BlockerOptions {
  * does not match, and those that `blockPattern` matches. Patterns are in RE2 syntax and match whole URIs.
  */
 export class Blocker implements Processor {
+  readonly #options: BlockerOptions;
   readonly name = 'Blocker';
   readonly #compile = cachedPatterns((source) => new WholePattern(source));
 
-  constructor(readonly options: BlockerOptions) {}
+  constructor(options: BlockerOptions) {
+    this.#options = options;
+  }
 
   /** @throws UsageError when a pattern is not a regular expression */
   process(uri: CrawlUri): ProcessResult {
@@ -31,7 +34,7 @@ export class Blocker implements Processor {
   }
 
   #blockedBy(uri: CrawlUri): string | undefined {
-    const { blockAll, blockPattern, allowPattern } = this.options.settings(uri);
+    const { blockAll, blockPattern, allowPattern } = this.#options.settings(uri);
     if (blockAll) return 'blockAll';
     if (allowPattern !== '' && !this.#compile(allowPattern).matches(uri.url))
       return 'not matched by allowPattern';
@@ -85,12 +88,15 @@ type Quotas = CrawlSettings['quotas'];
  * queue is retired with the URI in it, or the URI fails with -5003. The annotation names the quota.
  */
 export class QuotaEnforcer implements Processor {
+  readonly #options: QuotaEnforcerOptions;
   readonly name = 'QuotaEnforcer';
 
-  constructor(readonly options: QuotaEnforcerOptions) {}
+  constructor(options: QuotaEnforcerOptions) {
+    this.#options = options;
+  }
 
   process(uri: CrawlUri): ProcessResult {
-    const { settings } = this.options;
+    const { settings } = this.#options;
     const { quotas, quotaForceRetire } = settings(uri);
     const reached = this.#reachedQuota(uri, quotas);
     if (reached === undefined) return 'proceed';
@@ -110,7 +116,7 @@ export class QuotaEnforcer implements Processor {
   #reachedQuota(uri: CrawlUri, quotas: Quotas): keyof Quotas | undefined {
     // By default there are no quotas, so no counts are read.
     if (Object.values(quotas).every((quota) => quota < 0)) return undefined;
-    const { counters } = this.options;
+    const { counters } = this.#options;
     const server = counters.server(uri.url);
     const host = counters.host(uri.url);
     const group = counters.group(uri.entry.classKey);
@@ -173,14 +179,17 @@ export const QUOTA_ENFORCER: ProcessorDescriptor = {
  * queues drain.
  */
 export class RuntimeLimit implements Processor {
+  readonly #options: ProcessorParts['runtime'];
   readonly name = 'RuntimeLimit';
   readonly #done = new Set<string>();
 
-  constructor(readonly options: ProcessorParts['runtime']) {}
+  constructor(options: ProcessorParts['runtime']) {
+    this.#options = options;
+  }
 
   process(uri: CrawlUri): ProcessResult {
     const { runtimeSeconds: seconds, runtimeOperation: operation } = uri.settings;
-    if (seconds === 0 || this.options.elapsed() < seconds) return 'proceed';
+    if (seconds === 0 || this.#options.elapsed() < seconds) return 'proceed';
     // CRAWL-16.2: an annotation contains no space and no comma.
     const annotation = `runtimeLimit:${seconds}s`;
     if (operation === 'block') {
@@ -194,7 +203,7 @@ export class RuntimeLimit implements Processor {
     if (this.#done.has(operation)) return 'proceed';
     this.#done.add(operation);
     uri.annotations.push(annotation);
-    this.options[operation]();
+    this.#options[operation]();
     return 'proceed';
   }
 }

@@ -68,12 +68,15 @@ interface Entry {
  * chain, this processor after `ContentDigest`, {@link keeper} in the post-process chain.
  */
 export class FetchHistory implements Processor, RevisitSource {
+  readonly #options: FetchHistoryOptions;
   readonly name = 'FetchHistory';
   readonly loader: Processor = { name: 'FetchHistoryLoader', process: (uri) => this.#load(uri) };
   readonly keeper: Processor = { name: 'FetchHistoryKeeper', process: (uri) => this.#keep(uri) };
   readonly #entries = new WeakMap<CrawlUri, Entry>();
 
-  constructor(readonly options: FetchHistoryOptions) {}
+  constructor(options: FetchHistoryOptions) {
+    this.#options = options;
+  }
 
   /** Returns the earlier fetches of the URI, the newest first. */
   earlier(uri: CrawlUri): readonly FetchRecord[] {
@@ -159,7 +162,7 @@ export class FetchHistory implements Processor, RevisitSource {
   /** CRAWL-18.4: loads the history, once. */
   async #load(uri: CrawlUri): Promise<ProcessResult> {
     if (!this.#entries.has(uri) && isKept(uri.url)) {
-      this.#entries.set(uri, { earlier: (await this.options.store.get(historyKey(uri.redactedUrl))) ?? [] });
+      this.#entries.set(uri, { earlier: (await this.#options.store.get(historyKey(uri.redactedUrl))) ?? [] });
     }
     return 'proceed';
   }
@@ -175,7 +178,7 @@ export class FetchHistory implements Processor, RevisitSource {
     const capture = entry.capture ?? entry.repeats?.fetch.capture;
     const current = capture === undefined ? entry.current : { ...entry.current, capture };
     const history = [current, ...entry.earlier].slice(0, HISTORY_LENGTH);
-    this.options.store.put(historyKey(uri.redactedUrl), history, uri.batch);
+    this.#options.store.put(historyKey(uri.redactedUrl), history, uri.batch);
     return 'proceed';
   }
 }

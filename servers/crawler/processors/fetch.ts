@@ -58,16 +58,25 @@ type RequestLock = (
  * CRAWL-11.2 chain 2: fetches the document by its access method, conditionally if it is known (G-105, G-106).
  */
 export class FetchProcessor implements Processor {
+  readonly #fetcher: Fetcher;
+  readonly #limits: FetchLimits;
+  /** Counts failed contacts (CRAWL-12.2). */
+  readonly #servers: Pick<ServerCache, 'contact' | 'locks' | 'crawlDelay' | 'hostEmission'>;
+  /** Runs a request under the lock of its host. Default: as one of the host's own queues. */
+  readonly #lock: RequestLock;
   readonly name = 'Fetch';
 
   constructor(
-    readonly fetcher: Fetcher,
-    readonly limits: FetchLimits,
-    /** Counts failed contacts (CRAWL-12.2). */
-    readonly servers: Pick<ServerCache, 'contact' | 'locks' | 'crawlDelay' | 'hostEmission'>,
-    /** Runs a request under the lock of its host. Default: as one of the host's own queues. */
-    readonly lock: RequestLock = (host, signal, work) => servers.locks.shared(host, signal, work),
-  ) {}
+    fetcher: Fetcher,
+    limits: FetchLimits,
+    servers: Pick<ServerCache, 'contact' | 'locks' | 'crawlDelay' | 'hostEmission'>,
+    lock: RequestLock = (host, signal, work) => servers.locks.shared(host, signal, work),
+  ) {
+    this.#fetcher = fetcher;
+    this.#limits = limits;
+    this.#servers = servers;
+    this.#lock = lock;
+  }
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
     if (uri.disposition === 'kept') return 'proceed';
@@ -84,16 +93,16 @@ export class FetchProcessor implements Processor {
     }
     uri.fetchBegin = uri.fetched.beginTime;
     uri.contactEnd = uri.fetched.endTime;
-    if (!uri.fetched.local) this.servers.contact(uri.url, true);
+    if (!uri.fetched.local) this.#servers.contact(uri.url, true);
     uri.status = uri.fetched.status;
     uri.size = uri.fetched.body.length;
     return 'proceed';
   }
 
   async #fetch(uri: CrawlUri): Promise<FetchResult> {
-    const { cookies } = this.limits;
+    const { cookies } = this.#limits;
     const headers = await extraHeaders(uri, cookies);
-    const result = await this.#request(uri, { ...fetchRequest(uri, this.limits), extraHeaders: headers });
+    const result = await this.#request(uri, { ...fetchRequest(uri, this.#limits), extraHeaders: headers });
     // They are stored before the page is: a killed crawl does not know a page without the session that it
     // began.
     if (uri.settings.cookies && result.setCookies !== undefined)
@@ -104,18 +113,18 @@ export class FetchProcessor implements Processor {
   #request(uri: CrawlUri, request: FetchRequest): Promise<FetchResult> {
     const { url, settings, signal } = uri;
     const host = hostOf(url);
-    if (host === '') return this.fetcher.fetch(request);
-    const { locks } = this.servers;
-    return fetchLeniently(this.fetcher, request, {
+    if (host === '') return this.#fetcher.fetch(request);
+    const { locks } = this.#servers;
+    return fetchLeniently(this.#fetcher, request, {
       host,
       locks,
       settings,
       signal,
       contact: () => ({
-        crawlDelay: this.servers.crawlDelay(url),
-        hostEmission: this.servers.hostEmission(url),
+        crawlDelay: this.#servers.crawlDelay(url),
+        hostEmission: this.#servers.hostEmission(url),
       }),
-      lock: (first) => this.lock(host, signal, first),
+      lock: (first) => this.#lock(host, signal, first),
     });
   }
 
@@ -128,7 +137,7 @@ export class FetchProcessor implements Processor {
         : FETCH_STATUS.connectFailed;
     if (!(error instanceof ConnectionError)) return;
     uri.disposition = 'retry';
-    this.servers.contact(uri.url, false);
+    this.#servers.contact(uri.url, false);
     if (isUnresolved(error)) uri.status = FETCH_STATUS.unresolvable;
     if (failedBeforeConnection(error)) return;
     // CRAWL-8.6: the server was contacted, so the usual pause follows (G-38).
@@ -146,9 +155,12 @@ export class FetchProcessor implements Processor {
  * post-process chain.
  */
 export class ResponseClassifier implements Processor {
+  readonly #limits: Pick<FetchLimits, 'maxBytes' | 'logins'>;
   readonly name = 'ResponseClassifier';
 
-  constructor(readonly limits: Pick<FetchLimits, 'maxBytes' | 'logins'>) {}
+  constructor(limits: Pick<FetchLimits, 'maxBytes' | 'logins'>) {
+    this.#limits = limits;
+  }
 
   process(uri: CrawlUri): ProcessResult {
     if (uri.disposition === 'kept') return 'proceed';
@@ -210,7 +222,7 @@ export class ResponseClassifier implements Processor {
     if (fetched.truncated) {
       // G-86: an object over the limit is logged and not summarized.
       uri.disposition = 'failed';
-      uri.reason = fetched.late ?? `larger than ${this.limits.maxBytes} bytes`;
+      uri.reason = fetched.late ?? `larger than ${this.#limits.maxBytes} bytes`;
       return 'post';
     }
     return 'proceed';
@@ -222,7 +234,7 @@ export class ResponseClassifier implements Processor {
     if (refusal !== undefined) return refusal;
     const reply = headers['ftp-reply'] ?? headers['nntp-reply'] ?? headers['gopher-error'];
     if (reply === undefined) return `status ${status}`;
-    const { logins = [] } = this.limits;
+    const { logins = [] } = this.#limits;
     const line = redactLogins(reply.replace(/[\0-\x1f\x7f]+/g, ' '));
     return `status ${status} (${hideWords(line, [...logins, ...loginOf(uri.url)]).slice(0, MAX_REPLY)})`;
   }

@@ -38,10 +38,12 @@ interface LoginState {
  * cookies of the answer are the login. Each process logs in once.
  */
 class FormLogin implements Processor {
+  readonly #options: FormLoginOptions;
   readonly name = 'FormLogin';
   readonly #logins: readonly LoginState[];
 
-  constructor(readonly options: FormLoginOptions) {
+  constructor(options: FormLoginOptions) {
+    this.#options = options;
     this.#logins = options.forms.map((form) => ({ form, tries: 0, done: false, running: undefined }));
   }
 
@@ -69,7 +71,7 @@ class FormLogin implements Processor {
   }
 
   async #logIn(login: LoginState, uri: CrawlUri): Promise<void> {
-    const { fetcher, cookies, servers } = this.options;
+    const { fetcher, cookies, servers } = this.#options;
     const { loginUrl } = login.form;
     login.tries++;
     try {
@@ -101,7 +103,7 @@ class FormLogin implements Processor {
   }
 
   async #requestOf({ loginUrl, method, fields }: LoginForm, uri: CrawlUri): Promise<FetchRequest> {
-    const { cookies, mustBePublic, timeoutMs } = this.options;
+    const { cookies, mustBePublic, timeoutMs } = this.#options;
     const body = new URLSearchParams(Object.entries(fields)).toString();
     const url = method === 'get' ? `${loginUrl}${loginUrl.includes('?') ? '&' : '?'}${body}` : loginUrl;
     const { referer: _, ...headers } = await extraHeaders(uri, undefined);

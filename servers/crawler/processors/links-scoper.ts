@@ -14,12 +14,15 @@ export interface LinksScoperOptions {
  * the batch that finishes the URI. Known links, nearly all of a site's, are removed first.
  */
 export class LinksScoper implements Processor {
+  readonly #options: LinksScoperOptions;
   readonly name = 'LinksScoper';
 
-  constructor(readonly options: LinksScoperOptions) {}
+  constructor(options: LinksScoperOptions) {
+    this.#options = options;
+  }
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
-    const { frontier, scope } = this.options;
+    const { frontier, scope } = this.#options;
     // CRAWL-11.7: links are followed from successes.
     if (!uri.succeeded || uri.disposition === 'retry') return 'proceed';
     // G-172: the links of a listed document are not followed, but what it shows is a part of it.

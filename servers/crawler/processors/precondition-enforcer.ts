@@ -12,26 +12,28 @@ import type { ProcessorDescriptor } from './parts.js';
  * fetch of robots.txt.
  */
 export class PreconditionEnforcer implements Processor {
+  readonly #servers: ServerCache;
+  /**
+   * G-174: whether the request for a queued URI must not reach private addresses. Default: every address is
+   * allowed.
+   */
+  readonly #mustBePublic: (uri: QueuedUri) => boolean;
   readonly name = 'PreconditionEnforcer';
 
-  constructor(
-    readonly servers: ServerCache,
-    /**
-     * G-174: whether the request for a queued URI must not reach private addresses. Default: every address is
-     * allowed.
-     */
-    readonly mustBePublic: (uri: QueuedUri) => boolean = () => false,
-  ) {}
+  constructor(servers: ServerCache, mustBePublic: (uri: QueuedUri) => boolean = () => false) {
+    this.#servers = servers;
+    this.#mustBePublic = mustBePublic;
+  }
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
     // A kept document (G-108) and a document that was read locally (G-71) require no contact with the server.
     if (uri.disposition === 'kept' || uri.fetched !== undefined) return 'proceed';
-    if (!this.servers.robotsKnown(uri.url)) {
+    if (!this.#servers.robotsKnown(uri.url)) {
       let contact: RobotsContact;
       const begin = Date.now();
       try {
-        const publicOnly = this.mustBePublic(uri.entry.uri);
-        contact = await this.servers.fetchRobots(uri.url, uri.signal, publicOnly, uri.settings);
+        const publicOnly = this.#mustBePublic(uri.entry.uri);
+        contact = await this.#servers.fetchRobots(uri.url, uri.signal, publicOnly, uri.settings);
       } catch (error) {
         if (uri.signal.aborted) uri.contacted(begin);
         if (!(error instanceof RefusedError)) throw error;
@@ -49,7 +51,7 @@ export class PreconditionEnforcer implements Processor {
       uri.disposition = 'retry';
       return 'post';
     }
-    const verdict = this.servers.verdict(uri.url);
+    const verdict = this.#servers.verdict(uri.url);
     if (verdict.annotation !== undefined) uri.annotations.push(verdict.annotation);
     if (verdict.allowed) {
       uri.fetchAs = verdict.fetchAs;

@@ -121,11 +121,17 @@ function viewOf(uri: CrawlUri): View {
  * belong into a thread.
  */
 class GuardedProcessor implements LoadedProcessor {
+  readonly #processor: UserProcessor;
+  readonly #timeoutSeconds: number;
+
   constructor(
     readonly name: string,
-    readonly processor: UserProcessor,
-    readonly timeoutSeconds: number,
-  ) {}
+    processor: UserProcessor,
+    timeoutSeconds: number,
+  ) {
+    this.#processor = processor;
+    this.#timeoutSeconds = timeoutSeconds;
+  }
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
     const view = viewOf(uri);
@@ -134,11 +140,11 @@ class GuardedProcessor implements LoadedProcessor {
     const forward = (): void => abort.abort(uri.signal.reason);
     if (uri.signal.aborted) forward();
     uri.signal.addEventListener('abort', forward, { once: true });
-    const stop = () => abort.abort(tooLong(this.timeoutSeconds));
-    const cancelTimer = monotonicClock.setTimer(stop, this.timeoutSeconds * 1000);
+    const stop = () => abort.abort(tooLong(this.#timeoutSeconds));
+    const cancelTimer = monotonicClock.setTimer(stop, this.#timeoutSeconds * 1000);
     try {
       const result = await untilAborted(
-        async () => this.processor.process(view.uri, abort.signal),
+        async () => this.#processor.process(view.uri, abort.signal),
         abort.signal,
       );
       saved.check();
@@ -156,7 +162,7 @@ class GuardedProcessor implements LoadedProcessor {
   }
 
   async close(): Promise<void> {
-    await inTime(async () => this.processor.close?.(), this.timeoutSeconds);
+    await inTime(async () => this.#processor.close?.(), this.#timeoutSeconds);
   }
 }
 

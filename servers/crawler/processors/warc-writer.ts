@@ -38,6 +38,7 @@ interface Written {
  * also writes the captures of URIs that skipped this processor.
  */
 export class WarcWriter implements Processor {
+  readonly #options: WarcWriterOptions;
   readonly name = 'WarcWriter';
   readonly stores = true;
   /** Writes the metadata record. */
@@ -49,7 +50,9 @@ export class WarcWriter implements Processor {
   /** Keyed by the URI in process; undefined if no record was written. */
   readonly #written = new WeakMap<CrawlUri, Written | undefined>();
 
-  constructor(readonly options: WarcWriterOptions) {}
+  constructor(options: WarcWriterOptions) {
+    this.#options = options;
+  }
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
     const { fetched } = uri;
@@ -65,13 +68,13 @@ export class WarcWriter implements Processor {
 
   /** Writes the document that the scripts of a page made; ARC has no such records. */
   async writeConversion(uri: CrawlUri, html: Uint8Array): Promise<void> {
-    if (this.options.format === 'arc') return;
+    if (this.#options.format === 'arc') return;
     const record = conversionRecord(uri.url, html, Date.now(), this.#written.get(uri)?.id);
-    await this.options.files.write([record], uri.signal);
+    await this.#options.files.write([record], uri.signal);
   }
 
   async #capture(uri: CrawlUri, fetched: FetchResult): Promise<Written | undefined> {
-    const { files, format, skipIdenticalDigests, revisits = [] } = this.options;
+    const { files, format, skipIdenticalDigests, revisits = [] } = this.#options;
     let revisit: Revisit | undefined;
     for (const source of revisits) revisit ??= source.revisitOf(uri);
     const capture = captureRecords(fetched, revisit);
@@ -98,7 +101,7 @@ export class WarcWriter implements Processor {
   }
 
   #captured(uri: CrawlUri, { payloadDigest }: CaptureRecords, position: WarcPosition): void {
-    for (const source of this.options.revisits ?? []) source.captured(uri, position, payloadDigest);
+    for (const source of this.#options.revisits ?? []) source.captured(uri, position, payloadDigest);
   }
 
   async #writeMetadata(uri: CrawlUri): Promise<ProcessResult> {
@@ -117,7 +120,7 @@ export class WarcWriter implements Processor {
       fetchTimeMs: fetched.endTime - fetched.beginTime,
       outLinks: uri.outLinks,
     });
-    await this.options.files.write([record], uri.signal);
+    await this.#options.files.write([record], uri.signal);
     return 'proceed';
   }
 }

@@ -65,13 +65,16 @@ interface Resolved {
  * identity. An identity does not change when addresses do.
  */
 export class HostAddresses {
+  readonly #options: HostAddressesOptions;
   readonly #resolved: LRUCache<string, Resolved>;
   readonly #identities: LRUCache<string, string>;
   readonly #byAddress: LRUCache<string, string>;
   readonly #pending = new Map<string, Promise<void>>();
   readonly #lookUps: Budget;
 
-  constructor(readonly options: HostAddressesOptions = {}) {
+  constructor(options: HostAddressesOptions = {}) {
+    this.#options = options;
+
     const { maxHosts = 100_000, maxConcurrent = 2 } = options;
     this.#lookUps = new Budget(maxConcurrent);
     this.#resolved = lruCache(maxHosts);
@@ -101,7 +104,7 @@ export class HostAddresses {
   knows(hostname: string): boolean {
     const resolved = this.#resolved.peek(hostname);
     if (resolved === undefined) return false;
-    const { validitySeconds = 0 } = this.options;
+    const { validitySeconds = 0 } = this.#options;
     const validity = typeof validitySeconds === 'number' ? validitySeconds : validitySeconds(hostname);
     if (validity === 0 || resolved.ttlSeconds < 0) return true;
     return this.#now() < resolved.time + Math.max(validity, resolved.ttlSeconds) * 1000;
@@ -134,7 +137,7 @@ export class HostAddresses {
 
   async #resolveOne(hostname: string): Promise<void> {
     const name = hostname.replace(/^\[|\]$/g, '');
-    const { timeoutMs = 3000, lookup = lookUpWithSystem } = this.options;
+    const { timeoutMs = 3000, lookup = lookUpWithSystem } = this.#options;
     if (isIP(name) !== 0) {
       this.#keep(hostname, { addresses: [name], ttlSeconds: -1 });
     } else {
@@ -148,7 +151,7 @@ export class HostAddresses {
       );
       const ttlSeconds = found.addresses.length === 0 ? 0 : (found.ttlSeconds ?? SYSTEM_TTL_SECONDS);
       const addresses = [...found.addresses].sort();
-      if (addresses.length > 0) await this.options.onResolved?.(name, addresses);
+      if (addresses.length > 0) await this.#options.onResolved?.(name, addresses);
       this.#keep(hostname, { addresses, ttlSeconds });
     }
     this.#pending.delete(hostname);
@@ -159,7 +162,7 @@ export class HostAddresses {
   }
 
   #now(): number {
-    return this.options.now?.() ?? Date.now();
+    return this.#options.now?.() ?? Date.now();
   }
 }
 

@@ -101,12 +101,15 @@ const ENTRY_BYTES = 64;
 
 /** A cache of robots.txt files by origin. */
 export class RobotsFiles {
+  readonly #options: RobotsFilesOptions;
   readonly #cache: LRUCache<string, CachedRobots>;
   readonly #tries: LRUCache<string, number>;
   readonly #attempts = new Map<string, Attempt>();
   readonly #locks: HostLocks;
 
-  constructor(readonly options: RobotsFilesOptions) {
+  constructor(options: RobotsFilesOptions) {
+    this.#options = options;
+
     const { maxServers = 100_000, maxBytes = 64 * 1024 * 1024 } = options;
     this.#cache = new LRUCache({
       maxSize: maxBytes,
@@ -188,7 +191,7 @@ export class RobotsFiles {
     const first = this.#cache.peek(origin) === undefined;
     const answer = await this.#request(
       `${origin}/robots.txt`,
-      rulesOf(settings, this.options.tries ?? 3),
+      rulesOf(settings, this.#options.tries ?? 3),
       tries,
       settings,
       signal,
@@ -236,7 +239,7 @@ export class RobotsFiles {
     for (let redirects = 0; ; redirects++) {
       let result: FetchResult;
       try {
-        const { fetcher, timeoutMs } = this.options;
+        const { fetcher, timeoutMs } = this.#options;
         // CRAWL-13.1.7: a longer file is truncated.
         const request = {
           url: currentUrl,
@@ -245,7 +248,7 @@ export class RobotsFiles {
           signal,
           publicOnly,
           ...proxyOf(settings),
-          keepWire: this.options.archive?.keepWire,
+          keepWire: this.#options.archive?.keepWire,
         };
         // The first request belongs to a queue of the host; the host of a redirect does not expect one.
         const { hostname: host } = new URL(currentUrl);
@@ -260,7 +263,7 @@ export class RobotsFiles {
               ? this.#locks.shared(host, signal, first)
               : this.#locks.exclusive(host, firstDelayMs, signal, first),
         });
-        await this.options.archive?.record(result);
+        await this.#options.archive?.record(result);
         const problem = result.lenient?.problem;
         // A rule could be missing.
         if (problem !== undefined)
@@ -299,7 +302,7 @@ export class RobotsFiles {
   }
 
   #now(): number {
-    return this.options.now?.() ?? Date.now();
+    return this.#options.now?.() ?? Date.now();
   }
 }
 

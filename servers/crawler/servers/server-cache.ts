@@ -104,6 +104,7 @@ function copyOf<T extends { readonly traffic: Traffic }>(record: T): T {
  * bandwidth limits. An LRU cache: evicted servers are looked up again.
  */
 export class ServerCache {
+  readonly #options: ServerCacheOptions;
   /** Addresses of hosts (CRAWL-12.3). */
   readonly addresses: HostAddresses;
   /** Every request to a host runs under its lock. */
@@ -122,7 +123,9 @@ export class ServerCache {
     memoMethod: (text) => parseRobots(text),
   });
 
-  constructor(readonly options: ServerCacheOptions) {
+  constructor(options: ServerCacheOptions) {
+    this.#options = options;
+
     const { maxServers = 100_000, now } = options;
     this.#servers = lruCache(maxServers, () => ({
       traffic: noTraffic(),
@@ -173,7 +176,7 @@ export class ServerCache {
     url: string,
     signal: AbortSignal,
     publicOnly = false,
-    settings = this.options.settingsFor(url),
+    settings = this.#options.settingsFor(url),
   ): Promise<RobotsContact> {
     const { origin } = serverOf(url);
     return this.#robots.fetch(origin, settings, signal, publicOnly);
@@ -184,7 +187,7 @@ export class ServerCache {
     const fetchAs = this.#userAgent;
     const robots = hasRobots(url) ? this.#robotsOf(url) : undefined;
     if (robots === undefined) return { allowed: true, unavailable: false, reason: '', fetchAs };
-    const settings = this.options.settingsFor(url);
+    const settings = this.#options.settingsFor(url);
     if (robots.state === 'unavailable') {
       // CRAWL-12.5 applies here too: nothing is forbidden.
       if (settings.calculateRobotsOnly) return { allowed: true, unavailable: false, reason: '', fetchAs };
@@ -213,7 +216,7 @@ export class ServerCache {
     const robots = hasRobots(url) ? this.#robotsOf(url) : undefined;
     if (robots === undefined || robots.state === 'unavailable') return undefined;
     const rules = robots.state === 'rules' ? robots.rules : RobotsTxt.ALLOW_ALL;
-    return this.#policyOf(this.options.settingsFor(url)).crawlDelay(rules);
+    return this.#policyOf(this.#options.settingsFor(url)).crawlDelay(rules);
   }
 
   /** CRAWL-12.2: records a contact with the URL's server; consecutive failures are counted. */
@@ -336,11 +339,11 @@ export class ServerCache {
   }
 
   get #userAgent(): string {
-    return this.options.userAgent ?? this.options.robotsAgent;
+    return this.#options.userAgent ?? this.#options.robotsAgent;
   }
 
   #robotsOf(url: string): RobotsState | undefined {
-    return this.#robots.get(serverOf(url).origin, this.options.settingsFor(url));
+    return this.#robots.get(serverOf(url).origin, this.#options.settingsFor(url));
   }
 
   #policyOf(settings: CrawlSettings): RobotsPolicy {
@@ -350,7 +353,7 @@ export class ServerCache {
         policy: settings.robotsPolicy,
         // CRAWL-13.2.10, G-63: the name that is sent, and the product's own.
         userAgent: this.#userAgent,
-        alsoKnownAs: this.options.robotsAgent,
+        alsoKnownAs: this.#options.robotsAgent,
         userAgents: settings.userAgents,
         masquerade: settings.masquerade,
         ...(settings.robotsPolicy === 'custom'
@@ -363,6 +366,6 @@ export class ServerCache {
   }
 
   #now(): number {
-    return this.options.now?.() ?? Date.now();
+    return this.#options.now?.() ?? Date.now();
   }
 }

@@ -189,6 +189,8 @@ async function writeLines(path: string, lines: readonly string[]): Promise<void>
 
 /** Writes the indexes of a directory's WARC files, one after the other, beside the crawl. */
 export class ArchiveIndex implements AsyncDisposable {
+  readonly #directory: string;
+  readonly #onProblem: (sentence: string) => void;
   readonly #stop = new AbortController();
   #last: Promise<void> = Promise.resolve();
 
@@ -196,29 +198,29 @@ export class ArchiveIndex implements AsyncDisposable {
    * @param onProblem called if an index cannot be written or lacks damaged records; the next crawl in this
    *   directory tries again
    */
-  constructor(
-    readonly directory: string,
-    readonly onProblem: (sentence: string) => void,
-  ) {}
+  constructor(directory: string, onProblem: (sentence: string) => void) {
+    this.#directory = directory;
+    this.#onProblem = onProblem;
+  }
 
   /** Adds the finished files that have no index, as after a kill, or one that lacks damaged records. */
   async addMissing(): Promise<void> {
-    const names = new Set(await readdir(this.directory));
+    const names = new Set(await readdir(this.#directory));
     for (const name of [...names].sort())
       if (FINISHED_ARCHIVE.test(name) && !hasWholeIndex(name, names)) this.add(name);
   }
 
   /** Adds a finished file. */
   add(name: string): void {
-    const path = join(this.directory, name);
+    const path = join(this.#directory, name);
     this.#last = this.#last.then(async () => {
       const { signal } = this.#stop;
       if (signal.aborted) return;
       try {
         const damage = await writeIndex(path, signal);
-        if (damage.length > 0) this.onProblem(damageSentence(path, damage));
+        if (damage.length > 0) this.#onProblem(damageSentence(path, damage));
       } catch (error) {
-        if (!signal.aborted) this.onProblem(`${path}.cdxj cannot be written: ${messageOf(error)}`);
+        if (!signal.aborted) this.#onProblem(`${path}.cdxj cannot be written: ${messageOf(error)}`);
       }
     });
   }

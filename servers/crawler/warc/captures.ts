@@ -273,7 +273,11 @@ function resourceType({ contentType }: FetchResult): string {
  * them is full for the next document too, which ends the crawl in order.
  */
 export class SideCaptures {
-  constructor(readonly files: Pick<WarcFiles, 'write'>) {}
+  readonly #files: Pick<WarcFiles, 'write'>;
+
+  constructor(files: Pick<WarcFiles, 'write'>) {
+    this.#files = files;
+  }
 
   /** Writes an answer to a request for robots.txt. */
   async record(fetched: FetchResult): Promise<void> {
@@ -287,7 +291,7 @@ export class SideCaptures {
 
   async #write(records: readonly NewWarcRecord[]): Promise<void> {
     try {
-      await this.files.write(records);
+      await this.#files.write(records);
     } catch (error) {
       crawlChannel.publish({ text: messageOf(error), alert: true });
     }

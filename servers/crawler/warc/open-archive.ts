@@ -11,17 +11,22 @@ export const OPEN_SUFFIX = '.open';
  * the same time.
  */
 export class OpenArchive {
+  readonly #directory: string;
+  readonly #handle: FileHandle;
   #size = 0;
   #lost = false;
 
   private constructor(
-    readonly directory: string,
+    directory: string,
     /** Without {@link OPEN_SUFFIX}. */
     readonly name: string,
     /** WARC-Record-ID of its first record. */
     readonly infoId: string,
-    readonly handle: FileHandle,
-  ) {}
+    handle: FileHandle,
+  ) {
+    this.#directory = directory;
+    this.#handle = handle;
+  }
 
   /** @throws the errors of the file system, also if a file of this name exists */
   static async create(directory: string, name: string, infoId: string): Promise<OpenArchive> {
@@ -44,7 +49,7 @@ export class OpenArchive {
    */
   async append(bytes: Uint8Array): Promise<void> {
     for (let written = 0; written < bytes.length; ) {
-      const { bytesWritten } = await this.handle.write(bytes, written, bytes.length - written, this.#size);
+      const { bytesWritten } = await this.#handle.write(bytes, written, bytes.length - written, this.#size);
       // It would repeat forever.
       if (bytesWritten === 0) throw new StorageError(`${this.name}: nothing was written`);
       written += bytesWritten;
@@ -57,23 +62,23 @@ export class OpenArchive {
    * start. Without a record it is removed.
    */
   async undo(size: number): Promise<void> {
-    const cut = size > 0 && (await this.handle.truncate(size).then(succeeded, failed));
+    const cut = size > 0 && (await this.#handle.truncate(size).then(succeeded, failed));
     if (cut) {
       this.#size = size;
       return;
     }
     this.#lost = true;
-    await this.handle.close().catch(failed);
-    if (size === 0) await unlink(join(this.directory, this.name + OPEN_SUFFIX)).catch(failed);
+    await this.#handle.close().catch(failed);
+    if (size === 0) await unlink(join(this.#directory, this.name + OPEN_SUFFIX)).catch(failed);
   }
 
   /** Writes it through to the disk and gives it its final name. @throws the errors of the file system */
   async finish(): Promise<void> {
-    const path = join(this.directory, this.name);
+    const path = join(this.#directory, this.name);
     try {
-      await this.handle.sync();
+      await this.#handle.sync();
     } finally {
-      await this.handle.close();
+      await this.#handle.close();
     }
     await rename(path + OPEN_SUFFIX, path);
   }

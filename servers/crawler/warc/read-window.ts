@@ -8,11 +8,14 @@ export const SHORT_BYTES = 256 * 1024;
 
 /** The part of a file around the reading position, in memory. */
 export class ReadWindow {
+  readonly #file: FileHandle;
   #start = 0;
   #bytes: Buffer = Buffer.alloc(0);
   #atEnd = false;
 
-  constructor(readonly file: FileHandle) {}
+  constructor(file: FileHandle) {
+    this.#file = file;
+  }
 
   /** The offset of the next occurrence of a text, from an offset on. */
   async indexOf(text: Buffer, from: number): Promise<number | undefined> {
@@ -42,7 +45,7 @@ export class ReadWindow {
   async from(at: number): Promise<Buffer> {
     const left = this.#start + this.#bytes.length - at;
     if (at < this.#start || (left < SHORT_BYTES && !this.#atEnd)) {
-      this.#bytes = await readAt(this.file, at, READ_BYTES);
+      this.#bytes = await readAt(this.#file, at, READ_BYTES);
       this.#start = at;
       this.#atEnd = this.#bytes.length < READ_BYTES;
     }

@@ -138,6 +138,7 @@ function describe(
 
 /** Writes the compressed index, the index of its blocks, and the list of pages. */
 class IndexWriter {
+  readonly #directory: string;
   #block: string[] = [];
   #offset = 0;
   #captures = 0;
@@ -146,7 +147,9 @@ class IndexWriter {
   #pageLines: string[] = ['{"format":"json-pages-1.0","id":"pages","title":"Pages"}\n'];
   #blockLines: string[] = ['!meta 0 {"format":"cdxj-gzip-1.0","filename":"index.cdx.gz"}\n'];
 
-  constructor(readonly directory: string) {}
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
 
   async add(line: string): Promise<void> {
     this.#captures++;
@@ -178,9 +181,9 @@ class IndexWriter {
       this.#blockLines.push(`${key} ${JSON.stringify(place)}\n`);
       this.#offset += bytes.length;
     }
-    await append(join(this.directory, 'index.cdx.gz'), first === '' ? Buffer.alloc(0) : bytes);
-    await append(join(this.directory, 'index.idx'), this.#blockLines.join(''));
-    await append(join(this.directory, 'pages.jsonl'), this.#pageLines.join(''));
+    await append(join(this.#directory, 'index.cdx.gz'), first === '' ? Buffer.alloc(0) : bytes);
+    await append(join(this.#directory, 'index.idx'), this.#blockLines.join(''));
+    await append(join(this.#directory, 'pages.jsonl'), this.#pageLines.join(''));
     this.#block = [];
     this.#blockLines = [];
     this.#pageLines = [];

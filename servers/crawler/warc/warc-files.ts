@@ -129,10 +129,11 @@ export class WarcFiles implements AsyncDisposable {
     }
   }
 
-  private constructor(
-    readonly options: WarcFilesOptions,
-    recovered: readonly RecoveredFile[],
-  ) {
+  readonly #options: WarcFilesOptions;
+
+  private constructor(options: WarcFilesOptions, recovered: readonly RecoveredFile[]) {
+    this.#options = options;
+
     this.recovered = recovered;
     this.#now = options.now ?? Date.now;
     this.#compression = options.compression ?? 'gzip';
@@ -154,7 +155,7 @@ export class WarcFiles implements AsyncDisposable {
    */
   async write(records: readonly NewWarcRecord[], signal?: AbortSignal): Promise<readonly WarcPosition[]> {
     this.#throwIfClosed();
-    if (this.#waiting >= (this.options.maxWaiting ?? 1000))
+    if (this.#waiting >= (this.#options.maxWaiting ?? 1000))
       throw new StateError('too many WARC records wait to be written');
     const place = this.#pool.reduce((a, b) => (b.pending < a.pending ? b : a));
     this.#waiting++;
@@ -204,7 +205,7 @@ export class WarcFiles implements AsyncDisposable {
           const bytes = await this.#encode(file, record);
           if (bytes !== undefined) positions.push(await this.#append(file, record.id, bytes));
         }
-        if (file.size >= (this.options.maxFileBytes ?? 1_000_000_000)) await this.#finish(place);
+        if (file.size >= (this.#options.maxFileBytes ?? 1_000_000_000)) await this.#finish(place);
         return positions;
       } catch (error) {
         if (place.file === file) await file.undo(start);
@@ -212,13 +213,13 @@ export class WarcFiles implements AsyncDisposable {
         throw error;
       }
     } catch (error) {
-      throw new StorageError(`${this.options.directory}: a WARC record cannot be written`, { cause: error });
+      throw new StorageError(`${this.#options.directory}: a WARC record cannot be written`, { cause: error });
     }
   }
 
   /** Begins a file with its warcinfo record. */
   async #begin(): Promise<OpenArchive> {
-    const { directory, prefix = 'HARVEST' } = this.options;
+    const { directory, prefix = 'HARVEST' } = this.#options;
     const date = this.#now();
     const serial = String(this.#serial++).padStart(5, '0');
     const name = `${prefix}-${timestamp17(date)}-${serial}${this.#nameEnding}`;
@@ -234,7 +235,7 @@ export class WarcFiles implements AsyncDisposable {
 
   /** Encodes the first record of a file. */
   async #encodeInfo(file: OpenArchive, date: number): Promise<Uint8Array> {
-    const { format, info = {}, host = hostname() } = this.options;
+    const { format, info = {}, host = hostname() } = this.#options;
     const { name, infoId } = file;
     const values = new Map([
       ['software', 'harvest-kit'],
@@ -257,7 +258,7 @@ export class WarcFiles implements AsyncDisposable {
 
   /** Encodes a record; returns undefined if the format does not have it. */
   async #encode(file: OpenArchive, record: NewWarcRecord): Promise<Uint8Array | undefined> {
-    if (this.options.format === 'arc') {
+    if (this.#options.format === 'arc') {
       const bytes = arcRecord(record);
       return bytes && compressRecord(bytes, this.#compression);
     }
@@ -269,7 +270,7 @@ export class WarcFiles implements AsyncDisposable {
   async #append(file: OpenArchive, id: string, bytes: Uint8Array): Promise<WarcPosition> {
     const offset = file.size;
     await file.append(bytes);
-    const recordId = this.options.format === 'arc' ? `arc:${file.name}/${offset}` : id;
+    const recordId = this.#options.format === 'arc' ? `arc:${file.name}/${offset}` : id;
     return { file: file.name, offset, length: file.size - offset, recordId };
   }
 
@@ -280,7 +281,7 @@ export class WarcFiles implements AsyncDisposable {
     );
     const failure = ends.find((end) => end.status === 'rejected');
     if (failure === undefined) return;
-    throw new StorageError(`${this.options.directory}: a WARC file cannot be finished`, {
+    throw new StorageError(`${this.#options.directory}: a WARC file cannot be finished`, {
       cause: failure.reason,
     });
   }
@@ -290,7 +291,7 @@ export class WarcFiles implements AsyncDisposable {
     if (file === undefined) return;
     place.file = undefined;
     await file.finish();
-    this.options.onFinished?.(file.name);
+    this.#options.onFinished?.(file.name);
   }
 }
 

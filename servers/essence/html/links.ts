@@ -21,6 +21,7 @@ const MAX_MALFORMED = 100;
  * Collects a page's links for enumeration (G-60) and resolves its references (E-99), each distinct one once.
  */
 export class LinkCollector {
+  readonly #ignoreRobots: boolean;
   readonly #links = new Map<string, 'L' | 'E'>();
   readonly #resolved = new Map<string, string | undefined>();
   readonly #canLinkToFiles: boolean;
@@ -37,11 +38,8 @@ export class LinkCollector {
   /** Number of links beyond the limit of one page (G-173). */
   dropped = 0;
 
-  constructor(
-    url: string,
-    maxLinks: number,
-    readonly ignoreRobots = false,
-  ) {
+  constructor(url: string, maxLinks: number, ignoreRobots = false) {
+    this.#ignoreRobots = ignoreRobots;
     this.#resolver = new UrlResolver(url);
     this.#maxLinks = maxLinks;
     this.own = canonicalUrl(url);
@@ -145,7 +143,7 @@ export class LinkCollector {
     const { content } = attributes;
     if (content === undefined) return;
     if (attributes.name?.trim().toLowerCase() === 'robots') {
-      if (this.ignoreRobots) return;
+      if (this.#ignoreRobots) return;
       const robots = parseRobotsMeta(content);
       this.noindex ||= robots.noindex;
       this.nofollow ||= robots.nofollow;

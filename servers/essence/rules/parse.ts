@@ -36,14 +36,17 @@ export function parsePostRules(text: string, file: string): PostRules {
 
 /** One line, read from left to right. */
 class LineReader {
+  readonly #file: string;
   /** Index of the next character. */
   column = 0;
 
   constructor(
     readonly text: string,
-    readonly file: string,
+    file: string,
     readonly line: number,
-  ) {}
+  ) {
+    this.#file = file;
+  }
 
   get isAtEnd(): boolean {
     return this.column >= this.text.length;
@@ -93,7 +96,7 @@ class LineReader {
 
   /** @throws ConfigError with the reader's column, from 1 */
   fail(problem: string, column = this.column): never {
-    throw new ConfigError(this.file, this.line, `column ${column + 1}`, problem);
+    throw new ConfigError(this.#file, this.line, `column ${column + 1}`, problem);
   }
 }
 

@@ -52,17 +52,17 @@ export function inlineText(
 }
 
 class InlineReader extends SourceReader {
+  readonly #values: ReadonlyMap<string, string>;
+  readonly #references: string[];
   readonly #out: string[] = [];
   #open: Group[] = [];
   #nested = 0;
   #inserted = 0;
 
-  constructor(
-    source: string,
-    readonly values: ReadonlyMap<string, string>,
-    readonly references: string[],
-  ) {
+  constructor(source: string, values: ReadonlyMap<string, string>, references: string[]) {
     super(source);
+    this.#values = values;
+    this.#references = references;
   }
 
   read(): string {
@@ -141,7 +141,7 @@ class InlineReader extends SourceReader {
   #value(): void {
     const found = this.match(/([^{}\s]{1,100})\}/y);
     if (found === undefined) return;
-    const value = this.values.get(found[1] ?? '') ?? '';
+    const value = this.#values.get(found[1] ?? '') ?? '';
     this.#inserted += value.length;
     // Of the commands in a value, only those of one punctuation character are expanded.
     if (this.#inserted <= MAX_INSERTED)
@@ -167,8 +167,8 @@ class InlineReader extends SourceReader {
     // The node's name, unless the author specifies another text; an address and its text.
     if (CROSS_REFERENCES.has(name)) this.#out.push(third || second || first);
     else {
-      if (name !== 'email' && first !== '' && this.references.length < MAX_FIELDS)
-        this.references.push(first);
+      if (name !== 'email' && first !== '' && this.#references.length < MAX_FIELDS)
+        this.#references.push(first);
       this.#out.push(third || second || first);
     }
   }

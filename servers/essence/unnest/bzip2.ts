@@ -56,18 +56,21 @@ export async function* decompressBzip2(chunks: Chunks): Chunks {
 
 /** Reads bits, the most significant first, from the bytes that {@link fill} has buffered. */
 class BitReader {
+  readonly #source: ByteReader;
   #bytes: Uint8Array = new Uint8Array();
   #bit = 0;
   /** Whether all input is in {@link #bytes}. */
   #ended = false;
 
-  constructor(readonly source: ByteReader) {}
+  constructor(source: ByteReader) {
+    this.#source = source;
+  }
 
   /** Buffers at least `count` bytes, unless the input ends before. */
   async fill(count: number): Promise<void> {
     const used = this.#bit >> 3;
     if (this.#ended || this.#bytes.length - used >= count) return;
-    const more = await this.source.read(count * 2);
+    const more = await this.#source.read(count * 2);
     // What remains is not copied again for each of the streams in it.
     this.#ended = more.length < count * 2;
     this.#bytes = Buffer.concat([this.#bytes.subarray(used), more]);

@@ -150,6 +150,7 @@ async function* checkedZstdFrames(chunks: Chunks, maxWindowBytes: number): Chunk
 
 /** Follows frames and blocks by their headers: bytes in, an error out. */
 class FrameScanner {
+  readonly #maxWindowBytes: number;
   #head: number[] = [];
   /** Bytes to skip before the next header. */
   #skip = 0;
@@ -157,7 +158,9 @@ class FrameScanner {
   #checksum = 0;
   #windows = 0;
 
-  constructor(readonly maxWindowBytes: number) {}
+  constructor(maxWindowBytes: number) {
+    this.#maxWindowBytes = maxWindowBytes;
+  }
 
   push(chunk: Uint8Array): void {
     for (let offset = 0; offset < chunk.length; ) {
@@ -220,11 +223,11 @@ class FrameScanner {
   }
 
   #checkWindow(bytes: number): void {
-    if (bytes > this.maxWindowBytes) {
-      throw new UnnestError(`a zstd window of ${bytes} bytes, more than ${this.maxWindowBytes}`, 'E-45');
+    if (bytes > this.#maxWindowBytes) {
+      throw new UnnestError(`a zstd window of ${bytes} bytes, more than ${this.#maxWindowBytes}`, 'E-45');
     }
     this.#windows += bytes;
-    if (this.#windows > this.maxWindowBytes * MAX_WINDOWS) {
+    if (this.#windows > this.#maxWindowBytes * MAX_WINDOWS) {
       throw new UnnestError('too many zstd frames with large windows', 'E-45');
     }
   }

@@ -4,6 +4,7 @@ import type { TimeBudget } from '../time-budget.js';
 
 /** Counts the cost of unnesting one document. Reaching a limit ends it at all levels. */
 export class UnnestMeter {
+  readonly #time: TimeBudget;
   /** Whether a limit was reached; nothing more is read then. */
   exhausted = false;
   #bytes = 0;
@@ -17,8 +18,9 @@ export class UnnestMeter {
   constructor(
     readonly limits: UnnestLimits,
     gathered: number,
-    readonly time: TimeBudget,
+    time: TimeBudget,
   ) {
+    this.#time = time;
     this.#ceiling = Math.max(limits.ratioFloorBytes, gathered * limits.maxRatio);
   }
 
@@ -56,7 +58,7 @@ export class UnnestMeter {
 
   /** @throws UnnestError after the document's time limit */
   checkTime(): void {
-    const clause = this.time.exceeded();
+    const clause = this.#time.exceeded();
     if (clause !== undefined) throw this.#reached(`it took ${clause}`);
   }
 

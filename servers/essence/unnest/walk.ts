@@ -71,13 +71,16 @@ interface NestedFile {
 }
 
 class Walk {
+  readonly #environment: WalkEnvironment;
   readonly #reported = new Set<string>();
 
-  constructor(readonly environment: WalkEnvironment) {}
+  constructor(environment: WalkEnvironment) {
+    this.#environment = environment;
+  }
 
   /** Unpacks a file of a nested type. */
   async nested(file: NestedFile, reader: ByteReader): Promise<void> {
-    const { meter } = this.environment;
+    const { meter } = this.#environment;
     if (file.depth >= meter.limits.maxDepth) {
       return this.#warn(file, `more than ${meter.limits.maxDepth} nested layers (E-45)`);
     }
@@ -109,14 +112,14 @@ class Walk {
       this.#warn(file, `its name says ${file.type}, but its bytes are ${detected.name} data (E-40)`);
       return detected;
     }
-    const found = recognizeComponent('', head, this.environment.rules);
+    const found = recognizeComponent('', head, this.#environment.rules);
     this.#warn(file, `its name says ${file.type}, but its bytes are not (E-40)`);
     if (!file.isRoot && !FORMATS.has(found.type)) await this.#leaf(file.path, found, reader);
     return undefined;
   }
 
   async #member(parent: NestedFile, format: Format, member: Member): Promise<void> {
-    const { meter, rules } = this.environment;
+    const { meter, rules } = this.#environment;
     meter.component();
     const written = member.name === '' ? unpackedName(parent.name) : member.name;
     if (isUnsafe(written)) return this.#warn(parent, `a member named ${quote(written)} is left out (E-45)`);
@@ -152,7 +155,7 @@ class Walk {
   }
 
   async #recognize(name: string, reader: ByteReader): Promise<Recognition> {
-    const { rules } = this.environment;
+    const { rules } = this.#environment;
     const found = recognizeComponent(name, await reader.peek(HEAD_BYTES), rules);
     return found.type === 'TeX'
       ? recognizeComponent(name, await reader.peek(LATEX_WINDOW_BYTES), rules)
@@ -172,7 +175,7 @@ class Walk {
     reader: ByteReader,
     keep: (chunk: Uint8Array) => void = () => {},
   ): Promise<void> {
-    const { meter, visit } = this.environment;
+    const { meter, visit } = this.#environment;
     const { maxComponentBytes } = meter.limits;
     const md5 = createHash('md5');
     const parts: Uint8Array[] = [];
@@ -193,7 +196,7 @@ class Walk {
       failure = error;
     }
     if (size > maxComponentBytes) {
-      this.environment.warn(
+      this.#environment.warn(
         `${quote(path)}: only its first ${maxComponentBytes} bytes are summarized (E-45)`,
       );
     }
@@ -215,7 +218,7 @@ class Walk {
   #warn(file: NestedFile, message: string): void {
     if (this.#reported.has(message)) return;
     this.#reported.add(message);
-    this.environment.warn(`${quote(file.path)}: ${message}`);
+    this.#environment.warn(`${quote(file.path)}: ${message}`);
   }
 }
 

@@ -33,14 +33,12 @@ const MAX_BYTES = 64 * 1024 * 1024;
  * data. Saving writes only `@TYPE { url`, `Name:` HT value and `}`, without sizes.
  */
 export class AnnotationFile {
+  readonly #path: string;
   #annotations: Map<string, Annotation>;
   #digest: string;
 
-  private constructor(
-    readonly path: string,
-    annotations: Map<string, Annotation>,
-    digest: string,
-  ) {
+  private constructor(path: string, annotations: Map<string, Annotation>, digest: string) {
+    this.#path = path;
     this.#annotations = annotations;
     this.#digest = digest;
   }
@@ -139,11 +137,11 @@ export class AnnotationFile {
    *   written
    */
   async save(): Promise<void> {
-    if (digestOf(await readContent(this.path)) !== this.#digest)
-      throw new StorageError(`${this.path} was changed by another program; nothing was written`);
+    if (digestOf(await readContent(this.#path)) !== this.#digest)
+      throw new StorageError(`${this.#path} was changed by another program; nothing was written`);
     const bytes = this.bytes();
-    const mode = ((await stat(this.path).catch(() => undefined))?.mode ?? 0o644) & 0o777;
-    await replaceFile(this.path, (temporary) => writeFile(temporary, bytes, { flag: 'wx', mode }), {
+    const mode = ((await stat(this.#path).catch(() => undefined))?.mode ?? 0o644) & 0o777;
+    await replaceFile(this.#path, (temporary) => writeFile(temporary, bytes, { flag: 'wx', mode }), {
       force: true,
     });
     this.#digest = digestOf(bytes);

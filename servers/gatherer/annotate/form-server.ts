@@ -42,11 +42,17 @@ const HEADERS = securityHeaders({ referrer: 'same-origin', more: { 'cache-contro
  * time.
  */
 export class FormServer implements AsyncDisposable {
+  readonly #app: FastifyInstance;
+  readonly #token: string;
+
   private constructor(
-    readonly app: FastifyInstance,
+    app: FastifyInstance,
     readonly port: number,
-    readonly token: string,
-  ) {}
+    token: string,
+  ) {
+    this.#app = app;
+    this.#token = token;
+  }
 
   /** @throws ConnectionError when the port is in use, and the errors of {@link AnnotationFile.open} */
   static async listen({
@@ -82,11 +88,11 @@ export class FormServer implements AsyncDisposable {
 
   /** URL of the first page; it contains the token. */
   get url(): string {
-    return `http://${LOOPBACK}:${this.port}/?token=${this.token}`;
+    return `http://${LOOPBACK}:${this.port}/?token=${this.#token}`;
   }
 
   close(): Promise<void> {
-    return this.app.close();
+    return this.#app.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -14,10 +14,13 @@ import type { RootRules } from '../scope/root-limits.js';
 
 /** Cache of the RootNodes' filter files for one run: a file may change between runs. */
 export class FilterFiles {
+  readonly #config: GathererConfig;
   /** By name as in the configuration; undefined for a missing file. */
   readonly #files = new Map<string, Promise<UrlFilter | undefined>>();
 
-  constructor(readonly config: GathererConfig) {}
+  constructor(config: GathererConfig) {
+    this.#config = config;
+  }
 
   /** Reads the filters of a RootNode. @throws ConfigError if a file cannot be read or has an error */
   async rulesOf(root: RootNode): Promise<RootRules> {
@@ -35,7 +38,7 @@ export class FilterFiles {
     if (name === '/dev/null') return undefined;
     let file = this.#files.get(name);
     if (file === undefined) {
-      file = readFilter(name, this.config);
+      file = readFilter(name, this.#config);
       this.#files.set(name, file);
     }
     const filter = await file;

@@ -49,19 +49,19 @@ export interface SettingsSubject {
 
 /** The settings of each URI: from the order, its sheets, and the URI's RootNode (G-30, G-38). */
 export class GatherSettings {
+  /**
+   * Whether the configuration names the order; a Delay or Access-Delay that is given can then only lengthen
+   * its pauses.
+   */
+  readonly #ordered: boolean;
+  readonly #roots: readonly RootNode[];
   readonly #sheets: SheetOverlays;
   /** Cache by settings of the sheets and index of the RootNode. */
   readonly #ofRoots = new WeakMap<CrawlSettings, Map<number, CrawlSettings>>();
 
-  constructor(
-    readonly order: CrawlOrderConfig,
-    /**
-     * Whether the configuration names the order; a Delay or Access-Delay that is given can then only lengthen
-     * its pauses.
-     */
-    readonly ordered: boolean,
-    readonly roots: readonly RootNode[],
-  ) {
+  constructor(order: CrawlOrderConfig, ordered: boolean, roots: readonly RootNode[]) {
+    this.#ordered = ordered;
+    this.#roots = roots;
     this.#sheets = SheetOverlays.of(order);
   }
 
@@ -84,7 +84,7 @@ export class GatherSettings {
   }
 
   #ofRoot(settings: CrawlSettings, index: number): CrawlSettings {
-    const root = this.roots[index];
+    const root = this.#roots[index];
     if (root === undefined) return settings; // a LeafNode
     let ofRoots = this.#ofRoots.get(settings);
     if (ofRoots === undefined) {
@@ -98,12 +98,12 @@ export class GatherSettings {
     // decision.
     const isGiven = root.hasDelay === true || root.delay !== DEFAULT_DELAY;
     const ownMs = isGiven ? Math.max(settings.minDelayMs, delayMs) : settings.minDelayMs;
-    const minDelayMs = this.ordered ? ownMs : delayMs;
+    const minDelayMs = this.#ordered ? ownMs : delayMs;
     const rootSettings = {
       ...settings,
       ...searchSettings(root),
       minDelayMs,
-      maxDelayMs: this.ordered ? Math.max(settings.maxDelayMs, minDelayMs) : delayMs,
+      maxDelayMs: this.#ordered ? Math.max(settings.maxDelayMs, minDelayMs) : delayMs,
     };
     ofRoots.set(index, rootSettings);
     return rootSettings;

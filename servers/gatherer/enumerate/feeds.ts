@@ -16,6 +16,7 @@ const CHANNELS: ReadonlySet<string> = new Set(['channel', 'feed']);
  * `alternate`. `rel=next` of the feed itself is its next page (RFC 5005).
  */
 export class FeedEntries implements ElementReader {
+  readonly #onReference: (reference: ListedReference) => void;
   #inEntry = false;
   #link: { reference: string; base: string } | undefined;
   #fallback = '';
@@ -23,8 +24,10 @@ export class FeedEntries implements ElementReader {
 
   constructor(
     readonly kind: 'rss' | 'atom',
-    readonly onReference: (reference: ListedReference) => void,
-  ) {}
+    onReference: (reference: ListedReference) => void,
+  ) {
+    this.#onReference = onReference;
+  }
 
   open(element: ListedElement): void {
     const { name, parent, attributes, base } = element;
@@ -37,7 +40,7 @@ export class FeedEntries implements ElementReader {
       const { href: reference, rel = 'alternate' } = attributes;
       const relation = rel.toLowerCase();
       if (relation === 'next' && CHANNELS.has(parent)) {
-        this.onReference({ reference, base, lastModified: 0, kind: 'listing' });
+        this.#onReference({ reference, base, lastModified: 0, kind: 'listing' });
       } else if (this.kind === 'atom' && relation === 'alternate' && isEntry(parent)) {
         this.#link ??= { reference, base };
       }
@@ -50,7 +53,7 @@ export class FeedEntries implements ElementReader {
       this.#inEntry = false;
       const { reference, base: linkBase } = this.#link ?? { reference: this.#fallback, base };
       if (reference !== '')
-        this.onReference({ reference, base: linkBase, lastModified: this.#lastModified, kind: 'document' });
+        this.#onReference({ reference, base: linkBase, lastModified: this.#lastModified, kind: 'document' });
     } else if (!isEntry(parent) || text === '') {
       // Elements nested in elements of an entry, e.g. in its author, do not describe the entry.
     } else if (name === 'link') {

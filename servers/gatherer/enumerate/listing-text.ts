@@ -8,15 +8,18 @@ const MAX_LINE = 8192;
  * groups.
  */
 export class ListingText implements ListingFormat {
+  readonly #format: 'text' | 'robots';
   readonly found: ListedReference[] = [];
   readonly problem = undefined;
   #hasEntries = false;
   #pending = '';
 
-  constructor(readonly format: 'text' | 'robots') {}
+  constructor(format: 'text' | 'robots') {
+    this.#format = format;
+  }
 
   get kind(): ListingKind | undefined {
-    return this.format === 'robots' || this.#hasEntries ? this.format : undefined;
+    return this.#format === 'robots' || this.#hasEntries ? this.#format : undefined;
   }
 
   write(text: string): void {
@@ -35,7 +38,7 @@ export class ListingText implements ListingFormat {
   #readLine(line: string): void {
     if (line.length > MAX_LINE) return;
     const reference =
-      this.format === 'robots'
+      this.#format === 'robots'
         ? /^\s*sitemap\s*:\s*(\S+)/i.exec(line)?.[1]
         : /^\s*((?:[a-z]+:\/\/|news:)\S+)\s*$/i.exec(line)?.[1];
     if (reference === undefined) return;
@@ -44,7 +47,7 @@ export class ListingText implements ListingFormat {
       reference,
       base: '',
       lastModified: 0,
-      kind: this.format === 'robots' ? 'listing' : 'document',
+      kind: this.#format === 'robots' ? 'listing' : 'document',
     });
   }
 }

@@ -102,12 +102,15 @@ export async function listedUrls(body: Uint8Array, options: ListingOptions): Pro
 
 /** Accepts or refuses the URLs of one listing, and counts the refused ones. */
 class UrlAcceptance {
+  readonly #options: ListingOptions;
   readonly #refused = new Map<string, number>();
   readonly #allows: (url: string) => boolean;
   readonly #isDeepest: boolean;
   readonly #mayNameFiles: boolean;
 
-  constructor(readonly options: ListingOptions) {
+  constructor(options: ListingOptions) {
+    this.#options = options;
+
     const listingHost = hostOf(options.url);
     this.#allows = options.allows ?? ((url) => hostOf(url) === listingHost);
     this.#isDeepest = (options.depth ?? 0) >= (options.maxDepth ?? DEFAULT_MAX_LISTING_DEPTH);
@@ -116,7 +119,7 @@ class UrlAcceptance {
   }
 
   accept({ reference, base, lastModified, kind }: ListedReference): ListedUrl | undefined {
-    const url = canonicalUrl(reference, base === '' ? this.options.url : base);
+    const url = canonicalUrl(reference, base === '' ? this.#options.url : base);
     if (url === undefined || !isEnumerable(url)) return this.#refuse('not URLs that can be gathered');
     if (url.startsWith('file:') && !this.#mayNameFiles) return this.#refuse('files of this machine (G-174)');
     if (kind === 'listing' && this.#isDeepest)

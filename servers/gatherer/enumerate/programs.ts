@@ -136,10 +136,13 @@ interface OutputLine {
 
 /** Replaces programs in lists of nodes by their output. The limits apply to all programs together. */
 class Expansion {
+  readonly #options: EnumerationOptions;
   #lines = 0;
   #isLimitReported = false;
 
-  constructor(readonly options: EnumerationOptions) {}
+  constructor(options: EnumerationOptions) {
+    this.#options = options;
+  }
 
   async *expandRoots(nodes: readonly RootNode[]): AsyncGenerator<RootNode, void, undefined> {
     for (const node of nodes) {
@@ -204,10 +207,10 @@ class Expansion {
     line: number,
     parse: (text: string, place: NodeLocation) => T,
   ): AsyncGenerator<T, void, undefined> {
-    const { maxProblems = 20, maxLines = DEFAULT_MAX_LINES, onProblem } = this.options;
+    const { maxProblems = 20, maxLines = DEFAULT_MAX_LINES, onProblem } = this.#options;
     let invalidLines = 0;
     for (const { text, number } of await this.#run(command, args, input, line)) {
-      this.options.signal?.throwIfAborted();
+      this.#options.signal?.throwIfAborted();
       if (this.#lines >= maxLines) {
         if (!this.#isLimitReported)
           this.#reportProblem(line, command, `lines after the first ${maxLines} are skipped`);
@@ -232,7 +235,7 @@ class Expansion {
     input: string,
     line: number,
   ): Promise<readonly OutputLine[]> {
-    const { programs, signal } = this.options;
+    const { programs, signal } = this.#options;
     const result = await runProgram(
       {
         program: programPath(command, programs.topDirectory),
@@ -253,7 +256,7 @@ class Expansion {
   }
 
   #reportProblem(line: number, command: string, problem: string): void {
-    this.options.onProblem?.(new ConfigError(this.options.file, line, '', `${command} ${problem}`));
+    this.#options.onProblem?.(new ConfigError(this.#options.file, line, '', `${command} ${problem}`));
   }
 }
 

@@ -26,13 +26,16 @@ export function sitemapUrls(url: string): readonly string[] {
  * `image:loc` is not a page.
  */
 export class SitemapEntries implements ElementReader {
+  readonly #onReference: (reference: ListedReference) => void;
   #reference = '';
   #lastModified = 0;
 
   constructor(
     readonly kind: 'sitemap' | 'sitemap-index',
-    readonly onReference: (reference: ListedReference) => void,
-  ) {}
+    onReference: (reference: ListedReference) => void,
+  ) {
+    this.#onReference = onReference;
+  }
 
   open({ name }: ListedElement): void {
     if (name !== 'url' && name !== 'sitemap') return;
@@ -46,7 +49,7 @@ export class SitemapEntries implements ElementReader {
       else if (name === 'lastmod') this.#lastModified = parseListedDate(text);
     } else if ((name === 'url' || name === 'sitemap') && this.#reference !== '') {
       const kind = name === 'url' ? 'document' : 'listing';
-      this.onReference({ reference: this.#reference, base, lastModified: this.#lastModified, kind });
+      this.#onReference({ reference: this.#reference, base, lastModified: this.#lastModified, kind });
       this.#reference = '';
     }
   }
@@ -56,10 +59,13 @@ const FEED_TYPE = /^application\/(?:rss|atom|rdf)\+xml\b/i;
 
 /** Reads the feeds that an HTML page names: `LINK REL=alternate TYPE=application/rss+xml` and similar. */
 export class FeedLinks implements ElementReader {
+  readonly #onReference: (reference: ListedReference) => void;
   readonly kind = 'page';
   #base = '';
 
-  constructor(readonly onReference: (reference: ListedReference) => void) {}
+  constructor(onReference: (reference: ListedReference) => void) {
+    this.#onReference = onReference;
+  }
 
   open({ name, attributes }: ListedElement): void {
     const { rel = '', type = '', href } = lowerCaseNames(attributes);
@@ -67,7 +73,7 @@ export class FeedLinks implements ElementReader {
     if (name === 'base' && this.#base === '' && /^https?:/.test(href)) this.#base = href;
     if (name !== 'link' || !FEED_TYPE.test(type) || !rel.toLowerCase().split(/\s+/).includes('alternate'))
       return;
-    this.onReference({ reference: href, base: this.#base, lastModified: 0, kind: 'listing' });
+    this.#onReference({ reference: href, base: this.#base, lastModified: 0, kind: 'listing' });
   }
 
   close(): void {

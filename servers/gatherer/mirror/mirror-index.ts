@@ -34,17 +34,15 @@ const MISSES = 'm!doubts';
  * two URLs share one, even on file systems that ignore case.
  */
 export class MirrorIndex implements AsyncDisposable {
+  readonly #opened: OpenDatabase<string, string>;
   readonly #level: ClassicLevel<string, string>;
   /** Names are assigned one at a time: two URLs may prefer the same one. */
   readonly #assigning = new Mutex();
   #run: number;
   #misses: number;
 
-  private constructor(
-    readonly opened: OpenDatabase<string, string>,
-    run: number,
-    misses: number,
-  ) {
+  private constructor(opened: OpenDatabase<string, string>, run: number, misses: number) {
+    this.#opened = opened;
     this.#level = opened.db;
     this.#run = run;
     this.#misses = misses;
@@ -144,7 +142,7 @@ export class MirrorIndex implements AsyncDisposable {
   }
 
   async close(): Promise<void> {
-    await this.opened.close();
+    await this.#opened.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -39,16 +39,19 @@ export interface MirrorWriterOptions {
  * seen, so that its file stays.
  */
 export class MirrorWriter implements Processor {
+  readonly #options: MirrorWriterOptions;
   readonly name = 'MirrorWriter';
   #number = 0;
   /** Files and bytes written. */
   files = 0;
   bytes = 0;
 
-  constructor(readonly options: MirrorWriterOptions) {}
+  constructor(options: MirrorWriterOptions) {
+    this.#options = options;
+  }
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
-    const { index } = this.options;
+    const { index } = this.#options;
     const { fetched } = uri;
     const hasBody = fetched !== undefined && fetched.status >= 200 && fetched.status <= 299;
     const known = hasBody ? await index.entryFor(uri.redactedUrl) : await index.get(uri.redactedUrl);
@@ -74,7 +77,7 @@ export class MirrorWriter implements Processor {
 
   /** Adds the page's requisites to its links, so that they pass the scope and the queues like every link. */
   async #addRequisites(uri: CrawlUri): Promise<void> {
-    const requisites = await this.options.index.requisites(uri.redactedUrl);
+    const requisites = await this.#options.index.requisites(uri.redactedUrl);
     const known = new Set(uri.outLinks.map(({ url }) => url));
     const links = requisites.map((url) => ({ url, hop: 'E' as const }));
     const added = withLoginOf(uri.url, links).filter(({ url }) => !known.has(url));
@@ -82,14 +85,14 @@ export class MirrorWriter implements Processor {
   }
 
   async #hasFile({ path }: MirrorEntry, size: number): Promise<boolean> {
-    const found = await stat(join(this.options.directory, path)).catch(() => undefined);
+    const found = await stat(join(this.#options.directory, path)).catch(() => undefined);
     return found?.isFile() === true && found.size === size;
   }
 
   /** @param lastModified seconds since 1970; 0 if unknown */
   async #write(path: string, body: Uint8Array, lastModified: number): Promise<void> {
-    const target = join(this.options.directory, path);
-    const draft = join(this.options.temporaryDirectory, `${process.pid}-${this.#number++}`);
+    const target = join(this.#options.directory, path);
+    const draft = join(this.#options.temporaryDirectory, `${process.pid}-${this.#number++}`);
     try {
       await createDirectory(dirname(target));
       await writeFile(draft, body);

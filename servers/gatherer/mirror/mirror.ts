@@ -58,13 +58,19 @@ const TRUNCATING_LIMITS: readonly Refusal[] = ['url-max', 'host-max', 'outlinks'
  * a run that was killed; documents that did not change are not fetched again; a deleted file is fetched again.
  */
 export class Mirror implements AsyncDisposable {
+  readonly #writer: MirrorWriter;
+  readonly #resources: CloseStack;
+
   private constructor(
     readonly options: MirrorOptions,
     readonly gatherer: Gatherer,
     readonly index: MirrorIndex,
-    readonly writer: MirrorWriter,
-    readonly resources: CloseStack,
-  ) {}
+    writer: MirrorWriter,
+    resources: CloseStack,
+  ) {
+    this.#writer = writer;
+    this.#resources = resources;
+  }
 
   /** @throws StorageError when another mirror uses the directory; ConfigError */
   static async open(options: MirrorOptions): Promise<Mirror> {
@@ -105,13 +111,13 @@ export class Mirror implements AsyncDisposable {
     const generation = await this.gatherer.publish();
     const { isComplete: complete } = this.index;
     await this.index.end();
-    const { files: written, bytes: writtenBytes } = this.writer;
+    const { files: written, bytes: writtenBytes } = this.#writer;
     const objects = this.gatherer.store.summaries.count;
     return { gathered, generation, objects, written, writtenBytes, stale, deleted, complete };
   }
 
   close(): Promise<void> {
-    return this.resources[Symbol.asyncDispose]();
+    return this.#resources[Symbol.asyncDispose]();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

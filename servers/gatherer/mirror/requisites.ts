@@ -59,6 +59,7 @@ export async function requisitesOf(body: Uint8Array, contentType: string, url: s
 
 /** Collects the references of one document. */
 class Requisites {
+  readonly #url: string;
   readonly found = new Set<string>();
   /** References that were examined against the present base. */
   readonly #examined = new Set<string>();
@@ -67,7 +68,8 @@ class Requisites {
   /** The text of a style element that is open. */
   #style: string | undefined;
 
-  constructor(readonly url: string) {
+  constructor(url: string) {
+    this.#url = url;
     this.#base = url;
   }
 
@@ -95,9 +97,9 @@ class Requisites {
 
   #open(name: string, attributes: Readonly<Record<string, string>>): void {
     this.#style = name === 'style' ? '' : undefined;
-    if (name === 'base' && !this.full && URL.canParse(attributes.href ?? '', this.url)) {
+    if (name === 'base' && !this.full && URL.canParse(attributes.href ?? '', this.#url)) {
       this.#count += 1;
-      this.#base = new URL(attributes.href ?? '', this.url).href;
+      this.#base = new URL(attributes.href ?? '', this.#url).href;
       this.#examined.clear();
     }
     for (const attribute of SOURCES[name] ?? []) this.#add(attributes[attribute]);
@@ -113,7 +115,7 @@ class Requisites {
     this.#count += 1;
     if (!URL.canParse(reference.trim(), this.#base)) return;
     const absolute = canonicalUrl(new URL(reference.trim(), this.#base).href);
-    if (absolute !== undefined && /^https?:/.test(absolute) && absolute !== this.url) {
+    if (absolute !== undefined && /^https?:/.test(absolute) && absolute !== this.#url) {
       this.found.add(absolute);
     }
   }

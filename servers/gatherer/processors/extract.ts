@@ -22,13 +22,16 @@ export interface ExtractOptions {
  * unchanged is not summarized again (G-108, third line).
  */
 export class ExtractProcessor implements Processor {
+  readonly #options: ExtractOptions;
   readonly name = 'Essence';
 
-  constructor(readonly options: ExtractOptions) {}
+  constructor(options: ExtractOptions) {
+    this.#options = options;
+  }
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
     if (uri.disposition === 'kept' || uri.disposition === 'unchanged') return 'proceed';
-    const { essence, rulesDigest, now } = this.options;
+    const { essence, rulesDigest, now } = this.#options;
     const fetched = uri.fetched!;
     const known = uri.document;
     const body = uri.rendered?.body ?? fetched.body;
@@ -68,7 +71,7 @@ export class ExtractProcessor implements Processor {
       ...headerLinks(uri),
       ...(uri.rendered?.links ?? []),
     ]);
-    applyRobotsTag(uri, this.options.robotsAgent);
+    applyRobotsTag(uri, this.#options.robotsAgent);
     return 'proceed';
   }
 }

@@ -55,15 +55,18 @@ export function dueTime({
  * to be seen immediately.
  */
 export class History implements Processor {
+  readonly #options: HistoryOptions;
   readonly name = 'History';
 
   /** The latest documents, and the ordinals of their first queued URIs. */
   readonly #visits = new LRUCache<string, number>({ max: MAX_VISITS });
 
-  constructor(readonly options: HistoryOptions) {}
+  constructor(options: HistoryOptions) {
+    this.#options = options;
+  }
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
-    const { documents, hasRecords, repeatedSince, force, timeToLive, rulesDigest, now } = this.options;
+    const { documents, hasRecords, repeatedSince, force, timeToLive, rulesDigest, now } = this.#options;
     if (!hasRecords && repeatedSince === undefined) return 'proceed';
     const isRepeated = this.#isRepeated(uri);
     const stored = await documents.get(uri.redactedUrl);
@@ -98,7 +101,7 @@ export class History implements Processor {
    *   request decides
    */
   #isRepeated({ url, entry }: CrawlUri): boolean | undefined {
-    if (this.options.repeatedSince === undefined || entry.uri.forceFetch) return false;
+    if (this.#options.repeatedSince === undefined || entry.uri.forceFetch) return false;
     const visit = this.#visits.get(url);
     if (visit !== undefined) return visit !== entry.ordinal;
     this.#visits.set(url, entry.ordinal);
@@ -108,7 +111,7 @@ export class History implements Processor {
   /** With other rates in the configuration, the new one counts from the time of the last request. */
   #dueTime(document: DocumentRecord, currentDigest: string): number {
     if (hasSameValues(document.rulesDigest, currentDigest)) return dueTime(document);
-    return dueTime({ updateTime: document.fetchTime, refreshRate: this.options.refreshRate });
+    return dueTime({ updateTime: document.fetchTime, refreshRate: this.#options.refreshRate });
   }
 }
 

@@ -13,13 +13,16 @@ export interface ListingExtractorOptions {
  * listings, yield URLs and no object. The listed URIs are documents whose links are not followed.
  */
 export class ListingExtractor implements Processor {
+  readonly #options: ListingExtractorOptions;
   readonly name = 'ListingExtractor';
 
-  constructor(readonly options: ListingExtractorOptions) {}
+  constructor(options: ListingExtractorOptions) {
+    this.#options = options;
+  }
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
     const { root, pathFromSeed } = uri.entry.uri;
-    const node = this.options.roots[root];
+    const node = this.#options.roots[root];
     // The path of a listing has only the letters `M` and `R`; the last hop to a document is `L` (CRAWL-2.2).
     if (node === undefined || !isListed(node) || !/^[MR]*$/.test(pathFromSeed)) return 'proceed';
     if (uri.disposition === 'unchanged' || uri.disposition === 'kept') return 'proceed';

@@ -24,15 +24,18 @@ export interface PreselectorOptions {
  * transfer (E-25).
  */
 export class Preselector implements Processor {
+  readonly #options: PreselectorOptions;
   readonly name = 'Preselector';
 
-  constructor(readonly options: PreselectorOptions) {}
+  constructor(options: PreselectorOptions) {
+    this.#options = options;
+  }
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
     if (this.#exceedsUrlMax(uri)) return 'post';
     // An archive has images and styles, too.
     if (uri.settings.embeds !== 'frames') return 'proceed';
-    const { stoppedType, documents, now } = this.options;
+    const { stoppedType, documents, now } = this.#options;
     const type = stoppedType(uri.redactedUrl);
     if (type === undefined) return 'proceed';
     uri.status = FETCH_STATUS.stoppedByName;
@@ -50,7 +53,7 @@ export class Preselector implements Processor {
   /** G-32: the URL-Max of a search in depth. */
   #exceedsUrlMax(uri: CrawlUri): boolean {
     const { url, root, attempts, pathFromSeed } = uri.entry.uri;
-    const limits = this.options.roots[root];
+    const limits = this.#options.roots[root];
     if (limits?.countsVisits !== true || pathFromSeed === '') return false;
     if (limits.countVisit(url, attempts > 0)) return false;
     uri.status = FETCH_STATUS.quotaReached;
@@ -80,15 +83,17 @@ export function dropObjects(
  * its server.
  */
 export class LocalMappingProcessor implements Processor {
+  readonly #mapper: LocalMapper;
+  readonly #limits: FetchLimits;
   readonly name = 'LocalMapping';
 
-  constructor(
-    readonly mapper: LocalMapper,
-    readonly limits: FetchLimits,
-  ) {}
+  constructor(mapper: LocalMapper, limits: FetchLimits) {
+    this.#mapper = mapper;
+    this.#limits = limits;
+  }
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
-    if (uri.disposition !== 'kept') uri.fetched = await this.mapper.fetch(fetchRequest(uri, this.limits));
+    if (uri.disposition !== 'kept') uri.fetched = await this.#mapper.fetch(fetchRequest(uri, this.#limits));
     return 'proceed';
   }
 }

@@ -26,9 +26,12 @@ export interface ReferencesWriterOptions {
  * - A directory is not a document, and its entries are not links.
  */
 export class ReferencesWriter implements Processor {
+  readonly #options: ReferencesWriterOptions;
   readonly name = 'ReferencesWriter';
 
-  constructor(readonly options: ReferencesWriterOptions) {}
+  constructor(options: ReferencesWriterOptions) {
+    this.#options = options;
+  }
 
   process(uri: CrawlUri): ProcessResult {
     switch (uri.disposition) {
@@ -55,8 +58,8 @@ export class ReferencesWriter implements Processor {
 
   #dropGone({ batch, redactedUrl, document }: CrawlUri): void {
     batch.dropReferences(redactedUrl);
-    if (this.options.deletesGone !== true || document === undefined) return;
-    dropObjects(document, batch, this.options.now());
+    if (this.#options.deletesGone !== true || document === undefined) return;
+    dropObjects(document, batch, this.#options.now());
     batch.deleteDocument(document.url);
   }
 
@@ -69,7 +72,12 @@ export class ReferencesWriter implements Processor {
     if (uri.disposition === 'unchanged' && document?.referenced === true) {
       const { lastModificationTime, size } = document;
       const time = fetched.lastModified || lastModificationTime;
-      const checked = { url: uri.redactedUrl, time, checkTime: this.options.now(), length: uri.size || size };
+      const checked = {
+        url: uri.redactedUrl,
+        time,
+        checkTime: this.#options.now(),
+        length: uri.size || size,
+      };
       const { outLinks } = uri;
       uri.batch.checkReferences(checked, () => linksOf({ outLinks }));
     } else {
@@ -88,7 +96,7 @@ export class ReferencesWriter implements Processor {
     uri.batch.putDocument({ ...known, referenced: true });
   }
 
-  #put(uri: CrawlUri, time: number, length: number, checkTime = this.options.now()): void {
+  #put(uri: CrawlUri, time: number, length: number, checkTime = this.#options.now()): void {
     uri.batch.putReferences({ url: uri.redactedUrl, time, checkTime, length, links: linksOf(uri) });
   }
 }

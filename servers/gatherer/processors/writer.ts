@@ -32,6 +32,7 @@ export interface WriterOptions {
  * URI from its queue. Times follow G-108.
  */
 export class WriterProcessor implements Processor {
+  readonly #options: WriterOptions;
   readonly name = 'Writer';
 
   /**
@@ -40,7 +41,9 @@ export class WriterProcessor implements Processor {
    */
   #loginSeen = false;
 
-  constructor(readonly options: WriterOptions) {}
+  constructor(options: WriterOptions) {
+    this.#options = options;
+  }
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
     this.#loginSeen ||= uri.redactedUrl !== uri.url;
@@ -52,7 +55,7 @@ export class WriterProcessor implements Processor {
   }
 
   #store(uri: CrawlUri): void {
-    const { now } = this.options;
+    const { now } = this.#options;
     const essence = uri.essence!;
     // Exports rely on this time being the Update-Time in the object.
     const updateTime = uri.updateTime;
@@ -79,7 +82,7 @@ export class WriterProcessor implements Processor {
   }
 
   #annotate({ own, others }: DocumentObjects, url: string, batch: GathererBatch): DocumentObjects {
-    if (this.options.annotations === undefined) return { own, others };
+    if (this.#options.annotations === undefined) return { own, others };
     const merged = (soif: Uint8Array, objectUrl: string): Uint8Array => {
       const object = decodeSoif(soif);
       const result = this.#merge(object, objectUrl, batch);
@@ -96,7 +99,7 @@ export class WriterProcessor implements Processor {
    * annotated.
    */
   #merge(automatic: SoifObject, url: string, batch: GathererBatch): SoifObject {
-    const { annotations } = this.options;
+    const { annotations } = this.#options;
     if (annotations?.get(url) === undefined) {
       batch.deleteMeta(automaticKey(url));
       return automatic;
@@ -107,7 +110,7 @@ export class WriterProcessor implements Processor {
 
   /** Returns an object as it was before annotations were merged into it. */
   async #automatic(url: string, { soif }: Summary, { rulesDigest }: DocumentRecord): Promise<SoifObject> {
-    const stored = isAnnotated(rulesDigest) ? await this.options.meta.get(automaticKey(url)) : undefined;
+    const stored = isAnnotated(rulesDigest) ? await this.#options.meta.get(automaticKey(url)) : undefined;
     return decodeSoif(typeof stored === 'string' ? Buffer.from(stored, 'latin1') : soif);
   }
 
@@ -117,13 +120,13 @@ export class WriterProcessor implements Processor {
    */
   async #updateKept(uri: CrawlUri): Promise<void> {
     const known = uri.document!;
-    const current = this.options.rulesDigest(known);
+    const current = this.#options.rulesDigest(known);
     if (known.rulesDigest === current) return;
     const dueAt = hasSameValues(known.rulesDigest, current)
       ? known.updateTime + known.refreshRate
-      : known.fetchTime + this.options.refreshRate;
+      : known.fetchTime + this.#options.refreshRate;
     await this.#refresh(uri, {
-      refreshRate: Math.max(0, dueAt - this.options.now()),
+      refreshRate: Math.max(0, dueAt - this.#options.now()),
       fetchTime: known.fetchTime,
     });
   }
@@ -133,11 +136,11 @@ export class WriterProcessor implements Processor {
     uri: CrawlUri,
     record: Partial<Pick<DocumentRecord, 'refreshRate' | 'fetchTime'>> = {},
   ): Promise<void> {
-    const { now } = this.options;
+    const { now } = this.#options;
     const known = uri.document!;
     // It was rejected, and still is.
     if (known.updateTime === 0) return;
-    const rulesDigest = this.options.rulesDigest(known);
+    const rulesDigest = this.#options.rulesDigest(known);
     const isMerged = known.rulesDigest !== rulesDigest;
     const updateTime = now();
     const lastModificationTime = uri.fetched?.lastModified || known.lastModificationTime;
@@ -152,7 +155,7 @@ export class WriterProcessor implements Processor {
       updateTime,
       fetchTime: updateTime,
       lastModificationTime,
-      refreshRate: this.options.refreshRate,
+      refreshRate: this.#options.refreshRate,
       rulesDigest,
       ...record,
     };
@@ -167,9 +170,9 @@ export class WriterProcessor implements Processor {
     previous: number | undefined,
   ): Promise<void> {
     const known = uri.document!;
-    const summary = await this.options.summaries.get(url, known.updateTime);
+    const summary = await this.#options.summaries.get(url, known.updateTime);
     if (summary === undefined) return;
-    const isSame = hasSameValues(known.rulesDigest, this.options.rulesDigest(known));
+    const isSame = hasSameValues(known.rulesDigest, this.#options.rulesDigest(known));
     const former = await this.#automatic(url, summary, known);
     // Former versions of this kit percent-encoded bytes of the URL in an object (SOIF-2.9), but not in its key.
     const current = former
@@ -177,7 +180,7 @@ export class WriterProcessor implements Processor {
       .with([
         ['Update-Time', String(times.updateTime)],
         ['Last-Modification-Time', String(times.lastModificationTime)],
-        ...(isSame ? [] : this.options.values),
+        ...(isSame ? [] : this.#options.values),
       ]);
     const soif = encodeSoif(this.#merge(current, url, uri.batch));
     const timeToLive = this.#timeToLive(soif, uri.batch);
@@ -191,7 +194,7 @@ export class WriterProcessor implements Processor {
 
   /** E-25: a rejected document has no object; its former ones are deleted. */
   #reject(uri: CrawlUri): void {
-    if (uri.document !== undefined) dropObjects(uri.document, uri.batch, this.options.now());
+    if (uri.document !== undefined) dropObjects(uri.document, uri.batch, this.#options.now());
     uri.batch.putDocument({
       ...this.#document(uri),
       md5: uri.essence?.md5 ?? '',
@@ -202,8 +205,8 @@ export class WriterProcessor implements Processor {
   /** G-100, E-120: the object's own Time-to-Live, which a rule may have set; else the configured one. */
   #timeToLive(soif: Uint8Array, batch: GathererBatch): number {
     const attribute = decodeSoif(soif).text('Time-to-Live')?.trim() ?? '';
-    const seconds = /^\d{1,15}$/.test(attribute) ? Number(attribute) : this.options.timeToLive;
-    this.options.minTimeToLive.record(seconds, batch);
+    const seconds = /^\d{1,15}$/.test(attribute) ? Number(attribute) : this.#options.timeToLive;
+    this.#options.minTimeToLive.record(seconds, batch);
     return seconds;
   }
 
@@ -213,16 +216,16 @@ export class WriterProcessor implements Processor {
     return {
       url,
       status: fetched.status,
-      fetchTime: this.options.now(),
+      fetchTime: this.#options.now(),
       updateTime: 0,
-      refreshRate: this.options.refreshRate,
+      refreshRate: this.#options.refreshRate,
       lastModificationTime: fetched.lastModified,
       etag: fetched.etag,
       md5: '',
       type: '',
       size: uri.size,
       links: uri.outLinks,
-      rulesDigest: this.options.rulesDigest({ url, objects }),
+      rulesDigest: this.#options.rulesDigest({ url, objects }),
       objects,
       referenced: true,
     };

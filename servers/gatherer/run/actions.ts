@@ -61,19 +61,22 @@ export function openActions(options: CrawlActionsOptions): ActionDirectory | und
 }
 
 class CrawlActions implements ActionSink {
+  readonly #options: CrawlActionsOptions;
   readonly #scope: JournalScope;
 
-  constructor(readonly options: CrawlActionsOptions) {
+  constructor(options: CrawlActionsOptions) {
+    this.#options = options;
+
     const { nodes, roots, addresses, scope } = options;
     this.#scope = new JournalScope({ nodes, roots, addresses, rules: scope.rules });
   }
 
   begin(): (() => void) | undefined {
-    return this.options.frontier.announce();
+    return this.#options.frontier.announce();
   }
 
   async seeds(lines: readonly string[]): Promise<ActionCounts> {
-    const { order, nodes, scope, state, store, added } = this.options;
+    const { order, nodes, scope, state, store, added } = this.#options;
     const list = parseSeeds(lines.join('\n'));
     for (const { line } of list.ignored) announce(`a seed is not a URI: ${line}`);
     const urls = list.seeds.flatMap((seed) => resolveUrl(seed, undefined, order.settings.urlForm) ?? []);
@@ -96,7 +99,7 @@ class CrawlActions implements ActionSink {
   }
 
   note(urls: readonly string[]): Promise<void> {
-    return this.options.frontier.note(urls);
+    return this.#options.frontier.note(urls);
   }
 
   accepts(uri: JournalUri): Promise<boolean> {
@@ -113,30 +116,30 @@ class CrawlActions implements ActionSink {
       if (found === undefined) return [];
       // G-174: only a URI that an operator names alone counts as a seed; a line with a page is a link of that
       // page.
-      const network = found.via === '' ? this.options.reach.ofSeed(found.url) : NETWORK.unknown;
+      const network = found.via === '' ? this.#options.reach.ofSeed(found.url) : NETWORK.unknown;
       return { ...found, forceFetch: force, network };
     });
-    const batch = this.options.store.batch();
+    const batch = this.#options.store.batch();
     if (position !== undefined) batch.putMeta(POSITION, `${position.file}\n${position.line}`);
     return await this.#schedule(candidates, uris.length, batch);
   }
 
   async position(file: string): Promise<number | undefined> {
-    const [name, line] = String((await this.options.store.meta.get(POSITION)) ?? '').split('\n');
+    const [name, line] = String((await this.#options.store.meta.get(POSITION)) ?? '').split('\n');
     return name === file ? Number(line) : undefined;
   }
 
   async sync(): Promise<void> {
     // A flushed batch flushes those before it.
-    await this.options.store.batch().putMeta(SYNCED, Date.now()).commit({ sync: true });
+    await this.#options.store.batch().putMeta(SYNCED, Date.now()).commit({ sync: true });
   }
 
   async clearPosition(): Promise<void> {
-    await this.options.store.batch().deleteMeta(POSITION).commit();
+    await this.#options.store.batch().deleteMeta(POSITION).commit();
   }
 
   #asSeed(candidate: Candidate): Candidate {
-    const { order, reach } = this.options;
+    const { order, reach } = this.#options;
     return {
       ...candidate,
       directive: DIRECTIVE.medium,
@@ -151,11 +154,11 @@ class CrawlActions implements ActionSink {
     wanted: number,
     batch: ReturnType<GathererStore['batch']>,
   ): Promise<ActionCounts> {
-    const { frontier, roots } = this.options;
+    const { frontier, roots } = this.#options;
     const accepted = await frontier.schedule(candidates, batch, () => {
       for (const [root, limits] of roots.entries()) limits.store(root, batch);
     });
-    if (accepted > 0) this.options.onQueued();
+    if (accepted > 0) this.#options.onQueued();
     return { accepted, refused: wanted - candidates.length };
   }
 }

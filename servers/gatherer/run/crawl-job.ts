@@ -83,33 +83,41 @@ interface JobParts {
  * console and checkpoints. It owns all of them and closes them in reverse order.
  */
 export class CrawlJob implements AsyncDisposable {
+  readonly #options: CrawlJobOptions;
+  readonly #controller: CrawlController;
+  readonly #parts: JobParts;
+
   constructor(
-    readonly options: CrawlJobOptions,
-    readonly controller: CrawlController,
+    options: CrawlJobOptions,
+    controller: CrawlController,
     readonly roots: readonly RootLimits[],
     /** The console's address; undefined if the order has no console. */
     readonly consoleUrl: string | undefined,
-    readonly parts: JobParts,
-  ) {}
+    parts: JobParts,
+  ) {
+    this.#options = options;
+    this.#controller = controller;
+    this.#parts = parts;
+  }
 
   /** The controller as consoles and reports see it, without logins (G-81). */
   get control(): CrawlControl {
-    return redactControl(this.controller);
+    return redactControl(this.#controller);
   }
 
   /** Crawls until no URI is left. @throws the signal's reason when aborted */
   async run(signal: AbortSignal): Promise<EndReason> {
-    const { indexes, actions, records, reports } = this.parts;
+    const { indexes, actions, records, reports } = this.#parts;
     const onAbort = (): void => indexes?.stop();
     signal.addEventListener('abort', onAbort, { once: true });
     const ended = new AbortController();
     const acting = actions?.run(AbortSignal.any([signal, ended.signal]));
-    const end = await this.controller.run(signal).finally(async () => {
+    const end = await this.#controller.run(signal).finally(async () => {
       signal.removeEventListener('abort', onAbort);
       ended.abort();
       await acting;
     });
-    const { order, directory, store } = this.options;
+    const { order, directory, store } = this.#options;
     if (order.dumpPendingAtClose) await dumpPending(store, records, signal);
     // A checkpoint that is being taken now holds the last events back.
     await records.events.settled();
@@ -119,7 +127,7 @@ export class CrawlJob implements AsyncDisposable {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    return this.parts.resources[Symbol.asyncDispose]();
+    return this.#parts.resources[Symbol.asyncDispose]();
   }
 }
 

@@ -22,11 +22,14 @@ export interface JournalScopeOptions {
  * first.
  */
 export class JournalScope {
+  readonly #options: JournalScopeOptions;
   readonly #leaves: ReadonlySet<string>;
   /** May be replaced, e.g. when seeds are added. */
   rules: DecideSequence | undefined;
 
-  constructor(readonly options: JournalScopeOptions) {
+  constructor(options: JournalScopeOptions) {
+    this.#options = options;
+
     this.rules = options.rules;
     this.#leaves = new Set(options.nodes.leaves.map(({ url }) => url));
   }
@@ -40,13 +43,13 @@ export class JournalScope {
   /** Resolves the names of hosts, which {@link candidate} needs. */
   async resolve(uris: readonly JournalUri[]): Promise<void> {
     const names = uris.flatMap(({ url }) => (URL.canParse(url) ? new URL(url).hostname : ''));
-    await this.options.addresses.resolve(names.filter((name) => name !== ''));
+    await this.#options.addresses.resolve(names.filter((name) => name !== ''));
   }
 
   /** Returns the candidate of a URI; undefined if it is out of scope. */
   candidate(uri: JournalUri): Candidate | undefined {
     const { url, pathFromSeed, via } = uri;
-    const { roots } = this.options;
+    const { roots } = this.#options;
     if (!URL.canParse(url)) return undefined;
     if (this.#leaves.has(url)) return { ...commonOf(uri), root: roots.length, depth: 0, isLeaf: true };
     const parsed = new URL(url);
@@ -73,7 +76,7 @@ export class JournalScope {
    * followed.
    */
   unchecked(uri: JournalUri): Candidate | undefined {
-    const { roots } = this.options;
+    const { roots } = this.#options;
     if (!URL.canParse(uri.url)) return undefined;
     const depth = depthOf(uri.pathFromSeed);
     const root = this.#rootOf(new URL(uri.url), depth) ?? 0;
@@ -82,7 +85,7 @@ export class JournalScope {
   }
 
   #rootOf(url: URL, depth: number): number | undefined {
-    const { roots } = this.options;
+    const { roots } = this.#options;
     const accepting = [...roots.keys()].filter((index) => {
       const limits = roots[index]!;
       return limits.refusal(url, depth) === undefined && limits.hostRefusal(url, depth) === undefined;

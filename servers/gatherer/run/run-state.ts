@@ -49,18 +49,17 @@ const BEGIN = 'run.begin';
 
 /** The state of the current run in the store, so that an interrupted one can be continued (G-171). */
 export class RunState {
+  readonly #store: GathererStore;
   readonly #configDigest: string;
 
-  constructor(
-    readonly store: GathererStore,
-    config: GathererConfig,
-  ) {
+  constructor(store: GathererStore, config: GathererConfig) {
+    this.#store = store;
     this.#configDigest = digest([JSON.stringify(config.rootNodes), JSON.stringify(config.leafNodes)]);
   }
 
   /** Returns the nodes of an interrupted run with the same lists; its programs are not run again. */
   async interrupted(): Promise<RunNodes | undefined> {
-    const { meta } = this.store;
+    const { meta } = this.#store;
     if ((await meta.get('run.state')) !== 'running' || (await meta.get('run.job')) !== this.#configDigest)
       return undefined;
     const nodes = await meta.get('run.nodes');
@@ -79,12 +78,12 @@ export class RunState {
 
   /** When the current run began; `now` if that is not known. */
   async begin(now: UnixSeconds): Promise<UnixSeconds> {
-    return Number((await this.store.meta.get(BEGIN)) ?? now);
+    return Number((await this.#store.meta.get(BEGIN)) ?? now);
   }
 
   /** The seeds that were added while the run went on. */
   async addedSeeds(): Promise<string[]> {
-    const { meta } = this.store;
+    const { meta } = this.#store;
     const rows = Number((await meta.get(ADDED_SEEDS)) ?? 0);
     const seeds: string[] = [];
     for (let row = 1; row <= rows; row++)
@@ -96,12 +95,12 @@ export class RunState {
 
   /** Stores more of them, in the batch that schedules them. */
   async addSeeds(seeds: readonly string[], batch: GathererBatch): Promise<void> {
-    const row = Number((await this.store.meta.get(ADDED_SEEDS)) ?? 0) + 1;
+    const row = Number((await this.#store.meta.get(ADDED_SEEDS)) ?? 0) + 1;
     batch.putMeta(`${ADDED_SEEDS}.${row}`, JSON.stringify(seeds)).putMeta(ADDED_SEEDS, row);
   }
 
   /** Marks the run as finished. */
   async markDone(): Promise<void> {
-    await this.store.batch().putMeta('run.state', 'done').deleteMeta('run.nodes').commit({ sync: true });
+    await this.#store.batch().putMeta('run.state', 'done').deleteMeta('run.nodes').commit({ sync: true });
   }
 }

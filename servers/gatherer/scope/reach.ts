@@ -14,6 +14,8 @@ const MAX_PINNED_HOSTS = 100_000;
  * the owner of its name may have given it another one.
  */
 export class NetworkReach {
+  readonly #addressesOf: (host: string) => readonly string[];
+  readonly #isConfigured: (host: string) => boolean;
   /** Hosts that had to be public; they stay so, whatever their names resolve to later. */
   readonly #pinned = new LRUCache<string, true>({ max: MAX_PINNED_HOSTS });
   readonly #known: HostKnowledge;
@@ -22,10 +24,9 @@ export class NetworkReach {
    * @param addressesOf the known addresses of a host
    * @param isConfigured whether the configuration names the host
    */
-  constructor(
-    readonly addressesOf: (host: string) => readonly string[],
-    readonly isConfigured: (host: string) => boolean,
-  ) {
+  constructor(addressesOf: (host: string) => readonly string[], isConfigured: (host: string) => boolean) {
+    this.#addressesOf = addressesOf;
+    this.#isConfigured = isConfigured;
     this.#known = { addresses: addressesOf, isConfigured, isPinned: (host) => this.#pinned.has(host) };
   }
 
@@ -43,7 +44,7 @@ export class NetworkReach {
     const known = this.#knownOf(page);
     const samePublicHost = host === hostOf(from) && this.#isRequired(page.entry.uri);
     if (!samePublicHost && !mustBePublic(from, to, known)) return NETWORK.any;
-    return isPrivateHost(host, this.addressesOf) ? undefined : NETWORK.publicOnly;
+    return isPrivateHost(host, this.#addressesOf) ? undefined : NETWORK.publicOnly;
   }
 
   /**
@@ -59,7 +60,7 @@ export class NetworkReach {
   #isRequired({ url, via, network }: QueuedUri): boolean {
     if (network === NETWORK.publicOnly) return true;
     // Found on a private page: only a configured host that was public must stay so.
-    if (network === NETWORK.any && !this.isConfigured(hostOf(url))) return false;
+    if (network === NETWORK.any && !this.#isConfigured(hostOf(url))) return false;
     return mustBePublic(network === NETWORK.any ? '' : via, url, this.#known);
   }
 
@@ -70,7 +71,7 @@ export class NetworkReach {
     const host = hostOf(page.url);
     return {
       ...this.#known,
-      addresses: (name) => (name === host ? [...this.addressesOf(name), address] : this.addressesOf(name)),
+      addresses: (name) => (name === host ? [...this.#addressesOf(name), address] : this.#addressesOf(name)),
     };
   }
 }

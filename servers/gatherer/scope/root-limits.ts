@@ -64,6 +64,7 @@ const DEFAULT_PORTS: Readonly<Record<string, string>> = {
  * resolved beforehand.
  */
 export class RootLimits {
+  readonly #addresses: KnownAddresses;
   readonly refused = new Map<Refusal, number>();
   readonly #hosts: Set<string>;
   /** Names of the counted hosts. */
@@ -81,9 +82,10 @@ export class RootLimits {
 
   constructor(
     readonly rules: RootRules,
-    readonly addresses: KnownAddresses,
+    addresses: KnownAddresses,
     progress?: RootProgress,
   ) {
+    this.#addresses = addresses;
     this.#ownServer = hasHost(new URL(rules.root.url)) ? 0 : 1;
     this.#rows = progress?.rows ?? 0;
     this.#urls = progress?.urls ?? 0;
@@ -152,13 +154,13 @@ export class RootLimits {
   /** Checks the limits on hosts (G-33, G-45). */
   hostRefusal(url: URL, depth: number): Refusal | undefined {
     if (!hasHost(url)) return undefined;
-    if (!this.#hosts.has(this.addresses.identity(url.hostname)) && this.hosts >= this.rules.root.hostMax)
+    if (!this.#hosts.has(this.#addresses.identity(url.hostname)) && this.hosts >= this.rules.root.hostMax)
       return 'host-max';
     const { hostFilter } = this.rules;
     if (depth > 0 && hostFilter !== undefined) {
       // G-45: `name:port` and `address:port` are tried; a line matches if either does.
       const port = url.port === '' ? (DEFAULT_PORTS[url.protocol] ?? '') : url.port;
-      const addresses = this.addresses.addressesOf(url.hostname).map((address) => `${address}:${port}`);
+      const addresses = this.#addresses.addressesOf(url.hostname).map((address) => `${address}:${port}`);
       if (!hostFilter.allows(`${url.hostname}:${port}`, ...addresses)) return 'host-filter';
     }
     return undefined;
@@ -200,7 +202,7 @@ export class RootLimits {
     if (!hasHost(url)) return;
     if (!this.#names.has(url.hostname)) this.#newNames.push(url.hostname);
     this.#names.add(url.hostname);
-    const host = this.addresses.identity(url.hostname);
+    const host = this.#addresses.identity(url.hostname);
     if (!this.#hosts.has(host)) this.#newHosts.push(host);
     this.#hosts.add(host);
   }

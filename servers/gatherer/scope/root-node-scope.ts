@@ -23,34 +23,41 @@ export interface ScopeAddresses {
  * of the crawl's order, if there are any (CRAWL-10.2).
  */
 export class RootNodeScope implements Scope {
+  readonly #roots: readonly RootLimits[];
+  readonly #addresses: ScopeAddresses;
+  /** G-174: default: every link may lead to every address. */
+  readonly #reach: Pick<NetworkReach, 'ofLink'> | undefined;
   readonly #patterns = new PatternBudget();
 
   constructor(
-    readonly roots: readonly RootLimits[],
-    readonly addresses: ScopeAddresses,
+    roots: readonly RootLimits[],
+    addresses: ScopeAddresses,
     /** May be replaced, e.g. when seeds are added. */
     public rules?: DecideSequence,
-    /** G-174: default: every link may lead to every address. */
-    readonly reach?: Pick<NetworkReach, 'ofLink'>,
-  ) {}
+    reach?: Pick<NetworkReach, 'ofLink'>,
+  ) {
+    this.#roots = roots;
+    this.#addresses = addresses;
+    this.#reach = reach;
+  }
 
   async prepare(uri: CrawlUri, links: readonly OutLink[]): Promise<void> {
     const unresolved = new Set<string>();
-    const limits = this.roots[uri.entry.uri.root];
+    const limits = this.#roots[uri.entry.uri.root];
     if (limits === undefined) return;
     for (const link of links) {
       const hostname = hostOf(link.url);
-      if (hostname === '' || this.addresses.knows(hostname) || unresolved.has(hostname)) continue;
+      if (hostname === '' || this.#addresses.knows(hostname) || unresolved.has(hostname)) continue;
       // A name is resolved only if the other limits accept the link.
       if (!limits.needsAddress(hostname)) continue;
       if (limits.refusal(new URL(link.url), depthOf(uri, link)) === undefined) unresolved.add(hostname);
     }
-    if (unresolved.size > 0) await this.addresses.resolve(unresolved);
+    if (unresolved.size > 0) await this.#addresses.resolve(unresolved);
   }
 
   candidate(uri: CrawlUri, link: OutLink): Candidate | undefined {
     const { root, pathFromSeed, sourceTag } = uri.entry.uri;
-    const limits = this.roots[root];
+    const limits = this.#roots[root];
     if (limits === undefined) return undefined; // a LeafNode has no links (G-26)
     const depth = depthOf(uri, link);
     const url = new URL(link.url);
@@ -92,11 +99,11 @@ export class RootNodeScope implements Scope {
   }
 
   dropped(uri: CrawlUri, count: number): void {
-    this.roots[uri.entry.uri.root]?.countRefusal('outlinks', count);
+    this.#roots[uri.entry.uri.root]?.countRefusal('outlinks', count);
   }
 
   #networkOf(uri: CrawlUri, url: string): number | undefined {
-    return this.reach === undefined ? NETWORK.unknown : this.reach.ofLink(uri, url);
+    return this.#reach === undefined ? NETWORK.unknown : this.#reach.ofLink(uri, url);
   }
 
   /**

@@ -128,6 +128,7 @@ export function searchCandidates(
 }
 
 class CandidateSearch {
+  readonly #reader: Pick<ObjectReader, 'objects'>;
   readonly #dropped = new AbortController();
   readonly #seen = new OidSet();
   readonly #warnings = new Set<string>();
@@ -135,11 +136,13 @@ class CandidateSearch {
 
   constructor(
     readonly engine: CandidateEngine,
-    readonly reader: Pick<ObjectReader, 'objects'>,
+    reader: Pick<ObjectReader, 'objects'>,
     readonly expression: Expression,
     readonly options: SearchOptions,
     readonly limits: CandidateSearchLimits,
   ) {
+    this.#reader = reader;
+
     this.slice = new TimeSlice({
       sliceMs: limits.sliceMs,
       lifetimeMs: options.lifetimeMs + limits.drainMs,
@@ -216,7 +219,7 @@ class CandidateSearch {
       const unseen = found.filter(({ oid }) => !this.#seen.has(oid) && this.#seen.add(oid) === undefined);
       for (let start = 0; start < unseen.length; start += limits.readObjects) {
         const candidates = unseen.slice(start, start + limits.readObjects);
-        const objects = await slice.wait(this.reader.objects(candidates.map(({ oid }) => oid)));
+        const objects = await slice.wait(this.#reader.objects(candidates.map(({ oid }) => oid)));
         const hits: Hit[] = [];
         try {
           for (const [i, candidate] of candidates.entries()) {

@@ -13,13 +13,16 @@ export function oidOfFile(path: string): number | undefined {
 
 /** BRK-8.9, REG-34: each object has a file `objects/<dir>/OBJ<n>`, which other programs may read. */
 export class ObjectFiles {
+  /** Directory of temporary files, which are renamed into place; on the same file system. */
+  readonly #scratch: string;
   readonly #createdDirectories = new Set<string>();
 
   constructor(
     readonly path: string,
-    /** Directory of temporary files, which are renamed into place; on the same file system. */
-    readonly scratch: string,
-  ) {}
+    scratch: string,
+  ) {
+    this.#scratch = scratch;
+  }
 
   pathOf(oid: number): string {
     return join(this.path, objectName(oid));
@@ -28,7 +31,7 @@ export class ObjectFiles {
   /** Writes or replaces the file of an object atomically. */
   async write(oid: number, object: Uint8Array): Promise<void> {
     await this.#createDirectory(objectDirectory(oid));
-    const temporary = join(this.scratch, `OBJ${oid}.new`);
+    const temporary = join(this.#scratch, `OBJ${oid}.new`);
     await writeFile(temporary, object);
     await rename(temporary, this.pathOf(oid));
   }

@@ -14,6 +14,8 @@ const PIECE = 4_096;
  * the pattern. Patterns may have any length, while bit-parallel algorithms are limited to the word size.
  */
 export class ApproximateMatcher {
+  /** The match must not be adjacent to word characters. */
+  readonly #matchWord: boolean;
   readonly #pattern: Uint32Array;
   readonly #errors: number;
   readonly #cost: Uint16Array;
@@ -21,12 +23,8 @@ export class ApproximateMatcher {
   #active = 0;
   #position = 0;
 
-  constructor(
-    pattern: string,
-    errors: number,
-    /** The match must not be adjacent to word characters. */
-    readonly matchWord: boolean,
-  ) {
+  constructor(pattern: string, errors: number, matchWord: boolean) {
+    this.#matchWord = matchWord;
     this.#pattern = Uint32Array.from(Array.from(pattern, (c) => c.codePointAt(0)!));
     // With as many errors as characters the pattern would match everything.
     this.#errors = Math.max(0, Math.min(errors, this.#pattern.length - 1));
@@ -56,7 +54,7 @@ export class ApproximateMatcher {
   #begin(line: string): void {
     const { length } = this.#pattern;
     const limit = this.#errors;
-    const canStart = !this.matchWord || !isWordBefore(line, 0);
+    const canStart = !this.#matchWord || !isWordBefore(line, 0);
     for (let i = 0; i <= length; i++) this.#cost[i] = canStart ? Math.min(i, limit + 1) : limit + 1;
     this.#active = canStart ? Math.min(limit, length) : 0;
     this.#position = 0;
@@ -74,7 +72,7 @@ export class ApproximateMatcher {
     while (position < end) {
       const code = line.codePointAt(position)!;
       const next = position + (code > 0xffff ? 2 : 1);
-      const startHere = !this.matchWord || !isWordBefore(line, next);
+      const startHere = !this.#matchWord || !isWordBefore(line, next);
       let diagonal = cost[0]!;
       cost[0] = startHere ? 0 : Math.min(diagonal + 1, tooMany);
       const rows = Math.min(active + 1, length);
@@ -93,7 +91,7 @@ export class ApproximateMatcher {
         cost[active] = cost[active - 1]! + 1;
       }
       while (active > 0 && cost[active]! > limit) active--;
-      if (active === length && cost[length]! <= limit && (!this.matchWord || !isWordAt(line, next)))
+      if (active === length && cost[length]! <= limit && (!this.#matchWord || !isWordAt(line, next)))
         return true;
       position = next;
     }

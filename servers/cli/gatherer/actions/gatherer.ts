@@ -283,11 +283,13 @@ function publishedText({ generation, objects, references }: Published): string {
 
 /** Stops a run after each of its phases, until the user presses Enter (G-12, `-manual`). */
 class Phases implements Disposable {
+  readonly #signal: AbortSignal;
   readonly #input: Interface;
   readonly #lines: AsyncIterator<string>;
   readonly #close = (): void => this.#input.close();
 
-  constructor(readonly signal: AbortSignal) {
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
     this.#input = createInterface({ input: process.stdin, terminal: false });
     this.#lines = this.#input[Symbol.asyncIterator]();
     signal.addEventListener('abort', this.#close, { once: true });
@@ -304,13 +306,13 @@ class Phases implements Disposable {
   async confirm(done: string, next: string): Promise<boolean> {
     process.stderr.write(`${done}\nNext: ${next}. Press Enter to continue, q to end here: `);
     const answer = await this.#lines.next();
-    this.signal.throwIfAborted();
+    this.#signal.throwIfAborted();
     process.stderr.write('\n');
     return answer.done !== true && !/^\s*q/i.test(answer.value);
   }
 
   [Symbol.dispose](): void {
-    this.signal.removeEventListener('abort', this.#close);
+    this.#signal.removeEventListener('abort', this.#close);
     this.#input.close();
   }
 }

@@ -18,10 +18,14 @@ interface HarnessOptions extends Partial<Omit<FrontierSetup, 'clock' | 'prepare'
 
 /** A frontier under test with short methods for the steps of a test. The class key of a URI is its host. */
 class Harness<Batch> implements AsyncDisposable {
+  readonly #opened: FrontierUnderTest<Batch>;
+
   private constructor(
-    readonly opened: FrontierUnderTest<Batch>,
+    opened: FrontierUnderTest<Batch>,
     readonly clock: ManualClock,
-  ) {}
+  ) {
+    this.#opened = opened;
+  }
 
   static async open<B>(
     { open }: Pick<FrontierConformance<B>, 'open'>,
@@ -49,7 +53,7 @@ class Harness<Batch> implements AsyncDisposable {
   }
 
   get frontier(): CrawlFrontier<Batch> {
-    return this.opened.frontier;
+    return this.#opened.frontier;
   }
 
   /** Schedules URLs; returns how many were new. */
@@ -77,7 +81,7 @@ class Harness<Batch> implements AsyncDisposable {
     const { written } = await this.frontier.finished(
       entry,
       { outcome: 'success', delayMs: 0, ...finish },
-      this.opened.batch(),
+      this.#opened.batch(),
       candidates,
     );
     await written;
@@ -103,7 +107,7 @@ class Harness<Batch> implements AsyncDisposable {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    return Promise.resolve(this.opened[Symbol.asyncDispose]());
+    return Promise.resolve(this.#opened[Symbol.asyncDispose]());
   }
 }
 

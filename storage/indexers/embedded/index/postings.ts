@@ -277,20 +277,28 @@ interface Window {
 
 /** Sizes statements by the time that the former ones took: a statement cannot be interrupted. */
 class StatementPace {
+  readonly #least: number;
+  readonly #most: number;
+  /** Milliseconds that the next statement aims at. */
+  readonly #aimMs: () => number;
+
   constructor(
     public size: number,
-    readonly least: number,
-    readonly most: number,
-    /** Milliseconds that the next statement aims at. */
-    readonly aimMs: () => number,
-  ) {}
+    least: number,
+    most: number,
+    aimMs: () => number,
+  ) {
+    this.#least = least;
+    this.#most = most;
+    this.#aimMs = aimMs;
+  }
 
   run<T>(statement: () => T): T {
     const started = performance.now();
     const result = statement();
-    const factor = this.aimMs() / Math.max(0.01, performance.now() - started);
+    const factor = this.#aimMs() / Math.max(0.01, performance.now() - started);
     const size = this.size * Math.max(0.25, Math.min(4, factor));
-    this.size = Math.round(Math.max(this.least, Math.min(this.most, size)));
+    this.size = Math.round(Math.max(this.#least, Math.min(this.#most, size)));
     return result;
   }
 }

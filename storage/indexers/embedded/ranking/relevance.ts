@@ -107,6 +107,7 @@ const NOTHING: Found = { objects: 0, frequencies: new Map(), titles: new Map() }
 
 /** Scores objects. */
 export class Relevance {
+  readonly #model: RelevanceModel;
   readonly #finder: FormFinder;
   readonly #lists: WordLists;
   readonly #links: LinkTextReader;
@@ -115,8 +116,9 @@ export class Relevance {
     finder: FormFinder,
     lists: WordLists,
     links: LinkTextReader,
-    readonly model: RelevanceModel = RELEVANCE_MODEL,
+    model: RelevanceModel = RELEVANCE_MODEL,
   ) {
+    this.#model = model;
     this.#finder = finder;
     this.#lists = lists;
     this.#links = links;
@@ -138,7 +140,7 @@ export class Relevance {
     const groups = await this.#groups(words, wanted, slice);
     const counted = worthCounting(groups);
     if (counted.length === 0) return undefined;
-    const { k1 } = this.model;
+    const { k1 } = this.#model;
     const scores = new Map<number, number>();
     const isWanted = wanted && new Set(oids);
     const add = (oid: number, score: number) => {
@@ -207,7 +209,7 @@ export class Relevance {
       if (list === undefined || list.objects === 0) continue;
       budget.occurrences -= list.objects;
       lists.push(list);
-      const weight = i === 0 ? 1 : this.model.form;
+      const weight = i === 0 ? 1 : this.#model.form;
       eachEntry(list, wanted, (index, oid) => {
         const frequency = weight * list.frequencies[index]!;
         if (frequency > 0) frequencies.set(oid, (frequencies.get(oid) ?? 0) + frequency);
@@ -229,7 +231,7 @@ export class Relevance {
   ): Promise<void> {
     const { columns } = left;
     if (left.objects === 0 || right.objects === 0 || columns !== right.columns) return;
-    const { pair, pairK } = this.model;
+    const { pair, pairK } = this.#model;
     const phrase = `${left.word.text} ${right.word.text}`;
     const list = await this.#lists.read(phrase, columns, Number.POSITIVE_INFINITY, undefined, slice);
     if (list === undefined) return;
@@ -247,7 +249,7 @@ export class Relevance {
     add: (oid: number, score: number) => void,
     slice: TimeSlice,
   ): Promise<void> {
-    const { near, nearWords } = this.model;
+    const { near, nearWords } = this.#model;
     const { column } = left.word;
     if (left.objects + right.objects > MAX_NEAR || column !== right.word.column) return;
     const either = ({ word, forms }: WordGroup) => [word.text, ...forms.slice(0, MAX_NEAR_FORMS)];
@@ -270,7 +272,7 @@ export class Relevance {
     add: (oid: number, score: number) => void,
     slice: TimeSlice,
   ): Promise<void> {
-    const { titlePhrase, partialTitle } = this.model;
+    const { titlePhrase, partialTitle } = this.#model;
     if (groups.some(({ word: { column } }) => column !== undefined && column !== 'title')) return;
     const idf = sumOfIdf(groups);
     const addTitle = (oid: number, titleWords: number): void => {
@@ -310,7 +312,7 @@ export class Relevance {
     if (known.length === 0) return;
     const best = bestOf(scores, MAX_LINKED);
     await slice.yield();
-    const weight = this.model.linkText * sumOfIdf(counted);
+    const weight = this.#model.linkText * sumOfIdf(counted);
     for (const [oid, score] of best) {
       const count = known.reduce((sum, text) => sum + this.#links.count(text, oid), 0);
       if (count > 0) scores.set(oid, score + weight * Math.log1p(count));

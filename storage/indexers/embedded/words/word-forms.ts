@@ -97,6 +97,7 @@ export function isStopWord(word: string, languages: readonly string[]): boolean 
 
 /** Finds the other forms of one word. */
 export class WordForms {
+  readonly #word: string;
   readonly #stems: readonly { readonly stem: string; readonly of: (word: string) => string }[];
   readonly #letters: string;
 
@@ -104,10 +105,8 @@ export class WordForms {
    * @param word folded
    * @param languages names of ISO 639 of the languages that the documents have; others are ignored
    */
-  constructor(
-    readonly word: string,
-    languages: readonly string[],
-  ) {
+  constructor(word: string, languages: readonly string[]) {
+    this.#word = word;
     this.#letters = withoutMarks(word);
     const known = languages.flatMap((code) => LANGUAGES[code] ?? []);
     const isLong = Array.from(word).length >= MIN_WORD;
@@ -122,7 +121,7 @@ export class WordForms {
   get beginnings(): readonly string[] {
     const beginnings = new Set<string>();
     for (const { stem } of this.#stems) {
-      const shared = commonBeginning(stem, this.word);
+      const shared = commonBeginning(stem, this.#word);
       const length = Math.max(MIN_BEGINNING, Math.min(shared.length, stem.length - CHANGING_LETTERS));
       if (shared.length >= MIN_BEGINNING) beginnings.add(shared.slice(0, length));
     }
@@ -131,7 +130,7 @@ export class WordForms {
 
   /** Whether another word is a form of this word. */
   includes(other: string): boolean {
-    if (other === this.word) return false;
+    if (other === this.#word) return false;
     return (
       this.#stems.some(({ stem, of }) => of(other) === stem) ||
       (other.length >= MIN_WORD && withoutMarks(other) === this.#letters)
