@@ -149,6 +149,36 @@ t.test('CRAWL-17.3 statistics continue from a checkpoint, and refuse an invalid 
   t.end();
 });
 
+/** The paths of numbers that are 0 and of empty lists: a test that compares them does not see their loss. */
+function untouched(value: unknown, path = ''): string[] {
+  if (value === 0 || (Array.isArray(value) && value.length === 0)) return [path];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]) => untouched(member, `${path}.${name}`));
+}
+
+t.test('CRAWL-17.3 no figure is lost between two checkpoints: a document of every outcome', async (t) => {
+  const { now, pass } = manualClock();
+  const statistics = new CrawlStatistics({ now });
+  statistics.resume();
+  const documents: readonly Partial<DocumentEvent>[] = [
+    { pathFromSeed: '', via: '', url: 'http://s.test/', status: 302, sourceTag: 'http://s.test/' },
+    { pathFromSeed: 'R', via: 'http://s.test/', url: 'http://www.s.test/' },
+    { annotations: ['lenientHttp'] },
+    { annotations: ['duplicate:digest'] },
+    { status: 304, annotations: ['duplicate:server-not-modified'] },
+    { status: -2, disposition: 'retry' },
+    { status: -2, disposition: 'failed', reason: 'refused' },
+    { status: -9998, disposition: 'rejected' },
+  ];
+  for (const document of documents) {
+    statistics.document({ ...EVENT, ...document });
+    pass(1);
+  }
+  const stored = statistics.toJSON();
+  t.same(untouched(stored), [], 'every figure of a checkpoint was counted');
+  t.same(CrawlStatistics.restore(JSON.parse(JSON.stringify(stored)), { now }).toJSON(), stored);
+});
+
 const QUEUE: QueueReport = {
   classKey: 'a.test',
   state: 'snoozed',
