@@ -40,6 +40,7 @@ export {
 export { Frontier, type FrontierOptions } from './frontier/frontier.js';
 export type { CrawlLimits } from './limits.js';
 export type {
+  CrawlCounters,
   CrawlStatisticsOptions,
   NoveltyCounts,
   SeedState,

@@ -104,7 +104,7 @@ export const REPORTS = {
     columns: countColumns('source'),
     contents: (_, { statistics }) => {
       if (statistics === undefined) return undefined;
-      const rows = statistics.sources();
+      const rows = statistics.sources.sorted();
       return rows.length > 0
         ? { rows }
         : { rows, notes: ['No source tags: the order does not set sourceTagSeeds.'] };
@@ -113,12 +113,12 @@ export const REPORTS = {
   mimetype: {
     title: 'Media types',
     columns: countColumns('type'),
-    contents: (_, { statistics }) => statistics && { rows: statistics.mimeTypes() },
+    contents: (_, { statistics }) => statistics && { rows: statistics.mimeTypes.sorted() },
   },
   responsecode: {
     title: 'Statuses',
     columns: countColumns('status'),
-    contents: (_, { statistics }) => statistics && { rows: statistics.responseCodes() },
+    contents: (_, { statistics }) => statistics && { rows: statistics.statuses.sorted() },
   },
   /** The processors in the order of their chains. */
   processors: {
@@ -216,8 +216,8 @@ function crawlRows(snapshot: CrawlSnapshot, statistics: CrawlStatistics | undefi
     const { novel, notModified, duplicate } = statistics.novelty;
     const text = ({ uris, bytes }: typeof novel): string => `${formatNumber(uris)} (${byteSize(bytes)})`;
     rows.push(
-      ['retries', formatNumber(statistics.retries)],
-      ['read leniently', formatNumber(statistics.lenientHttp)],
+      ['retries', formatNumber(statistics.counters.retries)],
+      ['read leniently', formatNumber(statistics.counters.lenientHttp)],
       ['novel', text(novel)],
       ['not modified', text(notModified)],
       ['duplicates', text(duplicate)],

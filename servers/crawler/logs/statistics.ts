@@ -35,13 +35,6 @@ export interface SeedState {
   readonly redirect: string;
 }
 
-/** CRAWL-16.6: documents by novelty. */
-export interface NoveltyCounts {
-  readonly novel: { readonly uris: number; readonly bytes: number };
-  readonly notModified: { readonly uris: number; readonly bytes: number };
-  readonly duplicate: { readonly uris: number; readonly bytes: number };
-}
-
 /** The part of a {@link CrawlSnapshot} that {@link CrawlStatistics} provides. */
 export type StatisticsFigures = Pick<
   CrawlSnapshot,
@@ -60,16 +53,28 @@ const count = z.number().min(0);
 const amount = z.object({ uris: count, bytes: count });
 const named = z.array(amount.extend({ name: z.string() }));
 
-const storedSchema = z.object({
-  version: z.literal(1),
-  elapsed: count,
+/** The counters. A new one is a row here, and the place in {@link CrawlStatistics.document} that counts it. */
+const counterRows = {
   succeeded: count,
   failed: count,
   disregarded: count,
   retries: count,
-  bytes: count,
-  // Absent in checkpoints of earlier versions.
+  /**
+   * Disposed URIs whose response broke the rules of HTTP and was read by the lenient reader. Absent in
+   * checkpoints of earlier versions.
+   */
   lenientHttp: count.default(0),
+  /** CRAWL-8.4: only bytes of successes count. */
+  bytes: count,
+};
+
+/** Each counter by its name. */
+export type CrawlCounters = Record<keyof typeof counterRows, number>;
+
+const storedSchema = z.object({
+  version: z.literal(1),
+  elapsed: count,
+  ...counterRows,
   novelty: z.object({ novel: amount, notModified: amount, duplicate: amount }),
   statuses: named,
   mimeTypes: named,
@@ -83,6 +88,26 @@ const storedSchema = z.object({
 /** The statistics in a checkpoint. */
 export type StoredStatistics = z.output<typeof storedSchema>;
 
+/** CRAWL-16.6: successes by novelty. */
+export type NoveltyCounts = StoredStatistics['novelty'];
+
+/** The statistics of a crawl that has done nothing. */
+const NOTHING: StoredStatistics = {
+  version: 1,
+  elapsed: 0,
+  ...(Object.fromEntries(Object.keys(counterRows).map((name) => [name, 0])) as CrawlCounters),
+  novelty: {
+    novel: { uris: 0, bytes: 0 },
+    notModified: { uris: 0, bytes: 0 },
+    duplicate: { uris: 0, bytes: 0 },
+  },
+  statuses: [],
+  mimeTypes: [],
+  sources: [],
+  seeds: [],
+  errors: [],
+};
+
 /**
  * The counters of a crawl (CRAWL-16.5, 16.6), updated with every {@link RecordedEvent}. Time counts from
  * {@link resume} to {@link pause}; the statistics start paused. Memory is bounded.
@@ -91,36 +116,36 @@ export class CrawlStatistics {
   readonly #now: () => number;
   readonly #seedsLimit: number;
   /** Milliseconds of crawling before the last {@link resume}. */
-  #before = 0;
+  #before: number;
   /** Time of the last {@link resume}; undefined while paused. */
   #since: number | undefined;
-  #succeeded = 0;
-  #failed = 0;
-  #disregarded = 0;
-  #retries = 0;
-  #lenientHttp = 0;
-  #bytes = 0;
-  #novelty = {
-    novel: { uris: 0, bytes: 0 },
-    notModified: { uris: 0, bytes: 0 },
-    duplicate: { uris: 0, bytes: 0 },
-  };
-  readonly #statuses: BoundedCounts;
-  readonly #mimeTypes: BoundedCounts;
-  readonly #sources: BoundedCounts;
-  readonly #seeds = new Map<string, SeedState>();
+  readonly counters: CrawlCounters;
+  readonly novelty: NoveltyCounts;
+  /** CRAWL-8.1 statuses of disposed URIs. */
+  readonly statuses: BoundedCounts;
+  /** Media types of successes. */
+  readonly mimeTypes: BoundedCounts;
+  /** Disposed URIs by source tag (CRAWL-2.9); empty when seeds are not tagged. */
+  readonly sources: BoundedCounts;
+  readonly #seeds: Map<string, SeedState>;
   /** The newest last. */
-  #errors: RecentError[] = [];
+  readonly #errors: RecentError[];
   /** Ring buffer of the last seconds of crawling, one slot per second. */
   readonly #window = Array.from({ length: WINDOW_SECONDS }, () => ({ second: -1, uris: 0, bytes: 0 }));
 
-  constructor(options: CrawlStatisticsOptions = {}) {
+  /** @param stored the statistics to continue; {@link restore} checks them */
+  constructor(options: CrawlStatisticsOptions = {}, stored = NOTHING) {
     const { namesLimit = 1000, seedsLimit = 100_000 } = options;
     this.#now = options.now ?? (() => performance.timeOrigin + performance.now());
     this.#seedsLimit = seedsLimit;
-    this.#statuses = new BoundedCounts(namesLimit);
-    this.#mimeTypes = new BoundedCounts(namesLimit);
-    this.#sources = new BoundedCounts(namesLimit);
+    this.#before = stored.elapsed;
+    this.counters = z.object(counterRows).parse(stored);
+    this.novelty = structuredClone(stored.novelty);
+    this.statuses = new BoundedCounts(namesLimit, stored.statuses);
+    this.mimeTypes = new BoundedCounts(namesLimit, stored.mimeTypes);
+    this.sources = new BoundedCounts(namesLimit, stored.sources);
+    this.#seeds = new Map(stored.seeds.map((seed) => [seed.url, seed]));
+    this.#errors = stored.errors.slice(-MAX_ERRORS);
   }
 
   /** Starts counting time; no effect while it is counted. */
@@ -143,28 +168,24 @@ export class CrawlStatistics {
     // CRAWL-2.2: a redirect from a seed.
     else if (pathFromSeed === 'R') this.#recordRedirect(event.via, url);
 
+    const { counters } = this;
     if (outcome === 'retry') {
-      this.#retries++;
+      counters.retries++;
       return;
     }
-    if (event.annotations.includes('lenientHttp')) this.#lenientHttp++;
-    this.#statuses.add(String(status), bytes);
-    if (event.sourceTag !== '') this.#sources.add(event.sourceTag, bytes);
-    if (outcome === 'disregarded') {
-      this.#disregarded++;
-      return;
-    }
+    if (event.annotations.includes('lenientHttp')) counters.lenientHttp++;
+    this.statuses.add(String(status), bytes);
+    if (event.sourceTag !== '') this.sources.add(event.sourceTag, bytes);
+    counters[outcome]++;
+    if (outcome === 'disregarded') return;
     if (outcome === 'failed') {
-      this.#failed++;
       this.#errors.push({ time: Math.floor(this.#now()), url, status, reason });
       if (this.#errors.length > MAX_ERRORS) this.#errors.shift();
       return;
     }
-    // CRAWL-8.4: only bytes of successes count.
-    this.#succeeded++;
-    this.#bytes += bytes;
-    this.#mimeTypes.add(mimeType(event.contentType).toLowerCase() || 'no-type', bytes);
-    const kind = this.#novelty[noveltyOf(event)];
+    counters.bytes += bytes;
+    this.mimeTypes.add(mimeType(event.contentType).toLowerCase() || 'no-type', bytes);
+    const kind = this.novelty[noveltyOf(event)];
     kind.uris++;
     kind.bytes += bytes;
     const slot = this.#currentSlot();
@@ -175,6 +196,7 @@ export class CrawlStatistics {
   /** The figures of a snapshot. */
   figures(): StatisticsFigures {
     const elapsed = this.#elapsedMs() / 1000;
+    const { succeeded, failed, disregarded, bytes } = this.counters;
     const first = Math.floor(elapsed) - WINDOW_SECONDS + 1;
     // The first second is not extrapolated to a rate.
     const span = Math.max(1, elapsed - Math.max(0, first));
@@ -186,49 +208,20 @@ export class CrawlStatistics {
     }
     return {
       elapsed,
-      succeeded: this.#succeeded,
-      failed: this.#failed,
-      disregarded: this.#disregarded,
-      bytes: this.#bytes,
-      documentsPerSecond: elapsed === 0 ? 0 : this.#succeeded / elapsed,
-      kilobytesPerSecond: elapsed === 0 ? 0 : this.#bytes / 1024 / elapsed,
+      succeeded,
+      failed,
+      disregarded,
+      bytes,
+      documentsPerSecond: elapsed === 0 ? 0 : succeeded / elapsed,
+      kilobytesPerSecond: elapsed === 0 ? 0 : bytes / 1024 / elapsed,
       currentDocumentsPerSecond: recent.uris / span,
       currentKilobytesPerSecond: recent.bytes / 1024 / span,
     };
   }
 
-  /** Number of retries. */
-  get retries(): number {
-    return this.#retries;
-  }
-
-  /** Number of disposed URIs whose response broke the rules of HTTP and was read by the lenient reader. */
-  get lenientHttp(): number {
-    return this.#lenientHttp;
-  }
-
-  get novelty(): NoveltyCounts {
-    return structuredClone(this.#novelty);
-  }
-
   /** The last hundred URIs that failed, the newest first. */
   recentErrors(): RecentError[] {
     return this.#errors.toReversed();
-  }
-
-  /** CRAWL-8.1 statuses of disposed URIs, the most frequent first. */
-  responseCodes() {
-    return this.#statuses.sorted();
-  }
-
-  /** Media types of successes, the most frequent first. */
-  mimeTypes() {
-    return this.#mimeTypes.sorted();
-  }
-
-  /** Disposed URIs by source tag (CRAWL-2.9); empty when seeds are not tagged. */
-  sources() {
-    return this.#sources.sorted();
   }
 
   /** Returns the seeds in the order of their first fetch. */
@@ -241,16 +234,11 @@ export class CrawlStatistics {
     return {
       version: 1,
       elapsed: this.#elapsedMs(),
-      succeeded: this.#succeeded,
-      failed: this.#failed,
-      disregarded: this.#disregarded,
-      retries: this.#retries,
-      lenientHttp: this.#lenientHttp,
-      bytes: this.#bytes,
-      novelty: structuredClone(this.#novelty),
-      statuses: this.#statuses.sorted(),
-      mimeTypes: this.#mimeTypes.sorted(),
-      sources: this.#sources.sorted(),
+      ...this.counters,
+      novelty: structuredClone(this.novelty),
+      statuses: this.statuses.sorted(),
+      mimeTypes: this.mimeTypes.sorted(),
+      sources: this.sources.sorted(),
       seeds: this.seeds(),
       errors: [...this.#errors],
     };
@@ -265,22 +253,7 @@ export class CrawlStatistics {
     const read = storedSchema.safeParse(stored);
     if (!read.success)
       throw new StorageError(`the statistics of a checkpoint are damaged: ${z.prettifyError(read.error)}`);
-    const statistics = new CrawlStatistics(options);
-    const { data } = read;
-    statistics.#before = data.elapsed;
-    statistics.#succeeded = data.succeeded;
-    statistics.#failed = data.failed;
-    statistics.#disregarded = data.disregarded;
-    statistics.#retries = data.retries;
-    statistics.#lenientHttp = data.lenientHttp;
-    statistics.#bytes = data.bytes;
-    statistics.#novelty = data.novelty;
-    for (const { name, uris, bytes } of data.statuses) statistics.#statuses.add(name, bytes, uris);
-    for (const { name, uris, bytes } of data.mimeTypes) statistics.#mimeTypes.add(name, bytes, uris);
-    for (const { name, uris, bytes } of data.sources) statistics.#sources.add(name, bytes, uris);
-    for (const seed of data.seeds) statistics.#seeds.set(seed.url, seed);
-    statistics.#errors = data.errors.slice(-MAX_ERRORS);
-    return statistics;
+    return new CrawlStatistics(options, read.data);
   }
 
   #elapsedMs(): number {
@@ -316,19 +289,14 @@ function noveltyOf({ annotations, status, disposition }: RecordedEvent): keyof N
 /** The name under which names beyond the limit are counted. */
 const OTHER = 'other';
 
-/** URIs and bytes of one kind. */
-interface Count {
-  uris: number;
-  bytes: number;
-}
-
 /** Counts by name in bounded memory. New names beyond `limit` are counted together as {@link OTHER}. */
 class BoundedCounts {
   readonly #limit: number;
-  readonly #counts = new Map<string, Count>();
+  readonly #counts = new Map<string, z.output<typeof amount>>();
 
-  constructor(limit: number) {
+  constructor(limit: number, stored: z.output<typeof named>) {
     this.#limit = limit;
+    for (const { name, uris, bytes } of stored) this.add(name, bytes, uris);
   }
 
   add(name: string, bytes: number, uris = 1): void {
@@ -343,13 +311,9 @@ class BoundedCounts {
   }
 
   /** Returns the counts, {@link OTHER} among them, the most frequent first; equally frequent ones by name. */
-  sorted(): { name: string; uris: number; bytes: number }[] {
+  sorted(): z.output<typeof named> {
     return [...this.#counts]
       .map(([name, count]) => ({ name, ...count }))
       .sort((a, b) => b.uris - a.uris || (a.name < b.name ? -1 : 1));
-  }
-
-  get size(): number {
-    return this.#counts.size;
   }
 }

@@ -43,7 +43,7 @@ export async function openSeen(
 
 /** A filter of a crawl that has done something is empty only if its files were lost. */
 export function warnOfEmptyFilter(kind: string, statistics: CrawlStatistics): void {
-  const { succeeded, failed } = statistics.toJSON();
+  const { succeeded, failed } = statistics.counters;
   if (succeeded + failed === 0) return;
   const text = `the seen filter ${kind} has lost its content: the crawl continues with the queued URIs, and ${succeeded + failed} that are done may be fetched again`;
   crawlChannel.publish({ text, alert: true });

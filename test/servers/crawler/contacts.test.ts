@@ -234,8 +234,8 @@ t.test('CRAWL-7, 22 a response that is refused is read leniently after the pause
   t.equal(requested('/plain').length, 1);
   const statistics = new CrawlStatistics();
   for (const event of events) statistics.document(event);
-  t.equal(statistics.lenientHttp, 3);
-  t.equal(CrawlStatistics.restore(JSON.parse(JSON.stringify(statistics))).lenientHttp, 3);
+  t.equal(statistics.counters.lenientHttp, 3);
+  t.equal(CrawlStatistics.restore(JSON.parse(JSON.stringify(statistics))).counters.lenientHttp, 3);
 });
 
 t.test('CRAWL-22 without lenientHttp there is no second request at once', async (t) => {

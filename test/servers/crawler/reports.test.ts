@@ -55,18 +55,18 @@ t.test('CRAWL-16.5 statistics count outcomes, statuses, types and sources', (t) 
       documentsPerSecond: 0,
     },
   );
-  t.equal(statistics.retries, 1);
-  t.same(statistics.mimeTypes(), [
+  t.equal(statistics.counters.retries, 1);
+  t.same(statistics.mimeTypes.sorted(), [
     { name: 'text/html', uris: 2, bytes: 200 },
     { name: 'no-type', uris: 1, bytes: 0 },
     { name: 'other', uris: 1, bytes: 100 },
   ]);
-  t.same(statistics.responseCodes(), [
+  t.same(statistics.statuses.sorted(), [
     { name: 'other', uris: 3, bytes: 100 },
     { name: '200', uris: 2, bytes: 200 },
     { name: '304', uris: 1, bytes: 0 },
   ]);
-  t.same(statistics.sources(), [{ name: 'http://s.test/', uris: 2, bytes: 100 }]);
+  t.same(statistics.sources.sorted(), [{ name: 'http://s.test/', uris: 2, bytes: 100 }]);
   t.same(statistics.novelty, {
     novel: { uris: 2, bytes: 200 },
     notModified: { uris: 1, bytes: 0 },
