@@ -1,5 +1,5 @@
-// The reports of a running crawl and the actions of its operator. The schemas of the reports are the console's
-// JSON, its OpenAPI document and the checks of its client.
+// The reports of a running crawl. Their schemas are the console's JSON, its OpenAPI document and the checks of its
+// client.
 import { z } from 'zod';
 import { FIGURE_SCHEMAS } from './figures.js';
 import { CRAWL_STATES, END_REASONS, QUEUE_STATES, type QueueState, WAIT_REASONS } from './states.js';
@@ -116,33 +116,4 @@ export interface QueueSelection {
   readonly after?: string;
   /** Default 100. */
   readonly limit?: number;
-}
-
-/** Reports and actions of a running crawl, for the console, the terminal and the end reports. */
-export interface CrawlControl {
-  snapshot(): CrawlSnapshot;
-  /** Queues in the order of their class keys, after the key `after`, whether in memory or on disk. */
-  queues(selection?: QueueSelection): Promise<QueueReport[]>;
-  /** Hosts and servers, the most recently used first. Default limit 100. */
-  hosts(options?: { readonly limit?: number; readonly match?: string }): HostReport[];
-  /** The URIs that wait for a retry beside their queues, the first due first. Default limit 100. */
-  retries(options?: { readonly limit?: number }): Promise<WaitingReport[]>;
-  workers(): WorkerReport[];
-  /** The newest first. */
-  recentErrors(): readonly RecentError[];
-  /** The processors by chain, with the number of URIs that each received. */
-  chains(): readonly ProcessorReport[];
-  pause(): void;
-  resume(): void;
-  /** Ends the crawl; pending URIs stay for the next run. */
-  stop(): void;
-  checkpoint(): Promise<CheckpointInfo>;
-  /** CRAWL-5.4 T20: wakes snoozed queues. */
-  forceWake(): void;
-  /** CRAWL-5.4 T19: reactivates retired queues. Returns their number. */
-  reconsiderRetired(): Promise<number>;
-  /** CRAWL-5.6.6: deletes pending URIs that match the pattern, in RE2 syntax. Returns their number. */
-  deleteUris(pattern: string, queuePattern?: string): Promise<number>;
-  /** CRAWL-20.3: fails the worker's URI with -7000. Returns false if the worker is idle. */
-  killWorker(worker: number): boolean;
 }

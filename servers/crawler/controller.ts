@@ -6,14 +6,11 @@ import { CHAIN_NAMES, type ProcessorChains, runChains } from './chains.js';
 import { Completions, recordedEvent } from './completions.js';
 import type {
   CheckpointInfo,
-  CrawlControl,
   CrawlSnapshot,
-  HostReport,
   ProcessorReport,
   QueueReport,
-  RecentError,
+  QueueSelection,
   WaitingReport,
-  WorkerReport,
 } from './control.js';
 import { CrawlUri, FETCH_STATUS } from './crawl-uri.js';
 import { disposition } from './disposition.js';
@@ -23,6 +20,7 @@ import { type CrawlLimits, freeDiskBytes, NO_LIMITS } from './limits.js';
 import { CrawlStatistics } from './logs/statistics.js';
 import type { CrawlSettings } from './order/settings.js';
 import { patternMatcher } from './patterns.js';
+import { redactQueue, redactWaiting } from './redaction.js';
 import { TotalBandwidth } from './servers/politeness.js';
 import type { ServerCache } from './servers/server-cache.js';
 import type { CrawlState, EndReason } from './states.js';
@@ -70,14 +68,39 @@ const CHECK_INTERVAL_MS = 2_000;
 const MIB = 1 << 20;
 
 /**
+ * Reports and actions of a running crawl, for the console, the terminal and the end reports. The reports have no
+ * logins (G-81).
+ */
+export interface CrawlControl
+  extends Pick<
+    CrawlController,
+    | 'snapshot'
+    | 'queues'
+    | 'retries'
+    | 'chains'
+    | 'pause'
+    | 'resume'
+    | 'stop'
+    | 'checkpoint'
+    | 'deleteUris'
+  > {
+  readonly frontier: Pick<CrawlFrontier<GathererBatch>, 'forceWake' | 'reconsiderRetired'>;
+  readonly servers: Pick<ServerCache, 'report'>;
+  readonly statistics: Pick<CrawlStatistics, 'recentErrors'>;
+  readonly workers: Pick<WorkerSlots, 'reports' | 'kill'>;
+}
+
+/**
  * The controller of the engine (CRAWL-1.1): its workers take URIs from the frontier, run the chains on them and
- * return them with their outcome. The console, the reports and the terminal use it as {@link CrawlControl}.
+ * return them with their outcome.
  */
 export class CrawlController implements CrawlControl {
   readonly #options: ControllerOptions;
-  readonly #workers: WorkerSlots;
+  readonly frontier: CrawlFrontier<GathererBatch>;
+  readonly servers: ServerCache;
+  readonly statistics: CrawlStatistics;
+  readonly workers: WorkerSlots;
   readonly #chainCounts = new Map<string, number>();
-  readonly #statistics: CrawlStatistics;
   readonly #bandwidth: TotalBandwidth;
   readonly #limits: CrawlLimits;
   #state: CrawlState = 'preparing';
@@ -97,14 +120,16 @@ export class CrawlController implements CrawlControl {
 
   constructor(options: ControllerOptions) {
     this.#options = options;
-    this.#statistics = options.statistics ?? new CrawlStatistics();
+    this.frontier = options.frontier;
+    this.servers = options.servers;
+    this.statistics = options.statistics ?? new CrawlStatistics();
     this.#bandwidth = options.bandwidth ?? new TotalBandwidth(0);
     this.#limits = options.limits ?? NO_LIMITS;
     this.#completions = new Completions(
       async (event, uri) => options.onDocument?.(event, uri),
       (error) => this.#abort?.abort(error),
     );
-    this.#workers = new WorkerSlots(options.workers);
+    this.workers = new WorkerSlots(options.workers);
   }
 
   /**
@@ -113,13 +138,13 @@ export class CrawlController implements CrawlControl {
    * @throws the signal's reason when aborted
    */
   async run(signal: AbortSignal): Promise<EndReason> {
-    const statistics = this.#statistics;
-    const { frontier, pauseAtStart = false, pauseAtFinish = false } = this.#options;
+    const { frontier, statistics } = this;
+    const { pauseAtStart = false, pauseAtFinish = false } = this.#options;
     const abort = new AbortController();
     this.#abort = abort;
     // Every worker listens to the one signal, in the frontier and in its fetch.
     setMaxListeners(0, abort.signal);
-    abort.signal.addEventListener('abort', () => this.#workers.abortAll(abort.signal.reason), { once: true });
+    abort.signal.addEventListener('abort', () => this.workers.abortAll(abort.signal.reason), { once: true });
     const stop = (): void => abort.abort(signal.reason);
     if (signal.aborted) stop();
     signal.addEventListener('abort', stop, { once: true });
@@ -172,7 +197,7 @@ export class CrawlController implements CrawlControl {
     this.#pauseReason = undefined;
     if (this.#state === 'preparing') this.#pauseAtStart = true;
     if (this.#state !== 'running') return;
-    this.#options.frontier.hold();
+    this.frontier.hold();
     this.#enter('pausing', 'pausing');
     this.#enterPausedIfIdle();
   }
@@ -181,13 +206,19 @@ export class CrawlController implements CrawlControl {
     this.#pauseReason = undefined;
     if (this.#state === 'empty') this.#resumed?.();
     if (this.#state !== 'paused' && this.#state !== 'pausing') return;
-    this.#statistics.resume();
+    this.statistics.resume();
     this.#enter('running', 'resumed');
-    this.#options.frontier.release();
+    this.frontier.release();
   }
 
+  /** Ends the crawl when the URIs in flight are finished; pending URIs stay for the next run. */
   stop(reason: EndReason = 'ended by operator'): void {
-    this.#finish(reason);
+    if (this.#stopped) return;
+    this.#stopped = true;
+    this.#end = reason;
+    this.#enter('stopping', `stopping: ${reason}`);
+    this.frontier.close();
+    this.#resumed?.();
   }
 
   async checkpoint(): Promise<CheckpointInfo> {
@@ -198,28 +229,20 @@ export class CrawlController implements CrawlControl {
     return info;
   }
 
-  forceWake(): void {
-    this.#options.frontier.forceWake();
-  }
-
-  reconsiderRetired(): Promise<number> {
-    return this.#options.frontier.reconsiderRetired();
-  }
-
+  /**
+   * CRAWL-5.6.6: deletes pending URIs that match the pattern, in RE2 syntax, in queues that match the other one.
+   * Returns their number.
+   */
   deleteUris(pattern: string, queuePattern?: string): Promise<number> {
     const url = patternMatcher(pattern);
     const queue = queuePattern === undefined ? () => true : patternMatcher(queuePattern);
-    return this.#options.frontier.deleteUris((text, classKey) => queue(classKey) && url(text));
+    return this.frontier.deleteUris((text, classKey) => queue(classKey) && url(text));
   }
 
-  killWorker(number: number): boolean {
-    return this.#workers.kill(number);
-  }
-
+  /** The state and figures at this moment. */
   snapshot(): CrawlSnapshot {
-    const { name, frontier, seen, lastCheckpoint } = this.#options;
-    const figures = frontier.figures;
-    const { queued, inProcess, discovered, succeeded, failed, disregarded, bytes } = frontier.counts;
+    const { name, seen, lastCheckpoint } = this.#options;
+    const { queued, inProcess, discovered, succeeded, failed, disregarded, bytes } = this.frontier.counts;
     const memory = process.memoryUsage();
     return {
       name,
@@ -230,15 +253,15 @@ export class CrawlController implements CrawlControl {
       discovered,
       queued,
       inProcess,
-      ...this.#statistics.figures(),
+      ...this.statistics.figures(),
       // The frontier's counters are stored; those of the statistics are lost with a killed process.
       succeeded,
       failed,
       disregarded,
       bytes,
-      workers: this.#workers.size,
-      busyWorkers: this.#workers.busy,
-      ...figures,
+      workers: this.workers.size,
+      busyWorkers: this.workers.busy,
+      ...this.frontier.figures,
       seenFilter: { kind: seen.kind, count: seen.count, memoryBytes: seen.memoryBytes },
       memoryBytes: memory.rss,
       heapBytes: memory.heapUsed,
@@ -247,26 +270,17 @@ export class CrawlController implements CrawlControl {
     };
   }
 
-  queues(options: Parameters<CrawlControl['queues']>[0] = {}): Promise<QueueReport[]> {
-    return this.#options.frontier.reports(options);
+  /** Queues in the order of their class keys, after the key `after`, whether in memory or on disk. */
+  async queues(selection: QueueSelection = {}): Promise<QueueReport[]> {
+    return (await this.frontier.reports(selection)).map(redactQueue);
   }
 
-  hosts(options: Parameters<CrawlControl['hosts']>[0] = {}): HostReport[] {
-    return this.#options.servers.report(options);
+  /** The URIs that wait for a retry beside their queues, the first due first. Default limit 100. */
+  async retries({ limit }: { readonly limit?: number } = {}): Promise<WaitingReport[]> {
+    return (await this.frontier.waiting(limit)).map(redactWaiting);
   }
 
-  retries({ limit }: { readonly limit?: number } = {}): Promise<WaitingReport[]> {
-    return this.#options.frontier.waiting(limit);
-  }
-
-  workers(): WorkerReport[] {
-    return this.#workers.reports();
-  }
-
-  recentErrors(): readonly RecentError[] {
-    return this.#statistics.recentErrors();
-  }
-
+  /** The processors by chain, with the number of URIs that each received. */
   chains(): readonly ProcessorReport[] {
     const { chains } = this.#options;
     return CHAIN_NAMES.flatMap((chain) =>
@@ -280,19 +294,20 @@ export class CrawlController implements CrawlControl {
 
   /** Processes one URI from `next` to `finished` (CRAWL-11.5). Returns false if no URI is left. */
   async #step(number: number, signal: AbortSignal): Promise<boolean> {
-    const { frontier, store, chains, settingsFor } = this.#options;
-    const worker = this.#workers.slot(number);
+    const { frontier } = this;
+    const { store, chains, settingsFor } = this.#options;
+    const worker = this.workers.slot(number);
     const entry = await frontier.next(signal);
     if (entry === undefined) return false;
     const settings = settingsFor(entry.uri);
     // Nothing is awaited between this and `begin`, so that two workers cannot both find the host free.
-    const delayMs = this.#options.servers.pauses.wait(entry.uri.url, settings.minDelayMs);
+    const delayMs = this.servers.pauses.wait(entry.uri.url, settings.minDelayMs);
     if (delayMs > 0) {
       await this.#postpone(entry, delayMs);
       return true;
     }
     const uri = new CrawlUri(entry, store.batch(), worker.abort.signal, settings, number);
-    const end = this.#options.servers.pauses.begin(uri.url);
+    const end = this.servers.pauses.begin(uri.url);
     worker.uri = uri;
     worker.begin = Date.now();
     try {
@@ -323,9 +338,8 @@ export class CrawlController implements CrawlControl {
    * pause.
    */
   async #postpone(entry: QueueEntry, delayMs: number): Promise<void> {
-    const { frontier, store } = this.#options;
     const finish = { outcome: 'retry', delayMs, reason: 'politeness', free: true, untried: true } as const;
-    const { written } = await frontier.finished(entry, finish, store.batch());
+    const { written } = await this.frontier.finished(entry, finish, this.#options.store.batch());
     await written;
   }
 
@@ -341,7 +355,8 @@ export class CrawlController implements CrawlControl {
   }
 
   async #finishUri(uri: CrawlUri, begin: number): Promise<void> {
-    const { frontier, servers, store, onFinish, record } = this.#options;
+    const { frontier, servers } = this;
+    const { store, onFinish, record } = this.#options;
     // The records of a killed URI are not stored.
     const batch = uri.status === FETCH_STATUS.killed ? store.batch() : uri.batch;
     const finish = disposition(uri, servers);
@@ -367,7 +382,7 @@ export class CrawlController implements CrawlControl {
     );
     const counted = written.then(count);
     this.#completions.add(counted, { ...event, frontier: frontier.counts }, uri);
-    await this.#completions.waitForRoom(this.#workers.size);
+    await this.#completions.waitForRoom(this.workers.size);
     const bytes = events.reduce((sum, each) => sum + each.bytes, 0);
     this.#bandwidth.addBytes(bytes);
     this.#bytes += bytes;
@@ -376,15 +391,15 @@ export class CrawlController implements CrawlControl {
   }
 
   #count(event: RecordedEvent): void {
-    this.#options.servers.countEvent(event);
-    this.#statistics.document(event);
+    this.servers.countEvent(event);
+    this.statistics.document(event);
   }
 
   /** CRAWL-20.2, as in the 1.x line: checked when a URI finishes. */
   #checkLimits(): void {
     const { maxBytes, maxDocuments } = this.#limits;
-    if (maxBytes > 0 && this.#bytes >= maxBytes) this.#finish('data limit');
-    else if (maxDocuments > 0 && this.#documents >= maxDocuments) this.#finish('document limit');
+    if (maxBytes > 0 && this.#bytes >= maxBytes) this.stop('data limit');
+    else if (maxDocuments > 0 && this.#documents >= maxDocuments) this.stop('document limit');
   }
 
   /** Checks the limits of time and disk, and kills stuck workers. */
@@ -392,10 +407,10 @@ export class CrawlController implements CrawlControl {
     const limits = this.#limits;
     if (
       limits.maxSeconds > 0 &&
-      this.#statistics.figures().elapsed - this.#elapsedBefore >= limits.maxSeconds
+      this.statistics.figures().elapsed - this.#elapsedBefore >= limits.maxSeconds
     )
-      this.#finish('time limit');
-    if (limits.stuckSeconds > 0) this.#workers.killStuck(limits.stuckSeconds * 1000);
+      this.stop('time limit');
+    if (limits.stuckSeconds > 0) this.workers.killStuck(limits.stuckSeconds * 1000);
     await this.#checkDisk();
   }
 
@@ -414,7 +429,7 @@ export class CrawlController implements CrawlControl {
       if (this.#state !== 'running') return;
       if (endOnLowDisk) {
         this.#publish(`ends: ${reason}`, true);
-        this.#finish('disk limit');
+        this.stop('disk limit');
         return;
       }
       this.pause();
@@ -426,32 +441,22 @@ export class CrawlController implements CrawlControl {
     }
   }
 
-  /** Ends the crawl when the URIs in flight are finished. */
-  #finish(reason: EndReason): void {
-    if (this.#stopped) return;
-    this.#stopped = true;
-    this.#end = reason;
-    this.#enter('stopping', `stopping: ${reason}`);
-    this.#options.frontier.close();
-    this.#resumed?.();
-  }
-
   async #waitForMore(signal: AbortSignal): Promise<void> {
     this.#enter('empty', 'the frontier is empty; waiting');
-    this.#statistics.pause();
+    this.statistics.pause();
     await new Promise<void>((resolve) => {
       this.#resumed = resolve;
       signal.addEventListener('abort', () => resolve(), { once: true });
     });
     this.#resumed = undefined;
     if (this.#stopped || signal.aborted) return;
-    this.#statistics.resume();
+    this.statistics.resume();
     this.#enter('running', 'resumed');
   }
 
   #enterPausedIfIdle(): void {
-    if (this.#state !== 'pausing' || this.#workers.busy > 0) return;
-    this.#statistics.pause();
+    if (this.#state !== 'pausing' || this.workers.busy > 0) return;
+    this.statistics.pause();
     this.#enter('paused', 'paused');
   }
 

@@ -12,7 +12,6 @@ export type { Restored } from './checkpoint.js';
 export { listCheckpoints, readCheckpointInfo, restoreCheckpoint, verifyCheckpoint } from './checkpoint.js';
 export type {
   CheckpointInfo,
-  CrawlControl,
   CrawlSnapshot,
   HostReport,
   ProcessorReport,
@@ -21,7 +20,7 @@ export type {
   WaitingReport,
   WorkerReport,
 } from './control.js';
-export { type ControllerOptions, CrawlController } from './controller.js';
+export { type ControllerOptions, type CrawlControl, CrawlController } from './controller.js';
 export type { FetchedPart, RenderedDocument } from './crawl-uri.js';
 export { CrawlUri, type Disposition, FETCH_STATUS, type OutLink } from './crawl-uri.js';
 export type { DecideRule, DecideSequence, DecideSubject, Decision, Explanation } from './decide/decision.js';

@@ -1,6 +1,4 @@
 import { join } from 'node:path';
-import { withoutUserInfo } from '../../protocols/urls/index.js';
-import { redactLogins } from '../../protocols/visible-text.js';
 import { exists } from '../../storage/files/exists.js';
 import { GathererStore } from '../../storage/index.js';
 import { openSeenFilter, SEEN_KINDS } from '../../storage/seen/index.js';
@@ -8,6 +6,7 @@ import { listCheckpoints } from './checkpoint.js';
 import type { CrawlSnapshot, QueueReport, WaitingReport } from './control.js';
 import { waitingReport } from './frontier/waiting-uris.js';
 import { WorkQueue } from './frontier/work-queue.js';
+import { redactWaiting } from './redaction.js';
 import type { QueueState, WaitReason } from './states.js';
 
 /** The stored figures of a crawl that is not running; the names are those of {@link CrawlSnapshot}. */
@@ -122,11 +121,7 @@ export class OfflineCrawl implements AsyncDisposable {
    * 1000.
    */
   async retries(limit = 1000): Promise<WaitingReport[]> {
-    return (await this.#store.waiting.page({ limit })).map(waitingReport).map((report) => ({
-      ...report,
-      url: withoutUserInfo(report.url),
-      reason: redactLogins(report.reason),
-    }));
+    return (await this.#store.waiting.page({ limit })).map(waitingReport).map(redactWaiting);
   }
 
   close(): Promise<void> {

@@ -1,6 +1,6 @@
 import { withoutUserInfo } from '../../protocols/urls/index.js';
 import { redactLogins } from '../../protocols/visible-text.js';
-import type { CrawlControl, QueueReport, RecentError, WaitingReport, WorkerReport } from './control.js';
+import type { QueueReport, WaitingReport } from './control.js';
 import type { RecordedEvent } from './events.js';
 
 /*
@@ -50,38 +50,13 @@ export function redactEvent<E extends RecordedEvent>(event: E): E {
   };
 }
 
-/**
- * Wraps a crawl's control for the console, the terminal and the end reports: removes logins from its reports.
- */
-export function redactControl(control: CrawlControl): CrawlControl {
-  return {
-    snapshot: () => control.snapshot(),
-    queues: async (options) => (await control.queues(options)).map(redactQueue),
-    hosts: (options) => control.hosts(options),
-    retries: async (options) =>
-      (await control.retries(options)).map((report) => ({
-        ...redactUrl(report),
-        reason: redactLogins(report.reason),
-      })),
-    workers: () => control.workers().map(redactUrl),
-    recentErrors: () => control.recentErrors().map(redactUrl),
-    chains: () => control.chains(),
-    pause: () => control.pause(),
-    resume: () => control.resume(),
-    stop: () => control.stop(),
-    checkpoint: () => control.checkpoint(),
-    forceWake: () => control.forceWake(),
-    reconsiderRetired: () => control.reconsiderRetired(),
-    deleteUris: (pattern, queuePattern) => control.deleteUris(pattern, queuePattern),
-    killWorker: (worker) => control.killWorker(worker),
-  };
+/** Removes the logins from the report of a URI that waits for a retry. */
+export function redactWaiting(report: WaitingReport): WaitingReport {
+  return { ...report, url: withoutUserInfo(report.url), reason: redactLogins(report.reason) };
 }
 
-function redactUrl<R extends WorkerReport | RecentError | WaitingReport>(report: R): R {
-  return { ...report, url: withoutUserInfo(report.url) };
-}
-
-function redactQueue(report: QueueReport): QueueReport {
+/** Removes the logins from the report of a queue. */
+export function redactQueue(report: QueueReport): QueueReport {
   const { lastPeeked, lastQueued } = report;
   return { ...report, lastPeeked: withoutUserInfo(lastPeeked), lastQueued: withoutUserInfo(lastQueued) };
 }

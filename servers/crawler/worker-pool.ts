@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { withoutUserInfo } from '../../protocols/urls/index.js';
 import type { WorkerReport } from './control.js';
 import type { CrawlUri } from './crawl-uri.js';
 
@@ -43,15 +44,17 @@ export class WorkerSlots {
     return this.#slots[number - 1]!;
   }
 
-  /** Reports the busy workers. */
+  /** Reports the busy workers, their URLs without logins (G-81). */
   reports(): WorkerReport[] {
     const now = Date.now();
     return this.#slots.flatMap(({ number, uri, begin }) =>
-      uri === undefined ? [] : [{ worker: number, url: uri.url, step: uri.step, milliseconds: now - begin }],
+      uri === undefined
+        ? []
+        : [{ worker: number, url: withoutUserInfo(uri.url), step: uri.step, milliseconds: now - begin }],
     );
   }
 
-  /** Aborts the worker's URI; returns false if the worker is idle. */
+  /** CRAWL-20.3: fails the worker's URI with -7000; returns false if the worker is idle. */
   kill(number: number): boolean {
     const slot = this.#slots[number - 1];
     if (slot?.uri === undefined) return false;

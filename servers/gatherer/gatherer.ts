@@ -12,7 +12,7 @@ import { createDirectory } from '../../storage/files/make-directory.js';
 import { GathererStore } from '../../storage/gatherer/store.js';
 import type { PublishedReferences } from '../../storage/references/index.js';
 import type { ChainName, Processor } from '../crawler/chains.js';
-import type { CrawlControl } from '../crawler/control.js';
+import type { CrawlControl } from '../crawler/controller.js';
 import type { Disposition } from '../crawler/crawl-uri.js';
 import { type DocumentEvent, documentChannel } from '../crawler/events.js';
 import type { CrawlOrderConfig } from '../crawler/order/order.js';
@@ -288,7 +288,7 @@ export class Gatherer implements AsyncDisposable {
       tally.add(event);
       documentChannel.publish(event);
     });
-    this.options.onControl?.(job.control, job.consoleUrl);
+    this.options.onControl?.(job.controller, job.consoleUrl);
     const end = await job.run(signal);
     if (end === 'finished') await this.#finish(state);
     return {

@@ -2,7 +2,8 @@ import type { FastifyRequest } from 'fastify';
 import { RE2JS, RE2JSException } from 're2js';
 import { z } from 'zod';
 import { UsageError } from '../../../protocols/errors.js';
-import { type CrawlControl, checkpointSchema } from '../control.js';
+import { checkpointSchema } from '../control.js';
+import type { CrawlControl } from '../controller.js';
 import type { Fields } from './queries.js';
 
 /** Maximum number of characters of a pattern. */
@@ -64,7 +65,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   'force-wake': {
     summary: 'Wakes snoozed queues',
     run: (control) => {
-      control.forceWake();
+      control.frontier.forceWake();
       return { text: 'Snoozed queues continue.' };
     },
   },
@@ -72,7 +73,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     summary: 'Lets retired queues continue',
     answer: { queues: number },
     run: async (control) => {
-      const queues = await control.reconsiderRetired();
+      const queues = await control.frontier.reconsiderRetired();
       return { text: `${count(queues, 'retired queue')} may continue.`, data: { queues } };
     },
   },
@@ -96,7 +97,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     run: (control, fields) => {
       const text = fields.get('worker') ?? '';
       if (!/^\d{1,6}$/.test(text)) throw new UsageError('the number of a worker is required');
-      if (!control.killWorker(Number(text))) return { refused: true, text: `Worker ${text} is idle.` };
+      if (!control.workers.kill(Number(text))) return { refused: true, text: `Worker ${text} is idle.` };
       return { text: `The URI of worker ${text} was aborted.` };
     },
   },

@@ -7,7 +7,7 @@ import type { Asset } from '../../web/assets.js';
 import { pathOf } from '../../web/form-fields.js';
 import { isCrossOrigin } from '../../web/request-origin.js';
 import { securityHeaders } from '../../web/security-headers.js';
-import type { CrawlControl } from '../control.js';
+import type { CrawlControl } from '../controller.js';
 import { type Caller, ConsoleAccess, type Refusal } from './access.js';
 import { fieldsOf } from './actions.js';
 import { addApi } from './api.js';

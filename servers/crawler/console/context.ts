@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Logger, LogLimiter } from '../../host/index.js';
-import type { CrawlControl } from '../control.js';
+import type { CrawlControl } from '../controller.js';
 import type { Caller, ConsoleAccess } from './access.js';
 import type { SnapshotFeed } from './feed.js';
 

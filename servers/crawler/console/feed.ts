@@ -1,5 +1,6 @@
 import { type ConnectionSlot, ConnectionTable, type Logger } from '../../host/index.js';
-import type { CrawlControl, CrawlSnapshot } from '../control.js';
+import type { CrawlSnapshot } from '../control.js';
+import type { CrawlControl } from '../controller.js';
 import { RateHistory } from './history.js';
 
 /** The open reply that a stream of events is written to. */

@@ -89,7 +89,7 @@ export const QUERIES = {
     run: ({ control }, query) => {
       const match = query.get('match') ?? '';
       const limit = limitOf(query, MAX_HOSTS);
-      return { hosts: control.hosts({ limit, ...(match === '' ? {} : { match }) }) };
+      return { hosts: control.servers.report({ limit, ...(match === '' ? {} : { match }) }) };
     },
   }),
   retries: query({
@@ -101,12 +101,12 @@ export const QUERIES = {
   workers: query({
     summary: 'The busy workers, each with its URI and processor',
     answer: z.object({ workers: list(workerSchema) }),
-    run: ({ control }) => ({ workers: control.workers() }),
+    run: ({ control }) => ({ workers: control.workers.reports() }),
   }),
   errors: query({
     summary: 'The URIs that failed last, the newest first',
     answer: z.object({ errors: list(recentErrorSchema) }),
-    run: ({ control }) => ({ errors: control.recentErrors() }),
+    run: ({ control }) => ({ errors: control.statistics.recentErrors() }),
   }),
   chains: query({
     summary: 'The processors of each chain, with the number of their URIs',

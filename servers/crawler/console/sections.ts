@@ -1,7 +1,6 @@
 import { type Content, type Html, html } from '../../web/html.js';
 import { byteSize } from '../../web/values.js';
 import type {
-  CrawlControl,
   CrawlSnapshot,
   HostReport,
   ProcessorReport,
@@ -9,6 +8,7 @@ import type {
   RecentError,
   WorkerReport,
 } from '../control.js';
+import type { CrawlControl } from '../controller.js';
 import { formatFigures, TILES } from '../figures.js';
 import { QUEUE_STATES, type QueueState } from '../states.js';
 import { formatAgo, formatDuration, formatNumber } from '../values.js';
@@ -204,8 +204,8 @@ export function renderQuickSections(control: CrawlControl, snapshot: CrawlSnapsh
     state: stateSection(snapshot),
     totals: totalsSection(snapshot),
     states: statesSection(snapshot),
-    workers: workersSection(control.workers()),
-    errors: errorsSection(control.recentErrors().slice(0, MAX_ROWS), snapshot.time),
+    workers: workersSection(control.workers.reports()),
+    errors: errorsSection(control.statistics.recentErrors().slice(0, MAX_ROWS), snapshot.time),
   };
 }
 
@@ -219,7 +219,7 @@ export async function renderSlowSections(
   const { state, after, host } = view;
   const selection = { state, ...(after === '' ? {} : { after }) };
   const { rows, last } = cutPage(await control.queues({ ...selection, limit: MAX_ROWS + 1 }), MAX_ROWS);
-  const hosts = control.hosts({ limit: MAX_ROWS, ...(host === '' ? {} : { match: host }) });
+  const hosts = control.servers.report({ limit: MAX_ROWS, ...(host === '' ? {} : { match: host }) });
   return {
     sections: {
       plots: plotsSection(history.samples(), snapshot.time),

@@ -5,7 +5,8 @@ import { pipeline } from 'node:stream/promises';
 import { messageOf, StorageError } from '../../../protocols/errors.js';
 import { createDirectory } from '../../../storage/files/make-directory.js';
 import { byteSize } from '../../web/values.js';
-import type { CrawlControl, CrawlSnapshot, QueueReport } from '../control.js';
+import type { CrawlSnapshot, QueueReport } from '../control.js';
+import type { CrawlControl } from '../controller.js';
 import { FIGURE_ROWS, formatFigure } from '../figures.js';
 import { QUEUE_STATES, type QueueState } from '../states.js';
 import { formatNumber } from '../values.js';
@@ -27,7 +28,7 @@ export interface ReportOptions {
 /** The sources of the reports of a crawl. */
 export type ReportedCrawl = Pick<
   CrawlControl,
-  'snapshot' | 'queues' | 'hosts' | 'retries' | 'recentErrors' | 'chains'
+  'snapshot' | 'queues' | 'servers' | 'retries' | 'statistics' | 'chains'
 >;
 
 type Rows = Report['rows'];
@@ -82,7 +83,7 @@ export const REPORTS = {
       addresses: ['addresses', 'text'],
     },
     contents: (crawl, { limit }) => ({
-      rows: crawl.hosts({ limit }).map((host) => ({ ...host, addresses: host.addresses.join(' ') })),
+      rows: crawl.servers.report({ limit }).map((host) => ({ ...host, addresses: host.addresses.join(' ') })),
     }),
   },
   /** The robots.txt of each host (CRAWL-13) and the number of URIs that it forbade. */
@@ -95,7 +96,7 @@ export const REPORTS = {
       server: ['host', 'text'],
     },
     contents: (crawl, { limit }) => ({
-      rows: crawl.hosts({ limit }).map(({ addresses: _, ...host }) => host),
+      rows: crawl.servers.report({ limit }).map(({ addresses: _, ...host }) => host),
     }),
   },
   /** Disposed URIs by their seed (CRAWL-2.9). */
@@ -177,7 +178,7 @@ export const REPORTS = {
       url: ['URI', 'text'],
       reason: ['reason', 'text'],
     },
-    contents: (crawl) => ({ rows: crawl.recentErrors().map((row) => ({ ...row })) }),
+    contents: (crawl) => ({ rows: crawl.statistics.recentErrors().map((row) => ({ ...row })) }),
   },
 } as const satisfies Readonly<Record<string, ReportRow>>;
 

@@ -6,7 +6,6 @@ import type { PageLoader } from '../../crawler/browser/types.js';
 import type { CrawlConsole } from '../../crawler/console/console.js';
 import type { CrawlController } from '../../crawler/controller.js';
 import type { CrawlOrderConfig } from '../../crawler/order/order.js';
-import { redactControl } from '../../crawler/redaction.js';
 import { type Logger, openCertificate } from '../../host/index.js';
 
 /** Starts the console of a crawl; returns undefined if its order has none. */
@@ -27,7 +26,7 @@ export async function openConsole(
   const opened = await openCertificate(files, log);
   if (opened !== undefined) resources.adopt(opened, (files) => files[Symbol.dispose]());
   const console = await CrawlConsole.start({
-    control: redactControl(controller),
+    control: controller,
     host,
     port,
     certificate: opened,

@@ -9,7 +9,6 @@ import type { SeenFilter } from '../../../storage/seen/index.js';
 import type { ActionDirectory } from '../../crawler/actions/action-directory.js';
 import type { ChainName, Processor } from '../../crawler/chains.js';
 import { deletedEvent } from '../../crawler/completions.js';
-import type { CrawlControl } from '../../crawler/control.js';
 import { type ControllerOptions, CrawlController } from '../../crawler/controller.js';
 import type { DocumentEvent } from '../../crawler/events.js';
 import type { Enumerations } from '../../crawler/frontier/contract.js';
@@ -19,7 +18,7 @@ import { chainSteps } from '../../crawler/order/chain-config.js';
 import type { CrawlOrderConfig } from '../../crawler/order/order.js';
 import { assembleChains } from '../../crawler/processors/assemble-chains.js';
 import type { ProcessorParts } from '../../crawler/processors/parts.js';
-import { redactControl, redactEvent } from '../../crawler/redaction.js';
+import { redactEvent } from '../../crawler/redaction.js';
 import type { EndReason } from '../../crawler/states.js';
 import type { ArchiveIndex } from '../../crawler/warc/archive-index.js';
 import { SideCaptures } from '../../crawler/warc/captures.js';
@@ -84,25 +83,18 @@ interface JobParts {
  */
 export class CrawlJob implements AsyncDisposable {
   readonly #options: CrawlJobOptions;
-  readonly #controller: CrawlController;
   readonly #parts: JobParts;
 
   constructor(
     options: CrawlJobOptions,
-    controller: CrawlController,
+    readonly controller: CrawlController,
     readonly roots: readonly RootLimits[],
     /** The console's address; undefined if the order has no console. */
     readonly consoleUrl: string | undefined,
     parts: JobParts,
   ) {
     this.#options = options;
-    this.#controller = controller;
     this.#parts = parts;
-  }
-
-  /** The controller as consoles and reports see it, without logins (G-81). */
-  get control(): CrawlControl {
-    return redactControl(this.#controller);
   }
 
   /** Crawls until no URI is left. @throws the signal's reason when aborted */
@@ -112,7 +104,7 @@ export class CrawlJob implements AsyncDisposable {
     signal.addEventListener('abort', onAbort, { once: true });
     const ended = new AbortController();
     const acting = actions?.run(AbortSignal.any([signal, ended.signal]));
-    const end = await this.#controller.run(signal).finally(async () => {
+    const end = await this.controller.run(signal).finally(async () => {
       signal.removeEventListener('abort', onAbort);
       ended.abort();
       await acting;
@@ -122,7 +114,7 @@ export class CrawlJob implements AsyncDisposable {
     // A checkpoint that is being taken now holds the last events back.
     await records.events.settled();
     if (order.logs)
-      await writeEndReports(join(crawlDirectoryOf(directory), 'reports'), this.control, reports);
+      await writeEndReports(join(crawlDirectoryOf(directory), 'reports'), this.controller, reports);
     return end;
   }
 

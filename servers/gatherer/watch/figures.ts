@@ -1,6 +1,6 @@
 // The figures of a Gatherer: what metrics and health checks tell of it.
 import { metricsText } from '../../crawler/console/metrics.js';
-import type { CrawlControl } from '../../crawler/control.js';
+import type { CrawlControl } from '../../crawler/controller.js';
 import { type Figure, gauge, type MonitoredServer } from '../../monitor/figures.js';
 import type { Gatherer } from '../gatherer.js';
 

@@ -23,7 +23,8 @@ import {
   verifyCheckpoint,
 } from '../../../servers/crawler/checkpoint.js';
 import { takeComponents } from '../../../servers/crawler/component-state.js';
-import type { CheckpointInfo, CrawlControl, CrawlSnapshot } from '../../../servers/crawler/control.js';
+import type { CheckpointInfo, CrawlSnapshot, HostReport } from '../../../servers/crawler/control.js';
+import type { CrawlControl } from '../../../servers/crawler/controller.js';
 import { ManualClock } from '../../../servers/crawler/frontier/conformance/index.js';
 import { type Candidate, DIRECTIVE, Frontier, type Prepared } from '../../../servers/crawler/index.js';
 import { OfflineCrawl } from '../../../servers/crawler/offline-crawl.js';
@@ -50,7 +51,7 @@ function pages(): Record<string, string> {
 
 interface CrawlResult {
   readonly snapshot: CrawlSnapshot;
-  readonly servers: ReturnType<CrawlControl['hosts']>;
+  readonly servers: readonly HostReport[];
   readonly resumed: boolean;
   readonly end: string;
 }
@@ -91,7 +92,7 @@ async function crawl(
   });
   const { end, resumed } = await gatherer.run(never);
   if (control === undefined) throw new Error('there was no control');
-  return { snapshot: control.snapshot(), servers: control.hosts(), end, resumed };
+  return { snapshot: control.snapshot(), servers: control.servers.report(), end, resumed };
 }
 
 /** Returns the attributes of all objects by URL, without the times. */

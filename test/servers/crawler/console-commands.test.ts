@@ -59,9 +59,9 @@ t.test('a screen is never larger than the terminal', async (t) => {
     snapshot: crawl.snapshot(),
     rates: [1, 2, 4, 8],
     queues: await crawl.queues(),
-    hosts: crawl.hosts(),
-    workers: crawl.workers(),
-    errors: crawl.recentErrors(),
+    hosts: crawl.servers.report(),
+    workers: crawl.workers.reports(),
+    errors: crawl.statistics.recentErrors(),
   };
   for (const [columns, rows] of [
     [80, 24],

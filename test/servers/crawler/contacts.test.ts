@@ -140,11 +140,11 @@ t.test('CRAWL-20.3, G-38 the pause holds after a killed worker', async (t) => {
     { delayFactor: 0, minDelayMs: 700 },
     (controller) => {
       const timer = setInterval(() => {
-        const hanging = controller
-          .workers()
+        const hanging = controller.workers
+          .reports()
           .find(({ url, step }) => url.endsWith('/hangs') && step === 'Fetch');
         if (hanging === undefined || !visits.some(({ url }) => url.endsWith('/hangs'))) return;
-        if (killed.length === 0 && controller.killWorker(hanging.worker)) killed.push(Date.now());
+        if (killed.length === 0 && controller.workers.kill(hanging.worker)) killed.push(Date.now());
       }, 5);
       t.teardown(() => clearInterval(timer));
     },

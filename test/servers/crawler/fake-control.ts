@@ -1,12 +1,12 @@
 // A crawl that exists only as the fields that a console shows.
 import type {
-  CrawlControl,
   CrawlSnapshot,
   HostReport,
   QueueReport,
   RecentError,
   WorkerReport,
 } from '../../../servers/crawler/control.js';
+import type { CrawlControl } from '../../../servers/crawler/controller.js';
 import type { CrawlState } from '../../../servers/crawler/states.js';
 
 import { NO_FIGURES } from './log-fixtures.js';
@@ -88,30 +88,25 @@ export class FakeCrawl implements CrawlControl {
       .slice(0, limit);
   }
 
-  hosts({
-    match = '',
-    limit = 100,
-  }: {
-    readonly match?: string;
-    readonly limit?: number;
-  } = {}): HostReport[] {
-    return ['b.example:8080', 'a.example']
-      .filter((server) => server.includes(match))
-      .slice(0, limit)
-      .map((server) => ({
-        server,
-        addresses: ['192.0.2.1'],
-        robots: 'rules',
-        crawlDelay: 7,
-        successes: 600,
-        failures: 2,
-        disregarded: 1,
-        robotsDenials: 3,
-        bytes: 3_000_000,
-        connectionErrors: 1,
-        lastContact: NOW - 12_000,
-      }));
-  }
+  readonly servers: CrawlControl['servers'] = {
+    report: ({ match = '', limit = 100 } = {}): HostReport[] =>
+      ['b.example:8080', 'a.example']
+        .filter((server) => server.includes(match))
+        .slice(0, limit)
+        .map((server) => ({
+          server,
+          addresses: ['192.0.2.1'],
+          robots: 'rules',
+          crawlDelay: 7,
+          successes: 600,
+          failures: 2,
+          disregarded: 1,
+          robotsDenials: 3,
+          bytes: 3_000_000,
+          connectionErrors: 1,
+          lastContact: NOW - 12_000,
+        })),
+  };
 
   async retries(): ReturnType<CrawlControl['retries']> {
     return [
@@ -126,13 +121,15 @@ export class FakeCrawl implements CrawlControl {
     ];
   }
 
-  workers(): WorkerReport[] {
-    return this.workerReports;
-  }
+  readonly workers: CrawlControl['workers'] = {
+    reports: () => this.workerReports,
+    kill: (worker) => {
+      this.actions.push(`kill ${worker}`);
+      return worker === 0;
+    },
+  };
 
-  recentErrors(): readonly RecentError[] {
-    return this.errorReports;
-  }
+  readonly statistics: CrawlControl['statistics'] = { recentErrors: () => this.errorReports };
 
   chains(): ReturnType<CrawlControl['chains']> {
     return [{ chain: 'fetch', processor: 'http', uris: 1240 }];
@@ -166,23 +163,19 @@ export class FakeCrawl implements CrawlControl {
     };
   }
 
-  forceWake(): void {
-    this.actions.push('wake');
-  }
-
-  async reconsiderRetired(): Promise<number> {
-    this.actions.push('reconsider');
-    return 1;
-  }
+  readonly frontier: CrawlControl['frontier'] = {
+    forceWake: () => {
+      this.actions.push('wake');
+    },
+    reconsiderRetired: async () => {
+      this.actions.push('reconsider');
+      return 1;
+    },
+  };
 
   async deleteUris(pattern: string, queuePattern?: string): Promise<number> {
     this.actions.push(`delete ${pattern} in ${queuePattern ?? 'all'}`);
     return 17;
-  }
-
-  killWorker(worker: number): boolean {
-    this.actions.push(`kill ${worker}`);
-    return worker === 0;
   }
 }
 

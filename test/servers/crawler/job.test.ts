@@ -393,9 +393,9 @@ t.test('CRAWL-20 an operator acts on the crawl; CRAWL-11.3 limits and quotas end
     '/': page('Start', ['/p0', '/hangs']),
     ...pages,
     '/hangs': () => {
-      const hanging = control?.workers().find(({ url }) => url.endsWith('/hangs'));
+      const hanging = control?.workers.reports().find(({ url }) => url.endsWith('/hangs'));
       t.equal(hanging?.step, 'Fetch');
-      t.ok(control?.killWorker(hanging?.worker ?? -1));
+      t.ok(control?.workers.kill(hanging?.worker ?? -1));
     },
   });
   const roots = `${site.url}/ Delay=0 URL=100,/dev/null`;

@@ -242,8 +242,8 @@ t.test('CRAWL-20.3 a worker whose processor hangs can be killed', async (t) => {
     },
     (control) => {
       const timer = setInterval(() => {
-        const hanging = control.workers().find(({ step }) => step === 'hang');
-        if (hanging?.url.endsWith('/b') === true) control.killWorker(hanging.worker);
+        const hanging = control.workers.reports().find(({ step }) => step === 'hang');
+        if (hanging?.url.endsWith('/b') === true) control.workers.kill(hanging.worker);
       }, 5);
       t.teardown(() => clearInterval(timer));
     },

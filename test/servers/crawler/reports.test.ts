@@ -2,7 +2,8 @@
 import { appendFile, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import type { CrawlControl, HostReport, QueueReport } from '../../../servers/crawler/control.js';
+import type { HostReport, QueueReport } from '../../../servers/crawler/control.js';
+import type { CrawlControl } from '../../../servers/crawler/controller.js';
 import type { DocumentEvent } from '../../../servers/crawler/events.js';
 import {
   frontierLine,
@@ -250,9 +251,11 @@ function fakeCrawl(names: readonly string[]): Parameters<typeof makeReport>[1] &
       const rest = state === 'snoozed' ? names.filter((name) => name > after) : [];
       return rest.slice(0, limit).map((classKey) => ({ ...QUEUE, classKey }));
     },
-    hosts: () => [HOST],
+    servers: { report: () => [HOST] },
     retries: async () => [],
-    recentErrors: () => [{ time: TIME, url: 'http://a.test/e', status: -2, reason: 'refused\nby peer' }],
+    statistics: {
+      recentErrors: () => [{ time: TIME, url: 'http://a.test/e', status: -2, reason: 'refused\nby peer' }],
+    },
     chains: (): ReturnType<CrawlControl['chains']> => [{ chain: 'fetch', processor: 'Fetch', uris: 17 }],
   };
 }

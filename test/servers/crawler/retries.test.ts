@@ -95,7 +95,7 @@ for (const [name, bad, status] of [
       // The pages beside it may be under way still.
       await until(() => control!.snapshot().queued === 1);
       // CRAWL-5.4 T20: the operator does not wait.
-      control!.forceWake();
+      control!.frontier.forceWake();
       const report = await run;
       t.equal(report.end, 'finished');
       t.equal(site.paths.filter((path) => path === '/bad').length, 2);

@@ -90,7 +90,7 @@ t.test('G-81: a crawl over HTTP sends the login of its RootNode and shows it now
       ),
     ),
     '/a.html': (request, response) => {
-      shownWorkers.push(...(control?.workers() ?? []));
+      shownWorkers.push(...(control?.workers.reports() ?? []));
       const answer = protectedPage(page('A', ['/']));
       if (typeof answer === 'function') answer(request, response);
     },
@@ -124,7 +124,7 @@ t.test('G-81: a crawl over HTTP sends the login of its RootNode and shows it now
     const report = await logRun(log, errors, config, () => gatherer.run(never));
     await gatherer.publish();
     await gatherer.publishReferences();
-    const errorsShown = control?.recentErrors() ?? [];
+    const errorsShown = control?.statistics.recentErrors() ?? [];
     t.notMatch(JSON.stringify([report.roots, errorsShown]), SECRET, 'reports and console lack the login');
     return report;
   };

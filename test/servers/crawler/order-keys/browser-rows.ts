@@ -70,7 +70,7 @@ export const BROWSER_ROWS: readonly OrderRow[] = [
         // Without the delay the crawl ends long before.
         let rounds = 0;
         await waitUntil(() => control.snapshot().state === 'finished' || rounds++ === 100);
-        for (const { worker } of control.workers()) control.killWorker(worker);
+        for (const { worker } of control.workers.reports()) control.workers.kill(worker);
         control.stop();
       },
     },
