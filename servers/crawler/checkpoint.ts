@@ -67,7 +67,8 @@ type Manifest = z.output<typeof manifestSchema>;
 export class Checkpoints {
   readonly #options: CheckpointsOptions;
   #next: number;
-  #newest: string;
+  /** Name of the newest checkpoint; empty before the first checkpoint. */
+  newest: string;
   readonly #mutex = new Mutex();
   /**
    * Digests of the last checkpoint's files by name, inode, size and time, so that a table that is linked again
@@ -81,8 +82,8 @@ export class Checkpoints {
     names: readonly string[],
   ) {
     this.#options = options;
-    this.#newest = names.at(-1) ?? '';
-    this.#next = numberOf(this.#newest) + 1;
+    this.newest = names.at(-1) ?? '';
+    this.#next = numberOf(this.newest) + 1;
   }
 
   /** Removes leftovers of a killed process. Only the owner of the store may take checkpoints. */
@@ -90,11 +91,6 @@ export class Checkpoints {
     for (const name of await readNames(directory))
       if (LEFTOVER.test(name)) await rm(join(directory, name), { recursive: true, force: true });
     return new Checkpoints(directory, options, await listCheckpoints(directory));
-  }
-
-  /** Name of the newest checkpoint; empty before the first checkpoint. */
-  get newest(): string {
-    return this.#newest;
   }
 
   /**
@@ -126,7 +122,7 @@ export class Checkpoints {
       await rm(temporary, { recursive: true, force: true });
       throw new StorageError(`checkpoint ${name}: ${messageOf(cause)}`, { cause });
     }
-    this.#newest = name;
+    this.newest = name;
     await this.#removeOld();
     await this.#options.rotate(name).catch((cause: unknown) => {
       throw new StorageError(

@@ -58,19 +58,19 @@ t.test('readers of events that do not read are bounded in memory and number, and
     socket.pause();
     socket.write(request);
     slow.push(socket);
-    await waitUntil(() => crawlConsole.followers >= Math.min(i + 1, maxFollowers));
+    await waitUntil(() => crawlConsole.feed.followers >= Math.min(i + 1, maxFollowers));
   }
-  t.equal(crawlConsole.followers, maxFollowers);
+  t.equal(crawlConsole.feed.followers, maxFollowers);
   const before = process.memoryUsage();
   // The buffers of the system take some megabytes of each reader; then its snapshots are left out, and at last
   // it is closed.
   let samples = 0;
-  for (; crawlConsole.followers > 0; samples++) {
-    crawlConsole.sample();
+  for (; crawlConsole.feed.followers > 0; samples++) {
+    crawlConsole.feed.tick();
     await nextTurn();
     await nextTurn();
   }
-  t.equal(crawlConsole.followers, 0, `those that do not read are closed, after ${samples} snapshots`);
+  t.equal(crawlConsole.feed.followers, 0, `those that do not read are closed, after ${samples} snapshots`);
   const { external, arrayBuffers } = process.memoryUsage();
   const growth = (external + arrayBuffers - before.external - before.arrayBuffers) / 1e6;
   t.ok(growth < 50, `${growth.toFixed(1)} MB more memory`);
@@ -87,16 +87,16 @@ t.test('readers of events of one address do not keep others out, nor a newcomer 
   const operator = await follower(t, port, request, '127.0.0.3');
   const crowd = [];
   for (let i = 0; i < 12; i++) crowd.push(await follower(t, port, request, '127.0.0.2'));
-  t.equal(crawlConsole.followers, 4, 'three of the crowd and the operator');
+  t.equal(crawlConsole.feed.followers, 4, 'three of the crowd and the operator');
   const sockets = crowd.map(({ socket }) => socket);
   await waitUntil(() => countOpen(sockets) <= 3);
   t.equal(countOpen(sockets), 3);
   for (const { text } of crowd) t.match(text, /event: snapshot/, 'each was served at first');
   t.match(crowd[0]?.text, /retry: 60000\n\n/, 'the oldest is told to come back late');
   for (let i = 4; i < 10; i++) crowd.push(await follower(t, port, request, `127.0.0.${i}`));
-  t.equal(crawlConsole.followers, 8);
+  t.equal(crawlConsole.feed.followers, 8);
   operator.text = '';
-  crawlConsole.sample();
+  crawlConsole.feed.tick();
   await waitUntil(() => operator.text !== '' || operator.socket.closed);
   t.match(
     operator.text,

@@ -84,7 +84,7 @@ t.test('a journal that the disk has changed is kept as a copy', async (t) => {
         pathFromSeed: 'L',
         via: '',
       });
-    await journal.flush();
+    await journal.file.flush();
   }
   const torn = readFileSync(path);
   await journal.close();

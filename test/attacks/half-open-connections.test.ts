@@ -147,7 +147,7 @@ async function crawlConsole(t: Test): Promise<Target> {
   return {
     port: scene.crawlConsole.address.port,
     ...pageRequests(['/api/snapshot', '/events?parts=1', '/login'], authorization),
-    open: () => scene.crawlConsole.followers,
+    open: () => scene.crawlConsole.feed.followers,
   };
 }
 

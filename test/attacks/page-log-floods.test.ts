@@ -84,8 +84,8 @@ t.test('Broker, its pages, the console: after floods they hold no more memory th
       await stop();
     }
     await waitUntil(() => {
-      crawlConsole.sample();
-      return crawlConsole.followers === 0;
+      crawlConsole.feed.tick();
+      return crawlConsole.feed.followers === 0;
     });
     await new Promise((resolve) => setTimeout(resolve, 1000));
     fixture.log.length = 0;
@@ -100,7 +100,7 @@ t.test('Broker, its pages, the console: after floods they hold no more memory th
     growth = (await usedMemory()) - before;
   }
   t.ok(growth <= MAX_GROWTH, `${growth} bytes more than before, of ${before}`);
-  t.equal(crawlConsole.followers, 0);
+  t.equal(crawlConsole.feed.followers, 0);
   const client = await dial(t, webPort);
   t.match(await ask(client, get('/'), /<\/html>/), /^HTTP\/1\.1 200 /, 'the pages are served');
 });

@@ -59,7 +59,7 @@ await using site = await CrawlConsole.start({
   log: pino({ enabled: false }),
 });
 // Creates ten minutes of history at once.
-for (let i = 0; i < 600; i++) site.sample();
+for (let i = 0; i < 600; i++) site.feed.tick();
 const browser = await launchBrowser();
 try {
   await useWithKeyboard(await browser.newContext({ viewport: VIEWPORT }));

@@ -37,7 +37,8 @@ const NO_NETWORK = [
 /** A running Chromium. */
 export class ChromiumProcess {
   readonly #options: ChromiumOptions;
-  #lost: PageError | undefined;
+  /** Why it ended; undefined while it runs. */
+  lost: PageError | undefined;
   readonly #listeners = new Set<(reason: PageError) => void>();
   #timer: NodeJS.Timeout | undefined;
   #pid: number | undefined;
@@ -76,14 +77,9 @@ export class ChromiumProcess {
     }
   }
 
-  /** Why it ended; undefined while it runs. */
-  get lost(): PageError | undefined {
-    return this.#lost;
-  }
-
   /** Calls the function when it ends. Returns a function that ends this. */
   onLost(listener: (reason: PageError) => void): () => void {
-    if (this.#lost !== undefined) listener(this.#lost);
+    if (this.lost !== undefined) listener(this.lost);
     else this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -105,8 +101,8 @@ export class ChromiumProcess {
   }
 
   #lose(reason: PageError): void {
-    if (this.#lost !== undefined) return;
-    this.#lost = reason;
+    if (this.lost !== undefined) return;
+    this.lost = reason;
     clearTimeout(this.#timer);
     for (const listener of this.#listeners) listener(reason);
     this.#listeners.clear();
@@ -127,7 +123,7 @@ export class ChromiumProcess {
   /** Without /proc, or without the process, nothing is measured. */
   #watch(): void {
     const pid = this.#pid;
-    if (pid === undefined || this.#lost !== undefined) return;
+    if (pid === undefined || this.lost !== undefined) return;
     this.#timer = setTimeout(async () => {
       const { residentBytes } = await processTree(pid);
       const { maxMemoryBytes } = this.#options;

@@ -52,12 +52,14 @@ const MIB = 1 << 20;
 export class PageParts {
   readonly #uri: CrawlUri;
   readonly #options: PagePartsOptions;
-  readonly #fetched: FetchedPart[] = [];
+  /** The parts that were fetched or forbidden, in order. */
+  readonly fetched: FetchedPart[] = [];
   /** The page, for decisions about its parts. */
   readonly #page: CrawlUri;
   #requests = 0;
   #bytes = 0;
-  #refused = 0;
+  /** Number of requests beyond the limits of the page. */
+  refused = 0;
 
   constructor(uri: CrawlUri, options: PagePartsOptions) {
     this.#uri = uri;
@@ -69,16 +71,6 @@ export class PageParts {
     const settings = embeds === 'frames' ? { ...uri.settings, embeds: 'root' as const } : uri.settings;
     this.#page = new CrawlUri(uri.entry, uri.batch, uri.signal, settings, uri.worker);
     this.#page.fetched = uri.fetched;
-  }
-
-  /** The parts that were fetched or forbidden, in order. */
-  get fetched(): readonly FetchedPart[] {
-    return this.#fetched;
-  }
-
-  /** Number of requests beyond the limits of the page. */
-  get refused(): number {
-    return this.#refused;
   }
 
   /**
@@ -116,7 +108,7 @@ export class PageParts {
     const { browserMaxRequests } = this.#uri.settings;
     // A request that is not allowed counts, because resolving its host name costs time.
     if (this.#requests >= browserMaxRequests || this.#bytes >= this.#maxBytes) {
-      this.#refused++;
+      this.refused++;
       return undefined;
     }
     this.#requests++;
@@ -208,7 +200,7 @@ export class PageParts {
     part.annotations.push('browser');
     // A part is not retried for this page.
     if (part.disposition === 'retry') part.disposition = 'failed';
-    this.#fetched.push({ event: recordedEvent(part, begin), candidate });
+    this.fetched.push({ event: recordedEvent(part, begin), candidate });
   }
 }
 

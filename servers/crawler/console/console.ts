@@ -40,7 +40,7 @@ export interface CrawlConsoleOptions {
   readonly allowedHosts?: readonly string[];
   /** File for address and token, which local commands read (mode 0600); usually `GATHERER/console.json`. */
   readonly file?: string;
-  /** Milliseconds between snapshots, default 1000; 0: only {@link CrawlConsole.sample} takes them. */
+  /** Milliseconds between snapshots, default 1000; 0: only {@link SnapshotFeed.tick} takes them. */
   readonly intervalMs?: number;
   /** Maximum number of concurrent connections; default 128. */
   readonly maxConnections?: number;
@@ -85,7 +85,7 @@ export class CrawlConsole implements AsyncDisposable {
   /** Gives its bearer full access; random at each start. */
   readonly token: string;
   readonly #app: FastifyInstance;
-  readonly #feed: SnapshotFeed;
+  readonly feed: SnapshotFeed;
   readonly #options: CrawlConsoleOptions;
   #closed: Promise<void> | undefined;
 
@@ -96,7 +96,7 @@ export class CrawlConsole implements AsyncDisposable {
     address: Address,
   ) {
     this.#app = app;
-    this.#feed = context.feed;
+    this.feed = context.feed;
     this.#options = options;
     this.token = context.access.token;
     this.address = address;
@@ -144,16 +144,6 @@ export class CrawlConsole implements AsyncDisposable {
     return console;
   }
 
-  /** Clients that follow the crawl by streams of events. */
-  get followers(): number {
-    return this.#feed.followers;
-  }
-
-  /** Takes a snapshot now, so that a change of state is visible immediately. */
-  sample(): void {
-    this.#feed.tick();
-  }
-
   /** Ends streams and connections, and removes the file. */
   close(): Promise<void> {
     this.#closed ??= this.#end();
@@ -179,7 +169,7 @@ export class CrawlConsole implements AsyncDisposable {
   async #end(): Promise<void> {
     const { file, signal } = this.#options;
     signal?.removeEventListener('abort', this.#onAbort);
-    this.#feed[Symbol.dispose]();
+    this.feed[Symbol.dispose]();
     if (file !== undefined) await removeConsoleFile(file, this.token);
     await this.#app.close();
   }

@@ -48,7 +48,7 @@ export function computeFigures(memory: QueueMemory, queued: number): FrontierFig
   const { status } = memory;
   const reasons: Partial<Record<WaitReason, number>> = {};
   let deepest = 0;
-  for (const queue of memory.values()) {
+  for (const queue of memory.queues.values()) {
     deepest = Math.max(deepest, queue.count);
     if (queue.state === 'snoozed' && queue.reason !== '')
       reasons[queue.reason] = (reasons[queue.reason] ?? 0) + 1;

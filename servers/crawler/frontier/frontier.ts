@@ -196,7 +196,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
     const { succeeded, failed, disregarded, bytes } = this.#writer.counters;
     return {
       queued: this.#cycle.queued + this.#waiting.count,
-      discovered: this.#seen.count,
+      discovered: this.#options.seen.count,
       inProcess: this.#inProcess,
       queues: Object.values(pending).reduce((sum, count) => sum + count, 0),
       snoozed: status.snoozed,
@@ -217,7 +217,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
   }
 
   traffic(classKey: string): QueueTraffic {
-    const { successes = 0, errors = 0, bytes = 0 } = this.#memory.get(classKey) ?? {};
+    const { successes = 0, errors = 0, bytes = 0 } = this.#memory.queues.get(classKey) ?? {};
     return { successes, successBytes: bytes, responses: successes + errors, totalBytes: bytes };
   }
 
@@ -309,7 +309,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
     candidates: readonly Candidate[] = [],
     admitted: () => void = () => undefined,
   ): Promise<Written> {
-    const queue = this.#memory.get(entry.classKey)!;
+    const queue = this.#memory.queues.get(entry.classKey)!;
     const aside = finish.outcome === 'retry' ? finish.aside : undefined;
     const staysQueued = aside === undefined && (finish.outcome === 'retry' || finish.outcome === 'retire');
     // CRAWL-5.2.3: a retried URI is rewritten under its own key and keeps its position.
@@ -374,7 +374,7 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
   }
 
   abandoned(entry: QueueEntry): void {
-    const queue = this.#memory.get(entry.classKey)!;
+    const queue = this.#memory.queues.get(entry.classKey)!;
     queue.unpeek(entry);
     this.#inProcess--;
     this.#cycle.makeReady(queue);

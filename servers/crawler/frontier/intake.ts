@@ -108,7 +108,7 @@ export class CandidateIntake {
   markAvailable(entries: readonly QueueEntry[]): void {
     const limit = this.#memory.windowSize;
     for (const entry of entries) {
-      const queue = this.#memory.get(entry.classKey);
+      const queue = this.#memory.queues.get(entry.classKey);
       // The queue was removed from memory meanwhile; its entries are read from disk later.
       if (queue === undefined) continue;
       queue.window.added(entry, limit);
@@ -117,13 +117,13 @@ export class CandidateIntake {
   }
 
   queuesOf(entries: readonly QueueEntry[]): WorkQueue[] {
-    return entries.map(({ classKey }) => this.#memory.get(classKey)!);
+    return entries.map(({ classKey }) => this.#memory.queues.get(classKey)!);
   }
 
   #enqueue(candidate: Candidate, prepared: Prepared, batch: GathererBatch): QueueEntry {
     const entry = this.#entryOf(candidate, prepared);
     batch.enqueue(entry);
-    const queue = this.#memory.get(prepared.classKey)!;
+    const queue = this.#memory.queues.get(prepared.classKey)!;
     queue.count++;
     queue.enqueued++;
     queue.lastQueued = candidate.url;

@@ -63,7 +63,7 @@ export async function deleteUris(
       const batch = writer.store.batch();
       const queues = await memory.load([...new Set(matching.map(({ classKey }) => classKey))]);
       for (const entry of matching) {
-        const queue = memory.get(entry.classKey)!;
+        const queue = memory.queues.get(entry.classKey)!;
         // Skips a URI that is in process, or was returned or finished since the page was read.
         if (queue.peeked?.ordinal === entry.ordinal) continue;
         const justBefore = { ...entry, ordinal: entry.ordinal - 1 };
@@ -109,7 +109,7 @@ export async function queueReports(
   const reports: QueueReport[] = [];
   for await (const records of writer.store.queueRecords.pages({ after })) {
     for (const record of records) {
-      const report = (memory.get(record.classKey) ?? WorkQueue.restored(record)).report();
+      const report = (memory.queues.get(record.classKey) ?? WorkQueue.restored(record)).report();
       if (state === undefined ? report.count > 0 : report.state === state) reports.push(report);
       if (reports.length >= limit) return reports;
     }

@@ -23,7 +23,7 @@ export interface QueueMemoryOptions {
 export class QueueMemory {
   readonly #records: GathererStore['queueRecords'];
   readonly #options: QueueMemoryOptions;
-  readonly #queues = new Map<string, WorkQueue>();
+  readonly queues = new Map<string, WorkQueue>();
   /** The resting queues, which may be removed from memory; the longest resting first. */
   readonly #resting = new Set<WorkQueue>();
   /** Number of queues by state, in memory and on disk; exhausted ones only in memory. */
@@ -41,17 +41,9 @@ export class QueueMemory {
     this.#options = options;
   }
 
-  get(classKey: string): WorkQueue | undefined {
-    return this.#queues.get(classKey);
-  }
-
-  values(): Iterable<WorkQueue> {
-    return this.#queues.values();
-  }
-
   /** Adds a queue when the frontier opens, in the state `exhausted`. */
   add(queue: WorkQueue): void {
-    this.#queues.set(queue.classKey, queue);
+    this.queues.set(queue.classKey, queue);
     this.status.exhausted++;
   }
 
@@ -60,16 +52,16 @@ export class QueueMemory {
    * {@link trim}.
    */
   async load(classKeys: readonly string[]): Promise<WorkQueue[]> {
-    const missing = classKeys.filter((classKey) => !this.#queues.has(classKey));
+    const missing = classKeys.filter((classKey) => !this.queues.has(classKey));
     const records = missing.length === 0 ? [] : await this.#records.getMany(missing);
     missing.forEach((classKey, i) => {
       const record = records[i];
       const queue = record === undefined ? new WorkQueue(classKey) : WorkQueue.restored(record);
       if (queue.state === 'exhausted') this.status.exhausted++;
-      this.#queues.set(classKey, queue);
+      this.queues.set(classKey, queue);
       this.rest(queue);
     });
-    return classKeys.map((classKey) => this.#queues.get(classKey)!);
+    return classKeys.map((classKey) => this.queues.get(classKey)!);
   }
 
   setState(queue: WorkQueue, state: QueueState): void {
@@ -94,14 +86,14 @@ export class QueueMemory {
       if (surplus-- <= 0) return;
       if (queue.writes > 0) continue;
       this.#resting.delete(queue);
-      this.#queues.delete(queue.classKey);
+      this.queues.delete(queue.classKey);
       if (queue.state === 'exhausted') this.status.exhausted--;
     }
   }
 
   /** Number of URIs of one active queue in memory. */
   get windowSize(): number {
-    const active = Math.max(1, this.#queues.size - this.#resting.size);
+    const active = Math.max(1, this.queues.size - this.#resting.size);
     return Math.max(MIN_WINDOW, Math.min(MAX_WINDOW, Math.floor(this.#options.windowEntries / active)));
   }
 }

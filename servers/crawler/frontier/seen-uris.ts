@@ -34,10 +34,6 @@ export class SeenUris {
     return this.#inStore !== undefined;
   }
 
-  get count(): number {
-    return this.#filter.count;
-  }
-
   /**
    * Adds keys; returns a 1 for each that was new. CRAWL-4.6: every 10 000 additions the mean time of a look-up
    * is logged.

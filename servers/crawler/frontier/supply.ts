@@ -24,7 +24,8 @@ export class QueueSupply {
   readonly #writer: FrontierWriter;
   readonly #intake: CandidateIntake;
   readonly #options: SupplyOptions;
-  #activation: Promise<void> | undefined;
+  /** The activation of inactive queues that is in flight. */
+  activation: Promise<void> | undefined;
 
   constructor(
     memory: QueueMemory,
@@ -42,21 +43,16 @@ export class QueueSupply {
     this.#options = options;
   }
 
-  /** The activation of inactive queues that is in flight. */
-  get activation(): Promise<void> | undefined {
-    return this.#activation;
-  }
-
   /** CRAWL-5.6.2 (c): activates inactive queues until enough are ready; one activation at a time. */
   topUp(): void {
     const { targetReadyBacklog } = this.#options;
     const { ready } = this.#memory.status;
-    if (this.#activation !== undefined || this.#inactive.available === 0 || ready >= targetReadyBacklog)
+    if (this.activation !== undefined || this.#inactive.available === 0 || ready >= targetReadyBacklog)
       return;
-    this.#activation = this.#activate(targetReadyBacklog - ready)
+    this.activation = this.#activate(targetReadyBacklog - ready)
       .catch((error: unknown) => this.#writer.fail(error))
       .finally(() => {
-        this.#activation = undefined;
+        this.activation = undefined;
       });
   }
 

@@ -120,7 +120,7 @@ export class WaitingUris {
         const queues = await this.#memory.load([...new Set(entries.map(({ classKey }) => classKey))]);
         for (const waiting of due) {
           batch.deleteWaiting(waiting).enqueue(waiting.entry);
-          const queue = this.#memory.get(waiting.entry.classKey)!;
+          const queue = this.#memory.queues.get(waiting.entry.classKey)!;
           queue.count++;
           this.count--;
           if (queue.state !== 'retired') this.#cycle.queued++;

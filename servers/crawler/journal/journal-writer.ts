@@ -15,7 +15,7 @@ export interface JournalWriterOptions {
   readonly now?: () => number;
   /** Maximum number of milliseconds for which an event stays in memory. Default 1000. */
   readonly flushMs?: number;
-  /** Characters in memory at which {@link JournalWriter.full} becomes true. Default 1 048 576. */
+  /** Characters in memory at which {@link AppendFile.full} becomes true. Default 1 048 576. */
   readonly limit?: number;
   /** Called if a write fails; it is retried. By default {@link JournalWriter.close} throws. */
   readonly onError?: (error: StorageError) => void;
@@ -23,19 +23,18 @@ export interface JournalWriterOptions {
 
 /** Writes a recovery journal (CRAWL-17.1): gzip that is readable up to its last flush after a crash. */
 export class JournalWriter implements AsyncDisposable {
-  readonly #file: AppendFile;
   readonly #now: () => number;
   #lines = 0;
 
   private constructor(
-    file: AppendFile,
+    /** The journal; the caller checks whether it is full, and rotates it. */
+    readonly file: AppendFile,
     now: () => number,
     /** Bytes at the end of the file that could not be read when it was opened, and were cut off. */
     readonly cutBytes: number,
     /** A copy of the file as it was, if the disk has changed it; undefined after a crash. */
     readonly damagedCopy: string | undefined,
   ) {
-    this.#file = file;
     this.#now = now;
   }
 
@@ -62,15 +61,11 @@ export class JournalWriter implements AsyncDisposable {
     return writer;
   }
 
-  get path(): string {
-    return this.#file.path;
-  }
-
-  /** Adds an event without waiting; see {@link full}. */
+  /** Adds an event without waiting; see {@link AppendFile.full}. */
   write(event: JournalEvent): void {
-    this.#file.write(formatJournalLine(event));
+    this.file.write(formatJournalLine(event));
     if (++this.#lines % TIME_MARK_LINES === 0)
-      this.#file.write(formatJournalLine({ tag: 'T', time: this.#now() }));
+      this.file.write(formatJournalLine({ tag: 'T', time: this.#now() }));
   }
 
   /** CRAWL-8.4: adds the event of a returned URI. */
@@ -82,34 +77,9 @@ export class JournalWriter implements AsyncDisposable {
     else this.write({ tag: outcome === 'retry' ? 'Fr' : 'Fd', url });
   }
 
-  /** True if the text in memory has reached the limit; the caller then awaits {@link waitForRoom}. */
-  get full(): boolean {
-    return this.#file.full;
-  }
-
-  /** Waits until the journal is no longer {@link full}. @throws the signal's reason */
-  waitForRoom(signal?: AbortSignal): Promise<void> {
-    return this.#file.waitForRoom(signal);
-  }
-
-  /** Writes all events to the file. @throws StorageError */
-  flush(): Promise<void> {
-    return this.#file.flush();
-  }
-
-  /**
-   * CRAWL-16.4, 17.2.1: renames the journal to `PATH.SUFFIX` and continues in a new file.
-   *
-   * @returns the renamed file
-   * @throws StateError, StorageError
-   */
-  rotate(suffix: string): Promise<string> {
-    return this.#file.rotate(suffix);
-  }
-
   /** @throws StorageError when events could not be written */
   close(): Promise<void> {
-    return this.#file.close();
+    return this.file.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

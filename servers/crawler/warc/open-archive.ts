@@ -13,8 +13,10 @@ export const OPEN_SUFFIX = '.open';
 export class OpenArchive {
   readonly #directory: string;
   readonly #handle: FileHandle;
-  #size = 0;
-  #lost = false;
+  /** Bytes of its records. */
+  size = 0;
+  /** Whether a failed write could not be undone: no record may follow. */
+  lost = false;
 
   private constructor(
     directory: string,
@@ -33,27 +35,17 @@ export class OpenArchive {
     return new OpenArchive(directory, name, infoId, await open(join(directory, name + OPEN_SUFFIX), 'wx'));
   }
 
-  /** Bytes of its records. */
-  get size(): number {
-    return this.#size;
-  }
-
-  /** Whether a failed write could not be undone: no record may follow. */
-  get lost(): boolean {
-    return this.#lost;
-  }
-
   /**
    * Appends an encoded record. After a failure the caller must {@link undo}. @throws StorageError, the errors
    * of the file system
    */
   async append(bytes: Uint8Array): Promise<void> {
     for (let written = 0; written < bytes.length; ) {
-      const { bytesWritten } = await this.#handle.write(bytes, written, bytes.length - written, this.#size);
+      const { bytesWritten } = await this.#handle.write(bytes, written, bytes.length - written, this.size);
       // It would repeat forever.
       if (bytesWritten === 0) throw new StorageError(`${this.name}: nothing was written`);
       written += bytesWritten;
-      this.#size += bytesWritten;
+      this.size += bytesWritten;
     }
   }
 
@@ -64,10 +56,10 @@ export class OpenArchive {
   async undo(size: number): Promise<void> {
     const cut = size > 0 && (await this.#handle.truncate(size).then(succeeded, failed));
     if (cut) {
-      this.#size = size;
+      this.size = size;
       return;
     }
-    this.#lost = true;
+    this.lost = true;
     await this.#handle.close().catch(failed);
     if (size === 0) await unlink(join(this.#directory, this.name + OPEN_SUFFIX)).catch(failed);
   }

@@ -67,7 +67,7 @@ export async function openCheckpoints(
     components: () => componentsOf(options),
     rotate: async (suffix) => {
       await events.rotate(suffix);
-      await journal?.rotate(suffix);
+      await journal?.file.rotate(suffix);
     },
   });
   resources.defer(() => checkpoints.settled());

@@ -330,7 +330,7 @@ function controllerOptions(
       options.onDocument(redactEvent(event));
       journal?.finished(event);
       if (logs?.full === true) await logs.waitForRoom();
-      if (journal?.full === true) await journal.waitForRoom();
+      if (journal?.file.full === true) await journal.file.waitForRoom();
     },
   };
 }

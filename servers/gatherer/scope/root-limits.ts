@@ -71,7 +71,8 @@ export class RootLimits {
   readonly #names: Set<string>;
   /** G-27: the server of a local or news RootNode, which has no host, is one of Host-Max as well. */
   readonly #ownServer: 0 | 1;
-  #urls: number;
+  /** Number of URLs generated so far. */
+  urls: number;
   #dirty = false;
   /** Hosts and names that are not stored yet. */
   #newHosts: string[] = [];
@@ -88,14 +89,9 @@ export class RootLimits {
     this.#addresses = addresses;
     this.#ownServer = hasHost(new URL(rules.root.url)) ? 0 : 1;
     this.#rows = progress?.rows ?? 0;
-    this.#urls = progress?.urls ?? 0;
+    this.urls = progress?.urls ?? 0;
     this.#hosts = new Set(progress?.hosts ?? []);
     this.#names = new Set(progress?.names ?? []);
-  }
-
-  /** Number of URLs generated so far. */
-  get urls(): number {
-    return this.#urls;
   }
 
   /** Number of hosts so far, with that of the RootNode. */
@@ -114,7 +110,7 @@ export class RootLimits {
       this.#newHosts = [];
       this.#newNames = [];
     }
-    batch.putMeta(progressKey(root), JSON.stringify({ urls: this.#urls, rows: this.#rows }));
+    batch.putMeta(progressKey(root), JSON.stringify({ urls: this.urls, rows: this.#rows }));
   }
 
   /**
@@ -127,7 +123,7 @@ export class RootLimits {
   refusal(url: URL, depth: number, isEmbedded = false): Refusal | undefined {
     const { root, urlFilter } = this.rules;
     // G-32: URL-Max limits what enumeration generates, over all depths.
-    if (this.#urls >= root.urlMax) return 'url-max';
+    if (this.urls >= root.urlMax) return 'url-max';
     if (depth === 0) return undefined;
     // G-34: Depth=0 is unlimited.
     if (root.depth > 0 && depth > root.depth) return 'depth';
@@ -180,7 +176,7 @@ export class RootLimits {
    */
   countVisit(href: string, isRepeated: boolean): boolean {
     if (isRepeated || this.#visited.has(href)) return true;
-    if (this.#urls >= this.rules.root.urlMax) {
+    if (this.urls >= this.rules.root.urlMax) {
       this.countRefusal('url-max');
       return false;
     }
@@ -191,7 +187,7 @@ export class RootLimits {
 
   #count(url: URL): void {
     // G-26: a directory is expanded to LeafNodes and is not one itself.
-    if (url.protocol !== 'file:' || !url.pathname.endsWith('/')) this.#urls++;
+    if (url.protocol !== 'file:' || !url.pathname.endsWith('/')) this.urls++;
     this.#dirty = true;
   }
 

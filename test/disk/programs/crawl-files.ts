@@ -23,9 +23,9 @@ for (const third of [0, 1, 2]) {
   for (let k = (third * STEPS) / 3 + 1; k <= ((third + 1) * STEPS) / 3; k++) {
     for (let i = 0; i < 20; i++)
       journal.write({ tag: 'F+', url: `http://site.test/${k}/${i}`, pathFromSeed: 'L', via: '' });
-    await journal.flush();
+    await journal.file.flush();
     control.mark(`journal ${k}`);
-    if (k % 5 === 0) await journal.rotate(`cp${k}`);
+    if (k % 5 === 0) await journal.file.rotate(`cp${k}`);
     await warc.write([
       {
         type: 'resource',

@@ -157,9 +157,9 @@ t.test('CRAWL-17.1 flushed lines can be read at once, and reopening appends', as
   const path = join(await temporaryDirectory(t), 'recover.gz');
   const first = await JournalWriter.open(path);
   first.write(seed('http://a.test/1'));
-  await first.flush();
+  await first.file.flush();
   first.write(seed('http://a.test/2'));
-  await first.flush();
+  await first.file.flush();
   t.same(await readEvents(path), [seed('http://a.test/1'), seed('http://a.test/2')]);
   await first.close();
   await first.close();
@@ -175,10 +175,10 @@ t.test('CRAWL-16.4 a journal rotates like the logs', async (t) => {
   const path = join(await temporaryDirectory(t), 'recover.gz');
   const writer = await JournalWriter.open(path);
   writer.write(seed('http://a.test/1'));
-  t.equal(await writer.rotate('cp00001'), `${path}.cp00001`);
+  t.equal(await writer.file.rotate('cp00001'), `${path}.cp00001`);
   writer.write(seed('http://a.test/2'));
-  await t.rejects(writer.rotate('cp00001'), { name: 'StateError', message: /exists already/ });
-  await t.rejects(writer.rotate('../x'), { name: 'TypeError' });
+  await t.rejects(writer.file.rotate('cp00001'), { name: 'StateError', message: /exists already/ });
+  await t.rejects(writer.file.rotate('../x'), { name: 'TypeError' });
   await writer.close();
   t.same(await linesOf(`${path}.cp00001`), ['F+ http://a.test/1  ']);
   t.same(await linesOf(path), ['F+ http://a.test/2  ']);
@@ -197,7 +197,7 @@ async function writeTwoMembers(path: string, flushes: number): Promise<{ first: 
   const sizes = [first];
   for (let i = 0; i < flushes; i++) {
     secondWriter.write({ tag: 'Fe', url: `http://two.test/${i * i}` });
-    await secondWriter.flush();
+    await secondWriter.file.flush();
     sizes.push((await readFile(path)).length);
   }
   await secondWriter.close();
@@ -320,7 +320,7 @@ t.test('CRAWL-17.1 after kill -9 the journal has every flushed line and can be c
     for (let i = 0; ; i++) {
       writer.write({ tag: 'Fe', url: 'http://a.test/' + i });
       if (i % 100 === 99) {
-        await writer.flush();
+        await writer.file.flush();
         process.stdout.write((i + 1) + '\\n');
       }
     }`;
