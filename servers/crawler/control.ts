@@ -112,7 +112,7 @@ export function list<T>(row: z.ZodType<T>): z.ZodType<readonly T[]> {
 export interface QueueSelection {
   /** Default: queues with pending URIs. */
   readonly state?: QueueState | undefined;
-  /** The last class key of the previous page. */
+  /** The last class key of the previous page. Default: empty, the first page. */
   readonly after?: string;
   /** Default 100. */
   readonly limit?: number;

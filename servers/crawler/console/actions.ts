@@ -2,8 +2,10 @@ import type { FastifyRequest } from 'fastify';
 import { RE2JS, RE2JSException } from 're2js';
 import { z } from 'zod';
 import { UsageError } from '../../../protocols/errors.js';
+import { type Html, html } from '../../web/html.js';
 import { checkpointSchema } from '../control.js';
 import type { CrawlControl } from '../controller.js';
+import type { CrawlState } from '../states.js';
 import type { Fields } from './queries.js';
 
 /** Maximum number of characters of a pattern. */
@@ -20,10 +22,14 @@ export interface ActionOutcome {
 /** Fields of a form or of a JSON object, all as text. */
 export type ActionFields = ReadonlyMap<string, string>;
 
-/** A row has all that the route and the OpenAPI document need. */
+/** A row has all that the route, the page and the OpenAPI document need. */
 export interface Action {
   readonly summary: string;
   readonly fields?: Fields;
+  /** Its button on the page, enabled in these states of the crawl. */
+  readonly button?: { readonly text: string; readonly states: readonly CrawlState[] };
+  /** Its form on the page: the text of its button, its fields, and what it does. */
+  readonly form?: { readonly text: string; readonly fields?: Html; readonly hint: string };
   /** Members of the answer beside `ok` and `text`. */
   readonly answer?: z.core.$ZodShape;
   run(control: CrawlControl, fields: ActionFields): ActionOutcome | Promise<ActionOutcome>;
@@ -35,6 +41,7 @@ const number = z.int().min(0);
 export const ACTIONS: Readonly<Record<string, Action>> = {
   pause: {
     summary: 'Pauses the crawl when the URIs in process are finished',
+    button: { text: 'Pause', states: ['preparing', 'running', 'empty'] },
     run: (control) => {
       control.pause();
       return { text: 'The crawl pauses when the URIs in process are finished.' };
@@ -42,6 +49,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   },
   resume: {
     summary: 'Continues a paused crawl',
+    button: { text: 'Resume', states: ['pausing', 'paused'] },
     run: (control) => {
       control.resume();
       return { text: 'The crawl continues.' };
@@ -49,6 +57,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   },
   checkpoint: {
     summary: 'Takes a checkpoint and verifies it',
+    button: { text: 'Checkpoint', states: ['preparing', 'running', 'empty', 'pausing', 'paused'] },
     answer: { checkpoint: checkpointSchema },
     run: async (control) => {
       const checkpoint = await control.checkpoint();
@@ -64,6 +73,10 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   },
   'force-wake': {
     summary: 'Wakes snoozed queues',
+    form: {
+      text: 'Wake all',
+      hint: 'Snoozed queues continue immediately. Servers that requested a pause get a shorter one.',
+    },
     run: (control) => {
       control.frontier.forceWake();
       return { text: 'Snoozed queues continue.' };
@@ -71,6 +84,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   },
   'reconsider-retired': {
     summary: 'Lets retired queues continue',
+    form: { text: 'Reconsider', hint: 'Retired queues may continue; budgets are read again.' },
     answer: { queues: number },
     run: async (control) => {
       const queues = await control.frontier.reconsiderRetired();
@@ -79,6 +93,11 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   },
   'delete-uris': {
     summary: 'Deletes pending URIs',
+    form: {
+      text: 'Delete URIs',
+      fields: html`<label>that match <input type="text" name="pattern" required maxlength="1024" autocapitalize="none" spellcheck="false"></label> <label>in queues that match <input type="text" name="queuePattern" maxlength="1024" autocapitalize="none" spellcheck="false"></label>`,
+      hint: 'Regular expressions (RE2). They match anywhere in the URI and in the name of the queue. Without the second one all queues are searched.',
+    },
     fields: {
       pattern: z.string().max(MAX_PATTERN).describe('Of the whole URI, in RE2 syntax'),
       queuePattern: z.string().max(MAX_PATTERN).optional().describe('Of the class key of the queue'),
@@ -93,6 +112,11 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   },
   'kill-worker': {
     summary: 'Aborts the URI of a worker, which then fails with -7000',
+    form: {
+      text: 'Kill',
+      fields: html`<label>worker <input type="text" name="worker" required inputmode="numeric" pattern="[0-9]{1,6}" size="6"></label>`,
+      hint: 'Its URI ends with status -7000 (killed).',
+    },
     fields: { worker: z.int().min(0).max(999_999).describe('Number of the worker') },
     run: (control, fields) => {
       const text = fields.get('worker') ?? '';

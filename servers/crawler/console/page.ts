@@ -2,19 +2,9 @@ import { type Content, type Html, html } from '../../web/html.js';
 import { renderPage } from '../../web/page-shell.js';
 import { type CrawlState, QUEUE_STATES } from '../states.js';
 import type { Session } from './access.js';
+import { ACTIONS, type Action } from './actions.js';
 import { QUEUE_STATE_LABELS } from './labels.js';
 import { type Sections, type View, viewQuery } from './sections.js';
-
-/** The buttons in the order of the page. Their path is `/api/NAME`. */
-const BUTTONS: readonly { name: string; text: string; states: readonly CrawlState[] }[] = [
-  { name: 'pause', text: 'Pause', states: ['preparing', 'running', 'empty'] },
-  { name: 'resume', text: 'Resume', states: ['pausing', 'paused'] },
-  {
-    name: 'checkpoint',
-    text: 'Checkpoint',
-    states: ['preparing', 'running', 'empty', 'pausing', 'paused'],
-  },
-];
 
 export interface PageContent {
   readonly name: string;
@@ -76,22 +66,21 @@ ${scroll('chains', 'Table of processors')}</section>`,
 }
 
 function controls({ session, state, view }: PageContent): Html {
-  const button = ({ name, text, states }: (typeof BUTTONS)[number]) =>
-    html`<form method="post" action="/api/${name}" data-act>${tokenField(session)}<button type="submit" data-states="${states.join(' ')}"${states.includes(state) ? '' : html` disabled`}>${text}</button></form>\n`;
-  const action = (name: string, text: string, fields: Content, hint: string) =>
-    html`<form method="post" action="/api/${name}" data-act class="act">${tokenField(session)}${fields}<button class="quiet" type="submit">${text}</button><p class="hint">${hint}</p></form>\n`;
+  const button = (name: string, { button: row }: Action) =>
+    row &&
+    html`<form method="post" action="/api/${name}" data-act>${tokenField(session)}<button type="submit" data-states="${row.states.join(' ')}"${row.states.includes(state) ? '' : html` disabled`}>${row.text}</button></form>\n`;
+  const form = (name: string, { form: row }: Action) =>
+    row &&
+    html`<form method="post" action="/api/${name}" data-act class="act">${tokenField(session)}${row.fields}<button class="quiet" type="submit">${row.text}</button><p class="hint">${row.hint}</p></form>\n\n`;
+  const rows = Object.entries(ACTIONS);
   return html`<div class="controls" role="group" aria-label="The crawl">
-${BUTTONS.map(button)}
+${rows.map(([name, action]) => button(name, action))}
 <details class="stop"><summary>Stop …</summary><form method="post" action="/api/stop" data-act>${tokenField(session)}<p>The crawl ends; the remaining URIs stay for the next run.</p><button type="submit" data-states="preparing running empty pausing paused"${state === 'finished' || state === 'stopping' ? html` disabled` : ''}>Stop now</button></form></details>
 <a class="look" href="/${viewQuery(view)}">Reload</a>
 <button class="quiet" type="button" id="live" aria-pressed="true" hidden>Live</button>
 </div>
 <details class="more"><summary>More</summary>
-${action('force-wake', 'Wake all', '', 'Snoozed queues continue immediately. Servers that requested a pause get a shorter one.')}
-${action('reconsider-retired', 'Reconsider', '', 'Retired queues may continue; budgets are read again.')}
-${action('delete-uris', 'Delete URIs', html`<label>that match <input type="text" name="pattern" required maxlength="1024" autocapitalize="none" spellcheck="false"></label> <label>in queues that match <input type="text" name="queuePattern" maxlength="1024" autocapitalize="none" spellcheck="false"></label>`, 'Regular expressions (RE2). They match anywhere in the URI and in the name of the queue. Without the second one all queues are searched.')}
-${action('kill-worker', 'Kill', html`<label>worker <input type="text" name="worker" required inputmode="numeric" pattern="[0-9]{1,6}" size="6"></label>`, 'Its URI ends with status -7000 (killed).')}
-</details>`;
+${rows.map(([name, action]) => form(name, action))}</details>`;
 }
 
 function outcomeSection({ outcome }: Session): Html {

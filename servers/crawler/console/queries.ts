@@ -70,11 +70,7 @@ export const QUERIES = {
     run: async ({ control }, query) => {
       const limit = limitOf(query);
       const after = query.get('after') ?? '';
-      const found = await control.queues({
-        ...stateOf(query),
-        ...(after === '' ? {} : { after }),
-        limit: limit + 1,
-      });
+      const found = await control.queues({ state: stateOf(query), after, limit: limit + 1 });
       const { rows, last } = cutPage(found, limit);
       return { queues: rows, next: last };
     },
@@ -88,8 +84,7 @@ export const QUERIES = {
     answer: z.object({ hosts: list(hostSchema) }),
     run: ({ control }, query) => {
       const match = query.get('match') ?? '';
-      const limit = limitOf(query, MAX_HOSTS);
-      return { hosts: control.servers.report({ limit, ...(match === '' ? {} : { match }) }) };
+      return { hosts: control.servers.report({ limit: limitOf(query, MAX_HOSTS), match }) };
     },
   }),
   retries: query({
@@ -125,12 +120,12 @@ function limitOf(query: URLSearchParams, maximum = MAX_ROWS): number {
   return limit;
 }
 
-function stateOf(query: URLSearchParams): { readonly state?: QueueState } {
+function stateOf(query: URLSearchParams): QueueState | undefined {
   const text = query.get('state') ?? '';
-  if (text === '') return {};
+  if (text === '') return undefined;
   const state = QUEUE_STATES.find((known) => known === text);
   if (state === undefined) throw new UsageError(`state: expected one of ${QUEUE_STATES.join(', ')}`);
-  return { state };
+  return state;
 }
 
 /** Cuts a list to a page. If it has more rows, `last` is the class key after which the next page begins. */

@@ -9,7 +9,7 @@ import { fieldsOf } from './actions.js';
 import type { ConsoleContext } from './context.js';
 import { eventText } from './feed.js';
 import { consolePage, loginPage, messagePage } from './page.js';
-import { readView, renderQuickSections, renderSlowSections, type Sections } from './sections.js';
+import { readView, renderSections, type Sections } from './sections.js';
 
 /** Sections that are long or read from disk are sent with every third snapshot only. */
 const SNAPSHOTS_PER_SLOW_SECTIONS = 3;
@@ -26,15 +26,9 @@ export function addPageRoutes(app: FastifyInstance, context: ConsoleContext): vo
     }
     const view = readView(queryFields(request));
     const snapshot = control.snapshot();
-    const slow = await renderSlowSections(control, snapshot, feed.history, view);
-    const page = consolePage({
-      name,
-      session: caller.session,
-      state: snapshot.state,
-      sections: { ...renderQuickSections(control, snapshot), ...slow.sections },
-      view,
-      next: slow.next,
-    });
+    const { sections, next } = await renderSections(context, snapshot, view);
+    const { session } = caller;
+    const page = consolePage({ name, session, state: snapshot.state, sections, view, next });
     caller.session.outcome = undefined;
     return sendUncached(reply, 200, page);
   });
@@ -52,10 +46,8 @@ export function addPageRoutes(app: FastifyInstance, context: ConsoleContext): vo
       allowed: () => isAllowed(caller, context),
       moreEvents: async (snapshot: ReturnType<typeof control.snapshot>, index: number) => {
         if (!wantsSections) return '';
-        const quick = renderQuickSections(control, snapshot);
-        if (index % SNAPSHOTS_PER_SLOW_SECTIONS !== 0) return sectionsEvent(quick);
-        const slow = await renderSlowSections(control, snapshot, feed.history, view);
-        return sectionsEvent({ ...quick, ...slow.sections });
+        const all = index % SNAPSHOTS_PER_SLOW_SECTIONS === 0;
+        return sectionsEvent((await renderSections(context, snapshot, view, all)).sections);
       },
     };
     reply.hijack();

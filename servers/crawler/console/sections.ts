@@ -8,11 +8,10 @@ import type {
   RecentError,
   WorkerReport,
 } from '../control.js';
-import type { CrawlControl } from '../controller.js';
 import { formatFigures, TILES } from '../figures.js';
 import { QUEUE_STATES, type QueueState } from '../states.js';
 import { formatAgo, formatDuration, formatNumber } from '../values.js';
-import type { RateHistory } from './history.js';
+import type { ConsoleContext } from './context.js';
 import {
   CRAWL_STATE_LABELS,
   countsByReason,
@@ -198,35 +197,36 @@ export function viewQuery(view: View): string {
 /** Maximum number of rows of each long table on the page. */
 const MAX_ROWS = 50;
 
-/** Renders the sections that change every second. */
-export function renderQuickSections(control: CrawlControl, snapshot: CrawlSnapshot): Sections {
-  return {
+/**
+ * Renders the sections of the page in a view.
+ * @param all also those that are long or read from disk
+ * @returns the sections, and the URL of the next page of the table of queues; undefined if there is none
+ */
+export async function renderSections(
+  { control, feed }: Pick<ConsoleContext, 'control' | 'feed'>,
+  snapshot: CrawlSnapshot,
+  view: View,
+  all = true,
+): Promise<{ readonly sections: Sections; readonly next?: string | undefined }> {
+  const { time } = snapshot;
+  const sections = {
     state: stateSection(snapshot),
     totals: totalsSection(snapshot),
     states: statesSection(snapshot),
     workers: workersSection(control.workers.reports()),
-    errors: errorsSection(control.statistics.recentErrors().slice(0, MAX_ROWS), snapshot.time),
+    errors: errorsSection(control.statistics.recentErrors().slice(0, MAX_ROWS), time),
   };
-}
-
-/** Renders the sections that are long or read from disk. */
-export async function renderSlowSections(
-  control: CrawlControl,
-  snapshot: CrawlSnapshot,
-  history: RateHistory,
-  view: View,
-): Promise<{ readonly sections: Sections; readonly next: string | undefined }> {
+  if (!all) return { sections };
   const { state, after, host } = view;
-  const selection = { state, ...(after === '' ? {} : { after }) };
-  const { rows, last } = cutPage(await control.queues({ ...selection, limit: MAX_ROWS + 1 }), MAX_ROWS);
-  const hosts = control.servers.report({ limit: MAX_ROWS, ...(host === '' ? {} : { match: host }) });
+  const { rows, last } = cutPage(await control.queues({ state, after, limit: MAX_ROWS + 1 }), MAX_ROWS);
   return {
     sections: {
-      plots: plotsSection(history.samples(), snapshot.time),
-      queues: queuesSection(rows, state, snapshot.time),
-      hosts: hostsSection(hosts, snapshot.time),
+      ...sections,
+      plots: plotsSection(feed.history.samples(), time),
+      queues: queuesSection(rows, state, time),
+      hosts: hostsSection(control.servers.report({ limit: MAX_ROWS, match: host }), time),
       chains: chainsSection(control.chains()),
     },
-    next: last === undefined ? undefined : `/${viewQuery({ ...view, after: last })}`,
+    next: last && `/${viewQuery({ ...view, after: last })}`,
   };
 }
