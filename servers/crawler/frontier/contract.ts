@@ -225,10 +225,14 @@ export interface CrawlFrontier<Batch> {
   close(): void;
 }
 
-/** Counters of one queue. */
+/** Counts of one queue, or of a server or host (CRAWL-16.6). */
 export interface QueueTraffic {
+  /** Fetches whose status is positive (CRAWL-8.2). */
   readonly successes: number;
+  /** Bytes of the successes. */
   readonly successBytes: number;
+  /** Responses, successful or not. */
   readonly responses: number;
+  /** Bytes received. */
   readonly totalBytes: number;
 }

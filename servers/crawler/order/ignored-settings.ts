@@ -4,8 +4,8 @@ import { PROCESSORS } from '../processors/table.js';
 import { chainSteps } from './chain-config.js';
 import type { OrderProblem } from './check-chains.js';
 import { keepsCookies } from './check-order.js';
-import { type CrawlOrderConfig, crawlOrderSchema, warcSchema } from './order.js';
-import { type CrawlSettings, crawlSettingsSchema } from './settings.js';
+import { type CrawlOrderConfig, crawlOrderSchema } from './order.js';
+import type { CrawlSettings } from './settings.js';
 import { applyOverrides } from './sheets.js';
 
 /** Settings that have an effect only with another one: when they have one, and what to say otherwise. */
@@ -83,7 +83,8 @@ const LIMITED = [
  */
 export function ignoredSettings(order: CrawlOrderConfig): OrderProblem[] {
   const ignored: OrderProblem[] = [];
-  const defaults = crawlSettingsSchema.parse({});
+  const usual = crawlOrderSchema.parse({});
+  const defaults = usual.settings;
   const check = (
     applied: readonly CrawlSettings[],
     given: Partial<CrawlSettings>,
@@ -109,10 +110,9 @@ export function ignoredSettings(order: CrawlOrderConfig): OrderProblem[] {
     check([sheets[i] ?? order.settings], given, ['sheets', i, 'settings']);
   });
   if (order.warc.directory === '') {
-    const unused = warcSchema.parse({});
     // Without a directory, digestHistory is an error.
     for (const [name, value] of Object.entries(order.warc))
-      if (name !== 'digestHistory' && differs(value, unused[name as keyof typeof unused]))
+      if (name !== 'digestHistory' && differs(value, usual.warc[name as keyof typeof usual.warc]))
         ignored.push({ path: ['warc', name], problem: 'it has no effect without warc.directory' });
   } else if (!order.warc.compress && order.warc.compression !== 'gzip')
     ignored.push({ path: ['warc', 'compression'], problem: 'it has no effect without warc.compress' });
@@ -121,50 +121,47 @@ export function ignoredSettings(order: CrawlOrderConfig): OrderProblem[] {
       path: ['warc', 'digestHistory'],
       problem: 'an ARC file has no revisit records: it has no effect without warc.skipIdenticalDigests',
     });
-  const { actions } = crawlOrderSchema.parse({});
   for (const name of ['firstLookSeconds', 'lookSeconds'] as const)
-    if (order.actions.directory === '' && order.actions[name] !== actions[name])
+    if (order.actions.directory === '' && order.actions[name] !== usual.actions[name])
       ignored.push({ path: ['actions', name], problem: 'it has no effect without actions.directory' });
   if (order.browser.keepDocuments && (order.warc.directory === '' || order.warc.format === 'arc'))
     ignored.push({
       path: ['browser', 'keepDocuments'],
       problem: 'it has no effect without WARC files (warc)',
     });
-  const { mapper } = crawlOrderSchema.parse({});
   for (const name of ['own', 'by', 'directory'] as const)
-    if (order.mapper.crawlers === 0 && order.mapper[name] !== mapper[name])
+    if (order.mapper.crawlers === 0 && order.mapper[name] !== usual.mapper[name])
       ignored.push({ path: ['mapper', name], problem: 'it has no effect without mapper.crawlers' });
   for (const name of ['cookiesLoadFile', 'cookiesSaveFile'] as const)
     if (order[name] !== '' && !keepsCookies(order))
       ignored.push({ path: [name], problem: 'it has no effect without settings.cookies' });
-  ignored.push(...ignoredByChains(order, defaults));
+  ignored.push(...ignoredByChains(order, usual));
   if (order.scope.length > 0 && order.settings.maxPathRepetitions !== defaults.maxPathRepetitions)
     ignored.push({
       path: ['settings', 'maxPathRepetitions'],
       problem: 'it has no effect with a scope: use its rule pathological-path',
     });
-  if (!order.logs && order.progressSeconds !== crawlOrderSchema.parse({}).progressSeconds)
+  if (!order.logs && order.progressSeconds !== usual.progressSeconds)
     ignored.push({ path: ['progressSeconds'], problem: 'it has no effect without logs' });
-  if (!order.holdQueues && order.targetReadyBacklog !== crawlOrderSchema.parse({}).targetReadyBacklog)
+  if (!order.holdQueues && order.targetReadyBacklog !== usual.targetReadyBacklog)
     ignored.push({ path: ['targetReadyBacklog'], problem: 'new queues ignore it without holdQueues' });
   return ignored;
 }
 
 /** Settings of processors that the chains of the order leave out. */
-function ignoredByChains(order: CrawlOrderConfig, defaults: CrawlSettings): OrderProblem[] {
+function ignoredByChains(order: CrawlOrderConfig, usual: CrawlOrderConfig): OrderProblem[] {
   const present = new Set(
     Object.values(chainSteps(order)).flatMap((steps) => steps.map(({ entry }) => entry.processor)),
   );
   return PROCESSORS.flatMap(({ name, chain, settings = [], warc = [] }): OrderProblem[] => {
     if (present.has(name) || order.chains[chain] === undefined) return [];
     const problem = `it has no effect: the chain ${chain} has no ${name}`;
-    const unused = warcSchema.parse({});
     return [
       ...settings
-        .filter((key) => differs(order.settings[key], defaults[key]))
+        .filter((key) => differs(order.settings[key], usual.settings[key]))
         .map((key) => ({ path: ['settings', key], problem })),
       ...warc
-        .filter((key) => differs(order.warc[key], unused[key]))
+        .filter((key) => differs(order.warc[key], usual.warc[key]))
         .map((key) => ({ path: ['warc', key], problem })),
     ];
   });

@@ -1,7 +1,7 @@
 import { ConfigError } from '../../../protocols/errors.js';
 import type { RuleInput } from '../decide/rule-config.js';
 import { Conversion, type OrderWarning, type Values } from './conversion.js';
-import type { CrawlOrderConfig } from './order.js';
+import { type CrawlOrderConfig, crawlOrderSchema, warcSchema } from './order.js';
 import { OriginalChains } from './original-chains.js';
 import {
   BUILT_IN_CLASSES,
@@ -9,19 +9,24 @@ import {
   EXTRACTOR_CLASSES,
   LEFT_OUT_CLASSES,
   MODULE_SETTINGS,
-  ORDER_NAMES,
   QUEUE_CLASSES,
-  QUOTA_NAMES,
   RUNTIME_OPERATIONS,
   SEEN_CLASSES,
   SEEN_RULE_CLASSES,
-  SETTING_NAMES,
   WRITER_CLASSES,
-  WRITER_NAMES,
 } from './original-names.js';
 import { originalRules, originalScope, type ScopeReport } from './original-scope.js';
+import { quotasSchema } from './quotas.js';
 import { validateOrder } from './read-order.js';
+import { byOriginalName } from './setting-notes.js';
+import { crawlSettingsSchema } from './settings.js';
 import { headersOf, parseXml, typedValue, type XmlElement } from './xml-tree.js';
+
+/** Settings of URIs, quotas, options of the crawl and of archives by their names in a 1.x order. */
+const SETTING_NAMES = byOriginalName(crawlSettingsSchema.shape);
+const QUOTA_NAMES = byOriginalName(quotasSchema.shape);
+const ORDER_NAMES = byOriginalName(crawlOrderSchema.shape);
+const WRITER_NAMES = byOriginalName(warcSchema.shape);
 
 /** Overrides of a host or domain (CRAWL-19.4): the text of its `settings.xml`. */
 export interface HostSettings {

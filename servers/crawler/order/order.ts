@@ -39,15 +39,17 @@ export const warcSchema = z.strictObject({
     z.int().min(1024).default(1_000_000_000),
     'CRAWL-18.6',
     'Size of a file after which a new one begins',
-    'bytes',
+    { unit: 'bytes', original: 'max-size-bytes' },
   ),
   poolMaxActive: withNote(
     z.int().min(1).max(100).default(1),
     'CRAWL-18.6',
     'Files that are written at the same time',
-    'files',
+    { unit: 'files', original: 'pool-max-active' },
   ),
-  compress: withNote(z.boolean().default(true), 'CRAWL-18.6', 'Each record is compressed'),
+  compress: withNote(z.boolean().default(true), 'CRAWL-18.6', 'Each record is compressed', {
+    original: 'compress',
+  }),
   compression: withNote(
     z.enum(['gzip', 'zstd']).default('gzip'),
     'CRAWL-18.6',
@@ -67,6 +69,7 @@ export const warcSchema = z.strictObject({
     z.boolean().default(false),
     'CRAWL-18.6',
     'A document whose body was already written gets no record, not even a revisit record',
+    { original: 'skip-identical-digests' },
   ),
   digestHistory: withNote(
     z.boolean().default(false),
@@ -80,6 +83,7 @@ export const warcSchema = z.strictObject({
       .default('HARVEST'),
     'CRAWL-18.6',
     'First part of the file names',
+    { original: 'prefix' },
   ),
 });
 
@@ -89,7 +93,7 @@ export const mapperSchema = z.strictObject({
     z.int().min(0).max(10_000).default(0),
     'CRAWL-9.8',
     'Number of crawlers that divide the web among themselves; 0: this one crawls everything',
-    'crawlers',
+    { unit: 'crawlers' },
   ),
   own: withNote(z.int().min(0).max(9_999).default(0), 'CRAWL-9.8', 'The number of this crawler, from 0'),
   by: withNote(
@@ -115,14 +119,11 @@ export const actionsSchema = z.strictObject({
     z.number().min(0).default(10),
     'CRAWL-17.1.4',
     'Time from the start of the crawl to the first look into it',
-    's',
+    { unit: 's' },
   ),
-  lookSeconds: withNote(
-    z.number().positive().default(30),
-    'CRAWL-17.1.4',
-    'Time between two looks into it',
-    's',
-  ),
+  lookSeconds: withNote(z.number().positive().default(30), 'CRAWL-17.1.4', 'Time between two looks into it', {
+    unit: 's',
+  }),
 });
 
 /** The console (CRAWL-22). */
@@ -176,76 +177,87 @@ export const crawlOrderSchema = z.strictObject({
     z.string().default(''),
     'G-65, CRAWL-19.2',
     "The User-Agent of requests; empty: the Gatherer's",
+    { original: 'user-agent' },
   ),
-  from: withNote(z.string().default(''), 'G-65, CRAWL-19.2', "The From of requests; empty: the Gatherer's"),
+  from: withNote(z.string().default(''), 'G-65, CRAWL-19.2', "The From of requests; empty: the Gatherer's", {
+    original: 'from',
+  }),
 
   workers: withNote(
     z.int().min(1).max(1000).default(16),
     'CRAWL-20.3',
     'Number of URIs that are processed concurrently',
-    'workers',
+    { unit: 'workers', original: 'max-toe-threads' },
   ),
   holdQueues: withNote(
     z.boolean().default(true),
     'CRAWL-5.4 T1',
     'New queues stay inactive while enough queues are ready (targetReadyBacklog)',
+    { original: 'hold-queues' },
   ),
   targetReadyBacklog: withNote(
     z.int().min(1).default(50),
     'CRAWL-5.4 T1',
     'Number of ready queues at which new queues stay inactive',
-    'queues',
+    { unit: 'queues', original: 'target-ready-backlog' },
   ),
   snoozeDeactivateMs: withNote(
     count.default(300_000),
     'CRAWL-5.4 T18',
     'A queue that must wait longer than this becomes inactive, so that another one can be active',
-    'ms',
+    { unit: 'ms', original: 'snooze-deactivate-ms' },
   ),
   totalBandwidthKBs: withNote(
     z.number().min(0).default(0),
     'CRAWL-7.6',
     'Bandwidth limit of the whole crawl; 0: no limit',
-    'KB/s',
+    { unit: 'KB/s', original: 'total-bandwidth-usage-KB-sec' },
   ),
   seen: withNote(z.enum(SEEN_KINDS).default('level'), 'CRAWL-4.4', 'Kind of the seen filter'),
-  sourceTagSeeds: withNote(z.boolean().default(false), 'CRAWL-2.9', 'Every URI is tagged with its seed'),
+  sourceTagSeeds: withNote(z.boolean().default(false), 'CRAWL-2.9', 'Every URI is tagged with its seed', {
+    original: 'source-tag-seeds',
+  }),
 
   dumpPendingAtClose: withNote(
     z.boolean().default(false),
     'CRAWL-5.6.6',
     'When the crawl ends by a limit or by its operator, crawl.log gets a line with status 0 for each URI that is left',
+    { original: 'dump-pending-at-close' },
   ),
-  maxBytes: withNote(
-    count.default(0),
-    'CRAWL-20.2',
-    'The crawl ends after this many bytes; 0: no limit',
-    'bytes',
-  ),
+  maxBytes: withNote(count.default(0), 'CRAWL-20.2', 'The crawl ends after this many bytes; 0: no limit', {
+    unit: 'bytes',
+    original: 'max-bytes-download',
+  }),
   maxDocuments: withNote(
     count.default(0),
     'CRAWL-20.2',
     'The crawl ends after this many documents; 0: no limit',
-    'documents',
+    { unit: 'documents', original: 'max-document-download' },
   ),
-  maxSeconds: withNote(count.default(0), 'CRAWL-20.2', 'The crawl ends after this time; 0: no limit', 's'),
+  maxSeconds: withNote(count.default(0), 'CRAWL-20.2', 'The crawl ends after this time; 0: no limit', {
+    unit: 's',
+    original: 'max-time-sec',
+  }),
   lowDiskMiB: withNote(
     count.default(512),
     'CRAWL-20.4',
     'The crawl pauses while less disk space is free, says so, and resumes by itself; 0: never',
-    'MiB',
+    { unit: 'MiB' },
   ),
-  pauseAtStart: withNote(z.boolean().default(false), 'CRAWL-6.1', 'The crawl starts paused'),
+  pauseAtStart: withNote(z.boolean().default(false), 'CRAWL-6.1', 'The crawl starts paused', {
+    original: 'pause-at-start',
+  }),
   pauseAtFinish: withNote(
     z.boolean().default(false),
     'CRAWL-6.1',
     'The crawl pauses, instead of ending, when no URI is left',
+    { original: 'pause-at-finish' },
   ),
   stuckSeconds: withNote(
     count.default(1200),
     'CRAWL-20.3',
     'A worker that is busy with one URI for longer than this is killed (-7000); 0: never',
-    's',
+    { unit: 's' },
   ),
 
   credentials: credentialsSchema,
@@ -253,31 +265,32 @@ export const crawlOrderSchema = z.strictObject({
     z.string().default(''),
     'CRAWL-11.8',
     'File in the format of Netscape whose cookies a new crawl begins with; empty: none',
+    { original: 'load-cookies-from-file' },
   ),
   cookiesSaveFile: withNote(
     z.string().default(''),
     'CRAWL-11.8',
     'File in the format of Netscape to which the cookies are written when the crawl ends or stops; empty: none',
+    { original: 'save-cookies-to-file' },
   ),
-  recoveryJournal: withNote(z.boolean().default(false), 'CRAWL-17.1', 'The recovery journal is written'),
+  recoveryJournal: withNote(z.boolean().default(false), 'CRAWL-17.1', 'The recovery journal is written', {
+    original: 'recovery-log-enabled',
+  }),
   checkpointMinutes: withNote(
     z.number().min(0).default(0),
     'CRAWL-17.3.1',
     'Interval of checkpoints; 0: on request only',
-    'min',
+    { unit: 'min' },
   ),
-  checkpointsKept: withNote(
-    z.int().min(1).default(3),
-    'CRAWL-17.3',
-    'Number of checkpoints to keep',
-    'checkpoints',
-  ),
+  checkpointsKept: withNote(z.int().min(1).default(3), 'CRAWL-17.3', 'Number of checkpoints to keep', {
+    unit: 'checkpoints',
+  }),
   logs: withNote(z.boolean().default(true), 'CRAWL-16', 'The logs of the crawl are written'),
   progressSeconds: withNote(
     z.number().min(0.01).max(86_400).default(20),
     'CRAWL-16.3',
     'Interval of the lines of figures in progress-statistics.log',
-    's',
+    { unit: 's', original: 'interval-seconds' },
   ),
   actions: actionsSchema.prefault({}),
   mapper: mapperSchema.prefault({}),

@@ -1,39 +1,6 @@
 import type { QueuePolicy } from '../../../protocols/urls/index.js';
 import type { SeenKind } from '../../../storage/seen/index.js';
-import type { CrawlOrderConfig } from './order.js';
 import type { CrawlSettings } from './settings.js';
-
-/** Settings of URIs by their names in a 1.x order or override (CRAWL-6.1, 6.4, 19.2, 19.5). */
-export const SETTING_NAMES: ReadonlyMap<string, keyof CrawlSettings> = new Map([
-  ['delay-factor', 'delayFactor'],
-  ['max-delay-ms', 'maxDelayMs'],
-  ['min-delay-ms', 'minDelayMs'],
-  ['respect-crawl-delay-up-to-secs', 'respectCrawlDelayUpToSecs'],
-  ['max-per-host-bandwidth-usage-KB-sec', 'maxPerHostBandwidthKBs'],
-  ['max-retries', 'maxRetries'],
-  ['retry-delay-seconds', 'retryDelaySeconds'],
-  ['timeout-seconds', 'fetchSeconds'],
-  ['send-referer', 'sendReferer'],
-  ['preference-embed-hops', 'preferenceEmbedHops'],
-  ['preference-depth-hops', 'preferenceDepthHops'],
-  ['force-queue-assignment', 'forceQueue'],
-  ['balance-replenish-amount', 'balanceReplenishAmount'],
-  ['error-penalty-amount', 'errorPenaltyAmount'],
-  ['queue-total-budget', 'queueTotalBudget'],
-  ['ip-validity-duration-seconds', 'ipValiditySeconds'],
-  ['robot-validity-duration-seconds', 'robotsValiditySeconds'],
-  ['calculate-robots-only', 'calculateRobotsOnly'],
-  ['block-all', 'blockAll'],
-  ['block-by-regexp', 'blockPattern'],
-  ['allow-by-regexp', 'allowPattern'],
-  ['force-retire', 'quotaForceRetire'],
-  ['masquerade', 'masquerade'],
-  ['custom-robots', 'customRobots'],
-  ['user-agents', 'userAgents'],
-  ['runtime-sec', 'runtimeSeconds'],
-  ['strip-reg-expr', 'digestStripPattern'],
-  ['max-size-kb', 'digestStripMaxKB'],
-]);
 
 /** CRAWL-11.3: values of `end-operation`. */
 export const RUNTIME_OPERATIONS: ReadonlyMap<string, CrawlSettings['runtimeOperation']> = new Map([
@@ -49,38 +16,6 @@ export const MODULE_SETTINGS: ReadonlyMap<string, Partial<CrawlSettings>> = new 
   // CRAWL-6.4.
   ['FetchHTTP', { cookies: true, sendReferer: true }],
 ]);
-
-/** Options of the whole crawl by their names in a 1.x order. */
-export const ORDER_NAMES: ReadonlyMap<string, keyof CrawlOrderConfig> = new Map([
-  ['max-bytes-download', 'maxBytes'],
-  ['max-document-download', 'maxDocuments'],
-  ['max-time-sec', 'maxSeconds'],
-  ['max-toe-threads', 'workers'],
-  ['total-bandwidth-usage-KB-sec', 'totalBandwidthKBs'],
-  ['pause-at-start', 'pauseAtStart'],
-  ['pause-at-finish', 'pauseAtFinish'],
-  ['dump-pending-at-close', 'dumpPendingAtClose'],
-  ['source-tag-seeds', 'sourceTagSeeds'],
-  ['recovery-log-enabled', 'recoveryJournal'],
-  ['hold-queues', 'holdQueues'],
-  ['target-ready-backlog', 'targetReadyBacklog'],
-  ['snooze-deactivate-ms', 'snoozeDeactivateMs'],
-  ['user-agent', 'userAgent'],
-  ['from', 'from'],
-  ['interval-seconds', 'progressSeconds'],
-  ['load-cookies-from-file', 'cookiesLoadFile'],
-  ['save-cookies-to-file', 'cookiesSaveFile'],
-]);
-
-/** Quotas by their names in a 1.x order (CRAWL-11.3). */
-export const QUOTA_NAMES: ReadonlyMap<string, keyof CrawlSettings['quotas']> = new Map(
-  (['server', 'host', 'group'] as const).flatMap((subject) => [
-    [`${subject}-max-fetch-successes`, `${subject}MaxSuccesses`] as const,
-    [`${subject}-max-success-kb`, `${subject}MaxSuccessKB`] as const,
-    [`${subject}-max-fetch-responses`, `${subject}MaxResponses`] as const,
-    [`${subject}-max-all-kb`, `${subject}MaxAllKB`] as const,
-  ]),
-);
 
 /** Queue assignment policies by class (CRAWL-9). */
 export const QUEUE_CLASSES: ReadonlyMap<string, QueuePolicy> = new Map([
@@ -175,15 +110,6 @@ export const WRITER_CLASSES: ReadonlyMap<string, string> = new Map([
   ['WARCWriterProcessor', 'warcs'],
   ['ExperimentalWARCWriterProcessor', 'warcs'],
   ['ARCWriterProcessor', 'arcs'],
-]);
-
-/** Options of archives by their names in a 1.x order. */
-export const WRITER_NAMES: ReadonlyMap<string, keyof CrawlOrderConfig['warc']> = new Map([
-  ['compress', 'compress'],
-  ['prefix', 'prefix'],
-  ['max-size-bytes', 'maxFileBytes'],
-  ['pool-max-active', 'poolMaxActive'],
-  ['skip-identical-digests', 'skipIdenticalDigests'],
 ]);
 
 /** Settings without an effect here, by name, and why. Each is reported with its line. */

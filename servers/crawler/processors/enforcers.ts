@@ -1,6 +1,8 @@
 import type { Processor, ProcessResult } from '../chains.js';
 import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
 import { WholePattern } from '../decide/predicates.js';
+import type { QueueTraffic } from '../frontier/contract.js';
+import { QUOTAS } from '../order/quotas.js';
 import type { CrawlSettings } from '../order/settings.js';
 import { cachedPatterns } from '../patterns.js';
 import type { ProcessorDescriptor, ProcessorParts } from './parts.js';
@@ -54,25 +56,13 @@ export const BLOCKER: ProcessorDescriptor = {
   create: () => new Blocker({ settings: ({ settings }) => settings }),
 };
 
-/** Counts of a server, host or queue (CRAWL-16.6). */
-export interface QuotaCounts {
-  /** Fetches whose status is positive (CRAWL-8.2). */
-  readonly successes: number;
-  /** Bytes of the successes. */
-  readonly successBytes: number;
-  /** Responses, successful or not. */
-  readonly responses: number;
-  /** Bytes received. */
-  readonly totalBytes: number;
-}
-
 /** Provides counts, 0 for an unknown server. It is called for every URI and must not read the disk. */
 export interface QuotaCounters {
   /** CRAWL-12.1: host and port. */
-  server(url: string): QuotaCounts;
-  host(url: string): QuotaCounts;
+  server(url: string): QueueTraffic;
+  host(url: string): QueueTraffic;
   /** The URIs of one queue (CRAWL-9.1). */
-  group(classKey: string): QuotaCounts;
+  group(classKey: string): QueueTraffic;
 }
 
 export interface QuotaEnforcerOptions {
@@ -117,42 +107,16 @@ export class QuotaEnforcer implements Processor {
     // By default there are no quotas, so no counts are read.
     if (Object.values(quotas).every((quota) => quota < 0)) return undefined;
     const { counters } = this.#options;
-    const server = counters.server(uri.url);
-    const host = counters.host(uri.url);
-    const group = counters.group(uri.entry.classKey);
-    const counts: Record<keyof Quotas, number> = {
-      serverMaxSuccesses: server.successes,
-      serverMaxSuccessKB: server.successBytes / 1024,
-      serverMaxResponses: server.responses,
-      serverMaxAllKB: server.totalBytes / 1024,
-      hostMaxSuccesses: host.successes,
-      hostMaxSuccessKB: host.successBytes / 1024,
-      hostMaxResponses: host.responses,
-      hostMaxAllKB: host.totalBytes / 1024,
-      groupMaxSuccesses: group.successes,
-      groupMaxSuccessKB: group.successBytes / 1024,
-      groupMaxResponses: group.responses,
-      groupMaxAllKB: group.totalBytes / 1024,
+    const traffic = {
+      server: counters.server(uri.url),
+      host: counters.host(uri.url),
+      group: counters.group(uri.entry.classKey),
     };
-    return QUOTA_NAMES.find((name) => quotas[name] >= 0 && counts[name] >= quotas[name]);
+    return QUOTAS.find(
+      ({ name, subject, countOf }) => quotas[name] >= 0 && countOf(traffic[subject]) >= quotas[name],
+    )?.name;
   }
 }
-
-/** The quotas in the order in which they are checked. */
-const QUOTA_NAMES = [
-  'serverMaxSuccesses',
-  'serverMaxSuccessKB',
-  'serverMaxResponses',
-  'serverMaxAllKB',
-  'hostMaxSuccesses',
-  'hostMaxSuccessKB',
-  'hostMaxResponses',
-  'hostMaxAllKB',
-  'groupMaxSuccesses',
-  'groupMaxSuccessKB',
-  'groupMaxResponses',
-  'groupMaxAllKB',
-] as const satisfies readonly (keyof Quotas)[];
 
 export const QUOTA_ENFORCER: ProcessorDescriptor = {
   name: 'QuotaEnforcer',

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import type { FetchResult } from '../../../clients/fetch/index.js';
 import { CrawlUri } from '../../../servers/crawler/crawl-uri.js';
+import type { QueueTraffic } from '../../../servers/crawler/frontier/contract.js';
 import {
   type CrawlSettings,
   type CrawlSettingsInput,
@@ -13,7 +14,6 @@ import { DigestHistory, type DigestRecord } from '../../../servers/crawler/proce
 import {
   Blocker,
   type QuotaCounters,
-  type QuotaCounts,
   QuotaEnforcer,
   RuntimeLimit,
 } from '../../../servers/crawler/processors/enforcers.js';
@@ -377,8 +377,8 @@ t.test('CRAWL-18.8: an unchanged document is skipped', async (t) => {
 });
 
 t.test('CRAWL-11.3 QuotaEnforcer: each quota retires the queue or fails the URI', async (t) => {
-  const zero: QuotaCounts = { successes: 0, successBytes: 0, responses: 0, totalBytes: 0 };
-  const reached: QuotaCounts = { successes: 5, successBytes: 3072, responses: 7, totalBytes: 5120 };
+  const zero: QueueTraffic = { successes: 0, successBytes: 0, responses: 0, totalBytes: 0 };
+  const reached: QueueTraffic = { successes: 5, successBytes: 3072, responses: 7, totalBytes: 5120 };
   const limits = { Successes: 5, SuccessKB: 3, Responses: 7, AllKB: 5 };
   for (const unit of ['server', 'host', 'group'] as const) {
     const counters: QuotaCounters = {
