@@ -1,8 +1,7 @@
-// Scope rules: sequences, each rule of the catalog, the classic scopes, and seed lists.
+// Scope rules: sequences, each rule of the catalog, and seed lists.
 import fc from 'fast-check';
 import t from 'tap';
 import { decideSequence } from '../../../servers/crawler/decide/build-rules.js';
-import { type ClassicScopeOptions, classicScope } from '../../../servers/crawler/decide/classic-scope.js';
 import { DecideSequence, type DecideSubject, decideRule } from '../../../servers/crawler/decide/decision.js';
 import { defaultRules, type RuleInput } from '../../../servers/crawler/decide/rule-config.js';
 import { parseSeeds } from '../../../servers/crawler/decide/seed-list.js';
@@ -158,6 +157,12 @@ t.test('CRAWL-10.2.4 every rule of the catalog applies to one URI and not to ano
     ],
     [{ rule: 'identical-digest' }, subject('x', 'L', { identicalDigest: true }), subject('x')],
     [{ rule: 'queue-over-budget' }, subject('x', 'L', { queueOverBudget: true }), subject('x')],
+    [
+      { rule: 'classic-focus', on: 'paths' },
+      subject('http://www.example.com/director'),
+      subject('http://x.org/'),
+    ],
+    [{ rule: 'classic-transitive', maxTransHops: 1 }, subject('x', 'LE'), subject('x', 'LEE')],
   ];
   for (const [rule, yes, no] of rows) {
     t.ok(applies(rule, yes), `${rule.rule} applies to ${yes.uri}`);
@@ -171,35 +176,6 @@ t.test('an error in the configuration names the rule and the field', async (t) =
   t.throws(build([{ rule: 'all' }]), { code: 'ERR_USAGE', message: /^rule 1: answer: / });
   t.throws(build([{ rule: 'matches', answer: 'REJECT', patterns: ['('] }]), { code: 'ERR_USAGE' });
   t.throws(build('all'), { message: /^the rules: / });
-});
-
-t.test('CRAWL-10.1 the classic scopes accept and reject as specified', async (t) => {
-  const seeds = ['http://www2.example.com/a/b/index.html'];
-  const accepts = (kind: ClassicScopeOptions['kind'], uri: string, hops = 'L', more = {}) =>
-    classicScope({ kind, seeds, additionalFocus: false, ...more }).accepts(subject(uri, hops));
-  t.ok(accepts('broad', 'http://anything/'));
-  t.ok(accepts('domain', 'http://www.example.com/'));
-  t.ok(accepts('domain', 'http://x.y.example.com/'));
-  t.notOk(accepts('domain', 'http://myexample.com/'));
-  t.notOk(accepts('host', 'http://example.com/'), 'www is part of the host');
-  t.ok(accepts('host', 'https://www2.example.com/x'));
-  t.ok(accepts('path', 'http://www2.example.com/a/bc'), 'a prefix ends before the last slash of the seed');
-  t.notOk(accepts('path', 'http://www2.example.com/a/c'));
-  t.ok(accepts('surt-prefix', 'http://www2.example.com/a/b/c'));
-  t.ok(accepts('surt-prefix', 'http://more.org/', 'L', { surtLines: ['more.org'] }));
-  t.notOk(accepts('broad', 'http://anything/', 'L'.repeat(26)), '10.1.1 too many link hops');
-  t.ok(accepts('broad', 'http://anything/', 'E'.repeat(26)));
-  t.notOk(accepts('broad', 'http://no/', 'L', { exclude: ({ uri }: DecideSubject) => uri.includes('no') }));
-  t.ok(
-    classicScope({ kind: 'host', seeds }).accepts(subject('http://cdn/x.gif')),
-    '10.1.4 media files are accepted',
-  );
-  const transitive = 'LE|LEEEEE|LEEEEEE|LX|LXX|LRRR|LP|LEEEEEEP|LXXPE|LPE|L|'.split('|');
-  t.same(
-    transitive.filter((hops) => accepts('host', 'http://cdn/x', hops)),
-    ['LE', 'LEEEEE', 'LX', 'LRRR', 'LP', 'LEEEEEEP', 'LPE'],
-    '10.1.2 the paths that are accepted transitively',
-  );
 });
 
 t.test('CRAWL-10.1.5 a seed list has comments, seeds and SURT directives', async (t) => {

@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { decideSequence } from '../../../servers/crawler/decide/build-rules.js';
 import { hostOfSettingsFile, readOrderXml } from '../../../servers/crawler/order/order-xml.js';
 import { readOrderText } from '../../../servers/crawler/order/read-order-file.js';
 import { SheetOverlays } from '../../../servers/crawler/order/sheets.js';
@@ -55,25 +56,65 @@ t.test('CRAWL-19.3: passwords of an order.xml are left out, and their place is n
   t.notOk(JSON.stringify(warnings).includes('s3cret'));
 });
 
+/** The rules of a scope of the 1.x line. @param inner elements of the scope */
+function scopeOf(name: string, inner = '') {
+  return readOrderXml(
+    `<crawl-order><controller><newObject name="scope" class="org.archive.crawler.scope.${name}">${inner}</newObject></controller></crawl-order>`,
+    'f',
+    [],
+    new Map([['more.txt', ['+more.org']]]),
+  ).order.scope;
+}
+
+/** CRAWL-10.1.4 switched off. */
+const NO_MEDIA =
+  '<newObject name="additionalScopeFocus" class="x.FilePatternFilter"><boolean name="enabled">false</boolean></newObject>';
+
 t.test('CRAWL-10.1 the classic scopes are converted to rules', async (t) => {
-  const rulesOf = (name: string, inner = ''): unknown[] =>
-    readOrderXml(
-      `<crawl-order><controller><newObject name="scope" class="org.archive.crawler.scope.${name}">${inner}</newObject></controller></crawl-order>`,
-      'f',
-    ).order.scope.map((rule) => rule.rule);
-  const all = ['all', 'seed', 'on-domains', 'file-pattern', 'transclusion', 'too-many-link-hops'];
+  const rulesOf = (name: string, inner?: string): unknown[] => scopeOf(name, inner).map(({ rule }) => rule);
+  const all = ['all', 'seed', 'classic-focus', 'file-pattern', 'classic-transitive', 'too-many-link-hops'];
   t.same(rulesOf('DomainScope'), all);
-  t.equal(rulesOf('HostScope')[2], 'on-hosts');
-  t.equal(rulesOf('PathScope')[2], 'surt-prefixed');
+  t.same(rulesOf('HostScope'), all);
+  t.same(rulesOf('PathScope'), all);
   t.equal(rulesOf('SurtPrefixScope')[2], 'surt-prefixed');
   t.equal(rulesOf('BroadScope')[2], 'all');
   t.same(
-    rulesOf(
-      'DomainScope',
-      '<newObject name="additionalScopeFocus" class="x.FilePatternFilter"><boolean name="enabled">false</boolean></newObject>',
-    ),
+    rulesOf('DomainScope', NO_MEDIA),
     all.filter((rule) => rule !== 'file-pattern'),
     'CRAWL-10.1.4',
+  );
+});
+
+t.test('CRAWL-10.1 a converted scope accepts and rejects as the classic one', async (t) => {
+  const seeds = ['http://www2.example.com/a/b/index.html'];
+  const accepts = (scope: string, uri: string, hops = 'L', inner = NO_MEDIA): boolean =>
+    decideSequence(scopeOf(scope, inner), { seeds }).accepts({ uri, hops, via: 'http://www.example.com/' });
+  t.ok(accepts('BroadScope', 'http://anything/'));
+  // CRAWL-10.1.3, one row of the rule after the other.
+  t.ok(accepts('DomainScope', 'http://www.example.com/'), 'Domain: www and digits are cut from the seed');
+  t.ok(accepts('DomainScope', 'http://x.y.example.com/'));
+  t.ok(accepts('DomainScope', 'ftp://example.com:8021/'), 'Domain: hosts are compared, not ports or schemes');
+  t.notOk(accepts('DomainScope', 'http://myexample.com/'));
+  t.notOk(accepts('DomainScope', 'http://com/'));
+  t.notOk(accepts('HostScope', 'http://example.com/'), 'Host: www is part of the host');
+  t.ok(accepts('HostScope', 'https://www2.example.com/x'));
+  t.ok(accepts('HostScope', 'http://www2.example.com:8080/x'), 'Host: the port is not part of it');
+  t.ok(accepts('PathScope', 'http://www2.example.com/a/bc'), 'Path: up to, not including, the last slash');
+  t.ok(accepts('PathScope', 'http://www2.example.com/a/b'));
+  t.notOk(accepts('PathScope', 'http://www2.example.com/a/c'));
+  t.notOk(accepts('PathScope', 'http://www.example.com/a/b/'), 'Path: the same host');
+  t.notOk(accepts('HostScope', 'mailto:someone'), 'a URI without a host is in no focus');
+  t.ok(accepts('SurtPrefixScope', 'http://www2.example.com/a/b/c'));
+  const lines = `${NO_MEDIA}<string name="surts-source-file">more.txt</string>`;
+  t.ok(accepts('SurtPrefixScope', 'http://more.org/', 'L', lines));
+  t.notOk(accepts('BroadScope', 'http://anything/', 'L'.repeat(26)), '10.1.1 too many link hops');
+  t.ok(accepts('BroadScope', 'http://anything/', 'E'.repeat(26)));
+  t.ok(accepts('HostScope', 'http://cdn/x.gif', 'L', ''), '10.1.4 media files are accepted');
+  const transitive = 'LE|LEEEEE|LEEEEEE|LX|LXX|LRRR|LP|LEEEEEEP|LXXPE|LPE|L|'.split('|');
+  t.same(
+    transitive.filter((hops) => accepts('HostScope', 'http://cdn/x', hops)),
+    ['LE', 'LEEEEE', 'LX', 'LRRR', 'LP', 'LEEEEEEP', 'LPE'],
+    '10.1.2 the paths that are accepted transitively',
   );
 });
 
