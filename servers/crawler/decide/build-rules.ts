@@ -3,10 +3,12 @@ import { type DecideRule, DecideSequence, decideRule } from './decision.js';
 import {
   hasFileSuffix,
   hopsAbove,
+  isInFocus,
   isPathological,
   isPrerequisite,
   isRedirectFromRoot,
   isTransclusion,
+  isTransitive,
   isUnder,
   type Predicate,
   pathSlashesAbove,
@@ -17,6 +19,7 @@ import {
   WholePattern,
 } from './predicates.js';
 import { parseRules, type RuleConfig } from './rule-config.js';
+import { parseSeeds } from './seed-list.js';
 
 /** Data that rules need in addition to their configuration. */
 export interface RuleContext {
@@ -41,7 +44,7 @@ function buildRule(config: RuleConfig, { seeds }: RuleContext): DecideRule {
 
 function answerOf(config: RuleConfig): 'ACCEPT' | 'REJECT' {
   if ('answer' in config) return config.answer;
-  return config.rule === 'transclusion' ? 'ACCEPT' : 'REJECT';
+  return config.rule === 'transclusion' || config.rule === 'classic-transitive' ? 'ACCEPT' : 'REJECT';
 }
 
 function predicateOf(config: RuleConfig, seeds: readonly string[]): Predicate {
@@ -72,6 +75,10 @@ function predicateOf(config: RuleConfig, seeds: readonly string[]): Predicate {
       return hopsAbove(config.max, linkHops);
     case 'transclusion':
       return isTransclusion(config.maxTransHops, config.maxSpeculativeHops);
+    case 'classic-focus':
+      return isInFocus(config.on, parseSeeds(seeds.join('\n')).seeds);
+    case 'classic-transitive':
+      return isTransitive(config.maxTransHops);
     case 'pathological-path':
       return isPathological(config.maxRepetitions);
     case 'too-many-path-segments':

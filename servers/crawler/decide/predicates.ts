@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js';
-import { type SurtPrefixSet, shownHops } from '../../../protocols/urls/index.js';
+import { hostOf, type SurtPrefixSet, shownHops } from '../../../protocols/urls/index.js';
 import { compileRe2 } from '../patterns.js';
 import type { DecideSubject } from './decision.js';
 
@@ -35,6 +35,49 @@ export function isTransitive(maxTrans: number): Predicate {
     const trans = letters.slice(letters.lastIndexOf('L') + 1);
     return trans.length >= 1 && trans.length <= maxTrans && countOf(trans, 'X') <= 1;
   };
+}
+
+/**
+ * CRAWL-10.1.3: in the focus of a classic scope: a host that is a seed's or below it, `www` and digits being cut
+ * from both; a seed's host; or a path of a seed's host that begins as the seed's up to, not including, its last
+ * slash.
+ * @param seeds cleaned URIs
+ */
+export function isInFocus(on: 'domains' | 'hosts' | 'paths', seeds: readonly string[]): Predicate {
+  if (on === 'domains') {
+    const domains = new Set(seeds.map((seed) => withoutWww(hostOf(seed))));
+    return ({ uri }) => domainsOf(withoutWww(hostOf(uri))).some((domain) => domains.has(domain));
+  }
+  const directories = new Map<string, string[]>();
+  for (const seed of seeds) {
+    const directory = on === 'hosts' ? '' : directoryOf(pathOf(seed));
+    const known = directories.get(hostOf(seed));
+    if (known === undefined) directories.set(hostOf(seed), [directory]);
+    else known.push(directory);
+  }
+  // A URI without a host is in no focus.
+  directories.delete('');
+  return ({ uri }) => {
+    const path = pathOf(uri);
+    return directories.get(hostOf(uri))?.some((directory) => path.startsWith(directory)) === true;
+  };
+}
+
+/** CRAWL-10.1.3: removes `www`, digits and a dot from the start of the host. */
+function withoutWww(host: string): string {
+  return host.toLowerCase().replace(/^www\d*\./, '');
+}
+
+/** Returns the host and all domains above it. */
+function domainsOf(host: string): string[] {
+  if (host === '') return [];
+  const labels = host.split('.');
+  return labels.map((_, from) => labels.slice(from).join('.'));
+}
+
+/** Returns the path up to, not including, its last slash (CRAWL-10.1.3). */
+function directoryOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
 
 function countOf(letters: string, letter: string): number {

@@ -15,7 +15,7 @@ const prefixes = {
 };
 const logic = z.enum(['OR', 'AND']).default('OR');
 
-/** CRAWL-10.2.4: the rules of the catalog as an operator writes them. */
+/** CRAWL-10.2.4, 10.1: the rules of the catalog as an operator writes them. */
 const ruleConfigSchema = z.discriminatedUnion('rule', [
   z.strictObject({ rule: z.literal('all'), answer }),
   z.strictObject({ rule: z.literal('seed'), answer: answer.default('ACCEPT') }),
@@ -38,6 +38,12 @@ const ruleConfigSchema = z.discriminatedUnion('rule', [
     maxTransHops: count.default(3),
     maxSpeculativeHops: count.default(1),
   }),
+  z.strictObject({
+    rule: z.literal('classic-focus'),
+    answer: answer.default('ACCEPT'),
+    on: z.enum(['domains', 'hosts', 'paths']),
+  }),
+  z.strictObject({ rule: z.literal('classic-transitive'), maxTransHops: count.default(5) }),
   z.strictObject({ rule: z.literal('pathological-path'), maxRepetitions: z.int().min(1).default(2) }),
   z.strictObject({ rule: z.literal('too-many-path-segments'), max: count.default(20) }),
   z.strictObject({ rule: z.literal('prerequisite'), answer: answer.default('ACCEPT') }),

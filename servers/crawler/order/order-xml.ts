@@ -233,10 +233,10 @@ class Draft extends Conversion {
   limitEmbeds({ order, settings }: Target): void {
     if (settings.embeds !== 'any') return;
     const rules = (order?.scope ?? []) as readonly RuleInput[];
-    const rule = rules.findLast((candidate) => candidate.rule === 'transclusion');
-    if (rule?.rule !== 'transclusion') return;
+    const rule = rules.findLast((candidate) => 'maxTransHops' in candidate);
+    if (rule === undefined) return;
     if (rule.maxTransHops !== undefined) settings.maxTransHops = rule.maxTransHops;
-    if (rule.maxSpeculativeHops !== undefined) settings.maxSpeculativeHops ??= rule.maxSpeculativeHops;
+    if ('maxSpeculativeHops' in rule) settings.maxSpeculativeHops ??= rule.maxSpeculativeHops;
   }
 
   /** CRAWL-11.1: returns the rules that decide which URIs a processor gets. */

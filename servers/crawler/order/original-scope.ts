@@ -104,9 +104,9 @@ function warnOfPrefixFiles({ children }: XmlElement, { warn, prefixes }: ScopeRe
 /** CRAWL-10.1.3. */
 const FOCUS: Readonly<Record<string, (scope: Reader) => RuleInput>> = {
   BroadScope: () => ({ rule: 'all', answer: 'ACCEPT' }),
-  DomainScope: () => ({ rule: 'on-domains' }),
-  HostScope: () => ({ rule: 'on-hosts' }),
-  PathScope: () => ({ rule: 'surt-prefixed' }),
+  DomainScope: () => ({ rule: 'classic-focus', on: 'domains' }),
+  HostScope: () => ({ rule: 'classic-focus', on: 'hosts' }),
+  PathScope: () => ({ rule: 'classic-focus', on: 'paths' }),
   SurtPrefixScope: (scope) => ({ rule: 'surt-prefixed', ...seedsOf(scope) }),
 };
 
@@ -131,7 +131,7 @@ function classicRules(
     { rule: 'seed' },
     focusOf(reader),
     ...(acceptsMedia ? [{ rule: 'file-pattern', preset: 'all' } as const] : []),
-    { rule: 'transclusion', maxTransHops: reader.number('max-trans-hops') ?? 5 },
+    { rule: 'classic-transitive', maxTransHops: reader.number('max-trans-hops') ?? 5 },
     { rule: 'too-many-link-hops', max: reader.number('max-link-hops') ?? 25 },
   ];
 }
