@@ -2,10 +2,11 @@ import { z } from 'zod';
 import { CHAIN_NAMES } from '../chains.js';
 import { PROCESSORS } from '../processors/table.js';
 import { browserSchema } from './browser.js';
-import { actionsSchema, consoleSchema, crawlOrderSchema, mapperSchema, warcSchema } from './order.js';
+import { actionsSchema, consoleSchema, crawlOrderSchema, mapperSchema } from './order.js';
 import { quotasSchema } from './quotas.js';
 import { settingNotes } from './setting-notes.js';
 import { crawlSettingsSchema } from './settings.js';
+import { warcSchema } from './warc.js';
 
 /** The description of a setting of an order. */
 export interface SettingDescription {

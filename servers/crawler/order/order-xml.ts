@@ -1,7 +1,7 @@
 import { ConfigError } from '../../../protocols/errors.js';
 import type { RuleInput } from '../decide/rule-config.js';
 import { Conversion, type OrderWarning, type Values } from './conversion.js';
-import { type CrawlOrderConfig, crawlOrderSchema, warcSchema } from './order.js';
+import { type CrawlOrderConfig, crawlOrderSchema } from './order.js';
 import { OriginalChains } from './original-chains.js';
 import {
   BUILT_IN_CLASSES,
@@ -20,6 +20,7 @@ import { quotasSchema } from './quotas.js';
 import { validateOrder } from './read-order.js';
 import { byOriginalName } from './setting-notes.js';
 import { crawlSettingsSchema } from './settings.js';
+import { warcSchema } from './warc.js';
 import { headersOf, parseXml, typedValue, type XmlElement } from './xml-tree.js';
 
 /** Settings of URIs, quotas, options of the crawl and of archives by their names in a 1.x order. */

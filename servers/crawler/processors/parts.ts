@@ -10,6 +10,7 @@ import type { Frontier } from '../frontier/frontier.js';
 import type { MapperOptions } from '../mapper/diversions.js';
 import type { FormCredential } from '../order/credentials.js';
 import type { CrawlSettings } from '../order/settings.js';
+import type { warcSchema } from '../order/warc.js';
 import type { CookieJars } from '../requests/cookie-jars.js';
 import type { Scope } from '../scope.js';
 import type { ServerCache } from '../servers/server-cache.js';
@@ -108,19 +109,6 @@ export interface Assembly {
   readonly chains: () => ProcessorChains;
 }
 
-type WarcOption =
-  | 'directory'
-  | 'format'
-  | 'maxFileBytes'
-  | 'poolMaxActive'
-  | 'compress'
-  | 'compression'
-  | 'transferCoding'
-  | 'index'
-  | 'skipIdenticalDigests'
-  | 'digestHistory'
-  | 'prefix';
-
 /** A processor of this project that an order can name. */
 export interface ProcessorDescriptor<P extends Processor = Processor> {
   readonly name: string;
@@ -140,7 +128,7 @@ export interface ProcessorDescriptor<P extends Processor = Processor> {
   /** The settings of URIs that it reads; its entry in a chain may give them. */
   readonly settings?: readonly (keyof CrawlSettings)[];
   /** The options of `warc` that it reads; its entry may give them. */
-  readonly warc?: readonly WarcOption[];
+  readonly warc?: readonly (keyof typeof warcSchema.shape)[];
   /** The default chains have it only with this option. */
   readonly with?: 'warc.directory' | 'warc.digestHistory' | 'mapper.crawlers';
   /** Classes of a 1.x order that it stands for: they can be left out, moved or get rules (CRAWL-11.2, 11.3). */
