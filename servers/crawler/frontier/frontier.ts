@@ -147,29 +147,41 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
       this.#waiters.wakeAll(),
     );
     this.#memory = new QueueMemory(store.queueRecords, { restingQueues, windowEntries });
-    this.#cycle = new QueueLifeCycle(this.#memory, this.#inactive, this.#writer, {
+    const parts = { memory: this.#memory, inactive: this.#inactive, writer: this.#writer };
+    this.#cycle = new QueueLifeCycle({
+      ...parts,
       holdQueues: options.holdQueues ?? true,
       targetReadyBacklog,
       snoozeDeactivateMs: options.snoozeDeactivateMs ?? 300_000,
       clock: this.#clock,
       onReady: () => this.#waiters.wakeOne(),
     });
-    this.#intake = new CandidateIntake(this.#memory, this.#cycle, this.#writer, this.#seen, this.#knownUrls, {
+    this.#intake = new CandidateIntake({
+      ...parts,
+      cycle: this.#cycle,
+      seen: this.#seen,
+      knownUrls: this.#knownUrls,
       prepare,
       enumerations,
       onAdded: (entry) => options.onAdded?.(entry),
     });
-    this.#supply = new QueueSupply(this.#memory, this.#cycle, this.#inactive, this.#writer, this.#intake, {
+    const more = {
+      ...parts,
+      cycle: this.#cycle,
+      intake: this.#intake,
+      exclusive: <T>(work: () => Promise<T>) => this.#exclusive(work),
+    };
+    this.#supply = new QueueSupply({
+      ...more,
       prepare,
       targetReadyBacklog,
-      exclusive: (work) => this.#exclusive(work),
       onActivated: () => {
         if (this.empty) this.#waiters.wakeAll();
       },
     });
-    this.#waiting = new WaitingUris(this.#memory, this.#cycle, this.#writer, this.#intake, {
+    this.#waiting = new WaitingUris({
+      ...more,
       clock: this.#clock,
-      exclusive: (work) => this.#exclusive(work),
       onReturned: () => this.#waiters.wakeAll(),
     });
   }

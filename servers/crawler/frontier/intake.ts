@@ -43,6 +43,11 @@ export class UrlCache {
 const MAX_URI_PRECEDENCE = 127;
 
 export interface IntakeOptions {
+  readonly memory: QueueMemory;
+  readonly cycle: QueueLifeCycle;
+  readonly writer: FrontierWriter;
+  readonly seen: SeenUris;
+  readonly knownUrls: UrlCache;
   readonly prepare: (uri: PreparedOf) => Prepared;
   readonly enumerations: Enumerations;
   /** CRAWL-17.1.1 `F+`. */
@@ -51,26 +56,9 @@ export interface IntakeOptions {
 
 /** Queues the candidates that are new (CRAWL-5.6.1). */
 export class CandidateIntake {
-  readonly #memory: QueueMemory;
-  readonly #cycle: QueueLifeCycle;
-  readonly #writer: FrontierWriter;
-  readonly #seen: SeenUris;
-  readonly #knownUrls: UrlCache;
   readonly #options: IntakeOptions;
 
-  constructor(
-    memory: QueueMemory,
-    cycle: QueueLifeCycle,
-    writer: FrontierWriter,
-    seen: SeenUris,
-    knownUrls: UrlCache,
-    options: IntakeOptions,
-  ) {
-    this.#memory = memory;
-    this.#cycle = cycle;
-    this.#writer = writer;
-    this.#seen = seen;
-    this.#knownUrls = knownUrls;
+  constructor(options: IntakeOptions) {
     this.#options = options;
   }
 
@@ -80,57 +68,57 @@ export class CandidateIntake {
     const prepared = candidates.map((candidate) => this.#options.prepare(candidate));
     const enumerations = candidates.map(({ root }) => this.#options.enumerations.of(root));
     const seenKeys = prepared.map(({ seenKey }, i) => seenIn(enumerations[i]!, seenKey));
-    const isNew = await this.#seen.add(seenKeys);
+    const isNew = await this.#options.seen.add(seenKeys);
     const refused: string[] = [];
     const taken: { readonly candidate: Candidate; readonly prepared: Prepared }[] = [];
     candidates.forEach((candidate, i) => {
       const known = isNew[i] !== 1;
       const seenUrl = seenIn(enumerations[i]!, candidate.url);
-      if (known && !candidate.forceFetch) this.#knownUrls.add(seenUrl);
+      if (known && !candidate.forceFetch) this.#options.knownUrls.add(seenUrl);
       else if (candidate.admit?.() === false) {
         if (!known) refused.push(seenKeys[i]!);
       } else {
-        this.#knownUrls.add(seenUrl);
+        this.#options.knownUrls.add(seenUrl);
         if (candidate.fetched === true) return;
         taken.push({ candidate, prepared: prepared[i]! });
       }
     });
     // A refused URI does not count as seen: another RootNode may admit it.
-    await this.#seen.remove(refused);
-    const queues = await this.#memory.load([...new Set(taken.map(({ prepared: { classKey } }) => classKey))]);
-    this.#writer.after(batch, this.#seen.addChangesTo(batch));
+    await this.#options.seen.remove(refused);
+    const queues = await this.#options.memory.load([...new Set(taken.map(({ prepared: { classKey } }) => classKey))]);
+    this.#options.writer.after(batch, this.#options.seen.addChangesTo(batch));
     const entries = taken.map(({ candidate, prepared: uri }) => this.#enqueue(candidate, uri, batch));
-    for (const queue of queues) this.#cycle.hold(queue, batch);
+    for (const queue of queues) this.#options.cycle.hold(queue, batch);
     return entries;
   }
 
   /** Makes entries that are on disk available in their queues. */
   markAvailable(entries: readonly QueueEntry[]): void {
-    const limit = this.#memory.windowSize;
+    const limit = this.#options.memory.windowSize;
     for (const entry of entries) {
-      const queue = this.#memory.queues.get(entry.classKey);
+      const queue = this.#options.memory.queues.get(entry.classKey);
       // The queue was removed from memory meanwhile; its entries are read from disk later.
       if (queue === undefined) continue;
       queue.window.added(entry, limit);
-      if (queue.state === 'ready' && !queue.listed) this.#cycle.makeReady(queue);
+      if (queue.state === 'ready' && !queue.listed) this.#options.cycle.makeReady(queue);
     }
   }
 
   queuesOf(entries: readonly QueueEntry[]): WorkQueue[] {
-    return entries.map(({ classKey }) => this.#memory.queues.get(classKey)!);
+    return entries.map(({ classKey }) => this.#options.memory.queues.get(classKey)!);
   }
 
   #enqueue(candidate: Candidate, prepared: Prepared, batch: GathererBatch): QueueEntry {
     const entry = this.#entryOf(candidate, prepared);
     batch.enqueue(entry);
-    const queue = this.#memory.queues.get(prepared.classKey)!;
+    const queue = this.#options.memory.queues.get(prepared.classKey)!;
     queue.count++;
     queue.enqueued++;
     queue.lastQueued = candidate.url;
     this.#options.onAdded(entry);
     queue.setBudgets(prepared.budgets, entry);
     // CRAWL-5.4: enqueuing into a retired queue does not raise the queued count.
-    if (queue.state !== 'retired') this.#cycle.queued++;
+    if (queue.state !== 'retired') this.#options.cycle.queued++;
     return entry;
   }
 
@@ -159,7 +147,7 @@ export class CandidateIntake {
       sourceTag,
       network,
     };
-    const ordinal = this.#writer.counters.nextOrdinal++;
+    const ordinal = this.#options.writer.counters.nextOrdinal++;
     return { classKey, directive, precedence: Math.min(precedence, MAX_URI_PRECEDENCE), ordinal, uri };
   }
 }

@@ -12,6 +12,9 @@ import type { WorkQueue } from './work-queue.js';
 const PRECEDENCE_FLOOR = 255;
 
 export interface LifeCycleOptions {
+  readonly memory: QueueMemory;
+  readonly inactive: InactiveQueues;
+  readonly writer: FrontierWriter;
   /** CRAWL-5.4 T1. */
   readonly holdQueues: boolean;
   readonly targetReadyBacklog: number;
@@ -28,9 +31,6 @@ export interface LifeCycleOptions {
  * written.
  */
 export class QueueLifeCycle {
-  readonly #memory: QueueMemory;
-  readonly #inactive: InactiveQueues;
-  readonly #writer: FrontierWriter;
   readonly #options: LifeCycleOptions;
   #ready: WorkQueue[] = [];
   #readyHead = 0;
@@ -40,15 +40,7 @@ export class QueueLifeCycle {
   /** URIs in queues that are not retired. */
   queued = 0;
 
-  constructor(
-    memory: QueueMemory,
-    inactive: InactiveQueues,
-    writer: FrontierWriter,
-    options: LifeCycleOptions,
-  ) {
-    this.#memory = memory;
-    this.#inactive = inactive;
-    this.#writer = writer;
+  constructor(options: LifeCycleOptions) {
     this.#options = options;
   }
 
@@ -59,11 +51,11 @@ export class QueueLifeCycle {
     queue.replenishBalance();
     if (queue.wakeTime > clock.now()) {
       this.snooze(queue);
-    } else if (holdQueues && this.#memory.status.ready >= targetReadyBacklog) {
+    } else if (holdQueues && this.#options.memory.status.ready >= targetReadyBacklog) {
       queue.sessionBalance = 0;
-      this.#writer.after(batch, this.deactivate(queue, batch, 'backlog'));
+      this.#options.writer.after(batch, this.deactivate(queue, batch, 'backlog'));
     } else {
-      this.#memory.setState(queue, 'ready');
+      this.#options.memory.setState(queue, 'ready');
       queue.wakeTime = 0;
     }
   }
@@ -75,7 +67,7 @@ export class QueueLifeCycle {
     if (delayMs <= 0) return this.#reenqueue(queue, batch);
     queue.wakeTime = this.#options.clock.now() + delayMs;
     // T18: a queue with a long sleep becomes inactive, so that another one can be active.
-    if (delayMs > this.#options.snoozeDeactivateMs && this.#inactive.size > 0 && queue.count > 0)
+    if (delayMs > this.#options.snoozeDeactivateMs && this.#options.inactive.size > 0 && queue.count > 0)
       return this.deactivate(queue, batch, reason ?? 'politeness');
     return () => this.snooze(queue);
   }
@@ -90,28 +82,28 @@ export class QueueLifeCycle {
   }
 
   retire(queue: WorkQueue, reason: WaitReason): () => void {
-    this.#memory.setState(queue, 'retired');
+    this.#options.memory.setState(queue, 'retired');
     queue.reason = reason;
     queue.wakeTime = 0;
     this.queued -= queue.count;
-    return () => this.#memory.rest(queue);
+    return () => this.#options.memory.rest(queue);
   }
 
   deactivate(queue: WorkQueue, batch: GathererBatch, reason: WaitReason): () => void {
-    this.#memory.setState(queue, 'inactive');
+    this.#options.memory.setState(queue, 'inactive');
     queue.reason = reason;
     queue.settlePrecedence();
-    const row = this.#inactive.push(queue, batch);
+    const row = this.#options.inactive.push(queue, batch);
     return () => {
-      this.#inactive.markWritten(row);
-      this.#memory.rest(queue);
+      this.#options.inactive.markWritten(row);
+      this.#options.memory.rest(queue);
       this.#options.onReady();
     };
   }
 
   /** T4 to T6: activates an inactive queue. */
   activate(queue: WorkQueue, batch: GathererBatch): () => void {
-    this.#inactive.remove(inactiveRowOf(queue), batch);
+    this.#options.inactive.remove(inactiveRowOf(queue), batch);
     queue.replenishBalance();
     if (queue.count > 0 && queue.isOverBudget) return this.retire(queue, 'total-budget');
     if (queue.precedence >= PRECEDENCE_FLOOR) return this.retire(queue, 'operator');
@@ -131,7 +123,7 @@ export class QueueLifeCycle {
       this.exhaust(queue);
       return;
     }
-    this.#memory.setState(queue, 'ready');
+    this.#options.memory.setState(queue, 'ready');
     if (queue.listed) return;
     queue.listed = true;
     this.#ready.push(queue);
@@ -139,8 +131,8 @@ export class QueueLifeCycle {
   }
 
   exhaust(queue: WorkQueue): void {
-    this.#memory.setState(queue, 'exhausted');
-    this.#memory.rest(queue);
+    this.#options.memory.setState(queue, 'exhausted');
+    this.#options.memory.rest(queue);
   }
 
   takeReady(): WorkQueue | undefined {
@@ -157,7 +149,7 @@ export class QueueLifeCycle {
 
   snooze(queue: WorkQueue): void {
     // An empty queue sleeps too: a URI that is queued meanwhile must wait for its host.
-    this.#memory.setState(queue, 'snoozed');
+    this.#options.memory.setState(queue, 'snoozed');
     this.#snoozed.push(queue.wakeTime, queue);
     this.#setTimer();
   }
@@ -181,10 +173,10 @@ export class QueueLifeCycle {
   }
 
   #wake(queue: WorkQueue): void {
-    const batch = this.#writer.store.batch();
+    const batch = this.#options.writer.store.batch();
     const wasOverBudget = queue.count > 0 && queue.isOverBudget;
     const complete = this.#reenqueue(queue, batch);
-    if (wasOverBudget) this.#writer.submitInBackground(batch, [queue], complete);
+    if (wasOverBudget) this.#options.writer.submitInBackground(batch, [queue], complete);
     else complete();
   }
 

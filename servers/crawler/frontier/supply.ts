@@ -8,6 +8,11 @@ import type { QueueMemory } from './queue-memory.js';
 import type { WorkQueue } from './work-queue.js';
 
 export interface SupplyOptions {
+  readonly memory: QueueMemory;
+  readonly cycle: QueueLifeCycle;
+  readonly inactive: InactiveQueues;
+  readonly writer: FrontierWriter;
+  readonly intake: CandidateIntake;
   readonly prepare: (uri: PreparedOf) => Prepared;
   readonly targetReadyBacklog: number;
   /** Runs work with the frontier's mutex held. */
@@ -18,39 +23,22 @@ export interface SupplyOptions {
 
 /** Provides `next` with URIs: the heads of ready queues, and inactive queues that become ready. */
 export class QueueSupply {
-  readonly #memory: QueueMemory;
-  readonly #cycle: QueueLifeCycle;
-  readonly #inactive: InactiveQueues;
-  readonly #writer: FrontierWriter;
-  readonly #intake: CandidateIntake;
   readonly #options: SupplyOptions;
   /** The activation of inactive queues that is in flight. */
   activation: Promise<void> | undefined;
 
-  constructor(
-    memory: QueueMemory,
-    cycle: QueueLifeCycle,
-    inactive: InactiveQueues,
-    writer: FrontierWriter,
-    intake: CandidateIntake,
-    options: SupplyOptions,
-  ) {
-    this.#memory = memory;
-    this.#cycle = cycle;
-    this.#inactive = inactive;
-    this.#writer = writer;
-    this.#intake = intake;
+  constructor(options: SupplyOptions) {
     this.#options = options;
   }
 
   /** CRAWL-5.6.2 (c): activates inactive queues until enough are ready; one activation at a time. */
   topUp(): void {
     const { targetReadyBacklog } = this.#options;
-    const { ready } = this.#memory.status;
-    if (this.activation !== undefined || this.#inactive.available === 0 || ready >= targetReadyBacklog)
+    const { ready } = this.#options.memory.status;
+    if (this.activation !== undefined || this.#options.inactive.available === 0 || ready >= targetReadyBacklog)
       return;
     this.activation = this.#activate(targetReadyBacklog - ready)
-      .catch((error: unknown) => this.#writer.fail(error))
+      .catch((error: unknown) => this.#options.writer.fail(error))
       .finally(() => {
         this.activation = undefined;
       });
@@ -61,20 +49,20 @@ export class QueueSupply {
    * queue.
    */
   async takeHead(queue: WorkQueue): Promise<QueueEntry | undefined> {
-    this.#memory.setState(queue, 'in-process');
+    this.#options.memory.setState(queue, 'in-process');
     while (queue.window.needsRefill) {
       // The writes in flight may add or remove entries of the range that is read.
-      await this.#writer.store.flush();
+      await this.#options.writer.store.flush();
       // The queue is locked by its state while it is read.
-      await queue.window.refill(this.#memory.windowSize, (limit, after) =>
-        this.#writer.store.queues.heads(queue.classKey, limit, after),
+      await queue.window.refill(this.#options.memory.windowSize, (limit, after) =>
+        this.#options.writer.store.queues.heads(queue.classKey, limit, after),
       );
     }
     const entry = queue.peek();
     if (entry === undefined) {
       // Its entries are in a batch that is being written; it is listed again when they are on disk.
-      if (queue.count > 0) this.#memory.setState(queue, 'ready');
-      else this.#cycle.exhaust(queue);
+      if (queue.count > 0) this.#options.memory.setState(queue, 'ready');
+      else this.#options.cycle.exhaust(queue);
       return undefined;
     }
     const { classKey, budgets } = this.#options.prepare(entry.uri);
@@ -89,30 +77,30 @@ export class QueueSupply {
   async #relocate(queue: WorkQueue, entry: QueueEntry, classKey: string): Promise<void> {
     const moved: QueueEntry = { ...entry, classKey };
     const { written } = await this.#options.exclusive(async () => {
-      const batch = this.#writer.store.batch().dequeue(entry).enqueue(moved);
-      const [target] = await this.#memory.load([classKey]);
+      const batch = this.#options.writer.store.batch().dequeue(entry).enqueue(moved);
+      const [target] = await this.#options.memory.load([classKey]);
       queue.count--;
       target!.count++;
       target!.enqueued++;
       target!.setBudgets(this.#options.prepare(entry.uri).budgets, entry);
-      if (target!.state === 'retired') this.#cycle.queued--;
-      this.#cycle.hold(target!, batch);
-      return { written: this.#writer.submit(batch, [queue, target!]) };
+      if (target!.state === 'retired') this.#options.cycle.queued--;
+      this.#options.cycle.hold(target!, batch);
+      return { written: this.#options.writer.submit(batch, [queue, target!]) };
     });
     await written;
     queue.peeked = undefined;
-    this.#intake.markAvailable([moved]);
-    this.#cycle.makeReady(queue);
+    this.#options.intake.markAvailable([moved]);
+    this.#options.cycle.makeReady(queue);
   }
 
   async #activate(count: number): Promise<void> {
     await this.#options.exclusive(async () => {
-      const rows = await this.#inactive.take(count);
-      const batch = this.#writer.store.batch();
-      const loaded = await this.#memory.load(rows.map(({ classKey }) => classKey));
+      const rows = await this.#options.inactive.take(count);
+      const batch = this.#options.writer.store.batch();
+      const loaded = await this.#options.memory.load(rows.map(({ classKey }) => classKey));
       const queues = loaded.filter(({ state }) => state === 'inactive');
-      const completions = queues.map((queue) => this.#cycle.activate(queue, batch));
-      this.#writer.submitInBackground(batch, queues, () => {
+      const completions = queues.map((queue) => this.#options.cycle.activate(queue, batch));
+      this.#options.writer.submitInBackground(batch, queues, () => {
         for (const complete of completions) complete();
         this.#options.onActivated();
       });

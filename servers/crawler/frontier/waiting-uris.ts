@@ -13,6 +13,10 @@ import type { QueueMemory } from './queue-memory.js';
 const RETURN_LIMIT = 500;
 
 export interface WaitingUrisOptions {
+  readonly memory: QueueMemory;
+  readonly cycle: QueueLifeCycle;
+  readonly writer: FrontierWriter;
+  readonly intake: CandidateIntake;
   readonly clock: Clock;
   /** Runs work with the frontier's mutex held. */
   readonly exclusive: <T>(work: () => Promise<T>) => Promise<T>;
@@ -27,10 +31,6 @@ export interface WaitingUrisOptions {
  * queue sleeps it waits there like any other URI.
  */
 export class WaitingUris {
-  readonly #memory: QueueMemory;
-  readonly #cycle: QueueLifeCycle;
-  readonly #writer: FrontierWriter;
-  readonly #intake: CandidateIntake;
   readonly #options: WaitingUrisOptions;
   /** Number of URIs that wait, on disk or in a batch in flight. */
   count = 0;
@@ -40,23 +40,13 @@ export class WaitingUris {
   #cancelTimer: (() => void) | undefined;
   #closed = false;
 
-  constructor(
-    memory: QueueMemory,
-    cycle: QueueLifeCycle,
-    writer: FrontierWriter,
-    intake: CandidateIntake,
-    options: WaitingUrisOptions,
-  ) {
-    this.#memory = memory;
-    this.#cycle = cycle;
-    this.#writer = writer;
-    this.#intake = intake;
+  constructor(options: WaitingUrisOptions) {
     this.#options = options;
   }
 
   /** Reads the waiting URIs of an interrupted crawl. */
   async restore(): Promise<void> {
-    const { waiting } = this.#writer.store;
+    const { waiting } = this.#options.writer.store;
     this.count = await waiting.count();
     const [first] = await waiting.page({ limit: 1 });
     if (first !== undefined) this.#expect(first.dueTime);
@@ -82,7 +72,7 @@ export class WaitingUris {
   /** Returns the due URIs to their queues. @param all whether those that are not due return too */
   returnDue(all = false): Promise<void> {
     this.#return ??= this.#returnUntil(all ? Number.POSITIVE_INFINITY : this.#options.clock.now())
-      .catch((error: unknown) => this.#writer.fail(error))
+      .catch((error: unknown) => this.#options.writer.fail(error))
       .finally(() => {
         this.#return = undefined;
         this.#options.onReturned();
@@ -92,7 +82,7 @@ export class WaitingUris {
 
   /** Deletes one in the batch, if it still waits. The caller holds the frontier's mutex. */
   async delete(waiting: WaitingUri, batch: GathererBatch): Promise<boolean> {
-    if (!(await this.#writer.store.waiting.has(waiting))) return false;
+    if (!(await this.#options.writer.store.waiting.has(waiting))) return false;
     batch.deleteWaiting(waiting);
     this.count--;
     return true;
@@ -108,28 +98,28 @@ export class WaitingUris {
     for (let more = true; more && !this.#closed; ) {
       const { entries, written } = await this.#options.exclusive(async () => {
         // Rows of batches in flight are read too.
-        await this.#writer.settled();
-        const first = await this.#writer.store.waiting.page({ limit: RETURN_LIMIT });
+        await this.#options.writer.settled();
+        const first = await this.#options.writer.store.waiting.page({ limit: RETURN_LIMIT });
         const due = first.filter(({ dueTime }) => dueTime <= time);
         more = due.length === RETURN_LIMIT;
         const next = first.find(({ dueTime }) => dueTime > time);
         if (next !== undefined) this.#expect(next.dueTime);
         const entries = due.map(({ entry }) => entry);
         if (entries.length === 0) return { entries, written: Promise.resolve() };
-        const batch = this.#writer.store.batch();
-        const queues = await this.#memory.load([...new Set(entries.map(({ classKey }) => classKey))]);
+        const batch = this.#options.writer.store.batch();
+        const queues = await this.#options.memory.load([...new Set(entries.map(({ classKey }) => classKey))]);
         for (const waiting of due) {
           batch.deleteWaiting(waiting).enqueue(waiting.entry);
-          const queue = this.#memory.queues.get(waiting.entry.classKey)!;
+          const queue = this.#options.memory.queues.get(waiting.entry.classKey)!;
           queue.count++;
           this.count--;
-          if (queue.state !== 'retired') this.#cycle.queued++;
+          if (queue.state !== 'retired') this.#options.cycle.queued++;
         }
-        for (const queue of queues) this.#cycle.hold(queue, batch);
-        return { entries, written: this.#writer.submit(batch, queues) };
+        for (const queue of queues) this.#options.cycle.hold(queue, batch);
+        return { entries, written: this.#options.writer.submit(batch, queues) };
       });
       await written;
-      this.#intake.markAvailable(entries);
+      this.#options.intake.markAvailable(entries);
     }
   }
 

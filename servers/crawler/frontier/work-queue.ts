@@ -68,44 +68,31 @@ export class WorkQueue {
   }
 
   toRecord(): QueueRecord {
-    const { classKey, count, enqueued, sessionBalance, replenish, totalExpenditure, totalBudget } = this;
-    const {
-      successes,
-      errors,
-      bytes,
-      lastCost,
-      wakeTime,
-      reason,
-      precedence,
-      sequence,
-      lastQueued,
-      lastPeeked,
-    } = this;
     return {
-      classKey,
+      classKey: this.classKey,
       status:
         this.state === 'inactive'
           ? QUEUE_STATUS.inactive
           : this.state === 'retired'
             ? QUEUE_STATUS.retired
             : QUEUE_STATUS.active,
-      count,
-      enqueued,
-      sessionBalance,
-      replenish,
-      totalExpenditure,
-      totalBudget,
-      successes,
-      errors,
-      bytes,
-      lastCost,
-      wakeTime,
-      reason,
+      count: this.count,
+      enqueued: this.enqueued,
+      sessionBalance: this.sessionBalance,
+      replenish: this.replenish,
+      totalExpenditure: this.totalExpenditure,
+      totalBudget: this.totalBudget,
+      successes: this.successes,
+      errors: this.errors,
+      bytes: this.bytes,
+      lastCost: this.lastCost,
+      wakeTime: this.wakeTime,
+      reason: this.reason,
       // The record of an inactive queue has the precedence of its row.
-      precedence: this.state === 'inactive' ? this.inactivePrecedence : precedence,
-      sequence,
-      lastQueued,
-      lastPeeked,
+      precedence: this.state === 'inactive' ? this.inactivePrecedence : this.precedence,
+      sequence: this.sequence,
+      lastQueued: this.lastQueued,
+      lastPeeked: this.lastPeeked,
     };
   }
 
