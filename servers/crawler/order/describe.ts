@@ -28,13 +28,9 @@ export interface SettingDescription {
 export function describeSettings(): SettingDescription[] {
   return [
     ...describeShape('', crawlOrderSchema.shape),
-    ...describeShape('actions.', actionsSchema.shape),
-    ...describeShape('mapper.', mapperSchema.shape),
-    ...describeShape('warc.', warcSchema.shape),
-    ...describeShape('browser.', browserSchema.shape),
-    ...describeShape('console.', consoleSchema.shape),
-    ...describeShape('settings.', crawlSettingsSchema.shape),
-    ...describeShape('settings.quotas.', quotasSchema.shape),
+    ...Object.entries(SECTIONS).flatMap(([path, { shape }]) =>
+      shape === undefined ? [] : describeShape(`${path}.`, shape),
+    ),
   ];
 }
 

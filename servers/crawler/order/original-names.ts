@@ -1,5 +1,6 @@
 import type { QueuePolicy } from '../../../protocols/urls/index.js';
 import type { SeenKind } from '../../../storage/seen/index.js';
+import { PROCESSORS } from '../processors/table.js';
 import type { CrawlSettings } from './settings.js';
 
 /** CRAWL-11.3: values of `end-operation`. */
@@ -82,11 +83,9 @@ export const LEFT_OUT_CLASSES: ReadonlyMap<string, string> = new Map([
 /** Modules with an equivalent in this project. */
 export const BUILT_IN_CLASSES: ReadonlySet<string> = new Set([
   ...EXTRACTOR_CLASSES.keys(),
+  ...PROCESSORS.flatMap(({ classes = [] }) => classes),
   'BdbFrontier',
-  'ARCWriterProcessor',
-  'ChangeEvaluator',
   'CrawlStateUpdater',
-  'ExperimentalWARCWriterProcessor',
   'FetchFTP',
   'FetchHistoryProcessor',
   'PersistLoadProcessor',
@@ -95,14 +94,8 @@ export const BUILT_IN_CLASSES: ReadonlySet<string> = new Set([
   'FetchHTTP',
   'FrontierScheduler',
   'HTTPContentDigest',
-  'LinksScoper',
-  'PreconditionEnforcer',
-  'Preselector',
-  'QuotaEnforcer',
   'RobotsHonoringPolicy',
-  'RuntimeLimitEnforcer',
   'StatisticsTracker',
-  'WARCWriterProcessor',
 ]);
 
 /** Classes that write archives (CRAWL-18.6), with the default of their `path`. */
