@@ -7,23 +7,13 @@ import type { CrawlSettings } from '../order/settings.js';
 import { cachedPatterns } from '../patterns.js';
 import type { ProcessorDescriptor, ProcessorParts } from './parts.js';
 
-export interface BlockerOptions {
-  /** Returns the settings of the URI with its sheets applied (CRAWL-19.5). */
-  readonly settings: (uri: CrawlUri) => Pick<CrawlSettings, 'blockAll' | 'blockPattern' | 'allowPattern'>;
-}
-
 /**
  * CRAWL-11.2, the second half of the Preselector: rejects every URI (`blockAll`), those that `allowPattern`
  * does not match, and those that `blockPattern` matches. Patterns are in RE2 syntax and match whole URIs.
  */
 export class Blocker implements Processor {
-  readonly #options: BlockerOptions;
   readonly name = 'Blocker';
   readonly #compile = cachedPatterns((source) => new WholePattern(source));
-
-  constructor(options: BlockerOptions) {
-    this.#options = options;
-  }
 
   /** @throws UsageError when a pattern is not a regular expression */
   process(uri: CrawlUri): ProcessResult {
@@ -35,12 +25,12 @@ export class Blocker implements Processor {
     return 'post';
   }
 
-  #blockedBy(uri: CrawlUri): string | undefined {
-    const { blockAll, blockPattern, allowPattern } = this.#options.settings(uri);
+  #blockedBy({ url, settings }: CrawlUri): string | undefined {
+    const { blockAll, blockPattern, allowPattern } = settings;
     if (blockAll) return 'blockAll';
-    if (allowPattern !== '' && !this.#compile(allowPattern).matches(uri.url))
+    if (allowPattern !== '' && !this.#compile(allowPattern).matches(url))
       return 'not matched by allowPattern';
-    if (blockPattern !== '' && this.#compile(blockPattern).matches(uri.url)) return 'blockPattern';
+    if (blockPattern !== '' && this.#compile(blockPattern).matches(url)) return 'blockPattern';
     return undefined;
   }
 }
@@ -53,7 +43,7 @@ export const BLOCKER: ProcessorDescriptor = {
   settings: ['blockAll', 'blockPattern', 'allowPattern'],
   ordered: true,
   classes: ['Preselector'],
-  create: () => new Blocker({ settings: ({ settings }) => settings }),
+  create: () => new Blocker(),
 };
 
 /** Provides counts, 0 for an unknown server. It is called for every URI and must not read the disk. */
@@ -65,12 +55,6 @@ export interface QuotaCounters {
   group(classKey: string): QueueTraffic;
 }
 
-export interface QuotaEnforcerOptions {
-  readonly counters: QuotaCounters;
-  /** Returns the settings of the URI with its sheets applied (CRAWL-19.5). */
-  readonly settings: (uri: CrawlUri) => Pick<CrawlSettings, 'quotas' | 'quotaForceRetire'>;
-}
-
 type Quotas = CrawlSettings['quotas'];
 
 /**
@@ -78,16 +62,15 @@ type Quotas = CrawlSettings['quotas'];
  * queue is retired with the URI in it, or the URI fails with -5003. The annotation names the quota.
  */
 export class QuotaEnforcer implements Processor {
-  readonly #options: QuotaEnforcerOptions;
+  readonly #counters: QuotaCounters;
   readonly name = 'QuotaEnforcer';
 
-  constructor(options: QuotaEnforcerOptions) {
-    this.#options = options;
+  constructor(counters: QuotaCounters) {
+    this.#counters = counters;
   }
 
   process(uri: CrawlUri): ProcessResult {
-    const { settings } = this.#options;
-    const { quotas, quotaForceRetire } = settings(uri);
+    const { quotas, quotaForceRetire } = uri.settings;
     const reached = this.#reachedQuota(uri, quotas);
     if (reached === undefined) return 'proceed';
     uri.annotations.push(`Q:${reached}`);
@@ -106,11 +89,10 @@ export class QuotaEnforcer implements Processor {
   #reachedQuota(uri: CrawlUri, quotas: Quotas): keyof Quotas | undefined {
     // By default there are no quotas, so no counts are read.
     if (Object.values(quotas).every((quota) => quota < 0)) return undefined;
-    const { counters } = this.#options;
     const traffic = {
-      server: counters.server(uri.url),
-      host: counters.host(uri.url),
-      group: counters.group(uri.entry.classKey),
+      server: this.#counters.server(uri.url),
+      host: this.#counters.host(uri.url),
+      group: this.#counters.group(uri.entry.classKey),
     };
     return QUOTAS.find(
       ({ name, subject, countOf }) => quotas[name] >= 0 && countOf(traffic[subject]) >= quotas[name],
@@ -128,12 +110,9 @@ export const QUOTA_ENFORCER: ProcessorDescriptor = {
   classes: ['QuotaEnforcer'],
   create: ({ parts: { servers, frontier } }) =>
     new QuotaEnforcer({
-      counters: {
-        server: (url) => servers.serverTraffic(url),
-        host: (url) => servers.hostTraffic(url),
-        group: (classKey) => frontier.traffic(classKey),
-      },
-      settings: ({ settings }) => settings,
+      server: (url) => servers.serverTraffic(url),
+      host: (url) => servers.hostTraffic(url),
+      group: (classKey) => frontier.traffic(classKey),
     }),
 };
 

@@ -45,10 +45,6 @@ export type HistoryStore = JsonTable<readonly FetchRecord[]>;
 /** Fetches per URI in the history (CRAWL-18.2). */
 const HISTORY_LENGTH = 2;
 
-export interface FetchHistoryOptions {
-  readonly store: HistoryStore;
-}
-
 /** Returns the key of a URI in the history: its SURT with the case preserved (CRAWL-18.4). */
 export function historyKey(url: string): string {
   return surt(url, { preserveCase: true });
@@ -68,14 +64,14 @@ interface Entry {
  * chain, this processor after `ContentDigest`, {@link keeper} in the post-process chain.
  */
 export class FetchHistory implements Processor, RevisitSource {
-  readonly #options: FetchHistoryOptions;
+  readonly #store: HistoryStore;
   readonly name = 'FetchHistory';
   readonly loader: Processor = { name: 'FetchHistoryLoader', process: (uri) => this.#load(uri) };
   readonly keeper: Processor = { name: 'FetchHistoryKeeper', process: (uri) => this.#keep(uri) };
   readonly #entries = new WeakMap<CrawlUri, Entry>();
 
-  constructor(options: FetchHistoryOptions) {
-    this.#options = options;
+  constructor(store: HistoryStore) {
+    this.#store = store;
   }
 
   /** Returns the earlier fetches of the URI, the newest first. */
@@ -162,7 +158,7 @@ export class FetchHistory implements Processor, RevisitSource {
   /** CRAWL-18.4: loads the history, once. */
   async #load(uri: CrawlUri): Promise<ProcessResult> {
     if (!this.#entries.has(uri) && isKept(uri.url)) {
-      this.#entries.set(uri, { earlier: (await this.#options.store.get(historyKey(uri.redactedUrl))) ?? [] });
+      this.#entries.set(uri, { earlier: (await this.#store.get(historyKey(uri.redactedUrl))) ?? [] });
     }
     return 'proceed';
   }
@@ -178,7 +174,7 @@ export class FetchHistory implements Processor, RevisitSource {
     const capture = entry.capture ?? entry.repeats?.fetch.capture;
     const current = capture === undefined ? entry.current : { ...entry.current, capture };
     const history = [current, ...entry.earlier].slice(0, HISTORY_LENGTH);
-    this.#options.store.put(historyKey(uri.redactedUrl), history, uri.batch);
+    this.#store.put(historyKey(uri.redactedUrl), history, uri.batch);
     return 'proceed';
   }
 }
@@ -207,8 +203,7 @@ export const FETCH_HISTORY: ProcessorDescriptor<FetchHistory> = {
   after: ['Fetch', 'ContentDigest'],
   ordered: true,
   formerNames: ['FetchHistoryProcessor'],
-  create: ({ parts, has }) =>
-    has('FetchHistory') ? new FetchHistory({ store: jsonTable(parts.store) }) : undefined,
+  create: ({ parts, has }) => (has('FetchHistory') ? new FetchHistory(jsonTable(parts.store)) : undefined),
 };
 
 export const FETCH_HISTORY_KEEPER: ProcessorDescriptor = {

@@ -4,25 +4,21 @@ import type { CrawlUri, OutLink } from '../../crawler/crawl-uri.js';
 import { isListed } from '../enumerate/listed.js';
 import { listedUrls } from '../enumerate/listing.js';
 
-export interface ListingExtractorOptions {
-  readonly roots: readonly RootNode[];
-}
-
 /**
  * G-172: enumerates RootNodes by sitemaps and feeds. The first URIs of such a RootNode, and listings named by
  * listings, yield URLs and no object. The listed URIs are documents whose links are not followed.
  */
 export class ListingExtractor implements Processor {
-  readonly #options: ListingExtractorOptions;
+  readonly #roots: readonly RootNode[];
   readonly name = 'ListingExtractor';
 
-  constructor(options: ListingExtractorOptions) {
-    this.#options = options;
+  constructor(roots: readonly RootNode[]) {
+    this.#roots = roots;
   }
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
     const { root, pathFromSeed } = uri.entry.uri;
-    const node = this.#options.roots[root];
+    const node = this.#roots[root];
     // The path of a listing has only the letters `M` and `R`; the last hop to a document is `L` (CRAWL-2.2).
     if (node === undefined || !isListed(node) || !/^[MR]*$/.test(pathFromSeed)) return 'proceed';
     if (uri.disposition === 'unchanged' || uri.disposition === 'kept') return 'proceed';

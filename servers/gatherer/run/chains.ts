@@ -73,7 +73,7 @@ export function gathererProcessors(
         now,
       }),
     LocalMapping: () => new LocalMappingProcessor(new LocalMapper(config.localMappings), limits),
-    ListingExtractor: () => new ListingExtractor({ roots: parts.roots }),
+    ListingExtractor: () => new ListingExtractor(parts.roots),
     Essence: () => new ExtractProcessor({ essence, rulesDigest, robotsAgent: parts.robotsAgent, now }),
     Writer: () =>
       new WriterProcessor({

@@ -5,7 +5,6 @@ import type { FetchResult } from '../../../clients/fetch/index.js';
 import { CrawlUri } from '../../../servers/crawler/crawl-uri.js';
 import type { QueueTraffic } from '../../../servers/crawler/frontier/contract.js';
 import {
-  type CrawlSettings,
   type CrawlSettingsInput,
   crawlSettingsSchema,
 } from '../../../servers/crawler/order/settings.js';
@@ -66,11 +65,6 @@ function crawlUri(url = 'http://example.org/a', settings: CrawlSettingsInput = {
     new AbortController().signal,
     crawlSettingsSchema.parse(settings),
   );
-}
-
-/** Returns the settings of the URI itself. */
-function settings(uri: CrawlUri): CrawlSettings {
-  return uri.settings;
 }
 
 /** Returns a URI in its state after the fetch. */
@@ -182,7 +176,7 @@ t.test('CRAWL-18.7: stripping a long text in pieces changes only the matches', a
 
 t.test('CRAWL-18.2, 18.3: the history provides conditional headers and annotations', async (t) => {
   const store = new MemoryHistory();
-  const history = new FetchHistory({ store });
+  const history = new FetchHistory(store);
   const digest = new ContentDigest();
   async function fetch(body: string, extra: Partial<FetchResult> = {}) {
     const uri = fetchedUri(body, extra);
@@ -234,7 +228,7 @@ t.test('CRAWL-18.2, 18.3: the history provides conditional headers and annotatio
 t.test('CRAWL-18.4: keys keep their case; failures and retries leave no history', async (t) => {
   t.equal(historyKey('http://www.Example.org/A?b=C'), 'http://(org,Example,www,)/A?b=C');
   const store = new MemoryHistory();
-  const history = new FetchHistory({ store });
+  const history = new FetchHistory(store);
   const unwritten = fetchedUri('x');
   unwritten.annotations.push('unwritten:cached');
   const retry = fetchedUri('x', { status: 503 });
@@ -259,7 +253,7 @@ t.test('CRAWL-18.4: keys keep their case; failures and retries leave no history'
 
 t.test('CRAWL-18.6: a first capture is a response, an unchanged one a revisit record', async (t) => {
   const store = new MemoryHistory();
-  const history = new FetchHistory({ store });
+  const history = new FetchHistory(store);
   const files = new MemoryFiles();
   const writer = new WarcWriter({ files, revisits: [history] });
   const digest = new ContentDigest();
@@ -398,7 +392,7 @@ t.test('CRAWL-11.3 QuotaEnforcer: each quota retires the queue or fails the URI'
           quotas: { [name]: quota },
           quotaForceRetire: forceRetire,
         });
-        const result = new QuotaEnforcer({ counters, settings }).process(uri);
+        const result = new QuotaEnforcer(counters).process(uri);
         const outcome = [result, uri.annotations, uri.status, uri.retire];
         if (quota > limit) t.same(outcome, ['proceed', [], 0, undefined], `${name} is not reached`);
         else if (forceRetire) t.same(outcome, ['post', [`Q:${name}`], 0, 'quota'], name);
@@ -410,10 +404,7 @@ t.test('CRAWL-11.3 QuotaEnforcer: each quota retires the queue or fails the URI'
   const unexpected = () => {
     throw new Error('the counters were read');
   };
-  const off = new QuotaEnforcer({
-    counters: { server: unexpected, host: unexpected, group: unexpected },
-    settings,
-  });
+  const off = new QuotaEnforcer({ server: unexpected, host: unexpected, group: unexpected });
   t.equal(off.process(crawlUri()), 'proceed', 'all quotas are off by default, and no counter is read');
 });
 
@@ -442,7 +433,7 @@ t.test('CRAWL-11.3 RuntimeLimitEnforcer pauses or ends the crawl, or blocks the 
 });
 
 t.test('CRAWL-11.2 Preselector: its settings match whole URIs (-5001)', async (t) => {
-  const blocker = new Blocker({ settings });
+  const blocker = new Blocker();
   function blocked(url: string, input: CrawlSettingsInput): string {
     const uri = crawlUri(url, input);
     const result = blocker.process(uri);
@@ -469,7 +460,7 @@ t.test('CRAWL-22: the number of URIs that differ only in their digits is limited
   const off = new PatternBudget();
   t.equal(off.admit('http://example.org/1', 0), undefined);
   t.equal(off.size, 0);
-  const budget = new PatternBudget({ maxPatterns: 2 });
+  const budget = new PatternBudget(2);
   t.equal(budget.admit('http://example.org/cal/1', 2), undefined);
   t.equal(budget.admit('http://example.org/cal/22', 2), undefined);
   t.match(
