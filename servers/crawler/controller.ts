@@ -14,7 +14,7 @@ import type {
 } from './control.js';
 import { CrawlUri, FETCH_STATUS } from './crawl-uri.js';
 import { disposition } from './disposition.js';
-import { crawlChannel, type DocumentEvent, type RecordedEvent } from './events.js';
+import { announce, type DocumentEvent, type RecordedEvent } from './events.js';
 import type { CrawlFrontier } from './frontier/contract.js';
 import { type CrawlLimits, freeDiskBytes, NO_LIMITS } from './limits.js';
 import { CrawlStatistics } from './logs/statistics.js';
@@ -466,6 +466,6 @@ export class CrawlController implements CrawlControl {
   }
 
   #publish(text: string, alert = false): void {
-    crawlChannel.publish({ text: `crawl ${text}`, alert });
+    announce(`crawl ${text}`, alert);
   }
 }

@@ -10,3 +10,8 @@ export interface CrawlEvent {
 
 /** Channel `harvest:gatherer:crawl`, with a {@link CrawlEvent}. */
 export const crawlChannel = channel('harvest:gatherer:crawl');
+
+/** Publishes an event of the crawl. @param alert whether it needs the attention of an operator */
+export function announce(text: string, alert = true): void {
+  crawlChannel.publish({ text, alert });
+}

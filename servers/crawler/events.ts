@@ -64,4 +64,4 @@ export interface UriErrorEvent {
 /** Channel `harvest:gatherer:uri-error`, with a {@link UriErrorEvent}. */
 export const uriErrorChannel = channel('harvest:gatherer:uri-error');
 
-export { type CrawlEvent, crawlChannel } from './crawl-channel.js';
+export { announce, type CrawlEvent, crawlChannel } from './crawl-channel.js';

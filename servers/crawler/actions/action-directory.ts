@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorCode, messageOf, StorageError } from '../../../protocols/errors.js';
 import { createDirectory } from '../../../storage/files/make-directory.js';
-import { crawlChannel } from '../events.js';
+import { announce } from '../events.js';
 import { importJournal } from '../journal/import-journal.js';
 import { type JournalUri, parseJournalLine } from '../journal/journal-line.js';
 import { type NumberedLine, readLines } from '../journal/journal-reader.js';
@@ -101,7 +101,7 @@ export class ActionDirectory {
         await sleep(lookMs, undefined, { signal });
       }
     } catch (error) {
-      if (!signal.aborted) announce(`the action directory is no longer read: ${messageOf(error)}`, true);
+      if (!signal.aborted) announce(`the action directory is no longer read: ${messageOf(error)}`);
     }
   }
 
@@ -136,7 +136,7 @@ export class ActionDirectory {
     const path = join(directory, name);
     const stats = await stat(path);
     if (!stats.isFile()) throw new StorageError(`${path} is not a file`);
-    announce(`action ${name}: begun`);
+    announce(`action ${name}: begun`, false);
     const totals = await this.#act(path, file, `${name} ${stats.size} ${stats.mtimeMs}`, signal);
     const done = join(directory, DONE);
     await createDirectory(done);
@@ -199,7 +199,7 @@ export class ActionDirectory {
         signal,
         checkScope,
         scope: (uri) => sink.accepts(uri),
-        onDamage: (error) => announce(`action ${error.message}; the part before the damage is used`, true),
+        onDamage: (error) => announce(`action ${error.message}; the part before the damage is used`),
       },
     );
     return { ...totals, refused: totals.refused + outOfScope, badLines };
@@ -225,7 +225,7 @@ export class ActionDirectory {
       items = [];
     };
     const onDamage = (error: Error): void =>
-      announce(`action ${error.message}; the part before the damage is used`, true);
+      announce(`action ${error.message}; the part before the damage is used`);
     for await (const line of readLines(path, { signal, onDamage, isComplete: true })) {
       if (line.number <= begin) continue;
       last = line.number;
@@ -241,7 +241,7 @@ export class ActionDirectory {
   #fail(name: string, error: unknown): void {
     if (this.#failed.has(name)) return;
     this.#failed.add(name);
-    announce(`action ${name} failed, and is not tried again: ${messageOf(error)}`, true);
+    announce(`action ${name} failed, and is not tried again: ${messageOf(error)}`);
   }
 }
 
@@ -254,17 +254,13 @@ function reportBadLine(path: string, { number, text }: NumberedLine, totals: Tot
   totals.badLines++;
   if (totals.badLines > MAX_NAMED_LINES) return;
   const what = text === undefined ? 'is too long' : 'is not a URI';
-  announce(`action ${path}:${number}: the line ${what}`, true);
+  announce(`action ${path}:${number}: the line ${what}`);
 }
 
 async function filter<T>(items: readonly T[], keep: (item: T) => boolean | Promise<boolean>): Promise<T[]> {
   const kept: T[] = [];
   for (const item of items) if (await keep(item)) kept.push(item);
   return kept;
-}
-
-function announce(text: string, alert = false): void {
-  crawlChannel.publish({ text, alert });
 }
 
 const HOPS = /^(?:\d+\+)?[A-Z]*$/;

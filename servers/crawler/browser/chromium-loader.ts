@@ -1,7 +1,7 @@
 import type { BrowserType } from 'playwright-core';
 import { Budget } from '../../../protocols/budget.js';
 import { errorCode, messageOf, UsageError } from '../../../protocols/errors.js';
-import { crawlChannel } from '../events.js';
+import { announce } from '../events.js';
 import { type ChromiumOptions, ChromiumProcess } from './chromium-process.js';
 import { findChromium } from './find-chromium.js';
 import { loadInChromium } from './load-page.js';
@@ -42,9 +42,7 @@ export class ChromiumLoader implements PageLoader {
     const file = await findChromium(executable);
     const sandbox = process.getuid?.() !== 0;
     if (!sandbox) {
-      const text =
-        'Chromium runs without its sandbox, because this program runs as root; run it as another user';
-      crawlChannel.publish({ text, alert: true });
+      announce('Chromium runs without its sandbox, because this program runs as root; run it as another user');
     }
     const options = { playwright, executable: file, userAgent, maxMemoryBytes: memoryMiB * 2 ** 20, sandbox };
     return new ChromiumLoader(options, maxPages);
@@ -92,8 +90,7 @@ export class ChromiumLoader implements PageLoader {
   async #start(): Promise<ChromiumProcess> {
     const started = await ChromiumProcess.start(this.#options);
     started.onLost((reason) => {
-      if (!this.#closed)
-        crawlChannel.publish({ text: `${reason.message}; it is started again`, alert: true });
+      if (!this.#closed) announce(`${reason.message}; it is started again`);
     });
     return started;
   }

@@ -1,6 +1,6 @@
 import type { GathererBatch } from '../../../storage/index.js';
 import { LevelFilter, type SeenFilter } from '../../../storage/seen/index.js';
-import { crawlChannel } from '../crawl-channel.js';
+import { announce } from '../crawl-channel.js';
 
 /**
  * Number of temporary failures after which a URI stays seen, so that links to a dead page do not revive it
@@ -52,7 +52,7 @@ export class SeenUris {
     const { kind, count } = this.#filter;
     const mean = ((this.#lookupMs * 1000) / this.#lookups).toFixed(1);
     const text = `seen filter ${kind}: ${count} URIs; the last ${this.#lookups} look-ups took ${mean} microseconds on average`;
-    crawlChannel.publish({ text, alert: false });
+    announce(text, false);
     this.#additions = 0;
     this.#lookups = 0;
     this.#lookupMs = 0;

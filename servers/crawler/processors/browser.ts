@@ -5,7 +5,7 @@ import { PartCache } from '../browser/part-cache.js';
 import { PageError, type PageLoader } from '../browser/types.js';
 import type { Processor, ProcessorChains, ProcessResult } from '../chains.js';
 import type { CrawlUri, OutLink } from '../crawl-uri.js';
-import { crawlChannel } from '../events.js';
+import { announce } from '../events.js';
 import type { ProcessorDescriptor } from './parts.js';
 import { WARC_WRITER, type WarcWriter } from './warc-writer.js';
 
@@ -93,7 +93,7 @@ class BrowserProcessor implements Processor {
   #tell({ message }: PageError): void {
     if (this.#told) return;
     this.#told = true;
-    crawlChannel.publish({ text: `${message}; pages are read as they are fetched`, alert: true });
+    announce(`${message}; pages are read as they are fetched`);
   }
 }
 

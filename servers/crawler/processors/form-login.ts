@@ -4,7 +4,7 @@ import { hostOf } from '../../../protocols/urls/index.js';
 import type { QueuedUri } from '../../../storage/index.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
-import { crawlChannel } from '../events.js';
+import { announce } from '../events.js';
 import type { CookieJars } from '../requests/cookie-jars.js';
 import { extraHeaders, proxyOf } from '../requests/request-settings.js';
 import type { ServerCache } from '../servers/server-cache.js';
@@ -96,10 +96,7 @@ class FormLogin implements Processor {
   #failed(login: LoginState, reason: string): void {
     login.done = login.tries >= MAX_TRIES;
     const next = login.done ? 'its documents are fetched without it' : 'it is tried again';
-    crawlChannel.publish({
-      text: `login at ${login.form.loginUrl}: ${reason}; attempt ${login.tries} of ${MAX_TRIES}, ${next}`,
-      alert: true,
-    });
+    announce(`login at ${login.form.loginUrl}: ${reason}; attempt ${login.tries} of ${MAX_TRIES}, ${next}`);
   }
 
   async #requestOf({ loginUrl, method, fields }: LoginForm, uri: CrawlUri): Promise<FetchRequest> {

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { DIRECTORY_TYPE, type FetchResult } from '../../../clients/fetch/index.js';
 import { messageOf } from '../../../protocols/errors.js';
 import { withoutUserInfo } from '../../../protocols/urls/index.js';
-import { crawlChannel } from '../events.js';
+import { announce } from '../events.js';
 import { sha1Base32 } from './digest.js';
 import { type NewWarcRecord, newRecordId, warcDate, warcFields } from './new-record.js';
 import type { WarcFiles } from './warc-files.js';
@@ -293,7 +293,7 @@ export class SideCaptures {
     try {
       await this.#files.write(records);
     } catch (error) {
-      crawlChannel.publish({ text: messageOf(error), alert: true });
+      announce(messageOf(error));
     }
   }
 }

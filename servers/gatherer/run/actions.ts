@@ -9,7 +9,7 @@ import {
   type ScheduleOptions,
 } from '../../crawler/actions/action-directory.js';
 import { parseSeeds } from '../../crawler/decide/seed-list.js';
-import { crawlChannel } from '../../crawler/events.js';
+import { announce } from '../../crawler/events.js';
 import { type Candidate, DIRECTIVE } from '../../crawler/frontier/contract.js';
 import type { Frontier } from '../../crawler/frontier/frontier.js';
 import type { JournalUri } from '../../crawler/journal/journal-line.js';
@@ -161,8 +161,4 @@ class CrawlActions implements ActionSink {
     if (accepted > 0) this.#options.onQueued();
     return { accepted, refused: wanted - candidates.length };
   }
-}
-
-function announce(text: string): void {
-  crawlChannel.publish({ text, alert: true });
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { CloseStack } from '../../../protocols/close-stack.js';
 import type { GathererConfig } from '../../../protocols/config/index.js';
 import { defined } from '../../../protocols/defined.js';
-import { crawlChannel } from '../../crawler/events.js';
+import { announce } from '../../crawler/events.js';
 import type { CrawlOrderConfig } from '../../crawler/order/order.js';
 import { ArchiveIndex } from '../../crawler/warc/archive-index.js';
 import { WarcFiles } from '../../crawler/warc/warc-files.js';
@@ -24,9 +24,8 @@ export async function openArchive(
 ): Promise<RunArchive> {
   const { directory, prefix, format, maxFileBytes, poolMaxActive, compress, compression, index } = order.warc;
   if (directory === '') return { indexes: undefined, files: undefined };
-  const onProblem = (text: string): void => crawlChannel.publish({ text, alert: true });
   const indexes = index
-    ? resources.adopt(new ArchiveIndex(directory, onProblem), (opened) => opened[Symbol.asyncDispose]())
+    ? resources.adopt(new ArchiveIndex(directory, announce), (opened) => opened[Symbol.asyncDispose]())
     : undefined;
   const files = await WarcFiles.open({
     directory,
@@ -40,7 +39,7 @@ export async function openArchive(
   });
   for (const { file, damaged } of files.recovered) {
     if (damaged.length === 0) continue;
-    onProblem(
+    announce(
       `${join(directory, file)}: the records at offsets ${damaged.join(', ')} are damaged; the others are kept`,
     );
   }

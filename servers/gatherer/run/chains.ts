@@ -5,7 +5,7 @@ import type { GathererConfig, RootNode } from '../../../protocols/config/index.j
 import { messageOf } from '../../../protocols/errors.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
 import { CHAIN_NAMES, type ChainName, type Processor } from '../../crawler/chains.js';
-import { crawlChannel } from '../../crawler/events.js';
+import { announce } from '../../crawler/events.js';
 import { CrawlMap, Diversions, type MapperOptions } from '../../crawler/mapper/diversions.js';
 import type { ChainStep } from '../../crawler/order/chain-config.js';
 import type { CrawlOrderConfig } from '../../crawler/order/order.js';
@@ -133,8 +133,7 @@ export async function loadProcessors(
       resources.defer(() =>
         processor.close().catch((error: unknown) => {
           // The documents are stored; the crawl ends as usual.
-          const text = `the processor ${processor.name} cannot be closed: ${messageOf(error)}`;
-          crawlChannel.publish({ text, alert: true });
+          announce(`the processor ${processor.name} cannot be closed: ${messageOf(error)}`);
         }),
       );
       loaded.set(step, processor);

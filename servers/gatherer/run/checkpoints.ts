@@ -7,56 +7,58 @@ import type { GathererStore } from '../../../storage/gatherer/store.js';
 import { Checkpoints } from '../../crawler/checkpoint.js';
 import { saveComponents } from '../../crawler/component-state.js';
 import type { CrawlController } from '../../crawler/controller.js';
-import { crawlChannel } from '../../crawler/events.js';
+import { announce } from '../../crawler/events.js';
 import type { Frontier } from '../../crawler/frontier/frontier.js';
 import type { CrawlOrderConfig } from '../../crawler/order/order.js';
-import type { ServerCache } from '../../crawler/servers/server-cache.js';
+import type { RunNetwork } from './network.js';
 import type { CrawlRecords } from './records.js';
 
 export interface RunCheckpointsOptions {
-  readonly store: GathererStore;
-  readonly order: CrawlOrderConfig;
-  /** The Gatherer's directory. */
+  readonly options: {
+    readonly store: GathererStore;
+    readonly order: CrawlOrderConfig;
+    /** The Gatherer's directory. */
+    readonly directory: string;
+  };
+  /** The directory of the crawl's files. */
   readonly directory: string;
-  readonly crawlDirectory: string;
+  readonly network: Pick<RunNetwork, 'servers'>;
   readonly frontier: Frontier;
-  readonly servers: ServerCache;
   readonly records: CrawlRecords;
+  readonly resources: CloseStack;
 }
 
 /** The figures of servers, statistics and frontier, which are not in the store. */
-function componentsOf({ servers, records, frontier }: RunCheckpointsOptions) {
+function componentsOf({ network, records, frontier }: RunCheckpointsOptions) {
   return {
-    servers: servers.snapshot(),
+    servers: network.servers.snapshot(),
     statistics: records.statistics.toJSON(),
     frontier: frontier.counts,
   };
 }
 
 /** Saves the components when the resources close, unless the crawl is complete. */
-export function keepComponents(options: RunCheckpointsOptions, resources: CloseStack): void {
-  resources.defer(async () => {
+export function keepComponents(options: RunCheckpointsOptions): void {
+  options.resources.defer(async () => {
     if (options.frontier.empty) return;
-    await saveComponents(options.crawlDirectory, componentsOf(options)).catch((error: unknown) => {
+    await saveComponents(options.directory, componentsOf(options)).catch((error: unknown) => {
       // The next run continues without these figures.
-      const text = `cannot save the state of servers and statistics: ${messageOf(error)}`;
-      crawlChannel.publish({ text, alert: true });
+      announce(`cannot save the state of servers and statistics: ${messageOf(error)}`);
     });
   });
 }
 
 /** Opens the directory of checkpoints; one that is being taken is finished before the resources close. */
-export async function openCheckpoints(
-  options: RunCheckpointsOptions,
-  resources: CloseStack,
-): Promise<Checkpoints> {
-  const { store, order, directory, crawlDirectory, frontier, records } = options;
+export async function openCheckpoints(options: RunCheckpointsOptions): Promise<Checkpoints> {
+  const { frontier, records, resources } = options;
+  const { store, order } = options.options;
   const { events, journal } = records;
+  const directory = join(options.directory, 'checkpoints');
   // G-81: checkpoints copy the working store, whose queues contain logins.
-  await createDirectory(join(crawlDirectory, 'checkpoints'), 0o700);
-  const checkpoints = await Checkpoints.open(join(crawlDirectory, 'checkpoints'), {
+  await createDirectory(directory, 0o700);
+  const checkpoints = await Checkpoints.open(directory, {
     store,
-    ...(order.seen === 'level' ? {} : { seenDirectory: join(directory, 'seen') }),
+    ...(order.seen === 'level' ? {} : { seenDirectory: join(options.options.directory, 'seen') }),
     kept: order.checkpointsKept,
     // The copy has no events whose lines are in the logs already.
     atRest: (work) =>
@@ -84,7 +86,7 @@ export function scheduleCheckpoints(
   let current: Promise<unknown> = Promise.resolve();
   const timer = setInterval(() => {
     current = controller.checkpoint().catch((error: unknown) => {
-      crawlChannel.publish({ text: `the checkpoint failed: ${messageOf(error)}`, alert: true });
+      announce(`the checkpoint failed: ${messageOf(error)}`);
     });
   }, minutes * 60_000);
   resources.defer(async () => {

@@ -6,7 +6,7 @@ import { ConfigError, messageOf } from '../../../protocols/errors.js';
 import { COOKIE_FILE_HEAD, formatCookieLine, parseCookieFile } from '../../../protocols/http/index.js';
 import { replaceFile } from '../../../storage/files/replace-file.js';
 import type { GathererStore } from '../../../storage/index.js';
-import { crawlChannel } from '../../crawler/events.js';
+import { announce } from '../../crawler/events.js';
 import type { CrawlOrderConfig } from '../../crawler/order/order.js';
 import { CookieJars } from '../../crawler/requests/cookie-jars.js';
 
@@ -32,31 +32,26 @@ export async function openCrawlCookies(
 ): Promise<CookieJars | undefined> {
   if (!order.settings.cookies && order.sheets.every(({ settings }) => settings.cookies !== true))
     return undefined;
-  const onProblem = (text: string): void => crawlChannel.publish({ text, alert: true });
-  const cookies = new CookieJars({ store, onProblem });
+  const cookies = new CookieJars({ store, onProblem: announce });
   const { cookiesLoadFile, cookiesSaveFile } = order;
-  if (cookiesLoadFile !== '' && !resumed) await loadCookies(resolve(cookiesLoadFile), cookies, onProblem);
+  if (cookiesLoadFile !== '' && !resumed) await loadCookies(resolve(cookiesLoadFile), cookies);
   resources.defer(async () => {
     await cookies[Symbol.asyncDispose]();
     if (cookiesSaveFile === '') return;
     const file = resolve(cookiesSaveFile);
     await saveCookies(file, cookies).catch((error: unknown) => {
-      onProblem(`the cookies cannot be saved: ${messageOf(error)}`);
+      announce(`the cookies cannot be saved: ${messageOf(error)}`);
     });
   });
   return cookies;
 }
 
-async function loadCookies(
-  file: string,
-  cookies: CookieJars,
-  onProblem: (text: string) => void,
-): Promise<void> {
+async function loadCookies(file: string, cookies: CookieJars): Promise<void> {
   const { cookies: found, problems } = parseCookieFile(await readBounded(file));
   const [first] = problems;
   if (first !== undefined) {
     const others = problems.length === 1 ? '' : `, and ${problems.length - 1} other lines are not cookies`;
-    onProblem(`${file}:${first.line}: not a cookie: ${first.problem}${others}; the rest is used`);
+    announce(`${file}:${first.line}: not a cookie: ${first.problem}${others}; the rest is used`);
   }
   await cookies.add(found);
 }

@@ -180,16 +180,7 @@ export async function openCrawlJob(
       if (controller.snapshot().state === 'empty') controller.resume();
     },
   });
-  const saved = {
-    store,
-    order,
-    directory: options.directory,
-    crawlDirectory: directory,
-    frontier,
-    servers,
-    records,
-  };
-  const checkpoints = await openCheckpoints(saved, resources);
+  const checkpoints = await openCheckpoints({ ...opening, frontier });
   const parts: ProcessorParts = {
     ...{ store, frontier, scope, servers, forms: scoped.forms, fetcher: options.fetcher },
     limits: fetchLimits(config, options.rulesDigest, {
@@ -274,9 +265,9 @@ async function openFrontier(
 
 /** Opens what decides which URIs belong to the run, and schedules the seeds of a new one. */
 async function openScope(opening: Opening, frontier: Frontier) {
-  const { options, nodes, state, resumed, directory, network, records, resources } = opening;
+  const { options, nodes, state, resumed, network, resources } = opening;
   const { store, order, config, ordered } = options;
-  const { addresses, servers } = network;
+  const { addresses } = network;
   const roots = await openRootLimits(options, nodes, addresses, resumed);
   const hosts = roots.map(({ rules }) => new URL(rules.root.url).hostname).filter((host) => host !== '');
   await addresses.resolve(hosts);
@@ -290,16 +281,7 @@ async function openScope(opening: Opening, frontier: Frontier) {
   // Before the seeds, which mark the run as begun: a run that was killed here begins anew.
   const cookies = ordered ? await openCrawlCookies({ store, order, resumed }, resources) : undefined;
   if (!resumed) await scheduleSeeds(options, nodes, state, frontier, roots, minTimeToLive, reach);
-  const saved = {
-    store,
-    order,
-    directory: options.directory,
-    crawlDirectory: directory,
-    frontier,
-    servers,
-    records,
-  };
-  keepComponents(saved, resources);
+  keepComponents({ ...opening, frontier });
   const added = resumed ? await state.addedSeeds() : [];
   const scope = new RootNodeScope(roots, addresses, scopeRules(order, nodes, added), reach);
   return { roots, reach, minTimeToLive, forms, cookies, added, scope };

@@ -1,7 +1,7 @@
 // The network side of a run: settings, addresses, queues, robots.txt, bandwidth.
 import type { Fetcher } from '../../../clients/fetch/index.js';
 import type { GathererConfig } from '../../../protocols/config/index.js';
-import { crawlChannel } from '../../crawler/events.js';
+import { announce } from '../../crawler/events.js';
 import type { CrawlOrderConfig } from '../../crawler/order/order.js';
 import { FrontierPreparer } from '../../crawler/preparer.js';
 import { HostAddresses } from '../../crawler/servers/host-addresses.js';
@@ -73,6 +73,7 @@ export class RunNetwork {
 
 /** CRAWL-9.9. */
 function warnOfSharedQueue(queue: string, hosts: readonly string[]): void {
-  const text = `queueAssignment elf: ${hosts.join(' and ')} share queue ${queue}, and URIs of one host are in several queues: pauses and single connections are not kept for each host`;
-  crawlChannel.publish({ text, alert: true });
+  announce(
+    `queueAssignment elf: ${hosts.join(' and ')} share queue ${queue}, and URIs of one host are in several queues: pauses and single connections are not kept for each host`,
+  );
 }

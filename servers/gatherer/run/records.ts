@@ -9,7 +9,7 @@ import { pendingEvent } from '../../crawler/completions.js';
 import { type ComponentState, componentStateSchema, takeComponents } from '../../crawler/component-state.js';
 import type { CrawlController } from '../../crawler/controller.js';
 import { FETCH_STATUS } from '../../crawler/crawl-uri.js';
-import { type CrawlEvent, crawlChannel } from '../../crawler/events.js';
+import { announce, type CrawlEvent, crawlChannel } from '../../crawler/events.js';
 import { JOURNAL_FILE, JournalWriter } from '../../crawler/journal/journal-writer.js';
 import { CrawlLogs } from '../../crawler/logs/crawl-logs.js';
 import { CrawlStatistics } from '../../crawler/logs/statistics.js';
@@ -66,7 +66,7 @@ export async function openCrawlRecords(
       statistics.document(event);
     },
     figures: () => ({ servers: servers.snapshot(), statistics: statistics.toJSON() }),
-    onFailure: (error) => alert(`the lines of the logs stay in the store: ${messageOf(error)}`),
+    onFailure: (error) => announce(`the lines of the logs stay in the store: ${messageOf(error)}`),
   };
   const logDirectory = order.logs ? join(directory, 'logs') : undefined;
   const sizes = await recoverEvents(resumed ? stored : { ...stored, count: () => undefined }, logDirectory);
@@ -118,7 +118,7 @@ async function restoreFigures({
       if (saved.statistics !== undefined) statistics = CrawlStatistics.restore(saved.statistics);
     } catch (error) {
       // Figures only: the crawl is complete without them.
-      alert(messageOf(error));
+      announce(messageOf(error));
     }
   }
   return statistics;
@@ -130,13 +130,9 @@ async function openJournal(directory: string, resources: CloseStack): Promise<Jo
   const journal = resources.adopt(await JournalWriter.open(file), (opened) => opened.close());
   if (journal.cutBytes > 0) {
     const kept = journal.damagedCopy === undefined ? '' : `; the file as it was is ${journal.damagedCopy}`;
-    alert(`${file}: its last ${journal.cutBytes} bytes could not be read and are cut off${kept}`);
+    announce(`${file}: its last ${journal.cutBytes} bytes could not be read and are cut off${kept}`);
   }
   return journal;
-}
-
-function alert(text: string): void {
-  crawlChannel.publish({ text, alert: true });
 }
 
 /**
@@ -160,5 +156,5 @@ export async function dumpPending(
   };
   for await (const entries of store.queues.pages()) await dump(entries);
   for await (const waiting of store.waiting.pages()) await dump(waiting.map(({ entry }) => entry));
-  crawlChannel.publish({ text: `${count} pending URIs are in crawl.log with status 0`, alert: false });
+  announce(`${count} pending URIs are in crawl.log with status 0`, false);
 }

@@ -5,7 +5,7 @@ import { StorageError } from '../../../protocols/errors.js';
 import { createDirectory } from '../../../storage/files/make-directory.js';
 import type { GathererStore } from '../../../storage/index.js';
 import { openSeenFilter, type SeenFilter } from '../../../storage/seen/index.js';
-import { crawlChannel } from '../../crawler/events.js';
+import { announce } from '../../crawler/events.js';
 import type { CrawlStatistics } from '../../crawler/logs/statistics.js';
 import type { CrawlOrderConfig } from '../../crawler/order/order.js';
 
@@ -45,6 +45,7 @@ export async function openSeen(
 export function warnOfEmptyFilter(kind: string, statistics: CrawlStatistics): void {
   const { succeeded, failed } = statistics.counters;
   if (succeeded + failed === 0) return;
-  const text = `the seen filter ${kind} has lost its content: the crawl continues with the queued URIs, and ${succeeded + failed} that are done may be fetched again`;
-  crawlChannel.publish({ text, alert: true });
+  announce(
+    `the seen filter ${kind} has lost its content: the crawl continues with the queued URIs, and ${succeeded + failed} that are done may be fetched again`,
+  );
 }

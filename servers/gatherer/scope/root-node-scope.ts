@@ -4,7 +4,7 @@ import { NETWORK } from '../../../storage/index.js';
 import type { CrawlUri, OutLink } from '../../crawler/crawl-uri.js';
 import type { DecideSequence, DecideSubject } from '../../crawler/decide/decision.js';
 import { isPathological, isTransclusion } from '../../crawler/decide/predicates.js';
-import { crawlChannel } from '../../crawler/events.js';
+import { announce } from '../../crawler/events.js';
 import type { Candidate } from '../../crawler/frontier/contract.js';
 import type { Scope } from '../../crawler/scope.js';
 import { PatternBudget } from '../../crawler/traps.js';
@@ -131,7 +131,7 @@ function explainSeedRedirect(uri: CrawlUri, target: string, refusal: Refusal): v
   const remedy = SEED_REMEDIES[refusal];
   if (remedy === undefined) return;
   uri.reason = `the RootNode redirects to ${withoutUserInfo(target)}, which it does not allow: ${remedy}`;
-  crawlChannel.publish({ text: `${uri.redactedUrl}: ${uri.reason}`, alert: true });
+  announce(`${uri.redactedUrl}: ${uri.reason}`);
 }
 
 const SEED_REMEDIES: Readonly<Partial<Record<Refusal, string>>> = {
