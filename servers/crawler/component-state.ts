@@ -9,22 +9,17 @@ import { readRegular } from '../../storage/files/regular-file.js';
 /** File name in the crawl's directory. */
 const FILE = 'restored.json';
 
-/** Validates a {@link ComponentState}. */
-export const componentStateSchema = z.object({
-  servers: z.unknown().optional(),
-  statistics: z.unknown().optional(),
-});
-
 /**
  * CRAWL-17.3.1: state that a run continues from in addition to its store. Each component validates its own
  * state.
  */
-export interface ComponentState {
+export const componentStateSchema = z.object({
   /** Result of `ServerCache.snapshot`. */
-  readonly servers?: unknown;
+  servers: z.unknown().optional(),
   /** Result of `CrawlStatistics.toJSON`. */
-  readonly statistics?: unknown;
-}
+  statistics: z.unknown().optional(),
+});
+export type ComponentState = Readonly<z.infer<typeof componentStateSchema>>;
 
 /** Saves the state for the next run, when a checkpoint is restored and when a crawl stops before its end. */
 export async function saveComponents(crawlDirectory: string, components: unknown): Promise<void> {
