@@ -74,15 +74,7 @@ const MIB = 1 << 20;
 export interface CrawlControl
   extends Pick<
     CrawlController,
-    | 'snapshot'
-    | 'queues'
-    | 'retries'
-    | 'chains'
-    | 'pause'
-    | 'resume'
-    | 'stop'
-    | 'checkpoint'
-    | 'deleteUris'
+    'snapshot' | 'queues' | 'retries' | 'chains' | 'pause' | 'resume' | 'stop' | 'checkpoint' | 'deleteUris'
   > {
   readonly frontier: Pick<CrawlFrontier<GathererBatch>, 'forceWake' | 'reconsiderRetired'>;
   readonly servers: Pick<ServerCache, 'report'>;
@@ -405,10 +397,7 @@ export class CrawlController implements CrawlControl {
   /** Checks the limits of time and disk, and kills stuck workers. */
   async #checkRun(): Promise<void> {
     const limits = this.#limits;
-    if (
-      limits.maxSeconds > 0 &&
-      this.statistics.figures().elapsed - this.#elapsedBefore >= limits.maxSeconds
-    )
+    if (limits.maxSeconds > 0 && this.statistics.figures().elapsed - this.#elapsedBefore >= limits.maxSeconds)
       this.stop('time limit');
     if (limits.stuckSeconds > 0) this.workers.killStuck(limits.stuckSeconds * 1000);
     await this.#checkDisk();

@@ -42,7 +42,9 @@ export class ChromiumLoader implements PageLoader {
     const file = await findChromium(executable);
     const sandbox = process.getuid?.() !== 0;
     if (!sandbox) {
-      announce('Chromium runs without its sandbox, because this program runs as root; run it as another user');
+      announce(
+        'Chromium runs without its sandbox, because this program runs as root; run it as another user',
+      );
     }
     const options = { playwright, executable: file, userAgent, maxMemoryBytes: memoryMiB * 2 ** 20, sandbox };
     return new ChromiumLoader(options, maxPages);

@@ -85,7 +85,9 @@ export class CandidateIntake {
     });
     // A refused URI does not count as seen: another RootNode may admit it.
     await this.#options.seen.remove(refused);
-    const queues = await this.#options.memory.load([...new Set(taken.map(({ prepared: { classKey } }) => classKey))]);
+    const queues = await this.#options.memory.load([
+      ...new Set(taken.map(({ prepared: { classKey } }) => classKey)),
+    ]);
     this.#options.writer.after(batch, this.#options.seen.addChangesTo(batch));
     const entries = taken.map(({ candidate, prepared: uri }) => this.#enqueue(candidate, uri, batch));
     for (const queue of queues) this.#options.cycle.hold(queue, batch);

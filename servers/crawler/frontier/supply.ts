@@ -35,7 +35,11 @@ export class QueueSupply {
   topUp(): void {
     const { targetReadyBacklog } = this.#options;
     const { ready } = this.#options.memory.status;
-    if (this.activation !== undefined || this.#options.inactive.available === 0 || ready >= targetReadyBacklog)
+    if (
+      this.activation !== undefined ||
+      this.#options.inactive.available === 0 ||
+      ready >= targetReadyBacklog
+    )
       return;
     this.activation = this.#activate(targetReadyBacklog - ready)
       .catch((error: unknown) => this.#options.writer.fail(error))

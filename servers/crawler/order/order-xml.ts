@@ -234,7 +234,9 @@ class Draft extends Conversion {
   limitEmbeds({ order, settings }: Target): void {
     if (settings.embeds !== 'any') return;
     const rules = (order?.scope ?? []) as readonly RuleInput[];
-    const rule = rules.findLast((candidate) => 'maxTransHops' in candidate);
+    const rule = rules.findLast(
+      (candidate) => candidate.rule === 'transclusion' || candidate.rule === 'classic-transitive',
+    );
     if (rule === undefined) return;
     if (rule.maxTransHops !== undefined) settings.maxTransHops = rule.maxTransHops;
     if ('maxSpeculativeHops' in rule) settings.maxSpeculativeHops ??= rule.maxSpeculativeHops;

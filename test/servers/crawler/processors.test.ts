@@ -4,10 +4,7 @@ import t from 'tap';
 import type { FetchResult } from '../../../clients/fetch/index.js';
 import { CrawlUri } from '../../../servers/crawler/crawl-uri.js';
 import type { QueueTraffic } from '../../../servers/crawler/frontier/contract.js';
-import {
-  type CrawlSettingsInput,
-  crawlSettingsSchema,
-} from '../../../servers/crawler/order/settings.js';
+import { type CrawlSettingsInput, crawlSettingsSchema } from '../../../servers/crawler/order/settings.js';
 import { ChangeEvaluator, ContentDigest } from '../../../servers/crawler/processors/content-digest.js';
 import { DigestHistory, type DigestRecord } from '../../../servers/crawler/processors/digest-history.js';
 import {
