@@ -69,3 +69,4 @@ export type { RobotsArchive, RobotsContact } from './servers/robots-files.js';
 export type { RobotsVerdict, ServerCacheOptions, ServerCacheSnapshot } from './servers/server-cache.js';
 export { ServerCache } from './servers/server-cache.js';
 export type { CrawlState, EndReason, QueueState, WaitReason } from './states.js';
+export type { WorkerSlot, WorkerSlots } from './worker-pool.js';

@@ -189,7 +189,7 @@ export function textMatches(
 }
 
 /** Returns the path of a URI, without its query. */
-export function pathOf(uri: string): string {
+function pathOf(uri: string): string {
   return /^[a-z][a-z0-9+.-]*:(?:\/\/[^/?]*)?([^?]*)/i.exec(uri)?.[1] ?? '';
 }
 
