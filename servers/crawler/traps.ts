@@ -1,6 +1,14 @@
 import type { LRUCache } from 'lru-cache';
 import { lruCache } from './lru.js';
 
+export interface PatternBudgetOptions {
+  /**
+   * Maximum number of patterns in the cache; the least recently used ones are evicted and count from 0 again.
+   * Default 100 000.
+   */
+  readonly maxPatterns?: number;
+}
+
 /**
  * Maximum number of characters of a pattern; longer ones are truncated, so URIs with the same beginning share a
  * pattern.
@@ -18,8 +26,7 @@ const MAX_PATTERN_LENGTH = 512;
 export class PatternBudget {
   readonly #counts: LRUCache<string, number>;
 
-  /** @param maxPatterns in memory; the least recently used ones are evicted and count from 0 again */
-  constructor(maxPatterns = 100_000) {
+  constructor({ maxPatterns = 100_000 }: PatternBudgetOptions = {}) {
     this.#counts = lruCache(Math.max(1, maxPatterns));
   }
 

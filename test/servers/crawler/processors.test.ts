@@ -457,7 +457,7 @@ t.test('CRAWL-22: the number of URIs that differ only in their digits is limited
   const off = new PatternBudget();
   t.equal(off.admit('http://example.org/1', 0), undefined);
   t.equal(off.size, 0);
-  const budget = new PatternBudget(2);
+  const budget = new PatternBudget({ maxPatterns: 2 });
   t.equal(budget.admit('http://example.org/cal/1', 2), undefined);
   t.equal(budget.admit('http://example.org/cal/22', 2), undefined);
   t.match(
