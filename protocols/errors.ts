@@ -99,6 +99,17 @@ export function throwConfigErrors(errors: readonly ConfigError[]): void {
   throw new ConfigError(file, line, variable, problem, others);
 }
 
+/** Runs `action`; its ConfigError goes into `errors`, and the result is `otherwise`. */
+export function attempt<T>(action: () => T, otherwise: T, errors: ConfigError[]): T {
+  try {
+    return action();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    errors.push(error);
+    return otherwise;
+  }
+}
+
 /** The connection failed or broke, or the peer did not answer in time. */
 export class ConnectionError extends KitError {
   readonly code = 'ERR_CONNECTION';

@@ -1,5 +1,5 @@
 // Parses a Gatherer's configuration file and its secrets file (G-11 to G-39).
-import { ConfigError, throwConfigErrors } from '../errors.js';
+import { attempt, ConfigError, throwConfigErrors } from '../errors.js';
 import { addScheme } from '../urls/index.js';
 import {
   type LeafNode,
@@ -110,17 +110,6 @@ export function parseGathererConf(
     leafNodes,
   };
   return { config, warnings: [...(warnings ?? []), ...passedOver.map(asPassedOver)] };
-}
-
-/** Runs `action`; its ConfigError goes into `errors`, and the result is `otherwise`. */
-function attempt<T>(action: () => T, otherwise: T, errors: ConfigError[]): T {
-  try {
-    return action();
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    errors.push(error);
-    return otherwise;
-  }
 }
 
 /**

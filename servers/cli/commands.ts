@@ -110,7 +110,7 @@ const GROUPED: Readonly<Record<keyof typeof GROUPS, readonly Omit<CommandEntry, 
   soif: [
     row('sgml-sum', ESSENCE, 'summarize an SGML document by an extraction table', 'SGML.sum'),
     row('soif', SOIF, 'check, print and convert SOIF streams'),
-    row('cksoif', SOIF, 'the original validator: one line for each attempt to read an object'),
+    row('cksoif', SOIF, 'validate as the original does: one line for each attempt to read an object'),
     row('mktemplate', SOIF, 'convert hand-written annotation files into SOIF'),
     row('annotate', SOIF, 'edit hand-written annotations by a form or on the command line'),
     row('wrapit', SOIF, 'convert standard input into one SOIF attribute'),
@@ -145,7 +145,7 @@ const GROUPED: Readonly<Record<keyof typeof GROUPS, readonly Omit<CommandEntry, 
     row('doctor', TESTING, 'look for what could keep the programs from working here'),
     row('man', HELP, 'print manual pages'),
     row('completion', HELP, 'print the completion of bash, zsh or fish'),
-    row('troubleshooting', HELP, 'common problems of a Gatherer, their causes and remedies'),
+    row('troubleshooting', HELP, 'print common problems of a Gatherer, their causes and remedies'),
   ],
 };
 

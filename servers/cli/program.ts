@@ -45,7 +45,7 @@ function linkedCommand(): { readonly entry: CommandEntry; readonly name: string 
 async function harvest(args: readonly string[]): Promise<Command> {
   const program = new Command('harvest')
     .description(
-      'Gathers documents politely; exports, replicates and searches their summaries. Implements the Harvest protocols.',
+      'Gather documents politely; export, replicate and search their summaries, by the Harvest protocols.',
     )
     .version(packageVersion())
     // A command receives its arguments as typed, including "--".

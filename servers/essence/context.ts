@@ -2,7 +2,14 @@
 // (`EssenceContext`).
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ConfigError, errorCode, messageOf, throwConfigErrors, UsageError } from '../../protocols/errors.js';
+import {
+  attempt,
+  ConfigError,
+  errorCode,
+  messageOf,
+  throwConfigErrors,
+  UsageError,
+} from '../../protocols/errors.js';
 import { addScheme } from '../../protocols/urls/index.js';
 import type { SummarizerContext } from './document.js';
 import {
@@ -175,14 +182,10 @@ export function compileEssence(options: EssenceOptions, sources: EssenceSources)
   const errors: ConfigError[] = [];
   const parse = <T>(key: LibFile, parser: (text: string, file: string) => T): T => {
     const source = sources[key];
-    try {
-      return parser(source?.text ?? '', source?.file ?? key);
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      errors.push(error);
-      return parser('', key);
-    }
+    const parsed = attempt(() => parser(source?.text ?? '', source?.file ?? key), undefined, errors);
+    return parsed ?? parser('', key);
   };
+  const { sgml } = sources;
   const settings: EssenceSettings = {
     ...options,
     ...withDefaults(DEFAULT_OPTIONS, options),
@@ -205,7 +208,7 @@ export function compileEssence(options: EssenceOptions, sources: EssenceSources)
     describe: describeContent,
     selectors: parse('selectors.cf', parseSelectorRules),
     programs: sources.programs,
-    sgml: sources.sgml === undefined ? undefined : compileSgmlTypes(sources.sgml),
+    sgml: sgml === undefined ? undefined : attempt(() => compileSgmlTypes(sgml), undefined, errors),
     postRules: sources.postSummarizing === undefined ? undefined : parse('postSummarizing', parsePostRules),
   };
   throwConfigErrors(errors);

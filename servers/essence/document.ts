@@ -71,6 +71,8 @@ export class SourceDocument {
   readonly url: string;
   readonly body: Uint8Array;
   readonly settings: EssenceSettings;
+  /** Whether Essence recognizes a page. */
+  readonly isHtml: boolean;
   readonly warnings: string[] = [];
   /** Links of the page that are not URLs, as they are written. */
   malformedLinks: readonly string[] = [];
@@ -80,7 +82,6 @@ export class SourceDocument {
   unfinished: string | undefined;
   readonly #reading: Reading;
   readonly #input: EssenceInput;
-  readonly #isHtml: boolean;
   #text: string | undefined;
   #charset: string | undefined;
 
@@ -90,14 +91,14 @@ export class SourceDocument {
     this.body = input.body;
     this.settings = settings;
     this.#input = input;
-    this.#isHtml = isHtml;
+    this.isHtml = isHtml;
   }
 
   get text(): string {
     if (this.#text !== undefined) return this.#text;
     const { charset, likelyCharset } = this.#input;
     const decoded = decodeText(this.body, {
-      html: this.#isHtml,
+      html: this.isHtml,
       declared: charset,
       likely: likelyCharset === undefined ? undefined : [likelyCharset],
       warn: (message) => this.warn(message),
@@ -128,11 +129,6 @@ export class SourceDocument {
   /** Media type without parameters; undefined if the access method provided no type (E-15). */
   get contentType(): string | undefined {
     return this.#input.contentType;
-  }
-
-  /** Whether Essence recognizes a page. */
-  get isHtml(): boolean {
-    return this.#isHtml;
   }
 
   /** Target of a symbolic link; undefined for everything else. */

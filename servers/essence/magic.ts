@@ -1,4 +1,4 @@
-import { latin } from './bytes.js';
+import { bufferOf, latin } from './bytes.js';
 import { decodeAs, isBinary, wideCharset } from './charset/index.js';
 import type { Signature } from './document-type.js';
 import { TYPES } from './types.js';
@@ -67,7 +67,7 @@ const COMPOUND_WINDOW_BYTES = 256 * 1024;
 
 /** Describes an OLE compound file by the name of its main stream. */
 function describeCompoundFile(bytes: Uint8Array): string {
-  const window = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, COMPOUND_WINDOW_BYTES));
+  const window = bufferOf(bytes, COMPOUND_WINDOW_BYTES);
   const tail = Buffer.from(bytes.subarray(-COMPOUND_WINDOW_BYTES));
   const hasStream = (name: string) =>
     window.includes(name, 0, 'utf16le') || tail.includes(name, 0, 'utf16le');

@@ -2,6 +2,7 @@
 // and knows only the character sets of browsers, so header fields and texts that it would misread are converted
 // to UTF-8 before it reads them (E-77).
 import { isAscii, isUtf8 } from 'node:buffer';
+import { bufferOf } from './bytes.js';
 import { decodeBytes, labelOf } from './charset/index.js';
 
 /** Fields that say how a part is read. */
@@ -19,7 +20,7 @@ interface PartHead {
  * knows; the same bytes if they are that already. Attached files stay as they are.
  */
 export function withReadableCharsets(bytes: Uint8Array): Uint8Array {
-  const message = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const message = bufferOf(bytes);
   const pieces: Uint8Array[] = [];
   const boundaries = new Set<string>();
   let changed = false;
@@ -131,7 +132,7 @@ const MISREAD = /^(?:ibm(?!866)|x-mac-(?!cyrillic)|iso-8859-16|utf-32|hz-|iso-20
 /** Whether bytes of seven bits switch to another character set. */
 function isSwitching(bytes: Uint8Array): boolean {
   if (!isAscii(bytes)) return false;
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const buffer = bufferOf(bytes);
   return buffer.includes('\x1b$') || buffer.includes('~{');
 }
 
@@ -192,7 +193,7 @@ interface BoundedMessage {
  * Cuts header fields at {@link MAX_FIELD_BYTES}, and the message at {@link MAX_BOUNDARIES} boundaries (E-45).
  */
 export function boundedMessage(bytes: Uint8Array): BoundedMessage {
-  const message = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const message = bufferOf(bytes);
   const { kept, end, shortened } = boundedHeader(message);
   const { boundaries, stop } = boundedBody(message, end);
   const problems = [

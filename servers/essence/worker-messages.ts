@@ -1,3 +1,4 @@
+import { bufferOf } from './bytes.js';
 import type { EssenceSources } from './context.js';
 import type { DraftPiece } from './document.js';
 import type { EssenceInput, EssenceLink, EssenceOptions, EssenceOutput } from './model.js';
@@ -85,7 +86,7 @@ function packLinks(links: readonly EssenceLink[]): Uint8Array {
 /** Decodes every URL separately: substrings of one long string would keep all of it in memory. */
 function unpackLinks(packed: Uint8Array): readonly EssenceLink[] {
   if (packed.length === 0) return NO_LINKS;
-  const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
+  const bytes = bufferOf(packed);
   const links: EssenceLink[] = [];
   for (let start = 0; start < bytes.length; ) {
     const end = bytes.indexOf(LINE_END, start);

@@ -104,7 +104,7 @@ reached.
 function brokerAdminCommand(): Command {
   return new Command('admin')
     .summary('administer a running broker')
-    .description('Sends an administrative command to a broker.')
+    .description('Send an administrative command to a broker.')
     .argument('<host>', 'host of the broker: HOST or HOST:PORT (default port 8501)', peerAddress)
     .argument('<command>', 'the command')
     .argument('[parameter...]', 'parameters of the command')
@@ -130,7 +130,7 @@ Exit status: 0 the restart has begun; 1 the broker refused; 2 usage; 3 the broke
 /** `BrokerRestart [-password passwd] host port` (BRK-6.7). */
 function brokerRestart(): Command {
   return new Command('broker-restart')
-    .description('Tells a broker to read its configuration and Registry again and to index them.')
+    .description('Tell a broker to read its configuration and Registry again and to index them.')
     .argument('<host>', 'host of the broker', peerAddress)
     .argument('[port]', 'its TCP port (default: 8501)', portOption)
     .option('--password <text>', 'the password; visible in the list of processes (-password)')
@@ -156,7 +156,6 @@ Exit status: 0 printed; 1 there is no Registry, it is in use, or it is damaged; 
 /** `dumpregistry [-count] [BrokerDirectory]` (BRK-6.7, REG-32). */
 function dumpregistry(): Command {
   return new Command('dumpregistry')
-    .description("Prints a broker's Registry.")
     .argument('[directory]', "the broker's directory", '.')
     .option('--count', 'print only the numbers of records (-count)', false)
     .option('--json', 'print JSON lines', false)
@@ -177,7 +176,6 @@ Exit status: 0 written; 1 there is no broker, or it is running; 2 usage or confi
 /** `mkbrokerstats broker-dir > stats.html` (BRK-6.7). */
 function mkbrokerstats(): Command {
   return new Command('mkbrokerstats')
-    .description("Prints a page with a stopped broker's statistics.")
     .argument('[directory]', "the broker's directory", '.')
     .addHelpText('after', STATISTICS_HELP)
     .action(lazyAction(async () => (await import('./actions/mkbrokerstats.js')).mkbrokerstats));

@@ -28,7 +28,7 @@ Examples:
  */
 function crawl(): Command {
   const crawl = new Command('crawl')
-    .description('Inspects and controls a crawl; restores checkpoints; reads crawl orders.')
+    .description('Inspect and control a crawl; restore checkpoints; read crawl orders.')
     .addHelpText('after', CRAWL_HELP);
   const running = [watchCommand(), reportCommand(), ...actionCommands()];
   const stopped = [checkpointsCommand(), recoverCommand(), waczCommand()];
@@ -56,7 +56,6 @@ the console cannot be reached; 130 stopped.
 function watchCommand(): Command {
   return withCrawlOptions(new Command('watch'))
     .summary('watch a running crawl in the terminal')
-    .description('Shows a running crawl.')
     .option(
       '--interval <seconds>',
       'time between snapshots (default: 1 on a terminal, else 5)',
@@ -101,7 +100,7 @@ reached.
 function reportCommand(): Command {
   return withCrawlOptions(new Command('report'))
     .summary('print queues with the reason each waits, hosts, robots, seen, chain, frontier')
-    .description('Reports on a crawl.')
+    .description('Report on a crawl.')
     .addArgument(new Argument('<kind>', 'what to report').choices([...KINDS, 'all']))
     .option('--json', 'JSON lines', false)
     .addOption(new Option('--state <state>', 'only queues in this state').choices([...QUEUE_STATES]))
@@ -122,36 +121,31 @@ Examples:
 
 /** Commands without parameters: name, the console's name of the action, summary, description. */
 const PLAIN_ACTIONS: readonly (readonly [string, string, string, string])[] = [
-  [
-    'pause',
-    'pause',
-    'pause a crawl',
-    'Pauses a crawl: URIs in flight are finished; no new ones are started.',
-  ],
+  ['pause', 'pause', 'pause a crawl', 'Pause a crawl: URIs in flight are finished; no new ones are started.'],
   ['resume', 'resume', 'continue a paused crawl', ''],
   [
     'checkpoint',
     'checkpoint',
     'take a checkpoint of a running crawl',
-    'Takes a checkpoint, verifies it, and prints its name. The crawl continues meanwhile.',
+    'Take a checkpoint, verify it, and print its name. The crawl continues meanwhile.',
   ],
   [
     'stop',
     'stop',
     'end a crawl',
-    'Ends a crawl: URIs in flight are finished; the others stay queued for the next run.',
+    'End a crawl: URIs in flight are finished; the others stay queued for the next run.',
   ],
   [
     'wake',
     'force-wake',
     'wake snoozed queues immediately',
-    'Wakes snoozed queues, whatever pause their servers requested. Use it only on your own hosts.',
+    'Wake snoozed queues, whatever pause their servers requested. Use it only on your own hosts.',
   ],
   [
     'reconsider',
     'reconsider-retired',
     'reconsider retired queues',
-    'Returns retired queues to the crawl and reads their budgets again; a queue over its budget retires again.',
+    'Return retired queues to the crawl and read their budgets again; a queue over its budget retires again.',
   ],
 ];
 
@@ -168,7 +162,7 @@ function actionCommands(): Command[] {
   const remove = consoleCommand(
     'delete',
     'delete pending URIs',
-    'Deletes pending URIs that match.',
+    'Delete pending URIs that match.',
     DELETE_EXAMPLES,
   )
     .argument('<pattern>', 'regular expression (RE2) that matches somewhere in the URI')
@@ -183,7 +177,7 @@ function actionCommands(): Command[] {
   const kill = consoleCommand(
     'kill',
     "abort a worker's URI",
-    'Aborts the URI that a worker is processing; it ends with status -7000 (killed).',
+    'Abort the URI that a worker is processing; it ends with status -7000 (killed).',
   )
     .argument('<worker>', 'number of the worker, from harvest crawl report workers', workerArgument)
     .action(
@@ -226,7 +220,7 @@ Exit status: 0 done; 1 a checkpoint is damaged; 2 usage.
 function checkpointsCommand(): Command {
   return new Command('checkpoints')
     .summary('list and verify the checkpoints of a crawl')
-    .description('Lists the checkpoints of a running or stopped crawl.')
+    .description('List the checkpoints of a running or stopped crawl.')
     .option('--data <dir>', 'data directory of the crawl', './data')
     .option('--verify', 'check every file of each', false)
     .option('--json', 'JSON lines', false)
@@ -260,7 +254,6 @@ stopped.
 function recoverCommand(): Command {
   return new Command('recover')
     .summary('restore a checkpoint, or create a run from a recovery journal')
-    .description('Restores a checkpoint, or creates a run from a recovery journal.')
     .argument('<what>', 'name of a checkpoint, or newest; with --journal: the configuration file')
     .option('--data <dir>', 'data directory of the crawl', './data')
     .option('--journal <file...>', 'parts of a recovery journal, the oldest first')
@@ -289,7 +282,7 @@ finished WARC files.
 function waczCommand(): Command {
   return new Command('wacz')
     .summary('pack the WARC files of a crawl as one WACZ file')
-    .description('Packs the finished WARC files of a directory as one WACZ file.')
+    .description('Pack the finished WARC files of a directory as one WACZ file.')
     .argument('<dir>', 'directory of the WARC files')
     .requiredOption('--output <file>', 'the WACZ file; an existing one is replaced')
     .option('--title <text>', 'title of the collection')
@@ -315,7 +308,7 @@ Exit status: 0 done; 2 the order is wrong, or usage.
 function orderCommand(): Command {
   return new Command('order')
     .summary('print the default crawl order, or check one')
-    .description('Prints the default crawl order with comments, or checks one.')
+    .description('Print the default crawl order with comments, or check one.')
     .addOption(new Option('--default', 'print the default order (the default)').conflicts(['check', 'table']))
     .addOption(new Option('--table', 'print all settings as a table').conflicts('check'))
     .option(
@@ -342,7 +335,6 @@ Exit status: 0 done; 2 the order is wrong, or usage.
 function settingsCommand(): Command {
   return new Command('settings')
     .summary('print the settings of a URL and the sheets that set them')
-    .description('Prints the settings of a URL and the sheets that set them.')
     .argument('<url>', 'the URL', urlArgument)
     .requiredOption('--order <file>', 'the crawl order')
     .option('--via <url>', 'the URL of the page with the link', urlArgument)
@@ -376,7 +368,7 @@ Exit status: 0 done.
 function openapiCommand(): Command {
   return new Command('openapi')
     .summary("print the OpenAPI document of the console's interface")
-    .description("Prints the OpenAPI 3.1 document of the console's interface for programs.")
+    .description("Print the OpenAPI 3.1 document of the console's interface for programs.")
     .addHelpText('after', OPENAPI_HELP)
     .action(lazyAction(async () => (await import('./actions/openapi.js')).openapi));
 }

@@ -39,7 +39,6 @@ ${EXIT_HELP}`;
 /** `template2db DB < SOIF` (G-138). */
 function template2db(): Command {
   return new Command('template2db')
-    .description('Stores SOIF objects in a database file.')
     .argument('<db>', 'the database file')
     .argument('[files...]', 'sources; - or none is standard input')
     .option('--json', 'print the counts as JSON', false)
@@ -66,7 +65,6 @@ ${EXIT_HELP}`;
 /** `mergedb production automatic manual [manual ...]` (G-139 to G-142). */
 function mergedb(): Command {
   return new Command('mergedb')
-    .description('Merges hand-written data into automatic data.')
     .argument('<production>', 'the database to create')
     .argument('<automatic>', "the Gatherer's objects")
     .argument('<manual...>', 'databases of hand-written attributes')
@@ -88,7 +86,6 @@ ${EXIT_HELP}`;
 /** `consoldb DB DB...` (G-136). */
 function consoldb(): Command {
   return new Command('consoldb')
-    .description('Merges several databases into one.')
     .argument('<db>', 'the database to merge into')
     .argument('<sources...>', 'the databases to merge')
     .option('--json', 'print the counts as JSON', false)
@@ -114,7 +111,6 @@ ${EXIT_HELP}`;
 /** `expiredb DB` (G-103, SOIF-6.7, SOIF-6.8). */
 function expiredb(): Command {
   return new Command('expiredb')
-    .description('Deletes expired objects.')
     .argument('<db>', 'the database file')
     .option('--now <seconds>', 'time to compare with, seconds since 1970-01-01 UTC', integerOption)
     .option('--json', 'print the counts as JSON', false)
@@ -137,7 +133,6 @@ ${EXIT_HELP}`;
 /** `cleandb [-truncate] DB` (G-134). */
 function cleandb(): Command {
   return new Command('cleandb')
-    .description('Deletes invalid objects.')
     .argument('<db>', 'the database file')
     .option('--truncate', 'shorten Keywords to 8 kilobytes (-truncate)', false)
     .option('--complete', 'also delete objects without Gatherer-Name, -Host, -Version or Update-Time', false)
@@ -158,7 +153,6 @@ ${EXIT_HELP}`;
 /** `rmbinary DB` (G-133). */
 function rmbinary(): Command {
   return new Command('rmbinary')
-    .description('Removes binary data from objects.')
     .argument('<db>', 'the database file')
     .option('--json', 'print the counts as JSON', false)
     .addHelpText('after', BINARY_HELP)
@@ -182,7 +176,6 @@ ${EXIT_HELP}`;
 /** `gdbmutil list | get | put | delete | dump | load | count | reorganize | import` (G-135). */
 function gdbmutil(): Command {
   return new Command('gdbmutil')
-    .description('Reads and edits databases.')
     .addCommand(listCommand())
     .addCommand(getCommand())
     .addCommand(putCommand())
@@ -287,7 +280,7 @@ export function withGathererOptions(command: Command): Command {
 /** `mkindex [DIR]` (GATHERD-10.5, G-140). */
 function mkindex(): Command {
   return withGathererOptions(new Command('mkindex'))
-    .description('Publishes the database of a data directory, with its time index.')
+    .description('Publish the database of a data directory, with its time index.')
     .argument('[dir]', "the Gatherer's data directory", '.')
     .option('--now <seconds>', 'time of deletions, seconds since 1970-01-01 UTC', integerOption)
     .option('--json', 'print the counts as JSON', false)
@@ -307,7 +300,6 @@ ${EXIT_HELP}`;
 /** `mkcompressed [DIR]` (GATHERD-10.1, 10.2). */
 function mkcompressed(): Command {
   return new Command('mkcompressed')
-    .description('Writes all published objects into All-Templates.gz.')
     .argument('[dir]', "the Gatherer's data directory", '.')
     .option('--json', 'print the counts as JSON', false)
     .addHelpText('after', COMPRESSED_HELP)
@@ -327,7 +319,6 @@ ${EXIT_HELP}`;
 /** `mkgathererstats [DIR]` (GATHERD-10.1, G-121). */
 function mkgathererstats(): Command {
   return new Command('mkgathererstats')
-    .description('Describes the published database.')
     .argument('[dir]', "the Gatherer's data directory", '.')
     .option('--write', 'write INFO.soif into DIR instead of printing', false)
     .option('--json', 'with --write: print the counts as JSON', false)
@@ -360,7 +351,6 @@ ${EXIT_HELP}`;
 /** `folddb [DIR]` (G-115, GATHERD-10.3). */
 function folddb(): Command {
   return withGathererOptions(new Command('folddb'))
-    .description('Prepares a data directory for export: runs all steps in order.')
     .argument('[dir]', "the Gatherer's data directory", '.')
     .option('--keep-expired', 'skip expiredb', false)
     .option('--truncate', 'shorten Keywords to 8 kilobytes (cleandb -truncate)', false)

@@ -125,7 +125,7 @@ Exit status: 0 done; 1 the document has no table or cannot be read; 2 usage or a
 /** `SGML.sum TYPE FILE` (E-80, E-81). */
 function sgmlSum(): Command {
   return new Command('sgml-sum')
-    .description('Summarizes an SGML, XML or HTML document by an extraction table.')
+    .description('Summarize an SGML, XML or HTML document by an extraction table.')
     .argument('<type>', 'its document type, e.g. HTML')
     .argument('<file>', 'the document; - is standard input')
     .option('-t, --table <file>', 'another extraction table')

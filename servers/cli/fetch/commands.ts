@@ -36,7 +36,6 @@ time.
 /** `urlget URL` (G-89). */
 function urlget(): Command {
   return new Command('urlget')
-    .description('Fetches one document by any access method.')
     .argument('<url>', 'http, https, ftp, gopher, news, nntp or file; - is the first line of standard input')
     .option('-o, --output <file>', 'write the document to this file')
     .option('--json', 'print metadata of the document as one JSON line', false)
@@ -67,7 +66,6 @@ Exit status: 0 done; 1 the directory cannot be used; 2 usage.
 /** `urlpurge` (G-89). */
 function urlpurge(): Command {
   return new Command('urlpurge')
-    .description('Empties the disk cache of urlget and the Gatherer.')
     .option('--cache <directory>', 'the cache (default: the one of urlget)')
     .option('--expired', 'remove only entries that are too old', false)
     .option('--json', 'print the numbers as one JSON line', false)
@@ -96,7 +94,6 @@ time.
 /** `ftpget [-htmlify] localfile hostname filename A,I username password` (G-89). */
 function ftpget(): Command {
   return new Command('ftpget')
-    .description('Fetches a file by FTP.')
     .argument('<localfile>', 'file to write; - is standard output')
     .argument('<hostname>', 'HOST or HOST:PORT')
     .argument('<filename>', 'path at the server')
@@ -128,7 +125,6 @@ time.
 /** `gopherget.pl localfile hostname port command` (G-89). */
 function gopherget(): Command {
   return new Command('gopherget')
-    .description('Fetches a document or a menu by Gopher.')
     .argument('<localfile>', 'file to write; - is standard output')
     .argument('<hostname>', 'the server')
     .argument('<port>', 'its TCP port', portOption)
@@ -158,7 +154,6 @@ time.
 /** `newsget.pl localfile news-URL` (G-89). */
 function newsget(): Command {
   return new Command('newsget')
-    .description('Fetches articles and group summaries by NNTP.')
     .argument('<localfile>', 'file to write; - is standard output')
     .argument('<url>', 'news: or nntp:')
     .option('--json', 'print metadata of the answer as one JSON line', false)

@@ -68,7 +68,6 @@ Exit status: 0 the session has ended, for any reason; 1 failure; 2 usage.
 function gatherd(): Command {
   return addTlsOptions(addConnectionOptions(withFileOptions(new Command('gatherd')), 2048), 'the port')
     .addOption(monitorOption())
-    .description("Serves a Gatherer's published summaries to collectors.")
     .argument('[port]', 'TCP port; 0 = any free port', portOption, 8500)
     .option('--host <address>', 'address to listen on', LOOPBACK)
     .option('--pid-file <file>', 'file with the process id (default: gatherd.pid)')
@@ -82,7 +81,6 @@ function inGatherd(): Command {
   // This comes first: standard error may be the peer's socket, and no message must reach the peer.
   shieldStandardError();
   return withFileOptions(new Command('in.gatherd'))
-    .description('Serves one collector on standard input and output, for inetd.')
     .addHelpText('after', INETD_HELP)
     .action(lazyAction(async () => (await import('./actions/gatherd.js')).inGatherd));
 }
@@ -120,7 +118,6 @@ Exit status: 0 stopped; 1 gatherd is not running, or did not stop in time; 2 usa
 /** `kill-gatherd [-d DIR]` (GATHERD-11.3). */
 function killGatherd(): Command {
   return new Command('kill-gatherd')
-    .description('Stops the gatherd that serves a directory.')
     .option('-d, --dir <directory>', "the Gatherer's data directory (-dir)", '.')
     .option('--pid-file <file>', 'file with the process id (default: gatherd.pid)')
     .option('--timeout <seconds>', 'maximum time to wait until it ends', secondsOption, 30)

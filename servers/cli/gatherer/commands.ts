@@ -69,7 +69,6 @@ Exit status: 0 done; 1 failure; 2 usage or configuration; 130 stopped while gath
 function gatherer(): Command {
   return (
     new Command('gatherer')
-      .description('Gathers by a configuration file, publishes the summaries, starts gatherd.')
       .argument('<file>', 'configuration file')
       .option('--force', 'also gather documents that are not yet due (Refresh-Rate) (-force)', false)
       .option('--background', 'gather in the background (-background)', false)
@@ -140,7 +139,6 @@ const MANY_URLS = 1_000_000;
 /** `harvest mirror ROOT... DIRECTORY` (G-8). */
 function mirror(): Command {
   return new Command('mirror')
-    .description('Keeps a copy of the documents of sites as files, with their summaries.')
     .argument('<root-and-directory...>', 'URLs or configuration files to mirror; then the directory')
     .option('--delete', 'remove files whose documents no longer exist', false)
     .option('--check', 'also check documents that are not yet due (Refresh-Rate)', false)
@@ -182,7 +180,6 @@ Exit status: 0 done; 1 no URL was found; 2 usage; 130 stopped.
 /** `httpenum URL` and its relatives (G-3, G-4, G-149). */
 function enumCommand(): Command {
   return new Command('enum')
-    .description('Prints the URLs of the documents of a RootNode.')
     .argument('<url>', 'the RootNode')
     .argument('[modifiers...]', 'its limits, e.g. Depth=1 URL=50')
     .option('-D, --debug <section,level>', 'show debugging messages (may be repeated)', repeatedOption, [])

@@ -26,7 +26,7 @@ Exit status: 0 printed; 2 usage.
 /** `harvest completion SHELL`. */
 function completion(commands: readonly CommandEntry[]): Command {
   return new Command('completion')
-    .description('Prints the script of a shell that completes the commands and options of harvest.')
+    .description('Print the script of a shell that completes the commands and options of harvest.')
     .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
     .addHelpText('after', COMPLETION_HELP)
     .action(async (shell: Shell) => {
@@ -47,9 +47,9 @@ Exit status: 0 printed or written; 1 the directory cannot be written; 2 there is
 /** `harvest man [COMMAND]`. */
 function man(commands: readonly CommandEntry[]): Command {
   return new Command('man')
-    .description('Prints a manual page, for man, or writes all of them.')
+    .description('Print a manual page, for man, or write all of them.')
     .argument('[command]', 'name of a command, e.g. query')
-    .option('--output <dir>', 'writes the pages of all commands into this directory')
+    .option('--output <dir>', 'write the pages of all commands into this directory')
     .addHelpText('after', MAN_HELP)
     .action(async (name: string | undefined, { output }: { readonly output?: string }) => {
       if (output !== undefined) return await writePages(output, commands);
@@ -77,7 +77,7 @@ function overview(commands: readonly CommandEntry[]): string {
   const help: CommandHelp = {
     name: 'harvest',
     summary: 'gather documents, export, replicate and search their summaries',
-    description: 'Gathers documents politely; exports, replicates and searches their summaries',
+    description: 'Gather documents politely; export, replicate and search their summaries',
     usage: 'harvest COMMAND [options] [arguments]',
     operands: commands.map(({ name, summary }) => ({ name, description: summary })),
     options: [],
@@ -166,9 +166,7 @@ The database is inconsistent
 
 /** `harvest troubleshooting` (G-169). */
 function troubleshooting(): Command {
-  return new Command('troubleshooting')
-    .description('Prints common problems of a Gatherer, their causes and remedies.')
-    .action(async () => {
-      await new StandardOutput().write(TROUBLESHOOTING);
-    });
+  return new Command('troubleshooting').action(async () => {
+    await new StandardOutput().write(TROUBLESHOOTING);
+  });
 }

@@ -37,7 +37,6 @@ Exit status: 0 done; 1 a file could not be written or a program not started; 2 u
 /** `harvest init` and `RunHarvest` (G-158 to G-161). */
 function init(): Command {
   const command = new Command('init')
-    .description('Creates a Gatherer and a Broker, and runs them.')
     .option('-y, --yes', 'ask nothing; use the defaults of answers that are not given', false)
     .option('--www-host <name>', 'host of the search page')
     .option('--www-port <port>', 'port of the search page')

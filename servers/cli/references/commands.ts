@@ -55,7 +55,7 @@ the server process.
 /** `refererd [-c FILE]` (R-51), and a server over a data directory without any configuration. */
 function refererd(): Command {
   return addTlsOptions(new Command('refererd'), 'the port')
-    .description('The References Server: serves the link graph, who links to whom.')
+    .description('Serve the link graph by the References Server: who links to whom.')
     .option('-c, --config <file>', 'configuration file', 'referer.cf')
     .option('--data <directory>', 'serve this data directory, without a configuration file')
     .option('--host <address>', 'with --data: address to listen on', LOOPBACK)
@@ -119,7 +119,7 @@ Exit status: 0 done, or the password is right; 1 wrong password, no such user, f
 /** `turtle_passwd FILE USER`: creates and edits the password file (R-37). */
 function turtlePasswd(): Command {
   return new Command('turtle-passwd')
-    .description('Creates and edits the password file of a references server.')
+    .description('Create and edit the password file of a references server.')
     .argument('<file>', 'the password file')
     .argument('[user]', 'name of the user')
     .option('-c, --create', 'create a new file', false)
@@ -145,7 +145,7 @@ Examples:
 /** `harvest links load | dump` (R-12, R-13, R-19). */
 function links(): Command {
   return new Command('links')
-    .description('Loads and dumps the published link graph.')
+    .description('Load and dump the published link graph.')
     .addCommand(loadCommand())
     .addCommand(dumpCommand())
     .addHelpText('after', LINKS_HELP);
@@ -179,7 +179,7 @@ const DEFAULT_MEMORY = 256;
 function loadCommand(): Command {
   return new Command('load')
     .summary('build a link graph from files and publish it')
-    .description('Builds a link graph from documents and links and publishes it.')
+    .description('Build a link graph from documents and links and publish it.')
     .option('--documents <file>', 'documents, one JSON object per line')
     .requiredOption('--refs <file>', 'links: pairs of IDs, or the text of db_dump')
     .option('--hubs <file>', 'the reverse links, to keep their order')
@@ -213,7 +213,6 @@ ${EXIT_HELP.slice(0, EXIT_HELP.indexOf(' A tool'))}
 function dumpCommand(): Command {
   return new Command('dump')
     .summary('write a published link graph as text')
-    .description('Writes the published link graph as text.')
     .requiredOption('--data <dir>', 'the data directory')
     .option('--refs', 'the links of each document (default)')
     .option('--hubs', 'the links to each document')
@@ -246,7 +245,7 @@ const DEFAULT_TOP = 10;
 /** `harvest pagerank` (R-2, R-28). */
 function pagerank(): Command {
   return new Command('pagerank')
-    .description('Computes and publishes the PageRank of the documents in a link graph.')
+    .description('Compute and publish the PageRank of the documents in a link graph.')
     .requiredOption('--data <dir>', 'the data directory')
     .option('--top <n>', 'number of documents to print', integerOption, DEFAULT_TOP)
     .option('--damping <d>', 'probability of following a link, 0 to below 1', dampingOption, 0.85)

@@ -64,7 +64,7 @@ was gathered from a ROOT; 2 usage or configuration; 130 stopped while gathering.
 function run(commands: readonly CommandEntry[]): Command {
   const command = new Command('run')
     .description(
-      'Gathers documents, exports their summaries by gatherd, collects them in a broker, serves a search page and the link graph.',
+      'Gather documents, export their summaries by gatherd, collect them in a broker, serve a search page and the link graph.',
     )
     .argument('[root...]', 'URL, directory or Gatherer configuration file')
     .option('--data <dir>', 'directory for all data', './data')

@@ -27,7 +27,7 @@ Exit status: 0 done; 2 usage, or a file cannot be used.
 /** `harvest schedule FILE...` (G-6, G-157). */
 function schedule(): Command {
   return new Command('schedule')
-    .description('Prints cron lines or systemd units that run Gatherers and the following collections.')
+    .description('Print cron lines or systemd units that run Gatherers and the following collections.')
     .argument('<file...>', "Gatherers' configuration files, and broker.conf files")
     .option('--user <name>', 'account for lines of /etc/cron.d, and User= of systemd', userOption)
     .addOption(new Option('--cron', 'lines of a crontab (the default)').default(false).conflicts('systemd'))

@@ -233,7 +233,6 @@ not an annotation file.
 /** `harvest annotate FILE [URL [Attribute=Value...]]` (G-137, G-141). */
 function annotate(): Command {
   return new Command('annotate')
-    .description('Edits hand-written annotations of documents.')
     .argument('<file>', 'annotation file')
     .argument('[url]', 'the document')
     .argument('[attribute...]', 'Attribute=Value; Attribute= removes one')

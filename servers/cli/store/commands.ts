@@ -119,7 +119,6 @@ Exit status: 0 done; 1 failure, and no DIR; 2 usage; 130 interrupted.
 /** `harvest backup DIR TARGET`. */
 function backup(): Command {
   return withOptions(new Command('backup'))
-    .description('Copies a data directory while its servers run.')
     .argument('<dir>', 'the data directory')
     .argument('<target>', 'the copy; on another disk')
     .addHelpText('after', BACKUP_HELP)

@@ -68,7 +68,6 @@ Exit status: 0 no problem; 1 at least one; 2 usage.
 /** `harvest doctor`: what could keep the programs from working here. */
 function doctor(): Command {
   return new Command('doctor')
-    .description('Looks for what could keep the programs from working on this machine.')
     .option('--data <dir>', 'the directory of `harvest run`, of a Gatherer or a Broker', './data')
     .option('--json', 'print one JSON object per finding', false)
     .addHelpText('after', DOCTOR_HELP)

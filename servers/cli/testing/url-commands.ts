@@ -31,7 +31,7 @@ Exit status: 0 done; 1 a URI could not be used (its line is empty); 2 usage.
 /** `harvest url COMMAND URI...`: canonical strings, SURT, fingerprints, class keys (CRAWL-3, 9, 14, 15). */
 function url(): Command {
   const url = new Command('url')
-    .description('Prints canonical strings, SURT, fingerprints, keys and queues of URIs.')
+    .description('Print canonical strings, SURT, fingerprints, keys and queues of URIs.')
     .addHelpText('after', URL_HELP);
   for (const command of [
     canonicalCommand(),
@@ -138,13 +138,12 @@ Exit status: 0 done, whatever the answers; 1 a file or URL could not be read; 2 
 
 /** `harvest robots check` (CRAWL-13, RFC 9309). */
 function robots(): Command {
-  return new Command('robots').description('Evaluates robots.txt files.').addCommand(checkCommand());
+  return new Command('robots').addCommand(checkCommand());
 }
 
 function checkCommand(): Command {
   return new Command('check')
     .summary('report whether an agent may fetch URLs, and the deciding line')
-    .description('Reports for each URL whether a robots.txt allows it, and the deciding line.')
     .argument('<url...>', 'URLs or paths, or - for lines of standard input')
     .requiredOption('--file <file>', 'the robots.txt')
     .requiredOption('--agent <name>', "the agent's name or its User-Agent text")

@@ -1,5 +1,5 @@
-import { load } from 'cheerio/slim';
 import { ConfigError } from '../../../protocols/errors.js';
+import { MarkupStream } from '../../essence/html/markup-stream.js';
 
 /** An element of an order file of the original. */
 export interface XmlElement {
@@ -17,53 +17,44 @@ export interface XmlElement {
 
 const MAX_DEPTH = 100;
 
+/** An element that is read. */
+interface OpenElement extends XmlElement {
+  text: string;
+  readonly children: OpenElement[];
+}
+
 /**
  * Returns the root element of an XML text.
  * @throws ConfigError when the text is not XML, or the nesting is too deep
  */
 export function parseXml(text: string, file: string): XmlElement {
-  const root = rootOf(text);
-  if (root === undefined) throw new ConfigError(file, 1, '', 'it is not XML');
   const lineAt = lineCounter(text);
-  const convert = (element: DomElement, depth: number): XmlElement => {
-    const { name: tag, attribs, childNodes } = element;
-    const name = attribs.name ?? tag;
-    const line = lineAt(element.startIndex ?? 0);
-    if (depth >= MAX_DEPTH) throw new ConfigError(file, line, name, 'nested too deeply');
-    const children: XmlElement[] = [];
-    let inner = '';
-    for (const child of childNodes) {
-      if ('attribs' in child) children.push(convert(child, depth + 1));
-      else inner += textOf(child);
-    }
-    return {
-      tag,
-      name,
-      className: (attribs.class ?? '').replace(/^.*[.$]/, ''),
-      text: inner.trim(),
-      children,
-      line,
-    };
-  };
-  return convert(root, 0);
-}
-
-function rootOf(text: string) {
-  return load(text, { xml: { withStartIndices: true } })
-    .root()
-    .children()
-    .get(0);
-}
-
-type DomElement = NonNullable<ReturnType<typeof rootOf>>;
-type DomNode = DomElement['childNodes'][number];
-
-const TEXT_NODE = 3;
-
-/** The text of a text node or of a CDATA section. */
-function textOf(node: DomNode): string {
-  if ('childNodes' in node) return node.childNodes.map(textOf).join('');
-  return 'data' in node && node.nodeType === TEXT_NODE ? node.data : '';
+  const roots: OpenElement[] = [];
+  const open: OpenElement[] = [];
+  const stream = new MarkupStream({
+    open: (tag, attributes) => {
+      const name = attributes.name ?? tag;
+      const className = (attributes.class ?? '').replace(/^.*[.$]/, '');
+      const line = lineAt(stream.offset);
+      if (open.length >= MAX_DEPTH) throw new ConfigError(file, line, name, 'nested too deeply');
+      const element = { tag, name, className, text: '', children: [], line };
+      (open.at(-1)?.children ?? roots).push(element);
+      open.push(element);
+    },
+    text: (part) => {
+      const element = open.at(-1);
+      if (element !== undefined) element.text += part;
+    },
+    close: () => {
+      const element = open.pop();
+      if (element !== undefined) element.text = element.text.trim();
+    },
+  });
+  stream.write(text);
+  stream.end();
+  const [root] = roots;
+  if (root === undefined) throw new ConfigError(file, 1, '', 'it is not XML');
+  return root;
 }
 
 /** Returns a function from offsets that never decrease to lines, from 1. */

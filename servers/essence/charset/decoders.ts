@@ -1,6 +1,6 @@
 // Decoding by the name of a character set.
 import { isAscii } from 'node:buffer';
-import { latin, viewOf } from '../bytes.js';
+import { bufferOf, latin, viewOf } from '../bytes.js';
 import { namesByWord, words } from '../word-tables.js';
 import { decodeHz, decodeShifted } from './seven-bit.js';
 
@@ -144,7 +144,7 @@ export function decodeAs(bytes: Uint8Array, label: string): string {
 export function decodeUtf8(bytes: Uint8Array): string {
   if (isAscii(bytes)) return latin(bytes);
   const marked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8', marked ? 3 : 0);
+  return bufferOf(bytes).toString('utf8', marked ? 3 : 0);
 }
 
 /**

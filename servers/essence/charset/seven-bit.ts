@@ -1,6 +1,7 @@
 // Texts in bytes of seven bits that switch to other characters: HZ (RFC 1843), ISO-2022-JP (RFC 1468), -KR (RFC
 // 1557), -CN (RFC 1922).
 import { isAscii } from 'node:buffer';
+import { bufferOf } from '../bytes.js';
 
 /** Bytes that are searched for the sequences. */
 const WINDOW_BYTES = 64 * 1024;
@@ -14,7 +15,7 @@ const ESCAPE = 0x1b;
  * another one.
  */
 export function sevenBitCharset(bytes: Uint8Array): string | undefined {
-  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, WINDOW_BYTES));
+  const head = bufferOf(bytes, WINDOW_BYTES);
   const switches = head.indexOf('\x1b$', 0, 'latin1');
   if (switches < 0 && !head.includes('~{')) return undefined;
   if (!isAscii(head)) return undefined;

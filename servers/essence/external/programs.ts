@@ -10,6 +10,7 @@ import {
   type SoifObject,
 } from '../../../protocols/soif/index.js';
 import { createDirectory } from '../../../storage/files/make-directory.js';
+import { bufferOf } from '../bytes.js';
 import type { Summary } from '../document.js';
 import type { ProgramSettings } from './limits.js';
 import { runProgram } from './run.js';
@@ -118,7 +119,7 @@ export function readAttributeList(
  * after it can confirm a guess.
  */
 function wholeAttributes(output: Uint8Array): SoifAttribute[] {
-  const bytes = Buffer.from(output.buffer, output.byteOffset, output.byteLength);
+  const bytes = bufferOf(output);
   const attributes: SoifAttribute[] = [];
   for (let offset = 0; offset < bytes.length; ) {
     const head = /^([A-Za-z0-9._<>-]{1,256})\{(\d{1,9})\}:\t/.exec(

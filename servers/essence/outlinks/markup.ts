@@ -1,5 +1,5 @@
 // References in HTML, SVG and other XML.
-import { Parser } from 'htmlparser2';
+import { type MarkupAttributes, readMarkup } from '../html/markup-stream.js';
 import {
   hopOfRelation,
   isMediaName,
@@ -17,8 +17,6 @@ export interface MarkupSink {
   /** The first BASE, which applies to the whole page, or the codebase of an object, for its own attributes. */
   base(reference: string): void;
 }
-
-type Attributes = Readonly<Record<string, string>>;
 
 /** Characters of a script, a style element or a text that are read. */
 const MAX_TEXT = 4 * 1024 * 1024;
@@ -38,13 +36,12 @@ const URL_ELEMENTS = new Set(['link', 'url', 'loc', 'comments', 'guid', 'id', 'i
  * @param xml - whether the document is XML but not XHTML: SVG, feeds
  */
 export function scanMarkup(text: string, xml: boolean, sink: MarkupSink, nesting = 0): void {
-  const reader = new MarkupReader(xml, sink, nesting);
-  const parser = new Parser(reader, { xmlMode: xml, decodeEntities: true, recognizeSelfClosing: true });
-  parser.write(text);
-  parser.end();
+  const reader = new ReferenceReader(xml, sink, nesting);
+  readMarkup(text, reader, { dialect: xml ? 'xml' : 'xhtml' });
+  reader.end();
 }
 
-class MarkupReader {
+class ReferenceReader {
   readonly #xml: boolean;
   readonly #sink: MarkupSink;
   readonly #nesting: number;
@@ -58,7 +55,7 @@ class MarkupReader {
     this.#nesting = nesting;
   }
 
-  onopentag(tag: string, given: Attributes): void {
+  open(tag: string, given: MarkupAttributes): void {
     // A script of an HTML page ends at its own tag, but within SVG other elements may stand in it.
     this.#finishText();
     const element = this.#xml ? (tag.toLowerCase().split(':').at(-1) ?? '') : tag;
@@ -86,25 +83,25 @@ class MarkupReader {
     for (const [name, value] of Object.entries(attributes)) this.#attribute(element, name, value, attributes);
   }
 
-  ontext(text: string): void {
+  text(text: string): void {
     if (this.#readText !== undefined && this.#text.length < MAX_TEXT) this.#text += text;
   }
 
-  onclosetag(): void {
+  close(): void {
     this.#finishText();
   }
 
-  oncomment(text: string): void {
+  comment(text: string): void {
     const shown = this.#xml ? undefined : CONDITIONAL_COMMENT.exec(text)?.[1];
     if (shown !== undefined) this.#nested(shown);
   }
 
-  onprocessinginstruction(_name: string, text: string): void {
+  instruction(text: string): void {
     const reference = /^\??xml-stylesheet\s[^>]*?href\s*=\s*["']([^"']+)/i.exec(text)?.[1];
     if (reference !== undefined) this.#sink.add(reference, 'E');
   }
 
-  onend(): void {
+  end(): void {
     this.#finishText();
   }
 
@@ -115,7 +112,10 @@ class MarkupReader {
     this.#text = '';
   }
 
-  #readerOf(element: string, { type = '', rel, href }: Attributes): ((text: string) => void) | undefined {
+  #readerOf(
+    element: string,
+    { type = '', rel, href }: MarkupAttributes,
+  ): ((text: string) => void) | undefined {
     const { add } = this.#sink;
     if (element === 'style') return (text) => scanStyle(text, (reference) => add(reference, 'E'));
     if (element === 'script') {
@@ -130,7 +130,7 @@ class MarkupReader {
     };
   }
 
-  #attribute(element: string, name: string, value: string, attributes: Attributes): void {
+  #attribute(element: string, name: string, value: string, attributes: MarkupAttributes): void {
     const { add } = this.#sink;
     const meaning = meaningOf(element, name);
     if (meaning === undefined) {
@@ -151,14 +151,14 @@ class MarkupReader {
     }
   }
 
-  #link({ rel = '', href = '', imagesrcset }: Attributes): void {
+  #link({ rel = '', href = '', imagesrcset }: MarkupAttributes): void {
     const hop = hopOfRelation(rel);
     if (hop === undefined) return;
     if (href.trim() !== '') this.#sink.add(href, hop);
     if (imagesrcset !== undefined) scanSrcset(imagesrcset, (reference) => this.#sink.add(reference, 'E'));
   }
 
-  #meta({ content, name, property, itemprop, 'http-equiv': equivalent = '' }: Attributes): void {
+  #meta({ content, name, property, itemprop, 'http-equiv': equivalent = '' }: MarkupAttributes): void {
     if (content === undefined || content.trim() === '') return;
     const { add } = this.#sink;
     if (equivalent.trim().toLowerCase() === 'refresh') {
@@ -192,6 +192,6 @@ function withCodebase(reference: string, codebase: string | undefined): string {
   return `${codebase.trim().replace(/\/?$/, '/')}${reference.trim()}`;
 }
 
-function lowerCased(attributes: Attributes): Attributes {
+function lowerCased(attributes: MarkupAttributes): MarkupAttributes {
   return Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name.toLowerCase(), value]));
 }

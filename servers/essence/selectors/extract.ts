@@ -1,8 +1,9 @@
 import { load } from 'cheerio/slim';
-import { DomHandler, Parser } from 'htmlparser2';
+import { DomHandler } from 'htmlparser2';
 import { ConfigError, messageOf } from '../../../protocols/errors.js';
 import { UrlResolver } from '../../../protocols/urls/index.js';
 import type { SourceDocument } from '../document.js';
+import { type MarkupAttributes, MarkupLimitError, readMarkup } from '../html/markup-stream.js';
 import { wordSet } from '../word-tables.js';
 import type { SelectorRule } from './rules.js';
 
@@ -60,33 +61,18 @@ export function selectValues(document: SourceDocument, rules: readonly SelectorR
   return values;
 }
 
-/** Thrown to end the reading of a page: the parser has no other way. */
-const PAGE_IS_FULL = new RangeError('the page has too many elements');
-
-class BoundedHandler extends DomHandler {
-  #elements = 0;
-  #depth = 0;
-
-  override onopentag(name: string, attributes: Record<string, string>): void {
-    if (++this.#elements > MAX_ELEMENTS || ++this.#depth > MAX_DEPTH) throw PAGE_IS_FULL;
-    super.onopentag(name, attributes);
-  }
-
-  override onclosetag(): void {
-    this.#depth--;
-    super.onclosetag();
-  }
-}
-
 /** Reads a page as a tree, up to the limits. */
 function treeOf(document: SourceDocument) {
-  const handler = new BoundedHandler();
+  const handler = new DomHandler();
+  const events = {
+    open: (tag: string, attributes: MarkupAttributes) => handler.onopentag(tag, attributes),
+    text: (text: string) => handler.ontext(text),
+    close: () => handler.onclosetag(),
+  };
   try {
-    const parser = new Parser(handler);
-    parser.write(document.text);
-    parser.end();
+    readMarkup(document.text, events, { dialect: 'html', maxDepth: MAX_DEPTH, maxElements: MAX_ELEMENTS });
   } catch (error) {
-    if (error !== PAGE_IS_FULL) throw error;
+    if (!(error instanceof MarkupLimitError)) throw error;
     document.warn(
       `selectors.cf: more than ${MAX_ELEMENTS} elements, or deeper than ${MAX_DEPTH}: the rest is not read`,
     );

@@ -1,6 +1,6 @@
 export { readProlog } from './prolog.js';
 export { readMarkupEvents } from './reader.js';
-export { summarizeMarkup, summarizeSgml } from './summarize.js';
+export { summarizeSgml } from './summarize.js';
 export { parseExtractionTable } from './table.js';
 export {
   compileSgmlTypes,

@@ -86,28 +86,10 @@ export async function summarizeSgml(
     }
     document.warn(`read without its DTD: onsgmls: ${result.failure}`);
   }
-  return { attributes: readMarkup(document, prolog, extraction, chosen) };
-}
-
-/** {@link summarizeSgml} without external programs, synchronous: for XML, and for SGML without a DTD. */
-export function summarizeMarkup(document: SgmlDocument, type: string, types: SgmlTypes): Summary {
-  const prolog = readProlog(document.text);
-  const chosen = chooseType(document, prolog, type, types);
-  if (chosen === undefined) return { attributes: [] };
-  return { attributes: readMarkup(document, prolog, extractionFor(document, chosen), chosen) };
-}
-
-/** Reads the document without OpenSP and returns its attributes. */
-function readMarkup(
-  document: SgmlDocument,
-  prolog: Prolog,
-  extraction: Extraction,
-  chosen: ChosenType,
-): Summary['attributes'] {
   const { maxHtmlDepth } = document.settings;
   if (!readMarkupEvents(document.text, prolog, extraction, maxHtmlDepth, document.isOutOfTime))
     document.warn(`nested deeper than ${maxHtmlDepth} elements: the rest is not read`);
-  return finish(extraction, chosen);
+  return { attributes: finish(extraction, chosen) };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ConfigError, messageOf } from '../../../protocols/errors.js';
+import { attempt, ConfigError, messageOf, throwConfigErrors } from '../../../protocols/errors.js';
 import type { SgmlCommand } from '../external/index.js';
 import { isFile, namesIn } from '../files.js';
 import { typeName } from '../type-rules.js';
@@ -111,15 +111,15 @@ async function addCommand(
   };
 }
 
-/** Compiles the tables. @throws ConfigError naming file and line */
+/** Compiles the tables. @throws ConfigError naming file and line, for all tables that are wrong */
 export function compileSgmlTypes(sources: SgmlSources): SgmlTypes {
   const types = new Map<string, SgmlType>();
+  const errors: ConfigError[] = [];
   for (const [name, { file, text, declaration }] of Object.entries(sources.types)) {
-    types.set(name.toLowerCase(), {
-      table: parseExtractionTable(text, file),
-      declaration,
-    });
+    const table = attempt(() => parseExtractionTable(text, file), undefined, errors);
+    if (table !== undefined) types.set(name.toLowerCase(), { table, declaration });
   }
+  throwConfigErrors(errors);
   return { types, catalog: sources.catalog };
 }
 

@@ -1,9 +1,9 @@
 import type { SourceDocument, SummarizerContext, Summary } from '../document.js';
-import { namesByWord } from '../word-tables.js';
+import { namesByWord, wordPairs } from '../word-tables.js';
 import { oneLine, present, summarizeFields } from './extracted.js';
 import { SourceReader } from './source-reader.js';
 import { TexReader } from './tex/tex-reader.js';
-import { summarizeUnrecognized } from './text.js';
+import { summarizeUnrecognized, withLineFeeds } from './text.js';
 
 /** Maximum number of entries of one bibliography that are read. */
 const MAX_ENTRIES = 5000;
@@ -23,25 +23,10 @@ const BIBTEX: ReadonlyMap<string, string> = namesByWord({
 });
 
 /** Attributes by refer field (E-65). */
-const REFER: ReadonlyMap<string, string> = new Map([
-  ['A', 'Author'],
-  ['C', 'City'],
-  ['D', 'Date'],
-  ['E', 'Editor'],
-  ['H', 'Comments'],
-  ['I', 'Issuer'],
-  ['J', 'Journal'],
-  ['K', 'Keywords'],
-  ['L', 'Label'],
-  ['N', 'Number'],
-  ['O', 'Comments'],
-  ['P', 'Page-Number'],
-  ['R', 'Unpublished-Info'],
-  ['S', 'Series-Title'],
-  ['T', 'Title'],
-  ['V', 'Volume'],
-  ['X', 'Abstract'],
-]);
+const REFER: ReadonlyMap<string, string> = wordPairs(`
+  A Author C City D Date E Editor H Comments I Issuer J Journal K Keywords L Label N Number
+  O Comments P Page-Number R Unpublished-Info S Series-Title T Title V Volume X Abstract
+`);
 
 /** Bibliographic: author and titles of every BibTeX entry (6.2). */
 export function summarizeBibliographic(document: SourceDocument): Summary {
@@ -136,7 +121,7 @@ class BibReader extends SourceReader {
 export function summarizeRefer(document: SourceDocument, context: SummarizerContext): Summary {
   if (context.quick.has('ReferBibliographic')) return summarizeUnrecognized(document);
   const values: [string, string][] = [];
-  for (const line of document.text.replace(/\r\n?/g, '\n').split('\n')) {
+  for (const line of withLineFeeds(document.text).split('\n')) {
     if (values.length >= MAX_REFER_FIELDS) {
       document.warn(`fields beyond the first ${MAX_REFER_FIELDS} left out (E-45)`);
       break;

@@ -1,4 +1,4 @@
-import { latin, viewOf } from '../bytes.js';
+import { bufferOf, latin, viewOf } from '../bytes.js';
 import type { SourceDocument, Summary } from '../document.js';
 import { guarded, present, summarizeExtracted, summarizeFields } from './extracted.js';
 
@@ -13,14 +13,14 @@ const MAX_STRINGS = 5000;
 export function summarizeObject(document: SourceDocument): Summary {
   const symbols = new Set<string>();
   guarded(document, 'the object file', undefined, () => readElf(document.body, symbols));
-  return summarizeFields({ attributes: present([['Keywords', [...symbols].join('\n')]]), text: '' });
+  return summarizeFields({ attributes: present([['Keywords', symbols]]), text: '' });
 }
 
 /** Archive: names of the members, and the symbols that they define. The type includes shared objects (3.1). */
 export function summarizeArchive(document: SourceDocument): Summary {
   const symbols = new Set<string>();
   const members: string[] = [];
-  const bytes = Buffer.from(document.body.buffer, document.body.byteOffset, document.body.byteLength);
+  const bytes = bufferOf(document.body);
   guarded(document, 'the archive', undefined, () => {
     if (bytes.subarray(0, 8).toString('latin1') !== '!<arch>\n') return readElf(document.body, symbols);
     let longNames = '';
@@ -45,8 +45,8 @@ export function summarizeArchive(document: SourceDocument): Summary {
   });
   return summarizeFields({
     attributes: present([
-      ['Contents', members.join('\n')],
-      ['Keywords', [...symbols].join('\n')],
+      ['Contents', members],
+      ['Keywords', symbols],
     ]),
     text: '',
   });

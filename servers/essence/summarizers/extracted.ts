@@ -1,7 +1,7 @@
 import { messageOf } from '../../../protocols/errors.js';
 import type { SourceDocument, Summary } from '../document.js';
 import { wordPairs } from '../word-tables.js';
-import { DESCRIPTION_LENGTH, firstParagraph, openingSentences, partialText } from './text.js';
+import { DESCRIPTION_LENGTH, firstParagraph, openingSentences, partialText, withLineFeeds } from './text.js';
 
 /** The result of reading a format. */
 export interface Extracted {
@@ -86,13 +86,14 @@ export function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-/** Returns the pairs whose value is not empty. */
+/** Returns the pairs whose value is not empty; several values become lines. */
 export function present(
-  pairs: readonly (readonly [name: string, value: string | undefined])[],
+  pairs: readonly (readonly [name: string, value: string | Iterable<string> | undefined])[],
 ): (readonly [string, string])[] {
-  return pairs.flatMap(([name, value]) =>
-    value === undefined || value === '' ? [] : [[name, value] as const],
-  );
+  return pairs.flatMap(([name, value = '']) => {
+    const text = typeof value === 'string' ? value : [...value].join('\n');
+    return text === '' ? [] : [[name, text] as const];
+  });
 }
 
 // The text of a document whose markup costs more than the text itself, up to a limit (E-45).
@@ -112,5 +113,5 @@ const MAX_SOURCE_CHARACTERS = 2 * 1024 * 1024;
 export function boundedSource(document: SourceDocument, what: string, limit = MAX_SOURCE_CHARACTERS): string {
   const { text } = document;
   if (text.length > limit) document.warn(`the ${what} beyond ${limit} characters is not read (E-45)`);
-  return (text.length > limit ? text.slice(0, limit) : text).replace(/\r\n?/g, '\n');
+  return withLineFeeds(text.length > limit ? text.slice(0, limit) : text);
 }

@@ -1,7 +1,16 @@
 import PostalMime, { type Address, type Email } from 'postal-mime';
+import { bufferOf } from '../bytes.js';
 import type { SourceDocument, Summary } from '../document.js';
 import { boundedMessage, withReadableCharsets } from '../message-charsets.js';
-import { oneLine, present, summarizeExtracted, summarizeFields, unreadable } from './extracted.js';
+import { words } from '../word-tables.js';
+import {
+  type Extracted,
+  oneLine,
+  present,
+  summarizeExtracted,
+  summarizeFields,
+  unreadable,
+} from './extracted.js';
 
 /** Maximum number of bytes of one message that are parsed: attachments are at the end. */
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
@@ -15,40 +24,34 @@ const MAX_MESSAGES = 500;
 const MAX_FOLDER_HEADER_BYTES = 2 * 1024 * 1024;
 const MAX_FOLDER_BOUNDARIES = 10_000;
 
+/** Attributes that are no header field of the same name. */
+const VALUES: Readonly<Record<string, (email: Email) => string | undefined>> = {
+  Author: ({ from }) => address(from),
+  Title: ({ subject }) => subject,
+  To: ({ to }) => (to ?? []).map(address).join(', '),
+  'Message-Id': ({ messageId }) => messageId,
+  References: ({ references }) => references,
+};
+const MAIL = words('Author Title Date To Newsgroups Keywords Message-Id');
+const NEWS = words('Author Title Date Newsgroups Keywords Summary Organization Message-Id References');
+
 /** Mail: the header fields (6.2), and the body by the Text rule; for an mbox folder, those of every message. */
 export async function summarizeMail(document: SourceDocument): Promise<Summary> {
-  const emails = await readMessages(document);
-  return summarizeExtracted({
-    attributes: present([
-      ...valuesOf(emails, 'Author', (email) => address(email.from)),
-      ...valuesOf(emails, 'Title', (email) => email.subject),
-      ...valuesOf(emails, 'Date', (email) => header(email, 'date')),
-      ...valuesOf(emails, 'To', (email) => (email.to ?? []).map(address).join(', ')),
-      ...valuesOf(emails, 'Newsgroups', (email) => header(email, 'newsgroups')),
-      ...valuesOf(emails, 'Keywords', (email) => header(email, 'keywords')),
-      ...valuesOf(emails, 'Message-Id', (email) => email.messageId),
-    ]),
-    text: emails.map(textOf).join('\n\n'),
-  });
+  return summarizeExtracted(extractedOf(await readMessages(document), MAIL));
 }
 
 /** News: the header fields of an article (6.2). */
 export async function summarizeNews(document: SourceDocument): Promise<Summary> {
-  const emails = await readMessages(document);
-  return summarizeFields({
-    attributes: present([
-      ...valuesOf(emails, 'Author', (email) => address(email.from)),
-      ...valuesOf(emails, 'Title', (email) => email.subject),
-      ...valuesOf(emails, 'Date', (email) => header(email, 'date')),
-      ...valuesOf(emails, 'Newsgroups', (email) => header(email, 'newsgroups')),
-      ...valuesOf(emails, 'Keywords', (email) => header(email, 'keywords')),
-      ...valuesOf(emails, 'Summary', (email) => header(email, 'summary')),
-      ...valuesOf(emails, 'Organization', (email) => header(email, 'organization')),
-      ...valuesOf(emails, 'Message-Id', (email) => email.messageId),
-      ...valuesOf(emails, 'References', (email) => email.references),
-    ]),
-    text: emails.map(textOf).join('\n\n'),
+  return summarizeFields(extractedOf(await readMessages(document), NEWS));
+}
+
+/** Returns each attribute of every message, and their texts. */
+function extractedOf(emails: readonly Email[], names: readonly string[]): Extracted {
+  const attributes = names.flatMap((name) => {
+    const value = VALUES[name] ?? ((email: Email) => header(email, name.toLowerCase()));
+    return emails.map((email) => [name, oneLine(value(email) ?? '')] as const);
   });
+  return { attributes: present(attributes), text: emails.map(textOf).join('\n\n') };
 }
 
 async function readMessages(document: SourceDocument): Promise<Email[]> {
@@ -101,7 +104,7 @@ function beginning(bytes: Uint8Array): Uint8Array {
 
 /** Splits a folder into messages; each begins with a line `From sender date` after a blank line (RFC 4155). */
 function* messagesOf(body: Uint8Array): Generator<Uint8Array> {
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const bytes = bufferOf(body);
   if (!bytes.subarray(0, 5).equals(Buffer.from('From '))) {
     yield bytes;
     return;
@@ -113,15 +116,6 @@ function* messagesOf(body: Uint8Array): Generator<Uint8Array> {
     if (header >= 0 && header < end) yield bytes.subarray(header + 1, end);
     start = end + 1;
   }
-}
-
-/** Returns the attribute of every message. */
-function valuesOf(
-  emails: readonly Email[],
-  name: string,
-  value: (email: Email) => string | undefined,
-): (readonly [string, string])[] {
-  return emails.map((email) => [name, oneLine(value(email) ?? '')] as const);
 }
 
 function header(email: Email, key: string): string | undefined {

@@ -26,7 +26,7 @@ export function summarizePatch(document: SourceDocument): Summary {
     if (names.size >= MAX_NAMES) break;
   }
   const before = document.text.slice(0, 20_000).split(/^(?:diff |Index: |--- |\*\*\* )/m)[0]!;
-  return summarizeFields({ attributes: present([['References', [...names].join('\n')]]), text: before });
+  return summarizeFields({ attributes: present([['References', names]]), text: before });
 }
 
 /** RCS: authors of all revisions; version, date and log of the head (6.2). */
@@ -50,7 +50,7 @@ export function summarizeRcs(document: SourceDocument): Summary {
   const description = /^desc\s*\n@((?:[^@]|@@)*)@/m.exec(text)?.[1];
   return summarizeFields({
     attributes: present([
-      ['Author', [...authors].join('\n')],
+      ['Author', authors],
       ['Description', log?.replaceAll('@@', '@').trim()],
       ['Version', head],
       ['Date', rcsDate(date)],
@@ -87,8 +87,8 @@ export function summarizeSccs(document: SourceDocument): Summary {
   }
   return summarizeFields({
     attributes: present([
-      ['Author', [...authors].join('\n')],
-      ['Description', comments.join('\n')],
+      ['Author', authors],
+      ['Description', comments],
       ['Version', version],
       ['Date', date],
     ]),

@@ -1,6 +1,6 @@
 import type { SourceDocument, SummarizerContext, Summary } from '../document.js';
 import { oneLine, present, summarizeExtracted, summarizeFields } from './extracted.js';
-import { summarizeUnrecognized } from './text.js';
+import { summarizeUnrecognized, withLineFeeds } from './text.js';
 
 /** WaisSource: the fields of the `(:source ...)` form (6.2). */
 export function summarizeWaisSource(document: SourceDocument): Summary {
@@ -27,7 +27,7 @@ export function summarizeWaisSource(document: SourceDocument): Summary {
 /** LSM: lines `Name: value` and `Name = value`; a line without a name continues the previous value (E-48). */
 export function summarizeLsm(document: SourceDocument): Summary {
   const values: [string, string][] = [];
-  for (const line of document.text.replace(/\r\n?/g, '\n').split('\n')) {
+  for (const line of withLineFeeds(document.text).split('\n')) {
     const found = /^([A-Za-z][\w-]{0,40}?)\d?\s*[:=]\s*(.*)$/.exec(line);
     const last = values[values.length - 1];
     if (found !== null) values.push([found[1] === 'Desc' ? 'Description' : found[1]!, found[2]!.trim()]);
@@ -39,7 +39,7 @@ export function summarizeLsm(document: SourceDocument): Summary {
 
 /** RFC, FYI, Internet-Draft: title, author and abstract of the heading, then as Text (6.2). */
 export function summarizeRfc(document: SourceDocument): Summary {
-  const text = document.text.replace(/\r\n?/g, '\n');
+  const text = withLineFeeds(document.text);
   const head = text.slice(0, 20_000);
   // The heading has two columns; the title is the first centered paragraph after it.
   const blocks = head.split(/\n\s*\n/).filter((block) => block.trim() !== '');
@@ -54,7 +54,7 @@ export function summarizeRfc(document: SourceDocument): Summary {
   return summarizeExtracted({
     attributes: present([
       ['Title', title === undefined ? undefined : oneLine(title)],
-      ['Author', authors.map((found) => found[1]!).join('\n')],
+      ['Author', authors.map((found) => found[1]!)],
       ['Abstract', abstract === undefined ? undefined : oneLine(abstract)],
     ]),
     text,
@@ -87,7 +87,7 @@ export function summarizeFramemaker(document: SourceDocument): Summary {
   return summarizeExtracted({
     attributes: present([
       ['Title', title],
-      ['Headings', headings.join('\n')],
+      ['Headings', headings],
     ]),
     text: lines.join('\n'),
   });

@@ -55,9 +55,9 @@ export function summarizeTexinfo(document: SourceDocument): Summary {
   const summary = summarizeExtracted({
     attributes: present([
       ['Title', all([reader.settitle ?? '', reader.title ?? '', reader.top ?? ''])[0]],
-      ['Author', all(reader.authors).join('\n')],
-      ['Headings', headings.join('\n')],
-      ['References', [...new Set(references)].join('\n')],
+      ['Author', all(reader.authors)],
+      ['Headings', headings],
+      ['References', new Set(references)],
     ]),
     text,
   });

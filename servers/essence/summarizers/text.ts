@@ -8,13 +8,13 @@ export const DESCRIPTION_LENGTH = 200;
 
 /** Text: the first 100 lines, then the first sentence of every paragraph that begins later (E-73). */
 export function summarizeText(document: SourceDocument): Summary {
-  const text = normalizeLines(document.text);
+  const text = withLineFeeds(document.text);
   return { attributes: [['Partial-Text', partialText(text)]], description: firstParagraph(text) };
 }
 
 /** README, FAQ, FullText: the whole text; the first line that is not blank is the title. */
 export function summarizeFullText(document: SourceDocument): Summary {
-  const text = normalizeLines(document.text);
+  const text = withLineFeeds(document.text);
   const title = /\S[^\n]*/.exec(text)?.[0].trim() ?? '';
   return {
     attributes: [
@@ -30,12 +30,14 @@ export function summarizeUnrecognized(document: { readonly url: string }): Summa
   return { attributes: [['Title', fileNameOf(document.url)]] };
 }
 
-/** Returns the title of a document whose fields have none: the name of its file (E-14). */
-export function titleByName(document: SourceDocument, fields: Summary['attributes']): Summary['attributes'] {
-  return fields.some(([name]) => name === 'Title') ? [] : summarizeUnrecognized(document).attributes;
+/** Returns the fields of a document, after the name of its file (E-14) if none of them is a title. */
+export function titledFields(document: SourceDocument, fields: Summary['attributes']): Summary['attributes'] {
+  const isTitled = fields.some(([name]) => name === 'Title');
+  return isTitled ? fields : [...summarizeUnrecognized(document).attributes, ...fields];
 }
 
-function normalizeLines(text: string): string {
+/** Replaces the line ends of other systems by `\n`. */
+export function withLineFeeds(text: string): string {
   return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
 }
 

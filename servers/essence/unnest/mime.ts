@@ -3,6 +3,7 @@ import { messageOf } from '../../../protocols/errors.js';
 import { latin } from '../bytes.js';
 import { UnnestError } from '../errors.js';
 import { boundedMessage, withReadableCharsets } from '../message-charsets.js';
+import { wordPairs } from '../word-tables.js';
 import { type Chunks, chunksOf, collect, type Member } from './chunks.js';
 
 /** Maximum depth of nested MIME parts. */
@@ -12,15 +13,10 @@ const MAX_PARTS_DEPTH = 32;
 const MAX_LINES = 500_000;
 
 /** Suffixes of parts without a name, for byname.cf. */
-const ENDINGS: ReadonlyMap<string, string> = new Map([
-  ['text/html', 'html'],
-  ['text/plain', 'txt'],
-  ['message/rfc822', 'eml'],
-  ['application/pdf', 'pdf'],
-  ['application/postscript', 'ps'],
-  ['application/zip', 'zip'],
-  ['application/gzip', 'gz'],
-]);
+const ENDINGS: ReadonlyMap<string, string> = wordPairs(`
+  text/html html text/plain txt message/rfc822 eml application/pdf pdf application/postscript ps
+  application/zip zip application/gzip gz
+`);
 
 /** Whether a message has attached files, by its header (E-44). */
 export function hasParts(head: Uint8Array): boolean {

@@ -1,5 +1,5 @@
-import { Parser } from 'htmlparser2';
 import { canonicalUrl } from '../../../protocols/urls/index.js';
+import { type MarkupAttributes, MarkupStream } from '../../essence/html/markup-stream.js';
 import { FeedEntries } from './feeds.js';
 import type {
   ElementReader,
@@ -24,20 +24,20 @@ const MAX_PAGE_DEPTH = 1000;
 export class ListingXml implements ListingFormat {
   readonly found: ListedReference[] = [];
   problem: string | undefined;
-  readonly #parser: Parser;
+  readonly #stream: MarkupStream;
   readonly #open: { element: ListedElement; text: string }[] = [];
   #reader: ElementReader | undefined;
   /** Whether the head of a page, which can name feeds, has ended. */
   #headEnded = false;
 
   constructor() {
-    this.#parser = new Parser(
+    this.#stream = new MarkupStream(
       {
-        onopentag: (name, attributes) => this.#onOpen(name, attributes),
-        ontext: (text) => this.#onText(text),
-        onclosetag: () => this.#onClose(),
+        open: (name, attributes) => this.#onOpen(name, attributes),
+        text: (text) => this.#onText(text),
+        close: () => this.#onClose(),
       },
-      { xmlMode: true, decodeEntities: true },
+      { isFull: () => this.#isFull },
     );
   }
 
@@ -46,17 +46,21 @@ export class ListingXml implements ListingFormat {
   }
 
   write(text: string): void {
-    if (this.problem === undefined && !this.#headEnded) this.#parser.write(text);
+    this.#stream.write(text);
   }
 
   end(): void {
     // An element that the end of the file closes may be truncated: it is ignored.
     this.problem ??= this.#open.length > 0 && this.kind !== 'page' ? 'it is truncated' : undefined;
-    this.#parser.end();
+    this.#stream.end();
   }
 
-  #onOpen(qualified: string, attributes: Readonly<Record<string, string>>): void {
-    if (this.problem !== undefined || this.#headEnded) return;
+  get #isFull(): boolean {
+    return this.problem !== undefined || this.#headEnded;
+  }
+
+  #onOpen(qualified: string, attributes: MarkupAttributes): void {
+    if (this.#isFull) return;
     const parent = this.#open.at(-1)?.element;
     const name = localName(qualified);
     if (parent === undefined && this.#reader === undefined) {

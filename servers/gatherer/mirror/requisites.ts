@@ -1,7 +1,7 @@
 // The documents that a page or a style sheet embeds.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Parser } from 'htmlparser2';
 import { canonicalUrl, MAX_URL_LENGTH } from '../../../protocols/urls/index.js';
+import { type MarkupAttributes, MarkupStream } from '../../essence/html/markup-stream.js';
 import { scanSrcset } from '../../essence/outlinks/attributes.js';
 import { scanStyle } from '../../essence/outlinks/style.js';
 
@@ -47,12 +47,15 @@ export async function requisitesOf(body: Uint8Array, contentType: string, url: s
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1');
   if (contentType === 'text/css') requisites.addStyle(text);
   else if (contentType === 'text/html' || contentType === 'application/xhtml+xml') {
-    const parser = requisites.parser();
-    for (let at = 0; at < text.length && !requisites.full; at += SLICE_LENGTH) {
-      parser.write(text.slice(at, at + SLICE_LENGTH));
+    const stream = new MarkupStream(requisites, { dialect: 'html', isFull: () => requisites.full });
+    for (
+      let at = 0;
+      at < text.length && stream.write(text.slice(at, at + SLICE_LENGTH));
+      at += SLICE_LENGTH
+    ) {
       if (text.length > SLICE_LENGTH) await nextTurn();
     }
-    parser.end();
+    stream.end();
   }
   return [...requisites.found];
 }
@@ -82,20 +85,16 @@ class Requisites {
     scanStyle(text, (reference) => this.#add(reference));
   }
 
-  parser(): Parser {
-    return new Parser({
-      onopentag: (name, attributes) => this.#open(name, attributes),
-      ontext: (part) => {
-        if (this.#style !== undefined && this.#style.length < MAX_STYLE) this.#style += part;
-      },
-      onclosetag: () => {
-        if (this.#style !== undefined) this.addStyle(this.#style);
-        this.#style = undefined;
-      },
-    });
+  text(part: string): void {
+    if (this.#style !== undefined && this.#style.length < MAX_STYLE) this.#style += part;
   }
 
-  #open(name: string, attributes: Readonly<Record<string, string>>): void {
+  close(): void {
+    if (this.#style !== undefined) this.addStyle(this.#style);
+    this.#style = undefined;
+  }
+
+  open(name: string, attributes: MarkupAttributes): void {
     this.#style = name === 'style' ? '' : undefined;
     if (name === 'base' && !this.full && URL.canParse(attributes.href ?? '', this.#url)) {
       this.#count += 1;

@@ -4,17 +4,17 @@ import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { findTypePrograms, runProgram } from '../../../servers/essence/external/index.js';
+import { compileEssence, readEssenceSources } from '../../../servers/essence/index.js';
 import {
   compileSgmlTypes,
   readMarkupEvents,
   readProlog,
   readSgmlSources,
-  summarizeMarkup,
   summarizeSgml,
 } from '../../../servers/essence/sgml/index.js';
 import { assertProperty } from '../../helpers/property.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
-import { summarize as summarizeDocument } from './helpers.js';
+import { IDENTITY, summarize as summarizeDocument } from './helpers.js';
 
 const SETTINGS = {
   rawReferences: false,
@@ -38,13 +38,13 @@ function document(text: string, settings: Partial<typeof SETTINGS> = {}) {
 }
 
 /** Returns the attributes that a table extracts from a document. */
-function extract(
+async function extract(
   table: string,
   text: string,
   settings: Partial<typeof SETTINGS> = {},
-): Record<string, string> {
+): Promise<Record<string, string>> {
   const types = compileSgmlTypes({ types: { FOO: { file: 'FOO.sum.tbl', text: table } } });
-  return Object.fromEntries(summarizeMarkup(document(text, settings), 'FOO', types).attributes);
+  return Object.fromEntries((await summarizeSgml(document(text, settings), 'FOO', types)).attributes);
 }
 
 /** Writes files, and the directories of their names, to a temporary directory. */
@@ -62,9 +62,12 @@ t.test('E-89 the four mappings apply to SGML and to XML', async (t) => {
   const body =
     '<t>Hello</t><p kind="X">a</p><p kind=y>b</p><p>c</p><r to="#1"></r><m name="author" content="Joe"></m>';
   const expected = { one: 'Hello', two: 'Hello', special: 'a', plain: 'b\nc', refs: '#1', author: 'Joe' };
-  t.same(extract(table, `<!DOCTYPE FOO><FOO>${body}</FOO>`), expected);
+  t.same(await extract(table, `<!DOCTYPE FOO><FOO>${body}</FOO>`), expected);
   t.same(
-    extract(table, `<?xml version="1.0"?>\n<f:foo xmlns:f="u">${body.replace('kind=y', "kind='y'")}</f:foo>`),
+    await extract(
+      table,
+      `<?xml version="1.0"?>\n<f:foo xmlns:f="u">${body.replace('kind=y', "kind='y'")}</f:foo>`,
+    ),
     expected,
   );
 });
@@ -73,15 +76,15 @@ t.test("E-90 to E-93 unmapped content is the parent's; ignore drops it, parent k
   const table = '<BODY> body\n<B> keywords,parent\n<H> headings\n<CODE> ignore\n';
   const text =
     '<doc>lost<body><h>Head</h>One <i>two</i> <b>three</b>, <code>x <b>y</b></code>four.</body>lost</doc>';
-  t.same(extract(table, text), { headings: 'Head', keywords: 'three', body: 'One two three, four.' });
+  t.same(await extract(table, text), { headings: 'Head', keywords: 'three', body: 'One two three, four.' });
 });
 
 t.test('E-95 white space is collapsed; an element after a tag begins a line', async (t) => {
   const table = '<*> body\n<I> it,parent\n';
-  t.equal(extract(table, '<d>\n <p>One\n\t two</p>\n <p>three</p></d>').body, 'One two\nthree');
-  t.equal(extract(table, '<d><p>a</p><p>b</p></d>').body, 'a\nb', 'without a blank in between');
-  t.equal(extract(table, '<d>H<i>2</i>O and <i>x</i> <i>y</i></d>').body, 'H2O and x y');
-  t.equal(extract(table, '<d><i>x</i><i>x</i></d>').it, 'x\nx', 'repetitions are kept');
+  t.equal((await extract(table, '<d>\n <p>One\n\t two</p>\n <p>three</p></d>')).body, 'One two\nthree');
+  t.equal((await extract(table, '<d><p>a</p><p>b</p></d>')).body, 'a\nb', 'without a blank in between');
+  t.equal((await extract(table, '<d>H<i>2</i>O and <i>x</i> <i>y</i></d>')).body, 'H2O and x y');
+  t.equal((await extract(table, '<d><i>x</i><i>x</i></d>')).it, 'x\nx', 'repetitions are kept');
 });
 
 t.test('E-99 references are made absolute unless the option keeps them raw', async (t) => {
@@ -89,17 +92,20 @@ t.test('E-99 references are made absolute unless the option keeps them raw', asy
   const text =
     '<a xmlns:xlink="x"><link href="../b.xml"/><link xlink:href="#here"/><link href="http://C.test/"/></a>';
   t.equal(
-    extract(table, `<?xml version='1.0'?>${text}`)['url-references'],
+    (await extract(table, `<?xml version='1.0'?>${text}`))['url-references'],
     'http://a.test/b.xml\nhttp://c.test/',
   );
-  t.equal(extract(table, text, { rawReferences: true })['url-references'], '../b.xml\n#here\nhttp://C.test/');
+  t.equal(
+    (await extract(table, text, { rawReferences: true }))['url-references'],
+    '../b.xml\n#here\nhttp://C.test/',
+  );
 });
 
 t.test('E-87 entities and CDATA of XML are text; comments and instructions are not', async (t) => {
   const text =
     '<?xml version="1.0"?><!-- <x> --><!DOCTYPE d [\n<!ENTITY who "W&#246;rld"><!ENTITY % p SYSTEM "http://no.test/">\n<!ENTITY lol "&who;&who;">]><d>Hi &who; &amp; &lt;b&gt; &eacute;&#x41; &nope; <![CDATA[<raw> &amp;]]><?pi <x>?><!-- c --> &lol;</d>';
   t.equal(
-    extract('<D> body\n', text).body,
+    (await extract('<D> body\n', text)).body,
     'Hi W&#246;rld & <b> éA &nope; <raw> &amp; &who;&who;',
     'entities are replaced once, so that no expansion can grow',
   );
@@ -109,18 +115,18 @@ t.test('E-87 SGML is read without its DTD, even with omitted end tags', async (t
   const table = '<T> title\n<P> body\n<SEC> sec\n';
   const text =
     '<!doctype foo system "x>y" [ <!element p - o (#pcdata)> ]><foo><t>Title</t><p>One<p>Two <q>in</q><p>Three</foo>';
-  t.same(extract(table, text), { title: 'Title', body: 'One\nTwo in\nThree' });
-  t.same(extract(table, '<foo><sec>a<sec>b</sec></sec><t>x</>y</foo>'), { sec: 'a\nb', title: 'x' });
-  t.same(extract(table, '<foo><p>a</q>b</p></foo>'), { body: 'ab' }, 'a stray end tag is ignored');
+  t.same(await extract(table, text), { title: 'Title', body: 'One\nTwo in\nThree' });
+  t.same(await extract(table, '<foo><sec>a<sec>b</sec></sec><t>x</>y</foo>'), { sec: 'a\nb', title: 'x' });
+  t.same(await extract(table, '<foo><p>a</q>b</p></foo>'), { body: 'ab' }, 'a stray end tag is ignored');
 });
 
 t.test('deeply nested, unclosed and damaged documents are summarized', async (t) => {
   const deep = document(`<a>${'<b>x<c>'.repeat(5000)}${'</c></b>'.repeat(5000)}`);
   const types = compileSgmlTypes({ types: { SGML: { file: 't', text: '<*> body\n' } } });
-  t.match(summarizeMarkup(deep, 'SGML', types).attributes[0]?.[1], /^x/);
+  t.match((await summarizeSgml(deep, 'SGML', types)).attributes[0]?.[1], /^x/);
   t.match(deep.warnings, [/nested deeper than 1000 elements/]);
   for (const text of '|<|<!DOCTYPE|<!DOCTYPE a [|<a b="|<a b=\'c" d>|</|<![CDATA[x|&|<?xml'.split('|')) {
-    t.doesNotThrow(() => summarizeMarkup(document(text), 'SGML', types), text);
+    await t.resolves(summarizeSgml(document(text), 'SGML', types), text);
   }
 });
 
@@ -152,7 +158,7 @@ t.test('E-100 the shipped generic table: the first title is the title, others ar
   const types = compileSgmlTypes(await readSgmlSources(undefined));
   const text =
     '<?xml version="1.0"?><book><title>The Book</title><author>Ann</author><chapter><title>One</title><para>Text <emphasis>strong</emphasis> here.</para></chapter><chapter><title>Two</title></chapter></book>';
-  t.same(Object.fromEntries(summarizeMarkup(document(text), 'XML', types).attributes), {
+  t.same(Object.fromEntries((await summarizeSgml(document(text), 'XML', types)).attributes), {
     title: 'The Book',
     headings: 'One\nTwo',
     author: 'Ann',
@@ -235,12 +241,30 @@ t.test('E-83 a table of the Gatherer lib precedes sgmls-lib; E-101 a script may 
   });
   const { sgml } = await findTypePrograms([lib]);
   const types = compileSgmlTypes(await readSgmlSources(lib, sgml));
-  const extracted = (type: string) =>
-    Object.fromEntries(summarizeMarkup(document('<FOO><TI>x</TI></FOO>'), type, types).attributes);
-  t.same(extracted('FOO'), { mine: 'x' });
-  t.same(extracted('BAR'), { special: 'x' });
+  const extracted = async (type: string) =>
+    Object.fromEntries((await summarizeSgml(document('<FOO><TI>x</TI></FOO>'), type, types)).attributes);
+  t.same(await extracted('FOO'), { mine: 'x' });
+  t.same(await extracted('BAR'), { special: 'x' });
   await rm(join(lib, 'my.table'));
   await t.rejects(readSgmlSources(lib, sgml), { message: /^BAR\.sum: -t: the table cannot be read/ });
+});
+
+t.test('E-34: all tables and rule files that are wrong are named, not only the first', async (t) => {
+  const bad = (file: string) => ({ file, text: '# a table\nTI title\n' });
+  const sources = {
+    ...(await readEssenceSources(IDENTITY)),
+    'byname.cf': { file: 'lib/byname.cf', text: 'HTML (\n' },
+    sgml: {
+      types: {
+        FOO: bad('FOO.sum.tbl'),
+        GOOD: { file: 'GOOD.sum.tbl', text: '<A> b\n' },
+        BAR: bad('BAR.sum.tbl'),
+      },
+    },
+  };
+  t.throws(() => compileEssence(IDENTITY, sources), {
+    message: /^lib\/byname\.cf:1: .*\nFOO\.sum\.tbl:2: .*\nBAR\.sum\.tbl:2: [^\n]*$/,
+  });
 });
 
 t.test('E-45: short references to long entities do not multiply a document beyond limits', async (t) => {

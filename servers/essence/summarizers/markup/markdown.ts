@@ -1,5 +1,6 @@
 import type { SourceDocument, Summary } from '../../document.js';
 import { guarded } from '../extracted.js';
+import { withLineFeeds } from '../text.js';
 import { readFrontMatter } from './front-matter.js';
 import { MarkdownInline, normalizedLabel } from './markdown-inline.js';
 import { Outline, summarizeOutline } from './outline.js';
@@ -245,7 +246,7 @@ function readNotebook(notebook: unknown, outline: Outline): void {
 }
 
 function readCell(cell: Readonly<Record<string, unknown>>, outline: Outline): void {
-  const source = sourceOf(cell.source ?? cell.input).replace(/\r\n?/g, '\n');
+  const source = withLineFeeds(sourceOf(cell.source ?? cell.input));
   if (cell.cell_type === 'markdown') readMarkdown(source, outline);
   else if (cell.cell_type === 'heading') {
     // Format 3 has cells for headings.

@@ -119,12 +119,12 @@ export class Outline {
     const summary = summarizeExtracted({
       attributes: present([
         ['Title', title],
-        ['Author', this.#lines('Author').join('\n')],
+        ['Author', this.#lines('Author')],
         ['Date', this.#lines('Date')[0]],
         ['Description', this.#lines('Description')[0]],
-        ['Keywords', this.#lines('Keywords').join('\n')],
-        ['Headings', this.#headings.join('\n')],
-        ['url-references', absoluteReferences(links, document).join('\n')],
+        ['Keywords', this.#lines('Keywords')],
+        ['Headings', this.#headings],
+        ['url-references', absoluteReferences(links, document)],
         ['Link-Text', this.#linkText(document)],
       ]),
       text: this.#blocks.join('\n\n'),

@@ -1,7 +1,7 @@
-import { latin, viewOf } from '../../bytes.js';
+import { bufferOf, latin, untilNul, viewOf } from '../../bytes.js';
 import type { SourceDocument, Summary } from '../../document.js';
 import { guarded, present } from '../extracted.js';
-import { titleByName } from '../text.js';
+import { titledFields } from '../text.js';
 import { fourCharacters, MediaFacts } from './facts.js';
 import { readIsoMedia } from './iso-media.js';
 import { readMatroska } from './matroska.js';
@@ -31,11 +31,9 @@ export function summarizeMedia(document: SourceDocument): Summary {
   const facts = new MediaFacts();
   const kind = 'the sound or video file';
   guarded(document, kind, undefined, () => readMedia(document.body, facts));
-  const { fields } = facts;
   return {
     attributes: [
-      ...titleByName(document, fields),
-      ...fields,
+      ...titledFields(document, facts.fields),
       ...present([
         ['Description', facts.summary],
         ['Duration', facts.hasDuration ? facts.seconds.toFixed(1) : undefined],
@@ -95,11 +93,7 @@ function readChunks(bytes: Uint8Array, view: DataView, facts: MediaFacts, little
       facts.seconds = view.getUint32(offset + 10) / extendedFloat(view, offset + 16);
     else if (/^id3 $/i.test(name)) {
       for (const [field, value] of id3v2(bytes.subarray(data, data + size))) facts.addField(field, value);
-    } else
-      facts.add(
-        name,
-        facts.texts.decode(bytes.subarray(data, data + Math.min(size, 6000))).replace(/\0[\s\S]*$/, ''),
-      );
+    } else facts.add(name, untilNul(facts.texts.decode(bytes.subarray(data, data + Math.min(size, 6000)))));
     offset += 8 + size + (size % 2);
   }
 }
@@ -115,7 +109,7 @@ function readSun(bytes: Uint8Array, view: DataView, facts: MediaFacts): void {
   const rate = view.getUint32(16) * Math.max(1, view.getUint32(20));
   facts.format = `Sun audio, ${SUN_CODINGS.get(coding) ?? `coding ${coding}`}`;
   facts.seconds = (bytes.length - start) / (rate * (coding === 3 ? 2 : 1)) || 0;
-  facts.add('COMMENT', latin(bytes, 24, Math.min(start, 2024)).replace(/\0[\s\S]*$/, ''));
+  facts.add('COMMENT', untilNul(latin(bytes, 24, Math.min(start, 2024))));
 }
 
 function readFlac(bytes: Uint8Array, view: DataView, facts: MediaFacts): void {
@@ -135,7 +129,7 @@ function readFlac(bytes: Uint8Array, view: DataView, facts: MediaFacts): void {
 
 /** Ogg: the comment header is in the second page of a stream; its first packet begins with its name. */
 function readOgg(bytes: Uint8Array, view: DataView, facts: MediaFacts): void {
-  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 65_536));
+  const head = bufferOf(bytes, 65_536);
   const isVideo = head.indexOf('\x80theora', 0, 'latin1') >= 0;
   const opusHead = head.indexOf('OpusHead');
   const vorbisHead = head.indexOf('\x01vorbis', 0, 'latin1');

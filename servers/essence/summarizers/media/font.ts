@@ -1,7 +1,7 @@
 import { latin, viewOf } from '../../bytes.js';
 import type { SourceDocument, Summary } from '../../document.js';
 import { guarded, oneLine, present } from '../extracted.js';
-import { summarizeUnrecognized } from '../text.js';
+import { titledFields } from '../text.js';
 
 /** Maximum number of comment lines that are kept. */
 const MAX_LINES = 200;
@@ -9,8 +9,7 @@ const MAX_LINES = 200;
 /** Font: its name and comments (6.2, E-75): AFM, BDF, Type 1 (PFA, PFB), TrueType and OpenType. */
 export function summarizeFont(document: SourceDocument): Summary {
   const named = guarded(document, 'the font', [], () => readFont(document.body));
-  const title = named.some(([name]) => name === 'Title') ? [] : summarizeUnrecognized(document).attributes;
-  return { attributes: [...title, ...named], text: '' };
+  return { attributes: titledFields(document, named), text: '' };
 }
 
 function readFont(bytes: Uint8Array): (readonly [string, string])[] {
@@ -32,7 +31,7 @@ function metrics(head: string): (readonly [string, string])[] {
   );
   return present([
     ['Title', field(/^FullName[ \t]+(.+)$/m) ?? field(/^FontName[ \t]+(.+)$/m) ?? field(/^FONT[ \t]+(.+)$/m)],
-    ['Description', comments.slice(0, MAX_LINES).join('\n')],
+    ['Description', comments.slice(0, MAX_LINES)],
     ['Description', field(/^(?:Notice|COPYRIGHT)[ \t]+(.+)$/m)],
   ]);
 }
@@ -45,7 +44,7 @@ function type1(head: string): (readonly [string, string])[] {
   const comments = Array.from(clear.matchAll(/^%(?!!)[%\s]*(\S.*)$/gm), (found) => found[1]!.trim());
   return present([
     ['Title', field('FullName') || /\/FontName\s*\/(\S+)/.exec(clear)?.[1]],
-    ['Description', comments.slice(0, MAX_LINES).join('\n')],
+    ['Description', comments.slice(0, MAX_LINES)],
     ['Description', field('Notice')],
   ]);
 }

@@ -2,7 +2,7 @@ import exifr from 'exifr';
 import { latin, viewOf } from '../../bytes.js';
 import type { SourceDocument, Summary } from '../../document.js';
 import { guarded, oneLine, present, unreadable } from '../extracted.js';
-import { titleByName } from '../text.js';
+import { titledFields } from '../text.js';
 import { MediaFacts } from './facts.js';
 import { gifComments, gifMetadata, pngTexts, webpMetadata } from './image-texts.js';
 import { readIsoMedia } from './iso-media.js';
@@ -44,10 +44,9 @@ export async function summarizeImage(document: SourceDocument): Promise<Summary>
   const size = image && `${image.format} image, ${image.width} x ${image.height} pixels`;
   return {
     attributes: [
-      ...titleByName(document, fields),
-      ...fields,
+      ...titledFields(document, fields),
       ...present([
-        ['Description', image?.comments.join('\n')],
+        ['Description', image?.comments],
         ['Description', size],
       ]),
     ],

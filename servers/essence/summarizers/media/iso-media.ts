@@ -1,4 +1,4 @@
-import { viewOf } from '../../bytes.js';
+import { untilNul, viewOf } from '../../bytes.js';
 import { fourCharacters, type MediaFacts } from './facts.js';
 
 // ISO base media: MP4, M4A, MOV, 3GP. A file is a tree of boxes, each with a size and a type of four characters
@@ -131,7 +131,7 @@ class BoxReader {
       ? new TextDecoder('utf-16be').decode(value.subarray(0, 8000))
       : this.#facts.texts.decode(value);
     // The year of a 3GPP file is a number.
-    if (type !== 'yrrc') this.#facts.add(type, text.replace(/\0[\s\S]*$/, ''));
+    if (type !== 'yrrc') this.#facts.add(type, untilNul(text));
   }
 
   #readKeys(start: number, end: number): void {

@@ -1,4 +1,4 @@
-import { viewOf } from '../../bytes.js';
+import { untilNul, viewOf } from '../../bytes.js';
 import type { MediaFacts } from './facts.js';
 
 // Matroska and WebM: a tree of elements, each with an ID and a size of variable length (RFC 8794, RFC 9559).
@@ -120,7 +120,7 @@ class ElementReader {
   }
 
   #text(start: number, end: number): string {
-    return this.#facts.texts.decode(this.#bytes.subarray(start, end)).replace(/\0[\s\S]*$/, '');
+    return untilNul(this.#facts.texts.decode(this.#bytes.subarray(start, end)));
   }
 
   #unsigned(start: number, end: number): number {

@@ -1,5 +1,5 @@
 // MP3: the texts of its ID3 tags, and its duration.
-import { latin } from '../../bytes.js';
+import { latin, untilNul } from '../../bytes.js';
 import { namesByWord } from '../../word-tables.js';
 import { oneLine } from '../extracted.js';
 import { TagTexts } from './facts.js';
@@ -55,8 +55,7 @@ export function id3v2(bytes: Uint8Array): [string, string][] {
 export function id3v1(bytes: Uint8Array): [string, string][] {
   const tag = latin(bytes, Math.max(0, bytes.length - 128));
   if (!tag.startsWith('TAG')) return [];
-  const field = (from: number, length: number) =>
-    oneLine(tag.slice(from, from + length).replace(/\0[\s\S]*$/, ''));
+  const field = (from: number, length: number) => oneLine(untilNul(tag.slice(from, from + length)));
   const fields: [string, string][] = [
     ['Title', field(3, 30)],
     ['Author', field(33, 30)],

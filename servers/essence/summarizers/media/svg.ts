@@ -1,7 +1,8 @@
-import { Parser } from 'htmlparser2';
 import type { SourceDocument, Summary } from '../../document.js';
+import { type MarkupAttributes, MarkupStream } from '../../html/markup-stream.js';
+import { wordPairs } from '../../word-tables.js';
 import { oneLine, present, summarizeExtracted } from '../extracted.js';
-import { titleByName } from '../text.js';
+import { titledFields } from '../text.js';
 
 /** Characters of one value, and of all text. */
 const MAX_FIELD = 2000;
@@ -10,16 +11,10 @@ const MAX_TEXT = 256 * 1024;
 const MAX_DEPTH = 1000;
 
 /** Elements of the metadata (Dublin Core in RDF) by their local name. */
-const METADATA: ReadonlyMap<string, string> = new Map([
-  ['dc:title', 'Title'],
-  ['dc:creator', 'Author'],
-  ['dc:description', 'Description'],
-  ['dc:date', 'Date'],
-  ['dc:subject', 'Keywords'],
-  ['dc:rights', 'Copyright'],
-  ['dc:publisher', 'Publisher'],
-  ['dc:language', 'Language'],
-]);
+const METADATA: ReadonlyMap<string, string> = wordPairs(`
+  dc:title Title dc:creator Author dc:description Description dc:date Date dc:subject Keywords
+  dc:rights Copyright dc:publisher Publisher dc:language Language
+`);
 
 /** Whether the text is an SVG document. */
 export function isSvg(head: string): boolean {
@@ -29,19 +24,11 @@ export function isSvg(head: string): boolean {
 /** SVG: title, description, Dublin Core metadata, and the text that the picture shows. */
 export function summarizeSvg(document: SourceDocument): Summary {
   const reader = new SvgReader();
-  const parser = new Parser(reader, { xmlMode: true });
-  const { text } = document;
-  // In pieces, so that reading can stop.
-  for (let start = 0; start < text.length && !reader.isFull; start += 65_536)
-    parser.write(text.slice(start, start + 65_536));
-  if (!reader.isFull) parser.end();
-  const { fields } = reader;
-  const attributes = [
-    ...titleByName(document, fields),
-    ...fields,
-    ...present([['Description', reader.size]]),
-  ];
-  const shown = reader.text;
+  const stream = new MarkupStream(reader, { isFull: () => reader.isFull });
+  stream.write(document.text);
+  if (!reader.isFull) stream.end();
+  const { fields, size, shown } = reader;
+  const attributes = [...titledFields(document, fields), ...present([['Description', size]])];
   return shown === '' ? { attributes, text: '' } : summarizeExtracted({ attributes, text: shown });
 }
 
@@ -61,14 +48,14 @@ class SvgReader {
   }
 
   get fields(): (readonly [string, string])[] {
-    return Array.from(this.#fields, ([name, values]) => [name, [...values].join('\n')] as const);
+    return present([...this.#fields]);
   }
 
-  get text(): string {
+  get shown(): string {
     return this.#texts.join('\n');
   }
 
-  onopentag(name: string, attributes: Readonly<Record<string, string>>): void {
+  open(name: string, attributes: MarkupAttributes): void {
     this.#open.push(name);
     if (this.#open.length === 1) this.#root(attributes);
     if (this.#target === '') {
@@ -78,13 +65,13 @@ class SvgReader {
     } else if (name === 'tspan' || name === 'rdf:li') this.#value += ' ';
   }
 
-  ontext(data: string): void {
+  text(data: string): void {
     if (this.#target === '' || this.#value.length > MAX_FIELD) return;
     this.#value += data;
     this.#length += data.length;
   }
 
-  onclosetag(): void {
+  close(): void {
     if (this.#target !== '' && this.#open.length === this.#targetDepth) {
       const value = oneLine(this.#value).slice(0, MAX_FIELD);
       if (value !== '' && this.#target === 'text') this.#texts.push(value);
@@ -110,7 +97,7 @@ class SvgReader {
     return target !== undefined && this.#open.includes('metadata') ? target : '';
   }
 
-  #root({ width, height, viewBox }: Readonly<Record<string, string>>): void {
+  #root({ width, height, viewBox }: MarkupAttributes): void {
     const [, , w, h] = viewBox?.trim().split(/[\s,]+/) ?? [];
     const pixels = (value: string | undefined) =>
       value === undefined ? undefined : /^\s*(\d+(?:\.\d+)?)(?:\s*px)?\s*$/.exec(value)?.[1];

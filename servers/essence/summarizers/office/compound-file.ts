@@ -1,4 +1,4 @@
-import { viewOf } from '../../bytes.js';
+import { untilNul, viewOf } from '../../bytes.js';
 import { present } from '../extracted.js';
 import { codePage, decodePage } from '../rtf/code-pages.js';
 
@@ -217,12 +217,7 @@ export function propertiesOf(file: CompoundFile): (readonly [string, string])[] 
     if (name === undefined || (type !== 30 && type !== 31)) continue;
     const length = Math.min(10_000, view.getUint32(offset + 4, true)) * (type === 31 ? 2 : 1);
     const label = type === 31 ? 'utf-16le' : codePage(page);
-    values.push([
-      name,
-      decodePage(bytes.subarray(offset + 8, offset + 8 + length), label)
-        .replace(/\0[\s\S]*$/, '')
-        .trim(),
-    ]);
+    values.push([name, untilNul(decodePage(bytes.subarray(offset + 8, offset + 8 + length), label)).trim()]);
   }
   return present(values);
 }

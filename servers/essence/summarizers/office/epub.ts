@@ -1,9 +1,10 @@
 import type { SourceDocument, Summary } from '../../document.js';
-import { wordSet } from '../../word-tables.js';
+import type { MarkupAttributes } from '../../html/markup-stream.js';
+import { wordPairs, wordSet } from '../../word-tables.js';
 import { oneLine, summarizeExtracted, unreadable } from '../extracted.js';
 import { OfficeContent } from './office-content.js';
 import { memberName } from './open-packaging.js';
-import { type XmlAttributes, XmlMembers } from './xml-events.js';
+import { XmlMembers } from './xml-members.js';
 import { ZipMembers } from './zip-members.js';
 
 /** Not running text of a chapter. */
@@ -50,7 +51,7 @@ async function readBook(xml: XmlMembers, document: SourceDocument, content: Offi
     if (content.isFull()) break;
     if (encrypted.has(chapter)) continue;
     const events = new ChapterEvents(content);
-    await xml.read(chapter, events, SKIP, content.isFull, true);
+    await xml.read(chapter, events, { dialect: 'xhtml', skip: SKIP, isFull: content.isFull });
     events.end();
   }
 }
@@ -67,7 +68,7 @@ class ChapterEvents {
     this.#content = content;
   }
 
-  open(tag: string, attributes: XmlAttributes): void {
+  open(tag: string, attributes: MarkupAttributes): void {
     if (BLOCKS.has(tag)) this.#endLine();
     if (HEADINGS.has(tag)) this.#heading = tag;
     else if (tag === 'pre') this.#preformatted++;
@@ -116,15 +117,10 @@ const MAX_ITEMS = 20_000;
 const MAX_VALUE = 10_000;
 
 /** Attributes by the elements of Dublin Core in a package document. */
-const METADATA: ReadonlyMap<string, string> = new Map([
-  ['title', 'Title'],
-  ['creator', 'Author'],
-  ['description', 'Abstract'],
-  ['subject', 'Keywords'],
-  ['language', 'Language'],
-  ['date', 'Date'],
-  ['publisher', 'Publisher'],
-]);
+const METADATA: ReadonlyMap<string, string> = wordPairs(`
+  title Title creator Author description Abstract subject Keywords language Language date Date
+  publisher Publisher
+`);
 
 /** Of these the first value counts: others are subtitles, later events and the like. */
 const SINGLE: ReadonlySet<string> = new Set(['Title', 'Date']);
@@ -156,7 +152,7 @@ async function encryptedMembers(xml: XmlMembers): Promise<ReadonlySet<string>> {
 class BookPackage {
   readonly #content: OfficeContent;
   readonly #name: string;
-  readonly #items = new Map<string, XmlAttributes>();
+  readonly #items = new Map<string, MarkupAttributes>();
   readonly #spine: string[] = [];
   readonly #covers = new Set<string>();
   readonly #stated = new Set<string>();
@@ -169,7 +165,7 @@ class BookPackage {
     this.#name = name;
   }
 
-  open(tag: string, attributes: XmlAttributes): void {
+  open(tag: string, attributes: MarkupAttributes): void {
     const element = localName(tag);
     const field = tag.startsWith('dc:') ? METADATA.get(element) : undefined;
     if (field !== undefined) [this.#field, this.#value] = [field, ''];

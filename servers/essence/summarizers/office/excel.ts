@@ -28,7 +28,7 @@ export function summarizeExcel(document: SourceDocument): Summary {
     if (book !== undefined) readRecords(book, sheets, strings, document);
   });
   return summarizeExtracted({
-    attributes: [...attributes, ...present([['Headings', sheets.join('\n')]])],
+    attributes: [...attributes, ...present([['Headings', sheets]])],
     text: strings.join('\n'),
   });
 }

@@ -73,14 +73,13 @@ export class OfficeContent {
 
   /** The attributes and the text of the summary. */
   result(): { attributes: (readonly [string, string])[]; text: string } {
-    const properties = [...this.#properties].map(([name, values]) => [name, [...values].join('\n')] as const);
     const title = this.#properties.has('Title') ? undefined : this.#title;
     return {
       attributes: present([
         ['Title', title],
-        ...properties,
-        ['Headings', this.#headings.join('\n')],
-        ['References', [...this.#references].join('\n')],
+        ...this.#properties,
+        ['Headings', this.#headings],
+        ['References', this.#references],
       ]),
       text: this.#parts.join(''),
     };

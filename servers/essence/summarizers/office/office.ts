@@ -1,5 +1,6 @@
 import { latin } from '../../bytes.js';
 import type { SourceDocument, Summary } from '../../document.js';
+import { readMarkup } from '../../html/markup-stream.js';
 import { summarizeExtracted, unreadable } from '../extracted.js';
 import { OfficeContent } from './office-content.js';
 import { OPEN_DOCUMENT_SKIP, OpenDocumentEvents, readOpenDocument } from './open-document.js';
@@ -7,7 +8,7 @@ import { mainPart, packageProperties } from './open-packaging.js';
 import { readSheetXml } from './sheet-xml.js';
 import { readSlideXml } from './slide-xml.js';
 import { readWordXml } from './word-xml.js';
-import { XmlMembers, XmlReader } from './xml-events.js';
+import { MAX_DEPTH, XmlMembers } from './xml-members.js';
 import { ZipMembers } from './zip-members.js';
 
 /** OpenDocument, also as one XML file, and OfficeOpenXML: properties, headings, references, then as Text. */
@@ -49,7 +50,10 @@ function isFlat(body: Uint8Array): boolean {
 }
 
 function readFlat(document: SourceDocument, content: OfficeContent): void {
-  const reader = new XmlReader(new OpenDocumentEvents(content), OPEN_DOCUMENT_SKIP, content.isFull);
-  reader.write(document.text);
-  reader.end();
+  const { isFull } = content;
+  readMarkup(document.text, new OpenDocumentEvents(content), {
+    skip: OPEN_DOCUMENT_SKIP,
+    isFull,
+    maxDepth: MAX_DEPTH,
+  });
 }

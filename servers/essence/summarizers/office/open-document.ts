@@ -1,6 +1,7 @@
-import { wordSet } from '../../word-tables.js';
+import type { MarkupAttributes } from '../../html/markup-stream.js';
+import { wordPairs, wordSet } from '../../word-tables.js';
 import { type OfficeContent, Paragraphs } from './office-content.js';
-import type { XmlAttributes, XmlMembers } from './xml-events.js';
+import type { XmlMembers } from './xml-members.js';
 
 type Kind = 'heading' | 'text';
 
@@ -12,16 +13,10 @@ const SKIP = wordSet(
 );
 
 /** Attributes by the elements of `office:meta`. */
-const META: ReadonlyMap<string, string> = new Map([
-  ['dc:title', 'Title'],
-  ['meta:initial-creator', 'Author'],
-  ['dc:creator', 'Editor'],
-  ['dc:subject', 'Subject'],
-  ['dc:description', 'Abstract'],
-  ['meta:keyword', 'Keywords'],
-  ['dc:language', 'Language'],
-  ['meta:creation-date', 'Date'],
-]);
+const META: ReadonlyMap<string, string> = wordPairs(`
+  dc:title Title meta:initial-creator Author dc:creator Editor dc:subject Subject
+  dc:description Abstract meta:keyword Keywords dc:language Language meta:creation-date Date
+`);
 
 /** Properties that users add, in lower case. */
 const USER_DEFINED: ReadonlyMap<string, string> = new Map([
@@ -35,7 +30,7 @@ export async function readOpenDocument(xml: XmlMembers, content: OfficeContent):
   const events = new OpenDocumentEvents(content);
   await xml.read('meta.xml', events);
   events.endMeta();
-  await xml.read('content.xml', events, SKIP, content.isFull);
+  await xml.read('content.xml', events, { skip: SKIP, isFull: content.isFull });
 }
 
 export { SKIP as OPEN_DOCUMENT_SKIP };
@@ -60,7 +55,7 @@ export class OpenDocumentEvents {
     this.#content = content;
   }
 
-  open(tag: string, attributes: XmlAttributes): void {
+  open(tag: string, attributes: MarkupAttributes): void {
     const field =
       tag === 'meta:user-defined'
         ? USER_DEFINED.get(attributes['meta:name']?.toLowerCase() ?? '')

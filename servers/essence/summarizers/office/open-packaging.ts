@@ -1,6 +1,6 @@
 import { namesByWord } from '../../word-tables.js';
 import type { OfficeContent } from './office-content.js';
-import type { XmlMembers } from './xml-events.js';
+import type { XmlMembers } from './xml-members.js';
 
 /** Maximum number of relationships of one part. */
 const MAX_RELATIONSHIPS = 20_000;

@@ -1,6 +1,7 @@
+import type { MarkupAttributes } from '../../html/markup-stream.js';
 import type { OfficeContent } from './office-content.js';
 import { relationshipsOf } from './open-packaging.js';
-import type { XmlAttributes, XmlMembers } from './xml-events.js';
+import type { XmlMembers } from './xml-members.js';
 
 /** Maximum characters of all shared strings, and their maximum number. */
 const MAX_SHARED_CHARACTERS = 32 * 1024 * 1024;
@@ -34,7 +35,7 @@ export async function readSheetXml(xml: XmlMembers, part: string, content: Offic
   for (const sheet of new Set(sheets)) {
     if (sheet === undefined || content.isFull()) continue;
     const parts = await relationshipsOf(xml, sheet);
-    await xml.read(sheet, new SheetEvents(content, strings), SKIP, content.isFull);
+    await xml.read(sheet, new SheetEvents(content, strings), { skip: SKIP, isFull: content.isFull });
     for (const { type, target, isExternal } of parts) {
       if (isExternal && type === 'hyperlink') content.reference(target);
       else if (type === 'comments') await readComments(xml, target, content);
@@ -70,8 +71,7 @@ async function readSharedStrings(
         if (tag === 'si') strings.push(runs.join(''));
       },
     },
-    SKIP,
-    () => isFull() || content.isFull(),
+    { skip: SKIP, isFull: () => isFull() || content.isFull() },
   );
   return strings;
 }
@@ -90,7 +90,7 @@ class SheetEvents {
     this.#strings = strings;
   }
 
-  open(tag: string, attributes: XmlAttributes): void {
+  open(tag: string, attributes: MarkupAttributes): void {
     this.#element = tag;
     if (tag === 'row') this.#row = [];
     else if (tag === 'c') {
@@ -152,7 +152,6 @@ async function readComments(xml: XmlMembers, part: string, content: OfficeConten
         if (tag === 'comment') content.text('\n');
       },
     },
-    SKIP,
-    content.isFull,
+    { skip: SKIP, isFull: content.isFull },
   );
 }

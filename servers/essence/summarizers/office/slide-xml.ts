@@ -1,6 +1,7 @@
+import type { MarkupAttributes } from '../../html/markup-stream.js';
 import { type OfficeContent, Paragraphs } from './office-content.js';
 import { linksOf, relationshipsOf } from './open-packaging.js';
-import type { XmlAttributes, XmlMembers } from './xml-events.js';
+import type { XmlMembers } from './xml-members.js';
 
 /** Maximum number of slides. */
 const MAX_SLIDES = 10_000;
@@ -23,12 +24,18 @@ export async function readSlideXml(xml: XmlMembers, part: string, content: Offic
   for (const slide of slides) {
     if (content.isFull()) break;
     const relationships = await relationshipsOf(xml, slide);
-    await xml.read(slide, new SlideEvents(content, linksOf(relationships), true), SKIP, content.isFull);
+    await xml.read(slide, new SlideEvents(content, linksOf(relationships), true), {
+      skip: SKIP,
+      isFull: content.isFull,
+    });
     const others = relationships
       .filter(({ type, isExternal }) => !isExternal && /^(?:diagramData|notesSlide)$/.test(type))
       .sort((a, b) => a.type.localeCompare(b.type));
     for (const { target } of others)
-      await xml.read(target, new SlideEvents(content, new Map(), false), SKIP, content.isFull);
+      await xml.read(target, new SlideEvents(content, new Map(), false), {
+        skip: SKIP,
+        isFull: content.isFull,
+      });
     content.text('\n');
   }
 }
@@ -49,7 +56,7 @@ class SlideEvents {
     this.#hasTitle = hasTitle;
   }
 
-  open(tag: string, attributes: XmlAttributes): void {
+  open(tag: string, attributes: MarkupAttributes): void {
     if (tag === 'p:sp') this.#placeholder = '';
     else if (tag === 'p:ph') this.#placeholder = attributes.type ?? 'body';
     else if (tag === 'a:p') this.#paragraphs.begin('text');

@@ -1,6 +1,7 @@
+import type { MarkupAttributes } from '../../html/markup-stream.js';
 import { type OfficeContent, Paragraphs } from './office-content.js';
 import { linksOf, relationshipsOf } from './open-packaging.js';
-import type { XmlAttributes, XmlMembers } from './xml-events.js';
+import type { XmlMembers } from './xml-members.js';
 
 type Kind = 'heading' | 'title' | 'text';
 
@@ -25,7 +26,7 @@ export async function readWordXml(xml: XmlMembers, part: string, content: Office
     partOf('endnotes', 'word/endnotes.xml'),
   ]) {
     const links = linksOf(name === part ? relationships : await relationshipsOf(xml, name));
-    await xml.read(name, new WordEvents(content, styles, links), SKIP, content.isFull);
+    await xml.read(name, new WordEvents(content, styles, links), { skip: SKIP, isFull: content.isFull });
     content.text('\n');
   }
 }
@@ -46,7 +47,7 @@ class WordEvents {
     this.#links = links;
   }
 
-  open(tag: string, attributes: XmlAttributes): void {
+  open(tag: string, attributes: MarkupAttributes): void {
     const value = attributes['w:val'] ?? '';
     if (tag === 'w:p') this.#paragraphs.begin('text');
     else if (tag === 'w:t' || tag === 'm:t') this.#within = 'text';

@@ -1,5 +1,5 @@
 import WordExtractor from 'word-extractor';
-import { viewOf } from '../../bytes.js';
+import { bufferOf, viewOf } from '../../bytes.js';
 import { isBinary } from '../../charset/index.js';
 import type { SourceDocument, Summary } from '../../document.js';
 import { summarizeExtracted, unreadable } from '../extracted.js';
@@ -13,7 +13,7 @@ import { summarizeOffice } from './office.js';
  * RTF and newer documents have the suffix `.doc` too.
  */
 export async function summarizeWord(document: SourceDocument): Promise<Summary> {
-  const body = Buffer.from(document.body.buffer, document.body.byteOffset, document.body.byteLength);
+  const body = bufferOf(document.body);
   if (body.subarray(0, 5).toString('latin1') === '{\\rtf') return summarizeRtf(document);
   if (body.subarray(0, 2).toString('latin1') === 'PK') return summarizeOffice(document);
   if (!isBinary(body)) return { ...summarizeText(document), text: document.text };

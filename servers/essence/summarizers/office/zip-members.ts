@@ -1,4 +1,5 @@
 import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl';
+import { bufferOf } from '../../bytes.js';
 
 /** Maximum number of entries of an archive's directory that are read. */
 const MAX_ENTRIES = 20_000;
@@ -28,7 +29,7 @@ export class ZipMembers {
    * @throws Error if the bytes are not a zip archive
    */
   static async open(body: Uint8Array, maxBytes = MAX_DOCUMENT_BYTES): Promise<ZipMembers> {
-    const buffer = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+    const buffer = bufferOf(body);
     const file = await fromBufferPromise(buffer, { lazyEntries: true, autoClose: false });
     const entries = new Map<string, Entry>();
     let count = 0;

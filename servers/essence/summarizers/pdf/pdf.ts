@@ -1,5 +1,6 @@
 import { constants, inflateSync } from 'node:zlib';
 import { errorCode } from '../../../../protocols/errors.js';
+import { bufferOf } from '../../bytes.js';
 import type { SourceDocument, Summary } from '../../document.js';
 import type { UnnestLimits } from '../../model.js';
 import { joinHyphenated, oneLine, present, summarizeExtracted, unreadable } from '../extracted.js';
@@ -162,7 +163,7 @@ function excessiveExpansion(
   limits: UnnestLimits,
   isOutOfTime: () => boolean,
 ): string | undefined {
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const bytes = bufferOf(body);
   const { maxComponentBytes, maxRatio, ratioFloorBytes } = limits;
   const ceiling = Math.max(ratioFloorBytes, maxComponentBytes, body.length * maxRatio);
   let total = 0;

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { init, type WrappedPdfiumModule } from '@embedpdf/pdfium';
 import { StateError, StorageError } from '../../../../protocols/errors.js';
+import { untilNul } from '../../bytes.js';
 
 const WASM = fileURLToPath(import.meta.resolve('@embedpdf/pdfium/pdfium.wasm'));
 /** The memory of an instance never shrinks: a larger one is not used for another document. */
@@ -90,11 +91,8 @@ export class PdfDocument implements Disposable {
   /** Calls a function that writes UTF-16 and returns the number of bytes with the final NUL. */
   #utf16(read: (buffer: number, size: number) => number): string {
     const size = Math.min(read(0, 0), MAX_FIELD_BYTES);
-    return size <= 2
-      ? ''
-      : readBuffer(this.#pdfium, size, (buffer) => read(buffer, size))
-          .toString('utf16le')
-          .replace(/\0[\s\S]*$/, '');
+    if (size <= 2) return '';
+    return untilNul(readBuffer(this.#pdfium, size, (buffer) => read(buffer, size)).toString('utf16le'));
   }
 }
 
@@ -166,11 +164,10 @@ export class PdfPage implements Disposable {
           MAX_FIELD_BYTES,
         );
         if (size <= 1) continue;
-        yield readBuffer(this.#pdfium, size, (buffer) =>
+        const path = readBuffer(this.#pdfium, size, (buffer) =>
           this.#pdfium.FPDFAction_GetURIPath(this.#document, action, buffer, size),
-        )
-          .toString('latin1')
-          .replace(/\0[\s\S]*$/, '');
+        );
+        yield untilNul(path.toString('latin1'));
       }
     } finally {
       wasmExports.free(cells);

@@ -1,3 +1,4 @@
+import { bufferOf } from '../../bytes.js';
 /** The objects of the PostScript language that text extraction needs. */
 export type PsObject =
   | number
@@ -45,7 +46,7 @@ export class PsString {
   ) {}
 
   get text(): string {
-    return Buffer.from(this.bytes.buffer, this.bytes.byteOffset, this.bytes.byteLength).toString('latin1');
+    return bufferOf(this.bytes).toString('latin1');
   }
 }
 

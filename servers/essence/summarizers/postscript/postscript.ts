@@ -1,4 +1,4 @@
-import { viewOf } from '../../bytes.js';
+import { bufferOf, viewOf } from '../../bytes.js';
 import type { SourceDocument, Summary } from '../../document.js';
 import { guarded, joinHyphenated, present, summarizeExtracted } from '../extracted.js';
 import { ARBITRARY_FONT } from '../pdf/pdfium.js';
@@ -69,7 +69,7 @@ async function textOfPdf(
   pdf: Uint8Array,
   comments: DocumentComments,
 ): Promise<string> {
-  const head = Buffer.from(program.buffer, program.byteOffset, Math.min(program.length, HEAD_BYTES));
+  const head = bufferOf(program, HEAD_BYTES);
   for (const line of head.toString('latin1').split(/\r\n?|\n/)) if (line.startsWith('%')) comments.add(line);
   const { readPdf } = await import('../pdf/pdf.js');
   return (await readPdf(document, pdf, true))?.text ?? '';
@@ -85,7 +85,7 @@ function programOf(body: Uint8Array): Uint8Array {
     const start = view.getUint32(4, true);
     return body.subarray(start, start + view.getUint32(8, true));
   }
-  const start = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, 4096)).indexOf('%!');
+  const start = bufferOf(body, 4096).indexOf('%!');
   return start > 0 ? body.subarray(start) : body;
 }
 
@@ -104,7 +104,7 @@ const FIRST_ADDED = 9_000_000;
  * cross-reference table: a reader of PDF makes one, as for a damaged file.
  */
 function pdfOfPs2write(program: Uint8Array): Uint8Array | undefined {
-  const bytes = Buffer.from(program.buffer, program.byteOffset, program.byteLength);
+  const bytes = bufferOf(program);
   const head = bytes.toString('latin1', 0, NAME_WINDOW_BYTES);
   if (!/DSC_OPDFREAD|opdfread|^%%Creator:[^\r\n]*\(e?ps2write\)/m.test(head)) return undefined;
   const first = firstObject(bytes);

@@ -1,4 +1,4 @@
-import { latin } from '../../bytes.js';
+import { bufferOf, latin } from '../../bytes.js';
 import { CELLS, PsArray, PsDict, PsError, PsName, type PsObject, PsString } from './objects.js';
 
 /** Maximum depth of nested procedures. */
@@ -109,11 +109,7 @@ export class PsScanner {
 
   /** Skips to the next occurrence of `text`, or after it, or to the end. */
   skipTo(text: string, after: boolean): void {
-    const found = Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset, this.#bytes.byteLength).indexOf(
-      text,
-      this.offset,
-      'latin1',
-    );
+    const found = bufferOf(this.#bytes).indexOf(text, this.offset, 'latin1');
     this.offset = found < 0 ? this.#bytes.length : found + (after ? text.length : 0);
   }
 

@@ -15,7 +15,7 @@ export function summarizeTex(document: SourceDocument): Summary {
   const summary = summarizeExtracted({
     attributes: present([
       ['Title', title[0]],
-      ['Author', author.join('\n')],
+      ['Author', author],
       ['Date', date[0]],
     ]),
     text,
@@ -31,12 +31,12 @@ export function summarizeLatex(document: SourceDocument): Summary {
   const included = reader.inclusions.names;
   const attributes = present([
     ['Title', title[0]],
-    ['Author', author.join('\n')],
+    ['Author', author],
     ['Date', date[0]],
-    ['Abstract', abstract.join('\n')],
-    ['Headings', headings.join('\n')],
-    ['References', [...new Set([...references, ...included])].join('\n')],
-    ['Keywords', [...new Set(keywords)].join('\n')],
+    ['Abstract', abstract],
+    ['Headings', headings],
+    ['References', new Set([...references, ...included])],
+    ['Keywords', new Set(keywords)],
   ]);
   const summary = summarizeExtracted({ attributes, text });
   // A chapter or a style file marks no fields; its text is used instead.

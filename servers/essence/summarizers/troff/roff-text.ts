@@ -1,4 +1,5 @@
 import { wordSet } from '../../word-tables.js';
+import { withLineFeeds } from '../text.js';
 import { macroArguments, removeEscapes } from './escapes.js';
 
 /** Requests and macros whose arguments are not text. */
@@ -41,7 +42,7 @@ const MAX_SKIPPED = 5000;
 export function roffText(source: string): string {
   const out: string[] = [];
   const strings = new Map<string, string>();
-  const lines = source.replace(/\r\n?/g, '\n').split('\n');
+  const lines = withLineFeeds(source).split('\n');
   let name = '';
   /** Matches the line that ends the skipped part. */
   let until: RegExp | undefined;

@@ -71,9 +71,9 @@ export function summarizeTroff(document: SourceDocument): Summary {
   return summarizeExtracted({
     attributes: present([
       ['Title', found.title[0] ?? page?.title],
-      ['Author', page?.author ?? found.author.join('\n')],
-      ['Abstract', found.abstract.join('\n')],
-      ['Headings', found.heading.join('\n')],
+      ['Author', page?.author ?? found.author],
+      ['Abstract', found.abstract],
+      ['Headings', found.heading],
     ]),
     text: roffText(source),
   });
