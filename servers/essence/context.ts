@@ -12,25 +12,17 @@ import {
 } from '../../protocols/errors.js';
 import { addScheme } from '../../protocols/urls/index.js';
 import type { SummarizerContext } from './document.js';
-import {
-  findTypePrograms,
-  functionOf,
-  isModule,
-  type ProgramSettings,
-  type TypePrograms,
-} from './external/index.js';
-import { describeContent } from './magic.js';
-import { type MagicRules, parseMagic } from './magic-file.js';
+import { findTypePrograms, type TypePrograms } from './external/find.js';
+import type { ProgramSettings } from './external/limits.js';
+import { functionOf, isModule } from './external/modules.js';
 import {
   DEFAULT_OPTIONS,
   DEFAULT_UNNEST_LIMITS,
   type EssenceOptions,
   type EssenceSettings,
 } from './model.js';
-import { type PostRules, parsePostRules } from './rules/index.js';
-import { parseSelectorRules, type SelectorRules } from './selectors/rules.js';
-import { compileSgmlTypes, readSgmlSources, type SgmlSources, type SgmlTypes } from './sgml/index.js';
-import { type ExtractionTable, parseExtractionTable } from './sgml/table.js';
+import { describeContent } from './recognition/magic.js';
+import { type MagicRules, parseMagic } from './recognition/magic-file.js';
 import {
   parseQuickRules,
   parseTypeList,
@@ -38,8 +30,13 @@ import {
   type QuickRule,
   type TypeRules,
   typeName,
-} from './type-rules.js';
-import { TYPES } from './types.js';
+} from './recognition/type-rules.js';
+import { TYPES } from './recognition/types.js';
+import type { PostRules } from './rules/model.js';
+import { parsePostRules } from './rules/parse.js';
+import { parseSelectorRules, type SelectorRules } from './selectors/rules.js';
+import { type ExtractionTable, parseExtractionTable } from './sgml/table.js';
+import { compileSgmlTypes, readSgmlSources, type SgmlSources, type SgmlTypes } from './sgml/types.js';
 
 /** Names of Essence's configuration files. */
 const LIB_FILES = [

@@ -1,4 +1,4 @@
-import { decodeText } from './charset/index.js';
+import { decodeText } from './charset/decode.js';
 import type { EssenceInput, EssenceSettings, OutlinkRequest } from './model.js';
 import type { ExtractionTable } from './sgml/table.js';
 import { callingThreadMs, TimeBudget } from './time-budget.js';

@@ -3,7 +3,8 @@
 // to UTF-8 before it reads them (E-77).
 import { isAscii, isUtf8 } from 'node:buffer';
 import { bufferOf } from './bytes.js';
-import { decodeBytes, labelOf } from './charset/index.js';
+import { decodeBytes } from './charset/decode.js';
+import { labelOf } from './charset/decoders.js';
 
 /** Fields that say how a part is read. */
 interface PartHead {

@@ -2,7 +2,9 @@ import { readFile } from 'node:fs/promises';
 import type { EssenceContext } from './context.js';
 import { SourceDocument } from './document.js';
 import { summarizeHtml } from './html/walk.js';
-import { parseExtractionTable, type SgmlType, summarizeSgml } from './sgml/index.js';
+import { summarizeSgml } from './sgml/summarize.js';
+import { parseExtractionTable } from './sgml/table.js';
+import type { SgmlType } from './sgml/types.js';
 
 /** What `SGML.sum` of the original got on its command line (E-81). */
 export interface TableCall {

@@ -9,12 +9,12 @@ import {
   type Summary,
 } from './document.js';
 import type { EssenceInput, EssenceOutput } from './model.js';
-import { isRejected, type Recognition, recognize } from './recognize.js';
-import { applyPostRulesToBytes } from './rules/index.js';
+import { isRejected, type Recognition, recognize } from './recognition/recognize.js';
+import { NESTED_TYPES } from './recognition/types.js';
+import { applyPostRulesToBytes } from './rules/apply.js';
 import { joinHyphenated, summarizeExtracted } from './summarizers/extracted.js';
 import { summarizeUnrecognized } from './summarizers/text.js';
 import { asFullText, type FullSummary, linksOf, summaryOf } from './summary-of.js';
-import { NESTED_TYPES } from './types.js';
 import { type Components, componentsOf, isNested } from './unnest/components.js';
 import { unnesterOf } from './unnest/explode.js';
 import { FORMATS, MESSAGE_TYPES } from './unnest/formats.js';

@@ -1,14 +1,15 @@
 import type { EssenceContext } from './context.js';
 import type { SourceDocument, Summary } from './document.js';
-import { isModule, summarizeByModule, summarizeByProgram } from './external/index.js';
+import { isModule, summarizeByModule } from './external/modules.js';
+import { summarizeByProgram } from './external/programs.js';
 import { type HtmlSummary, summarizeHtml } from './html/walk.js';
 import type { EssenceLink } from './model.js';
 import { OutlinkCollector } from './outlinks/collector.js';
 import { outlinksOf } from './outlinks/outlinks.js';
-import { summarizeSgml } from './sgml/index.js';
+import type { QuickRule } from './recognition/type-rules.js';
+import { TYPES } from './recognition/types.js';
+import { summarizeSgml } from './sgml/summarize.js';
 import { summarizeFullText, summarizeUnrecognized } from './summarizers/text.js';
-import type { QuickRule } from './type-rules.js';
-import { TYPES } from './types.js';
 
 /** A summary, with the links and META robots of pages. */
 export interface FullSummary extends Summary {

@@ -20,7 +20,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'storage/databases/database-file.ts': 'in tools',
   'storage/databases/file-layout.ts': 'in tools',
   'storage/databases/change.ts': 'in tools',
-  'servers/essence/reader.ts': 'in a process of its own',
+  'servers/essence/pool/reader.ts': 'in a process of its own',
   'servers/essence/time-budget.ts': 'files of /proc, which are in memory',
   'servers/broker/admin/event-log.ts': 'at the start and for a command of the administrator',
   'servers/host/detach.ts': 'before the daemon starts',

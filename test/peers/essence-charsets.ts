@@ -15,7 +15,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { decodeBytes } from '../../servers/essence/charset/index.js';
+import { decodeBytes } from '../../servers/essence/charset/decode.js';
 import { tikaReader } from '../bench/summaries/tika-reader.js';
 import { catalogMessages } from '../helpers/message-catalogs.js';
 import { overlap, wordsOf } from '../helpers/text-oracles.js';

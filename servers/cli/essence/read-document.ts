@@ -10,7 +10,7 @@ import { KitError, messageOf, StorageError, UsageError } from '../../../protocol
 import { canonicalUrl, withoutUserInfo } from '../../../protocols/urls/index.js';
 import type { SelectionRules } from '../../essence/context.js';
 import type { EssenceInput } from '../../essence/model.js';
-import { isRejected, typeByUrl } from '../../essence/recognize.js';
+import { isRejected, typeByUrl } from '../../essence/recognition/recognize.js';
 
 /** Limits of reading. */
 export interface ReadOptions {

@@ -2,7 +2,7 @@ import { constants, existsSync } from 'node:fs';
 import { access, readFile, stat } from 'node:fs/promises';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { isFile, namesIn } from '../files.js';
-import { typeName } from '../type-rules.js';
+import { typeName } from '../recognition/type-rules.js';
 import type { ProgramSettings } from './limits.js';
 import { isModule } from './modules.js';
 

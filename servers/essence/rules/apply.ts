@@ -12,7 +12,9 @@ import {
   urlOfBytes,
 } from '../../../protocols/soif/index.js';
 import { latin } from '../bytes.js';
-import { type ProgramSettings, runProgram, ScratchDirectory } from '../external/index.js';
+import type { ProgramSettings } from '../external/limits.js';
+import { ScratchDirectory } from '../external/programs.js';
+import { runProgram } from '../external/run.js';
 import { type Command, conditionHolds, type Instruction, type PostRules } from './model.js';
 
 /** Settings of applying rules. */

@@ -1,7 +1,7 @@
 import { isAbsolute, join } from 'node:path';
 import { ConfigError, ProtocolError } from '../../../protocols/errors.js';
 import { compilePattern } from '../../../protocols/patterns/index.js';
-import type { ProgramSettings } from '../external/index.js';
+import type { ProgramSettings } from '../external/limits.js';
 import { isFile } from '../files.js';
 import type { Command, Condition, Instruction, PostRule, PostRules, Test } from './model.js';
 

@@ -1,6 +1,6 @@
 import { ConfigError } from '../../../protocols/errors.js';
 import type { Pattern } from '../../../protocols/patterns/index.js';
-import { compileExpression, significantLines } from '../type-rules.js';
+import { compileExpression, significantLines } from '../recognition/type-rules.js';
 
 /** A line of selectors.cf. */
 export interface SelectorRule {

@@ -1,4 +1,6 @@
-import { type ProgramSettings, runProgram, ScratchDirectory } from '../external/index.js';
+import type { ProgramSettings } from '../external/limits.js';
+import { ScratchDirectory } from '../external/programs.js';
+import { runProgram } from '../external/run.js';
 import { characterOf, namedCharacter } from './entities.js';
 import type { Prolog } from './prolog.js';
 import type { SgmlEvents } from './reader.js';

@@ -1,6 +1,6 @@
 import { canonicalUrl, UrlResolver, withoutUserInfo } from '../../../protocols/urls/index.js';
 import type { Summary } from '../document.js';
-import type { ProgramSettings } from '../external/index.js';
+import type { ProgramSettings } from '../external/limits.js';
 import { Extraction } from './extraction.js';
 import type { ExtractionOptions } from './lines.js';
 import { readEsis, runOpenSp } from './opensp.js';

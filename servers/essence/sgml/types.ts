@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { attempt, ConfigError, messageOf, throwConfigErrors } from '../../../protocols/errors.js';
-import type { SgmlCommand } from '../external/index.js';
+import type { SgmlCommand } from '../external/find.js';
 import { isFile, namesIn } from '../files.js';
-import { typeName } from '../type-rules.js';
+import { typeName } from '../recognition/type-rules.js';
 import { type ExtractionTable, parseExtractionTable } from './table.js';
 
 /** The files of one document type (E-82). Plain data, because it is posted to worker threads. */

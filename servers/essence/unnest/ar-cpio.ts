@@ -1,5 +1,5 @@
 import { latin } from '../bytes.js';
-import { NameDecoder } from '../charset/index.js';
+import { NameDecoder } from '../charset/decode.js';
 import { UnnestError } from '../errors.js';
 import { ByteReader, type Chunks, decodeName, emptyContent, type Member } from './chunks.js';
 

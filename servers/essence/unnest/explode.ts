@@ -11,9 +11,10 @@ import {
 import { bookkeeping } from '../assemble.js';
 import type { EssenceContext } from '../context.js';
 import type { SourceDocument } from '../document.js';
-import { explodeByModule, explodeByProgram, isModule } from '../external/index.js';
+import { explodeByModule, isModule } from '../external/modules.js';
+import { explodeByProgram } from '../external/programs.js';
 import type { EssenceInput, ExplodedObject } from '../model.js';
-import { applyPostRules } from '../rules/index.js';
+import { applyPostRules } from '../rules/apply.js';
 import { CONVERTERS, type FoundObject } from './converters.js';
 import { FORMATS, MESSAGE_TYPES } from './formats.js';
 

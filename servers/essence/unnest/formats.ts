@@ -1,7 +1,7 @@
-import type { FormatName } from '../document-type.js';
-import { describeContent, isTarHead } from '../magic.js';
 import type { UnnestLimits } from '../model.js';
-import { TYPES } from '../types.js';
+import type { FormatName } from '../recognition/document-type.js';
+import { describeContent, isTarHead } from '../recognition/magic.js';
+import { TYPES } from '../recognition/types.js';
 import { arMembers, cpioMembers } from './ar-cpio.js';
 import { binhexMembers } from './binhex.js';
 import { decompressBzip2 } from './bzip2.js';

@@ -1,5 +1,5 @@
 import type { EmbeddedSummary, Summary } from '../document.js';
-import { typesWith } from '../types.js';
+import { typesWith } from '../recognition/types.js';
 
 const SOURCE_TYPES = typesWith(({ isSource }) => isSource === true);
 const MARKUP_TYPES: ReadonlySet<string> = new Set(['Markdown', 'ReStructuredText', 'AsciiDoc', 'Org']);

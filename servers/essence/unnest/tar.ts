@@ -1,7 +1,7 @@
 import { latin } from '../bytes.js';
-import { NameDecoder } from '../charset/index.js';
+import { NameDecoder } from '../charset/decode.js';
 import { UnnestError } from '../errors.js';
-import { isTarHead, parseOctal, TAR_BLOCK_BYTES } from '../magic.js';
+import { isTarHead, parseOctal, TAR_BLOCK_BYTES } from '../recognition/magic.js';
 import { ByteReader, type Chunks, decodeName, emptyContent, type Member } from './chunks.js';
 
 /** Maximum size of a long name and of extended headers; larger ones are skipped. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { KitError } from '../../../protocols/errors.js';
 import type { SelectionRules } from '../context.js';
-import { LATEX_WINDOW_BYTES } from '../magic.js';
-import { isRejected, type Recognition, recognizeComponent } from '../recognize.js';
+import { LATEX_WINDOW_BYTES } from '../recognition/magic.js';
+import { isRejected, type Recognition, recognizeComponent } from '../recognition/recognize.js';
 import { ByteReader, type Chunks, cleanPath, isUnsafe, type Member, unpackedName } from './chunks.js';
 import {
   FORMATS,

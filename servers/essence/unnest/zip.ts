@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Entry, ZipFile } from 'yauzl';
 import { messageOf } from '../../../protocols/errors.js';
-import { DOS_CHARSETS, NameDecoder } from '../charset/index.js';
+import { DOS_CHARSETS, NameDecoder } from '../charset/decode.js';
 import { UnnestError } from '../errors.js';
 import { type Chunks, chunksOf, collect, decodeName, emptyContent, type Member } from './chunks.js';
 import { inflateRaw } from './decompress.js';

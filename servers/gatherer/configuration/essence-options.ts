@@ -2,9 +2,10 @@ import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { filePaths, type GathererConfig } from '../../../protocols/config/index.js';
 import type { CrawlOrderConfig } from '../../crawler/order/order.js';
-import { existingDirectories, installedPrograms, type OwnModules } from '../../essence/external/index.js';
+import { existingDirectories, installedPrograms } from '../../essence/external/find.js';
+import type { OwnModules } from '../../essence/external/limits.js';
 import type { EssenceOptions } from '../../essence/model.js';
-import type { EssencePoolOptions } from '../../essence/pool.js';
+import type { EssencePoolOptions } from '../../essence/pool/pool.js';
 
 /**
  * Returns the Essence options of a Gatherer's configuration; its Essence-Options precede the variables (E-116).

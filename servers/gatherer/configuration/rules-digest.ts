@@ -7,8 +7,8 @@ import type { DocumentRecord } from '../../../storage/records/records.js';
 import type { CrawlOrderConfig } from '../../crawler/order/order.js';
 import { gathererAttributes } from '../../essence/assemble.js';
 import { readEssenceSources } from '../../essence/context.js';
-import type { EssencePoolOptions } from '../../essence/pool.js';
-import { ownPrograms } from '../../essence/rules/index.js';
+import type { EssencePoolOptions } from '../../essence/pool/pool.js';
+import { ownPrograms } from '../../essence/rules/parse.js';
 
 /**
  * Computes the digest that is stored with a document. Its parts are `RULES-VALUES+ANNOTATIONS`: other rules

@@ -12,7 +12,8 @@ import {
 } from '../../../protocols/config/index.js';
 import { ConfigError } from '../../../protocols/errors.js';
 import { decodeUrlLines } from '../../../protocols/soif/index.js';
-import { type ProgramLimits, type ProgramSettings, runProgram } from '../../essence/external/index.js';
+import type { ProgramLimits, ProgramSettings } from '../../essence/external/limits.js';
+import { runProgram } from '../../essence/external/run.js';
 import { isListed } from './listed.js';
 
 /** Settings of the programs in a configuration's URL lists (G-50 to G-54). */

@@ -6,7 +6,7 @@ import type { CrawlUri, OutLink } from '../../crawler/crawl-uri.js';
 import { type UriErrorEvent, uriErrorChannel } from '../../crawler/events.js';
 import { withLoginOf } from '../../crawler/redaction.js';
 import { headerOutlinks } from '../../essence/outlinks/outlinks.js';
-import type { EssencePool } from '../../essence/pool.js';
+import type { EssencePool } from '../../essence/pool/pool.js';
 import { hasSameRules, type RulesDigest } from '../configuration/rules-digest.js';
 
 export interface ExtractOptions {

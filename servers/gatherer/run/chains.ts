@@ -13,8 +13,8 @@ import type { ChainsOptions } from '../../crawler/processors/assemble-chains.js'
 import type { FetchLimits, ProcessorParts } from '../../crawler/processors/parts.js';
 import { loadProcessor } from '../../crawler/processors/user-processor.js';
 import { gathererAttributes } from '../../essence/assemble.js';
-import type { EssencePool } from '../../essence/pool.js';
-import { isRejected, mayContainLinks, typeByUrl } from '../../essence/recognize.js';
+import type { EssencePool } from '../../essence/pool/pool.js';
+import { isRejected, mayContainLinks, typeByUrl } from '../../essence/recognition/recognize.js';
 import type { Annotations } from '../annotate/annotations.js';
 import { essenceOptionsOf } from '../configuration/essence-options.js';
 import { hasSameRules, type RulesDigest } from '../configuration/rules-digest.js';

@@ -22,7 +22,7 @@ import { redactEvent } from '../../crawler/redaction.js';
 import type { EndReason } from '../../crawler/states.js';
 import type { ArchiveIndex } from '../../crawler/warc/archive-index.js';
 import { SideCaptures } from '../../crawler/warc/captures.js';
-import type { EssencePool } from '../../essence/pool.js';
+import type { EssencePool } from '../../essence/pool/pool.js';
 import type { Logger } from '../../host/logger.js';
 import type { Annotations } from '../annotate/annotations.js';
 import { loginForms } from '../configuration/order-credentials.js';

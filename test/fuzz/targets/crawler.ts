@@ -10,10 +10,14 @@ import { readOrderXml } from '../../../servers/crawler/order/order-xml.js';
 import { readOrder } from '../../../servers/crawler/order/read-order.js';
 import { indexArchive } from '../../../servers/crawler/warc/archive-index.js';
 import { examineRecords } from '../../../servers/crawler/warc/complete-records.js';
-import { parseMagic } from '../../../servers/essence/magic-file.js';
+import { parseMagic } from '../../../servers/essence/recognition/magic-file.js';
+import {
+  parseQuickRules,
+  parseTypeList,
+  parseTypeRules,
+} from '../../../servers/essence/recognition/type-rules.js';
 import { parsePostRules } from '../../../servers/essence/rules/parse.js';
 import { parseExtractionTable } from '../../../servers/essence/sgml/table.js';
-import { parseQuickRules, parseTypeList, parseTypeRules } from '../../../servers/essence/type-rules.js';
 import { CONVERTERS } from '../../../servers/essence/unnest/converters.js';
 import { listedUrls } from '../../../servers/gatherer/enumerate/listing.js';
 import { rawZstdFrame } from '../../helpers/zstd.js';

@@ -1,5 +1,5 @@
 // Essence: character sets of texts, of names in archives and of messages.
-import { decodeBytes, NameDecoder } from '../../../servers/essence/charset/index.js';
+import { decodeBytes, NameDecoder } from '../../../servers/essence/charset/decode.js';
 import { guessLanguage } from '../../../servers/essence/language.js';
 import { withReadableCharsets } from '../../../servers/essence/message-charsets.js';
 import { type FuzzTarget, randomOf, wordsIn } from '../target.js';

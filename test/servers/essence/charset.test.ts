@@ -1,6 +1,6 @@
 // Character sets, the language of a text, and keywords.
 import t from 'tap';
-import { decodeBytes } from '../../../servers/essence/charset/index.js';
+import { decodeBytes } from '../../../servers/essence/charset/decode.js';
 import { generateKeywords } from '../../../servers/essence/keywords.js';
 import { guessLanguage, languageOf } from '../../../servers/essence/language.js';
 import { decodePlain } from './charset/encode.js';

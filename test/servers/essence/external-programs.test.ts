@@ -5,16 +5,14 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
 import { decodeSoif } from '../../../protocols/soif/index.js';
+import { findTypePrograms, parseSgmlWrapper } from '../../../servers/essence/external/find.js';
+import type { ProgramLimits, ProgramSettings } from '../../../servers/essence/external/limits.js';
 import {
   explodeByProgram,
-  findTypePrograms,
-  type ProgramLimits,
-  type ProgramSettings,
-  parseSgmlWrapper,
-  runProgram,
   safeName,
   summarizeByProgram,
-} from '../../../servers/essence/external/index.js';
+} from '../../../servers/essence/external/programs.js';
+import { runProgram } from '../../../servers/essence/external/run.js';
 import { createEssenceContext } from '../../../servers/essence/index.js';
 import { summarizeDocument } from '../../../servers/essence/summarize.js';
 import { ManualClock } from '../../helpers/manual-clock.js';
@@ -139,7 +137,7 @@ t.test('E-70 a program ends with the worker thread that started it', async (t) =
   const programs = await programsIn(t, { hang: '#!/bin/sh\necho $$ > "$1"\nexec sleep 300' });
   const pidFile = join(programs.directory, 'pid');
   const call = { program: 'hang', arguments: [pidFile], directory: programs.directory };
-  const module = import.meta.resolve('../../../servers/essence/external/index.js');
+  const module = import.meta.resolve('../../../servers/essence/external/run.js');
   const worker = new Worker(
     `const { call, programs, module } = require('node:worker_threads').workerData;
      import(module).then(({ runProgram }) => runProgram(call, programs));`,

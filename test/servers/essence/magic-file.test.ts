@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { ConfigError } from '../../../protocols/errors.js';
 import { createEssenceContext } from '../../../servers/essence/index.js';
-import { parseMagic } from '../../../servers/essence/magic-file.js';
+import { parseMagic } from '../../../servers/essence/recognition/magic-file.js';
 import { summarizeDocument } from '../../../servers/essence/summarize.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { IDENTITY, inputOf } from './helpers.js';

@@ -1,7 +1,7 @@
 // Markdown, reStructuredText, AsciiDoc, Org, Jupyter: recognition, and hostile sources.
 import fc from 'fast-check';
 import t from 'tap';
-import { mayReadInThread } from '../../../servers/essence/trust.js';
+import { mayReadInThread } from '../../../servers/essence/recognition/trust.js';
 import { assertProperty } from '../../helpers/property.js';
 import { summaryOf } from './fixtures/summary-of.js';
 import { contentOf, contextOf, summarize } from './helpers.js';

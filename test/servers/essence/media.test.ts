@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { compileEssence, readEssenceSources } from '../../../servers/essence/index.js';
-import { recognize } from '../../../servers/essence/recognize.js';
+import { recognize } from '../../../servers/essence/recognition/recognize.js';
 import { summarizeDocument } from '../../../servers/essence/summarize.js';
 import { TagTexts } from '../../../servers/essence/summarizers/media/facts.js';
 import { id3v2 } from '../../../servers/essence/summarizers/media/mp3.js';

@@ -1,7 +1,7 @@
 // The pool of worker threads that summarize documents: results, transfers, stuck workers, memory, abort and
 // close.
 import t from 'tap';
-import { OriginCharsets } from '../../../servers/essence/charset/index.js';
+import { OriginCharsets } from '../../../servers/essence/charset/decode.js';
 import { EssencePool } from '../../../servers/essence/index.js';
 import { summarizeDocument } from '../../../servers/essence/summarize.js';
 import { encodeEightBit } from './charset/encode.js';

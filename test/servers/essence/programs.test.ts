@@ -1,8 +1,8 @@
 // Programs of twelve languages: types, and hostile sources (E-75).
 import fc from 'fast-check';
 import t from 'tap';
+import { mayReadInThread } from '../../../servers/essence/recognition/trust.js';
 import { LANGUAGES } from '../../../servers/essence/summarizers/source/languages.js';
-import { mayReadInThread } from '../../../servers/essence/trust.js';
 import { assertProperty } from '../../helpers/property.js';
 import { summaryOf } from './fixtures/summary-of.js';
 import { contextOf, summarize } from './helpers.js';

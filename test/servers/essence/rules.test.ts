@@ -7,10 +7,10 @@ import { SoifObject } from '../../../protocols/soif/index.js';
 import {
   applyPostRules,
   applyPostRulesToBytes,
-  conditionHolds,
   type PostRulesOptions,
-  parsePostRules,
-} from '../../../servers/essence/rules/index.js';
+} from '../../../servers/essence/rules/apply.js';
+import { conditionHolds } from '../../../servers/essence/rules/model.js';
+import { parsePostRules } from '../../../servers/essence/rules/parse.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 
 const PLAIN: PostRulesOptions = { programs: { directories: [], path: '/usr/bin:/bin' } };

@@ -3,15 +3,13 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
-import { findTypePrograms, runProgram } from '../../../servers/essence/external/index.js';
+import { findTypePrograms } from '../../../servers/essence/external/find.js';
+import { runProgram } from '../../../servers/essence/external/run.js';
 import { compileEssence, readEssenceSources } from '../../../servers/essence/index.js';
-import {
-  compileSgmlTypes,
-  readMarkupEvents,
-  readProlog,
-  readSgmlSources,
-  summarizeSgml,
-} from '../../../servers/essence/sgml/index.js';
+import { readProlog } from '../../../servers/essence/sgml/prolog.js';
+import { readMarkupEvents } from '../../../servers/essence/sgml/reader.js';
+import { summarizeSgml } from '../../../servers/essence/sgml/summarize.js';
+import { compileSgmlTypes, readSgmlSources } from '../../../servers/essence/sgml/types.js';
 import { assertProperty } from '../../helpers/property.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { IDENTITY, summarize as summarizeDocument } from './helpers.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { type GathererConfig, parseGathererConf, type RootNode } from '../../../protocols/config/index.js';
 import type { ConfigError } from '../../../protocols/errors.js';
-import type { ProgramLimits } from '../../../servers/essence/external/index.js';
+import type { ProgramLimits } from '../../../servers/essence/external/limits.js';
 import { isListed, searchSettings } from '../../../servers/gatherer/enumerate/listed.js';
 import {
   type EnumerationOptions,

@@ -6,7 +6,7 @@ import { readInput } from '../../../../clients/soif-tools/input.js';
 import { encodeAttributes } from '../../../../protocols/soif/index.js';
 import { canonicalUrl } from '../../../../protocols/urls/index.js';
 import { createEssenceContext } from '../../../essence/context.js';
-import { installedPrograms } from '../../../essence/external/index.js';
+import { installedPrograms } from '../../../essence/external/find.js';
 import { summarizeByTable } from '../../../essence/sgml-document.js';
 import { complain, EXIT } from '../../output/exit.js';
 import { StandardOutput } from '../../output/standard-output.js';

@@ -1,4 +1,4 @@
-import { decodeAs } from '../../charset/index.js';
+import { decodeAs } from '../../charset/decoders.js';
 import { FONT_ACCENTS } from '../accents.js';
 
 /** The text of each code of a font; undefined if it is not text. */

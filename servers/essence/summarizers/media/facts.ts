@@ -1,5 +1,5 @@
 import { latin } from '../../bytes.js';
-import { decodeBytes } from '../../charset/index.js';
+import { decodeBytes } from '../../charset/decode.js';
 import { namesByWord } from '../../word-tables.js';
 import { oneLine } from '../extracted.js';
 

@@ -1,5 +1,5 @@
 import { latin, viewOf } from '../../bytes.js';
-import { decodeAs } from '../../charset/index.js';
+import { decodeAs } from '../../charset/decoders.js';
 import type { SourceDocument, Summary } from '../../document.js';
 import { guarded, present, summarizeExtracted } from '../extracted.js';
 import { CompoundFile, propertiesOf } from './compound-file.js';

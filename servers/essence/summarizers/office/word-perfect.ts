@@ -1,6 +1,6 @@
 import { RefusedError } from '../../../../protocols/errors.js';
 import { viewOf } from '../../bytes.js';
-import { isBinary } from '../../charset/index.js';
+import { isBinary } from '../../charset/marks.js';
 import type { SourceDocument, Summary } from '../../document.js';
 import { guarded, summarizeExtracted } from '../extracted.js';
 import { summarizeText } from '../text.js';

@@ -1,6 +1,6 @@
 import WordExtractor from 'word-extractor';
 import { bufferOf, viewOf } from '../../bytes.js';
-import { isBinary } from '../../charset/index.js';
+import { isBinary } from '../../charset/marks.js';
 import type { SourceDocument, Summary } from '../../document.js';
 import { summarizeExtracted, unreadable } from '../extracted.js';
 import { summarizeRtf } from '../rtf/rtf.js';

@@ -1,5 +1,6 @@
 // Fonts of TeX whose glyphs have no Unicode: PDFium gives their codes, which are those of an encoding of TeX.
-import { decodeAs, isMisreadCyrillic } from '../../charset/index.js';
+import { decodeAs } from '../../charset/decoders.js';
+import { isMisreadCyrillic } from '../../charset/guess.js';
 import { FONT_ACCENTS } from '../accents.js';
 import { encodingOf, type FontEncoding } from '../dvi/encodings.js';
 

@@ -1,4 +1,4 @@
-import { decodeAs } from '../../charset/index.js';
+import { decodeAs } from '../../charset/decoders.js';
 import { wordPairs } from '../../word-tables.js';
 
 /** Labels of the Encoding Standard by the Windows character set numbers of `\fcharset`. */

@@ -1,6 +1,7 @@
 // Encoding texts in character sets for which the platform has only decoders.
-import { codePage } from '../../../../servers/essence/charset/decoders.js';
-import { decodeAs, decodeBytes } from '../../../../servers/essence/charset/index.js';
+
+import { decodeBytes } from '../../../../servers/essence/charset/decode.js';
+import { codePage, decodeAs } from '../../../../servers/essence/charset/decoders.js';
 
 const tables = new Map<string, Map<string, number>>();
 

@@ -1,7 +1,7 @@
 // The character set of texts that do not declare it.
 import fc from 'fast-check';
 import t from 'tap';
-import { decodeBytes } from '../../../../servers/essence/charset/index.js';
+import { decodeBytes } from '../../../../servers/essence/charset/decode.js';
 import { assertProperty } from '../../../helpers/property.js';
 import { decodePlain, encodeEightBit } from './encode.js';
 

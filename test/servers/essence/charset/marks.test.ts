@@ -1,7 +1,7 @@
 // Units of two and four bytes, texts of seven bits, and what documents declare.
 import fc from 'fast-check';
 import t from 'tap';
-import { decodeBytes } from '../../../../servers/essence/charset/index.js';
+import { decodeBytes } from '../../../../servers/essence/charset/decode.js';
 import { assertProperty } from '../../../helpers/property.js';
 import { decodePlain, encodeEightBit, encodeUtf32 } from './encode.js';
 

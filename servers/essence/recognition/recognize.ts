@@ -1,8 +1,8 @@
-import { isBinary } from './charset/index.js';
-import type { SelectionRules } from './context.js';
-import { fileNameOf } from './document.js';
+import { isBinary } from '../charset/marks.js';
+import type { SelectionRules } from '../context.js';
+import { fileNameOf } from '../document.js';
+import type { EssenceInput } from '../model.js';
 import { beginsAsTex, describeContent, hasRequests, isLatexSource } from './magic.js';
-import type { EssenceInput } from './model.js';
 import type { RuleOrigin, TypeRules } from './type-rules.js';
 import { TYPES, typeByMime } from './types.js';
 

@@ -1,8 +1,8 @@
 // Which documents a thread of the calling process may read. All others are read in a reader process, whose
 // memory has a hard limit: a thread's limit counts its heap only, not its buffers and not the memory of native
 // code.
-import type { EssenceContext } from './context.js';
-import { isModule } from './external/index.js';
+import type { EssenceContext } from '../context.js';
+import { isModule } from '../external/modules.js';
 import { isRejected, type Recognition } from './recognize.js';
 import { TYPES } from './types.js';
 

@@ -1,13 +1,13 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { messageOf } from '../../protocols/errors.js';
-import { Mutex } from '../../protocols/mutex.js';
-import { compileEssence } from './context.js';
-import type { DraftPiece, Reading } from './document.js';
-import type { EssenceInput } from './model.js';
-import { recognize } from './recognize.js';
-import { summarizeDocument } from './summarize.js';
-import { callingThreadMs, childrenMs, processMs, TimeBudget, threadId } from './time-budget.js';
-import { mayReadInThread } from './trust.js';
+import { messageOf } from '../../../protocols/errors.js';
+import { Mutex } from '../../../protocols/mutex.js';
+import { compileEssence } from '../context.js';
+import type { DraftPiece, Reading } from '../document.js';
+import type { EssenceInput } from '../model.js';
+import { recognize } from '../recognition/recognize.js';
+import { mayReadInThread } from '../recognition/trust.js';
+import { summarizeDocument } from '../summarize.js';
+import { callingThreadMs, childrenMs, processMs, TimeBudget, threadId } from '../time-budget.js';
 import {
   packOutput,
   transferable,

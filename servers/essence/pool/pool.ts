@@ -2,19 +2,19 @@
 // all others (E-45, E-140).
 
 import { availableParallelism } from 'node:os';
-import { debugChannel, publishDebug } from '../../clients/fetch/debug-channel.js';
-import type { Complete } from '../../protocols/defined.js';
-import { StateError } from '../../protocols/errors.js';
-import { decodeSoif } from '../../protocols/soif/index.js';
-import { OriginCharsets } from './charset/index.js';
-import { compileEssence, type EssenceContext, readEssenceSources, type SelectionRules } from './context.js';
-import { EssenceError } from './errors.js';
-import type { EssenceInput, EssenceOptions, EssenceOutput } from './model.js';
+import { debugChannel, publishDebug } from '../../../clients/fetch/debug-channel.js';
+import type { Complete } from '../../../protocols/defined.js';
+import { StateError } from '../../../protocols/errors.js';
+import { decodeSoif } from '../../../protocols/soif/index.js';
+import { OriginCharsets } from '../charset/decode.js';
+import { compileEssence, type EssenceContext, readEssenceSources, type SelectionRules } from '../context.js';
+import { EssenceError } from '../errors.js';
+import type { EssenceInput, EssenceOptions, EssenceOutput } from '../model.js';
+import { type RecognitionStep, recognize } from '../recognition/recognize.js';
+import { MAX_THREAD_DOCUMENT_BYTES } from '../recognition/trust.js';
+import { NESTED_TYPES } from '../recognition/types.js';
 import { ReaderProcess } from './reader-process.js';
-import { type RecognitionStep, recognize } from './recognize.js';
 import { ThreadWorker } from './thread-worker.js';
-import { MAX_THREAD_DOCUMENT_BYTES } from './trust.js';
-import { NESTED_TYPES } from './types.js';
 import { type GroupResult, WorkerGroup } from './worker-group.js';
 import type { WorkerSetup } from './worker-messages.js';
 
@@ -88,7 +88,7 @@ const READING_SHARE = 0.8;
 export interface EssencePoolOptions extends EssenceOptions, PoolLimits {}
 
 /** The summarizers are loaded when this thread needs them, which is rare: a pool usually has workers. */
-const loadSummarizers = () => import('./summarize.js');
+const loadSummarizers = () => import('../summarize.js');
 
 /** Counts of a pool since it was created. */
 export interface EssenceStatistics {
@@ -107,7 +107,7 @@ export interface EssenceStatistics {
 
 /**
  * Summarizes documents in worker threads and reader processes (E-140). A thread recognizes the type and reads
- * the formats of `trust.ts`; it refuses all others, which a reader process reads: its memory is limited as a
+ * the formats of `recognition/trust.ts`; it refuses all others, which a reader process reads: its memory is limited as a
  * whole (E-45), and the first such document starts it. A worker has the current document and at most one small
  * next one; further calls are queued with the body still owned by the caller, so the pool itself uses little
  * memory.

@@ -1,7 +1,7 @@
 // A worker thread that summarizes the documents of trusted readers (E-140).
 import { Worker } from 'node:worker_threads';
-import type { EssenceInput } from './model.js';
-import { measureThread } from './time-budget.js';
+import type { EssenceInput } from '../model.js';
+import { measureThread } from '../time-budget.js';
 import {
   type DocumentWorker,
   unpackOutput,

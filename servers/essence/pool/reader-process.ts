@@ -2,8 +2,8 @@
 // documents, replies, end.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { messageOf } from '../../protocols/errors.js';
-import type { EssenceInput } from './model.js';
+import { messageOf } from '../../../protocols/errors.js';
+import type { EssenceInput } from '../model.js';
 import {
   type DocumentWorker,
   frameHead,

@@ -1,5 +1,5 @@
-import { ConfigError } from '../../protocols/errors.js';
-import { namesByWord } from './word-tables.js';
+import { ConfigError } from '../../../protocols/errors.js';
+import { namesByWord } from '../word-tables.js';
 
 /** Bytes of a document that a magic file can test. */
 const WINDOW_BYTES = 64 * 1024;

@@ -3,10 +3,10 @@
 // its parent, or when it is killed.
 import { writeFileSync } from 'node:fs';
 import type { Worker } from 'node:worker_threads';
-import { messageOf } from '../../protocols/errors.js';
-import type { DraftPiece } from './document.js';
+import { messageOf } from '../../../protocols/errors.js';
+import type { DraftPiece } from '../document.js';
+import { childrenMs, processMs } from '../time-budget.js';
 import { startThread, threadFailure } from './thread-worker.js';
-import { childrenMs, processMs } from './time-budget.js';
 import {
   FrameReader,
   type ReaderMessage,

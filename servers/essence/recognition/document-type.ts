@@ -1,6 +1,6 @@
 // A row of the table of document types.
-import type { SourceDocument, SummarizerContext, Summary } from './document.js';
-import type { HtmlSummary } from './html/walk.js';
+import type { SourceDocument, SummarizerContext, Summary } from '../document.js';
+import type { HtmlSummary } from '../html/walk.js';
 
 /** Summarizes a document of one type; asynchronous if it uses an asynchronous library or a program. */
 type Summarizer = (

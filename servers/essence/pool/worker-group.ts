@@ -1,11 +1,11 @@
 // Workers of one kind and the queue of documents before them: posts, time limit, replacement, idle end.
 
-import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
-import type { Clock } from '../../protocols/clock.js';
-import { StateError } from '../../protocols/errors.js';
-import type { DraftPiece } from './document.js';
-import type { EssenceInput } from './model.js';
-import { TimeBudget, TimeWatch } from './time-budget.js';
+import { monotonicClock } from '../../../clients/connection/monotonic-clock.js';
+import type { Clock } from '../../../protocols/clock.js';
+import { StateError } from '../../../protocols/errors.js';
+import type { DraftPiece } from '../document.js';
+import type { EssenceInput } from '../model.js';
+import { TimeBudget, TimeWatch } from '../time-budget.js';
 import type { DocumentReply, DocumentWorker, WorkerEnd, WorkerEvents } from './worker-messages.js';
 
 /** Options of a group. */

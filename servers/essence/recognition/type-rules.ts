@@ -1,11 +1,11 @@
-import { ConfigError, ProtocolError } from '../../protocols/errors.js';
+import { ConfigError, ProtocolError } from '../../../protocols/errors.js';
 import {
   compileNode,
   compilePattern,
   listSpellings,
   type Pattern,
   parseEre,
-} from '../../protocols/patterns/index.js';
+} from '../../../protocols/patterns/index.js';
 
 /** E-13: spellings of one type in the sources; the first one is written. */
 const SPELLINGS: ReadonlyMap<string, string> = new Map([

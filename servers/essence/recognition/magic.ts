@@ -1,5 +1,6 @@
-import { bufferOf, latin } from './bytes.js';
-import { decodeAs, isBinary, wideCharset } from './charset/index.js';
+import { bufferOf, latin } from '../bytes.js';
+import { decodeAs } from '../charset/decoders.js';
+import { isBinary, wideCharset } from '../charset/marks.js';
 import type { Signature } from './document-type.js';
 import { TYPES } from './types.js';
 

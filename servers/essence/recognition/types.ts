@@ -1,8 +1,9 @@
 // The table of document types: everything that Essence knows of a type, except how its reader works.
 // Recognition, unnesting, the choice of the worker and of the summarizer read it. `summarizers/README.md` says
 // how to add a type.
+
+import { words } from '../word-tables.js';
 import { type DocumentType, lazy } from './document-type.js';
-import { words } from './word-tables.js';
 
 const TEXT = { form: 'text', inThread: true } as const;
 const READ_WHOLE = { inThread: true, isWhole: true } as const;
@@ -13,7 +14,7 @@ const SOURCE = { ...WHOLE_TEXT, isSource: true } as const;
 const program = (type: string): DocumentType => ({
   ...SOURCE,
   summarize: lazy(async () => {
-    const { summarizeProgram } = await import('./summarizers/source/program.js');
+    const { summarizeProgram } = await import('../summarizers/source/program.js');
     return (document) => summarizeProgram(document, type);
   }),
 });
@@ -33,23 +34,23 @@ const vocabulary = (type: string, mime: string, beginning: RegExp): DocumentType
   content: `^${type}`,
   beginnings: [[beginning, `${type} document text`]],
   summarize: lazy(async () => {
-    const { summarizeXmlDocument } = await import('./summarizers/xml/xml-document.js');
+    const { summarizeXmlDocument } = await import('../summarizers/xml/xml-document.js');
     return (document) => summarizeXmlDocument(document, type);
   }),
 });
 
 const unreadArchive = (type: 'ARJ' | 'LHa' | 'Zoo'): DocumentType => ({
-  summarize: lazy(async () => (await import('./summarizers/small-formats.js')).unreadArchive(type)),
+  summarize: lazy(async () => (await import('../summarizers/small-formats.js')).unreadArchive(type)),
 });
 
-const FULL_TEXT = lazy(async () => (await import('./summarizers/text.js')).summarizeFullText);
+const FULL_TEXT = lazy(async () => (await import('../summarizers/text.js')).summarizeFullText);
 const RFC: DocumentType = {
   ...TEXT,
-  summarize: lazy(async () => (await import('./summarizers/small-formats.js')).summarizeRfc),
+  summarize: lazy(async () => (await import('../summarizers/small-formats.js')).summarizeRfc),
 };
-const MEDIA = lazy(async () => (await import('./summarizers/media/audio.js')).summarizeMedia);
-const OFFICE = lazy(async () => (await import('./summarizers/office/office.js')).summarizeOffice);
-const SHELL_SCRIPT = lazy(async () => (await import('./summarizers/source-code.js')).summarizeShellScript);
+const MEDIA = lazy(async () => (await import('../summarizers/media/audio.js')).summarizeMedia);
+const OFFICE = lazy(async () => (await import('../summarizers/office/office.js')).summarizeOffice);
+const SHELL_SCRIPT = lazy(async () => (await import('../summarizers/source-code.js')).summarizeShellScript);
 
 /** MIME types with the same beginning. */
 const mimesOf = (start: string, ends: string): string =>
@@ -63,12 +64,14 @@ const ROWS: Readonly<Record<string, DocumentType>> = {
     mime: 'application/pdf',
     signatures: [[0, '%PDF-', 'PDF document']],
     form: 'binary',
-    summarize: lazy(async () => (await import('./summarizers/pdf/pdf.js')).summarizePdf),
+    summarize: lazy(async () => (await import('../summarizers/pdf/pdf.js')).summarizePdf),
   },
   PostScript: {
     mime: 'application/postscript',
     signatures: [[0, '%!', 'PostScript document text']],
-    summarize: lazy(async () => (await import('./summarizers/postscript/postscript.js')).summarizePostScript),
+    summarize: lazy(
+      async () => (await import('../summarizers/postscript/postscript.js')).summarizePostScript,
+    ),
   },
   GNUCompressed: {
     mime: 'application/gzip application/x-gzip',
@@ -103,7 +106,7 @@ const ROWS: Readonly<Record<string, DocumentType>> = {
   Archive: {
     signatures: [[0, '!<arch>\n', 'current ar archive']],
     form: 'binary',
-    summarize: lazy(async () => (await import('./summarizers/binaries.js')).summarizeArchive),
+    summarize: lazy(async () => (await import('../summarizers/binaries.js')).summarizeArchive),
   },
   CpioArchive: {
     signatures: [
@@ -127,18 +130,18 @@ const ROWS: Readonly<Record<string, DocumentType>> = {
   },
   WordPerfect: {
     signatures: [[0, '\xffWPC', 'WordPerfect document']],
-    summarize: lazy(async () => (await import('./summarizers/office/word-perfect.js')).summarizeWordPerfect),
+    summarize: lazy(async () => (await import('../summarizers/office/word-perfect.js')).summarizeWordPerfect),
   },
   RTF: {
     mime: 'application/rtf text/rtf',
     signatures: [[0, '{\\rtf', 'Rich Text Format data']],
-    summarize: lazy(async () => (await import('./summarizers/rtf/rtf.js')).summarizeRtf),
+    summarize: lazy(async () => (await import('../summarizers/rtf/rtf.js')).summarizeRtf),
   },
   Dvi: {
     mime: 'application/x-dvi',
     signatures: [[0, '\xf7\x02', 'TeX DVI file']],
     form: 'binary',
-    summarize: lazy(async () => (await import('./summarizers/dvi/dvi.js')).summarizeDvi),
+    summarize: lazy(async () => (await import('../summarizers/dvi/dvi.js')).summarizeDvi),
   },
   Image: {
     mime: 'image/*',
@@ -154,7 +157,7 @@ const ROWS: Readonly<Record<string, DocumentType>> = {
       [4, 'ftypheic', 'ISO Media, HEIF image'],
       [4, 'ftypmif1', 'ISO Media, HEIF image'],
     ],
-    summarize: lazy(async () => (await import('./summarizers/media/image.js')).summarizeImage),
+    summarize: lazy(async () => (await import('../summarizers/media/image.js')).summarizeImage),
   },
   Audio: {
     mime: 'audio/*',
@@ -184,22 +187,22 @@ const ROWS: Readonly<Record<string, DocumentType>> = {
   GDBM: { signatures: [[0, '\x13\x57\x9a\xce', 'GNU dbm database']], form: 'binary' },
   Object: {
     form: 'binary',
-    summarize: lazy(async () => (await import('./summarizers/binaries.js')).summarizeObject),
+    summarize: lazy(async () => (await import('../summarizers/binaries.js')).summarizeObject),
   },
   Word: {
     mime: 'application/msword',
     form: 'binary',
-    summarize: lazy(async () => (await import('./summarizers/office/word.js')).summarizeWord),
+    summarize: lazy(async () => (await import('../summarizers/office/word.js')).summarizeWord),
   },
   Excel: {
     mime: 'application/vnd.ms-excel',
     form: 'binary',
-    summarize: lazy(async () => (await import('./summarizers/office/excel.js')).summarizeExcel),
+    summarize: lazy(async () => (await import('../summarizers/office/excel.js')).summarizeExcel),
   },
   PowerPoint: {
     mime: 'application/vnd.ms-powerpoint',
     form: 'binary',
-    summarize: lazy(async () => (await import('./summarizers/office/power-point.js')).summarizePowerPoint),
+    summarize: lazy(async () => (await import('../summarizers/office/power-point.js')).summarizePowerPoint),
   },
   OfficeOpenXML: {
     mime: mimesOf(
@@ -210,7 +213,7 @@ const ROWS: Readonly<Record<string, DocumentType>> = {
   },
   EPUB: {
     mime: 'application/epub+zip',
-    summarize: lazy(async () => (await import('./summarizers/office/epub.js')).summarizeEpub),
+    summarize: lazy(async () => (await import('../summarizers/office/epub.js')).summarizeEpub),
   },
   ShellArchive: {
     beginnings: [[/^(?:#!.{0,80}\n|: .{0,80}\n)?# ?This is (?:a )?shell archive/im, 'shell archive text']],
@@ -220,7 +223,7 @@ const ROWS: Readonly<Record<string, DocumentType>> = {
     ...SOURCE,
     mime: 'text/x-perl application/x-perl',
     beginnings: [[/^#![^\n]*\bperl/, 'Perl script text executable']],
-    summarize: lazy(async () => (await import('./summarizers/source-code.js')).summarizePerl),
+    summarize: lazy(async () => (await import('../summarizers/source-code.js')).summarizePerl),
   },
   Awk: { ...SOURCE, beginnings: [[/^#![^\n]*\b[gmn]?awk\b/, 'awk script text']], summarize: SHELL_SCRIPT },
   Tcl: {
@@ -232,13 +235,13 @@ const ROWS: Readonly<Record<string, DocumentType>> = {
     ...SOURCE,
     mime: 'application/x-sh application/x-shellscript',
     beginnings: [[/^#![^\n]*\b(?:ba|da|k|c|tc|z)?sh\b/, 'shell script text']],
-    summarize: lazy(async () => (await import('./summarizers/source-code.js')).summarizeShell),
+    summarize: lazy(async () => (await import('../summarizers/source-code.js')).summarizeShell),
   },
   Makefile: {
     ...WHOLE_TEXT,
     mime: 'text/x-makefile',
     beginnings: [[/^#![^\n]*\bmake\b/, 'makefile script text']],
-    summarize: lazy(async () => (await import('./summarizers/source-code.js')).summarizeMakefile),
+    summarize: lazy(async () => (await import('../summarizers/source-code.js')).summarizeMakefile),
   },
   Python: {
     ...script('Python', 'Python script', /^#![^\n]*\bpython/),
@@ -275,18 +278,18 @@ const ROWS: Readonly<Record<string, DocumentType>> = {
   C: {
     ...SOURCE,
     mime: 'text/x-c text/x-csrc text/x-c++src',
-    summarize: lazy(async () => (await import('./summarizers/source-code.js')).summarizeC),
+    summarize: lazy(async () => (await import('../summarizers/source-code.js')).summarizeC),
   },
   CHeader: {
     ...SOURCE,
     mime: 'text/x-chdr',
-    summarize: lazy(async () => (await import('./summarizers/source-code.js')).summarizeCHeader),
+    summarize: lazy(async () => (await import('../summarizers/source-code.js')).summarizeCHeader),
   },
   OtherCode: {
     ...SOURCE,
     mime: 'text/css',
     beginnings: [[/^#!/, 'script text']],
-    summarize: lazy(async () => (await import('./summarizers/source-code.js')).summarizeOtherCode),
+    summarize: lazy(async () => (await import('../summarizers/source-code.js')).summarizeOtherCode),
   },
   HTML: {
     ...TEXT,
@@ -297,14 +300,14 @@ const ROWS: Readonly<Record<string, DocumentType>> = {
         'HTML document text',
       ],
     ],
-    summarize: lazy(async () => (await import('./html/walk.js')).summarizePage),
+    summarize: lazy(async () => (await import('../html/walk.js')).summarizePage),
   },
   Jupyter: {
     mime: 'application/x-ipynb+json',
     content: 'Jupyter notebook',
     beginnings: [[/^\s{0,80}\{\s{0,80}"(?:cells|nbformat|worksheets)"\s{0,80}:/, 'Jupyter notebook text']],
     form: 'text',
-    summarize: lazy(async () => (await import('./summarizers/markup/markdown.js')).summarizeJupyter),
+    summarize: lazy(async () => (await import('../summarizers/markup/markdown.js')).summarizeJupyter),
   },
   // Vocabularies of XML by public identifier, namespace or document element.
   DocBook: vocabulary(
@@ -351,7 +354,7 @@ const ROWS: Readonly<Record<string, DocumentType>> = {
   WaisSource: {
     ...READ_WHOLE,
     beginnings: [[/^\s{0,80}\(:source\s/, 'WAIS source text']],
-    summarize: lazy(async () => (await import('./summarizers/small-formats.js')).summarizeWaisSource),
+    summarize: lazy(async () => (await import('../summarizers/small-formats.js')).summarizeWaisSource),
   },
   Font: {
     mime: 'font/*',
@@ -365,7 +368,7 @@ const ROWS: Readonly<Record<string, DocumentType>> = {
       [0, 'OTTO', 'OpenType Font data'],
     ],
     beginnings: [[/^STARTFONT /, 'X11 BDF font text']],
-    summarize: lazy(async () => (await import('./summarizers/media/font.js')).summarizeFont),
+    summarize: lazy(async () => (await import('../summarizers/media/font.js')).summarizeFont),
   },
   Uuencoded: { beginnings: [[/^begin [0-7]{3,4} \S/m, 'uuencoded text']], nested: ['uuencode'] },
   ManPage: {
@@ -374,59 +377,62 @@ const ROWS: Readonly<Record<string, DocumentType>> = {
       [/^(?:\.\\".*\n|'\\".*\n|\.\s*\n){0,40}\.(?:TH|Dd) /, 'manual page, troff or preprocessor input text'],
     ],
     form: 'text',
-    summarize: lazy(async () => (await import('./summarizers/man-page.js')).summarizeManPage),
+    summarize: lazy(async () => (await import('../summarizers/man-page.js')).summarizeManPage),
   },
   Troff: {
     mime: 'application/x-troff text/troff',
     beginnings: [[/^(?:\.\\"|'\\"|\.[A-Z]{2}\s)/, 'troff or preprocessor input text']],
-    summarize: lazy(async () => (await import('./summarizers/troff/troff.js')).summarizeTroff),
+    summarize: lazy(async () => (await import('../summarizers/troff/troff.js')).summarizeTroff),
   },
   Texinfo: {
     beginnings: [
       [/^\s{0,80}(?:%[^\n]{0,200}\n\s{0,80}){0,5}\\input\s{1,8}texinfo(?![A-Za-z])/, 'Texinfo source text'],
     ],
-    summarize: lazy(async () => (await import('./summarizers/texinfo.js')).summarizeTexinfo),
+    summarize: lazy(async () => (await import('../summarizers/texinfo.js')).summarizeTexinfo),
   },
   TeX: {
     mime: 'application/x-tex text/x-tex',
     beginnings: [[/^\s{0,80}\\input\s|^%[^\n]*(?:\b|e)TeX\b/, 'TeX document text']],
-    summarize: lazy(async () => (await import('./summarizers/tex/tex.js')).summarizeTex),
+    summarize: lazy(async () => (await import('../summarizers/tex/tex.js')).summarizeTex),
   },
   LaTeX: {
     mime: 'application/x-latex',
-    summarize: lazy(async () => (await import('./summarizers/tex/tex.js')).summarizeLatex),
+    summarize: lazy(async () => (await import('../summarizers/tex/tex.js')).summarizeLatex),
   },
   Bibliographic: {
     ...READ_WHOLE,
     beginnings: [[/^@[a-zA-Z]{3,20}\s?\{\s?[\w:.-]{1,80},\s*$/m, 'BibTeX text']],
-    summarize: lazy(async () => (await import('./summarizers/bibliography.js')).summarizeBibliographic),
+    summarize: lazy(async () => (await import('../summarizers/bibliography.js')).summarizeBibliographic),
   },
   ReferBibliographic: {
     ...READ_WHOLE,
-    summarize: lazy(async () => (await import('./summarizers/bibliography.js')).summarizeRefer),
+    summarize: lazy(async () => (await import('../summarizers/bibliography.js')).summarizeRefer),
   },
   Mail: {
     mime: 'message/rfc822',
     beginnings: [[/^(?:From \S+ .{10,}|Return-Path: |Received: )/, 'mail text']],
-    summarize: lazy(async () => (await import('./summarizers/mail.js')).summarizeMail),
+    summarize: lazy(async () => (await import('../summarizers/mail.js')).summarizeMail),
   },
   News: {
     mime: 'message/news',
     beginnings: [[/^Path: [^\n!]*![^\n]*\n/, 'news text']],
-    summarize: lazy(async () => (await import('./summarizers/mail.js')).summarizeNews),
+    summarize: lazy(async () => (await import('../summarizers/mail.js')).summarizeNews),
   },
   Patch: {
     mime: 'text/x-diff',
     ...READ_WHOLE,
     beginnings: [[/^(?:diff |Index: |--- [^\n]+\n\+\+\+ |\*\*\* [^\n]+\n--- )/, 'diff output text']],
-    summarize: lazy(async () => (await import('./summarizers/revisions.js')).summarizePatch),
+    summarize: lazy(async () => (await import('../summarizers/revisions.js')).summarizePatch),
   },
   Binary: {
     signatures: [[0, 'MZ', 'DOS executable']],
-    summarize: lazy(async () => (await import('./summarizers/binaries.js')).summarizeBinary),
+    summarize: lazy(async () => (await import('../summarizers/binaries.js')).summarizeBinary),
   },
   // Recognized by their names only.
-  Text: { ...WHOLE_TEXT, summarize: lazy(async () => (await import('./summarizers/text.js')).summarizeText) },
+  Text: {
+    ...WHOLE_TEXT,
+    summarize: lazy(async () => (await import('../summarizers/text.js')).summarizeText),
+  },
   README: { ...WHOLE_TEXT, summarize: FULL_TEXT },
   FAQ: { ...WHOLE_TEXT, summarize: FULL_TEXT },
   FullText: { ...WHOLE_TEXT, summarize: FULL_TEXT },
@@ -436,40 +442,40 @@ const ROWS: Readonly<Record<string, DocumentType>> = {
   Markdown: {
     ...TEXT,
     mime: 'text/markdown text/x-markdown',
-    summarize: lazy(async () => (await import('./summarizers/markup/markdown.js')).summarizeMarkdown),
+    summarize: lazy(async () => (await import('../summarizers/markup/markdown.js')).summarizeMarkdown),
   },
   ReStructuredText: {
     ...TEXT,
     mime: 'text/x-rst text/prs.fallenstein.rst',
     summarize: lazy(
-      async () => (await import('./summarizers/markup/restructured-text.js')).summarizeReStructuredText,
+      async () => (await import('../summarizers/markup/restructured-text.js')).summarizeReStructuredText,
     ),
   },
   AsciiDoc: {
     ...TEXT,
     mime: 'text/asciidoc text/x-asciidoc',
-    summarize: lazy(async () => (await import('./summarizers/markup/asciidoc.js')).summarizeAsciiDoc),
+    summarize: lazy(async () => (await import('../summarizers/markup/asciidoc.js')).summarizeAsciiDoc),
   },
   Org: {
     ...TEXT,
     mime: 'text/org text/x-org',
-    summarize: lazy(async () => (await import('./summarizers/markup/org.js')).summarizeOrg),
+    summarize: lazy(async () => (await import('../summarizers/markup/org.js')).summarizeOrg),
   },
   RCS: {
     isWhole: true,
-    summarize: lazy(async () => (await import('./summarizers/revisions.js')).summarizeRcs),
+    summarize: lazy(async () => (await import('../summarizers/revisions.js')).summarizeRcs),
   },
   SCCS: {
     isWhole: true,
-    summarize: lazy(async () => (await import('./summarizers/revisions.js')).summarizeSccs),
+    summarize: lazy(async () => (await import('../summarizers/revisions.js')).summarizeSccs),
   },
   Framemaker: {
-    summarize: lazy(async () => (await import('./summarizers/small-formats.js')).summarizeFramemaker),
+    summarize: lazy(async () => (await import('../summarizers/small-formats.js')).summarizeFramemaker),
   },
   LSM: {
     isWhole: true,
     nested: [],
-    summarize: lazy(async () => (await import('./summarizers/small-formats.js')).summarizeLsm),
+    summarize: lazy(async () => (await import('../summarizers/small-formats.js')).summarizeLsm),
   },
   IAFA: { nested: [] },
   PCIndex: { nested: [] },
@@ -477,12 +483,12 @@ const ROWS: Readonly<Record<string, DocumentType>> = {
   Exploder: { nested: [] },
   SymbolicLink: {
     inThread: true,
-    summarize: lazy(async () => (await import('./summarizers/small-formats.js')).summarizeSymbolicLink),
+    summarize: lazy(async () => (await import('../summarizers/small-formats.js')).summarizeSymbolicLink),
   },
   Data: { mime: 'application/json' },
   Unrecognized: {
     inThread: true,
-    summarize: lazy(async () => (await import('./summarizers/text.js')).summarizeUnrecognized),
+    summarize: lazy(async () => (await import('../summarizers/text.js')).summarizeUnrecognized),
   },
 };
 

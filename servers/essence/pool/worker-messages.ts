@@ -1,15 +1,15 @@
-import { bufferOf } from './bytes.js';
-import type { EssenceSources } from './context.js';
-import type { DraftPiece } from './document.js';
-import type { EssenceInput, EssenceLink, EssenceOptions, EssenceOutput } from './model.js';
+import { bufferOf } from '../bytes.js';
+import type { EssenceSources } from '../context.js';
+import type { DraftPiece } from '../document.js';
+import type { EssenceInput, EssenceLink, EssenceOptions, EssenceOutput } from '../model.js';
 
 /** The worker data of a thread: plain data, from which it compiles its own context. */
 export interface WorkerSetup {
   readonly options: EssenceOptions;
   readonly sources: EssenceSources;
   /**
-   * E-45: the thread of a reader process reads every document; other threads read only what `trust.ts` allows.
-   * Default false.
+   * E-45: the thread of a reader process reads every document; other threads read only what `recognition/trust.ts`
+   * allows. Default false.
    */
   readonly isolated?: boolean;
   /**
