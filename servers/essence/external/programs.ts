@@ -101,10 +101,7 @@ function report(
  * Decodes a list of attributes as summarizers write it (SOIF-3.7). Returns the attributes before the damage if
  * the list is truncated or damaged.
  */
-function readAttributeList(
-  output: Uint8Array,
-  warn: (message: string) => void,
-): readonly SoifAttribute[] {
+function readAttributeList(output: Uint8Array, warn: (message: string) => void): readonly SoifAttribute[] {
   try {
     return decodeAttributes(output);
   } catch (error) {
