@@ -238,7 +238,7 @@ async function oidsByName({ store, config }: Broker, name: string): Promise<read
   const entries = await store.byUrl(name);
   if (entries.length > 0) return entries.map((entry) => entry.oid);
   const oid = oidOfName(config.brokerName, name);
-  if (oid === undefined || (await store.entry(oid)) === undefined) {
+  if (oid === undefined || (await store.entries.get(oid)) === undefined) {
     throw new UsageError('there is no object of that name');
   }
   return [oid];

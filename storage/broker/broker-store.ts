@@ -70,12 +70,13 @@ const openDirectories = new Set<string>();
  */
 export class BrokerStore implements AsyncDisposable {
   readonly #level: Level;
-  readonly #entries: Table<number, RegistryEntry>;
+  /** The state of each collection point (GATHERD-13.6), by {@link CollectionPointState.key}. */
+  readonly points: Table<string, { readonly last: UnixSeconds }>;
+  /** The Registry's entries, by OID. */
+  readonly entries: Table<number, RegistryEntry>;
   readonly #sync: boolean;
   readonly #now: () => UnixSeconds;
   #counters: BrokerCounters;
-  /** The database's number of recoveries when the counters were read. */
-  #recoveries = 0;
   /** Whether a failed change has left parts of large objects. */
   #hasOrphans = false;
   readonly #mutex = new Mutex();
@@ -83,7 +84,8 @@ export class BrokerStore implements AsyncDisposable {
 
   private constructor(level: Level, counters: BrokerCounters, options: BrokerStoreOptions) {
     this.#level = level;
-    this.#entries = new Table(level, ENTRIES);
+    this.entries = new Table(level, ENTRIES);
+    this.points = new Table(level, POINTS);
     this.#counters = counters;
     this.#sync = options.sync ?? false;
     this.#now = options.now ?? (() => Math.floor(Date.now() / 1000));
@@ -236,7 +238,7 @@ export class BrokerStore implements AsyncDisposable {
     await this.#removeEverything();
     await this.#deleteRemovals(tableRange(TABLE.removalExpiries).lt);
     await this.#change(async (rows) => {
-      for await (const keys of new Table(this.#level, POINTS).keyPages())
+      for await (const keys of this.points.keyPages())
         for (const key of keys) rows.change(POINTS.delete(key));
     });
   }
@@ -252,15 +254,6 @@ export class BrokerStore implements AsyncDisposable {
   }
 
   // ---- reading ----
-
-  entry(oid: number): Promise<RegistryEntry | undefined> {
-    return this.#entries.get(oid);
-  }
-
-  /** Reads entries in one call to the thread pool; the results are in the order of the OIDs. */
-  entries(oids: readonly number[]): Promise<(RegistryEntry | undefined)[]> {
-    return this.#entries.getMany(oids);
-  }
 
   /**
    * Reads the stored bytes of objects in one call to the thread pool; the results are in the order of the OIDs.
@@ -287,7 +280,7 @@ export class BrokerStore implements AsyncDisposable {
   /** The entries that describe a URL: at most one for each Gatherer. */
   async byUrl(url: string): Promise<RegistryEntry[]> {
     const oids = await new Table(this.#level, URLS).get(url);
-    const entries = await this.entries(oids ?? []);
+    const entries = await this.entries.getMany(oids ?? []);
     return entries.filter((entry) => entry !== undefined);
   }
 
@@ -358,10 +351,6 @@ export class BrokerStore implements AsyncDisposable {
     return key === undefined ? Number.POSITIVE_INFINITY : keyOrder(key) + 1;
   }
 
-  collectionState(pointKey: string): Promise<{ readonly last: UnixSeconds } | undefined> {
-    return new Table(this.#level, POINTS).get(pointKey);
-  }
-
   // ---- the change log ----
 
   /** The next changes after `sequence`, oldest first, at most `limit`. */
@@ -407,13 +396,12 @@ export class BrokerStore implements AsyncDisposable {
   }
 
   /** After a failed write: whether it took effect shows in the counters, which are written with it. */
-  async #recover(): Promise<void> {
-    await this.#level.recover();
-    if (this.#level.recoveries === this.#recoveries) return;
-    const { lastChange } = this.#counters;
-    const counters = await BROKER_COUNTERS.read(this.#level);
-    this.#counters = { ...counters, lastChange: Math.max(lastChange, counters.lastChange) };
-    this.#recoveries = this.#level.recoveries;
+  #recover(): Promise<void> {
+    return this.#level.recover(async () => {
+      const { lastChange } = this.#counters;
+      const counters = await BROKER_COUNTERS.read(this.#level);
+      this.#counters = { ...counters, lastChange: Math.max(lastChange, counters.lastChange) };
+    });
   }
 
   /** Runs one change at a time: it reads what it needs, then writes one batch. */

@@ -61,15 +61,9 @@ export const NO_COUNTS: ApplyCounts = {
 
 /** Adds two counts. */
 export function addCounts(a: ApplyCounts, b: ApplyCounts): ApplyCounts {
-  return {
-    added: a.added + b.added,
-    updated: a.updated + b.updated,
-    refreshed: a.refreshed + b.refreshed,
-    deleted: a.deleted + b.deleted,
-    duplicates: a.duplicates + b.duplicates,
-    absent: a.absent + b.absent,
-    rejected: a.rejected + b.rejected,
-  };
+  const sum = { ...NO_COUNTS };
+  for (const name of Object.keys(NO_COUNTS) as (keyof ApplyCounts)[]) sum[name] = a[name] + b[name];
+  return sum;
 }
 
 export type ApplyResult = ApplyCounts & {
@@ -108,7 +102,7 @@ interface ParsedChange extends CollectedChange {
  * The attributes that a refresh renews (GATHERD-13.8): the times, and the version, which is part of the
  * identity (SOIF-6.6).
  */
-const REFRESHED = [
+export const REFRESHED = [
   'Time-to-Live',
   'Last-Modification-Time',
   'Refresh-Rate',

@@ -86,12 +86,17 @@ export function entryOf(oid: number, object: SoifObject, book: Bookkeeping, leng
 }
 
 /**
- * Key of an entry in the table of expiries, which is ordered by the last valid second (SOIF-6.8, BRK-7.14);
- * undefined if the entry never expires. {@link expiredRange} selects the keys of expired entries.
+ * Keys of an entry in the tables that are ordered by a time: its Update-Time, the change of the copy, and, unless
+ * it never expires, its last valid second (SOIF-6.8, BRK-7.14), by which {@link expiredRange} selects. A changed
+ * rule would leave rows of an earlier process, which e.g. delete a valid object: it requires a new
+ * SCHEMA_VERSION.
  */
-export function expiryKey(entry: RegistryEntry): Uint8Array | undefined {
+export function timeKeys(entry: RegistryEntry): Uint8Array[] {
+  const { oid, updateTime, changed } = entry;
+  const keys = [orderedOidKey(TABLE.times, updateTime, oid), orderedOidKey(TABLE.copies, changed, oid)];
   const last = lastValidSecond(entry);
-  return Number.isFinite(last) ? orderedOidKey(TABLE.expiries, last, entry.oid) : undefined;
+  if (Number.isFinite(last)) keys.push(orderedOidKey(TABLE.expiries, last, oid));
+  return keys;
 }
 
 /** The keys of the entries that have expired at `now`: those whose last valid second is before it. */

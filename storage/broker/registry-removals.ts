@@ -29,12 +29,13 @@ export function identityOfEntry(entry: RegistryEntry): RemovalIdentity {
   return removalIdentity(entry.url, entry.gathererName, entry.gathererHost) ?? '';
 }
 
-export function removalTimeKey(removed: UnixSeconds, identity: RemovalIdentity): Uint8Array {
-  return orderedBytesKey(TABLE.removalTimes, removed, Buffer.from(identity, 'hex'));
-}
-
-export function removalExpiryKey(expires: UnixSeconds, identity: RemovalIdentity): Uint8Array {
-  return orderedBytesKey(TABLE.removalExpiries, expires, Buffer.from(identity, 'hex'));
+/** Keys of a removal in the tables that are ordered by its time and its expiry. */
+export function removalKeys(identity: RemovalIdentity, { removed, expires }: Removal): Uint8Array[] {
+  const bytes = Buffer.from(identity, 'hex');
+  return [
+    orderedBytesKey(TABLE.removalTimes, removed, bytes),
+    orderedBytesKey(TABLE.removalExpiries, expires, bytes),
+  ];
 }
 
 /** The identity at the end of the key of a time or an expiry. */

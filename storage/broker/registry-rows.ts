@@ -1,7 +1,7 @@
 import { StorageError } from '../../protocols/errors.js';
 import type { SoifBytes } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import { NO_VALUE, oidKey, orderedOidKey, TABLE } from '../level/keys.js';
+import { NO_VALUE, oidKey, TABLE } from '../level/keys.js';
 import type { Level, RowChange } from '../level/level.js';
 import { Table } from '../level/table.js';
 import type { BrokerCounters, RegistryEntry, Removal } from '../records/records.js';
@@ -15,8 +15,8 @@ import {
   storedRow,
 } from './large-objects.js';
 import { objectRow } from './object-rows.js';
-import { contentMark, expiryKey } from './registry-entry.js';
-import { identityOfEntry, removalExpiryKey, removalIdentity, removalTimeKey } from './registry-removals.js';
+import { contentMark, timeKeys } from './registry-entry.js';
+import { identityOfEntry, removalIdentity, removalKeys } from './registry-removals.js';
 import {
   BROKER_COUNTERS,
   CHANGES,
@@ -218,10 +218,7 @@ export class RegistryRows implements AsyncDisposable {
     const { oid } = entry;
     this.change(ENTRIES.put(oid, entry));
     this.#putObject(entry, bytes);
-    this.#put(orderedOidKey(TABLE.times, entry.updateTime, oid), NO_VALUE);
-    this.#put(orderedOidKey(TABLE.copies, entry.changed, oid), NO_VALUE);
-    const expiry = expiryKey(entry);
-    if (expiry !== undefined) this.#put(expiry, NO_VALUE);
+    for (const key of timeKeys(entry)) this.#put(key, NO_VALUE);
     const mark = contentMark(entry);
     if (mark !== undefined && !this.#marks.get(mark)) {
       this.#marks.set(mark, oid);
@@ -266,13 +263,12 @@ export class RegistryRows implements AsyncDisposable {
 
   /** Stores a removal in place of a former one of the same object. */
   putRemoval(removal: Removal): void {
-    const { url, gathererName, gathererHost, removed, expires } = removal;
+    const { url, gathererName, gathererHost } = removal;
     const identity = removalIdentity(url, gathererName, gathererHost) ?? '';
     this.deleteRemoval(identity);
     this.touch();
     this.change(REMOVALS.put(identity, removal));
-    this.#put(removalTimeKey(removed, identity), NO_VALUE);
-    this.#put(removalExpiryKey(expires, identity), NO_VALUE);
+    for (const key of removalKeys(identity, removal)) this.#put(key, NO_VALUE);
     this.#removals.set(identity, removal);
     this.#counters = { ...this.#counters, removals: this.#counters.removals + 1 };
   }
@@ -282,8 +278,7 @@ export class RegistryRows implements AsyncDisposable {
     const removal = this.#removals.get(identity);
     if (removal === undefined) return;
     this.change(REMOVALS.delete(identity));
-    this.#delete(removalTimeKey(removal.removed, identity));
-    this.#delete(removalExpiryKey(removal.expires, identity));
+    for (const key of removalKeys(identity, removal)) this.#delete(key);
     this.#removals.set(identity, undefined);
     this.#counters = { ...this.#counters, removals: this.#counters.removals - 1 };
   }
@@ -305,12 +300,7 @@ export class RegistryRows implements AsyncDisposable {
 
   #dropIndexes(entry: RegistryEntry): void {
     this.#changes.push(...partDeletions(entry));
-    this.#delete(orderedOidKey(TABLE.times, entry.updateTime, entry.oid));
-    this.#delete(orderedOidKey(TABLE.copies, entry.changed, entry.oid));
-    // Computes the key that an earlier process may have written. A changed rule of expiry would leave the old
-    // row, which then deletes a valid object: it requires a new SCHEMA_VERSION.
-    const expiry = expiryKey(entry);
-    if (expiry !== undefined) this.#delete(expiry);
+    for (const key of timeKeys(entry)) this.#delete(key);
     const mark = contentMark(entry);
     if (mark !== undefined && this.#marks.get(mark) === entry.oid) {
       this.#marks.set(mark, 0);

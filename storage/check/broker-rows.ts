@@ -1,8 +1,8 @@
 // The tables of a Broker's store: compares them with each other, and makes the derived ones again.
 import { StorageError } from '../../protocols/errors.js';
 import { openObject, partKeys, StoredParts } from '../broker/large-objects.js';
-import { contentMark, expiryKey } from '../broker/registry-entry.js';
-import { removalExpiryKey, removalTimeKey } from '../broker/registry-removals.js';
+import { contentMark, timeKeys } from '../broker/registry-entry.js';
+import { removalKeys } from '../broker/registry-removals.js';
 import { BROKER_COUNTERS, ENTRIES, MARKS, POINTS, REMOVALS, URLS } from '../broker/tables.js';
 import { countRead } from '../files/collect-garbage.js';
 import {
@@ -184,15 +184,9 @@ export async function mendBrokerRows(level: Level): Promise<{ objects: number; d
 }
 
 function derivedRows(entry: RegistryEntry): RowChange[] {
-  const { oid } = entry;
-  const keys = [
-    orderedOidKey(TABLE.times, entry.updateTime, oid),
-    orderedOidKey(TABLE.copies, entry.changed, oid),
-    expiryKey(entry),
-  ];
-  const rows: RowChange[] = keys.flatMap((key) => (key === undefined ? [] : [{ key, value: NO_VALUE }]));
+  const rows: RowChange[] = timeKeys(entry).map((key) => ({ key, value: NO_VALUE }));
   const mark = contentMark(entry);
-  if (mark !== undefined) rows.push(MARKS.put(mark, oid));
+  if (mark !== undefined) rows.push(MARKS.put(mark, entry.oid));
   return rows;
 }
 
@@ -225,11 +219,8 @@ async function mendRemovals(level: Level): Promise<number> {
   let removals = 0;
   for await (const page of new Table(level, REMOVALS).entryPages()) {
     await level.write(
-      page.flatMap(([identity, { removed, expires }]) =>
-        [removalTimeKey(removed, identity), removalExpiryKey(expires, identity)].map((key) => ({
-          key,
-          value: NO_VALUE,
-        })),
+      page.flatMap(([identity, removal]) =>
+        removalKeys(identity, removal).map((key) => ({ key, value: NO_VALUE })),
       ),
     );
     removals += page.length;

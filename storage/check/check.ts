@@ -6,7 +6,13 @@ import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
 import { verifySums } from '../files/checksums.js';
 import { readRegular } from '../files/regular-file.js';
 import { cloneDatabase } from '../generations/clone-database.js';
-import { generationNumbers, POINTER_FILE, pointerAdvice } from '../generations/directory.js';
+import {
+  generationNumbers,
+  NO_NUMBER,
+  numberIn,
+  POINTER_FILE,
+  pointerAdvice,
+} from '../generations/directory.js';
 import { LoginSeal } from '../generations/login-seal.js';
 import { Level, type StoreKind } from '../level/level.js';
 import { requireClosed } from '../level/open-database.js';
@@ -159,8 +165,8 @@ async function checkPointer(directory: string): Promise<string[]> {
     if (errorCode(error) !== 'ENOENT') return [`${POINTER_FILE} cannot be read: ${messageOf(error)}`];
     return newest > 1 ? [`${POINTER_FILE} is missing`] : [];
   }
-  if (!/^[1-9]\d{0,14}\n$/.test(text)) return [`${POINTER_FILE} does not contain a generation's number`];
-  const named = Number(text);
+  const named = numberIn(text);
+  if (named === undefined) return [`${POINTER_FILE} ${NO_NUMBER}`];
   if (named === newest || (named + 1 === newest && numbers.includes(named))) return [];
   return [
     `${POINTER_FILE} names generation ${named}, the newest one is ${newest === 0 ? 'missing' : newest}`,

@@ -1,4 +1,4 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorCode, StorageError } from '../../protocols/errors.js';
 import { statIfExists } from '../files/exists.js';
@@ -141,14 +141,11 @@ function throwNoSource(path: string): never {
 }
 
 async function readHead(path: string): Promise<Buffer> {
-  let file: FileHandle | undefined;
   try {
-    file = await open(path);
+    await using file = await open(path);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
     return buffer.subarray(0, bytesRead);
   } catch (cause) {
     throw new StorageError(`${path} cannot be read: ${errorCode(cause) ?? String(cause)}`, { cause });
-  } finally {
-    await file?.close();
   }
 }

@@ -1,5 +1,6 @@
 import { decodeSoif, type SoifObject } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
+import { REFRESHED } from '../broker/registry-apply.js';
 import type { GathererBatch } from '../gatherer/batch.js';
 import type { GathererStore } from '../gatherer/store.js';
 import type { Summary } from '../summaries/summary-store.js';
@@ -54,7 +55,7 @@ export async function synchronize(
   await writer.flush();
   for (const urls of database.urls()) {
     options.signal?.throwIfAborted();
-    const known = await store.summaries.updateTimesOf(urls);
+    const known = await store.summaries.updateTimes.getMany(urls);
     for (const [i, url] of urls.entries()) {
       if (known[i] !== undefined) continue;
       const record = database.get(url);
@@ -110,14 +111,7 @@ function summaryOf(record: DatabaseRecord, contentTime: UnixSeconds | undefined)
   return { url, updateTime, timeToLive, soif, contentTime };
 }
 
-/** The attributes that a Broker renews when it receives a refresh (GATHERD-13.8): the times and the version. */
-const RENEWED = new Set([
-  'update-time',
-  'last-modification-time',
-  'refresh-rate',
-  'time-to-live',
-  'gatherer-version',
-]);
+const RENEWED = new Set(REFRESHED.map((name) => name.toLowerCase()));
 
 /** Whether the record is newer than the stored object and has the same content (SOIF-8.4). */
 function isRefresh(stored: Summary, record: DatabaseRecord): boolean {

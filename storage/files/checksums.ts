@@ -1,12 +1,13 @@
 // The file SUMS: size and CRC-32 of the files of a directory that is complete, so that a damaged or missing
 // file is noticed.
-import { open, rename, rm, writeFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
 import { adviceFor } from './advice.js';
 import { fileIdentity, rememberVerified, wasVerified } from './file-identity.js';
 import { openRegular, readRegular } from './regular-file.js';
+import { replaceContent } from './replace-file.js';
 
 export const SUMS_FILE = 'SUMS';
 
@@ -45,14 +46,7 @@ export async function writeSums(directory: string, names: readonly string[]): Pr
     // Only just written: it need not be read again by this process.
     rememberVerified(await fileIdentity(file));
   }
-  const temporary = join(directory, `${SUMS_FILE}.new`);
-  try {
-    await writeFile(temporary, `${JSON.stringify({ files }, undefined, 1)}\n`, { flush: true });
-    await rename(temporary, join(directory, SUMS_FILE));
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
+  await replaceContent(join(directory, SUMS_FILE), `${JSON.stringify({ files }, undefined, 1)}\n`);
 }
 
 /**

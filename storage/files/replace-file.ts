@@ -1,4 +1,4 @@
-import { chmod, chown, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
+import { chmod, chown, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorCode, StorageError } from '../../protocols/errors.js';
 import { exists } from './exists.js';
@@ -55,6 +55,27 @@ export async function replaceFile<T>(
 }
 
 /**
+ * Replaces a small file of the kit's own: readers see the former content or the new one, also after a crash. The
+ * caller flushes the directory if the name must survive a power failure.
+ *
+ * @throws system errors; the former content stays then
+ */
+export async function replaceContent(
+  path: string,
+  content: string | Uint8Array,
+  mode = 0o666,
+): Promise<void> {
+  const draft = `${path}.new`;
+  try {
+    await writeFile(draft, content, { mode, flush: true });
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true }).catch(() => undefined);
+    throw error;
+  }
+}
+
+/**
  * Gives a file the owner, group and mode of another one, if that exists. @throws StorageError if that is not
  * permitted
  */
@@ -77,12 +98,9 @@ async function removeDatabaseFile(path: string): Promise<void> {
 }
 
 async function removeLeftovers(directory: string, prefix: string): Promise<void> {
-  let names: string[];
-  try {
-    names = await readdir(directory);
-  } catch (cause) {
+  const names = await readdir(directory).catch((cause: unknown) => {
     throw new StorageError(`${directory} cannot be read: ${errorCode(cause) ?? String(cause)}`, { cause });
-  }
+  });
   for (const name of names) {
     const pid = name.startsWith(prefix) ? /^(\d+)/.exec(name.slice(prefix.length))?.[1] : undefined;
     if (pid !== undefined && !isAlive(Number(pid))) await rm(join(directory, name), { force: true });

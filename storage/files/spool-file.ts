@@ -9,7 +9,7 @@ import { writeFully } from './write-fully.js';
 const READ_BYTES = 256 * 1024;
 
 /** A file without a name: no crash leaves it behind. */
-export class SpoolFile implements AsyncDisposable {
+export class SpoolFile {
   readonly #directory: string;
   readonly #file: FileHandle;
   #length = 0;
@@ -56,10 +56,6 @@ export class SpoolFile implements AsyncDisposable {
 
   async close(): Promise<void> {
     await this.#file.close();
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
   }
 }
 

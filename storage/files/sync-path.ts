@@ -8,10 +8,6 @@ import { rethrowAs, StorageError } from '../../protocols/errors.js';
  *   error if it cannot be opened
  */
 export async function syncPath(path: string): Promise<void> {
-  const file = await open(path, 'r');
-  try {
-    await file.sync().catch(rethrowAs(StorageError, `${path} cannot be flushed`));
-  } finally {
-    await file.close();
-  }
+  await using file = await open(path, 'r');
+  await file.sync().catch(rethrowAs(StorageError, `${path} cannot be flushed`));
 }

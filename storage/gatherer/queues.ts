@@ -35,7 +35,6 @@ const ORDINAL_MAX = 2 ** 48 - 1;
 /** The end of a key: NUL, directive, precedence, ordinal. */
 const TAIL_BYTES = 9;
 const SURVEY_PAGE_KEYS = 8192;
-const CONCURRENT_READS = 16;
 
 /** All work queues in one ordered table. */
 export class WorkQueueStore extends Table<QueuePosition, QueueEntry> {
@@ -51,28 +50,6 @@ export class WorkQueueStore extends Table<QueuePosition, QueueEntry> {
    */
   heads(classKey: string, limit: number, after?: QueuePosition): Promise<QueueEntry[]> {
     return this.page({ range: queueRange(classKey), limit, after });
-  }
-
-  /**
-   * The first `limit` entries (default 1) of each queue, in the order of `classKeys`; empty for an empty queue.
-   */
-  async headMany(classKeys: readonly string[], limit = 1): Promise<QueueEntry[][]> {
-    const heads: QueueEntry[][] = [];
-    for (let i = 0; i < classKeys.length; i += CONCURRENT_READS) {
-      const group = classKeys.slice(i, i + CONCURRENT_READS);
-      heads.push(...(await Promise.all(group.map((classKey) => this.heads(classKey, limit)))));
-    }
-    return heads;
-  }
-
-  /** Names of the queues that are not empty. Costs a walk over all keys: see {@link survey}. */
-  async classKeys(): Promise<string[]> {
-    return [...(await this.survey()).queues.keys()];
-  }
-
-  /** The highest ordinal in use, 0 for an empty table. Costs a walk over all keys: see {@link survey}. */
-  async highestOrdinal(): Promise<number> {
-    return (await this.survey()).highestOrdinal;
   }
 
   /** Walks over all keys. A frontier calls it once, when it starts. */

@@ -89,8 +89,6 @@ export class GathererStore implements AsyncDisposable {
   #lazyRows = 0;
   readonly #publications = new Mutex();
   #counters: GathererCounters;
-  /** The database's number of recoveries when the counters were read. */
-  #recoveries = 0;
   #closed = false;
 
   private constructor(
@@ -267,12 +265,11 @@ export class GathererStore implements AsyncDisposable {
   }
 
   /** After a failed write: whether it took effect shows in the counters, which are written with it. */
-  async #recover(): Promise<void> {
-    await this.#level.recover();
-    if (this.#level.recoveries === this.#recoveries) return;
-    this.#counters = await GATHERER_COUNTERS.read(this.#level);
-    await this.links.reload();
-    this.#recoveries = this.#level.recoveries;
+  #recover(): Promise<void> {
+    return this.#level.recover(async () => {
+      this.#counters = await GATHERER_COUNTERS.read(this.#level);
+      await this.links.reload();
+    });
   }
 
   #commit(content: BatchContent, { sync, lazy }: Required<CommitOptions>): Promise<void> {

@@ -7,10 +7,12 @@
 //     9.withdrawn/            the number of a generation whose publication failed, until the next one
 //     readers/PID-.../        private clones of readers (generations.ts)
 import { existsSync } from 'node:fs';
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
+import { makeDirectory } from '../files/make-directory.js';
 import { readHeadSync, readRegular } from '../files/regular-file.js';
+import { replaceContent } from '../files/replace-file.js';
 import { syncPath } from '../files/sync-path.js';
 
 export const POINTER_FILE = 'CURRENT';
@@ -55,13 +57,21 @@ interface Pointer {
   readonly problem?: string;
 }
 
+/** What is wrong with a CURRENT that {@link numberIn} cannot read. */
+export const NO_NUMBER = "does not contain a generation's number";
+
+/** The number in a CURRENT; undefined if it is damaged. */
+export function numberIn(pointer: string): number | undefined {
+  return /^[1-9]\d{0,14}\n$/.test(pointer) ? Number(pointer) : undefined;
+}
+
 function readPointer(directory: string): Pointer {
   try {
     // Synchronous: the file is a few bytes in the page cache, and every transfer reads it (GATHERD-10.5). Three
     // calls of the thread pool would take longer than a small update.
     const text = readHeadSync(join(directory, POINTER_FILE), POINTER_BYTES).toString('latin1');
-    if (!/^[1-9]\d{0,14}\n$/.test(text)) return { problem: "does not contain a generation's number" };
-    return { named: Number(text), problem: `names generation ${text.trim()}` };
+    const named = numberIn(text);
+    return named === undefined ? { problem: NO_NUMBER } : { named, problem: `names generation ${named}` };
   } catch (error) {
     return errorCode(error) === 'ENOENT' ? {} : { problem: `cannot be read (${messageOf(error)})` };
   }
@@ -86,7 +96,7 @@ export async function generationNumbers(directory: string): Promise<number[]> {
 }
 
 /** Makes a generation the current one; withdraws it if that fails. */
-export async function movePointer(directory: string, number: number): Promise<void> {
+async function movePointer(directory: string, number: number): Promise<void> {
   try {
     await writePointer(directory, number);
   } catch (error) {
@@ -107,8 +117,48 @@ async function withdraw(directory: string, number: number): Promise<void> {
   await mkdir(join(directory, `${number}.withdrawn`));
 }
 
-/** The number for the next generation, higher than any before. Call it before {@link removeLeftovers}. */
-export async function nextGeneration(directory: string): Promise<number> {
+/**
+ * Begins a publication: makes the directory if it is missing, and removes what a killed publisher left. There is
+ * no other publisher: one process owns what is published.
+ *
+ * @returns the number of the next generation, higher than any before; it is built in {@link unpublishedPath}
+ */
+export async function beginGeneration(directory: string): Promise<number> {
+  await makeDirectory(directory);
+  const number = await nextGeneration(directory);
+  for (const name of await readdir(directory)) {
+    if (/^\d+\.(?:tmp|old|withdrawn)$/.test(name))
+      await rm(join(directory, name), { recursive: true, force: true });
+  }
+  return number;
+}
+
+/** The directory in which a generation is built. */
+export function unpublishedPath(directory: string, number: number): string {
+  return join(directory, `${number}.tmp`);
+}
+
+/**
+ * Publishes a generation whose files are on the disk: two renames make it visible to readers (DESIGN 4). A crash
+ * at any point leaves the former one current, or this one.
+ *
+ * @param keep the number of generations that remain, including this one
+ */
+export async function placeGeneration(
+  directory: string,
+  number: number,
+  keep = DEFAULT_KEEP_GENERATIONS,
+): Promise<void> {
+  const unpublished = unpublishedPath(directory, number);
+  await syncPath(unpublished);
+  await rename(unpublished, join(directory, String(number)));
+  await syncPath(directory);
+  await movePointer(directory, number);
+  // It is published: the next publication removes what cannot be removed now.
+  await removeOldGenerations(directory, number, keep).catch(() => {});
+}
+
+async function nextGeneration(directory: string): Promise<number> {
   const used = (await readdir(directory)).map((name) =>
     Number(/^(\d{1,15})(?:\.withdrawn)?$/.exec(name)?.[1] ?? 0),
   );
@@ -116,16 +166,7 @@ export async function nextGeneration(directory: string): Promise<number> {
 }
 
 async function writePointer(directory: string, number: number): Promise<void> {
-  const pointer = join(directory, POINTER_FILE);
-  const temporary = `${pointer}.tmp`;
-  const file = await open(temporary, 'w');
-  try {
-    await file.writeFile(`${number}\n`);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(temporary, pointer);
+  await replaceContent(join(directory, POINTER_FILE), `${number}\n`);
   await syncPath(directory);
 }
 
@@ -136,7 +177,7 @@ async function writePointer(directory: string, number: number): Promise<void> {
 export const DEFAULT_KEEP_GENERATIONS = 2;
 
 /** Removes the oldest generations. @param keep the number of generations that remain, including the newest */
-export async function removeOldGenerations(directory: string, newest: number, keep: number): Promise<void> {
+async function removeOldGenerations(directory: string, newest: number, keep: number): Promise<void> {
   const old = (await generationNumbers(directory)).filter((number) => number < newest);
   const surplus = old.slice(0, Math.max(0, old.length - Math.max(1, keep) + 1));
   for (const number of surplus) {
@@ -147,13 +188,23 @@ export async function removeOldGenerations(directory: string, newest: number, ke
   }
 }
 
-/**
- * Removes the unfinished directories of a killed publisher. There is no other publisher: one process owns the
- * working store.
- */
-export async function removeLeftovers(directory: string): Promise<void> {
-  for (const name of await readdir(directory)) {
-    if (/^\d+\.(?:tmp|old|withdrawn)$/.test(name))
-      await rm(join(directory, name), { recursive: true, force: true });
+/** Maximum attempts to open a generation that is replaced and removed meanwhile. */
+const OPEN_ATTEMPTS = 20;
+
+/** Opens the newest generation; undefined if nothing was published yet. @throws the errors of `open` */
+export async function openNewest<T>(
+  directory: string,
+  open: (number: number, path: string) => Promise<T>,
+): Promise<T | undefined> {
+  for (let attempt = 1; ; attempt++) {
+    const number = await currentGeneration(directory);
+    if (number === undefined) return undefined;
+    try {
+      return await open(number, join(directory, String(number)));
+    } catch (error) {
+      // Its files went away while they were read.
+      const isReplaced = (await currentGeneration(directory)) !== number;
+      if (!isReplaced || attempt === OPEN_ATTEMPTS) throw error;
+    }
   }
 }

@@ -5,12 +5,13 @@ import { type FSWatcher, watch } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { errorCode, isUnwritable, messageOf, StorageError } from '../../protocols/errors.js';
+import { isUnwritable, messageOf, StorageError } from '../../protocols/errors.js';
 import { Mutex } from '../../protocols/mutex.js';
 import { adviceFor } from '../files/advice.js';
 import { createDirectory } from '../files/make-directory.js';
+import { isAlive } from '../files/replace-file.js';
 import { cloneDatabase, makeCloneDirectory } from './clone-database.js';
-import { currentGeneration, POINTER_FILE } from './directory.js';
+import { currentGeneration, openNewest, POINTER_FILE } from './directory.js';
 import { COMPRESSED_FILE } from './export/format.js';
 import { openSnapshot, type SummarySnapshot } from './snapshot.js';
 
@@ -23,8 +24,6 @@ export interface GenerationsOptions {
 }
 
 const DEFAULT_POLL_MS = 2000;
-/** Maximum attempts to clone a generation that is replaced and removed meanwhile. */
-const OPEN_ATTEMPTS = 20;
 
 /** A generation that readers can open. */
 export interface PublishedGeneration {
@@ -86,21 +85,16 @@ export class Generations {
     } catch (error) {
       if (!isUnwritable(error)) throw error;
     }
-    for (let attempt = 1; ; attempt++) {
-      const number = await this.current();
-      if (number === undefined)
-        throw new StorageError(`no generation was published in ${this.#directory} yet`);
+    const snapshot = await openNewest(this.#directory, async (number, published) => {
       const clone = join(readers, await newCloneName());
-      const published = join(this.#directory, String(number));
       try {
         return await openClone(number, published, clone);
       } catch (error) {
-        const replaced = (await this.current()) !== number;
-        // Its files went away while they were read.
-        if (replaced && attempt < OPEN_ATTEMPTS) continue;
         throw cannotOpen(this.#directory, number, messageOf(error).replaceAll(clone, published), error);
       }
-    }
+    });
+    if (snapshot !== undefined) return snapshot;
+    throw new StorageError(`no generation was published in ${this.#directory} yet`);
   }
 
   /**
@@ -203,17 +197,13 @@ async function removeStaleClones(readersDirectory: string): Promise<void> {
   for (const name of await readdir(readersDirectory)) {
     const [, pid, started] = CLONE_NAME.exec(name) ?? [];
     if (pid === undefined || started === undefined) continue;
-    if (await isAlive(Number(pid), started)) continue;
+    if (await isRunning(Number(pid), started)) continue;
     await rm(join(readersDirectory, name), { recursive: true, force: true });
   }
 }
 
-async function isAlive(pid: number, started: string): Promise<boolean> {
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    if (errorCode(error) === 'ESRCH') return false;
-  }
+async function isRunning(pid: number, started: string): Promise<boolean> {
+  if (!isAlive(pid)) return false;
   const now = await startTime(pid);
   return started === '0' || now === '0' || now === started;
 }

@@ -1,11 +1,12 @@
 // Logins of URLs in the rows of a store, encrypted: the tables of a store are linked into generations, which
 // are published (G-81).
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
 import { adviceFor } from '../files/advice.js';
 import { readRegular } from '../files/regular-file.js';
+import { replaceContent } from '../files/replace-file.js';
 import { syncPath } from '../files/sync-path.js';
 import type { QueuedUri } from '../records/records.js';
 
@@ -58,16 +59,13 @@ export class LoginSeal {
    */
   static async create(directory: string): Promise<LoginSeal> {
     const path = join(directory, KEY_FILE);
-    // A full disk may take a part of the key.
-    const draft = `${path}.new`;
     try {
       const key = randomBytes(KEY_BYTES);
-      await writeFile(draft, key, { mode: 0o600, flush: true });
-      await rename(draft, path);
+      // A full disk may take a part of the key.
+      await replaceContent(path, key, 0o600);
       await syncPath(directory);
       return new LoginSeal(key);
     } catch (cause) {
-      await rm(draft, { force: true }).catch(() => undefined);
       throw new StorageError(`${path}, the key to the logins of URLs: ${messageOf(cause)}`, { cause });
     }
   }

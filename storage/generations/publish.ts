@@ -1,29 +1,21 @@
 // The writer's side of a generations directory: makes a generation of a working store.
-import { readdir, rename, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, StorageError } from '../../protocols/errors.js';
 import { requireSums, writeSums } from '../files/checksums.js';
-import { makeDirectory } from '../files/make-directory.js';
 import { syncPath } from '../files/sync-path.js';
 import { Level } from '../level/level.js';
 import { SummaryStore } from '../summaries/summary-store.js';
 import { GATHERER_COUNTERS } from '../summaries/tables.js';
 import { cloneDatabase, IMMUTABLE, makeCloneDirectory } from './clone-database.js';
-import {
-  DEFAULT_KEEP_GENERATIONS,
-  generationNumbers,
-  movePointer,
-  nextGeneration,
-  removeLeftovers,
-  removeOldGenerations,
-} from './directory.js';
+import { beginGeneration, generationNumbers, placeGeneration, unpublishedPath } from './directory.js';
 import { COMPRESSED_FILE, INDEX_FILE } from './export/format.js';
 import { ReadyExport } from './export/ready-export.js';
 import type { GathererNames } from './export/survey.js';
 import { type WriteExportOptions, writeExport } from './export/write-export.js';
 
 export interface PublishOptions {
-  /** Generations kept, the new one included. Default {@link DEFAULT_KEEP_GENERATIONS}. */
+  /** Generations kept, the new one included. Default 2. */
   readonly keepGenerations?: number;
   /** GATHERD-13.9: the Gatherer of objects that do not name one. */
   readonly gatherer?: GathererNames;
@@ -44,26 +36,17 @@ export async function publishGeneration(
   options: PublishOptions = {},
 ): Promise<number> {
   try {
-    await makeDirectory(generationsDirectory);
-    const number = await nextGeneration(generationsDirectory);
-    await removeLeftovers(generationsDirectory);
+    const number = await beginGeneration(generationsDirectory);
     const numbers = await generationNumbers(generationsDirectory);
-    const previous = await openExport(generationsDirectory, numbers.at(-1));
+    await using previous = await openExport(generationsDirectory, numbers.at(-1));
+    const temporary = unpublishedPath(generationsDirectory, number);
     try {
-      await makeGeneration(workingDirectory, generationsDirectory, number, suspend, {
-        previous,
-        gatherer: options.gatherer,
-      });
-    } finally {
-      await previous?.close();
+      await makeGeneration(workingDirectory, temporary, suspend, { previous, gatherer: options.gatherer });
+      await placeGeneration(generationsDirectory, number, options.keepGenerations);
+    } catch (error) {
+      await rm(temporary, { recursive: true, force: true });
+      throw error;
     }
-    await movePointer(generationsDirectory, number);
-    // The generation is published; the next publication removes what cannot be removed now.
-    await removeOldGenerations(
-      generationsDirectory,
-      number,
-      options.keepGenerations ?? DEFAULT_KEEP_GENERATIONS,
-    ).catch(() => {});
     return number;
   } catch (cause) {
     throw new StorageError(
@@ -77,32 +60,22 @@ export async function publishGeneration(
 
 async function makeGeneration(
   workingDirectory: string,
-  generationsDirectory: string,
-  number: number,
+  temporary: string,
   suspend: (work: () => Promise<void>) => Promise<void>,
   options: WriteExportOptions,
 ): Promise<void> {
-  const temporary = join(generationsDirectory, `${number}.tmp`);
-  try {
-    await makeCloneDirectory(workingDirectory, temporary);
-    await suspend(async () => {
-      await cloneDatabase(workingDirectory, temporary);
-    });
-    // The store is open again: the rest takes time in proportion to the database.
-    await using level = await Level.open(temporary, { kind: 'gatherer', create: false });
-    const { summaries } = await GATHERER_COUNTERS.read(level);
-    await writeExport(new SummaryStore(level, () => summaries), temporary, options);
-    await level.close();
-    await writeSums(temporary, [INDEX_FILE, COMPRESSED_FILE]);
-    for (const name of await readdir(temporary)) {
-      if (!IMMUTABLE.test(name)) await syncPath(join(temporary, name));
-    }
-    await syncPath(temporary);
-    await rename(temporary, join(generationsDirectory, String(number)));
-    await syncPath(generationsDirectory);
-  } catch (error) {
-    await rm(temporary, { recursive: true, force: true });
-    throw error;
+  await makeCloneDirectory(workingDirectory, temporary);
+  await suspend(async () => {
+    await cloneDatabase(workingDirectory, temporary);
+  });
+  // The store is open again: the rest takes time in proportion to the database.
+  await using level = await Level.open(temporary, { kind: 'gatherer', create: false });
+  const { summaries } = await GATHERER_COUNTERS.read(level);
+  await writeExport(new SummaryStore(level, () => summaries), temporary, options);
+  await level.close();
+  await writeSums(temporary, [INDEX_FILE, COMPRESSED_FILE]);
+  for (const name of await readdir(temporary)) {
+    if (!IMMUTABLE.test(name)) await syncPath(join(temporary, name));
   }
 }
 

@@ -44,3 +44,13 @@ export interface Engine {
 export function workLimit(maxWork: number | undefined): { readonly maxWorkMs?: number } {
   return maxWork === undefined ? {} : { maxWorkMs: maxWork * 1000 };
 }
+
+/** The limits that options set, and the defaults of the others. */
+export function withDefaults<T extends { readonly [K in keyof T]: number }>(
+  defaults: T,
+  options: Partial<T>,
+): T {
+  const names = Object.keys(defaults) as (keyof T)[];
+  const entries = names.map((name): readonly unknown[] => [name, options[name] ?? defaults[name]]);
+  return Object.fromEntries(entries) as T;
+}

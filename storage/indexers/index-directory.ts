@@ -1,20 +1,20 @@
 // The directory of an engine that is a program: numbered indexes, of which one is published.
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, StorageError } from '../../protocols/errors.js';
 import { ifPresent } from '../files/exists.js';
 import { createDirectory } from '../files/make-directory.js';
 import { readRegular } from '../files/regular-file.js';
+import { replaceContent } from '../files/replace-file.js';
 import { syncPath } from '../files/sync-path.js';
 
 const POINTER = 'CURRENT';
 const STATE = 'state.json';
 const NUMBER = /^[1-9]\d{0,14}$/;
 
-/** A published index; its files stay on the disk until it is released. */
-export interface IndexLease {
+/** A published index; its files stay on the disk until it is disposed of. */
+export interface IndexLease extends AsyncDisposable {
   readonly path: string;
-  release(): Promise<void>;
 }
 
 /**
@@ -97,7 +97,7 @@ export class IndexDirectory {
     let released = false;
     return {
       path: this.#pathOf(number),
-      release: async () => {
+      [Symbol.asyncDispose]: async () => {
         if (released) return;
         released = true;
         const remaining = (this.#leases.get(number) ?? 1) - 1;
@@ -128,10 +128,10 @@ export class IndexDirectory {
     const former = this.#number;
     const number = Number(path.slice(path.lastIndexOf('/') + 1));
     await guardWrites(path, async () => {
-      await this.#writeState(path, state);
+      await writeState(path, state);
       for (const name of await readdir(path, { recursive: true })) await syncPath(join(path, name));
       await syncPath(path);
-      await this.#replace(join(this.path, POINTER), `${number}\n`);
+      await replaceContent(join(this.path, POINTER), `${number}\n`);
     });
     this.#number = number;
     if (former !== 0 && !this.#leases.has(former)) await this.#remove(former);
@@ -140,36 +140,20 @@ export class IndexDirectory {
   /** Replaces the state of the index in use. @throws StorageError if it cannot */
   async writeState(state: unknown): Promise<void> {
     const { current } = this;
-    if (current !== undefined) await guardWrites(current, () => this.#writeState(current, state));
+    if (current !== undefined) await guardWrites(current, () => writeState(current, state));
   }
 
-  /** Removes a prepared index that will not be published. */
-  async discard(path: string): Promise<void> {
-    await removeIndex(path);
-  }
-
-  async #writeState(path: string, state: unknown): Promise<void> {
-    await this.#replace(join(path, STATE), `${JSON.stringify(state)}\n`);
-  }
-
-  async #replace(path: string, text: string): Promise<void> {
-    const file = await open(`${path}.new`, 'w');
-    try {
-      await file.writeFile(text);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(`${path}.new`, path);
-  }
-
-  async #remove(number: number): Promise<void> {
-    await removeIndex(this.#pathOf(number));
+  #remove(number: number): Promise<void> {
+    return removeIndex(this.#pathOf(number));
   }
 
   #pathOf(number: number): string {
     return join(this.path, String(number));
   }
+}
+
+function writeState(path: string, state: unknown): Promise<void> {
+  return replaceContent(join(path, STATE), `${JSON.stringify(state)}\n`);
 }
 
 /** Turns errors of the system, which do not always name a file, into StorageErrors. */
@@ -182,8 +166,11 @@ async function guardWrites<T>(path: string, work: () => Promise<T>): Promise<T> 
   }
 }
 
-/** Removes an index that is not in use. What a disk that fails leaves of it is removed by the next opening. */
-async function removeIndex(path: string): Promise<void> {
+/**
+ * Removes an index that is not in use, e.g. a prepared one that will not be published. What a disk that fails
+ * leaves of it is removed by the next opening.
+ */
+export async function removeIndex(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true }).catch(() => undefined);
 }
 

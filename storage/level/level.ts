@@ -90,6 +90,8 @@ export class Level implements AsyncDisposable {
   #failure: StorageError | undefined;
   #recovering: Promise<void> | undefined;
   #recoveries = 0;
+  /** Number of recoveries at the last reload by the caller. */
+  #reloads = 0;
   readonly #lengths: LogLengths;
   #recording: NodeJS.Timeout | undefined;
   #lengthsRecorded: Promise<void> | undefined;
@@ -136,10 +138,7 @@ export class Level implements AsyncDisposable {
    * it cannot be opened
    */
   static async kindOf(directory: string): Promise<StoreKind | undefined> {
-    const opened = await openDatabase<Uint8Array, Uint8Array>(directory, {
-      ...VIEWS,
-      createIfMissing: false,
-    });
+    const opened = await openExisting(directory);
     try {
       const bytes = await opened.db.get(SCHEMA_KEY);
       const kind = bytes && schemaCodec.decode(bytes).kind;
@@ -157,10 +156,7 @@ export class Level implements AsyncDisposable {
   static async restoreKind(directory: string): Promise<StoreKind | undefined> {
     const kind = await Level.kindOf(directory);
     if (kind !== undefined) return kind;
-    const opened = await openDatabase<Uint8Array, Uint8Array>(directory, {
-      ...VIEWS,
-      createIfMissing: false,
-    });
+    const opened = await openExisting(directory);
     try {
       for (const [table, owner] of KIND_TABLES) {
         const [first] = await opened.db.keys({ ...tableRange(table), limit: 1 }).all();
@@ -301,9 +297,18 @@ export class Level implements AsyncDisposable {
    * damaged log. Writes do so themselves; a caller with state of its own calls it before it reads that state.
    * Reads continue meanwhile.
    *
+   * @param reload reads the caller's state again, if there was a recovery since the last call: the write that
+   *   failed is either there or not
    * @throws StorageError while the disk is full
    */
-  async recover(): Promise<void> {
+  async recover(reload?: () => Promise<void>): Promise<void> {
+    await this.#recover();
+    if (reload === undefined || this.#reloads === this.#recoveries) return;
+    await reload();
+    this.#reloads = this.#recoveries;
+  }
+
+  async #recover(): Promise<void> {
     if (this.#isUsable()) return;
     // It is closed while it is suspended, too.
     await this.#lock.released();
@@ -317,14 +322,6 @@ export class Level implements AsyncDisposable {
   /** Whether there is room to {@link recover}. */
   hasRoom(): Promise<boolean> {
     return hasRoomToOpen(this.directory);
-  }
-
-  /**
-   * Number of recoveries. After one, the write that failed is either there or not: state that counts rows must
-   * be read again.
-   */
-  get recoveries(): number {
-    return this.#recoveries;
   }
 
   /** Closes the files, runs `work` on the directory, and opens the files again, also if `work` fails. */
@@ -408,6 +405,10 @@ export class Level implements AsyncDisposable {
       await this.#db.open({ createIfMissing: false });
     });
   }
+}
+
+function openExisting(directory: string): Promise<OpenDatabase<Uint8Array, Uint8Array>> {
+  return openDatabase(directory, { ...VIEWS, createIfMissing: false });
 }
 
 function bounds(range: KeyRange, options: PageOptions) {

@@ -95,12 +95,8 @@ export class StoreImporter implements AsyncDisposable {
     this.#counters = counters;
   }
 
-  close(): Promise<void> {
-    return this.#level.close();
-  }
-
   [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
+    return this.#level.close();
   }
 }
 

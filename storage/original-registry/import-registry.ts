@@ -72,7 +72,7 @@ export async function importRegistry(
   {
     await (await BrokerStore.open(storeDirectory)).close();
     await using importer = await StoreImporter.open(storeDirectory);
-    const batches = new ImportBatches(importer, files, ids, total, options);
+    const batches = new ImportBatches({ importer, files, ids, counts: total, options });
     const valid = await importRecords(registry, batches, signal);
     await importer.finish(registry.nextOid);
     reportUnreferenced(files, valid, total, options);
@@ -141,43 +141,38 @@ function reportUnreferenced(
   }
 }
 
+interface ImportContext {
+  readonly importer: StoreImporter;
+  readonly files: ObjectLocations;
+  readonly ids: GathererIds | undefined;
+  readonly counts: Counts;
+  readonly options: ImportOptions;
+}
+
 /** Reads the files of records and stores their objects in batches. */
 class ImportBatches {
   #batch: ImportableObject[] = [];
   #bytes = 0;
-  readonly #importer: StoreImporter;
-  readonly #files: ObjectLocations;
-  readonly #ids: GathererIds | undefined;
-  readonly #counts: Counts;
-  readonly #options: ImportOptions;
+  readonly #context: ImportContext;
 
-  constructor(
-    importer: StoreImporter,
-    files: ObjectLocations,
-    ids: GathererIds | undefined,
-    counts: Counts,
-    options: ImportOptions,
-  ) {
-    this.#importer = importer;
-    this.#files = files;
-    this.#ids = ids;
-    this.#counts = counts;
-    this.#options = options;
+  constructor(context: ImportContext) {
+    this.#context = context;
   }
 
   /** Imports the objects of some records and stores all of them. */
   async add(records: readonly RegistryRecord[]): Promise<void> {
-    const { signal, onWarning, maxObjectBytes = DEFAULT_MAX_OBJECT_BYTES } = this.#options;
+    const { files, ids, counts, options } = this.#context;
+    const { signal, onWarning, maxObjectBytes = DEFAULT_MAX_OBJECT_BYTES } = options;
     for (let i = 0; i < records.length; i += CONCURRENT_READS) {
       signal?.throwIfAborted();
       const group = records.slice(i, i + CONCURRENT_READS);
       const read = await Promise.all(
-        group.map((record) => readRecordedObject(this.#files, record, this.#ids, maxObjectBytes)),
+        group.map((record) => readRecordedObject(files, record, ids, maxObjectBytes)),
       );
       for (const [j, object] of read.entries()) {
         const { oid } = group[j]!;
         if (object === undefined) {
-          this.#counts.missing++;
+          counts.missing++;
           onWarning?.(`object ${oid} has no file (REG-38)`);
         } else if (typeof object === 'string') {
           this.#skip(oid, object);
@@ -193,24 +188,24 @@ class ImportBatches {
 
   /** A record that is deleted, or has this unknown flag. */
   countNotValid(offset: number, unknownFlag: number | undefined): void {
-    this.#counts.notValid++;
+    this.#context.counts.notValid++;
     if (unknownFlag === undefined) return;
-    this.#options.onWarning?.(
+    this.#context.options.onWarning?.(
       `the record at offset ${offset} has the unknown flag ${unknownFlag}; it is not imported (REG-14)`,
     );
   }
 
   /** A record that is too short for its fields. */
   skipShort(offset: number): void {
-    this.#counts.skipped++;
-    this.#options.onWarning?.(`the record at offset ${offset} is too short (REG-21)`);
+    this.#context.counts.skipped++;
+    this.#context.options.onWarning?.(`the record at offset ${offset} is too short (REG-21)`);
   }
 
   async #flush(): Promise<void> {
-    for (const { oid, outcome } of await this.#importer.add(this.#batch)) {
-      if (outcome === 'imported' || outcome === 'known') this.#counts[outcome]++;
+    for (const { oid, outcome } of await this.#context.importer.add(this.#batch)) {
+      if (outcome === 'imported' || outcome === 'known') this.#context.counts[outcome]++;
       else this.#skip(oid, outcome.skipped);
-      this.#options.onObject?.();
+      this.#context.options.onObject?.();
     }
     this.#batch = [];
     if (this.#bytes >= BATCH_BYTES) collectGarbage();
@@ -218,8 +213,8 @@ class ImportBatches {
   }
 
   #skip(oid: number, reason: string): void {
-    this.#counts.skipped++;
-    this.#options.onWarning?.(`object ${oid}: skipped: ${reason}`);
+    this.#context.counts.skipped++;
+    this.#context.options.onWarning?.(`object ${oid}: skipped: ${reason}`);
   }
 }
 

@@ -1,6 +1,7 @@
 // Access to a file at offsets: an interface that tests replace, and a window for small reads.
 import { type FileHandle, open } from 'node:fs/promises';
 import { errorCode, rethrowAs, StorageError } from '../../protocols/errors.js';
+import { readFully } from '../files/read-fully.js';
 import { openRegular } from '../files/regular-file.js';
 import { writeFully } from '../files/write-fully.js';
 
@@ -43,15 +44,7 @@ export const openRandomFile: OpenRandomFile = async (path, mode) => {
     await work().catch(rethrowAs(StorageError, `${path} cannot be written`));
   };
   return {
-    async read(bytes, position) {
-      let done = 0;
-      while (done < bytes.length) {
-        const { bytesRead } = await handle.read(bytes, done, bytes.length - done, position + done);
-        if (bytesRead === 0) break;
-        done += bytesRead;
-      }
-      return done;
-    },
+    read: (bytes, position) => readFully(handle, bytes, position),
     write: (bytes, position) => written(() => writeFully(handle, bytes, position)),
     truncate: (length) => written(() => handle.truncate(length)),
     sync: () => written(() => handle.sync()),

@@ -61,6 +61,8 @@ export function isCompressionDue(counts: RegistryCounts, percent = COMPRESS_PERC
  * promise had resolved.
  */
 export class RegistryFile implements AsyncDisposable {
+  /** REG-13: the reading that was detected or given. */
+  readonly reading: RegistryReading;
   readonly #format: RegistryFormat;
   #file: RandomFile;
   #counts: RegistryCounts;
@@ -81,6 +83,7 @@ export class RegistryFile implements AsyncDisposable {
     readonly problems: readonly RegistryProblem[],
     options: RegistryFileOptions,
   ) {
+    this.reading = format.reading;
     this.#format = format;
     this.#options = options;
     this.#file = file;
@@ -153,11 +156,6 @@ export class RegistryFile implements AsyncDisposable {
   /** Counted at the opening and updated with every change (REG-6). */
   get counts(): RegistryCounts {
     return this.#counts;
-  }
-
-  /** REG-13: the reading that was detected or given. */
-  get reading(): RegistryReading {
-    return this.#format.reading;
   }
 
   /** REG-35: the highest OID of any record plus one, deleted records included. */

@@ -1,5 +1,5 @@
 // Writes the readable records of a damaged Registry, and those of objects without one, into a new file.
-import { copyFile, link, rename, rm } from 'node:fs/promises';
+import { copyFile, link, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { errorCode, StorageError } from '../../protocols/errors.js';
 import {
@@ -168,47 +168,41 @@ async function replaceGathererIds(directory: string, ids: GathererIds, damaged: 
 async function setAside(directory: string, path: string): Promise<void> {
   const target = join(directory, 'unreferenced');
   await createDirectory(target);
-  for (let i = 0; i < MAX_DAMAGED; i++) {
-    const name = join(target, `${basename(path)}${i === 0 ? '' : `.${i}`}`);
-    try {
-      await link(path, name);
-    } catch (cause) {
-      if (errorCode(cause) === 'EEXIST') continue;
-      // A file system without hard links, or another file system.
-      await rename(path, name).catch(() => copyFileTo(path, name).then(() => rm(path)));
-      return;
-    }
-    await rm(path);
-    return;
-  }
-  throw new StorageError(`${target} has too many files ${basename(path)}; remove some`);
+  const name = basename(path);
+  await addName(path, join(target, name), `${target} has too many files ${name}; remove some`);
+  await rm(path);
 }
-
-/** The maximum number of names that are tried for the damaged file. */
-const MAX_DAMAGED = 1000;
 
 /** Gives the damaged file a second name: `Registry.damaged`, or `Registry.damaged.1` if that exists. */
-async function keepDamaged(path: string): Promise<string> {
-  for (let i = 0; i < MAX_DAMAGED; i++) {
-    const name = `${path}.damaged${i === 0 ? '' : `.${i}`}`;
-    try {
-      await link(path, name);
-      return name;
-    } catch (cause) {
-      if (errorCode(cause) === 'EEXIST') continue;
-      return copyFileTo(path, name);
-    }
-  }
-  throw new StorageError(`${path}.damaged: too many of them; remove some`);
+function keepDamaged(path: string): Promise<string> {
+  return addName(path, `${path}.damaged`, `${path}.damaged: too many of them; remove some`);
 }
 
-/** Copies the file, for a file system without hard links. */
-async function copyFileTo(path: string, name: string): Promise<string> {
-  try {
-    await copyFile(path, name);
-  } catch (error) {
-    await rm(name, { force: true });
-    throw error;
+/** The maximum number of names that are tried. */
+const MAX_NAMES = 1000;
+
+/**
+ * Gives a file a second name that no file has: `name`, `name.1` ... On a file system without hard links, or for
+ * a name on another one, it is copied.
+ *
+ * @param tooMany the error if all names are in use
+ */
+async function addName(path: string, name: string, tooMany: string): Promise<string> {
+  for (let i = 0; i < MAX_NAMES; i++) {
+    const free = i === 0 ? name : `${name}.${i}`;
+    try {
+      await link(path, free);
+      return free;
+    } catch (cause) {
+      if (errorCode(cause) === 'EEXIST') continue;
+    }
+    try {
+      await copyFile(path, free);
+      return free;
+    } catch (error) {
+      await rm(free, { force: true });
+      throw error;
+    }
   }
-  return name;
+  throw new StorageError(tooMany);
 }

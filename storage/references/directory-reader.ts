@@ -26,7 +26,13 @@ export class ServerDirectory implements AsyncDisposable {
   readonly #names: FlatFile;
   readonly #schemes: readonly string[];
 
-  private constructor(ids: Uint32Array, records: Uint32Array, names: FlatFile, schemes: readonly string[]) {
+  private constructor(
+    /** The IDs, ascending. Do not write to the array. */
+    readonly ids: Uint32Array,
+    records: Uint32Array,
+    names: FlatFile,
+    schemes: readonly string[],
+  ) {
     this.#index = new KeyIndex(ids);
     this.#records = records;
     this.#names = names;
@@ -46,11 +52,6 @@ export class ServerDirectory implements AsyncDisposable {
       budget,
     );
     return new ServerDirectory(ids, records, names, schemes);
-  }
-
-  /** The IDs, ascending. Do not write to the array. */
-  get ids(): Uint32Array {
-    return this.#index.keys;
   }
 
   byId(id: number): ServerRecord | undefined {
@@ -87,7 +88,8 @@ export class DocumentDirectory implements AsyncDisposable {
   readonly #servers: ServerDirectory;
 
   private constructor(
-    ids: Uint32Array,
+    /** The IDs, ascending. Do not write to the array. */
+    readonly ids: Uint32Array,
     files: { readonly records: FlatFile; readonly paths: FlatFile },
     schemes: readonly string[],
     servers: ServerDirectory,
@@ -115,11 +117,6 @@ export class DocumentDirectory implements AsyncDisposable {
     const paths = await FlatFile.open(join(directory, FILE.documentPaths), pathBytes, budget);
     resources.move();
     return new DocumentDirectory(ids, { records, paths }, schemes, servers);
-  }
-
-  /** The IDs, ascending. Do not write to the array. */
-  get ids(): Uint32Array {
-    return this.#index.keys;
   }
 
   has(id: number): boolean {

@@ -1,11 +1,10 @@
 import type { ServerRecord, UrlRecord } from './contract.js';
+import { pagesOf } from './link-table.js';
 import type { ReferencesReader } from './reader.js';
 
 /** The text format of links: the output of `db_dump` (R-19), or lines of two numbers. */
 export type DumpFormat = 'bytevalue' | 'pairs';
 
-/** The number of IDs read from a list at a time. */
-const PAGE = 1 << 12;
 /** The approximate size of a chunk in bytes or characters. */
 const CHUNK_BYTES = 1 << 16;
 /** The longest pair: two numbers of ten digits and two separators. */
@@ -32,9 +31,8 @@ export function* dumpLinks(
   let chunk = new Uint8Array(CHUNK_BYTES);
   let offset = 0;
   for (const key of reader.keys(kind)) {
-    const list = reader.links(kind, key);
-    for (let start = 0; start < (list?.total ?? 0); start += PAGE) {
-      for (const id of list?.page(start, PAGE) ?? []) {
+    for (const page of pagesOf(reader.links(kind, key))) {
+      for (const id of page) {
         if (offset > CHUNK_BYTES - MAX_PAIR_BYTES) {
           yield chunk.subarray(0, offset);
           chunk = new Uint8Array(CHUNK_BYTES);

@@ -91,6 +91,15 @@ export class FileAppender implements Disposable {
   }
 }
 
+/** Fills an array with what follows in a file. Returns the number of bytes, fewer only at its end. */
+export function readNext(fd: number, target: Uint8Array): number {
+  let filled = 0;
+  for (let bytesRead = 1; bytesRead > 0 && filled < target.length; filled += bytesRead) {
+    bytesRead = readSync(fd, target, filled, target.length - filled, null);
+  }
+  return filled;
+}
+
 /** The words of a block: 4 KiB. */
 const BLOCK_WORDS = 1 << 10;
 /** The number of blocks cached for a file on the disk: 4 MiB. */

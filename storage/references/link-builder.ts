@@ -1,18 +1,16 @@
 // Builds the tables of links of a references generation.
-import { closeSync, openSync, readSync, rmSync } from 'node:fs';
+import { closeSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { StorageError } from '../../protocols/errors.js';
 import { DistinctIds } from './distinct-ids.js';
 import type { SiteMembers } from './document-builder.js';
-import { FileAppender } from './files.js';
-import { idsOf, type LinkTable, openUnpublished, TableWriter } from './link-table.js';
+import { FileAppender, readNext } from './files.js';
+import { idsOf, type LinkTable, openUnpublished, pagesOf, TableWriter } from './link-table.js';
 import { type ProgressOptions, ProgressReporter } from './progress-reporter.js';
 import { RecordSorter } from './record-sorter.js';
 
 /** The number of words read from the spool at a time. */
 const PIECE_WORDS = 1 << 16;
-/** The number of IDs read from a list at a time. */
-const PAGE = 1 << 16;
 
 /** A temporary file of pairs in insertion order, 8 bytes each. */
 class PairSpool implements Disposable {
@@ -46,9 +44,11 @@ class PairSpool implements Disposable {
    */
   async sortInto(sorter: RecordSorter, side: 0 | 1, progress: ProgressReporter): Promise<void> {
     const piece = new Uint32Array(PIECE_WORDS);
+    const bytes = new Uint8Array(piece.buffer);
     const fd = openSync(this.#file.path, 'r');
+    const fill = (): number => readNext(fd, bytes) >>> 2;
     try {
-      for (let count = readWords(fd, piece); count > 0; count = readWords(fd, piece)) {
+      for (let count = fill(); count > 0; count = fill()) {
         for (let i = 0; i < count; i += 2) {
           const offset = sorter.add(piece[i + side]!);
           sorter.words[offset] = piece[i + 1 - side]!;
@@ -172,16 +172,6 @@ export class LinkBuilder implements Disposable {
   }
 }
 
-/** Reads words until the array is full or the file ends. Returns the number of words. */
-function readWords(fd: number, target: Uint32Array): number {
-  const bytes = new Uint8Array(target.buffer);
-  let filled = 0;
-  for (let bytesRead = 1; bytesRead > 0 && filled < bytes.length; filled += bytesRead) {
-    bytesRead = readSync(fd, bytes, filled, bytes.length - filled, null);
-  }
-  return filled >>> 2;
-}
-
 /**
  * Writes the site lists, so that a reader answers a site request with a slice. Goes through the documents of
  * each server in ascending order and their links in stored order. Drops links within the site and keeps the
@@ -203,16 +193,11 @@ export async function writeSiteLists(
   const progress = new ProgressReporter(name, links.total, options);
   members.reset();
   for (const [index, server] of sites.keys.entries()) {
-    const documents = sites.listAt(index);
     members.begin(server);
-    for (let first = 0; first < documents.total; first += PAGE) {
-      for (const document of documents.page(first, PAGE)) {
-        const list = links.list(document);
-        for (let from = 0; from < (list?.total ?? 0); from += PAGE) {
-          const page = list?.page(from, PAGE) ?? [];
-          for (const id of page) if (members.tryAdd(id)) table.add(server, id);
-          if (progress.step(page.length)) await progress.yield();
-        }
+    for (const document of idsOf(sites.listAt(index))) {
+      for (const page of pagesOf(links.list(document))) {
+        for (const id of page) if (members.tryAdd(id)) table.add(server, id);
+        if (progress.step(page.length)) await progress.yield();
       }
     }
     if (progress.step()) await progress.yield();

@@ -7,8 +7,10 @@ import { FileAppender, FlatFile, type MemoryBudget, readWords } from './files.js
 import { MAX_U32, readLong, TABLE_PARTS, type TableName, writeLong } from './format.js';
 import { KeyIndex } from './key-index.js';
 
-/** The number of IDs read from a list at a time. */
+/** The number of IDs read at a time from a list that may not be read to its end. */
 const PAGE = 1 << 12;
+/** The same for one that is. */
+const LARGE_PAGE = 1 << 16;
 
 /** Writes a table of keys in ascending order, each with its list of IDs. */
 export class TableWriter implements Disposable {
@@ -82,7 +84,12 @@ export class LinkTable implements AsyncDisposable {
   readonly #starts: Uint32Array | Float64Array;
   readonly #ids: FlatFile;
 
-  private constructor(keys: Uint32Array, starts: Uint32Array | Float64Array, ids: FlatFile) {
+  private constructor(
+    /** The keys, ascending. Do not write to the array. */
+    readonly keys: Uint32Array,
+    starts: Uint32Array | Float64Array,
+    ids: FlatFile,
+  ) {
     this.#index = new KeyIndex(keys);
     this.#starts = starts;
     this.#ids = ids;
@@ -110,11 +117,6 @@ export class LinkTable implements AsyncDisposable {
       throw new StorageError(`the table ${name} in ${directory} is damaged: its files do not fit together`);
     }
     return new LinkTable(keys, starts, ids);
-  }
-
-  /** The keys, ascending. Do not write to the array. */
-  get keys(): Uint32Array {
-    return this.#index.keys;
   }
 
   /** The number of IDs in all lists. */
@@ -168,9 +170,15 @@ export async function openUnpublished(
   return LinkTable.open(directory, name, sizes, budget);
 }
 
+/** Yields the IDs of a list in pages. */
+export function* pagesOf(
+  list: LinkList | undefined,
+  size = LARGE_PAGE,
+): Generator<Uint32Array, void, undefined> {
+  for (let start = 0; list !== undefined && start < list.total; start += size) yield list.page(start, size);
+}
+
 /** Yields the IDs of a list, which it reads in pages. */
 export function* idsOf(list: LinkList | undefined): Generator<number, void, undefined> {
-  for (let start = 0; start < (list?.total ?? 0); start += PAGE) {
-    for (const id of list?.page(start, PAGE) ?? []) yield id;
-  }
+  for (const page of pagesOf(list, PAGE)) for (const id of page) yield id;
 }

@@ -1,16 +1,10 @@
-import { copyFile, link, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, link, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StorageError } from '../../protocols/errors.js';
 import { writeSums } from '../files/checksums.js';
 import { makeDirectory } from '../files/make-directory.js';
 import { syncPath } from '../files/sync-path.js';
-import {
-  DEFAULT_KEEP_GENERATIONS,
-  movePointer,
-  nextGeneration,
-  removeLeftovers,
-  removeOldGenerations,
-} from '../generations/directory.js';
+import { beginGeneration, placeGeneration, unpublishedPath } from '../generations/directory.js';
 import { FILE, type Manifest } from './format.js';
 
 /** A subdirectory of the generation's directory, removed at publication. */
@@ -36,16 +30,13 @@ export class Publication implements AsyncDisposable {
     readonly generation: number,
   ) {
     this.#generations = generations;
-    this.directory = join(generations, `${generation}.tmp`);
+    this.directory = unpublishedPath(generations, generation);
     this.scratch = join(this.directory, SCRATCH);
   }
 
   /** @param generations the generations directory, created if it is missing */
   static async begin(generations: string): Promise<Publication> {
-    await makeDirectory(generations);
-    const number = await nextGeneration(generations);
-    await removeLeftovers(generations);
-    const publication = new Publication(generations, number);
+    const publication = new Publication(generations, await beginGeneration(generations));
     await makeDirectory(publication.scratch);
     return publication;
   }
@@ -60,29 +51,20 @@ export class Publication implements AsyncDisposable {
   /**
    * Writes the MANIFEST and publishes.
    *
-   * @param keepGenerations the number of generations to keep, including the new one
+   * @param keepGenerations the number of generations to keep, including the new one; default 2
    */
-  async publish(counts: ManifestCounts, keepGenerations = DEFAULT_KEEP_GENERATIONS): Promise<void> {
+  async publish(counts: ManifestCounts, keepGenerations?: number): Promise<void> {
     await rm(this.scratch, { recursive: true, force: true });
     const names = (await readdir(this.directory)).sort();
     const files: Record<string, number> = {};
     for (const name of names) files[name] = (await stat(join(this.directory, name))).size;
     const manifest: Manifest = { format: 'harvest-references', version: 1, ...counts, files };
-    const file = await open(join(this.directory, FILE.manifest), 'wx');
-    try {
-      await file.writeFile(`${JSON.stringify(manifest, undefined, 1)}\n`);
-    } finally {
-      await file.close();
-    }
+    const text = `${JSON.stringify(manifest, undefined, 1)}\n`;
+    await writeFile(join(this.directory, FILE.manifest), text, { flag: 'wx' });
     for (const name of [...names, FILE.manifest]) await syncPath(join(this.directory, name));
     await writeSums(this.directory, [...names, FILE.manifest]);
-    await syncPath(this.directory);
-    await rename(this.directory, join(this.#generations, String(this.generation)));
-    await syncPath(this.#generations);
+    await placeGeneration(this.#generations, this.generation, keepGenerations);
     this.#done = true;
-    await movePointer(this.#generations, this.generation);
-    // The generation is published already: the next publication removes what cannot be removed now.
-    await removeOldGenerations(this.#generations, this.generation, keepGenerations).catch(() => {});
   }
 
   /** Removes the temporary directory if the generation was not published. */

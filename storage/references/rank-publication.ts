@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { FileAppender, FlatFile } from './files.js';
 import { FILE, referencesDirectory } from './format.js';
 import { KeyIndex } from './key-index.js';
+import { pagesOf } from './link-table.js';
 import { type PageRankOptions, pageRank, type RankGraph } from './pagerank.js';
 import { type ProgressOptions, ProgressReporter } from './progress-reporter.js';
 import { Publication, storageError } from './publication.js';
@@ -110,9 +111,7 @@ async function writeTargets(
   const progress = new ProgressReporter('ranks', reader.counts.links, options);
   using file = new FileAppender(path);
   for (const key of reader.keys('refs')) {
-    const list = reader.links('refs', key);
-    for (let start = 0; start < (list?.total ?? 0); start += PAGE) {
-      const page = list?.page(start, PAGE) ?? [];
+    for (const page of pagesOf(reader.links('refs', key))) {
       for (const id of page) file.word(index.find(id));
       if (progress.step(page.length)) await progress.yield();
     }

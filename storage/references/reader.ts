@@ -4,7 +4,7 @@ import { messageOf, StorageError } from '../../protocols/errors.js';
 import { adviceFor } from '../files/advice.js';
 import { requireSums, stampOf } from '../files/checksums.js';
 import { readRegular } from '../files/regular-file.js';
-import { currentGeneration } from '../generations/directory.js';
+import { openNewest } from '../generations/directory.js';
 import type {
   LinkKind,
   LinkList,
@@ -38,8 +38,6 @@ export interface ReferencesReaderOptions {
 }
 
 const DEFAULT_RESIDENT_BYTES = 256 * 1024 * 1024;
-/** The maximum number of attempts to open a generation that may be replaced and removed meanwhile. */
-const OPEN_ATTEMPTS = 20;
 
 interface Parts {
   readonly tables: ReadonlyMap<TableName, LinkTable>;
@@ -112,23 +110,19 @@ export class ReferencesReader implements References {
   static async openCurrent(data: string, options: ReferencesReaderOptions = {}): Promise<ReferencesReader> {
     requireLittleEndian();
     const generations = referencesDirectory(data);
-    for (let attempt = 1; ; attempt++) {
-      const number = await currentGeneration(generations);
-      if (number === undefined) throw new StorageError(`no references were published in ${data} yet`);
+    const reader = await openNewest(generations, async (number, directory) => {
       try {
-        return await ReferencesReader.#open(number, join(generations, String(number)), options);
-      } catch (error) {
-        const replaced = (await currentGeneration(generations)) !== number;
-        if (replaced && attempt < OPEN_ATTEMPTS) continue;
-        if (error instanceof StorageError) throw error;
+        return await ReferencesReader.#open(number, directory, options);
+      } catch (cause) {
+        if (cause instanceof StorageError) throw cause;
         throw new StorageError(
-          `the references ${number} in ${data} cannot be opened: ${messageOf(error)}; ${adviceFor(generations)}`,
-          {
-            cause: error,
-          },
+          `the references ${number} in ${data} cannot be opened: ${messageOf(cause)}; ${adviceFor(generations)}`,
+          { cause },
         );
       }
-    }
+    });
+    if (reader !== undefined) return reader;
+    throw new StorageError(`no references were published in ${data} yet`);
   }
 
   static async #open(

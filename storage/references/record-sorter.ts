@@ -1,7 +1,7 @@
 // An external merge sort: records in memory by radix sort, sorted runs on the disk, a merge of the runs.
-import { closeSync, openSync, readSync, rmSync } from 'node:fs';
+import { closeSync, openSync, rmSync } from 'node:fs';
 import { StorageError } from '../../protocols/errors.js';
-import { FileAppender } from './files.js';
+import { FileAppender, readNext } from './files.js';
 
 const DIGIT_BITS = 11;
 const DIGITS = 1 << DIGIT_BITS;
@@ -242,10 +242,7 @@ class RunReader {
   next(): boolean {
     this.offset += this.#size;
     if (this.offset < this.#filledWords) return true;
-    let filled = 0;
-    for (let bytesRead = 1; bytesRead > 0 && filled < this.#bytes.length; filled += bytesRead) {
-      bytesRead = readSync(this.#fd, this.#bytes, filled, this.#bytes.length - filled, null);
-    }
+    const filled = readNext(this.#fd, this.#bytes);
     if (filled % (4 * this.#size) !== 0) throw new StorageError(`${this.#path} ends within a record`);
     this.#filledWords = filled / 4;
     this.offset = 0;

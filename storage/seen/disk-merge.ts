@@ -1,10 +1,11 @@
-import { open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { CloseStack } from '../../protocols/close-stack.js';
 import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
 import { createDirectory } from '../files/make-directory.js';
 import { readRegular } from '../files/regular-file.js';
+import { replaceContent } from '../files/replace-file.js';
 import { syncPath } from '../files/sync-path.js';
 import { ChangeList } from './change-list.js';
 import type { SeenOptions } from './contract.js';
@@ -277,15 +278,7 @@ async function readManifest(directory: string): Promise<Manifest> {
 }
 
 async function writeManifest(directory: string, manifest: Manifest): Promise<void> {
-  const path = join(directory, MANIFEST);
-  const file = await open(`${path}.new`, 'w');
-  try {
-    await file.writeFile(JSON.stringify(manifest));
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(`${path}.new`, path);
+  await replaceContent(join(directory, MANIFEST), JSON.stringify(manifest));
   // With the names of the files that the manifest names.
   await syncPath(directory);
 }

@@ -1,6 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { errorCode, rethrowAs, StorageError } from '../../protocols/errors.js';
+import { readFully } from '../files/read-fully.js';
 import { openRegular } from '../files/regular-file.js';
 import { writeFully } from '../files/write-fully.js';
 import { KEY_BYTES, type KeyWords } from './key-list.js';
@@ -194,11 +195,5 @@ function checksumOf(record: Buffer): number {
 /** Reads `length` bytes, fewer at the end of the file. */
 async function readUpTo(file: FileHandle, position: number, length: number): Promise<Buffer> {
   const buffer = Buffer.alloc(length);
-  let filled = 0;
-  while (filled < length) {
-    const { bytesRead } = await file.read(buffer, filled, length - filled, position + filled);
-    if (bytesRead === 0) break;
-    filled += bytesRead;
-  }
-  return buffer.subarray(0, filled);
+  return buffer.subarray(0, await readFully(file, buffer, position));
 }

@@ -50,19 +50,20 @@ export class LevelFilter extends SerialFilter {
   readonly #deletesInFlight = new KeyTable();
   #count: number;
   readonly #level: Level;
-  readonly #ownsLevel: boolean;
+  /** False if the rows belong to a store that the caller owns. */
+  readonly hasOwnFiles: boolean;
   readonly #options: Omit<SeenOptions, 'directory'>;
 
   private constructor(
     level: Level,
-    ownsLevel: boolean,
+    hasOwnFiles: boolean,
     options: Omit<SeenOptions, 'directory'>,
     count: number,
     bloom: BloomBits | undefined,
   ) {
     super(options);
     this.#level = level;
-    this.#ownsLevel = ownsLevel;
+    this.hasOwnFiles = hasOwnFiles;
     this.#options = options;
     this.#count = count;
     this.#bloom = bloom;
@@ -92,11 +93,6 @@ export class LevelFilter extends SerialFilter {
   get memoryBytes(): number {
     const tables = [this.#added, this.#deleted, this.#addsInFlight, this.#deletesInFlight, this.#recent];
     return tables.reduce((sum, { memoryBytes }) => sum + memoryBytes, this.#bloom?.memoryBytes ?? 0);
-  }
-
-  /** False if the rows belong to a store that the caller owns. */
-  get hasOwnFiles(): boolean {
-    return this.#ownsLevel;
   }
 
   /**
@@ -158,7 +154,7 @@ export class LevelFilter extends SerialFilter {
   }
 
   protected async release(): Promise<void> {
-    if (this.#ownsLevel) await this.#level.close();
+    if (this.hasOwnFiles) await this.#level.close();
   }
 
   /** Sets a 1 for each key that has a row. Reads the store once, for the keys that memory cannot answer. */

@@ -2,6 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { firstIndex } from '../../protocols/binary-search.js';
 import { rethrowAs, StorageError } from '../../protocols/errors.js';
+import { readFully } from '../files/read-fully.js';
 import { openRegular } from '../files/regular-file.js';
 import { writeFully } from '../files/write-fully.js';
 import { BloomBits } from './bloom-set.js';
@@ -136,7 +137,7 @@ export class RunFile {
   ): Promise<void> {
     const from = first * BLOCK_BYTES;
     const end = Math.min((last + 1) * BLOCK_BYTES, this.count * KEY_BYTES);
-    const words = fromFileBytes(await readFully(this.#file, from, end - from));
+    const words = fromFileBytes(await readBytes(this.#file, from, end - from));
     for (let block = first; block <= last; block++) {
       const start = (block - first) * BLOCK_KEYS;
       const stop = Math.min(start + BLOCK_KEYS, words.length / 2);
@@ -212,18 +213,14 @@ function lastAtMost(words: KeyWords, from: number, to: number, low: number, high
 async function* streamKeys(file: FileHandle, count: number): AsyncGenerator<KeyWords, void, undefined> {
   for (let from = 0; from < count; from += STREAM_KEYS) {
     const keys = Math.min(STREAM_KEYS, count - from);
-    yield fromFileBytes(await readFully(file, from * KEY_BYTES, keys * KEY_BYTES));
+    yield fromFileBytes(await readBytes(file, from * KEY_BYTES, keys * KEY_BYTES));
   }
 }
 
-async function readFully(file: FileHandle, position: number, length: number): Promise<Uint8Array> {
+async function readBytes(file: FileHandle, position: number, length: number): Promise<Uint8Array> {
   const bytes = new Uint8Array(length);
-  let filled = 0;
-  while (filled < length) {
-    const { bytesRead } = await file.read(bytes, filled, length - filled, position + filled);
-    if (bytesRead === 0) throw new StorageError('a file of seen keys was truncated while it was open');
-    filled += bytesRead;
-  }
+  if ((await readFully(file, bytes, position)) < length)
+    throw new StorageError('a file of seen keys was truncated while it was open');
   return bytes;
 }
 

@@ -54,12 +54,13 @@ const PAGE_ROWS = 4096;
  */
 export class SummaryStore {
   readonly #level: Level;
-  readonly #identities: Table<string, UnixSeconds>;
+  /** The Update-Time of each URL's summary. */
+  readonly updateTimes: Table<string, UnixSeconds>;
   readonly #count: () => number;
 
   constructor(level: Level, count: () => number) {
     this.#level = level;
-    this.#identities = new Table(level, IDENTITIES);
+    this.updateTimes = new Table(level, IDENTITIES);
     this.#count = count;
   }
 
@@ -74,11 +75,11 @@ export class SummaryStore {
     if (likely !== undefined) return likely;
     // Between the two reads a batch may move the row to another Update-Time; the identity row has the new one.
     for (;;) {
-      const updateTime = await this.updateTimeOf(url);
+      const updateTime = await this.updateTimes.get(url);
       if (updateTime === undefined) return undefined;
       const summary = await this.#at(updateTime, url);
       if (summary !== undefined) return summary;
-      if ((await this.updateTimeOf(url)) === updateTime)
+      if ((await this.updateTimes.get(url)) === updateTime)
         throw damagedSummary(this.#level.directory, url, 'is missing');
     }
   }
@@ -88,15 +89,6 @@ export class SummaryStore {
     const bytes = await this.#level.get(key);
     const [summary] = bytes === undefined ? [] : await this.#summaries([[key, bytes]]);
     return summary;
-  }
-
-  /** The Update-Time of a URL's summary; undefined if it has none. */
-  updateTimeOf(url: string): Promise<UnixSeconds | undefined> {
-    return this.#identities.get(url);
-  }
-
-  updateTimesOf(urls: readonly string[]): Promise<(UnixSeconds | undefined)[]> {
-    return this.#identities.getMany(urls);
   }
 
   /** All summaries with `Update-Time >= since`, ascending by (Update-Time, URL), in pages. */

@@ -38,11 +38,7 @@ for (const [protocol, types] of [
       t.equal(broker.store.count, received, 'and are stored');
       t.equal(peer.requests.length, 1, 'the transfer is not resumed');
       t.match(log.join(''), /incomplete: the peer sent more than/);
-      t.equal(
-        await broker.store.collectionState(`gatherer 127.0.0.1:${peer.port}`),
-        undefined,
-        '<last> stays',
-      );
+      t.equal(await broker.store.points.get(`gatherer 127.0.0.1:${peer.port}`), undefined, '<last> stays');
     });
   }
 }

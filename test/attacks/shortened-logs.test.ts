@@ -102,7 +102,7 @@ t.test('a row that does not match its checksum is told, found and dropped', asyn
   await opened.close();
   {
     await using store = await BrokerStore.open(directory);
-    await t.rejects(store.collectionState('a point'), {
+    await t.rejects(store.points.get('a point'), {
       code: 'ERR_STORAGE',
       message: /does not match its checksum/,
     });

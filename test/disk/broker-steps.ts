@@ -16,7 +16,7 @@ export async function collectStep(store: BrokerStore, k: number): Promise<void> 
  *   its step
  */
 export async function checkBrokerStore(store: BrokerStore, atLeast: number): Promise<number> {
-  const step = (await store.collectionState(POINT))?.last ?? 0;
+  const step = (await store.points.get(POINT))?.last ?? 0;
   if (step < atLeast) throw new Error(`step ${atLeast} was acknowledged, the store has step ${step}`);
   const model = modelAfter(step);
   const entries = (await collect(store.all())).flat();

@@ -55,7 +55,7 @@ export async function checkStore(store: GathererStore, atLeast: number): Promise
   expect(`the objects after step ${step}`, text, exportAfter(step));
   expect('the number of objects', store.summaries.count, model.size);
   for (const url of modelAfter(Math.max(step, 17)).keys())
-    expect(`the time of ${url}`, await store.summaries.updateTimeOf(url), model.get(url));
+    expect(`the time of ${url}`, await store.summaries.updateTimes.get(url), model.get(url));
   if (step === 0) return step;
   const padding = String(await store.meta.get('padding'));
   expect('the padding', padding, paddingOf(step, padding.length));

@@ -187,7 +187,11 @@ t.test('REG-37, REG-38, REG-40, REG-45: objects that cannot be imported are repo
     );
   }
   await using store = await BrokerStore.open(join(root, 'store'));
-  t.match(await store.entry(1), { updateTime: 800_000_000, url: 'http://a/1' }, 'the time of the Registry');
+  t.match(
+    await store.entries.get(1),
+    { updateTime: 800_000_000, url: 'http://a/1' },
+    'the time of the Registry',
+  );
   const [bytes] = await store.objects([1]);
   t.match(decodeSoif(bytes!).text('Title'), 'refreshed since');
   t.same((await checkRegistry(join(from, 'admin', 'Registry'), {}, from)).problems, 4);

@@ -10,6 +10,7 @@ import { isIndexFailure } from './index-repair.js';
 
 /** Changes read from the change log at once. */
 const PAGE_CHANGES = 512;
+const FLUSH_EVERY = 4096;
 
 /** Limits of {@link IndexKeeper}. */
 export interface IndexKeeperOptions {
@@ -32,9 +33,7 @@ export interface IndexKeeperOptions {
 export class IndexKeeper {
   readonly #store: BrokerStore;
   readonly #indexer: Indexer;
-  readonly #flushEvery: number;
-  readonly #signal: AbortSignal | undefined;
-  readonly #onPartlyIndexed: IndexKeeperOptions['onPartlyIndexed'];
+  readonly #options: IndexKeeperOptions;
   /**
    * Sequence number of the last change passed to the indexer; the indexer's watermark follows at each flush.
    */
@@ -47,9 +46,7 @@ export class IndexKeeper {
   private constructor(store: BrokerStore, indexer: Indexer, options: IndexKeeperOptions) {
     this.#store = store;
     this.#indexer = indexer;
-    this.#flushEvery = options.flushEvery ?? 4096;
-    this.#signal = options.signal;
-    this.#onPartlyIndexed = options.onPartlyIndexed;
+    this.#options = options;
     this.#position = indexer.watermark;
   }
 
@@ -145,6 +142,7 @@ export class IndexKeeper {
   }
 
   async #follow(): Promise<void> {
+    const { flushEvery = FLUSH_EVERY } = this.#options;
     for (;;) {
       const changes = await this.#store.changesAfter(this.#position, PAGE_CHANGES);
       const last = changes.at(-1);
@@ -160,19 +158,20 @@ export class IndexKeeper {
       for (const oid of removed) await this.#indexer.remove(oid);
       await this.#add([...put]);
       this.#position = last.sequence;
-      if (this.#position - this.#indexer.watermark >= this.#flushEvery) await this.#flush();
+      if (this.#position - this.#indexer.watermark >= flushEvery) await this.#flush();
     }
   }
 
   async #add(oids: readonly number[]): Promise<void> {
+    const { signal, onPartlyIndexed } = this.#options;
     const limit = this.#indexer.maxIndexedBytes;
     // An engine without a limit gets every object whole.
     const readLarge =
       limit === undefined ? undefined : (object: ByteSource) => this.#indexedPart(object, limit);
     for await (const group of storedObjects(this.#store, oids, { readLarge })) {
-      this.#signal?.throwIfAborted();
+      signal?.throwIfAborted();
       for (const { entry, bytes } of group) {
-        if (limit !== undefined && entry.length > limit) this.#onPartlyIndexed?.(entry.url, limit);
+        if (limit !== undefined && entry.length > limit) onPartlyIndexed?.(entry.url, limit);
         await this.#indexer.add(entry.oid, bytes);
         if (bytes.length >= LARGE_BYTES) collectGarbage();
       }
@@ -197,7 +196,7 @@ export class IndexKeeper {
     try {
       await work();
     } catch (error) {
-      if (this.#signal?.aborted !== true) this.#failure = messageOf(error);
+      if (this.#options.signal?.aborted !== true) this.#failure = messageOf(error);
       this.#updating = false;
       this.#position = this.#indexer.watermark;
       throw error;

@@ -8,7 +8,6 @@ import { SpoolFile } from '../../../storage/files/spool-file.js';
 import {
   type ApplyCounts,
   addCounts,
-  type BrokerStore,
   type CollectedChange,
   NO_COUNTS,
   type RegistryEntry,
@@ -38,7 +37,7 @@ const MIN_DELETED = 100;
 const MAX_REASONS = 10;
 
 /** Milliseconds between two looks for space on a full disk. */
-const LOOK_MS = 5000;
+export const LOOK_MS = 5000;
 
 /** Maintenance of a Broker's Registry: cleaning, deleting, adding by hand, compressing (BRK-5.1, BRK-7.10). */
 export class Maintenance {
@@ -89,9 +88,9 @@ export class Maintenance {
       await this.clean();
     } catch (error) {
       if (!isDiskFull(error)) throw error;
-      const { closing, log, store } = this.#parts;
+      const { log } = this.#parts;
       log.error(`Cleaning failed: ${messageOf(error)}; it is tried again when there is space`);
-      whenRoom(store, closing, () =>
+      whenRoom(this.#parts, () =>
         this.cleanIfRoom().catch((cause: unknown) => log.error({ err: cause }, 'Cleaning failed')),
       );
     }
@@ -281,7 +280,7 @@ export class Maintenance {
   async #removeSome(oids: readonly number[]): Promise<number> {
     if (oids.length === 0) return 0;
     const { store, events, keeper } = this.#parts;
-    const entries = events.isEnabled('Delete') ? await store.entries(oids) : [];
+    const entries = events.isEnabled('Delete') ? await store.entries.getMany(oids) : [];
     const removed = await store.remove(oids);
     for (const entry of entries) if (entry !== undefined) events.write('Delete', textOfUrl(entry.url));
     this.#deleted += removed;
@@ -298,14 +297,21 @@ function supersedes(other: RegistryEntry, entry: RegistryEntry): boolean {
 }
 
 /**
- * Looks for space on the disk of a store from time to time, and then runs `work`, once. Its failures are its
- * own to report.
+ * Looks for space on the disk of a store, after a pause and then from time to time, and runs `work` once when
+ * there is some. Its failures are its own to report.
+ *
+ * @returns ends the looking
  */
-function whenRoom(store: BrokerStore, closing: AbortSignal, work: () => Promise<void>): void {
+export function whenRoom(
+  { store, closing }: Pick<BrokerParts, 'store' | 'closing'>,
+  work: () => Promise<void> | void,
+  pauseMs = LOOK_MS,
+): () => void {
   const look = async (): Promise<void> => {
     if (closing.aborted) return;
     if (await store.hasRoom()) await work();
-    else whenRoom(store, closing, work);
+    else timer = setTimeout(() => void look(), LOOK_MS).unref();
   };
-  setTimeout(() => void look(), LOOK_MS).unref();
+  let timer = setTimeout(() => void look(), pauseMs).unref();
+  return () => clearTimeout(timer);
 }

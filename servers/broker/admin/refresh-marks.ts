@@ -1,6 +1,7 @@
 // Finds the objects that are due for refresh (BRK-7.14).
 import type { UnixSeconds } from '../../../protocols/time.js';
 import type { BrokerStore, RegistryEntry } from '../../../storage/index.js';
+import { NameCounter } from './name-counter.js';
 
 /** BRK-7.14: whether an object's summary is older than its Refresh-Rate. */
 export function isDueForRefresh(entry: RegistryEntry, now: UnixSeconds): boolean {
@@ -27,17 +28,15 @@ export async function markForRefresh(
   now: UnixSeconds,
   signal: AbortSignal,
 ): Promise<RefreshMarks> {
-  const gatherers = new Map<string, number>();
+  const gatherers = new NameCounter(MAX_GATHERERS);
   let due = 0;
   for await (const page of store.all({ signal })) {
     for (const entry of page) {
       if (!isDueForRefresh(entry, now)) continue;
       due += 1;
-      const name = `${entry.gathererName} (${entry.gathererHost})`;
-      const count = gatherers.get(name);
-      if (count !== undefined || gatherers.size < MAX_GATHERERS) gatherers.set(name, (count ?? 0) + 1);
+      gatherers.add(`${entry.gathererName} (${entry.gathererHost})`);
     }
   }
-  const sorted = [...gatherers].sort(([, a], [, b]) => b - a);
-  return { markedAt: now, due, gatherers: sorted.map(([name, count]) => ({ name, due: count })) };
+  const { rows } = gatherers.top(MAX_GATHERERS);
+  return { markedAt: now, due, gatherers: rows.map(({ name, objects }) => ({ name, due: objects })) };
 }

@@ -3,7 +3,7 @@ import { messageOf } from '../../../protocols/errors.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
 
 /** Longest delay of the timer; a longer wait takes several. */
-const MA_DELAY_MS = 24 * 3600 * 1000;
+const MAX_DELAY_MS = 24 * 3600 * 1000;
 
 /** An event of the timetable. */
 export interface TimedEvent {
@@ -157,6 +157,6 @@ export class Timetable implements Disposable {
     const due = this.#events.flatMap((state) => state.due ?? []);
     if (!this.#running || due.length === 0) return;
     const wait = (Math.min(...due) - this.#now()) * 1000;
-    this.#timer = setTimeout(() => void this.tick(), Math.min(MA_DELAY_MS, Math.max(0, wait))).unref();
+    this.#timer = setTimeout(() => void this.tick(), Math.min(MAX_DELAY_MS, Math.max(0, wait))).unref();
   }
 }

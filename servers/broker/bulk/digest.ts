@@ -77,7 +77,7 @@ export class DigestCache {
     const children = Array.from({ length: 16 }, () => new SetDigest());
     const identities: DigestIdentity[] = [];
     for (let at = 0; at < oids.length; at += PAGE_ENTRIES) {
-      for (const entry of await this.#store.entries(oids.slice(at, at + PAGE_ENTRIES))) {
+      for (const entry of await this.#store.entries.getMany(oids.slice(at, at + PAGE_ENTRIES))) {
         if (entry === undefined || hasExpired(entry, snapshot.takenAt)) continue;
         const digest = digestOf(entry);
         const hex = hexOf(digest);

@@ -47,13 +47,8 @@ export class ObjectList {
   readonly #late: Failure[] = [];
 
   /** Encodes Version and the Header, which notices may continue. */
-  head(version: string, { homePage, indexer, points }: BrokerDescription): Uint8Array {
-    return Buffer.concat([
-      this.#encoder.version(version),
-      this.#encoder.info({ field: 'broker-url', text: homePage }),
-      this.#encoder.info({ field: 'indexer', text: indexer }),
-      ...points.map((text) => this.#encoder.info({ field: 'collect', text })),
-    ]);
+  head(version: string, description: BrokerDescription): Uint8Array {
+    return Buffer.concat([this.#encoder.version(version), encodeDescription(this.#encoder, description)]);
   }
 
   /**
@@ -182,6 +177,18 @@ export interface BrokerDescription {
   readonly indexer: string;
   /** `host port type` of each collection point. */
   readonly points: readonly string[];
+}
+
+/** Encodes the description in a Header (BP-12). */
+export function encodeDescription(
+  encoder: BulkReplyEncoder,
+  { homePage, indexer, points }: BrokerDescription,
+): Uint8Array {
+  return Buffer.concat([
+    encoder.info({ field: 'broker-url', text: homePage }),
+    encoder.info({ field: 'indexer', text: indexer }),
+    ...points.map((text) => encoder.info({ field: 'collect', text })),
+  ]);
 }
 
 function isInMemory(object: BulkLargeObject): object is BulkListedObject {

@@ -22,7 +22,7 @@ import type { RequestLog } from '../admin/request-log.js';
 import { writePage } from '../query/page-items.js';
 import type { PageBudget } from '../query/reply-memory.js';
 import type { RequestContext } from '../query/request-context.js';
-import type { BrokerDescription } from './object-list.js';
+import { type BrokerDescription, encodeDescription } from './object-list.js';
 import type { BulkRefusal, BulkTransfer, BulkTransfers } from './transfer.js';
 
 /** The parts of a Broker that the reply to a bulk request uses. */
@@ -112,17 +112,14 @@ async function answerProposed(
   await connection.write(encoder.version(VERSION_TEXT));
   if (flags.digest !== undefined) {
     // BP-21: the digest is sent as STATS.
-    const data = encodeDigest(await broker.bulk.digest(flags.digest, request.signal));
+    const data = encodeDigest(await broker.bulk.digests.report(flags.digest, request.signal));
     await connection.write(encoder.trailer({ kind: 'stats', data }));
     return 'digest sent';
   }
   const transfer = await broker.bulk.prepare(query, flags, request);
   if ('refused' in transfer) return refuseProposed(connection, transfer);
   // BP-12
-  const { homePage, indexer, points } = await broker.description();
-  await connection.write(encoder.info({ field: 'broker-url', text: homePage }));
-  await connection.write(encoder.info({ field: 'indexer', text: indexer }));
-  for (const text of points) await connection.write(encoder.info({ field: 'collect', text }));
+  await connection.write(encodeDescription(encoder, await broker.description()));
   await connection.write(encoder.info({ field: 'message', text: formatTransferText(transfer.time) }));
   // BRK-3.5; the shipped format has no place for notices in its data.
   for (const flag of flags.unknown) {

@@ -1,7 +1,7 @@
 // Selects and reads the objects of a bulk transfer.
 import { sortedIndexOf } from '../../../protocols/binary-search.js';
 import { errorSentence, indexFlags, type Query, type QueryFlags } from '../../../protocols/broker/index.js';
-import type { ChangeKind, DigestReport } from '../../../protocols/bulk/index.js';
+import type { ChangeKind } from '../../../protocols/bulk/index.js';
 import type { BrokerConfig } from '../../../protocols/config/index.js';
 import { PeerError, StorageError } from '../../../protocols/errors.js';
 import {
@@ -69,15 +69,16 @@ const NEWLINE = Uint8Array.of(LF);
 
 /** The bulk transfers of a Broker, and the digests by which two Brokers compare themselves. */
 export class BulkTransfers implements AsyncDisposable {
+  /** Digests of the stored objects. */
+  readonly digests: DigestCache;
   readonly #parts: BulkParts;
-  readonly #digests: DigestCache;
   /** The objects of a complete transfer, as far as they are kept. */
   readonly #ready: ReadyObjects;
 
   constructor(parts: BulkParts) {
     const { now, settings, store } = parts;
     this.#parts = parts;
-    this.#digests = new DigestCache(store, now);
+    this.digests = new DigestCache(store, now);
     this.#ready = new ReadyObjects({
       store,
       directory: settings.value.brokerDirectory,
@@ -102,12 +103,8 @@ export class BulkTransfers implements AsyncDisposable {
     const matching =
       query.kind === 'all' ? undefined : await findMatching(query, flags, this.#parts, request);
     if (matching !== undefined && 'refused' in matching) return matching;
-    return new Transfer(this.#parts, this.#ready, request, moment, flags.since, matching);
-  }
-
-  /** The digest of the stored objects below a prefix of hex digits. */
-  digest(prefix: string, signal: AbortSignal): Promise<DigestReport> {
-    return this.#digests.report(prefix, signal);
+    const { since } = flags;
+    return new Transfer({ ...this.#parts, ready: this.#ready, request, moment, since, matching });
   }
 
   /** Closes the file of a complete transfer. */
@@ -116,30 +113,23 @@ export class BulkTransfers implements AsyncDisposable {
   }
 }
 
+/** What a transfer works with. */
+interface TransferContext extends Pick<BulkParts, 'store' | 'now'> {
+  readonly ready: ReadyObjects;
+  readonly request: RequestContext;
+  readonly moment: UnixSeconds;
+  readonly since: UnixSeconds | undefined;
+  /** OIDs that the query matches, ascending; undefined for all. */
+  readonly matching: Uint32Array | undefined;
+}
+
 class Transfer implements BulkTransfer {
-  readonly #parts: BulkParts;
-  readonly #ready: ReadyObjects;
-  readonly #request: RequestContext;
-  readonly #moment: UnixSeconds;
-  readonly #since: UnixSeconds | undefined;
+  readonly #context: TransferContext;
   readonly time: UnixSeconds;
 
-  constructor(
-    parts: BulkParts,
-    ready: ReadyObjects,
-    request: RequestContext,
-    moment: UnixSeconds,
-    since: UnixSeconds | undefined,
-    /** OIDs that the query matches, ascending; undefined for all. */
-    readonly matching: Uint32Array | undefined,
-  ) {
-    this.#parts = parts;
-    this.#ready = ready;
-    this.#request = request;
-    this.#moment = moment;
-    this.#since = since;
-
-    this.time = Math.max(0, moment - 1);
+  constructor(context: TransferContext) {
+    this.#context = context;
+    this.time = Math.max(0, context.moment - 1);
   }
 
   pages(group: ChangeKind): AsyncGenerator<BulkPage, void, undefined> {
@@ -159,20 +149,16 @@ class Transfer implements BulkTransfer {
    * send this take the objects of every group for new ones (BT-3, BT-20).
    */
   async *#deleted(): AsyncGenerator<BulkPage, void, undefined> {
-    const { signal, pages: share } = this.#request;
-    if (this.#since === undefined || this.#since === 0) return;
-    for await (const removals of this.#parts.store.removalsSince({
-      after: this.#since,
-      upTo: this.#moment,
-      signal,
-      share,
-    })) {
+    const { moment, request, since, store } = this.#context;
+    if (since === undefined || since === 0) return;
+    const { signal, pages: share } = request;
+    for await (const removals of store.removalsSince({ after: since, upTo: moment, signal, share })) {
       yield toPage(removals.map(encodeDeleted));
     }
   }
 
   async *#refreshed(): AsyncGenerator<BulkPage, void, undefined> {
-    const since = this.#since ?? 0;
+    const { since = 0 } = this.#context;
     // An empty peer has no objects to refresh.
     if (since === 0) return;
     for await (const entries of this.#entriesSince(since)) {
@@ -185,9 +171,9 @@ class Transfer implements BulkTransfer {
   }
 
   async *#updated(): AsyncGenerator<BulkPage, void, undefined> {
-    const since = this.#since ?? 0;
-    if (since === 0 && this.matching === undefined) {
-      yield* this.#ready.pages(() => this.#all(), this.#request);
+    const { matching, ready, request, since = 0 } = this.#context;
+    if (since === 0 && matching === undefined) {
+      yield* ready.pages(() => this.#all(), request);
       return;
     }
     for await (const entries of since === 0 ? this.#matchingEntries() : this.#entriesSince(since)) {
@@ -197,8 +183,8 @@ class Transfer implements BulkTransfer {
   }
 
   async *#all(): AsyncGenerator<BulkPage, void, undefined> {
-    const { signal, pages: share } = this.#request;
-    const { now, store } = this.#parts;
+    const { now, request, store } = this.#context;
+    const { signal, pages: share } = request;
     for await (const found of store.validParts(now(), { signal, share })) yield* this.#pagesOf(found);
   }
 
@@ -208,7 +194,7 @@ class Transfer implements BulkTransfer {
       yield toPage(found);
       return;
     }
-    const { signal, pages: share } = this.#request;
+    const { signal, pages: share } = this.#context.request;
     const pieces = found.pieces()[Symbol.asyncIterator]();
     for (let at = 0; at < found.length; ) {
       signal.throwIfAborted();
@@ -222,9 +208,9 @@ class Transfer implements BulkTransfer {
   }
 
   async *#entriesSince(after: UnixSeconds): AsyncGenerator<RegistryEntry[], void, undefined> {
-    const { signal, pages: share } = this.#request;
-    for await (const entries of this.#parts.store.copiesSince({ after, upTo: this.#moment, signal, share })) {
-      const { matching } = this;
+    const { matching, moment, request, store } = this.#context;
+    const { signal, pages: share } = request;
+    for await (const entries of store.copiesSince({ after, upTo: moment, signal, share })) {
       yield entries.filter(
         (entry) =>
           this.#isValid(entry) && (matching === undefined || sortedIndexOf(matching, entry.oid) >= 0),
@@ -233,10 +219,10 @@ class Transfer implements BulkTransfer {
   }
 
   async *#matchingEntries(): AsyncGenerator<RegistryEntry[], void, undefined> {
-    const { matching = new Uint32Array() } = this;
+    const { matching = new Uint32Array(), request, store } = this.#context;
     for (let at = 0; at < matching.length; at += PAGE_ENTRIES) {
-      this.#request.signal.throwIfAborted();
-      const entries = await this.#parts.store.entries([...matching.subarray(at, at + PAGE_ENTRIES)]);
+      request.signal.throwIfAborted();
+      const entries = await store.entries.getMany([...matching.subarray(at, at + PAGE_ENTRIES)]);
       yield entries.filter((entry) => entry !== undefined).filter((entry) => this.#isValid(entry));
     }
   }
@@ -245,8 +231,8 @@ class Transfer implements BulkTransfer {
   async *#read(
     entries: readonly RegistryEntry[],
   ): AsyncGenerator<readonly Uint8Array[] | StoredParts, void, undefined> {
-    const { store } = this.#parts;
-    const { signal, pages: share } = this.#request;
+    const { request, store } = this.#context;
+    const { signal, pages: share } = request;
     for (const group of groupByBytes(entries, share.pageBytes)) {
       signal.throwIfAborted();
       const [first] = group;
@@ -273,12 +259,12 @@ class Transfer implements BulkTransfer {
   #isRefreshed(entry: RegistryEntry, since: UnixSeconds): boolean {
     if (entry.contentChanged > since || entry.contentTime > since) return false;
     if (entry.contentTime === entry.updateTime) return false;
-    return !hasExpired({ updateTime: entry.contentTime, timeToLive: entry.timeToLive }, this.#parts.now());
+    return !hasExpired({ updateTime: entry.contentTime, timeToLive: entry.timeToLive }, this.#context.now());
   }
 
   /** REG-48: expired objects are not relayed, even before the cleaning. */
   #isValid(entry: RegistryEntry): boolean {
-    return !hasExpired(entry, this.#parts.now());
+    return !hasExpired(entry, this.#context.now());
   }
 }
 

@@ -56,15 +56,16 @@ export class Applier {
   }
 
   /** Adds a change that arrived from a peer. */
-  async receive({ kind, object, bytes, exact, large }: ReceivedChange): Promise<void> {
+  async receive(change: ReceivedChange): Promise<void> {
+    const { kind, object, bytes, exact, large } = change;
     this.tally.countReceived();
     if (!this.#isWritable(kind, object)) return;
-    const stored = exact ? (large ?? bytes) : await bytesToStore({ object, bytes, exact, large });
+    const stored = exact ? (large ?? bytes) : await bytesToStore(change);
     const expired =
       kind === 'update' && isExpired(object, this.context.now()) && identityOf(object) !== undefined;
     // BRK-7.14: the next cleaning would delete an expired object. The object that it replaces is outdated in
     // any case.
-    if (expired) this.tally.expired += 1;
+    if (expired) this.tally.arrived.expired += 1;
     await this.add({ kind: expired ? 'delete' : kind, object, bytes: stored, expired });
   }
 
@@ -171,14 +172,7 @@ export class Applier {
 /**
  * SOIF-3.1: an object that only a lenient reader understands is stored in a form that every reader understands.
  */
-async function bytesToStore({
-  object,
-  bytes,
-  exact,
-  large,
-}: Pick<ReceivedChange, 'object' | 'bytes' | 'exact'> & {
-  readonly large?: ByteSource | undefined;
-}): Promise<SoifBytes> {
+async function bytesToStore({ object, bytes, exact, large }: ReceivedChange): Promise<SoifBytes> {
   if (exact) return large ?? bytes;
   return large === undefined ? encodeSoif(object) : await rewritten(large);
 }

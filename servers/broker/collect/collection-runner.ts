@@ -2,21 +2,19 @@
 
 import type { CollectionPoint } from '../../../protocols/config/index.js';
 import { isDiskFull, messageOf, StorageError } from '../../../protocols/errors.js';
+import { LOOK_MS, whenRoom } from '../admin/maintenance.js';
 import { type CollectionContext, type CollectionReport, collectAll, collectionPoints } from './collection.js';
 
 /** Doublings of the pause between retries. */
 const MAX_DOUBLINGS = 4;
-
-/** Milliseconds between two looks for room on the disk, and of the pause before the first retry. */
-const LOOK_MS = 5000;
 
 /** Runs at most one collection at a time; a request during a collection joins it. */
 export class CollectionRunner {
   readonly #context: CollectionContext;
   readonly #background = new Set<Promise<unknown>>();
   #running: Promise<CollectionReport> | undefined;
-  /** Waits for room on the disk. */
-  #retry: NodeJS.Timeout | undefined;
+  /** Ends the looking for room on the disk. */
+  #stopLooking: (() => void) | undefined;
   /** Retries since the last collection that did not fail for lack of room. */
   #retries = 0;
 
@@ -45,7 +43,7 @@ export class CollectionRunner {
     const { timetable, closing } = this.#context;
     closing.throwIfAborted();
     const stop = signal === undefined ? closing : AbortSignal.any([signal, closing]);
-    clearTimeout(this.#retry);
+    this.#stopLooking?.();
     this.#running ??= timetable
       .observe('Collection', () => this.#collect(stop), outcomeOf)
       .finally(() => {
@@ -93,20 +91,14 @@ export class CollectionRunner {
 
   /** Waits longer after each retry that found room and failed nevertheless, as with a quota. */
   #retryWhenRoom(): void {
-    const { closing, log, store } = this.#context;
     const pauseMs = LOOK_MS * 2 ** Math.min(this.#retries, MAX_DOUBLINGS);
-    clearTimeout(this.#retry);
-    const retry = async (): Promise<void> => {
-      if (closing.aborted) return;
-      if (!(await store.hasRoom())) {
-        this.#retry = setTimeout(() => void retry(), LOOK_MS).unref();
-        return;
-      }
+    this.#stopLooking?.();
+    const retry = (): void => {
       this.#retries++;
-      log.info('Collection: tried again, because there is space');
+      this.#context.log.info('Collection: tried again, because there is space');
       this.runInBackground();
     };
-    this.#retry = setTimeout(() => void retry(), pauseMs).unref();
+    this.#stopLooking = whenRoom(this.#context, retry, pauseMs);
   }
 }
 

@@ -113,7 +113,7 @@ async function saveTimes(points: readonly CollectionPoint[], context: Collection
   const known: LastCollection[] = [];
   for (const point of points) {
     if (isGathererType(point.type)) continue;
-    const state = await context.store.collectionState(pointKey(point));
+    const state = await context.store.points.get(pointKey(point));
     if (state !== undefined) known.push({ point, last: state.last });
   }
   if (known.length > 0)
@@ -181,11 +181,11 @@ async function readCollectionFile(file: string, log: Logger): Promise<readonly C
 async function collectFromBroker(point: CollectionPoint, context: CollectContext): Promise<PointReport> {
   const { incremental, byQuery } = collectionMode(point.type);
   const key = pointKey(point);
-  const last = (await context.store.collectionState(key))?.last ?? (await readSavedLast(point, context));
+  const last = (await context.store.points.get(key))?.last ?? (await readSavedLast(point, context));
   // BT-6: the request of type 6 has no time.
   const since = incremental ? last : byQuery ? undefined : 0;
   const tally = new Tally(point);
-  tally.connections = 1;
+  tally.arrived.connections = 1;
   const applier = new Applier(context, tally, { relayed: true });
   const error = await applier.collect(key, () => receive(point, since, applier));
   // BT-27: refreshed objects that are not known are not requested; `#SINCE 0` gets them whole.

@@ -32,7 +32,7 @@ export function isGathererType(type: number): boolean {
 export async function collectPoint(point: CollectionPoint, context: CollectContext): Promise<PointReport> {
   const full = point.type === 0 || point.type === 2;
   const key = pointKey(point);
-  const last = (await context.store.collectionState(key))?.last ?? 0;
+  const last = (await context.store.points.get(key))?.last ?? 0;
   const since = full ? 0 : last;
   const tally = new Tally(point);
   const applier = new Applier(context, tally);
@@ -69,12 +69,12 @@ async function receive(point: CollectionPoint, since: UnixSeconds, applier: Appl
   try {
     for await (const change of collection) await applier.receive(change);
   } finally {
-    tally.connections += collection.totals.connections;
+    tally.arrived.connections += collection.totals.connections;
   }
   await applier.finish(undefined);
   if (tally.unknown.length > 0) {
     await using client = await GatherdClient.connect({ ...connection, large: largeObjects(context) });
-    tally.connections += 1;
+    tally.arrived.connections += 1;
     await fetchUnknown(client, tally, applier, signal);
     // The transfer is complete, even if the Gatherer closes the connection without a reply.
     await client.quit().catch(() => undefined);

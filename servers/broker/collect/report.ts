@@ -60,11 +60,7 @@ export function publish(event: CollectEvent): void {
 /** The counts of a collection from one point while it runs. */
 export class Tally {
   readonly #point: CollectionPoint;
-  received = 0;
-  expired = 0;
-  malformed = 0;
-  ahead = 0;
-  connections = 0;
+  readonly arrived = { received: 0, expired: 0, malformed: 0, ahead: 0, connections: 0 };
   readonly reasons: string[] = [];
   /** URLs that were refreshed but are not stored. */
   readonly unknown: string[] = [];
@@ -77,9 +73,9 @@ export class Tally {
 
   /** Counts an object that arrived; every 256th is reported on the channel. */
   countReceived(): void {
-    this.received += 1;
+    const received = ++this.arrived.received;
     const { host, port } = this.#point;
-    if (this.received % 256 === 0) publish({ event: 'progress', host, port, received: this.received });
+    if (received % 256 === 0) publish({ event: 'progress', host, port, received });
   }
 
   addResult(result: ApplyResult): void {
@@ -103,12 +99,12 @@ export class Tally {
   }
 
   countMalformed(reason: string): void {
-    this.malformed += 1;
+    this.arrived.malformed += 1;
     this.#addReason(reason);
   }
 
   countAhead(url: string, updateTime: UnixSeconds): void {
-    this.ahead += 1;
+    this.arrived.ahead += 1;
     this.#addReason(
       `${textOfUrl(url)}: Update-Time ${updateTime} is more than a day ahead; the time of arrival is stored`,
     );
@@ -122,11 +118,7 @@ export class Tally {
       port,
       type,
       since,
-      received: this.received,
-      expired: this.expired,
-      malformed: this.malformed,
-      ahead: this.ahead,
-      connections: this.connections,
+      ...this.arrived,
       ...this.counts,
       complete: error === undefined,
       error,

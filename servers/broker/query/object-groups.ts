@@ -41,7 +41,7 @@ export async function* storedObjects(
   oids: readonly number[],
   limits: GroupLimits = {},
 ): AsyncGenerator<readonly StoredObject[], void, void> {
-  const entries = (await store.entries(oids)).filter((entry) => entry !== undefined);
+  const entries = (await store.entries.getMany(oids)).filter((entry) => entry !== undefined);
   for (const group of groupByBytes(entries, limits.maxBytes ?? 4 * 1024 * 1024)) {
     const objects = await store.objects(
       group.map((entry) => entry.oid),

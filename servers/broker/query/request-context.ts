@@ -49,6 +49,10 @@ export class RequestContext implements Disposable {
   readonly pages: PageBudget;
   /** Its slot of `Max-Queries`. */
   readonly slot: QuerySlot;
+  /**
+   * Aborted when the request is over: by its caller, by the end of its lifetime, or because the broker closes.
+   */
+  readonly signal: AbortSignal;
   readonly #stop: LinkedAbort;
   readonly #sources: readonly (AbortSignal | undefined)[];
   readonly #maxLifeMs: number;
@@ -63,16 +67,10 @@ export class RequestContext implements Disposable {
     this.pages = memory.enter(caller);
     this.#sources = [caller.signal, closing];
     this.#stop = new LinkedAbort(...this.#sources);
+    this.signal = this.#stop.signal;
     this.#maxLifeMs = Math.min(maxLife * 1000, MAX_TIMER_MS);
     const { client, signal } = this;
     this.slot = new QuerySlot({ slots, client, signal, remainingMs: () => this.remainingMs });
-  }
-
-  /**
-   * Aborted when the request is over: by its caller, by the end of its lifetime, or because the broker closes.
-   */
-  get signal(): AbortSignal {
-    return this.#stop.signal;
   }
 
   /** Whether the caller or the end of the broker has ended the request. */

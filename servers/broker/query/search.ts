@@ -181,7 +181,7 @@ class SearchRun {
     for await (const hit of hits) {
       page.push(hit);
       for (const line of hit.lines) characters += line.text.length;
-      if (page.length < pageSize && characters < this.#pageBytes) continue;
+      if (page.length < pageSize && characters < request.pages.pageBytes) continue;
       yield* this.#renderHits(page);
       if (this.#isOver()) return;
       page = [];
@@ -196,7 +196,7 @@ class SearchRun {
 
   async *#renderHits(hits: readonly Hit[]): AsyncGenerator<readonly PageItem[], void, void> {
     if (hits.length === 0) return;
-    const entries = await this.#parts.store.entries(hits.map((hit) => hit.oid));
+    const entries = await this.#parts.store.entries.getMany(hits.map((hit) => hit.oid));
     const found: { entry: RegistryEntry; lines: readonly MatchedLine[] }[] = [];
     hits.forEach((hit, i) => {
       const entry = entries[i];
@@ -216,7 +216,7 @@ class SearchRun {
     const lines = new Map(shown.map(({ entry, lines }) => [entry.oid, lines]));
     for (const group of groupByBytes(
       shown.map(({ entry }) => entry),
-      this.#pageBytes,
+      this.request.pages.pageBytes,
     )) {
       const [first] = group;
       if (first !== undefined && first.length > LARGE_BYTES && this.#needsObjects(group, lines)) {
@@ -267,10 +267,6 @@ class SearchRun {
     for (const line of lines) items.push(opaqueItem(line, encoded?.get(line.text)));
     this.#end(lines, items);
     return items;
-  }
-
-  get #pageBytes(): number {
-    return this.request.pages.pageBytes;
   }
 
   /** Returns the objects' bytes, if an item needs more than the Registry contains. */

@@ -148,12 +148,12 @@ export class FacetCounter {
       for await (const { oid } of hits) {
         batch.push(oid);
         if (batch.length < BATCH) continue;
-        if (!add(await store.entries(batch))) complete = false;
+        if (!add(await store.entries.getMany(batch))) complete = false;
         batch = [];
         if (!complete) break;
       }
       if (complete) {
-        add(await store.entries(batch));
+        add(await store.entries.getMany(batch));
         complete = (await hits.outcome).complete;
       }
     }

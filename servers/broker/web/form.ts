@@ -75,6 +75,26 @@ const MAX_NAME = 255;
 
 const FORMATS = ['html', 'rss', 'json'] as const;
 
+/** The fields that are `on` or absent. */
+const FLAGS = [
+  ['wordflag', 'matchWord'],
+  ['forms', 'forms'],
+  ['opaqueflag', 'matchedLines'],
+  ['descflag', 'descriptions'],
+  ['verbose', 'verbose'],
+  ['fold', 'fold'],
+] as const;
+
+/** The fields with a number; 0 counts as absent. */
+const NUMBERS = [
+  ['maxobjflag', 'maxObjects'],
+  ['maxresultflag', 'maxResults'],
+  ['maxlineflag', 'maxLines'],
+  ['lifetime', 'lifetime'],
+] as const;
+
+type Flags = Pick<QueryForm, (typeof FLAGS)[number][1]>;
+
 /**
  * Reads the fields. A missing field has the meaning of its missing flag for a Broker (BRK-3.7), as old query
  * URLs expect; an invalid field counts as missing. Without a `query`, the query is composed from the fields of
@@ -84,30 +104,20 @@ const FORMATS = ['html', 'rss', 'json'] as const;
 export function readForm(fields: URLSearchParams): QueryForm {
   const on = (name: string) => fields.get(name)?.toLowerCase() === 'on';
   const number = (name: string, max = MAX_NUMBER) => readNumber(fields.get(name), max);
-  const optional = {
-    maxObjects: number('maxobjflag'),
-    maxResults: number('maxresultflag'),
-    maxLines: number('maxlineflag'),
-    lifetime: number('lifetime'),
-  };
+  const numbers = NUMBERS.map(([name, key]) => [key, number(name)] as const);
   return {
     // Reduced to one line, because a line end ends the message (BRK-1.8).
     query: oneLine(fields.get('query') ?? '') || oneLine(composeQuery(fields)),
     ignoreCase: readCaseFlag(fields.getAll('caseflag')),
-    matchWord: on('wordflag'),
-    forms: on('forms'),
+    ...(Object.fromEntries(FLAGS.map(([name, key]) => [key, on(name)])) as Flags),
     errors: number('errorflag', 8) ?? 0,
-    matchedLines: on('opaqueflag'),
-    descriptions: on('descflag'),
-    verbose: on('verbose'),
     sort: SORTS.find((sort) => sort === fields.get('sort')) ?? 'by-rank',
-    fold: on('fold'),
     page: Math.max(1, number('page', 10_000) ?? 1),
     narrow: readNarrowings(fields.getAll('narrow')),
     format: FORMATS.find((format) => format === fields.get('format')) ?? 'html',
     config: (fields.get('brokerqueryconfig') ?? '').slice(0, MAX_NAME),
     broker: readBroker(fields).slice(0, MAX_NAME),
-    ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined && value > 0)),
+    ...Object.fromEntries(numbers.filter(([, value]) => value !== undefined && value > 0)),
   };
 }
 
@@ -134,26 +144,12 @@ function readBroker(fields: URLSearchParams): string {
 /** Formats the form as the query part of a URL, which {@link readForm} parses. */
 export function writeForm(form: QueryForm): string {
   const fields = new URLSearchParams({ query: form.query });
-  const flags: readonly (readonly [string, boolean])[] = [
-    ['wordflag', form.matchWord],
-    ['forms', form.forms],
-    ['opaqueflag', form.matchedLines],
-    ['descflag', form.descriptions],
-    ['verbose', form.verbose],
-    ['fold', form.fold],
-  ];
   fields.set('caseflag', form.ignoreCase ? 'on' : 'off');
-  for (const [name, value] of flags) if (value) fields.set(name, 'on');
+  for (const [name, key] of FLAGS) if (form[key]) fields.set(name, 'on');
   if (form.errors > 0) fields.set('errorflag', String(form.errors));
   if (form.sort !== 'by-rank') fields.set('sort', form.sort);
-  const numbers: readonly (readonly [string, number | undefined])[] = [
-    ['maxobjflag', form.maxObjects],
-    ['maxresultflag', form.maxResults],
-    ['maxlineflag', form.maxLines],
-    ['lifetime', form.lifetime],
-    ['page', form.page > 1 ? form.page : undefined],
-  ];
-  for (const [name, value] of numbers) if (value !== undefined) fields.set(name, String(value));
+  for (const [name, key] of NUMBERS) if (form[key] !== undefined) fields.set(name, String(form[key]));
+  if (form.page > 1) fields.set('page', String(form.page));
   for (const narrowing of form.narrow) fields.append('narrow', writeNarrowing(narrowing));
   if (form.config !== '') fields.set('brokerqueryconfig', form.config);
   if (form.broker !== '') fields.set('broker', form.broker);

@@ -99,12 +99,8 @@ export class LinkedFrom implements AsyncDisposable {
     return name === undefined ? undefined : `${this.#pagesUrl}/?${new URLSearchParams({ q: name })}`;
   }
 
-  close(): Promise<void> {
-    return this.#pool.close();
-  }
-
   [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
+    return this.#pool.close();
   }
 }
 

@@ -3,7 +3,7 @@ import type { Query } from '../../../protocols/broker/index.js';
 import { type BrokerQueryConfig, usesVariable } from '../../../protocols/config/broker-query-cf.js';
 import { ConnectionError, messageOf } from '../../../protocols/errors.js';
 import { addressGroup, LogLimiter } from '../../host/index.js';
-import { type Content, Html, html } from '../../web/html.js';
+import { type Content, type Html, html } from '../../web/html.js';
 import { beginPage, endPage } from '../../web/page-shell.js';
 import { AlternativeFinder, renderAlternatives, renderReading } from './alternatives.js';
 import { type Answer, type AskContext, ask, askForgiving } from './ask-broker.js';
@@ -89,7 +89,7 @@ export class Results implements AsyncDisposable {
   /** Closes the connection to the References Server. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#lines[Symbol.dispose]();
-    await this.#linkedFrom?.close();
+    await this.#linkedFrom?.[Symbol.asyncDispose]();
   }
 
   /** @param address the browser's address */
@@ -101,10 +101,11 @@ export class Results implements AsyncDisposable {
     const visitor = { client: addressGroup(address), signal };
     const pageQuery: PageQuery = { form, config, target, message: '', visitor };
     if (form.query === '') {
-      return this.#renderRefusal(400, pageQuery, 'Type at least one word to search for.');
+      return this.#renderFailure(400, pageQuery, refusal('Type at least one word to search for.'));
     }
     const read = readQuery(form.query);
-    if (read.kind === 'fault') return this.#renderRefusal(400, pageQuery, read);
+    if (read.kind === 'fault')
+      return this.#renderFailure(400, pageQuery, refusal(read.message, renderFault(form.query, read)));
     const context: AskContext = {
       form,
       target,
@@ -120,14 +121,17 @@ export class Results implements AsyncDisposable {
         : askForgiving(context, reading, signal));
       const sent = { ...pageQuery, message: answer.message };
       if (!('kind' in answer)) return await this.#renderResults(sent, read.query, answer);
-      if (answer.kind === 'unreadable') return this.#renderRefusal(400, pageQuery, answer.text);
+      if (answer.kind === 'unreadable') return this.#renderFailure(400, pageQuery, refusal(answer.text));
       const status = /busy|cannot answer now/i.test(answer.text) ? 503 : 400;
       const notice = renderNotice('error', 'The broker refused the query:', answer.text);
-      return this.#renderRefusal(status, sent, notice);
+      const message = html`<div id="${ERROR_ID}">${notice}</div>`;
+      return this.#renderFailure(status, sent, refusal('the broker refused the query', message));
     } catch (error) {
       if (!(error instanceof ConnectionError)) throw error;
       if (this.#lines.allows(address)) log.error(`Query page: ${error.message}`);
-      return this.#renderBrokerDown(pageQuery);
+      // BRK-9.6
+      const failure = { definition: 'BrokerDown', text: 'the broker does not answer' } as const;
+      return this.#renderFailure(503, pageQuery, failure);
     }
   }
 
@@ -189,7 +193,7 @@ export class Results implements AsyncDisposable {
               pagesUrl: referencesUrl,
               certificate: this.#context.referencesCertificate,
             });
-      await former?.close();
+      await former?.[Symbol.asyncDispose]();
     }
     return this.#linkedFrom;
   }
@@ -200,8 +204,11 @@ export class Results implements AsyncDisposable {
     const { site, broker, summaryPath } = this.#context;
     const links = await this.#openLinkedFrom();
     const raise = broker.config.referencesRank === true && form.sort === 'by-rank';
-    const every =
-      raise || form.format === 'json' ? await countLinks(links, found.hits, visitor.signal) : undefined;
+    const countLinks = async (hits: readonly ShownHit[]) => {
+      const urls = hits.map(({ url }) => url);
+      return (await links?.count(urls, visitor.signal)) ?? new Map<string, number>();
+    };
+    const every = raise || form.format === 'json' ? await countLinks(found.hits) : undefined;
     const results =
       raise && every !== undefined ? { ...found, hits: orderByLinks(found.hits, every) } : found;
     const shown = {
@@ -209,7 +216,7 @@ export class Results implements AsyncDisposable {
       form,
       results,
       counts,
-      linkedFrom: every ?? NO_COUNTS,
+      linkedFrom: every ?? new Map<string, number>(),
       summaryPath,
     };
     if (form.format !== 'html') {
@@ -228,14 +235,14 @@ export class Results implements AsyncDisposable {
     const hasPassages = !pageQuery.target.listed && pattern !== undefined;
     const passages = hasPassages
       ? await passagesOf(part.hits, pattern, this.#context.openObject, visitor.signal)
-      : NO_PASSAGES;
+      : new Map();
     return this.#renderList(pageQuery, {
       ...shown,
       part,
       highlight: highlighter(pattern),
       passages,
       help: await this.#renderHelp(pageQuery, typedQuery, answer),
-      linkedFrom: every ?? (await countLinks(links, part.hits, visitor.signal)),
+      linkedFrom: every ?? (await countLinks(part.hits)),
       linksPage: (url) => links?.pageOf(url),
     });
   }
@@ -281,46 +288,21 @@ ${render('ResultTrailer')}
     ];
   }
 
-  /** Renders the page of a refused query: FailBrokerResults instead of results. */
-  #renderRefusal(status: number, pageQuery: PageQuery, reason: string | FaultyQuery | Html): ResultReply {
-    const { form } = pageQuery;
-    const fault = typeof reason === 'object' && !(reason instanceof Html) ? reason : undefined;
-    const text = typeof reason === 'string' ? reason : fault?.message;
-    if (form.format !== 'html')
-      return plainFailureReply(status, form, text ?? 'the broker refused the query');
-    const errorId = 'query-error';
-    const message: Content =
-      typeof reason === 'string'
-        ? html`<p class="error" role="alert" id="${errorId}">${reason}</p>`
-        : reason instanceof Html
-          ? html`<div id="${errorId}">${reason}</div>`
-          : renderFault(form.query, reason, errorId);
-    return this.#renderFailure(status, pageQuery, 'FailBrokerResults', message, errorId);
-  }
-
-  /** BRK-9.6: renders BrokerDown. */
-  #renderBrokerDown(pageQuery: PageQuery): ResultReply {
-    if (pageQuery.form.format !== 'html')
-      return plainFailureReply(503, pageQuery.form, 'the broker does not answer');
-    return this.#renderFailure(503, pageQuery, 'BrokerDown', '', undefined);
-  }
-
-  #renderFailure(
-    status: number,
-    pageQuery: PageQuery,
-    name: 'FailBrokerResults' | 'BrokerDown',
-    message: Content,
-    errorId: string | undefined,
-  ): ResultReply {
-    const { config } = pageQuery;
+  /** Renders a definition instead of results; the reply to a program is the reason alone. */
+  #renderFailure(status: number, pageQuery: PageQuery, failure: Failure): ResultReply {
+    const { config, form } = pageQuery;
+    const { definition, text, message } = failure;
+    if (form.format === 'json')
+      return { status, type: JSON_TYPE, body: `${JSON.stringify({ query: form.query, failure: text })}\n` };
+    if (form.format === 'rss') return { status, type: 'text/plain; charset=utf-8', body: `${text}\n` };
     const variables = {
-      ...this.#pageVariables(pageQuery, errorId),
+      ...this.#pageVariables(pageQuery, message && ERROR_ID),
       nobjects: '0',
       nopaquelines: '0',
-      message,
+      message: message ?? '',
     };
     const body = html`${renderDefinition(config, 'ResultHeader', variables)}
-${renderDefinition(config, name, variables)}
+${renderDefinition(config, definition, variables)}
 ${renderDefinition(config, 'ResultTrailer', variables)}
 `;
     return { status, type: HTML, body: body.text };
@@ -358,32 +340,28 @@ ${renderDefinition(config, 'ResultTrailer', variables)}
   }
 }
 
-const NO_COUNTS: ReadonlyMap<string, number> = new Map();
-const NO_PASSAGES: ResultsView['passages'] = new Map();
+/** Why there are no results. */
+interface Failure {
+  readonly definition: 'FailBrokerResults' | 'BrokerDown';
+  readonly text: string;
+  /** What the page says; an element with {@link ERROR_ID}. */
+  readonly message?: Html;
+}
 
-async function countLinks(
-  links: LinkedFrom | undefined,
-  hits: readonly ShownHit[],
-  signal: AbortSignal,
-): Promise<ReadonlyMap<string, number>> {
-  if (links === undefined) return NO_COUNTS;
-  return links.count(
-    hits.map(({ url }) => url),
-    signal,
-  );
+/** Identifier of the element that says why a query was refused. */
+const ERROR_ID = 'query-error';
+
+function refusal(
+  text: string,
+  message = html`<p class="error" role="alert" id="${ERROR_ID}">${text}</p>`,
+): Failure {
+  return { definition: 'FailBrokerResults', text, message };
 }
 
 /** Renders the query with a mark under its error. */
-function renderFault(query: string, fault: FaultyQuery, id: string): Html {
+function renderFault(query: string, fault: FaultyQuery): Html {
   const marks = '^'.repeat(Math.max(1, fault.end - fault.start));
-  return html`<div class="error" role="alert" id="${id}" data-fault="${fault.start}"><strong>The query cannot be read at position ${fault.start + 1}:</strong> ${fault.message}</div>
+  return html`<div class="error" role="alert" id="${ERROR_ID}" data-fault="${fault.start}"><strong>The query cannot be read at position ${fault.start + 1}:</strong> ${fault.message}</div>
 <pre class="fault" aria-hidden="true">${query}
 ${' '.repeat(fault.start)}${marks}</pre>`;
-}
-
-/** Returns the reply to a program if there are no results. */
-function plainFailureReply(status: number, form: QueryForm, failure: string): ResultReply {
-  return form.format === 'json'
-    ? { status, type: JSON_TYPE, body: `${JSON.stringify({ query: form.query, failure })}\n` }
-    : { status, type: 'text/plain; charset=utf-8', body: `${failure}\n` };
 }

@@ -176,82 +176,64 @@ ${EXIT_HELP}`;
 /** `gdbmutil list | get | put | delete | dump | load | count | reorganize | import` (G-135). */
 function gdbmutil(): Command {
   return new Command('gdbmutil')
-    .addCommand(listCommand())
-    .addCommand(getCommand())
-    .addCommand(putCommand())
-    .addCommand(deleteCommand())
-    .addCommand(dumpCommand())
-    .addCommand(loadCommand())
-    .addCommand(countCommand())
-    .addCommand(reorganizeCommand())
-    .addCommand(importCommand())
+    .addCommand(
+      subcommand('list', 'print the URLs')
+        .option('--json', 'one JSON object per line, with times and size', false)
+        .action(lazyAction(async () => (await import('./actions/edit.js')).list)),
+    )
+    .addCommand(
+      subcommand('get', "print a URL's object")
+        .argument('<url>', 'its URL')
+        .action(lazyAction(async () => (await import('./actions/edit.js')).get)),
+    )
+    .addCommand(
+      subcommand('put', 'store the single object on standard input')
+        .argument('[url]', 'URL that the object must have')
+        .option('--json', 'print the counts as JSON', false)
+        .action(lazyAction(async () => (await import('./actions/edit.js')).put)),
+    )
+    .addCommand(
+      subcommand('delete', 'delete the objects of these URLs')
+        .argument('<urls...>', 'their URLs')
+        .option('--json', 'print the counts as JSON', false)
+        .action(lazyAction(async () => (await import('./actions/edit.js')).remove)),
+    )
+    .addCommand(
+      subcommand('dump', 'print all objects as SOIF').action(
+        lazyAction(async () => (await import('./actions/edit.js')).dump),
+      ),
+    )
+    .addCommand(
+      subcommand('load', 'store the objects of a SOIF stream')
+        .argument('[file]', 'SOIF stream; - or none is standard input')
+        .option('--replace', 'first delete all objects of the database', false)
+        .option('--json', 'print the counts as JSON', false)
+        .action(lazyAction(async () => (await import('./actions/edit.js')).load)),
+    )
+    .addCommand(
+      subcommand('count', 'print the number of objects').action(
+        lazyAction(async () => (await import('./actions/edit.js')).count),
+      ),
+    )
+    .addCommand(
+      subcommand('reorganize', 'rewrite the file without the space of deleted objects')
+        .option('--json', 'print the counts as JSON', false)
+        .action(lazyAction(async () => (await import('./actions/edit.js')).reorganize)),
+    )
+    .addCommand(
+      new Command('import')
+        .summary('store the objects of an original GDBM file, or of another source, in a database')
+        .argument('<source>', 'the GDBM file')
+        .argument('<db>', 'the database file; created if missing')
+        .option('--json', 'print the counts as JSON', false)
+        .action(lazyAction(async () => (await import('./actions/edit.js')).importDatabase)),
+    )
     .addHelpText('after', GDBMUTIL_HELP);
 }
 
 /** Creates a subcommand with the argument DB. */
 function subcommand(name: string, summary: string): Command {
   return new Command(name).summary(summary).argument('<db>', 'the database');
-}
-
-function listCommand(): Command {
-  return subcommand('list', 'print the URLs')
-    .option('--json', 'one JSON object per line, with times and size', false)
-    .action(lazyAction(async () => (await import('./actions/edit.js')).list));
-}
-
-function getCommand(): Command {
-  return subcommand('get', "print a URL's object")
-    .argument('<url>', 'its URL')
-    .action(lazyAction(async () => (await import('./actions/edit.js')).get));
-}
-
-function putCommand(): Command {
-  return subcommand('put', 'store the single object on standard input')
-    .argument('[url]', 'URL that the object must have')
-    .option('--json', 'print the counts as JSON', false)
-    .action(lazyAction(async () => (await import('./actions/edit.js')).put));
-}
-
-function deleteCommand(): Command {
-  return subcommand('delete', 'delete the objects of these URLs')
-    .argument('<urls...>', 'their URLs')
-    .option('--json', 'print the counts as JSON', false)
-    .action(lazyAction(async () => (await import('./actions/edit.js')).remove));
-}
-
-function dumpCommand(): Command {
-  return subcommand('dump', 'print all objects as SOIF').action(
-    lazyAction(async () => (await import('./actions/edit.js')).dump),
-  );
-}
-
-function loadCommand(): Command {
-  return subcommand('load', 'store the objects of a SOIF stream')
-    .argument('[file]', 'SOIF stream; - or none is standard input')
-    .option('--replace', 'first delete all objects of the database', false)
-    .option('--json', 'print the counts as JSON', false)
-    .action(lazyAction(async () => (await import('./actions/edit.js')).load));
-}
-
-function countCommand(): Command {
-  return subcommand('count', 'print the number of objects').action(
-    lazyAction(async () => (await import('./actions/edit.js')).count),
-  );
-}
-
-function reorganizeCommand(): Command {
-  return subcommand('reorganize', 'rewrite the file without the space of deleted objects')
-    .option('--json', 'print the counts as JSON', false)
-    .action(lazyAction(async () => (await import('./actions/edit.js')).reorganize));
-}
-
-function importCommand(): Command {
-  return new Command('import')
-    .summary('store the objects of an original GDBM file, or of another source, in a database')
-    .argument('<source>', 'the GDBM file')
-    .argument('<db>', 'the database file; created if missing')
-    .option('--json', 'print the counts as JSON', false)
-    .action(lazyAction(async () => (await import('./actions/edit.js')).importDatabase));
 }
 
 const INDEX_HELP = `

@@ -58,12 +58,8 @@ export class ClearBlocks implements AsyncDisposable {
     return Math.max(0, end - position);
   }
 
-  async close(): Promise<void> {
-    await this.#mutex.runExclusive(() => this.#dropFile());
-  }
-
   [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
+    return this.#mutex.runExclusive(() => this.#dropFile());
   }
 
   /** Reads the blocks that the file has; returns the number of bytes, 0 if it does not have the first one. */

@@ -10,6 +10,7 @@ import { StorageError } from '../../../protocols/errors.js';
 import { combineCrc32 } from '../../../protocols/gatherd/index.js';
 import { SoifDecoder } from '../../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
+import { readFully } from '../../files/read-fully.js';
 import { openRegular, readRegular } from '../../files/regular-file.js';
 import { type ExportIndex, exportIndexCodec } from '../../records/records.js';
 import type { ExportChunk, ExportOptions } from '../../summaries/summary-store.js';
@@ -193,14 +194,8 @@ export class ReadyExport implements AsyncDisposable {
   }
 
   /** Fills `target` from the file; returns fewer bytes only at the end of the file. */
-  async read(target: Uint8Array, position: number): Promise<number> {
-    let filled = 0;
-    while (filled < target.length) {
-      const { bytesRead } = await this.#file.read(target, filled, target.length - filled, position + filled);
-      if (bytesRead === 0) break;
-      filled += bytesRead;
-    }
-    return filled;
+  read(target: Uint8Array, position: number): Promise<number> {
+    return readFully(this.#file, target, position);
   }
 
   /** The deflated bytes of a block. */
@@ -252,7 +247,7 @@ export class ReadyExport implements AsyncDisposable {
   }
 
   async close(): Promise<void> {
-    await this.clear.close();
+    await this.clear[Symbol.asyncDispose]();
     await this.#file.close();
   }
 

@@ -10,7 +10,8 @@ import {
   type SearchResults,
   type WordRequest,
 } from '../contract.js';
-import { type QueryLimits, requireErrorCount } from '../query/matcher.js';
+import { withDefaults } from '../engine.js';
+import { QUERY_LIMITS, type QueryLimits, requireErrorCount } from '../query/matcher.js';
 import { EmbeddedResults } from '../scheduling/results.js';
 import { checkClosedIndex, sealIndex } from './index/index-file.js';
 import { indexedPart } from './index/indexed-part.js';
@@ -35,18 +36,6 @@ export interface EmbeddedIndexerOptions extends Partial<QueryLimits>, Partial<Se
   /** Approximate bytes of objects in one transaction. Default 16 MiB. */
   readonly transactionBytes?: number;
 }
-
-/**
- * `maxRegexpProgram` bounds the steps per character; 1 000 is enough for any expression that a person types.
- */
-const QUERY_LIMITS: QueryLimits = {
-  maxRegexpProgram: 1_000,
-  maxRegexpSteps: 200_000,
-  maxRegexpBytes: 4 * 1024 * 1024,
-  maxPattern: 256,
-  maxNodes: 512,
-  maxLineBytes: 4_096,
-};
 
 const SEARCH_LIMITS: SearchLimits = {
   vocabularyBytes: 64 * 1024 * 1024,
@@ -85,14 +74,6 @@ export async function openEmbeddedIndexer(options: EmbeddedIndexerOptions): Prom
   const indexer = new EmbeddedIndexer(data, options.transactionBytes ?? 16 * 1024 * 1024);
   await indexer.ready;
   return indexer;
-}
-
-function withDefaults<T extends { readonly [K in keyof T]: number }>(defaults: T, options: Partial<T>): T {
-  const entries = Object.keys(defaults).map((key) => [
-    key,
-    options[key as keyof T] ?? defaults[key as keyof T],
-  ]);
-  return Object.fromEntries(entries) as T;
 }
 
 class EmbeddedIndexer implements Indexer {

@@ -11,7 +11,7 @@ import type {
   SearchResults,
   WordRequest,
 } from '../contract.js';
-import { IndexDirectory } from '../index-directory.js';
+import { IndexDirectory, removeIndex } from '../index-directory.js';
 
 /** Opens the engine of one index in a directory. */
 export type OpenEngine = (directory: string) => Promise<Indexer>;
@@ -111,7 +111,7 @@ class RebuildableIndexer implements Indexer {
     try {
       await this.#directory.publish(next.directory, {});
     } catch (error) {
-      await lease?.release();
+      await lease?.[Symbol.asyncDispose]();
       await this.#abandon();
       throw error;
     }
@@ -121,7 +121,7 @@ class RebuildableIndexer implements Indexer {
     const retired = (async () => {
       while (former.queries > 0) await this.#queryEnds.wait();
       await former.engine.close();
-      await lease?.release();
+      await lease?.[Symbol.asyncDispose]();
     })();
     this.#retiring.add(retired);
     // What could not be closed is removed with its files; close() reports what fails until then.
@@ -184,7 +184,7 @@ class RebuildableIndexer implements Indexer {
     try {
       await next.engine.close();
     } finally {
-      await this.#directory.discard(next.directory);
+      await removeIndex(next.directory);
     }
   }
 

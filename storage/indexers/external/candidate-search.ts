@@ -15,7 +15,7 @@ import type {
   StopReason,
 } from '../contract.js';
 import { unsupported } from '../query/leaf.js';
-import { Matcher, type QueryLimits } from '../query/matcher.js';
+import { Matcher, QUERY_LIMITS, type QueryLimits } from '../query/matcher.js';
 import { parseTerm } from '../query/term-pattern.js';
 import { EmbeddedResults } from '../scheduling/results.js';
 import { Scheduler } from '../scheduling/scheduler.js';
@@ -79,12 +79,7 @@ export interface CandidateSearchLimits extends QueryLimits {
 }
 
 export const CANDIDATE_SEARCH_LIMITS: CandidateSearchLimits = {
-  maxRegexpProgram: 1_000,
-  maxRegexpSteps: 200_000,
-  maxRegexpBytes: 4 * 1024 * 1024,
-  maxPattern: 256,
-  maxNodes: 512,
-  maxLineBytes: 4_096,
+  ...QUERY_LIMITS,
   sliceMs: 2,
   maxWorkMs: 10_000,
   readObjects: 32,

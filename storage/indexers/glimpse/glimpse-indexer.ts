@@ -5,16 +5,15 @@ import type { Expression } from '../../../protocols/broker/index.js';
 import { errorCode, StateError, StorageError } from '../../../protocols/errors.js';
 import type { ObjectReader } from '../../broker/object-reader.js';
 import { OidSet } from '../../broker/oid-set.js';
-import { type Indexer, MATCHER_CAPABILITIES, type SearchOptions, type SearchResults } from '../contract.js';
+import { type Indexer, MATCHER_CAPABILITIES } from '../contract.js';
+import { withDefaults } from '../engine.js';
 import {
   CANDIDATE_SEARCH_LIMITS,
   type Candidate,
-  type CandidateEngine,
   type CandidateOptions,
-  type CandidateSearchLimits,
-  searchCandidates,
 } from '../external/candidate-search.js';
-import type { IndexDirectory } from '../index-directory.js';
+import { ProgramIndexer } from '../external/program-indexer.js';
+import { type IndexDirectory, removeIndex } from '../index-directory.js';
 import type { GlimpseServer } from './glimpse-server.js';
 import type { ObjectFiles } from './object-files.js';
 import type { GlimpseIndexerOptions, State } from './options.js';
@@ -45,12 +44,10 @@ export interface Parts {
 }
 
 /** The engine of {@link openGlimpseIndexer}: indexes files of objects, and names candidates by glimpse. */
-export class GlimpseIndexer implements Indexer, CandidateEngine {
+export class GlimpseIndexer extends ProgramIndexer implements Indexer {
   readonly name = 'glimpse';
   readonly capabilities = MATCHER_CAPABILITIES;
   readonly #parts: Parts;
-  readonly #limits: CandidateSearchLimits;
-  readonly #closing = new AbortController();
   #state: State;
   #isUsable: boolean;
   /** The parts of each index that queries may read, by its directory. */
@@ -63,12 +60,12 @@ export class GlimpseIndexer implements Indexer, CandidateEngine {
   #run: Run | undefined;
 
   constructor(parts: Parts) {
+    super(parts.reader, withDefaults(CANDIDATE_SEARCH_LIMITS, parts.options));
     this.#parts = parts;
     this.#state = parts.state;
     this.#isUsable = parts.isUsable;
     this.#live = parts.live;
     if (parts.directory.current !== undefined) this.#partsOf.set(parts.directory.current, parts.parts);
-    this.#limits = { ...CANDIDATE_SEARCH_LIMITS, ...limitsIn(parts.options) };
   }
 
   get watermark(): number {
@@ -80,7 +77,7 @@ export class GlimpseIndexer implements Indexer, CandidateEngine {
   }
 
   async beginUpdate(): Promise<void> {
-    this.#assertOpen();
+    this.assertOpen();
     this.#run ??= newRun(false);
   }
 
@@ -109,7 +106,7 @@ export class GlimpseIndexer implements Indexer, CandidateEngine {
   }
 
   async clear(): Promise<void> {
-    this.#assertOpen();
+    this.assertOpen();
     this.#run = newRun(true);
   }
 
@@ -135,61 +132,41 @@ export class GlimpseIndexer implements Indexer, CandidateEngine {
     this.#touched.subtract(written).subtract(run.removed);
   }
 
-  query(expression: Expression, options: SearchOptions): SearchResults {
-    this.#assertOpen();
-    const signal =
-      options.signal === undefined
-        ? this.#closing.signal
-        : AbortSignal.any([options.signal, this.#closing.signal]);
-    return searchCandidates(this, this.#parts.reader, expression, { ...options, signal }, this.#limits);
-  }
-
   /**
    * Yields the objects that glimpse finds in any part, and those that it may miss. Its error messages become
    * warnings (BRK-4.19).
    */
   async *candidates(expression: Expression, options: CandidateOptions): AsyncGenerator<readonly Candidate[]> {
-    const lease = this.#isUsable ? this.#parts.directory.lease() : undefined;
+    await using lease = this.#isUsable ? this.#parts.directory.lease() : undefined;
     if (lease === undefined) return;
     const parts = this.#partsOf.get(lease.path) ?? [];
-    try {
-      const query = translate(expression, options);
-      const certain = query.kind === 'all' ? this.#live.clone() : this.#touched.clone().intersect(this.#live);
-      if (query.kind === 'pattern') {
-        for (const { words, lines } of parts) {
-          certain.unite(words);
-          if (query.pattern.includes(';')) certain.unite(lines);
-        }
+    const query = translate(expression, options);
+    const certain = query.kind === 'all' ? this.#live.clone() : this.#touched.clone().intersect(this.#live);
+    if (query.kind === 'pattern') {
+      for (const { words, lines } of parts) {
+        certain.unite(words);
+        if (query.pattern.includes(';')) certain.unite(lines);
       }
-      yield* batches(certain, options);
-      if (query.kind === 'all') return;
-      const { server, programs } = this.#parts;
-      const { graceMs } = this.#parts.options;
-      for (const { name, sizes } of parts) {
-        if (options.deadline.aborted || options.dropped.aborted) return;
-        const path = join(lease.path, name);
-        if (!(await isIntact(path, sizes)))
-          throw new StorageError(`cannot use the index: files of ${path} are damaged`);
-        yield* runGlimpse([...query.flags, '-e', query.pattern], path, options, {
-          glimpse: programs.glimpse,
-          server,
-          graceMs,
-        });
-      }
-    } finally {
-      await lease.release();
+    }
+    yield* batches(certain, options);
+    if (query.kind === 'all') return;
+    const { server, programs } = this.#parts;
+    const { graceMs } = this.#parts.options;
+    for (const { name, sizes } of parts) {
+      if (options.deadline.aborted || options.dropped.aborted) return;
+      const path = join(lease.path, name);
+      if (!(await isIntact(path, sizes)))
+        throw new StorageError(`cannot use the index: files of ${path} are damaged`);
+      yield* runGlimpse([...query.flags, '-e', query.pattern], path, options, {
+        glimpse: programs.glimpse,
+        server,
+        graceMs,
+      });
     }
   }
 
-  async close(): Promise<void> {
-    if (this.#closing.signal.aborted) return;
-    this.#closing.abort();
+  protected async end(): Promise<void> {
     await this.#parts.server?.stop();
-    await this.#parts.reader.close();
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
   }
 
   /** Builds the next index from the parts that are kept and a part with the fresh objects, and publishes it. */
@@ -214,7 +191,7 @@ export class GlimpseIndexer implements Indexer, CandidateEngine {
             program: this.#parts.programs.glimpseindex,
             size: this.#parts.option === '' ? [] : this.#parts.option.split(/\s+/),
             memoryMiB: INDEX_MEMORY_MIB,
-            signal: this.#closing.signal,
+            signal: this.closing,
             pathOf: (oid) => this.#parts.files.pathOf(oid),
             onWarning: options.onWarning ?? (() => undefined),
             silenceMs: options.indexSilenceMs,
@@ -227,7 +204,7 @@ export class GlimpseIndexer implements Indexer, CandidateEngine {
       await directory.publish(path, next);
     } catch (error) {
       this.#partsOf.delete(path);
-      await directory.discard(path);
+      await removeIndex(path);
       throw error;
     }
     if (from !== undefined) this.#partsOf.delete(from);
@@ -251,13 +228,9 @@ export class GlimpseIndexer implements Indexer, CandidateEngine {
   }
 
   #current(): Run {
-    this.#assertOpen();
+    this.assertOpen();
     if (this.#run === undefined) throw new StateError('beginUpdate() must be called before changes');
     return this.#run;
-  }
-
-  #assertOpen(): void {
-    if (this.#closing.signal.aborted) throw new StateError('the index is closed');
   }
 }
 
@@ -268,14 +241,6 @@ function* batches(oids: OidSet, options: CandidateOptions): Generator<readonly C
     if (options.deadline.aborted || options.dropped.aborted) return;
     yield Array.from(list.subarray(start, start + OID_BATCH), (oid) => ({ oid }));
   }
-}
-
-/** The limits that the options set. */
-function limitsIn(options: Partial<CandidateSearchLimits>): Partial<CandidateSearchLimits> {
-  const names = Object.keys(CANDIDATE_SEARCH_LIMITS) as (keyof CandidateSearchLimits)[];
-  return Object.fromEntries(
-    names.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
-  );
 }
 
 /** glimpseindex indexes no word of more characters than this. */

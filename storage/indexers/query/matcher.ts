@@ -13,6 +13,19 @@ export interface QueryLimits extends PatternLimits {
   readonly maxLineBytes: number;
 }
 
+/**
+ * The limits of every engine. `maxRegexpProgram` bounds the steps per character; 1 000 is enough for any
+ * expression that a person types.
+ */
+export const QUERY_LIMITS: QueryLimits = {
+  maxRegexpProgram: 1_000,
+  maxRegexpSteps: 200_000,
+  maxRegexpBytes: 4 * 1024 * 1024,
+  maxPattern: 256,
+  maxNodes: 512,
+  maxLineBytes: 4_096,
+};
+
 /** Characters of a text above which its lines are copied. */
 const MAX_KEPT_TEXT = 32_768;
 

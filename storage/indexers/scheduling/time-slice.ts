@@ -59,11 +59,6 @@ export class TimeSlice {
     this.#share = this.#scheduler.enter(client);
   }
 
-  /** Milliseconds of work so far, without the current slice. */
-  get workMs(): number {
-    return this.#share.work;
-  }
-
   /** Makes the work stop at its next {@link yield}. */
   cancel(): void {
     this.#canceled = true;

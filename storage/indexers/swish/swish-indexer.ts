@@ -8,21 +8,13 @@ import { errorCode, StateError, StorageError } from '../../../protocols/errors.j
 import { decodeSoif } from '../../../protocols/soif/index.js';
 import { type ObjectReader, openObjectReader } from '../../broker/object-reader.js';
 import { OidSet } from '../../broker/oid-set.js';
-import {
-  type Indexer,
-  type IndexerCapabilities,
-  MATCHER_CAPABILITIES,
-  type SearchOptions,
-  type SearchResults,
-} from '../contract.js';
+import { type Indexer, type IndexerCapabilities, MATCHER_CAPABILITIES } from '../contract.js';
 import {
   CANDIDATE_SEARCH_LIMITS,
   type Candidate,
-  type CandidateEngine,
   type CandidateOptions,
   type CandidateSearchLimits,
   type ProgramEngineOptions,
-  searchCandidates,
 } from '../external/candidate-search.js';
 import {
   failureOf,
@@ -32,8 +24,9 @@ import {
   runToEnd,
   statusOf,
 } from '../external/program.js';
+import { ProgramIndexer } from '../external/program-indexer.js';
 import { queryProgram } from '../external/query-program.js';
-import { IndexDirectory } from '../index-directory.js';
+import { IndexDirectory, removeIndex } from '../index-directory.js';
 import { documentOf, SWISH_CONFIGURATION, translate } from './translate.js';
 
 /** Options of {@link openSwishIndexer}. */
@@ -120,15 +113,12 @@ interface Building {
   readonly ended: Promise<void>;
 }
 
-class SwishIndexer implements Indexer, CandidateEngine {
+class SwishIndexer extends ProgramIndexer implements Indexer {
   readonly name = 'swish';
   readonly capabilities = CAPABILITIES;
   readonly #options: SwishIndexerOptions;
   readonly #program: string;
   readonly #directory: IndexDirectory;
-  readonly #reader: ObjectReader;
-  readonly #limits: CandidateSearchLimits;
-  readonly #closing = new AbortController();
   #state: State;
   /** The state of each index that queries may read, by its directory. */
   readonly #stateOf = new Map<string, State>();
@@ -148,14 +138,13 @@ class SwishIndexer implements Indexer, CandidateEngine {
     reader: ObjectReader,
     state: State,
   ) {
+    super(reader, { ...CANDIDATE_SEARCH_LIMITS, ...options.limits });
     this.#options = options;
     this.#program = program;
     this.#directory = directory;
-    this.#reader = reader;
     this.#state = state;
     this.#live = OidSet.ofRanges(state.live);
     if (directory.current !== undefined) this.#stateOf.set(directory.current, state);
-    this.#limits = { ...CANDIDATE_SEARCH_LIMITS, ...options.limits };
   }
 
   get watermark(): number {
@@ -167,7 +156,7 @@ class SwishIndexer implements Indexer, CandidateEngine {
   }
 
   async beginUpdate(): Promise<void> {
-    this.#assertOpen();
+    this.assertOpen();
     this.#updating = true;
   }
 
@@ -225,60 +214,39 @@ class SwishIndexer implements Indexer, CandidateEngine {
     this.#endRun();
   }
 
-  query(expression: Expression, options: SearchOptions): SearchResults {
-    this.#assertOpen();
-    const closing = this.#closing.signal;
-    const signal = options.signal === undefined ? closing : AbortSignal.any([options.signal, closing]);
-    return searchCandidates(this, this.#reader, expression, { ...options, signal }, this.#limits);
-  }
-
   /** Yields the objects that swish-e finds, best first. */
   async *candidates(expression: Expression, options: CandidateOptions): AsyncGenerator<readonly Candidate[]> {
-    const lease = this.#directory.lease();
+    await using lease = this.#directory.lease();
     if (lease === undefined) return;
     const { parts, sizes } = this.#stateOf.get(lease.path) ?? EMPTY;
-    if (parts.length === 0) {
-      await lease.release();
-      return;
-    }
+    if (parts.length === 0) return;
     const { graceMs } = this.#options;
-    try {
-      if (!isDeepStrictEqual(await sizesOf(lease.path, parts), sizes))
-        throw new StorageError(`cannot use the index: files of ${lease.path} are damaged`);
-      const program = await Program.start(this.#program, {
-        arguments: ['-H', '0', '-x', OUTPUT, '-w', translate(expression), '-f', ...parts],
-        cwd: lease.path,
-        cpuSeconds: options.lifetimeMs / 1000,
-        graceMs,
-      });
-      let failure = '';
-      const read = (lines: readonly string[]) => {
-        const error = lines.find((line) => line.startsWith('err: '))?.slice('err: '.length);
-        if (error?.startsWith('Index file error') === true) failure = error;
-        else if (error !== undefined) options.warnings.add(error);
-        return lines.flatMap(candidateOf);
-      };
-      // The Broker makes an index again that cannot be used.
-      const check = (end: ProgramEnd): void => {
-        if (failure === '' && end.signal === null) return;
-        const sentence = failureOf(program, 'swish-e', statusOf(end), failure);
-        throw new StorageError(`cannot use the index: ${sentence}`);
-      };
-      yield* queryProgram(program, { read, check }, options);
-    } finally {
-      await lease.release();
-    }
+    if (!isDeepStrictEqual(await sizesOf(lease.path, parts), sizes))
+      throw new StorageError(`cannot use the index: files of ${lease.path} are damaged`);
+    const program = await Program.start(this.#program, {
+      arguments: ['-H', '0', '-x', OUTPUT, '-w', translate(expression), '-f', ...parts],
+      cwd: lease.path,
+      cpuSeconds: options.lifetimeMs / 1000,
+      graceMs,
+    });
+    let failure = '';
+    const read = (lines: readonly string[]) => {
+      const error = lines.find((line) => line.startsWith('err: '))?.slice('err: '.length);
+      if (error?.startsWith('Index file error') === true) failure = error;
+      else if (error !== undefined) options.warnings.add(error);
+      return lines.flatMap(candidateOf);
+    };
+    // The Broker makes an index again that cannot be used.
+    const check = (end: ProgramEnd): void => {
+      if (failure === '' && end.signal === null) return;
+      const sentence = failureOf(program, 'swish-e', statusOf(end), failure);
+      throw new StorageError(`cannot use the index: ${sentence}`);
+    };
+    yield* queryProgram(program, { read, check }, options);
   }
 
-  async close(): Promise<void> {
-    if (this.#closing.signal.aborted) return;
-    this.#closing.abort();
-    await this.#abandon();
-    await this.#reader.close();
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
+  protected end(): Promise<void> {
+    return this.#abandon();
   }
 
   async #begin(): Promise<Building> {
@@ -290,7 +258,7 @@ class SwishIndexer implements Indexer, CandidateEngine {
       arguments: ['-S', 'prog', '-i', 'stdin', '-c', configuration, '-f', part, '-v', '0'],
       cwd: path,
     });
-    const ended = runToEnd(program, 'swish-e', { signal: this.#closing.signal });
+    const ended = runToEnd(program, 'swish-e', { signal: this.closing });
     ended.catch(() => undefined);
     return { path, part, program, ended };
   }
@@ -323,7 +291,7 @@ class SwishIndexer implements Indexer, CandidateEngine {
         cwd: path,
       });
       program.endInput();
-      await runToEnd(program, 'swish-e', { signal: this.#closing.signal });
+      await runToEnd(program, 'swish-e', { signal: this.closing });
       for (const part of parts)
         for (const suffix of PART_SUFFIXES) await rm(join(path, `${part}${suffix}`), { force: true });
       parts = [merged];
@@ -344,7 +312,7 @@ class SwishIndexer implements Indexer, CandidateEngine {
     if (building === undefined) return;
     building.program.drop();
     await building.ended.catch(() => undefined);
-    await this.#directory.discard(building.path);
+    await removeIndex(building.path);
   }
 
   #endRun(): void {
@@ -355,12 +323,8 @@ class SwishIndexer implements Indexer, CandidateEngine {
   }
 
   #assertUpdating(): void {
-    this.#assertOpen();
+    this.assertOpen();
     if (!this.#updating) throw new StateError('beginUpdate() must be called before changes');
-  }
-
-  #assertOpen(): void {
-    if (this.#closing.signal.aborted) throw new StateError('the index is closed');
   }
 }
 

@@ -1,12 +1,13 @@
 // The seal of a database: written when it is closed in good order, removed before it is opened. It tells a log
 // that a power failure cut, which LevelDB may shorten, from a log that lost its end later, whose rows were
 // safe.
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { errorCode } from '../../../protocols/errors.js';
 import { type FileSums, isFileSums } from '../../files/checksums.js';
 import { readRegular } from '../../files/regular-file.js';
+import { replaceContent } from '../../files/replace-file.js';
 import { syncPath } from '../../files/sync-path.js';
 import { forgetLengths } from './log-lengths.js';
 
@@ -59,15 +60,8 @@ export async function writeSeal(directory: string, names: readonly string[]): Pr
   }
   const manifest = (await readRegular(join(directory, 'CURRENT'))).toString('latin1').trimEnd();
   const seal: Seal = { manifest, files };
-  const temporary = join(directory, `${SEAL_FILE}.new`);
-  try {
-    await writeFile(temporary, `${JSON.stringify(seal)}\n`, { flush: true });
-    await rename(temporary, join(directory, SEAL_FILE));
-    await forgetLengths(directory);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
+  await replaceContent(join(directory, SEAL_FILE), `${JSON.stringify(seal)}\n`);
+  await forgetLengths(directory);
 }
 
 export async function breakSeal(directory: string): Promise<void> {

@@ -67,7 +67,7 @@ t.test('an update stores the received bytes and a Registry entry', async (t) => 
   });
   t.same(await store.apply([one, update('http://b.test/', 5)]), { ...NO_CHANGES, added: 2 });
   t.equal(await text(store, 1), latin1(one.bytes));
-  t.same(await store.entry(1), {
+  t.same(await store.entries.get(1), {
     oid: 1,
     url: 'http://a.test/',
     gathererName: 'G',
@@ -86,13 +86,13 @@ t.test('an update stores the received bytes and a Registry entry', async (t) => 
     contentTime: 100,
     partSet: 0,
   });
-  const second = await store.entry(2);
+  const second = await store.entries.get(2);
   t.same(
     [second?.lastModificationTime, second?.refreshRate, second?.timeToLive],
     [0, 604_800, 2_419_200],
     'SOIF-6.2',
   );
-  t.same(await store.entries([9, 2]), [undefined, second]);
+  t.same(await store.entries.getMany([9, 2]), [undefined, second]);
   t.same(await store.objects([9]), [undefined]);
   t.same(await store.byUrl('http://b.test/'), [second]);
   t.same(await store.byUrl('http://c.test/'), []);
@@ -208,7 +208,7 @@ t.test('GATHERD-13.8 a refresh renews the times and keeps every other byte', asy
     /^@file \{ http:\/\/a\.test\/\ntime-to-live\{2\}:\t60\ngatherer-name\{1\}:\tg\n/,
   );
   t.match(bytes.toLowerCase(), /gatherer-version\{3\}:\t1\.1\nupdate-time\{4\}:\t2000\ntitle/);
-  const entry = await store.entry(1);
+  const entry = await store.entries.get(1);
   t.same(
     [entry?.updateTime, entry?.timeToLive, entry?.gathererVersion, entry?.length],
     [2000, 60, '1.1', bytes.length],
@@ -337,7 +337,7 @@ t.test('the change log lists the changes for an indexer', async (t) => {
 t.test("GATHERD-13.6 the point's state is written with the batch; all data survives a close", async (t) => {
   const directory = await temporaryDirectory(t);
   const store = await BrokerStore.open(directory);
-  t.equal(await store.collectionState('g.test:8500'), undefined);
+  t.equal(await store.points.get('g.test:8500'), undefined);
   await store.apply([update('http://a.test/', 77)], { key: 'g.test:8500', last: 77 });
   await store.apply([], { key: 'other', last: 0 });
   await t.rejects(store.apply([update('http://b.test/', 1)], { key: 'x', last: -1 }), RangeError);
@@ -347,13 +347,13 @@ t.test("GATHERD-13.6 the point's state is written with the batch; all data survi
 
   const again = await BrokerStore.open(directory);
   t.same([again.count, again.lastSequence], [1, 1], 'the failed call stores nothing');
-  t.same(await again.collectionState('g.test:8500'), { last: 77 });
-  t.same(await again.collectionState('other'), { last: 0 });
+  t.same(await again.points.get('g.test:8500'), { last: 77 });
+  t.same(await again.points.get('other'), { last: 0 });
   t.same(await again.apply([update('http://c.test/', 1)]), { ...NO_CHANGES, added: 1 });
   t.equal((await again.byUrl('http://c.test/'))[0]?.oid, 2);
   await again.clear();
   t.same([again.count, again.lastSequence], [0, 4], 'the removals of clear are in the log');
-  t.equal(await again.collectionState('g.test:8500'), undefined);
+  t.equal(await again.points.get('g.test:8500'), undefined);
   t.same(
     await again.apply([update('http://a.test/', 77)]),
     { ...NO_CHANGES, added: 1 },

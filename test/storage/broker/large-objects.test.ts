@@ -70,7 +70,7 @@ t.test('large objects are read by every way, replaced and removed with their par
     t.ok(Buffer.from(newer.bytes).equals((await store.objects([2]))[0]!));
     const refresh = SoifObject.of('FILE', 'http://4.test/', [['Update-Time', String(NOW + 9)]]);
     await store.apply([{ kind: 'refresh', object: refresh, bytes: encodeSoif(refresh) }]);
-    t.equal((await store.entry(4))?.updateTime, NOW + 9);
+    t.equal((await store.entries.get(4))?.updateTime, NOW + 9);
     t.equal((await store.objects([4]))[0]?.length, changes[3]?.bytes.length);
   }
   t.same(await problems(directory), []);
@@ -140,7 +140,7 @@ t.test('a missing or changed part is told, found and repaired', async (t) => {
     await using store = await BrokerStore.open(copy, { now: () => NOW });
     t.equal(store.count, 2);
     t.ok((await store.objects([2]))[0], 'its parts are kept');
-    t.equal(await store.entry(1), undefined);
+    t.equal(await store.entries.get(1), undefined);
   }
 });
 

@@ -305,14 +305,19 @@ t.test('CRAWL-5.1.1 a queue returns its entries by directive, precedence and age
   t.same(pluck(await store.queues.heads('a', 10), 'ordinal'), [9, 7, 1, 2, 300]);
   t.same(await store.queues.head('a'), entry('a', 1, 9, 9));
   t.equal(await store.queues.head('unknown'), undefined);
-  t.same(await store.queues.classKeys(), ['a', 'ab', 'b']);
-  t.equal(await store.queues.count(), 7);
-  t.equal(await store.queues.highestOrdinal(), 400);
-  const heads = await store.queues.headMany(['b', 'unknown', 'a'], 2);
+  const { queues, count, highestOrdinal } = await store.queues.survey();
   t.same(
-    heads.map((queue) => queue.map((one) => one.ordinal)),
-    [[400], [], [9, 7]],
+    [...queues],
+    [
+      ['a', 5],
+      ['ab', 1],
+      ['b', 1],
+    ],
   );
+  t.same([count, highestOrdinal], [7, 400]);
+  t.equal(await store.queues.count(), 7);
+  t.same(pluck(await store.queues.heads('b', 2), 'ordinal'), [400]);
+  t.same(await store.queues.heads('unknown', 2), []);
   // CRAWL-5.2.3: a retry rewrites the entry under the same key.
   const retry = { ...entry('b', 1, 1, 400), uri: { ...queuedUri('http://b/400'), attempts: 1 } };
   await store

@@ -163,11 +163,11 @@ t.test('a failed publication changes nothing and the store remains usable', asyn
   t.equal(await store.publish(directory), 1);
 
   // The pointer cannot be written, because a directory has the name of its temporary file.
-  await mkdir(join(directory, 'CURRENT.tmp'));
+  await mkdir(join(directory, 'CURRENT.new'));
   await t.rejects(store.publish(directory), StorageError);
   t.equal(await new Generations(directory).current(), 1);
   await put(store, summary('http://b.test/', 2));
-  await rm(join(directory, 'CURRENT.tmp'), { recursive: true });
+  await rm(join(directory, 'CURRENT.new'), { recursive: true });
   t.equal(await store.publish(directory), 3, 'the number 2 is not used again');
   await using snapshot = await new Generations(directory).open();
   t.equal(snapshot.count, 2);

@@ -40,7 +40,7 @@ t.test('REG-48, BP-24: no digest includes expired objects, be they deleted yet o
   const brief = document(urlOf('brief'), { Title: 'x' }, NOW).replace('{7}:\t2419200', '{2}:\t50');
   await applyChanges(a, update(1, NOW - 10), change('update', brief));
   const digestOf = async ({ broker }: Peer) => {
-    const { count, digest, identities } = await broker.bulk.digest('', new AbortController().signal);
+    const { count, digest, identities } = await broker.bulk.digests.report('', new AbortController().signal);
     return [count, digest, identities?.map((identity) => identity.url)];
   };
   t.equal((await digestOf(a))[0], 2);

@@ -70,7 +70,7 @@ function bulkStream(
 
 /** Returns `<last>` of BT-7 for a collection point. */
 async function lastOf({ broker }: Peer, point: CollectionPoint): Promise<number | undefined> {
-  return (await broker.store.collectionState(pointKey(point)))?.last;
+  return (await broker.store.points.get(pointKey(point)))?.last;
 }
 
 t.test('BT-3, BT-6: each type sends its own request; 5 and 7 go on from the last transfer', async (t) => {

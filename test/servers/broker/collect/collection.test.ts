@@ -76,14 +76,14 @@ t.test('GATHERD-13.6: an incomplete transfer does not change <last>; what arrive
     (await findUrls(broker, 'gopher')).includes('http://www.example.org/gopher.html'),
     'the objects that arrived are indexed',
   );
-  t.equal((await broker.store.collectionState(pointKey(point)))?.last ?? 0, 0);
+  t.equal((await broker.store.points.get(pointKey(point)))?.last ?? 0, 0);
   t.ok(log.some((line) => /ERROR: .*incomplete/.test(line)));
 
   server.breakAfter = undefined;
   const again = await broker.collections.run();
   t.equal(again.points[0]?.since, 0);
   t.equal(broker.store.count, 3);
-  t.equal((await broker.store.collectionState(pointKey(point)))?.last, LAST);
+  t.equal((await broker.store.points.get(pointKey(point)))?.last, LAST);
 });
 
 t.test('GATHERD-13.7: a broken transfer is resumed and delivers each object once', async (t) => {
@@ -130,7 +130,7 @@ t.test('GATHERD-13.6: an object of the far future is stored but does not become 
   const { broker } = await openBroker(t, { points: [server.point(3)] });
   await broker.collections.run();
   t.equal(broker.store.count, 4);
-  t.equal((await broker.store.collectionState(pointKey(server.point(3))))?.last, LAST);
+  t.equal((await broker.store.points.get(pointKey(server.point(3))))?.last, LAST);
 });
 
 t.test('BRK-7.12: a point that fails is logged, and the collection goes on with the next', async (t) => {
