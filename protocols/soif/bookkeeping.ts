@@ -21,6 +21,18 @@ export const BOOKKEEPING_NAMES: readonly string[] = [
   'MD5',
 ];
 
+/**
+ * The attributes that a refresh renews (GATHERD-13.8): the times, and the version, which is part of the
+ * identity (SOIF-6.6).
+ */
+export const REFRESHED_NAMES: readonly string[] = [
+  'Time-to-Live',
+  'Last-Modification-Time',
+  'Refresh-Rate',
+  'Gatherer-Version',
+  'Update-Time',
+];
+
 /** The attributes by which two objects are the same (SOIF-6.5, 6.6). */
 export interface SoifIdentity {
   readonly url: string;

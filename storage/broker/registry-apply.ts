@@ -4,6 +4,7 @@ import {
   type ByteSource,
   decodeSoif,
   encodeSoif,
+  REFRESHED_NAMES,
   readOutline,
   rewriteLarge,
   type SoifBytes,
@@ -97,18 +98,6 @@ interface ParsedChange extends CollectedChange {
   readonly entry: RegistryEntry;
   readonly mark: ContentMark | undefined;
 }
-
-/**
- * The attributes that a refresh renews (GATHERD-13.8): the times, and the version, which is part of the
- * identity (SOIF-6.6).
- */
-export const REFRESHED = [
-  'Time-to-Live',
-  'Last-Modification-Time',
-  'Refresh-Rate',
-  'Gatherer-Version',
-  'Update-Time',
-] as const;
 
 /**
  * Applies collected changes to `rows` in order; each sees those before it (GATHERD-13.8, SOIF-6.5, 6.6). Reads
@@ -268,13 +257,13 @@ function renew(entry: RegistryEntry, book: Bookkeeping): RegistryEntry {
   };
 }
 
-/** Renews the values of {@link REFRESHED}; every other value stays byte for byte. */
+/** Renews the values of {@link REFRESHED_NAMES}; every other value stays byte for byte. */
 function renewBytes(stored: Uint8Array, source: SoifObject): Uint8Array {
   return encodeSoif(decodeSoif(stored, { maxObjectBytes: stored.length }).with(renewedValues(source)));
 }
 
 function renewedValues(source: SoifObject): (readonly [name: string, value: Uint8Array])[] {
-  return REFRESHED.flatMap((name) => {
+  return REFRESHED_NAMES.flatMap((name) => {
     const value = source.get(name);
     return value === undefined ? [] : [[name, value] as const];
   });

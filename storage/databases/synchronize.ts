@@ -1,6 +1,5 @@
-import { decodeSoif, type SoifObject } from '../../protocols/soif/index.js';
+import { decodeSoif, REFRESHED_NAMES, type SoifObject } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import { REFRESHED } from '../broker/registry-apply.js';
 import type { GathererBatch } from '../gatherer/batch.js';
 import type { GathererStore } from '../gatherer/store.js';
 import type { Summary } from '../summaries/summary-store.js';
@@ -111,7 +110,7 @@ function summaryOf(record: DatabaseRecord, contentTime: UnixSeconds | undefined)
   return { url, updateTime, timeToLive, soif, contentTime };
 }
 
-const RENEWED = new Set(REFRESHED.map((name) => name.toLowerCase()));
+const RENEWED = new Set(REFRESHED_NAMES.map((name) => name.toLowerCase()));
 
 /** Whether the record is newer than the stored object and has the same content (SOIF-8.4). */
 function isRefresh(stored: Summary, record: DatabaseRecord): boolean {
