@@ -23,6 +23,7 @@ export { Broker, type StartMode } from './broker.js';
 export type { ReadConfiguration } from './broker-files.js';
 export { brokerPidFile, readBrokerConf } from './broker-files.js';
 export type { BrokerOptions } from './broker-parts.js';
+export type { DigestCache } from './bulk/digest.js';
 export type { BrokerDescription } from './bulk/object-list.js';
 export type { BulkPage } from './bulk/ready-objects.js';
 export type { BulkParts, BulkRefusal, BulkTransfer, BulkTransfers } from './bulk/transfer.js';
