@@ -174,7 +174,7 @@ async function writePointer(directory: string, number: number): Promise<void> {
  * Generations kept by default, the new one included: a reader that has just read CURRENT still finds its
  * generation.
  */
-export const DEFAULT_KEEP_GENERATIONS = 2;
+const DEFAULT_KEEP_GENERATIONS = 2;
 
 /** Removes the oldest generations. @param keep the number of generations that remain, including the newest */
 async function removeOldGenerations(directory: string, newest: number, keep: number): Promise<void> {
