@@ -1,6 +1,6 @@
 // Reads SOIF objects from a stream, or one object from its bytes.
 import { ProtocolError, StateError } from '../errors.js';
-import type { SoifWarning } from './attempt.js';
+import type { SoifWarning, Surroundings } from './attempt.js';
 import { ExactReader } from './exact-reader.js';
 import { LayoutReader } from './layout-reader.js';
 import { NameTable } from './names.js';
@@ -23,6 +23,86 @@ export type SoifItem =
     }
   | SoifWarning;
 
+/** A sink that drops everything. */
+export const NO_SINK: StreamSink = {
+  object: () => {},
+  largeBytes: () => {},
+  large: () => {},
+  rewind: () => {},
+  warning: () => {},
+  section: () => {},
+  endLine: () => {},
+};
+
+/**
+ * Delivers the items of a {@link StreamReader} before its error: a call returns the items found so far, the
+ * next call throws the error. {@link end} has no next call, so it throws the error immediately.
+ */
+export abstract class ItemDecoder<Item> {
+  protected readonly reader: StreamReader;
+  #items: Item[] = [];
+  #ended = false;
+  #thrown = false;
+
+  /** @param sinkOf makes a sink that adds what it receives to the items */
+  protected constructor(
+    sinkOf: (add: (item: Item) => void) => StreamSink,
+    limits: DecoderLimits,
+    surroundings: Surroundings,
+  ) {
+    const sink = sinkOf((item) => this.#items.push(item));
+    this.reader = new StreamReader(sink, limits, surroundings);
+  }
+
+  /**
+   * The items that are complete with this chunk. @throws ProtocolError in strict mode; StateError after the
+   * end.
+   */
+  push(chunk: Uint8Array): Item[] {
+    if (this.#thrown) throw this.reader.failure ?? new StateError('push after an error');
+    this.reader.push(chunk);
+    return this.#deliver();
+  }
+
+  /**
+   * No more input: the last items. @throws ProtocolError in strict mode, e.g. for a truncated object or an open
+   * section
+   */
+  end(): Item[] {
+    if (this.#ended) throw new StateError('end after end');
+    this.#ended = true;
+    this.reader.end();
+    return this.#deliver();
+  }
+
+  /** Whether strict mode has found an error, which was thrown or will be thrown by the next call. */
+  get failed(): boolean {
+    return this.reader.failure !== undefined;
+  }
+
+  /**
+   * After strict mode has thrown: continues at the next plausible start of an object (SOIF-4.5) in the bytes so
+   * far. While {@link failed}, call it again. @throws ProtocolError for the next defect; StateError when there
+   * was no error
+   */
+  resume(): Item[] {
+    if (this.#thrown || !this.failed) this.reader.resume();
+    this.#thrown = false;
+    return this.#deliver();
+  }
+
+  #deliver(): Item[] {
+    const { failure } = this.reader;
+    if (failure !== undefined && (this.#items.length === 0 || this.#ended)) {
+      this.#thrown = true;
+      throw failure;
+    }
+    const items = this.#items;
+    this.#items = [];
+    return items;
+  }
+}
+
 /**
  * Reads a stream of SOIF objects that arrives in chunks of any size (SOIF-1.3, SOIF-4).
  *
@@ -33,54 +113,20 @@ export type SoifItem =
  *
  * Objects are views of the chunks: do not write into a chunk, and copy what you keep.
  */
-export class SoifDecoder {
-  readonly #queue: DeliveryQueue<SoifItem>;
-  readonly #reader: StreamReader;
-
+export class SoifDecoder extends ItemDecoder<SoifItem> {
   /** @throws RangeError for a limit out of its range */
   constructor(options: SoifDecoderOptions = {}) {
-    const sink: StreamSink = {
-      object: (object, start, end, exact) => {
-        this.#queue.add({ kind: 'object', object, offset: start, length: end - start, exact });
-      },
-      warning: (warning) => this.#queue.add(warning),
-      // Without `largeBytes` every object is held.
-      largeBytes: () => {},
-      large: () => {},
-      rewind: () => {},
-      section: () => {},
-      endLine: () => {},
-    };
-    const limits = { ...decoderLimits(options), largeBytes: Number.POSITIVE_INFINITY };
-    this.#reader = new StreamReader(sink, limits, { sections: false, endLine: false });
-    this.#queue = new DeliveryQueue(this.#reader);
-  }
-
-  /**
-   * The items that are complete with this chunk. @throws ProtocolError in strict mode; StateError after
-   * {@link end}.
-   */
-  push(chunk: Uint8Array): SoifItem[] {
-    return this.#queue.push(chunk);
-  }
-
-  /** No more input: the last items. @throws ProtocolError in strict mode, e.g. for a truncated object. */
-  end(): SoifItem[] {
-    return this.#queue.end();
-  }
-
-  /** Whether strict mode has found an error, which was thrown or will be thrown by the next call. */
-  get failed(): boolean {
-    return this.#reader.failure !== undefined;
-  }
-
-  /**
-   * After strict mode has thrown: continues at the next plausible start of an object (SOIF-4.5) in the bytes so
-   * far. While {@link failed}, call it again. @throws ProtocolError for the next defect; StateError when there
-   * was no error
-   */
-  resume(): SoifItem[] {
-    return this.#queue.resume();
+    super(
+      (add) => ({
+        ...NO_SINK,
+        object: (object, start, end, exact) =>
+          add({ kind: 'object', object, offset: start, length: end - start, exact }),
+        warning: add,
+      }),
+      // Every object is held.
+      { ...decoderLimits(options), largeBytes: Number.POSITIVE_INFINITY },
+      { sections: false, endLine: false },
+    );
   }
 }
 
@@ -132,55 +178,6 @@ function onlyObject(bytes: Uint8Array, options: SoifDecoderOptions): SoifObject 
     message: 'no object',
   };
   throw new ProtocolError(message, { protocol: 'soif', rule, offset });
-}
-
-/**
- * Queues the items of a {@link StreamReader} and delivers them before its error: a call returns the items found
- * so far, the next call throws the error. {@link end} has no next call, so it throws the error immediately.
- */
-export class DeliveryQueue<Item> {
-  #items: Item[] = [];
-  #ended = false;
-  #thrown = false;
-  readonly #reader: StreamReader;
-
-  constructor(reader: StreamReader) {
-    this.#reader = reader;
-  }
-
-  add(item: Item): void {
-    this.#items.push(item);
-  }
-
-  push(chunk: Uint8Array): Item[] {
-    if (this.#thrown) throw this.#reader.failure ?? new StateError('push after an error');
-    this.#reader.push(chunk);
-    return this.#deliver();
-  }
-
-  end(): Item[] {
-    if (this.#ended) throw new StateError('end after end');
-    this.#ended = true;
-    this.#reader.end();
-    return this.#deliver();
-  }
-
-  resume(): Item[] {
-    if (this.#thrown || this.#reader.failure === undefined) this.#reader.resume();
-    this.#thrown = false;
-    return this.#deliver();
-  }
-
-  #deliver(): Item[] {
-    const { failure } = this.#reader;
-    if (failure !== undefined && (this.#items.length === 0 || this.#ended)) {
-      this.#thrown = true;
-      throw failure;
-    }
-    const items = this.#items;
-    this.#items = [];
-    return items;
-  }
 }
 
 /**

@@ -207,23 +207,39 @@ export class SoifObject implements Iterable<SoifAttribute> {
    * @throws ProtocolError for a new name that an emitter must not write (SOIF-2.8).
    */
   with(changes: Iterable<readonly [name: string, value: SoifValue | undefined]>): SoifObject {
-    const result = new Map<string, [string, Uint8Array][]>();
-    for (const { name, value } of this) {
-      const same = result.get(name.toLowerCase());
-      if (same === undefined) result.set(name.toLowerCase(), [[name, value]]);
-      else same.push([name, value]);
-    }
-    for (const [name, value] of changes) {
-      const folded = name.toLowerCase();
-      if (value === undefined) {
-        result.delete(folded);
-        continue;
-      }
-      if (!result.has(folded)) assertAttributeName(name);
-      result.set(folded, [[name, encodeText(value)]]);
-    }
-    return assemble(this.type, this.urlBytes, [...result.values()].flat());
+    const pairs = Array.from(this, ({ name, value }): [string, Uint8Array] => [name, value]);
+    const encoded = Array.from(
+      changes,
+      ([name, value]) => [name, value === undefined ? undefined : encodeText(value)] as const,
+    );
+    return assemble(this.type, this.urlBytes, withChanges(pairs, encoded, assertAttributeName));
   }
+}
+
+/**
+ * Applies changes to attributes: see {@link SoifObject.with}. @param onNew is called with each name that is
+ * added
+ */
+export function withChanges<Value>(
+  pairs: Iterable<readonly [name: string, value: Value]>,
+  changes: Iterable<readonly [name: string, value: Value | undefined]>,
+  onNew: (name: string) => void = () => {},
+): (readonly [name: string, value: Value])[] {
+  const result = new Map<string, (readonly [name: string, value: Value])[]>();
+  for (const pair of pairs) {
+    const same = result.get(pair[0].toLowerCase());
+    if (same === undefined) result.set(pair[0].toLowerCase(), [pair]);
+    else same.push(pair);
+  }
+  for (const [name, value] of changes) {
+    const folded = name.toLowerCase();
+    if (value === undefined) result.delete(folded);
+    else {
+      if (!result.has(folded)) onNew(name);
+      result.set(folded, [[name, value]]);
+    }
+  }
+  return [...result.values()].flat();
 }
 
 function assertAttributeName(name: string): void {

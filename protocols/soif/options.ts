@@ -1,4 +1,5 @@
 // The options and limits of the SOIF decoders.
+import type { Complete } from '../defined.js';
 /**
  * `harvest`: plain SOIF. `rdm`: Netscape/Sun, where `name-1`, `name-2`... are the values of one attribute
  * `name` (SOIF-5.8, 9.3); they are joined by LF (SOIF-5.1). `starts`: objects may lack the URL, as in
@@ -43,16 +44,8 @@ export interface SoifDecoderOptions {
 }
 
 /** {@link SoifDecoderOptions} with the defaults applied. */
-export interface DecoderLimits {
+export interface DecoderLimits extends Omit<Complete<SoifDecoderOptions>, 'mode'> {
   readonly strict: boolean;
-  readonly maxObjectBytes: number;
-  readonly maxValueBytes: number;
-  readonly maxNameBytes: number;
-  readonly maxAttributes: number;
-  readonly maxUrlBytes: number;
-  readonly anyUrlByte: boolean;
-  readonly largeBytes: number;
-  readonly dialect: SoifDialect;
 }
 
 export const MEBIBYTE = 1024 * 1024;

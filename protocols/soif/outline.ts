@@ -1,9 +1,10 @@
 // Objects whose bytes are not in memory: reads where their attributes are, and writes them with changes.
 import { ProtocolError } from '../errors.js';
+import { NO_SINK } from './decoder.js';
 import { selectWritten } from './encoder.js';
 import type { OutlineAttribute, SoifOutline } from './kept-attributes.js';
 import { cleanName } from './names.js';
-import { DEFAULT_TYPE, type SoifValue } from './object.js';
+import { DEFAULT_TYPE, type SoifValue, withChanges } from './object.js';
 import { decoderLimits } from './options.js';
 import { StreamReader } from './stream-reader.js';
 import { encodeText } from './text.js';
@@ -93,10 +94,10 @@ export async function readOutline(
   let outline: SoifOutline | undefined;
   let defect: ProtocolError | undefined;
   let isMalformed = false;
-  const ignore = (): void => {};
   const limits = decoderLimits({ maxObjectBytes: Math.max(source.length, 1), largeBytes: 1 });
   const reader = new StreamReader(
     {
+      ...NO_SINK,
       object: (object, start, _end, exact, window) => {
         const shift = start - window.base;
         const attributes = object.attributes.map(({ name }, i) => ({
@@ -112,12 +113,9 @@ export async function readOutline(
       warning: ({ rule, offset, message }) => {
         defect = new ProtocolError(message, { protocol: 'soif', rule, offset });
       },
-      largeBytes: ignore,
       rewind: () => {
         isMalformed = true;
       },
-      section: ignore,
-      endLine: ignore,
     },
     limits,
     { sections: false, endLine: false },
@@ -166,30 +164,12 @@ export function rewriteLarge(
   outline: SoifOutline,
   changes: readonly (readonly [name: string, value: SoifValue])[] = [],
 ): ByteSource {
-  type Value = Uint8Array | OutlineAttribute;
-  const groups: [name: string, value: Value][][] = [];
-  const byName = new Map<string, [name: string, value: Value][]>();
-  for (const attribute of outline.attributes) {
-    const key = attribute.name.toLowerCase();
-    // Only a change brings the values of a name together, as `with` does.
-    const same = changes.length === 0 ? undefined : byName.get(key);
-    if (same !== undefined) same.push([attribute.name, attribute]);
-    else {
-      const group: [string, Value][] = [[attribute.name, attribute]];
-      byName.set(key, group);
-      groups.push(group);
-    }
-  }
-  for (const [name, value] of changes) {
-    const same = byName.get(name.toLowerCase());
-    const changed: [string, Value] = [name, encodeText(value)];
-    if (same === undefined) groups.push([changed]);
-    else same.splice(0, same.length, changed);
-  }
-  const lines = groups.flat().map(([name, value]) => {
-    const size = value instanceof Uint8Array ? value.length : value.end - value.start;
-    return { name: cleanName(name), size, value };
-  });
+  type Pair = readonly [name: string, value: Uint8Array | OutlineAttribute];
+  const pairs = outline.attributes.map((attribute): Pair => [attribute.name, attribute]);
+  const encoded = changes.map(([name, value]): Pair => [name, encodeText(value)]);
+  // Only a change brings the values of a name together, as `with` does.
+  const changed = changes.length === 0 ? pairs : withChanges(pairs, encoded);
+  const lines = changed.map(([name, value]) => ({ name: cleanName(name), size: lengthOf(value), value }));
   const { head } = outline;
   const type = head.type === '' ? DEFAULT_TYPE : head.type.replace(/[^A-Za-z0-9-]/g, '-');
   assertWritableUrl(head.urlBytes, type);

@@ -1,10 +1,10 @@
 // Reads update streams, whose objects are in sections (SOIF-8).
 import type { SoifWarning } from './attempt.js';
-import { DeliveryQueue } from './decoder.js';
+import { ItemDecoder } from './decoder.js';
 import type { SoifOutline } from './kept-attributes.js';
 import type { SoifObject } from './object.js';
 import { decoderLimits, type SoifDecoderOptions } from './options.js';
-import { type SectionName, StreamReader, type StreamSink } from './stream-reader.js';
+import type { SectionName } from './stream-reader.js';
 
 /** An item of {@link SectionDecoder}. Offsets are bytes from the start of the stream. */
 export type SectionItem =
@@ -65,66 +65,39 @@ export const SECTION_CLOSE: Uint8Array = Buffer.from('}\n');
  * With `endLine`, a line `NNN - ...` between objects ends the stream (GATHERD-3.7): then {@link ended} is true
  * and {@link rest} has the bytes after the line, which belong to the next stream.
  */
-export class SectionDecoder {
-  readonly #queue: DeliveryQueue<SectionItem>;
-  readonly #reader: StreamReader;
-  #section: SectionName = 'update';
-
+export class SectionDecoder extends ItemDecoder<SectionItem> {
   /** @throws RangeError for a limit out of its range */
   constructor(options: SoifDecoderOptions & { readonly endLine?: boolean } = {}) {
-    const emit = (item: SectionItem) => this.#queue.add(item);
-    const sink: StreamSink = {
-      object: (object, start, end, exact, window) => {
-        const bytes = window.view(start, end);
-        emit({ kind: 'object', section: this.#section, object, bytes, offset: start, exact });
-      },
-      largeBytes: (bytes, offset, first) => emit({ kind: 'large-bytes', bytes, offset, first }),
-      large: (outline, start, end) => {
-        emit({ kind: 'large', section: this.#section, outline, offset: start, length: end - start });
-      },
-      rewind: (offset, back) => emit({ kind: 'rewind', offset, back }),
-      warning: emit,
-      section: (section, open, offset) => {
-        this.#section = open ? section : 'update';
-        emit({ kind: 'section', section, open, offset });
-      },
-      endLine: (line, code, offset) => emit({ kind: 'end-line', text: line.slice(5).trim(), code, offset }),
-    };
-    const surroundings = { sections: true, endLine: options.endLine === true };
-    this.#reader = new StreamReader(sink, decoderLimits(options), surroundings);
-    this.#queue = new DeliveryQueue(this.#reader);
-  }
-
-  /**
-   * The items that are complete with this chunk. @throws ProtocolError in strict mode; StateError after the
-   * end.
-   */
-  push(chunk: Uint8Array): SectionItem[] {
-    return this.#queue.push(chunk);
-  }
-
-  /** No more input: the last items. @throws ProtocolError in strict mode, e.g. for an open section. */
-  end(): SectionItem[] {
-    return this.#queue.end();
-  }
-
-  /** Whether strict mode has found an error, which was thrown or will be thrown by the next call. */
-  get failed(): boolean {
-    return this.#reader.failure !== undefined;
-  }
-
-  /** After strict mode has thrown: see `SoifDecoder.resume`. */
-  resume(): SectionItem[] {
-    return this.#queue.resume();
+    let current: SectionName = 'update';
+    super(
+      (add) => ({
+        object: (object, start, end, exact, window) => {
+          const bytes = window.view(start, end);
+          add({ kind: 'object', section: current, object, bytes, offset: start, exact });
+        },
+        largeBytes: (bytes, offset, first) => add({ kind: 'large-bytes', bytes, offset, first }),
+        large: (outline, start, end) =>
+          add({ kind: 'large', section: current, outline, offset: start, length: end - start }),
+        rewind: (offset, back) => add({ kind: 'rewind', offset, back }),
+        warning: add,
+        section: (section, open, offset) => {
+          current = open ? section : 'update';
+          add({ kind: 'section', section, open, offset });
+        },
+        endLine: (line, code, offset) => add({ kind: 'end-line', text: line.slice(5).trim(), code, offset }),
+      }),
+      decoderLimits(options),
+      { sections: true, endLine: options.endLine === true },
+    );
   }
 
   /** Whether the end line was read. */
   get ended(): boolean {
-    return this.#reader.ended;
+    return this.reader.ended;
   }
 
   /** The bytes after the end line. */
   get rest(): Uint8Array {
-    return this.#reader.rest;
+    return this.reader.rest;
   }
 }
