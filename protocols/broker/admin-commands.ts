@@ -1,5 +1,19 @@
-// The administrative commands as forms and help texts list them.
-import type { AdminCommand } from './message-content.js';
+// The administrative commands: their parameters, and how forms and help texts list them.
+import type { Query } from './message-content.js';
+
+/** The administrative commands of BRK-5.1; `kind` is the keyword without `#`. */
+export type AdminCommand =
+  | { readonly kind: 'add-object'; readonly files: readonly string[] }
+  | { readonly kind: 'rem-object-oid'; readonly oids: readonly number[] }
+  | { readonly kind: 'rem-object-path'; readonly path: string }
+  | { readonly kind: 'rem-object-query'; readonly query: Query }
+  | { readonly kind: 'add-log' | 'rem-log'; readonly event: string }
+  | { readonly kind: 'open-log'; readonly file?: string }
+  | { readonly kind: 'set'; readonly name: string; readonly value: string }
+  | { readonly kind: PlainAdminKeyword };
+
+/** Administrative keywords without a parameter. */
+export type PlainAdminKeyword = Exclude<(typeof ROWS)[number], { readonly parameter: string }>['kind'];
 
 /** An administrative command as forms and help texts list it. */
 export interface AdminCommandTitle {
@@ -11,8 +25,7 @@ export interface AdminCommandTitle {
   readonly effect: string;
 }
 
-/** BRK-5.1: every command, with the title and the order of the WWW form. */
-export const ADMIN_COMMANDS: readonly AdminCommandTitle[] = [
+const ROWS = [
   {
     kind: 'add-object',
     title: 'Add objects by file',
@@ -101,4 +114,12 @@ export const ADMIN_COMMANDS: readonly AdminCommandTitle[] = [
     title: 'Start collection',
     effect: 'collects from every point of Collection.conf now',
   },
-];
+] as const;
+
+/** BRK-5.1: every command, with the title and the order of the WWW form. */
+export const ADMIN_COMMANDS: readonly AdminCommandTitle[] = ROWS;
+
+/** Whether a word is the keyword of a command without a parameter. */
+export function isPlainKeyword(name: string): name is PlainAdminKeyword {
+  return ADMIN_COMMANDS.some(({ kind, parameter }) => kind === name && parameter === undefined);
+}

@@ -1,8 +1,7 @@
 // The administrative commands of a Broker (BRK-5): parsing, formatting, and the table for forms and help texts.
 import { UsageError } from '../errors.js';
-import { ADMIN_COMMANDS } from './admin-commands.js';
+import { ADMIN_COMMANDS, type AdminCommand, isPlainKeyword } from './admin-commands.js';
 import { describeToken, MAX_NUMBER, malformed, parseDecimal, TokenReader } from './lexer.js';
-import { type AdminCommand, PLAIN_ADMIN_KEYWORDS, type PlainAdminKeyword } from './message-content.js';
 import { parseQueryTokens, type QueryLimits, quoteId, quoteString } from './query-parser.js';
 
 /**
@@ -60,10 +59,6 @@ function parseCommand(tokens: TokenReader, limits: QueryLimits): AdminCommand {
       if (isPlainKeyword(token.name)) return completeCommand(tokens, { kind: token.name });
       throw malformed('BRK-5.1', token.offset, `unknown administrative command ${describeToken(token)}`);
   }
-}
-
-function isPlainKeyword(name: string): name is PlainAdminKeyword {
-  return (PLAIN_ADMIN_KEYWORDS as readonly string[]).includes(name);
 }
 
 function completeCommand(tokens: TokenReader, command: AdminCommand): AdminCommand {

@@ -60,7 +60,7 @@ export class MessageFramer {
       this.#taken = taken;
       const line = stripCarriageReturn(taken);
       if (this.#skipped + line.length > this.#maxBytes) return { kind: 'too-long' };
-      if (!isEmpty(line)) return { kind: 'line', line };
+      if (!line.every(isSpace)) return { kind: 'line', line };
       this.#skipped += taken.length + 1;
       start = i + 1;
     }
@@ -74,7 +74,7 @@ export class MessageFramer {
     this.#taken = this.#buffer.take();
     const line = stripCarriageReturn(this.#taken);
     if (this.#skipped + line.length > this.#maxBytes) return { kind: 'too-long' };
-    return isEmpty(line) ? MORE : { kind: 'line', line };
+    return line.every(isSpace) ? MORE : { kind: 'line', line };
   }
 
   /** Tracks the quotes by the rules of the lexer (BRK-2.7); true for the LF that ends the message. */
@@ -92,10 +92,6 @@ export class MessageFramer {
 
 function stripCarriageReturn(line: Uint8Array): Uint8Array {
   return line.at(-1) === CR ? line.subarray(0, -1) : line;
-}
-
-function isEmpty(line: Uint8Array): boolean {
-  return line.every(isSpace);
 }
 
 /**

@@ -1,5 +1,10 @@
 export { buildAdminCommand } from './admin.js';
-export { ADMIN_COMMANDS, type AdminCommandTitle } from './admin-commands.js';
+export {
+  ADMIN_COMMANDS,
+  type AdminCommand,
+  type AdminCommandTitle,
+  type PlainAdminKeyword,
+} from './admin-commands.js';
 export * from './client-session.js';
 export {
   BROKER_FLAGS,

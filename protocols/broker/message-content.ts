@@ -1,4 +1,4 @@
-// What a message to a Broker contains, as types: the tree of a query, or an administrative command.
+// What a message to a Broker asks, as types: the tree of a query.
 
 /** The comparison of a structured term (BRK-2.14, BRK-2.17); `contains` is the user-level `tag : value`. */
 export type SelectOperator = 'contains' | 'exact' | 'regexp' | 'less-than' | 'greater-than';
@@ -32,31 +32,3 @@ export const MIN_LIFETIME = 10;
 export function clampLifetime(requested: number | undefined, maxLifetime: number): number {
   return Math.min(Math.max(requested ?? maxLifetime, MIN_LIFETIME), maxLifetime);
 }
-
-/** The administrative commands of BRK-5.1; `kind` is the keyword without `#`. */
-export type AdminCommand =
-  | { readonly kind: 'add-object'; readonly files: readonly string[] }
-  | { readonly kind: 'rem-object-oid'; readonly oids: readonly number[] }
-  | { readonly kind: 'rem-object-path'; readonly path: string }
-  | { readonly kind: 'rem-object-query'; readonly query: Query }
-  | { readonly kind: 'add-log' | 'rem-log'; readonly event: string }
-  | { readonly kind: 'open-log'; readonly file?: string }
-  | { readonly kind: 'set'; readonly name: string; readonly value: string }
-  | { readonly kind: PlainAdminKeyword };
-
-/** Administrative keywords without a parameter. */
-export const PLAIN_ADMIN_KEYWORDS = [
-  'clean-broker',
-  'close-log',
-  'collection',
-  'compress-registry',
-  'do-stats',
-  'flush-log',
-  'full-index',
-  'incremental-index',
-  'rem-dups',
-  'restart',
-  'rotate-log',
-  'shutdown',
-] as const;
-export type PlainAdminKeyword = (typeof PLAIN_ADMIN_KEYWORDS)[number];

@@ -1,9 +1,10 @@
 // Parses and formats messages of the Broker's protocol. Parsing a formatted one gives the same tree.
 import { ProtocolError, UsageError } from '../errors.js';
 import { formatAdminCommand, parseAdmin } from './admin.js';
+import type { AdminCommand } from './admin-commands.js';
 import { formatFlags, parseFlags, type QueryFlags } from './flags.js';
 import { describeToken, MAX_NUMBER, malformed, parseDecimal, TokenReader } from './lexer.js';
-import type { AdminCommand, Expression, Query } from './message-content.js';
+import type { Expression, Query } from './message-content.js';
 import { parseQueryTokens, type QueryLimits, quoteId, quoteString, splitStructured } from './query-parser.js';
 
 /** One message a Broker understands (BRK-2). */

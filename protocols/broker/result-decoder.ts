@@ -3,7 +3,7 @@ import { CR, LF, trimSpace } from '../ascii.js';
 import { ByteBuffer } from '../byte-buffer.js';
 import { ProtocolError } from '../errors.js';
 import { decodeText, urlOfBytes } from '../soif/index.js';
-import type { ResultItem } from './results.js';
+import { RESULT_CODE, type ResultItem } from './results.js';
 
 export interface ResultDecoderOptions {
   /** Longest line in bytes. A matched line may be a whole paragraph. Default 1 MiB. */
@@ -190,27 +190,24 @@ function urlOfLine(line: Uint8Array): string {
   return trimSpace(urlOfBytes(line.subarray(5)));
 }
 
+/** The kinds of items on one line, by their codes. */
+const KINDS: ReadonlyMap<
+  number,
+  Exclude<ResultItem['kind'], 'description' | 'attribute' | 'unknown'>
+> = new Map(Object.entries(RESULT_CODE).map(([kind, code]) => [code, kind as 'version']));
+
 function plainItem(code: number, text: string, line: Uint8Array): ResultItem {
-  switch (code) {
-    case 101:
-      return { kind: 'message', text };
-    case 103:
-      return { kind: 'error', text };
-    case 111:
-      return { kind: 'fatal', text };
-    case 120:
-      return { kind: 'match', url: urlOfLine(line) };
-    case 122:
-      return { kind: 'opaque', text };
-    case 125:
-      return { kind: 'object-url', url: urlOfLine(line) };
-    case 126:
-      return { kind: 'home-page', url: urlOfLine(line) };
-    case 130:
-      return { kind: 'object-end' };
-    case 200:
-      return { kind: 'version', text };
-    default:
+  const kind = KINDS.get(code);
+  switch (kind) {
+    case 'match':
+    case 'object-url':
+    case 'home-page':
+      return { kind, url: urlOfLine(line) };
+    case 'object-end':
+      return { kind };
+    case undefined:
       return { kind: 'unknown', code, text };
+    default:
+      return { kind, text };
   }
 }

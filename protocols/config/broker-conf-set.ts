@@ -1,10 +1,10 @@
 // Changes the configuration of a running Broker: `#set` and `#restart` (BRK-5.1, 5.3).
 import { ConfigError, UsageError } from '../errors.js';
 import { BROKER_VARIABLES, type BrokerConfig, defaultHomePage } from './broker-conf.js';
-import { joinPath } from './values.js';
+import { joinPath, keepBound } from './values.js';
 
 /** Variables that a running Broker cannot change, because it has opened or published what they name. */
-const BOUND_AT_START: ReadonlySet<string> = new Set<keyof BrokerConfig>([
+const BOUND_AT_START: readonly (keyof BrokerConfig)[] = [
   'brokerDirectory',
   'brokerHost',
   'brokerPort',
@@ -15,11 +15,11 @@ const BOUND_AT_START: ReadonlySet<string> = new Set<keyof BrokerConfig>([
   'glimpseIndexOption',
   'glimpseServerHost',
   'glimpseServerPort',
-]);
+];
 
 /** Whether a variable, by its key in {@link BrokerConfig}, cannot change until the program ends. */
 export function isBoundAtStart(key: string): boolean {
-  return BOUND_AT_START.has(key);
+  return BOUND_AT_START.some((bound) => bound === key);
 }
 
 /**
@@ -83,13 +83,9 @@ export function rereadBrokerConfig(
   running: BrokerConfig,
   read: BrokerConfig,
 ): { readonly config: BrokerConfig; readonly waiting: readonly string[] } {
-  const bound = BROKER_VARIABLES.describe().filter(({ key }) => isBoundAtStart(key));
-  const kept = bound.map(({ key }) => [key, Reflect.get(running, key)]);
-  const waiting = bound.filter(({ key }) => Reflect.get(running, key) !== Reflect.get(read, key));
-  return {
-    config: { ...read, ...Object.fromEntries(kept) },
-    waiting: waiting.map(({ name }) => name),
-  };
+  const { config, waiting } = keepBound(running, read, BOUND_AT_START);
+  const rows = BROKER_VARIABLES.describe().filter(({ key }) => waiting.some((one) => one === key));
+  return { config, waiting: rows.map(({ name }) => name) };
 }
 
 function readOne(name: string, value: string): object {

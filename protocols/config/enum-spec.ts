@@ -101,17 +101,7 @@ export function parseLeafNode(text: string, location: NodeLocation): LeafNode {
  */
 export function parseEnumeratedNode(text: string, location: NodeLocation): RootNode {
   const fields = wordsOf(text);
-  const [
-    url = '',
-    urlMax = '',
-    urlFilter = '',
-    hostMax = '',
-    hostFilter = '',
-    access = '',
-    delay = '',
-    depth = '',
-    program = '',
-  ] = fields;
+  const [url = '', urlMax, urlFilter, hostMax, hostFilter, access, delay, depth, program] = fields;
   if (fields.length !== 9)
     throw errorAt(location, 'Enumeration', `nine fields are needed, not ${fields.length}`);
   if (url.startsWith('|')) throw errorAt(location, 'Enumeration', 'a URL is needed, not a program');

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { trimBlanks } from '../ascii.js';
 import { ConfigError } from '../errors.js';
-import { INT_MAX, integer, joinPath, port, text, words } from './values.js';
+import { INT_MAX, integer, joinPath, keepBound, port, text, words } from './values.js';
 import { type Assignment, VariableTable } from './variables.js';
 
 /** seconds of a timeout. */
@@ -135,9 +135,7 @@ export function rereadRefererConf(
   running: RefererConfig,
   read: RefererConfig,
 ): { readonly config: RefererConfig; readonly waiting: readonly string[] } {
-  const waiting = BOUND_AT_START.filter((name) => running[name] !== read[name]);
-  const { refererport, referername, rootdir, chroot, user, group } = running;
-  return { config: { ...read, refererport, referername, rootdir, chroot, user, group }, waiting };
+  return keepBound(running, read, BOUND_AT_START);
 }
 
 function readAssignments(

@@ -131,6 +131,20 @@ function parseHostAndPort(value: string): string {
   return `${match[1]}:${parseInteger(match[2]!, 1, 65_535)}`;
 }
 
+/**
+ * A configuration that was read again, except for the values that are bound at the start.
+ *
+ * @returns also the keys whose new values take effect at the next start
+ */
+export function keepBound<Config extends object>(
+  running: Config,
+  read: Config,
+  bound: readonly (keyof Config)[],
+): { readonly config: Config; readonly waiting: readonly (keyof Config)[] } {
+  const kept = Object.fromEntries(bound.map((key) => [key, running[key]]));
+  return { config: { ...read, ...kept }, waiting: bound.filter((key) => running[key] !== read[key]) };
+}
+
 /** Path functions on strings, without file access. */
 
 export function isAbsolutePath(path: string): boolean {

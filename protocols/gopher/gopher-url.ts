@@ -1,6 +1,6 @@
 // Gopher URLs: from a URL to the request line, from a menu item to its URL (G-55).
 import { UsageError } from '../errors.js';
-import { canonicalUrl, unescapeBytes, withoutBrackets } from '../urls/index.js';
+import { authorityOf, canonicalUrl, unescapeBytes, withoutBrackets } from '../urls/index.js';
 import type { GopherItem } from './menu-decoder.js';
 
 /** G-55: the parts of a Gopher URL. Strings have one UTF-16 unit from 0 to 255 for each byte. */
@@ -63,12 +63,12 @@ export function gopherItemUrl(item: GopherItem): string | undefined {
   if (web !== null) return canonicalUrl(escapeBytes(web[1]!, /[^!-~]/g));
   if (!HOST.test(item.host) || item.port === 0 || UNREQUESTABLE.test(item.type + item.selector))
     return undefined;
-  const host = item.host.includes(':') ? `[${item.host}]` : item.host;
-  if (item.type === '8' || item.type === 'T') return canonicalUrl(`telnet://${host}:${item.port}/`);
+  const authority = authorityOf(item.host, item.port);
+  if (item.type === '8' || item.type === 'T') return canonicalUrl(`telnet://${authority}/`);
   // A selector is not a path: with its slashes escaped, the canonical form does not resolve dot segments.
   const hasDotSegments = /(^|\/)\.{1,2}(\/|$)/.test(item.selector);
   const selector = escapeBytes(item.selector, hasDotSegments ? /[^\w\-.]/g : /[^\w\-.*=&+,:;@$!()/]/g);
-  return canonicalUrl(`gopher://${host}:${item.port}/${escapeBytes(item.type, /[^\w+]/g)}${selector}`);
+  return canonicalUrl(`gopher://${authority}/${escapeBytes(item.type, /[^\w+]/g)}${selector}`);
 }
 
 function escapeBytes(bytes: string, illegal: RegExp): string {

@@ -2,6 +2,7 @@
 
 import { bufferOf, CR, isSpace, LF, trimSpace } from '../ascii.js';
 import { ByteBuffer } from '../byte-buffer.js';
+import { type Complete, defined } from '../defined.js';
 import { ProtocolError } from '../errors.js';
 import type { HttpEvent, HttpHead } from './events.js';
 import { bodyFraming, type Framing, recognizeStart } from './framing.js';
@@ -43,7 +44,7 @@ type State = 'start' | 'head' | 'data' | 'chunk-line' | 'chunk' | 'trailers' | '
  * the tolerated deviations. The memory is bounded by the limits; a body is passed on in pieces.
  */
 export class HttpResponseReader {
-  readonly #limits: Required<{ readonly [name in keyof HttpResponseLimits]: number }>;
+  readonly #limits: Complete<HttpResponseLimits>;
   readonly #deviations = new Set<Deviation>();
   readonly #note = (deviation: Deviation) => this.#deviations.add(deviation);
   #state: State = 'start';
@@ -65,12 +66,7 @@ export class HttpResponseReader {
   #offset = 0;
 
   constructor(limits: HttpResponseLimits = {}) {
-    this.#limits = {
-      maxHeadBytes: limits.maxHeadBytes ?? DEFAULT_LIMITS.maxHeadBytes,
-      maxFields: limits.maxFields ?? DEFAULT_LIMITS.maxFields,
-      maxChunkLineBytes: limits.maxChunkLineBytes ?? DEFAULT_LIMITS.maxChunkLineBytes,
-      maxExtensionBytes: limits.maxExtensionBytes ?? DEFAULT_LIMITS.maxExtensionBytes,
-    };
+    this.#limits = { ...DEFAULT_LIMITS, ...defined(limits) };
   }
 
   /** Whether the message is over. */

@@ -48,6 +48,13 @@ function rangesOf(ends: string): CharRange[] {
   return [...ends.matchAll(/../gs)].map(([pair]) => [pair.charCodeAt(0), pair.charCodeAt(1)]);
 }
 
+/** The signs that repeat what is before them. */
+const BOUNDS: ReadonlyMap<string | undefined, readonly [min: number, max: number]> = new Map([
+  ['*', [0, Number.POSITIVE_INFINITY]],
+  ['+', [1, Number.POSITIVE_INFINITY]],
+  ['?', [0, 1]],
+]);
+
 /** GNU's letters after a backslash; other letters and digits are refused. */
 const ESCAPES: ReadonlyMap<string, EreNode> = new Map<string, EreNode>([
   ['<', { kind: 'word-border' }],
@@ -186,27 +193,17 @@ class EreParser {
   }
 
   #parseBounds(): readonly [min: number, max: number] | undefined {
-    switch (this.#source[this.#position]) {
-      case '*':
-        this.#position++;
-        return [0, Number.POSITIVE_INFINITY];
-      case '+':
-        this.#position++;
-        return [1, Number.POSITIVE_INFINITY];
-      case '?':
-        this.#position++;
-        return [0, 1];
-      case '{': {
-        const interval = this.#matchInterval();
-        if (interval === undefined) return undefined;
-        const { min, max, length } = interval;
-        if (min > max) throw patternProblem('has bounds in the wrong order', this.#position);
-        this.#position += length;
-        return [min, max];
-      }
-      default:
-        return undefined;
+    const sign = BOUNDS.get(this.#source[this.#position]);
+    if (sign !== undefined) {
+      this.#position++;
+      return sign;
     }
+    const interval = this.#matchInterval();
+    if (interval === undefined) return undefined;
+    const { min, max, length } = interval;
+    if (min > max) throw patternProblem('has bounds in the wrong order', this.#position);
+    this.#position += length;
+    return [min, max];
   }
 
   /** `{n}`, `{n,}`, `{n,m}`, `{,m}`; any other brace is literal. */

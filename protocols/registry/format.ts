@@ -1,4 +1,5 @@
 // The constants of the Registry that no source records, and the size fields and flags of its records.
+import { defined } from '../defined.js';
 import { UsageError } from '../errors.js';
 
 /** REG-5: magic, version, and the three counts, 4 bytes each. */
@@ -45,13 +46,10 @@ export const DEFAULT_FORMAT: RegistryFormat = {
 
 /** Applies the defaults. @throws UsageError for a constant that is not a u32, or for two equal flags */
 export function registryFormat(options: Partial<RegistryFormat> = {}): RegistryFormat {
-  const {
-    fileMagic = DEFAULT_FORMAT.fileMagic,
-    recordMagic = DEFAULT_FORMAT.recordMagic,
-    validFlag = DEFAULT_FORMAT.validFlag,
-    deletedFlag = DEFAULT_FORMAT.deletedFlag,
-    reading = DEFAULT_FORMAT.reading,
-  } = options;
+  const { fileMagic, recordMagic, validFlag, deletedFlag, reading } = {
+    ...DEFAULT_FORMAT,
+    ...defined(options),
+  };
   const format = { fileMagic, recordMagic, validFlag, deletedFlag, reading };
   for (const name of ['fileMagic', 'recordMagic', 'validFlag', 'deletedFlag'] as const) {
     if (!isU32(format[name]))

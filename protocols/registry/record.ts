@@ -172,16 +172,15 @@ type Numbers6 = [...Numbers5, number];
 
 /** The mandatory fields that are empty (REG-39 and the table of section 3.2). */
 export function emptyFields(record: RegistryRecord): string[] {
-  const { gatherer } = record;
-  const fields: readonly (readonly [string, number])[] = [
-    ['URL', record.url.length],
-    ...('id' in gatherer
-      ? ([['Gatherer id', gatherer.id]] as const)
-      : ([
-          ['Gatherer-Name', gatherer.name.length],
-          ['Gatherer-Host', gatherer.host.length],
-          ['Gatherer-Version', gatherer.version.length],
-        ] as const)),
-  ];
-  return fields.filter(([, length]) => length === 0).map(([name]) => name);
+  const { url, gatherer } = record;
+  const fields: Readonly<Record<string, number>> =
+    'id' in gatherer
+      ? { URL: url.length, 'Gatherer id': gatherer.id }
+      : {
+          URL: url.length,
+          'Gatherer-Name': gatherer.name.length,
+          'Gatherer-Host': gatherer.host.length,
+          'Gatherer-Version': gatherer.version.length,
+        };
+  return Object.keys(fields).filter((name) => fields[name] === 0);
 }

@@ -43,13 +43,7 @@ export function parseXRobotsTag(values: Iterable<string>, userAgent: string): Ro
       if (name === 'unavailable_after') unavailableAfter = earlierTime(unavailableAfter, rest ?? '');
     }
   }
-  const none = words.has('none');
-  return {
-    noindex: none || words.has('noindex'),
-    nofollow: none || words.has('nofollow'),
-    noarchive: words.has('noarchive'),
-    unavailableAfter,
-  };
+  return { ...metaOf(words), noarchive: words.has('noarchive'), unavailableAfter };
 }
 
 /** Whether a META element of this name applies to the agent: `robots`, or one of its products. */
@@ -85,7 +79,10 @@ export interface RobotsMeta {
  * separated by commas or blanks, in any case; of contradictory words the stricter one applies.
  */
 export function parseRobotsMeta(content: string): RobotsMeta {
-  const words = new Set(content.toLowerCase().split(/[\s,;]+/));
+  return metaOf(new Set(content.toLowerCase().split(/[\s,;]+/)));
+}
+
+function metaOf(words: ReadonlySet<string>): RobotsMeta {
   const none = words.has('none');
   return { noindex: none || words.has('noindex'), nofollow: none || words.has('nofollow') };
 }

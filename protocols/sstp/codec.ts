@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { bufferOf, COLON, CR, isBlank, LF, threeDigits } from '../ascii.js';
 import { ByteBuffer } from '../byte-buffer.js';
 import { ProtocolError } from '../errors.js';
-import { parseU32, singleHeader } from './header-values.js';
+import { numberHeader } from './header-values.js';
 import { IdRun } from './id-run.js';
 import {
   IdListMessage,
@@ -212,8 +212,7 @@ export class SstpDecoder {
   #endHeaders(): void {
     let length = 0;
     try {
-      const text = singleHeader(this.#headers, HEADERS.contentLength.name);
-      if (text !== undefined) length = parseU32(text, HEADERS.contentLength.name);
+      length = numberHeader(this.#headers, HEADERS.contentLength.name) ?? 0;
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
       this.#fail(error.rule, 'not the length of a body');

@@ -28,6 +28,12 @@ export function parseU32(text: string, name: string): number {
   return value;
 }
 
+/** The number of a single-valued header; `undefined` when it is absent. @throws ProtocolError as both */
+export function numberHeader(headers: readonly SstpHeader[], name: string): number | undefined {
+  const text = singleHeader(headers, name);
+  return text === undefined ? undefined : parseU32(text, name);
+}
+
 /** The error for a message that breaks a rule. */
 export function sstpError(rule: string, message: string): ProtocolError {
   return new ProtocolError(message, { protocol: 'sstp', rule, offset: 0 });

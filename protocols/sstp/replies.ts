@@ -1,7 +1,7 @@
 // Typed and checked replies: links and descriptions of documents (R-24, R-33).
 import { threeDigits } from '../ascii.js';
 import { PeerError } from '../errors.js';
-import { parseU32, singleHeader, sstpError } from './header-values.js';
+import { numberHeader, parseU32, singleHeader, sstpError } from './header-values.js';
 import { IdListMessage, type SstpHeader, type SstpMessage } from './message.js';
 import { CODES, codeEntry, HEADERS, MAX_U32, START_RESULTS_BASE } from './registry.js';
 
@@ -46,13 +46,10 @@ export interface UrlDescription {
 export function parseLinkReply(message: SstpMessage, requestCode: number): LinkReply {
   if (isNotFound(message, requestCode)) {
     const nothing = { found: 0, start: START_RESULTS_BASE, ids: new Uint32Array(0), known: false };
-    return { ...nothing, ...generationOf(message.headers) };
+    return { ...nothing, generation: numberHeader(message.headers, HEADERS.generation.name) };
   }
   const { others, ids } = idsOf(message);
-  const number = (name: string) => {
-    const text = singleHeader(others, name);
-    return text === undefined ? undefined : parseU32(text, name);
-  };
+  const number = (name: string) => numberHeader(others, name);
   const found = number(HEADERS.numFound.name);
   if (found === undefined) throw sstpError('R-24', `${HEADERS.numFound.name} is missing`);
   const returned = number(HEADERS.numResults.name);
@@ -60,12 +57,8 @@ export function parseLinkReply(message: SstpMessage, requestCode: number): LinkR
     throw sstpError('R-24', `${HEADERS.numResults.name} is ${returned} where ${ids.length} IDs are given`);
   if (ids.length > found) throw sstpError('R-24', 'more IDs than were found');
   const start = number(HEADERS.startResults.name) ?? START_RESULTS_BASE;
-  return { found, start: Math.max(0, start - START_RESULTS_BASE), ids, known: true, ...generationOf(others) };
-}
-
-function generationOf(headers: readonly SstpHeader[]): { readonly generation?: number | undefined } {
-  const text = singleHeader(headers, HEADERS.generation.name);
-  return { generation: text === undefined ? undefined : parseU32(text, HEADERS.generation.name) };
+  const generation = number(HEADERS.generation.name);
+  return { found, start: Math.max(0, start - START_RESULTS_BASE), ids, known: true, generation };
 }
 
 /**

@@ -45,19 +45,16 @@ export type SstpRequest = LinkRequest | UrlByNameRequest | UnservedRequest;
 /** S-38: octets of a URL. */
 export const MAX_URL_BYTES = 4096;
 
-const KIND_OF_CODE: ReadonlyMap<number, LinkKind> = new Map([
-  [CODES.references.number, 'references'],
-  [CODES.referers.number, 'referers'],
-  [CODES.siteReferences.number, 'site-references'],
-  [CODES.siteReferers.number, 'site-referers'],
-]);
-
 const CODE_OF_KIND: Readonly<Record<LinkKind, number>> = {
   references: CODES.references.number,
   referers: CODES.referers.number,
   'site-references': CODES.siteReferences.number,
   'site-referers': CODES.siteReferers.number,
 };
+
+const KIND_OF_CODE: ReadonlyMap<number, LinkKind> = new Map(
+  Object.entries(CODE_OF_KIND).map(([kind, code]) => [code, kind as LinkKind]),
+);
 
 /** The code of a kind of link request. */
 export function codeOfKind(kind: LinkKind): number {

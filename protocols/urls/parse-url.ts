@@ -113,6 +113,11 @@ export function hostOfDns(uri: string): string {
   return end < 0 ? name : name.slice(0, end);
 }
 
+/** `host:port` as a URL has it: with brackets around an IPv6 address. */
+export function authorityOf(host: string, port: number): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
 /** Removes the brackets around the IPv6 address of a URL. */
 export function withoutBrackets(host: string): string {
   return host.replace(/^\[|\]$/g, '');
