@@ -12,7 +12,9 @@ import {
   parseBrokerConf,
   withBrokerSettings,
 } from '../../protocols/config/index.js';
+import { defined } from '../../protocols/defined.js';
 import { rethrowAs, StorageError } from '../../protocols/errors.js';
+import { authorityOf } from '../../protocols/urls/parse-url.js';
 import { createDirectory } from '../../storage/files/make-directory.js';
 import type { PublishedReferences } from '../../storage/references/index.js';
 import {
@@ -43,6 +45,7 @@ import {
 } from '../host/index.js';
 import { Monitor, type MonitorOptions } from '../monitor/index.js';
 import { LEVEL, logTo, monitoredRefererd, type RunningRefererd, startRefererd } from '../refererd/index.js';
+import { reachableHost } from '../web/application.js';
 
 /** The variable with the console's password. */
 const CONSOLE_PASSWORD = 'HARVEST_CONSOLE_PASSWORD';
@@ -160,7 +163,7 @@ export class AllInOne implements AsyncDisposable {
     );
     const gatherd = parts.adopt(
       await GatherdServer.listen({
-        ...definedOf({ ...limits, idleTimeoutMs: timeoutMs, drainTimeoutMs: timeoutMs }),
+        ...defined({ ...limits, idleTimeoutMs: timeoutMs, drainTimeoutMs: timeoutMs }),
         generationsDirectory: gatherer.generationsDirectory,
         host,
         port: options.gatherdPort,
@@ -178,7 +181,7 @@ export class AllInOne implements AsyncDisposable {
     );
     const refererd = parts.use(
       await startRefererd({
-        ...definedOf({
+        ...defined({
           maxClients: limits.maxConnections,
           readTimeoutMs: timeoutMs,
           sendTimeoutMs: timeoutMs,
@@ -202,7 +205,7 @@ export class AllInOne implements AsyncDisposable {
       type: 3,
       line: 0,
     };
-    const references = tls + formatAuthority(reachableHost(host), refererd.address.port);
+    const references = tls + authorityOf(reachableHost(host), refererd.address.port);
     const brokerConfig = await loadBrokerConfig(join(data, 'broker'), { ...options, log }, point, references);
     const { settings } = refererd.service;
     const { brokerHost, webNames, publicUrl, referencesUrl } = brokerConfig;
@@ -347,28 +350,6 @@ function createOnce(create: AllInOneOptions['log']): AllInOneOptions['log'] {
     loggers.set(name, logger);
     return logger;
   };
-}
-
-/** The members that are not undefined: an option that is absent has its default. */
-function definedOf<T extends Readonly<Record<string, number | undefined>>>(
-  options: T,
-): { readonly [K in keyof T]?: number } {
-  const defined: { [K in keyof T]?: number } = {};
-  for (const name in options) {
-    const value = options[name];
-    if (value !== undefined) defined[name] = value;
-  }
-  return defined;
-}
-
-/** The address at which a server listening on `host` is reached from this machine. */
-function reachableHost(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1';
-  return host === '::' ? '::1' : host;
-}
-
-function formatAuthority(host: string, port: number): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
 /** Reads `admin/broker.conf` of the data directory. The first start writes one, for editing. */

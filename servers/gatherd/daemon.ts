@@ -66,7 +66,7 @@ export async function runDaemon(options: GatherdDaemonOptions): Promise<void> {
   using _original = await OriginalData.serve(files, {
     log,
     complain,
-    onPublished: () => void server.refresh(),
+    onPublished: () => void server.service.refresh(),
   });
   await reportFiles(files, options, complain, log);
   using certificate = await openCertificate(options.tls, log);
@@ -80,7 +80,7 @@ export async function runDaemon(options: GatherdDaemonOptions): Promise<void> {
       opened.reopen();
       log.info('SIGHUP: the log is reopened');
       certificate?.reloadLogged();
-      void server.refresh();
+      void server.service.refresh();
     })
     .waitsFor(() => [`${server.connections} sessions`]);
   await using monitor = await openMonitor(options.monitor, server, log);

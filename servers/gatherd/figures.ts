@@ -4,10 +4,10 @@ import type { GatherdServer } from './server.js';
 
 /** Describes a gatherd to the monitor. */
 export function monitoredGatherd(server: GatherdServer): MonitoredServer {
-  const { counts } = server;
+  const { counts, database } = server.service;
   return {
     name: 'gatherd',
-    problems: () => (server.serving === undefined ? ['no generation is published'] : []),
+    problems: () => (database.serving === undefined ? ['no generation is published'] : []),
     figures: [
       gauge('gatherd_connections', 'Open sessions.', () => server.connections),
       counter('gatherd_sessions_total', 'Sessions that have ended.', () => counts.sessions),
@@ -28,14 +28,14 @@ export function monitoredGatherd(server: GatherdServer): MonitoredServer {
       gauge(
         'gatherd_generation',
         'Number of the generation that is served.',
-        () => server.serving?.generation,
+        () => database.serving?.generation,
       ),
       gauge(
         'gatherd_generation_opened_seconds',
         'When that generation was opened, in seconds since 1970.',
-        () => server.serving?.since,
+        () => database.serving?.since,
       ),
-      gauge('gatherd_objects', 'Objects in that generation.', () => server.serving?.objects),
+      gauge('gatherd_objects', 'Objects in that generation.', () => database.serving?.objects),
     ],
   };
 }

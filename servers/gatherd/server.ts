@@ -1,20 +1,18 @@
 // The TCP server of gatherd.
 import { CloseStack } from '../../protocols/close-stack.js';
 import { HostedServer, type HostOptions, TcpHost } from '../host/tcp-host.js';
-import type { ServedGeneration } from './current-snapshot.js';
 import { GatherdService, type GatherdServiceOptions } from './service.js';
-import type { GatherdCounts } from './session.js';
 
 /** The defaults of the host, except `maxConnections`: 2048 (GATHERD-12.4 requires 32). */
 export interface GatherdServerOptions extends GatherdServiceOptions, Omit<HostOptions, 'name' | 'signal'> {}
 
 /** Serves a Gatherer's database on a TCP port. */
 export class GatherdServer extends HostedServer {
-  readonly #service: GatherdService;
+  readonly service: GatherdService;
 
   private constructor(host: TcpHost, service: GatherdService) {
     super(host);
-    this.#service = service;
+    this.service = service;
   }
 
   /** Listens and follows the generations. @throws ConnectionError when the address is not available */
@@ -32,24 +30,9 @@ export class GatherdServer extends HostedServer {
     return new GatherdServer(host, service);
   }
 
-  /** Its counts since the start. */
-  get counts(): GatherdCounts {
-    return this.#service.counts;
-  }
-
-  /** The generation that is served; undefined if none is. */
-  get serving(): ServedGeneration | undefined {
-    return this.#service.serving;
-  }
-
-  /** Looks for a new generation now (see {@link GatherdService.refresh}). */
-  refresh(): Promise<void> {
-    return this.#service.refresh();
-  }
-
   /** Closes the sessions (see {@link TcpHost.close}), then the database. */
   override async close(options?: { readonly graceMs?: number }): Promise<void> {
     await super.close(options);
-    await this.#service.close();
+    await this.service.close();
   }
 }

@@ -15,7 +15,7 @@ import type { Logger } from '../host/logger.js';
 import { traceConnection } from '../host/traced-connection.js';
 import { admitPeer } from './access.js';
 import { ChunkCache } from './chunk-cache.js';
-import { CurrentSnapshot, type ServedGeneration, type SnapshotSource } from './current-snapshot.js';
+import { CurrentSnapshot, type SnapshotSource } from './current-snapshot.js';
 import type { GathererIdentity } from './info.js';
 import {
   type GatherdCounts,
@@ -61,7 +61,7 @@ export class GatherdService implements AsyncDisposable {
   readonly counts: GatherdCounts = zeroCounts();
   readonly #options: GatherdServiceOptions;
   readonly #context: Omit<SessionContext, 'identity'>;
-  readonly #database: CurrentSnapshot;
+  readonly database: CurrentSnapshot;
   readonly #hostname: string;
   readonly #version: string;
 
@@ -70,13 +70,10 @@ export class GatherdService implements AsyncDisposable {
     this.#options = options;
     this.#hostname = options.hostname ?? systemHostname();
     this.#version = version;
-    this.#database = new CurrentSnapshot(
-      options.source ?? new Generations(options.generationsDirectory),
-      log,
-    );
+    this.database = new CurrentSnapshot(options.source ?? new Generations(options.generationsDirectory), log);
     this.#context = {
       session: { ...options, hostname: this.#hostname, version },
-      database: this.#database,
+      database: this.database,
       chunks: new ChunkCache(),
       admit: (connection) => admitPeer(connection.peer, options.accessFile, connection.log),
       commandTimeoutMs: idleTimeoutMs,
@@ -104,15 +101,10 @@ export class GatherdService implements AsyncDisposable {
     }
   }
 
-  /** The generation that is served; undefined if none is. */
-  get serving(): ServedGeneration | undefined {
-    return this.#database.serving;
-  }
-
   /** Looks for a new generation. If it cannot be opened, logs the error and keeps serving the old one. */
   async refresh(): Promise<void> {
     try {
-      const snapshot = await this.#database.acquire();
+      const snapshot = await this.database.acquire();
       await snapshot?.release();
     } catch (error) {
       this.#options.log.error({ err: error }, 'the database cannot be opened');
@@ -122,7 +114,7 @@ export class GatherdService implements AsyncDisposable {
   /** Closes the database; all sessions must have ended. */
   async close(): Promise<void> {
     unsubscribe(TRANSFERS, this.#onTransfer);
-    await this.#database.close();
+    await this.database.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

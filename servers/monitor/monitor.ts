@@ -1,6 +1,7 @@
 // The port of a monitor: health, readiness, metrics.
 import type { FastifyInstance } from 'fastify';
 import { messageOf } from '../../protocols/errors.js';
+import { authorityOf } from '../../protocols/urls/parse-url.js';
 import type { Address } from '../web/application.js';
 import type { MonitoredServer } from './figures.js';
 
@@ -68,7 +69,7 @@ export class Monitor implements AsyncDisposable {
       return new Monitor(app, address.path);
     }
     const { host, port } = await listenOn(app, address, 'monitor');
-    return new Monitor(app, `${host.includes(':') ? `[${host}]` : host}:${port}`);
+    return new Monitor(app, authorityOf(host, port));
   }
 
   close(): Promise<void> {

@@ -12,7 +12,7 @@ import type { ConnectionSlot } from '../host/connection-table.js';
 import type { SessionShare } from '../host/fair-share.js';
 import { plainAddress } from '../host/peer.js';
 import { LEVEL } from './level.js';
-import { ExchangeLog, type PeerLines } from './log.js';
+import { ExchangeLog, type RefererLog } from './log.js';
 import type { HttpClient, RefererService } from './service.js';
 
 /** Replies are collected up to this many bytes, plus one reply, before they are written. */
@@ -69,7 +69,7 @@ export interface ConnectionParts {
   /** Its share of the event loop. */
   readonly share: SessionShare;
   /** Its lines in the log, which are bounded. */
-  readonly log: PeerLines;
+  readonly log: RefererLog;
 }
 
 type Phase = 'choosing' | 'sstp' | 'handed-over' | 'lingering';
@@ -98,7 +98,7 @@ export class RefererConnection {
   readonly #context: ConnectionContext;
   readonly #slot: ConnectionSlot;
   readonly #share: SessionShare;
-  readonly #log: PeerLines;
+  readonly #log: RefererLog;
   readonly #exchange: ExchangeLog | undefined;
   #phase: Phase = 'choosing';
   /** Octets that arrived before the protocol was chosen, or before the peer was admitted. */

@@ -19,7 +19,6 @@ export {
   type FileLogOptions,
   logLines,
   logTo,
-  type PeerLines,
   type PeerLogs,
   type RefererLog,
 } from './log.js';

@@ -4,17 +4,11 @@ import { escapeControls, escapeJsonControls } from '../../protocols/visible-text
 import { LogFile } from '../host/log-file.js';
 import { type ConnectionLines, LogLimiter, type LogLimits } from '../host/log-limit.js';
 import type { Logger } from '../host/logger.js';
-import { LEVEL } from './level.js';
+import { LEVEL, severityOf } from './level.js';
 
 /** The log of a references server; levels are those of {@link LEVEL}. */
 export interface RefererLog {
   /** Whether a message of this level is written, for messages that are expensive to make. */
-  writes(level: number): boolean;
-  write(level: number, text: string): void;
-}
-
-/** The log of one connection: each line begins with the peer's address. */
-export interface PeerLines {
   writes(level: number): boolean;
   write(level: number, text: string): void;
 }
@@ -47,8 +41,8 @@ export class PeerLogs implements Disposable {
     if (this.#limiter(level).allows(address)) this.#log.write(level, `${address} ${text}`);
   }
 
-  /** Creates the log of one connection. */
-  connection(address: string): PeerLines {
+  /** Creates the log of one connection: each line begins with the peer's address. */
+  connection(address: string): RefererLog {
     const log = this.#log;
     // Most connections cause no line.
     const lines = new Map<LogLimiter, ConnectionLines>();
@@ -145,7 +139,7 @@ export class FileLog implements RefererLog, Disposable {
 
   #jsonLine(level: number, text: string): string {
     const record = {
-      level: nameOf(level),
+      level: severityOf(level).name,
       time: this.#now().getTime(),
       pid: process.pid,
       name: this.progname,
@@ -194,17 +188,9 @@ export function logTo(log: Logger, debuglevel: number): RefererLog {
     writes: (level) => level <= debuglevel,
     write(level, text) {
       if (level > debuglevel) return;
-      log[nameOf(level)](text);
+      log[severityOf(level).name](text);
     },
   };
-}
-
-/** The name of a level in the logs of the other servers. */
-function nameOf(level: number): 'fatal' | 'error' | 'warn' | 'info' | 'debug' {
-  if (level <= LEVEL.critical) return 'fatal';
-  if (level <= LEVEL.error) return 'error';
-  if (level <= LEVEL.warning) return 'warn';
-  return level <= LEVEL.notice ? 'info' : 'debug';
 }
 
 /** R-69: replaces the user information of URLs, which may be a password. */
@@ -226,9 +212,9 @@ const MAX_LINE_LENGTH = 1024;
 /** R-66, level 80: logs the exchange with one peer by lines, without the values of authorizations (R-69). */
 export class ExchangeLog {
   #line = '';
-  readonly #log: PeerLines;
+  readonly #log: RefererLog;
 
-  constructor(log: PeerLines) {
+  constructor(log: RefererLog) {
     this.#log = log;
   }
 

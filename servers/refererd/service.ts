@@ -7,7 +7,7 @@ import { PasswordThrottle } from '../web/password-throttle.js';
 import { AllowedHosts } from './allowed-hosts.js';
 import { answerDescription, answerLinks, counterOf, type Pager } from './answers.js';
 import { LEVEL } from './level.js';
-import { type PeerLines, PeerLogs, type RefererLog, withoutPasswords } from './log.js';
+import { PeerLogs, type RefererLog, withoutPasswords } from './log.js';
 import { type ListSource, Statistics } from './statistics.js';
 import { UserBase } from './user-base.js';
 
@@ -43,7 +43,7 @@ export interface CommonLists {
 /** Facts about a connection for the HTTP server that takes it over. */
 export interface HttpClient {
   readonly address: string;
-  readonly log: PeerLines;
+  readonly log: RefererLog;
   readonly allowed: boolean;
   /** To be called when the request has arrived: ends the read timeout and starts the send timeout (S-45). */
   readonly requested: () => void;
@@ -99,7 +99,7 @@ export class RefererService {
     this.#reload = options.reload;
   }
 
-  answer(request: ServerRequest, replies: ReplyWriter, log: PeerLines): void {
+  answer(request: ServerRequest, replies: ReplyWriter, log: RefererLog): void {
     const { counts } = this.statistics;
     counts.requests_total += 1;
     const before = replies.length;

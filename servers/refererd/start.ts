@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { CloseStack } from '../../protocols/close-stack.js';
 import { messageOf, rethrowAs, StorageError } from '../../protocols/errors.js';
+import { authorityOf } from '../../protocols/urls/parse-url.js';
 import { CurrentReferences } from '../../storage/references/current.js';
 import { connectionsWithinLimit } from '../host/fd-limit.js';
 import { passwordFileWarning } from '../host/password-file.js';
@@ -97,7 +98,7 @@ export async function startRefererd(options: StartRefererdOptions): Promise<Runn
   const close = () => opened[Symbol.asyncDispose]();
   return {
     address: { host, port: server.port },
-    url: `${options.isSecure === true ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${server.port}/`,
+    url: `${options.isSecure === true ? 'https' : 'http'}://${authorityOf(host, server.port)}/`,
     service,
     reload: async () => void (await service.reload()),
     stop: () => server.stop(),

@@ -1,6 +1,9 @@
 // Writes to syslog (R-68).
 import { type ChildProcess, spawn } from 'node:child_process';
-import { LEVEL } from './level.js';
+import { severityOf } from './level.js';
+
+/** The facility. */
+const DAEMON = 3;
 
 /** Bytes that may wait for the program to read them; further lines are lost. */
 const MAX_PENDING_BYTES = 256 * 1024;
@@ -27,25 +30,10 @@ export class Syslog implements Disposable {
   write(level: number, line: string): void {
     const { stdin } = this.#logger;
     if (!this.#usable || stdin === null || stdin.writableLength > MAX_PENDING_BYTES) return;
-    stdin.write(`<${priority(level)}>${line}\n`);
+    stdin.write(`<${8 * DAEMON + severityOf(level).syslog}>${line}\n`);
   }
 
   [Symbol.dispose](): void {
     this.#logger.stdin?.end();
   }
-}
-
-/** Facility daemon (3) and the severity of our levels (R-66). */
-function priority(level: number): number {
-  const severity =
-    level <= LEVEL.critical
-      ? 2
-      : level <= LEVEL.error
-        ? 3
-        : level <= LEVEL.warning
-          ? 4
-          : level <= LEVEL.notice
-            ? 5
-            : 7;
-  return 3 * 8 + severity;
 }

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { CloseStack } from '../../protocols/close-stack.js';
 import { ConnectionError, messageOf, StorageError } from '../../protocols/errors.js';
+import { authorityOf } from '../../protocols/urls/parse-url.js';
 import { FairShare, type SessionShare } from '../host/fair-share.js';
 import { LogLimiter, type LogLimits } from '../host/log-limit.js';
 import type { Certificate } from '../host/tls.js';
@@ -288,11 +289,16 @@ export async function listenOn(app: FastifyInstance, address: Address, name: str
   return bound === null || typeof bound === 'string' ? address : { host: bound.address, port: bound.port };
 }
 
+/** The address at which a server listening on `host` is reached from this machine. */
+export function reachableHost(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  return host === '::' ? '::1' : host;
+}
+
 /**
  * The URL of the first page as this machine reaches it: at the loopback address for a server that listens on
  * all addresses.
  */
 export function localUrl({ host, port }: Address, scheme: 'http' | 'https' = 'http'): string {
-  const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return `${scheme}://${name.includes(':') ? `[${name}]` : name}:${port}/`;
+  return `${scheme}://${authorityOf(reachableHost(host), port)}/`;
 }

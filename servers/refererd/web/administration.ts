@@ -7,7 +7,7 @@ import { sendLine, sendPage } from '../../web/replies.js';
 import { isBrowser, isCrossOrigin, isOwnRequest } from '../../web/request-origin.js';
 import { equalSecrets } from '../../web/secrets.js';
 import { LEVEL } from '../level.js';
-import type { PeerLines } from '../log.js';
+import type { RefererLog } from '../log.js';
 import type { RefererService } from '../service.js';
 import type { CheckGuard } from '../user-base.js';
 import { renderConfirmPage } from './pages.js';
@@ -21,7 +21,7 @@ const ROUTE = { method: ['GET', 'HEAD', 'POST'] as ['GET', 'HEAD', 'POST'] };
 export function addAdministration(
   app: FastifyInstance,
   service: RefererService,
-  logOf: (request: FastifyRequest) => PeerLines | undefined,
+  logOf: (request: FastifyRequest) => RefererLog | undefined,
 ): void {
   const { passwords } = service;
   const guardOf = ({ ip }: FastifyRequest): CheckGuard => ({
