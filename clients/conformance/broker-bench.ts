@@ -2,11 +2,11 @@ import { withTimeout } from '../../protocols/clock.js';
 import { untilAborted } from '../../protocols/linked-abort.js';
 import { monotonicClock } from '../connection/monotonic-clock.js';
 import { check, NotApplicable, type Procedure } from './case.js';
-import { type ClientContext, type ClientRun, checkExited, noteEnd, SharedRuns } from './client-context.js';
+import { type ClientContext, type ClientRun, checkExited, runAgainst, SharedRuns } from './client-context.js';
 import type { Address, ClientEnd, ClientUnderTest } from './command-client.js';
-import { printable } from './printable.js';
+import { bytes, printable } from './printable.js';
 import { type ClientLine, type Script, ScriptedServer } from './scripted-server.js';
-import { type Delivery, Recorder, Transcript } from './transcript.js';
+import { type Delivery, Transcript } from './transcript.js';
 
 /*
  * Shared by the suites about clients of a Broker: runs a client against a scripted Broker, and the checks of
@@ -92,8 +92,8 @@ export abstract class BrokerBench<
   protected abstract replyTo(behavior: Behavior, message: string): string;
 
   /** Runs the client against a Broker with this behavior. */
-  async observe(behavior: Behavior, { transcript, signal }: ClientContext<unknown>): Promise<BrokerRun> {
-    const recorder = new Recorder(transcript);
+  async observe(behavior: Behavior, context: ClientContext<unknown>): Promise<BrokerRun> {
+    const { signal } = context;
     let closedEarly = false;
     const script: Script = async (peer) => {
       const { delivery = 'whole', greeting = GREETING } = behavior;
@@ -106,15 +106,14 @@ export abstract class BrokerBench<
       if (behavior.reset === true) peer.reset();
       else peer.end();
     };
-    await using server = await ScriptedServer.start(script, recorder, signal);
     let output = '';
     const take = (piece: Uint8Array) => {
       if (output.length < MAX_OUTPUT) output += Buffer.from(piece).toString('latin1');
     };
-    const end = await this.#client.run(this.taskOf(server.address, behavior), take, signal);
-    await server.settled();
-    noteEnd(recorder, end);
-    return { ...end, sessions: server.sessions, output, recorder, closedEarly };
+    const run = await runAgainst(script, context, (address) =>
+      this.#client.run(this.taskOf(address, behavior), take, signal),
+    );
+    return { ...run, output, closedEarly };
   }
 
   /** Runs the client with the address of a port on which no server listens. */
@@ -272,9 +271,9 @@ export function checkCrLf(lines: readonly ClientLine[]): void {
   }
 }
 
-/** Bytes of a text whose characters are bytes (0x00 to 0xff). */
-export function bytes(text: string): Buffer {
-  return Buffer.from(text, 'latin1');
+/** The URL of an object of a script. */
+export function urlOf(name: string): string {
+  return `http://${name}.example.org/`;
 }
 
 /** Whether the client closes its direction within a moment. */

@@ -121,6 +121,21 @@ export function check(
   if (!condition) throw new Mismatch(message, details);
 }
 
+/** Passes if both are equal. @param show formats either @throws Mismatch */
+export function checkEqual<Value>(
+  received: Value,
+  expected: Value,
+  message: string,
+  show: (value: Value) => string = String,
+): void {
+  check(received === expected, message, { expected: show(expected), received: show(received) });
+}
+
+/** Formats a number of objects. */
+export function objectCount(objects: number): string {
+  return `${objects} objects`;
+}
+
 /** Passes if nothing was found that breaks the rule. @param show formats what was found @throws Mismatch */
 export function checkNone<Found>(
   found: Found | undefined,

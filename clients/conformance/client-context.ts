@@ -2,11 +2,11 @@
 // status.
 import { UsageError } from '../../protocols/errors.js';
 import { type ConformanceCase, check, Mismatch } from './case.js';
-import type { ClientEnd } from './command-client.js';
+import type { Address, ClientEnd } from './command-client.js';
 import { printable } from './printable.js';
 import type { BoundCase, PreparedSuite } from './runner.js';
-import type { ClientSession } from './scripted-server.js';
-import type { Recorder, Transcript } from './transcript.js';
+import { type ClientSession, type Script, ScriptedServer } from './scripted-server.js';
+import { Recorder, type Transcript } from './transcript.js';
 
 /** Context of a case about a client. Its `bench` runs the client against the scripted servers of the suite. */
 export interface ClientContext<Bench> {
@@ -84,8 +84,23 @@ export class SharedRuns<Behavior, Run extends ClientRun> {
   }
 }
 
+/** Runs a client against a scripted server. @param run starts the client with the server's address */
+export async function runAgainst(
+  script: Script,
+  { transcript, signal }: ClientContext<unknown>,
+  run: (address: Address) => Promise<ClientEnd>,
+): Promise<ClientRun> {
+  const recorder = new Recorder(transcript);
+  await using server = await ScriptedServer.start(script, recorder, signal);
+  const end = await run(server.address);
+  // The client has ended, so its connections end; their buffered data is read.
+  await server.settled();
+  noteEnd(recorder, end);
+  return { ...end, sessions: server.sessions, recorder };
+}
+
 /** Notes in the transcript how the client ended. */
-export function noteEnd(recorder: Recorder, { status, diagnostics }: ClientEnd): void {
+function noteEnd(recorder: Recorder, { status, diagnostics }: ClientEnd): void {
   const ending = status === undefined ? 'ended by a signal' : `exit status ${status}`;
   recorder.note(diagnostics === '' ? ending : `${ending}; standard error: ${diagnostics.trim()}`);
 }

@@ -1,4 +1,4 @@
-// Formats bytes for reports.
+// Bytes as text: for reports, and in scripts.
 /** Bytes of a text that are shown by default. */
 const SHOWN_BYTES = 200;
 
@@ -30,3 +30,8 @@ const NAMES: readonly string[] = Array.from({ length: 256 }, (_, byte) => {
         : String.fromCharCode(byte);
   }
 });
+
+/** Bytes of a text whose characters are bytes (0x00 to 0xff). */
+export function bytes(text: string): Buffer {
+  return Buffer.from(text, 'latin1');
+}

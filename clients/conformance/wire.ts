@@ -1,5 +1,8 @@
 // A raw connection to a server under test.
+import { setTimeout } from 'node:timers/promises';
+import { isDigit } from '../../protocols/ascii.js';
 import { ConnectionError, messageOf, UsageError } from '../../protocols/errors.js';
+import { authorityOf } from '../../protocols/urls/parse-url.js';
 import { Connection } from '../connection/index.js';
 import { Mismatch } from './case.js';
 import { printable } from './printable.js';
@@ -37,7 +40,7 @@ function portOf(text: string | undefined): number | undefined {
 
 /** `HOST:PORT`, with brackets around an IPv6 address. */
 export function targetText({ host, port }: Target): string {
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return authorityOf(host, port);
 }
 
 /** A status line. Its number decides what it means (GATHERD-1.6). */
@@ -96,6 +99,14 @@ export class Wire implements AsyncDisposable {
     await this.#noteTimeout(this.#connection.write(bytes, this.#options.signal));
   }
 
+  /** Sends a text byte by byte: without the pauses the operating system would send the bytes together. */
+  async sendSlowly(text: string): Promise<void> {
+    for (const byte of text) {
+      await this.send(byte);
+      await setTimeout(1);
+    }
+  }
+
   /** The next bytes; undefined once the server has closed its side. */
   async read(): Promise<Uint8Array | undefined> {
     if (this.#held.length > 0) {
@@ -126,6 +137,25 @@ export class Wire implements AsyncDisposable {
     return bytes?.[0];
   }
 
+  /** This number of bytes, or fewer at the end of the connection. */
+  async take(length: number): Promise<Buffer> {
+    const parts: Uint8Array[] = [];
+    let missing = length;
+    while (missing > 0) {
+      const bytes = await this.read();
+      if (bytes === undefined) break;
+      parts.push(bytes.subarray(0, missing));
+      if (bytes.length > missing) this.unread(bytes.subarray(missing));
+      missing -= Math.min(missing, bytes.length);
+    }
+    return Buffer.concat(parts);
+  }
+
+  /** Whether a digit is the next byte, which stays unread. */
+  async startsWithDigit(): Promise<boolean> {
+    return isDigit((await this.peek()) ?? 0);
+  }
+
   /** The next line without its LF, as Latin-1. Rejects with ConnectionError at the end. */
   async line(): Promise<string> {
     let line: Uint8Array = NOTHING;
@@ -151,7 +181,7 @@ export class Wire implements AsyncDisposable {
     const bytes = await this.read();
     // Checked before the line is complete: binary data may have no line end.
     if (bytes !== undefined) this.unread(bytes);
-    if (bytes !== undefined && !isDigit(bytes[0])) {
+    if (bytes !== undefined && !isDigit(bytes[0] ?? 0)) {
       throw new Mismatch('not a status line', { expected: 'NNN - text', received: printable(bytes) });
     }
     const line = await this.line();
@@ -215,8 +245,4 @@ export class Wire implements AsyncDisposable {
       throw error;
     }
   }
-}
-
-function isDigit(byte: number | undefined): boolean {
-  return byte !== undefined && byte >= 0x30 && byte <= 0x39;
 }

@@ -1,5 +1,5 @@
 // Builds the replies of a scripted Broker, and runs a client of the Broker against it.
-import { type BrokerBehavior, BrokerBench, type SentText } from '../broker-bench.js';
+import { type BrokerBehavior, BrokerBench, type SentText, urlOf } from '../broker-bench.js';
 import type { ConformanceCase } from '../case.js';
 import type { ClientContext as Context } from '../client-context.js';
 import type { Address } from '../command-client.js';
@@ -38,10 +38,6 @@ export function attribute({ attribute }: Requested, value: string, terminator = 
 /** `120`, `125`, `126` of an object (BRK-4.3). */
 export function head(name: string): string {
   return `120 - ${urlOf(name)}\n125 - http://broker.example.org/Harvest/brokers/x/objects/0/OBJ${name.length}\n126 - http://broker.example.org/Harvest/brokers/x/\n`;
-}
-
-export function urlOf(name: string): string {
-  return `http://${name}.example.org/`;
 }
 
 export function matchedLine(text: string): string {

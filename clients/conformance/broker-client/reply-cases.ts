@@ -1,5 +1,5 @@
 // Cases about the replies that a client of the Broker must understand (BRK section 4).
-import { GREETING, type ReplyCheck, type SentText } from '../broker-bench.js';
+import { GREETING, type ReplyCheck, type SentText, urlOf } from '../broker-bench.js';
 import { check, checkNone, must, NotApplicable, type Procedure, should } from '../case.js';
 import { printable } from '../printable.js';
 import {
@@ -15,7 +15,6 @@ import {
   type Kind,
   matchedLine,
   type Requested,
-  urlOf,
 } from './replies.js';
 
 const TWO = (requested: Requested) => full('otter', requested) + full('heron', requested);

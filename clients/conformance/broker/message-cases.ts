@@ -1,5 +1,4 @@
 // Cases about the greeting, the end of a message (BRK section 1), and robustness.
-import { setTimeout } from 'node:timers/promises';
 import { withTimeout } from '../../../protocols/clock.js';
 import { ConnectionError } from '../../../protocols/errors.js';
 import { monotonicClock } from '../../connection/monotonic-clock.js';
@@ -58,11 +57,7 @@ export const messageCases: readonly BrokerCase[] = [
     .title('a message may come one byte at a time')
     .does(sameAnswer, async (line, context) => {
       const wire = await context.session();
-      for (const byte of `${line}\r\n`) {
-        await wire.send(byte);
-        // Without the pause the operating system would send them together.
-        await setTimeout(1);
-      }
+      await wire.sendSlowly(`${line}\r\n`);
       return readReply(wire);
     }),
   should('message/end-of-input', 'BRK-1.8', 'project choice')

@@ -1,5 +1,14 @@
 // Cases about the layout of replies (BRK section 4).
-import { check, checkNone, must, NotApplicable, type Procedure, should, within } from '../case.js';
+import {
+  check,
+  checkEqual,
+  checkNone,
+  must,
+  NotApplicable,
+  type Procedure,
+  should,
+  within,
+} from '../case.js';
 import { printable } from '../printable.js';
 import { checkHas, checkHasNo, checkNotRefused, checkSameUrls, urlsOf } from './checks.js';
 import { type BrokerCase, type BrokerContext, PLAIN_FLAGS, surveyed } from './context.js';
@@ -210,10 +219,8 @@ export const replyCases: readonly BrokerCase[] = [
           const received = items
             .filter(({ code }) => code === 127)
             .map(({ text }) => text.replace(/ \d+$/, ''));
-          check(received.join() === names.join(), `other attributes: ${printable(url)}`, {
-            expected: names.join(', '),
-            received: received.join(', ') || 'none',
-          });
+          const message = `other attributes: ${printable(url)}`;
+          checkEqual(received.join(', ') || 'none', names.join(', '), message);
         }
       }
     }),

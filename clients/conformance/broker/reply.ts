@@ -122,24 +122,17 @@ async function readCounted(
   count: number,
   problem: (kind: 'cut' | 'no-lf', text: string) => void,
 ): Promise<Buffer> {
-  const parts: Uint8Array[] = [];
-  let missing = count;
-  while (missing > 0) {
-    const bytes = await wire.read();
-    if (bytes === undefined) {
-      problem('cut', `the reply ends ${missing} bytes before the end of ${count} counted bytes`);
-      return Buffer.concat(parts);
-    }
-    parts.push(bytes.subarray(0, missing));
-    if (bytes.length > missing) wire.unread(bytes.subarray(missing));
-    missing -= Math.min(missing, bytes.length);
+  const value = await wire.take(count);
+  if (value.length < count) {
+    problem('cut', `the reply ends ${count - value.length} bytes before the end of ${count} counted bytes`);
+    return value;
   }
   const next = await wire.read();
   if (next === undefined || next[0] !== LF) {
     problem('no-lf', next === undefined ? 'the reply ends there' : printable(next.subarray(0, 40)));
     if (next !== undefined) wire.unread(next);
   } else if (next.length > 1) wire.unread(next.subarray(1));
-  return Buffer.concat(parts);
+  return value;
 }
 
 /** BRK-4.3: groups the items of objects, each from its 120 to its 130. */

@@ -5,11 +5,12 @@ import {
   type BrokerRun,
   type ReplyCheck,
   type SentText,
+  urlOf,
 } from '../broker-bench.js';
 import { type ConformanceCase, NotApplicable, type Procedure } from '../case.js';
 import type { ClientContext } from '../client-context.js';
 import type { Address } from '../command-client.js';
-import { full, group, type Kind, SUCCESS, updated, urlOf } from './replies.js';
+import { full, group, type Kind, SUCCESS, updated } from './replies.js';
 
 export type BulkClientContext = ClientContext<Bench>;
 export type BulkClientCase = ConformanceCase<BulkClientContext>;

@@ -1,10 +1,11 @@
 // Cases about the interface of 1995 (Part B), for a client that requests it.
 import { constants, gzipSync } from 'node:zlib';
-import { bytes } from '../broker-bench.js';
+import { urlOf } from '../broker-bench.js';
 import type { Procedure } from '../case.js';
 import { must, should } from '../case.js';
+import { bytes } from '../printable.js';
 import { type BulkClientCase, type BulkClientContext, fails, reads, replies } from './bench.js';
-import { count, data, full, group, number, object, updated, updates, urlOf, version } from './replies.js';
+import { count, data, full, group, number, object, updated, updates, version } from './replies.js';
 
 const TWO = full('otter') + full('heron');
 const TWO_TEXTS = updated('otter', 'heron');

@@ -1,4 +1,4 @@
-import type { SentText } from '../broker-bench.js';
+import { type SentText, urlOf } from '../broker-bench.js';
 
 /*
  * Builds the replies that the suite sends to a client under test: transfers as Brokers ship them (BT-15 to
@@ -14,10 +14,6 @@ export type Kind = 'update' | 'refresh' | 'delete' | 'value';
 export const SUCCESS = '000 - Bulk transfer follows\n';
 /** Starts each value (BP-3). */
 const MAGIC = '\x32\x9f\xa1\xd2';
-
-export function urlOf(name: string): string {
-  return `http://${name}.example.org/`;
-}
 
 /** An object in the layout of BT-16: the given attributes, then those that identify it (BT-21). */
 export function object(

@@ -1,9 +1,10 @@
 // Cases about the shipped format of a bulk transfer (Part A).
 import { gzipSync } from 'node:zlib';
-import { bytes, type SentText } from '../broker-bench.js';
+import { type SentText, urlOf } from '../broker-bench.js';
 import { must, should } from '../case.js';
+import { bytes } from '../printable.js';
 import { type BulkClientCase, fails, reads, replies } from './bench.js';
-import { full, group, object, SUCCESS, updated, updates, urlOf } from './replies.js';
+import { full, group, object, SUCCESS, updated, updates } from './replies.js';
 
 const TWO = full('otter') + full('heron');
 const TWO_TEXTS = updated('otter', 'heron');

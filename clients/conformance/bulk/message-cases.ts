@@ -1,6 +1,6 @@
 // Cases about the form of a request for a bulk transfer, and about robustness.
-import { setImmediate, setTimeout } from 'node:timers/promises';
-import { check, checkNone, must, type Procedure, should } from '../case.js';
+import { setTimeout } from 'node:timers/promises';
+import { check, checkEqual, checkNone, must, type Procedure, should } from '../case.js';
 import { printable } from '../printable.js';
 import { type BulkCase, type BulkContext, EVERYTHING, surveyed } from './context.js';
 import { checkSameCount } from './selection-cases.js';
@@ -21,11 +21,7 @@ export const messageCases: readonly BulkCase[] = [
     .title('a message may come one byte at a time')
     .does(surveyed, async ({ transfer }, context) => {
       const wire = await context.session();
-      for (const byte of `${EVERYTHING}\r\n`) {
-        await wire.send(byte);
-        // Lets the byte be sent before the next one.
-        await setImmediate();
-      }
+      await wire.sendSlowly(`${EVERYTHING}\r\n`);
       checkSameCount(transfer, requireTransfer(await readTransfer(wire), EVERYTHING));
     }),
   must('error/line-form', 'BT-10 BRK-4.1 BRK-1.9', 'S')
@@ -101,10 +97,7 @@ function everything(bytes: string): Procedure<BulkContext> {
     const answer = requireTransfer(await context.exchange(bytes), bytes.trim());
     checkSameCount(transfer, answer);
     const ends = ({ endLine, sections }: Transfer) => `${sections.join(', ')}; ${endLine?.code ?? 'closed'}`;
-    check(ends(answer) === ends(transfer), 'more or less than one answer', {
-      expected: ends(transfer),
-      received: ends(answer),
-    });
+    checkEqual(ends(answer), ends(transfer), 'more or less than one answer');
   });
 }
 

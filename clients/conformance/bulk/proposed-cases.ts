@@ -1,6 +1,6 @@
 // Cases about the interface of 1995 (Part B), for a Broker that knows `#interface 2`.
 import { PLAIN_FLAGS } from '../broker/context.js';
-import { check, must, NotApplicable, type Procedure, should } from '../case.js';
+import { check, checkEqual, must, NotApplicable, objectCount, type Procedure, should } from '../case.js';
 import { printable } from '../printable.js';
 import { type BulkCase, type BulkContext, surveyed, TRANSFER_MS } from './context.js';
 import { isProposed, type ProposedReply, readProposed } from './proposed-reader.js';
@@ -43,21 +43,14 @@ export const proposedCases: readonly BulkCase[] = [
         expected: '@DELETE {, @REFRESH {, @UPDATE {',
         received: groups?.malformed ?? 'no groups',
       });
-      const received = updatesOf(groups);
-      check(received === expected, 'other objects than in the shipped format', {
-        expected: `${expected} objects`,
-        received: `${received} objects`,
-      });
+      checkEqual(updatesOf(groups), expected, 'other objects than in the shipped format', objectCount);
     }),
   must('proposed/count', 'BP-22', 'S; project choice')
     .title('a count in the Trailer is the number of objects that were sent')
     .does(reply, EVERYTHING, ({ items, groups }) => {
       const count = items.find(({ code }) => code === 144)?.number;
       if (count === undefined) throw new NotApplicable('the Trailer has no count');
-      check(count === (groups?.objects ?? 0), 'a wrong count', {
-        expected: String(groups?.objects ?? 0),
-        received: String(count),
-      });
+      checkEqual(count, groups?.objects ?? 0, 'a wrong count');
     }),
   must('proposed/compressed', 'BP-16', 'S; inferred')
     .title('a compressed Body is one gzip member between its markers, with the same objects')

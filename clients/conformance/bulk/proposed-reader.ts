@@ -2,7 +2,7 @@
 import { isSpace } from '../../../protocols/ascii.js';
 import { ConnectionError, ProtocolError } from '../../../protocols/errors.js';
 import { SectionDecoder } from '../../../protocols/soif/index.js';
-import { Mismatch } from '../case.js';
+import { checkEqual, Mismatch } from '../case.js';
 import { readMember } from '../gatherd/gzip-frame.js';
 import { printable } from '../printable.js';
 import type { Wire } from '../wire.js';
@@ -61,7 +61,7 @@ const SEPARATOR = ' - ';
 
 /** Whether a Version of this interface follows (BP-29): `200 - ` and a byte 00. Consumes nothing. */
 export async function isProposed(wire: Wire): Promise<boolean> {
-  const head = await readUpTo(wire, 7);
+  const head = await wire.take(7);
   wire.unread(head);
   return head.length === 7 && head.toString('latin1').startsWith('200 - ') && head[6] === 0;
 }
@@ -188,24 +188,14 @@ function decodeStrictly<T>(step: () => T): T {
 async function readCompressedGroups(wire: Wire): Promise<ProposedReply['groups']> {
   const check = new GroupCheck();
   const { crc, trailerCrc } = await readMember(wire, (bytes) => check.push(bytes));
-  if (crc !== trailerCrc) {
-    throw new Mismatch('the check sum of the member is wrong', {
-      expected: String(trailerCrc),
-      received: String(crc),
-    });
-  }
+  checkEqual(crc, trailerCrc, 'the check sum of the member is wrong');
   return check.facts();
 }
 
 /** BP-4: reads Data and returns its length. */
 async function readData(wire: Wire): Promise<number> {
-  const magic = await readNumber(wire);
-  if (magic !== MAGIC) {
-    throw new Mismatch('a wrong magic number (BP-3)', {
-      expected: MAGIC.toString(16),
-      received: magic.toString(16).padStart(8, '0'),
-    });
-  }
+  const hex = (magic: number) => magic.toString(16).padStart(8, '0');
+  checkEqual(await readNumber(wire), MAGIC, 'a wrong magic number (BP-3)', hex);
   const length = await readNumber(wire);
   if (length > MAX_DATA) {
     throw new Mismatch('Data too long (BP-27)', {
@@ -233,7 +223,7 @@ async function readString(wire: Wire): Promise<string> {
 }
 
 async function readLiteral(wire: Wire, expected: string, rule: string): Promise<void> {
-  const bytes = await readUpTo(wire, expected.length);
+  const bytes = await wire.take(expected.length);
   if (bytes.toString('latin1') === expected) return;
   throw new Mismatch(`other bytes than the literal (${rule})`, {
     expected: printable(expected),
@@ -242,24 +232,10 @@ async function readLiteral(wire: Wire, expected: string, rule: string): Promise<
 }
 
 async function readExactly(wire: Wire, length: number): Promise<Buffer> {
-  const bytes = await readUpTo(wire, length);
+  const bytes = await wire.take(length);
   if (bytes.length === length) return bytes;
   throw new Mismatch('the reply ends within an item', {
     expected: `${length} bytes`,
     received: `${printable(bytes)}, end of the connection`,
   });
-}
-
-/** Reads this number of bytes, or fewer at the end of the connection. */
-async function readUpTo(wire: Wire, length: number): Promise<Buffer> {
-  const parts: Uint8Array[] = [];
-  let missing = length;
-  while (missing > 0) {
-    const bytes = await wire.read();
-    if (bytes === undefined) break;
-    parts.push(bytes.subarray(0, missing));
-    if (bytes.length > missing) wire.unread(bytes.subarray(missing));
-    missing -= Math.min(missing, bytes.length);
-  }
-  return Buffer.concat(parts);
 }

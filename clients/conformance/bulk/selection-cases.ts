@@ -1,6 +1,6 @@
 // Cases about the objects that a transfer selects: `#SINCE` and queries.
 import { PLAIN_FLAGS } from '../broker/context.js';
-import { check, must, NotApplicable, should } from '../case.js';
+import { check, checkEqual, must, NotApplicable, objectCount, should } from '../case.js';
 import { printable } from '../printable.js';
 import { type BulkCase, type BulkContext, EVERYTHING, surveyed, TRANSFER_MS, urlOf } from './context.js';
 import { requireTransfer, type Transfer, updatesOf } from './transfer.js';
@@ -93,13 +93,8 @@ export const selectionCases: readonly BulkCase[] = [
       // A Broker that answers queries must not refuse this one.
       if (word !== undefined) await requestTransfer(context, message + word, undefined, 'skip');
       const onRefusal = word === undefined ? 'skip' : 'fail';
-      const received = updatesOf(
-        await requestTransfer(context, message + UNKNOWN_WORD, undefined, onRefusal),
-      );
-      check(received === 0, 'objects for a word that nothing has', {
-        expected: '0 objects',
-        received: `${received} objects`,
-      });
+      const answer = await requestTransfer(context, message + UNKNOWN_WORD, undefined, onRefusal);
+      checkEqual(updatesOf(answer), 0, 'objects for a word that nothing has', objectCount);
     }),
 ];
 
@@ -122,8 +117,5 @@ async function requestTransfer(
 
 /** Checks that a transfer has as many updates as the transfer of everything. @throws Mismatch */
 export function checkSameCount(all: Transfer, received: Transfer): void {
-  check(updatesOf(received) === updatesOf(all), 'other objects than with #SINCE 0', {
-    expected: `${updatesOf(all)} objects`,
-    received: `${updatesOf(received)} objects`,
-  });
+  checkEqual(updatesOf(received), updatesOf(all), 'other objects than with #SINCE 0', objectCount);
 }

@@ -1,4 +1,4 @@
-import { check, checkMatches, checkNone, must, NotApplicable, should } from '../case.js';
+import { check, checkEqual, checkMatches, checkNone, must, NotApplicable, should } from '../case.js';
 import { printable } from '../printable.js';
 import { type BulkCase, lackingOf, surveyed } from './context.js';
 import { formatTransfer, requireTransfer } from './transfer.js';
@@ -49,10 +49,7 @@ export const transferCases: readonly BulkCase[] = [
   must('groups/three', 'BT-15', 'M1.2')
     .title('the groups @DELETE, @REFRESH and @UPDATE come in this order, each once, even if empty')
     .does(surveyed, ({ transfer: { sections } }) =>
-      check(sections.join() === 'delete,refresh,update', 'other groups', {
-        expected: 'delete, refresh, update',
-        received: sections.join(', ') || 'none',
-      }),
+      checkEqual(sections.join(', ') || 'none', 'delete, refresh, update', 'other groups'),
     ),
   must('groups/line-start', 'BT-17', 'RC')
     .title('each group header begins a line: deployed clients see it nowhere else')

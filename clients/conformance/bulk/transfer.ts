@@ -31,7 +31,6 @@ export interface Transfer extends Omit<StreamFacts, 'misplaced' | 'disorder'> {
 export type OnObject = (object: StreamObject) => void;
 
 const MAX_LINES = 100;
-const DIGITS = { from: 0x30, to: 0x39 } as const;
 const GZIP_MAGIC = 0x1f;
 
 /**
@@ -50,8 +49,7 @@ export async function readTransfer(wire: Wire, onObject?: OnObject): Promise<Tra
 async function readStatusLines(wire: Wire): Promise<StatusLine[]> {
   const lines: StatusLine[] = [];
   for (;;) {
-    const first = await wire.peek();
-    if (first === undefined || first < DIGITS.from || first > DIGITS.to) return lines;
+    if (!(await wire.startsWithDigit())) return lines;
     const { code, line } = await wire.status();
     const malformed = /^\d{3} - [^\r]*$/.test(line) ? {} : { malformed: line };
     lines.push({ code, text: line.slice(3).replace(/^ - /, ''), ...malformed });

@@ -1,11 +1,11 @@
 // Runs clients of gatherd against scripted servers.
 import { NotApplicable } from '../case.js';
-import { type ClientRun, type ClientContext as Context, noteEnd, SharedRuns } from '../client-context.js';
+import { type ClientRun, type ClientContext as Context, runAgainst, SharedRuns } from '../client-context.js';
 import type { Address, ClientEnd, ClientUnderTest } from '../command-client.js';
+import { bytes } from '../printable.js';
 import { type Script, ScriptedServer } from '../scripted-server.js';
-import { Recorder } from '../transcript.js';
 import { type Behavior, dialogue } from './dialogue.js';
-import { bytes, type Content } from './objects.js';
+import type { Content } from './objects.js';
 import { OutputReader } from './output.js';
 
 export type ClientContext = Context<Bench>;
@@ -15,6 +15,16 @@ export interface Observation extends ClientRun {
   readonly output: OutputReader;
 }
 
+/** The clients under test, as programs or as functions. */
+export interface ClientsUnderTest {
+  /** Fetches everything; the cases about SEND-UPDATE are skipped without it. */
+  readonly client?: ClientUnderTest;
+  /** Fetches the description; the cases about INFO are skipped without it. */
+  readonly infoClient?: ClientUnderTest;
+  /** Whether their output is what they received. Default true. */
+  readonly checksOutput?: boolean;
+}
+
 /** Runs the clients against scripted servers. A run that several cases check is made once. */
 export class Bench {
   readonly #client: ClientUnderTest | undefined;
@@ -22,14 +32,7 @@ export class Bench {
   readonly #checksOutput: boolean;
   readonly #shared = new SharedRuns<Behavior, Observation>();
 
-  constructor(clients: {
-    /** Fetches everything; without it only the cases about the other client are run. */
-    readonly client?: ClientUnderTest;
-    /** Fetches the description (INFO). */
-    readonly infoClient?: ClientUnderTest;
-    /** Whether their output is what they received. Default true. */
-    readonly checksOutput?: boolean;
-  }) {
+  constructor(clients: ClientsUnderTest) {
     this.#client = clients.client;
     this.#infoClient = clients.infoClient;
     this.#checksOutput = clients.checksOutput ?? true;
@@ -83,15 +86,9 @@ export class Bench {
   }
 
   async #run(client: ClientUnderTest, script: Script, context: ClientContext): Promise<Observation> {
-    const recorder = new Recorder(context.transcript);
     const output = new OutputReader();
-    await using server = await ScriptedServer.start(script, recorder, context.signal);
-    const end = await this.#start(client, server.address, output, context);
-    // The client has ended, so its connections end; their buffered data is read.
-    await server.settled();
-    const { sessions } = server;
-    noteEnd(recorder, end);
-    return { ...end, sessions, output, recorder };
+    const run = await runAgainst(script, context, (address) => this.#start(client, address, output, context));
+    return { ...run, output };
   }
 
   async #start(

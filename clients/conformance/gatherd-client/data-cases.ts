@@ -1,9 +1,9 @@
 // Cases about values, sections and incomplete transfers (SOIF sections 1 and 8, GATHERD-3.11).
 import { must, should } from '../case.js';
+import { bytes } from '../printable.js';
 import { broken, type ClientCase, complete } from './checks.js';
 import type { Step } from './dialogue.js';
 import {
-  bytes,
   type Content,
   emptyObject,
   FIRST,

@@ -1,8 +1,9 @@
 // The behavior of a scripted gatherd, and the script that plays it.
 
+import { bytes } from '../printable.js';
 import type { ClientLine, Script, ServerSide } from '../scripted-server.js';
 import type { Delivery } from '../transcript.js';
-import { bytes, type Content, PLAIN } from './objects.js';
+import { type Content, PLAIN } from './objects.js';
 
 /** One step of a server's answer: bytes, text, or `close` and `reset`, which end the connection. */
 export type Step = Buffer | string | 'close' | 'reset';

@@ -1,6 +1,6 @@
 // Builds gzip members with any header and any kind of deflate blocks, correct or damaged.
 import { constants, crc32, deflateRawSync } from 'node:zlib';
-import { bytes } from './objects.js';
+import { bytes } from '../printable.js';
 
 const FLAG = { headerCrc: 2, extra: 4, name: 8, comment: 16 } as const;
 /** Largest number of bytes in a stored block (RFC 1951, 3.2.4). */

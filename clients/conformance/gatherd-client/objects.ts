@@ -1,8 +1,5 @@
 // Builds the SOIF objects and update streams that the scripted server sends.
-/** Returns the bytes of a text whose characters are bytes (0x00 to 0xff). */
-export function bytes(text: string): Buffer {
-  return Buffer.from(text, 'latin1');
-}
+import { bytes } from '../printable.js';
 
 /** One object of a script: its bytes, and the values that a client must read from them. */
 export interface WireObject {

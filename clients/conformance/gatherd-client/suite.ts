@@ -2,9 +2,9 @@
 
 import { UsageError } from '../../../protocols/errors.js';
 import { prepareClients as prepare } from '../client-context.js';
-import { type ClientUnderTest, CommandClient } from '../command-client.js';
+import { CommandClient } from '../command-client.js';
 import type { PreparedSuite, Suite } from '../runner.js';
-import { Bench } from './bench.js';
+import { Bench, type ClientsUnderTest } from './bench.js';
 import type { ClientCase } from './checks.js';
 import { COMPRESSION_CASES } from './compression-cases.js';
 import { INCOMPLETE_CASES, SECTION_CASES, VALUE_CASES } from './data-cases.js';
@@ -21,16 +21,6 @@ export const CLIENT_CASES: readonly ClientCase[] = [
   ...COMPRESSION_CASES,
   ...INFO_CASES,
 ];
-
-/** The clients under test, as programs or as functions. */
-export interface ClientsUnderTest {
-  /** Fetches everything; the cases about SEND-UPDATE are skipped without it. */
-  readonly client?: ClientUnderTest;
-  /** Fetches the description; the cases about INFO are skipped without it. */
-  readonly infoClient?: ClientUnderTest;
-  /** Whether their output is what they received. Default true. */
-  readonly checksOutput?: boolean;
-}
 
 /** Binds the cases to clients. The command line does it by {@link suite}. */
 export function prepareClients(clients: ClientsUnderTest): PreparedSuite {
@@ -56,7 +46,7 @@ export const suite: Suite = {
     });
   },
 };
-export type { Bench, ClientContext, Observation } from './bench.js';
+export type { Bench, ClientContext, ClientsUnderTest, Observation } from './bench.js';
 export type { ClientCase } from './checks.js';
 export type { Behavior, Step } from './dialogue.js';
 export type { Content, Section, SectionObject, WireObject } from './objects.js';

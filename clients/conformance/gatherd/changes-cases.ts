@@ -1,7 +1,16 @@
 // Cases about `SET changes`, our extension (GATHERD-6.11).
 import { BOOKKEEPING_NAMES } from '../../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
-import { check, checkNone, must, NotApplicable, type Procedure, should, within } from '../case.js';
+import {
+  check,
+  checkEqual,
+  checkNone,
+  must,
+  NotApplicable,
+  type Procedure,
+  should,
+  within,
+} from '../case.js';
 import { printable } from '../printable.js';
 import type { Wire } from '../wire.js';
 import { type GatherdCase, type GatherdContext, surveyed, surveyedWith, TRANSFER_MS } from './context.js';
@@ -65,10 +74,10 @@ export const changesCases: readonly GatherdCase[] = [
       const wire = await changesSession(context);
       await context.set(wire, 'compression');
       const compressed = await receiveCompressed(wire, since);
-      check(compressed.digest === clear.digest, 'not the stream that comes in clear', {
-        expected: `${counts(clear.bySection)}, SHA-256 ${clear.digest}`,
-        received: `${counts(compressed.bySection)}, SHA-256 ${compressed.digest}`,
-      });
+      const [received, expected] = [compressed, clear].map(
+        ({ bySection, digest }) => `${counts(bySection)}, SHA-256 ${digest}`,
+      );
+      checkEqual(received, expected, 'not the stream that comes in clear');
     }),
 ];
 

@@ -1,5 +1,4 @@
 // Cases about the greeting, lines, and the commands without data (GATHERD sections 1 to 3).
-import { setTimeout } from 'node:timers/promises';
 import { check, checkMatches, must, should } from '../case.js';
 import { printable } from '../printable.js';
 import type { Wire } from '../wire.js';
@@ -58,11 +57,7 @@ export const dialogueCases: readonly GatherdCase[] = [
   must('lines/bytewise', 'GATHERD-1.3 GATHERD-1.4', 'beckett; roads')
     .title('a command may come one byte at a time')
     .does(inSession, async (wire) => {
-      for (const byte of `${NOTHING_NEW}\n`) {
-        await wire.send(byte);
-        // Without the pause the operating system would send them together.
-        await setTimeout(1);
-      }
+      await wire.sendSlowly(`${NOTHING_NEW}\n`);
       await readUpdate(wire, NOTHING_NEW);
     }),
   must('lines/pipelined', 'GATHERD-1.8', 'inferred: gatherd NOTES')

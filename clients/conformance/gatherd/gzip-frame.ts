@@ -78,7 +78,8 @@ export async function readMember(wire: Wire, content: (bytes: Uint8Array) => voi
     size += bytes.length;
     content(bytes);
   });
-  const trailer = await readExactly(wire, 8, 'trailer');
+  const trailer = await wire.take(8);
+  if (trailer.length < 8) throw closedInside('trailer');
   return {
     crc,
     size: size % 2 ** 32,
@@ -89,22 +90,15 @@ export async function readMember(wire: Wire, content: (bytes: Uint8Array) => voi
 
 async function readMore(wire: Wire, part: string): Promise<Uint8Array> {
   const bytes = await wire.read();
-  if (bytes !== undefined) return bytes;
-  throw new Mismatch(`the connection was closed inside the member's ${part}`, {
+  if (bytes === undefined) throw closedInside(part);
+  return bytes;
+}
+
+function closedInside(part: string): Mismatch {
+  return new Mismatch(`the connection was closed inside the member's ${part}`, {
     expected: 'a whole gzip member',
     received: 'end of the connection',
   });
-}
-
-async function readExactly(wire: Wire, length: number, part: string): Promise<Buffer> {
-  let taken = Buffer.alloc(0);
-  while (taken.length < length) {
-    const bytes = await readMore(wire, part);
-    const missing = length - taken.length;
-    taken = Buffer.concat([taken, bytes.subarray(0, missing)]);
-    wire.unread(bytes.subarray(missing));
-  }
-  return taken;
 }
 
 /** Inflates up to the end of the deflate data and puts back what follows (GATHERD-6.7). */

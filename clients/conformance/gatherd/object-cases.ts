@@ -1,5 +1,5 @@
 // Cases about SEND-OBJECT and INFO (GATHERD sections 3.6, 3.8, 5 and 8).
-import { check, checkNone, must, NotApplicable, should } from '../case.js';
+import { check, checkEqual, checkNone, must, NotApplicable, should } from '../case.js';
 import { printable } from '../printable.js';
 import type { Status, Wire } from '../wire.js';
 import { answers, type GatherdCase, inSession, surveyed, surveyedWith } from './context.js';
@@ -31,10 +31,7 @@ export const objectCases: readonly GatherdCase[] = [
       for (const sample of readable(samples)) {
         const { object } = await receiveObject(wire, sample);
         const url = Buffer.from(object.urlBytes).toString('latin1');
-        check(url === sample.url, 'another object', {
-          expected: printable(sample.url),
-          received: printable(url),
-        });
+        checkEqual(url, sample.url, 'another object', printable);
       }
     }),
   must('object/line-form', 'GATHERD-1.5 GATHERD-1.6', 'beckett; roads; broker NOTES')
@@ -149,9 +146,7 @@ export const objectCases: readonly GatherdCase[] = [
 /** Reads the object of INFO, and the number of a status line before it. */
 export async function receiveInfo(wire: Wire): Promise<LoneObject & { readonly before: number | undefined }> {
   await wire.send('INFO\n');
-  const first = await wire.peek();
-  if (first === undefined || first < 0x30 || first > 0x39)
-    return { ...(await readObject(wire)), before: undefined };
+  if (!(await wire.startsWithDigit())) return { ...(await readObject(wire)), before: undefined };
   const { code } = await wire.expect(600, 'INFO');
   return { ...(await readObject(wire)), before: code };
 }

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { ProtocolError } from '../../../protocols/errors.js';
 import { SectionDecoder, type SectionItem } from '../../../protocols/soif/index.js';
-import { check } from '../case.js';
+import { checkEqual } from '../case.js';
 import { printable } from '../printable.js';
 
 /** An object of a stream. */
@@ -39,10 +39,8 @@ export function checkSameStream(
   received: StreamFacts,
   message = 'not the stream of the first full transfer',
 ): void {
-  check(expected.digest === received.digest, message, {
-    expected: `${expected.objects} objects, SHA-256 ${expected.digest}`,
-    received: `${received.objects} objects, SHA-256 ${received.digest}`,
-  });
+  const show = ({ objects, digest }: StreamFacts) => `${objects} objects, SHA-256 ${digest}`;
+  checkEqual(show(received), show(expected), message);
 }
 
 /**

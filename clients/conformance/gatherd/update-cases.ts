@@ -1,6 +1,6 @@
 // Cases about SEND-UPDATE in clear (GATHERD sections 3.7 and 4, SOIF section 8).
 import type { UnixSeconds } from '../../../protocols/time.js';
-import { check, checkNone, must, NotApplicable, type Procedure, should } from '../case.js';
+import { check, checkEqual, checkNone, must, NotApplicable, type Procedure, should } from '../case.js';
 import { printable } from '../printable.js';
 import type { Status } from '../wire.js';
 import {
@@ -173,10 +173,8 @@ export function checkEndNumber({ code, line }: Status): void {
 
 /** SOIF-8.1: the three sections, in their order. @throws Mismatch */
 export function checkSectionOrder(sections: readonly string[]): void {
-  check(sections.join() === 'delete,refresh,update', 'other sections, or another order', {
-    expected: 'delete, refresh, update',
-    received: sections.join(', ') || 'none',
-  });
+  const order = sections.join(', ') || 'none';
+  checkEqual(order, 'delete, refresh, update', 'other sections, or another order');
 }
 
 /** As {@link surveyed}; skips the case if the database has no time stamps to compare. */

@@ -1,5 +1,4 @@
 // Cases about connections to a References Server (SSTP sections 7 and 8).
-import { setTimeout } from 'node:timers/promises';
 import { ConnectionError } from '../../../protocols/errors.js';
 import { checkMatches, checkNone, Mismatch, must } from '../case.js';
 import { printable } from '../printable.js';
@@ -26,11 +25,7 @@ export const connectionCases: readonly SstpCase[] = [
     .within(5000)
     .run(async (context) => {
       const wire = await context.connect(false);
-      for (const octet of PLAIN) {
-        await wire.send(octet);
-        // Without the pause the operating system would send them together.
-        await setTimeout(1);
-      }
+      await wire.sendSlowly(PLAIN);
       checkServed(await readReply(wire), 81, 'a request octet by octet');
     }),
   must('connection/half-close', 'S-39 P-13', 'project choice')

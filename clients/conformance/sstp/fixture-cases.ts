@@ -1,5 +1,5 @@
 // Cases about the five requests, for a server that serves the fixture of references-server.md 13.
-import { check, must, type Procedure, should } from '../case.js';
+import { check, checkEqual, must, type Procedure, should } from '../case.js';
 import {
   checkCode,
   formatReply,
@@ -73,7 +73,7 @@ export const fixtureCases: readonly SstpCase[] = [
         const reply = await context.ask(`SSTP/1.0 ${code} X\r\n${headers}\r\n`);
         if (expected === 400) return checkCode(reply, 400, 'a request without an identifier');
         if (expected !== NONE) checkCode(reply, Number(code), code);
-        check(resultOf(reply) === expected, 'wrong links', { expected, received: resultOf(reply) });
+        checkEqual(resultOf(reply), expected, 'wrong links');
       });
   }),
   must('fixture/f-20', 'C-01 F-20 R-33 R-42', 'seed; project choice')
@@ -115,8 +115,7 @@ export const fixtureCases: readonly SstpCase[] = [
     .does(onFixture, async (context) => {
       for (const [index, id] of ['20', '12'].entries()) {
         const reply = await context.ask(`SSTP/1.0 083 X\r\n${server(1)}${start(index)}${count(1)}\r\n`);
-        const expected = `found 2, start ${index}, 1 returned: ${id}`;
-        check(resultOf(reply) === expected, 'wrong page', { expected, received: resultOf(reply) });
+        checkEqual(resultOf(reply), `found 2, start ${index}, 1 returned: ${id}`, 'wrong page');
       }
     }),
 ];
@@ -132,8 +131,5 @@ function onFixture(run: (context: SstpContext) => Promise<void>): Procedure<Sstp
 function checkHeaderOrder(reply: Reply, expected: readonly string[]): void {
   const names = reply.headers.map(([name]) => name).filter((name) => expected.includes(name));
   const seen = names.filter((name, i) => name !== names[i - 1]);
-  check(seen.join() === expected.join(), 'another order of headers', {
-    expected: expected.join(' '),
-    received: seen.join(' '),
-  });
+  checkEqual(seen.join(' '), expected.join(' '), 'another order of headers');
 }
