@@ -12,28 +12,23 @@ import {
   type ResultItem,
 } from '../../protocols/broker/index.js';
 import { ConnectionError, PeerError, StateError } from '../../protocols/errors.js';
-import { type ConnectionOptions, exchange } from '../connection/index.js';
+import { type AbortOptions, exchange, type PeerOptions } from '../connection/index.js';
 import { type OpaqueMode, type QueryInput, type QueryRequest, queryMessage } from './request.js';
 
-export interface BrokerClientOptions
-  extends Pick<ConnectionOptions, 'host' | 'fingerprint' | 'onOpen' | 'clock'> {
-  /** Default 8501 (BRK-1.2). */
-  readonly port?: number | undefined;
-  /** Default 20 000 ms. */
-  readonly connectTimeoutMs?: number;
+/** What every client of a Broker takes for its connections. */
+export interface BrokerPeerOptions extends Omit<PeerOptions, 'signal'> {
   /**
    * Longest silence of the Broker in milliseconds. Default 120 000, and for a query with a `lifetime` at
    * least ten seconds more than that, because a Broker may search that long before it answers.
    */
-  readonly idleTimeoutMs?: number;
+  readonly idleTimeoutMs?: number | undefined;
+}
+
+export interface BrokerClientOptions extends BrokerPeerOptions {
   /** How this Broker reads `#opaque` (BRK-3.2). Default `suppress`. */
   readonly opaqueMode?: OpaqueMode;
   /** Limits on what the Broker may send. */
   readonly limits?: BrokerClientSessionOptions;
-}
-
-export interface AbortOptions {
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** BRK-1.2 */
@@ -211,12 +206,12 @@ class Results implements BrokerResults {
 }
 
 /**
- * Does one {@link exchange} with a Broker, with the defaults of {@link BrokerClientOptions}. Its errors name
+ * Does one {@link exchange} with a Broker, with the defaults of {@link BrokerPeerOptions}. Its errors name
  * the Broker and the usual port.
  */
 export function exchangeWithBroker(
   request: Uint8Array,
-  options: Omit<BrokerClientOptions, 'limits' | 'opaqueMode'> & AbortOptions,
+  options: BrokerPeerOptions & AbortOptions,
 ): AsyncGenerator<Uint8Array> {
   const { port = DEFAULT_BROKER_PORT, connectTimeoutMs = 20_000 } = options;
   const { idleTimeoutMs = DEFAULT_IDLE_TIMEOUT_MS } = options;

@@ -1,7 +1,6 @@
 export type { BrokerHit } from '../../protocols/broker/index.js';
-export type { ConnectionOptions } from '../connection/index.js';
+export type { AbortOptions, PeerOptions } from '../connection/index.js';
 export {
-  type AbortOptions,
   BrokerClient,
   type BrokerClientOptions,
   type BrokerResults,

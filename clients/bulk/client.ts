@@ -9,9 +9,9 @@ import {
 import { PeerError, ProtocolError } from '../../protocols/errors.js';
 import { decodeSoif } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import { type BrokerClientOptions, exchangeWithBroker } from '../broker/client.js';
-import { DEFAULT_BROKER_PORT } from '../broker/index.js';
+import { type BrokerPeerOptions, DEFAULT_BROKER_PORT, exchangeWithBroker } from '../broker/client.js';
 import {
+  type AbortOptions,
   LargeLog,
   type LargeObjects,
   largeBytesOf,
@@ -19,23 +19,14 @@ import {
   type ReceiveLimits,
 } from '../connection/index.js';
 import { monotonicClock } from '../connection/monotonic-clock.js';
+import type { InflateLimits } from '../gatherd/inflater.js';
 import { type BulkWarning, readReply } from './reply.js';
 import { BulkTransfer } from './transfer.js';
 
 /** The {@link ReceiveLimits} hold for each call. */
-export interface BulkClientOptions
-  extends ReceiveLimits,
-    Pick<BrokerClientOptions, 'host' | 'port' | 'clock'> {
-  /** Milliseconds. Default 20 000. */
-  readonly connectTimeoutMs?: number;
-  /** Idle timeout in milliseconds: the longest time without data from the Broker. Default 120 000. */
-  readonly idleTimeoutMs?: number;
+export interface BulkClientOptions extends ReceiveLimits, InflateLimits, BrokerPeerOptions {
   /** Limits on what the Broker may send. */
   readonly limits?: BulkReplyDecoderOptions;
-  /** Maximum inflated size of a compressed reply in bytes. Default 16 GiB. */
-  readonly maxInflatedBytes?: number;
-  /** Maximum compression ratio. Default 250. */
-  readonly maxInflateRatio?: number;
   /**
    * Keeps large objects outside the memory; see {@link BulkReceived.large}. Default: every object is in memory.
    */
@@ -46,13 +37,7 @@ export interface BulkClientOptions
   readonly now?: () => UnixSeconds;
 }
 
-export interface BulkTransferRequest extends Omit<BulkRequest, 'digest'> {
-  /** Gives up connecting and reading. */
-  readonly signal?: AbortSignal | undefined;
-}
-
-const DEFAULT_MAX_INFLATED_BYTES = 16 * 2 ** 30;
-const DEFAULT_MAX_INFLATE_RATIO = 250;
+export interface BulkTransferRequest extends Omit<BulkRequest, 'digest'>, AbortOptions {}
 
 /** BP-23: the error number of a Broker that does not support a request. */
 const UNSUPPORTED = 2;
@@ -99,10 +84,7 @@ export class BulkClient {
    * `#digest`.
    * @throws ConnectionError, PeerError, ProtocolError; UsageError for a wrong prefix
    */
-  async digest(
-    prefix: string,
-    options: { readonly signal?: AbortSignal } = {},
-  ): Promise<DigestReport | undefined> {
+  async digest(prefix: string, options: AbortOptions = {}): Promise<DigestReport | undefined> {
     const message = encodeBulkRequest({ interface: 2, digest: prefix });
     let isInterface2 = false;
     for await (const events of this.#request(message, options.signal)) {
@@ -132,18 +114,8 @@ export class BulkClient {
     const { clock = monotonicClock } = options;
     const budget = new ReceiveBudget(options, () => clock.now());
     const { limits } = options;
-    try {
-      yield* readReply(this.#counted(chunks, budget), {
-        budget,
-        large,
-        decoder: { ...limits, soif: { ...limits?.soif, ...largeBytesOf(options.large) } },
-        maxInflatedBytes: options.maxInflatedBytes ?? DEFAULT_MAX_INFLATED_BYTES,
-        maxInflateRatio: options.maxInflateRatio ?? DEFAULT_MAX_INFLATE_RATIO,
-        signal,
-      });
-    } finally {
-      await large.close();
-    }
+    const decoder = { ...limits, soif: { ...limits?.soif, ...largeBytesOf(options.large) } };
+    yield* readReply(this.#counted(chunks, budget), { ...options, budget, large, decoder, signal });
   }
 
   async *#counted(chunks: AsyncGenerator<Uint8Array>, budget: ReceiveBudget): AsyncGenerator<Uint8Array> {

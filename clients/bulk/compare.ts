@@ -13,12 +13,12 @@ import {
 } from '../../protocols/bulk/index.js';
 import { ConnectionError, KitError } from '../../protocols/errors.js';
 import { identityOf } from '../../protocols/soif/index.js';
+import type { AbortOptions } from '../connection/index.js';
 import type { BulkClient } from './client.js';
 
-export interface CompareOptions {
+export interface CompareOptions extends AbortOptions {
   /** Differences to list, both sides together. Default 1000. The comparison stops when they are found. */
   readonly maxDifferences?: number;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** The differences of two Brokers. An object that changed is in both lists, with its two identities. */
@@ -51,8 +51,7 @@ export async function compareBrokers(
   options: CompareOptions = {},
 ): Promise<BrokerDifference> {
   const before = a.bytesReceived + b.bytesReceived;
-  const { signal, maxDifferences = DEFAULT_MAX_DIFFERENCES } = options;
-  const requestOptions = signal === undefined ? {} : { signal };
+  const { maxDifferences = DEFAULT_MAX_DIFFERENCES, ...requestOptions } = options;
   const found = new Differences(maxDifferences);
   const [rootA, rootB] = await Promise.all([
     requestDigest(a, '', requestOptions),
@@ -72,10 +71,6 @@ export async function compareBrokers(
     bytes: a.bytesReceived + b.bytesReceived - before,
     method: byDigests ? 'digests' : 'transfer',
   };
-}
-
-interface DigestOptions {
-  readonly signal?: AbortSignal;
 }
 
 /** The differences found so far. */
@@ -107,9 +102,9 @@ type Side = Pick<DigestReport, 'count' | 'digest' | 'buckets' | 'identities'>;
 class DigestWalk {
   readonly #clients: readonly [BulkClient, BulkClient];
   readonly #found: Differences;
-  readonly #options: DigestOptions;
+  readonly #options: AbortOptions;
 
-  constructor(a: BulkClient, b: BulkClient, found: Differences, options: DigestOptions) {
+  constructor(a: BulkClient, b: BulkClient, found: Differences, options: AbortOptions) {
     this.#clients = [a, b];
     this.#found = found;
     this.#options = options;
@@ -172,7 +167,7 @@ async function compareTransfers(
   a: BulkClient,
   b: BulkClient,
   found: Differences,
-  options: DigestOptions,
+  options: AbortOptions,
 ): Promise<{ a: number; b: number }> {
   const inA = new KeyList();
   for await (const { digest } of receiveIdentities(a, options)) inA.add(keyOf(digest));
@@ -200,10 +195,7 @@ async function compareTransfers(
 /**
  * The identities of all objects of a Broker. Objects without one are left out, as every receiver does (BT-24).
  */
-async function* receiveIdentities(
-  client: BulkClient,
-  options: DigestOptions,
-): AsyncGenerator<DigestIdentity> {
+async function* receiveIdentities(client: BulkClient, options: AbortOptions): AsyncGenerator<DigestIdentity> {
   const changes = client.transfer({ since: 0, ...options })[Symbol.asyncIterator]();
   try {
     for (;;) {
@@ -226,7 +218,7 @@ async function* receiveIdentities(
 async function requestDigest(
   client: BulkClient,
   prefix: string,
-  options: DigestOptions,
+  options: AbortOptions,
 ): Promise<DigestReport | undefined> {
   try {
     return await client.digest(prefix, options);

@@ -4,38 +4,52 @@ import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls, TLSSocket } from 'node:tls';
 import type { Clock } from '../../protocols/clock.js';
 import { ConnectionError, StateError } from '../../protocols/errors.js';
+import { authorityOf } from '../../protocols/urls/parse-url.js';
 import { monotonicClock } from './monotonic-clock.js';
 import { asConnectionError, asError } from './network-errors.js';
 
 /** The beginning of the name of a host to which connections are made with TLS. */
 const TLS = 'tls://';
 
-export interface ConnectionOptions {
+/** What every client takes for its connections. */
+export interface PeerOptions {
   /** A name or an address; `tls://` before it connects with TLS and checks the server's certificate. */
   readonly host: string;
-  readonly port: number;
-  /** The peer's name in error messages. Default `host:port`. */
-  readonly name?: string;
-  /** Additions to the message of an errno, by its code: for `ECONNREFUSED` e.g. the usual port. */
-  readonly hints?: Readonly<Record<string, string>>;
+  /** Default: the usual one of the protocol: 8500 (GATHERD-1.2), 8501 (BRK-1.2), 3324 (S-15). */
+  readonly port?: number | undefined;
   /**
    * With TLS: the SHA-256 fingerprint that the server's certificate must have, as OpenSSL writes it. Signer and
    * names of the certificate are then not checked. Default: the certificate must be that of the host, by an
    * authority that is trusted here.
    */
   readonly fingerprint?: string | undefined;
-  /** Milliseconds to wait for the connection. */
-  readonly connectTimeoutMs: number;
-  /**
-   * Milliseconds that one read or one write may wait; 0 for no limit. Time between the calls does not count.
-   */
-  readonly idleTimeoutMs: number;
+  /** Milliseconds to wait for the connection. Default 30 000 for gatherd, 20 000 for Brokers, else 10 000. */
+  readonly connectTimeoutMs?: number | undefined;
   /** Gives up connecting; once the connection is open the signal has no effect. */
   readonly signal?: AbortSignal | undefined;
   /** Called with our end of the connection when it is open, before anything is sent. */
   readonly onOpen?: ((local: { readonly address: string; readonly port: number }) => void) | undefined;
   /** The clock of the limits in milliseconds. Default: that of this process. */
   readonly clock?: Clock | undefined;
+}
+
+export interface AbortOptions {
+  /** Gives up this call. A connection that other calls share stays open. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** One connection; its owner knows the defaults of the protocol. */
+export interface ConnectionOptions extends PeerOptions {
+  readonly port: number;
+  /** The peer's name in error messages. Default `host:port`. */
+  readonly name?: string;
+  /** Additions to the message of an errno, by its code: for `ECONNREFUSED` e.g. the usual port. */
+  readonly hints?: Readonly<Record<string, string>>;
+  readonly connectTimeoutMs: number;
+  /**
+   * Milliseconds that one read or one write may wait; 0 for no limit. Time between the calls does not count.
+   */
+  readonly idleTimeoutMs: number;
 }
 
 /**
@@ -84,7 +98,7 @@ export class Connection implements AsyncDisposable, AsyncIterable<Uint8Array> {
     const { port, connectTimeoutMs, signal, hints, clock = monotonicClock } = options;
     const secure = options.host.startsWith(TLS);
     const host = secure ? options.host.slice(TLS.length) : options.host;
-    const address = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+    const address = authorityOf(host, port);
     const name = options.name ?? (secure ? `${TLS}${address}` : address);
     signal?.throwIfAborted();
     const target = { host, port, noDelay: true, keepAlive: true };

@@ -3,6 +3,7 @@ import { Budget } from '../../protocols/budget.js';
 import type { Clock } from '../../protocols/clock.js';
 import { ConnectionError, StateError } from '../../protocols/errors.js';
 import { monotonicClock } from '../connection/monotonic-clock.js';
+import { DEFAULT_CONNECTIONS, DEFAULT_KEEP_ALIVE_MS, type TransferOptions } from './transfer.js';
 
 /** A connection that can be used again. */
 export interface PooledConnection {
@@ -31,10 +32,10 @@ export class ConnectionPool<C extends PooledConnection> {
   readonly #busy = new Set<C>();
   #closed = false;
 
-  constructor(perKey: number, idleMs: number, clock: Clock = monotonicClock) {
-    this.#perKey = perKey;
-    this.#idleMs = idleMs;
-    this.#clock = clock;
+  constructor(options: TransferOptions) {
+    this.#perKey = options.maxConnectionsPerHost ?? DEFAULT_CONNECTIONS;
+    this.#idleMs = options.keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS;
+    this.#clock = options.clock ?? monotonicClock;
   }
 
   /**

@@ -26,12 +26,15 @@ export interface RawResponse {
   readonly wire?: (WireResponse & { readonly request: Uint8Array }) | undefined;
 }
 
-/** Options of {@link HttpExchange}. */
+/** Options of one exchange, whoever reads the response. */
 export interface HttpExchangeOptions {
   /** Name of the server, for errors. */
   readonly host: string;
   readonly maxBytes: number;
-  /** Milliseconds until the head is complete, and then between two pieces of the body (G-85). */
+  /**
+   * Milliseconds until the head is complete, and then between two pieces of the body; of the lenient reader
+   * without a byte (G-85).
+   */
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly keepWire?: KeepWire | undefined;

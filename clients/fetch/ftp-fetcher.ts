@@ -35,8 +35,7 @@ export class FtpFetcher implements Fetcher {
 
   constructor(options: FtpFetcherOptions = {}) {
     this.#options = options;
-    const { maxConnectionsPerHost = 1, keepAliveMs = 10_000, clock } = options;
-    this.#pool = new ConnectionPool(maxConnectionsPerHost, keepAliveMs, clock);
+    this.#pool = new ConnectionPool(options);
   }
 
   async fetch(request: FetchRequest): Promise<FetchResult> {

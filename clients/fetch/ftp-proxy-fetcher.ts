@@ -8,7 +8,13 @@ import { BoundedBody } from './bounded-body.js';
 import { parseFtpUrl } from './ftp-url.js';
 import { basicCredentials, parseHttpDate, plainHeaders, splitContentType } from './headers.js';
 import { resolveHost } from './private-addresses.js';
-import { idleTimeoutOf, type TransferOptions, TransferWatch } from './transfer.js';
+import {
+  DEFAULT_CONNECTIONS,
+  DEFAULT_KEEP_ALIVE_MS,
+  idleTimeoutOf,
+  type TransferOptions,
+  TransferWatch,
+} from './transfer.js';
 import { DEFAULT_MAX_BYTES, type Fetcher, type FetchRequest, type FetchResult, resultOf } from './types.js';
 
 export interface FtpProxyOptions extends TransferOptions {
@@ -33,8 +39,8 @@ export class FtpProxyFetcher implements Fetcher {
     this.#proxy = { host: withoutBrackets(hostname), port: port === '' ? 80 : Number(port) };
     this.#agent = new Agent({
       keepAlive: true,
-      maxSockets: options.maxConnectionsPerHost ?? 1,
-      timeout: options.keepAliveMs ?? 10_000,
+      maxSockets: options.maxConnectionsPerHost ?? DEFAULT_CONNECTIONS,
+      timeout: options.keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS,
     });
   }
 

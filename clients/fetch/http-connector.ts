@@ -8,10 +8,9 @@ import { asError } from '../connection/index.js';
 import { basicCredentials } from './headers.js';
 import { resolveHost } from './private-addresses.js';
 import { openSocks, type ProxyServer } from './proxy.js';
+import { DEFAULT_CONNECT_MS, type TransferOptions } from './transfer.js';
 
-export interface HttpConnectorOptions {
-  /** Milliseconds; default 30 000. */
-  readonly connectTimeoutMs?: number | undefined;
+export interface HttpConnectorOptions extends TransferOptions {
   /** Additional trusted certificates (PEM) for https. */
   readonly ca?: string | undefined;
 }
@@ -38,8 +37,8 @@ export class HttpConnector {
 
   /** The options of undici's connectors. */
   get connectOptions() {
-    const { connectTimeoutMs, ca } = this.#options;
-    return { timeout: connectTimeoutMs ?? 30_000, ca };
+    const { connectTimeoutMs = DEFAULT_CONNECT_MS, ca } = this.#options;
+    return { timeout: connectTimeoutMs, ca };
   }
 
   /** Returns a function that connects directly. @param publicOnly see `FetchRequest.publicOnly` */

@@ -17,31 +17,29 @@ import {
   splitContentType,
   textOfHeader,
 } from './headers.js';
+import type { HttpConnectorOptions } from './http-connector.js';
 import { credentialsOf, type HttpLogin, HttpLogins } from './http-logins.js';
-import { HttpRoute, type HttpRouteOptions } from './http-route.js';
-import { LenientExchange, type LenientExchangeOptions } from './lenient-exchange.js';
+import { HttpRoute } from './http-route.js';
+import { LenientExchange } from './lenient-exchange.js';
 import { parseProxy } from './proxy.js';
-import { type ReceiveLimits, ReceiveWatch } from './receive-watch.js';
+import { ReceiveWatch } from './receive-watch.js';
+import { DEFAULT_TRANSFER_MS } from './transfer.js';
 import {
   DEFAULT_MAX_BYTES,
   DEFAULT_TIMEOUT_MS,
   type Fetcher,
   type FetchRequest,
   type FetchResult,
+  resultOf,
 } from './types.js';
 
-export interface HttpFetcherOptions extends ReceiveLimits, HttpRouteOptions {
+export interface HttpFetcherOptions extends HttpConnectorOptions {
   /** G-65. */
   readonly userAgent: string;
   /** Mail address of the operator (G-65). */
   readonly from?: string | undefined;
   /** `host:port` or URL of the proxy of all requests that do not name one (G-84, {@link parseProxy}). */
   readonly httpProxy?: string | undefined;
-  /**
-   * Milliseconds from the request to the last byte; default 1 200 000. Limits servers that send single bytes
-   * with pauses.
-   */
-  readonly maxTransferMs?: number | undefined;
   /** Maximum number of decoded bytes per received byte; default 200. */
   readonly maxRatio?: number | undefined;
   /** Logins for the documents below their URLs, sent if the server requests their realm (G-82). */
@@ -110,9 +108,8 @@ export class HttpFetcher implements Fetcher {
       raw.status >= 300 && raw.status < 400
         ? resolveUrl(textOfHeader(headers.location ?? ''), request.url, request.urlForm)
         : undefined;
-    const remoteAddress = this.#route(request).addressOf(target.origin);
-    return {
-      url: request.url,
+    const remoteAddress = this.#route(request).addresses.get(target.origin);
+    return resultOf(request.url, beginTime, {
       status: raw.status,
       headers,
       ...setCookiesOf(raw.headers),
@@ -129,11 +126,8 @@ export class HttpFetcher implements Fetcher {
       late: raw.late,
       ...('undecoded' in decoded ? { undecoded: decoded.undecoded } : {}),
       ...(location === undefined || headers.location === undefined ? {} : { location }),
-      local: false,
-      beginTime,
-      endTime: Date.now(),
       remoteAddress,
-    };
+    });
   }
 
   async close(): Promise<void> {
@@ -191,38 +185,34 @@ export class HttpFetcher implements Fetcher {
     const { clock = monotonicClock } = this.#options;
     signal?.throwIfAborted();
     const headers = this.#requestHeaders(request, target, credentials);
+    const { host } = target;
+    const options = { host, maxBytes, timeoutMs, clock, keepWire: request.keepWire };
     const { exchange, start } =
       reader === 'lenient'
-        ? this.#lenientExchange(target, request, headers, {
-            host: target.host,
-            maxBytes,
-            timeoutMs,
-            clock,
-            keepWire: request.keepWire,
-          })
+        ? this.#lenientExchange(target, request, headers, options)
         : this.#strictExchange(
             await this.#route(request).dispatcherFor(target.origin, request.publicOnly === true, signal),
             target,
             headers,
-            { host: target.host, maxBytes, timeoutMs, clock, keepWire: request.keepWire },
+            options,
             request.post,
           );
     const onAbort = () => exchange.abort(asError(signal?.reason));
     const maxTransferMs = Math.min(
       request.maxTransferMs ?? Number.POSITIVE_INFINITY,
-      this.#options.maxTransferMs ?? 1_200_000,
+      this.#options.maxTransferMs ?? DEFAULT_TRANSFER_MS,
     );
     const cancelDeadline = clock.setTimer(() => {
-      const late = new ConnectionError(`${target.host}: not done within ${maxTransferMs} ms`);
+      const late = new ConnectionError(`${host}: not done within ${maxTransferMs} ms`);
       if (request.keepLate === true) exchange.cut(late);
       else exchange.abort(late);
     }, maxTransferMs);
     signal?.addEventListener('abort', onAbort, { once: true });
     this.#running.add(exchange);
     using _watch = new ReceiveWatch(
-      target.host,
+      host,
       this.#options,
-      { maxBytes: request.maxBytes ?? DEFAULT_MAX_BYTES, maxTransferMs },
+      { maxBytes, maxTransferMs },
       () => exchange.received,
       (reason) => exchange.abort(reason),
     );
@@ -238,7 +228,7 @@ export class HttpFetcher implements Fetcher {
       return response;
     } catch (error) {
       if (signal?.aborted === true) throw signal.reason;
-      throw error instanceof KitError ? error : asConnectionError(target.host, error);
+      throw error instanceof KitError ? error : asConnectionError(host, error);
     } finally {
       cancelDeadline();
       signal?.removeEventListener('abort', onAbort);
@@ -267,7 +257,7 @@ export class HttpFetcher implements Fetcher {
     { origin, path }: Target,
     request: FetchRequest,
     headers: Record<string, string>,
-    options: LenientExchangeOptions,
+    options: HttpExchangeOptions,
   ) {
     const exchange = new LenientExchange(options, this.#options.responseLimits);
     const route = this.#route(request);
@@ -280,7 +270,7 @@ export class HttpFetcher implements Fetcher {
     const method = request.post === undefined ? 'GET' : 'POST';
     const sent = [`${method} ${target} HTTP/1.1`, ...lines, '', request.post ?? ''].join('\r\n');
     if (/[\0\r\n]/.test([path, ...lines].join(''))) throw new UsageError('a header has a line end');
-    const open = (signal: AbortSignal) => route.open(origin, request.publicOnly === true, signal);
+    const open = (signal: AbortSignal) => route.connector.open(origin, request.publicOnly === true, signal);
     const start = () => {
       // Its failures reject the response.
       void exchange.start(open, sent);

@@ -1,18 +1,11 @@
 // The way of HTTP requests to their servers: directly, or through one proxy.
-import type { Socket } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { Agent, type Dispatcher, Pool, ProxyAgent } from 'undici';
-import { withoutBrackets } from '../../protocols/urls/index.js';
+import { authorityOf, withoutBrackets } from '../../protocols/urls/index.js';
 import { HttpConnector, type HttpConnectorOptions, proxyHeaders } from './http-connector.js';
 import { resolveHost } from './private-addresses.js';
 import type { ProxyServer } from './proxy.js';
-
-export interface HttpRouteOptions extends HttpConnectorOptions {
-  /** Maximum number of connections to one host at a time; default 1. */
-  readonly maxConnectionsPerHost?: number | undefined;
-  /** Milliseconds that an idle connection stays open; default 10 000, longer than the usual delays. */
-  readonly keepAliveMs?: number | undefined;
-}
+import { DEFAULT_CONNECTIONS, DEFAULT_KEEP_ALIVE_MS } from './transfer.js';
 
 /** The largest number of origins whose address is kept. */
 const MAX_ORIGINS = 10_000;
@@ -22,28 +15,24 @@ const MAX_ORIGINS = 10_000;
  * requests.
  */
 export class HttpRoute {
-  readonly #options: HttpRouteOptions;
+  readonly #options: HttpConnectorOptions;
   readonly #proxy: ProxyServer | undefined;
-  readonly #connector: HttpConnector;
+  /** Opens a connection for a single request. */
+  readonly connector: HttpConnector;
   readonly #dispatcher: Dispatcher;
   /** For requests with `publicOnly` (G-174); created with the first one. */
   #publicDispatcher: Dispatcher | undefined;
-  /** The address last connected to, by origin. */
-  readonly #addresses = new LRUCache<string, string>({ max: MAX_ORIGINS });
+  /** The address of the last direct connection to a server, by origin. */
+  readonly addresses = new LRUCache<string, string>({ max: MAX_ORIGINS });
 
   /** @param proxy undefined for direct connections */
-  constructor(options: HttpRouteOptions, proxy: ProxyServer | undefined) {
+  constructor(options: HttpConnectorOptions, proxy: ProxyServer | undefined) {
     this.#options = options;
     this.#proxy = proxy;
-    this.#connector = new HttpConnector(options, proxy, (origin, address) =>
-      this.#addresses.set(origin, address),
+    this.connector = new HttpConnector(options, proxy, (origin, address) =>
+      this.addresses.set(origin, address),
     );
     this.#dispatcher = proxy?.kind === 'http' ? this.#proxyAgent(proxy) : this.#agent(false);
-  }
-
-  /** The address of the last direct connection to a server. */
-  addressOf(origin: string): string | undefined {
-    return this.#addresses.get(origin);
   }
 
   /**
@@ -74,11 +63,6 @@ export class HttpRoute {
     return this.#publicDispatcher;
   }
 
-  /** Opens a connection for a single request; see {@link HttpConnector.open}. */
-  open(origin: string, publicOnly: boolean, signal: AbortSignal): Promise<Socket> {
-    return this.#connector.open(origin, publicOnly, signal);
-  }
-
   /** Aborts the requests in progress and closes all connections. */
   async close(): Promise<void> {
     await Promise.all([this.#dispatcher.destroy(), this.#publicDispatcher?.destroy()]);
@@ -87,8 +71,8 @@ export class HttpRoute {
   #agent(publicOnly: boolean): Dispatcher {
     const connect =
       this.#proxy === undefined
-        ? this.#connector.direct(publicOnly)
-        : this.#connector.bySocks(this.#proxy, publicOnly);
+        ? this.connector.direct(publicOnly)
+        : this.connector.bySocks(this.#proxy, publicOnly);
     return new Agent({ ...this.#poolOptions(), connect });
   }
 
@@ -98,19 +82,19 @@ export class HttpRoute {
     const { 'proxy-authorization': token } = proxyHeaders(proxy);
     return new ProxyAgent({
       ...this.#poolOptions(),
-      uri: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+      uri: `http://${authorityOf(host, port)}`,
       ...(token === undefined ? {} : { token }),
       proxyTunnel: false,
-      requestTls: this.#connector.connectOptions,
+      requestTls: this.connector.connectOptions,
       factory: (origin, options) => new Pool(origin, { ...options, ...this.#poolOptions() }),
     });
   }
 
   #poolOptions() {
     return {
-      connections: this.#options.maxConnectionsPerHost ?? 1,
+      connections: this.#options.maxConnectionsPerHost ?? DEFAULT_CONNECTIONS,
       pipelining: 1,
-      keepAliveTimeout: this.#options.keepAliveMs ?? 10_000,
+      keepAliveTimeout: this.#options.keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS,
     };
   }
 }

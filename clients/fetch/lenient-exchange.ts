@@ -1,7 +1,7 @@
 // Requests one document on a connection of its own, and reads the response leniently.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
-import { type Clock, IdleTimer } from '../../protocols/clock.js';
+import { IdleTimer } from '../../protocols/clock.js';
 import { ConnectionError, errorCode, messageOf, ProtocolError } from '../../protocols/errors.js';
 import {
   type HttpEvent,
@@ -11,19 +11,9 @@ import {
 } from '../../protocols/http/index.js';
 import { asConnectionError } from '../connection/index.js';
 import { BoundedBody } from './bounded-body.js';
-import type { RawResponse } from './exchange.js';
+import type { HttpExchangeOptions, RawResponse } from './exchange.js';
 import type { Received } from './receive-watch.js';
-import { type KeepWire, WireTap } from './wire-tap.js';
-
-export interface LenientExchangeOptions {
-  /** Name of the server, for errors. */
-  readonly host: string;
-  readonly maxBytes: number;
-  /** Milliseconds without a byte (G-85). */
-  readonly timeoutMs: number;
-  readonly clock: Clock;
-  readonly keepWire?: KeepWire | undefined;
-}
+import { WireTap } from './wire-tap.js';
 
 /**
  * Sends one request and collects the response up to a size. The connection is closed afterwards, so that bytes
@@ -31,7 +21,7 @@ export interface LenientExchangeOptions {
  */
 export class LenientExchange {
   readonly response: Promise<RawResponse>;
-  readonly #options: LenientExchangeOptions;
+  readonly #options: HttpExchangeOptions;
   readonly #reader: HttpResponseReader;
   readonly #body: BoundedBody;
   readonly #abort = new AbortController();
@@ -42,7 +32,7 @@ export class LenientExchange {
   #socket: Socket | undefined;
   #head: HttpHead | undefined;
 
-  constructor(options: LenientExchangeOptions, limits?: HttpResponseLimits) {
+  constructor(options: HttpExchangeOptions, limits?: HttpResponseLimits) {
     this.#options = options;
     this.#reader = new HttpResponseReader(limits);
     this.#body = new BoundedBody(options.maxBytes);

@@ -1,4 +1,4 @@
-// Connecting, deadlines and limits of FTP, Gopher and news. Times are milliseconds.
+// Limits of the network fetchers; connecting and deadlines of FTP, Gopher and news. Times are milliseconds.
 import { ConnectionError } from '../../protocols/errors.js';
 import { asError, Connection } from '../connection/index.js';
 import { monotonicClock } from '../connection/monotonic-clock.js';
@@ -6,16 +6,16 @@ import { resolveHost } from './private-addresses.js';
 import { type ReceiveLimits, ReceiveWatch } from './receive-watch.js';
 import { DEFAULT_MAX_BYTES, DEFAULT_TIMEOUT_MS, type FetchRequest } from './types.js';
 
-/** Limits of FTP, Gopher and news. */
+/** Limits of the network fetchers. */
 export interface TransferOptions extends ReceiveLimits {
   /** Milliseconds; default 30 000. */
   readonly connectTimeoutMs?: number | undefined;
   /**
-   * Milliseconds from the first command to the last byte; default 1 200 000. Limits servers that send single
-   * bytes with pauses.
+   * Milliseconds from the request or the first command to the last byte; default 1 200 000. Limits servers that
+   * send single bytes with pauses.
    */
   readonly maxTransferMs?: number | undefined;
-  /** Milliseconds that an idle connection stays open; default 10 000. */
+  /** Milliseconds that an idle connection stays open; default 10 000, longer than the usual delays. */
   readonly keepAliveMs?: number | undefined;
   /** Maximum number of connections to one host at a time; default 1 (G-66). */
   readonly maxConnectionsPerHost?: number | undefined;
@@ -33,7 +33,9 @@ export interface ServerLogin {
 }
 
 export const DEFAULT_CONNECT_MS = 30_000;
-const DEFAULT_TRANSFER_MS = 1_200_000;
+export const DEFAULT_TRANSFER_MS = 1_200_000;
+export const DEFAULT_KEEP_ALIVE_MS = 10_000;
+export const DEFAULT_CONNECTIONS = 1;
 
 /** A connection that a transfer uses. */
 interface WatchedConnection {

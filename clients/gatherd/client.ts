@@ -16,37 +16,26 @@ import type {
 } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import {
+  type AbortOptions,
   Connection,
-  type ConnectionOptions,
   LargeLog,
   type LargeObjects,
   largeBytesOf,
+  type PeerOptions,
   type ReceiveBudget,
 } from '../connection/index.js';
-import { InflateBudget, type InflateLimits, MemberInflater } from './inflater.js';
+import { type InflateLimits, TransferReader } from './inflater.js';
 
 const NOTHING = new Uint8Array(0);
 
 /** Errors of calls that the client refuses before it sends anything. */
 const REFUSED_CALL = [UsageError, StateError, RangeError] as const;
 
-export interface GatherdClientConnectOptions
-  extends Pick<ConnectionOptions, 'host' | 'fingerprint' | 'signal' | 'clock'> {
-  /** Default 8500 (GATHERD-1.2). */
-  readonly port?: number | undefined;
+export interface GatherdClientConnectOptions extends PeerOptions, InflateLimits {
   /** The host name that HELLO sends (GATHERD-2.6). Default: the system's. */
   readonly clientName?: string;
-  /** Milliseconds to wait for the connection. Default 30 000. */
-  readonly connectTimeoutMs?: number;
   /** Milliseconds to wait for the server's next byte. Default 120 000 (GATHERD-12.3). */
   readonly idleTimeoutMs?: number;
-  /** Maximum number of bytes that one compressed update may inflate to. Default 16 GiB. */
-  readonly maxInflatedBytes?: number;
-  /**
-   * Maximum number of inflated bytes for one compressed byte. Default 250: text has 3 to 10, deflate's own
-   * limit is 1032.
-   */
-  readonly maxInflateRatio?: number;
   /** Limits and mode of the decoder of objects. */
   readonly soif?: SoifDecoderOptions;
   /**
@@ -72,14 +61,13 @@ export interface GatherdWarning {
   readonly message: string;
 }
 
-export interface UpdateRequest {
+export interface UpdateRequest extends AbortOptions {
   /** Requests objects whose Update-Time is not before this; 0 requests everything (GATHERD-4.1). */
   readonly since: UnixSeconds;
   /** Requests compression. Default true. Once the server agrees, it stays on for the session (GATHERD-6.1). */
   readonly compression?: boolean;
   /** Sends `SET changes` (GATHERD-6.11). Default true. Once the server agrees, it stays on for the session. */
   readonly sections?: boolean;
-  readonly signal?: AbortSignal | undefined;
 }
 
 export interface GatherdChange {
@@ -103,27 +91,19 @@ export interface GatherdChange {
 export class GatherdClient implements AsyncDisposable {
   readonly #connection: Connection;
   readonly #session: GatherdClientSession;
-  readonly #limits: InflateLimits;
-  readonly #budget: ReceiveBudget | undefined;
-  readonly #onWarning: (warning: GatherdWarning) => void;
+  readonly #options: GatherdClientConnectOptions;
   #greeting = { version: '', hostname: '' };
   #busy = false;
   #changesAccepted = false;
-  #inflater: MemberInflater | undefined;
-  /** The large objects of the request in progress. */
-  #largeLog = new LargeLog(undefined);
-  readonly #large: LargeObjects | undefined;
-  #inflateBudget: InflateBudget;
+  /** The large objects of the request in progress, and its reader. */
+  #largeLog!: LargeLog;
+  #reader!: TransferReader<GatherdClientEvent>;
 
   private constructor(connection: Connection, options: GatherdClientConnectOptions) {
     this.#connection = connection;
-    this.#large = options.large;
+    this.#options = options;
     this.#session = new GatherdClientSession({ soif: { ...options.soif, ...largeBytesOf(options.large) } });
-    const { maxInflatedBytes = 16 * 2 ** 30, maxInflateRatio = 250 } = options;
-    this.#limits = { maxInflatedBytes, maxInflateRatio };
-    this.#inflateBudget = new InflateBudget(this.#limits);
-    this.#budget = options.budget;
-    this.#onWarning = options.onWarning ?? (() => {});
+    this.#begin();
   }
 
   /**
@@ -172,7 +152,7 @@ export class GatherdClient implements AsyncDisposable {
         // Changes received before an abort and not yet delivered are dropped.
         request.signal?.throwIfAborted();
         if (change !== undefined) yield change;
-        else if (event.item.kind === 'warning') this.#onWarning(event.item);
+        else if (event.item.kind === 'warning') this.#options.onWarning?.(event.item);
       }
     }
     request.signal?.throwIfAborted();
@@ -191,7 +171,7 @@ export class GatherdClient implements AsyncDisposable {
   }
 
   /** One object by its identifier, the URL (GATHERD-5.1); undefined if the server does not have it. */
-  object(oid: string, options: { readonly signal?: AbortSignal } = {}): Promise<SoifObject | undefined> {
+  object(oid: string, options: AbortOptions = {}): Promise<SoifObject | undefined> {
     return this.#requestObject(() => this.#session.sendObject(oid), options.signal);
   }
 
@@ -204,35 +184,31 @@ export class GatherdClient implements AsyncDisposable {
   receiveObject(
     oid: string,
     receive: (change: GatherdChange) => Promise<void>,
-    { signal }: { readonly signal?: AbortSignal | undefined } = {},
+    { signal }: AbortOptions = {},
   ): Promise<boolean> {
     return this.#runExclusive(async () => {
       let found = false;
-      this.#largeLog = new LargeLog(this.#large);
-      try {
-        await this.#connection.write(this.#session.sendObject(oid, 'items'), signal);
-        for await (const events of this.#eventsUntil('object-end', signal)) {
-          for (const event of events) {
-            const change = event.kind === 'item' ? this.#changeOf(event.item) : undefined;
-            if (change === undefined) continue;
-            found = true;
-            await receive(change);
-          }
+      await using _reader = this.#begin(this.#options.large);
+      await this.#connection.write(this.#session.sendObject(oid, 'items'), signal);
+      for await (const events of this.#eventsUntil('object-end', signal)) {
+        for (const event of events) {
+          const change = event.kind === 'item' ? this.#changeOf(event.item) : undefined;
+          if (change === undefined) continue;
+          found = true;
+          await receive(change);
         }
-      } finally {
-        await this.#largeLog.close();
       }
       return found;
     });
   }
 
   /** The description of the database (GATHERD-8); undefined if the server sends none. */
-  info(options: { readonly signal?: AbortSignal } = {}): Promise<SoifObject | undefined> {
+  info(options: AbortOptions = {}): Promise<SoifObject | undefined> {
     return this.#requestObject(() => this.#session.info(), options.signal);
   }
 
   /** Sends QUIT, waits for the answer and closes. */
-  async quit(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
+  async quit(options: AbortOptions = {}): Promise<void> {
     // GATHERD-6.5: a server may close after a gzip member; then QUIT has no receiver.
     if (this.#session.state === 'closed') return this.close();
     await this.#runExclusive(() => this.#request(this.#session.quit(), 'bye', options.signal));
@@ -241,7 +217,7 @@ export class GatherdClient implements AsyncDisposable {
 
   /** Drops the connection. A request in flight fails. */
   async close(): Promise<void> {
-    this.#inflater?.close();
+    this.#reader.stop();
     await this.#connection.close();
   }
 
@@ -275,8 +251,7 @@ export class GatherdClient implements AsyncDisposable {
       if (sections && !this.#changesAccepted)
         await this.#connection.write(this.#session.setChanges(), signal);
       await this.#connection.write(this.#session.sendUpdate(since, delivery), signal);
-      this.#inflateBudget = new InflateBudget(this.#limits);
-      this.#largeLog = new LargeLog(delivery === 'items' ? this.#large : undefined);
+      this.#begin(delivery === 'items' ? this.#options.large : undefined);
       for await (const events of this.#eventsUntil('update-end', signal)) {
         for (const event of events) {
           if (event.kind === 'reply' && event.to === 'changes') this.#changesAccepted = event.accepted;
@@ -286,7 +261,7 @@ export class GatherdClient implements AsyncDisposable {
       isComplete = true;
     } finally {
       release();
-      await this.#largeLog.close();
+      await this.#reader[Symbol.asyncDispose]();
       if (!isComplete) await this.close();
     }
   }
@@ -335,57 +310,31 @@ export class GatherdClient implements AsyncDisposable {
   async #read(signal: AbortSignal | undefined): Promise<Uint8Array | undefined> {
     try {
       const read = () => this.#connection.read(signal);
-      return await (this.#budget === undefined ? read() : this.#budget.receive(read));
+      const { budget } = this.#options;
+      return await (budget === undefined ? read() : budget.receive(read));
     } catch (error) {
       if (this.#connection.lost && this.#session.transferComplete) return undefined;
       throw error;
     }
   }
 
-  /** The events of a chunk, or of the end of the connection; inflates compressed data. */
+  /** The events of a chunk, or of the end of the connection; the error after those that precede it. */
   async *#events(
     chunk: Uint8Array | undefined,
     signal: AbortSignal | undefined,
   ): AsyncGenerator<readonly GatherdClientEvent[], void, undefined> {
-    let events = chunk === undefined ? this.#session.end() : this.#session.push(chunk);
-    for (;;) {
-      const last = events.at(-1);
-      const compressed = last?.kind === 'inflate' ? last.bytes : undefined;
-      yield* this.#follow(compressed === undefined ? events : events.slice(0, -1), (bytes) =>
-        this.#session.push(bytes),
-      );
-      if (compressed === undefined) return;
-      this.#inflater ??= new MemberInflater(this.#inflateBudget);
-      const inflater = this.#inflater;
-      const outputs = inflater.push(compressed);
-      let output = await outputs.next();
-      while (output.done !== true) {
-        signal?.throwIfAborted();
-        this.#budget?.count(output.value.length);
-        yield* this.#follow(this.#session.inflated(output.value), (bytes) => this.#session.inflated(bytes));
-        output = await outputs.next();
-      }
-      if (!inflater.ended) return;
-      this.#inflater = undefined;
-      inflater.close();
-      events = this.#session.inflateEnd(output.value, inflater.crc, inflater.size);
-    }
-  }
-
-  /** The events, and those of bytes that the decoder needs again. */
-  async *#follow(
-    events: readonly GatherdClientEvent[],
-    feed: (bytes: Uint8Array) => readonly GatherdClientEvent[],
-  ): AsyncGenerator<readonly GatherdClientEvent[], void, undefined> {
-    for await (const some of this.#largeLog.follow(events, { itemOf, feed })) {
+    const events = chunk === undefined ? this.#session.end() : this.#session.push(chunk);
+    for await (const some of this.#reader.read(events, signal)) {
       yield some;
-      this.#throwFailure();
+      if (this.#session.failure !== undefined) throw this.#session.failure;
     }
   }
 
-  /** Throws the error after the events that were returned before it. */
-  #throwFailure(): void {
-    if (this.#session.failure !== undefined) throw this.#session.failure;
+  /** Begins a request, whose large objects are kept as `large` says. */
+  #begin(large?: LargeObjects): AsyncDisposable {
+    this.#largeLog = new LargeLog(large);
+    this.#reader = new TransferReader(this.#session, { ...this.#options, large: this.#largeLog });
+    return this.#reader;
   }
 
   async #runExclusive<T>(work: () => Promise<T>): Promise<T> {
@@ -408,8 +357,4 @@ export class GatherdClient implements AsyncDisposable {
       this.#busy = false;
     };
   }
-}
-
-function itemOf(event: GatherdClientEvent) {
-  return event.kind === 'item' ? event.item : undefined;
 }

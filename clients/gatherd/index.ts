@@ -1,3 +1,4 @@
-export type { ReceiveBudget } from '../connection/receive-budget.js';
+export type { AbortOptions, PeerOptions, ReceiveBudget } from '../connection/index.js';
 export * from './client.js';
 export * from './collect.js';
+export type { InflateLimits } from './inflater.js';

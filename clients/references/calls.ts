@@ -15,14 +15,10 @@ import {
   type SstpMessage,
   type UrlDescription,
 } from '../../protocols/sstp/index.js';
-
-export interface CallOptions {
-  /** Gives up this call; the connection stays open. */
-  readonly signal?: AbortSignal;
-}
+import type { AbortOptions } from '../connection/index.js';
 
 /** A document (in the site calls a server), and the requested part of the result. */
-export interface LinkQuery extends CallOptions {
+export interface LinkQuery extends AbortOptions {
   /** 1..4294967295. Has priority over {@link url} (R-22). */
   readonly id?: number;
   /** URL of the document; in the site calls any URL of the site, or `HOST[:PORT]` (R-40). */
@@ -109,7 +105,7 @@ export abstract class ReferencesCalls implements AsyncDisposable {
   }
 
   /** The description of a document; undefined if the server does not know the URL (R-34). */
-  async urlByName(url: string, { signal }: CallOptions = {}): Promise<UrlDescription | undefined> {
+  async urlByName(url: string, { signal }: AbortOptions = {}): Promise<UrlDescription | undefined> {
     const headers: SstpHeader[] = [[HEADERS.url.name, url]];
     return parseUrlDescription(await this.exchange({ code: CODES.urlByName.number, headers }, signal));
   }
@@ -121,7 +117,7 @@ export abstract class ReferencesCalls implements AsyncDisposable {
   async request(
     symbol: string,
     headers: readonly SstpHeader[],
-    { signal }: CallOptions = {},
+    { signal }: AbortOptions = {},
   ): Promise<SstpMessage> {
     const entry = codeBySymbol(symbol);
     if (entry === undefined) throw new UsageError(`no SSTP code is named ${symbol}`);

@@ -8,16 +8,11 @@ import {
   type SstpDecoderOptions,
   type SstpMessage,
 } from '../../protocols/sstp/index.js';
-import { asError, Connection, type ConnectionOptions } from '../connection/index.js';
+import { asError, Connection, type PeerOptions } from '../connection/index.js';
 import { monotonicClock } from '../connection/monotonic-clock.js';
 import { ReferencesCalls } from './calls.js';
 
-export interface ReferencesClientOptions
-  extends Pick<ConnectionOptions, 'host' | 'fingerprint' | 'signal' | 'clock'> {
-  /** Default 3324 (S-15). */
-  readonly port?: number | undefined;
-  /** Default 10 000 ms. */
-  readonly connectTimeoutMs?: number;
+export interface ReferencesClientOptions extends PeerOptions {
   /** Longest silence of the server while a reply is pending. Default 60 000 ms. */
   readonly replyTimeoutMs?: number;
   /** Calls in flight at a time; others are queued. Default 1024. */

@@ -1,8 +1,9 @@
 // Fetches the common configuration lists from a dispatcher (S-50 to S-54).
 import { ConnectionError, KitError, ProtocolError } from '../../protocols/errors.js';
 import { CODES, DEFAULT_DISPATCHER_PORT, HEADERS, replyError } from '../../protocols/sstp/index.js';
+import type { PeerOptions } from '../connection/index.js';
 import { monotonicClock } from '../connection/monotonic-clock.js';
-import { ReferencesClient, type ReferencesClientOptions } from './client.js';
+import { ReferencesClient } from './client.js';
 
 /** One list of the common configuration: its text, or the reason to use the local file instead (S-53). */
 export type ConfigurationList =
@@ -17,15 +18,11 @@ export interface CommonConfiguration {
   readonly users: ConfigurationList;
 }
 
-export interface CommonConfigurationOptions
-  extends Pick<ReferencesClientOptions, 'host' | 'signal' | 'clock'> {
-  /** Default 3320 (S-15). */
-  readonly port?: number;
+/** The port is 3320 by default (S-15). */
+export interface CommonConfigurationOptions extends PeerOptions {
   /** Must not contain a colon (S-43). */
   readonly user: string;
   readonly password: string;
-  /** Default 10 000 ms. */
-  readonly connectTimeoutMs?: number;
   /** For one whole list, from its request. Default 30 000 ms. */
   readonly replyTimeoutMs?: number;
 }

@@ -1,4 +1,5 @@
-export { type CallOptions, type LinkQuery, type PagesQuery, ReferencesCalls } from './calls.js';
+export type { AbortOptions } from '../connection/index.js';
+export { type LinkQuery, type PagesQuery, ReferencesCalls } from './calls.js';
 export { ReferencesClient, type ReferencesClientOptions } from './client.js';
 export * from './configuration.js';
 export * from './linked-urls.js';
