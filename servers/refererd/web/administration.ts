@@ -12,6 +12,9 @@ import type { RefererService } from '../service.js';
 import type { CheckGuard } from '../user-base.js';
 import { renderConfirmPage } from './pages.js';
 
+/** Answers a request that must not be served. */
+type Guard = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | undefined>;
+
 const ROUTE = { method: ['GET', 'HEAD', 'POST'] as ['GET', 'HEAD', 'POST'] };
 
 /**
@@ -43,10 +46,7 @@ export function addAdministration(
     );
   };
   /** all three require a user of the user base. */
-  const authorized = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): Promise<FastifyReply | undefined> => {
+  const authorized: Guard = async (request, reply) => {
     const given = credentialsOf(request.headers.authorization);
     const result = given && (await service.lists.users.check(given.user, given.password, guardOf(request)));
     if (result === 'right') return undefined;
@@ -62,10 +62,7 @@ export function addAdministration(
     );
   };
   /** Prevents a page of another site from using the credentials that the browser has stored. */
-  const notCrossOrigin = async (
-    { headers }: FastifyRequest,
-    reply: FastifyReply,
-  ): Promise<FastifyReply | undefined> =>
+  const notCrossOrigin: Guard = async ({ headers }, reply) =>
     isCrossOrigin(headers) ? sendLine(reply, 403, 'the request comes from another site') : undefined;
   const key = randomBytes(32);
   /**
@@ -73,10 +70,7 @@ export function addAdministration(
    * not show it. So a browser whose request shows nothing gets a form, whose token other sites do not know.
    * Programs are served at once.
    */
-  const confirmed = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): Promise<FastifyReply | undefined> => {
+  const confirmed: Guard = async (request, reply) => {
     const { headers, method } = request;
     if (method === 'HEAD' || !isBrowser(headers) || isOwnRequest(headers)) return undefined;
     const path = request.routeOptions.url ?? '/';

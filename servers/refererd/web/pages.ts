@@ -89,19 +89,16 @@ function renderResult({ id, url }: LinksView['results'][number]): Html {
 function renderFacts({ subject }: LinksView): Html {
   const { document, id, server } = subject;
   const rows: readonly (readonly [string, Content])[] = [
-    ...(document === undefined ? [] : [['URL', link(document.url, document.url)] as const]),
-    ...(id === undefined ? [] : [['Number', id] as const]),
-    ...(server === undefined ? [] : [['Site', renderSiteLink(server.name, server.port)] as const]),
-    ...(document === undefined || document.length === 0 ? [] : [['Bytes', document.length] as const]),
-    ...(document === undefined || document.time === 0
-      ? []
-      : [['Changed', formatDay(document.time)] as const]),
-    ...(document === undefined || document.checkTime === 0
-      ? []
-      : [['Checked', formatDay(document.checkTime)] as const]),
+    ['URL', document && link(document.url, document.url)],
+    ['Number', id],
+    ['Site', server && renderSiteLink(server.name, server.port)],
+    ['Bytes', document?.length],
+    ['Changed', formatDay(document?.time)],
+    ['Checked', formatDay(document?.checkTime)],
   ];
+  const known = rows.filter(([, value]) => value !== undefined && value !== 0);
   return html`<dl>
-${rows.map(([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>\n`)}</dl>`;
+${known.map(([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>\n`)}</dl>`;
 }
 
 function renderSiteLink(name: string, port: number): Html {
@@ -168,6 +165,6 @@ function renderShell(title: string, content: Content): Html {
   );
 }
 
-function formatDay(seconds: number): string {
-  return new Date(seconds * 1000).toISOString().slice(0, 10);
+function formatDay(seconds = 0): string | undefined {
+  return seconds === 0 ? undefined : new Date(seconds * 1000).toISOString().slice(0, 10);
 }

@@ -79,12 +79,9 @@ function supervise(options: RefererdOptions, command: Command): Promise<number> 
 
 function serveConfigured(options: RefererdOptions): Promise<number> {
   return runRefererProcess({
+    ...options,
     ...processOptions(options),
-    rankOrder: options.rankOrder,
-    jsonLog: options.jsonLog,
     tls: certificateFiles(options),
-    monitor: options.monitor,
-    maxPerAddress: options.maxPerAddress,
     stopLimitMs: options.stopLimit * 1000,
     daytime: process.env.LOG_DAYTIME !== undefined,
     syslog: process.env.USE_SYSLOG !== undefined,
@@ -109,18 +106,14 @@ async function serveData(data: string, options: RefererdOptions): Promise<number
   });
   using certificate = await openCertificate(certificateFiles(options), logLines(log));
   await using server = await startRefererd({
+    ...options,
     data,
-    host: options.host,
-    port: options.port,
     log,
     hostNames: { names: options.webName, remedy: 'start it with --web-name and this name' },
     allowFile: options.allowdb,
     passwordFile: options.pwfile,
-    maxClients: options.maxClients,
-    maxPerAddress: options.maxPerAddress,
     readTimeoutMs: options.readTimeout * 1000,
     sendTimeoutMs: options.sendTimeout * 1000,
-    rankOrder: options.rankOrder,
     listen: certificate?.listen,
   });
   await using _monitor =
