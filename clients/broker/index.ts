@@ -3,6 +3,7 @@ export type { AbortOptions, PeerOptions } from '../connection/index.js';
 export {
   BrokerClient,
   type BrokerClientOptions,
+  type BrokerPeerOptions,
   type BrokerResults,
   DEFAULT_BROKER_PORT,
 } from './client.js';

@@ -1,6 +1,6 @@
 // Reads SOIF objects from a stream, or one object from its bytes.
 import { ProtocolError, StateError } from '../errors.js';
-import type { SoifWarning, Surroundings } from './attempt.js';
+import type { SoifWarning } from './attempt.js';
 import { ExactReader } from './exact-reader.js';
 import { LayoutReader } from './layout-reader.js';
 import { NameTable } from './names.js';
@@ -34,24 +34,29 @@ export const NO_SINK: StreamSink = {
   endLine: () => {},
 };
 
+/** What an {@link ItemDecoder} needs of the reader of its stream. */
+interface ItemReader {
+  readonly failure: ProtocolError | undefined;
+  readonly ended: boolean;
+  readonly rest: Uint8Array;
+  push(chunk: Uint8Array): void;
+  end(): void;
+  resume(): void;
+}
+
 /**
- * Delivers the items of a {@link StreamReader} before its error: a call returns the items found so far, the
+ * Delivers the items of a reader before its error: a call returns the items found so far, the
  * next call throws the error. {@link end} has no next call, so it throws the error immediately.
  */
 export abstract class ItemDecoder<Item> {
-  protected readonly reader: StreamReader;
+  protected readonly reader: ItemReader;
   #items: Item[] = [];
   #ended = false;
   #thrown = false;
 
-  /** @param sinkOf makes a sink that adds what it receives to the items */
-  protected constructor(
-    sinkOf: (add: (item: Item) => void) => StreamSink,
-    limits: DecoderLimits,
-    surroundings: Surroundings,
-  ) {
-    const sink = sinkOf((item) => this.#items.push(item));
-    this.reader = new StreamReader(sink, limits, surroundings);
+  /** @param open opens a reader that adds what it reads to the items */
+  protected constructor(open: (add: (item: Item) => void) => ItemReader) {
+    this.reader = open((item) => this.#items.push(item));
   }
 
   /**
@@ -116,17 +121,16 @@ export abstract class ItemDecoder<Item> {
 export class SoifDecoder extends ItemDecoder<SoifItem> {
   /** @throws RangeError for a limit out of its range */
   constructor(options: SoifDecoderOptions = {}) {
-    super(
-      (add) => ({
-        ...NO_SINK,
-        object: (object, start, end, exact) =>
-          add({ kind: 'object', object, offset: start, length: end - start, exact }),
-        warning: add,
-      }),
-      // Every object is held.
-      { ...decoderLimits(options), largeBytes: Number.POSITIVE_INFINITY },
-      { sections: false, endLine: false },
-    );
+    // Every object is held.
+    const limits = { ...decoderLimits(options), largeBytes: Number.POSITIVE_INFINITY };
+    super((add) => {
+      const object: StreamSink['object'] = (object, start, end, exact) =>
+        add({ kind: 'object', object, offset: start, length: end - start, exact });
+      return new StreamReader({ ...NO_SINK, object, warning: add }, limits, {
+        sections: false,
+        endLine: false,
+      });
+    });
   }
 }
 

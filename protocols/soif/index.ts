@@ -3,7 +3,14 @@ export type { SoifWarning } from './attempt.js';
 export { truncateKeywords, withoutBinary } from './binary.js';
 export * from './bookkeeping.js';
 export * from './combine.js';
-export { decodeAttributes, decodeSoif, SoifBodyDecoder, SoifDecoder, type SoifItem } from './decoder.js';
+export {
+  decodeAttributes,
+  decodeSoif,
+  type ItemDecoder,
+  SoifBodyDecoder,
+  SoifDecoder,
+  type SoifItem,
+} from './decoder.js';
 export {
   encodeAttributes,
   encodeSoif,

@@ -4,7 +4,7 @@ import { ItemDecoder } from './decoder.js';
 import type { SoifOutline } from './kept-attributes.js';
 import type { SoifObject } from './object.js';
 import { decoderLimits, type SoifDecoderOptions } from './options.js';
-import type { SectionName } from './stream-reader.js';
+import { type SectionName, StreamReader, type StreamSink } from './stream-reader.js';
 
 /** An item of {@link SectionDecoder}. Offsets are bytes from the start of the stream. */
 export type SectionItem =
@@ -68,9 +68,11 @@ export const SECTION_CLOSE: Uint8Array = Buffer.from('}\n');
 export class SectionDecoder extends ItemDecoder<SectionItem> {
   /** @throws RangeError for a limit out of its range */
   constructor(options: SoifDecoderOptions & { readonly endLine?: boolean } = {}) {
+    const surroundings = { sections: true, endLine: options.endLine === true };
+    const limits = decoderLimits(options);
     let current: SectionName = 'update';
-    super(
-      (add) => ({
+    super((add) => {
+      const sink: StreamSink = {
         object: (object, start, end, exact, window) => {
           const bytes = window.view(start, end);
           add({ kind: 'object', section: current, object, bytes, offset: start, exact });
@@ -85,10 +87,9 @@ export class SectionDecoder extends ItemDecoder<SectionItem> {
           add({ kind: 'section', section, open, offset });
         },
         endLine: (line, code, offset) => add({ kind: 'end-line', text: line.slice(5).trim(), code, offset }),
-      }),
-      decoderLimits(options),
-      { sections: true, endLine: options.endLine === true },
-    );
+      };
+      return new StreamReader(sink, limits, surroundings);
+    });
   }
 
   /** Whether the end line was read. */
