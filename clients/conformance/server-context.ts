@@ -16,7 +16,7 @@ export class ServerContext<Facts extends ServerFacts> implements AsyncDisposable
   readonly transcript: Transcript;
   /** Aborted at the time limit of the case. */
   readonly signal: AbortSignal;
-  protected readonly shared: Facts;
+  readonly shared: Facts;
   readonly #wires: Wire[] = [];
   readonly #abort = () => void this.close();
 
@@ -25,11 +25,6 @@ export class ServerContext<Facts extends ServerFacts> implements AsyncDisposable
     this.transcript = transcript;
     this.signal = signal;
     signal.addEventListener('abort', this.#abort, { once: true });
-  }
-
-  /** Milliseconds to wait for a byte. */
-  get idleMs(): number {
-    return this.shared.idleMs;
   }
 
   /** `HOST:PORT` of the server. */

@@ -57,7 +57,7 @@ const MAX_RESTARTS = 10;
  * wrong arguments, or the signal's reason.
  */
 export abstract class ReferencesCalls implements AsyncDisposable {
-  /** Sends one request without a body; resolves with its reply. */
+  /** Sends one request without a body; resolves with its reply, whatever its code. */
   protected abstract exchange(
     message: Omit<SstpMessage, 'body'>,
     signal: AbortSignal | undefined,

@@ -85,15 +85,8 @@ export class ReferencesClient extends ReferencesCalls {
     return this.#failure !== undefined;
   }
 
-  protected exchange(
-    message: Omit<SstpMessage, 'body'>,
-    signal: AbortSignal | undefined,
-  ): Promise<SstpMessage> {
-    return this.send(message, signal);
-  }
-
   /** Sends one message without a body; resolves with its reply, whatever its code. */
-  send(message: Omit<SstpMessage, 'body'>, signal: AbortSignal | undefined): Promise<SstpMessage> {
+  exchange(message: Omit<SstpMessage, 'body'>, signal: AbortSignal | undefined): Promise<SstpMessage> {
     return new Promise((resolve, reject) => {
       if (this.#failure !== undefined) return reject(this.#failure);
       if (signal?.aborted === true) return reject(signal.reason);

@@ -58,7 +58,7 @@ async function fetchList(code: number, options: CommonConfigurationOptions): Pro
     const authorization = `Basic ${Buffer.from(`${user}:${password}`, 'utf8').toString('base64')}`;
     const message = { code, headers: [[HEADERS.authorization.name, authorization] as const] };
     const anySignal = signal === undefined ? deadline.signal : AbortSignal.any([signal, deadline.signal]);
-    const reply = await client.send(message, anySignal);
+    const reply = await client.exchange(message, anySignal);
     if (reply.code !== code) return { ok: false, error: replyError(reply.code) };
     if (!reply.headers.some(([name]) => name === HEADERS.contentLength.name))
       return { ok: false, error: unreadable(`${HEADERS.contentLength.name} is missing`) };

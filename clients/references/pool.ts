@@ -45,7 +45,7 @@ export class ReferencesPool extends ReferencesCalls {
     this.#calls[slot]!++;
     try {
       const client = await this.#connected(slot);
-      return await client.send(message, signal);
+      return await client.exchange(message, signal);
     } finally {
       this.#calls[slot]!--;
     }

@@ -37,7 +37,7 @@ export async function checkStream(
   }
   layout.end();
   tolerant.end();
-  return { findings, kind: layout.kind, compressed };
+  return { findings, kind: layout.wrappers.kind, compressed };
 }
 
 /**

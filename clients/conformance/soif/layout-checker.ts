@@ -32,7 +32,7 @@ type State = 'line' | 'lost-line' | 'delimiter' | 'value' | 'after-value' | 'aft
 export class LayoutChecker {
   readonly #findings: Findings;
   readonly #object: ObjectChecker;
-  readonly #wrappers: WrapperChecker;
+  readonly wrappers: WrapperChecker;
   #state: State = 'line';
   #isInObject = false;
   /** Whether text was skipped since the last line that was recognized. */
@@ -56,11 +56,7 @@ export class LayoutChecker {
   constructor(findings: Findings, kind: StreamKind | undefined) {
     this.#findings = findings;
     this.#object = new ObjectChecker(findings);
-    this.#wrappers = new WrapperChecker(findings, kind);
-  }
-
-  get kind(): StreamKind {
-    return this.#wrappers.kind;
+    this.wrappers = new WrapperChecker(findings, kind);
   }
 
   push(chunk: Buffer): void {
@@ -84,7 +80,7 @@ export class LayoutChecker {
       if (this.#isInObject) this.#reportAndResync(this.#offset, 'the stream ends within an object');
     }
     if (this.#isInObject) this.#markLost();
-    this.#wrappers.end(this.#offset);
+    this.wrappers.end(this.#offset);
   }
 
   /** Reads some bytes in the current state; returns their number. */
@@ -156,7 +152,7 @@ export class LayoutChecker {
     if (text === '}') this.#takeBrace();
     else if (this.#isInObject && !(this.#isLost && text.startsWith('@'))) this.#takeUnexpectedLine(text);
     else if (text.startsWith('@')) this.#takeStart(text);
-    else if (text === '' && this.#wrappers.isAfterSection) this.#blankAt = this.#lineStart;
+    else if (text === '' && this.wrappers.isAfterSection) this.#blankAt = this.#lineStart;
     else if (text.trim() === '') this.#reportLayout(this.#lineStart, 'an empty line between objects');
     else this.#reportAndResync(this.#lineStart, 'text between objects');
   }
@@ -172,8 +168,8 @@ export class LayoutChecker {
     if (this.#isInObject) {
       this.#isInObject = false;
       this.#object.end();
-    } else if (this.#wrappers.isInSection) this.#wrappers.close();
-    else if (!this.#isLost) this.#wrappers.strayBrace(this.#lineStart);
+    } else if (this.wrappers.isInSection) this.wrappers.close();
+    else if (!this.#isLost) this.wrappers.strayBrace(this.#lineStart);
   }
 
   /** `@type { url`, or a wrapper; SOIF-8.9 allows more than one of them on a line. */
@@ -190,10 +186,10 @@ export class LayoutChecker {
   }
 
   #takeWrapper([, word = '', brace]: RegExpExecArray, exact: boolean): void {
-    if (this.#isLost && this.#wrappers.isInSection) this.#wrappers.close();
+    if (this.#isLost && this.wrappers.isInSection) this.wrappers.close();
     this.#isLost = false;
-    this.#wrappers.open(word, exact, this.#lineStart);
-    if (brace === '}') this.#wrappers.close();
+    this.wrappers.open(word, exact, this.#lineStart);
+    if (brace === '}') this.wrappers.close();
   }
 
   /** Reads the first line of an object. Its URL is checked by SOIF-2.9. */
@@ -208,8 +204,8 @@ export class LayoutChecker {
     const url = closed ? rest.slice(0, -1).trimEnd() : rest;
     this.#isLost = false;
     this.#isInObject = true;
-    this.#wrappers.object(this.#lineStart);
-    this.#object.begin(type, url, this.#lineStart, this.#wrappers.needsBookkeeping);
+    this.wrappers.object(this.#lineStart);
+    this.#object.begin(type, url, this.#lineStart, this.wrappers.needsBookkeeping);
     if (before !== ' ' || (rest !== '' && after !== ' ') || closed) {
       this.#reportLayout(this.#lineStart, 'the first line of the object is not "@TYPE { URL"');
     }
@@ -310,7 +306,7 @@ export class LayoutChecker {
   #markLost(): void {
     this.#isLost = true;
     this.#object.markDamaged();
-    this.#wrappers.markDamaged();
+    this.wrappers.markDamaged();
   }
 
   #report(rule: RuleId, offset: number, message: string): void {

@@ -13,7 +13,7 @@ export const connectionCases: readonly SstpCase[] = [
   must('connection/silent', 'S-45 S-17 P-14', 'seed; project choice')
     .title('a client that sends nothing receives nothing')
     .run(async (context) => {
-      const wire = await context.connect(true, Math.min(SILENCE_MS, context.idleMs));
+      const wire = await context.connect(true, Math.min(SILENCE_MS, context.shared.idleMs));
       const bytes = await wire.read().catch((error: unknown) => {
         if (error instanceof ConnectionError) return undefined;
         throw error;
