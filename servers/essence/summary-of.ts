@@ -104,11 +104,8 @@ function basicSummary(
   }
   const { sgml } = context;
   if (sgml !== undefined && isByTable(type, context)) {
-    const settings = programs?.settings;
-    return summarizeSgml(document, type, sgml, {
-      syntaxCheck: context.settings.syntaxCheck ?? false,
-      openSp: settings,
-    });
+    const { syntaxCheck = false } = context.settings;
+    return summarizeSgml(document, type, sgml, { syntaxCheck, openSp: programs?.settings });
   }
   return ownSummary(document, type, context);
 }

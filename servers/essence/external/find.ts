@@ -70,8 +70,8 @@ async function programsIn(
   const sgml: Record<string, SgmlCommand> = {};
   const warnings: string[] = [];
   for (const directory of directories) {
-    // `X.sum` comes before `X.sum.mjs`.
-    for (const name of (await namesIn(directory)).sort()) {
+    // In their order: `X.sum` comes before `X.sum.mjs`.
+    for (const name of await namesIn(directory)) {
       const parts = pattern.exec(name);
       if (parts === null) continue;
       const type = typeName(parts[1]!);
@@ -132,13 +132,7 @@ export function parseSgmlWrapper(
     const plain = value?.replaceAll('"', '').replace(/\$\{?HARVEST_HOME\}?/, () => harvestHome);
     return plain === undefined ? undefined : resolve(directory, plain);
   };
-  const table = option('t');
-  const declaration = option('d');
-  return {
-    documentType: found[2]!,
-    table,
-    declaration,
-  };
+  return { documentType: found[2]!, table: option('t'), declaration: option('d') };
 }
 
 /**

@@ -1,6 +1,7 @@
 import { parseRobotsMeta } from '../../../protocols/robots/index.js';
 import { canonicalUrl, isEnumerable, UrlResolver } from '../../../protocols/urls/index.js';
 import type { EssenceLink } from '../model.js';
+import { refreshTarget } from '../outlinks/attributes.js';
 import type { TagAttributes } from './reader.js';
 
 /** Relations of LINK whose target is a page. */
@@ -148,9 +149,7 @@ export class LinkCollector {
       this.noindex ||= robots.noindex;
       this.nofollow ||= robots.nofollow;
     } else if (attributes['http-equiv']?.trim().toLowerCase() === 'refresh') {
-      const found = /^[\s\d.]*[;,\s]\s*(?:url\s*=\s*)?(["']?)(.+)$/is.exec(content.slice(0, 4096));
-      const target = found?.[1] ? found[2]!.split(found[1])[0] : found?.[2];
-      this.#add(target, 'L');
+      this.#add(refreshTarget(content), 'L');
     }
   }
 }

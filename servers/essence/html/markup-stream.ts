@@ -147,6 +147,11 @@ export class MarkupStream {
   }
 }
 
+/** The name of an element without its prefix. */
+export function localName(tag: string): string {
+  return tag.slice(tag.indexOf(':') + 1);
+}
+
 /** Reads a whole document by a {@link MarkupStream}. @throws MarkupLimitError */
 export function readMarkup(text: string, events: MarkupEvents, options?: MarkupOptions): void {
   const stream = new MarkupStream(events, options);

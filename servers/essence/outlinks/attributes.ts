@@ -141,3 +141,10 @@ export function scanSrcset(text: string, add: (reference: string) => void): void
     at = descriptors.lastIndex + 1;
   }
 }
+
+/** Returns the target of a META refresh, or of a Refresh header: `5; url=next.html`. */
+export function refreshTarget(content: string): string | undefined {
+  const found = /^[\s\d.]*[;,\s]\s*(?:url\s*=\s*)?(["']?)(.+)$/is.exec(content.slice(0, 4096));
+  const target = found?.[1] ? found[2]?.split(found[1])[0] : found?.[2];
+  return target?.trim() === '' ? undefined : target?.trim();
+}

@@ -6,6 +6,7 @@ import {
   MEDIA_PARAMETER,
   meaningOf,
   type ReferenceSink,
+  refreshTarget,
   scanSrcset,
 } from './attributes.js';
 import { isLikelyUrl, scanJson, scanScript } from './script-and-json.js';
@@ -177,13 +178,6 @@ class ReferenceReader {
     // BASE of the page applies; one within is ignored.
     scanMarkup(text, false, { add: this.#sink.add, base: () => undefined }, this.#nesting + 1);
   }
-}
-
-/** Returns the target of a META refresh, or of a Refresh header: `5; url=next.html`. */
-export function refreshTarget(content: string): string | undefined {
-  const found = /^[\s\d.]*[;,\s]\s*(?:url\s*=\s*)?(["']?)(.+)$/is.exec(content.slice(0, 4096));
-  const target = found?.[1] ? found[2]?.split(found[1])[0] : found?.[2];
-  return target?.trim() === '' ? undefined : target?.trim();
 }
 
 /** The codebase of an object is a directory; URLs that are absolute stay as they are. */

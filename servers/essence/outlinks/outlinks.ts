@@ -2,9 +2,9 @@
 import type { UrlForm } from '../../../protocols/urls/index.js';
 import { fileNameOf } from '../document.js';
 import { namesByWord } from '../word-tables.js';
-import { hopOfRelation } from './attributes.js';
+import { hopOfRelation, refreshTarget } from './attributes.js';
 import { type Outlink, OutlinkCollector } from './collector.js';
-import { refreshTarget, scanMarkup } from './markup.js';
+import { scanMarkup } from './markup.js';
 import { scanJson, scanScript } from './script-and-json.js';
 import { scanStyle } from './style.js';
 

@@ -144,8 +144,7 @@ const ENVIRONMENT =
  * its beginning
  */
 export function isLatexSource(bytes: Uint8Array): boolean {
-  const { buffer, byteOffset, byteLength } = bytes;
-  const text = Buffer.from(buffer, byteOffset, Math.min(byteLength, LATEX_WINDOW_BYTES)).toString('latin1');
+  const text = latin(bytes, 0, LATEX_WINDOW_BYTES);
   if (/^[ \t]{0,80}\\input\s{1,8}texinfo(?![A-Za-z])/m.test(text.slice(0, 4096))) return false;
   return DOCUMENT.test(text) || PACKAGE.test(text) || ENVIRONMENT.test(text);
 }

@@ -103,12 +103,7 @@ async function addCommand(
     }
   }
   if (source === undefined) return;
-  const chosen = declaration ?? source.declaration;
-  types[type] = {
-    file: source.file,
-    text: source.text,
-    declaration: chosen,
-  };
+  types[type] = { ...source, declaration: declaration ?? source.declaration };
 }
 
 /** Compiles the tables. @throws ConfigError naming file and line, for all tables that are wrong */

@@ -1,5 +1,5 @@
 import { canonicalUrl } from '../../../protocols/urls/index.js';
-import { type MarkupAttributes, MarkupStream } from '../../essence/html/markup-stream.js';
+import { localName, type MarkupAttributes, MarkupStream } from '../../essence/html/markup-stream.js';
 import { FeedEntries } from './feeds.js';
 import type {
   ElementReader,
@@ -62,7 +62,7 @@ export class ListingXml implements ListingFormat {
   #onOpen(qualified: string, attributes: MarkupAttributes): void {
     if (this.#isFull) return;
     const parent = this.#open.at(-1)?.element;
-    const name = localName(qualified);
+    const name = localName(qualified).toLowerCase();
     if (parent === undefined && this.#reader === undefined) {
       this.#reader = createReader(name, (reference) => this.found.push(reference));
       if (this.#reader === undefined) {
@@ -119,8 +119,4 @@ function createReader(
     default:
       return undefined;
   }
-}
-
-function localName(qualified: string): string {
-  return qualified.slice(qualified.indexOf(':') + 1).toLowerCase();
 }

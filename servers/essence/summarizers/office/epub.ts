@@ -1,5 +1,5 @@
 import type { SourceDocument, Summary } from '../../document.js';
-import type { MarkupAttributes } from '../../html/markup-stream.js';
+import { localName, type MarkupAttributes } from '../../html/markup-stream.js';
 import { wordPairs, wordSet } from '../../word-tables.js';
 import { oneLine, summarizeExtracted, unreadable } from '../extracted.js';
 import { OfficeContent } from './office-content.js';
@@ -221,8 +221,4 @@ function decoded(reference: string): string {
   } catch {
     return reference;
   }
-}
-
-function localName(tag: string): string {
-  return tag.slice(tag.indexOf(':') + 1);
 }

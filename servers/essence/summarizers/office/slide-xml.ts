@@ -21,21 +21,16 @@ export async function readSlideXml(xml: XmlMembers, part: string, content: Offic
       if (target !== undefined && slides.size < MAX_SLIDES) slides.add(target);
     },
   });
+  const options = { skip: SKIP, isFull: content.isFull };
   for (const slide of slides) {
     if (content.isFull()) break;
     const relationships = await relationshipsOf(xml, slide);
-    await xml.read(slide, new SlideEvents(content, linksOf(relationships), true), {
-      skip: SKIP,
-      isFull: content.isFull,
-    });
+    await xml.read(slide, new SlideEvents(content, linksOf(relationships), true), options);
     const others = relationships
       .filter(({ type, isExternal }) => !isExternal && /^(?:diagramData|notesSlide)$/.test(type))
       .sort((a, b) => a.type.localeCompare(b.type));
     for (const { target } of others)
-      await xml.read(target, new SlideEvents(content, new Map(), false), {
-        skip: SKIP,
-        isFull: content.isFull,
-      });
+      await xml.read(target, new SlideEvents(content, new Map(), false), options);
     content.text('\n');
   }
 }
