@@ -73,6 +73,16 @@ export class SourceDocument {
   readonly settings: EssenceSettings;
   /** Whether Essence recognizes a page. */
   readonly isHtml: boolean;
+  /** CRAWL-13.6: whether META elements for robots have no effect. */
+  readonly ignoreRobots: boolean;
+  /** CRAWL-11.2: present if all references are wanted. */
+  readonly outlinks: OutlinkRequest | undefined;
+  /** Media type without parameters; undefined if the access method provided no type (E-15). */
+  readonly contentType: string | undefined;
+  /** Time for the document. */
+  readonly time: TimeBudget;
+  /** Keeps a piece of the document for the case that the reader never comes to its end. */
+  readonly keep: Reading['keep'];
   readonly warnings: string[] = [];
   /** Links of the page that are not URLs, as they are written. */
   malformedLinks: readonly string[] = [];
@@ -80,18 +90,21 @@ export class SourceDocument {
   droppedLinks = 0;
   /** Why the document was not read to its end, if its time was not enough: a clause. */
   unfinished: string | undefined;
-  readonly #reading: Reading;
   readonly #input: EssenceInput;
   #text: string | undefined;
   #charset: string | undefined;
 
   constructor(input: EssenceInput, settings: EssenceSettings, isHtml: boolean, reading: Reading = UNLIMITED) {
-    this.#reading = reading;
+    this.time = reading.time;
+    this.keep = reading.keep;
     this.url = input.url;
     this.body = input.body;
     this.settings = settings;
     this.#input = input;
     this.isHtml = isHtml;
+    this.ignoreRobots = input.ignoreRobots ?? false;
+    this.outlinks = input.outlinks;
+    this.contentType = input.contentType;
   }
 
   get text(): string {
@@ -116,48 +129,18 @@ export class SourceDocument {
     return this.#charset;
   }
 
-  /** CRAWL-13.6: whether META elements for robots have no effect. */
-  get ignoreRobots(): boolean {
-    return this.#input.ignoreRobots ?? false;
-  }
-
-  /** CRAWL-11.2: present if all references are wanted. */
-  get outlinks(): OutlinkRequest | undefined {
-    return this.#input.outlinks;
-  }
-
-  /** Media type without parameters; undefined if the access method provided no type (E-15). */
-  get contentType(): string | undefined {
-    return this.#input.contentType;
-  }
-
-  /** Target of a symbolic link; undefined for everything else. */
-  get linkTarget(): string | undefined {
-    return this.#input.linkTarget;
-  }
-
   /** Last component of the URL's path (E-10). */
   get fileName(): string {
     return fileNameOf(this.url);
   }
 
-  /** Time for the document. */
-  get time(): TimeBudget {
-    return this.#reading.time;
-  }
-
   /** Whether the time for the document is over: a reader then stops, and what it has read is the summary. */
   readonly isOutOfTime = (): boolean => {
-    const clause = this.#reading.time.exceeded();
+    const clause = this.time.exceeded();
     if (clause === undefined) return false;
     this.unfinished = `reading it takes ${clause} (E-70)`;
     return true;
   };
-
-  /** Keeps a piece of the document for the case that the reader never comes to its end. */
-  keep(piece: DraftPiece): void {
-    this.#reading.keep(piece);
-  }
 
   /**
    * Adds a message for the log. A document that causes more than {@link MAX_WARNINGS} does not fill the log
