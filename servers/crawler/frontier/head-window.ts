@@ -23,10 +23,6 @@ export class HeadWindow<T> {
     this.#compare = compare;
   }
 
-  get size(): number {
-    return this.#items.length;
-  }
-
   /** The next item, if it is in memory. */
   get first(): T | undefined {
     return this.#items[0];

@@ -2,10 +2,6 @@
 export class WakeHeap<T> {
   readonly #items: { readonly wakeTime: number; readonly value: T }[] = [];
 
-  get size(): number {
-    return this.#items.length;
-  }
-
   /** The earliest wake time; undefined if the heap is empty. */
   get earliest(): number | undefined {
     return this.#items[0]?.wakeTime;

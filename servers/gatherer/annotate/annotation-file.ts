@@ -54,11 +54,6 @@ export class AnnotationFile {
     return new AnnotationFile(path, parse(bytes, path), digestOf(bytes));
   }
 
-  /** Number of annotations. */
-  get size(): number {
-    return this.#annotations.size;
-  }
-
   /**
    * Returns the annotations in the order of the file; with `text`, those that contain it in the URL or a value,
    * ignoring case.
