@@ -49,11 +49,6 @@ export class ChunkCache {
     this.#maxSlots = Math.max(1, Math.floor((options.maxBytes ?? 48 << 20) / this.chunkBytes));
   }
 
-  /** Bytes that the cache holds now. */
-  get bytes(): number {
-    return this.#slotCount * this.chunkBytes;
-  }
-
   /** Returns the number of the chunk that contains the byte at a position. */
   chunkAt(position: number): number {
     return Math.floor(position / this.chunkBytes);

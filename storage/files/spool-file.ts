@@ -24,11 +24,6 @@ export class SpoolFile {
     return new SpoolFile(directory, await guard(directory, () => openNameless(directory)));
   }
 
-  /** Number of bytes. */
-  get length(): number {
-    return this.#length;
-  }
-
   /** @throws StorageError if the disk is full; nothing is appended then */
   async append(bytes: Uint8Array): Promise<void> {
     await guard(this.#directory, () => writeFully(this.#file, bytes, this.#length));

@@ -171,11 +171,6 @@ export class FlatFile implements AsyncDisposable {
     }
   }
 
-  /** Whether the file is in memory, so that reads cost no system call. */
-  get resident(): boolean {
-    return this.#memory !== undefined;
-  }
-
   /**
    * Returns `count` words, starting at word `from`; all must exist. The array may be a view of shared memory:
    * do not write to it.

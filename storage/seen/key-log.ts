@@ -88,11 +88,6 @@ export class KeyLog {
     }
   }
 
-  /** Bytes of the file. */
-  get size(): number {
-    return this.#end;
-  }
-
   async append(change: KeyChange, keys: KeyWords): Promise<void> {
     const step = 2 * MAX_RECORD_KEYS;
     for (let from = 0; from < keys.length; from += step) {

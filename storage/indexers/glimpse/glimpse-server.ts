@@ -46,11 +46,6 @@ export class GlimpseServer {
     this.#options = options;
   }
 
-  /** Process ID of the running server. */
-  get pid(): number | undefined {
-    return this.#program?.pid;
-  }
-
   /** Arguments that make glimpse query this server instead of the index on the disk. */
   get arguments(): readonly string[] {
     return ['-C', '-J', this.#options.host, '-K', String(this.#options.port)];

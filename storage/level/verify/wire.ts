@@ -13,10 +13,6 @@ export class WireReader {
     this.#end = end;
   }
 
-  get position(): number {
-    return this.#at;
-  }
-
   get done(): boolean {
     return this.#at >= this.#end;
   }
