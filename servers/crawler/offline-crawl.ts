@@ -6,7 +6,7 @@ import { listCheckpoints } from './checkpoint.js';
 import type { CrawlSnapshot, QueueReport, WaitingReport } from './control.js';
 import { waitingReport } from './frontier/waiting-uris.js';
 import { WorkQueue } from './frontier/work-queue.js';
-import { redactWaiting } from './redaction.js';
+import { redactQueue, redactWaiting } from './redaction.js';
 import type { QueueState, WaitReason } from './states.js';
 
 /** The stored figures of a crawl that is not running; the names are those of {@link CrawlSnapshot}. */
@@ -106,14 +106,17 @@ export class OfflineCrawl implements AsyncDisposable {
     };
   }
 
-  /** Pages of queues in the order of their class keys: those in a state, by default those with pending URIs. */
+  /**
+   * Pages of queues in the order of their class keys, without logins: those in a state, by default those with
+   * pending URIs.
+   */
   async *queues(
     options: { readonly state?: QueueState | undefined } = {},
   ): AsyncGenerator<readonly QueueReport[]> {
     for await (const page of this.#pages(Date.now()))
-      yield page.filter(({ state, count }) =>
-        options.state === undefined ? count > 0 : state === options.state,
-      );
+      yield page
+        .filter(({ state, count }) => (options.state === undefined ? count > 0 : state === options.state))
+        .map(redactQueue);
   }
 
   /**

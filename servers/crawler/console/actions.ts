@@ -99,7 +99,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
       hint: 'Regular expressions (RE2). They match anywhere in the URI and in the name of the queue. Without the second one all queues are searched.',
     },
     fields: {
-      pattern: z.string().max(MAX_PATTERN).describe('Of the whole URI, in RE2 syntax'),
+      pattern: z.string().max(MAX_PATTERN).describe('Matches anywhere in the URI; RE2 syntax'),
       queuePattern: z.string().max(MAX_PATTERN).optional().describe('Of the class key of the queue'),
     },
     answer: { deleted: number },

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { parseGathererConf } from '../../../protocols/config/index.js';
+import type { QueueReport } from '../../../servers/crawler/control.js';
 import type { CrawlControl } from '../../../servers/crawler/index.js';
 import { parseCrawlLogLine } from '../../../servers/crawler/logs/crawl-log.js';
 import { OfflineCrawl } from '../../../servers/crawler/offline-crawl.js';
@@ -216,4 +217,16 @@ t.test('kill -9 while a retry waits: it is kept, and fetched when the crawl cont
   t.equal(site.paths.length, 7, 'every other page is fetched once');
   await using offline = await OfflineCrawl.open(data);
   t.equal((await offline?.snapshot())?.queued, 0, 'the counters are right');
+});
+
+t.test('G-81: what is read of a stopped crawl has no logins', async (t) => {
+  const directory = t.testdir({});
+  await using site = await Site.start({ '/': page('Root', LINKS), ...PAGES });
+  const url = site.url.replace('//', '//reader:planted@');
+  await crawl(directory, url, { parallelQueues: 1 }, (control) => control.stop());
+  await using offline = await OfflineCrawl.open(directory);
+  const queues: QueueReport[] = [];
+  for await (const page of offline?.queues() ?? []) queues.push(...page);
+  t.match(queues, [{ count: 1, lastQueued: /127\.0\.0\.1/ }]);
+  t.notMatch(JSON.stringify(queues), /planted/);
 });
