@@ -37,6 +37,7 @@ export interface MarkupOptions {
 
 /** A document exceeds a limit of its reader. */
 export class MarkupLimitError extends RangeError {
+  readonly code = 'ERR_MARKUP_LIMIT';
   readonly rule = 'E-45';
   /** Characters from the start of the document to the tag. */
   readonly offset: number;
