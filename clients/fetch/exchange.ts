@@ -26,7 +26,7 @@ export interface RawResponse {
   readonly wire?: (WireResponse & { readonly request: Uint8Array }) | undefined;
 }
 
-/** Options of one exchange, whoever reads the response. */
+/** Options of one exchange, for either reader of the response. */
 export interface HttpExchangeOptions {
   /** Name of the server, for errors. */
   readonly host: string;

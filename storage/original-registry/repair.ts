@@ -1,5 +1,5 @@
 // Writes the readable records of a damaged Registry, and those of objects without one, into a new file.
-import { copyFile, link, rm } from 'node:fs/promises';
+import { copyFile, link, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { errorCode, StorageError } from '../../protocols/errors.js';
 import {
@@ -11,6 +11,7 @@ import {
 import type { OidSet } from '../broker/oid-set.js';
 import { createDirectory } from '../files/make-directory.js';
 import { replaceFile } from '../files/replace-file.js';
+import { syncPath } from '../files/sync-path.js';
 import { gathererIdsPath } from './broker-directory.js';
 import {
   type CheckOptions,
@@ -169,8 +170,10 @@ async function setAside(directory: string, path: string): Promise<void> {
   const target = join(directory, 'unreferenced');
   await createDirectory(target);
   const name = basename(path);
-  await addName(path, join(target, name), `${target} has too many files ${name}; remove some`);
-  await rm(path);
+  // A rename needs no room on a full disk.
+  const move = (from: string, to: string) => rename(from, to).catch(() => copyTo(from, to));
+  await addName(path, join(target, name), `${target} has too many files ${name}; remove some`, move);
+  await rm(path, { force: true });
 }
 
 /** Gives the damaged file a second name: `Registry.damaged`, or `Registry.damaged.1` if that exists. */
@@ -182,27 +185,32 @@ function keepDamaged(path: string): Promise<string> {
 const MAX_NAMES = 1000;
 
 /**
- * Gives a file a second name that no file has: `name`, `name.1` ... On a file system without hard links, or for
- * a name on another one, it is copied.
+ * Gives a file a second name that no file has: `name`, `name.1` ...
  *
  * @param tooMany the error if all names are in use
+ * @param otherwise on a file system without hard links, or for a name on another one
  */
-async function addName(path: string, name: string, tooMany: string): Promise<string> {
+async function addName(path: string, name: string, tooMany: string, otherwise = copyTo): Promise<string> {
   for (let i = 0; i < MAX_NAMES; i++) {
     const free = i === 0 ? name : `${name}.${i}`;
     try {
       await link(path, free);
-      return free;
     } catch (cause) {
       if (errorCode(cause) === 'EEXIST') continue;
+      await otherwise(path, free);
     }
-    try {
-      await copyFile(path, free);
-      return free;
-    } catch (error) {
-      await rm(free, { force: true });
-      throw error;
-    }
+    return free;
   }
   throw new StorageError(tooMany);
+}
+
+/** Copies a file, and flushes the copy: the original is replaced or removed next. */
+async function copyTo(path: string, copy: string): Promise<void> {
+  try {
+    await copyFile(path, copy);
+    await syncPath(copy);
+  } catch (error) {
+    await rm(copy, { force: true });
+    throw error;
+  }
 }

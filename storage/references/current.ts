@@ -26,7 +26,7 @@ export class CurrentReferences implements AsyncDisposable {
   readonly #generations: Generations;
   #following: Disposable | undefined;
   #current: ReferencesReader | undefined;
-  /** Of the current generation; undefined if there is none. */
+  /** Of the current generation; undefined before the first publication. */
   #identity: string | undefined;
   /** The number of users of each generation. The last user closes a replaced generation. */
   readonly #users = new Map<ReferencesReader, number>();

@@ -200,7 +200,7 @@ const MAX_ROWS = 50;
 /**
  * Renders the sections of the page in a view.
  * @param all also those that are long or read from disk
- * @returns the sections, and the URL of the next page of the table of queues; undefined if there is none
+ * @returns the sections, and the URL of the next page of the table of queues; undefined after the last page
  */
 export async function renderSections(
   { control, feed }: Pick<ConsoleContext, 'control' | 'feed'>,

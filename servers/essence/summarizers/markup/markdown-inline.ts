@@ -33,7 +33,7 @@ interface Bracket {
 export class MarkdownInline {
   readonly #outline: Outline;
   readonly #definitions: ReadonlyMap<string, string>;
-  /** An HTML heading that is still open; level 0 if there is none. */
+  /** An HTML heading that is still open; level 0 if absent. */
   #headingLevel = 0;
   #headingText = '';
 
