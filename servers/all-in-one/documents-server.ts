@@ -1,13 +1,16 @@
 // Serves the kit's own documents, for a run without a ROOT.
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { messageOf } from '../../protocols/errors.js';
 import type { Logger } from '../host/index.js';
 import { type Address, createApplication, listenOn, localUrl } from '../web/application.js';
+import type { Asset } from '../web/assets.js';
 import { Html, html } from '../web/html.js';
 import { renderPage } from '../web/page-shell.js';
 import { sendPage } from '../web/replies.js';
 import { securityHeaders } from '../web/security-headers.js';
-import { createDocument, type OwnDocument } from './own-documents.js';
+import { createDocument, type OwnDocument, packageFolder } from './own-documents.js';
 
 export interface DocumentsServerOptions {
   readonly host: string;
@@ -26,6 +29,7 @@ const CONNECTIONS = { maxConnections: 256 } as const;
 
 const SECTIONS: readonly { readonly title: string; readonly prefix: RegExp }[] = [
   { title: 'Overview', prefix: /^\/[^/]+$/ },
+  { title: 'Documentation', prefix: /^\/docs\// },
   { title: 'Commands', prefix: /^\/commands\// },
   { title: 'Protocols', prefix: /^\/protocols\// },
   { title: 'Servers', prefix: /^\/servers\// },
@@ -61,8 +65,8 @@ export class DocumentsServer implements AsyncDisposable {
     const firstPage = contentsPage(contents);
     const first = createFirstPage(firstPage, documents);
     const app = await createApplication({
-      headers: securityHeaders({ referrer: 'no-referrer' }),
-      assets: [{ path: STYLE, file: '#web-assets/style.css' }],
+      headers: securityHeaders({ referrer: 'no-referrer', images: true }),
+      assets: [{ path: STYLE, file: '#web-assets/style.css' }, ...(await findPictures())],
       bodies: 'none',
       connections: CONNECTIONS,
       hostNames: () => ({ names: [] }),
@@ -92,6 +96,14 @@ export class DocumentsServer implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
+}
+
+/** The pictures that the documents show; none in a package that was made without them. */
+async function findPictures(): Promise<Asset[]> {
+  const names = await readdir(join(packageFolder(), 'docs', 'images')).catch(() => []);
+  return names
+    .filter((name) => name.endsWith('.png'))
+    .map((name) => ({ path: `/docs/images/${name}`, file: `#docs-assets/${name}` }));
 }
 
 /** The first page changes when a title does; it is as old as the newest document. */

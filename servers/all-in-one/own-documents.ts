@@ -1,5 +1,6 @@
 // The documents of this package: its READMEs and further Markdown files.
 import { createHash } from 'node:crypto';
+import type { Dirent } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,6 +19,9 @@ export interface OwnDocument {
 
 /** Folders of the package whose READMEs are documents. */
 const FOLDERS = ['protocols', 'storage', 'clients', 'servers', 'test', 'examples'];
+
+/** The folder all of whose Markdown files are documents. */
+const PAGES = 'docs';
 
 /** Larger files are no documentation. */
 const MAX_BYTES = 1024 * 1024;
@@ -39,12 +43,16 @@ export function packageFolder(): string {
 }
 
 /**
- * Reads the documents below a package's folder: Markdown files of the folder itself and the READMEs of its source folders. Symbolic
+ * Reads the documents below a package's folder: Markdown files of the folder itself and of `docs`, and the READMEs of its source folders. Symbolic
  * links, hidden files and files above 1 MiB are passed over.
  */
 export async function readOwnDocuments(home = packageFolder()): Promise<OwnDocument[]> {
   const top = await readdir(home, { withFileTypes: true });
-  const names = top.filter((entry) => entry.isFile() && isMarkdown(entry.name)).map(({ name }) => name);
+  const names = markdownFiles(top);
+  if (top.some((entry) => entry.isDirectory() && entry.name === PAGES)) {
+    const pages = await readdir(join(home, PAGES), { withFileTypes: true });
+    names.push(...markdownFiles(pages).map((name) => `${PAGES}/${name}`));
+  }
   for (const folder of FOLDERS.filter((name) =>
     top.some((entry) => entry.isDirectory() && entry.name === name),
   ))
@@ -62,8 +70,10 @@ async function findReadmes(home: string, folder: string, found: string[]): Promi
   }
 }
 
-function isMarkdown(name: string): boolean {
-  return name.endsWith('.md') && !name.startsWith('.');
+function markdownFiles(entries: readonly Dirent[]): string[] {
+  return entries
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.md') && !entry.name.startsWith('.'))
+    .map(({ name }) => name);
 }
 
 async function readDocument(home: string, name: string): Promise<OwnDocument | undefined> {

@@ -7,7 +7,7 @@ import { type CommandEntry, GROUPS } from './command-entry.js';
 import { COMMANDS, findCommand, suggestCommands } from './commands.js';
 import { optionDescription } from './help/command-help.js';
 import { originalOptions } from './options/original-options.js';
-import { EXIT, exitStatusOf, reportError } from './output/exit.js';
+import { EXIT, EXIT_STATUSES, exitStatusOf, reportError } from './output/exit.js';
 import { messageLines } from './output/printable.js';
 import { spelling } from './spelling.js';
 import { packageVersion } from './version.js';
@@ -23,9 +23,9 @@ Start with \`harvest run\`, then try the commands that it prints. \`harvest COMM
 each command. A link to this program with the name of a command, or of an original program, runs
 that command.
 
-Exit status: 0 done; 1 failure, or a negative answer; 2 the command line or a configuration file is
-wrong; 3 the peer cannot be reached; 70 a bug in this program, with a stack on standard error; 130
-stopped by a signal. The help of each command lists the ones it uses.
+Exit status:
+${EXIT_STATUSES.map(({ status, meaning }) => `  ${String(status).padEnd(5)}${meaning}\n`).join('')}
+The help of each command lists the ones it uses.
 `;
 
 /**

@@ -1,4 +1,4 @@
-// Builds LIMITS.md from the schemas of the configuration files, the options of the commands and the option
+// Builds docs/limits.md from the schemas of the configuration files, the options of the commands and the option
 // types of the library.
 import type { Command } from 'commander';
 import ts from 'typescript';
@@ -43,7 +43,7 @@ export async function renderLimitsPage(): Promise<string> {
 const HEAD = `# Limits
 
 Every limit, with its default and where it is set. This page is made from the schemas and the option types by \`npm run limits\`; a test
-compares them. [SECURITY.md](SECURITY.md) explains what the limits protect.
+compares them. [SECURITY.md](../SECURITY.md) explains what the limits protect.
 `;
 
 function variables(title: string, rows: readonly VariableRow[]): string {

@@ -1,7 +1,7 @@
-// `npm run limits`: writes LIMITS.md.
+// `npm run limits`: writes docs/limits.md.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { renderLimitsPage } from './limits-page.js';
 import { ROOT } from './sources.js';
 
-await writeFile(join(ROOT, 'LIMITS.md'), await renderLimitsPage());
+await writeFile(join(ROOT, 'docs/limits.md'), await renderLimitsPage());

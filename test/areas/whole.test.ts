@@ -2,6 +2,7 @@
 // takes longer than its tests.
 import '../architecture/architecture-page.test.js';
 import '../architecture/areas.test.js';
+import '../architecture/documentation.test.js';
 import '../architecture/errors.test.js';
 import '../architecture/file-calls.test.js';
 import '../architecture/import-cycles.test.js';
@@ -16,3 +17,4 @@ import '../servers/cli/help/suggestions.test.js';
 import '../servers/cli/lazy-imports.test.js';
 import '../servers/cli/node-version.test.js';
 import '../servers/cli/spelling.test.js';
+import '../servers/cli/testing/color-report.test.js';

@@ -1,4 +1,4 @@
-// The commands of OPERATIONS.md, run in their order in an empty directory, and the options for pages behind a
+// The commands of docs/operations.md, run in their order in an empty directory, and the options for pages behind a
 // proxy.
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,9 +11,9 @@ import { freePort } from '../helpers/daemon.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { words } from '../helpers/words.js';
 
-const GUIDE = join(dirname(fileURLToPath(import.meta.resolve('#package.json'))), 'OPERATIONS.md');
+const GUIDE = join(dirname(fileURLToPath(import.meta.resolve('#package.json'))), 'docs/operations.md');
 
-t.test('OPERATIONS.md: every command works', async (t) => {
+t.test('docs/operations.md: every command works', async (t) => {
   const directory = await temporaryDirectory(t);
   const bin = join(directory, 'bin');
   mkdirSync(bin);

@@ -49,10 +49,11 @@ programs/links                     gate    15 exact    storage/references server
 programs/manual-programs           gate    10 exact    servers/cli servers/essence
 programs/mirror                    gate    31 exact    servers/cli clients/gatherd
 programs/monitor                   gate    28 exact    servers/monitor servers/host
-programs/operations                gate    15 exact    OPERATIONS.md servers/cli storage/backup
-programs/own-documents             gate     7 exact    README.md OPERATIONS.md servers/cli servers/all-in-one
+programs/operations                gate    15 exact    docs/operations.md servers/cli storage/backup
+programs/own-documents             gate     7 exact    README.md docs servers/cli servers/all-in-one
 programs/own-programs              gate    15 exact    examples/programs storage/indexers
 programs/query                     core     6 exact    servers/cli clients/broker
+programs/readme                    gate     8 exact    README.md docs servers/cli clients
 programs/refererd                  gate    61 timed    servers/refererd servers/cli
 programs/refererd-idle-clients     gate     6 timed    servers/refererd servers/host
 programs/registry                  gate    15 exact    storage/original-registry servers/cli

@@ -1,4 +1,5 @@
 // Manual pages from the help, for man(1).
+import { EXIT_STATUSES } from '../output/exit.js';
 import { type CommandHelp, type OptionHelp, sentence } from './command-help.js';
 
 /** The parts of a manual page besides the help. */
@@ -37,6 +38,7 @@ export function manPage(command: CommandHelp, { version, related }: ManPageFacts
       ...(part.more === '' ? [] : blocks(part.more)),
     ]),
     ...explanations(command.more),
+    ...(/^Exit status:/m.test(command.more) ? [] : exitStatuses(command)),
     ...(related.length === 0
       ? []
       : ['.SH "SEE ALSO"', related.map((name) => `.BR ${escapeRoff(pageName(name))} (1)`).join(' ,\n')]),
@@ -59,6 +61,16 @@ function explanations(text: string): string[] {
     if (rest !== '') lines.push(...blocks(rest).slice(1));
   }
   return lines;
+}
+
+/** All statuses, for a page whose command lists none of its own: its parts may. */
+function exitStatuses({ parts }: CommandHelp): string[] {
+  const hasOwn = parts.some(({ more }) => /^Exit status:/m.test(more));
+  return [
+    '.SH "EXIT STATUS"',
+    ...(hasOwn ? ['The sections above list the statuses of each command.'] : []),
+    ...EXIT_STATUSES.map(({ status, meaning }) => `.TP\n${bold(String(status))}\n${escapeRoff(meaning)}`),
+  ];
 }
 
 /** Paragraphs are filled; those with indented lines are printed as they are. */

@@ -25,6 +25,32 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
+/** What a status means, for the help, the manual pages and docs/exit-statuses.md. */
+export interface ExitStatus {
+  readonly status: number;
+  readonly meaning: string;
+  /** What is on standard error. */
+  readonly message: string;
+}
+
+/** Every status that a command ends with. */
+export const EXIT_STATUSES: readonly ExitStatus[] = [
+  { status: EXIT.ok, meaning: 'done', message: '' },
+  { status: EXIT.failure, meaning: 'failure, or a negative answer', message: 'one sentence' },
+  {
+    status: EXIT.usage,
+    meaning: 'the command line, a query or a configuration file is wrong',
+    message: 'one sentence',
+  },
+  {
+    status: EXIT.connection,
+    meaning: 'the peer cannot be reached, or the connection broke',
+    message: 'one sentence',
+  },
+  { status: EXIT.software, meaning: 'a bug in this program', message: 'the stack; please report it' },
+  { status: EXIT.interrupted, meaning: 'stopped by a signal while it worked', message: 'one sentence' },
+];
+
 /**
  * Whether an error is expected in use, so that its message is all that a user needs: the kit's own errors and
  * those of the operating system. Any other error is a bug, and so is StateError, the wrong use of an API.

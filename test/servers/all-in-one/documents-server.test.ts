@@ -87,6 +87,17 @@ t.test('only the documents are served', async (t) => {
   t.equal(await (await request(`${url}robots.txt`)).body.text(), 'User-agent: *\nDisallow:\n');
 });
 
+t.test('pictures of the documents are served, and pages may show them', async (t) => {
+  const url = await start(t);
+  for (const name of ['search.png', 'conformance.png']) {
+    const { statusCode, headers, body } = await request(`${url}docs/images/${name}`);
+    t.equal(statusCode, 200);
+    t.equal(headers['content-type'], 'image/png');
+    t.match(headers['content-security-policy'], /img-src 'self'/);
+    t.same((await body.bytes()).subarray(1, 4), Buffer.from('PNG'));
+  }
+});
+
 t.test("the kit's documents: READMEs and commands, without a link that leads nowhere", async (t) => {
   const files = await readOwnDocuments();
   const commands = await commandDocuments(COMMANDS, MODIFIED);
@@ -99,6 +110,7 @@ t.test("the kit's documents: READMEs and commands, without a link that leads now
     for (const [, target = ''] of markdown.matchAll(/\]\(([^)\s#]+)/g)) {
       if (/^[a-z]+:/.test(target)) continue;
       const linked = posix.resolve(posix.dirname(path), target);
+      if (linked.endsWith('.png')) continue;
       if (!paths.has(linked) && !paths.has(`${linked}/README.md`)) dead.push(`${path}: ${target}`);
     }
   }

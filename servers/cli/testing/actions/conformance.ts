@@ -15,6 +15,7 @@ import { ConnectionError, UsageError } from '../../../../protocols/errors.js';
 import { StopSignal } from '../../../host/stop-signal.js';
 import { complain, complainOrThrow, EXIT } from '../../output/exit.js';
 import { printResult, StandardOutput } from '../../output/standard-output.js';
+import { colorReport } from './color-report.js';
 
 interface ConformanceOptions {
   readonly json: boolean;
@@ -69,9 +70,12 @@ async function run(
     await using prepared = await suite.prepare(parameters, { timeoutMs, signal });
     const results = countResults(runSuite(prepared, { only, timeoutMs, signal }), tally);
     const about = { suite: suite.name, target: prepared.target, strict };
-    const output = new StandardOutput();
-    for await (const piece of reporterOf(options)(results, about)) {
-      if (!(await output.write(piece))) break;
+    const reporter = reporterOf(options);
+    const isColored = reporter === tap && process.stdout.isTTY && process.stdout.hasColors();
+    // Colors are control characters; those of the peer are made visible before.
+    const output = new StandardOutput({ raw: isColored });
+    for await (const piece of reporter(results, about)) {
+      if (!(await output.write(isColored ? colorReport(piece) : piece))) break;
     }
   } catch (error) {
     if (signal.aborted) return EXIT.interrupted;

@@ -62,6 +62,18 @@ a "file"
   );
 });
 
+t.test('the page of every command has its exit statuses, or all of them', async (t) => {
+  for (const entry of COMMANDS) {
+    const page = manPage(await helpOf(entry), { version: '1', related: [] });
+    t.equal(page.match(/^\.SH "EXIT STATUS"$/gm)?.length, 1, entry.name);
+  }
+  const crawl = COMMANDS.find(({ name }) => name === 'crawl');
+  if (crawl === undefined) throw new Error('there is no command crawl');
+  const page = manPage(await helpOf(crawl), { version: '1', related: [] });
+  t.match(page, /^\.SH "EXIT STATUS"\nThe sections above .*\n\.TP\n\\fB0\\fR\ndone\n/m);
+  t.match(page, /^\\fB70\\fR\na bug in this program$/m);
+});
+
 const installed = spawnSync('mandoc', ['-T', 'lint'], { input: '' }).error === undefined;
 
 t.test(

@@ -1,0 +1,106 @@
+// README.md stays short, the pages of docs/ name what the sources have, and no link of a document leads nowhere.
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import t from 'tap';
+import { COMMANDS } from '../../servers/cli/commands.js';
+import { EXIT_STATUSES } from '../../servers/cli/output/exit.js';
+import { ROOT, textOf } from './sources.js';
+
+const MAX_README_LINES = 120;
+
+/** Markdown files of the root and of `docs`, and all READMEs. */
+function documents(): string[] {
+  const found = ['.', 'docs'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder))
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => join(folder, name)),
+  );
+  for (const folder of ['protocols', 'storage', 'clients', 'servers', 'test', 'examples'])
+    for (const entry of readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true }))
+      if (entry.isFile() && entry.name === 'README.md')
+        found.push(relative(ROOT, join(entry.parentPath, entry.name)));
+  return found;
+}
+
+/** The anchors of a page's headings, as GitHub makes them. */
+function anchorsOf(markdown: string): Set<string> {
+  const headings = [...withoutCode(markdown).matchAll(/^#{1,6} +(.*?) *$/gm)].map(([, text = '']) => text);
+  return new Set(
+    headings.map((text) =>
+      text
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
+}
+
+function withoutCode(markdown: string): string {
+  return markdown.replace(/^```.*?^```/gms, '');
+}
+
+/** The first cells of the rows of all tables. */
+function firstCells(markdown: string): string[] {
+  return [...markdown.matchAll(/^\| (.*?) (?<!\\)\|/gm)].map(([, cell = '']) => cell);
+}
+
+t.test(`README.md has at most ${MAX_README_LINES} lines`, async (t) => {
+  const lines = textOf('README.md').trimEnd().split('\n').length;
+  t.ok(lines <= MAX_README_LINES, `${lines} lines`);
+});
+
+t.test('every relative link leads to a file, and to a heading of it', async (t) => {
+  const dead: string[] = [];
+  for (const file of documents()) {
+    for (const [, target = ''] of withoutCode(textOf(file)).matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^[a-z]+:/.test(target)) continue;
+      const [path = '', anchor] = target.split('#');
+      const linked = path === '' ? file : join(dirname(file), path);
+      if (!existsSync(join(ROOT, linked))) dead.push(`${file}: ${target}`);
+      else if (anchor !== undefined && !anchorsOf(textOf(linked)).has(anchor))
+        dead.push(`${file}: ${target}, no such heading`);
+    }
+  }
+  t.same(dead, []);
+});
+
+t.test('docs/README.md links to every page of docs', async (t) => {
+  const index = textOf('docs/README.md');
+  for (const name of readdirSync(join(ROOT, 'docs')))
+    if (name.endsWith('.md') && name !== 'README.md') t.ok(index.includes(`](${name})`), name);
+});
+
+t.test('docs/commands.md has a row for every command', async (t) => {
+  const cells = firstCells(textOf('docs/commands.md')).join('\n');
+  const named = new Set([...cells.matchAll(/`harvest ([\w.-]+)/g)].map(([, name]) => name));
+  t.same([...named].sort(), COMMANDS.map(({ name }) => name).sort());
+});
+
+t.test('docs/dependencies.md lists the dependencies of package.json', async (t) => {
+  const { dependencies } = JSON.parse(textOf('package.json')) as { dependencies: Record<string, string> };
+  const [, ...rows] = firstCells(textOf('docs/dependencies.md')).filter((cell) => !cell.startsWith('---'));
+  t.same(rows.flatMap((cell) => cell.split(', ')).sort(), Object.keys(dependencies).sort());
+});
+
+t.test('docs/exit-statuses.md lists every status', async (t) => {
+  const page = textOf('docs/exit-statuses.md');
+  const [, ...rows] = firstCells(page).filter((cell) => !cell.startsWith('---'));
+  t.same(
+    rows,
+    EXIT_STATUSES.map(({ status }) => String(status)),
+  );
+  for (const { status, meaning, message } of EXIT_STATUSES) {
+    const row = page.split('\n').find((line) => line.startsWith(`| ${status} |`)) ?? '';
+    t.ok(row.includes(meaning) && row.includes(message), row);
+  }
+});
+
+t.test('docs/library.md names every entry point of the package', async (t) => {
+  const { exports } = JSON.parse(textOf('package.json')) as { exports: Record<string, string> };
+  const page = textOf('docs/library.md');
+  for (const name of Object.keys(exports)) {
+    const last = name.split('/').at(-1) ?? '';
+    if (name === '.' || name === './package.json' || name.startsWith('./clients/conformance/')) continue;
+    t.ok(page.includes(`\`${last}\``) || page.includes(`harvest-kit/${last}\``), name);
+  }
+});
