@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import t from 'tap';
 import { COMMANDS } from '../../servers/cli/commands.js';
+import { pageName } from '../../servers/cli/help/man-page.js';
 import { EXIT_STATUSES } from '../../servers/cli/output/exit.js';
 import { ROOT, textOf } from './sources.js';
 
@@ -94,6 +95,18 @@ t.test('docs/exit-statuses.md lists every status', async (t) => {
     t.ok(row.includes(meaning) && row.includes(message), row);
   }
 });
+
+t.test(
+  'package.json lists the manual page of every command, which `npm install -g` then links',
+  async (t) => {
+    const { man } = JSON.parse(textOf('package.json')) as { man: string[] };
+    const names = ['harvest', ...COMMANDS.map(({ name }) => pageName(`harvest ${name}`))];
+    t.same(
+      man,
+      names.map((name) => `./dist/man/${name}.1`),
+    );
+  },
+);
 
 t.test('docs/library.md names every entry point of the package', async (t) => {
   const { exports } = JSON.parse(textOf('package.json')) as { exports: Record<string, string> };

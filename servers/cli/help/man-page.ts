@@ -47,15 +47,17 @@ export function manPage(command: CommandHelp, { version, related }: ManPageFacts
 }
 
 /**
- * The text after the options: `Examples:` and `Exit status:` become sections, all before them belongs to the
- * description.
+ * The text after the options: `Examples:`, also with a remark before the colon, and `Exit status:` become
+ * sections, all before them belongs to the description.
  */
 function explanations(text: string): string[] {
   const lines: string[] = [];
-  for (const part of text.split(/\n+(?=(?:Examples?|Exit status):)/)) {
-    const heading = /^(Examples?|Exit status):\s*/.exec(part);
+  for (const part of text.split(/\n+(?=(?:Examples?\b[^:\n]*|Exit status):)/)) {
+    const heading = /^(Examples?|Exit status)\b[ ,]*([^:\n]*):\s*/.exec(part);
     if (heading !== null) lines.push(`.SH ${quoted((heading[1] ?? '').toUpperCase())}`);
     else if (part !== '') lines.push('.SH NOTES');
+    const remark = heading?.[2] ?? '';
+    if (remark !== '') lines.push(escapeRoff(sentence(remark.replace(/[()]/g, ''))), '.PP');
     const rest = part.slice(heading?.[0].trimEnd().length ?? 0).replace(/^(?:\n+| +)/, '');
     // A section begins with a paragraph of its own.
     if (rest !== '') lines.push(...blocks(rest).slice(1));

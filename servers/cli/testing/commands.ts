@@ -62,6 +62,10 @@ DIR\` reads every byte of one.
 
 Each line begins with ok, note, warning or problem. A note is about something optional.
 
+Examples:
+  harvest doctor                           before the first run
+  harvest doctor --data DIR --json         of the servers of a data directory, for a program
+
 Exit status: 0 no problem; 1 at least one; 2 usage.
 `;
 

@@ -74,6 +74,19 @@ t.test('the page of every command has its exit statuses, or all of them', async 
   t.match(page, /^\\fB70\\fR\na bug in this program$/m);
 });
 
+t.test('a remark about an example stands before it', async (t) => {
+  const wrapit = COMMANDS.find(({ name }) => name === 'wrapit');
+  if (wrapit === undefined) throw new Error('there is no command wrapit');
+  const page = manPage(await helpOf(wrapit), { version: '1', related: [] });
+  t.match(page, '.SH "EXAMPLE"\nA summarizer Abstract.sum.\n.PP\n.nf\n  head');
+  const mergedb = COMMANDS.find(({ name }) => name === 'mergedb');
+  if (mergedb === undefined) throw new Error('there is no command mergedb');
+  t.match(
+    manPage(await helpOf(mergedb), { version: '1', related: [] }),
+    `.SH "EXAMPLE"\nIn a Gatherer's data directory.\n.PP\n.nf\n  harvest mktemplate`,
+  );
+});
+
 const installed = spawnSync('mandoc', ['-T', 'lint'], { input: '' }).error === undefined;
 
 t.test(
