@@ -16,7 +16,10 @@ const CONNECT_TIMEOUT = 'the connection could not be made in time: the host is d
 
 /** The failures with the error codes of the system, Node and undici (gatherer.md 14). */
 const FAILURES: Readonly<Record<string, Failure>> = {
-  ECONNREFUSED: { reason: 'connection refused: nothing listens on that port', beforeConnection: true },
+  ECONNREFUSED: {
+    reason: 'connection refused: nothing listens on that port; is the server running?',
+    beforeConnection: true,
+  },
   ENOTFOUND: { reason: 'unknown host: the name is not in DNS', beforeConnection: true },
   EAI_AGAIN: {
     reason: 'unknown host: the name server does not answer (/etc/resolv.conf)',

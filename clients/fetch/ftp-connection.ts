@@ -4,6 +4,7 @@ import { Writable } from 'node:stream';
 import { Client, FTPError } from 'basic-ftp';
 import { ConnectionError, errorCode } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
+import { authorityOf } from '../../protocols/urls/parse-url.js';
 import { asConnectionError } from '../connection/index.js';
 import { monotonicClock } from '../connection/monotonic-clock.js';
 import type { BoundedBody } from './bounded-body.js';
@@ -43,6 +44,8 @@ export class FtpConnection implements PooledConnection {
   readonly host: string;
   /** The server's refusal of the login; the connection cannot be used then. */
   refusal: FtpRefusal | undefined;
+  /** Host and port, for messages. */
+  readonly #name: string;
   readonly #client: Client;
   readonly #password: string;
   #home = '';
@@ -54,8 +57,9 @@ export class FtpConnection implements PooledConnection {
   /** Bytes of the data connections before that one. */
   #dataBytes = 0;
 
-  private constructor(host: string, client: Client, password: string) {
+  private constructor(host: string, port: number, client: Client, password: string) {
     this.host = host;
+    this.#name = authorityOf(host, port);
     this.#client = client;
     this.#password = password;
   }
@@ -75,11 +79,11 @@ export class FtpConnection implements PooledConnection {
     const client = new Client(idleTimeoutOf(request), { maxListingBytes: MAX_LISTING_BYTES });
     // FTP names are bytes; in this encoding every byte is one character.
     client.ftp.encoding = 'latin1';
-    const connection = new FtpConnection(host, client, login.password);
+    const connection = new FtpConnection(host, port, client, login.password);
     const connectMs = options.connectTimeoutMs ?? DEFAULT_CONNECT_MS;
     using watch = new TransferWatch(host, request, options, connection);
     const cancelTimer = (options.clock ?? monotonicClock).setTimer(() => {
-      connection.destroy(new ConnectionError(`${host}: no connection within ${connectMs} ms`));
+      connection.destroy(new ConnectionError(`${connection.#name}: no connection within ${connectMs} ms`));
     }, connectMs);
     try {
       const connecting = client.connect(address, port).finally(cancelTimer);
@@ -191,7 +195,7 @@ export class FtpConnection implements PooledConnection {
     this.#client.ftp.socket.on('data', (text) => {
       this.#replyBytes += text.length;
       if (this.#replyBytes <= MAX_REPLY_BYTES) return;
-      this.destroy(new ConnectionError(`${this.host}: the FTP server's replies do not end`));
+      this.destroy(new ConnectionError(`${this.#name}: the FTP server's replies do not end`));
     });
   }
 
@@ -233,14 +237,14 @@ export class FtpConnection implements PooledConnection {
     if (this.#stopped !== undefined) return this.#stopped;
     const message = error instanceof Error ? error.message : '';
     if (/^Timeout/.test(message)) {
-      return new ConnectionError(`${this.host}: nothing received for ${this.#client.ftp.timeout} ms`, {
+      return new ConnectionError(`${this.#name}: nothing received for ${this.#client.ftp.timeout} ms`, {
         cause: error,
       });
     }
     const code = errorCode(error) ?? '';
     this.#lost ||= /FIN packet|closed connection|is closed because/.test(message) || code === 'ECONNRESET';
     if (error instanceof Error) error.message = hideWords(error.message, [this.#password]);
-    return asConnectionError(this.host, error);
+    return asConnectionError(this.#name, error);
   }
 }
 

@@ -1,5 +1,6 @@
 // Limits of the network fetchers; connecting and deadlines of FTP, Gopher and news. Times are milliseconds.
 import { ConnectionError } from '../../protocols/errors.js';
+import { authorityOf } from '../../protocols/urls/parse-url.js';
 import { asError, Connection } from '../connection/index.js';
 import { monotonicClock } from '../connection/monotonic-clock.js';
 import { resolveHost } from './private-addresses.js';
@@ -96,7 +97,7 @@ export class TransferWatch {
 }
 
 /**
- * Connects to a server; errors name it by `host`.
+ * Connects to a server; errors name it by host and port.
  * @throws ConnectionError if it cannot be reached in time; RefusedError if `publicOnly` forbids its address
  */
 export async function connectTo(
@@ -109,7 +110,7 @@ export async function connectTo(
   return await Connection.open({
     host: await resolveHost(host, request.publicOnly === true, signal),
     port,
-    name: host,
+    name: authorityOf(host, port),
     connectTimeoutMs: options.connectTimeoutMs ?? DEFAULT_CONNECT_MS,
     idleTimeoutMs: idleTimeoutOf(request),
     signal,

@@ -1,6 +1,7 @@
 // Reads the URLs of links from the web pages of a references server.
 import { z } from 'zod';
-import { ConnectionError, KitError, messageOf, PeerError } from '../../protocols/errors.js';
+import { ConnectionError, KitError, PeerError } from '../../protocols/errors.js';
+import { asConnectionError } from '../connection/network-errors.js';
 
 /** The four lists of a document or a site. */
 export type LinkListName = 'to' | 'from' | 'site-to' | 'site-from';
@@ -84,7 +85,9 @@ async function fetchPage(
   } catch (cause) {
     signal?.throwIfAborted();
     if (cause instanceof KitError) throw cause;
-    throw new ConnectionError(`${name}:${port}: ${messageOf(cause)}`, { cause });
+    if (timeout.aborted)
+      throw new ConnectionError(`${name}:${port}: no answer within ${timeoutMs} ms`, { cause });
+    throw asConnectionError(`${name}:${port}`, cause);
   }
   if (status === 404) return undefined;
   const parsed = pageSchema.safeParse(parseJson(text));

@@ -24,12 +24,12 @@ export function disposition(uri: CrawlUri, servers: ServerCache): Finish {
   if (uri.retire !== undefined) return { outcome: 'retire', ...polite, reason: uri.retire };
   if (uri.disposition === 'retry') {
     const waitsForRobots = uri.status === FETCH_STATUS.deferred;
-    const retryDelayMs = settings.retryDelaySeconds * 1000;
+    const unreachableDelayMs = unreachableDelay(uri, servers);
     if (waitsForRobots && (isDeferrable(uri) || (uri.firstPrerequisite && servers.robotsKnown(uri.url)))) {
       // The next fetch of the queue is the document itself, or another attempt to get robots.txt.
-      return servers.robotsKnown(uri.url) || polite.delayMs >= retryDelayMs
+      return servers.robotsKnown(uri.url) || polite.delayMs >= unreachableDelayMs
         ? { outcome: 'retry', ...polite, free: true }
-        : { outcome: 'retry', delayMs: retryDelayMs, reason: 'retry', free: true };
+        : { outcome: 'retry', delayMs: unreachableDelayMs, reason: 'retry', free: true };
     }
     const kind = retryKind(uri);
     const inRow = waitsForRobots || kind === 'unreachable' ? 0 : servers.failed(uri.url);
@@ -42,7 +42,12 @@ export function disposition(uri: CrawlUri, servers: ServerCache): Finish {
       uri.reason = `deferred ${uri.entry.uri.attempts + 1} times for robots.txt${failed ? `: ${uri.reason}` : ', which expired each time'}`;
     } else if (mayRetry) {
       const requestedMs = Math.min(uri.retryAfterMs, settings.respectRetryAfterUpToSecs * 1000);
-      const waitMs = requestedMs > 0 ? requestedMs : retryDelay(kind, settings);
+      const waitMs =
+        requestedMs > 0
+          ? requestedMs
+          : kind === 'unreachable'
+            ? unreachableDelayMs
+            : retryDelay(kind, settings);
       // CRAWL-22: a bad page does not stop its server's other pages.
       if (kind !== 'unreachable' && inRow < settings.serverFailures) {
         const delayMs = Math.max(polite.delayMs, waitMs);
@@ -100,10 +105,17 @@ function attemptLimit(kind: RetryKind, settings: CrawlSettings): number {
   return Math.min(maxRetries, kind === 'lost' ? lostMaxRetries : busyMaxRetries);
 }
 
+/** CRAWL-8.3: the wait of a queue whose server cannot be reached, milliseconds. */
+function unreachableDelay({ settings, url, contactEnd }: CrawlUri, servers: ServerCache): number {
+  const { retryDelaySeconds, unansweredRetryDelaySeconds } = settings;
+  // CRAWL-22: a server that has answered may be restarting; the address of one that never did may be wrong.
+  const isOwn = unansweredRetryDelaySeconds >= 0 && contactEnd === 0 && !servers.hasAnswered(url);
+  return Math.min(retryDelaySeconds, isOwn ? unansweredRetryDelaySeconds : retryDelaySeconds) * 1000;
+}
+
 /** CRAWL-8.3: the wait before the next attempt, milliseconds. */
-function retryDelay(kind: RetryKind, settings: CrawlSettings): number {
+function retryDelay(kind: Exclude<RetryKind, 'unreachable'>, settings: CrawlSettings): number {
   const { retryDelaySeconds, lostRetryDelaySeconds, busyRetryDelaySeconds } = settings;
-  if (kind === 'unreachable') return retryDelaySeconds * 1000;
   return Math.min(retryDelaySeconds, kind === 'lost' ? lostRetryDelaySeconds : busyRetryDelaySeconds) * 1000;
 }
 

@@ -79,6 +79,8 @@ export interface GathererOptions {
   readonly maxRetries?: number;
   /** Milliseconds before the retry of a failed contact. Default 10 000. */
   readonly retryDelayMs?: number;
+  /** The same for a server that has not answered in this run; at most {@link retryDelayMs}. Default 500. */
+  readonly unansweredRetryDelayMs?: number;
   /** Milliseconds without a byte after which a read fails (G-85). Default 120 000. */
   readonly readTimeoutMs?: number;
   /**
@@ -321,6 +323,7 @@ export class Gatherer implements AsyncDisposable {
         queuesPerHost: options.queuesPerHost ?? 1,
         maxRetries: options.maxRetries ?? 4,
         retryDelayMs: options.retryDelayMs ?? 10_000,
+        unansweredRetryDelayMs: options.unansweredRetryDelayMs ?? 500,
         workers: options.workers ?? 16,
       });
     return openCrawlJob(

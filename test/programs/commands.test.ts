@@ -43,7 +43,7 @@ t.test('a link with a program’s name runs that program, and help and errors ha
   const timeout = await run(daemon, '-dir', path, '--timeout', '2147484', '0');
   t.same([timeout.code, timeout.stdout], [2, ''], 'GATHERD-12.3');
   const absent = await run(join(path, 'gather.js'), '-info', '127.0.0.1', '1');
-  t.equal(absent.code, 1);
+  t.equal(absent.code, 3);
   t.match(absent.stderr, /^gather: /);
   const other = await run(await link('whatever'), '--version');
   t.match(other.stdout, /^\d+\.\d+\.\d+\n$/, 'a link with any other name runs harvest');

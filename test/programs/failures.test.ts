@@ -3,6 +3,7 @@ import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { ANY_PORTS, CliProcess, cli } from '../helpers/cli.js';
+import { freePort } from '../helpers/daemon.js';
 import { gate } from '../helpers/gate.js';
 import { page, Site } from '../helpers/site.js';
 import { waitUntil } from '../helpers/wait-until.js';
@@ -95,4 +96,19 @@ t.test('the console of a run: `harvest crawl` pauses, reports and continues it',
     });
   run.child.kill('SIGTERM');
   t.equal((await run.finished).code, 0);
+});
+
+t.test('a ROOT that cannot be reached: one sentence, and the program ends', async (t) => {
+  const data = t.testdir();
+  const { code, stdout, stderr } = await cli(
+    ...words`run --data ${data} ${ANY_PORTS} http://127.0.0.1:${await freePort()}/`,
+  );
+  t.equal(code, 1, stderr);
+  t.equal(stdout, '', 'nothing to try');
+  t.match(
+    stderr,
+    /^http:\S+: nothing was gathered from this root: 127\.0\.0\.1:\d+: connection refused: nothing listens on that port; is the server running\?$/m,
+  );
+  t.match(stderr, /^There is nothing to search\.$/m);
+  t.equal(stderr.match(/connection refused/g)?.length, 1, 'it is said once');
 });

@@ -291,7 +291,7 @@ t.test('GATHERD-11.4, GATHERD-11.5: gather prints the export, a part, or its des
     stdout: '@GATHERER { http://a.test/\nCount{1}:\t7\n}\n',
     stderr: '',
   });
-  t.same([broken.code, broken.stdout], [1, '']);
+  t.same([broken.code, broken.stdout], [3, '']);
   t.match(broken.stderr, /^gather: /);
-  t.equal(absent.code, 1);
+  t.equal(absent.code, 3);
 });

@@ -25,7 +25,8 @@ Examples:
   harvest gather -info localhost                 only the description of the database
   harvest gather localhost | grep -a -c '^@FILE' the number of objects
 
-Exit status: 0 complete; 1 connection or protocol failure; 2 usage.
+Exit status: 0 complete; 1 the Gatherer has no description; 2 usage; 3 the server cannot be reached,
+refused or failed.
 `;
 
 /** `harvest gather [-info] [-nocompress] host [port] [timestamp]` (GATHERD-11.4, GATHERD-11.5). */

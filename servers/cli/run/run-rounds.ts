@@ -74,7 +74,10 @@ export async function runRound(options: RoundOptions): Promise<Round> {
   return {
     report,
     problems: failedRoots.length + incomplete.length,
-    failed: failures.text(errorLog),
+    failed: failures.text(
+      errorLog,
+      failedRoots.map(({ url }) => url),
+    ),
   };
 }
 
@@ -142,11 +145,13 @@ class FailureNotes implements Disposable {
    * The most frequent reasons, one line each, and where the others are; nothing if no document failed.
    *
    * @param log the path of the log of errors
+   * @param shownUrls documents whose reasons were printed
    */
-  text(log: string): string {
+  text(log: string, shownUrls: readonly string[]): string {
     const reasons = [...this.#reasons].sort(([, a], [, b]) => b.count - a.count);
     if (reasons.length === 0) return '';
     const shown = reasons
+      .filter(([, { count, first }]) => count > 1 || !shownUrls.includes(first))
       .slice(0, SHOWN)
       .map(([reason, { count, first }]) =>
         count === 1 ? `${first}: ${reason}` : `${reason}: ${count} documents, the first is ${first}`,

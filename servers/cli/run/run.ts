@@ -52,8 +52,9 @@ Examples:
   harvest run --once ROOT                          gather, publish, collect, print the counts, exit
   harvest run --every 1d http://www.example.org/   every day; unchanged pages are not sent again
 
-Exit status: 0 done, or stopped when everything was ready; 1 failure, with --once also if nothing
-was gathered from a ROOT; 2 usage or configuration; 130 stopped while gathering.
+Exit status: 0 done, or stopped when everything was ready; 1 failure, also if a ROOT gave nothing and
+there is nothing to search, with --once always if a ROOT gave nothing; 2 usage or configuration;
+130 stopped while gathering.
 `;
 
 /**

@@ -73,6 +73,7 @@ const DEPENDENT: readonly (readonly [
 const LIMITED = [
   ['lostMaxRetries', 'maxRetries'],
   ['busyMaxRetries', 'maxRetries'],
+  ['unansweredRetryDelaySeconds', 'retryDelaySeconds'],
   ['lostRetryDelaySeconds', 'retryDelaySeconds'],
   ['busyRetryDelaySeconds', 'retryDelaySeconds'],
 ] as const satisfies readonly (readonly [keyof CrawlSettings, keyof CrawlSettings])[];

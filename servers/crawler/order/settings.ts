@@ -80,6 +80,12 @@ export const crawlSettingsSchema = z.strictObject({
     'Wait of a queue whose server cannot be reached; the longest wait before a URI is tried again after other failures',
     { unit: 's', original: 'retry-delay-seconds' },
   ),
+  unansweredRetryDelaySeconds: withNote(
+    z.number().min(-1).default(-1),
+    'CRAWL-8.3, 22',
+    'Instead of retryDelaySeconds, for a server that has not answered in this crawl and cannot be reached; -1: no other wait',
+    { unit: 's' },
+  ),
   lostMaxRetries: withNote(
     count.default(5),
     'CRAWL-8.3, 22',

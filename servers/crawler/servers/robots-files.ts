@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { isUnresolved } from '../../../clients/connection/index.js';
+import { failedBeforeConnection, isUnresolved } from '../../../clients/connection/index.js';
 import {
   type Fetcher,
   type FetchRequest,
@@ -46,6 +46,8 @@ export interface RobotsContact {
   readonly first?: boolean;
   /** The host name has no address (CRAWL-8.1: -6). */
   readonly unresolved?: boolean;
+  /** The server itself could not be reached, so that the reason concerns all of its documents. */
+  readonly unreached?: boolean;
   /** Why it is unavailable; empty if it is available. */
   readonly reason: string;
 }
@@ -218,7 +220,9 @@ export class RobotsFiles {
         this.#cache.set(origin, { ...old, fetched: this.#seconds() });
         return;
       }
-      robots = { state: 'unavailable', reason: contact.reason, unresolved: contact.unresolved ?? false };
+      const { unresolved = false, unreached = false } = contact;
+      const reason = unreached ? contact.reason : `robots.txt: ${contact.reason}`;
+      robots = { state: 'unavailable', reason, unresolved };
     }
     this.#cache.set(origin, { robots, fetched: this.#seconds(), bytes: body.length });
   }
@@ -274,8 +278,9 @@ export class RobotsFiles {
           return { outcome: 'allow-all', contact: { begin, end: this.#now(), bytes, status: 0, reason: '' } };
         if (signal.aborted || !(error instanceof ConnectionError)) throw error;
         const outcome = robotsOutcome(interpretation.failure(error), interpretation.rules, tries);
-        const unresolved = isUnresolved(error);
-        return { outcome, contact: { begin, end: 0, bytes, status: 0, unresolved, reason: error.message } };
+        const contact = { begin, end: 0, bytes, status: 0, reason: error.message };
+        const unreached = redirects === 0 && failedBeforeConnection(error);
+        return { outcome, contact: { ...contact, unresolved: isUnresolved(error), unreached } };
       }
       bytes += result.body.length;
       const { status } = result;

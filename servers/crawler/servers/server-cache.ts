@@ -87,6 +87,7 @@ const snapshotSchema = z.strictObject({
 export type ServerCacheSnapshot = z.output<typeof snapshotSchema>;
 
 const NO_TRAFFIC: Readonly<Traffic> = noTraffic();
+const NO_RECORD: Readonly<ServerRecord> = { traffic: NO_TRAFFIC, connectionErrors: 0, lastContact: 0 };
 
 /** Attempts after which the robots.txt of a server counts as unavailable (CRAWL-13.3.12). */
 const ROBOTS_TRIES = 3;
@@ -192,7 +193,7 @@ export class ServerCache {
       // CRAWL-12.5 applies here too: nothing is forbidden.
       if (settings.calculateRobotsOnly) return { allowed: true, unavailable: false, reason: '', fetchAs };
       const { unresolved, reason } = robots;
-      return { allowed: false, unavailable: true, unresolved, reason: `robots.txt: ${reason}`, fetchAs };
+      return { allowed: false, unavailable: true, unresolved, reason, fetchAs };
     }
     // CRAWL-13.4 custom: the operator's text applies, whatever robots.txt says.
     const rules = robots.state === 'rules' ? robots.rules : RobotsTxt.ALLOW_ALL;
@@ -224,6 +225,15 @@ export class ServerCache {
     const server = this.#servers.memo(serverOf(url).server);
     server.connectionErrors = ok ? 0 : server.connectionErrors + 1;
     server.lastContact = this.#now();
+  }
+
+  /** Whether the URL's server has answered a request of this crawl. An evicted server counts as one that has not. */
+  hasAnswered(url: string): boolean {
+    const { server, origin } = serverOf(url);
+    const robots = this.#robots.peek(origin);
+    if (robots !== undefined && robots.state !== 'unavailable') return true;
+    const { traffic, connectionErrors, lastContact } = this.#servers.peek(server) ?? NO_RECORD;
+    return traffic.responses > 0 || (connectionErrors === 0 && lastContact > 0);
   }
 
   /** Records a lost connection or a 429 or 503. Returns how many there were in a row. */

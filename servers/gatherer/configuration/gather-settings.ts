@@ -12,6 +12,7 @@ export interface PlainSettings {
   readonly queuesPerHost: number;
   readonly maxRetries: number;
   readonly retryDelayMs: number;
+  readonly unansweredRetryDelayMs: number;
   readonly workers: number;
 }
 
@@ -29,6 +30,7 @@ export function plainOrder(plain: PlainSettings): CrawlOrderConfig {
       maxDelayMs: Math.round(plain.accessDelay * 1000),
       maxRetries: plain.maxRetries,
       retryDelaySeconds: plain.retryDelayMs / 1000,
+      unansweredRetryDelaySeconds: plain.unansweredRetryDelayMs / 1000,
       parallelQueues: plain.queuesPerHost,
       parallelQueuesBy: 'uri',
       // A summary of half a document would hide that the server is wrong (G-85); an archive wants the half.

@@ -114,5 +114,12 @@ export async function recoverJournal(options: RecoverJournalOptions): Promise<Re
 }
 
 function defaultOrder({ accessDelay }: GathererConfig): CrawlOrderConfig {
-  return plainOrder({ accessDelay, queuesPerHost: 1, maxRetries: 4, retryDelayMs: 10_000, workers: 16 });
+  return plainOrder({
+    accessDelay,
+    queuesPerHost: 1,
+    maxRetries: 4,
+    retryDelayMs: 10_000,
+    unansweredRetryDelayMs: 500,
+    workers: 16,
+  });
 }

@@ -72,13 +72,14 @@ t.test('open rejects if the port is closed, the host is unknown or the signal is
   const port = await freePort();
   await t.rejects(Connection.open({ ...options, port }), {
     code: 'ERR_CONNECTION',
-    message: `127.0.0.1:${port}: connection refused: nothing listens on that port`,
+    message: `127.0.0.1:${port}: connection refused: nothing listens on that port; is the server running?`,
     cause: { code: 'ECONNREFUSED' },
   });
   await t.rejects(
     Connection.open({ ...options, port, name: 'the broker', hints: { ECONNREFUSED: 'try 8501' } }),
     {
-      message: 'the broker: connection refused: nothing listens on that port (try 8501)',
+      message:
+        'the broker: connection refused: nothing listens on that port; is the server running? (try 8501)',
     },
   );
   await t.rejects(Connection.open({ ...options, host: 'nowhere.invalid', port: 80 }), {

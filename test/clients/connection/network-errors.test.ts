@@ -10,7 +10,10 @@ function failure(code: string) {
 t.test('gatherer.md 14: messages about network failures name the remedy', async (t) => {
   const messageFor = (code: string): string => failure(code).message;
   t.equal(messageFor('ENOTFOUND'), 'h.test: unknown host: the name is not in DNS');
-  t.equal(messageFor('ECONNREFUSED'), 'h.test: connection refused: nothing listens on that port');
+  t.equal(
+    messageFor('ECONNREFUSED'),
+    'h.test: connection refused: nothing listens on that port; is the server running?',
+  );
   t.match(messageFor('EHOSTUNREACH'), /^h\.test: host is unreachable: .*no route, or a firewall/);
   t.match(messageFor('ENETUNREACH'), /^h\.test: network is unreachable: .*no route, or a firewall/);
   t.match(

@@ -143,6 +143,11 @@ t.test('each setting that another one makes effective is named without it, and n
     ['lostMaxRetries', { settings: { lostMaxRetries: 31 } }, { settings: { maxRetries: 31 } }],
     ['busyMaxRetries', { settings: { busyMaxRetries: 31 } }, { settings: { maxRetries: 31 } }],
     [
+      'unansweredRetryDelaySeconds',
+      { settings: { unansweredRetryDelaySeconds: 901 } },
+      { settings: { retryDelaySeconds: 901 } },
+    ],
+    [
       'lostRetryDelaySeconds',
       { settings: { lostRetryDelaySeconds: 901 } },
       { settings: { retryDelaySeconds: 901 } },

@@ -12,6 +12,7 @@ import { OfflineCrawl } from '../../../servers/crawler/offline-crawl.js';
 import { type CrawlOrderInput, crawlOrderSchema } from '../../../servers/crawler/order/order.js';
 import { Gatherer, type GatherReport } from '../../../servers/gatherer/index.js';
 import { CliProcess, cli } from '../../helpers/cli.js';
+import { freePort } from '../../helpers/daemon.js';
 import { until } from '../../helpers/manual-clock.js';
 import { type Page, page, Site } from '../../helpers/site.js';
 
@@ -144,6 +145,32 @@ t.test('a server that fails as a whole is left alone', async (t) => {
   stop.abort();
   await t.rejects(run);
 });
+
+t.test(
+  'a server that never answered has a wait of its own, and one that did has the usual one',
+  async (t) => {
+    const settings = { retryDelaySeconds: 86_400, unansweredRetryDelaySeconds: 0.01, maxRetries: 3 };
+    const url = `http://127.0.0.1:${await freePort()}`;
+    const report = await crawl(t.testdir({}), url, settings);
+    t.equal(report.end, 'finished');
+    t.match(
+      report.failedRoots[0]?.reason,
+      /^127\.0\.0\.1:\d+: connection refused: /,
+      'the server, not robots.txt',
+    );
+
+    const stop = new AbortController();
+    let control: CrawlControl | undefined;
+    const watch = (running: CrawlControl): void => {
+      control = running;
+    };
+    const usual = { ...settings, unansweredRetryDelaySeconds: -1 };
+    const run = crawl(t.testdir({}), url, usual, watch, stop.signal);
+    await until(() => control?.snapshot().queues.snoozed === 1);
+    stop.abort();
+    await t.rejects(run, 'by default there is one wait');
+  },
+);
 
 t.test('the attempts of each kind of failure are limited', async (t) => {
   await using site = await Site.start({

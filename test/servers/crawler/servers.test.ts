@@ -96,6 +96,32 @@ t.test('CRAWL-12.2 reports list contacts, addresses and the state of robots.txt'
   t.equal(servers.hostEmission('https://a.example:99/'), 77, 'emission times belong to the host');
 });
 
+t.test('CRAWL-8.3 a server has answered if it sent robots.txt, a response, or anything at all', async (t) => {
+  const { servers } = setUp({ ...robotsOf(''), 'http://b.example/robots.txt': { status: 404 } });
+  const answered = (host: string): boolean => servers.hasAnswered(`http://${host}/`);
+  t.notOk(answered('a.example'));
+  await servers.fetchRobots(page('/'), never);
+  t.ok(answered('a.example'));
+  await servers.fetchRobots('http://b.example/', never);
+  t.ok(answered('b.example'), 'also that it has none');
+  for (let tries = 0; tries < 3; tries++) await servers.fetchRobots('http://c.example/', never);
+  t.ok(servers.robotsKnown('http://c.example/'));
+  t.notOk(answered('c.example'), 'unavailable');
+  servers.contact('ftp://d.example/', false);
+  t.notOk(servers.hasAnswered('ftp://d.example/'));
+  servers.contact('ftp://d.example/', true);
+  t.ok(servers.hasAnswered('ftp://d.example/'));
+  servers.countEvent({
+    url: 'ftp://d.example/',
+    status: 226,
+    disposition: 'summarized',
+    bytes: 1,
+    annotations: [],
+  });
+  servers.contact('ftp://d.example/', false);
+  t.ok(servers.hasAnswered('ftp://d.example/'), 'and fails now');
+});
+
 t.test('CRAWL-17.2 a checkpoint keeps counters and waits, but no robots.txt', async (t) => {
   const setup = setUp(robotsOf('User-agent: *\nDisallow: /'));
   await settle(setup);

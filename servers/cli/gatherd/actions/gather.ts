@@ -51,6 +51,6 @@ export async function gather(
     await client.quit();
     return EXIT.ok;
   } catch (error) {
-    return complainOrThrow('gather', error, EXIT.failure);
+    return complainOrThrow('gather', error, EXIT.connection);
   }
 }

@@ -124,6 +124,10 @@ export async function run(
     if (failed !== '') print(failed);
     return problems === 0 ? EXIT.ok : EXIT.failure;
   }
+  if (options.every === undefined && report.gathered.failedRoots.length > 0 && report.objects === 0) {
+    print(`${failed}There is nothing to search.\n`);
+    return EXIT.failure;
+  }
   print(reportText(report) + failed);
   const { gatherer, refererd } = kit;
   const trials = await findTrials(gatherer.store.summaries, refererd.service.references.current);

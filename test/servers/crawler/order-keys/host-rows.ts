@@ -81,6 +81,11 @@ export const HOST_ROWS: readonly HostRow[] = [
   }),
   row({ maxRetries: 2 }, (host) => host.annotated('2t'), { dead: true, pages: () => ({}) }),
   row({ retryDelaySeconds: HOUR_S }, (host) => host.lines.length === 0, { dead: true, pages: () => ({}) }),
+  row({ unansweredRetryDelaySeconds: 0.01 }, (host) => host.lines.length > 0, {
+    both: { retryDelaySeconds: HOUR_S },
+    dead: true,
+    pages: () => ({}),
+  }),
   // The first attempt fetches robots.txt.
   row({ lostMaxRetries: 3 }, (host) => host.count('/') === 2, { pages: () => ({ '/': lost }) }),
   row({ lostRetryDelaySeconds: HOUR_S }, (host) => host.count('/') === 1, {
