@@ -405,7 +405,7 @@ t.test('`harvest conformance --list` lists suites and cases', async (t) => {
   );
 });
 
-t.test('docs/conformance.md states the number of cases of each suite', async (t) => {
+t.test('docs/conformance.md states the number of cases of each suite, README.md that of all', async (t) => {
   const page = await readFile(new URL('docs/conformance.md', import.meta.resolve('#package.json')), 'utf8');
   const stated: Record<string, number> = {};
   for (const [, name = '', count] of page.matchAll(
@@ -415,6 +415,9 @@ t.test('docs/conformance.md states the number of cases of each suite', async (t)
   const actual: Record<string, number> = {};
   for (const name of await suiteNames()) actual[name] = (await loadSuite(name)).cases.length;
   t.same(stated, actual);
+  const readme = await readFile(new URL('README.md', import.meta.resolve('#package.json')), 'utf8');
+  const total = Object.values(actual).reduce((sum, count) => sum + count, 0);
+  t.match(readme, `${total} cases`);
 });
 
 t.test('arguments after -- reach a suite unchanged, even those that look like options', async (t) => {
