@@ -93,6 +93,8 @@ function facts(entry: CommandEntry, commands: readonly CommandEntry[]) {
   const related = commands.filter(({ name, group }) => group === entry.group && name !== entry.name);
   return {
     version: packageVersion(),
+    // The name of the command itself is one of them.
+    originals: [entry.name, ...entry.originals],
     related: ['harvest', ...related.map(({ name }) => `harvest ${name}`)],
   };
 }

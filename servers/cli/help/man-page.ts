@@ -6,6 +6,8 @@ import { type CommandHelp, type OptionHelp, sentence } from './command-help.js';
 export interface ManPageFacts {
   /** The package's version. */
   readonly version: string;
+  /** Names of the original program that run the command; default: none. */
+  readonly originals?: readonly string[];
   /** Names of other pages. */
   readonly related: readonly string[];
 }
@@ -16,7 +18,7 @@ export function pageName(name: string): string {
 }
 
 /** Renders the page of a command in the man macros (man(7)). */
-export function manPage(command: CommandHelp, { version, related }: ManPageFacts): string {
+export function manPage(command: CommandHelp, { version, originals = [], related }: ManPageFacts): string {
   const title = pageName(command.name);
   return [
     `.TH ${quoted(title.toUpperCase())} 1 "" ${quoted(`harvest-kit ${version}`)}`,
@@ -26,6 +28,9 @@ export function manPage(command: CommandHelp, { version, related }: ManPageFacts
     bold(command.usage),
     '.SH DESCRIPTION',
     escapeRoff(sentence(command.description)),
+    ...(originals.length === 0
+      ? []
+      : ['.PP', escapeRoff(`A link to the program runs this command if its name is ${listed(originals)}.`)]),
     ...section('ARGUMENTS', command.operands.map(operand)),
     ...section('OPTIONS', command.options.map(option)),
     ...command.parts.flatMap((part) => [
@@ -81,6 +86,11 @@ function blocks(text: string): string[] {
     const lines = paragraph.split('\n').map((line) => escapeRoff(line));
     return /^ {2}/m.test(paragraph) ? ['.PP', '.nf', ...lines, '.fi'] : ['.PP', ...lines];
   });
+}
+
+/** `a, b or c`. */
+function listed(names: readonly string[]): string {
+  return names.join(', ').replace(/, (?=[^,]*$)/, ' or ');
 }
 
 function section(name: string, items: readonly string[]): string[] {

@@ -172,7 +172,7 @@ function logger(log: LogName, options: RunOptions): Logger {
   return createLogger({ program, file: join(options.data, file) });
 }
 
-/** Serves the READMEs and the help of the commands for a run without a ROOT. */
+/** Serves the documents of the package and the help of the commands for a run without a ROOT. */
 async function serveOwnDocuments(
   options: RunOptions,
   commands: readonly CommandEntry[],

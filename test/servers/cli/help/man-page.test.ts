@@ -27,7 +27,7 @@ t.test('a page has the sections of man(7), and its text is no request of roff', 
       more: ".RS is text\n'too\n\nExamples:\n  harvest crawl    # try it\n\nExit status: 0 done; 1 failure.",
       text: '',
     },
-    { version: '1.2.3', related: ['harvest', 'harvest run'] },
+    { version: '1.2.3', originals: ['crawl', 'Crawl', 'crawler'], related: ['harvest', 'harvest run'] },
   );
   const body = page.slice(page.indexOf('.SH DESCRIPTION'));
   t.match(
@@ -38,6 +38,8 @@ t.test('a page has the sections of man(7), and its text is no request of roff', 
     body,
     `.SH DESCRIPTION
 Controls a crawl.
+.PP
+A link to the program runs this command if its name is crawl, Crawl or crawler.
 .SH ARGUMENTS
 .TP
 \\fBurl\\fR
