@@ -77,6 +77,34 @@ t.test('docs/commands.md has a row for every command', async (t) => {
   t.same([...named].sort(), COMMANDS.map(({ name }) => name).sort());
 });
 
+t.test('docs/run.md lists options that run has, with their defaults', async (t) => {
+  const run = COMMANDS.find(({ name }) => name === 'run');
+  const options = (await run?.load())?.options ?? [];
+  const rows = [...textOf('docs/run.md').matchAll(/^\| (`--.*?) \| (.*?) \|/gm)];
+  t.ok(rows.length > 10);
+  for (const [, cell = '', defaults = ''] of rows) {
+    for (const [name] of cell.matchAll(/--[\w-]+/g)) {
+      const option = options.find(({ long }) => long === name);
+      t.ok(option, `run has ${name}`);
+      const value: unknown = option?.defaultValue;
+      if (typeof value === 'number' || typeof value === 'string')
+        t.match(defaults, new RegExp(`(?:^|\\D)${String(value)}`), `default of ${name}`);
+    }
+  }
+});
+
+t.test('docs/development.md names scripts and measurements that exist', async (t) => {
+  const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> };
+  const page = textOf('docs/development.md');
+  const named = new Set([...page.matchAll(/npm run ([\w-]+)/g)].map(([, name = '']) => name));
+  t.same(
+    [...named].filter((name) => !(name in scripts)),
+    [],
+  );
+  for (const [, name = ''] of page.matchAll(/npm run bench -- ([\w-]+)/g))
+    t.ok(existsSync(join(ROOT, 'test/bench', `${name}.ts`)), name);
+});
+
 t.test('docs/dependencies.md lists the dependencies of package.json', async (t) => {
   const { dependencies } = JSON.parse(textOf('package.json')) as { dependencies: Record<string, string> };
   const [, ...rows] = firstCells(textOf('docs/dependencies.md')).filter((cell) => !cell.startsWith('---'));
