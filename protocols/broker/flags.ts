@@ -126,6 +126,29 @@ const errorFlag: Flag<number> = {
   format: (value) => (value > 0 ? [`#index error ${value}`] : []),
 };
 
+/** A flag of this kit with two words, the first of which is the meaning of a message without the flag. */
+function choice(
+  keyword: string,
+  [initial, chosen]: readonly [string, string],
+  described: Described,
+): Flag<true | undefined> {
+  return {
+    ...described,
+    keyword,
+    argument: `${initial}|${chosen}`,
+    initial: () => undefined,
+    parse({ tokens, name, unknown }, before) {
+      const value = tokens.takeId(`"${initial}" or "${chosen}"`, described.rule);
+      const word = value.text.toLowerCase();
+      if (word === chosen) return true;
+      if (word === initial) return undefined;
+      unknown.push(`${quoteId(name)} ${quoteId(value.text)}`);
+      return before;
+    },
+    format: (value) => (value ? [`${keyword} ${chosen}`] : []),
+  };
+}
+
 /** BRK-3.5: kept for the `101` notice, then ignored. */
 const unknownFlag: Flag<string[]> = {
   keyword: '#index',
@@ -203,6 +226,14 @@ const digestFlag: Flag<string | undefined> = {
 /** The flags for the search engine, in the order in which they are written. */
 const INDEX_FLAGS = {
   ignoreCase: caseFlag,
+  ignoreAccents: choice('#index accents', ['sensitive', 'insensitive'], {
+    rule: 'BRK-2.20',
+    text: 'an extension of this kit: ignore or distinguish accents, vowel points and compatibility forms',
+  }),
+  contentOnly: choice('#index scope', ['object', 'content'], {
+    rule: 'BRK-2.20',
+    text: 'an extension of this kit: words without a tag search the whole object, or what a person reads of it',
+  }),
   matchWord: present('#index matchword', { rule: 'BRK-2.20', text: 'match whole words only' }),
   errors: errorFlag,
   maxResults: limit('#index maxresult', {

@@ -13,6 +13,7 @@ import {
   writeMeta,
 } from './index/index-file.js';
 import { LinkTextWriter, linkKeysOf, urlDigest } from './index/link-texts.js';
+import { SpellingWriter } from './index/spellings.js';
 import {
   type PackedChange,
   plainError,
@@ -33,6 +34,7 @@ class IndexWriter {
   readonly #remove;
   #batch: number;
   readonly #links: LinkTextWriter;
+  readonly #spellings: SpellingWriter;
   /**
    * The objects changed by the open transaction; the value is the digest of the URL, or undefined if the index
    * has the object no longer.
@@ -52,6 +54,7 @@ class IndexWriter {
     );
     this.#remove = this.#db.prepare('DELETE FROM words WHERE rowid = ?');
     this.#links = new LinkTextWriter(this.#db);
+    this.#spellings = new SpellingWriter(this.#db);
     this.#batch = readBatch(this.#db);
     this.#objects = countObjects(this.#db);
   }
@@ -75,6 +78,7 @@ class IndexWriter {
         this.#remove.run(oid);
       } else {
         this.#put.run(oid, ...entry.texts);
+        for (const text of entry.texts) this.#spellings.add(text);
       }
       this.#changed.set(oid, entry?.url);
       this.#links.set(oid, entry?.links ?? []);
@@ -101,6 +105,8 @@ class IndexWriter {
     this.#changed.clear();
     this.#db.exec('DELETE FROM object');
     this.#links.clear();
+    this.#spellings.clear();
+    this.#db.exec('DELETE FROM spelling');
     this.#objects = 0;
     writeMeta(this.#db, 'watermark', 0);
     this.#commit();
@@ -148,6 +154,7 @@ class IndexWriter {
       )
       .run(this.#batch, JSON.stringify(changed.filter(([, url]) => url !== undefined))).changes;
     this.#links.write();
+    this.#spellings.write();
     this.#objects += written - known - removed;
     this.#changed.clear();
     writeMeta(this.#db, 'batch', this.#batch);

@@ -4,14 +4,15 @@ import type { Expression } from '../../../protocols/broker/index.js';
 import { messageOf, PeerError } from '../../../protocols/errors.js';
 import type { SearchOptions } from '../contract.js';
 import { ApproximateMatcher } from './approximate.js';
+import { lettersOf, normalize } from './normalize.js';
 import { type AttributeText, VIEW, type View, viewOf } from './object-text.js';
 import { leastRegexpSize, regexpSteps } from './regexps.js';
 import { requiredLiterals } from './required-literals.js';
 import { approximateLookup, partLookup, regexpLookup, type TermLookup } from './term-lookup.js';
 import { parseTerm, unescapeTerm } from './term-pattern.js';
-import { fold, isWordAt, isWordBefore, wordsOf } from './words.js';
+import { fold, isWordAt, isWordBefore, withoutHyphens, wordsOf } from './words.js';
 
-/** A folded text that an object must contain; the word index looks it up. */
+/** A normalized and folded text that an object must contain; the word index looks it up. */
 export interface LiteralLookup {
   readonly text: string;
   /**
@@ -30,6 +31,10 @@ type Lookup =
 export interface Leaf {
   /** Lower-case name of the attribute to test; all attributes if absent (BRK-2.16). */
   readonly attribute?: string;
+  /** Without an attribute: only the content is tested (`scope.ts`), with the parts of its identifiers. */
+  readonly contentOnly: boolean;
+  /** The texts of the lookup are without accents (`normalize.ts`), as are those that they stand for. */
+  readonly ignoreAccents: boolean;
   readonly lookup: Lookup;
   /** Whether the lookup alone decides, so that no object needs to be read. */
   readonly decidedByIndex: boolean;
@@ -42,10 +47,10 @@ export interface Leaf {
 
 /** Decides whether a leaf matches. */
 export type LeafTest =
-  /** Tests text, one line at a time unless `find` is present. */
+  /** Tests text, one line at a time unless `find` is present. A match in one of the views is enough. */
   | {
       readonly scope: 'text';
-      readonly view: View;
+      readonly views: readonly View[];
       /**
        * Offset of the next match in a whole value from an offset on; -1 without a match. No match crosses a
        * line end.
@@ -83,7 +88,15 @@ export interface PatternLimits {
 }
 
 type LeafExpression = Extract<Expression, { kind: 'term' | 'select' }>;
-type Matching = Pick<SearchOptions, 'ignoreCase' | 'matchWord' | 'errors'>;
+/** The options that decide what matches. */
+export type Matching = Pick<
+  SearchOptions,
+  'ignoreCase' | 'ignoreAccents' | 'matchWord' | 'contentOnly' | 'errors'
+>;
+
+/** What {@link compileLeaf} adds to a leaf. */
+type Compiled = Omit<Leaf, 'attribute' | 'contentOnly' | 'ignoreAccents'>;
+
 const NON_WORD = '[^\\p{L}\\p{M}\\p{N}_]';
 /** Characters of a line above which spelling errors are found with pauses. */
 const LONG_LINE = 4_096;
@@ -103,22 +116,43 @@ export function compileLeaf(
   const text = expression.kind === 'term' ? expression.text : expression.value;
   if (Array.from(text).length > limits.maxPattern)
     throw unsupported(`search words longer than ${limits.maxPattern}`);
+  const common = {
+    contentOnly: expression.kind === 'term' && options.contentOnly === true,
+    ignoreAccents: options.ignoreAccents === true,
+  };
   if (expression.kind === 'term') {
-    if (text.trim() === '') throw unsupported('empty search words');
-    return compileTerm(text, options, limits, warnings);
+    if (normalize(text).trim() === '') throw unsupported('empty search words');
+    return { ...compileTerm(text, options, limits, warnings, common.contentOnly), ...common };
   }
-  const attribute = expression.attribute.toLowerCase();
-  switch (expression.operator) {
-    case 'contains':
-      return { ...compileTerm(text, options, limits, warnings), attribute };
-    case 'exact':
-      return { ...compileExact(unescapeTerm(text), options), attribute };
-    case 'regexp':
-      return { ...compileRegexp(text, requiredLiterals(text), VIEW.raw, options, limits), attribute };
-    case 'less-than':
-    case 'greater-than':
-      return { ...compileComparison(unescapeTerm(text), expression.operator), attribute };
-  }
+  const compileValue = (): Compiled => {
+    switch (expression.operator) {
+      case 'contains':
+        return compileTerm(text, options, limits, warnings, false);
+      case 'exact':
+        return compileExact(unescapeTerm(text), options);
+      case 'regexp': {
+        const source = plainSource(text, options);
+        return compileRegexp(source, requiredLiterals(source), viewFor(options), options, limits);
+      }
+      case 'less-than':
+      case 'greater-than':
+        return compileComparison(unescapeTerm(text), expression.operator);
+    }
+  };
+  return { ...compileValue(), ...common, attribute: expression.attribute.toLowerCase() };
+}
+
+/** The view for a test that respects blanks. RE2 folds case itself. */
+function viewFor({ ignoreAccents }: Matching): View {
+  return ignoreAccents === true ? VIEW.letters : VIEW.plain;
+}
+
+/** The source of an expression as the text that it is compared with: a hyphen of typography is no range. */
+function plainSource(source: string, { ignoreAccents }: Matching): string {
+  const plain = source
+    .replace(/[^\0-\x7f]+/g, (text) => normalize(text).replaceAll('-', '\\-'))
+    .normalize('NFC');
+  return ignoreAccents === true ? lettersOf(plain) : plain;
 }
 
 /** Returns an error with a text of BRK-4.18. */
@@ -126,26 +160,35 @@ export function unsupported(what: string, engine = 'embedded'): PeerError {
   return new PeerError(`ERROR: ${engine} does not support ${what}`, 111);
 }
 
-function compileTerm(text: string, options: Matching, limits: PatternLimits, warnings: Set<string>): Leaf {
+function compileTerm(
+  text: string,
+  options: Matching,
+  limits: PatternLimits,
+  warnings: Set<string>,
+  withParts: boolean,
+): Compiled {
   const pattern = parseTerm(text);
-  if (pattern.kind === 'literal') return compileLiteral(pattern.text, options);
+  if (pattern.kind === 'literal') return compileLiteral(pattern.text, options, withParts);
   if (options.errors > 0) warnings.add('Spelling errors do not apply to words with pattern characters.');
-  const source = options.matchWord
-    ? `(?:^|${NON_WORD})(?:${pattern.source})(?:$|${NON_WORD})`
-    : pattern.source;
-  const view = pattern.source.includes(' ') ? VIEW.collapsed : VIEW.raw;
+  const plain = plainSource(pattern.source, options);
+  const source = options.matchWord ? `(?:^|${NON_WORD})(?:${plain})(?:$|${NON_WORD})` : plain;
+  const view = viewFor(options) | (pattern.source.includes(' ') ? VIEW.collapsed : 0);
   return compileRegexp(source, pattern.required, view, options, limits);
 }
 
-function compileLiteral(text: string, { ignoreCase, matchWord, errors }: Matching): Leaf {
-  const blanks = /\s/.test(text);
-  const view = ((ignoreCase ? VIEW.folded : 0) | (blanks ? VIEW.collapsed : 0)) as View;
-  const pattern = viewOf(text.replaceAll('\n', ' '), view);
+function compileLiteral(text: string, options: Matching, withParts: boolean): Compiled {
+  const { ignoreCase, ignoreAccents, matchWord, errors } = options;
+  const oneLine = normalize(text.replaceAll('\n', ' '));
+  // A query for an accent alone means it.
+  const letters = ignoreAccents === true && lettersOf(oneLine).trim() !== '' ? VIEW.letters : 0;
+  // A hyphen that stands for a blank, as well as blanks, makes a phrase; one at an end is a character like others.
+  const isPhrase = /\s/.test(oneLine) || withoutHyphens(oneLine) !== oneLine;
+  const view = (ignoreCase ? VIEW.folded : 0) | (isPhrase ? VIEW.phrase : 0) | letters;
+  const pattern = viewOf(oneLine, view);
   const folded = fold(pattern);
-  const words = wordsOf(folded);
-  const rankWords = words.map((word) => word.text);
-  const find = (line: string, from: number) =>
-    matchWord ? indexOfWord(line, pattern, from) : line.indexOf(pattern, from);
+  const rankWords = wordsOf(viewOf(oneLine, VIEW.folded | VIEW.phrase)).map((word) => word.text);
+  const patterns = isPhrase ? withBlankEnds(pattern) : [pattern];
+  const find = (line: string, from: number) => firstOf(patterns, line, from, matchWord);
   const approximate = errors > 0 ? new ApproximateMatcher(pattern, errors, matchWord) : undefined;
   if (approximate !== undefined && approximate.errors > 0) {
     const test = (line: string) => approximate.test(line);
@@ -153,18 +196,50 @@ function compileLiteral(text: string, { ignoreCase, matchWord, errors }: Matchin
     return {
       lookup,
       decidedByIndex: false,
-      terms: approximateLookup(folded, approximate.errors, matchWord, ignoreCase),
+      terms: letters === 0 ? approximateLookup(folded, approximate.errors, matchWord, ignoreCase) : undefined,
       rankWords,
-      test: { scope: 'text', view, test, steps: (line) => approximate.steps(line), longLine: LONG_LINE },
+      test: {
+        scope: 'text',
+        views: [view],
+        test,
+        steps: (line) => approximate.steps(line),
+        longLine: LONG_LINE,
+      },
     };
   }
+  const words = wordsOf(folded).map((word) => word.text);
   return {
-    terms: ignoreCase && !matchWord ? partLookup(folded) : undefined,
+    terms: letters === 0 && ignoreCase && !matchWord ? partLookup(folded) : undefined,
     lookup: { kind: 'each', texts: [{ text: folded, leftBounded: matchWord, rightBounded: matchWord }] },
-    decidedByIndex: ignoreCase && matchWord && rankWords.length > 0 && rankWords.join(' ') === folded,
+    decidedByIndex: ignoreCase && matchWord && words.length > 0 && words.join(' ') === folded,
     rankWords,
-    test: { scope: 'text', view, find, test: (line) => find(line, 0) >= 0 },
+    // Parts of words are parts of identifiers as they are.
+    test: {
+      scope: 'text',
+      views: withParts && matchWord ? [view, view | VIEW.parts] : [view],
+      find,
+      test: (line) => find(line, 0) >= 0,
+    },
   };
+}
+
+/** A phrase, and itself with blanks in place of hyphens at its ends: in the text they may be between two words. */
+function withBlankEnds(pattern: string): readonly string[] {
+  const ends = [/^-(?=[\p{L}\p{M}\p{N}_])/u, /(?<=[\p{L}\p{M}\p{N}_])-$/u];
+  return ends.reduce<readonly string[]>(
+    (all, end) => [...new Set(all.flatMap((text) => [text, text.replace(end, ' ')]))],
+    [pattern],
+  );
+}
+
+/** Offset of the next occurrence of one of the patterns; -1 without a match. */
+function firstOf(patterns: readonly string[], line: string, from: number, matchWord: boolean): number {
+  let first = -1;
+  for (const pattern of patterns) {
+    const offset = matchWord ? indexOfWord(line, pattern, from) : line.indexOf(pattern, from);
+    if (offset >= 0 && (first < 0 || offset < first)) first = offset;
+  }
+  return first;
 }
 
 /** Offset of the next occurrence of the text that is not adjacent to word characters; -1 without a match. */
@@ -195,9 +270,9 @@ function compileRegexp(
   source: string,
   required: readonly string[],
   view: View,
-  { ignoreCase }: Matching,
+  { ignoreCase, ignoreAccents }: Matching,
   limits: PatternLimits,
-): Leaf {
+): Compiled {
   // Compiling cannot be interrupted, so a pattern that is certainly too large is not compiled.
   if (leastRegexpSize(source) > limits.maxRegexpProgram) throw tooLarge(limits);
   let regexp: RE2JS;
@@ -208,7 +283,11 @@ function compileRegexp(
   }
   if (regexp.programSize() > limits.maxRegexpProgram) throw tooLarge(limits);
   const texts = required
-    .map((text) => ({ text: fold(text), leftBounded: false, rightBounded: false }))
+    .map((text) => {
+      const plain = fold(normalize(text));
+      const searched = ignoreAccents === true ? lettersOf(plain) : plain;
+      return { text: searched, leftBounded: false, rightBounded: false };
+    })
     .filter(({ text }) => wordsOf(text).length > 0);
   // A test cannot be interrupted, and takes the size of the program for each character at most.
   limitStates(regexp, limits.maxRegexpBytes);
@@ -216,17 +295,18 @@ function compileRegexp(
   return {
     lookup: texts.length === 0 ? ALL : { kind: 'each', texts },
     decidedByIndex: false,
-    terms: ignoreCase
-      ? regexpLookup(
-          source,
-          texts.map(({ text }) => text),
-          (text) => regexp.test(text),
-        )
-      : undefined,
+    terms:
+      ignoreCase && ignoreAccents !== true
+        ? regexpLookup(
+            source,
+            texts.map(({ text }) => text),
+            (text) => regexp.test(text),
+          )
+        : undefined,
     rankWords: [],
     test: {
       scope: 'text',
-      view,
+      views: [view],
       test: (line) => regexp.test(line),
       steps: (line) => regexpSteps(regexp, line),
       longLine,
@@ -247,10 +327,10 @@ function tooLarge({ maxRegexpProgram }: PatternLimits): PeerError {
 }
 
 /** BRK-2.17 `exact`: the whole value; a final newline does not count. */
-function compileExact(text: string, { ignoreCase }: Matching): Leaf {
-  const view = ignoreCase ? VIEW.folded : VIEW.raw;
+function compileExact(text: string, { ignoreCase, ignoreAccents }: Matching): Compiled {
+  const view = (ignoreCase ? VIEW.folded : VIEW.plain) | (ignoreAccents === true ? VIEW.letters : 0);
   const expected = viewOf(text, view);
-  const folded = fold(text);
+  const folded = fold(expected);
   return {
     lookup:
       wordsOf(folded).length === 0
@@ -271,12 +351,12 @@ function compileExact(text: string, { ignoreCase }: Matching): Leaf {
 const DECIMAL = /^\s*[+-]?\d+(?:\.\d+)?\s*$/;
 
 /** BRK-2.17: as numbers when both sides are decimal numbers, else as byte strings. */
-function compileComparison(text: string, operator: 'less-than' | 'greater-than'): Leaf {
+function compileComparison(text: string, operator: 'less-than' | 'greater-than'): Compiled {
   const sign = operator === 'less-than' ? -1 : 1;
   const bytes = Buffer.from(text);
   const number = DECIMAL.test(text) ? Number(text) : undefined;
   const compare = (attribute: AttributeText): number => {
-    const value = attribute.text(VIEW.raw);
+    const value = attribute.raw;
     if (number !== undefined && DECIMAL.test(value)) return Number(value) - number;
     const end = attribute.value.at(-1) === 0x0a ? attribute.value.length - 1 : attribute.value.length;
     return Buffer.compare(attribute.value.subarray(0, end), bytes);

@@ -1,9 +1,16 @@
 import type { Expression } from '../../../protocols/broker/index.js';
 import type { SoifObject } from '../../../protocols/soif/index.js';
-import type { MatchedLine, SearchOptions } from '../contract.js';
+import type { MatchedLine } from '../contract.js';
 import type { TimeSlice } from '../scheduling/time-slice.js';
-import { compileLeaf, type Leaf, type LeafTest, type PatternLimits, unsupported } from './leaf.js';
-import { type AttributeText, attributeTexts, VIEW } from './object-text.js';
+import {
+  compileLeaf,
+  type Leaf,
+  type LeafTest,
+  type Matching,
+  type PatternLimits,
+  unsupported,
+} from './leaf.js';
+import { type AttributeText, attributeTexts, VIEW, type View } from './object-text.js';
 
 /** Limits of one query. */
 export interface QueryLimits extends PatternLimits {
@@ -161,10 +168,10 @@ export class Matcher {
   ): Promise<MatchedLine[]> {
     const found: MatchedLine[] = [];
     for (const attribute of attributes) {
-      const leaves = this.positive.filter((leaf) => appliesTo(leaf, attribute));
+      const leaves = this.positive.filter((leaf) => attribute.isFor(leaf));
       if (leaves.length === 0) continue;
       const numbers = await matchedLines(leaves, attribute, limit - found.length, slice);
-      const raw = attribute.text(VIEW.raw);
+      const { raw } = attribute;
       for (const [number, line] of pickLines(raw, numbers)) {
         const text = number === 0 ? `${attribute.lead}${line}` : line;
         const first = number === 0;
@@ -180,8 +187,6 @@ export class Matcher {
     return found;
   }
 }
-
-type Matching = Pick<SearchOptions, 'ignoreCase' | 'matchWord' | 'errors'>;
 
 /** Terms that are compiled, and the warnings about them. */
 interface CompiledLeaves {
@@ -211,10 +216,6 @@ function countTerms(expression: Expression, maxNodes: number): number {
   return terms;
 }
 
-function appliesTo(leaf: Leaf, attribute: AttributeText): boolean {
-  return leaf.attribute === undefined || leaf.attribute === attribute.key;
-}
-
 async function testLeaf(
   leaf: Leaf,
   attributes: readonly AttributeText[],
@@ -222,16 +223,19 @@ async function testLeaf(
 ): Promise<boolean> {
   const { test } = leaf;
   for (const attribute of attributes) {
-    if (!appliesTo(leaf, attribute)) continue;
+    if (!attribute.isFor(leaf)) continue;
     const pause = slice.yield();
     if (pause !== undefined) await pause;
     if (test.scope === 'value') {
       if (test.test(attribute)) return true;
-    } else if (test.find !== undefined) {
-      if (test.find(attribute.text(test.view), 0) >= 0) return true;
-    } else {
-      const lines = attribute.lines(test.view);
-      for (const line of lines) {
+      continue;
+    }
+    for (const view of test.views) {
+      if (test.find !== undefined) {
+        if (test.find(attribute.text(view), 0) >= 0) return true;
+        continue;
+      }
+      for (const line of attribute.lines(view)) {
         const pause = slice.yield();
         if (pause !== undefined) await pause;
         if (await testLine(test, line, slice)) return true;
@@ -265,27 +269,33 @@ async function matchedLines(
 ): Promise<number[]> {
   const numbers = new Set<number>();
   for (const { test } of leaves) {
-    let remaining = limit;
-    for await (const number of linesOf(test, attribute, slice)) {
-      numbers.add(number);
-      if (--remaining === 0) break;
+    for (const view of test.scope === 'value' ? [VIEW.plain] : test.views) {
+      let remaining = limit;
+      for await (const number of linesOf(test, attribute, view, slice)) {
+        numbers.add(number);
+        if (--remaining === 0) break;
+      }
     }
   }
   return [...numbers].sort((a, b) => a - b).slice(0, limit);
 }
 
-/** Numbers of the lines that a test matches, ascending. */
-async function* linesOf(test: LeafTest, attribute: AttributeText, slice: TimeSlice): AsyncGenerator<number> {
+/** Numbers of the lines that a test matches in one view, ascending. */
+async function* linesOf(
+  test: LeafTest,
+  attribute: AttributeText,
+  view: View,
+  slice: TimeSlice,
+): AsyncGenerator<number> {
   if (test.scope === 'text' && test.find !== undefined) {
-    yield* linesFound(attribute.text(test.view), test.find);
+    yield* linesFound(attribute.text(view), test.find);
     return;
   }
   if (test.scope === 'value' && !test.test(attribute)) return;
-  const lines = attribute.lines(test.scope === 'value' ? VIEW.raw : test.view);
-  for (let i = 0; i < lines.length; i++) {
+  for (const [i, line] of attribute.lines(view).entries()) {
     const pause = slice.yield();
     if (pause !== undefined) await pause;
-    if (test.scope === 'value' || (await testLine(test, lines[i]!, slice))) yield i;
+    if (test.scope === 'value' || (await testLine(test, line, slice))) yield i;
   }
 }
 

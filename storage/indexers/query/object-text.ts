@@ -1,10 +1,18 @@
 // The attributes of an object as texts for matching: case folded or not, white space collapsed or not.
 import { decodeText, type SoifObject } from '../../../protocols/soif/index.js';
-import { fold } from './words.js';
+import { onlyParts } from './identifiers.js';
+import { lettersOf, normalize } from './normalize.js';
+import { fileNameOf, isContent } from './scope.js';
+import { fold, withoutHyphens } from './words.js';
 
-/** Views of a text: case kept or folded, blanks kept or every run of them collapsed into one. */
-export const VIEW = { raw: 0, folded: 1, collapsed: 2, foldedCollapsed: 3 } as const;
-export type View = (typeof VIEW)[keyof typeof VIEW];
+/**
+ * Views of a normalized text, by bits: case folded; runs of blanks as one blank; hyphens between the parts of words as
+ * blanks; letters without accents; only the parts of identifiers.
+ */
+export const VIEW = { plain: 0, folded: 1, collapsed: 2, phrase: 6, letters: 8, parts: 16 } as const;
+export type View = number;
+
+const HYPHENS = VIEW.phrase - VIEW.collapsed;
 
 /** A run of white space within a line, which phrases treat as one blank. */
 const BLANKS = /[^\S\n]+/g;
@@ -16,8 +24,13 @@ export function collapse(text: string): string {
 
 /** Converts a text to a view. Line ends are kept, so line numbers agree between views. */
 export function viewOf(text: string, view: View): string {
-  const folded = (view & VIEW.folded) === 0 ? text : fold(text);
-  return (view & VIEW.collapsed) === 0 ? folded : collapse(folded);
+  const has = (bit: number) => (view & bit) !== 0;
+  let shown = normalize(text);
+  if (has(VIEW.parts)) shown = onlyParts(shown);
+  if (has(VIEW.folded)) shown = fold(shown);
+  if (has(VIEW.letters)) shown = lettersOf(shown);
+  if (has(HYPHENS)) shown = withoutHyphens(shown);
+  return has(VIEW.collapsed) ? collapse(shown) : shown;
 }
 
 /** One attribute of an object during matching. The value is decoded once; each view is made on first use. */
@@ -25,6 +38,7 @@ export class AttributeText {
   readonly key: string;
   readonly #views: (string | undefined)[] = [];
   readonly #lines: (readonly string[] | undefined)[] = [];
+  #raw: string | undefined;
 
   constructor(
     /** Name as the object spells it. */
@@ -32,14 +46,29 @@ export class AttributeText {
     readonly value: Uint8Array,
     /** Text before the value on the first line of the SOIF text. */
     readonly lead: string,
+    /** The text to search, if it is not the value: it stands for the first line of the value. */
+    readonly searched?: string,
   ) {
     this.key = name.toLowerCase();
+  }
+
+  /** Whether a term searches it: a tag names its attribute, and a request can ask for the content alone. */
+  isFor({ attribute, contentOnly }: { readonly attribute?: string; readonly contentOnly: boolean }): boolean {
+    if (attribute !== undefined || !contentOnly)
+      return this.searched === undefined && (attribute === undefined || attribute === this.key);
+    return this.searched !== undefined || isContent(this.key);
+  }
+
+  /** The value as it is stored. */
+  get raw(): string {
+    this.#raw ??= decodeLines(this.value);
+    return this.#raw;
   }
 
   text(view: View): string {
     let text = this.#views[view];
     if (text === undefined) {
-      text = view === VIEW.raw ? decodeLines(this.value) : viewOf(this.text(VIEW.raw), view);
+      text = viewOf(this.searched ?? this.raw, view);
       this.#views[view] = text;
     }
     return text;
@@ -57,9 +86,16 @@ export class AttributeText {
   }
 }
 
-/** The searchable text of an object: its header line as attribute `url` (BRK-2.18), then its attributes. */
+/**
+ * The searchable text of an object: its header line as attribute `url` (BRK-2.18), the file name in it, which content has
+ * of it, then its attributes.
+ */
 export function attributeTexts(object: SoifObject): AttributeText[] {
-  const texts = [new AttributeText('url', object.urlBytes, `@${object.type} { `)];
+  const lead = `@${object.type} { `;
+  const texts = [
+    new AttributeText('url', object.urlBytes, lead),
+    new AttributeText('url', object.urlBytes, lead, fileNameOf(decodeText(object.urlBytes))),
+  ];
   for (let i = 0; i < object.size; i++) {
     const name = object.nameAt(i);
     texts.push(new AttributeText(name, object.valueAt(i), `${name}{${object.valueLengthAt(i)}}:\t`));

@@ -1,6 +1,6 @@
 /**
- * Word boundaries and case folding. The index and the matcher share these rules, because a match that the index
- * does not predict is lost.
+ * Word boundaries and case folding of normalized texts (`normalize.ts`). The index and the matcher share these
+ * rules, because a match that the index does not predict is lost.
  *
  * A word is a maximal run of Unicode letters, marks, numbers and `_`. Case folding maps each character
  * independently of its neighbors, so `fold(a + b) === fold(a) + fold(b)`.
@@ -32,6 +32,8 @@ const EQUIVALENTS = new Map([
 ]);
 const SEPARATORS = /[^\p{L}\p{M}\p{N}_]+/gu;
 const ONLY_BLANKS = /^[^\S\n]*$/;
+/** A hyphen between two parts of a word, which a phrase has with a blank or without. */
+const HYPHEN = '-';
 const WORD_CHARACTER = /[\p{L}\p{M}\p{N}_]/u;
 const WORDS = /[\p{L}\p{M}\p{N}_]+/gu;
 
@@ -48,6 +50,18 @@ function canonical(letter: string): string {
 /** Whether the text is empty or consists of white space without a line end. */
 export function isBlank(text: string): boolean {
   return ONLY_BLANKS.test(text);
+}
+
+/** Whether what separates two words lets a phrase continue: blanks, or the hyphen of `retry-backoff`. */
+function joinsPhrase(gap: string): boolean {
+  return gap === HYPHEN || isBlank(gap);
+}
+
+const HYPHENATED = /(?<=[\p{L}\p{M}\p{N}_])-(?=[\p{L}\p{M}\p{N}_])/gu;
+
+/** Replaces the hyphens between the parts of words by blanks, which they equal in a phrase (BRK-2.5). */
+export function withoutHyphens(text: string): string {
+  return text.includes(HYPHEN) ? text.replace(HYPHENATED, ' ') : text;
 }
 
 /** A word within a folded text. */
@@ -91,11 +105,17 @@ export function isWordBefore(text: string, offset: number): boolean {
  */
 export const BREAK = '\x01';
 
+/**
+ * The first character of a term that the index has for a part of an identifier. No word of a query begins with it, so that
+ * only requests that ask for parts find them.
+ */
+export const PART = '\x02';
+
 /** The words of a folded text in the order of the index, with {@link BREAK}s. */
 export function phraseOf(folded: string, words: readonly Word[]): string[] {
   const terms: string[] = [];
   for (const [i, word] of words.entries()) {
-    if (i > 0 && !isBlank(folded.slice(words[i - 1]!.end, word.start))) terms.push(BREAK);
+    if (i > 0 && !joinsPhrase(folded.slice(words[i - 1]!.end, word.start))) terms.push(BREAK);
     terms.push(word.text);
   }
   return terms;
@@ -108,7 +128,7 @@ export function phraseOf(folded: string, words: readonly Word[]): string[] {
  */
 export function indexText(text: string): string {
   return fold(text)
-    .replace(SEPARATORS, (gap) => (isBlank(gap) ? ' ' : ` ${BREAK} `))
+    .replace(SEPARATORS, (gap) => (joinsPhrase(gap) ? ' ' : ` ${BREAK} `))
     .replace(WORDS, cutLongWord);
 }
 
@@ -126,15 +146,4 @@ function cutLongWord(word: string): string {
 function splitsPair(text: string, offset: number): boolean {
   const code = text.charCodeAt(offset);
   return offset > 0 && code >= 0xdc00 && code <= 0xdfff;
-}
-
-/** All marks but the breve of the Russian й, which is another letter. */
-const MARKS = /(?<!и)\p{M}+/gu;
-
-/**
- * A folded word without accents and other marks: `résumé` and `resume` are two words of the index and one for a
- * reader.
- */
-export function withoutMarks(word: string): string {
-  return word.normalize('NFD').replace(MARKS, '').normalize('NFC');
 }

@@ -1,8 +1,8 @@
 import type { Expression } from '../../../protocols/broker/index.js';
 import type { SoifObject } from '../../../protocols/soif/index.js';
-import { attributeTexts, VIEW } from '../query/object-text.js';
+import { attributeTexts, VIEW, viewOf } from '../query/object-text.js';
 import { parseTerm, unescapeTerm } from '../query/term-pattern.js';
-import { fold, wordsOf } from '../query/words.js';
+import { wordsOf } from '../query/words.js';
 
 /** A word that every object has, so that a query can match all of them. No word of an object equals it. */
 const EVERY_OBJECT = 'zzz';
@@ -20,16 +20,25 @@ export const SWISH_CONFIGURATION = [
   '',
 ].join('\n');
 
+/** How the index has words. */
+const WORDS = VIEW.folded | VIEW.letters;
 /** Maximum length of a word of the index; a longer one is truncated. */
 const MAX_WORD = 100;
 /** Characters that swish-e treats as the end of a word. */
 const FOREIGN = /[^a-z0-9]/gu;
 
-/** Returns the words of an object for swish-e, separated and folded as the matcher does it (`words.ts`). */
+/**
+ * Returns the words of an object for swish-e, separated as the matcher does it (`words.ts`), by their letters, and with the
+ * parts of identifiers: so it finds a superset for requests of every kind.
+ */
 export function documentOf(object: SoifObject): string {
   const words = [EVERY_OBJECT];
+  const add = (text: string) => words.push(encodeWord(text));
   for (const attribute of attributeTexts(object)) {
-    for (const { text } of wordsOf(fold(attribute.text(VIEW.raw)))) words.push(encodeWord(text));
+    const plain = attribute.text(WORDS);
+    for (const { text } of wordsOf(plain)) add(text);
+    const parts = attribute.text(WORDS | VIEW.parts);
+    if (parts !== plain) for (const { text } of wordsOf(parts)) add(text);
   }
   return words.join(' ');
 }
@@ -73,7 +82,7 @@ function termQuery(text: string): string | undefined {
 }
 
 function literalQuery(text: string): string | undefined {
-  const words = new Set(wordsOf(fold(text)).map((word) => quote(encodeWord(word.text))));
+  const words = new Set(wordsOf(viewOf(text, WORDS)).map((word) => quote(encodeWord(word.text))));
   if (words.size === 0) return undefined;
   return words.size === 1 ? [...words][0] : `(${[...words].join(' and ')})`;
 }

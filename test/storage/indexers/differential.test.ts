@@ -14,7 +14,23 @@ const WORDS = `
 `
   .trim()
   .split(/\s+/);
-const SEPARATORS = [' ', '  ', '\n', '-', '', '\t', '\u00a0', '.', '/', '\r\n', '😀', '—'];
+const SEPARATORS = [
+  ' ',
+  '  ',
+  '\n',
+  '-',
+  '\u2010',
+  ' -',
+  '\u200b',
+  '',
+  '\t',
+  '\u00a0',
+  '.',
+  '/',
+  '\r\n',
+  '😀',
+  '—',
+];
 const ATTRIBUTE_NAMES = ['Title', 'TITLE', 'Keywords', 'Body', 'Full-Text', 'Odd', 'URL', 'Year'];
 
 const text = fc
@@ -38,7 +54,7 @@ const plainTerm = fc
       .join('')
       .trim(),
   )
-  .filter((term) => term !== '');
+  .filter((term) => term.replaceAll('\u200b', '').trim() !== '');
 const pattern = fc
   .array(fc.constantFrom('ab', 'b', '.', '#', '[ab]', 'b*', 'a', 'Σ', 'ß'), { minLength: 2, maxLength: 4 })
   .map((parts) => parts.join(''))
@@ -81,7 +97,10 @@ const expression: fc.Arbitrary<Expression> = fc.letrec<{ node: Expression }>((ti
     },
   ),
 })).node;
+const set = fc.constantFrom(true as const, undefined);
 const options: fc.Arbitrary<NaiveOptions> = fc.record({
+  ignoreAccents: set,
+  contentOnly: set,
   ignoreCase: fc.boolean(),
   matchWord: fc.boolean(),
   errors: fc.oneof(

@@ -7,14 +7,19 @@ export interface NaiveOptions {
   readonly ignoreCase: boolean;
   readonly matchWord: boolean;
   readonly errors: number;
+  readonly ignoreAccents?: true | undefined;
+  readonly contentOnly?: true | undefined;
 }
 
 export interface NaiveLine {
   readonly attribute: string;
   readonly line: string;
+  /** What is searched instead, for content alone: the file name of a URL. */
+  readonly content?: string;
 }
 
 const WORD = '[\\p{L}\\p{M}\\p{N}_]';
+const BOOKKEEPING = /^(?:url|gatherer-.*|update-time|last-modification-time|refresh-rate|time-to-live)$/i;
 const decoder = new TextDecoder();
 
 /** Returns the lines that a query matches; undefined if the object does not match. */
@@ -23,7 +28,8 @@ export function naiveMatch(
   expression: Expression,
   options: NaiveOptions,
 ): NaiveLine[] | undefined {
-  const lines: NaiveLine[] = [{ attribute: 'url', line: object.url }];
+  const name = decodeURIComponent(object.url.slice(object.url.lastIndexOf('/') + 1));
+  const lines: NaiveLine[] = [{ attribute: 'url', line: object.url, content: name }];
   const values: NaiveLine[] = [{ attribute: 'url', line: object.url }];
   for (const { name, value } of object) {
     const text = decoder.decode(value).replace(/\r\n/g, '\n');
@@ -56,7 +62,9 @@ export function naiveMatch(
     }
   };
   if (!holds(expression, true)) return undefined;
-  return lines.filter((line) => positive.some((test) => test(line)));
+  return lines
+    .filter((line) => positive.some((test) => test(line)))
+    .map(({ attribute, line }) => ({ attribute, line }));
 }
 
 /** Returns the test of a line for a node without operands. */
@@ -68,7 +76,13 @@ function leafTest(
   const flags = options.ignoreCase ? 'iu' : 'u';
   if (node.kind === 'term') {
     const test = termTest(node.text, options);
-    return ({ line }) => test(line);
+    if (options.contentOnly !== true) return ({ line }) => test(line);
+    const hasParts = options.matchWord && options.errors === 0 && !/[.#*[]/.test(node.text);
+    return ({ attribute, line, content }) => {
+      if (content === undefined && BOOKKEEPING.test(attribute)) return false;
+      const text = content ?? line;
+      return test(text) || (hasParts && identifiers(text).some((parts) => test(parts)));
+    };
   }
   const named = (line: NaiveLine) => line.attribute.toLowerCase() === node.attribute.toLowerCase();
   if (node.operator === 'contains') {
@@ -76,11 +90,11 @@ function leafTest(
     return (line) => named(line) && test(line.line);
   }
   if (node.operator === 'regexp') {
-    const regexp = new RegExp(node.value, flags);
-    return (line) => named(line) && regexp.test(line.line);
+    const regexp = new RegExp(plain(node.value, options), flags);
+    return (line) => named(line) && regexp.test(plain(line.line, options));
   }
   // All lines of a value that is accepted as a whole.
-  const accepted = values.filter((value) => named(value) && acceptsValue(node, value.line, flags));
+  const accepted = values.filter((value) => named(value) && acceptsValue(node, value.line, flags, options));
   return (line) =>
     named(line) &&
     accepted.some(
@@ -88,9 +102,15 @@ function leafTest(
     );
 }
 
-function acceptsValue(node: Extract<Expression, { kind: 'select' }>, value: string, flags: string): boolean {
+function acceptsValue(
+  node: Extract<Expression, { kind: 'select' }>,
+  value: string,
+  flags: string,
+  options: NaiveOptions,
+): boolean {
   if (node.operator === 'exact') {
-    return new RegExp(`^(?:${escaped(node.value)})\\n?$(?![\\s\\S])`, flags).test(value);
+    const expected = escaped(plain(node.value, options));
+    return new RegExp(`^(?:${expected})\\n?$(?![\\s\\S])`, flags).test(plain(value, options));
   }
   const isNumber = /^\s*[+-]?\d+(\.\d+)?\s*$/;
   const areNumbers = isNumber.test(value) && isNumber.test(node.value);
@@ -104,26 +124,75 @@ function escaped(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 }
 
-function termTest(text: string, { ignoreCase, matchWord, errors }: NaiveOptions): (line: string) => boolean {
+/** The text in the spelling in which it is compared, character by character. */
+function plain(text: string, { ignoreAccents, ignoreCase }: NaiveOptions): string {
+  const same = text
+    .normalize('NFC')
+    .replace(/\u00ad|\u200b|\u200d|\u2060|\ufeff/g, '')
+    .replace(/[\u2018\u2019\u02bc]/g, "'")
+    .replace(/[\u2010\u2011]/g, '-')
+    .normalize('NFC');
+  if (ignoreAccents !== true) return same;
+  // Folding first: a capital I with a dot is two characters then.
+  return Array.from(ignoreCase ? same.toLowerCase() : same, (c) =>
+    /^[\p{L}\p{M}\p{N}]$/u.test(c)
+      ? c
+          .normalize('NFKD')
+          .replace(/[\u0300-\u036f]/g, '')
+          .replace('ß', 'ss')
+          .normalize('NFC')
+      : c,
+  )
+    .join('')
+    .normalize('NFC');
+}
+
+/** The parts of each identifier. */
+function identifiers(text: string): string[] {
+  const words = text
+    .normalize('NFC')
+    .replace(/\u00ad|\u200b|\u200d|\u2060|\ufeff/g, '')
+    .split(/[^\p{L}\p{M}\p{N}_]+/u);
+  return words
+    .map((word) =>
+      word
+        .replace(/([\p{L}\p{M}\p{N}])_+(?=[\p{L}\p{M}\p{N}])/gu, '$1 ')
+        .replace(/([a-z0-9])(?=[A-Z])/g, '$1 '),
+    )
+    .map((parts) => parts.replace(/([A-Z])(?=[A-Z][a-z][a-z])/g, '$1 '))
+    .filter((parts) => parts.includes(' '));
+}
+
+function termTest(text: string, given: NaiveOptions): (line: string) => boolean {
+  // A query for an accent alone means it.
+  const options = plain(text, given).trim() === '' ? { ...given, ignoreAccents: undefined } : given;
+  const { ignoreCase, matchWord, errors } = options;
   const flags = ignoreCase ? 'iu' : 'u';
   const inWord = (source: string) => (matchWord ? `(?<!${WORD})(?:${source})(?!${WORD})` : `(?:${source})`);
   if (/[.#*[]/.test(text)) {
-    const source = text
+    const source = plain(text, options)
       .replace(/[^\p{L}\p{M}\p{N}.#*[\]\s]/gu, '\\$&')
       .replaceAll('#', '.*')
       .replace(/\s+/g, '\\s+');
     const regexp = new RegExp(inWord(source), flags);
-    return (line) => regexp.test(line);
+    return (line) => regexp.test(plain(line, options));
   }
-  const collapsed = text.replace(/\s+/gu, ' ');
+  // In a phrase, hyphens between words and blanks are equal.
+  const joint = new RegExp(`(?<=${WORD})-(?=${WORD})`, 'gu');
+  const oneLine = plain(text, options);
+  const isPhrase = /\s/.test(oneLine) || oneLine.search(joint) >= 0;
+  const collapse = (part: string) => part.replace(joint, ' ').replace(/\s+/gu, ' ');
+  const collapsed = isPhrase ? collapse(oneLine) : oneLine;
+  const searched = (line: string) => (isPhrase ? collapse(plain(line, options)) : plain(line, options));
   const allowed = Math.min(errors, Array.from(collapsed).length - 1);
-  if (allowed > 0) {
-    // Blanks are equal to each other only in a phrase.
-    const normalized = (line: string) => (/\s/.test(text) ? line.replace(/\s+/gu, ' ') : line);
-    return (line) => approximately(normalized(line), collapsed, allowed, ignoreCase, matchWord);
-  }
-  const regexp = new RegExp(inWord(escaped(text).replace(/\s+/g, '\\s+')), flags);
-  return (line) => regexp.test(line);
+  if (allowed > 0) return (line) => approximately(searched(line), collapsed, allowed, ignoreCase, matchWord);
+  const ends = isPhrase
+    ? escaped(collapsed)
+        .replace(new RegExp(`^-(?=${WORD})`, 'u'), '[- ]')
+        .replace(new RegExp(`(?<=${WORD})-$`, 'u'), '[- ]')
+    : escaped(collapsed);
+  const regexp = new RegExp(inWord(ends), flags);
+  return (line) => regexp.test(searched(line));
 }
 
 /**

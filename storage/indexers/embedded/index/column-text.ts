@@ -1,14 +1,19 @@
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
+import { bufferOf } from '../../../../protocols/ascii.js';
 import { decodeText } from '../../../../protocols/soif/index.js';
 import { largeBuffer } from '../../../files/large-buffer.js';
-import { BREAK, fold, indexText, isBlank, isWordAt, MAX_TERM } from '../../query/words.js';
+import { findIdentifiers } from '../../query/identifiers.js';
+import { normalize } from '../../query/normalize.js';
+import { BREAK, fold, indexText, isBlank, isWordAt, MAX_TERM, PART } from '../../query/words.js';
 
 /**
- * Kinds of characters: part of a word, white space within a line, and any other character, which ends a phrase.
+ * Kinds of characters: part of a word, white space within a line, any other character, which ends a phrase, and a
+ * hyphen, which ends it unless it is alone between two words.
  */
 const WORD = 0;
 const BLANK = 1;
 const END = 2;
+const HYPHEN = 3;
 const ASCII = Uint8Array.from({ length: 128 }, (_, code) => kindOf(String.fromCharCode(code)));
 const SPACE = 0x20;
 const LINE_FEED = 0x0a;
@@ -41,6 +46,13 @@ export class ColumnText {
   #length = 0;
   /** The kind of separator before the next word. */
   #gap = WORD;
+  /** The parts of its identifiers, each once. */
+  readonly #identifiers: Set<string> | undefined;
+
+  /** @param hasParts whether the parts of identifiers are terms of their own, after the words */
+  constructor(hasParts = false) {
+    if (hasParts) this.#identifiers = new Set();
+  }
 
   /** Appends a value; indexed phrases do not cross values. */
   add(value: Uint8Array): void {
@@ -50,7 +62,9 @@ export class ColumnText {
     this.#reserve(utf8.length + (utf8.length >> 2));
     for (let start = 0; start < utf8.length; ) {
       const end = segmentEnd(utf8, start);
-      const segment = utf8.subarray(start, end);
+      const segment = normalized(utf8.subarray(start, end));
+      const identifiers = this.#identifiers;
+      if (identifiers !== undefined) findIdentifiers(bufferOf(segment), (parts) => identifiers.add(parts));
       if (!this.#append(segment, MAX_TERM))
         this.#append(Buffer.from(indexText(decodeText(segment))), Number.POSITIVE_INFINITY);
       start = end;
@@ -59,8 +73,10 @@ export class ColumnText {
 
   /** Returns the text of the column for the tokenizer, and forgets it: nothing can be added afterwards. */
   take(): string {
-    const text = this.#buffer.toString('utf8', 0, this.#length);
+    let text = this.#buffer.toString('utf8', 0, this.#length);
     this.#buffer = Buffer.alloc(0);
+    for (const parts of this.#identifiers ?? [])
+      text += ` ${BREAK} ${PART}${fold(parts).replaceAll(' ', ` ${PART}`)}`;
     return text;
   }
 
@@ -81,8 +97,8 @@ export class ColumnText {
       const code = read[i]!;
       const size = code < 0x80 ? 1 : code < 0xe0 ? 2 : code < 0xf0 ? 3 : 4;
       const found = size === 1 ? ASCII[code]! : beyondAscii(read, i, size);
-      if (found === BLANK || found === END) {
-        if (found > gap) gap = found;
+      if (found === BLANK || found === END || found === HYPHEN) {
+        gap = gapAfter(gap, found);
         if (i - wordStart > maxWordBytes) return false;
         i += size;
         wordStart = i;
@@ -126,6 +142,19 @@ export class ColumnText {
   }
 }
 
+/** What separates two words so far, with the next character of it: a hyphen alone is as good as a blank. */
+function gapAfter(gap: number, kind: number): number {
+  if (gap === WORD) return kind;
+  return gap === BLANK && kind === BLANK ? BLANK : END;
+}
+
+function normalized(segment: Uint8Array): Uint8Array {
+  if (isAscii(segment)) return segment;
+  const text = decodeText(segment);
+  const plain = normalize(text);
+  return plain === text ? segment : Buffer.from(plain);
+}
+
 /** The end of a segment that begins at `start`: after a blank, or the end of the value if it has no blank. */
 function segmentEnd(value: Uint8Array, start: number): number {
   if (value.length - start <= SEGMENT_BYTES) return value.length;
@@ -154,5 +183,6 @@ function beyondAscii(value: Uint8Array, offset: number, size: number): number | 
 
 function kindOf(character: string): number {
   if (isWordAt(character, 0)) return WORD;
+  if (character === '-') return HYPHEN;
   return isBlank(character) ? BLANK : END;
 }

@@ -1,6 +1,7 @@
 // How well objects answer the words of a query: BM25 over the parts of an object (BM25F), with other forms of
 // the words, phrases, titles.
 
+import { PART } from '../../query/words.js';
 import type { TimeSlice } from '../../scheduling/time-slice.js';
 import type { LinkTextReader } from '../index/link-texts.js';
 import type { FormFinder } from '../words/form-finder.js';
@@ -72,7 +73,7 @@ const MAX_NEAR = 10_000;
 const MAX_NEAR_FORMS = 1;
 /** Where words may be close together; each counts. */
 const NEAR_COLUMNS = ['{title description headings url}', 'body'];
-/** Forms of a word that are tried in titles and links, and their combinations. */
+/** Forms of a word, and the word as a part of an identifier, that are tried in titles and links, and their combinations. */
 const MAX_PHRASE_FORMS = 3;
 const MAX_PHRASES = 16;
 /** The best objects so far whose links are counted. */
@@ -182,7 +183,8 @@ export class Relevance {
       let columns = filters[0]!;
       let found = NOTHING;
       for (columns of filters) {
-        found = await this.#frequencies([word.text, ...forms], columns, budget, wanted, slice);
+        const readings = [word.text, `${PART}${word.text}`, ...forms];
+        found = await this.#frequencies(readings, columns, budget, wanted, slice);
         if (found.objects > 0) break;
       }
       groups.push({ word, forms, isStopWord, columns, ...found, idf: idfOf(found.objects, objects) });
@@ -284,7 +286,8 @@ export class Relevance {
       for (const [oid, titleWords] of only.titles) addTitle(oid, titleWords);
       return;
     }
-    const near = combinations(groups).map((forms) => {
+    const parts = groups.map(({ word: { text } }) => `${PART}${text}`);
+    const near = [...combinations(groups), parts].map((forms) => {
       const phrase = forms.map((form) => `"${form}"`).join(' ');
       return groups.length < 2 ? phrase : `NEAR(${phrase}, ${between})`;
     });

@@ -3,11 +3,13 @@ import { OidSet } from '../../../broker/oid-set.js';
 import type { Leaf, LiteralLookup } from '../../query/leaf.js';
 import type { Plan } from '../../query/matcher.js';
 import type { TermLookup } from '../../query/term-lookup.js';
-import { MAX_LOOKUP, phraseOf, type Word, wordsOf } from '../../query/words.js';
+import { BREAK, MAX_LOOKUP, phraseOf, type Word, wordsOf } from '../../query/words.js';
 import type { TimeSlice } from '../../scheduling/time-slice.js';
 import { columnOf } from '../index/index-file.js';
 import type { Postings } from '../index/postings.js';
+import type { Spellings } from '../index/spellings.js';
 import type { Vocabulary, WordPosition } from '../words/vocabulary.js';
+import { filterOf, phrasesOf } from './index-expression.js';
 
 /**
  * What the index knows about the answer to a query: a subset and a superset of it. They are equal if the index
@@ -36,11 +38,13 @@ const MAX_UNNARROWED = 64;
 export class CandidateFinder {
   readonly #postings: Postings;
   readonly #vocabulary: Vocabulary;
+  readonly #spellings: Spellings;
   readonly #limits: CandidateLimits;
 
-  constructor(postings: Postings, vocabulary: Vocabulary, limits: CandidateLimits) {
+  constructor(postings: Postings, vocabulary: Vocabulary, spellings: Spellings, limits: CandidateLimits) {
     this.#postings = postings;
     this.#vocabulary = vocabulary;
+    this.#spellings = spellings;
     this.#limits = limits;
   }
 
@@ -71,12 +75,13 @@ export class CandidateFinder {
    * returns all candidates, and serves the first hits of a query. The set is empty if no single word proves a
    * match.
    */
-  async findCertain({ terms, attribute }: Leaf, slice: TimeSlice): Promise<OidSet> {
+  async findCertain(leaf: Leaf, slice: TimeSlice): Promise<OidSet> {
+    const { terms, attribute } = leaf;
     const found = new OidSet();
     const column = attribute === undefined ? undefined : columnOf(attribute);
     if (terms === undefined || column?.hasOneAttribute === false) return found;
     const { certain } = await this.#vocabulary.classify(terms, this.#limits.maxTermsPerPart, slice);
-    await this.#postings.ofTerms(certain, filterOf(column?.name), found, slice);
+    await this.#postings.ofTerms(certain, filterOf(leaf), found, slice);
     return found;
   }
 
@@ -94,23 +99,23 @@ export class CandidateFinder {
   async #leaf(leaf: Leaf, slice: TimeSlice): Promise<Candidates> {
     const column = leaf.attribute === undefined ? undefined : columnOf(leaf.attribute);
     const isExactColumn = column?.hasOneAttribute ?? true;
-    const bounds = leaf.terms === undefined ? undefined : await this.#bounds(leaf.terms, column?.name, slice);
+    const bounds =
+      leaf.terms === undefined ? undefined : await this.#bounds(leaf.terms, filterOf(leaf), slice);
     // In a column of several attributes the word may occur in another one.
     const certain = isExactColumn && bounds !== undefined ? bounds.certain : new OidSet();
     if (bounds?.possible !== undefined) {
       return { certain: isExactColumn ? bounds.certain : new OidSet(), possible: bounds.possible };
     }
-    const possible = await this.#lookUp(leaf, column?.name, slice);
+    const possible = await this.#lookUp(leaf, slice);
     if (possible === undefined) return { certain, possible };
     const exact = leaf.decidedByIndex && isExactColumn && isShort(leaf);
     return exact ? { certain: possible, possible } : { certain, possible: possible.unite(certain) };
   }
 
   /** The bounds from the words of the vocabulary; one set for both if they decide every object. */
-  async #bounds(terms: TermLookup, column: string | undefined, slice: TimeSlice): Promise<Candidates> {
+  async #bounds(terms: TermLookup, filter: string, slice: TimeSlice): Promise<Candidates> {
     const verdicts = await this.#vocabulary.classify(terms, this.#limits.maxTermsPerPart, slice);
     const certain = new OidSet();
-    const filter = filterOf(column);
     await this.#postings.ofTerms(verdicts.certain, filter, certain, slice);
     if (!verdicts.all || !terms.complete) return { certain, possible: undefined };
     // Objects that changed after the vocabulary was read may have words that it lacks.
@@ -122,11 +127,12 @@ export class CandidateFinder {
   }
 
   /** The objects that contain the required texts of the leaf; undefined means all objects. */
-  async #lookUp({ lookup }: Leaf, column: string | undefined, slice: TimeSlice): Promise<OidSet | undefined> {
+  async #lookUp(leaf: Leaf, slice: TimeSlice): Promise<OidSet | undefined> {
+    const { lookup } = leaf;
     if (lookup.kind === 'all') return undefined;
     let found: OidSet | undefined;
     for (const literal of lookup.texts) {
-      const set = await this.#literal(literal, column, slice);
+      const set = await this.#literal(literal, leaf, slice);
       if (lookup.kind === 'any') {
         if (set === undefined) return undefined;
         found = found?.unite(set) ?? set;
@@ -139,39 +145,61 @@ export class CandidateFinder {
   }
 
   /** The objects with all words of a text; undefined if the words exclude no object. */
-  async #literal(
-    literal: LiteralLookup,
-    column: string | undefined,
-    slice: TimeSlice,
-  ): Promise<OidSet | undefined> {
-    const filter = filterOf(column);
+  async #literal(literal: LiteralLookup, leaf: Leaf, slice: TimeSlice): Promise<OidSet | undefined> {
     const { phrases, parts } = splitLookup(literal);
     let found: OidSet | undefined;
     for (const words of phrases) {
-      const match = `${filter}"${words.join(' ')}"`;
-      let set = new OidSet();
-      if (words.length === 1) await this.#postings.ofWord(match, set, slice);
-      else set = await this.#postings.ofPhrase(match, slice);
+      const set = await this.#phrase(words, leaf, slice);
       found = found?.intersect(set) ?? set;
     }
     for (const { text, position } of parts) {
       if (found !== undefined && found.size <= MAX_UNNARROWED) break;
-      const set = await this.#part(text, position, filter, slice);
+      const set = await this.#part(text, position, leaf, slice);
       if (set !== undefined) found = found?.intersect(set) ?? set;
     }
     return found;
   }
 
+  /** The objects with words that follow each other, in any of their spellings; a superset if these are many. */
+  async #phrase(words: readonly string[], leaf: Leaf, slice: TimeSlice): Promise<OidSet> {
+    const filter = filterOf(leaf);
+    const readings = phrasesOf(words, leaf, this.#spellings);
+    const found = new OidSet();
+    if (readings !== undefined) {
+      for (const reading of readings) {
+        const match = `${filter}"${reading}"`;
+        if (reading.includes(' ')) found.unite(await this.#postings.ofPhrase(match, slice));
+        else await this.#postings.ofWord(match, found, slice);
+      }
+      return found;
+    }
+    let every: OidSet | undefined;
+    for (const word of words.filter((term) => term !== BREAK)) {
+      const set = new OidSet();
+      const { maxTermsPerPart } = this.#limits;
+      await this.#postings.ofTerms(this.#spellings.of(word, maxTermsPerPart), filter, set, slice);
+      every = every?.intersect(set) ?? set;
+    }
+    return every ?? found;
+  }
+
   async #part(
     text: string,
     position: WordPosition,
-    filter: string,
+    leaf: Leaf,
     slice: TimeSlice,
   ): Promise<OidSet | undefined> {
-    const result = await this.#vocabulary.find(text, position, this.#limits.maxTermsPerPart, slice);
+    const { maxTermsPerPart } = this.#limits;
+    const result = await this.#vocabulary.find(text, position, maxTermsPerPart, slice);
     if (result === undefined) return undefined;
+    const terms = [...result.terms];
+    if (leaf.ignoreAccents) {
+      const spelled = this.#spellings.containing(text, maxTermsPerPart + 1);
+      if (spelled.length > maxTermsPerPart) return undefined;
+      terms.push(...spelled);
+    }
     const found = result.changed;
-    await this.#postings.ofTerms([...result.terms], filter, found, slice);
+    await this.#postings.ofTerms(terms, filterOf(leaf), found, slice);
     return found;
   }
 }
@@ -226,11 +254,6 @@ function truncated(text: string): string {
 /** Whether no text is longer than a lookup; a longer word is looked up by its start only. */
 function isShort({ lookup }: Leaf): boolean {
   return lookup.kind !== 'all' && lookup.texts.every(({ text }) => text.length <= MAX_LOOKUP);
-}
-
-/** The FTS5 column filter of one column; empty for all columns. */
-function filterOf(column: string | undefined): string {
-  return column === undefined ? '' : `${column} : `;
 }
 
 /** Consumes both operands, whose sets are reused; both sets of an operand may be the same object. */

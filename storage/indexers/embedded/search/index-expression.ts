@@ -2,8 +2,9 @@
 
 import type { Leaf } from '../../query/leaf.js';
 import type { Plan } from '../../query/matcher.js';
-import { MAX_LOOKUP, phraseOf, wordsOf } from '../../query/words.js';
-import { columnOf } from '../index/index-file.js';
+import { BREAK, MAX_LOOKUP, PART, phraseOf, wordsOf } from '../../query/words.js';
+import { CONTENT_FILTER, columnOf } from '../index/index-file.js';
+import type { Spellings } from '../index/spellings.js';
 
 /** A query, or the part of it that FTS5 can express, in the language of FTS5. */
 export interface IndexExpression {
@@ -13,40 +14,72 @@ export interface IndexExpression {
   readonly exact: boolean;
   /** Its words and phrases, each with its column. */
   readonly phrases: readonly string[];
-  /** Number of terms and operators. */
+  /** Number of terms and operators; the spellings of a term are one. */
   readonly nodes: number;
 }
 
 /** Maximum number of nodes: the parser of FTS5 has a stack of fixed size. */
 const MAX_NODES = 64;
+/** Spellings of a word, and of a phrase, in an expression; a phrase of more is looked up by its words. */
+const MAX_SPELLINGS = 32;
 
 /**
  * Translates a query for whole words into one FTS5 expression. Returns undefined for parts of words, patterns
  * and a lone `not`.
  */
-export function indexExpression(plan: Plan): IndexExpression | undefined {
-  const expression = translate(plan);
+export function indexExpression(plan: Plan, spellings: Spellings): IndexExpression | undefined {
+  const expression = translate(plan, spellings);
   return expression === undefined || expression.nodes > MAX_NODES ? undefined : expression;
 }
 
-function translate(plan: Plan): IndexExpression | undefined {
+/** The filter of FTS5 for the columns that a leaf searches; empty for all columns. */
+export function filterOf({ attribute, contentOnly }: Leaf): string {
+  if (attribute !== undefined) return `${columnOf(attribute).name} : `;
+  return contentOnly ? CONTENT_FILTER : '';
+}
+
+/**
+ * What the index has for words that follow each other: themselves, in all their spellings if accents do not count, and
+ * the parts of an identifier if the leaf is for content. Undefined if these are too many.
+ *
+ * @param terms words with `BREAK`s
+ */
+export function phrasesOf(
+  terms: readonly string[],
+  { contentOnly, ignoreAccents, attribute }: Leaf,
+  spellings: Spellings,
+): string[] | undefined {
+  let phrases: (readonly string[])[] = [[]];
+  for (const term of terms) {
+    const words = ignoreAccents && term !== BREAK ? spellings.of(term, MAX_SPELLINGS + 1) : [term];
+    phrases = phrases.flatMap((phrase) => words.map((word) => [...phrase, word]));
+    if (phrases.length > MAX_SPELLINGS) return undefined;
+  }
+  const found = phrases.map((phrase) => phrase.join(' '));
+  if (!contentOnly || attribute !== undefined || terms.includes(BREAK)) return found;
+  return [...found, ...phrases.map((phrase) => phrase.map((word) => `${PART}${word}`).join(' '))];
+}
+
+function translate(plan: Plan, spellings: Spellings): IndexExpression | undefined {
   switch (plan.kind) {
     case 'leaf':
-      return translateLeaf(plan.leaf);
+      return translateLeaf(plan.leaf, spellings);
     case 'not':
       return undefined;
     case 'or': {
-      const left = translate(plan.left);
-      const right = translate(plan.right);
+      const left = translate(plan.left, spellings);
+      const right = translate(plan.right, spellings);
       return left === undefined || right === undefined ? undefined : joined(left, 'OR', right);
     }
     case 'except':
-      return exclude(translate(plan.left), plan.right);
+      return exclude(translate(plan.left, spellings), plan.right, spellings);
     case 'and': {
-      if (plan.right.kind === 'not') return exclude(translate(plan.left), plan.right.operand);
-      if (plan.left.kind === 'not') return exclude(translate(plan.right), plan.left.operand);
-      const left = translate(plan.left);
-      const right = translate(plan.right);
+      if (plan.right.kind === 'not')
+        return exclude(translate(plan.left, spellings), plan.right.operand, spellings);
+      if (plan.left.kind === 'not')
+        return exclude(translate(plan.right, spellings), plan.left.operand, spellings);
+      const left = translate(plan.left, spellings);
+      const right = translate(plan.right, spellings);
       if (left !== undefined && right !== undefined) return joined(left, 'AND', right);
       return inexact(left ?? right);
     }
@@ -56,9 +89,13 @@ function translate(plan: Plan): IndexExpression | undefined {
 /**
  * Excludes matches of an exact expression only: an inexact one would exclude objects that satisfy the query.
  */
-function exclude(kept: IndexExpression | undefined, removed: Plan): IndexExpression | undefined {
+function exclude(
+  kept: IndexExpression | undefined,
+  removed: Plan,
+  spellings: Spellings,
+): IndexExpression | undefined {
   if (kept === undefined) return undefined;
-  const right = translate(removed);
+  const right = translate(removed, spellings);
   return right?.exact === true ? joined(kept, 'NOT', right) : inexact(kept);
 }
 
@@ -79,16 +116,20 @@ function inexact(expression: IndexExpression | undefined): IndexExpression | und
   return expression === undefined ? undefined : { ...expression, exact: false };
 }
 
-function translateLeaf({ lookup, attribute, decidedByIndex }: Leaf): IndexExpression | undefined {
+function translateLeaf(leaf: Leaf, spellings: Spellings): IndexExpression | undefined {
+  const { lookup, attribute, decidedByIndex } = leaf;
   if (lookup.kind !== 'each') return undefined;
   const column = attribute === undefined ? undefined : columnOf(attribute);
-  const filter = column === undefined ? '' : `${column.name} : `;
+  const filter = filterOf(leaf);
   const phrases: string[] = [];
   for (const { text, leftBounded, rightBounded } of lookup.texts) {
     const words = wordsOf(text);
     if (!leftBounded || !rightBounded || words.length === 0) return undefined;
     if (words.some((word) => word.text.length > MAX_LOOKUP)) return undefined;
-    phrases.push(`${filter}"${phraseOf(text, words).join(' ')}"`);
+    const readings = phrasesOf(phraseOf(text, words), leaf, spellings);
+    if (readings === undefined) return undefined;
+    const any = readings.map((reading) => `"${reading}"`);
+    phrases.push(any.length === 1 ? `${filter}${any[0]}` : `${filter}(${any.join(' OR ')})`);
   }
   return {
     match: phrases.join(' AND '),

@@ -2,6 +2,7 @@ import type { Expression } from '../../../../protocols/broker/index.js';
 import type { Hit, SearchOptions, SearchOutcome } from '../../contract.js';
 import { Matcher, type QueryLimits } from '../../query/matcher.js';
 import { type IndexDatabase, openIndexFile } from '../index/index-file.js';
+import { Spellings } from '../index/spellings.js';
 import { type IndexExpression, indexExpression } from './index-expression.js';
 
 /** A complete answer. */
@@ -26,6 +27,7 @@ const PATTERN = /[\\.#[\]^$|*()]/;
 export class QuickSearch {
   readonly #db: IndexDatabase;
   readonly #limits: QueryLimits;
+  readonly #spellings: Spellings;
   readonly #last;
   readonly #count;
   readonly #found;
@@ -34,6 +36,7 @@ export class QuickSearch {
     // Never waits for a lock: a query that would wait is left to the query thread.
     this.#db = openIndexFile(file, { cacheKiB, busyTimeoutMs: 0 });
     this.#limits = limits;
+    this.#spellings = new Spellings(this.#db);
     this.#last = this.#db.prepare('SELECT max(oid) FROM object').raw();
     this.#count = this.#db
       .prepare('SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)')
@@ -51,7 +54,7 @@ export class QuickSearch {
       return undefined;
     if (!isPlain(expression, MAX_NODES)) return undefined;
     const { plan } = new Matcher(expression, options, this.#limits);
-    const found = indexExpression(plan);
+    const found = indexExpression(plan, this.#spellings);
     if (found?.exact !== true || !this.#isCheap(found, options.ordered === false ? MAX_MATCHES : 1))
       return undefined;
     // The order of several objects needs the vocabulary, which the query thread has.

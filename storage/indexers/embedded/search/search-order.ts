@@ -4,6 +4,7 @@ import type { Matcher } from '../../query/matcher.js';
 import type { TimeSlice } from '../../scheduling/time-slice.js';
 import { columnOf } from '../index/index-file.js';
 import { byScore, type Postings, type Scored } from '../index/postings.js';
+import type { Spellings } from '../index/spellings.js';
 import type { QueryWord, Relevance } from '../ranking/relevance.js';
 import type { CandidateFinder } from './candidates.js';
 import { indexExpression } from './index-expression.js';
@@ -20,6 +21,7 @@ export interface CandidateRun extends Ranked {
 export interface OrderContext extends RankingContext {
   readonly matcher: Matcher;
   readonly finder: CandidateFinder;
+  readonly spellings: Spellings;
   /** Number of hits requested, or infinity: a few are found without ordering all candidates. */
   readonly wantedHits: number;
   /** Whether the best hits are first; else they are in the order of their OIDs, which costs less. */
@@ -64,7 +66,7 @@ async function isScorable(
  * No object occurs twice.
  */
 export async function* candidateRuns(context: OrderContext): AsyncGenerator<CandidateRun, void> {
-  const { matcher, postings, finder, maxRanked, slice, wantedHits, isOrdered } = context;
+  const { matcher, postings, finder, spellings, maxRanked, slice, wantedHits, isOrdered } = context;
   const yielded = new OidSet();
   const others = (order: Ranked): Ranked =>
     yielded.isEmpty ? order : { ...order, oids: order.oids.filter((oid) => !yielded.has(oid)) };
@@ -74,7 +76,7 @@ export async function* candidateRuns(context: OrderContext): AsyncGenerator<Cand
   };
   const inOrder = async (found: OidSet): Promise<Ranked> =>
     isOrdered ? rank(found, matcher.positive, context) : unranked(found.toArray());
-  const expression = indexExpression(matcher.plan);
+  const expression = indexExpression(matcher.plan, spellings);
   if (expression !== undefined && (await isScorable(expression.phrases, postings, slice))) {
     const { match, exact } = expression;
     const isCertain = () => exact;

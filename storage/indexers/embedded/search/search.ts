@@ -18,6 +18,7 @@ import type { IndexDatabase } from '../index/index-file.js';
 import { indexedPart } from '../index/indexed-part.js';
 import { LinkTextReader } from '../index/link-texts.js';
 import { Postings } from '../index/postings.js';
+import { Spellings } from '../index/spellings.js';
 import { RELEVANCE_MODEL, Relevance } from '../ranking/relevance.js';
 import { RelevanceStatements } from '../ranking/relevance-statements.js';
 import { WordLists } from '../ranking/word-lists.js';
@@ -58,6 +59,7 @@ export class SearchEngine {
   readonly #limits: SearchLimits;
   readonly #postings: Postings;
   readonly #vocabulary: Vocabulary;
+  readonly #spellings: Spellings;
   readonly #finder: CandidateFinder;
   readonly #forms: FormFinder;
   readonly #relevance: Relevance;
@@ -77,7 +79,8 @@ export class SearchEngine {
     this.#memory = new ReadMemory(limits);
     this.#postings = new Postings(db);
     this.#vocabulary = new Vocabulary(db, this.#postings, limits.vocabularyBytes, () => this.#newSlice());
-    this.#finder = new CandidateFinder(this.#postings, this.#vocabulary, limits);
+    this.#spellings = new Spellings(db);
+    this.#finder = new CandidateFinder(this.#postings, this.#vocabulary, this.#spellings, limits);
     const statements = new RelevanceStatements(db);
     const version = new IndexVersion(db);
     this.#version = version;
@@ -85,6 +88,7 @@ export class SearchEngine {
     this.#forms = new FormFinder(
       this.#postings,
       this.#vocabulary,
+      this.#spellings,
       version,
       () => statements.totals().objects,
     );
@@ -100,6 +104,7 @@ export class SearchEngine {
       limits: this.#limits,
       postings: this.#postings,
       finder: this.#finder,
+      spellings: this.#spellings,
       relevance: this.#relevance,
       scheduler: this.#scheduler,
       memory: this.#memory,
@@ -136,6 +141,7 @@ interface SearchParts {
   readonly limits: SearchLimits;
   readonly postings: Postings;
   readonly finder: CandidateFinder;
+  readonly spellings: Spellings;
   readonly relevance: Relevance;
   readonly scheduler: Scheduler;
   readonly memory: ReadMemory;
@@ -228,6 +234,7 @@ export class Search {
       matcher,
       postings: this.#parts.postings,
       finder: this.#parts.finder,
+      spellings: this.#parts.spellings,
       relevance: this.#parts.relevance,
       maxRanked: this.#parts.limits.maxRanked,
       slice: this.slice,

@@ -1,6 +1,8 @@
+import { lettersOf } from '../../query/normalize.js';
 import type { TimeSlice } from '../../scheduling/time-slice.js';
 import { IndexCache, type IndexVersion } from '../index/index-cache.js';
 import type { Postings } from '../index/postings.js';
+import type { Spellings } from '../index/spellings.js';
 import type { Vocabulary } from './vocabulary.js';
 import { isStopWord, LANGUAGE_MARKS, WordForms } from './word-forms.js';
 
@@ -27,15 +29,23 @@ export interface WordReading {
 export class FormFinder {
   readonly #postings: Postings;
   readonly #vocabulary: Vocabulary;
+  readonly #spellings: Spellings;
   readonly #objects: () => number;
   readonly #version: IndexVersion;
   readonly #readings: IndexCache<WordReading>;
   #languages: { readonly names: readonly string[]; readonly objects: number } | undefined;
 
   /** @param objects the number of objects in the index */
-  constructor(postings: Postings, vocabulary: Vocabulary, version: IndexVersion, objects: () => number) {
+  constructor(
+    postings: Postings,
+    vocabulary: Vocabulary,
+    spellings: Spellings,
+    version: IndexVersion,
+    objects: () => number,
+  ) {
     this.#postings = postings;
     this.#vocabulary = vocabulary;
+    this.#spellings = spellings;
     this.#version = version;
     this.#readings = new IndexCache(version, CACHE_BYTES, ({ forms }) => 40 * forms.length);
     this.#objects = objects;
@@ -61,8 +71,9 @@ export class FormFinder {
     }
     // A single letter with an accent is another word.
     const isLetter = Array.from(word).length < 2;
-    const spelled = isLetter ? [] : await this.#vocabulary.spellings(word, MAX_SPELLINGS, slice);
-    for (const term of spelled) if (term !== word) found.add(term);
+    const spelled = isLetter ? [] : this.#spellings.of(lettersOf(word), MAX_SPELLINGS);
+    for (const term of spelled)
+      if (term !== word && (await this.#postings.countOf(`"${term}"`, 1, slice)) > 0) found.add(term);
     return {
       forms: [...found].sort((a, b) => a.length - b.length || (a < b ? -1 : 1)).slice(0, MAX_FORMS),
       isStopWord: isStopWord(word, languages),

@@ -1,7 +1,7 @@
 import { firstIndex } from '../../../../protocols/binary-search.js';
 import { OidSet } from '../../../broker/oid-set.js';
 import type { TermLookup } from '../../query/term-lookup.js';
-import { withoutMarks } from '../../query/words.js';
+import { PART } from '../../query/words.js';
 import type { TimeSlice } from '../../scheduling/time-slice.js';
 import { type IndexDatabase, readBatch } from '../index/index-file.js';
 import type { Postings } from '../index/postings.js';
@@ -19,8 +19,8 @@ export interface TermVerdicts {
   readonly changed: OidSet;
 }
 
-/** The first term after `BREAK`, which is not a word. */
-const FIRST_TERM = '\x02';
+/** The first term after `BREAK`, which is not a word, and the parts of identifiers. */
+const FIRST_TERM = String.fromCharCode(PART.charCodeAt(0) + 1);
 /** Terms tried between two reads of the clock. */
 const TERMS_PER_YIELD = 64;
 /** Terms read by one statement. */
@@ -39,11 +39,6 @@ interface Block {
   readonly text: string;
   readonly first: string;
   readonly last: string;
-  /**
-   * The terms with accents and other marks, by their letters without marks; made when they are first looked
-   * for.
-   */
-  marked?: ReadonlyMap<string, readonly string[]>;
 }
 
 interface Snapshot {
@@ -102,30 +97,6 @@ export class Vocabulary {
       await slice.yield();
     }
     return { terms, changed: cached === undefined ? new OidSet() : this.#postings.since(cached.batch) };
-  }
-
-  /**
-   * Returns the terms that have the letters of a word, with any accents and other marks. A vocabulary that is
-   * too large for the cache has none: the letter with a mark may be the first one, so that there is no place to
-   * begin reading.
-   *
-   * @param limit number of terms
-   */
-  async spellings(word: string, limit: number, slice: TimeSlice): Promise<readonly string[]> {
-    await this.#refresh(slice);
-    const snapshot = this.#snapshot;
-    if (snapshot === undefined || snapshot === 'too-large') return [];
-    const letters = withoutMarks(word);
-    const terms = new Set<string>();
-    if (blocksWith(snapshot.blocks, letters).some(({ text }) => text.includes(`\n${letters}\n`)))
-      terms.add(letters);
-    for (const block of snapshot.blocks) {
-      for (const term of markedTerms(block).get(letters) ?? []) terms.add(term);
-      if (terms.size >= limit) break;
-      const pause = slice.yield();
-      if (pause !== undefined) await pause;
-    }
-    return [...terms].slice(0, limit);
   }
 
   /** Returns the terms that have a verdict on a leaf, about `limit` of them at most. */
@@ -232,26 +203,6 @@ function blocksWith(blocks: readonly Block[], beginning: string): readonly Block
     end++;
   return blocks.slice(low, end);
 }
-
-/** The terms of a block that have marks, by their letters. */
-function markedTerms(block: Block): ReadonlyMap<string, readonly string[]> {
-  if (block.marked !== undefined) return block.marked;
-  const marked = new Map<string, string[]>();
-  if (NOT_ASCII.test(block.text)) {
-    for (const term of block.text.split('\n')) {
-      if (!NOT_ASCII.test(term)) continue;
-      const letters = withoutMarks(term);
-      if (letters === term) continue;
-      const known = marked.get(letters);
-      if (known === undefined) marked.set(letters, [term]);
-      else known.push(term);
-    }
-  }
-  block.marked = marked;
-  return marked;
-}
-
-const NOT_ASCII = /[^\0-\x7f]/;
 
 /** Adds the terms of a block that contain the text. */
 function collectTerms(block: string, text: string, terms: Set<string>, limit: number): void {

@@ -1,7 +1,7 @@
 // Other forms of a word, for ranking: words with the same stem by the Snowball algorithms, or without their
 // accents the same letters.
 import { createRequire } from 'node:module';
-import { withoutMarks } from '../../query/words.js';
+import { lettersOf } from '../../query/normalize.js';
 
 /**
  * A language whose words are stemmed, and three words by which its documents are recognized: nearly all of them
@@ -107,7 +107,7 @@ export class WordForms {
    */
   constructor(word: string, languages: readonly string[]) {
     this.#word = word;
-    this.#letters = withoutMarks(word);
+    this.#letters = lettersOf(word);
     const known = languages.flatMap((code) => LANGUAGES[code] ?? []);
     const isLong = Array.from(word).length >= MIN_WORD;
     this.#stems = known
@@ -133,7 +133,7 @@ export class WordForms {
     if (other === this.#word) return false;
     return (
       this.#stems.some(({ stem, of }) => of(other) === stem) ||
-      (other.length >= MIN_WORD && withoutMarks(other) === this.#letters)
+      (other.length >= MIN_WORD && lettersOf(other) === this.#letters)
     );
   }
 }

@@ -1,0 +1,72 @@
+/**
+ * The parts of identifiers: `StringBuilder` has `String` and `Builder`, `pg_hba` has `pg` and `hba`, `XMLHttpRequest` has
+ * `XML`, `Http` and `Request`. Programmers search for them by either.
+ */
+import { BREAK } from './words.js';
+
+const BORDERS =
+  /(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})|(?<=[\p{L}\p{M}\p{N}])_+(?=[\p{L}\p{M}\p{N}])/gu;
+const WORDS = /[\p{L}\p{M}\p{N}_]+/gu;
+
+/** Longer identifiers have no parts, in characters: nobody types them. */
+const MAX_IDENTIFIER = 128;
+
+/** The parts of a word in its case, separated by blanks; undefined if it has none. */
+function partsOf(word: string): string | undefined {
+  if (word.length > MAX_IDENTIFIER) return undefined;
+  const parts = word.replace(BORDERS, ' ');
+  return parts === word ? undefined : parts;
+}
+
+const NOT_PARTS = /[\p{L}\p{M}\p{N}_]+|[^\p{L}\p{M}\p{N}_\n]+/gu;
+
+/** The identifiers of a text as their parts, and nothing else of it but line ends. Its case must be kept. */
+export function onlyParts(text: string): string {
+  return text.replace(NOT_PARTS, (run) => {
+    const parts = partsOf(run);
+    return parts === undefined ? '' : `${parts}${BREAK}`;
+  });
+}
+
+/** What a byte of UTF-8 is in an identifier. */
+const NONE = 0;
+const LOWER = 1;
+const UPPER = 2;
+const UNDERSCORE = 3;
+/** A digit or a part of a letter beyond ASCII. */
+const OTHER = 4;
+const KIND = Uint8Array.from({ length: 256 }, (_, byte) => {
+  if (byte >= 0x80) return OTHER;
+  const character = String.fromCharCode(byte);
+  if (character === '_') return UNDERSCORE;
+  if (/[a-z]/.test(character)) return LOWER;
+  if (/[A-Z]/.test(character)) return UPPER;
+  return /[0-9]/.test(character) ? OTHER : NONE;
+});
+
+/**
+ * Finds the words of a text that have parts, by their bytes: most words have none, and are not decoded.
+ *
+ * @param found receives the parts of each, separated by blanks, in their case
+ */
+export function findIdentifiers(text: Buffer, found: (parts: string) => void): void {
+  let start = 0;
+  let mayHaveParts = false;
+  let before = NONE;
+  for (let i = 0; i <= text.length; i++) {
+    const kind = i < text.length ? KIND[text[i]!]! : NONE;
+    if (kind === NONE) {
+      if (mayHaveParts) {
+        for (const [word] of text.toString('utf8', start, i).matchAll(WORDS)) {
+          const parts = partsOf(word);
+          if (parts !== undefined) found(parts);
+        }
+      }
+      start = i + 1;
+      mayHaveParts = false;
+    } else if (kind === UNDERSCORE) mayHaveParts ||= i > start;
+    else if (kind === UPPER) mayHaveParts ||= before === LOWER || before === OTHER;
+    else if (kind === LOWER) mayHaveParts ||= before === UPPER && i - start > 1;
+    before = kind;
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * What counts as the same text, whatever code points spell it: the one step before words are separated and compared, in
+ * the index, in the matcher and in queries.
+ *
+ * - {@link normalize} always: canonical equivalence; characters that cannot be seen; the apostrophes and hyphens of
+ *   typography.
+ * - {@link lettersOf} for requests that ask for it, and for ranking: accents, vowel points, compatibility forms,
+ *   ligatures and letters such as `ß` (`ss`).
+ *
+ * Neither adds or removes line ends.
+ */
+
+const NOT_ASCII = /[^\0-\x7f]/;
+
+/** Characters that leave no trace: soft hyphens, joiners, marks of direction, selectors of glyphs. */
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u;
+
+const APOSTROPHES = '\u00b4\u02b9\u02bb\u02bc\u02bd\u05f3\u2018\u2019\u201b\u2032\ua78c\uff07';
+const HYPHENS = '\u058a\u05be\u1806\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d';
+
+const TYPOGRAPHY = new RegExp(`${INVISIBLE.source}|([${APOSTROPHES}])|[${HYPHENS}]`, 'gu');
+
+/** The text in one spelling: see above. A text of ASCII is returned as it is. */
+export function normalize(text: string): string {
+  if (!NOT_ASCII.test(text)) return text;
+  return text.normalize('NFC').replace(TYPOGRAPHY, plainOf).normalize('NFC');
+}
+
+function plainOf(character: string, apostrophe: string | undefined): string {
+  if (apostrophe !== undefined) return "'";
+  return INVISIBLE.test(character) ? '' : '-';
+}
+
+/**
+ * Accents, and the vowel points of Semitic scripts, which texts have or lack. Marks that make another letter or carry the
+ * vowel of a syllable are none: the breve of `й`, the voicing marks of Japanese, the signs of Indian scripts.
+ */
+const MARK =
+  /(?![\u3099\u309a])(?=[\p{Script=Inherited}\p{Script=Arabic}\p{Script=Cyrillic}\p{Script=Hebrew}\p{Script=Nko}\p{Script=Syriac}])\p{M}|\u0640/gu;
+
+/** Letters that are no other letter with a mark, though readers take them for one. */
+const LETTERS = new Map([
+  ['ß', 'ss'],
+  ['æ', 'ae'],
+  ['œ', 'oe'],
+  ['ø', 'o'],
+  ['đ', 'd'],
+  ['ð', 'd'],
+  ['þ', 'th'],
+  ['ħ', 'h'],
+  ['ı', 'i'],
+  ['ł', 'l'],
+  ['ŧ', 't'],
+  ['ς', 'σ'],
+]);
+
+const KNOWN = new Map<string, string>();
+const ONLY_WORD = /^[\p{L}\p{M}\p{N}_]*$/u;
+const WORD_CHARACTERS = /[^\0-\x7f]/gu;
+
+/**
+ * The letters of a text that {@link normalize} and case folding have made: without accents and vowel points, and with
+ * plain letters in place of compatibility forms. `café`, `cafe` and `ＣＡＦＥ` are one.
+ */
+export function lettersOf(folded: string): string {
+  if (!NOT_ASCII.test(folded)) return folded;
+  return folded.replace(WORD_CHARACTERS, letterOf).normalize('NFC');
+}
+
+function letterOf(character: string): string {
+  let known = KNOWN.get(character);
+  if (known === undefined) {
+    known = readLetter(character);
+    KNOWN.set(character, known);
+  }
+  return known;
+}
+
+function readLetter(character: string): string {
+  // Another letter than и, and what separates words stays as it is.
+  if (character === 'й' || character === 'Й' || !ONLY_WORD.test(character)) return character;
+  const plain = character.normalize('NFKD').replace(MARK, '').normalize('NFC');
+  const letters = Array.from(plain, plainLetter).join('');
+  return ONLY_WORD.test(letters) ? letters : character;
+}
+
+function plainLetter(letter: string): string {
+  const lower = letter.toLowerCase();
+  const plain = LETTERS.get(lower);
+  if (plain === undefined) return letter;
+  return letter === lower ? plain : plain.toUpperCase();
+}
