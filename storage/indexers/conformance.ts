@@ -69,6 +69,29 @@ const OBJECTS: readonly ObjectAttributes[] = [
   },
 ];
 
+/** Texts in the spellings of typography, and without. */
+const SPELLINGS: readonly ObjectAttributes[] = [
+  {
+    Title: 'cafe\u0301 soft\u00adware zero\u200bwidth hid\ufeffden',
+    Body: 'Banquo\u2019s ghost, the retry\u2010backoff of a virt-weekly \u2014 tool',
+  },
+  { Title: 'caf\u00e9 software', Body: "Banquo's d'Actium, retry backoff, a -v and a weekly-" },
+  { Title: 'cafe Straße \ufb01le \u05e9\u05c1\u05dc\u05d5\u05dd мой ёлка', Body: 'ΣΑΣ' },
+];
+
+/** Objects with words that are no content, and with identifiers. */
+const CONTENT: readonly ObjectAttributes[] = [
+  {
+    url: 'http://host.example/directory/pg_hba-notes.html?show=Some+page',
+    Title: 'StringBuilder and pg_hba.conf',
+    Body: 'HashMap.computeIfAbsent of java.util.ArrayList',
+    MD5: 'cafe',
+    'Gatherer-Comment': 'cafe',
+    'Url-References': 'http://other.example/cafe',
+  },
+  { url: 'http://host.example/b', Title: 'string', Body: 'a builder of a cafe' },
+];
+
 const WORD = { matchWord: true } as const;
 const NO_CASE = { ignoreCase: true } as const;
 
@@ -98,6 +121,90 @@ function queryTests({ test, name, open, manifest: { capabilities: can } }: Index
     same(await oids('foo', WORD), [], 'an underscore belongs to the word');
     same(await oids('foo_bar', WORD), [2]);
     same(await oids('"C++"', WORD), [2], 'only the ends of the whole term are bounded');
+  });
+
+  const defineSpelling = (
+    title: string,
+    objects: readonly ObjectAttributes[],
+    run: (oids: Search) => Promise<void>,
+  ): void => {
+    if (!can.accents) return;
+    test(`${title} (${name})`, async () => {
+      await using base = await IndexerFixture.openWith(open);
+      await base.put(...objects);
+      await run((query, options) => base.oids(query, { ...NO_CASE, ...WORD, ...options }));
+    });
+  };
+
+  defineSpelling('BRK-2.20 a text is one, whatever code points spell it', SPELLINGS, async (oids) => {
+    for (const query of ['caf\u00e9', 'cafe\u0301', 'CAFE\u0301']) same(await oids(query), [1, 2], query);
+    same(await oids('cafe'), [3]);
+    for (const query of ['software', 'soft\u00adware', 's\u200doftware'])
+      same(await oids(query), [1, 2], query);
+    same(await oids('zerowidth and hidden'), [1]);
+    for (const query of [`"Banquo's"`, '"Banquo\u2019s"', '"banquo\u02bcs"'])
+      same(await oids(query), [1, 2], query);
+    same(await oids('"d\u2019Actium"'), [2]);
+    for (const query of ['retry-backoff', '"retry backoff"', 'retry\u2011backoff'])
+      same(await oids(query), [1, 2], query);
+    same(await oids('"virt weekly"'), [1]);
+    same(await oids('"weekly tool"'), [], 'a dash separates phrases');
+    if (can.substrings) {
+      same(await oids('weekly-', { matchWord: false }), [2], 'a hyphen at an end is itself');
+      same(await oids('ry-back', { matchWord: false }), [1, 2]);
+    }
+    if (can.caseSensitive) same(await oids('ΣΑς', { ignoreCase: false }), []);
+    same(await oids('σας'), [3]);
+  });
+
+  defineSpelling('BRK-2.20 accents count unless a request says otherwise', SPELLINGS, async (oids) => {
+    const letters = { ignoreAccents: true } as const;
+    for (const query of ['cafe', 'caf\u00e9', 'C\u00c0FE', '\uff43\uff41\uff46\uff45'])
+      same(await oids(query, letters), [1, 2, 3], query);
+    for (const query of ['strasse', 'STRASSE', 'straße']) same(await oids(query, letters), [3], query);
+    for (const query of ['file', '\u05e9\u05dc\u05d5\u05dd', 'елка', 'мой'])
+      same(await oids(query, letters), [3], query);
+    same(await oids('мои', letters), [], 'another letter');
+    same(await oids('"cafe software"', letters), [1, 2]);
+    same(await oids('"cafe strasse"', letters), [3]);
+    same(await oids('title : cafe', letters), [1, 2, 3]);
+    same(await oids('file'), []);
+    if (can.substrings) same(await oids('trass', { ...letters, matchWord: false }), [3]);
+    if (can.errors > 0) same(await oids('strase', { ...letters, errors: 1 }), [3]);
+    if (can.regexp) same(await oids('caf[e]', letters), [1, 2, 3]);
+  });
+
+  defineSpelling('BRK-2.20 a request for content passes over what programs keep', CONTENT, async (oids) => {
+    const content = { contentOnly: true } as const;
+    same(await oids('cafe'), [1, 2]);
+    same(await oids('cafe', content), [2]);
+    if (can.attributes) same(await oids('md5 : cafe', content), [1], 'by its name');
+    for (const query of ['host', 'directory', 'http', 'other']) same(await oids(query, content), [], query);
+    for (const query of ['notes', 'some', '"some page"']) same(await oids(query, content), [1], query);
+    if (can.not) same(await oids('not cafe', content), [1]);
+  });
+
+  defineSpelling('BRK-2.20 content has identifiers whole and by their parts', CONTENT, async (oids) => {
+    const content = { contentOnly: true } as const;
+    for (const query of [
+      'stringbuilder',
+      'HashMap',
+      'computeIfAbsent',
+      'pg_hba',
+      'hba',
+      'hash',
+      'absent',
+      'arraylist',
+    ])
+      same(await oids(query, content), [1], query);
+    same(await oids('"java\\.util\\.ArrayList"', content), [1]);
+    same(await oids('"pg_hba\\.conf"', content), [1]);
+    for (const query of ['"string builder"', '"compute if absent"', '"pg hba"'])
+      same(await oids(query, content), [1], query);
+    same(await oids('string builder', content), [1, 2]);
+    same(await oids('string builder', {}), [2], 'not without the request');
+    for (const query of ['tring', '"builder pg"', '"map compute"'])
+      same(await oids(query, content), [], query);
   });
 
   define('BRK-2.20 parts of words', can.substrings, async (oids) => {

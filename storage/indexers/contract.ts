@@ -8,6 +8,11 @@ export interface IndexerCapabilities {
   /** Whole words. */
   readonly words: boolean;
   readonly caseSensitive: boolean;
+  /**
+   * Words whatever code points spell them in the text, and on request without their accents. An engine without it
+   * compares bytes, and ignores that request.
+   */
+  readonly accents: boolean;
   /** Maximum number of spelling errors, 0 to 8 (BRK-2.23). */
   readonly errors: number;
   readonly phrases: boolean;
@@ -26,6 +31,7 @@ export const MATCHER_CAPABILITIES: IndexerCapabilities = {
   substrings: true,
   words: true,
   caseSensitive: true,
+  accents: true,
   errors: 8,
   phrases: true,
   attributes: true,

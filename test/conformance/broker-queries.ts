@@ -145,6 +145,8 @@ export const BROKER_FLAG_MUTANTS: readonly BrokerMutant[] = [
   ]),
   misreading('the limit 0 is one', 'BRK-8.11', /(maxresult|maxfiles) 0/g, '$1 1', ['flags/no-limit']),
   misreading('maxlines is ignored', 'BRK-3.3', /#index maxlines \d+ ?/g, '', ['flags/maxlines']),
+  refusing('accents are not known', 'BRK-2.20', /index accents/, ['flags/accents']),
+  refusing('the scope is not known', 'BRK-2.20', /index scope/, ['flags/scope']),
   refusing('lifetime is not known', 'BRK-3.4', /lifetime/, ['flags/lifetime']),
   refusing('a long lifetime is malformed', 'BRK-3.4', /lifetime 100000/, ['flags/lifetime']),
   refusing('unknown #index flags are malformed', 'BRK-3.5', /#index zzyzx/, ['flags/unknown-index']),

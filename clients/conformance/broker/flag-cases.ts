@@ -163,6 +163,24 @@ export const flagCases: readonly BrokerCase[] = [
         await context.checkFinds(word.text, word.urls, 'fail', flags);
       }
     }),
+  should('flags/accents', 'BRK-2.20 BRK-3.5', 'an extension of harvest-kit')
+    .title('without accents a word finds what it finds with them, or the flag is ignored')
+    .does(surveyed, async (survey, context) => {
+      const word = pickWord(survey);
+      const flag = '#index accents insensitive';
+      const reply = await context.ask(`#USER ${PLAIN_FLAGS} ${flag} #END ${word.text}`);
+      checkNotRefused(reply, flag);
+      checkIncludes(word.urls, urlsOf(reply), word.text);
+    }),
+  should('flags/scope', 'BRK-2.20 BRK-3.5', 'an extension of harvest-kit')
+    .title('a word in the content of objects is in the objects, or the flag is ignored')
+    .does(surveyed, async (survey, context) => {
+      const word = pickWord(survey);
+      const flag = '#index scope content';
+      const reply = await context.ask(`#USER #opaque ${flag} #END ${word.text}`);
+      checkNotRefused(reply, flag);
+      checkIncludes(urlsOf(reply), await context.found(word.text, 'fail', '#opaque'), word.text);
+    }),
   should('flags/unknown-index', 'BRK-3.5', 'project choice')
     .title('an unknown #index flag is ignored after a 101 notice')
     .does(surveyed, async (survey, context) => {

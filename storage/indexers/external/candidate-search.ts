@@ -41,7 +41,7 @@ export interface CandidateEngine {
 
 /** The settings of a query that an engine receives. */
 export interface CandidateOptions
-  extends Pick<SearchOptions, 'ignoreCase' | 'matchWord' | 'errors' | 'lifetimeMs'> {
+  extends Pick<SearchOptions, 'ignoreCase' | 'matchWord' | 'contentOnly' | 'errors' | 'lifetimeMs'> {
   /** Aborts at the deadline: the engine ends soon, and the candidates found until then count (BRK-8.13). */
   readonly deadline: AbortSignal;
   /** Aborts when the results are no longer needed. */
@@ -128,15 +128,17 @@ class CandidateSearch {
   readonly #seen = new OidSet();
   readonly #warnings = new Set<string>();
   readonly slice: TimeSlice;
+  readonly options: SearchOptions;
 
   constructor(
     readonly engine: CandidateEngine,
     reader: Pick<ObjectReader, 'objects'>,
     readonly expression: Expression,
-    readonly options: SearchOptions,
+    options: SearchOptions,
     readonly limits: CandidateSearchLimits,
   ) {
     this.#reader = reader;
+    this.options = engine.capabilities.accents ? options : { ...options, ignoreAccents: undefined };
 
     this.slice = new TimeSlice({
       sliceMs: limits.sliceMs,
@@ -195,10 +197,11 @@ class CandidateSearch {
     deadline: AbortSignal,
   ): AsyncGenerator<readonly Hit[], boolean> {
     const { options, limits } = this;
-    const { ignoreCase, matchWord, errors, lifetimeMs } = options;
+    const { ignoreCase, matchWord, contentOnly, errors, lifetimeMs } = options;
     const dropped = this.#dropped.signal;
     const warnings = this.#warnings;
-    const candidateOptions = { ignoreCase, matchWord, errors, lifetimeMs, deadline, dropped, warnings };
+    const matching = { ignoreCase, matchWord, contentOnly, errors };
+    const candidateOptions = { ...matching, lifetimeMs, deadline, dropped, warnings };
     const maxLines = options.maxLines || Number.POSITIVE_INFINITY;
     const maxFiles = options.maxFiles || Number.POSITIVE_INFINITY;
     let results = options.maxResults || Number.POSITIVE_INFINITY;

@@ -46,7 +46,8 @@ export interface Parts {
 /** The engine of {@link openGlimpseIndexer}: indexes files of objects, and names candidates by glimpse. */
 export class GlimpseIndexer extends ProgramIndexer implements Indexer {
   readonly name = 'glimpse';
-  readonly capabilities = MATCHER_CAPABILITIES;
+  /** Glimpse compares the bytes of the objects, so it cannot name those with other spellings of a word. */
+  readonly capabilities = { ...MATCHER_CAPABILITIES, accents: false };
   readonly #parts: Parts;
   #state: State;
   #isUsable: boolean;

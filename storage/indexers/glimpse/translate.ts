@@ -1,5 +1,6 @@
 import type { Expression } from '../../../protocols/broker/index.js';
 import type { SearchOptions } from '../contract.js';
+import { normalize } from '../query/normalize.js';
 import { requiredLiterals } from '../query/required-literals.js';
 import { parseTerm, unescapeTerm } from '../query/term-pattern.js';
 
@@ -34,7 +35,7 @@ const MIN_PART = 2;
  */
 export function translate(
   expression: Expression,
-  options: Pick<SearchOptions, 'ignoreCase' | 'matchWord' | 'errors'>,
+  options: Pick<SearchOptions, 'ignoreCase' | 'matchWord' | 'contentOnly' | 'errors'>,
 ): GlimpseQuery {
   const seen = { plain: true };
   const pattern = patternOf(expression, options.errors, seen);
@@ -43,7 +44,9 @@ export function translate(
   const flags = ['-W'];
   if (options.ignoreCase) flags.push('-i');
   // `-w` applies to all patterns, so it is used only if each of them is a whole word.
-  if (options.matchWord && options.errors === 0 && seen.plain) flags.push('-w');
+  // Requests for content find words also as parts of identifiers.
+  const isWhole = options.matchWord && options.contentOnly !== true && options.errors === 0;
+  if (isWhole && seen.plain) flags.push('-w');
   return { kind: 'pattern', pattern, flags };
 }
 
@@ -92,7 +95,8 @@ function termPattern(text: string, errors: number, seen: { plain: boolean }): st
   return textsPattern(term.required, seen);
 }
 
-function textsPattern(texts: readonly string[], seen: { plain: boolean }): string | undefined {
+function textsPattern(written: readonly string[], seen: { plain: boolean }): string | undefined {
+  const texts = written.map(normalize);
   if (texts.some((text) => !PLAIN.test(text) || text.length > MAX_WORD)) seen.plain = false;
   const words = new Set(texts.flatMap((text) => text.match(RUNS) ?? []).map((run) => run.slice(0, MAX_WORD)));
   const all = [...words];
@@ -116,7 +120,7 @@ function isShort(pattern: string): boolean {
 
 /** The pattern of a misspelled word; undefined if a part is so short that nearly every object contains it. */
 function partsPattern(text: string, errors: number): string | undefined {
-  const characters = Array.from(text);
+  const characters = Array.from(normalize(text));
   const count = Math.min(errors, characters.length - 1) + 1;
   const parts = new Set<string>();
   for (let i = 0; i < count; i++) {

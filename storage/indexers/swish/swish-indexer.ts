@@ -48,7 +48,11 @@ const CAPABILITIES: IndexerCapabilities = {
   score: true,
 };
 
+/** The rules by which words were separated for the index (`translate.ts`); an index by others is built anew. */
+const RULES = 2;
+
 const stateSchema = z.object({
+  rules: z.literal(RULES),
   watermark: z.number().int().nonnegative(),
   /** Files of the index, the oldest first. */
   parts: z.array(z.string().regex(/^\d+\.idx$/)),
@@ -61,7 +65,7 @@ const stateSchema = z.object({
 });
 type State = z.output<typeof stateSchema>;
 
-const EMPTY: State = { watermark: 0, parts: [], sizes: {}, next: 1, live: [] };
+const EMPTY: State = { rules: RULES, watermark: 0, parts: [], sizes: {}, next: 1, live: [] };
 
 const DEFAULT_MAX_PARTS = 8;
 /** Suffixes of the files of a part: swish-e keeps the properties of documents next to each index file. */
@@ -296,7 +300,7 @@ class SwishIndexer extends ProgramIndexer implements Indexer {
         for (const suffix of PART_SUFFIXES) await rm(join(path, `${part}${suffix}`), { force: true });
       parts = [merged];
     }
-    const state = { ...contents, parts, sizes: await sizesOf(path, parts), next };
+    const state: State = { ...contents, rules: RULES, parts, sizes: await sizesOf(path, parts), next };
     // A query may find the new index as soon as it is published.
     this.#stateOf.set(path, state);
     await this.#directory.publish(path, state);

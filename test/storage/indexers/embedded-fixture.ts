@@ -23,6 +23,7 @@ export const ALL_CAPABILITIES: IndexerCapabilities = {
   substrings: true,
   words: true,
   caseSensitive: true,
+  accents: true,
   errors: 8,
   phrases: true,
   attributes: true,

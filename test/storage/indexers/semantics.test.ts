@@ -16,7 +16,7 @@ const WORDS_ONLY = { substrings: false, errors: 0, regexp: false, comparison: fa
 /** The capabilities of each engine. */
 const ENGINES: Readonly<Record<IndexerType, IndexerCapabilities>> = {
   embedded: ALL_CAPABILITIES,
-  glimpse: { ...ALL_CAPABILITIES, score: false },
+  glimpse: { ...ALL_CAPABILITIES, accents: false, score: false },
   swish: { ...ALL_CAPABILITIES, ...WORDS_ONLY },
 };
 

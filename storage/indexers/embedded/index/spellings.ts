@@ -1,6 +1,6 @@
 // The words of the index that readers take for others: `café` for `cafe` (`normalize.ts`).
 import { lettersOf } from '../../query/normalize.js';
-import { PART } from '../../query/words.js';
+import { fold, PART } from '../../query/words.js';
 import type { IndexDatabase } from './index-file.js';
 
 /** Words of the texts of columns that are not ASCII. */
@@ -33,8 +33,10 @@ export class SpellingWriter {
       // A part of a text keeps all of it in memory.
       const copy = Buffer.from(word, 'utf8').toString('utf8');
       this.#known.add(copy);
-      const letters = lettersOf(copy);
-      if (letters !== copy) this.#words.set(copy, letters);
+      // The tokenizer folds the letters of ASCII.
+      const folded = fold(copy);
+      const letters = lettersOf(folded);
+      if (letters !== folded) this.#words.set(folded, letters);
     }
   }
 
