@@ -17,6 +17,8 @@ export interface PageShell {
   readonly styles: readonly string[] | { readonly text: string };
   readonly icon?: string;
   readonly alternates?: readonly Alternate[];
+  /** The address of the page, if it has several. */
+  readonly canonical?: string | undefined;
   readonly script?: string;
   /** An OpenSearch description, by which browsers add the site to their search engines. */
   readonly search?: { readonly title: string; readonly href: string };
@@ -37,7 +39,7 @@ ${endPage(shell)}
 
 /** A document up to the beginning of its content. */
 export function beginPage(shell: PageShell): Html {
-  const { title, styles, icon, script, search } = shell;
+  const { title, styles, icon, script, search, canonical } = shell;
   return html`<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -47,7 +49,7 @@ export function beginPage(shell: PageShell): Html {
 ${shell.noindex === true && html`<meta name="robots" content="noindex, nofollow">\n`}<title>${title}</title>
 ${'text' in styles ? html`<style>\n${new Html(styles.text)}\n</style>\n` : styles.map((href) => html`<link rel="stylesheet" href="${href}">\n`)}${
   icon !== undefined && html`<link rel="icon" type="image/svg+xml" href="${icon}">\n`
-}${(shell.alternates ?? []).map(({ type, title, href }) => html`<link rel="alternate" type="${type}" title="${title}" href="${href}">\n`)}${
+}${canonical !== undefined && html`<link rel="canonical" href="${canonical}">\n`}${(shell.alternates ?? []).map(({ type, title, href }) => html`<link rel="alternate" type="${type}" title="${title}" href="${href}">\n`)}${
   search !== undefined &&
   html`<link rel="search" type="application/opensearchdescription+xml" title="${search.title}" href="${search.href}">\n`
 }${script !== undefined && html`<script src="${script}" defer></script>\n`}</head>

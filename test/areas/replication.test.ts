@@ -1,6 +1,7 @@
 // One process for the Broker's protocols and bulk transfers: starting one for each file takes longer than its
 // tests.
 import '../clients/broker/client.test.js';
+import '../clients/broker/forgiving.test.js';
 import '../protocols/broker/messages.test.js';
 import '../protocols/broker/results.test.js';
 import '../protocols/broker/rules.test.js';

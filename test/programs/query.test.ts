@@ -103,11 +103,10 @@ t.test('query prints text and JSON and exits with 0', async (t) => {
   t.same(text, {
     code: 0,
     signal: null,
-    stdout:
-      '1. The title\n   http://a.test/1\n   A title [31m\n   size: 12\n     title: A title\n2. http://a.test/2\n',
+    stdout: '1. The title\n   http://a.test/1\n   A title [31m\n   size: 12\n2. http://a.test/2\n',
     stderr: 'query: a note\n',
     received:
-      '#USER #desc #index case insensitive #index matchword #index maxfiles 51 #index lifetime 20 ' +
+      '#USER #desc #index case insensitive #index matchword #index maxfiles 51 #index maxlines 200 #index lifetime 20 ' +
       '#attribute Title #attribute size #END title:x or "a b"',
   });
   t.equal(json.code, 0);
@@ -116,17 +115,16 @@ t.test('query prints text and JSON and exits with 0', async (t) => {
       url: 'http://a.test/1',
       homePage: 'http://b.test/',
       description: 'A title\x1b[31m',
-      matchedLines: ['Matched line: title# title{7}:\tA title'],
       attributes: { Title: 'The title', size: '12' },
     },
-    { url: 'http://a.test/2', homePage: 'http://b.test/', matchedLines: [], attributes: {} },
+    { url: 'http://a.test/2', homePage: 'http://b.test/', attributes: {} },
   ]);
   t.equal(json.received, '#USER #opaque #index case sensitive #END #allb');
   t.equal(more.stdout.match(/^\d+\./gm)?.length, 1);
-  t.match(more.stderr, /more matches/);
+  t.match(more.stderr, /1 to 1 of more than 1 matches; --page 2 has the next/);
   t.equal(
     more.received,
-    '#USER #desc #opaque #index case insensitive #index error 2 #index maxfiles 2 #attribute Title #END x',
+    '#USER #desc #opaque #index case insensitive #index error 2 #index maxfiles 2 #index maxlines 200 #attribute Title #END x',
   );
 });
 
@@ -179,6 +177,86 @@ t.test('BRK-3.3, BRK-3.5, BRK-4.16: query: every flag, and pages of matched line
   t.match(alone.stderr, /--lines-page needs --max-lines/);
 });
 
+t.test('query: the passage is first, matched lines with --lines; pages do not overlap', async (t) => {
+  const lines =
+    '122 - Matched line: title# title{7}:\tThe fox\n' +
+    '122 - Matched line: body# body{9}:\tNothing of this line is about it.\n' +
+    '122 - Matched line: body# A quick fox jumps over a lazy dog.\n';
+  const match = (n: number) =>
+    `120 - http://a.test/${n}\n125 - http://b.test/${n}\n124 - 4\nText\n${lines}130 - object end\n`;
+  const reply = match(1);
+  const [text, json, withLines, without] = await Promise.all([
+    runQuery(t, reply, ['fox', 'dog']),
+    runQuery(t, reply, ['--json', 'fox dog']),
+    runQuery(t, reply, ['--json', '--lines', 'fox dog']),
+    runQuery(t, reply, ['--no-lines', 'fox dog']),
+  ]);
+  const passage = '… A quick fox jumps over a lazy dog.';
+  t.equal(text.stdout, `1. http://a.test/1\n   ${passage}\n`);
+  t.match(jsonLines(json.stdout)[0], { url: 'http://a.test/1', passage, description: 'Text' });
+  t.equal(Object.keys(jsonLines(json.stdout)[0] ?? {})[1], 'passage', 'before the rest');
+  t.equal(jsonLines(json.stdout)[0]?.matchedLines, undefined);
+  t.equal(jsonLines(withLines.stdout).map(({ matchedLines }) => (matchedLines as string[]).length)[0], 3);
+  t.notMatch(withLines.received, 'maxlines');
+  t.match(without.received, /^#USER #desc #opaque /);
+
+  // A Broker whose order depends on the number of matches.
+  const received: string[] = [];
+  const port = await tcpServer(t, (socket) => {
+    socket.write(GREETING);
+    socket.once('data', (line: Buffer) => {
+      received.push(line.toString().trimEnd());
+      const most = Number(/maxfiles (\d+)/.exec(line.toString())?.[1]);
+      const all = Array.from({ length: 130 }, (_, i) => (most > 100 ? (i + 60) % 130 : i));
+      socket.end(all.slice(0, most).map(match).join(''));
+    });
+  });
+  const pages = await Promise.all(
+    [1, 2, 3].map((page) =>
+      run('query', [`127.0.0.1:${port}`, '--json', '--max', '50', '--page', String(page), 'fox']),
+    ),
+  );
+  const urls = pages.map(({ stdout }) => jsonLines(stdout).map(({ url }) => url));
+  t.same(
+    urls.map(({ length }) => length),
+    [50, 50, 30],
+  );
+  t.equal(new Set(urls.flat()).size, 130);
+  t.match(pages[1]?.stderr, '51 to 100 of more than 100 matches; --page 3 has the next');
+  t.equal(pages[2]?.stderr, '');
+  t.match(await run('query', ['127.0.0.1:1', '--max', '0', '--page', '2', 'x']), {
+    code: 1,
+    stderr: /--page needs --max/,
+  });
+});
+
+t.test('query: what is no query searches its words; nothing with all words: most of them', async (t) => {
+  const one = '120 - http://a.test/1\n130 - object end\n';
+  for (const [typed, sent, said] of [
+    ['a and', 'a', '“and” is left out'],
+    ['and', '"and"', '“and” is searched for as text'],
+    ['"open quote', '"open" "quote"', 'A quote is not closed'],
+    ['(a', 'a', '“(” is left out'],
+    ['title :', 'title', '“:” is left out'],
+    ['a & b', 'a b', '“&” is left out'],
+  ] as const) {
+    const { code, received, stderr } = await runQuery(t, one, [typed]);
+    t.equal(code, 0, typed);
+    t.equal(received?.slice(received.indexOf('#END ') + 5), sent, typed);
+    t.match(stderr, said, typed);
+  }
+  const asked: string[] = [];
+  const { port } = await startBroker(t, (message) => {
+    asked.push(message.slice(message.indexOf('#END ') + 5));
+    return asked.length < 3 ? '101 - No objects matched your query.\n' : one;
+  });
+  const most = await run('query', [`127.0.0.1:${port}`, 'x y z']);
+  t.same(asked, ['x y z', '(x and y or z) or y and z', 'x or y or z']);
+  t.match(most, { code: 0, stderr: 'query: Nothing has all of the words; these have most of them.\n' });
+  const exact = await runQuery(t, '101 - No objects matched your query.\n', ['--exact', 'x y']);
+  t.match(exact, { code: 1, stderr: 'query: No objects matched your query.\n' });
+});
+
 t.test('BRK-6.7: brkclient sends a message unchanged and prints the raw reply', async (t) => {
   const silent = await startScriptedServer(
     t,
@@ -217,7 +295,7 @@ t.test('BRK-6.7: brkclient sends a message unchanged and prints the raw reply', 
 t.test('query exits with 1 for no match, 2 for a wrong query, 3 for a failed server', async (t) => {
   const [nothing, syntax, failed, absent, stalled] = await Promise.all([
     runQuery(t, '101 - No objects matched your query.\n', ['x']),
-    run('query', ['127.0.0.1:1', 'é (a']),
+    run('query', ['--exact', '127.0.0.1:1', 'é (a']),
     runQuery(t, '120 - u\n130 - object end\n111 - ERROR: Broker is too busy, try again later\n', ['x']),
     run('query', ['127.0.0.1:1', 'x']),
     startScriptedServer(t, GREETING, () => '').then(({ address }) =>
@@ -227,7 +305,7 @@ t.test('query exits with 1 for no match, 2 for a wrong query, 3 for a failed ser
   t.same([nothing.code, nothing.stdout, nothing.stderr], [1, '', 'query: No objects matched your query.\n']);
   t.equal(syntax.code, 2);
   t.equal(syntax.stderr, 'query: a "(" is never closed (BRK-2.4, offset 3)\n  é (a\n    ^\n');
-  const wide = await run('query', ['127.0.0.1:1', 'é and except b']);
+  const wide = await run('query', ['--exact', '127.0.0.1:1', 'é and except b']);
   t.equal(
     wide.stderr,
     'query: a term expected, found the operator "except" (in double quotes it is a term) (BRK-2.3, offset 7)\n' +

@@ -23,6 +23,14 @@ export class NameCounter {
     else this.#overflowed = true;
   }
 
+  /** Number of names, each counted at most so often; undefined if not all names were counted. */
+  countedUpTo(most: number): number | undefined {
+    if (this.#overflowed) return undefined;
+    let sum = 0;
+    for (const count of this.#counts.values()) sum += Math.min(most, count);
+    return sum;
+  }
+
   /** Returns the most frequent names, and how many other names were counted. */
   top(rows: number): {
     readonly rows: readonly { readonly name: string; readonly objects: number }[];

@@ -1,13 +1,14 @@
 // After few results: finds similar queries that find more.
+import { conjunctsOf } from '../../../clients/broker/forgiving.js';
+import { literalTerms } from '../../../clients/broker/query-terms.js';
 import { type Expression, formatQuery, type Query } from '../../../protocols/broker/index.js';
 import type { Indexer } from '../../../storage/indexers/index.js';
 import { type Content, type Html, html } from '../../web/html.js';
 import { plural } from '../../web/values.js';
 import { type QueryForm, writeForm } from './form.js';
-import { literalTerms } from './highlight.js';
 import { narrowQuery } from './narrow.js';
 import { readQuery } from './query.js';
-import { combine, conjunctsOf, describeQuery, mapWords, writeQuery } from './query-words.js';
+import { combine, describeQuery, mapWords, writeQuery } from './query-words.js';
 import { OptionalWork, type Visitor } from './visitor.js';
 
 /** A query that finds more. */

@@ -5,7 +5,8 @@ import type { FacetCounts } from './facets.js';
 import type { ForgivenResult, ForgivingQuery } from './forgiving.js';
 import { type QueryForm, toRequest } from './form.js';
 import { narrowQuery } from './narrow.js';
-import { objectsToList, type QueryTarget, queryBroker, readQuery } from './query.js';
+import { isFull, type Paging, QUICK_OBJECTS, windowsOf } from './paging.js';
+import { type QueryOutcome, type QueryTarget, queryBroker, readQuery } from './query.js';
 import { type Results, SHOWN_ATTRIBUTES, type ShownHit } from './results.js';
 
 /** If fewer objects than this have all words, those that have some of them follow. */
@@ -20,7 +21,7 @@ export interface Answer {
   readonly message: string;
   /** The query without its narrowings. */
   readonly query: Query;
-  readonly forgiven?: ForgivenResult;
+  readonly forgiven?: Omit<ForgivenResult, 'said'>;
 }
 
 /** Why a query has no answer: it cannot be read together with its narrowings, or the broker refused it. */
@@ -34,24 +35,50 @@ export interface Refusal {
 export interface AskContext {
   readonly form: QueryForm;
   readonly target: QueryTarget;
+  readonly paging: Paging;
   readonly count: (query: Query, signal: AbortSignal) => Promise<FacetCounts | undefined>;
 }
 
 /**
- * Sends one query, within the narrowings of the form.
+ * Sends a query, within the narrowings of the form, and finds the objects of the requested page and all before
+ * them.
  *
+ * @param reading the query as a person means it
  * @throws ConnectionError when the broker cannot be reached or closes the connection before the first object
  */
-export async function ask(context: AskContext, query: Query, signal: AbortSignal): Promise<Answer | Refusal> {
+export async function askForPage(
+  context: AskContext,
+  query: Query,
+  reading: ForgivingQuery | undefined,
+  signal: AbortSignal,
+): Promise<Answer | Refusal> {
+  const { form, paging } = context;
+  let answer: Answer | Refusal | undefined;
+  for (const limit of windowsOf(form, paging)) {
+    answer = await (reading === undefined
+      ? ask(context, query, limit, signal)
+      : askForgiving(context, reading, limit, signal));
+    if ('kind' in answer || answer.results.failure !== undefined) break;
+    if (isFull(form, paging, answer.results, answer.counts)) break;
+  }
+  return answer!;
+}
+
+async function ask(
+  context: AskContext,
+  query: Query,
+  limit: number,
+  signal: AbortSignal,
+): Promise<Answer | Refusal> {
   const { form, target } = context;
   const whole = readQuery(narrowQuery(formatQuery(query), form.narrow));
   if (whole.kind === 'fault') return { kind: 'unreadable', text: whole.message, message: '' };
-  const request = toRequest(form, objectsToList(form, target.maxResults), SHOWN_ATTRIBUTES);
+  const request = toRequest(form, limit, SHOWN_ATTRIBUTES);
   const message = queryMessage(whole.query, request, target.opaqueMode);
   const stop = new AbortController();
   const counting = context.count(whole.query, AbortSignal.any([signal, stop.signal]));
   try {
-    const outcome = await queryBroker(form, whole.query, target, signal);
+    const outcome = await find(context, whole.query, limit, signal);
     if (outcome.kind === 'refused') return { kind: 'refused', text: outcome.message, message };
     return { results: outcome.results, counts: await counting, message, query };
   } finally {
@@ -59,24 +86,58 @@ export async function ask(context: AskContext, query: Query, signal: AbortSignal
   }
 }
 
-/** Sends a query as a person means it: if few objects have all of its words, those with some of them follow. */
-export async function askForgiving(
+/** Finds objects in an order that does not depend on their number, so that no object is on two pages. */
+async function find(
+  { form, target }: AskContext,
+  query: Query,
+  limit: number,
+  signal: AbortSignal,
+): Promise<QueryOutcome> {
+  if (limit <= QUICK_OBJECTS || form.sort !== 'by-rank')
+    return queryBroker(form, query, target, limit, signal);
+  const first = await queryBroker(form, query, target, QUICK_OBJECTS, signal);
+  if (first.kind === 'refused' || !first.results.truncated || first.results.failure !== undefined)
+    return first;
+  const all = await queryBroker(form, query, target, limit, signal);
+  if (all.kind === 'refused') return first;
+  const hits = joinedHits(first.results.hits, all.results.hits).slice(0, limit);
+  return { ...all, results: { ...all.results, hits } };
+}
+
+/**
+ * Sends a query as a person means it: if few objects have all of its words, those follow that have most of them,
+ * the ones with more words first.
+ */
+async function askForgiving(
   context: AskContext,
   reading: ForgivingQuery,
+  limit: number,
   signal: AbortSignal,
 ): Promise<Answer | Refusal> {
-  const strict = await ask(context, reading.all, signal);
+  const strict = await ask(context, reading.all, limit, signal);
   if ('kind' in strict) return strict;
-  const { hits, truncated, failure } = strict.results;
-  const most = objectsToList(context.form, context.target.maxResults);
-  const isEnough = hits.length >= Math.min(FEW_OBJECTS, most) || truncated || failure !== undefined;
-  if (isEnough || reading.any === undefined) return { ...strict, forgiven: { reading, withAll: undefined } };
-  const more = await ask(context, reading.any, signal);
-  if ('kind' in more || more.results.hits.length <= hits.length)
-    return { ...strict, forgiven: { reading, withAll: undefined } };
+  const few = Math.min(FEW_OBJECTS, limit);
+  const withAll = strict.results.hits.length;
+  let answer: Answer = strict;
+  let least: number | undefined;
+  for (const fewer of reading.fewer) {
+    const { hits, truncated, failure } = answer.results;
+    if (hits.length >= few || truncated || failure !== undefined) break;
+    const more = await ask(context, fewer.query, limit, signal);
+    if ('kind' in more) break;
+    const found = joinedHits(hits, more.results.hits);
+    if (found.length === hits.length) continue;
+    const isCut = more.results.truncated || found.length > limit;
+    answer = { ...more, results: { ...more.results, hits: found.slice(0, limit), truncated: isCut } };
+    least = fewer.least;
+  }
+  const follows = least === undefined ? undefined : { objects: withAll, least };
+  return { ...answer, forgiven: { reading, withAll: follows } };
+}
+
+/** The hits of a result, and after them those that only another one has. */
+function joinedHits(hits: readonly ShownHit[], others: readonly ShownHit[]): ShownHit[] {
   const nameOf = ({ objectUrl, url }: ShownHit) => objectUrl ?? url;
   const known = new Set(hits.map(nameOf));
-  const others = more.results.hits.filter((hit) => !known.has(nameOf(hit)));
-  const results = { ...more.results, hits: [...hits, ...others].slice(0, most) };
-  return { ...more, results, forgiven: { reading, withAll: hits.length } };
+  return [...hits, ...others.filter((hit) => !known.has(nameOf(hit)))];
 }

@@ -1,6 +1,6 @@
 import { type Content, type Html, html } from '../../web/html.js';
 import type { Facet, FacetCounts } from './facets.js';
-import { DEFAULT_FORM, type QueryForm, writeForm } from './form.js';
+import { DEFAULT_FORM, isEmptyForm, type QueryForm, writeForm } from './form.js';
 import type { Narrowing, NarrowKind } from './narrow.js';
 
 const FACET_TITLES: Readonly<Record<NarrowKind, string>> = {
@@ -34,18 +34,23 @@ function renderFacetValue(form: QueryForm, narrowing: Narrowing, action: string)
   return html`<a href="${action}?${writeForm({ ...form, page: 1, narrow: [...form.narrow, narrowing] })}">${value}</a>`;
 }
 
-/** Renders the restrictions of the result, each with a link that removes it. */
-export function renderNarrowings(form: QueryForm, action: string): Content {
+/**
+ * Renders the restrictions of the result, each with a link that removes it.
+ *
+ * @param home where the last one leads if there is no query
+ */
+export function renderNarrowings(form: QueryForm, action: string, home: string): Content {
   if (form.narrow.length === 0) return '';
   const chips = form.narrow.map((narrowing) => {
     const rest = form.narrow.filter((other) => other !== narrowing);
-    const href = `${action}?${writeForm({ ...form, page: 1, narrow: rest })}`;
+    const wider = { ...form, page: 1, narrow: rest };
+    const href = isEmptyForm(wider) ? home : `${action}?${writeForm(wider)}`;
     return html`<li><a href="${href}"><span>${FACET_TITLES[narrowing.kind]}: ${narrowing.value}</span> <span aria-hidden="true">×</span><span class="aside"> remove</span></a></li>\n`;
   });
   return html`<ul class="chips" aria-label="Narrowed by">\n${chips}</ul>\n`;
 }
 
-/** Returns the URL of a query for every object with this property. */
+/** Returns the URL of every object with this property; its page leaves the query empty for the user. */
 export function browseUrl(action: string, narrowing: Narrowing): string {
-  return `${action}?${writeForm({ ...DEFAULT_FORM, query: '#allb', narrow: [narrowing] })}`;
+  return `${action}?${writeForm({ ...DEFAULT_FORM, narrow: [narrowing] })}`;
 }

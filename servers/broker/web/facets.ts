@@ -7,6 +7,9 @@ import { hostOfUrl, NameCounter } from '../admin/name-counter.js';
 import type { BrokerParts } from '../admin/parts.js';
 import { NARROW_KINDS, type NarrowKind } from './narrow.js';
 
+/** Objects of each host that a folded list has. */
+export const LISTED_OF_HOST = 2;
+
 /** One value of a facet. */
 interface FacetValue {
   /** Empty for objects without the property. */
@@ -29,6 +32,8 @@ export interface FacetCounts {
   /** False if counting stopped at a limit: every count is then a lower bound. */
   readonly complete: boolean;
   readonly facets: readonly Facet[];
+  /** Number of objects of a list that has two of each host; undefined if there are too many hosts. */
+  readonly foldedObjects?: number | undefined;
 }
 
 /** The flags of a query that change its result. */
@@ -161,6 +166,6 @@ export class FacetCounter {
       const { rows, others } = counters[kind].top(facetValues);
       return { kind, values: rows.map(({ name, objects }) => ({ value: name, objects })), others };
     });
-    return { objects, complete, facets };
+    return { objects, complete, facets, foldedObjects: counters.host.countedUpTo(LISTED_OF_HOST) };
   }
 }

@@ -1,7 +1,9 @@
 // Formats results as JSON and RSS.
+
+import { type Passages, passageText } from '../../../clients/broker/passages.js';
 import { hrefOfUrl, textOfUrl, urlFields } from '../../../protocols/soif/index.js';
 import { escapeHtml, isLinkable } from '../../web/html.js';
-import { DEFAULT_FORM, writeForm } from './form.js';
+import { DEFAULT_FORM, type QueryForm, subjectOf, writeForm } from './form.js';
 import type { SiteLinks } from './layout.js';
 import type { ShownHit, ShownResult } from './results.js';
 
@@ -10,20 +12,27 @@ export interface FeedSource extends ShownResult {
   readonly brokerName: string;
   /** Scheme, host and port before the paths of this site. */
   readonly origin: string;
+  /** The passages of each object that show why it was found. */
+  readonly passages: ReadonlyMap<ShownHit, Passages>;
+  /** How the query was read, if not as it stands. */
+  readonly reading?: string | undefined;
   /** The message line that the broker received. */
   readonly message: string;
 }
 
 /**
- * Formats a result as JSON: counts, messages, and the objects in their order. Times are ISO 8601, sizes are in
- * bytes. `query` is the text of the form, `asked` the message that the Broker received for it. An object's
+ * Formats a page of a result as JSON: counts, messages, and the objects in their order. Times are ISO 8601, sizes
+ * are in bytes. `total` counts the whole result, listed or not; `first` is the number of the first object of this
+ * page in it, from 1; `next` is the URL of the next page; `limit` is the number of objects of all pages if they
+ * do not list everything. `query` is the text of the form, `reading` a sentence that says how it was read, `asked` the message that the Broker received for it. An object's
  * `soif` is the URL of its SOIF object, `summary` that of the page that shows it.
  */
 export function jsonResult(source: FeedSource): string {
-  const { form, results, counts, origin } = source;
-  const objects = results.hits.map((hit) => ({
+  const { form, results, counts, part } = source;
+  const objects = part.hits.map((hit) => ({
     ...urlFields(hit.url),
     title: hit.title,
+    passage: passageOf(source, hit),
     description: hit.description,
     type: hit.type,
     bytes: numberOf(hit.size),
@@ -37,13 +46,19 @@ export function jsonResult(source: FeedSource): string {
   const facets = counts?.facets.map(({ kind, values, others }) => [kind, { values, others }] as const);
   const value = {
     query: form.query,
+    reading: source.reading,
     asked: source.message,
     narrow: form.narrow,
-    page: `${origin}${source.action}?${writeForm({ ...form, format: 'html' })}`,
+    html: pageUrl(source, { format: 'html' }),
+    total: part.total,
+    totalIsExact: part.isExact,
+    first: objects.length === 0 ? undefined : part.first + 1,
     listed: objects.length,
-    truncated: results.truncated,
-    found: counts?.objects,
-    foundIsExact: counts?.complete,
+    page: part.page,
+    pages: part.pages,
+    next: part.page < part.pages ? pageUrl(source, { page: part.page + 1 }) : undefined,
+    previous: part.page > 1 ? pageUrl(source, { page: part.page - 1 }) : undefined,
+    limit: part.limit,
     facets: facets === undefined ? undefined : Object.fromEntries(facets),
     messages: results.messages,
     errors: results.errors,
@@ -55,18 +70,21 @@ export function jsonResult(source: FeedSource): string {
 
 /** Formats a result as RSS 2.0. */
 export function rssResult(source: FeedSource): string {
-  const { form, results, origin } = source;
-  const page = `${origin}${source.action}?${writeForm({ ...form, format: 'html' })}`;
-  const self = `${origin}${source.action}?${writeForm({ ...form, format: 'rss' })}`;
-  const title = `${form.query} – ${source.brokerName}`;
+  const { form, part } = source;
+  const page = pageUrl(source, { format: 'html' });
+  const related = (relation: string, change: Partial<QueryForm>) =>
+    `<atom:link href="${xml(pageUrl(source, change))}" rel="${relation}" type="application/rss+xml"/>\n`;
+  const title = `${subjectOf(form)} – ${source.brokerName}`;
   return `<?xml version="1.0" encoding="UTF-8"?>
-<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom">
+<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom" xmlns:opensearch="http://a9.com/-/spec/opensearch/1.1/">
 <channel>
 <title>${xml(title)}</title>
 <link>${xml(page)}</link>
-<atom:link href="${xml(self)}" rel="self" type="application/rss+xml"/>
-<description>${xml(`What the Harvest broker ${source.brokerName} finds for: ${form.query}`)}</description>
-${results.hits.map((hit) => rssItem(source, hit)).join('')}</channel>
+${related('self', {})}${part.page > 1 ? related('previous', { page: part.page - 1 }) : ''}${part.page < part.pages ? related('next', { page: part.page + 1 }) : ''}<description>${xml(`What the Harvest broker ${source.brokerName} finds for: ${subjectOf(form)}`)}</description>
+<opensearch:totalResults>${part.total}</opensearch:totalResults>
+<opensearch:startIndex>${part.first + 1}</opensearch:startIndex>
+<opensearch:itemsPerPage>${part.hits.length}</opensearch:itemsPerPage>
+${part.hits.map((hit) => rssItem(source, hit)).join('')}</channel>
 </rss>
 `;
 }
@@ -80,9 +98,18 @@ function rssItem(source: FeedSource, hit: ShownHit): string {
   return `<item>
 <title>${xml(hit.title ?? textOfUrl(hit.url))}</title>
 ${link === undefined ? '' : `<link>${xml(link)}</link>\n`}<guid isPermaLink="false">${xml(href)}</guid>
-${time === undefined ? '' : `<pubDate>${time.toUTCString()}</pubDate>\n`}${hit.type === undefined ? '' : `<category>${xml(hit.type)}</category>\n`}<description>${xml(escapeHtml(hit.description ?? lines))}</description>
+${time === undefined ? '' : `<pubDate>${time.toUTCString()}</pubDate>\n`}${hit.type === undefined ? '' : `<category>${xml(hit.type)}</category>\n`}<description>${xml(escapeHtml(passageOf(source, hit) ?? lines))}</description>
 </item>
 `;
+}
+
+function pageUrl({ origin, action, form }: FeedSource, change: Partial<QueryForm>): string {
+  return `${origin}${action}?${writeForm({ ...form, ...change })}`;
+}
+
+function passageOf({ passages }: FeedSource, hit: ShownHit): string | undefined {
+  const found = passages.get(hit);
+  return found === undefined ? hit.description : passageText(found.passages);
 }
 
 function summaryUrl(source: FeedSource, hit: ShownHit): string | undefined {

@@ -1,17 +1,26 @@
 // Reads a query of plain words as a person means it: with the other forms of the words, and without those that
 // say nothing.
+
+import {
+  conjunctsOf,
+  fewerOf,
+  joined,
+  type SentencePart,
+  sentenceText,
+} from '../../../clients/broker/forgiving.js';
 import type { Expression, Query } from '../../../protocols/broker/index.js';
 import type { IndexedWord, Indexer } from '../../../storage/indexers/index.js';
 import { type Content, html } from '../../web/html.js';
-import { conjunctsOf } from './query-words.js';
 import { OptionalWork, type Visitor } from './visitor.js';
 
 /** A query, and what it has in place of the words that were typed. */
 export interface ForgivingQuery {
   /** Finds the objects with all words, each in one of its forms. */
   readonly all: Expression;
-  /** Finds the objects with at least one of them; undefined for one word. */
-  readonly any: Expression | undefined;
+  /** Number of words that {@link fewer} counts: those that say something about a subject. */
+  readonly words: number;
+  /** Finds the objects with at least so many of them, the strictest first; the last one needs one word. */
+  readonly fewer: readonly { readonly least: number; readonly query: Expression }[];
   /** Forms that were not typed. */
   readonly added: readonly string[];
   /** Words that need not occur. */
@@ -96,6 +105,7 @@ function withForms(
   const added: string[] = [];
   const optional: string[] = [];
   const groups: Expression[] = [];
+  const subject: Expression[] = [];
   for (const [i, part] of parts.entries()) {
     const [itself, ...forms] = readings[i]!;
     if (mayDrop && itself?.isStopWord === true) {
@@ -103,42 +113,72 @@ function withForms(
       continue;
     }
     added.push(...forms.map(({ word }) => word));
-    groups.push(joined('or', [part, ...forms.map(({ word }) => termOf(word))]));
+    const group = joined('or', [part, ...forms.map(({ word }) => termOf(word))]);
+    groups.push(group);
+    if (itself?.isStopWord !== true) subject.push(group);
   }
-  const any = groups.length < 2 ? undefined : joined('or', groups);
-  return { all: joined('and', groups), any, added: [...new Set(added)], optional: [...new Set(optional)] };
+  const counted = subject.length === 0 ? groups : subject;
+  const fewer = [...fewerOf(counted)];
+  // All of them are fewer than all words if the others say nothing.
+  if (counted.length < groups.length) fewer.unshift({ least: counted.length, query: joined('and', counted) });
+  return {
+    all: joined('and', groups),
+    words: counted.length,
+    fewer,
+    added: [...new Set(added)],
+    optional: [...new Set(optional)],
+  };
 }
 
 function termOf(text: string): Expression {
   return { kind: 'term', text, quoted: true, offset: 0 };
 }
 
-/** BRK-2.12: operators group to the right. */
-function joined(kind: 'and' | 'or', parts: readonly Expression[]): Expression {
-  return parts.reduceRight((right, left) => ({ kind, left, right }));
-}
-
-/** The changes of a query, for the page. */
+/** How a query was read, for the page. */
 export interface ForgivenResult {
-  readonly reading: ForgivingQuery;
-  /** Number of objects with all words, if objects with some of them follow. */
-  readonly withAll: number | undefined;
+  /** What was changed to read the text at all. */
+  readonly said: readonly SentencePart[];
+  readonly reading?: ForgivingQuery | undefined;
+  /** Number of objects with all words, if objects with fewer of them follow, and how many these have at least. */
+  readonly withAll?: { readonly objects: number; readonly least: number } | undefined;
 }
 
-/** Renders the changes of a query, with a link to the results without them. */
-export function renderForgiven({ reading, withAll }: ForgivenResult, exactUrl: string): Content {
-  const { added, optional } = reading;
-  if (added.length === 0 && optional.length === 0 && withAll === undefined) return '';
-  const quoted = (words: readonly string[]) =>
-    words.map((word, i) => html`${i === 0 ? '' : ', '}<q>${word}</q>`);
-  return html`<p class="reading">${
-    withAll === undefined
-      ? ''
-      : withAll === 0
-        ? html`No object has all of the words; these have some of them. `
-        : html`${withAll === 1 ? 'One object has' : `${withAll} objects have`} all of the words; the others, which follow, have some of them. `
-  }${added.length === 0 ? '' : html`Also found: ${quoted(added)}. `}${
-    optional.length === 0 ? '' : html`Not required: ${quoted(optional)}. `
-  }<a href="${exactUrl}">Only what was typed</a></p>
+/** Says how a query was read; empty if it was read as it stands. */
+function forgivenSentences({ said, reading, withAll }: ForgivenResult): readonly (readonly SentencePart[])[] {
+  const { added = [], optional = [], words = 0 } = reading ?? {};
+  const listed = (name: string, list: readonly string[]) =>
+    list.length === 0
+      ? []
+      : [[`${name}: `, ...list.flatMap((word, i) => [i === 0 ? '' : ', ', { word }]), '.']];
+  return [
+    ...(said.length === 0 ? [] : [said]),
+    ...(withAll === undefined ? [] : [[fewerSentence(withAll.objects, withAll.least, words)]]),
+    ...listed('Also found', added),
+    ...listed('Not required', optional),
+  ];
+}
+
+function fewerSentence(objects: number, least: number, words: number): string {
+  const some = least * 2 > words ? 'most of them' : 'some of them';
+  if (objects === 0) return `No object has all of the words; these have ${some}.`;
+  const those = objects === 1 ? 'One object has' : `${objects} objects have`;
+  return `${those} all of the words; the others, which follow, have ${some}.`;
+}
+
+/** Says how a query was read, as plain text; undefined if it was read as it stands. */
+export function forgivenText(result: ForgivenResult | undefined): string | undefined {
+  const sentences = result === undefined ? [] : forgivenSentences(result);
+  return sentences.length === 0 ? undefined : sentences.map(sentenceText).join(' ');
+}
+
+/** Renders how a query was read, with a link to the results without the changes. */
+export function renderForgiven(result: ForgivenResult, exactUrl: string): Content {
+  const sentences = forgivenSentences(result);
+  if (sentences.length === 0) return '';
+  const rendered = sentences.map((parts) => [
+    parts.map((part) => (typeof part === 'string' ? part : html`<q>${part.word}</q>`)),
+    ' ',
+  ]);
+  return html`<p class="reading">${rendered.flat()}<a href="${exactUrl}">Only what was typed</a></p>
 `;
 }

@@ -25,7 +25,7 @@ export interface QueryForm {
   readonly sort: Sort;
   /** `fold`: list only the first objects of each host. */
   readonly fold: boolean;
-  /** `maxobjflag`: largest number of objects. */
+  /** `maxobjflag`: largest number of objects that all pages list. Default: as many as the Broker sends. */
   readonly maxObjects?: number;
   /** `maxresultflag`: largest number of matched lines. */
   readonly maxResults?: number;
@@ -45,7 +45,10 @@ export interface QueryForm {
   readonly broker: string;
 }
 
-/** BRK-8.6: the initial values of the form. */
+/**
+ * BRK-8.6: the initial values of the form. The shipped pages listed at most 50 objects on one page; this one has
+ * pages for all.
+ */
 export const DEFAULT_FORM: QueryForm = {
   query: '',
   ignoreCase: true,
@@ -57,7 +60,6 @@ export const DEFAULT_FORM: QueryForm = {
   verbose: true,
   sort: 'by-rank',
   fold: true,
-  maxObjects: 50,
   maxLines: 8,
   page: 1,
   narrow: [],
@@ -65,6 +67,16 @@ export const DEFAULT_FORM: QueryForm = {
   config: '',
   broker: '',
 };
+
+/** Whether a form asks for nothing: neither a query nor restrictions. */
+export function isEmptyForm({ query, narrow }: QueryForm): boolean {
+  return query === '' && narrow.length === 0;
+}
+
+/** What a form asks for, in words: its query, or else its restrictions. */
+export function subjectOf({ query, narrow }: QueryForm): string {
+  return query === '' ? narrow.map(({ value }) => value).join(', ') : query;
+}
 
 /** Largest number in a field, and longest query in characters. */
 const MAX_NUMBER = 1_000_000;
@@ -95,13 +107,36 @@ const NUMBERS = [
 
 type Flags = Pick<QueryForm, (typeof FLAGS)[number][1]>;
 
+/** The fields of which every form has at least one: a URL without them was not made by a form. */
+const FORM_FIELDS = [
+  'caseflag',
+  'errorflag',
+  ...FLAGS.map(([name]) => name),
+  ...NUMBERS.map(([name]) => name),
+];
+
+/** The settings of a form, which have their defaults in a URL that no form made. */
+const SETTINGS = ['ignoreCase', 'errors', ...[...FLAGS, ...NUMBERS].map(([, key]) => key)] as const;
+
 /**
- * Reads the fields. A missing field has the meaning of its missing flag for a Broker (BRK-3.7), as old query
- * URLs expect; an invalid field counts as missing. Without a `query`, the query is composed from the fields of
- * the advanced form. `broker`, `host` and `port` only choose among the brokers of Brokers.cf: a page that
- * queries any host would be an open relay.
+ * Reads the fields. An invalid field counts as missing. In the fields of a form, a missing one has the meaning
+ * of its missing flag for a Broker (BRK-3.7), as old query URLs expect: a browser sends nothing for a checkbox
+ * that is not checked. A URL without any setting, such as `?query=word`, has those of {@link DEFAULT_FORM}.
+ * Without a `query`, the query is composed from the fields of the advanced form. `broker`, `host` and `port`
+ * only choose among the brokers of Brokers.cf: a page that queries any host would be an open relay.
  */
 export function readForm(fields: URLSearchParams): QueryForm {
+  const form = readFields(fields);
+  if (FORM_FIELDS.some((name) => fields.has(name))) return form;
+  return {
+    ...DEFAULT_FORM,
+    ...Object.fromEntries(
+      Object.entries(form).filter(([key]) => !(SETTINGS as readonly string[]).includes(key)),
+    ),
+  };
+}
+
+function readFields(fields: URLSearchParams): QueryForm {
   const on = (name: string) => fields.get(name)?.toLowerCase() === 'on';
   const number = (name: string, max = MAX_NUMBER) => readNumber(fields.get(name), max);
   const numbers = NUMBERS.map(([name, key]) => [key, number(name)] as const);
@@ -141,14 +176,19 @@ function readBroker(fields: URLSearchParams): string {
   return fields.get('broker')?.trim() || (host === '' || port === '' ? host : `${host}:${port}`);
 }
 
-/** Formats the form as the query part of a URL, which {@link readForm} parses. */
+/**
+ * Formats the form as the query part of a URL, which {@link readForm} parses. It has no settings if all of them
+ * are the defaults.
+ */
 export function writeForm(form: QueryForm): string {
   const fields = new URLSearchParams({ query: form.query });
-  fields.set('caseflag', form.ignoreCase ? 'on' : 'off');
-  for (const [name, key] of FLAGS) if (form[key]) fields.set(name, 'on');
-  if (form.errors > 0) fields.set('errorflag', String(form.errors));
+  if (!hasDefaultSettings(form)) {
+    fields.set('caseflag', form.ignoreCase ? 'on' : 'off');
+    for (const [name, key] of FLAGS) if (form[key]) fields.set(name, 'on');
+    if (form.errors > 0) fields.set('errorflag', String(form.errors));
+    for (const [name, key] of NUMBERS) if (form[key] !== undefined) fields.set(name, String(form[key]));
+  }
   if (form.sort !== 'by-rank') fields.set('sort', form.sort);
-  for (const [name, key] of NUMBERS) if (form[key] !== undefined) fields.set(name, String(form[key]));
   if (form.page > 1) fields.set('page', String(form.page));
   for (const narrowing of form.narrow) fields.append('narrow', writeNarrowing(narrowing));
   if (form.config !== '') fields.set('brokerqueryconfig', form.config);
@@ -161,15 +201,19 @@ export function writeForm(form: QueryForm): string {
  * Converts the form to a request to the broker, for one object more than is shown, to detect a truncated result
  * (BRK-4.16).
  *
- * @param maxObjects largest number of objects that is shown, whatever the form requests
+ * @param maxObjects number of objects that is shown
  */
 export function toRequest(form: QueryForm, maxObjects: number, attributes: readonly string[]): QueryRequest {
   return {
     ...form,
     desc: form.descriptions,
-    maxFiles: Math.min(form.maxObjects ?? maxObjects, maxObjects) + 1,
+    maxFiles: maxObjects + 1,
     attributes,
   };
+}
+
+function hasDefaultSettings(form: QueryForm): boolean {
+  return SETTINGS.every((key) => form[key] === DEFAULT_FORM[key]);
 }
 
 function readNumber(text: string | null, max: number): number | undefined {

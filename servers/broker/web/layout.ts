@@ -33,6 +33,8 @@ export interface Page {
   /** The entry of the navigation that stands for this page. */
   readonly current?: 'home' | 'advanced' | 'help' | 'stats' | 'admin';
   readonly alternates?: readonly Alternate[];
+  /** The address of the page, if it has several. */
+  readonly canonical?: string;
   /** `HarvestUrl` (BRK-9.11). */
   readonly harvestUrl?: string | undefined;
 }
@@ -54,6 +56,7 @@ export function pageShell(site: SiteLinks, page: Omit<Page, 'content'>): PageShe
     styles: [site.stylesheet],
     icon: site.icon,
     alternates: page.alternates ?? [],
+    canonical: page.canonical,
     script: site.script,
     search: { title: site.brokerName, href: site.openSearch },
     site: { name: site.brokerName, href: site.home },

@@ -1,4 +1,5 @@
 // The parts of a query: its words, a query with other words, and how it was understood.
+import { conjunctsOf } from '../../../clients/broker/forgiving.js';
 import { type Expression, formatQuery, type Query } from '../../../protocols/broker/index.js';
 import { type Content, html } from '../../web/html.js';
 
@@ -13,22 +14,6 @@ export function mapWords(query: Expression, change: (text: string) => string): E
       return { ...query, operand: mapWords(query.operand, change) };
     default:
       return { ...query, left: mapWords(query.left, change), right: mapWords(query.right, change) };
-  }
-}
-
-/** The operands of a query that combines nothing but `and`; undefined for any other. */
-export function conjunctsOf(query: Query): readonly Expression[] | undefined {
-  switch (query.kind) {
-    case 'and': {
-      const left = conjunctsOf(query.left);
-      const right = conjunctsOf(query.right);
-      return left === undefined || right === undefined ? undefined : [...left, ...right];
-    }
-    case 'term':
-    case 'select':
-      return [query];
-    default:
-      return undefined;
   }
 }
 
@@ -55,7 +40,7 @@ export function describeQuery(query: Query): Content {
     case 'all':
       return 'every object';
     case 'term':
-      return html`${/\s/.test(query.text.trim()) ? 'the phrase' : 'the word'} <q>${query.text}</q>`;
+      return html`${/\s/.test(query.text.trim()) ? 'the phrase' : 'the word'} <q>${query.text.replace(/\\(.)/gu, '$1')}</q>`;
     case 'select': {
       const { attribute, value } = query;
       const name = html`the attribute <em>${attribute}</em>`;

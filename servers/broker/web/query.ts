@@ -1,4 +1,5 @@
 // Sends the query of the form to a Broker.
+import { forgivenSentence, readForgiving, type SentencePart } from '../../../clients/broker/forgiving.js';
 import { BrokerClient } from '../../../clients/broker/index.js';
 import {
   errorSentence,
@@ -27,6 +28,33 @@ export function readQuery(text: string): { readonly kind: 'query'; readonly quer
   }
 }
 
+/** A query of a form as it was read, and what was changed for this. */
+export interface TypedQuery {
+  readonly kind: 'query';
+  readonly query: Query;
+  /** Parses to it. */
+  readonly text: string;
+  readonly said: readonly SentencePart[];
+}
+
+/**
+ * Reads the query of a form: as a person means it, or exactly. A form that has only restrictions asks for every
+ * object.
+ */
+export function readTyped({ query: text, forms }: QueryForm): TypedQuery | FaultyQuery {
+  if (text === '') return { kind: 'query', query: { kind: 'all' }, text: '#allb', said: [] };
+  try {
+    const reading = forms ? readForgiving(text) : undefined;
+    if (reading !== undefined)
+      return { kind: 'query', query: reading.query, text: reading.text, said: forgivenSentence(reading) };
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+    return { kind: 'fault', ...locateQueryFault(text, error) };
+  }
+  const read = readQuery(text);
+  return read.kind === 'fault' ? read : { ...read, text, said: [] };
+}
+
 /** A broker's address and settings. */
 export interface QueryTarget {
   readonly host: string;
@@ -42,11 +70,6 @@ export interface QueryTarget {
   readonly register?: (local: Endpoint) => Disposable;
 }
 
-/** Returns the number of objects to list: that of the form, limited by the broker's `Max-Results`. */
-export function objectsToList(form: QueryForm, maxResults: number): number {
-  return Math.min(form.maxObjects ?? maxResults, maxResults);
-}
-
 /** The end of a search: results, or a refusal by the broker before the first. */
 export type QueryOutcome =
   | { readonly kind: 'results'; readonly results: Results }
@@ -55,12 +78,14 @@ export type QueryOutcome =
 /**
  * Sends the query to the broker's port, like any client.
  *
+ * @param limit number of objects to find
  * @throws ConnectionError when the broker cannot be reached or closes the connection before the first object
  */
 export async function queryBroker(
   form: QueryForm,
   query: Query,
   target: QueryTarget,
+  limit: number,
   signal: AbortSignal,
 ): Promise<QueryOutcome> {
   const { host, port, fingerprint, opaqueMode, maxResults, timeout } = target;
@@ -70,14 +95,8 @@ export async function queryBroker(
     entry = target.register?.(local);
   };
   const client = new BrokerClient({ host, port, fingerprint, opaqueMode, ...idle, onOpen });
-  const maxShown = objectsToList(form, maxResults);
   // The newest may be anywhere in the whole result.
-  const maxSent = form.sort === 'by-date' ? maxResults : maxShown;
-  const request = toRequest(
-    form.sort === 'by-date' ? withoutMaxObjects(form) : form,
-    maxSent,
-    SHOWN_ATTRIBUTES,
-  );
+  const request = toRequest(form, form.sort === 'by-date' ? maxResults : limit, SHOWN_ATTRIBUTES);
   const found = client.query(query, { ...request, signal });
   const hits: ShownHit[] = [];
   let failure: string | undefined;
@@ -94,9 +113,9 @@ export async function queryBroker(
     entry?.[Symbol.dispose]();
   }
   // A result as long as the broker's own limit may have been cut.
-  const truncated = hits.length > maxShown || hits.length === maxResults;
+  const truncated = hits.length > limit || hits.length === maxResults;
   if (form.sort === 'by-date') hits.sort((a, b) => Number(b.modified ?? 0) - Number(a.modified ?? 0));
-  const shown = hits.slice(0, maxShown);
+  const shown = hits.slice(0, limit);
   if (form.sort === 'by-NML') shown.sort((a, b) => b.lineCount - a.lineCount);
   const messages = hits.length === 0 ? [] : found.messages;
   return {
@@ -109,9 +128,4 @@ export async function queryBroker(
       failure,
     },
   };
-}
-
-function withoutMaxObjects(form: QueryForm): QueryForm {
-  const { maxObjects: _, ...rest } = form;
-  return rest;
 }

@@ -1,4 +1,6 @@
 // Answers a query of the form as a page, RSS or JSON.
+
+import { literalTerms, termPattern } from '../../../clients/broker/query-terms.js';
 import type { Query } from '../../../protocols/broker/index.js';
 import { type BrokerQueryConfig, usesVariable } from '../../../protocols/config/broker-query-cf.js';
 import { ConnectionError, messageOf } from '../../../protocols/errors.js';
@@ -6,27 +8,21 @@ import { addressGroup, LogLimiter } from '../../host/index.js';
 import { type Content, type Html, html } from '../../web/html.js';
 import { beginPage, endPage } from '../../web/page-shell.js';
 import { AlternativeFinder, renderAlternatives, renderReading } from './alternatives.js';
-import { type Answer, type AskContext, ask, askForgiving } from './ask-broker.js';
+import { type Answer, type AskContext, askForPage } from './ask-broker.js';
 import type { ConfigFiles } from './config-files.js';
 import type { FacetCounter, FacetCounts } from './facets.js';
 import { jsonResult, rssResult } from './feeds.js';
-import { ForgivingReader, renderForgiven } from './forgiving.js';
-import { type QueryForm, readForm, writeForm } from './form.js';
-import { highlighter, literalTerms, termPattern } from './highlight.js';
+import { ForgivingReader, forgivenText, renderForgiven } from './forgiving.js';
+import { isEmptyForm, type QueryForm, readForm, subjectOf, writeForm } from './form.js';
+import { highlighter } from './highlight.js';
 import { pageShell, type SiteLinks } from './layout.js';
 import { LinkedFrom, orderByLinks } from './linked-from.js';
+import { type Paging, pagingOf, selectPage } from './paging.js';
 import { type OpenObject, passagesOf } from './passages.js';
-import { type FaultyQuery, objectsToList, type QueryTarget, readQuery } from './query.js';
+import { type FaultyQuery, type QueryTarget, readTyped, type TypedQuery } from './query.js';
 import { isStructured } from './query-words.js';
 import type { ShownHit, ShownResult } from './results.js';
-import {
-  PAGE_OBJECTS,
-  type ResultsView,
-  renderNotice,
-  renderResultItem,
-  resultVariables,
-  selectPage,
-} from './results-page.js';
+import { type ResultsView, renderNotice, renderResultItem, resultVariables } from './results-page.js';
 import type { RouteContext } from './route-context.js';
 import { renderSearchForm } from './search-form.js';
 import { objectVariables, renderDefinition, renderTemplate, type Variables } from './templates.js';
@@ -56,10 +52,14 @@ interface PageQuery {
   readonly form: QueryForm;
   readonly config: BrokerQueryConfig;
   readonly target: Target;
+  readonly paging: Paging;
   /** The message line for the broker. */
   readonly message: string;
   readonly visitor: Visitor;
 }
+
+/** Objects that `References-Rank` orders. */
+const RAISED_OBJECTS = 50;
 
 /** With fewer objects, the page looks for queries that find more. */
 const FEW_OBJECTS = 3;
@@ -99,16 +99,16 @@ export class Results implements AsyncDisposable {
     const config = await files.query(form.config);
     const target = await this.#findTarget(form, config, address);
     const visitor = { client: addressGroup(address), signal };
-    const pageQuery: PageQuery = { form, config, target, message: '', visitor };
-    if (form.query === '') {
-      return this.#renderFailure(400, pageQuery, refusal('Type at least one word to search for.'));
-    }
-    const read = readQuery(form.query);
+    const paging = pagingOf(form, target.maxResults, hasPager(config));
+    const pageQuery: PageQuery = { form, config, target, paging, message: '', visitor };
+    if (isEmptyForm(form)) return this.#renderNothingAsked(pageQuery);
+    const read = readTyped(form);
     if (read.kind === 'fault')
       return this.#renderFailure(400, pageQuery, refusal(read.message, renderFault(form.query, read)));
     const context: AskContext = {
       form,
       target,
+      paging,
       count: async (query, until) =>
         target.listed ? undefined : this.#countFacets(query, form, { ...visitor, signal: until }),
     };
@@ -116,11 +116,9 @@ export class Results implements AsyncDisposable {
       // Other forms of words are whole words.
       const isForgiving = form.forms && form.matchWord && !target.listed;
       const reading = isForgiving ? await this.#forgiving.read(read.query, visitor) : undefined;
-      const answer = await (reading === undefined
-        ? ask(context, read.query, signal)
-        : askForgiving(context, reading, signal));
+      const answer = await askForPage(context, read.query, reading, signal);
       const sent = { ...pageQuery, message: answer.message };
-      if (!('kind' in answer)) return await this.#renderResults(sent, read.query, answer);
+      if (!('kind' in answer)) return await this.#renderResults(sent, read, answer);
       if (answer.kind === 'unreadable') return this.#renderFailure(400, pageQuery, refusal(answer.text));
       const status = /busy|cannot answer now/i.test(answer.text) ? 503 : 400;
       const notice = renderNotice('error', 'The broker refused the query:', answer.text);
@@ -198,7 +196,7 @@ export class Results implements AsyncDisposable {
     return this.#linkedFrom;
   }
 
-  async #renderResults(pageQuery: PageQuery, typedQuery: Query, answer: Answer): Promise<ResultReply> {
+  async #renderResults(pageQuery: PageQuery, typed: TypedQuery, answer: Answer): Promise<ResultReply> {
     const { form, visitor } = pageQuery;
     const { results: found, counts } = answer;
     const { site, broker, summaryPath } = this.#context;
@@ -208,41 +206,49 @@ export class Results implements AsyncDisposable {
       const urls = hits.map(({ url }) => url);
       return (await links?.count(urls, visitor.signal)) ?? new Map<string, number>();
     };
-    const every = raise || form.format === 'json' ? await countLinks(found.hits) : undefined;
-    const results =
-      raise && every !== undefined ? { ...found, hits: orderByLinks(found.hits, every) } : found;
+    // The same objects on every page, so that the order of the list does not depend on the page.
+    const best = found.hits.slice(0, RAISED_OBJECTS);
+    const raised = raise ? await countLinks(best) : undefined;
+    const hits =
+      raised === undefined ? found.hits : [...orderByLinks(best, raised), ...found.hits.slice(best.length)];
+    const results = { ...found, hits };
+    const part = selectPage(form, results, counts, pageQuery.paging);
     const shown = {
       action: site.action,
+      home: site.home,
       form,
       results,
       counts,
-      linkedFrom: every ?? new Map<string, number>(),
+      part,
+      linkedFrom: await countLinks(part.hits),
       summaryPath,
     };
-    if (form.format !== 'html') {
-      const origin = new URL(broker.urls.homePage).origin;
-      const source = { ...shown, brokerName: site.brokerName, origin, message: pageQuery.message };
-      return form.format === 'json'
-        ? { status: 200, type: JSON_TYPE, body: jsonResult(source) }
-        : { status: 200, type: RSS_TYPE, body: rssResult(source) };
-    }
-    const { templates } = pageQuery.config;
-    // Definitions without links to further pages show everything on one page.
-    const paged =
-      usesVariable(templates.EndBrokerResults, 'pager') || usesVariable(templates.ResultTrailer, 'pager');
-    const part = selectPage(form, results, paged ? PAGE_OBJECTS : Math.max(1, results.hits.length));
     const pattern = termPattern(literalTerms(answer.query), form);
     const hasPassages = !pageQuery.target.listed && pattern !== undefined;
     const passages = hasPassages
       ? await passagesOf(part.hits, pattern, this.#context.openObject, visitor.signal)
       : new Map();
+    if (form.format !== 'html') {
+      const origin = new URL(broker.urls.homePage).origin;
+      const reading = forgivenText({ ...answer.forgiven, said: typed.said });
+      const source = {
+        ...shown,
+        passages,
+        reading,
+        brokerName: site.brokerName,
+        origin,
+        message: pageQuery.message,
+      };
+      return form.format === 'json'
+        ? { status: 200, type: JSON_TYPE, body: jsonResult(source) }
+        : { status: 200, type: RSS_TYPE, body: rssResult(source) };
+    }
     return this.#renderList(pageQuery, {
       ...shown,
-      part,
+      maxResults: pageQuery.target.maxResults,
       highlight: highlighter(pattern),
       passages,
-      help: await this.#renderHelp(pageQuery, typedQuery, answer),
-      linkedFrom: every ?? (await countLinks(part.hits)),
+      help: await this.#renderHelp(pageQuery, typed, answer),
       linksPage: (url) => links?.pageOf(url),
     });
   }
@@ -250,7 +256,7 @@ export class Results implements AsyncDisposable {
   /** BRK-9.8 */
   #renderList(pageQuery: PageQuery, view: ResultsView): ResultReply {
     const { config } = pageQuery;
-    const { part, results } = view;
+    const { part } = view;
     const set = { ...this.#pageVariables(pageQuery), ...resultVariables(view) };
     const render = (name: Parameters<typeof renderDefinition>[1]) => renderDefinition(config, name, set);
     const objects = part.hits.map((hit, i) =>
@@ -263,7 +269,7 @@ export class Results implements AsyncDisposable {
     const body = html`${render('ResultHeader')}
 ${render('ResultSetBegin')}
 ${objects}${render('ResultSetEnd')}
-${results.truncated ? html`${render('TruncateWarning')}\n` : ''}${render('EndBrokerResults')}
+${part.limit === undefined ? '' : html`${render('TruncateWarning')}\n`}${render('EndBrokerResults')}
 ${render('ResultTrailer')}
 `;
     return { status: 200, type: HTML, body: body.text };
@@ -272,20 +278,29 @@ ${render('ResultTrailer')}
   /** How the query was understood, and what finds more if it found nothing or little. */
   async #renderHelp(
     { form, target, visitor }: PageQuery,
-    query: Query,
+    { query, text, said }: TypedQuery,
     { results: { hits, truncated, failure }, forgiven }: Answer,
   ): Promise<Content> {
     const { action } = this.#context.site;
-    const reading =
-      forgiven && renderForgiven(forgiven, `${action}?${writeForm({ ...form, page: 1, forms: false })}`);
-    if (target.listed) return reading ?? '';
+    const exactUrl = `${action}?${writeForm({ ...form, page: 1, forms: false })}`;
+    const reading = renderForgiven({ ...forgiven, said }, exactUrl);
+    if (target.listed) return reading;
     const isFew = hits.length < FEW_OBJECTS && !truncated && failure === undefined;
-    const alternatives = isFew ? await this.#alternatives.find(form, hits.length, visitor) : [];
+    const asRead = { ...form, query: text };
+    const alternatives = isFew ? await this.#alternatives.find(asRead, hits.length, visitor) : [];
     return [
-      reading ?? '',
+      reading,
       hits.length === 0 || isStructured(query) ? renderReading(query) : '',
       renderAlternatives(alternatives, action),
     ];
+  }
+
+  /** Nothing to search for is no error of a person, but one of a program. */
+  #renderNothingAsked(pageQuery: PageQuery): ResultReply {
+    const text = 'Type at least one word to search for.';
+    const message = html`<p class="note" role="status" id="${ERROR_ID}">${text}</p>`;
+    const status = pageQuery.form.format === 'html' ? 200 : 400;
+    return this.#renderFailure(status, pageQuery, refusal(text, message));
   }
 
   /** Renders a definition instead of results; the reply to a program is the reason alone. */
@@ -309,12 +324,13 @@ ${renderDefinition(config, 'ResultTrailer', variables)}
   }
 
   /** BRK-9.7: returns the variables before results, and our own fragments of a page. */
-  #pageVariables({ form, config, target, message }: PageQuery, errorId?: string): Variables {
+  #pageVariables({ form, config, target, paging, message }: PageQuery, errorId?: string): Variables {
     const { site } = this.#context;
     const feed = (format: 'rss' | 'json') => `${site.action}?${writeForm({ ...form, page: 1, format })}`;
     const shell = pageShell(site, {
-      title: form.query === '' ? `Search ${site.brokerName}` : `${form.query} – ${site.brokerName}`,
+      title: isEmptyForm(form) ? `Search ${site.brokerName}` : `${subjectOf(form)} – ${site.brokerName}`,
       noindex: true,
+      canonical: `${site.action}?${writeForm({ ...form, format: 'html' })}`,
       harvestUrl: config.harvestUrl,
       ...(message === ''
         ? {}
@@ -328,7 +344,7 @@ ${renderDefinition(config, 'ResultTrailer', variables)}
     const heading = errorId === undefined ? '' : html`<h1>Search ${site.brokerName}</h1>\n`;
     const shown = renderSearchForm(form, site, { autofocus: errorId !== undefined, errorId });
     return {
-      maxresult: String(form.maxResults ?? objectsToList(form, target.maxResults)),
+      maxresult: String(form.maxResults ?? paging.most),
       host: target.host,
       port: String(target.port),
       query: form.query,
@@ -338,6 +354,11 @@ ${renderDefinition(config, 'ResultTrailer', variables)}
       page_end: endPage(shell),
     };
   }
+}
+
+/** Whether the pages of these definitions have links to each other. */
+function hasPager({ templates }: BrokerQueryConfig): boolean {
+  return usesVariable(templates.EndBrokerResults, 'pager') || usesVariable(templates.ResultTrailer, 'pager');
 }
 
 /** Why there are no results. */

@@ -1,24 +1,19 @@
 // Renders the list of results.
+
+import type { Passage, Passages } from '../../../clients/broker/passages.js';
 import { hrefOfUrl, textOfUrl } from '../../../protocols/soif/index.js';
 import { type Content, type Html, html, link } from '../../web/html.js';
 import { byteSize, date, plural } from '../../web/values.js';
-import { hostOfUrl } from '../admin/name-counter.js';
 import { renderFacets, renderNarrowings } from './facet-list.js';
-import type { FacetCounts } from './facets.js';
-import { type QueryForm, writeForm } from './form.js';
-import type { Passage, Passages } from './passages.js';
-import type { Results, ShownHit, ShownResult } from './results.js';
+import { LISTED_OF_HOST } from './facets.js';
+import { type QueryForm, subjectOf, writeForm } from './form.js';
+import type { ResultPage, ShownHit, ShownResult } from './results.js';
 import type { Variables } from './templates.js';
-
-/** Objects on one page of results. */
-export const PAGE_OBJECTS = 20;
-
-/** More objects than any broker lists. */
-const ALL_OBJECTS = 1_000_000;
 
 /** A page of a result, and its further parts. */
 export interface ResultsView extends ShownResult {
-  readonly part: ResultPage;
+  /** `Max-Results`. */
+  readonly maxResults: number;
   readonly highlight: (text: string) => Content;
   /** The page that lists the documents that link to one. */
   readonly linksPage?: (url: string) => string | undefined;
@@ -28,60 +23,54 @@ export interface ResultsView extends ShownResult {
   readonly help: Content;
 }
 
-/** The objects of one page of a result. */
-export interface ResultPage {
-  readonly hits: readonly ShownHit[];
-  /** Index of the first of them in the result. */
-  readonly first: number;
-  readonly page: number;
-  readonly pages: number;
-  /** Number of objects that all pages list. */
-  readonly listed: number;
-  readonly folded: FoldedHits['folded'];
-}
-
-/** Returns the page of the result that the form requests, or the last page. */
-export function selectPage(form: QueryForm, results: Results, pageObjects: number): ResultPage {
-  const { hits, folded } = form.fold ? foldHosts(results.hits) : { hits: results.hits, folded: NOT_FOLDED };
-  const pages = Math.max(1, Math.ceil(hits.length / pageObjects));
-  const page = Math.min(form.page, pages);
-  const first = (page - 1) * pageObjects;
-  return { hits: hits.slice(first, first + pageObjects), first, page, pages, listed: hits.length, folded };
-}
-
-const NOT_FOLDED: FoldedHits['folded'] = new Map();
-
 /** Returns the variables of the definitions around the objects. Our own variables are fragments of HTML. */
 export function resultVariables(view: ResultsView): Variables {
   const { form, results, part, action, counts } = view;
   const begin = part.hits.length === 0 ? '' : html`<ol class="results" start="${part.first + 1}">\n`;
   const lines = results.hits.reduce((sum, hit) => sum + hit.lineCount, 0);
   return {
-    nobjects: String(results.hits.length),
+    nobjects: String(part.listed),
     nopaquelines: String(lines),
-    results_begin: html`${renderHead(view, lines)}${begin}`,
+    results_begin: html`${renderHead(view)}${begin}`,
     results_end: part.hits.length === 0 ? '' : html`</ol>`,
     pager: part.pages > 1 ? renderPager(view) : '',
     facets: counts === undefined ? '' : renderFacets(form, counts, action),
-    more_url: `${action}?${writeForm({ ...form, maxObjects: ALL_OBJECTS, page: 1 })}`,
+    more_url: moreUrl(view),
+    limit: renderLimit(view),
   };
 }
 
-function renderHead(view: ResultsView, lines: number): Html {
-  const { form, results, part, action, counts, help } = view;
+/** The same query without a number of objects. */
+function moreUrl({ form, action }: ResultsView): string {
+  const { maxObjects: _, ...rest } = form;
+  return `${action}?${writeForm({ ...rest, page: 1 })}`;
+}
+
+/** Says that not all objects are listed. */
+function renderLimit(view: ResultsView): Content {
+  const { form, part, maxResults } = view;
+  if (part.limit === undefined) return '';
+  const of = part.isExact ? ` of ${part.total.toLocaleString('en')}` : '';
+  const isOfForm = form.maxObjects !== undefined && form.maxObjects < maxResults;
+  const more = isOfForm
+    ? html`<a href="${moreUrl(view)}">List as many as this broker returns</a>, or make`
+    : 'Make';
+  return html`<p class="note">Only the first ${part.limit.toLocaleString('en')}${of} objects are listed. ${more} the query narrower.</p>`;
+}
+
+function renderHead(view: ResultsView): Html {
+  const { form, results, part, action, home, counts, help } = view;
   const { hits } = results;
-  const shownTo = part.first + part.hits.length;
-  const range = part.pages > 1 ? `, ${part.first + 1} to ${shownTo} of ${part.listed} shown here` : '';
   const url = (change: Partial<QueryForm>) => `${action}?${writeForm({ ...form, page: 1, ...change })}`;
   return html`<section aria-labelledby="results">
-<h1 id="results">${formatHeading(results, counts)}</h1>
+<h1 id="results">${formatHeading(part)}</h1>
 ${results.failure === undefined ? '' : renderNotice('error', 'The results are incomplete.', results.failure)}
 ${results.errors.map((text) => renderNotice('error', 'The broker reports:', text))}
 ${results.messages.map((text) => renderNotice('note', '', text))}
-${renderNarrowings(form, action)}${
+${renderNarrowings(form, action, home)}${
   hits.length === 0
     ? renderNothingFound(help)
-    : html`<p class="count">For <q>${form.query}</q>${form.matchedLines ? `, ${plural(lines, 'matched line')}` : ''}${range}.</p>
+    : html`<p class="count">${formatRange(part)} for <q>${subjectOf(form)}</q>.</p>
 <ul class="tools">
 <li>${renderChoice('Best first', form.sort === 'by-rank', url({ sort: 'by-rank' }))}</li>
 <li>${renderChoice('Most matched lines first', form.sort === 'by-NML', url({ sort: 'by-NML' }))}</li>
@@ -93,13 +82,19 @@ ${help}`
 }`;
 }
 
-/** Formats the number of found objects, of the whole result if it was counted. */
-function formatHeading({ hits, truncated }: Results, counts: FacetCounts | undefined): string {
+/** Formats the number of found objects, listed or not. */
+function formatHeading({ hits, total, isExact }: ResultPage): string {
   if (hits.length === 0) return 'Nothing found';
-  if (counts !== undefined && counts.objects >= hits.length) {
-    return `${counts.complete ? '' : 'More than '}${plural(counts.objects, 'object')} found`;
-  }
-  return `${truncated ? 'More than ' : ''}${plural(hits.length, 'object')} found`;
+  return `${isExact ? '' : 'More than '}${plural(total, 'object')} found`;
+}
+
+/** Formats which objects a page shows, such as `1 to 20 of 172`. */
+function formatRange({ first, hits, listed, total, isExact, limit, folded }: ResultPage): string {
+  const number = (n: number) => n.toLocaleString('en');
+  const range = `${number(first + 1)} to ${number(first + hits.length)} of`;
+  const all = `${isExact ? '' : 'more than '}${number(total)}`;
+  if (folded.size > 0) return `${range} ${number(listed)}, at most ${LISTED_OF_HOST} of each host,`;
+  return limit === undefined ? `${range} ${all}` : `${range} the first ${number(limit)} of ${all}`;
 }
 
 function renderChoice(text: string, chosen: boolean, href: string): Html {
@@ -157,7 +152,7 @@ function renderFoldedHost(hit: ShownHit, { form, part, action }: ResultsView): C
   if (folded === undefined) return '';
   const { host, objects } = folded;
   const narrow = [...form.narrow, { kind: 'host', value: host } as const];
-  return html`<p class="more"><a href="${action}?${writeForm({ ...form, page: 1, narrow })}">${objects.toLocaleString('en')} more from ${host}</a></p>
+  return html`<p class="more"><a href="${action}?${writeForm({ ...form, page: 1, narrow })}">${objects === undefined ? 'More' : `${objects.toLocaleString('en')} more`} from ${host}</a></p>
 `;
 }
 
@@ -208,35 +203,4 @@ ${page > 1 ? html`<li><a href="${to(page - 1)}" rel="prev">Previous</a></li>\n` 
     : html`<li><a href="${to(n)}">${n}</a></li>\n`,
 ])}${page < pages ? html`<li><a href="${to(page + 1)}" rel="next">Next</a></li>\n` : ''}</ul>
 </nav>`;
-}
-
-/** Objects of one host that are listed. */
-const LISTED = 2;
-
-/** A folded list. */
-interface FoldedHits {
-  readonly hits: readonly ShownHit[];
-  /** The last listed object of a host with more, and how many are not listed. */
-  readonly folded: ReadonlyMap<ShownHit, { readonly host: string; readonly objects: number }>;
-}
-
-/** Lists the first two objects of each host. A result from one host is not folded. */
-function foldHosts(hits: readonly ShownHit[]): FoldedHits {
-  const hosts = new Map<string, { last: ShownHit; objects: number }>();
-  const listed: ShownHit[] = [];
-  for (const hit of hits) {
-    const host = hostOfUrl(hit.url);
-    const known = hosts.get(host) ?? { last: hit, objects: 0 };
-    hosts.set(host, known);
-    known.objects += 1;
-    if (known.objects > LISTED) continue;
-    known.last = hit;
-    listed.push(hit);
-  }
-  if (hosts.size < 2) return { hits, folded: new Map() };
-  const more = [...hosts].filter(([, { objects }]) => objects > LISTED);
-  const folded = new Map(
-    more.map(([host, { last, objects }]) => [last, { host, objects: objects - LISTED }]),
-  );
-  return { hits: listed, folded };
 }

@@ -61,14 +61,42 @@ export interface Results {
   readonly failure?: string | undefined;
 }
 
+/** The last listed object of a host with more, and how many are not listed; undefined if not all are known. */
+export type FoldedHosts = ReadonlyMap<
+  ShownHit,
+  { readonly host: string; readonly objects: number | undefined }
+>;
+
+/** The objects of one page of a result. */
+export interface ResultPage {
+  readonly hits: readonly ShownHit[];
+  /** Index of the first of them in the list. */
+  readonly first: number;
+  readonly page: number;
+  readonly pages: number;
+  /** Number of objects that all pages list. */
+  readonly listed: number;
+  /** Number of objects found, listed or not. */
+  readonly total: number;
+  /** False if there may be more. */
+  readonly isExact: boolean;
+  /** The most that pages list, if this leaves out objects. */
+  readonly limit: number | undefined;
+  readonly folded: FoldedHosts;
+}
+
 /** A result, as each format shows it. */
 export interface ShownResult {
   readonly form: QueryForm;
   readonly results: Results;
   /** Path of the query program. */
   readonly action: string;
+  /** Path of the search page. */
+  readonly home: string;
   /** Counts of the whole result. */
   readonly counts?: FacetCounts | undefined;
+  /** The requested page of it. */
+  readonly part: ResultPage;
   /** Number of documents that link to the object's document, by its URL; absent if not known. */
   readonly linkedFrom: ReadonlyMap<string, number>;
   /**

@@ -13,7 +13,7 @@ import { type AgeSpan, countAges } from './ages.js';
 import { ConfigFiles } from './config-files.js';
 import { FacetCounter } from './facets.js';
 import { OPEN_SEARCH_TYPE, openSearchDescription } from './feeds.js';
-import { DEFAULT_FORM, readForm } from './form.js';
+import { DEFAULT_FORM, isEmptyForm, readForm } from './form.js';
 import { renderAdminHelp, renderHelp, renderSoifHelp } from './help-page.js';
 import { renderHome } from './home-page.js';
 import { renderBrokerPage, type SiteLinks } from './layout.js';
@@ -40,6 +40,11 @@ export function addRoutes(app: FastifyInstance, pages: BrokerPages): void {
   const { home } = pages;
   const show = async (reply: FastifyReply, page: PageReply | Promise<PageReply>) =>
     pages.send(reply, await page);
+  const answer = async (request: FastifyRequest, reply: FastifyReply) => {
+    const fields = requestFields(request);
+    const { status, type, body } = await pages.results.reply(fields, request.ip, disconnectSignal(reply));
+    return reply.code(status).type(type).header('x-robots-tag', 'noindex').send(body);
+  };
   /**
    * Returns the paths of a page. BRK-9.13: the broker's pages are also at the root and next to the programs.
    */
@@ -52,20 +57,15 @@ export function addRoutes(app: FastifyInstance, pages: BrokerPages): void {
     ...everywhere('query.html'),
     ...everywhere('index.html'),
   ]) {
-    app.get(path, (request, reply) => show(reply, pages.search(requestFields(request))));
+    app.get(path, (request, reply) =>
+      isEmptyForm(readForm(queryFields(request))) ? show(reply, pages.search()) : answer(request, reply),
+    );
   }
   for (const program of QUERY_PROGRAMS) {
     app.route({
       method: ['GET', 'POST'],
       url: `${CGI}/${program}`,
-      handler: async (request, reply) => {
-        const { status, type, body } = await pages.results.reply(
-          requestFields(request),
-          request.ip,
-          disconnectSignal(reply),
-        );
-        return reply.code(status).type(type).header('x-robots-tag', 'noindex').send(body);
-      },
+      handler: answer,
     });
   }
   const simple: readonly (readonly [string, () => PageReply | Promise<PageReply>])[] = [
@@ -151,7 +151,7 @@ export class BrokerPages {
       icon: this.at('/Harvest/icon.svg'),
       openSearch: this.at(OPEN_SEARCH),
     };
-    this.suggestions = new Suggestions(broker.indexer);
+    this.suggestions = new Suggestions(broker);
     this.#counter = new FacetCounter(broker, context.facets);
     this.#ages = new WalkCache(broker.store, countAges);
     this.results = new Results({
@@ -178,13 +178,11 @@ export class BrokerPages {
     return sendPage(reply, page.status, renderBrokerPage(this.site, page));
   }
 
-  /**
-   * The search page. The query of the URL fills in its fields; without one they have the defaults (BRK-8.6).
-   */
-  async search(fields: URLSearchParams): Promise<PageReply> {
+  /** The search page; its fields have the defaults (BRK-8.6). */
+  async search(): Promise<PageReply> {
     const { broker } = this.context;
     const content = renderHome(this.site, {
-      form: fields.has('query') ? readForm(fields) : DEFAULT_FORM,
+      form: DEFAULT_FORM,
       statistics: await broker.statistics.get(broker.now()),
       objects: broker.store.count,
     });

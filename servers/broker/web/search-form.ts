@@ -50,7 +50,7 @@ function renderSettings(form: QueryForm): Html {
 ${renderHidden('caseflag', 'off')}
 ${renderCheckbox('caseflag', 'Ignore upper and lower case', form.ignoreCase)}
 ${renderCheckbox('wordflag', 'Match whole words only', form.matchWord)}
-${renderCheckbox('forms', 'Find other forms of the words too', form.forms)}
+${renderCheckbox('forms', 'Forgiving: other forms of the words, and most of them', form.forms)}
 <p><label for="errorflag">Spelling errors allowed</label>
 <select id="errorflag" name="errorflag">${[0, 1, 2, 3, 4, 5, 6, 7, 8].map((n) => renderOption(n, form.errors))}</select></p>
 </fieldset>
@@ -61,7 +61,7 @@ ${renderCheckbox('descflag', 'Show descriptions', form.descriptions)}
 ${renderCheckbox('verbose', 'Show type, size and dates', form.verbose)}
 ${renderCheckbox('fold', 'List two objects of each host', form.fold)}
 <p><label for="maxobjflag">Objects at most</label>
-<select id="maxobjflag" name="maxobjflag">${objectChoices(form).map((n) => renderOption(n, form.maxObjects))}<option value="0"${selectedAttribute(form.maxObjects === undefined)}>no limit</option></select></p>
+<select id="maxobjflag" name="maxobjflag"><option value="0"${selectedAttribute(form.maxObjects === undefined)}>no limit</option>${objectChoices(form).map((n) => renderOption(n, form.maxObjects))}</select></p>
 <p><label for="sort">Order</label>
 <select id="sort" name="sort">
 <option value="by-rank"${selectedAttribute(form.sort === 'by-rank')}>best first</option>

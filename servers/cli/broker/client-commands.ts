@@ -30,19 +30,23 @@ The query language (put the whole query into single quotes to protect it from th
                                  size greater-than 1000, title regexp "^Harvest"
   '"and"'                        an operator in double quotes is an ordinary word
   '#allb'                        every object
+A text that is no query of this language, because an operator lacks a word or a quote is open, searches
+its words, and a sentence says so. If nothing has all of the words, the matches with most of them are
+printed. With --exact the query is sent as it is, and an error in it is an error.
 
 Examples:
   harvest query localhost 'linux and kernel'
-  harvest query localhost:8501 --max 5 --no-lines '"digital library" not title : draft'
+  harvest query localhost:8501 --max 5 --page 2 '"digital library" not title : draft'
   harvest query localhost --json --attribute size --attribute md5 '#allb' | jq .url
   harvest query localhost --max-lines 5 --lines-page 2 linux
                                  the 6th to the 10th matched line of each match
   harvest query localhost --since 1735689600 '#allb'
                                  objects changed since the beginning of 2025
 
-Each match is printed with its number, title, URL, description and matched lines; with --json as one
-line with url, objectUrl, homePage, description, matchedLines and attributes, and urlBase64 if the
-URL is not UTF-8. Messages of the broker go to standard error. A broker that does not support
+Each match is printed with its number, title, URL and passage, the part of its text that has most
+words of the query, or else its description; with --lines also its matched lines. With --json it is one
+line with url, passage, objectUrl, homePage, description, attributes and, with --lines, matchedLines,
+and urlBase64 if the URL is not UTF-8. Messages of the broker go to standard error. A broker that does not support
 maxfiles, maxlines or lifetime reports that and ignores them; this command counts matches and lines
 itself, so it never prints more than requested.
 
@@ -70,12 +74,14 @@ function query(): Command {
     .addOption(new Option('--ignore-case', 'ignore the case of letters (default)').conflicts('caseSensitive'))
     .addOption(new Option('--case-sensitive', 'distinguish upper and lower case'))
     .option('--words', BROKER_FLAGS.matchWord.text, false)
-    .option('--max <number>', BROKER_FLAGS.maxFiles.text, integerOption, 50);
+    .option('--exact', 'send the query as typed; an error in it is an error', false)
+    .option('--max <number>', BROKER_FLAGS.maxFiles.text, integerOption, 50)
+    .option('--page <number>', 'print this page of --max matches', countOption, 1);
   return addNumberOptions(command)
     .option('--desc', 'show descriptions (default)', true)
     .option('--no-desc', 'do not show descriptions')
-    .option('--lines', 'show matched lines (default)', true)
-    .option('--no-lines', 'do not show matched lines')
+    .option('--lines', 'also show the matched lines')
+    .option('--no-lines', 'request no matched lines: descriptions instead of passages')
     .option('--attribute <name>', 'also show this attribute; may be repeated', repeatedOption, [])
     .option('--max-lines <number>', BROKER_FLAGS.maxLines.text, countOption)
     .option('--lines-page <number>', 'show this page of --max-lines matched lines', countOption, 1)

@@ -1,30 +1,45 @@
-import { styleText } from 'node:util';
+import {
+  conjunctsOf,
+  type ForgivingText,
+  fewerOf,
+  forgivenSentence,
+  readForgiving,
+  sentenceText,
+} from '../../../../clients/broker/forgiving.js';
 import {
   BrokerClient,
+  type BrokerResults,
   DEFAULT_BROKER_PORT,
   type OpaqueMode,
+  type QueryInput,
   type QueryRequest,
 } from '../../../../clients/broker/index.js';
+import { passageOfHit } from '../../../../clients/broker/passages.js';
+import { literalTerms, termPattern } from '../../../../clients/broker/query-terms.js';
 import {
   type BrokerHit,
+  type Expression,
   locateQueryFault,
-  parseMatchedLine,
   parseQuery,
+  type Query,
 } from '../../../../protocols/broker/index.js';
 import { ProtocolError, UsageError } from '../../../../protocols/errors.js';
-import { decodeText, textOfUrl, urlFields } from '../../../../protocols/soif/index.js';
 import type { PeerAddress } from '../../options/option-values.js';
 import { complain, EXIT, untilTimeout } from '../../output/exit.js';
-import { printable, printableUrl, TerminalText } from '../../output/printable.js';
+import { printable } from '../../output/printable.js';
 import { StandardOutput } from '../../output/standard-output.js';
+import { matchAsJson, matchAsText, textStyle } from './match-output.js';
 
 /** Flags that have an option of their own property's name, and the other options. */
 type QueryOptions = Omit<QueryRequest, 'attributes' | 'matchedLines' | 'indexFlags'> & {
   readonly json: boolean;
+  readonly exact: boolean;
   readonly caseSensitive?: boolean;
   readonly words: boolean;
   readonly max: number;
-  readonly lines: boolean;
+  readonly page: number;
+  /** Absent: matched lines are requested for the passages, and not shown. */
+  readonly lines?: boolean;
   readonly attribute: readonly string[];
   readonly linesPage: number;
   readonly index: readonly string[];
@@ -34,70 +49,171 @@ type QueryOptions = Omit<QueryRequest, 'attributes' | 'matchedLines' | 'indexFla
 
 /** The printed part of the matched lines of one match, and the note below them. */
 interface PageOfLines {
-  readonly lines: readonly string[];
+  readonly lines: readonly string[] | undefined;
   readonly note: string;
 }
+
+/** A query, and how it is sent. */
+interface ReadQuery {
+  readonly query: Query;
+  /** Sent for it: as typed (BRK-2.7), or as it was read. */
+  readonly text: string;
+  /** Queries for fewer of the words, if nothing has all of them. */
+  readonly fewer: readonly Expression[];
+}
+
+/** Matched lines of each match that are requested for its passage. */
+const PASSAGE_LINES = 200;
+/**
+ * The embedded engine orders up to so many matches by a quicker rule. Pages that reach beyond begin with the
+ * matches in this order, so that no match is on two pages.
+ */
+const QUICK_MATCHES = 100;
 
 /** The action of `harvest query`. */
 export async function query(broker: PeerAddress, words: string[], options: QueryOptions): Promise<number> {
   if (options.linesPage > 1 && options.maxLines === undefined)
     throw new UsageError('query: --lines-page needs --max-lines, the length of a page');
-  const query = words.join(' ');
-  return checkQuery(query) ? await runQuery(broker, query, options) : EXIT.usage;
+  if (options.page > 1 && options.max === 0)
+    throw new UsageError('query: --page needs --max, the length of a page');
+  const typed = words.join(' ');
+  const read = options.exact ? readExactly(typed) : readAsMeant(typed);
+  return read === undefined ? EXIT.usage : await runQuery(broker, read, options);
 }
 
-/** Returns whether the syntax of the query is valid; if not, prints the error and its position. */
-function checkQuery(query: string): boolean {
+/** Checks the syntax of a query; prints the error and its position, and returns undefined, if it is wrong. */
+function readExactly(text: string): ReadQuery | undefined {
   try {
-    parseQuery(query);
-    return true;
+    return { query: parseQuery(text), text, fewer: [] };
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
-    const { start, end } = locateQueryFault(query, error);
+    const { start, end } = locateQueryFault(text, error);
     const marks = ' '.repeat(start) + '^'.repeat(Math.max(1, end - start));
-    complain('query', `${error.message}\n  ${printable(query)}\n  ${marks}`);
-    return false;
+    complain('query', `${error.message}\n  ${printable(text)}\n  ${marks}`);
+    return undefined;
   }
 }
 
-async function runQuery(broker: PeerAddress, query: string, options: QueryOptions): Promise<number> {
-  const client = new BrokerClient({
-    host: broker.host,
-    port: broker.port ?? DEFAULT_BROKER_PORT,
-    opaqueMode: options.opaqueMode,
-  });
-  // The text of a match is made visible before it is colored.
-  const output = new StandardOutput({ raw: !options.json });
-  let count = 0;
+/** Reads a query as a person means it, and says what it changed. */
+function readAsMeant(text: string): ReadQuery | undefined {
+  let reading: ForgivingText | undefined;
+  try {
+    reading = readForgiving(text);
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+  }
+  // A blank or too large query has no other reading.
+  if (reading === undefined) return readExactly(text);
+  const said = forgivenSentence(reading);
+  if (said.length > 0) complain('query', `${printable(sentenceText(said))} --exact takes it as it is.`);
+  const fewer = fewerOf(conjunctsOf(reading.query) ?? []).map(({ query }) => query);
+  return { query: reading.query, text: reading.text, fewer };
+}
+
+async function runQuery(broker: PeerAddress, read: ReadQuery, options: QueryOptions): Promise<number> {
+  const { host, port = DEFAULT_BROKER_PORT } = broker;
+  const client = new BrokerClient({ host, port, opaqueMode: options.opaqueMode });
   const { timeout: seconds } = options;
   return await untilTimeout('query', { seconds, late: 'no complete answer' }, async (signal) => {
-    const style = textStyle();
-    const results = client.query(query, {
-      ...requestOf(options),
-      signal,
-    });
-    for await (const hit of results) {
-      if (options.max > 0 && count === options.max) {
-        complain('query', `there are more matches than ${options.max}; use --max`);
-        break;
-      }
-      count++;
-      const page = pageOfLines(hit.matchedLines, options);
-      const text = options.json
-        ? hitAsJson({ ...hit, matchedLines: page.lines })
-        : Buffer.concat([
-            hitAsText({ ...hit, matchedLines: page.lines }, count, style),
-            Buffer.from(page.note),
-          ]);
-      if (!(await output.write(text))) return EXIT.ok;
+    const run = new QueryRun(client, read.query, options, signal);
+    if (await run.print(read.text)) return EXIT.ok;
+    const { notes } = run;
+    for (const fewer of options.page === 1 ? read.fewer : []) {
+      const only = new QueryRun(client, read.query, options, signal);
+      only.before = 'Nothing has all of the words; these have most of them.';
+      if (await only.print(fewer)) return EXIT.ok;
     }
-    for (const text of [...results.messages, ...results.errors]) complain('query', printable(text));
-    return count > 0 ? EXIT.ok : EXIT.failure;
+    for (const text of notes) complain('query', text);
+    return EXIT.failure;
   });
 }
 
-function pageOfLines(all: readonly string[], { maxLines, linesPage }: QueryOptions): PageOfLines {
-  if (maxLines === undefined) return { lines: all, note: '' };
+/** Prints the matches of a page. */
+class QueryRun {
+  /** Said before the first match. */
+  before: string | undefined;
+  /** Messages and errors of the Broker. */
+  notes: readonly string[] = [];
+  readonly #client: BrokerClient;
+  readonly #options: QueryOptions;
+  readonly #signal: AbortSignal | undefined;
+  readonly #pattern: RegExp | undefined;
+  readonly #replies: BrokerResults[] = [];
+
+  constructor(client: BrokerClient, query: Query, options: QueryOptions, signal: AbortSignal | undefined) {
+    this.#client = client;
+    this.#options = options;
+    this.#signal = signal;
+    const { caseSensitive, words } = options;
+    this.#pattern = termPattern(literalTerms(query), {
+      ignoreCase: caseSensitive !== true,
+      matchWord: words,
+    });
+  }
+
+  /** Returns whether there was a match. Its messages are printed then; else they are in {@link notes}. */
+  async print(query: QueryInput): Promise<boolean> {
+    const { json, max, page } = this.#options;
+    // The text of a match is made visible before it is colored.
+    const output = new StandardOutput({ raw: !json });
+    const skipped = (page - 1) * max;
+    let count = 0;
+    let hasMore = false;
+    for await (const hit of this.#matches(query)) {
+      hasMore = max > 0 && count === max;
+      if (hasMore) break;
+      if (count === 0 && this.before !== undefined) complain('query', this.before);
+      count++;
+      if (!(await output.write(this.#format(hit, skipped + count)))) return true;
+    }
+    this.notes = this.#replies.flatMap(({ messages, errors }) => [...messages, ...errors].map(printable));
+    if (count === 0) return false;
+    for (const text of this.notes) complain('query', text);
+    const range = `${skipped + 1} to ${skipped + count} of`;
+    if (hasMore)
+      complain('query', `${range} more than ${skipped + max} matches; --page ${page + 1} has the next`);
+    else if (!json && process.stdout.isTTY) await output.write(`${range} ${skipped + count}\n`);
+    return true;
+  }
+
+  /** The matches from the first one of the page, and one more than it prints if there are more (BRK-4.16). */
+  async *#matches(query: QueryInput): AsyncGenerator<BrokerHit, void> {
+    const { max, page } = this.#options;
+    const end = max === 0 ? undefined : page * max + 1;
+    const known = new Set<string>();
+    let skip = (page - 1) * max;
+    if (page > 1 && max < QUICK_MATCHES && end !== undefined && end > QUICK_MATCHES) {
+      for await (const hit of this.#ask(query, QUICK_MATCHES)) {
+        known.add(hit.objectUrl ?? hit.url);
+        if (skip-- <= 0) yield hit;
+      }
+    }
+    for await (const hit of this.#ask(query, end)) {
+      if (!known.has(hit.objectUrl ?? hit.url) && skip-- <= 0) yield hit;
+    }
+  }
+
+  #ask(query: QueryInput, maxFiles: number | undefined): BrokerResults {
+    const results = this.#client.query(query, {
+      ...requestOf(this.#options),
+      maxFiles,
+      signal: this.#signal,
+    });
+    this.#replies.push(results);
+    return results;
+  }
+
+  #format(hit: BrokerHit, number: number): string | Uint8Array {
+    const passage = this.#pattern === undefined ? undefined : passageOfHit(hit, this.#pattern);
+    const { lines, note } = pageOfLines(hit.matchedLines, this.#options);
+    const match = { hit, passage, lines };
+    if (this.#options.json) return matchAsJson(match);
+    return Buffer.concat([matchAsText(match, number, textStyle(), this.#pattern), Buffer.from(note)]);
+  }
+}
+
+function pageOfLines(all: readonly string[], { lines, maxLines, linesPage }: QueryOptions): PageOfLines {
+  if (maxLines === undefined) return { lines: lines === true ? all : undefined, note: '' };
   const end = maxLines * linesPage;
   const more = all.length > end ? `     ... more matched lines: --lines-page ${linesPage + 1}\n` : '';
   return { lines: all.slice(end - maxLines, end), note: more };
@@ -112,88 +228,19 @@ function asksForTitle({ attribute }: QueryOptions): boolean {
 function requestOf(options: QueryOptions): QueryRequest {
   return {
     ...options,
-    matchedLines: options.lines,
+    matchedLines: options.lines !== false,
     ignoreCase: options.caseSensitive !== true,
     matchWord: options.words,
     // The title is part of the text of a match.
     attributes: options.json || asksForTitle(options) ? options.attribute : [TITLE, ...options.attribute],
-    // BRK-4.16: one more than is printed, to detect that there are more.
-    maxFiles: options.max > 0 ? options.max + 1 : undefined,
-    // One line more than the last printed one, for the same reason.
-    maxLines: options.maxLines && options.maxLines * options.linesPage + 1,
+    maxLines: linesToRequest(options),
     indexFlags: options.index,
   };
 }
 
-/** How the parts of a match look on a terminal. */
-export interface TextStyle {
-  readonly title: (text: string) => string;
-  readonly url: (bytes: Uint8Array) => string | Uint8Array;
-}
-
-/**
- * Colors for a terminal that has them and whose user has not switched them off (NO_COLOR); exact bytes for a
- * pipe or a file.
- */
-export function textStyle(stream: NodeJS.WriteStream = process.stdout): TextStyle {
-  if (!stream.isTTY) return { title: (text) => text, url: (bytes) => bytes };
-  const colored = stream.hasColors();
-  return {
-    title: (text) => (colored ? styleText('bold', text) : text),
-    url: (bytes) => {
-      const text = new TerminalText().push(bytes);
-      return colored ? styleText('green', text) : text;
-    },
-  };
-}
-
-/**
- * Formats a match of a query as text: number, title, URL in its own bytes (BRK-1.10), description, attributes,
- * matched lines. Without a title the URL stands in its place.
- */
-export function hitAsText(hit: BrokerHit, number: number, style: TextStyle): Uint8Array {
-  const title = titleOf(hit);
-  const url = Buffer.from(style.url(printableUrl(hit.url)));
-  const head =
-    title === ''
-      ? [Buffer.from(`${number}. `), url, Buffer.from('\n')]
-      : [Buffer.from(`${number}. ${style.title(title)}\n   `), url, Buffer.from('\n')];
-  const lines: string[] = [];
-  const description = printable(hit.description ?? '').trim();
-  if (description !== '' && description !== title) lines.push(`   ${description}`);
-  for (const [name, value] of hit.attributes) {
-    if (isTitle(name)) continue;
-    lines.push(`   ${printable(name)}: ${printable(decodeText(value)).trim()}`);
-  }
-  for (const opaque of hit.matchedLines) {
-    const line = parseMatchedLine(opaque);
-    const text = line === undefined ? opaque : `${line.attribute}: ${line.text}`;
-    lines.push(`     ${printable(text).trimEnd()}`);
-  }
-  return Buffer.concat([...head, Buffer.from(lines.map((line) => `${line}\n`).join(''))]);
-}
-
-function titleOf({ attributes }: BrokerHit): string {
-  for (const [name, value] of attributes) if (isTitle(name)) return printable(decodeText(value)).trim();
-  return '';
-}
-
-function isTitle(name: string): boolean {
-  return name.toLowerCase() === 'title';
-}
-
-/**
- * Formats a match as one line of JSON. Values of attributes are text; a URL that is not UTF-8 is in `urlBase64`
- * too.
- */
-export function hitAsJson(hit: BrokerHit): string {
-  const attributes = Object.fromEntries(
-    Array.from(hit.attributes, ([name, value]) => [name, decodeText(value)] as const),
-  );
-  const { objectUrl, homePage } = hit;
-  const pages = {
-    objectUrl: objectUrl === undefined ? undefined : textOfUrl(objectUrl),
-    homePage: homePage === undefined ? undefined : textOfUrl(homePage),
-  };
-  return `${JSON.stringify({ ...hit, ...urlFields(hit.url), ...pages, attributes })}\n`;
+function linesToRequest({ lines, maxLines, linesPage }: QueryOptions): number | undefined {
+  if (lines === false) return undefined;
+  // One line more than the last printed one, to detect that there are more.
+  if (maxLines !== undefined) return maxLines * linesPage + 1;
+  return lines === true ? undefined : PASSAGE_LINES;
 }

@@ -51,6 +51,8 @@ t.test('few objects with all words: those with some of them follow', async (t) =
     page.$('p.reading').text(),
     'One object has all of the words; the others, which follow, have some of them.',
   );
+  const json = JSON.parse((await get(`${QUERY}?query=gopher+veronica&format=json`)).body);
+  t.equal(json.reading, 'One object has all of the words; the others, which follow, have some of them.');
   const none = await get(`${QUERY}?query=gopher+wais&${FIELDS}`);
   t.match(none.$('p.reading').text(), 'No object has all of the words; these have some of them.');
 });
@@ -104,3 +106,82 @@ t.test('a point is a point, and an apostrophe any apostrophe', async (t) => {
   const exact = await get(`${QUERY}?query=robots.txt&${OLD_FIELDS}`);
   t.equal(exact.$('.results h2').length, 2, 'BRK-2.22: in an old URL a point is any character');
 });
+
+t.test('few objects with all of three words: those with two precede those with one', async (t) => {
+  const { get } = await openWebsite(t, {
+    documents: documents(
+      ['Wais wais', 'wais wais wais wais'],
+      ['Two', 'gopher and, much later in a long text of other words, veronica'],
+      ['Others', 'gopher, mosaic and veronica'],
+      ['Archie', 'archie'],
+    ),
+  });
+  const two = await get(`${QUERY}?query=gopher+veronica+wais`);
+  t.same(two.texts('.results h2').slice(0, 2).sort(), ['Others', 'Two'].sort());
+  t.equal(two.texts('.results h2')[2], 'Wais wais');
+  t.match(two.$('p.reading').text(), 'No object has all of the words; these have some of them.');
+  const stopped = await get(`${QUERY}?query=the+archie+gopherspace`);
+  t.same(stopped.texts('.results h2'), ['Archie'], 'a word that says nothing is not one of the most');
+});
+
+t.test(
+  'operators without operands and an open quote search words, with a sentence; exactly, they are errors',
+  async (t) => {
+    const { get } = await openWebsite(t, {
+      documents: documents(['Gopher', 'gopher and veronica'], ['Wais', 'wais']),
+    });
+    const page = async (query: string, fields = '') =>
+      get(`${QUERY}?query=${encodeURIComponent(query)}${fields}`);
+    for (const [query, titles, sentence] of [
+      ['and', ['Gopher', 'Wais'], '“and” is searched for as text.'],
+      ['gopher AND', ['Gopher'], '“AND” is left out, having no meaning there.'],
+      ['AND gopher', ['Gopher'], '“AND” is left out, having no meaning there.'],
+      ['gopher and and veronica', ['Gopher'], '“and” is left out, having no meaning there.'],
+      ['"gopher veronica', ['Gopher'], 'A quote is not closed, so its words are searched for one by one.'],
+      ['(gopher', ['Gopher'], '“(” is left out, having no meaning there.'],
+      ['gopher)', ['Gopher'], '“)” is left out, having no meaning there.'],
+      [': gopher', ['Gopher'], '“:” is left out, having no meaning there.'],
+      ['gopher & veronica', ['Gopher'], '“&” is left out, having no meaning there.'],
+      ['gopher?', ['Gopher'], undefined],
+    ] as const) {
+      const { status, $, texts } = await page(query);
+      t.equal(status, 200, query);
+      t.same(texts('.results h2').sort(), titles, query);
+      const said = $('p.reading').text();
+      t.equal(said.includes('Only what was typed'), sentence !== undefined, query);
+      t.equal($('input[name=query]').attr('value'), query);
+      const json = JSON.parse((await page(query, '&format=json')).body);
+      t.equal(json.objects.length, titles.length, `JSON: ${query}`);
+      t.equal(json.reading, sentence, `JSON: ${query}`);
+      t.equal((await page(query, '&format=rss')).status, 200, `RSS: ${query}`);
+      if (sentence === undefined || query.includes('&')) continue;
+      const exact = await page(query, `&${OLD_FIELDS}`);
+      t.equal(exact.status, 400, `exactly: ${query}`);
+      t.match(exact.$('[role=alert]').text(), /cannot be read/);
+    }
+  },
+);
+
+t.test(
+  'signs alone are searched for; nothing at all is answered with a sentence, for a program with 400',
+  async (t) => {
+    const { get } = await openWebsite(t, { documents: documents(['Code', 'a @> b'], ['Other', 'text']) });
+    const page = async (query: string, fields = '') =>
+      get(`${QUERY}?query=${encodeURIComponent(query)}${fields}`);
+    t.same((await page('@>')).texts('.results h2'), ['Code']);
+    for (const query of ['...', '#', '\\', '"', '( )', ':', '&', '\u200b']) {
+      const { status, $ } = await page(query);
+      t.equal(status, 200, query);
+      t.equal($('[role=alert]').length, 0, query);
+    }
+    for (const query of ['', '  ', '\n']) {
+      const { status, $ } = await page(query);
+      t.equal(status, 200);
+      t.match($('[role=status]').text(), 'Type at least one word');
+      t.equal($('[role=alert]').length, 0);
+      const json = await page(query, '&format=json');
+      t.equal(json.status, 400);
+      t.match(JSON.parse(json.body).failure, 'at least one word');
+    }
+  },
+);

@@ -2,8 +2,8 @@
 import { load } from 'cheerio';
 import fc from 'fast-check';
 import t from 'tap';
+import { findPassages } from '../../../../clients/broker/passages.js';
 import { parseQuery } from '../../../../protocols/broker/index.js';
-import { findPassages } from '../../../../servers/broker/web/passages.js';
 import { describeQuery } from '../../../../servers/broker/web/query-words.js';
 import { html } from '../../../../servers/web/html.js';
 import { assertProperty } from '../../../helpers/property.js';
@@ -185,6 +185,56 @@ t.test('newest first: the newest of the whole result', async (t) => {
   t.equal($('.tools [aria-current]').text(), 'Newest first');
 });
 
+t.test('suggestions complete titles, then words; each title finds its page', async (t) => {
+  const titles = [
+    'Routine vacuuming',
+    'Vacuum',
+    'vacuum',
+    'VACUUM: cost of it (in "milliseconds")',
+    'Progress of vacuum and analyze',
+    'Is not vacuum',
+    'A <b>bold</b> vacuum & more',
+    `Long ${'vacuum '.repeat(30)}`,
+  ];
+  const { get } = await openWebsite(t, {
+    documents: documents(
+      ...titles.map((title, i) => ({
+        url: `http://a.example.org/${i}`,
+        Title: title,
+        Body: `text of ${i} about wais`,
+      })),
+      { url: 'http://a.example.org/none', Body: 'vacuumed without a title' },
+    ),
+  });
+  const suggestions = async (text: string): Promise<string[]> =>
+    JSON.parse((await get(`/Harvest/suggestions?query=${encodeURIComponent(text)}`)).body)[1];
+  const found = await suggestions('vacu');
+  t.equal(found.length <= 8, true);
+  const firstWord = found.findIndex((text) => text === 'vacuumed' || text === 'vacuuming');
+  t.equal(firstWord, 4, 'four titles first');
+  t.match(found[0], /^vacuum/i, 'those that begin with the text');
+  t.equal(new Set(found.map((text) => text.toLowerCase())).size, found.length);
+  t.same(await suggestions('routine vac'), ['Routine vacuuming', 'routine vacuum', 'routine vacuumed']);
+  t.ok((await suggestions('analyze vacu')).includes('Progress of vacuum and analyze'), 'words in any order');
+  t.ok(
+    (await suggestions('wais vacu')).every((text) => text.startsWith('wais ')),
+    'all words in the title',
+  );
+  for (const typed of ['vacu', 'cost of it', 'bold', 'progress of', 'routine'])
+    for (const text of await suggestions(typed)) {
+      const page = await get(`/?query=${encodeURIComponent(text)}`);
+      t.equal(page.status, 200, text);
+      t.ok(page.$('.results > li').length > 0, `${typed}: ${text}`);
+    }
+  t.ok(
+    (await suggestions('cost')).includes('VACUUM cost of it in milliseconds'),
+    'without signs of the language',
+  );
+  t.ok((await suggestions('is not va')).includes('Is "not" vacuum'), 'words of the language in quotes');
+  for (const odd of ['"va', '(va', 'title : va', 'a or va', '\\va', '# va'])
+    t.type(await suggestions(odd), Array, odd);
+});
+
 t.test('suggestions complete the last word, and browsers find them by OpenSearch', async (t) => {
   const { get } = await openWebsite(t, {
     documents: documents(
@@ -198,6 +248,7 @@ t.test('suggestions complete the last word, and browsers find them by OpenSearch
     return JSON.parse(body);
   };
   t.same(await suggestions('wais and GOP'), ['wais and GOP', ['wais and gopher', 'wais and gophers']]);
+  t.same(await suggestions('GOP'), ['GOP', ['gopher gophers', 'gopher', 'gophers']], 'no text twice');
   t.same(await suggestions('gopher '), ['gopher ', []]);
   t.same(await suggestions(`${'a '.repeat(200)}go`), [`${'a '.repeat(200)}go`, []]);
   const { $ } = await get(`${QUERY}?query=gopher&${FIELDS}`);

@@ -50,7 +50,7 @@ t.test('BRK-9.1: the search page is an accessible form', async (t) => {
       ['caseflag', 'wordflag', 'forms', 'opaqueflag', 'descflag', 'verbose', 'fold'],
       'BRK-8.6: the default flags are checked',
     );
-    t.equal($('select[name=maxobjflag] option[selected]').attr('value'), '50');
+    t.equal($('select[name=maxobjflag] option[selected]').attr('value'), '0', 'pages instead of a limit');
     t.match($('main').text(), /3 objects in this broker/);
   }
 });
@@ -85,6 +85,40 @@ t.test('BRK-9.4: all three programs return results by GET and by POST', async (t
   t.equal((await get(summary)).$('h1').text(), 'Mosaic');
 });
 
+t.test('a query in the URL of the search page is answered; without one it is the form', async (t) => {
+  const { get } = await openSite(t);
+  for (const path of ['/', '/query.html', '/Harvest/query.html', '/index.html', HOME, `${HOME}query.html`]) {
+    const { status, $, links, headers } = await get(`${path}?query=gopher`);
+    t.equal(status, 200, path);
+    t.equal(links('.results h2 a').length, 2, path);
+    t.same(links('link[rel=canonical]'), [`${QUERY}?query=gopher`], path);
+    t.equal(headers['x-robots-tag'], 'noindex');
+    const ids = $('[id]')
+      .get()
+      .map((it) => it.attribs.id);
+    t.equal(new Set(ids).size, ids.length, 'no identifier occurs twice');
+    for (const empty of ['?query=', '?query=+', '?page=2'])
+      t.equal((await get(`${path}${empty}`)).$('.home').length, 1);
+  }
+  t.equal(JSON.parse((await get('/?query=gopher&format=json')).body).objects.length, 2);
+});
+
+t.test('links to all objects of a type or host leave the query empty', async (t) => {
+  const { get } = await openSite(t);
+  const home = await get('/');
+  const hrefs = home.links('.home .chips a');
+  t.ok(hrefs.length >= 2);
+  for (const href of hrefs) {
+    const page = await get(href ?? '');
+    t.equal(page.$('input[name=query]').attr('value'), '', href ?? '');
+    t.ok(page.$('.results > li').length > 0);
+    t.match(page.$('title').text(), /^[^#]+ – /);
+    t.equal(page.$('input[name=narrow]').length, 1, 'a word that is typed now searches within them');
+    t.same(page.links('ul.chips a'), [HOME], 'without the last restriction nothing is asked');
+  }
+  t.equal((await get(`${QUERY}?query=%23allb`)).$('input[name=query]').attr('value'), '#allb');
+});
+
 t.test('BRK-1.10: fields are UTF-8, or Latin-1 as old pages send them', async (t) => {
   t.equal(decodeFields('query=caf%E9+au%2Blait&x').get('query'), 'caf\u00e9 au+lait');
   t.equal(decodeFields('query=caf%C3%A9=%zz&query=b').get('query'), 'caf\u00e9=%zz');
@@ -112,6 +146,33 @@ t.test('BRK-9.1: the form reads and writes its fields', async (t) => {
   t.same(readForm(new URLSearchParams(writeForm(DEFAULT_FORM))), DEFAULT_FORM);
   const sensitive = { ...DEFAULT_FORM, ignoreCase: false };
   t.same(readForm(new URLSearchParams(writeForm(sensitive))), sensitive);
+  for (const text of [
+    'query=a',
+    'query=a&page=2&narrow=type:HTML&sort=by-date&format=json&broker=x&other=1',
+  ]) {
+    const { query, page, narrow, sort, format, broker, ...settings } = readForm(new URLSearchParams(text));
+    t.match({ ...DEFAULT_FORM, ...settings }, DEFAULT_FORM, `no settings mean the defaults: ${text}`);
+    t.equal(query, 'a');
+  }
+  t.equal(writeForm({ ...DEFAULT_FORM, query: 'a', page: 2 }), 'query=a&page=2');
+  for (const field of [
+    'caseflag=on',
+    'wordflag=off',
+    'errorflag=0',
+    'maxobjflag=50',
+    'opaqueflag=on',
+    'descflag=on',
+    'verbose=on',
+    'maxlineflag=5',
+    'maxresultflag=9',
+    'lifetime=20',
+  ]) {
+    t.match(
+      readForm(new URLSearchParams(`query=a&${field}`)),
+      { forms: false, fold: false, matchWord: false },
+      `BRK-3.7, BRK-9.1: in a form with ${field}, absent is off`,
+    );
+  }
   for (const [text, ignoreCase] of [
     ['query=a', true],
     ['query=a&caseflag=off', false],
@@ -197,13 +258,12 @@ t.test('an object is served verbatim and as a page', async (t) => {
 
 t.test('BRK-9.8: errors are shown on the page', async (t) => {
   const { get, server, broker } = await openSite(t, { conf: 'Max-Queries 1\n' });
-  const malformed = await get(`${QUERY}?query=${encodeURIComponent('gopher and (wais')}`);
+  const malformed = await get(`${QUERY}?query=${encodeURIComponent('gopher and (wais')}&caseflag=on`);
   t.equal(malformed.status, 400);
   t.match(malformed.$('[role=alert]').text(), /cannot be read at position 12/);
   t.match(malformed.$('pre.fault').text(), /^gopher and \(wais\n {11}\^$/);
   t.equal(malformed.$('input[name=query]').attr('aria-invalid'), 'true');
   t.ok(malformed.$(`#${malformed.$('input[name=query]').attr('aria-describedby')}`).length);
-  t.match((await get(`${QUERY}?query=+`)).$('[role=alert]').text(), /at least one word/);
   t.match((await get(`${QUERY}?query=nosuchword`)).$('h1').text(), 'Nothing found');
 
   const slot = await broker.queries.slots.acquire({ waitMs: 0 });
@@ -227,7 +287,7 @@ t.test('BRK-4.16: results are paged, and a truncated list says so', async (t) =>
   const first = await get(`${QUERY}?${fields}`);
   t.equal(first.$('.results > li').length, 20);
   t.equal(first.$('h1').text(), '45 objects found');
-  t.match(first.$('.count').text(), /matched lines, 1 to 20 of 45 shown here/);
+  t.equal(first.$('.count').first().text(), '1 to 20 of 45 for many.');
   t.same(first.texts('.pager li'), ['1', '2', '3', 'Next']);
   const last = await get(first.$('.pager a[rel=next]').attr('href') ?? '').then((page) =>
     get(page.$('.pager a[rel=next]').attr('href') ?? ''),
@@ -239,7 +299,11 @@ t.test('BRK-4.16: results are paged, and a truncated list says so', async (t) =>
   const cut = await get(`${QUERY}?${fields}&maxobjflag=10`);
   t.equal(cut.$('h1').text(), '45 objects found', 'the count includes objects that are not listed');
   t.equal(cut.$('.results > li').length, 10);
-  t.match(cut.$('.note').text(), /Only the first 10 objects/);
+  t.equal(cut.$('.count').first().text(), '1 to 10 of the first 10 of 45 for many.');
+  t.match(cut.$('.note').text(), /Only the first 10 of 45 objects are listed\. List as many/);
+  const all = await get(cut.$('.note a').attr('href') ?? '');
+  t.equal(all.$('.note').length, 0);
+  t.match(all.$('.count').first().text(), '1 to 20 of 45');
 
   const sorted = await get(`${QUERY}?${fields}&sort=by-NML`);
   const lines = sorted
@@ -250,6 +314,68 @@ t.test('BRK-4.16: results are paged, and a truncated list says so', async (t) =>
     lines,
     [...lines].sort((a, b) => b - a),
   );
+});
+
+t.test('every object of a result is on one page, in one order, up to the limit of the Broker', async (t) => {
+  const extra = Array.from({ length: 230 }, (_, i) =>
+    document(`http://h${i % 23}.example/${i}`, {
+      Title: `Page ${i}`,
+      'Full-Text': `${'many '.repeat(1 + (i % 7))} ${'other '.repeat(i % 11)}`,
+    }),
+  );
+  const { get } = await openSite(t, { extra, conf: 'Max-Results 200\n' });
+  const read = async (fields: string, least: number) => {
+    const found: string[] = [];
+    let page = await get(`/?query=many${fields}`);
+    for (let n = 1; ; n++) {
+      t.equal(page.$('.results').attr('start'), String(20 * (n - 1) + 1));
+      found.push(...page.links('.results h2 a').map(String));
+      const next = page.$('.pager a[rel=next]').attr('href');
+      if (next === undefined) break;
+      page = await get(next);
+    }
+    t.equal(new Set(found).size, found.length, 'no object twice');
+    t.equal(found.length, least);
+    return { found, page };
+  };
+  const folded = await read('', 46);
+  t.equal(folded.page.$('h1').text(), '230 objects found');
+  t.match(folded.page.$('.count').first().text(), '41 to 46 of 46, at most 2 of each host, for many.');
+  t.match(folded.page.$('.more').first().text(), /^(?:8 more|More) from h/);
+  const settings = '&caseflag=on&wordflag=on&forms=on';
+  const flat = await read(settings, 200);
+  t.match(flat.page.$('.count').first().text(), '181 to 200 of the first 200 of 230 for many.');
+  t.match(
+    flat.page.$('.note').text(),
+    'Only the first 200 of 230 objects are listed. Make the query narrower.',
+  );
+  t.same((await read(settings, 200)).found, flat.found, 'the order is stable');
+  t.equal(
+    (await get(`/?query=many${settings}&page=99`)).$('.pager [aria-current=page]').text(),
+    '10',
+    'the last page',
+  );
+  const sorted = await read(`${settings}&sort=by-date`, 200);
+  t.same([...sorted.found].sort(), [...new Set(sorted.found)].sort());
+
+  const json: { total: number; next?: string; objects: { url: string }[] }[] = [];
+  for (let url: string | undefined = `/?query=many&format=json`; url !== undefined; ) {
+    const reply = JSON.parse((await get(new URL(url, 'http://x/').href.replace(/^http:\/\/[^/]*/, ''))).body);
+    json.push(reply);
+    url = reply.next;
+  }
+  t.match(json[0], { total: 230, totalIsExact: true, first: 1, listed: 20, page: 1, pages: 10, limit: 200 });
+  t.match(json[9], { total: 230, first: 181, listed: 20, page: 10, previous: /page=9/ });
+  const urls = json.flatMap(({ objects }) => objects.map(({ url }) => url));
+  t.equal(new Set(urls).size, 200);
+  t.match(JSON.parse((await get('/?query=many&maxobjflag=120&format=json')).body), {
+    listed: 120,
+    pages: 1,
+    limit: 120,
+  });
+  const rss = (await get('/?query=many&format=rss')).body;
+  t.match(rss, '<opensearch:totalResults>230</opensearch:totalResults>');
+  t.match(rss, /rel="next"/);
 });
 
 t.test('statistics, help, assets and health are served', async (t) => {
