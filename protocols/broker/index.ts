@@ -21,9 +21,11 @@ export {
   type RequestFlag,
 } from './flags.js';
 export { DEFAULT_MAX_MESSAGE_BYTES, frameMessage } from './framing.js';
+export { findIdentifiers, onlyParts, withParts } from './identifiers.js';
 export type { IdToken, Token, TokenReader } from './lexer.js';
 export * from './message-content.js';
 export * from './message-parser.js';
+export { lettersOf, normalize } from './normalize.js';
 export {
   DEFAULT_MAX_DEPTH,
   DEFAULT_MAX_TERMS,

@@ -5,6 +5,7 @@ import { type Expression, formatQuery, type Query } from '../../../protocols/bro
 import type { Indexer } from '../../../storage/indexers/index.js';
 import { type Content, type Html, html } from '../../web/html.js';
 import { plural } from '../../web/values.js';
+import type { Matching } from './facets.js';
 import { type QueryForm, writeForm } from './form.js';
 import { narrowQuery } from './narrow.js';
 import { readQuery } from './query.js';
@@ -115,7 +116,7 @@ export class AlternativeFinder {
       if (!ONE_WORD.test(word)) continue;
       const { objects } = await this.#countQuery(
         { kind: 'term', text: word, quoted: true, offset: 0 },
-        { ignoreCase: true, matchWord: true, errors: 0 },
+        { ignoreCase: true, matchWord: true, errors: 0, contentOnly: true, ignoreAccents: true },
         visitor,
       );
       if (objects >= RARE) continue;
@@ -137,7 +138,7 @@ export class AlternativeFinder {
 
   async #countQuery(
     query: Expression,
-    { ignoreCase, matchWord, errors }: Pick<QueryForm, 'ignoreCase' | 'matchWord' | 'errors'>,
+    { ignoreCase, matchWord, errors, contentOnly, ignoreAccents }: Matching,
     visitor: Visitor,
   ): Promise<{ readonly objects: number; readonly more: boolean }> {
     visitor.signal.throwIfAborted();
@@ -145,6 +146,8 @@ export class AlternativeFinder {
       ignoreCase,
       matchWord,
       errors,
+      contentOnly,
+      ignoreAccents,
       wantLines: false,
       ordered: false,
       maxFiles: MAX_OBJECTS,

@@ -5,6 +5,7 @@ import { PeerError } from '../../../protocols/errors.js';
 import type { RegistryEntry } from '../../../storage/index.js';
 import { hostOfUrl, NameCounter } from '../admin/name-counter.js';
 import type { BrokerParts } from '../admin/parts.js';
+import type { QueryForm } from './form.js';
 import { NARROW_KINDS, type NarrowKind } from './narrow.js';
 
 /** Objects of each host that a folded list has. */
@@ -37,11 +38,8 @@ export interface FacetCounts {
 }
 
 /** The flags of a query that change its result. */
-export interface Matching {
-  readonly ignoreCase: boolean;
-  readonly matchWord: boolean;
-  readonly errors: number;
-}
+export type Matching = Pick<QueryForm, 'ignoreCase' | 'matchWord' | 'errors'> &
+  Partial<Pick<QueryForm, 'contentOnly' | 'ignoreAccents'>>;
 
 /** Limits of {@link FacetCounter}. */
 export interface FacetLimits {
@@ -87,15 +85,16 @@ export class FacetCounter {
     signal: AbortSignal,
     client?: string,
   ): Promise<FacetCounts | undefined> {
-    const { ignoreCase, matchWord, errors } = matching;
+    const { ignoreCase, matchWord, errors, contentOnly, ignoreAccents } = matching;
     const { store } = this.#parts;
-    const key = [store.lastSequence, ignoreCase, matchWord, errors, formatQuery(query)].join(' ');
+    const flags = { ignoreCase, matchWord, errors, contentOnly, ignoreAccents };
+    const key = [store.lastSequence, JSON.stringify(flags), formatQuery(query)].join(' ');
     const known = this.#cache.get(key);
     if (known !== undefined) return known;
     if (this.#running >= (this.#limits.maxFacetCounts ?? 4)) return undefined;
     this.#running += 1;
     try {
-      const counts = await this.#count(query, { ...matching, client }, signal);
+      const counts = await this.#count(query, { ...flags, client }, signal);
       // A count that stopped at a limit is not cached, because it may be complete the next time.
       if (counts.complete) this.#cache.set(key, counts);
       return counts;

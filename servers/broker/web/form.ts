@@ -1,4 +1,5 @@
 import type { QueryRequest } from '../../../clients/broker/index.js';
+import { normalize } from '../../../protocols/broker/index.js';
 import { composeQuery } from './compose-query.js';
 import { type Narrowing, readNarrowings, writeNarrowing } from './narrow.js';
 
@@ -12,6 +13,9 @@ export interface QueryForm {
   /** BRK-9.2: `caseflag=on` means ignore case. */
   readonly ignoreCase: boolean;
   readonly matchWord: boolean;
+  /** The flags of our own (BRK-2.20), which {@link withOwnFlags} sets for a Broker of this kit. */
+  readonly contentOnly?: true | undefined;
+  readonly ignoreAccents?: true | undefined;
   /**
    * `forms`: plain words are read as a person means them (`forgiving.ts`). Old query URLs have no such field.
    */
@@ -166,7 +170,9 @@ function readCaseFlag(values: readonly string[]): boolean {
 }
 
 function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim().slice(0, MAX_QUERY);
+  const line = text.replace(/\s+/g, ' ').trim().slice(0, MAX_QUERY);
+  // Characters that cannot be seen are no words.
+  return normalize(line).trim() === '' ? '' : line;
 }
 
 /** BRK-9.1: `broker=NAME`, `host=HOST:PORT`, or `host` and `port` in older forms. */
@@ -195,6 +201,14 @@ export function writeForm(form: QueryForm): string {
   if (form.broker !== '') fields.set('broker', form.broker);
   if (form.format !== 'html') fields.set('format', form.format);
   return fields.toString();
+}
+
+/**
+ * A form for a Broker of this kit: words mean the content of objects, and, unless they are to be taken as they are typed,
+ * any accents.
+ */
+export function withOwnFlags(form: QueryForm): QueryForm {
+  return { ...form, contentOnly: true, ignoreAccents: form.forms || undefined };
 }
 
 /**

@@ -13,7 +13,7 @@ import type { ConfigFiles } from './config-files.js';
 import type { FacetCounter, FacetCounts } from './facets.js';
 import { jsonResult, rssResult } from './feeds.js';
 import { ForgivingReader, forgivenText, renderForgiven } from './forgiving.js';
-import { isEmptyForm, type QueryForm, readForm, subjectOf, writeForm } from './form.js';
+import { isEmptyForm, type QueryForm, readForm, subjectOf, withOwnFlags, writeForm } from './form.js';
 import { highlighter } from './highlight.js';
 import { pageShell, type SiteLinks } from './layout.js';
 import { LinkedFrom, orderByLinks } from './linked-from.js';
@@ -95,9 +95,10 @@ export class Results implements AsyncDisposable {
   /** @param address the browser's address */
   async reply(fields: URLSearchParams, address: string, signal: AbortSignal): Promise<ResultReply> {
     const { files, log } = this.#context;
-    const form = readForm(fields);
-    const config = await files.query(form.config);
-    const target = await this.#findTarget(form, config, address);
+    const filled = readForm(fields);
+    const config = await files.query(filled.config);
+    const target = await this.#findTarget(filled, config, address);
+    const form = target.listed ? filled : withOwnFlags(filled);
     const visitor = { client: addressGroup(address), signal };
     const paging = pagingOf(form, target.maxResults, hasPager(config));
     const pageQuery: PageQuery = { form, config, target, paging, message: '', visitor };

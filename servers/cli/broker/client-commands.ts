@@ -74,7 +74,11 @@ function query(): Command {
     .addOption(new Option('--ignore-case', 'ignore the case of letters (default)').conflicts('caseSensitive'))
     .addOption(new Option('--case-sensitive', 'distinguish upper and lower case'))
     .option('--words', BROKER_FLAGS.matchWord.text, false)
-    .option('--exact', 'send the query as typed; an error in it is an error', false)
+    .option(
+      '--exact',
+      'send the query as typed: its accents count, words search the whole object, and an error in it is an error',
+      false,
+    )
     .option('--max <number>', BROKER_FLAGS.maxFiles.text, integerOption, 50)
     .option('--page <number>', 'print this page of --max matches', countOption, 1);
   return addNumberOptions(command)

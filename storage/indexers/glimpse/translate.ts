@@ -1,6 +1,6 @@
 import type { Expression } from '../../../protocols/broker/index.js';
+import { normalize } from '../../../protocols/broker/index.js';
 import type { SearchOptions } from '../contract.js';
-import { normalize } from '../query/normalize.js';
 import { requiredLiterals } from '../query/required-literals.js';
 import { parseTerm, unescapeTerm } from '../query/term-pattern.js';
 

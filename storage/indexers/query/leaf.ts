@@ -1,10 +1,10 @@
 // Compiles one term of a query to a test of an object and to the look-ups by which the word index narrows it.
 import { RE2JS } from 're2js';
 import type { Expression } from '../../../protocols/broker/index.js';
+import { lettersOf, normalize } from '../../../protocols/broker/index.js';
 import { messageOf, PeerError } from '../../../protocols/errors.js';
 import type { SearchOptions } from '../contract.js';
 import { ApproximateMatcher } from './approximate.js';
-import { lettersOf, normalize } from './normalize.js';
 import { type AttributeText, VIEW, type View, viewOf } from './object-text.js';
 import { leastRegexpSize, regexpSteps } from './regexps.js';
 import { requiredLiterals } from './required-literals.js';

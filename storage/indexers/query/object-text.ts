@@ -1,9 +1,9 @@
 // The attributes of an object as texts for matching: case folded or not, white space collapsed or not.
+
+import { lettersOf, normalize, onlyParts } from '../../../protocols/broker/index.js';
 import { decodeText, type SoifObject } from '../../../protocols/soif/index.js';
-import { onlyParts } from './identifiers.js';
-import { lettersOf, normalize } from './normalize.js';
 import { fileNameOf, isContent } from './scope.js';
-import { fold, withoutHyphens } from './words.js';
+import { BREAK, fold, withoutHyphens } from './words.js';
 
 /**
  * Views of a normalized text, by bits: case folded; runs of blanks as one blank; hyphens between the parts of words as
@@ -26,7 +26,7 @@ export function collapse(text: string): string {
 export function viewOf(text: string, view: View): string {
   const has = (bit: number) => (view & bit) !== 0;
   let shown = normalize(text);
-  if (has(VIEW.parts)) shown = onlyParts(shown);
+  if (has(VIEW.parts)) shown = onlyParts(shown, BREAK);
   if (has(VIEW.folded)) shown = fold(shown);
   if (has(VIEW.letters)) shown = lettersOf(shown);
   if (has(HYPHENS)) shown = withoutHyphens(shown);

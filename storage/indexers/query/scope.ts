@@ -31,11 +31,18 @@ export function isContent(key: string): boolean {
 /** Path and query of a URL. */
 const PATH = /^[a-z][\w+.-]*:(?:\/\/[^/?#]*)?([^?#]*)(?:\?([^#]*))?/i;
 
-/** The words of a URL that are its own: its last name, with its query. Hosts and directories are those of many. */
+/** What the names of most pages end with. */
+const PAGE_SUFFIX = /(?<=.)\.(?:[sx]?html?|php|aspx?|jsp|cgi)$/i;
+
+/**
+ * The words of a URL that are its own: its last name, with its query. Hosts, directories and the suffixes of pages are those
+ * of many.
+ */
 export function fileNameOf(url: string): string {
   const [, path = '', query = ''] = PATH.exec(url) ?? [];
   const name = path.split('/').findLast((segment) => segment !== '') ?? '';
-  return decoded(query === '' ? name : `${name} ${query.replaceAll('+', ' ')}`);
+  const own = name.replace(PAGE_SUFFIX, '');
+  return decoded(query === '' ? own : `${own} ${query.replaceAll('+', ' ')}`);
 }
 
 function decoded(text: string): string {

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { isStopWord, WordForms } from '../../../storage/indexers/embedded/words/word-forms.js';
-import { lettersOf } from '../../../storage/indexers/query/normalize.js';
+import { lettersOf } from '../../../protocols/broker/index.js';
 import { assertProperty } from '../../helpers/property.js';
 import { EmbeddedFixture, type ObjectAttributes, objectOf } from './embedded-fixture.js';
 

@@ -7,7 +7,7 @@ import { decodeText } from '../../../protocols/soif/index.js';
 import { OidSet } from '../../../storage/broker/oid-set.js';
 import { ColumnText } from '../../../storage/indexers/embedded/index/column-text.js';
 import { ApproximateMatcher } from '../../../storage/indexers/query/approximate.js';
-import { normalize } from '../../../storage/indexers/query/normalize.js';
+import { normalize } from '../../../protocols/broker/index.js';
 import { requiredLiterals } from '../../../storage/indexers/query/required-literals.js';
 import { parseTerm } from '../../../storage/indexers/query/term-pattern.js';
 import {

@@ -148,6 +148,7 @@ class QueryRun {
     this.#pattern = termPattern(literalTerms(query), {
       ignoreCase: caseSensitive !== true,
       matchWord: words,
+      ...ownFlags(options),
     });
   }
 
@@ -166,7 +167,9 @@ class QueryRun {
       count++;
       if (!(await output.write(this.#format(hit, skipped + count)))) return true;
     }
-    this.notes = this.#replies.flatMap(({ messages, errors }) => [...messages, ...errors].map(printable));
+    this.notes = this.#replies
+      .flatMap(({ messages, errors }) => [...messages, ...errors].map(printable))
+      .filter((text) => !IGNORED_OWN_FLAG.test(text));
     if (count === 0) return false;
     for (const text of this.notes) complain('query', text);
     const range = `${skipped + 1} to ${skipped + count} of`;
@@ -225,9 +228,18 @@ function asksForTitle({ attribute }: QueryOptions): boolean {
   return attribute.some((name) => name.toLowerCase() === TITLE.toLowerCase());
 }
 
+/** The flags of our own (BRK-2.20): what a person means by words. Other Brokers ignore them. */
+function ownFlags({ exact }: QueryOptions): Pick<QueryRequest, 'contentOnly' | 'ignoreAccents'> {
+  return exact ? {} : { contentOnly: true, ignoreAccents: true };
+}
+
+/** What a Broker without these flags says about them is no news to a user who did not ask for them. */
+const IGNORED_OWN_FLAG = /#index "?(?:accents"? "?insensitive|scope"? "?content)/;
+
 function requestOf(options: QueryOptions): QueryRequest {
   return {
     ...options,
+    ...ownFlags(options),
     matchedLines: options.lines !== false,
     ignoreCase: options.caseSensitive !== true,
     matchWord: options.words,

@@ -1,9 +1,8 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { bufferOf } from '../../../../protocols/ascii.js';
+import { findIdentifiers, normalize } from '../../../../protocols/broker/index.js';
 import { decodeText } from '../../../../protocols/soif/index.js';
 import { largeBuffer } from '../../../files/large-buffer.js';
-import { findIdentifiers } from '../../query/identifiers.js';
-import { normalize } from '../../query/normalize.js';
 import { BREAK, fold, indexText, isBlank, isWordAt, MAX_TERM, PART } from '../../query/words.js';
 
 /**

@@ -1,5 +1,5 @@
 // The words of the index that readers take for others: `café` for `cafe` (`normalize.ts`).
-import { lettersOf } from '../../query/normalize.js';
+import { lettersOf } from '../../../../protocols/broker/index.js';
 import { fold, PART } from '../../query/words.js';
 import type { IndexDatabase } from './index-file.js';
 

@@ -1,4 +1,4 @@
-import { lettersOf } from '../../query/normalize.js';
+import { lettersOf } from '../../../../protocols/broker/index.js';
 import type { TimeSlice } from '../../scheduling/time-slice.js';
 import { IndexCache, type IndexVersion } from '../index/index-cache.js';
 import type { Postings } from '../index/postings.js';

@@ -1,7 +1,7 @@
 // Other forms of a word, for ranking: words with the same stem by the Snowball algorithms, or without their
 // accents the same letters.
 import { createRequire } from 'node:module';
-import { lettersOf } from '../../query/normalize.js';
+import { lettersOf } from '../../../../protocols/broker/index.js';
 
 /**
  * A language whose words are stemmed, and three words by which its documents are recognized: nearly all of them

@@ -2,8 +2,6 @@
  * The parts of identifiers: `StringBuilder` has `String` and `Builder`, `pg_hba` has `pg` and `hba`, `XMLHttpRequest` has
  * `XML`, `Http` and `Request`. Programmers search for them by either.
  */
-import { BREAK } from './words.js';
-
 const BORDERS =
   /(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})|(?<=[\p{L}\p{M}\p{N}])_+(?=[\p{L}\p{M}\p{N}])/gu;
 const WORDS = /[\p{L}\p{M}\p{N}_]+/gu;
@@ -20,11 +18,20 @@ function partsOf(word: string): string | undefined {
 
 const NOT_PARTS = /[\p{L}\p{M}\p{N}_]+|[^\p{L}\p{M}\p{N}_\n]+/gu;
 
-/** The identifiers of a text as their parts, and nothing else of it but line ends. Its case must be kept. */
-export function onlyParts(text: string): string {
+/** Puts blanks between the parts of the identifiers of a text, whose case must be kept. */
+export function withParts(text: string): string {
+  return text.replace(WORDS, (word) => partsOf(word) ?? word);
+}
+
+/**
+ * The identifiers of a text as their parts, and nothing else of it but line ends. Its case must be kept.
+ *
+ * @param end follows each
+ */
+export function onlyParts(text: string, end: string): string {
   return text.replace(NOT_PARTS, (run) => {
     const parts = partsOf(run);
-    return parts === undefined ? '' : `${parts}${BREAK}`;
+    return parts === undefined ? '' : `${parts}${end}`;
   });
 }
 
