@@ -1,8 +1,8 @@
 // The order of hits: words, their forms, phrases and titles.
 import fc from 'fast-check';
 import t from 'tap';
-import { isStopWord, WordForms } from '../../../storage/indexers/embedded/words/word-forms.js';
 import { lettersOf } from '../../../protocols/broker/index.js';
+import { isStopWord, WordForms } from '../../../storage/indexers/embedded/words/word-forms.js';
 import { assertProperty } from '../../helpers/property.js';
 import { EmbeddedFixture, type ObjectAttributes, objectOf } from './embedded-fixture.js';
 

@@ -3,11 +3,11 @@
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import t from 'tap';
+import { normalize } from '../../../protocols/broker/index.js';
 import { decodeText } from '../../../protocols/soif/index.js';
 import { OidSet } from '../../../storage/broker/oid-set.js';
 import { ColumnText } from '../../../storage/indexers/embedded/index/column-text.js';
 import { ApproximateMatcher } from '../../../storage/indexers/query/approximate.js';
-import { normalize } from '../../../protocols/broker/index.js';
 import { requiredLiterals } from '../../../storage/indexers/query/required-literals.js';
 import { parseTerm } from '../../../storage/indexers/query/term-pattern.js';
 import {
