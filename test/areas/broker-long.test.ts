@@ -4,5 +4,6 @@ import '../servers/broker/collect/collection.test.js';
 import '../servers/broker/web/admin.test.js';
 import '../servers/broker/web/links.test.js';
 import '../servers/broker/web/forgiving.test.js';
+import '../servers/broker/web/spellings.test.js';
 import '../servers/broker/web/passages.test.js';
 import '../servers/broker/web/results.test.js';
