@@ -8,6 +8,10 @@ import { entryBytes, entryOfBytes } from './entry-names.js';
 export type LocalFile =
   | { readonly kind: 'file'; readonly stats: Stats; readonly body: Uint8Array; readonly truncated: boolean }
   | { readonly kind: 'unchanged'; readonly stats: Stats }
+  | UnopenedFile;
+
+/** A directory that was read, or the reason that there is no file. */
+export type UnopenedFile =
   | {
       readonly kind: 'directory';
       readonly stats: Stats;
@@ -60,6 +64,31 @@ export async function readLocal(
   }
 }
 
+/** An open file of {@link openLocal}, or why there is none. */
+export type OpenedFile =
+  | { readonly kind: 'file'; readonly stats: Stats; readonly file: FileHandle }
+  | UnopenedFile;
+
+/**
+ * Like {@link readLocal}, but opens a regular file, for a reader of a part of it or one that streams. The caller
+ * closes it.
+ * @throws ConnectionError for failures of the disk
+ */
+export async function openLocal(path: Buffer, roots: readonly string[]): Promise<OpenedFile> {
+  try {
+    const real = await realpath(path, { encoding: 'buffer' });
+    if (!(await isBelowAny(real, roots))) return { kind: 'forbidden', reason: OUTSIDE };
+    const stats = await lstat(real);
+    if (stats.isDirectory()) return await listDirectory(path, real, stats, roots, undefined);
+    const file = await openRegular(real);
+    return file === undefined
+      ? { kind: 'forbidden', reason: NO_FILE }
+      : { kind: 'file', stats: await file.stat(), file };
+  } catch (error) {
+    return kindOfError(error);
+  }
+}
+
 /** Why a file cannot be used for a Local-Mapping. */
 export interface NotMapped {
   readonly kind: 'not-mapped';
@@ -102,11 +131,10 @@ function describeKind(stats: Stats): string {
 
 async function readRegular(path: Buffer, limits: ReadLimits): Promise<LocalFile> {
   limits.signal?.throwIfAborted();
-  // The file may have been replaced since the check: the flags refuse a link and do not wait for a pipe.
-  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const handle = await openRegular(path);
+  if (handle === undefined) return { kind: 'forbidden', reason: NO_FILE };
   try {
     const stats = await handle.stat();
-    if (!stats.isFile()) return { kind: 'forbidden', reason: NO_FILE };
     if (limits.unlessNewerThan !== undefined && Math.floor(stats.mtimeMs / 1000) <= limits.unlessNewerThan) {
       return { kind: 'unchanged', stats };
     }
@@ -115,6 +143,22 @@ async function readRegular(path: Buffer, limits: ReadLimits): Promise<LocalFile>
   } finally {
     await handle.close();
   }
+}
+
+/**
+ * The file may have been replaced since the check: the flags refuse a link and do not wait for a pipe.
+ * @returns undefined if it is not a regular file
+ */
+async function openRegular(path: Buffer): Promise<FileHandle | undefined> {
+  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    if ((await handle.stat()).isFile()) return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+  await handle.close();
+  return undefined;
 }
 
 async function readUpTo(
@@ -139,7 +183,7 @@ async function listDirectory(
   stats: Stats,
   roots: readonly string[],
   signal: AbortSignal | undefined,
-): Promise<LocalFile> {
+): Promise<UnopenedFile> {
   const entries: string[] = [];
   let truncated = false;
   let ancestors: readonly Buffer[] | undefined;
@@ -216,7 +260,7 @@ function isBelow(path: Buffer, root: Buffer): boolean {
 const MISSING = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG']);
 const FORBIDDEN = new Set(['EACCES', 'EPERM', 'ELOOP', 'ENXIO']);
 
-function kindOfError(error: unknown): LocalFile {
+function kindOfError(error: unknown): UnopenedFile {
   if (!isSystemError(error)) throw error;
   if (MISSING.has(error.code)) return { kind: 'missing' };
   if (FORBIDDEN.has(error.code)) return { kind: 'forbidden', reason: 'permission denied' };

@@ -38,6 +38,8 @@ export interface RootNode extends LeafNode {
   readonly delay: number;
   /** True if the line itself has a Delay. */
   readonly hasDelay?: true;
+  /** True if servers of this machine are contacted without a delay. No line can have it. */
+  readonly noLoopbackDelay?: true;
   /** Steps from the URL; 0 means no limit (G-34). */
   readonly depth: number;
   readonly search: 'breadth' | 'depth';

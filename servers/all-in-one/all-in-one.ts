@@ -4,6 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
 import { CloseStack } from '../../protocols/close-stack.js';
 import {
   type BrokerConfig,
@@ -13,7 +14,7 @@ import {
   withBrokerSettings,
 } from '../../protocols/config/index.js';
 import { defined } from '../../protocols/defined.js';
-import { rethrowAs, StorageError } from '../../protocols/errors.js';
+import { messageOf, rethrowAs, StorageError } from '../../protocols/errors.js';
 import { authorityOf } from '../../protocols/urls/parse-url.js';
 import { createDirectory } from '../../storage/files/make-directory.js';
 import type { PublishedReferences } from '../../storage/references/index.js';
@@ -46,6 +47,9 @@ import {
 import { Monitor, type MonitorOptions } from '../monitor/index.js';
 import { LEVEL, logTo, monitoredRefererd, type RunningRefererd, startRefererd } from '../refererd/index.js';
 import { reachableHost } from '../web/application.js';
+import { addCollections, noCollection } from './collections.js';
+import { GatheringProgress } from './gathering-progress.js';
+import { PublishSoFar } from './publish-so-far.js';
 
 /** The variable with the console's password. */
 const CONSOLE_PASSWORD = 'HARVEST_CONSOLE_PASSWORD';
@@ -75,6 +79,11 @@ export interface AllInOneOptions {
   readonly tls?: CertificateFiles | undefined;
   /** Variables of broker.conf that precede those of the file, by their names. Default: none. */
   readonly brokerSettings?: Readonly<Record<string, string>>;
+  /**
+   * Returns the address at which a browser on this machine opens the document of a URL, if it is not the URL
+   * itself. Not used with a `Public-URL`, whose visitors are elsewhere.
+   */
+  readonly addressOf?: (url: string) => string | undefined;
   /** Where a monitor answers. Default: nowhere. */
   readonly monitor?: MonitorOptions['address'] | undefined;
   /** Milliseconds that transfers and replies may continue when the servers stop. Default 2000. */
@@ -111,6 +120,7 @@ export interface CycleReport {
  */
 export class AllInOne implements AsyncDisposable {
   readonly #parts: CloseStack;
+  readonly #progress: GatheringProgress;
 
   private constructor(
     readonly options: AllInOneOptions,
@@ -122,8 +132,10 @@ export class AllInOne implements AsyncDisposable {
     readonly web: WebServer,
     /** That of all ports; undefined without TLS. */
     readonly certificate: Certificate | undefined,
+    progress: GatheringProgress,
     parts: CloseStack,
   ) {
+    this.#progress = progress;
     this.#parts = parts;
   }
 
@@ -232,6 +244,7 @@ export class AllInOne implements AsyncDisposable {
       (server) => server.close({ graceMs }),
     );
     const brokerAddress = { host: reachableHost(host), port: brokerServer.address.port };
+    const progress = new GatheringProgress();
     const web = parts.use(
       await WebServer.listen({
         ...pageLimits(connections),
@@ -242,6 +255,8 @@ export class AllInOne implements AsyncDisposable {
         host,
         port: options.webPort,
         certificate,
+        gathering: () => progress.state,
+        addressOf: publicUrl === undefined ? options.addressOf : undefined,
         log: log('web'),
       }),
     );
@@ -268,6 +283,7 @@ export class AllInOne implements AsyncDisposable {
       brokerServer,
       web,
       certificate,
+      progress,
       parts.move(),
     );
   }
@@ -284,13 +300,21 @@ export class AllInOne implements AsyncDisposable {
     return [...open, ...this.broker.activities];
   }
 
-  /** Gathers, publishes, and lets the broker collect. `onPhase` is called at the beginning of each phase. */
+  /**
+   * Gathers, publishes, and lets the broker collect. What is gathered is also published and collected from time
+   * to time in the meantime, if `publishesSoFar` is true. `onPhase` is called at the beginning of each phase.
+   */
   async cycle(
     signal: AbortSignal,
     onPhase: (phase: 'gather' | 'publish' | 'collect') => void,
+    { publishesSoFar = true }: { readonly publishesSoFar?: boolean } = {},
   ): Promise<CycleReport> {
     onPhase('gather');
-    const gathered = await this.#gather(signal);
+    using _ = this.#progress.begin();
+    let collectedBefore = noCollection();
+    const gathered = await this.#gather(signal, publishesSoFar, (collected) => {
+      collectedBefore = addCollections(collectedBefore, collected);
+    });
     if (gathered.end === 'disk limit') {
       const { directory } = this.gatherer.options;
       throw new StorageError(
@@ -303,7 +327,7 @@ export class AllInOne implements AsyncDisposable {
     // After this cycle clients must be answered from the new generation.
     await this.refererd.service.references.refresh();
     onPhase('collect');
-    const collected = await this.broker.collections.run(signal);
+    const collected = addCollections(collectedBefore, await this.broker.collections.run(signal));
     return {
       gathered,
       generation,
@@ -324,11 +348,29 @@ export class AllInOne implements AsyncDisposable {
     while (!((await this.gatherer.store.hasRoom()) && (await this.broker.store.hasRoom())));
   }
 
-  async #gather(signal: AbortSignal): Promise<GatherReport> {
+  async #gather(
+    signal: AbortSignal,
+    publishesSoFar: boolean,
+    onCollected: (collected: CollectionReport) => void,
+  ): Promise<GatherReport> {
     const { log } = this.options;
     using _ = logDocuments(log('gatherer'), log('errors'));
+    await using soFar = new PublishSoFar({
+      clock: monotonicClock,
+      publish: async () => {
+        await this.gatherer.publishSoFar();
+        onCollected(await this.broker.collections.run(signal));
+      },
+      onFailure: (error) => {
+        if (!signal.aborted) log('errors').warn(`not published yet: ${messageOf(error)}`);
+      },
+    });
+    const onDocument: Parameters<Gatherer['run']>[1] = ({ disposition, frontier }) => {
+      this.#progress.update(frontier);
+      if (publishesSoFar && disposition === 'summarized') soFar.add();
+    };
     return await logRun(log('gatherer'), log('errors'), this.gatherer.config, () =>
-      this.gatherer.run(signal),
+      this.gatherer.run(signal, onDocument),
     );
   }
 

@@ -36,10 +36,15 @@ const TIME_TO_LIVE_ROUNDS = 4;
 /** URL-Max of a directory given on the command line, whose enumeration loads no server. */
 const DIRECTORY_URL_MAX = 100_000;
 
+/** URL-Max of a site on this machine: the whole site, unless its server makes up URLs without end. */
+const OWN_URL_MAX = 10_000;
+
 /** The configuration for the roots of a command line, with the warnings about its files. */
 export interface RootsResult {
   readonly config: GathererConfig;
   readonly warnings: readonly ConfigError[];
+  /** The directories among the roots, as `file:` URLs that end in a slash. */
+  readonly directories: readonly string[];
 }
 
 /**
@@ -52,6 +57,7 @@ export function configFromRoots(roots: readonly string[], limits: RootLimitOptio
   const rootNodes: RootNode[] = [];
   const leafNodes: LeafNode[] = [];
   const warnings: ConfigError[] = [];
+  const directories: string[] = [];
   let base: GathererConfig | undefined;
   for (const root of roots.map(classifyRoot)) {
     if (root.kind === 'config') {
@@ -69,10 +75,11 @@ export function configFromRoots(roots: readonly string[], limits: RootLimitOptio
       warnings.push(...parsed.warnings);
     } else {
       rootNodes.push(createRootNode(root.url, limits));
+      if (root.isDirectory) directories.push(root.url);
     }
   }
   base ??= parse(ownConfiguration(limits), 'command line').config;
-  return { config: { ...base, rootNodes, leafNodes }, warnings };
+  return { config: { ...base, rootNodes, leafNodes }, warnings, directories };
 }
 
 /** The variables without a configuration file. Users of manuals search for the names and examples in CODE. */
@@ -98,20 +105,20 @@ function readConfiguration(file: string): string {
 }
 
 type Root =
-  | { readonly kind: 'url'; readonly url: string }
+  | { readonly kind: 'url'; readonly url: string; readonly isDirectory: boolean }
   | { readonly kind: 'config'; readonly file: string };
 
 function classifyRoot(root: string): Root {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(root)) {
     const url = canonicalUrl(root);
     if (url === undefined) throw new UsageError(`${root}: not a URL that can be gathered`);
-    return { kind: 'url', url };
+    return { kind: 'url', url, isDirectory: false };
   }
   const path = resolve(root);
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined)
     throw new UsageError(`${root}: no such file or directory (a URL begins with http://)`);
-  if (found.isDirectory()) return { kind: 'url', url: directoryUrl(path) };
+  if (found.isDirectory()) return { kind: 'url', url: directoryUrl(path), isDirectory: true };
   return { kind: 'config', file: path };
 }
 
@@ -120,7 +127,7 @@ function createRootNode(url: string, limits: RootLimitOptions): RootNode {
   // Parsed like a line of a configuration, for the defaults of G-30.
   const access = local ? 'FILE' : accessMethod(url).toUpperCase() === 'HTTPS' ? 'HTTP' : accessMethod(url);
   const spec = [
-    `URL=${limits.urls ?? (local ? DIRECTORY_URL_MAX : DEFAULT_URL_MAX)}`,
+    `URL=${limits.urls ?? (local ? DIRECTORY_URL_MAX : isOwnMachine(url) ? OWN_URL_MAX : DEFAULT_URL_MAX)}`,
     `Host=${limits.hosts ?? DEFAULT_HOST_MAX}`,
     `Access=${access}`,
     `Delay=${limits.delay ?? (local ? 0 : DEFAULT_DELAY)}`,
@@ -131,7 +138,13 @@ function createRootNode(url: string, limits: RootLimitOptions): RootNode {
   const [node] = config.rootNodes;
   if (node === undefined)
     throw new UsageError(`${url}: cannot be used as a root: ${warnings[0]?.problem ?? ''}`);
-  return node;
+  // A pause spares a server of other people.
+  return limits.delay === undefined && !local ? { ...node, noLoopbackDelay: true } : node;
+}
+
+/** Whether the host of a URL is this machine by its very name; others are known when they are resolved. */
+function isOwnMachine(url: string): boolean {
+  return /^https?:\/\/(?:[^/@]*@)?(?:localhost|127(?:\.\d+){3}|\[::1\])(?:[:/]|$)/i.test(url);
 }
 
 function directoryUrl(path: string): string {

@@ -53,6 +53,7 @@ export {
   type QueryEnd,
 } from './server.js';
 export type { FacetLimits } from './web/facets.js';
+export type { Gathering } from './web/gathering.js';
 export type { RouteContext } from './web/route-context.js';
 export {
   type BrokerPagesOptions,

@@ -310,6 +310,7 @@ export class CrawlController implements CrawlControl {
         });
       } catch (error) {
         if (!worker.killed) {
+          uri.settle();
           frontier.abandoned(entry);
           if (signal.aborted) return false;
           throw error;
@@ -358,20 +359,22 @@ export class CrawlController implements CrawlControl {
     let count = (): void => {
       for (const each of events) this.#count(each);
     };
-    const { written } = await frontier.finished(
-      uri.entry,
-      finish,
-      batch,
-      [...parts, ...uri.candidates],
-      () => {
+    const settle = (): void => uri.settle();
+    const candidates = [...parts, ...uri.candidates];
+    const { written } = await frontier
+      .finished(uri.entry, finish, batch, candidates, () => {
         onFinish?.(uri, batch);
         if (record === undefined) return;
         const counts = events.map((each) => record(each, batch));
         count = () => {
           for (const each of counts) each();
         };
-      },
-    );
+      })
+      .catch((error: unknown) => {
+        settle();
+        throw error;
+      });
+    void written.then(settle, settle);
     const counted = written.then(count);
     this.#completions.add(counted, { ...event, frontier: frontier.counts }, uri);
     await this.#completions.waitForRoom(this.workers.size);

@@ -135,6 +135,9 @@ export class CrawlUri {
   /** Links in scope; the frontier queues the new ones when the URI is finished. */
   candidates: readonly Candidate[] = [];
 
+  /** Called once, when its batch is written or dropped. */
+  onSettled: (() => void) | undefined;
+
   constructor(
     readonly entry: QueueEntry,
     /** All records of this URI; written in one batch when it is finished. */
@@ -161,6 +164,13 @@ export class CrawlUri {
   contacted(begin: number): void {
     this.fetchBegin = begin;
     this.contactEnd = Date.now();
+  }
+
+  /** Its batch is written or dropped. */
+  settle(): void {
+    const { onSettled } = this;
+    this.onSettled = undefined;
+    onSettled?.();
   }
 
   get url(): string {

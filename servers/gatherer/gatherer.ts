@@ -42,6 +42,7 @@ import {
   type RulesDigest,
 } from './configuration/rules-digest.js';
 import { withSecrets } from './configuration/secrets.js';
+import { CommitGate } from './run/commit-gate.js';
 import type { OpenBrowser } from './run/console.js';
 import { type CrawlJob, openCrawlJob } from './run/crawl-job.js';
 import { MinTimeToLive } from './run/min-time-to-live.js';
@@ -166,6 +167,7 @@ export interface RootReport {
 export class Gatherer implements AsyncDisposable {
   /** The order of the crawl engine; undefined if neither the options nor the configuration name one. */
   readonly #order: CrawlOrderConfig | undefined;
+  readonly #gate = new CommitGate(() => this.#now());
   readonly #resources: CloseStack;
 
   private constructor(
@@ -270,10 +272,15 @@ export class Gatherer implements AsyncDisposable {
   }
 
   /**
-   * Gathers until no URI is left. The next call continues an aborted run. @throws the signal's reason when
-   * aborted
+   * Gathers until no URI is left. The next call continues an aborted run.
+   *
+   * @param onDocument called for every URI that is finished, after it is stored
+   * @throws the signal's reason when aborted
    */
-  async run(signal: AbortSignal): Promise<GatherReport> {
+  async run(
+    signal: AbortSignal,
+    onDocument: (event: DocumentEvent) => void = () => undefined,
+  ): Promise<GatherReport> {
     const begin = Date.now();
     const tally = new Tally();
     const state = new RunState(this.store, this.config);
@@ -289,6 +296,7 @@ export class Gatherer implements AsyncDisposable {
     await using job = await this.#openJob(nodes, state, interrupted !== undefined, (event) => {
       tally.add(event);
       documentChannel.publish(event);
+      onDocument(event);
     });
     this.options.onControl?.(job.controller, job.consoleUrl);
     const end = await job.run(signal);
@@ -345,6 +353,7 @@ export class Gatherer implements AsyncDisposable {
         ordered: this.#order !== undefined,
         force: options.force ?? false,
         readTimeoutMs: readTimeoutOf(options),
+        gate: this.#gate,
         now: () => this.#now(),
         extraProcessors: options.processors ?? {},
         onDocument,
@@ -384,10 +393,24 @@ export class Gatherer implements AsyncDisposable {
    */
   async publish(): Promise<number> {
     await this.#expire();
+    return this.#publish();
+  }
+
+  /**
+   * Publishes what is gathered so far, during a {@link run}. Nothing is deleted because it has not been reached
+   * yet: whether an object has expired is decided by {@link publish}, after the run. Returns the generation's
+   * number.
+   */
+  publishSoFar(): Promise<number> {
+    return this.#publish();
+  }
+
+  async #publish(): Promise<number> {
     await retireProduction(this.options.directory);
     const { gathererName, gathererHost, gathererVersion } = this.config;
     return this.store.publish(this.generationsDirectory, {
       gatherer: { gathererName, gathererHost, gathererVersion },
+      atRest: (work) => this.#gate.exclusive(work),
     });
   }
 

@@ -200,14 +200,21 @@ export class GathererStore implements AsyncDisposable {
 
   /**
    * Publishes everything that is committed as a generation that readers can open (DESIGN 4). Batches and reads
-   * wait while the files are linked. On failure nothing is published, and the store continues to work.
+   * wait while the files are linked. On failure nothing is published, and the store continues to work. Writers
+   * may continue during a publication if `atRest` keeps the order of their times (GATHERD-13.6).
    *
    * @returns the generation's number, higher than any before
    */
   publish(generationsDirectory: string, options: PublishOptions = {}): Promise<number> {
     if (this.#closed) return Promise.reject(new StateError('the store is closed'));
+    const { atRest = (work) => work() } = options;
+    const suspend = (work: () => Promise<void>): Promise<void> =>
+      atRest(async () => {
+        await this.flush();
+        await this.#level.suspend(work);
+      });
     return this.#publications.runExclusive(() =>
-      publishGeneration(this.#level.directory, generationsDirectory, (work) => this.#level.suspend(work), {
+      publishGeneration(this.#level.directory, generationsDirectory, suspend, {
         ...this.#options,
         ...options,
       }),

@@ -19,6 +19,11 @@ export interface PublishOptions {
   readonly keepGenerations?: number;
   /** GATHERD-13.9: the Gatherer of objects that do not name one. */
   readonly gatherer?: GathererNames;
+  /**
+   * Runs the part of the publication that fixes its content, while no writer has a change that is older than
+   * those that it contains. Default: at once, for a store whose writers are finished.
+   */
+  readonly atRest?: (work: () => Promise<void>) => Promise<void>;
 }
 
 /**

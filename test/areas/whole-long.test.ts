@@ -2,3 +2,4 @@
 import '../architecture/public-types.test.js';
 import '../servers/all-in-one/connection-limits.test.js';
 import '../servers/all-in-one/failed-start.test.js';
+import '../servers/all-in-one/while-gathering.test.js';

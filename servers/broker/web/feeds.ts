@@ -4,8 +4,10 @@ import { type Passages, passageText } from '../../../clients/broker/passages.js'
 import { hrefOfUrl, textOfUrl, urlFields } from '../../../protocols/soif/index.js';
 import { escapeHtml, isLinkable } from '../../web/html.js';
 import { DEFAULT_FORM, type QueryForm, subjectOf, writeForm } from './form.js';
+import type { Gathering } from './gathering.js';
 import type { SiteLinks } from './layout.js';
 import type { ShownHit, ShownResult } from './results.js';
+import type { RouteContext } from './route-context.js';
 
 /** Content of a result in a format for programs. */
 export interface FeedSource extends ShownResult {
@@ -18,6 +20,8 @@ export interface FeedSource extends ShownResult {
   readonly reading?: string | undefined;
   /** The message line that the broker received. */
   readonly message: string;
+  readonly gathering: Gathering | undefined;
+  readonly addressOf: RouteContext['addressOf'];
 }
 
 /**
@@ -63,6 +67,7 @@ export function jsonResult(source: FeedSource): string {
     messages: results.messages,
     errors: results.errors,
     failure: results.failure,
+    gathering: source.gathering,
     objects,
   };
   return `${JSON.stringify(value, undefined, 1)}\n`;
@@ -92,7 +97,8 @@ ${part.hits.map((hit) => rssItem(source, hit)).join('')}</channel>
 function rssItem(source: FeedSource, hit: ShownHit): string {
   const summary = summaryUrl(source, hit);
   const href = hrefOfUrl(hit.url);
-  const link = isLinkable(href) ? href : summary;
+  const address = source.addressOf?.(hit.url) ?? href;
+  const link = isLinkable(address) ? address : summary;
   const time = timeOf(hit.modified);
   const lines = hit.lines.map(({ text }) => text).join('\n');
   return `<item>

@@ -4,6 +4,7 @@ import { plural } from '../../web/values.js';
 import type { BrokerStatistics } from '../admin/statistics.js';
 import { browseUrl } from './facet-list.js';
 import type { QueryForm } from './form.js';
+import { type Gathering, renderGathering } from './gathering.js';
 import type { SiteLinks } from './layout.js';
 import type { Narrowing } from './narrow.js';
 import { renderSearchForm } from './search-form.js';
@@ -17,10 +18,11 @@ export interface HomeSource {
   readonly statistics: BrokerStatistics;
   /** Number of stored objects. */
   readonly objects: number;
+  readonly gathering: Gathering | undefined;
 }
 
 /** Renders the search page: the form, and links to the objects by type and host. */
-export function renderHome(site: SiteLinks, { form, statistics, objects }: HomeSource): Html {
+export function renderHome(site: SiteLinks, { form, statistics, objects, gathering }: HomeSource): Html {
   const group = (
     title: string,
     kind: Narrowing['kind'],
@@ -37,6 +39,6 @@ ${known.map(({ name, objects }) => html`<li><a href="${browseUrl(site.action, { 
   return html`<div class="home">
 <h1>Search ${site.brokerName}</h1>
 ${renderSearchForm(form, site, { autofocus: true })}
-<p class="count">${plural(objects, 'object')} in this broker.</p>
+${renderGathering(gathering, site.health)}<p class="count">${plural(objects, 'object')} in this broker.</p>
 ${group('By type', 'type', 'unknown', statistics.types)}${group('By host', 'host', 'unknown:', statistics.hosts)}</div>`;
 }

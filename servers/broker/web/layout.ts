@@ -14,6 +14,8 @@ export interface SiteLinks {
   /** The query program, to which the search form is sent, and the completions of a text. */
   readonly action: string;
   readonly suggestions: string;
+  /** The state of the server as JSON. */
+  readonly health: string;
   /** The program of the administration page, and its help. */
   readonly adminAction: string;
   readonly adminHelp: string;

@@ -37,15 +37,19 @@ export interface ShownObject {
   }[];
 }
 
-/** Renders the readable view of one object, for DisplayObject (BRK-9.4). */
-export function renderObject(object: ShownObject, rawPath: string): Html {
+/**
+ * Renders the readable view of one object, for DisplayObject (BRK-9.4).
+ *
+ * @param address at which the browser opens the document; default its URL
+ */
+export function renderObject(object: ShownObject, rawPath: string, address = hrefOfUrl(object.url)): Html {
   const { bytes } = object;
   const titled = object.attributes.findLast(({ name }) => name.toLowerCase() === 'title');
   const title = titled && decodeText(titled.value).replace(/\s+/g, ' ').trim();
   const attributes = object.attributes.slice(0, MAX_ATTRIBUTES);
   return html`<article>
 <h1>${title === undefined || title === '' ? 'Content summary' : title}</h1>
-<p class="url">${link(hrefOfUrl(object.url), textOfUrl(object.url))}</p>
+<p class="url">${link(address, textOfUrl(object.url))}</p>
 <p class="about"><span>${object.type} object</span> <span>${object.size} attributes</span> <span>${byteSize(bytes)}</span> <a href="${rawPath}">Raw SOIF</a></p>
 <h2>Attributes</h2>
 <dl class="attributes">

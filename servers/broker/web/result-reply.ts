@@ -14,6 +14,7 @@ import type { FacetCounter, FacetCounts } from './facets.js';
 import { jsonResult, rssResult } from './feeds.js';
 import { ForgivingReader, forgivenText, renderForgiven } from './forgiving.js';
 import { isEmptyForm, type QueryForm, readForm, subjectOf, withOwnFlags, writeForm } from './form.js';
+import { renderGathering } from './gathering.js';
 import { highlighter } from './highlight.js';
 import { pageShell, type SiteLinks } from './layout.js';
 import { LinkedFrom, orderByLinks } from './linked-from.js';
@@ -229,6 +230,8 @@ export class Results implements AsyncDisposable {
     const passages = hasPassages
       ? await passagesOf(part.hits, pattern, this.#context.openObject, visitor.signal)
       : new Map();
+    const { addressOf } = this.#context;
+    const gathering = pageQuery.target.listed ? undefined : this.#context.gathering?.();
     if (form.format !== 'html') {
       const origin = new URL(broker.urls.homePage).origin;
       const reading = forgivenText({ ...answer.forgiven, said: typed.said });
@@ -239,6 +242,8 @@ export class Results implements AsyncDisposable {
         brokerName: site.brokerName,
         origin,
         message: pageQuery.message,
+        gathering,
+        addressOf,
       };
       return form.format === 'json'
         ? { status: 200, type: JSON_TYPE, body: jsonResult(source) }
@@ -251,6 +256,8 @@ export class Results implements AsyncDisposable {
       passages,
       help: await this.#renderHelp(pageQuery, typed, answer),
       linksPage: (url) => links?.pageOf(url),
+      gathering: renderGathering(gathering, site.health),
+      addressOf,
     });
   }
 

@@ -8,6 +8,7 @@ import { renderFacets, renderNarrowings } from './facet-list.js';
 import { LISTED_OF_HOST } from './facets.js';
 import { type QueryForm, subjectOf, writeForm } from './form.js';
 import type { ResultPage, ShownHit, ShownResult } from './results.js';
+import type { RouteContext } from './route-context.js';
 import type { Variables } from './templates.js';
 
 /** A page of a result, and its further parts. */
@@ -21,6 +22,9 @@ export interface ResultsView extends ShownResult {
   readonly passages: ReadonlyMap<ShownHit, Passages>;
   /** What to try if nothing or little was found, and how the query was understood. */
   readonly help: Content;
+  readonly addressOf: RouteContext['addressOf'];
+  /** The line of progress of a run that gathers; empty while there is none. */
+  readonly gathering: Content;
 }
 
 /** Returns the variables of the definitions around the objects. Our own variables are fragments of HTML. */
@@ -64,12 +68,12 @@ function renderHead(view: ResultsView): Html {
   const url = (change: Partial<QueryForm>) => `${action}?${writeForm({ ...form, page: 1, ...change })}`;
   return html`<section aria-labelledby="results">
 <h1 id="results">${formatHeading(part)}</h1>
-${results.failure === undefined ? '' : renderNotice('error', 'The results are incomplete.', results.failure)}
+${view.gathering}${results.failure === undefined ? '' : renderNotice('error', 'The results are incomplete.', results.failure)}
 ${results.errors.map((text) => renderNotice('error', 'The broker reports:', text))}
 ${results.messages.map((text) => renderNotice('note', '', text))}
 ${renderNarrowings(form, action, home)}${
   hits.length === 0
-    ? renderNothingFound(help)
+    ? renderNothingFound(view)
     : html`<p class="count">${formatRange(part)} for <q>${subjectOf(form)}</q>.</p>
 <ul class="tools">
 <li>${renderChoice('Best first', form.sort === 'by-rank', url({ sort: 'by-rank' }))}</li>
@@ -106,8 +110,12 @@ export function renderNotice(kind: 'error' | 'note', lead: string, text: Content
   return html`<p class="${kind}"${kind === 'error' ? html` role="alert"` : ''}>${lead === '' ? '' : html`<strong>${lead}</strong> `}${text}</p>`;
 }
 
-function renderNothingFound(help: Content): Html {
-  return html`${help}<p>Try fewer words, allow a spelling error, or match parts of words: these are under <em>Settings</em>.</p>`;
+function renderNothingFound({ help, gathering }: ResultsView): Html {
+  const later =
+    gathering === ''
+      ? ''
+      : html`<p>What you look for may not have been gathered yet: search again in a moment.</p>\n`;
+  return html`${later}${help}<p>Try fewer words, allow a spelling error, or match parts of words: these are under <em>Settings</em>.</p>`;
 }
 
 /** Renders one object of the list. */
@@ -119,7 +127,7 @@ export function renderResultItem(hit: ShownHit, view: ResultsView): Html {
   const title = hit.title ?? url;
   const summary = hit.objectUrl === undefined ? undefined : view.summaryPath(hit.objectUrl);
   return html`<li>
-<h2>${link(hrefOfUrl(hit.url), highlight(title))}</h2>
+<h2>${link(view.addressOf?.(hit.url) ?? hrefOfUrl(hit.url), highlight(title))}</h2>
 <p class="url">${url}</p>
 ${passages.length > 0 ? html`<p class="description">${renderPassages(passages, highlight)}</p>\n` : renderDescription(hit, highlight)}${passages.length > 0 ? renderFoldedLines(hit, lines) : lines}<p class="about">${form.verbose ? renderFacts(hit) : ''}${renderLinkedFrom(hit, view)}${
     summary === undefined ? '' : html`<a href="${summary}">Summary<span class="aside"> of ${title}</span></a>`

@@ -1,6 +1,7 @@
 import type { Certificate, Logger } from '../../host/index.js';
 import type { Broker } from '../broker.js';
 import type { FacetLimits } from './facets.js';
+import type { Gathering } from './gathering.js';
 import type { Page } from './layout.js';
 
 /** Context of the routes. */
@@ -21,6 +22,13 @@ export interface RouteContext {
    * `Public-URL`.
    */
   readonly base?: string;
+  /**
+   * Returns the address at which the visitor's browser opens the document of a URL, if it is not the URL
+   * itself. Default: every document is at its URL.
+   */
+  readonly addressOf?: ((url: string) => string | undefined) | undefined;
+  /** The run that gathers for this broker in the same process; undefined while there is none. */
+  readonly gathering?: (() => Gathering | undefined) | undefined;
 }
 
 /** A page and its status. */

@@ -14,6 +14,7 @@ import { ConfigFiles } from './config-files.js';
 import { FacetCounter } from './facets.js';
 import { OPEN_SEARCH_TYPE, openSearchDescription } from './feeds.js';
 import { DEFAULT_FORM, isEmptyForm, readForm } from './form.js';
+import { type Gathering, gatheringText } from './gathering.js';
 import { renderAdminHelp, renderHelp, renderSoifHelp } from './help-page.js';
 import { renderHome } from './home-page.js';
 import { renderBrokerPage, type SiteLinks } from './layout.js';
@@ -31,6 +32,7 @@ const QUERY_PROGRAMS = ['BrokerQuery.cgi', 'BrokerQuery.pl.cgi', 'nph-search.cgi
 const DISPLAY_PROGRAM = `${CGI}/DisplayObject.cgi`;
 const SUGGESTIONS = '/Harvest/suggestions';
 const OPEN_SEARCH = '/Harvest/opensearch.xml';
+const HEALTH = '/healthz';
 const ADMIN_PROGRAM = `${CGI}/BrokerAdmin.cgi`;
 
 /** Adds every route of the broker's web pages. */
@@ -100,7 +102,11 @@ export function addRoutes(app: FastifyInstance, pages: BrokerPages): void {
   app.get(OPEN_SEARCH, (_request, reply) =>
     reply.type(`${OPEN_SEARCH_TYPE}; charset=utf-8`).send(pages.openSearch()),
   );
-  app.get('/healthz', () => ({ status: 'ok', objects: broker.store.count }));
+  app.get(HEALTH, () => ({
+    status: 'ok',
+    objects: broker.store.count,
+    gathering: gatheringState(context.gathering?.()),
+  }));
   app.get('/robots.txt', (_request, reply) =>
     reply
       .type('text/plain; charset=utf-8')
@@ -144,6 +150,7 @@ export class BrokerPages {
       soifHelp: `${home}soifhelp.html`,
       action: this.at(`${CGI}/${QUERY_PROGRAMS[0]}`),
       suggestions: this.at(SUGGESTIONS),
+      health: this.at(HEALTH),
       adminAction: this.at(ADMIN_PROGRAM),
       adminHelp: `${home}adminhelp.html`,
       stylesheet: this.at('/Harvest/style.css'),
@@ -185,6 +192,7 @@ export class BrokerPages {
       form: DEFAULT_FORM,
       statistics: await broker.statistics.get(broker.now()),
       objects: broker.store.count,
+      gathering: this.context.gathering?.(),
     });
     return { status: 200, title: `Search ${this.site.brokerName}`, content, current: 'home' };
   }
@@ -228,7 +236,8 @@ export class BrokerPages {
     const stored = await this.openObject(oid);
     if (oid === undefined || stored === undefined) return this.notFound();
     const shown = await shownObject(stored);
-    const content = renderObject(shown, this.at(objectPath(brokerName, oid)));
+    const address = this.context.addressOf?.(shown.url);
+    const content = renderObject(shown, this.at(objectPath(brokerName, oid)), address);
     return { status: 200, title: `Summary of ${textOfUrl(shown.url)}`, content, noindex: true };
   }
 
@@ -264,6 +273,11 @@ export class BrokerPages {
     if (!URL.canParse(objectUrl)) return undefined;
     return oidOfPath(this.site.brokerName, ownPath(objectUrl));
   }
+}
+
+/** The run in progress with its sentence for people; absent from JSON while there is none. */
+function gatheringState(gathering: Gathering | undefined) {
+  return gathering && { ...gathering, text: gatheringText(gathering) };
 }
 
 /** The path of an object's URL without the base that another address of the pages may have. */

@@ -51,7 +51,7 @@ export async function runRound(options: RoundOptions): Promise<Round> {
       progress.showPhase(phase);
     };
     while (report === undefined) {
-      report = await kit.cycle(signal, showPhase).catch((error: unknown) => {
+      report = await kit.cycle(signal, showPhase, { publishesSoFar: !once }).catch((error: unknown) => {
         if (signal.aborted || !isDiskFull(error)) throw error;
         if (once) {
           const kept = 'the gathered documents are kept, and the next run continues';

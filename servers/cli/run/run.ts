@@ -34,6 +34,11 @@ the command line.
 With --every, documents are due again after each period: their Refresh-Rate is the period, unless a
 configuration file sets it. A round that fails does not end the servers.
 
+The search page is open while documents are gathered, and finds those that are gathered.
+
+The files of a directory are served on this machine, so that results open in a browser; hidden files
+are not.
+
 All data is stored below --data. A second run on the same directory continues: it finishes an
 interrupted run, skips documents that are not yet due (Refresh-Rate), and requests the others
 conditionally.
@@ -45,6 +50,7 @@ DIR/gatherer ranks them.
 Examples:
   harvest run                                      try it with the kit's own documents
   harvest run http://www.example.org/              at most 250 pages of one host, one per second
+  harvest run http://localhost:8000/               a site on this machine, without a delay
   harvest run http://www.example.org/ --urls 2000 --delay 2 --depth 5
   harvest run /usr/share/doc                       a directory
   harvest run sample.cf                            an original configuration file
@@ -76,7 +82,12 @@ function run(commands: readonly CommandEntry[]): Command {
     .option('--broker-port <port>', 'broker; for every port 0 = any free port', portOption, 8501)
     .option('--web-port <port>', 'search page', portOption, 8080)
     .option('--references-port <port>', 'references server', portOption, 3324)
-    .option('--documents-port <port>', "the kit's own documents, without a ROOT", portOption, 8079)
+    .option(
+      '--documents-port <port>',
+      "the kit's own documents, or the files of a directory",
+      portOption,
+      8079,
+    )
     .option('--once', 'gather, publish, collect, print the counts as one JSON line, exit', false)
     .addOption(
       new Option('--every <period>', 'gather and collect again after each period: 90s, 30m, 12h, 1d, 2w')
@@ -85,7 +96,7 @@ function run(commands: readonly CommandEntry[]): Command {
     )
     .option(
       '--delay <seconds>',
-      `time between requests to a server (default: ${DEFAULT_DELAY}; local files 0)`,
+      `time between requests to a server (default: ${DEFAULT_DELAY}; this machine and local files 0)`,
       secondsOption,
     )
     .option(
@@ -95,7 +106,7 @@ function run(commands: readonly CommandEntry[]): Command {
     )
     .option(
       '--urls <number>',
-      'maximum number of URLs of each ROOT (default: 250; directories 100000)',
+      'maximum number of URLs of each ROOT (default: 250; this machine 10000; directories 100000)',
       countOption,
     )
     .option('--hosts <number>', 'maximum number of hosts of each ROOT (default: 1)', countOption)

@@ -1,4 +1,5 @@
 import { DEFAULT_DELAY, type RootNode } from '../../../protocols/config/index.js';
+import { hostOf } from '../../../protocols/urls/index.js';
 import type { DecideSubject } from '../../crawler/decide/decision.js';
 import { type CrawlOrderConfig, crawlOrderSchema } from '../../crawler/order/order.js';
 import type { CrawlSettings } from '../../crawler/order/settings.js';
@@ -57,13 +58,21 @@ export class GatherSettings {
    */
   readonly #ordered: boolean;
   readonly #roots: readonly RootNode[];
+  readonly #isOwnMachine: (host: string) => boolean;
   readonly #sheets: SheetOverlays;
   /** Cache by settings of the sheets and index of the RootNode. */
   readonly #ofRoots = new WeakMap<CrawlSettings, Map<number, CrawlSettings>>();
 
-  constructor(order: CrawlOrderConfig, ordered: boolean, roots: readonly RootNode[]) {
+  /** @param isOwnMachine whether a host is reached by the loopback interface. Default: none is */
+  constructor(
+    order: CrawlOrderConfig,
+    ordered: boolean,
+    roots: readonly RootNode[],
+    isOwnMachine: (host: string) => boolean = () => false,
+  ) {
     this.#ordered = ordered;
     this.#roots = roots;
+    this.#isOwnMachine = isOwnMachine;
     this.#sheets = SheetOverlays.of(order);
   }
 
@@ -77,7 +86,10 @@ export class GatherSettings {
       ...(sourceTag === '' ? {} : { sourceTag }),
     };
     const settings = this.#sheets.settingsFor(subject);
-    return root === undefined ? settings : this.#ofRoot(settings, root);
+    if (root === undefined) return settings;
+    const ofRoot = this.#ofRoot(settings, root);
+    const isFree = !this.#ordered && this.#roots[root]?.noLoopbackDelay === true;
+    return isFree && this.#isOwnMachine(hostOf(url)) ? withoutDelay(ofRoot) : ofRoot;
   }
 
   /** Returns the settings of a server, of which only the URL is known. */
@@ -110,4 +122,14 @@ export class GatherSettings {
     ofRoots.set(index, rootSettings);
     return rootSettings;
   }
+}
+
+/** Cache of {@link withoutDelay}. */
+const undelayed = new WeakMap<CrawlSettings, CrawlSettings>();
+
+/** A Crawl-delay of robots.txt still applies (G-63). */
+function withoutDelay(settings: CrawlSettings): CrawlSettings {
+  const copy = undelayed.get(settings) ?? { ...settings, minDelayMs: 0, maxDelayMs: 0 };
+  undelayed.set(settings, copy);
+  return copy;
 }

@@ -5,6 +5,7 @@ import type { Processor, ProcessResult } from '../../crawler/chains.js';
 import { type CrawlUri, FETCH_STATUS } from '../../crawler/crawl-uri.js';
 import { fetchRequest } from '../../crawler/processors/fetch.js';
 import type { FetchLimits } from '../../crawler/processors/parts.js';
+import type { CommitGate } from '../run/commit-gate.js';
 import type { RootLimits } from '../scope/root-limits.js';
 
 export interface PreselectorOptions {
@@ -14,8 +15,8 @@ export interface PreselectorOptions {
   readonly documents: Pick<DocumentStore, 'get'> | undefined;
   /** The limits of the RootNodes, by their index. */
   readonly roots: readonly Pick<RootLimits, 'countsVisits' | 'countVisit' | 'rules'>[];
-  /** Seconds since 1970. */
-  readonly now: () => number;
+  /** Returns the time of the deletions by a URI. */
+  readonly gate: Pick<CommitGate, 'enter'>;
 }
 
 /**
@@ -35,7 +36,7 @@ export class Preselector implements Processor {
     if (this.#exceedsUrlMax(uri)) return 'post';
     // An archive has images and styles, too.
     if (uri.settings.embeds !== 'frames') return 'proceed';
-    const { stoppedType, documents, now } = this.#options;
+    const { stoppedType, documents, gate } = this.#options;
     const type = stoppedType(uri.redactedUrl);
     if (type === undefined) return 'proceed';
     uri.status = FETCH_STATUS.stoppedByName;
@@ -43,7 +44,7 @@ export class Preselector implements Processor {
     uri.reason = `type ${type} is on the stop list`;
     const known = await documents?.get(uri.redactedUrl);
     if (known !== undefined) {
-      dropObjects(known, uri.batch, now());
+      dropObjects(known, uri.batch, await gate.enter(uri));
       // It will not be fetched again, so its record and links are deleted too.
       uri.batch.deleteDocument(known.url).dropReferences(known.url);
     }

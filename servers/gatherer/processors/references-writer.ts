@@ -2,6 +2,7 @@ import { withoutUserInfo } from '../../../protocols/urls/index.js';
 import type { Processor, ProcessResult } from '../../crawler/chains.js';
 import { type CrawlUri, GONE_STATUSES } from '../../crawler/crawl-uri.js';
 import { UNCHANGED } from '../../crawler/processors/content-digest.js';
+import type { CommitGate } from '../run/commit-gate.js';
 import { dropObjects } from './preselector.js';
 
 export interface ReferencesWriterOptions {
@@ -10,6 +11,8 @@ export interface ReferencesWriterOptions {
    * (G-108). Default false.
    */
   readonly deletesGone?: boolean;
+  /** Returns the time of the deletions by a URI. */
+  readonly gate: Pick<CommitGate, 'enter'>;
   /** Seconds since 1970. */
   readonly now: () => number;
 }
@@ -33,7 +36,7 @@ export class ReferencesWriter implements Processor {
     this.#options = options;
   }
 
-  process(uri: CrawlUri): ProcessResult {
+  async process(uri: CrawlUri): Promise<ProcessResult> {
     switch (uri.disposition) {
       case 'summarized':
       case 'unchanged':
@@ -47,7 +50,7 @@ export class ReferencesWriter implements Processor {
         this.#putKept(uri);
         break;
       case 'failed':
-        if (GONE_STATUSES.has(uri.status)) this.#dropGone(uri);
+        if (GONE_STATUSES.has(uri.status)) await this.#dropGone(uri);
         break;
       case 'listed':
       case 'retry':
@@ -56,10 +59,11 @@ export class ReferencesWriter implements Processor {
     return 'proceed';
   }
 
-  #dropGone({ batch, redactedUrl, document }: CrawlUri): void {
+  async #dropGone(uri: CrawlUri): Promise<void> {
+    const { batch, redactedUrl, document } = uri;
     batch.dropReferences(redactedUrl);
     if (this.#options.deletesGone !== true || document === undefined) return;
-    dropObjects(document, batch, this.#options.now());
+    dropObjects(document, batch, await this.#options.gate.enter(uri));
     batch.deleteDocument(document.url);
   }
 

@@ -1,4 +1,5 @@
 import { decodeSoif, encodeSoif, type SoifObject } from '../../../protocols/soif/index.js';
+import type { UnixSeconds } from '../../../protocols/time.js';
 import type { GathererBatch } from '../../../storage/gatherer/batch.js';
 import type { GathererStore } from '../../../storage/index.js';
 import type { DocumentRecord } from '../../../storage/records/records.js';
@@ -8,6 +9,7 @@ import type { CrawlUri } from '../../crawler/crawl-uri.js';
 import type { EssenceOutput, ExplodedObject } from '../../essence/model.js';
 import type { Annotations } from '../annotate/annotations.js';
 import { hasSameValues, isAnnotated, type RulesDigest } from '../configuration/rules-digest.js';
+import type { CommitGate } from '../run/commit-gate.js';
 import type { MinTimeToLive } from '../run/min-time-to-live.js';
 import { dropObjects } from './preselector.js';
 
@@ -24,7 +26,8 @@ export interface WriterOptions {
   readonly rulesDigest: RulesDigest;
   /** Annotations to merge into every object (G-141). */
   readonly annotations: Pick<Annotations, 'merge' | 'get'> | undefined;
-  readonly now: () => number;
+  /** Returns the time of the changes by a URI. */
+  readonly gate: Pick<CommitGate, 'enter' | 'horizon'>;
 }
 
 /**
@@ -47,15 +50,17 @@ export class WriterProcessor implements Processor {
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
     this.#loginSeen ||= uri.redactedUrl !== uri.url;
-    if (uri.disposition === 'summarized') this.#store(uri);
-    else if (uri.disposition === 'unchanged') await this.#refresh(uri);
-    else if (uri.disposition === 'kept') await this.#updateKept(uri);
-    else if (uri.disposition === 'rejected') this.#reject(uri);
+    const now = await this.#options.gate.enter(uri);
+    if (uri.disposition === 'summarized') this.#store(uri, now);
+    else if (uri.disposition === 'unchanged') await this.#refresh(uri, now);
+    else if (uri.disposition === 'kept') await this.#updateKept(uri, now);
+    else if (uri.disposition === 'rejected') this.#reject(uri, now);
     return 'proceed';
   }
 
-  #store(uri: CrawlUri): void {
-    const { now } = this.#options;
+  #store(uri: CrawlUri, now: UnixSeconds): void {
+    // What was published meanwhile may be newer than the summary.
+    if (uri.updateTime < this.#options.gate.horizon) restamp(uri, now);
     const essence = uri.essence!;
     // Exports rely on this time being the Update-Time in the object.
     const updateTime = uri.updateTime;
@@ -70,15 +75,15 @@ export class WriterProcessor implements Processor {
         { url, updateTime, timeToLive: this.#timeToLive(own, uri.batch), soif: own },
         this.#formerUpdateTime(previous),
       );
-    } else if (known !== undefined) uri.batch.deleteSummary(url, undefined, { deletedAt: now() });
+    } else if (known !== undefined) uri.batch.deleteSummary(url, undefined, { deletedAt: now });
     for (const other of others)
       uri.batch.putSummary({ ...other, updateTime, timeToLive: this.#timeToLive(other.soif, uri.batch) });
     const objects = others.map(({ url }) => url);
     const kept = new Set(objects);
     for (const object of formerObjects)
-      if (!kept.has(object)) uri.batch.deleteSummary(object, undefined, { deletedAt: now() });
+      if (!kept.has(object)) uri.batch.deleteSummary(object, undefined, { deletedAt: now });
     const { md5, type } = essence;
-    uri.batch.putDocument({ ...this.#document(uri, objects), updateTime, md5, type });
+    uri.batch.putDocument({ ...this.#document(uri, now, objects), updateTime, md5, type });
   }
 
   #annotate({ own, others }: DocumentObjects, url: string, batch: GathererBatch): DocumentObjects {
@@ -118,15 +123,15 @@ export class WriterProcessor implements Processor {
    * G-110, G-141: annotations and values that changed are written into an object that is not due. The time when
    * it is due stays, unless the configured rate is another one.
    */
-  async #updateKept(uri: CrawlUri): Promise<void> {
+  async #updateKept(uri: CrawlUri, now: UnixSeconds): Promise<void> {
     const known = uri.document!;
     const current = this.#options.rulesDigest(known);
     if (known.rulesDigest === current) return;
     const dueAt = hasSameValues(known.rulesDigest, current)
       ? known.updateTime + known.refreshRate
       : known.fetchTime + this.#options.refreshRate;
-    await this.#refresh(uri, {
-      refreshRate: Math.max(0, dueAt - this.#options.now()),
+    await this.#refresh(uri, now, {
+      refreshRate: Math.max(0, dueAt - now),
       fetchTime: known.fetchTime,
     });
   }
@@ -134,15 +139,14 @@ export class WriterProcessor implements Processor {
   /** Sets the Update-Time of the summary, and of every other object from the document, to the current time. */
   async #refresh(
     uri: CrawlUri,
+    updateTime: UnixSeconds,
     record: Partial<Pick<DocumentRecord, 'refreshRate' | 'fetchTime'>> = {},
   ): Promise<void> {
-    const { now } = this.#options;
     const known = uri.document!;
     // It was rejected, and still is.
     if (known.updateTime === 0) return;
     const rulesDigest = this.#options.rulesDigest(known);
     const isMerged = known.rulesDigest !== rulesDigest;
-    const updateTime = now();
     const lastModificationTime = uri.fetched?.lastModified || known.lastModificationTime;
     const times = { updateTime, lastModificationTime };
     for (const url of known.objects.length > 0 ? known.objects : [known.url]) {
@@ -193,10 +197,10 @@ export class WriterProcessor implements Processor {
   }
 
   /** E-25: a rejected document has no object; its former ones are deleted. */
-  #reject(uri: CrawlUri): void {
-    if (uri.document !== undefined) dropObjects(uri.document, uri.batch, this.#options.now());
+  #reject(uri: CrawlUri, now: UnixSeconds): void {
+    if (uri.document !== undefined) dropObjects(uri.document, uri.batch, now);
     uri.batch.putDocument({
-      ...this.#document(uri),
+      ...this.#document(uri, now),
       md5: uri.essence?.md5 ?? '',
       type: uri.essence?.type ?? '',
     });
@@ -210,13 +214,13 @@ export class WriterProcessor implements Processor {
     return seconds;
   }
 
-  #document(uri: CrawlUri, objects: readonly string[] = []): DocumentRecord {
+  #document(uri: CrawlUri, now: UnixSeconds, objects: readonly string[] = []): DocumentRecord {
     const fetched = uri.fetched!;
     const url = uri.redactedUrl;
     return {
       url,
       status: fetched.status,
-      fetchTime: this.#options.now(),
+      fetchTime: now,
       updateTime: 0,
       refreshRate: this.#options.refreshRate,
       lastModificationTime: fetched.lastModified,
@@ -230,6 +234,22 @@ export class WriterProcessor implements Processor {
       referenced: true,
     };
   }
+}
+
+/** Gives the objects of a document another Update-Time. */
+function restamp(uri: CrawlUri, updateTime: UnixSeconds): void {
+  const stamped = (soif: Uint8Array): Uint8Array =>
+    encodeSoif(decodeSoif(soif).with([['Update-Time', String(updateTime)]]));
+  const essence = uri.essence!;
+  const { soif, exploded } = essence;
+  uri.updateTime = updateTime;
+  uri.essence = {
+    ...essence,
+    ...(soif === undefined ? {} : { soif: stamped(soif) }),
+    ...(exploded === undefined
+      ? {}
+      : { exploded: exploded.map((object) => ({ ...object, soif: stamped(object.soif) })) }),
+  };
 }
 
 /** The row with an annotated object as it was before. */

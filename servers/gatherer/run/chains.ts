@@ -25,6 +25,7 @@ import { LocalMappingProcessor, Preselector } from '../processors/preselector.js
 import { ReferencesWriter } from '../processors/references-writer.js';
 import { WriterProcessor } from '../processors/writer.js';
 import type { RootLimits } from '../scope/root-limits.js';
+import type { CommitGate } from './commit-gate.js';
 import type { MinTimeToLive } from './min-time-to-live.js';
 
 /** What a Gatherer's own processors use, beside what those of any crawl do. */
@@ -42,6 +43,7 @@ export interface GathererParts {
   /** When the run began, if several RootNodes may lead to the same document. */
   readonly repeatedSince: UnixSeconds | undefined;
   readonly force: boolean;
+  readonly gate: CommitGate;
   readonly now: () => UnixSeconds;
 }
 
@@ -50,7 +52,7 @@ export function gathererProcessors(
   { store, limits }: Pick<ProcessorParts, 'store' | 'limits'>,
   parts: GathererParts,
 ): ChainsOptions['owners'] {
-  const { config, essence, rulesDigest, now } = parts;
+  const { config, essence, rulesDigest, gate, now } = parts;
   const { refreshRate, timeToLive } = config;
   return {
     Preselector: () =>
@@ -59,7 +61,7 @@ export function gathererProcessors(
         roots: parts.rootLimits,
         // The first run has no earlier records.
         documents: store.summaries.count > 0 ? store.documents : undefined,
-        now,
+        gate,
       }),
     History: () =>
       new History({
@@ -84,10 +86,10 @@ export function gathererProcessors(
         values: gathererAttributes(essenceOptionsOf(config)),
         minTimeToLive: parts.minTimeToLive,
         rulesDigest,
-        now,
+        gate,
         annotations: parts.annotations,
       }),
-    ReferencesWriter: () => new ReferencesWriter({ deletesGone: config.httpImmediateDelete, now }),
+    ReferencesWriter: () => new ReferencesWriter({ deletesGone: config.httpImmediateDelete, gate, now }),
   };
 }
 

@@ -34,6 +34,7 @@ import { openActions } from './actions.js';
 import { keepWireFor, openArchive } from './archive.js';
 import { fetchLimits, gathererProcessors, loadProcessors, openMapper } from './chains.js';
 import { keepComponents, openCheckpoints, scheduleCheckpoints } from './checkpoints.js';
+import type { CommitGate } from './commit-gate.js';
 import { type OpenBrowser, openBrowser, openConsole } from './console.js';
 import { openCrawlCookies } from './cookies.js';
 import { MinTimeToLive } from './min-time-to-live.js';
@@ -60,6 +61,8 @@ export interface CrawlJobOptions {
   /** Whether the crawl ends, instead of pausing, when too little disk space is free. */
   readonly endOnLowDisk?: boolean;
   readonly readTimeoutMs: number;
+  /** Orders the run's changes and the publications while it gathers. */
+  readonly gate: CommitGate;
   readonly now: () => UnixSeconds;
   readonly extraProcessors: Partial<Record<ChainName, readonly Processor[]>>;
   /** Opens the browser of `settings.fetcher`. Default: Chromium. */

@@ -8,6 +8,7 @@ import { HostAddresses } from '../../crawler/servers/host-addresses.js';
 import { TotalBandwidth } from '../../crawler/servers/politeness.js';
 import { ServerCache } from '../../crawler/servers/server-cache.js';
 import type { SideCaptures } from '../../crawler/warc/captures.js';
+import { addressGroup, isLoopbackGroup } from '../../host/address-group.js';
 import { GatherSettings } from '../configuration/gather-settings.js';
 import { keepWireFor } from './archive.js';
 import type { RunNodes } from './run-state.js';
@@ -40,7 +41,10 @@ export class RunNetwork {
 
   constructor({ config, order, ordered, fetcher, readTimeoutMs }: NetworkOptions, { roots }: RunNodes) {
     this.userAgent = config.httpUserAgent ?? USER_AGENT;
-    this.settings = new GatherSettings(order, ordered, roots);
+    // A proxy may be anywhere, whatever the address of the host is.
+    const isOwnMachine = (host: string): boolean =>
+      config.httpProxy === undefined && isLoopback(this.addresses.addressesOf(host));
+    this.settings = new GatherSettings(order, ordered, roots, isOwnMachine);
     this.addresses = new HostAddresses({
       validitySeconds: (host) => this.settings.forUrl(`http://${host}/`).ipValiditySeconds,
       onResolved: async (host, found) => this.side?.recordAddresses(host, found),
@@ -69,6 +73,11 @@ export class RunNetwork {
   get robotsAgent(): string {
     return `${this.userAgent} ${ROBOTS_AGENT}`;
   }
+}
+
+/** Whether all of the addresses, and at least one, are of the loopback interface. */
+function isLoopback(addresses: readonly string[]): boolean {
+  return addresses.length > 0 && addresses.every((address) => isLoopbackGroup(addressGroup(address)));
 }
 
 /** CRAWL-9.9. */

@@ -54,7 +54,9 @@ export class RunState {
 
   constructor(store: GathererStore, config: GathererConfig) {
     this.#store = store;
-    this.#configDigest = digest([JSON.stringify(config.rootNodes), JSON.stringify(config.leafNodes)]);
+    // A run continues with other delays on this machine.
+    const rootNodes = config.rootNodes.map(({ noLoopbackDelay: _, ...root }) => root);
+    this.#configDigest = digest([JSON.stringify(rootNodes), JSON.stringify(config.leafNodes)]);
   }
 
   /** Returns the nodes of an interrupted run with the same lists; its programs are not run again. */

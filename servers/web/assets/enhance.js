@@ -94,3 +94,23 @@ if (command instanceof HTMLSelectElement && parameters !== null) {
     }
   });
 }
+
+// Keeps the progress of a run that gathers up to date.
+const gathering = document.getElementById('gathering');
+if (gathering !== null) {
+  const timer = setInterval(async () => {
+    try {
+      const reply = await fetch(gathering.dataset.source);
+      if (!reply.ok) return;
+      const state = (await reply.json()).gathering;
+      if (state !== undefined) {
+        gathering.firstElementChild.textContent = state.text;
+        return;
+      }
+      clearInterval(timer);
+      gathering.textContent = 'Gathering is complete: search again to find everything.';
+    } catch {
+      // The server is away: the next look may find it.
+    }
+  }, 2000);
+}

@@ -2,9 +2,11 @@ import { join } from 'node:path';
 import type { PublishedReferences } from '../../../../storage/references/builder.js';
 import { AllInOne, type CycleReport, type LogName } from '../../../all-in-one/all-in-one.js';
 import { DocumentsServer } from '../../../all-in-one/documents-server.js';
+import { FilesServer } from '../../../all-in-one/files-server.js';
 import { readOwnDocuments } from '../../../all-in-one/own-documents.js';
 import { configFromRoots, type RootLimitOptions } from '../../../all-in-one/roots.js';
 import { findTrials, type Trials } from '../../../all-in-one/trials.js';
+import { addressGroup, isLoopbackGroup } from '../../../host/address-group.js';
 import { createLogger, type Logger } from '../../../host/logger.js';
 import { StopSignal } from '../../../host/stop-signal.js';
 import type { CommandEntry } from '../../command-entry.js';
@@ -56,7 +58,7 @@ export async function run(
   await using documents = roots.length === 0 ? await serveOwnDocuments(options, commands) : undefined;
   const { every } = options;
   const limits = { ...options, refreshRate: every === undefined ? undefined : Math.ceil(every) };
-  const { config, warnings } =
+  const { config, warnings, directories } =
     documents === undefined
       ? configFromRoots(roots, limits)
       : configFromRoots([documents.url], { ...limits, delay: options.delay ?? 0 });
@@ -70,6 +72,7 @@ export async function run(
     else jsonLog.warn(message);
   }
 
+  await using files = await serveFiles(options, directories);
   let phaseName = 'the start';
   let waitingFor = (): string[] => [phaseName];
   using stop = new StopSignal({
@@ -88,6 +91,7 @@ export async function run(
     tls: certificateFiles(options),
     brokerSettings: publicSettings(options),
     monitor: options.monitor,
+    addressOf: (url) => files?.addressOf(url),
     gatherer: {
       queuesPerHost: options.connections,
       force: options.force,
@@ -110,6 +114,7 @@ export async function run(
       phaseName = PHASE_NAMES[phase];
     },
   };
+  if (!options.once) print(`${kit.web.url} can be searched while documents are gathered.\n`);
   const begun = Date.now();
   const first = await runRound(rounds).catch((error: unknown) => {
     if (!stop.signal.aborted) throw error;
@@ -185,6 +190,14 @@ async function serveOwnDocuments(
     documents: [...files, ...(await commandDocuments(commands, new Date(newest)))],
     log: logger('web', options),
   });
+}
+
+/** Serves the files of directories on this machine alone, whatever the other servers do. */
+async function serveFiles(options: RunOptions, roots: readonly string[]): Promise<FilesServer | undefined> {
+  const { once, host, documentsPort: port } = options;
+  const isLoopback = host === 'localhost' || isLoopbackGroup(addressGroup(host));
+  if (once || roots.length === 0 || !isLoopback) return undefined;
+  return await FilesServer.listen({ host, port, roots, log: logger('web', options) });
 }
 
 /** The addresses, for programs, and commands that have an answer, for readers. */

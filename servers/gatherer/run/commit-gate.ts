@@ -1,0 +1,69 @@
+// Publications while a run gathers: what each of them contains, and the times of what it does not contain.
+import type { UnixSeconds } from '../../../protocols/time.js';
+import type { CrawlUri } from '../../crawler/crawl-uri.js';
+
+/**
+ * Keeps the times of changes in the order of the publications that contain them. A Broker asks for the changes
+ * since the newest time that it received (GATHERD-13.6), so a change that is published later must not be older
+ * than what was published before.
+ *
+ * A change gets its time from {@link CommitGate.enter}; its URI then holds the gate until its batch is written.
+ * A publication waits for the holders, and later changes wait for it: milliseconds, because no URI holds the
+ * gate while it is fetched or summarized.
+ */
+export class CommitGate {
+  readonly #now: () => UnixSeconds;
+  /** URIs whose batches are not written. */
+  #holders = 0;
+  #barrier: Promise<void> | undefined;
+  #onReleased: (() => void) | undefined;
+  #horizon: UnixSeconds = 0;
+
+  constructor(now: () => UnixSeconds) {
+    this.#now = now;
+  }
+
+  /** The time of the last publication; 0 before the first. */
+  get horizon(): UnixSeconds {
+    return this.#horizon;
+  }
+
+  /** Waits for a publication in progress; then the URI holds the gate. Returns the time of its changes. */
+  async enter(uri: Pick<CrawlUri, 'onSettled'>): Promise<UnixSeconds> {
+    if (uri.onSettled === undefined) {
+      while (this.#barrier !== undefined) await this.#barrier;
+      this.#holders++;
+      uri.onSettled = () => {
+        if (--this.#holders === 0) this.#onReleased?.();
+      };
+    }
+    return this.#time();
+  }
+
+  /** Runs `work`, which must see every change with a time up to now, while no URI holds the gate. */
+  async exclusive<T>(work: () => Promise<T>): Promise<T> {
+    while (this.#barrier !== undefined) await this.#barrier;
+    let release = (): void => undefined;
+    this.#barrier = new Promise((resolve) => {
+      release = resolve;
+    });
+    try {
+      if (this.#holders > 0) {
+        await new Promise<void>((resolve) => {
+          this.#onReleased = resolve;
+        });
+        this.#onReleased = undefined;
+      }
+      this.#horizon = this.#time();
+      return await work();
+    } finally {
+      this.#barrier = undefined;
+      release();
+    }
+  }
+
+  /** The clock may be set back. */
+  #time(): UnixSeconds {
+    return Math.max(this.#now(), this.#horizon);
+  }
+}
