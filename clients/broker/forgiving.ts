@@ -22,6 +22,8 @@ export interface ForgivingText {
 
 /** A letter, a digit or another character that a word consists of. */
 const WORD_CHARACTER = /[\p{L}\p{M}\p{N}_]/u;
+/** Nothing but blanks and characters that are not seen, such as a space of no width. */
+const INVISIBLE = /^[\s\p{Default_Ignorable_Code_Point}\p{Cc}]*$/u;
 /** Characters without letters that are all the same, such as `&`, `--` or `...`: they say nothing. */
 const FILLER = /^(.)\1*$/u;
 /** What a sentence has after its words, which no word has; and a letter with a sign that is no pattern. */
@@ -56,7 +58,7 @@ interface Changes {
  * parenthesis or a colon without its counterpart; a quote that is not closed is none. Signs alone are searched
  * for as they are.
  *
- * @returns undefined for a blank text
+ * @returns undefined for a text in which nothing is seen
  * @throws ProtocolError if the query is larger than a Broker reads: 1000 terms, 64 nested parentheses
  */
 export function readForgiving(text: string): ForgivingText | undefined {
@@ -68,7 +70,7 @@ export function readForgiving(text: string): ForgivingText | undefined {
   const operators = operatorsAsWords(items, changes);
   if (operators.length > 0) return readingOf(written(operators), changes);
   const signs = text.trim();
-  if (signs === '') return undefined;
+  if (INVISIBLE.test(signs)) return undefined;
   return readingOf(quotedItem(signs, signs).text, { asWords: [signs], leftOut: [], openQuote: false });
 }
 
@@ -115,7 +117,8 @@ function itemsOf(text: string, changes: Changes): readonly Item[] | 'every objec
         if (WORD_CHARACTER.test(word)) items.push(quotedItem(word, word));
     } else {
       const item = itemOf(kind, typed);
-      if (item === undefined) changes.leftOut.push(typed);
+      if (INVISIBLE.test(typed)) changes.isRewritten = true;
+      else if (item === undefined) changes.leftOut.push(typed);
       else items.push(item);
       if (kind === 'word' && item?.text !== typed) changes.isRewritten = true;
     }

@@ -35,6 +35,8 @@ try {
   const viewport = { width: 1100, height: 900 };
   await useWithKeyboard(await browser.newContext({ viewport }), url);
   await completeWords(await browser.newContext({ viewport }), url);
+  await wander(await browser.newContext({ viewport }), url);
+  await wander(await browser.newContext({ viewport: { width: 360, height: 740 } }), url);
   await administer(await browser.newContext({ viewport }), url);
   await useWithoutScript(await browser.newContext({ viewport, javaScriptEnabled: false }), url);
   const phone = { width: 360, height: 740 };
@@ -142,7 +144,7 @@ async function useWithKeyboard(context: BrowserContext, url: string): Promise<vo
   assert.equal(await page.locator('#query').inputValue(), '"internet"', 'the advanced form writes a query');
   assert.doesNotMatch(page.url(), /value2=/, 'empty fields are not in the address');
 
-  await page.goto(`${url}Harvest/cgi-bin/BrokerQuery.cgi?query=gopher+and+(`);
+  await page.goto(`${url}Harvest/cgi-bin/BrokerQuery.cgi?caseflag=on&query=gopher+and+(`);
   await page.locator('[name=query]:focus').waitFor();
   assert.equal(await describeFocus(page), 'INPUT query', 'the cursor is in the field of the wrong query');
   await saveScreenshot(page, { path: join(directory, 'fault.png') });
@@ -161,6 +163,7 @@ async function completeWords(context: BrowserContext, url: string): Promise<void
   const offers = (text: string) =>
     page.locator(`#completions option[value="${text}"]`).waitFor({ state: 'attached' });
   await page.keyboard.type('vero');
+  await offers('Notes on veronica part 1'.replace(' part', ', part'));
   await offers('veronica');
   await page.keyboard.type('nica wa');
   await offers('veronica wais');
@@ -177,6 +180,49 @@ async function completeWords(context: BrowserContext, url: string): Promise<void
   await tabTo(page, /^A Only what was typed/);
   await page.keyboard.press('Enter');
   await page.waitForSelector('h1:has-text("Nothing found")');
+}
+
+/** Types what is no query, follows links to further pages and to all objects of a type, and goes back. */
+async function wander(context: BrowserContext, url: string): Promise<void> {
+  const page = await context.newPage();
+  await page.goto(url);
+  const query = page.locator('#query');
+  await query.fill('internet AND');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('.results');
+  const reading = (await page.locator('p.reading').first().textContent()) ?? '';
+  assert.match(reading, /AND is left out/);
+  assert.equal(await query.inputValue(), 'internet AND', 'the box has what was typed');
+  assert.match((await page.locator('.count').first().textContent()) ?? '', /^1 to 20 of 48 for/);
+  await saveScreenshot(page, { path: join(directory, 'no-query.png') });
+  await page.click('.pager a[rel=next]');
+  await page.waitForSelector('.count:has-text("21 to 40 of 48")');
+  await page.goBack();
+  await page.waitForSelector('.count:has-text("1 to 20 of 48")');
+
+  await page.goto(url);
+  await page.click('.home .chips a:has-text("PostScript")');
+  await page.waitForSelector('.results');
+  assert.equal(await query.inputValue(), '', 'a link to all objects of a type leaves the box empty');
+  assert.equal(await page.locator('h1').textContent(), '16 objects found');
+  await saveScreenshot(page, { path: join(directory, 'all-of-a-type.png') });
+  await query.fill('gopher');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('h1:has-text("2 objects found")');
+  await page.goBack();
+  await page.waitForSelector('h1:has-text("16 objects found")');
+  assert.equal(await query.inputValue(), '');
+  await page.click('ul.chips a');
+  await page.waitForSelector('.home');
+
+  await page.goto(`${url}?query=wais`);
+  await page.waitForSelector('h1:has-text("6 objects found")');
+  assert.equal(await query.inputValue(), 'wais');
+  await page.click('button[type=submit]');
+  await page.waitForSelector('h1:has-text("6 objects found")');
+  await page.goto(`${url}Harvest/cgi-bin/BrokerQuery.cgi?query=`);
+  await page.waitForSelector('[role=status]:has-text("Type at least one word")');
+  await saveScreenshot(page, { path: join(directory, 'nothing-asked.png') });
 }
 
 /** Sends commands from the administration page, with the keyboard. */

@@ -75,6 +75,13 @@ export class ForgivingReader {
   }
 }
 
+/** Reads words as they stand, but so that objects with most of them follow those with all. */
+export function readWithoutForms(query: Query): ForgivingQuery | undefined {
+  const parts = conjunctsOf(query) ?? [];
+  if (parts.length < 2 || parts.length > MAX_WORDS || !parts.some(isPlain)) return undefined;
+  return { all: joined('and', parts), words: parts.length, fewer: fewerOf(parts), added: [], optional: [] };
+}
+
 /** A word that was typed without quotes, which ask for exactly this word. */
 function isPlain(part: Expression): part is Extract<Expression, { kind: 'term' }> {
   return part.kind === 'term' && !part.quoted && WORD.test(part.text);

@@ -11,9 +11,10 @@ export function renderHelp(): Html {
 <dl class="examples">
 <div><dt><code>gopher</code></dt><dd>summaries with this word.</dd></div>
 <div><dt><code>"distributed hash table"</code></dt><dd>this phrase, in one line.</dd></div>
-<div><dt><code>internet protocol</code></dt><dd>both words, anywhere in the summary.</dd></div>
+<div><dt><code>internet protocol</code></dt><dd>both words, anywhere in the summary. If few summaries have all words, those with most of them follow.</dd></div>
 </dl>
-<p>Under <em>Settings</em> you choose whether upper and lower case differ, whether words must match whole (<code>net</code> is then not found in <code>internet</code>), and how many letters may be wrong, missing or too many.</p>
+<p>Other forms of a word are found too, and what the rules below cannot read searches its words; the page says so, and one link repeats the query exactly as typed. <em>Forgiving</em> under <em>Settings</em> turns this off.</p>
+<p>There you also choose whether upper and lower case differ, whether words must match whole (<code>net</code> is then not found in <code>internet</code>), and how many letters may be wrong, missing or too many.</p>
 
 <h2>Combining</h2>
 <dl class="examples">

@@ -40,13 +40,16 @@ export interface TypedQuery {
 /**
  * Reads the query of a form: as a person means it, or exactly. A form that has only restrictions asks for every
  * object.
+ *
+ * @returns undefined if nothing of the query is seen
  */
-export function readTyped({ query: text, forms }: QueryForm): TypedQuery | FaultyQuery {
+export function readTyped({ query: text, forms }: QueryForm): TypedQuery | FaultyQuery | undefined {
   if (text === '') return { kind: 'query', query: { kind: 'all' }, text: '#allb', said: [] };
   try {
-    const reading = forms ? readForgiving(text) : undefined;
-    if (reading !== undefined)
-      return { kind: 'query', query: reading.query, text: reading.text, said: forgivenSentence(reading) };
+    if (forms) {
+      const reading = readForgiving(text);
+      return reading && { ...reading, kind: 'query', said: forgivenSentence(reading) };
+    }
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
     return { kind: 'fault', ...locateQueryFault(text, error) };

@@ -12,7 +12,7 @@ import { type Answer, type AskContext, askForPage } from './ask-broker.js';
 import type { ConfigFiles } from './config-files.js';
 import type { FacetCounter, FacetCounts } from './facets.js';
 import { jsonResult, rssResult } from './feeds.js';
-import { ForgivingReader, forgivenText, renderForgiven } from './forgiving.js';
+import { ForgivingReader, forgivenText, readWithoutForms, renderForgiven } from './forgiving.js';
 import { isEmptyForm, type QueryForm, readForm, subjectOf, withOwnFlags, writeForm } from './form.js';
 import { renderGathering } from './gathering.js';
 import { highlighter } from './highlight.js';
@@ -103,8 +103,8 @@ export class Results implements AsyncDisposable {
     const visitor = { client: addressGroup(address), signal };
     const paging = pagingOf(form, target.maxResults, hasPager(config));
     const pageQuery: PageQuery = { form, config, target, paging, message: '', visitor };
-    if (isEmptyForm(form)) return this.#renderNothingAsked(pageQuery);
-    const read = readTyped(form);
+    const read = isEmptyForm(form) ? undefined : readTyped(form);
+    if (read === undefined) return this.#renderNothingAsked(pageQuery);
     if (read.kind === 'fault')
       return this.#renderFailure(400, pageQuery, refusal(read.message, renderFault(form.query, read)));
     const context: AskContext = {
@@ -115,9 +115,13 @@ export class Results implements AsyncDisposable {
         target.listed ? undefined : this.#countFacets(query, form, { ...visitor, signal: until }),
     };
     try {
-      // Other forms of words are whole words.
-      const isForgiving = form.forms && form.matchWord && !target.listed;
-      const reading = isForgiving ? await this.#forgiving.read(read.query, visitor) : undefined;
+      // Other forms of words are whole words, and of this index.
+      const withForms = form.matchWord && !target.listed;
+      const reading = !form.forms
+        ? undefined
+        : withForms
+          ? await this.#forgiving.read(read.query, visitor)
+          : readWithoutForms(read.query);
       const answer = await askForPage(context, read.query, reading, signal);
       const sent = { ...pageQuery, message: answer.message };
       if (!('kind' in answer)) return await this.#renderResults(sent, read, answer);
@@ -298,7 +302,7 @@ ${render('ResultTrailer')}
     const alternatives = isFew ? await this.#alternatives.find(asRead, hits.length, visitor) : [];
     return [
       reading,
-      hits.length === 0 || isStructured(query) ? renderReading(query) : '',
+      query.kind !== 'all' && (hits.length === 0 || isStructured(query)) ? renderReading(query) : '',
       renderAlternatives(alternatives, action),
     ];
   }
@@ -308,7 +312,7 @@ ${render('ResultTrailer')}
     const text = 'Type at least one word to search for.';
     const message = html`<p class="note" role="status" id="${ERROR_ID}">${text}</p>`;
     const status = pageQuery.form.format === 'html' ? 200 : 400;
-    return this.#renderFailure(status, pageQuery, refusal(text, message));
+    return this.#renderFailure(status, pageQuery, { ...refusal(text, message), isWrong: false });
   }
 
   /** Renders a definition instead of results; the reply to a program is the reason alone. */
@@ -319,7 +323,7 @@ ${render('ResultTrailer')}
       return { status, type: JSON_TYPE, body: `${JSON.stringify({ query: form.query, failure: text })}\n` };
     if (form.format === 'rss') return { status, type: 'text/plain; charset=utf-8', body: `${text}\n` };
     const variables = {
-      ...this.#pageVariables(pageQuery, message && ERROR_ID),
+      ...this.#pageVariables(pageQuery, message && ERROR_ID, failure.isWrong),
       nobjects: '0',
       nopaquelines: '0',
       message: message ?? '',
@@ -332,7 +336,11 @@ ${renderDefinition(config, 'ResultTrailer', variables)}
   }
 
   /** BRK-9.7: returns the variables before results, and our own fragments of a page. */
-  #pageVariables({ form, config, target, paging, message }: PageQuery, errorId?: string): Variables {
+  #pageVariables(
+    { form, config, target, paging, message }: PageQuery,
+    errorId?: string,
+    isWrong = true,
+  ): Variables {
     const { site } = this.#context;
     const feed = (format: 'rss' | 'json') => `${site.action}?${writeForm({ ...form, page: 1, format })}`;
     const shell = pageShell(site, {
@@ -350,7 +358,11 @@ ${renderDefinition(config, 'ResultTrailer', variables)}
           }),
     });
     const heading = errorId === undefined ? '' : html`<h1>Search ${site.brokerName}</h1>\n`;
-    const shown = renderSearchForm(form, site, { autofocus: errorId !== undefined, errorId });
+    const shown = renderSearchForm(form, site, {
+      autofocus: errorId !== undefined,
+      errorId,
+      isWrong,
+    });
     return {
       maxresult: String(form.maxResults ?? paging.most),
       host: target.host,
@@ -375,6 +387,8 @@ interface Failure {
   readonly text: string;
   /** What the page says; an element with {@link ERROR_ID}. */
   readonly message?: Html;
+  /** Whether something is wrong with the query. Default true. */
+  readonly isWrong?: boolean;
 }
 
 /** Identifier of the element that says why a query was refused. */

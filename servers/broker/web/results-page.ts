@@ -6,7 +6,7 @@ import { type Content, type Html, html, link } from '../../web/html.js';
 import { byteSize, date, plural } from '../../web/values.js';
 import { renderFacets, renderNarrowings } from './facet-list.js';
 import { LISTED_OF_HOST } from './facets.js';
-import { type QueryForm, subjectOf, writeForm } from './form.js';
+import { type QueryForm, writeForm } from './form.js';
 import type { ResultPage, ShownHit, ShownResult } from './results.js';
 import type { RouteContext } from './route-context.js';
 import type { Variables } from './templates.js';
@@ -74,7 +74,7 @@ ${results.messages.map((text) => renderNotice('note', '', text))}
 ${renderNarrowings(form, action, home)}${
   hits.length === 0
     ? renderNothingFound(view)
-    : html`<p class="count">${formatRange(part)} for <q>${subjectOf(form)}</q>.</p>
+    : html`<p class="count">${formatRange(part)}${form.query === '' ? '' : html` for <q>${form.query}</q>`}.</p>
 <ul class="tools">
 <li>${renderChoice('Best first', form.sort === 'by-rank', url({ sort: 'by-rank' }))}</li>
 <li>${renderChoice('Most matched lines first', form.sort === 'by-NML', url({ sort: 'by-NML' }))}</li>
@@ -97,7 +97,7 @@ function formatRange({ first, hits, listed, total, isExact, limit, folded }: Res
   const number = (n: number) => n.toLocaleString('en');
   const range = `${number(first + 1)} to ${number(first + hits.length)} of`;
   const all = `${isExact ? '' : 'more than '}${number(total)}`;
-  if (folded.size > 0) return `${range} ${number(listed)}, at most ${LISTED_OF_HOST} of each host,`;
+  if (folded.size > 0) return `${range} ${number(listed)} with at most ${LISTED_OF_HOST} of each host`;
   return limit === undefined ? `${range} ${all}` : `${range} the first ${number(limit)} of ${all}`;
 }
 

@@ -12,8 +12,10 @@ const MAX_OBJECTS = [20, 50, 100, 200, 500, 1000];
 export interface SearchFormOptions {
   /** Gives the query field the focus: on the search page, not above results. */
   readonly autofocus: boolean;
-  /** Identifier of the element that describes the error in the query. */
+  /** Identifier of the element that says why there are no results. */
   readonly errorId?: string | undefined;
+  /** Whether this is an error in the query. */
+  readonly isWrong?: boolean;
 }
 
 /**
@@ -23,14 +25,14 @@ export interface SearchFormOptions {
 export function renderSearchForm(
   form: QueryForm,
   site: SiteLinks,
-  { autofocus, errorId: invalid }: SearchFormOptions,
+  { autofocus, errorId, isWrong = false }: SearchFormOptions,
 ): Html {
   return html`<form class="search" role="search" method="get" action="${site.action}">
 <div class="line">
 <label for="query">Search for</label>
 <input type="search" id="query" name="query" value="${form.query}" autocomplete="off" autocapitalize="none" spellcheck="false" enterkeyhint="search" list="completions" maxlength="8192"${
     autofocus ? html` autofocus` : ''
-  }${invalid === undefined ? '' : html` aria-invalid="true" aria-describedby="${invalid}"`}>
+  }${errorId === undefined ? '' : html`${isWrong ? html` aria-invalid="true"` : ''} aria-describedby="${errorId}"`}>
 <datalist id="completions" data-source="${site.suggestions}"></datalist>
 <button type="submit">Search</button>
 </div>

@@ -95,6 +95,8 @@ t.test('signs alone are searched for as they are; a blank text has nothing to se
   }
   t.equal(readForgiving(''), undefined);
   t.equal(readForgiving(' \t'), undefined);
+  t.equal(readForgiving('\u200b \u00ad'), undefined);
+  t.same(read('a \u200b b'), ['a and b', '']);
 });
 
 t.test('whatever a person types is a query', async (t) => {

@@ -113,6 +113,8 @@ t.test('links to all objects of a type or host leave the query empty', async (t)
     t.equal(page.$('input[name=query]').attr('value'), '', href ?? '');
     t.ok(page.$('.results > li').length > 0);
     t.match(page.$('title').text(), /^[^#]+ – /);
+    t.match(page.$('.count').first().text(), /^1 to \d+ of \d+\.$/);
+    t.notMatch(page.$('main').text(), 'Understood as');
     t.equal(page.$('input[name=narrow]').length, 1, 'a word that is typed now searches within them');
     t.same(page.links('ul.chips a'), [HOME], 'without the last restriction nothing is asked');
   }
@@ -340,7 +342,7 @@ t.test('every object of a result is on one page, in one order, up to the limit o
   };
   const folded = await read('', 46);
   t.equal(folded.page.$('h1').text(), '230 objects found');
-  t.match(folded.page.$('.count').first().text(), '41 to 46 of 46, at most 2 of each host, for many.');
+  t.match(folded.page.$('.count').first().text(), '41 to 46 of 46 with at most 2 of each host for many.');
   t.match(folded.page.$('.more').first().text(), /^(?:8 more|More) from h/);
   const settings = '&caseflag=on&wordflag=on&forms=on';
   const flat = await read(settings, 200);
