@@ -226,6 +226,11 @@ const schema = z.object({
       'objects of documents that no longer exist (404, 410, missing files) are deleted at once, instead of when they expire (G-108)',
   }),
   httpUserAgent: variable('HTTP-User-Agent', 'User-Agent of requests (G-65)', text.optional()),
+  indexDuplicates: yesNo.default(true).meta({
+    title: 'Index-Duplicates',
+    description:
+      'summarize the page of a directory under each of its URLs, e.g. / and /index.html; no: with equal content only under the first that a run reaches',
+  }),
   maxRetrievalSize: integer(1, 2_147_483_647)
     .default(DEFAULT_MAX_RETRIEVAL_SIZE)
     .meta({ title: 'Max-Retrieval-Size', description: 'bytes of one document (G-86)' }),

@@ -82,9 +82,13 @@ export function configFromRoots(roots: readonly string[], limits: RootLimitOptio
   return { config: { ...base, rootNodes, leafNodes }, warnings, directories };
 }
 
-/** The variables without a configuration file. Users of manuals search for the names and examples in CODE. */
+/**
+ * The variables without a configuration file. Users of manuals search for the names and examples in CODE, and
+ * want each page once.
+ */
 function ownConfiguration({ refreshRate }: RootLimitOptions): string {
-  const name = 'Gatherer-Name: Harvest Kit Gatherer\nEssence-Options: --code --link-text\n';
+  const name =
+    'Gatherer-Name: Harvest Kit Gatherer\nEssence-Options: --code --link-text\nIndex-Duplicates: no\n';
   if (refreshRate === undefined) return name;
   // An object must live until a round has failed two or three times.
   const timeToLive = Math.max(DEFAULT_TIME_TO_LIVE, TIME_TO_LIVE_ROUNDS * refreshRate);

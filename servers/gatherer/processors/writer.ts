@@ -11,6 +11,7 @@ import type { Annotations } from '../annotate/annotations.js';
 import { hasSameValues, isAnnotated, type RulesDigest } from '../configuration/rules-digest.js';
 import type { CommitGate } from '../run/commit-gate.js';
 import type { MinTimeToLive } from '../run/min-time-to-live.js';
+import type { IndexDuplicates } from './index-duplicates.js';
 import { dropObjects } from './preselector.js';
 
 export interface WriterOptions {
@@ -26,6 +27,8 @@ export interface WriterOptions {
   readonly rulesDigest: RulesDigest;
   /** Annotations to merge into every object (G-141). */
   readonly annotations: Pick<Annotations, 'merge' | 'get'> | undefined;
+  /** Leaves out the page of a directory under a second name. Default: every URL is a document. */
+  readonly indexDuplicates?: Pick<IndexDuplicates, 'firstOf'> | undefined;
   /** Returns the time of the changes by a URI. */
   readonly gate: Pick<CommitGate, 'enter' | 'horizon'>;
 }
@@ -50,12 +53,22 @@ export class WriterProcessor implements Processor {
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
     this.#loginSeen ||= uri.redactedUrl !== uri.url;
+    await this.#rejectDuplicate(uri);
     const now = await this.#options.gate.enter(uri);
     if (uri.disposition === 'summarized') this.#store(uri, now);
     else if (uri.disposition === 'unchanged') await this.#refresh(uri, now);
     else if (uri.disposition === 'kept') await this.#updateKept(uri, now);
     else if (uri.disposition === 'rejected') this.#reject(uri, now);
     return 'proceed';
+  }
+
+  /** Its links are kept. An object that it has from an earlier run is deleted when it is due. */
+  async #rejectDuplicate(uri: CrawlUri): Promise<void> {
+    const first = await this.#options.indexDuplicates?.firstOf(uri.redactedUrl, digestOf(uri));
+    if (first === undefined || uri.disposition === 'kept') return;
+    uri.disposition = 'rejected';
+    uri.reason = `it has the content of ${first}`;
+    uri.annotations.push(SAME_PAGE);
   }
 
   #store(uri: CrawlUri, now: UnixSeconds): void {
@@ -235,6 +248,16 @@ export class WriterProcessor implements Processor {
     };
   }
 }
+
+/** MD5 of the document of an object; empty if the URI has none. */
+function digestOf({ disposition, essence, document }: CrawlUri): string {
+  if (disposition === 'summarized') return essence?.soif === undefined ? '' : essence.md5;
+  const isKnown = disposition === 'unchanged' || disposition === 'kept';
+  return isKnown && document !== undefined && document.updateTime > 0 ? document.md5 : '';
+}
+
+/** The annotation of the page of a directory under a second name. */
+export const SAME_PAGE = 'duplicate:index';
 
 /** Gives the objects of a document another Update-Time. */
 function restamp(uri: CrawlUri, updateTime: UnixSeconds): void {

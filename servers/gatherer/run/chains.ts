@@ -20,6 +20,7 @@ import { essenceOptionsOf } from '../configuration/essence-options.js';
 import { hasSameRules, type RulesDigest } from '../configuration/rules-digest.js';
 import { ExtractProcessor } from '../processors/extract.js';
 import { History } from '../processors/history.js';
+import { IndexDuplicates } from '../processors/index-duplicates.js';
 import { ListingExtractor } from '../processors/listing-extractor.js';
 import { LocalMappingProcessor, Preselector } from '../processors/preselector.js';
 import { ReferencesWriter } from '../processors/references-writer.js';
@@ -42,6 +43,8 @@ export interface GathererParts {
   readonly annotations: Annotations | undefined;
   /** When the run began, if several RootNodes may lead to the same document. */
   readonly repeatedSince: UnixSeconds | undefined;
+  /** When the run that is continued began; undefined for a new one. */
+  readonly resumedSince: UnixSeconds | undefined;
   readonly force: boolean;
   readonly gate: CommitGate;
   readonly now: () => UnixSeconds;
@@ -87,6 +90,12 @@ export function gathererProcessors(
         minTimeToLive: parts.minTimeToLive,
         rulesDigest,
         gate,
+        indexDuplicates: config.indexDuplicates
+          ? undefined
+          : new IndexDuplicates({
+              record: (url) => store.documents.get(url),
+              resumedSince: parts.resumedSince,
+            }),
         annotations: parts.annotations,
       }),
     ReferencesWriter: () => new ReferencesWriter({ deletesGone: config.httpImmediateDelete, gate, now }),

@@ -214,6 +214,7 @@ export async function openCrawlJob(
       roots: nodes.roots,
       rootLimits: roots,
       repeatedSince: enumerations.all.length > 1 ? await state.begin(options.now()) : undefined,
+      resumedSince: resumed ? await state.begin(options.now()) : undefined,
       robotsAgent: network.robotsAgent,
       minTimeToLive: scoped.minTimeToLive,
     }),

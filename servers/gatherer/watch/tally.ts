@@ -2,6 +2,7 @@ import { withoutUserInfo } from '../../../protocols/urls/index.js';
 import type { Disposition } from '../../crawler/crawl-uri.js';
 import type { DocumentEvent } from '../../crawler/events.js';
 import { REPEATED } from '../processors/history.js';
+import { SAME_PAGE } from '../processors/writer.js';
 
 /** Counts the URIs of one run by disposition, and their bytes. */
 export class Tally {
@@ -28,7 +29,8 @@ export class Tally {
     if (!/^R*$/.test(pathFromSeed)) return;
     const seed = pathFromSeed === '' ? url : (this.#seeds.get(via) ?? via);
     if (disposition === 'redirected' && this.#seeds.size < MAX_SEEDS) this.#seeds.set(url, seed);
-    if (disposition === 'failed' || disposition === 'rejected') {
+    const hasContent = disposition === 'rejected' && annotations.includes(SAME_PAGE);
+    if (disposition === 'failed' || (disposition === 'rejected' && !hasContent)) {
       if (this.#failures.size < MAX_SEEDS) this.#failures.set(seed, reason);
     } else if (disposition !== 'retry') this.#failures.delete(seed);
   }
