@@ -6,7 +6,8 @@
 //   bootstrap.mjs COMMAND...   installs what the programs need, and compiles them alone
 //   bootstrap.mjs --prepare    installs and compiles everything, for the tests; `check/types` is one of them
 //   bootstrap.mjs --package    installs everything, checks the types, and then `dist` has what `npm pack` puts into the package
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -21,15 +22,29 @@ function print(text) {
   process.stderr.write(`harvest: ${text}\n`);
 }
 
-function run(command, args, description) {
+/** Runs a command to its end. A signal that ends this program ends the command, too. */
+async function run(command, args, description) {
   print(description);
-  const { status, error } = spawnSync(command, args, {
+  const child = spawn(command, args, {
     cwd: root,
     stdio: ['ignore', 2, 2],
     shell: process.platform === 'win32',
   });
+  let stopped = 0;
+  const stop = (signal, number) => {
+    stopped = 128 + number;
+    child.kill(signal);
+  };
+  const signals = ['SIGHUP', 'SIGINT', 'SIGTERM'];
+  for (const signal of signals) process.on(signal, stop);
+  const status = await once(child, 'close').then(
+    ([code]) => code,
+    (error) => error.message,
+  );
+  for (const signal of signals) process.off(signal, stop);
+  if (stopped > 0) process.exit(stopped);
   if (status === 0) return;
-  print(`${command} ${args.join(' ')} failed${error === undefined ? '' : `: ${error.message}`}`);
+  print(`${command} ${args.join(' ')} failed${typeof status === 'string' ? `: ${status}` : ''}`);
   process.exit(1);
 }
 
@@ -73,27 +88,29 @@ function checkNode() {
 }
 
 /** Installs the packages that are missing: all of them, or those that the programs need and the compiler. */
-function install(all) {
+async function install(all) {
   if (hasLinkedPackages()) return;
   // npm writes the inner lock file at the end of a complete install.
   const isOld = mtimeMs(join(packages, '.package-lock.json')) < mtimeMs(join(root, 'package-lock.json'));
   const wanted = all || hasDevelopmentPackages();
   if (!isOld && wanted === hasDevelopmentPackages()) return;
-  if (wanted) run('npm', ['ci', ...NPM_OPTIONS], 'installing the packages, also those for the tests (once)');
-  else run('npm', ['ci', '--omit=dev', ...NPM_OPTIONS], 'installing the packages (once, 110 MB on disk)');
+  if (wanted)
+    await run('npm', ['ci', ...NPM_OPTIONS], 'installing the packages, also those for the tests (once)');
+  else
+    await run('npm', ['ci', '--omit=dev', ...NPM_OPTIONS], 'installing the packages (once, 110 MB on disk)');
 }
 
 /** Installs the compiler alone, in the version of the lock file, without a trace in package.json. */
-function installCompiler() {
+async function installCompiler() {
   if (existsSync(join(packages, 'typescript')) || hasLinkedPackages()) return;
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
   const compiler = `typescript@${lock.packages['node_modules/typescript'].version}`;
   const options = ['--no-save', '--save-prod', '--omit=dev', ...NPM_OPTIONS];
-  run('npm', ['install', ...options, compiler], 'installing the compiler (once)');
+  await run('npm', ['install', ...options, compiler], 'installing the compiler (once)');
 }
 
 /** Compiles if a source is newer than the last time: everything, or the programs alone. */
-function compile(all) {
+async function compile(all) {
   const changed = (folders) =>
     Math.max(
       mtimeMs(join(root, 'tsconfig.json')),
@@ -102,39 +119,39 @@ function compile(all) {
   const built = join(dist, '.built');
   if (all) {
     if (mtimeMs(built) >= changed([...SOURCES, 'test'])) return;
-    tsc(['-p', root, '--noCheck'], 'compiling the programs and the tests');
+    await tsc(['-p', root, '--noCheck'], 'compiling the programs and the tests');
     writeFileSync(built, '');
     return;
   }
   const builtPrograms = join(dist, '.built-programs');
   if (Math.max(mtimeMs(built), mtimeMs(builtPrograms)) >= changed(SOURCES)) return;
-  installCompiler();
-  tsc(['-p', join(root, 'tsconfig.start.json')], 'compiling the programs (once, 5 to 30 seconds)');
+  await installCompiler();
+  await tsc(['-p', join(root, 'tsconfig.start.json')], 'compiling the programs (once, 5 to 30 seconds)');
   writeFileSync(builtPrograms, '');
 }
 
-function tsc(args, description) {
-  run(process.execPath, [join(packages, 'typescript', 'bin', 'tsc'), ...args], description);
+async function tsc(args, description) {
+  await run(process.execPath, [join(packages, 'typescript', 'bin', 'tsc'), ...args], description);
 }
 
 /** Compiles the package's files into an empty `dist`: a file that has no source any more must not be published. */
-function compilePackage() {
+async function compilePackage() {
   rmSync(dist, { recursive: true, force: true });
-  tsc(['-p', join(root, 'tsconfig.sources.json')], 'compiling the package');
+  await tsc(['-p', join(root, 'tsconfig.sources.json')], 'compiling the package');
   const program = join(dist, 'servers', 'cli', 'harvest.js');
-  run(process.execPath, [program, 'man', '--output', join(dist, 'man')], 'making the manual pages');
+  await run(process.execPath, [program, 'man', '--output', join(dist, 'man')], 'making the manual pages');
 }
 
-const args = process.argv.slice(2);
-const isForDevelopment = args[0] === '--prepare' || args[0] === '--package';
-checkNode();
-install(isForDevelopment);
-if (args[0] === '--package') {
-  compilePackage();
-} else {
-  compile(isForDevelopment || hasDevelopmentPackages());
-}
-if (!isForDevelopment) {
+/** Without `await` outside of a function, which an old Node does not understand. */
+async function main(args) {
+  const isForDevelopment = args[0] === '--prepare' || args[0] === '--package';
+  checkNode();
+  await install(isForDevelopment);
+  if (args[0] === '--package') await compilePackage();
+  else await compile(isForDevelopment || hasDevelopmentPackages());
+  if (isForDevelopment) return;
   process.argv = [process.argv[0], join(dist, 'servers', 'cli', 'harvest.js'), ...args];
-  import(pathToFileURL(process.argv[1]).href);
+  await import(pathToFileURL(process.argv[1]).href);
 }
+
+main(process.argv.slice(2));

@@ -7,7 +7,7 @@ import { Mutex } from '../../protocols/mutex.js';
 import { ifPresent } from '../../storage/files/exists.js';
 import { createDirectory, makeDirectory } from '../../storage/files/make-directory.js';
 import { openRegular, readRegular } from '../../storage/files/regular-file.js';
-import { GathererStore } from '../../storage/index.js';
+import { GathererStore, isStoreInUse } from '../../storage/index.js';
 import { saveComponents } from './component-state.js';
 import type { CheckpointInfo } from './control.js';
 
@@ -283,7 +283,7 @@ async function checkNotInUse(working: string): Promise<void> {
     await store.close();
   } catch (error) {
     // A damaged store does not prevent the restoration of a checkpoint.
-    if (messageOf(error).includes('in use')) throw error;
+    if (isStoreInUse(error)) throw error;
   }
 }
 

@@ -2,6 +2,7 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { CloseStack } from '../../protocols/close-stack.js';
 import { ConnectionError } from '../../protocols/errors.js';
+import { listenFailure } from './port-holder.js';
 
 /** The part of a listening socket that a server uses. */
 export interface ListenRequest {
@@ -94,8 +95,9 @@ async function listen(host: string, port: number, options: ListenerOptions): Pro
     const server = await listen({ host, port, backlog, onConnection });
     return server.on('error', onAcceptError);
   } catch (cause) {
-    const { message } = cause instanceof Error ? cause : new Error(String(cause));
-    throw new ConnectionError(`${name}: cannot listen on ${host}:${port}: ${message}`, { cause });
+    throw new ConnectionError(`${name}: cannot listen on ${host}:${port}: ${listenFailure(cause, port)}`, {
+      cause,
+    });
   }
 }
 

@@ -3,10 +3,11 @@ import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { CloseStack } from '../../protocols/close-stack.js';
-import { ConnectionError, messageOf, StorageError } from '../../protocols/errors.js';
+import { ConnectionError, StorageError } from '../../protocols/errors.js';
 import { authorityOf } from '../../protocols/urls/parse-url.js';
 import { FairShare, type SessionShare } from '../host/fair-share.js';
 import { LogLimiter, type LogLimits } from '../host/log-limit.js';
+import { listenFailure } from '../host/port-holder.js';
 import type { Certificate } from '../host/tls.js';
 import { type Asset, addAssets } from './assets.js';
 import { type ConnectionGuardOptions, guardConnections } from './connections.js';
@@ -283,7 +284,9 @@ export async function listenOn(app: FastifyInstance, address: Address, name: str
     await app.listen({ host, port });
   } catch (cause) {
     await app.close();
-    throw new ConnectionError(`${name}: cannot listen on ${host}:${port}: ${messageOf(cause)}`, { cause });
+    throw new ConnectionError(`${name}: cannot listen on ${host}:${port}: ${listenFailure(cause, port)}`, {
+      cause,
+    });
   }
   const bound = app.server.address();
   return bound === null || typeof bound === 'string' ? address : { host: bound.address, port: bound.port };

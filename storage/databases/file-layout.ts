@@ -3,6 +3,7 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import type Database from 'libsql';
 import { errorCode, KitError, messageOf, StorageError } from '../../protocols/errors.js';
+import { lockHolder } from '../files/holder.js';
 import { isUnopened, openFailure } from '../files/open-failure.js';
 
 const APPLICATION_ID = 0x48_76_44_62;
@@ -116,7 +117,6 @@ export function headOf(path: string): Buffer | undefined {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  SQLITE_BUSY: 'is in use by another process',
   SQLITE_READONLY: 'cannot be written',
   SQLITE_CORRUPT: 'is damaged',
   SQLITE_NOTADB: 'is damaged',
@@ -140,6 +140,7 @@ export function guarded<T>(path: string, work: () => T): T {
     const message = messageOf(cause);
     if (isUnopened(message, errorCode(cause))) throw unopened(path, openFailure(path) ?? cause);
     const code = /^SQLITE_[A-Z]+/.exec(errorCode(cause) ?? '')?.[0] ?? '';
-    throw new StorageError(`${path} ${REASONS[code] ?? 'cannot be used'} (${message})`, { cause });
+    const reason = code === 'SQLITE_BUSY' ? `is in use by ${lockHolder(`${path}-shm`, path)}` : REASONS[code];
+    throw new StorageError(`${path} ${reason ?? 'cannot be used'} (${message})`, { cause });
   }
 }

@@ -6,6 +6,7 @@ import { ClassicLevel, type DatabaseOptions } from 'classic-level';
 import { errorCode, isDiskFull, messageOf, StorageError } from '../../protocols/errors.js';
 import { adviceFor } from '../files/advice.js';
 import { exists } from '../files/exists.js';
+import { lockHolder } from '../files/holder.js';
 import { cutLogs, type DatabaseProblem, inspectDatabase, inspectTables } from './verify/inspect.js';
 import { breakSeal, writeSeal } from './verify/seal.js';
 import { isLocked } from './write-recovery.js';
@@ -170,7 +171,10 @@ export function isStoreInUse(error: unknown): boolean {
 }
 
 function inUse(directory: string, cause: unknown): StorageError {
-  return new StorageError(`the store in ${directory} is in use by another process`, { cause });
+  // LevelDB's own words; the system may not know a lock of this process any more.
+  const isOwn = /already held by process/.test(messageOf((cause as Error | undefined)?.cause));
+  const holder = isOwn ? 'this process' : lockHolder(join(directory, 'LOCK'));
+  return new StorageError(`the store in ${directory} is in use by ${holder}`, { cause });
 }
 
 function damageError(directory: string, { file, problem }: DatabaseProblem): StorageError {

@@ -22,6 +22,7 @@ import '../servers/host/log-file.test.js';
 import '../servers/host/debug-flags.test.js';
 import '../servers/host/logger.test.js';
 import '../servers/host/peer.test.js';
+import '../servers/host/port-holder.test.js';
 import '../servers/host/pid-file.test.js';
 import '../servers/host/pipe-pair.test.js';
 import '../servers/host/stop-signal.test.js';

@@ -19,4 +19,5 @@ import '../protocols/registry/codec.test.js';
 import '../clients/references/client.test.js';
 import '../storage/references/berkeley-db.test.js';
 import '../storage/references/storage.test.js';
+import '../storage/holder.test.js';
 import '../storage/write-fully.test.js';

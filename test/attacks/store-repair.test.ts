@@ -190,5 +190,5 @@ t.test('usage: a directory without a store, no directory, a store in use', async
   await using _store = await BrokerStore.open(join(root, 'store'));
   const used = await cli('store', 'check', root);
   t.equal(used.code, 1);
-  t.match(used.stderr, /in use by another process/);
+  t.match(used.stderr, new RegExp(`in use by process ${process.pid}\\b`));
 });

@@ -36,7 +36,7 @@ t.test('a link with a program’s name runs that program, and help and errors ha
   t.equal(busy.code, 1);
   t.match(
     busy.stderr,
-    /^gatherd: cannot listen on \S+: .*\(another port can be given\)\n$/m,
+    /^gatherd: cannot listen on \S+: .*; another port can be given\n$/m,
     'the name of the program appears once',
   );
   // A timeout that is too long for Node's timers would end every session immediately.

@@ -60,7 +60,12 @@ t.test('a port that is taken: the sentence names the option', async (t) => {
     const options = words`${ANY_PORTS} --documents-port 0 --${name}-port ${port}`;
     const { code, stderr } = await cli('run', '--data', t.testdir(), ...options);
     t.equal(code, 1, stderr);
-    t.match(stderr, new RegExp(`cannot listen on 127.0.0.1:${port}: .*--${name}-port chooses another port`));
+    t.match(
+      stderr,
+      new RegExp(
+        `cannot listen on 127.0.0.1:${port}: the port is in use by process ${process.pid} .*; --${name}-port chooses another port`,
+      ),
+    );
   }
 });
 

@@ -1,10 +1,13 @@
 // What the start of `harvest run` loads: libraries that only few documents need are loaded with the first of
-// these documents.
-import { spawnSync } from 'node:child_process';
+// these documents. And what ends it, if npm starts it.
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
-import { PROGRAM } from '../helpers/cli.js';
+import { packageFolder } from '../../servers/all-in-one/own-documents.js';
+import { ANY_PORTS, PROGRAM } from '../helpers/cli.js';
 
 /**
  * For mail of a fault, orders in XML, FTP, archives, messages, Word files, WARC files: none of them is part of
@@ -48,5 +51,41 @@ t.test('the start of `harvest run` loads no library that only few documents need
       `${name} is not loaded`,
     );
   }
+  t.end();
+});
+
+t.test('a signal that ends npm ends the program that npm started', async (t) => {
+  const options = ['--data', t.testdir(), ...ANY_PORTS, '--documents-port', '0'];
+  const npm = spawn('npm', ['start', '--', ...options], {
+    cwd: packageFolder(),
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  let output = '';
+  let onOutput = (): void => undefined;
+  npm.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+    onOutput();
+  });
+  // The pipe is closed when the last process that has it ends.
+  const closed = once(npm, 'close');
+  await new Promise<void>((resolve) => {
+    onOutput = () => {
+      if (/^ready refererd=/m.test(output)) resolve();
+    };
+    void closed.then(() => resolve());
+  });
+  const [, page = ''] = /web=(\S+)/.exec(output) ?? [];
+  t.equal((await fetch(page)).status, 200);
+  npm.kill('SIGTERM');
+  await closed;
+  await t.rejects(fetch(page), 'nothing listens there');
+});
+
+t.test('the program of each script of package.json replaces its shell', (t) => {
+  const { scripts } = JSON.parse(readFileSync(join(packageFolder(), 'package.json'), 'utf8')) as {
+    readonly scripts: Readonly<Record<string, string>>;
+  };
+  for (const name of ['start', 'test', 'verify', 'soak', 'bench', 'fuzz', 'coverage'])
+    t.match(scripts[name], /(?:^|&& )exec \S+ [^&]*$/, name);
   t.end();
 });

@@ -89,7 +89,7 @@ export function reportError(error: unknown, program: string, command = program):
     process.stderr.write(`${messageLines(`${prefix}internal error: ${inspect(error)}`)}\n`);
     return;
   }
-  const hint = errorCode(error.cause) === 'EADDRINUSE' ? ` (${portHint(message, command)})` : '';
+  const hint = errorCode(error.cause) === 'EADDRINUSE' ? `; ${portHint(message, command)}` : '';
   process.stderr.write(`${messageLines(`${prefix}${message}${hint}`)}\n`);
 }
 

@@ -32,7 +32,7 @@ async function checkCleanFailure(t: Test, open: () => Promise<unknown>, message:
   t.pass('nothing is left open');
 }
 
-const IN_USE = /cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE/;
+const IN_USE = /cannot listen on 127\.0\.0\.1:\d+: the port is in use by this process/;
 const host = '127.0.0.1';
 
 t.test('if one of several addresses is in use, the others are closed', async (t) => {
@@ -76,7 +76,7 @@ t.test('the servers of one process fail cleanly on a port in use and over a dama
     AllInOne.start({ dataDirectory, host, ...ports, ...changes, config, log: () => log });
   for (const name of ['gatherdPort', 'referencesPort', 'brokerPort', 'webPort'] as const) {
     t.comment(name);
-    await checkCleanFailure(t, start({ [name]: port }), /EADDRINUSE/);
+    await checkCleanFailure(t, start({ [name]: port }), IN_USE);
   }
   // A store has one user at a time, so this succeeds only if every failed start has closed it.
   await (await start({})()).close();

@@ -1,4 +1,4 @@
-import { StorageError } from '../../../../protocols/errors.js';
+import { messageOf, StorageError } from '../../../../protocols/errors.js';
 import { isStoreInUse } from '../../../../storage/level/open-database.js';
 import { MAX_ROWS } from '../../../crawler/console/queries.js';
 import type { CrawlSnapshot } from '../../../crawler/control.js';
@@ -48,8 +48,10 @@ async function openStopped(data: string): Promise<OfflineCrawl | undefined> {
     return await OfflineCrawl.open(directory);
   } catch (cause) {
     if (!isStoreInUse(cause)) throw cause;
-    const why = `no crawl is running on ${data}, but a program that has crawled there is, and has its store open`;
-    throw new StorageError(`${why}: stop it for reports of the last crawl`, { cause });
+    const why = `no crawl is running on ${data}, but ${messageOf(cause)}`;
+    throw new StorageError(`${why}, which has crawled there: stop it for reports of the last crawl`, {
+      cause,
+    });
   }
 }
 

@@ -109,11 +109,10 @@ async function checkPorts(): Promise<Finding[]> {
   for (const { port, option } of RUN_PORTS) {
     const problem = await listenProblem(port);
     if (problem === undefined) continue;
-    const reason = problem === 'EADDRINUSE' ? 'is taken' : `cannot be used (${problem})`;
     taken.push({
       status: 'warning',
       check: 'ports',
-      text: `${port} ${reason}; ${option} of harvest run chooses another`,
+      text: `${port} cannot be used: ${problem}; ${option} of harvest run chooses another`,
     });
   }
   if (taken.length > 0) return taken;
