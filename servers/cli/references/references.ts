@@ -10,9 +10,11 @@ Asks a References Server (refererd) over SSTP who links to whom. WHAT is a docum
 ID. With --site-to and --site-from it is a site, given by any URL of it, HOST, HOST:PORT, or the ID
 of a server. Links inside a site do not count; a.example:80 and a.example:81 are different sites.
 
-The answer is the IDs of documents, one per line, in the order of the server; their number goes to
-standard error. A server limits the IDs of one answer (usually to 10000): --all repeats the request
-until all are received.
+The answer is the URLs of documents, one per line, in the order of the server; their number goes to
+standard error. The protocol itself knows only their IDs: the URLs are read over HTTP from the same
+port. A server that does not answer HTTP, as those of others, gives IDs, and so do --ids and --json.
+Without --count the first 1000 URLs are printed; a server limits the IDs of one answer, usually to
+10000. --all prints all of them.
 
 Examples:
   harvest references localhost http://a.example/           who links to this page
@@ -22,14 +24,14 @@ Examples:
   harvest references --count 0 localhost 10                only their number
   harvest references --all --json localhost 10 | jq .ids[]
                                                            all IDs, one JSON object per page
-  harvest references --urls localhost http://a.example/    URLs instead of IDs
+  harvest references --ids localhost http://a.example/     IDs instead of URLs
   harvest references --describe localhost http://a.example:81/
                                                            the server's record of the URL
 
 With --all all IDs are of the same data: if the server publishes other links meanwhile, the reading
-begins again. The protocol has no request for the URL of an ID: --urls reads them over HTTP from the
-same port, which servers other than harvest-kit's do not answer. With --json a page is one line with
-known, found, start and ids. known is false if the server has no such document.
+begins again. With --json a page is one line with known, found, start and ids; known is false if the
+server has no such document. With --json --urls it has found, start and results, each with id and
+url, which is null if the server does not know it.
 
 Exit status: 0 something was found; 1 nothing; 2 usage; 3 the server cannot be reached, refused or
 failed.
@@ -56,7 +58,8 @@ function references(): Command {
         .conflicts('all'),
     )
     .option('--all', 'all results, page by page', false)
-    .option('--urls', 'print URLs instead of IDs', false)
+    .addOption(new Option('--ids', 'print IDs instead of URLs').default(false).conflicts('urls'))
+    .option('--urls', 'print URLs or nothing (default: IDs if the server does not give URLs)', false)
     .option('--json', 'print one JSON object per page', false)
     .option('--timeout <seconds>', 'maximum time to wait for the server', timeoutOption, 60)
     .addHelpText('after', HELP)

@@ -242,11 +242,18 @@ t.test('S-41: `harvest references` lists links page by page and describes docume
     );
   });
   const address = `127.0.0.1:${server.port}`;
-  t.match(await cli('references', '--start', '1', address, '10'), {
+  t.match(await cli('references', '--ids', '--start', '1', address, '10'), {
     code: 0,
     stdout: '20\n82\n',
     stderr: 'references: 3 found, 2 shown\n',
   });
+  t.match(await cli('references', '--start', '1', address, '10'), {
+    code: 0,
+    stdout: '20\n82\n',
+    stderr:
+      'references: 3 found, 2 shown\nreferences: this server does not give the URLs of documents: these are their IDs\n',
+  });
+  t.match(await cli('references', '--urls', address, '10'), { code: 3, stdout: '' }, 'URLs or nothing');
   t.match(await cli('references', '--site-from', '--json', '--count', '2', address, 'a.example'), {
     code: 0,
     stdout: '{"known":true,"found":3,"start":1,"ids":[20,83]}\n',
@@ -260,5 +267,10 @@ t.test('S-41: `harvest references` lists links page by page and describes docume
   t.match(await cli('references', '--from', '--to', address, '1'), { code: 2 });
   const { port } = server;
   await server[Symbol.asyncDispose]();
-  t.match(await cli('references', `127.0.0.1:${port}`, '1'), { code: 3, stdout: '' });
+  for (const option of [[], ['--ids'], ['--urls']])
+    t.match(await cli('references', ...option, `127.0.0.1:${port}`, '1'), {
+      code: 3,
+      stdout: '',
+      stderr: /^references: [^\n]*connection refused: [^\n]*\n$/,
+    });
 });

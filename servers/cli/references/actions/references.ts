@@ -1,6 +1,7 @@
+import { failedBeforeConnection } from '../../../../clients/connection/index.js';
 import type { PagesQuery } from '../../../../clients/references/calls.js';
 import { ReferencesClient } from '../../../../clients/references/client.js';
-import { PeerError, ProtocolError, UsageError } from '../../../../protocols/errors.js';
+import { ConnectionError, PeerError, ProtocolError, UsageError } from '../../../../protocols/errors.js';
 import {
   CODES,
   DEFAULT_REFERENCES_PORT,
@@ -20,6 +21,7 @@ interface ReferencesOptions {
   readonly siteFrom?: boolean;
   readonly describe?: boolean;
   readonly all: boolean;
+  readonly ids: boolean;
   readonly urls: boolean;
   readonly start?: number;
   readonly count?: number;
@@ -49,16 +51,22 @@ export async function run(
 ): Promise<number> {
   const query = queryOf(what, options);
   const timeoutMs = Math.ceil(options.timeout * 1000);
+  const { urls, ids, json, count, describe: isDescription = false } = options;
+  const triesUrls = urls || !(ids || json || count === 0 || isDescription);
   try {
-    if (options.urls) return await printUrls({ host, port: port ?? DEFAULT_REFERENCES_PORT }, what, options);
+    const printed = triesUrls ? await printUrls({ host, port }, what, options) : undefined;
+    if (printed !== undefined) return printed;
     await using client = await ReferencesClient.connect({
       host,
       port,
       connectTimeoutMs: timeoutMs,
       replyTimeoutMs: timeoutMs,
     });
-    if (options.describe === true) return await describe(client, what, options);
-    return await printPages(pages(client, query, options), options);
+    if (isDescription) return await describe(client, what, options);
+    const status = await printPages(pages(client, query, options), options);
+    if (triesUrls && status === EXIT.ok)
+      complain('references', 'this server does not give the URLs of documents: these are their IDs');
+    return status;
   } catch (error) {
     const status = complainOrThrow('references', error, EXIT.connection);
     const why =
@@ -141,37 +149,52 @@ async function printPages(replies: AsyncIterable<LinkReply>, { json }: Reference
   return found > 0 ? EXIT.ok : EXIT.failure;
 }
 
-/** Prints the URLs of the linked documents: all of them, or those that --start and --count select. */
+/**
+ * Prints the URLs of the linked documents: all of them, or those that --start and --count select.
+ *
+ * @returns the exit status; undefined if the server does not know URLs and --urls does not require them
+ */
 async function printUrls(
-  address: { readonly host: string; readonly port: number },
+  { host, port }: PeerAddress,
   what: string,
   options: ReferencesOptions,
-): Promise<number> {
-  const { start = 0, count, all, json, timeout } = options;
+): Promise<number | undefined> {
+  const { start = 0, count, all, json, urls, timeout } = options;
   const output = new StandardOutput();
   const limit = all ? Number.POSITIVE_INFINITY : (count ?? DEFAULT_URLS);
   let shown = 0;
   let found: number | undefined;
   const { linkedUrls } = await import('../../../../clients/references/linked-urls.js');
   const pages = linkedUrls({
-    ...address,
+    host,
+    port: port ?? DEFAULT_REFERENCES_PORT,
     what,
     list: LISTS[kindOf(options)],
     start,
     timeoutMs: timeout * 1000,
   });
-  for await (const page of pages) {
-    found = page.found;
-    const results = page.results.slice(0, limit - shown);
-    shown += results.length;
-    const text = json
-      ? `${JSON.stringify({ found, start: page.start, results })}\n`
-      : results.map(({ id, url }) => `${url === null ? id : printable(url)}\n`).join('');
-    if (text !== '' && !(await output.write(text))) return EXIT.ok;
-    if (shown >= limit) break;
+  try {
+    for await (const page of pages) {
+      found = page.found;
+      const results = page.results.slice(0, limit - shown);
+      shown += results.length;
+      const text = json
+        ? `${JSON.stringify({ found, start: page.start, results })}\n`
+        : results.map(({ id, url }) => `${url === null ? id : printable(url)}\n`).join('');
+      if (text !== '' && !(await output.write(text))) return EXIT.ok;
+      if (shown >= limit) break;
+    }
+  } catch (error) {
+    if (urls || found !== undefined || !isOtherServer(error)) throw error;
+    return undefined;
   }
   complain('references', found === undefined ? 'not known' : `${found} found, ${shown} shown`);
   return (found ?? 0) > 0 ? EXIT.ok : EXIT.failure;
+}
+
+/** Whether a server was reached that does not answer HTTP as this kit's does. */
+function isOtherServer(error: unknown): boolean {
+  return error instanceof PeerError || (error instanceof ConnectionError && !failedBeforeConnection(error));
 }
 
 async function describe(client: ReferencesClient, url: string, options: ReferencesOptions): Promise<number> {
