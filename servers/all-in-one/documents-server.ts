@@ -36,7 +36,6 @@ const SECTIONS: readonly { readonly title: string; readonly prefix: RegExp }[] =
   { title: 'Clients', prefix: /^\/clients\// },
   { title: 'Storage', prefix: /^\/storage\// },
   { title: 'Examples', prefix: /^\/examples\// },
-  { title: 'Tests', prefix: /^\/test\// },
 ];
 
 /**

@@ -18,7 +18,7 @@ export interface OwnDocument {
 }
 
 /** Folders of the package whose READMEs are documents. */
-const FOLDERS = ['protocols', 'storage', 'clients', 'servers', 'test', 'examples'];
+const FOLDERS = ['protocols', 'storage', 'clients', 'servers', 'examples'];
 
 /** The folder all of whose Markdown files are documents. */
 const PAGES = 'docs';

@@ -12,6 +12,7 @@ import '../servers/all-in-one/chain.test.js';
 import '../servers/all-in-one/documents-server.test.js';
 import '../servers/all-in-one/files-server.test.js';
 import '../servers/all-in-one/publish-so-far.test.js';
+import '../servers/all-in-one/trials.test.js';
 import '../servers/cli/options/config-option.test.js';
 import '../servers/cli/help/completion.test.js';
 import '../servers/cli/help/man-page.test.js';

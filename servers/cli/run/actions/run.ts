@@ -10,7 +10,6 @@ import { addressGroup, isLoopbackGroup } from '../../../host/address-group.js';
 import { createLogger, type Logger } from '../../../host/logger.js';
 import { StopSignal } from '../../../host/stop-signal.js';
 import type { CommandEntry } from '../../command-entry.js';
-import { gatheredText } from '../../gatherer/gather-progress.js';
 import { commandDocuments } from '../../help/command-documents.js';
 import {
   type ConnectionOptions,
@@ -25,6 +24,7 @@ import {
 import { EXIT } from '../../output/exit.js';
 import { printableJson, writeMessage } from '../../output/printable.js';
 import { spelling } from '../../spelling.js';
+import { reportText } from '../report-text.js';
 import { nextRoundText, type RoundOptions, repeatRounds, runRound } from '../run-rounds.js';
 
 export interface RunOptions
@@ -134,8 +134,7 @@ export async function run(
     return EXIT.failure;
   }
   print(reportText(report) + failed);
-  const { gatherer, refererd } = kit;
-  const trials = await findTrials(gatherer.store.summaries, refererd.service.references.current);
+  const trials = await findTrials(kit);
   if (options.every !== undefined) print(nextRoundText(begun + options.every * 1000));
   process.stdout.write(readyLines(kit, documents, trials));
   // An administrator may stop the broker too (BRK-5.1, #shutdown).
@@ -272,20 +271,4 @@ function summary({
 /** Returns the counts of the published links. */
 function referencesSummary({ generation, documents, servers, links }: PublishedReferences) {
   return { generation, documents, servers, links };
-}
-
-/** Formats the result of a round for people. */
-function reportText({ gathered, exported, generation, references, collected, objects }: CycleReport): string {
-  const roots = gathered.roots
-    .filter(({ refused }) => refused['url-max'] !== undefined)
-    .map(({ url, urls }) => `  ${url}: stopped at ${urls} URLs; --urls raises the limit\n`);
-  return [
-    `${gatheredText(gathered)}\n`,
-    ...roots,
-    `Published generation ${generation}: ${exported} objects. Broker received ${collected.received}, `,
-    `rejected ${collected.totals.duplicates} duplicates, has ${objects} objects.\n`,
-    references === undefined
-      ? ''
-      : `Published ${references.links} links between ${references.documents} documents of ${references.servers} ${references.servers === 1 ? 'server' : 'servers'}.\n`,
-  ].join('');
 }
