@@ -112,6 +112,14 @@ type Root =
   | { readonly kind: 'url'; readonly url: string; readonly isDirectory: boolean }
   | { readonly kind: 'config'; readonly file: string };
 
+/** A host name, with a port or a path. */
+const BARE_HOST = /^(?:localhost|[\da-z-]+(?:\.[\da-z-]+)+)(?::\d+)?(?:\/\S*)?$/i;
+
+function remedyFor(root: string): string {
+  if (!BARE_HOST.test(root)) return 'a URL begins with http://';
+  return `did you mean http://${root}${root.includes('/') ? '' : '/'}?`;
+}
+
 function classifyRoot(root: string): Root {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(root)) {
     const url = canonicalUrl(root);
@@ -120,8 +128,7 @@ function classifyRoot(root: string): Root {
   }
   const path = resolve(root);
   const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined)
-    throw new UsageError(`${root}: no such file or directory (a URL begins with http://)`);
+  if (found === undefined) throw new UsageError(`${root}: no such file or directory; ${remedyFor(root)}`);
   if (found.isDirectory()) return { kind: 'url', url: directoryUrl(path), isDirectory: true };
   return { kind: 'config', file: path };
 }

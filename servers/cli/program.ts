@@ -81,17 +81,27 @@ const HELP_STYLE = {
   styleArgumentText: (text: string) => styleText('cyan', text),
 };
 
-/** Lets commander throw its errors and begin their messages with the program's name. */
-function prepare(command: Command, name: string): void {
+/** The errors of a person who does not know the arguments yet. */
+const MISSING = /^error: (?:missing required argument|required option)/;
+
+/**
+ * Lets commander throw its errors and begin their messages with the program's name.
+ *
+ * @param typed what a user types for the command
+ */
+function prepare(command: Command, name: string, typed: string): void {
   command
     .configureHelp({ optionDescription, ...HELP_STYLE })
     .exitOverride()
     .configureOutput({
       writeOut: printHelp,
       // It repeats words of the command line, which a script may have from others.
-      outputError: (text, write) => write(messageLines(text.replace(/^error: /, `${name}: `))),
+      outputError: (text, write) => {
+        const hint = MISSING.test(text) ? `; ${typed} --help explains the command` : '';
+        write(messageLines(`${text.trimEnd().replace(/^error: /, `${name}: `)}${hint}\n`));
+      },
     });
-  for (const child of command.commands) prepare(child, name);
+  for (const child of command.commands) prepare(child, name, `${typed} ${child.name()}`);
 }
 
 /** The reader of the help may close the pipe early (`| head`). */
@@ -118,7 +128,7 @@ process.on('uncaughtException', (error) => {
 });
 try {
   const program = linked === undefined ? await harvest(args) : (await linked.entry.load()).name(name);
-  prepare(program, name);
+  prepare(program, name, linked === undefined ? spelling() : name);
   // The meaning of original options depends on the command, which may be the name of the link.
   const words = ['', '', ...(linked === undefined ? [] : [linked.entry.name]), ...args];
   const argv = originalOptions(words, (word) =>

@@ -39,7 +39,14 @@ export async function createDirectory(path: string, mode?: number): Promise<stri
     if (errorCode(error) !== 'ENOENT') throw error;
   }
   const first = await createDirectory(dirname(directory), mode);
-  return (await createDirectory(directory, mode)) === undefined ? first : (first ?? directory);
+  try {
+    await mkdir(directory, { mode });
+    return first ?? directory;
+  } catch (error) {
+    // Another process may have created it. In some file systems, such as /proc, it is missing still.
+    if (errorCode(error) === 'EEXIST' && (await stat(directory)).isDirectory()) return first;
+    throw error;
+  }
 }
 
 /**
@@ -56,5 +63,11 @@ export function createDirectorySync(path: string): string | undefined {
     if (errorCode(error) !== 'ENOENT') throw error;
   }
   const first = createDirectorySync(dirname(directory));
-  return createDirectorySync(directory) === undefined ? first : (first ?? directory);
+  try {
+    mkdirSync(directory);
+    return first ?? directory;
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST' && statSync(directory).isDirectory()) return first;
+    throw error;
+  }
 }

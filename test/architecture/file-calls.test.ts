@@ -10,6 +10,8 @@ import { sourcesOf, textOf } from './sources.js';
 const ALLOWED: Readonly<Record<string, string>> = {
   'storage/records/records.ts': 'when the module is loaded',
   'storage/files/make-directory.ts': 'createDirectorySync, before the start',
+  'storage/files/holder.ts': 'after an opening that failed',
+  'storage/files/open-descriptors.ts': 'files of /proc, which are in memory, after an opening that failed',
   'storage/files/open-failure.ts': 'after an opening that failed, in the threads of the index and in tools',
   'storage/files/regular-file.ts': 'the first bytes of a file, for storage/generations/directory.ts',
   'storage/generations/directory.ts': 'a few bytes in the page cache, for every transfer (GATHERD-10.5)',
@@ -24,6 +26,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'servers/essence/time-budget.ts': 'files of /proc, which are in memory',
   'servers/broker/admin/event-log.ts': 'at the start and for a command of the administrator',
   'servers/host/detach.ts': 'before the daemon starts',
+  'servers/host/port-holder.ts': 'files of /proc, which are in memory, when a server cannot listen',
   'servers/host/line-writer.ts': 'the last lines before the end of the process',
   'servers/host/log-file.ts': 'at the start and when the log is opened again',
   'servers/host/password-file.ts':

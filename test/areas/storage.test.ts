@@ -20,4 +20,5 @@ import '../clients/references/client.test.js';
 import '../storage/references/berkeley-db.test.js';
 import '../storage/references/storage.test.js';
 import '../storage/holder.test.js';
+import '../storage/make-directory.test.js';
 import '../storage/write-fully.test.js';

@@ -117,3 +117,22 @@ t.test('a ROOT that cannot be reached: one sentence, and the program ends', asyn
   t.match(stderr, /^There is nothing to search\.$/m);
   t.equal(stderr.match(/connection refused/g)?.length, 1, 'it is said once');
 });
+
+t.test('what a newcomer may type: the sentence says what is meant', async (t) => {
+  for (const [args, sentence] of [
+    [
+      'run www.example.org',
+      'www.example.org: no such file or directory; did you mean http://www.example.org/?',
+    ],
+    [
+      'run localhost:8000/x',
+      'localhost:8000/x: no such file or directory; did you mean http://localhost:8000/x?',
+    ],
+    ['run /none', '/none: no such file or directory; a URL begins with http://'],
+    ['query localhost', / query --help explains the command\n$/],
+    ['links load', / links load --help explains the command\n$/],
+    ['query http://localhost:8501/ word', 'must be HOST or HOST:PORT'],
+    ['query localhost:web word', 'a port must be a whole number'],
+  ] as const)
+    t.match(await cli(...args.split(' ')), { code: 2, stdout: '', stderr: sentence }, args);
+});

@@ -36,6 +36,7 @@ export function pathOption(value: string): string {
 
 /** A TCP port; 0 means any free port. */
 export function portOption(value: string): number {
+  if (!/^\d+$/.test(value)) throw new InvalidArgumentError('a port must be a whole number, at most 65535');
   const port = integerOption(value);
   if (port > 65_535) throw new InvalidArgumentError('must be a port, at most 65535');
   return port;
@@ -110,6 +111,8 @@ export interface PeerAddress {
  */
 export function peerAddress(text: string): PeerAddress {
   const [, scheme = '', address = ''] = /^(tls:\/\/)?(.*?)\/?$/s.exec(text) ?? [];
+  if (/^(?!tls:)[a-z][a-z\d+.-]*:\/\//i.test(text))
+    throw new InvalidArgumentError('must be HOST or HOST:PORT, and tls:// before it for TLS: no URL');
   const { host, port } = plainAddress(address);
   return { host: `${scheme}${host}`, port };
 }
