@@ -113,7 +113,7 @@ function itemsOf(text: string, changes: Changes): readonly Item[] | 'every objec
       i = address.last;
     } else if (kind === 'unclosed') {
       changes.openQuote = true;
-      for (const word of typed.split(/[\s"\\():]+/))
+      for (const word of typed.split(/(?:(?!\ufeff)[\s"\\():])+/))
         if (WORD_CHARACTER.test(word)) items.push(quotedItem(word, word));
     } else {
       const item = itemOf(kind, typed);

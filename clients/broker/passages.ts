@@ -173,5 +173,5 @@ export function passageOfHit({ matchedLines, description }: BrokerHit, pattern: 
 }
 
 function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim();
+  return text.replace(/[^\S\ufeff]+/g, ' ').trim();
 }

@@ -38,7 +38,7 @@ export async function passagesOf(
   return found;
 }
 
-/** The text of each group, in one line. */
+/** The text of each group, in one line. A zero-width no-break space is no blank. */
 async function textsOf(stored: Uint8Array | StoredParts): Promise<string[]> {
   const { attributes } = await shownObject(stored);
   return TEXTS.map((names) => {
@@ -47,6 +47,6 @@ async function textsOf(stored: Uint8Array | StoredParts): Promise<string[]> {
       if (text.length >= MAX_TEXT || !names.includes(name.toLowerCase())) continue;
       text += `${decodeText(value.subarray(0, MAX_TEXT - text.length))} `;
     }
-    return text.replace(/\s+/g, ' ').trim();
+    return text.replace(/[^\S\ufeff]+/g, ' ').trim();
   });
 }

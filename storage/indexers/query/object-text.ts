@@ -14,8 +14,8 @@ export type View = number;
 
 const HYPHENS = VIEW.phrase - VIEW.collapsed;
 
-/** A run of white space within a line, which phrases treat as one blank. */
-const BLANKS = /[^\S\n]+/g;
+/** A run of white space within a line, which phrases treat as one blank; a no-break space of no width is none. */
+const BLANKS = /[^\S\n\ufeff]+/g;
 
 /** Replaces every run of white space within a line by one blank. */
 export function collapse(text: string): string {

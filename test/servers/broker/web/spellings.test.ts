@@ -5,7 +5,7 @@ import { openWebsite, QUERY } from './helpers.js';
 
 const DOCUMENTS = [
   ['NFD', 'une e\u0301le\u0301vation du cafe\u0301'],
-  ['Hyphens', 'co\u00adoperate soft\u00adware; the retry\u2010backoff helper; zero\u200bwidth'],
+  ['Hyphens', 'co\u00adoperate soft\u00adware; the retry\u2010backoff helper; zero\u200bwidth hid\ufeffden'],
   ['Apostrophes', 'Banquo\u2019s ghost, la bataille d\u2019Actium'],
   [
     'Letters',
@@ -42,7 +42,9 @@ t.test(
       ['software', 'Hyphens', 'soft\u00adware'],
       ['cooperate', 'Hyphens', 'co\u00adoperate'],
       ['zerowidth', 'Hyphens', 'zero\u200bwidth'],
-      ['"retry backoff"', 'Hyphens', 'retry\u2010backoff'],
+      ['hidden', 'Hyphens', 'hid\ufeffden'],
+    ['hid\ufeffden', 'Hyphens', 'hid\ufeffden'],
+    ['"retry backoff"', 'Hyphens', 'retry\u2010backoff'],
       ["Banquo's", 'Apostrophes', 'Banquo'],
       ['"d\'Actium"', 'Apostrophes', 'd\u2019Actium'],
       ['strasse', 'Letters', 'Stra\u00dfe'],
