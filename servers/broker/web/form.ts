@@ -170,7 +170,10 @@ function readCaseFlag(values: readonly string[]): boolean {
 }
 
 function oneLine(text: string): string {
-  const line = text.replace(/[^\S\ufeff]+/g, ' ').trim().slice(0, MAX_QUERY);
+  const line = text
+    .replace(/[^\S\ufeff]+/g, ' ')
+    .trim()
+    .slice(0, MAX_QUERY);
   // Characters that cannot be seen are no words.
   return normalize(line).trim() === '' ? '' : line;
 }
