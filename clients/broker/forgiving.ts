@@ -29,6 +29,8 @@ const FILLER = /^(.)\1*$/u;
 /** What a sentence has after its words, which no word has; and a letter with a sign that is no pattern. */
 const WORD_END = /^(?<word>.*[\p{L}\p{M}\p{N}_].*?)[.,;!?\u2026]+$/u;
 const LETTER_AND_SHARP = /^\p{L}#$/u;
+/** Double quotes of typography, which a text that was copied has. */
+const TYPOGRAPHIC_QUOTES = /[\u201c-\u201f\u00ab\u00bb\u301d-\u301f\uff02]/gu;
 /** A name that an attribute may have, before the colon of BRK-2.14. */
 const ATTRIBUTE = /^[A-Za-z][\w.<>-]*$/;
 
@@ -61,11 +63,12 @@ interface Changes {
  * @returns undefined for a text in which nothing is seen
  * @throws ProtocolError if the query is larger than a Broker reads: 1000 terms, 64 nested parentheses
  */
-export function readForgiving(text: string): ForgivingText | undefined {
-  const changes: Changes = { asWords: [], leftOut: [], openQuote: false, isRewritten: false };
+export function readForgiving(typed: string): ForgivingText | undefined {
+  const text = typed.replace(TYPOGRAPHIC_QUOTES, '"');
+  const changes: Changes = { asWords: [], leftOut: [], openQuote: false, isRewritten: text !== typed };
   const items = itemsOf(text, changes);
   if (items === 'every object' || (!hasChanged(changes) && isQuery(text))) return readingOf(text, changes);
-  const read = grouped(combined(items, changes), changes);
+  const read = grouped(combined(withoutLoneParentheses(items, changes), changes), changes);
   if (read.some(({ kind }) => kind === 'operand')) return readingOf(written(read), changes);
   const operators = operatorsAsWords(items, changes);
   if (operators.length > 0) return readingOf(written(operators), changes);
@@ -208,7 +211,7 @@ function combined(items: readonly Item[], changes: Changes): Item[] {
   return result;
 }
 
-/** Leaves out operators without operands, and parentheses without their counterpart or without content. */
+/** Leaves out operators without operands, and parentheses without content. */
 function grouped(items: readonly Item[], changes: Changes): Item[] {
   const result: Item[] = [];
   const kindOfLast = () => result.at(-1)?.kind;
@@ -218,8 +221,7 @@ function grouped(items: readonly Item[], changes: Changes): Item[] {
   const dropOperators = () => {
     while (kindOfLast() === 'logical' || kindOfLast() === 'not') drop(result.pop());
   };
-  const isClosed = matchingParentheses(items);
-  for (const [i, item] of items.entries()) {
+  for (const item of items) {
     const last = kindOfLast();
     switch (item.kind) {
       case 'logical':
@@ -230,15 +232,7 @@ function grouped(items: readonly Item[], changes: Changes): Item[] {
         if (last === 'not') drop(item);
         else result.push(item);
         break;
-      case 'open':
-        if (isClosed.has(i)) result.push(item);
-        else drop(item);
-        break;
       case 'close':
-        if (!isClosed.has(i)) {
-          drop(item);
-          break;
-        }
         dropOperators();
         if (kindOfLast() === 'open') drop({ ...item, typed: `${result.pop()!.typed}${item.typed}` });
         else result.push(item);
@@ -249,6 +243,15 @@ function grouped(items: readonly Item[], changes: Changes): Item[] {
   }
   dropOperators();
   return result;
+}
+
+function withoutLoneParentheses(items: readonly Item[], changes: Changes): readonly Item[] {
+  const matching = matchingParentheses(items);
+  return items.filter((item, i) => {
+    const stays = (item.kind !== 'open' && item.kind !== 'close') || matching.has(i);
+    if (!stays) changes.leftOut.push(item.typed);
+    return stays;
+  });
 }
 
 /** The indexes of parentheses that have a counterpart. */

@@ -106,7 +106,8 @@ t.test('query prints text and JSON and exits with 0', async (t) => {
     stdout: '1. The title\n   http://a.test/1\n   A title [31m\n   size: 12\n2. http://a.test/2\n',
     stderr: 'query: a note\n',
     received:
-      '#USER #desc #index case insensitive #index matchword #index maxfiles 51 #index maxlines 200 #index lifetime 20 ' +
+      '#USER #desc #index case insensitive #index accents insensitive #index scope content #index matchword ' +
+      '#index maxfiles 51 #index maxlines 200 #index lifetime 20 ' +
       '#attribute Title #attribute size #END title:x or "a b"',
   });
   t.equal(json.code, 0);
@@ -119,12 +120,16 @@ t.test('query prints text and JSON and exits with 0', async (t) => {
     },
     { url: 'http://a.test/2', homePage: 'http://b.test/', attributes: {} },
   ]);
-  t.equal(json.received, '#USER #opaque #index case sensitive #END #allb');
+  t.equal(
+    json.received,
+    '#USER #opaque #index case sensitive #index accents insensitive #index scope content #END #allb',
+  );
   t.equal(more.stdout.match(/^\d+\./gm)?.length, 1);
   t.match(more.stderr, /1 to 1 of more than 1 matches; --page 2 has the next/);
   t.equal(
     more.received,
-    '#USER #desc #opaque #index case insensitive #index error 2 #index maxfiles 2 #index maxlines 200 #attribute Title #END x',
+    '#USER #desc #opaque #index case insensitive #index accents insensitive #index scope content #index error 2 ' +
+      '#index maxfiles 2 #index maxlines 200 #attribute Title #END x',
   );
 });
 
@@ -164,7 +169,8 @@ t.test('BRK-3.3, BRK-3.5, BRK-4.16: query: every flag, and pages of matched line
   );
   t.equal(
     second.received,
-    '#USER #since 7 #desc #index case insensitive #index maxresult 9 #index maxfiles 51 #index maxlines 5 #attribute Title #END x',
+    '#USER #since 7 #desc #index case insensitive #index accents insensitive #index scope content #index maxresult 9 ' +
+      '#index maxfiles 51 #index maxlines 5 #attribute Title #END x',
   );
   t.same(
     jsonLines(json.stdout).map(({ matchedLines }) => matchedLines),
