@@ -32,7 +32,7 @@ async function startKit(t: Test): Promise<Ports> {
     await run.finished;
   });
   const [, gatherd = '', broker = ''] = await run.output(/^ready gatherd=\S+:(\d+) broker=\S+:(\d+)/m);
-  await run.output(/^Gathered: .*\n[\s\S]*^Published generation 1/m, 'stderr');
+  await run.output(/^Gathered: .*\n[\s\S]*^Published generation \d+: 2 objects/m, 'stderr');
   return { gatherd, broker };
 }
 
