@@ -39,6 +39,18 @@ function linkedCommand(): { readonly entry: CommandEntry; readonly name: string 
 }
 
 /**
+ * Loads a command. If it runs under inetd, standard error may be the socket of its peer, which no message must
+ * reach, nor that about a wrong option. A command that is only described leaves standard error as it is.
+ */
+async function load(entry: CommandEntry, runs: boolean): Promise<Command> {
+  if (runs && entry.name === 'in.gatherd') {
+    const { shieldStandardError } = await import('../host/standard-descriptors.js');
+    shieldStandardError();
+  }
+  return await entry.load();
+}
+
+/**
  * Builds `harvest COMMAND ...`. Only that command is loaded; the others are for the help and for suggestions
  * for wrong names.
  */
@@ -57,7 +69,7 @@ async function harvest(args: readonly string[]): Promise<Command> {
   const selected = findCommand(word ?? '');
   if (word !== undefined && selected === undefined) throw unknownCommand(word);
   for (const entry of COMMANDS) {
-    const command = entry === selected ? await entry.load() : new Command(entry.name);
+    const command = entry === selected ? await load(entry, first !== 'help') : new Command(entry.name);
     program.addCommand(command.summary(entry.summary).helpGroup(GROUPS[entry.group]));
   }
   return program;
@@ -127,7 +139,7 @@ process.on('uncaughtException', (error) => {
   if (process.listenerCount('uncaughtException') === 1) process.exit(reportFailure(error));
 });
 try {
-  const program = linked === undefined ? await harvest(args) : (await linked.entry.load()).name(name);
+  const program = linked === undefined ? await harvest(args) : (await load(linked.entry, true)).name(name);
   prepare(program, name, linked === undefined ? spelling() : name);
   // The meaning of original options depends on the command, which may be the name of the link.
   const words = ['', '', ...(linked === undefined ? [] : [linked.entry.name]), ...args];

@@ -118,6 +118,14 @@ t.test('a ROOT that cannot be reached: one sentence, and the program ends', asyn
   t.equal(stderr.match(/connection refused/g)?.length, 1, 'it is said once');
 });
 
+t.test('a run without a ROOT whose two outputs are one pipe: its messages arrive', async (t) => {
+  await using taken = await Site.start({});
+  const shell = ['sh', '-c', '"$0" "$@" 2>&1 | cat'];
+  const options = words`--data ${t.testdir()} ${ANY_PORTS} --documents-port ${taken.port}`;
+  const { stdout } = await new CliProcess(['run', ...options], {}, shell).finished;
+  t.match(stdout, /^harvest: documents: cannot listen on /);
+});
+
 t.test('what a newcomer may type: the sentence says what is meant', async (t) => {
   for (const [args, sentence] of [
     [

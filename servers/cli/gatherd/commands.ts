@@ -1,6 +1,5 @@
 import { Command } from 'commander';
 import { UsageError } from '../../../protocols/errors.js';
-import { shieldStandardError } from '../../host/standard-descriptors.js';
 import { lazyAction } from '../lazy-action.js';
 import {
   addConnectionOptions,
@@ -78,8 +77,6 @@ function gatherd(): Command {
 
 /** `in.gatherd [-db | -index | -log | -zip | -cf FILE] [-dir DIR]` (GATHERD-11.2). */
 function inGatherd(): Command {
-  // This comes first: standard error may be the peer's socket, and no message must reach the peer.
-  shieldStandardError();
   return withFileOptions(new Command('in.gatherd'))
     .addHelpText('after', INETD_HELP)
     .action(lazyAction(async () => (await import('./actions/gatherd.js')).inGatherd));

@@ -87,9 +87,9 @@ for (const [args, status] of [
   [['cksoif'], 0],
   [['print-attr', 'Title'], 0],
   [['wrapit', 'Title'], 0],
-  [['gather', '127.0.0.1', '1'], 1],
+  [['gather', '127.0.0.1', '1'], 3],
   [['query', '127.0.0.1:1', 'word'], 3],
-  [['references', '127.0.0.1:1', 'http://a.test/'], 3],
+  [['references', '--ids', '127.0.0.1:1', 'http://a.test/'], 3],
 ] as const) {
   t.test(`harvest ${args[0]} loads its protocol and no server`, async (t) => {
     const { own, packages } = await run(t, args, status);
