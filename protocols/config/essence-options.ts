@@ -28,6 +28,8 @@ export interface EssenceSwitches {
   readonly code?: true;
   /** The text of each link of a page is an attribute. */
   readonly linkText?: true;
+  /** The text of a page's navigation is an attribute of its own. */
+  readonly navigation?: true;
   /** E-141: the language of texts that do not state it is guessed. */
   readonly language?: true;
   /** E-27: components that were made from another one of the same archive are left out. */
@@ -114,6 +116,7 @@ const WITHOUT_VALUE: ReadonlyMap<string, EssenceSwitches> = new Map<string, Esse
   ['--link-text', { linkText: true }],
   ['--main-text', { mainText: true }],
   ['--minimal-bookkeeping', { minimalBookkeeping: true }],
+  ['--navigation', { navigation: true }],
   ['--no-access', { access: false }],
   ['--no-keywords', { keywords: false }],
   ['--raw-references', { rawReferences: true }],

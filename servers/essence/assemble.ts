@@ -11,7 +11,7 @@ import { DESCRIPTION_LENGTH, openingSentences } from './summarizers/text.js';
 const MAX_NAME_LENGTH = 64;
 
 /** Attributes with running text: they are written last and are the first to be cut. */
-const RUNNING_TEXT = new Set(['partial-text', 'body', 'main-text', 'full-text']);
+const RUNNING_TEXT = new Set(['partial-text', 'body', 'main-text', 'full-text', 'navigation']);
 
 /** Names that only the Gatherer sets (E-105). */
 const RESERVED: ReadonlySet<string> = new Set(

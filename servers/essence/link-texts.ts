@@ -46,6 +46,19 @@ export class LinkTexts {
     this.#lines.add(line);
   }
 
+  /** The number of lines. */
+  get count(): number {
+    return this.#lines.size;
+  }
+
+  /** Removes the lines after the first `count`: their links are navigation. */
+  cutTo(count: number): void {
+    for (const line of [...this.#lines].slice(count)) {
+      this.#lines.delete(line);
+      this.#characters -= line.length + 1;
+    }
+  }
+
   /** The value of `Link-Text`. Empty: no link has a text. */
   get text(): string {
     return [...this.#lines].join('\n');

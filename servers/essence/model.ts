@@ -49,6 +49,11 @@ export interface EssenceOptions {
    */
   readonly linkText?: boolean;
   /**
+   * Write the text of a page's navigation as `navigation`, apart from its text, keywords and description.
+   * Default false.
+   */
+  readonly navigation?: boolean;
+  /**
    * E-117: write every document as it is, markup included, as `Full-Text`, as the original does. It precedes
    * {@link fullText}. Default false.
    */
@@ -125,6 +130,7 @@ export const DEFAULT_OPTIONS = {
   mainText: false,
   code: false,
   linkText: false,
+  navigation: false,
   minimalBookkeeping: false,
   maxObjectBytes: 2 * 1024 * 1024,
   maxKeywordBytes: 8 * 1024,

@@ -5,7 +5,16 @@ import { isUnwritable, StateError, StorageError } from '../../protocols/errors.j
 import { Mutex } from '../../protocols/mutex.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { adviceFor } from '../files/advice.js';
-import { keyOid, keyOrder, oidKey, orderedKey, requireInteger, TABLE, tableRange } from '../level/keys.js';
+import {
+  keyOid,
+  keyOrder,
+  oidKey,
+  orderedKey,
+  prefixRange,
+  requireInteger,
+  TABLE,
+  tableRange,
+} from '../level/keys.js';
 import { Level, type LevelOptions } from '../level/level.js';
 import { Table } from '../level/table.js';
 import type { BrokerCounters, RegistryEntry, Removal } from '../records/records.js';
@@ -282,6 +291,25 @@ export class BrokerStore implements AsyncDisposable {
     const oids = await new Table(this.#level, URLS).get(url);
     const entries = await this.entries.getMany(oids ?? []);
     return entries.filter((entry) => entry !== undefined);
+  }
+
+  /**
+   * The OIDs of objects whose URLs begin as another one does, at most `limit`: those after it in the order of
+   * their bytes, then the first ones. Its own are left out.
+   *
+   * @param length characters of the URL with which the others must begin
+   */
+  async beside(url: string, length: number, limit: number): Promise<number[]> {
+    const urls = new Table(this.#level, URLS);
+    const range = prefixRange(URLS.keys, url.slice(0, length));
+    const own = await urls.get(url);
+    const found = new Set<number>();
+    for (const after of [url, undefined]) {
+      for (const oids of await urls.page({ range, after, limit: limit + 1 })) {
+        for (const oid of oids) if (found.size < limit && !own?.includes(oid)) found.add(oid);
+      }
+    }
+    return [...found];
   }
 
   /** All entries in OID order, in pages. Not a snapshot: changes after the current position are seen. */

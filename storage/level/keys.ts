@@ -91,6 +91,16 @@ export function tableRange(table: TableByte): KeyRange {
   return { gte: Uint8Array.of(table), lt: Uint8Array.of(table + 1) };
 }
 
+/** The rows of a table whose keys begin with the bytes of a key. */
+export function prefixRange<K>(keys: KeyCodec<K>, key: K): KeyRange {
+  const gte = keys.encode(key);
+  let end = gte.length;
+  while (end > 1 && gte[end - 1] === 0xff) end--;
+  const lt = gte.slice(0, end);
+  lt[end - 1]! += 1;
+  return { gte, lt };
+}
+
 /** Converts the keys of a table to bytes, the table's byte first, and back. */
 export interface KeyCodec<K> {
   /** All rows of the table. */

@@ -12,6 +12,7 @@ import '../servers/essence/long-runs.test.js';
 import '../servers/essence/main-text.test.js';
 import '../servers/essence/media.test.js';
 import '../servers/essence/message-charsets.test.js';
+import '../servers/essence/navigation.test.js';
 import '../servers/essence/office.test.js';
 import '../servers/essence/outlinks.test.js';
 import '../servers/essence/page-metadata.test.js';

@@ -3,6 +3,7 @@ import { bestPassages, type Passages, TEXTS } from '../../../clients/broker/pass
 import { decodeText } from '../../../protocols/soif/index.js';
 import type { StoredParts } from '../../../storage/index.js';
 import { shownObject } from './object-reply.js';
+import { RepeatedLines } from './repeated-lines.js';
 import type { ShownHit } from './results.js';
 
 /** Characters of each group that are searched. */
@@ -12,41 +13,78 @@ const MAX_TEXT = 128 * 1024;
 const TIME_MS = 400;
 
 /** Reads an object by the URL of its `125`; undefined if it is not stored here. */
-export type OpenObject = (objectUrl: string) => Promise<Uint8Array | StoredParts | undefined>;
+type OpenObject = (objectUrl: string) => Promise<Uint8Array | StoredParts | undefined>;
+
+/** Reads objects whose URLs begin with the first `length` characters of a URL, see {@link RepeatedLines}. */
+type OpenBeside = (url: string, length: number) => Promise<readonly Uint8Array[]>;
+
+/** Where passages are found. */
+export interface PassageSource {
+  readonly openObject: OpenObject;
+  readonly openBeside: OpenBeside;
+}
 
 /**
- * Returns the passages of each hit in which a word of the query occurs.
+ * Returns the passages of each hit in which a word of the query occurs. Lines that most pages of its host have
+ * are no passages.
  *
  * @param pattern matches the words of the query, see {@link findPassages}
  */
 export async function passagesOf(
   hits: readonly ShownHit[],
   pattern: RegExp,
-  open: OpenObject,
+  { openObject, openBeside }: PassageSource,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<ShownHit, Passages>> {
   const found = new Map<ShownHit, Passages>();
   const end = performance.now() + TIME_MS;
+  const repeated = new RepeatedLines(async (url, length) => {
+    const others: string[][] = [];
+    for (const bytes of await openBeside(url, length)) others.push((await linesOf(bytes)).flat());
+    return others;
+  });
   for (const hit of hits) {
     if (hit.objectUrl === undefined) continue;
     if (signal.aborted || performance.now() > end) break;
-    const stored = await open(hit.objectUrl);
+    const stored = await openObject(hit.objectUrl);
     if (stored === undefined) continue;
-    const best = bestPassages(await textsOf(stored), pattern);
+    const texts = await linesOf(stored);
+    const left = await withoutRepeated(texts, pattern, () => repeated.of(hit.url));
+    const best = bestPassages(
+      left.map((lines) => lines.join(' ')),
+      pattern,
+    );
     if (best !== undefined) found.set(hit, best);
   }
   return found;
 }
 
-/** The text of each group, in one line. A zero-width no-break space is no blank. */
-async function textsOf(stored: Uint8Array | StoredParts): Promise<string[]> {
+/**
+ * The lines of each group without those that most pages of the host have. Other pages are read only if a line
+ * has a word of the query.
+ */
+async function withoutRepeated(
+  texts: readonly (readonly string[])[],
+  pattern: RegExp,
+  read: () => Promise<ReadonlySet<string>>,
+): Promise<readonly (readonly string[])[]> {
+  if (!texts.some((lines) => lines.some((line) => line.search(pattern) >= 0))) return texts;
+  const repeated = await read();
+  return repeated.size === 0 ? texts : texts.map((lines) => lines.filter((line) => !repeated.has(line)));
+}
+
+/** The lines of each group, with single blanks. A zero-width no-break space is no blank. */
+async function linesOf(stored: Uint8Array | StoredParts): Promise<string[][]> {
   const { attributes } = await shownObject(stored);
   return TEXTS.map((names) => {
     let text = '';
     for (const { name, value } of attributes) {
       if (text.length >= MAX_TEXT || !names.includes(name.toLowerCase())) continue;
-      text += `${decodeText(value.subarray(0, MAX_TEXT - text.length))} `;
+      text += `${decodeText(value.subarray(0, MAX_TEXT - text.length))}\n`;
     }
-    return text.replace(/[^\S\ufeff]+/g, ' ').trim();
+    return text
+      .split('\n')
+      .map((line) => line.replace(/[^\S\ufeff]+/g, ' ').replace(/^ | $/g, ''))
+      .filter((line) => line !== '');
   });
 }

@@ -19,7 +19,7 @@ import { highlighter } from './highlight.js';
 import { pageShell, type SiteLinks } from './layout.js';
 import { LinkedFrom, orderByLinks } from './linked-from.js';
 import { type Paging, pagingOf, selectPage } from './paging.js';
-import { type OpenObject, passagesOf } from './passages.js';
+import { type PassageSource, passagesOf } from './passages.js';
 import { type FaultyQuery, type QueryTarget, readTyped, type TypedQuery } from './query.js';
 import { isStructured } from './query-words.js';
 import type { ShownHit, ShownResult } from './results.js';
@@ -37,12 +37,11 @@ export interface ResultReply {
 }
 
 /** Context of {@link Results}. */
-export interface ResultsContext extends RouteContext {
+export interface ResultsContext extends RouteContext, PassageSource {
   readonly site: SiteLinks;
   readonly files: ConfigFiles;
   readonly counter: FacetCounter;
   readonly summaryPath: ShownResult['summaryPath'];
-  readonly openObject: OpenObject;
 }
 
 /** A Broker to query, and whether it is one of Brokers.cf. */
@@ -232,7 +231,7 @@ export class Results implements AsyncDisposable {
     const pattern = termPattern(literalTerms(answer.query), form);
     const hasPassages = !pageQuery.target.listed && pattern !== undefined;
     const passages = hasPassages
-      ? await passagesOf(part.hits, pattern, this.#context.openObject, visitor.signal)
+      ? await passagesOf(part.hits, pattern, this.#context, visitor.signal)
       : new Map();
     const { addressOf } = this.#context;
     const gathering = pageQuery.target.listed ? undefined : this.#context.gathering?.();

@@ -20,6 +20,7 @@ import { renderHome } from './home-page.js';
 import { renderBrokerPage, type SiteLinks } from './layout.js';
 import { renderObject } from './object-page.js';
 import { sendObject, shownObject } from './object-reply.js';
+import { OTHERS } from './repeated-lines.js';
 import { Results } from './result-reply.js';
 import type { PageReply, RouteContext } from './route-context.js';
 import { renderAdvancedForm } from './search-form.js';
@@ -168,6 +169,7 @@ export class BrokerPages {
       counter: this.#counter,
       summaryPath: (url) => this.#summaryPath(url),
       openObject: (url) => this.openObject(this.#oidOfUrl(url)),
+      openBeside: (url, length) => this.#openBeside(url, length),
     });
   }
 
@@ -249,6 +251,14 @@ export class BrokerPages {
     if (large !== undefined) return large;
     const [bytes] = await store.objects([oid]);
     return bytes;
+  }
+
+  /** Objects that are stored beside a URL, see `BrokerStore.beside`; none that is stored in parts. */
+  async #openBeside(url: string, length: number): Promise<Uint8Array[]> {
+    const { store } = this.context.broker;
+    const oids = await store.beside(url, length, OTHERS);
+    const objects = await store.objects(oids, async () => new Uint8Array(0));
+    return objects.filter((bytes): bytes is Uint8Array => bytes !== undefined && bytes.length > 0);
   }
 
   notFound(): PageReply {

@@ -72,6 +72,7 @@ function essence(): Command {
     .option('--language', 'guess the Language of texts that do not state it', false)
     .option('--code', 'keep the text in CODE elements of pages', false)
     .option('--link-text', 'add the text of each link of a page, after its URL', false)
+    .option('--navigation', 'set the text of navigation apart from the text and the keywords of pages', false)
     .option('--main-text', 'add the main text of pages, without navigation and the like', false)
     .option('--raw-references', 'references as written, not made absolute', false)
     .option('--fast-summarizing', 'accepted and ignored: summaries are always checked', false)

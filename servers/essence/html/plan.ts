@@ -1,5 +1,6 @@
 import type { ExtractionTable, TagMapping } from '../sgml/table.js';
 import { wordLists, words } from '../word-tables.js';
+import { CHOICES, NAVIGATION_ATTRIBUTES, NAVIGATION_TAGS, PARTS_OF_PAGES } from './navigation.js';
 import { TagTable } from './tags.js';
 
 /** The actions of the walk at one tag, found by a single lookup. */
@@ -15,6 +16,8 @@ export interface TagPlan {
   readonly cell: boolean;
   /** May occur before the body without opening it. */
   readonly head: boolean;
+  /** May be navigation, or a part of the page. */
+  readonly region: boolean;
   /** Attributes that the table or the link collector needs; absent if no attribute is needed. */
   readonly attributeNames?: ReadonlySet<string>;
 }
@@ -42,13 +45,18 @@ const BLOCKS = words(
     'section select summary table tbody textarea tfoot thead title tr ul',
 );
 
-const tables = new WeakMap<ExtractionTable, TagTable<TagPlan>>();
+const plans = new WeakMap<ExtractionTable, TagTable<TagPlan>>();
+const plansWithNavigation = new WeakMap<ExtractionTable, TagTable<TagPlan>>();
+const REGIONS: ReadonlySet<string> = new Set([...NAVIGATION_TAGS, ...PARTS_OF_PAGES]);
 
 /**
  * Compiles the plan of a table, once. Tags that are not in it are transparent: their text belongs to the parent
  * (E-90).
+ *
+ * @param navigation whether elements that are navigation are told from others
  */
-export function walkPlan(table: ExtractionTable): TagTable<TagPlan> {
+export function walkPlan(table: ExtractionTable, navigation: boolean): TagTable<TagPlan> {
+  const tables = navigation ? plansWithNavigation : plans;
   const known = tables.get(table);
   if (known !== undefined) return known;
   const plan = new Map<string, TagPlan>();
@@ -61,9 +69,12 @@ export function walkPlan(table: ExtractionTable): TagTable<TagPlan> {
     ...LINKS.keys(),
     ...HEADS,
     ...BLOCKS,
+    ...(navigation ? [...REGIONS, ...CHOICES] : []),
   ])) {
     const mapping = table.get(tag);
     const attributeNames = new Set([...(LINKS.get(tag) ?? []), ...attributesOf(mapping)]);
+    if (navigation && NAVIGATION_TAGS.has(tag))
+      for (const name of NAVIGATION_ATTRIBUTES) attributeNames.add(name);
     if (tag === 'script' && table.has(JSON_LD)) attributeNames.add('type');
     plan.set(tag, {
       mapping,
@@ -72,6 +83,7 @@ export function walkPlan(table: ExtractionTable): TagTable<TagPlan> {
       block: BLOCKS.includes(tag),
       cell: CELLS.includes(tag),
       head: HEADS.includes(tag),
+      region: navigation && REGIONS.has(tag),
       ...(attributeNames.size === 0 ? {} : { attributeNames }),
     });
   }

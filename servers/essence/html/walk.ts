@@ -2,7 +2,7 @@ import { isEnumerable, withoutUserInfo } from '../../../protocols/urls/index.js'
 import type { SourceDocument, SummarizerContext, Summary } from '../document.js';
 import { LinkTexts } from '../link-texts.js';
 import type { EssenceLink } from '../model.js';
-import { AttributeLines } from '../sgml/lines.js';
+import { AttributeLines, type ExtractedAttributes } from '../sgml/lines.js';
 import {
   type ContentMapping,
   conditionalMapping,
@@ -12,12 +12,17 @@ import {
 import { isJsonLd, JsonLdScripts } from './json-ld.js';
 import { LinkCollector } from './links.js';
 import { mainText } from './main-text.js';
+import { CHOICES, NavigationElement, PARTS_OF_PAGES } from './navigation.js';
 import { JSON_LD, type TagPlan, walkPlan } from './plan.js';
 import { type HtmlHandler, readHtml, type TagAttributes } from './reader.js';
 import type { Tag } from './tags.js';
 
 /** Minimum length of a paragraph that describes a page, in characters. */
 const MIN_DESCRIPTION = 40;
+
+/** The attribute with the text of navigation, and those that do not get it. */
+const NAVIGATION = 'navigation';
+const KEPT_BACK: ReadonlySet<string> = new Set(['keywords', 'headings']);
 
 /** White space other than a single blank: an expression that also matched those would match at every word. */
 const COLLAPSIBLE = /[^\S ]\s*| \s+/g;
@@ -52,8 +57,9 @@ export interface HtmlSummary extends Summary {
  */
 export function summarizeHtml(document: SourceDocument, table: ExtractionTable): HtmlSummary {
   const walk = new HtmlWalk(document, table);
-  const { maxHtmlDepth } = document.settings;
-  if (!readHtml(document.text, walkPlan(table), walk, maxHtmlDepth, document.isOutOfTime)) {
+  const { maxHtmlDepth, navigation } = document.settings;
+  const plan = walkPlan(table, navigation && textTargetOf(table) !== undefined);
+  if (!readHtml(document.text, plan, walk, maxHtmlDepth, document.isOutOfTime)) {
     document.warn(`HTML nested deeper than ${maxHtmlDepth} elements: the rest is not read`);
   }
   return walk.finish();
@@ -67,11 +73,15 @@ export function summarizePage(document: SourceDocument, { htmlTable }: Summarize
   const main = ['Main-Text', mainText(document.text, maxObjectBytes)] as const;
   return { ...summary, attributes: [...summary.attributes, main] };
 }
+/** The attribute with the text of a page. */
+function textTargetOf(table: ExtractionTable): string | undefined {
+  return (table.get('body') ?? table.get('html'))?.content?.targets[0];
+}
 
 class HtmlWalk implements HtmlHandler<TagPlan> {
   #depth = 0;
   readonly #document: SourceDocument;
-  readonly #bodyMapping: TagMapping | undefined;
+  readonly #table: ExtractionTable;
   readonly #links: LinkCollector;
   readonly #lines: AttributeLines;
   /** Absent if the texts of links are not wanted. */
@@ -96,10 +106,14 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
   /** Absent if the table has no lines for JSON-LD. */
   readonly #scripts: JsonLdScripts | undefined;
   #inJsonLd = false;
+  /** The outermost open element that is navigation or may be. */
+  #navigation: NavigationElement | undefined;
+  /** Depth of the outermost open part of the page (ARTICLE and the like); 0 if none. */
+  #partDepth = 0;
 
   constructor(document: SourceDocument, table: ExtractionTable) {
     this.#document = document;
-    this.#bodyMapping = table.get('body');
+    this.#table = table;
     this.#links = new LinkCollector(document.url, document.settings.maxLinks, document.ignoreRobots);
     const { maxAttributeLength, maxAttributes, maxObjectBytes, rawReferences, linkText } = document.settings;
     if (linkText) this.#linkTexts = new LinkTexts(maxAttributeLength);
@@ -142,7 +156,9 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
     if (plan.block) this.#separator = NEWLINE;
     else if (plan.cell && this.#separator === NOTHING) this.#separator = BLANK;
     if (plan.attributeNames !== undefined) this.#links.open(name, attributes);
+    if (plan.region) this.#openRegion(name, attributes, depth);
     if (name === 'a' && attributes.href !== undefined) this.#openLink(attributes.href, depth);
+    else if (CHOICES.has(name)) this.#navigation?.openLink(depth);
     if (name === 'p') this.#paragraph = this.#pieces.length;
     else if ((name === 'head' || name === 'title') && this.#headDepth === 0) this.#headDepth = depth;
     if (plan.mapping === undefined || name === 'body') return;
@@ -198,6 +214,7 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
     else if (this.#separator === BLANK && from === start) piece = ` ${text.slice(start, to)}`;
     else piece = text.slice(start, to);
     this.#pieces.push(piece);
+    this.#navigation?.addText(to - from);
     this.#separator = to < end ? BLANK : NOTHING;
   }
 
@@ -222,12 +239,15 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
     while (this.#frames.length > 0 && this.#frames[this.#frames.length - 1]!.depth === depth && depth > 0) {
       this.#pop(this.#frames.pop()!);
     }
+    if (depth === this.#partDepth) this.#partDepth = 0;
+    if (this.#navigation !== undefined) this.#closeNavigation(this.#navigation, depth);
     if (plan === undefined) return;
     if (plan.block) this.#separator = NEWLINE;
     else if (plan.cell && this.#separator === NOTHING) this.#separator = BLANK;
   }
 
   finish(): HtmlSummary {
+    this.#endNavigation();
     for (let frame = this.#frames.pop(); frame !== undefined; frame = this.#frames.pop()) this.#pop(frame);
     if (this.#links.dropped > 0) {
       this.#document.warn(
@@ -238,7 +258,7 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
     this.#document.droppedLinks = this.#links.dropped;
     this.#document.malformedLinks = this.#links.malformed;
     const linkText = this.#links.nofollow ? '' : (this.#linkTexts?.text ?? '');
-    const { attributes } = this.#lines;
+    const attributes = this.#attributes();
     return {
       attributes: linkText === '' ? attributes : [...attributes, ['Link-Text', linkText]],
       description: this.#description !== '' ? this.#description : this.#opening,
@@ -246,6 +266,14 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
       noindex: this.#links.noindex,
       nofollow: this.#links.nofollow,
     };
+  }
+
+  /** A page without other text has its navigation as its text. */
+  #attributes(): ExtractedAttributes {
+    const { attributes } = this.#lines;
+    const target = textTargetOf(this.#table);
+    if (target === undefined || attributes.some(([name]) => name === target)) return attributes;
+    return attributes.map(([name, value]) => [name === NAVIGATION ? target : name, value] as const);
   }
 
   /** `</head>` and `<body>` can be omitted: the first tag that is not allowed in a head opens the body. */
@@ -257,7 +285,7 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
     }
     this.#body = true;
     this.#separator = NEWLINE;
-    const mapping = this.#bodyMapping;
+    const mapping = this.#table.get('body');
     // Depth 0 is closed only by the end of the document: text after `</body>` still belongs to it.
     if (mapping !== undefined) this.#openMapped(mapping, attributes, 0);
   }
@@ -272,7 +300,39 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
     else this.#push(content, depth);
   }
 
+  /** Elements in which text is navigation, or not. */
+  #openRegion(name: string, attributes: TagAttributes, depth: number): void {
+    const inPart = this.#partDepth > 0;
+    if (!inPart && PARTS_OF_PAGES.has(name)) this.#partDepth = depth;
+    if (this.#navigation !== undefined || (inPart && name === 'footer')) return;
+    const start = { fragments: this.#pieces.length, links: this.#linkTexts?.count ?? 0 };
+    this.#navigation = NavigationElement.of(name, attributes, depth, start);
+  }
+
+  /** At the end of a page that was not read to its end. */
+  #endNavigation(): void {
+    const element = this.#navigation;
+    if (element === undefined) return;
+    while ((this.#frames.at(-1)?.depth ?? 0) >= element.depth) this.#pop(this.#frames.pop()!);
+    this.#closeNavigation(element, element.depth);
+  }
+
+  #closeNavigation(element: NavigationElement, depth: number): void {
+    element.close(depth);
+    if (depth !== element.depth) return;
+    this.#navigation = undefined;
+    if (element.isNavigation) {
+      this.#linkTexts?.cutTo(element.start.links);
+      const mapping = { targets: [NAVIGATION], ignore: false, parent: false };
+      this.#pop({ depth, start: element.start.fragments, mapping });
+      return;
+    }
+    for (const keyword of element.keywords) this.#lines.add('keywords', keyword);
+    if (this.#description === '') this.#description = element.paragraph;
+  }
+
   #openLink(reference: string, depth: number): void {
+    this.#navigation?.openLink(depth);
     if (this.#linkTexts === undefined) return;
     const url = this.#links.resolve(reference);
     if (url === undefined || url === this.#links.own || !isEnumerable(url)) return;
@@ -284,7 +344,8 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
   }
 
   #pop(frame: Frame): void {
-    const { mapping, start } = frame;
+    const { start } = frame;
+    const mapping = this.#navigation === undefined ? frame.mapping : this.#keptBack(frame, this.#navigation);
     if (this.#pieces.length <= start) return;
     if (
       mapping.targets.some((target) => !this.#lines.isFull(target)) ||
@@ -299,11 +360,27 @@ class HtmlWalk implements HtmlHandler<TagPlan> {
     if (this.#separator === NOTHING) this.#separator = BLANK;
   }
 
+  /** The mapping of an element in navigation, whose words are neither keywords nor headings of the page. */
+  #keptBack({ mapping, start }: Frame, element: NavigationElement): ContentMapping {
+    const { targets, ignore, parent } = mapping;
+    // The text of another element is in the attribute alone, and it may be no navigation.
+    if (!element.isCertain && !parent) return mapping;
+    const others = targets.filter((target) => !KEPT_BACK.has(target.toLowerCase()));
+    if (others.length === targets.length) return mapping;
+    if (!element.isCertain) element.addKeyword(stripSeparator(this.#pieces.slice(start).join('')));
+    return { targets: others, ignore, parent: true };
+  }
+
   #closeParagraph(): void {
-    if (this.#description !== '' || this.#paragraph < 0 || this.#headDepth > 0) return;
+    const element = this.#navigation;
+    const isKnown = this.#description !== '' || element?.isCertain === true;
+    if (isKnown || this.#paragraph < 0 || this.#headDepth > 0) return;
     if (this.#paragraph < this.#pieces.length) {
       const text = stripSeparator(this.#pieces.slice(this.#paragraph).join(''));
-      if (text.length >= MIN_DESCRIPTION) this.#description = text;
+      if (text.length >= MIN_DESCRIPTION) {
+        if (element === undefined) this.#description = text;
+        else element.paragraph ||= text;
+      }
     }
     this.#paragraph = -1;
   }

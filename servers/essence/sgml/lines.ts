@@ -5,7 +5,7 @@ import type { TagMapping, ValueMapping } from './table.js';
 const URL_ATTRIBUTES = wordSet('href src action background cite data longdesc poster url');
 
 /** Attributes with a document's running text; only the size of the object limits them. */
-const RUNNING_TEXT = new Set(['body', 'full-text', 'partial-text', 'head']);
+const RUNNING_TEXT = new Set(['body', 'full-text', 'partial-text', 'head', 'navigation']);
 
 /** Options of an extraction. */
 export interface ExtractionOptions {

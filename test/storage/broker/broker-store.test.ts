@@ -99,6 +99,26 @@ t.test('an update stores the received bytes and a Registry entry', async (t) => 
   t.equal(store.count, 2);
 });
 
+t.test('objects beside a URL: those after it, then the first ones with the same beginning', async (t) => {
+  const store = await openStore(t);
+  const urls = ['a.test/1', 'b.test/1', 'b.test/2', 'b.test/3', 'b.test/\u00ff', 'c.test/1'];
+  await store.apply(urls.map((url, i) => update(`http://${url}`, 5 + i)));
+  await store.apply([update('http://b.test/3', 5, { 'Gatherer-Name': 'Another' })]);
+  const beside = (url: string, limit = 10) => store.beside(url, 'http://b.test/'.length, limit);
+  t.same(await beside('http://b.test/2'), [4, 7, 5, 2], 'both objects of b.test/3');
+  t.same(await beside('http://b.test/2', 2), [4, 7]);
+  t.same(await beside('http://b.test/3'), [5, 2, 3], 'its own are left out');
+  t.same(await beside('http://b.test/\u00ff'), [2, 3, 4, 7]);
+  t.same(await beside('http://b.test/unknown'), [5, 2, 3, 4, 7]);
+  t.same(await beside('http://d.test/1'), []);
+  t.same(
+    await store.beside('http://b.test/\u00ff', 'http://b.test/?'.length, 10),
+    [],
+    'a byte 255 at the end',
+  );
+  t.same(await store.beside('http://a.test/1', 0, 3), [2, 3, 4], 'any URL');
+});
+
 t.test('SOIF-6.5 rejects an object without Gatherer identity or Update-Time with a reason', async (t) => {
   const store = await openStore(t);
   const result = await store.apply([

@@ -39,6 +39,7 @@ interface EssenceCliOptions {
   readonly access: boolean;
   readonly fakeMd5s: boolean;
   readonly linkText: boolean;
+  readonly navigation: boolean;
   readonly mainText: boolean;
   readonly code: boolean;
   readonly fullText: boolean;
@@ -174,6 +175,7 @@ function poolOptions(options: EssenceCliOptions): EssencePoolOptions {
     mainText: options.mainText,
     code: options.code,
     linkText: options.linkText,
+    navigation: options.navigation,
     rawReferences: options.rawReferences,
     minimalBookkeeping: options.minimalBookkeeping,
     fullText: options.fullText || options.rawText,

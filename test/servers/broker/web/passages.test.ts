@@ -83,6 +83,42 @@ t.test('results show passages of the body; the matched lines are there, folded',
   t.match(byTitle('Two').find('> .lines li').text(), /Gopher, A\./, 'and the lines that matched');
 });
 
+t.test('lines that most pages of a host have are no passages', async (t) => {
+  const pages = (host: string, count: number) =>
+    Array.from({ length: count }, (_, i) => ({
+      url: `http://${host}/manual/${i}.html`,
+      Title: `${host} ${i}`,
+      Description: 'The description',
+      Body: `Downloads Gopher Support\n${i === 3 ? 'All about gopher holes and tools.' : 'Nothing here.'}\nCopyright Gopher Inc`,
+    }));
+  const { get } = await openWebsite(t, {
+    documents: documents(
+      ...pages('large.example.org', 9),
+      ...pages('small.example.org', 4),
+      ...Array.from({ length: 3 }, (_, i) =>
+        pages('wide.example.org', 4).map((page) => ({
+          ...page,
+          url: page.url.replace('manual', `part${i}`),
+        })),
+      ).flat(),
+    ),
+  });
+  const { $ } = await get(`${QUERY}?query=gopher&${FIELDS}`);
+  const shown = (title: string) =>
+    $('.results > li')
+      .filter((_, li) => $(li).find('h2').text() === title)
+      .map((_, li) => $(li).find('.description').text().replace(/\s+/g, ' ').trim())
+      .get();
+  t.same(shown('large.example.org 3'), ['All about gopher holes and tools.']);
+  t.same(shown('large.example.org 4'), ['The description'], 'without another passage, the description');
+  t.match(shown('small.example.org 2')[0], /Downloads Gopher Support/, 'a small site loses nothing');
+  t.same(
+    [...new Set(shown('wide.example.org 2'))],
+    ['The description'],
+    'small directories: the host counts',
+  );
+});
+
 t.test('nothing found: what was understood, and queries that find something', async (t) => {
   const { get } = await openWebsite(t, {
     documents: documents(
