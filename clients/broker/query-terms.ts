@@ -105,8 +105,8 @@ class TermPattern extends RegExp {
   /** The matches in a text whose characters are spelled one by one. */
   *#matches(text: string, spell: (text: string) => string): Generator<Match> {
     const plain = NOT_ASCII.test(text) ? spelled(text, spell) : { text, offset: (at: number) => at };
-    for (const match of super[Symbol.matchAll](plain.text))
-      yield { start: plain.offset(match.index), end: plain.offset(match.index + match[0].length) };
+    for (const { 0: found, index = 0 } of super[Symbol.matchAll](plain.text))
+      yield { start: plain.offset(index), end: plain.offset(index + found.length) };
   }
 
   /** The matches within identifiers. */
