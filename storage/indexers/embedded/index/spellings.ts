@@ -3,8 +3,7 @@ import { lettersOf } from '../../../../protocols/broker/index.js';
 import { fold, PART } from '../../query/words.js';
 import type { IndexDatabase } from './index-file.js';
 
-/** Words of the texts of columns that are not ASCII. */
-const FOREIGN_WORD = /[^ ]*[^\0-\x7f][^ ]*/g;
+const NOT_ASCII = /[^\0-\x7f]/g;
 /** Longer words are their only spelling, in characters. */
 const MAX_WORD = 64;
 /** Words that are remembered as written, or as no others than their letters. */
@@ -26,7 +25,7 @@ export class SpellingWriter {
 
   /** Takes the words of a column. */
   add(text: string): void {
-    for (const [term] of text.matchAll(FOREIGN_WORD)) {
+    for (const term of foreignWords(text)) {
       const word = term.startsWith(PART) ? term.slice(1) : term;
       if (word.length > MAX_WORD || this.#known.has(word)) continue;
       if (this.#known.size >= KNOWN_WORDS) this.#known.clear();
@@ -51,6 +50,18 @@ export class SpellingWriter {
   clear(): void {
     this.#words.clear();
     this.#known.clear();
+  }
+}
+
+/** The words of a column that are not ASCII, in time in proportion to its length, however long a word is. */
+function* foreignWords(text: string): Generator<string> {
+  NOT_ASCII.lastIndex = 0;
+  for (let found = NOT_ASCII.exec(text); found !== null; found = NOT_ASCII.exec(text)) {
+    const start = text.lastIndexOf(' ', found.index) + 1;
+    const end = text.indexOf(' ', found.index);
+    const next = end < 0 ? text.length : end;
+    yield text.slice(start, next);
+    NOT_ASCII.lastIndex = next;
   }
 }
 
