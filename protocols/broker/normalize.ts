@@ -15,7 +15,7 @@ const NOT_ASCII = /[^\0-\x7f]/;
 /** Characters that leave no trace: soft hyphens, joiners, marks of direction, selectors of glyphs. */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u;
 
-const APOSTROPHES = '\u00b4\u02b9\u02bb\u02bc\u02bd\u05f3\u2018\u2019\u201b\u2032\ua78c\uff07';
+const APOSTROPHES = '\u00b4\u02b9\u02bb\u02bc\u02bd\u05f3\u1ffd\u2018\u2019\u201b\u2032\ua78c\uff07';
 const HYPHENS = '\u058a\u05be\u1806\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d';
 
 const TYPOGRAPHY = new RegExp(`${INVISIBLE.source}|([${APOSTROPHES}])|[${HYPHENS}]`, 'gu');
@@ -23,7 +23,18 @@ const TYPOGRAPHY = new RegExp(`${INVISIBLE.source}|([${APOSTROPHES}])|[${HYPHENS
 /** The text in one spelling: see above. A text of ASCII is returned as it is. */
 export function normalize(text: string): string {
   if (!NOT_ASCII.test(text)) return text;
-  return text.normalize('NFC').replace(TYPOGRAPHY, plainOf).normalize('NFC');
+  return composed(text.replace(TYPOGRAPHY, plainOf));
+}
+
+/** More marks than any letter has: so many at a time are put in order, which takes the square of their number. */
+const MANY_MARKS = /\p{M}{30}/gu;
+/** Keeps marks on both sides of it apart, and cannot be seen. */
+const JOINER = '\u034f';
+
+/** The text with each letter and its marks as one code point, where there is one. */
+function composed(text: string): string {
+  const safe = text.replace(MANY_MARKS, `$&${JOINER}`);
+  return safe === text ? text.normalize('NFC') : safe.normalize('NFC').replaceAll(JOINER, '');
 }
 
 function plainOf(character: string, apostrophe: string | undefined): string {
@@ -64,7 +75,7 @@ const WORD_CHARACTERS = /[^\0-\x7f]/gu;
  */
 export function lettersOf(folded: string): string {
   if (!NOT_ASCII.test(folded)) return folded;
-  return folded.replace(WORD_CHARACTERS, letterOf).normalize('NFC');
+  return composed(folded.replace(WORD_CHARACTERS, letterOf));
 }
 
 function letterOf(character: string): string {

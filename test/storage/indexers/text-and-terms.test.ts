@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import t from 'tap';
-import { normalize } from '../../../protocols/broker/index.js';
+import { lettersOf, normalize } from '../../../protocols/broker/index.js';
 import { decodeText } from '../../../protocols/soif/index.js';
 import { OidSet } from '../../../storage/broker/oid-set.js';
 import { ColumnText } from '../../../storage/indexers/embedded/index/column-text.js';
@@ -101,6 +101,19 @@ t.test('BRK-2.5 the index has a break where more than blanks separates two words
       t.equal(joined(terms(column.take())), expected.join(` ${BREAK} `));
     }),
   );
+});
+
+t.test('a text of marks or of one word without end takes time in proportion to its length', (t) => {
+  const marks = '\u0301\u0316'.repeat(500_000);
+  t.equal(lettersOf(normalize(`a${marks}`)), 'a');
+  t.equal(lettersOf(normalize(marks)), '');
+  for (const text of [`a${marks}`, `か${'\u3099'.repeat(1_000_000)}`, 'aB_'.repeat(500_000)]) {
+    const column = new ColumnText(true);
+    column.add(Buffer.from(text));
+    t.ok(column.take().length > 0);
+  }
+  t.equal(normalize(`e\u0301${'\u0316'.repeat(40)}`), `e\u0301${'\u0316'.repeat(40)}`.normalize('NFC'));
+  t.end();
 });
 
 t.test('a set of OIDs behaves like a Set', async () => {
