@@ -88,7 +88,7 @@ export function configFromRoots(roots: readonly string[], limits: RootLimitOptio
  */
 function ownConfiguration({ refreshRate }: RootLimitOptions): string {
   const name =
-    'Gatherer-Name: Harvest Kit Gatherer\nEssence-Options: --code --link-text\nIndex-Duplicates: no\n';
+    'Gatherer-Name: Harvest Kit Gatherer\nEssence-Options: --code --link-text --navigation\nIndex-Duplicates: no\n';
   if (refreshRate === undefined) return name;
   // An object must live until a round has failed two or three times.
   const timeToLive = Math.max(DEFAULT_TIME_TO_LIVE, TIME_TO_LIVE_ROUNDS * refreshRate);

@@ -134,7 +134,7 @@ Gatherer-Name:\t\t${answers.name}
 Gatherer-Port:\t\t${answers.gathererPort}
 Top-Directory:\t\t${directory}
 Lib-Directory:\t\tlib
-Essence-Options:\t--code --link-text
+Essence-Options:\t--code --link-text --navigation
 Index-Duplicates:\tno
 ${from}${debug ? 'Debug-Options:\t\t-D62,1\n' : ''}
 # One RootNode a line: all documents that links reach from it, within its limits. URL= is the maximum number of URLs,

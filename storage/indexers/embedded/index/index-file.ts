@@ -34,7 +34,7 @@ const COLUMNS = [
   { name: 'url', weight: 8, attributes: ['url'] },
   { name: 'author', weight: 3, attributes: ['author'] },
   { name: 'headings', weight: 5, attributes: ['headings'] },
-  { name: 'body', weight: 1, attributes: ['body', 'full-text', 'partial-text', 'abstract'] },
+  { name: 'body', weight: 1, attributes: ['body', 'full-text', 'partial-text', 'abstract', 'navigation'] },
   { name: 'links', weight: 0, attributes: ['url-references'] },
   { name: 'linktexts', weight: 0, attributes: ['link-text'] },
   { name: 'bookkeeping', weight: 0, attributes: [] },
