@@ -170,7 +170,7 @@ t.test('BRK-8.9 glimpse: each object is a file, and queries find the right objec
     ['title : Wheat', [1]],
     ['title : wheat', []],
     ['body : wheat and title : Barley', [3]],
-    ['"human computer"', [1], { ignoreCase: true }],
+    ['"human computer"', [1, 4], { ignoreCase: true }],
     ['human.computer', [1, 4], { ignoreCase: true }],
     ['computer', [1, 4], { errors: 1 }],
     ['wheat', [1, 2, 3, 4], { errors: 1 }],

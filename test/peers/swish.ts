@@ -52,7 +52,7 @@ t.test('BRK-8.5 swish: queries in its language', async (t) => {
   t.equal(translateQuery('title : caf\u00e9'), '"cafz6hz"', 'letters beyond a-z are encoded by number');
   t.equal(translateQuery('"a) or (b"'), '("a" and "or" and "b")');
   const text = documentOf(objectOf({ url: 'http://h/1', a: 'Caf\u00e9 X_y' }));
-  t.match(text, /^zzz http h 1 cafz6hz xz2nzy(?: |$)/);
+  t.match(text, /^zzz http h 1 1 cafe xz2nzy x y(?: |$)/);
 });
 
 t.test('BRK-8.5 swish: queries find the right objects, best first', { skip }, async (t) => {
@@ -67,7 +67,7 @@ t.test('BRK-8.5 swish: queries find the right objects, best first', { skip }, as
     ['title : Wheat', [1]],
     ['title : wheat', []],
     ['title exact Barley', [3]],
-    ['"human computer"', [1], { ignoreCase: true }],
+    ['"human computer"', [1, 4], { ignoreCase: true }],
     ['"and"', [1, 4]],
     ['café', [3]],
     ['мир', [4]],

@@ -98,7 +98,7 @@ t.test('refererd: the counters of its statistics; on a socket of the file system
   const path = join(directory, 'monitor');
   const args = ['refererd', '--data', data, '-p', '0', '--monitor', path];
   const { found } = await startServer(t, /^ready refererd=127\.0\.0\.1:(\d+)$/m, args);
-  t.equal((await cli('references', `localhost:${found[0]}`, '--to', `${url}two`)).code, 0);
+  t.equal((await cli('references', `localhost:${found[0]}`, '--to', '--ids', `${url}two`)).code, 0);
   const text = await new Promise<string>((resolve, reject) => {
     get({ socketPath: path, path: '/metrics', headers: { host: 'localhost' } }, async (reply) => {
       let body = '';
@@ -121,7 +121,7 @@ t.test('logs as JSON lines: the lines of a session have its number, also those o
   t.match(sessions[0], { level: 'info', name: 'gatherd', msg: /connection/ });
   const refererd = new CliProcess(words`refererd --data ${data} -p 0 --json-log --debuglevel 50`);
   const [, other = ''] = await refererd.output(/^ready refererd=127\.0\.0\.1:(\d+)$/m);
-  t.equal((await cli('references', `localhost:${other}`, '--to', `${url}two`)).code, 0);
+  t.equal((await cli('references', `localhost:${other}`, '--to', '--ids', `${url}two`)).code, 0);
   refererd.kill('SIGTERM');
   const lines = jsonLines((await refererd.finished).stderr);
   t.ok(

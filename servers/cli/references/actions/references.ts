@@ -52,7 +52,9 @@ export async function run(
   const query = queryOf(what, options);
   const timeoutMs = Math.ceil(options.timeout * 1000);
   const { urls, ids, json, count, describe: isDescription = false } = options;
-  const triesUrls = urls || !(ids || json || count === 0 || isDescription);
+  // What no References Server knows is refused with its reason.
+  const isKind = problemOf(what, query) === undefined;
+  const triesUrls = isKind && (urls || !(ids || json || count === 0 || isDescription));
   try {
     const printed = triesUrls ? await printUrls({ host, port }, what, options) : undefined;
     if (printed !== undefined) return printed;
