@@ -57,7 +57,7 @@ interface Changes {
  * Reads a query. A query of the language (BRK-2) is read by its rules, but for signs without letters, which say
  * nothing among words, and for the comma or question mark after a word. Any other text is read as the query most
  * like it: an operator that has nothing to combine is left out, or is a word if there is no other; so is a
- * parenthesis or a colon without its counterpart; a quote that is not closed is none. Signs alone are searched
+ * parenthesis or a colon without its counterpart; a quote that is not closed is ignored. Signs alone are searched
  * for as they are.
  *
  * @returns undefined for a text in which nothing is seen

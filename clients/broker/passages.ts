@@ -1,6 +1,7 @@
 // Chooses the passages of a text that show best why a query found it.
 
 import { type BrokerHit, parseMatchedLine } from '../../protocols/broker/index.js';
+import type { TermFinder } from './query-terms.js';
 
 /** A part of the text, and whether text before and after it is left out. */
 export interface Passage {
@@ -44,10 +45,10 @@ interface Stretch {
  * words that the first lacks. Takes time in proportion to the text.
  *
  * @param text without line ends
- * @param pattern matches the words of the query; has the flag `g`
+ * @param terms the words of the query
  */
-export function findPassages(text: string, pattern: RegExp): Passages {
-  const matches = matchesOf(text, pattern);
+export function findPassages(text: string, terms: TermFinder): Passages {
+  const matches = matchesOf(text, terms);
   const counts = new Map<string, number>();
   for (const { term } of matches) counts.set(term, (counts.get(term) ?? 0) + 1);
   const whole = bestStretch(matches, counts, MAX_CHARACTERS - LEAD);
@@ -69,11 +70,10 @@ export function findPassages(text: string, pattern: RegExp): Passages {
   };
 }
 
-function matchesOf(text: string, pattern: RegExp): Match[] {
+function matchesOf(text: string, terms: TermFinder): Match[] {
   const matches: Match[] = [];
-  for (const match of text.matchAll(pattern)) {
-    const [found] = match;
-    matches.push({ start: match.index, end: match.index + found.length, term: found.toLowerCase() });
+  for (const { start, end } of terms.matches(text)) {
+    matches.push({ start, end, term: text.slice(start, end).toLowerCase() });
     if (matches.length === MAX_MATCHES) break;
   }
   return matches;
@@ -146,10 +146,10 @@ export const TEXTS: readonly (readonly string[])[] = [
 ];
 
 /** The passages of the text that shows the query best; undefined if no word of it occurs. */
-export function bestPassages(texts: readonly string[], pattern: RegExp): Passages | undefined {
+export function bestPassages(texts: readonly string[], terms: TermFinder): Passages | undefined {
   let best: Passages | undefined;
   for (const text of texts) {
-    const passages = findPassages(text, pattern);
+    const passages = findPassages(text, terms);
     if (passages.score > (best?.score ?? 0)) best = passages;
   }
   return best;
@@ -159,7 +159,10 @@ export function bestPassages(texts: readonly string[], pattern: RegExp): Passage
  * The passage of a match, from its matched lines and its description; undefined if no word of the query occurs in
  * them.
  */
-export function passageOfHit({ matchedLines, description }: BrokerHit, pattern: RegExp): string | undefined {
+export function passageOfHit(
+  { matchedLines, description }: BrokerHit,
+  terms: TermFinder,
+): string | undefined {
   const lines = matchedLines.map(parseMatchedLine);
   const texts = TEXTS.map((names) =>
     lines
@@ -168,7 +171,7 @@ export function passageOfHit({ matchedLines, description }: BrokerHit, pattern: 
       .map((line) => oneLine(line?.text ?? ''))
       .join(' … '),
   );
-  const best = bestPassages([...texts, oneLine(description ?? '')], pattern);
+  const best = bestPassages([...texts, oneLine(description ?? '')], terms);
   return best && passageText(best.passages).replace(/(?:… ?){2,}/g, '… ');
 }
 

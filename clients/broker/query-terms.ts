@@ -43,95 +43,101 @@ export interface TermMatching {
   readonly contentOnly?: true | undefined;
 }
 
-/**
- * Returns a pattern, with the flag `g`, that `matchAll` finds in the spellings of a text that match the query; undefined
- * without terms.
- */
-export function termPattern(terms: readonly string[], matching: TermMatching): RegExp | undefined {
-  if (terms.length === 0) return undefined;
-  const spell = spellingOf(matching);
-  const longestFirst = terms.map((term) => spell(term.trim())).sort((a, b) => b.length - a.length);
-  const any = `(?:${longestFirst.map(literal).join('|')})`;
-  const source = matching.matchWord ? `(?<![\\p{L}\\p{N}_])${any}(?![\\p{L}\\p{N}_])` : any;
-  return new TermPattern(source, matching);
+/** A part of a text, by offsets in UTF-16 units. */
+export interface TextRange {
+  readonly start: number;
+  readonly end: number;
 }
-
-function spellingOf({ ignoreAccents }: TermMatching): (text: string) => string {
-  return ignoreAccents === true ? (text) => lettersOf(normalize(text)) : normalize;
-}
-
-/** Returns a pattern that matches the text literally, and therefore in linear time. */
-function literal(text: string): string {
-  return text
-    .replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
-    .replace(/\s+|(?<=[\p{L}\p{M}\p{N}_])-(?=[\p{L}\p{M}\p{N}_])/gu, '(?:\\s+|-)');
-}
-
-const NOT_ASCII = /[^\0-\x7f]/;
-/** A character with its marks, which together may be another one. */
-const CHARACTERS = /\P{M}\p{M}*|\p{M}+/gsu;
 
 /**
- * Finds terms in the spelling in which they were matched, and returns the text as it is written there. With the flags of a
- * request for content, also the parts of identifiers.
+ * Finds the terms of a query in texts, in the spellings in which they were matched. A request for content also finds the
+ * parts of identifiers.
  */
-class TermPattern extends RegExp {
+export class TermFinder {
+  readonly #pattern: RegExp;
   readonly #spell: (text: string) => string;
   readonly #hasParts: boolean;
 
-  constructor(source: string, matching: TermMatching) {
-    super(source, matching.ignoreCase ? 'giu' : 'gu');
-    this.#spell = spellingOf(matching);
-    this.#hasParts = matching.contentOnly === true && matching.matchWord;
+  private constructor(
+    terms: readonly string[],
+    spell: (text: string) => string,
+    { ignoreCase, matchWord, contentOnly }: TermMatching,
+  ) {
+    this.#spell = spell;
+    const longestFirst = terms.toSorted((a, b) => b.length - a.length);
+    const any = `(?:${longestFirst.map(literal).join('|')})`;
+    const source = matchWord ? `(?<!${WORD_CHARACTER})${any}(?!${WORD_CHARACTER})` : any;
+    this.#pattern = new RegExp(source, ignoreCase ? 'giu' : 'gu');
+    this.#hasParts = contentOnly === true && matchWord;
   }
 
-  static override get [Symbol.species](): RegExpConstructor {
-    return RegExp;
+  /** Returns undefined without terms that can be seen. */
+  static of(terms: readonly string[], matching: TermMatching): TermFinder | undefined {
+    const spell = matching.ignoreAccents === true ? (text: string) => lettersOf(normalize(text)) : normalize;
+    const spelled = terms.map((term) => spell(term).trim()).filter((term) => term !== '');
+    return spelled.length === 0 ? undefined : new TermFinder(spelled, spell, matching);
   }
 
-  override *[Symbol.matchAll](text: string): RegExpStringIterator<RegExpExecArray> {
-    const found = [...this.#matches(text, this.#spell)];
-    if (this.#hasParts && withParts(text) !== text) {
-      const whole = [...found];
-      for (const part of this.#partsOf(text))
-        if (!whole.some(({ start, end }) => part.start < end && start < part.end)) found.push(part);
-      found.sort((a, b) => a.start - b.start);
+  /** Where the text has one of the terms, in order, without overlaps. */
+  *matches(text: string): Generator<TextRange> {
+    const parts = this.#hasParts ? this.#matchesInIdentifiers(text) : NOTHING;
+    let part = parts.next();
+    let end = 0;
+    for (const whole of this.#matchesIn(text)) {
+      for (; part.done !== true && part.value.start < whole.end; part = parts.next()) {
+        if (part.value.start < end || part.value.end > whole.start) continue;
+        yield part.value;
+      }
+      yield whole;
+      end = whole.end;
     }
-    for (const { start, end } of found)
-      yield Object.assign([text.slice(start, end)] as [string], { index: start, input: text });
-    return undefined;
+    for (; part.done !== true; part = parts.next()) if (part.value.start >= end) yield part.value;
   }
 
-  /** The matches in a text whose characters are spelled one by one. */
-  *#matches(text: string, spell: (text: string) => string): Generator<Match> {
-    const plain = NOT_ASCII.test(text) ? spelled(text, spell) : { text, offset: (at: number) => at };
-    for (const { 0: found, index = 0 } of super[Symbol.matchAll](plain.text))
+  /** Whether the text has one of the terms. */
+  isIn(text: string): boolean {
+    return this.matches(text).next().done !== true;
+  }
+
+  /** The matches in a text, whose characters are spelled one by one. */
+  *#matchesIn(text: string): Generator<TextRange> {
+    const plain = NOT_ASCII.test(text) ? spelled(text, this.#spell) : { text, offset: (at: number) => at };
+    for (const { 0: found, index = 0 } of plain.text.matchAll(this.#pattern))
       yield { start: plain.offset(index), end: plain.offset(index + found.length) };
   }
 
-  /** The matches within identifiers. */
-  *#partsOf(text: string): Generator<Match> {
-    for (const word of text.matchAll(/[\p{L}\p{M}\p{N}_]+/gu)) {
-      const parts = withParts(word[0]);
-      if (parts === word[0]) continue;
+  *#matchesInIdentifiers(text: string): Generator<TextRange> {
+    for (const { 0: word, index } of text.matchAll(WORDS)) {
+      const parts = withParts(word);
+      if (parts === word) continue;
       // A blank stands for an underscore, or for nothing.
       const offsets: number[] = [];
-      let at = word.index;
-      for (const character of parts) {
+      let at = index;
+      for (let i = 0; i < parts.length; i++) {
         offsets.push(at);
-        if (character !== ' ' || text[at] === '_') at += character.length;
+        if (parts[i] !== ' ' || text[at] === '_') at++;
       }
       offsets.push(at);
-      for (const { start, end } of this.#matches(parts, this.#spell))
+      for (const { start, end } of this.#matchesIn(parts))
         yield { start: offsets[start]!, end: offsets[end]! };
     }
   }
 }
 
-interface Match {
-  readonly start: number;
-  readonly end: number;
+const NOTHING: Iterator<TextRange, undefined> = { next: () => ({ done: true, value: undefined }) };
+
+const NOT_ASCII = /[^\0-\x7f]/;
+const WORD_CHARACTER = '[\\p{L}\\p{M}\\p{N}_]';
+const WORDS = new RegExp(`${WORD_CHARACTER}+`, 'gu');
+const BLANK = new RegExp(`\\s+|(?<=${WORD_CHARACTER})-(?=${WORD_CHARACTER})`, 'gu');
+
+/** Returns a pattern that matches the text literally, and therefore in linear time. */
+function literal(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&').replace(BLANK, '(?:\\s+|-)');
 }
+
+/** Characters that are spelled as they are, or one with its marks, which together may be another one. */
+const CHARACTERS = /[\0-\x7f]+(?!\p{M})|\P{M}\p{M}*|\p{M}+/gsu;
 
 /** A text in another spelling, and the offset in the text of each offset in it. */
 function spelled(
@@ -140,10 +146,11 @@ function spelled(
 ): { readonly text: string; readonly offset: (at: number) => number } {
   let plain = '';
   const offsets: number[] = [];
-  for (const match of text.matchAll(CHARACTERS)) {
-    const character = spell(match[0]);
-    for (let i = 0; i < character.length; i++) offsets.push(match.index);
-    plain += character;
+  for (const { 0: found, index } of text.matchAll(CHARACTERS)) {
+    const isAscii = !NOT_ASCII.test(found);
+    const same = isAscii ? found : spell(found);
+    for (let i = 0; i < same.length; i++) offsets.push(isAscii ? index + i : index);
+    plain += same;
   }
   offsets.push(text.length);
   return { text: plain, offset: (at) => offsets[at]! };

@@ -10,7 +10,7 @@ export type LocalFile =
   | { readonly kind: 'unchanged'; readonly stats: Stats }
   | UnopenedFile;
 
-/** A directory that was read, or the reason that there is no file. */
+/** A directory that was read, or the reason that it was not. */
 export type UnopenedFile =
   | {
       readonly kind: 'directory';
@@ -64,7 +64,7 @@ export async function readLocal(
   }
 }
 
-/** An open file of {@link openLocal}, or why there is none. */
+/** An open file of {@link openLocal}, or the reason that it is not open. */
 export type OpenedFile =
   | { readonly kind: 'file'; readonly stats: Stats; readonly file: FileHandle }
   | UnopenedFile;

@@ -6,7 +6,7 @@ const BORDERS =
   /(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})|(?<=[\p{L}\p{M}\p{N}])_+(?=[\p{L}\p{M}\p{N}])/gu;
 const WORDS = /[\p{L}\p{M}\p{N}_]+/gu;
 
-/** Longer identifiers have no parts, in characters: nobody types them. */
+/** Longer identifiers have no parts, in characters: a query rarely has them. */
 const MAX_IDENTIFIER = 128;
 
 /** The parts of a word in its case, separated by blanks; undefined if it has none. */

@@ -44,7 +44,7 @@ function plainOf(character: string, apostrophe: string | undefined): string {
 
 /**
  * Accents, and the vowel points of Semitic scripts, which texts have or lack. Marks that make another letter or carry the
- * vowel of a syllable are none: the breve of `й`, the voicing marks of Japanese, the signs of Indian scripts.
+ * vowel of a syllable are letters here: the breve of `й`, the voicing marks of Japanese, the signs of Indian scripts.
  */
 const MARK =
   /(?![\u3099\u309a])(?=[\p{Script=Inherited}\p{Script=Arabic}\p{Script=Cyrillic}\p{Script=Hebrew}\p{Script=Nko}\p{Script=Syriac}])\p{M}|\u0640/gu;

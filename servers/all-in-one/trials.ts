@@ -40,7 +40,14 @@ export async function findTrials(kit: AllInOne): Promise<Trials> {
   const signal = AbortSignal.timeout(QUERIES_MS);
   const firstResult = async (query: string): Promise<string | undefined> => {
     try {
-      const request = { matchedLines: true, ignoreCase: true, attributes: ['Title'], maxFiles: PAGE + 1 };
+      const request = {
+        matchedLines: true,
+        ignoreCase: true,
+        ignoreAccents: true,
+        contentOnly: true,
+        attributes: ['Title'],
+        maxFiles: PAGE + 1,
+      } as const;
       for await (const { url } of client.query(query, { ...request, signal })) return url;
     } catch (error) {
       if (!signal.aborted && !(error instanceof KitError)) throw error;

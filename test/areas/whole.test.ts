@@ -16,6 +16,7 @@ import '../servers/all-in-one/trials.test.js';
 import '../servers/cli/options/config-option.test.js';
 import '../servers/cli/help/completion.test.js';
 import '../servers/cli/help/man-page.test.js';
+import '../servers/cli/match-output.test.js';
 import '../servers/cli/help/suggestions.test.js';
 import '../servers/cli/lazy-imports.test.js';
 import '../servers/cli/node-version.test.js';

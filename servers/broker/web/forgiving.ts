@@ -8,7 +8,7 @@ import {
   type SentencePart,
   sentenceText,
 } from '../../../clients/broker/forgiving.js';
-import type { Expression, Query } from '../../../protocols/broker/index.js';
+import { type Expression, normalize, type Query } from '../../../protocols/broker/index.js';
 import type { IndexedWord, Indexer } from '../../../storage/indexers/index.js';
 import { type Content, html } from '../../web/html.js';
 import { OptionalWork, type Visitor } from './visitor.js';
@@ -42,8 +42,6 @@ const TIME_MS = 200;
 const MAX_CONCURRENT = 8;
 /** A word without pattern characters (BRK-2.22). */
 const WORD = /^[\p{L}\p{M}\p{N}_]+$/u;
-/** Between the parts of a word: `what's`, `l’index`. */
-const APOSTROPHE = /['\u2019\u02bc]/;
 /**
  * Words with points between them, as the name of a file or a version: for a person the point is not any
  * character.
@@ -87,10 +85,10 @@ function isPlain(part: Expression): part is Extract<Expression, { kind: 'term' }
   return part.kind === 'term' && !part.quoted && WORD.test(part.text);
 }
 
-/** There are several characters for an apostrophe: what stands before and after it are two words. */
+/** What stands before and after an apostrophe are two words: `what's`, `l’index`. */
 function atApostrophes(part: Expression): Expression[] {
   if (part.kind !== 'term' || part.quoted) return [part];
-  const words = part.text.split(APOSTROPHE);
+  const words = normalize(part.text).split("'");
   return words.every((word) => WORD.test(word)) ? words.map((text) => ({ ...part, text })) : [part];
 }
 

@@ -1,5 +1,6 @@
 // Finds the passages of stored objects.
 import { bestPassages, type Passages, TEXTS } from '../../../clients/broker/passages.js';
+import type { TermFinder } from '../../../clients/broker/query-terms.js';
 import { decodeText } from '../../../protocols/soif/index.js';
 import type { StoredParts } from '../../../storage/index.js';
 import { shownObject } from './object-reply.js';
@@ -28,11 +29,11 @@ export interface PassageSource {
  * Returns the passages of each hit in which a word of the query occurs. Lines that most pages of its host have
  * are no passages.
  *
- * @param pattern matches the words of the query, see {@link findPassages}
+ * @param terms the words of the query
  */
 export async function passagesOf(
   hits: readonly ShownHit[],
-  pattern: RegExp,
+  terms: TermFinder,
   { openObject, openBeside }: PassageSource,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<ShownHit, Passages>> {
@@ -49,10 +50,10 @@ export async function passagesOf(
     const stored = await openObject(hit.objectUrl);
     if (stored === undefined) continue;
     const texts = await linesOf(stored);
-    const left = await withoutRepeated(texts, pattern, () => repeated.of(hit.url));
+    const left = await withoutRepeated(texts, terms, () => repeated.of(hit.url));
     const best = bestPassages(
       left.map((lines) => lines.join(' ')),
-      pattern,
+      terms,
     );
     if (best !== undefined) found.set(hit, best);
   }
@@ -65,10 +66,10 @@ export async function passagesOf(
  */
 async function withoutRepeated(
   texts: readonly (readonly string[])[],
-  pattern: RegExp,
+  terms: TermFinder,
   read: () => Promise<ReadonlySet<string>>,
 ): Promise<readonly (readonly string[])[]> {
-  if (!texts.some((lines) => lines.some((line) => line.search(pattern) >= 0))) return texts;
+  if (!texts.some((lines) => lines.some((line) => terms.isIn(line)))) return texts;
   const repeated = await read();
   return repeated.size === 0 ? texts : texts.map((lines) => lines.filter((line) => !repeated.has(line)));
 }

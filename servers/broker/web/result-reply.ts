@@ -1,6 +1,6 @@
 // Answers a query of the form as a page, RSS or JSON.
 
-import { literalTerms, termPattern } from '../../../clients/broker/query-terms.js';
+import { literalTerms, TermFinder } from '../../../clients/broker/query-terms.js';
 import type { Query } from '../../../protocols/broker/index.js';
 import { type BrokerQueryConfig, usesVariable } from '../../../protocols/config/broker-query-cf.js';
 import { ConnectionError, messageOf } from '../../../protocols/errors.js';
@@ -228,10 +228,10 @@ export class Results implements AsyncDisposable {
       linkedFrom: await countLinks(part.hits),
       summaryPath,
     };
-    const pattern = termPattern(literalTerms(answer.query), form);
-    const hasPassages = !pageQuery.target.listed && pattern !== undefined;
+    const terms = TermFinder.of(literalTerms(answer.query), form);
+    const hasPassages = !pageQuery.target.listed && terms !== undefined;
     const passages = hasPassages
-      ? await passagesOf(part.hits, pattern, this.#context, visitor.signal)
+      ? await passagesOf(part.hits, terms, this.#context, visitor.signal)
       : new Map();
     const { addressOf } = this.#context;
     const gathering = pageQuery.target.listed ? undefined : this.#context.gathering?.();
@@ -255,7 +255,7 @@ export class Results implements AsyncDisposable {
     return this.#renderList(pageQuery, {
       ...shown,
       maxResults: pageQuery.target.maxResults,
-      highlight: highlighter(pattern),
+      highlight: highlighter(terms),
       passages,
       help: await this.#renderHelp(pageQuery, typed, answer),
       linksPage: (url) => links?.pageOf(url),

@@ -23,7 +23,7 @@ export interface ResultsView extends ShownResult {
   /** What to try if nothing or little was found, and how the query was understood. */
   readonly help: Content;
   readonly addressOf: RouteContext['addressOf'];
-  /** The line of progress of a run that gathers; empty while there is none. */
+  /** The line of progress of a run that gathers; empty while nothing is gathered. */
   readonly gathering: Content;
 }
 

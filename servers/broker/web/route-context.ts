@@ -27,7 +27,7 @@ export interface RouteContext {
    * itself. Default: every document is at its URL.
    */
   readonly addressOf?: ((url: string) => string | undefined) | undefined;
-  /** The run that gathers for this broker in the same process; undefined while there is none. */
+  /** The run that gathers for this broker in the same process; undefined while nothing is gathered. */
   readonly gathering?: (() => Gathering | undefined) | undefined;
 }
 

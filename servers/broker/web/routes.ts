@@ -285,7 +285,7 @@ export class BrokerPages {
   }
 }
 
-/** The run in progress with its sentence for people; absent from JSON while there is none. */
+/** The run in progress with its sentence for people; absent from JSON while nothing is gathered. */
 function gatheringState(gathering: Gathering | undefined) {
   return gathering && { ...gathering, text: gatheringText(gathering) };
 }

@@ -1,5 +1,6 @@
 // Publications while a run gathers: what each of them contains, and the times of what it does not contain.
 import type { UnixSeconds } from '../../../protocols/time.js';
+import { ReadWriteLock } from '../../../storage/level/read-write-lock.js';
 import type { CrawlUri } from '../../crawler/crawl-uri.js';
 
 /**
@@ -13,10 +14,8 @@ import type { CrawlUri } from '../../crawler/crawl-uri.js';
  */
 export class CommitGate {
   readonly #now: () => UnixSeconds;
-  /** URIs whose batches are not written. */
-  #holders = 0;
-  #barrier: Promise<void> | undefined;
-  #onReleased: (() => void) | undefined;
+  /** Shared by the URIs whose batches are not written. */
+  readonly #lock = new ReadWriteLock('the gate of changes');
   #horizon: UnixSeconds = 0;
 
   constructor(now: () => UnixSeconds) {
@@ -30,36 +29,27 @@ export class CommitGate {
 
   /** Waits for a publication in progress; then the URI holds the gate. Returns the time of its changes. */
   async enter(uri: Pick<CrawlUri, 'onSettled'>): Promise<UnixSeconds> {
-    if (uri.onSettled === undefined) {
-      while (this.#barrier !== undefined) await this.#barrier;
-      this.#holders++;
-      uri.onSettled = () => {
-        if (--this.#holders === 0) this.#onReleased?.();
-      };
-    }
+    if (uri.onSettled === undefined) await this.#hold(uri);
     return this.#time();
   }
 
   /** Runs `work`, which must see every change with a time up to now, while no URI holds the gate. */
-  async exclusive<T>(work: () => Promise<T>): Promise<T> {
-    while (this.#barrier !== undefined) await this.#barrier;
-    let release = (): void => undefined;
-    this.#barrier = new Promise((resolve) => {
-      release = resolve;
-    });
-    try {
-      if (this.#holders > 0) {
-        await new Promise<void>((resolve) => {
-          this.#onReleased = resolve;
-        });
-        this.#onReleased = undefined;
-      }
+  exclusive<T>(work: () => Promise<T>): Promise<T> {
+    return this.#lock.exclusive(() => {
       this.#horizon = this.#time();
-      return await work();
-    } finally {
-      this.#barrier = undefined;
-      release();
-    }
+      return work();
+    });
+  }
+
+  #hold(uri: Pick<CrawlUri, 'onSettled'>): Promise<void> {
+    return new Promise((entered, refused) => {
+      const settled = () =>
+        new Promise<void>((release) => {
+          uri.onSettled = release;
+          entered();
+        });
+      this.#lock.shared(settled).catch(refused);
+    });
   }
 
   /** The clock may be set back. */

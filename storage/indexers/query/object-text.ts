@@ -14,7 +14,7 @@ export type View = number;
 
 const HYPHENS = VIEW.phrase - VIEW.collapsed;
 
-/** A run of white space within a line, which phrases treat as one blank; a no-break space of no width is none. */
+/** A run of white space within a line, which phrases treat as one blank; a no-break space of no width does not count. */
 const BLANKS = /[^\S\n\ufeff]+/g;
 
 /** Replaces every run of white space within a line by one blank. */

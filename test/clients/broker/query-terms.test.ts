@@ -1,15 +1,16 @@
 // Terms of a query in the spellings of a text.
 import fc from 'fast-check';
 import t from 'tap';
-import { termPattern } from '../../../clients/broker/query-terms.js';
+import { TermFinder } from '../../../clients/broker/query-terms.js';
 import { assertProperty } from '../../helpers/property.js';
 
 const WORDS = { ignoreCase: true, matchWord: true } as const;
 const LETTERS = { ...WORDS, ignoreAccents: true } as const;
 const CONTENT = { ...LETTERS, contentOnly: true } as const;
 
-function found(text: string, term: string, matching: Parameters<typeof termPattern>[1]): string[] {
-  return Array.from(text.matchAll(termPattern([term], matching)!), (match) => match[0]);
+function found(text: string, term: string, matching: Parameters<typeof TermFinder.of>[1]): string[] {
+  const ranges = TermFinder.of([term], matching)?.matches(text) ?? [];
+  return Array.from(ranges, ({ start, end }) => text.slice(start, end));
 }
 
 t.test('a term is found as the text spells it', (t) => {
@@ -36,13 +37,10 @@ t.test('property: a match is a part of the text, and the matches are in order', 
     .map((parts) => parts.join(''));
   assertProperty(
     fc.property(text, text, fc.constantFrom(WORDS, LETTERS, CONTENT), (whole, term, matching) => {
-      if (term.trim() === '') return true;
-      let end = 0;
-      for (const match of whole.matchAll(termPattern([term], matching)!)) {
-        if (match.index < end || whole.slice(match.index, match.index + match[0].length) !== match[0])
-          return false;
-        end = match.index + match[0].length;
-        if (match[0] === '') end++;
+      let last = 0;
+      for (const { start, end } of TermFinder.of([term], matching)?.matches(whole) ?? []) {
+        if (start < last || end <= start || end > whole.length) return false;
+        last = end;
       }
       return true;
     }),

@@ -1,5 +1,6 @@
 // Formats a match of `harvest query` as text or JSON.
 import { styleText } from 'node:util';
+import type { TermFinder } from '../../../../clients/broker/query-terms.js';
 import { type BrokerHit, parseMatchedLine } from '../../../../protocols/broker/index.js';
 import { decodeText, textOfUrl, urlFields } from '../../../../protocols/soif/index.js';
 import { printable, printableUrl, TerminalText } from '../../output/printable.js';
@@ -42,13 +43,13 @@ export interface ShownMatch {
  * Formats a match of a query as text: number, title, URL in its own bytes (BRK-1.10), passage or description,
  * attributes, matched lines. Without a title the URL stands in its place.
  *
- * @param pattern matches the words of the query
+ * @param terms the words of the query
  */
 export function matchAsText(
   { hit, passage, lines: matched = [] }: ShownMatch,
   number: number,
   style: TextStyle,
-  pattern: RegExp | undefined,
+  terms: TermFinder | undefined,
 ): Uint8Array {
   const title = titleOf(hit);
   const url = Buffer.from(style.url(printableUrl(hit.url)));
@@ -59,7 +60,7 @@ export function matchAsText(
   const lines: string[] = [];
   const text = printable(passage ?? hit.description ?? '').trim();
   if (text !== '' && text !== title)
-    lines.push(`   ${pattern === undefined ? text : text.replace(pattern, style.word)}`);
+    lines.push(`   ${terms === undefined ? text : marked(text, terms, style)}`);
   for (const [name, value] of hit.attributes) {
     if (isTitle(name)) continue;
     lines.push(`   ${printable(name)}: ${printable(decodeText(value)).trim()}`);
@@ -70,6 +71,16 @@ export function matchAsText(
     lines.push(`     ${printable(shown).trimEnd()}`);
   }
   return Buffer.concat([...head, Buffer.from(lines.map((line) => `${line}\n`).join(''))]);
+}
+
+function marked(text: string, terms: TermFinder, { word }: TextStyle): string {
+  let shown = '';
+  let last = 0;
+  for (const { start, end } of terms.matches(text)) {
+    shown += text.slice(last, start) + word(text.slice(start, end));
+    last = end;
+  }
+  return shown + text.slice(last);
 }
 
 function titleOf({ attributes }: BrokerHit): string {

@@ -15,7 +15,7 @@ import {
   type QueryRequest,
 } from '../../../../clients/broker/index.js';
 import { passageOfHit } from '../../../../clients/broker/passages.js';
-import { literalTerms, termPattern } from '../../../../clients/broker/query-terms.js';
+import { literalTerms, TermFinder } from '../../../../clients/broker/query-terms.js';
 import {
   type BrokerHit,
   type Expression,
@@ -137,7 +137,7 @@ class QueryRun {
   readonly #client: BrokerClient;
   readonly #options: QueryOptions;
   readonly #signal: AbortSignal | undefined;
-  readonly #pattern: RegExp | undefined;
+  readonly #terms: TermFinder | undefined;
   readonly #replies: BrokerResults[] = [];
 
   constructor(client: BrokerClient, query: Query, options: QueryOptions, signal: AbortSignal | undefined) {
@@ -145,7 +145,7 @@ class QueryRun {
     this.#options = options;
     this.#signal = signal;
     const { caseSensitive, words } = options;
-    this.#pattern = termPattern(literalTerms(query), {
+    this.#terms = TermFinder.of(literalTerms(query), {
       ignoreCase: caseSensitive !== true,
       matchWord: words,
       ...ownFlags(options),
@@ -207,11 +207,11 @@ class QueryRun {
   }
 
   #format(hit: BrokerHit, number: number): string | Uint8Array {
-    const passage = this.#pattern === undefined ? undefined : passageOfHit(hit, this.#pattern);
+    const passage = this.#terms === undefined ? undefined : passageOfHit(hit, this.#terms);
     const { lines, note } = pageOfLines(hit.matchedLines, this.#options);
     const match = { hit, passage, lines };
     if (this.#options.json) return matchAsJson(match);
-    return Buffer.concat([matchAsText(match, number, textStyle(), this.#pattern), Buffer.from(note)]);
+    return Buffer.concat([matchAsText(match, number, textStyle(), this.#terms), Buffer.from(note)]);
   }
 }
 

@@ -3,6 +3,7 @@ import { load } from 'cheerio';
 import fc from 'fast-check';
 import t from 'tap';
 import { findPassages } from '../../../../clients/broker/passages.js';
+import { TermFinder } from '../../../../clients/broker/query-terms.js';
 import { parseQuery } from '../../../../protocols/broker/index.js';
 import { describeQuery } from '../../../../servers/broker/web/query-words.js';
 import { html } from '../../../../servers/web/html.js';
@@ -11,6 +12,11 @@ import { document, NOW } from '../helpers.js';
 import { openWebsite, QUERY } from './helpers.js';
 
 const FIELDS = 'caseflag=on&wordflag=on&opaqueflag=on&descflag=on&verbose=on&maxobjflag=50';
+/** Finds words anywhere. */
+function termsOf(words: string, ignoreCase = false): TermFinder {
+  return TermFinder.of(words.split(' '), { ignoreCase, matchWord: false })!;
+}
+
 const FILLER = 'Nothing of interest is said in this sentence. '.repeat(20);
 
 function documents(...attributes: readonly (Readonly<Record<string, string>> & { url: string })[]) {
@@ -22,13 +28,13 @@ function documents(...attributes: readonly (Readonly<Record<string, string>> & {
 
 t.test('a passage is the stretch with most of the words, and begins with a sentence', async (t) => {
   const text = `A gopher alone. ${FILLER}Here gopher and veronica are neighbors. ${FILLER}`;
-  const { passages } = findPassages(text, /gopher|veronica/g);
+  const { passages } = findPassages(text, termsOf('gopher veronica'));
   t.equal(passages.length, 1);
   t.match(passages[0]?.text, /^Here gopher and veronica are neighbors\. Nothing/);
   t.match(passages[0], { cutBefore: true, cutAfter: true });
   const far = `Gopher begins. ${FILLER}A veronica ends.`;
   t.same(
-    findPassages(far, /gopher|veronica/gi).passages.map(({ text, cutBefore }) => [
+    findPassages(far, termsOf('gopher veronica', true)).passages.map(({ text, cutBefore }) => [
       text.slice(0, 10),
       cutBefore,
     ]),
@@ -38,7 +44,7 @@ t.test('a passage is the stretch with most of the words, and begins with a sente
     ],
     'two passages if the words are far apart',
   );
-  t.same(findPassages('none of them', /gopher/g), { passages: [], score: 0 });
+  t.same(findPassages('none of them', termsOf('gopher')), { passages: [], score: 0 });
 });
 
 t.test('passages are parts of the text with a word of the query, of bounded length', async (t) => {
@@ -46,7 +52,7 @@ t.test('passages are parts of the text with a word of the query, of bounded leng
   const text = fc.array(word, { maxLength: 200 }).map((words) => words.join(' '));
   assertProperty(
     fc.property(text, (text) => {
-      const { passages } = findPassages(text, /gopher|wais/g);
+      const { passages } = findPassages(text, termsOf('gopher wais'));
       t.equal(passages.length > 0, /gopher|wais/.test(text));
       let length = 0;
       for (const passage of passages) {
@@ -81,6 +87,25 @@ t.test('results show passages of the body; the matched lines are there, folded',
   t.match(byTitle('One').find('details.matched .lines li').text(), /About the Gopher/);
   t.equal(byTitle('Two').find('.description').text(), 'By a writer', 'without a passage, the description');
   t.match(byTitle('Two').find('> .lines li').text(), /Gopher, A\./, 'and the lines that matched');
+});
+
+t.test('BRK-2.20: a line that pages repeat is no passage, however the query spells its words', async (t) => {
+  const pages = Array.from({ length: 9 }, (_, i) => ({
+    url: `http://a.example.org/${i}.html`,
+    Title: `Page ${i}`,
+    Description: 'The description',
+    Body: `Tou\u00ads les te\u0301le\u0301chargements\n${i === 3 ? 'Un t\u00e9l\u00e9chargement, des t\u00e9l\u00e9chargements.' : 'Rien.'}`,
+  }));
+  const { get } = await openWebsite(t, { documents: documents(...pages) });
+  const { $ } = await get(`${QUERY}?query=telechargements`);
+  const shown = $('.results > li')
+    .map((_, li) => $(li).find('.description').text().replace(/\s+/g, ' ').trim())
+    .get();
+  t.same(
+    new Set(shown),
+    new Set(['The description', 'Un t\u00e9l\u00e9chargement, des t\u00e9l\u00e9chargements.']),
+  );
+  t.equal(shown.length, 9);
 });
 
 t.test('lines that most pages of a host have are no passages', async (t) => {
