@@ -27,6 +27,7 @@ const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
   protocols: [],
   'protocols/patterns': ['protocols'],
   'protocols/urls': ['protocols'],
+  'protocols/specification': [],
   'protocols/soif': ['protocols'],
   'protocols/registry': ['protocols'],
   'protocols/robots': ['protocols'],

@@ -17,6 +17,7 @@ import '../protocols/http/response-reader.test.js';
 import '../protocols/robots/policies.test.js';
 import '../protocols/robots/robots.test.js';
 import '../protocols/soif/url-lines.test.js';
+import '../protocols/specification/parse-specification.test.js';
 import '../protocols/urls/canonical.test.js';
 import '../protocols/urls/crawl-uris.test.js';
 import '../protocols/urls/fingerprint.test.js';

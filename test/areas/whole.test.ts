@@ -3,6 +3,7 @@
 import '../architecture/architecture-page.test.js';
 import '../architecture/areas.test.js';
 import '../architecture/documentation.test.js';
+import '../architecture/specifications.test.js';
 import '../architecture/errors.test.js';
 import '../architecture/file-calls.test.js';
 import '../architecture/import-cycles.test.js';
