@@ -227,11 +227,11 @@ const digestFlag: Flag<string | undefined> = {
 const INDEX_FLAGS = {
   ignoreCase: caseFlag,
   ignoreAccents: choice('#index accents', ['sensitive', 'insensitive'], {
-    rule: 'BRK-2.20',
+    rule: 'BRK-2.25',
     text: 'an extension of this kit: ignore or distinguish accents, vowel points and compatibility forms',
   }),
   contentOnly: choice('#index scope', ['object', 'content'], {
-    rule: 'BRK-2.20',
+    rule: 'BRK-2.26',
     text: 'an extension of this kit: words without a tag search the whole object, or what a person reads of it',
   }),
   matchWord: present('#index matchword', { rule: 'BRK-2.20', text: 'match whole words only' }),
@@ -259,10 +259,10 @@ const INDEX_FLAGS = {
 const QUERY_FLAGS = {
   since: optionalNumber('#since', {
     argument: 'timestamp',
-    rule: 'BRK-3',
+    rule: 'BRK-3.8',
     text: 'only objects changed after this time, seconds since 1970-01-01 UTC',
   }),
-  desc: present('#desc', { rule: 'BRK-3', text: 'send descriptions' }),
+  desc: present('#desc', { rule: 'BRK-4.5', text: 'send descriptions' }),
   opaque: present('#opaque', {
     rule: 'BRK-3.2',
     text: 'its meaning is the `Opaque-Mode` of the server: no matched lines, or matched lines',

@@ -83,7 +83,7 @@ function parseExpression(tokens: TokenReader, limits: QueryLimits, ranges: Range
   const open = (start: number, notAt: number | undefined, tag: string | undefined) => {
     const { offset } = tokens.next();
     if (outer.length >= maxDepth) {
-      throw malformed('BRK-2.12', offset, `more than ${maxDepth} nested parentheses`);
+      throw malformed('BRK-2.24', offset, `more than ${maxDepth} nested parentheses`);
     }
     outer.push(level);
     level = { operands: [], operators: [], notAt, offset, start, tag };
@@ -104,7 +104,7 @@ function parseExpression(tokens: TokenReader, limits: QueryLimits, ranges: Range
       continue;
     }
     if (++terms > maxTerms)
-      throw malformed('BRK-2.12', token.offset, `more than ${maxTerms} terms in one query`);
+      throw malformed('BRK-2.24', token.offset, `more than ${maxTerms} terms in one query`);
     const clause = parseClause(tokens, id, operator, level.tag);
     ranges(clause, { start: token.offset, end: tokens.takenEnd });
     level.operands.push(makeOperand(clause, token.offset, tokens.takenEnd, notAt, ranges));

@@ -157,7 +157,7 @@ function queryTests({ test, name, open, manifest: { capabilities: can } }: Index
     same(await oids('σας'), [3]);
   });
 
-  defineSpelling('BRK-2.20 accents count unless a request says otherwise', SPELLINGS, async (oids) => {
+  defineSpelling('BRK-2.25 accents count unless a request says otherwise', SPELLINGS, async (oids) => {
     const letters = { ignoreAccents: true } as const;
     for (const query of ['cafe', 'caf\u00e9', 'C\u00c0FE', '\uff43\uff41\uff46\uff45'])
       same(await oids(query, letters), [1, 2, 3], query);
@@ -174,7 +174,7 @@ function queryTests({ test, name, open, manifest: { capabilities: can } }: Index
     if (can.regexp) same(await oids('caf[e]', letters), [1, 2, 3]);
   });
 
-  defineSpelling('BRK-2.20 a request for content passes over what programs keep', CONTENT, async (oids) => {
+  defineSpelling('BRK-2.26 a request for content passes over what programs keep', CONTENT, async (oids) => {
     const content = { contentOnly: true } as const;
     same(await oids('cafe'), [1, 2]);
     same(await oids('cafe', content), [2]);
@@ -184,7 +184,7 @@ function queryTests({ test, name, open, manifest: { capabilities: can } }: Index
     if (can.not) same(await oids('not cafe', content), [1]);
   });
 
-  defineSpelling('BRK-2.20 content has identifiers whole and by their parts', CONTENT, async (oids) => {
+  defineSpelling('BRK-2.26 content has identifiers whole and by their parts', CONTENT, async (oids) => {
     const content = { contentOnly: true } as const;
     for (const query of [
       'stringbuilder',

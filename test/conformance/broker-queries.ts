@@ -99,7 +99,7 @@ export const BROKER_ATTRIBUTE_MUTANTS: readonly BrokerMutant[] = [
   misreading('the last #attribute counts', 'BRK-3.6', /(?:#attribute \S+ )+(#attribute)/, '$1', [
     'attribute/accumulates',
   ]),
-  ...misreadings('BRK-3.6', ['since/later'], {
+  ...misreadings('BRK-3.8', ['since/later'], {
     '#since is ignored': [/#since \d+ ?/, ''],
     '#since selects older objects': [/#since \d+/, (text) => (text.length > 10 ? '' : '#since 4000000000')],
   }),
@@ -113,7 +113,7 @@ export const BROKER_FLAG_MUTANTS: readonly BrokerMutant[] = [
     'flags/insenstive',
   ]),
   refusing('the old spelling of insensitive is not known', 'BRK-3.1', /insenstive/, ['flags/insenstive']),
-  misreading('case sensitive is ignored', 'BRK-3.2', /#index case sensitive/g, '#index case insensitive', [
+  misreading('case sensitive is ignored', 'BRK-3.1', /#index case sensitive/g, '#index case insensitive', [
     'flags/sensitive',
   ]),
   ...misreadings('BRK-3.7', ['flags/default-case'], {
@@ -145,15 +145,15 @@ export const BROKER_FLAG_MUTANTS: readonly BrokerMutant[] = [
   ]),
   misreading('the limit 0 is one', 'BRK-8.11', /(maxresult|maxfiles) 0/g, '$1 1', ['flags/no-limit']),
   misreading('maxlines is ignored', 'BRK-3.3', /#index maxlines \d+ ?/g, '', ['flags/maxlines']),
-  refusing('accents are not known', 'BRK-2.20', /index accents/, ['flags/accents']),
-  refusing('the scope is not known', 'BRK-2.20', /index scope/, ['flags/scope']),
+  refusing('accents are not known', 'BRK-2.25', /index accents/, ['flags/accents']),
+  refusing('the scope is not known', 'BRK-2.26', /index scope/, ['flags/scope']),
   refusing('lifetime is not known', 'BRK-3.4', /lifetime/, ['flags/lifetime']),
   refusing('a long lifetime is malformed', 'BRK-3.4', /lifetime 100000/, ['flags/lifetime']),
   refusing('unknown #index flags are malformed', 'BRK-3.5', /#index zzyzx/, ['flags/unknown-index']),
   misreading('unknown #index flags are ignored in silence', 'BRK-3.5', /#index zzyzx(?: plugh)? ?/, '', [
     'flags/unknown-index',
   ]),
-  accepting('#index alone is ignored', 'BRK-4.14', /#index #END/, ['flags/incomplete']),
-  accepting('a flag without its value is ignored', 'BRK-4.14', /#index error #END/, ['flags/incomplete']),
+  accepting('#index alone is ignored', 'BRK-3', /#index #END/, ['flags/incomplete']),
+  accepting('a flag without its value is ignored', 'BRK-3', /#index error #END/, ['flags/incomplete']),
   misreading('#desc is ignored', 'BRK-4.5', /#desc ?/g, '', ['reply/desc-sent']),
 ];

@@ -13,7 +13,7 @@ export const flagCases: readonly BrokerCase[] = [
   must('flags/insenstive', 'BRK-3.1', 'S')
     .title('the spelling of the developer notes is understood too')
     .does(oddCaseFinds, true, 'case insenstive'),
-  must('flags/sensitive', 'BRK-3.2', 'M1.4; RC')
+  must('flags/sensitive', 'BRK-3.1', 'M1.4; RC')
     .title('case sensitive respects case')
     .does(oddCaseFinds, false, 'case sensitive'),
   must('flags/default-case', 'BRK-3.7', 'RC: the gateway of 1998 sends a flag only for "case sensitive"')
@@ -163,7 +163,7 @@ export const flagCases: readonly BrokerCase[] = [
         await context.checkFinds(word.text, word.urls, 'fail', flags);
       }
     }),
-  should('flags/accents', 'BRK-2.20 BRK-3.5', 'an extension of harvest-kit')
+  should('flags/accents', 'BRK-2.25 BRK-3.5', 'an extension of harvest-kit')
     .title('without accents a word finds what it finds with them, or the flag is ignored')
     .does(surveyed, async (survey, context) => {
       const word = pickWord(survey);
@@ -172,7 +172,7 @@ export const flagCases: readonly BrokerCase[] = [
       checkNotRefused(reply, flag);
       checkIncludes(word.urls, urlsOf(reply), word.text);
     }),
-  should('flags/scope', 'BRK-2.20 BRK-3.5', 'an extension of harvest-kit')
+  should('flags/scope', 'BRK-2.26 BRK-3.5', 'an extension of harvest-kit')
     .title('a word in the content of objects is in the objects, or the flag is ignored')
     .does(surveyed, async (survey, context) => {
       const word = pickWord(survey);
@@ -192,7 +192,7 @@ export const flagCases: readonly BrokerCase[] = [
         checkHas(reply, 101, 'no notice');
       }
     }),
-  must('flags/incomplete', 'BRK-4.14', 'S; RC')
+  must('flags/incomplete', 'BRK-3 BRK-4.14', 'S; RC')
     .title('an #index flag without its value is malformed')
     .within(SURVEY_MS)
     .does(refused, '#USER #index #END zzyzx', '#USER #index error #END zzyzx'),

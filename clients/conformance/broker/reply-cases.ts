@@ -238,7 +238,7 @@ export const replyCases: readonly BrokerCase[] = [
       const reply = await context.ask(`#USER #desc ${PLAIN_FLAGS} #END ${text}`);
       checkHasNo(reply, 127, 'a 127 without #attribute');
     }),
-  should('since/later', 'BRK-3.6', 'RC')
+  should('since/later', 'BRK-3.8', 'RC')
     .title('#since selects nothing for a time in the future, and everything for a time long ago')
     .does(surveyed, async (survey, context) => {
       const word = pickWord(survey);

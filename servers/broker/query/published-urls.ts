@@ -2,8 +2,8 @@ import type { BrokerConfig } from '../../../protocols/config/index.js';
 import { brokerPath, httpOrigin, objectPath } from './object-path.js';
 
 /**
- * The URLs that replies to queries contain: the query page (line `125`) and the content summary of each object
- * (line `126`). They are on `Public-URL`, else on the web server of the broker's process if it has one, else on
+ * The URLs that replies to queries contain: the query page (line `126`) and the content summary of each object
+ * (line `125`). They are on `Public-URL`, else on the web server of the broker's process if it has one, else on
  * `HTTP-Host` and `HTTP-Port`.
  */
 export class PublishedUrls {

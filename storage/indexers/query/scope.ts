@@ -1,5 +1,5 @@
 /**
- * What a word searches when a request asks for the content of objects (BRK-2.20, `#index scope content`): what a person
+ * What a word searches when a request asks for the content of objects (BRK-2.26, `#index scope content`): what a person
  * reads, and the name of the file, but not what programs keep about the object, nor the URLs that it links to.
  */
 
