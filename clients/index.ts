@@ -16,6 +16,6 @@ export {
   collectChanges,
   type GatherdChange,
   GatherdClient,
-  type GatherdClientConnectOptions,
+  type GatherdClientOptions,
 } from './gatherd/index.js';
 export { ReferencesClient, type ReferencesClientOptions } from './references/index.js';

@@ -21,7 +21,7 @@ export interface BrokerPeerOptions extends Omit<PeerOptions, 'signal'> {
    * Longest silence of the Broker in milliseconds. Default 120 000, and for a query with a `lifetime` at
    * least ten seconds more than that, because a Broker may search that long before it answers.
    */
-  readonly idleTimeoutMs?: number | undefined;
+  readonly timeoutMs?: number | undefined;
 }
 
 export interface BrokerClientOptions extends BrokerPeerOptions {
@@ -33,7 +33,7 @@ export interface BrokerClientOptions extends BrokerPeerOptions {
 
 /** BRK-1.2 */
 export const DEFAULT_BROKER_PORT = 8501;
-const DEFAULT_IDLE_TIMEOUT_MS = 120_000;
+const DEFAULT_TIMEOUT_MS = 120_000;
 const LIFETIME_MARGIN_MS = 10_000;
 
 /** The objects of one reply, as they arrive. It can be iterated once. */
@@ -113,10 +113,10 @@ export class BrokerClient {
   }
 
   #exchange(request: Uint8Array, signal: AbortSignal | undefined, lifetime = 0): AsyncGenerator<Uint8Array> {
-    const idleTimeoutMs = Math.max(DEFAULT_IDLE_TIMEOUT_MS, lifetime * 1000 + LIFETIME_MARGIN_MS);
+    const timeoutMs = Math.max(DEFAULT_TIMEOUT_MS, lifetime * 1000 + LIFETIME_MARGIN_MS);
     return exchangeWithBroker(request, {
       ...this.#options,
-      idleTimeoutMs: this.#options.idleTimeoutMs ?? idleTimeoutMs,
+      timeoutMs: this.#options.timeoutMs ?? timeoutMs,
       signal,
     });
   }
@@ -214,8 +214,8 @@ export function exchangeWithBroker(
   options: BrokerPeerOptions & AbortOptions,
 ): AsyncGenerator<Uint8Array> {
   const { port = DEFAULT_BROKER_PORT, connectTimeoutMs = 20_000 } = options;
-  const { idleTimeoutMs = DEFAULT_IDLE_TIMEOUT_MS } = options;
+  const { timeoutMs = DEFAULT_TIMEOUT_MS } = options;
   const name = `broker at ${options.host}:${port}`;
   const hints = { ECONNREFUSED: 'a Broker listens on 8501 unless Broker-Port says otherwise' };
-  return exchange(request, { ...options, port, connectTimeoutMs, idleTimeoutMs, name, hints });
+  return exchange(request, { ...options, port, connectTimeoutMs, idleTimeoutMs: timeoutMs, name, hints });
 }

@@ -1,4 +1,4 @@
-export type { BrokerHit } from '../../protocols/broker/index.js';
+export { BrokerHit } from '../../protocols/broker/index.js';
 export type { AbortOptions, PeerOptions } from '../connection/index.js';
 export {
   BrokerClient,

@@ -28,7 +28,7 @@ export interface BulkClientOptions extends ReceiveLimits, InflateLimits, BrokerP
   /** Limits on what the Broker may send. */
   readonly limits?: BulkReplyDecoderOptions;
   /**
-   * Keeps large objects outside the memory; see {@link BulkReceived.large}. Default: every object is in memory.
+   * Keeps large objects outside the memory; see {@link BulkChange.large}. Default: every object is in memory.
    */
   readonly large?: LargeObjects;
   /** Called for everything that was tolerated or left out. */
@@ -67,7 +67,7 @@ export class BulkClient {
    * Requests the changes. Iterating throws the errors of {@link BulkTransfer}.
    * @throws UsageError if the request cannot be encoded
    */
-  transfer(request: BulkTransferRequest): BulkTransfer {
+  changes(request: BulkTransferRequest): BulkTransfer {
     const { signal, ...fields } = request;
     const message = encodeBulkRequest(fields);
     const log = new LargeLog(this.#options.large);

@@ -196,15 +196,15 @@ async function compareTransfers(
  * The identities of all objects of a Broker. Objects without one are left out, as every receiver does (BT-24).
  */
 async function* receiveIdentities(client: BulkClient, options: AbortOptions): AsyncGenerator<DigestIdentity> {
-  const changes = client.transfer({ since: 0, ...options })[Symbol.asyncIterator]();
+  const changes = client.changes({ since: 0, ...options })[Symbol.asyncIterator]();
   try {
     for (;;) {
       const next = await changes.next().catch((error: unknown) => {
         throw withBrokerName(client, error);
       });
       if (next.done === true) return;
-      const { change, object } = next.value;
-      if (change === DELETED) continue;
+      const { kind, object } = next.value;
+      if (kind === DELETED) continue;
       const identity = identityOf(object);
       if (identity === undefined) continue;
       const { updateTime, url } = identity;

@@ -5,4 +5,4 @@ export type { InflateLimits } from '../gatherd/inflater.js';
 export { BulkClient, type BulkClientOptions, type BulkTransferRequest } from './client.js';
 export { type BrokerDifference, type CompareOptions, compareBrokers } from './compare.js';
 export type { BulkWarning } from './reply.js';
-export { type BulkReceived, type BulkTotals, BulkTransfer } from './transfer.js';
+export { type BulkChange, type BulkTotals, BulkTransfer } from './transfer.js';

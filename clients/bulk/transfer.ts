@@ -7,8 +7,8 @@ import type { UnixSeconds } from '../../protocols/time.js';
 import type { BulkWarning } from './reply.js';
 
 /** A change that a Broker sent. */
-export interface BulkReceived {
-  readonly change: ChangeKind;
+export interface BulkChange {
+  readonly kind: ChangeKind;
   /** Of a large object only its bookkeeping attributes and the beginning of its description. */
   readonly object: SoifObject;
   /** The object as received. Shares memory with the stream: copy it to keep it. */
@@ -61,7 +61,7 @@ interface Options {
  * for too long, or the transfer is incomplete (BT-19), ProtocolError if it does not speak this protocol, the
  * signal's reason if aborted.
  */
-export class BulkTransfer implements AsyncIterable<BulkReceived> {
+export class BulkTransfer implements AsyncIterable<BulkChange> {
   readonly #request: () => AsyncIterable<readonly BulkEvent[]>;
   readonly #options: Options;
   readonly #received: Record<ChangeKind, number> = { delete: 0, refresh: 0, update: 0 };
@@ -99,7 +99,7 @@ export class BulkTransfer implements AsyncIterable<BulkReceived> {
     };
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<BulkReceived, void, undefined> {
+  async *[Symbol.asyncIterator](): AsyncGenerator<BulkChange, void, undefined> {
     for await (const batch of this.batches()) {
       for (const change of batch) {
         // The rest of a batch that was received before the abort is not delivered.
@@ -110,11 +110,11 @@ export class BulkTransfer implements AsyncIterable<BulkReceived> {
   }
 
   /** Yields the changes of one network chunk together, at least one. */
-  async *batches(): AsyncGenerator<readonly BulkReceived[], void, undefined> {
+  async *batches(): AsyncGenerator<readonly BulkChange[], void, undefined> {
     if (this.#startedAt !== undefined) throw new StateError('a transfer can be iterated once');
     this.#startedAt = this.#options.now();
     for await (const events of this.#request()) {
-      const batch: BulkReceived[] = [];
+      const batch: BulkChange[] = [];
       for (const event of events) {
         if (event.kind === 'change') batch.push(this.#receive(event));
         else if (event.kind === 'large') batch.push(...this.#receiveLarge(event));
@@ -129,21 +129,21 @@ export class BulkTransfer implements AsyncIterable<BulkReceived> {
       );
   }
 
-  #receive({ change, object, bytes, exact }: Extract<BulkEvent, { kind: 'change' }>): BulkReceived {
+  #receive({ change, object, bytes, exact }: Extract<BulkEvent, { kind: 'change' }>): BulkChange {
     this.#received[change]++;
     this.#bytes += bytes.length;
-    return { change, object, bytes, exact, time: object.number('Update-Time') };
+    return { kind: change, object, bytes, exact, time: object.number('Update-Time') };
   }
 
-  #receiveLarge({ item }: Extract<BulkEvent, { kind: 'large' }>): BulkReceived[] {
+  #receiveLarge({ item }: Extract<BulkEvent, { kind: 'large' }>): BulkChange[] {
     if (item.kind !== 'large') return [];
-    const { section: change, outline, length } = item;
+    const { section: kind, outline, length } = item;
     const { head: object, exact } = outline;
-    this.#received[change]++;
+    this.#received[kind]++;
     this.#bytes += length;
     const large = this.#options.sourceOf(item);
     const time = object.number('Update-Time');
-    return [{ change, object, bytes: NOTHING, exact, large, outline, time }];
+    return [{ kind, object, bytes: NOTHING, exact, large, outline, time }];
   }
 
   #handle(event: BulkEvent): void {

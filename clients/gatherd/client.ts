@@ -7,6 +7,7 @@ import {
   GatherdClientSession,
   type UpdateDelivery,
 } from '../../protocols/gatherd/index.js';
+import { LinkedAbort } from '../../protocols/linked-abort.js';
 import type {
   ByteSource,
   SectionItem,
@@ -31,11 +32,11 @@ const NOTHING = new Uint8Array(0);
 /** Errors of calls that the client refuses before it sends anything. */
 const REFUSED_CALL = [UsageError, StateError, RangeError] as const;
 
-export interface GatherdClientConnectOptions extends PeerOptions, InflateLimits {
+export interface GatherdClientOptions extends PeerOptions, InflateLimits {
   /** The host name that HELLO sends (GATHERD-2.6). Default: the system's. */
   readonly clientName?: string;
-  /** Milliseconds to wait for the server's next byte. Default 120 000 (GATHERD-12.3). */
-  readonly idleTimeoutMs?: number;
+  /** Longest silence of the server in milliseconds. Default 120 000 (GATHERD-12.3). */
+  readonly timeoutMs?: number;
   /** Limits and mode of the decoder of objects. */
   readonly soif?: SoifDecoderOptions;
   /**
@@ -85,13 +86,16 @@ export interface GatherdChange {
 }
 
 /**
- * A session with a gatherd. One request at a time. An update that is not read to its end, like any failure,
+ * A session with a gatherd, over one connection that the first request opens. One request at a time. An update that is not read to its end, like any failure,
  * leaves the session unusable and closes it.
  */
 export class GatherdClient implements AsyncDisposable {
-  readonly #connection: Connection;
+  readonly host: string;
+  readonly port: number;
   readonly #session: GatherdClientSession;
-  readonly #options: GatherdClientConnectOptions;
+  readonly #options: GatherdClientOptions;
+  #connection: Connection | undefined;
+  #closed = false;
   #greeting = { version: '', hostname: '' };
   #busy = false;
   #changesAccepted = false;
@@ -99,35 +103,25 @@ export class GatherdClient implements AsyncDisposable {
   #largeLog!: LargeLog;
   #reader!: TransferReader<GatherdClientEvent>;
 
-  private constructor(connection: Connection, options: GatherdClientConnectOptions) {
-    this.#connection = connection;
+  constructor(options: GatherdClientOptions) {
+    this.host = options.host;
+    this.port = options.port ?? GATHERD_PORT;
     this.#options = options;
     this.#session = new GatherdClientSession({ soif: { ...options.soif, ...largeBytesOf(options.large) } });
     this.#begin();
   }
 
   /**
-   * Connects, reads the greeting and sends HELLO. Rejects with ConnectionError (no connection, no answer),
-   * PeerError (access denied, or not a gatherd), ProtocolError, or the signal's reason.
+   * Connects, reads the greeting and sends HELLO; the first request does so too. Rejects with ConnectionError
+   * (no connection, no answer), PeerError (access denied, or not a gatherd), ProtocolError, or the signal's
+   * reason.
    */
-  static async connect(options: GatherdClientConnectOptions): Promise<GatherdClient> {
-    const { port = GATHERD_PORT, connectTimeoutMs = 30_000, idleTimeoutMs = 120_000, signal } = options;
-    const connection = await Connection.open({ ...options, port, connectTimeoutMs, idleTimeoutMs });
-    const client = new GatherdClient(connection, options);
-    await client.#runExclusive(async () => {
-      for await (const events of client.#eventsUntil('greeting', signal)) {
-        for (const event of events) {
-          if (event.kind === 'greeting') {
-            client.#greeting = { version: event.version, hostname: event.hostname };
-          }
-        }
-      }
-      await client.#request(client.#session.hello(options.clientName ?? hostname()), 'reply', signal);
-    });
-    return client;
+  async connect(options: AbortOptions = {}): Promise<this> {
+    await this.#runExclusive(() => this.#connected(options.signal));
+    return this;
   }
 
-  /** The version and host name in the greeting (GATHERD-3.1); a missing field is empty. */
+  /** The version and host name in the greeting (GATHERD-3.1); empty before it, and if the field is missing. */
   get greeting(): { readonly version: string; readonly hostname: string } {
     return this.#greeting;
   }
@@ -189,7 +183,8 @@ export class GatherdClient implements AsyncDisposable {
     return this.#runExclusive(async () => {
       let found = false;
       await using _reader = this.#begin(this.#options.large);
-      await this.#connection.write(this.#session.sendObject(oid, 'items'), signal);
+      const connection = await this.#connected(signal);
+      await connection.write(this.#session.sendObject(oid, 'items'), signal);
       for await (const events of this.#eventsUntil('object-end', signal)) {
         for (const event of events) {
           const change = event.kind === 'item' ? this.#changeOf(event.item) : undefined;
@@ -210,15 +205,52 @@ export class GatherdClient implements AsyncDisposable {
   /** Sends QUIT, waits for the answer and closes. */
   async quit(options: AbortOptions = {}): Promise<void> {
     // GATHERD-6.5: a server may close after a gzip member; then QUIT has no receiver.
-    if (this.#session.state === 'closed') return this.close();
+    if (this.#session.state === 'closed' || this.#connection === undefined) return this.close();
     await this.#runExclusive(() => this.#request(this.#session.quit(), 'bye', options.signal));
     await this.close();
   }
 
   /** Drops the connection. A request in flight fails. */
   async close(): Promise<void> {
+    this.#closed = true;
     this.#reader.stop();
-    await this.#connection.close();
+    await this.#connection?.close();
+  }
+
+  /** The connection, which the first call opens. One that failed stays failed. */
+  async #connected(signal: AbortSignal | undefined): Promise<Connection> {
+    if (this.#connection !== undefined) return this.#connection;
+    using abort = new LinkedAbort(this.#options.signal, signal);
+    const connection = await this.#open(abort.signal);
+    this.#connection = connection;
+    await this.#greet(abort.signal);
+    return connection;
+  }
+
+  get #opened(): Connection {
+    if (this.#connection === undefined) throw new StateError('the client is not connected');
+    return this.#connection;
+  }
+
+  async #open(signal: AbortSignal): Promise<Connection> {
+    const closed = () => new ConnectionError(`${this.host}:${this.port}: the client is closed`);
+    if (this.#closed) throw closed();
+    const { connectTimeoutMs = 30_000, timeoutMs: idleTimeoutMs = 120_000 } = this.#options;
+    const limits = { connectTimeoutMs, idleTimeoutMs };
+    const connection = await Connection.open({ ...this.#options, port: this.port, ...limits, signal });
+    if (!this.#closed) return connection;
+    await connection.close();
+    throw closed();
+  }
+
+  async #greet(signal: AbortSignal): Promise<void> {
+    const { clientName = hostname() } = this.#options;
+    for await (const events of this.#eventsUntil('greeting', signal)) {
+      for (const event of events) {
+        if (event.kind === 'greeting') this.#greeting = { version: event.version, hostname: event.hostname };
+      }
+    }
+    await this.#request(this.#session.hello(clientName), 'reply', signal);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -244,13 +276,13 @@ export class GatherdClient implements AsyncDisposable {
     const release = this.#claim();
     let isComplete = false;
     try {
+      const connection = await this.#connected(signal);
       if (compression && !this.#session.compressed) {
         await this.#request(this.#session.setCompression(), 'reply', signal);
       }
       // Sent together, because a server that does not know `SET changes` may leave it unanswered.
-      if (sections && !this.#changesAccepted)
-        await this.#connection.write(this.#session.setChanges(), signal);
-      await this.#connection.write(this.#session.sendUpdate(since, delivery), signal);
+      if (sections && !this.#changesAccepted) await connection.write(this.#session.setChanges(), signal);
+      await connection.write(this.#session.sendUpdate(since, delivery), signal);
       this.#begin(delivery === 'items' ? this.#options.large : undefined);
       for await (const events of this.#eventsUntil('update-end', signal)) {
         for (const event of events) {
@@ -272,7 +304,8 @@ export class GatherdClient implements AsyncDisposable {
   ): Promise<SoifObject | undefined> {
     return this.#runExclusive(async () => {
       let object: SoifObject | undefined;
-      await this.#connection.write(command(), signal);
+      const connection = await this.#connected(signal);
+      await connection.write(command(), signal);
       for await (const events of this.#eventsUntil('object-end', signal)) {
         for (const event of events) if (event.kind === 'object') object = event.object;
       }
@@ -285,7 +318,7 @@ export class GatherdClient implements AsyncDisposable {
     answer: GatherdClientEvent['kind'],
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    await this.#connection.write(command, signal);
+    await this.#opened.write(command, signal);
     for await (const _ of this.#eventsUntil(answer, signal));
   }
 
@@ -309,11 +342,11 @@ export class GatherdClient implements AsyncDisposable {
   /** The next bytes. A reset after a whole gzip member counts as the server's close (GATHERD-6.5). */
   async #read(signal: AbortSignal | undefined): Promise<Uint8Array | undefined> {
     try {
-      const read = () => this.#connection.read(signal);
+      const read = () => this.#opened.read(signal);
       const { budget } = this.#options;
       return await (budget === undefined ? read() : budget.receive(read));
     } catch (error) {
-      if (this.#connection.lost && this.#session.transferComplete) return undefined;
+      if (this.#opened.lost && this.#session.transferComplete) return undefined;
       throw error;
     }
   }

@@ -7,13 +7,13 @@ import { monotonicClock } from '../connection/monotonic-clock.js';
 import {
   type GatherdChange,
   GatherdClient,
-  type GatherdClientConnectOptions,
+  type GatherdClientOptions,
   type UpdateRequest,
 } from './client.js';
 import { ResumeState } from './resume-state.js';
 
 export interface CollectOptions
-  extends Omit<GatherdClientConnectOptions, 'budget'>,
+  extends Omit<GatherdClientOptions, 'budget'>,
     ReceiveLimits,
     Pick<UpdateRequest, 'compression' | 'sections'> {
   /** {@link CollectedTotals.next} of the previous collection. Default 0: everything. */
@@ -186,7 +186,8 @@ export class Collection implements AsyncIterable<GatherdChange> {
       maxAheadSeconds = 86_400,
     } = this.#options;
     const resume = this.#resume;
-    await using client = await GatherdClient.connect({ ...this.#options, budget });
+    await using client = new GatherdClient({ ...this.#options, budget });
+    await client.connect();
     resume.reconnected();
     const request = {
       since: resume.since,

@@ -1,6 +1,7 @@
 // One pipelined connection to a References Server.
 import { IdleTimer } from '../../protocols/clock.js';
 import { ConnectionError } from '../../protocols/errors.js';
+import { LinkedAbort, untilAborted } from '../../protocols/linked-abort.js';
 import {
   DEFAULT_REFERENCES_PORT,
   replyError,
@@ -8,13 +9,13 @@ import {
   type SstpDecoderOptions,
   type SstpMessage,
 } from '../../protocols/sstp/index.js';
-import { asError, Connection, type PeerOptions } from '../connection/index.js';
+import { type AbortOptions, asError, Connection, type PeerOptions } from '../connection/index.js';
 import { monotonicClock } from '../connection/monotonic-clock.js';
 import { ReferencesCalls } from './calls.js';
 
 export interface ReferencesClientOptions extends PeerOptions {
-  /** Longest silence of the server while a reply is pending. Default 60 000 ms. */
-  readonly replyTimeoutMs?: number;
+  /** Longest silence of the server in milliseconds while a reply is pending. Default 60 000. */
+  readonly timeoutMs?: number;
   /** Calls in flight at a time; others are queued. Default 1024. */
   readonly maxInFlight?: number;
   /** Limits on the server's replies. */
@@ -28,51 +29,52 @@ interface Call {
 }
 
 const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
-const DEFAULT_REPLY_TIMEOUT_MS = 60_000;
+const DEFAULT_TIMEOUT_MS = 60_000;
 const DEFAULT_MAX_IN_FLIGHT = 1024;
 
 /**
- * One connection to a References Server. Calls are pipelined: those made in one turn of the event loop are sent
+ * One connection to a References Server, which the first call opens. Calls are pipelined: those made in one turn of the event loop are sent
  * in one write and answered in order (S-39).
  */
 export class ReferencesClient extends ReferencesCalls {
   readonly host: string;
   readonly port: number;
-  readonly #connection: Connection;
+  readonly #options: ReferencesClientOptions;
   readonly #session: SstpClientSession;
-  readonly #replyTimeoutMs: number;
+  readonly #timeoutMs: number;
   readonly #maxInFlight: number;
   readonly #inFlight: Call[] = [];
   readonly #queued = new Set<Call>();
+  readonly #timer: IdleTimer;
+  readonly #stopConnecting: LinkedAbort;
+  #connecting: Promise<void> | undefined;
+  #connection: Connection | undefined;
   #flushing = false;
   #writing = false;
-  readonly #timer: IdleTimer;
   #failure: Error | undefined;
 
-  private constructor(connection: Connection, options: ReferencesClientOptions, port: number) {
+  constructor(options: ReferencesClientOptions) {
     super();
     this.host = options.host;
-    this.port = port;
-    this.#connection = connection;
+    this.port = options.port ?? DEFAULT_REFERENCES_PORT;
+    this.#options = options;
     this.#session = new SstpClientSession(options.limits);
-    this.#replyTimeoutMs = options.replyTimeoutMs ?? DEFAULT_REPLY_TIMEOUT_MS;
+    this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
     this.#timer = new IdleTimer(options.clock ?? monotonicClock, () => {
-      const problem = `nothing received for ${this.#replyTimeoutMs} ms`;
-      this.#fail(new ConnectionError(`${connection.name}: ${problem}`));
+      this.#fail(new ConnectionError(`${this.#name}: nothing received for ${this.#timeoutMs} ms`));
     });
     this.#maxInFlight = options.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT;
-    void this.#readReplies();
+    if (this.#maxInFlight < 1) throw new RangeError('maxInFlight must be at least 1');
+    this.#stopConnecting = new LinkedAbort(options.signal);
   }
 
-  /** Connects. Rejects with ConnectionError, or the signal's reason. */
-  static async connect(options: ReferencesClientOptions): Promise<ReferencesClient> {
-    const { port = DEFAULT_REFERENCES_PORT, connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS } = options;
-    if (options.maxInFlight !== undefined && options.maxInFlight < 1)
-      throw new RangeError('maxInFlight must be at least 1');
-    const name = `server at ${options.host}:${port}`;
-    // No idle time-out: the server may be silent while no reply is pending.
-    const connection = await Connection.open({ ...options, port, name, connectTimeoutMs, idleTimeoutMs: 0 });
-    return new ReferencesClient(connection, options, port);
+  /**
+   * Connects; the first call does so too. Rejects with ConnectionError, or the reason of a signal; the signal of
+   * this call gives up its wait only.
+   */
+  async connect({ signal }: AbortOptions = {}): Promise<this> {
+    await untilAborted(() => this.#connect(), signal);
+    return this;
   }
 
   /** Number of calls without a reply. */
@@ -115,12 +117,46 @@ export class ReferencesClient extends ReferencesCalls {
   /** Drops the connection; pending calls reject. Resolves when the socket is closed. */
   async close(): Promise<void> {
     this.#fail(new ConnectionError('the client is closed'));
-    await this.#connection.close();
+    await this.#connecting?.catch(() => undefined);
+    await this.#connection?.close();
+  }
+
+  get #name(): string {
+    return `server at ${this.host}:${this.port}`;
+  }
+
+  #connect(): Promise<void> {
+    this.#connecting ??= this.#open();
+    return this.#connecting;
+  }
+
+  async #open(): Promise<void> {
+    try {
+      if (this.#failure !== undefined) throw this.#failure;
+      const { connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS } = this.#options;
+      const { port } = this;
+      // No idle time-out: the server may be silent while no reply is pending.
+      const limits = { connectTimeoutMs, idleTimeoutMs: 0 };
+      const { signal } = this.#stopConnecting;
+      const target = { ...this.#options, port, name: this.#name, ...limits, signal };
+      this.#connection = await Connection.open(target);
+      this.#stopConnecting[Symbol.dispose]();
+    } catch (error) {
+      this.#fail(asError(error));
+      throw error;
+    }
+    void this.#readReplies(this.#connection);
+    this.#schedule();
   }
 
   /** Sends the queued calls at the end of this turn, together. */
   #schedule(): void {
     if (this.#flushing || this.#writing || this.#queued.size === 0) return;
+    if (this.#connection === undefined) {
+      // A failure rejects the queued calls.
+      this.#connect().catch(() => undefined);
+      return;
+    }
     this.#flushing = true;
     queueMicrotask(() => {
       this.#flushing = false;
@@ -129,7 +165,8 @@ export class ReferencesClient extends ReferencesCalls {
   }
 
   #flush(): void {
-    if (this.#failure !== undefined) return;
+    const connection = this.#connection;
+    if (this.#failure !== undefined || connection === undefined) return;
     const idle = this.#inFlight.length === 0;
     for (const call of this.#queued) {
       if (this.#inFlight.length >= this.#maxInFlight) break;
@@ -146,7 +183,7 @@ export class ReferencesClient extends ReferencesCalls {
     if (octets.length === 0) return;
     if (idle) this.#restartTimer();
     this.#writing = true;
-    this.#connection.write(octets).then(
+    connection.write(octets).then(
       () => {
         this.#writing = false;
         this.#schedule();
@@ -155,16 +192,12 @@ export class ReferencesClient extends ReferencesCalls {
     );
   }
 
-  async #readReplies(): Promise<void> {
+  async #readReplies(connection: Connection): Promise<void> {
     try {
       // Not `for await`: the generator would cost a tenth of the time of a call.
-      for (
-        let chunk = await this.#connection.read();
-        chunk !== undefined;
-        chunk = await this.#connection.read()
-      )
+      for (let chunk = await connection.read(); chunk !== undefined; chunk = await connection.read())
         this.#receive(chunk);
-      this.#fail(new ConnectionError(`${this.#connection.name}: the server closed the connection`));
+      this.#fail(new ConnectionError(`${this.#name}: the server closed the connection`));
     } catch (error) {
       this.#fail(asError(error));
     }
@@ -194,14 +227,16 @@ export class ReferencesClient extends ReferencesCalls {
   #restartTimer(): void {
     if (this.#inFlight.length === 0) this.#timer.stop();
     else if (this.#timer.running) this.#timer.touch();
-    else this.#timer.start(this.#replyTimeoutMs);
+    else this.#timer.start(this.#timeoutMs);
   }
 
   #fail(reason: Error): void {
     if (this.#failure !== undefined) return;
     this.#failure = reason;
     this.#timer.stop();
-    this.#connection.destroy(reason);
+    this.#stopConnecting.abort(reason);
+    this.#stopConnecting[Symbol.dispose]();
+    this.#connection?.destroy(reason);
     const calls = [...this.#inFlight.splice(0), ...this.#queued];
     this.#queued.clear();
     for (const call of calls) call.reject(reason);

@@ -24,10 +24,10 @@ export interface CommonConfigurationOptions extends PeerOptions {
   readonly user: string;
   readonly password: string;
   /** For one whole list, from its request. Default 30 000 ms. */
-  readonly replyTimeoutMs?: number;
+  readonly timeoutMs?: number;
 }
 
-const DEFAULT_REPLY_TIMEOUT_MS = 30_000;
+const DEFAULT_TIMEOUT_MS = 30_000;
 
 /**
  * Fetches the lists from a dispatcher (S-50 to S-54). Each has its own connection, because a refusal closes the
@@ -46,14 +46,16 @@ export async function fetchCommonConfiguration(
 
 async function fetchList(code: number, options: CommonConfigurationOptions): Promise<ConfigurationList> {
   const { user, password, port = DEFAULT_DISPATCHER_PORT, signal } = options;
-  const replyTimeoutMs = options.replyTimeoutMs ?? DEFAULT_REPLY_TIMEOUT_MS;
+  const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const deadline = new AbortController();
   let cancelTimer: (() => void) | undefined;
   try {
-    await using client = await ReferencesClient.connect({ ...options, port, replyTimeoutMs });
+    const { user: _user, password: _password, ...peer } = options;
+    await using client = new ReferencesClient({ ...peer, port, timeoutMs });
+    await client.connect();
     cancelTimer = (options.clock ?? monotonicClock).setTimer(() => {
-      deadline.abort(new ConnectionError(`no complete reply within ${replyTimeoutMs} ms`));
-    }, replyTimeoutMs);
+      deadline.abort(new ConnectionError(`no complete reply within ${timeoutMs} ms`));
+    }, timeoutMs);
     // S-43
     const authorization = `Basic ${Buffer.from(`${user}:${password}`, 'utf8').toString('base64')}`;
     const message = { code, headers: [[HEADERS.authorization.name, authorization] as const] };

@@ -68,7 +68,8 @@ export class ReferencesPool extends ReferencesCalls {
     const open = this.#slots[slot];
     if (open !== undefined && this.#clients[slot]?.closed !== true) return open;
     this.#clients[slot] = undefined;
-    const opening = ReferencesClient.connect({ ...this.#options, signal: this.#stop.signal });
+    const { connections: _, ...options } = this.#options;
+    const opening = new ReferencesClient({ ...options, signal: this.#stop.signal }).connect();
     this.#slots[slot] = opening;
     opening.then(
       (client) => {

@@ -1,25 +1,10 @@
 // The client's end of a connection to a Broker: one message out, the objects and lines of its reply in.
 import { ProtocolError, StateError } from '../errors.js';
-import { decodeText, textOfUrl } from '../soif/index.js';
+import { decodeText, type SoifAttribute, textOfUrl } from '../soif/index.js';
 import { frameMessage } from './framing.js';
+import { BrokerHit, type BrokerHitFields } from './hit.js';
 import { ResultDecoder, type ResultDecoderOptions } from './result-decoder.js';
 import type { ResultItem } from './results.js';
-
-/** One object of a reply, assembled from its items `120` to `130` (BRK-4.3). */
-export interface BrokerHit {
-  /** `120`, one character a byte (BRK-1.10); `textOfUrl` makes it readable. */
-  readonly url: string;
-  /** `125`: URL of the content summary, one character a byte. */
-  readonly objectUrl?: string;
-  /** `126`: the Broker's home page. */
-  readonly homePage?: string;
-  /** `124` */
-  readonly description?: string;
-  /** Texts of the `122` items as received; `parseMatchedLine` reads their usual form. */
-  readonly matchedLines: readonly string[];
-  /** Values of the `127` items by name. */
-  readonly attributes: ReadonlyMap<string, Uint8Array>;
-}
 
 /**
  * An event of a reply: an object, a `101` message, a `103` error. A `fatal` (`111`) is the last event
@@ -36,9 +21,9 @@ export interface BrokerClientSessionOptions extends ResultDecoderOptions {
 
 export const DEFAULT_MAX_HIT_BYTES = 1 << 25;
 
-type OpenHit = { -readonly [K in keyof BrokerHit]: BrokerHit[K] } & {
+type OpenHit = { -readonly [K in keyof BrokerHitFields]: BrokerHitFields[K] } & {
   readonly matchedLines: string[];
-  readonly attributes: Map<string, Uint8Array>;
+  readonly attributes: SoifAttribute[];
 };
 
 /**
@@ -137,7 +122,7 @@ export class BrokerClientSession {
         return;
       case 'match':
         // A record begins at 120; one without its 130 is dropped, as deployed clients do (BRK-4.3).
-        this.#hit = { url: item.url, matchedLines: [], attributes: new Map() };
+        this.#hit = { url: item.url, matchedLines: [], attributes: [] };
         this.#hitBytes = item.url.length;
         if (this.#homePage !== undefined) this.#hit.homePage = this.#homePage;
         return;
@@ -149,7 +134,7 @@ export class BrokerClientSession {
         if (this.#hit !== undefined) this.#hit.objectUrl = item.url;
         return;
       case 'object-end':
-        if (this.#hit !== undefined) events.push({ kind: 'hit', hit: this.#hit });
+        if (this.#hit !== undefined) events.push({ kind: 'hit', hit: new BrokerHit(this.#hit) });
         this.#hit = undefined;
         return;
       case 'unknown':
@@ -178,7 +163,7 @@ export class BrokerClientSession {
         this.#hitBytes += item.value.length;
         break;
       case 'attribute':
-        hit.attributes.set(item.name, item.value);
+        hit.attributes.push({ name: item.name, value: item.value });
         this.#hitBytes += item.value.length;
         break;
     }

@@ -21,6 +21,7 @@ export {
   type RequestFlag,
 } from './flags.js';
 export { DEFAULT_MAX_MESSAGE_BYTES, frameMessage } from './framing.js';
+export { BrokerHit, type BrokerHitFields } from './hit.js';
 export { findIdentifiers, onlyParts, withParts } from './identifiers.js';
 export type { IdToken, Token, TokenReader } from './lexer.js';
 export * from './message-content.js';

@@ -1,5 +1,5 @@
 // Bytes and errors of the SOIF grammar.
-import { ZERO } from '../ascii.js';
+import { isSpace, ZERO } from '../ascii.js';
 import { ProtocolError } from '../errors.js';
 
 /** The bytes that have a meaning in SOIF (SOIF-2.2), next to those of `ascii.ts`. */
@@ -22,6 +22,19 @@ export function parseDecimal(bytes: Uint8Array, start: number, end: number, zero
     if (value > Number.MAX_SAFE_INTEGER) return -1;
   }
   return value;
+}
+
+/**
+ * Parses `bytes[start..end)` as an unsigned decimal number (SOIF-6.1), white space around it allowed;
+ * `undefined` if it is not one.
+ */
+export function parseUnsigned(bytes: Uint8Array, start: number, end: number): number | undefined {
+  let first = start;
+  let last = end;
+  while (first < last && isSpace(bytes[first]!)) first++;
+  while (last > first && isSpace(bytes[last - 1]!)) last--;
+  const value = parseDecimal(bytes, first, last, true);
+  return value < 0 ? undefined : value;
 }
 
 /** The error for something that an emitter must not write. */

@@ -1,6 +1,5 @@
 // An immutable SOIF object over memory that many objects share.
-import { isSpace } from '../ascii.js';
-import { parseDecimal, unwritable } from './bytes.js';
+import { parseUnsigned, unwritable } from './bytes.js';
 import { isAttributeName, isTemplateType, NameList } from './names.js';
 import { decodeText, encodeText } from './text.js';
 import { bytesOfUrl, urlOfBytes } from './url-bytes.js';
@@ -180,12 +179,7 @@ export class SoifObject implements Iterable<SoifAttribute> {
   number(name: string): number | undefined {
     const i = this.indexOf(name);
     if (i < 0) return undefined;
-    let start = this.valueStartAt(i);
-    let end = this.valueEndAt(i);
-    while (start < end && isSpace(this.#data[start]!)) start++;
-    while (end > start && isSpace(this.#data[end - 1]!)) end--;
-    const value = parseDecimal(this.#data, start, end, true);
-    return value < 0 ? undefined : value;
+    return parseUnsigned(this.#data, this.valueStartAt(i), this.valueEndAt(i));
   }
 
   /**

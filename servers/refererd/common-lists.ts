@@ -114,7 +114,7 @@ async function queryDispatcher(
       user,
       password,
       connectTimeoutMs: milliseconds,
-      replyTimeoutMs: milliseconds,
+      timeoutMs: milliseconds,
       signal,
     });
     for (const [list, what] of [

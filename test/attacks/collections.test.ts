@@ -101,7 +101,7 @@ t.test('GATHERD-13.8: an Update-Time far ahead becomes that of arrival; later ch
     const { broker, log } = await openBroker(t, {
       points: [peer.point(protocol === 'gatherd' ? 0 : 4)],
       now: () => now,
-      limits: { idleTimeoutMs: 500, maxFailures: 1 },
+      limits: { timeoutMs: 500, maxFailures: 1 },
     });
     const stored = async () => {
       const [entry] = await broker.store.byUrl(url);
@@ -135,7 +135,7 @@ t.test('GATHERD-13.8: a deletion from the future does not keep an object out', a
   let text = `@DELETE {\n${deletion}}\n@REFRESH {\n}\n@UPDATE {\n}\n`;
   let now = NOW;
   const peer = await startPeer(t, 'broker', () => [text]);
-  const limits = { idleTimeoutMs: 500 };
+  const limits = { timeoutMs: 500 };
   const { broker } = await openBroker(t, { points: [peer.point(4)], now: () => now, limits });
   await broker.collections.run();
   now = NOW + 100;

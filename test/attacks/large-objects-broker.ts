@@ -82,7 +82,7 @@ function dirtyTables(): number {
 async function serve(directory: string): Promise<void> {
   const points: CollectionPoint[] = [];
   const owner = { teardown: () => undefined };
-  const { broker } = await openBroker(owner, { directory, points, limits: { idleTimeoutMs: 5000 } });
+  const { broker } = await openBroker(owner, { directory, points, limits: { timeoutMs: 5000 } });
   const server = await serveBroker(owner, { broker });
   let peakOwn = 0;
   const sample = () => {

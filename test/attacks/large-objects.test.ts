@@ -69,9 +69,9 @@ async function digestsByQuery(port: number): Promise<Record<string, string>> {
     limits: { maxValueBytes: 64 << 20, maxHitBytes: 96 << 20 },
   });
   const digests: Record<string, string> = {};
-  for await (const { url, attributes } of client.query('uniquefirst', { attributes: ['Text'] })) {
-    digests[url] = createHash('sha256')
-      .update(attributes.get('Text') ?? '')
+  for await (const hit of client.query('uniquefirst', { attributes: ['Text'] })) {
+    digests[hit.url] = createHash('sha256')
+      .update(hit.get('Text') ?? '')
       .digest('hex');
   }
   return digests;
@@ -80,7 +80,7 @@ async function digestsByQuery(port: number): Promise<Record<string, string>> {
 async function digestsByTransfer(port: number, compress: boolean): Promise<Record<string, string>> {
   const client = new BulkClient({ host: '127.0.0.1', port, maxInflatedBytes: 2 ** 40 });
   const digests: Record<string, string> = {};
-  const transfer = client.transfer(compress ? { since: 0, interface: 2, compress: true } : { since: 0 });
+  const transfer = client.changes(compress ? { since: 0, interface: 2, compress: true } : { since: 0 });
   for await (const { object } of transfer) {
     digests[object.url] = createHash('sha256')
       .update(object.get('Text') ?? '')

@@ -47,7 +47,7 @@ async function changeOnePercent(
   objects: number,
   text: string,
 ): Promise<number> {
-  const before = new BulkClient({ host: '127.0.0.1', port: source.port }).transfer({ since: 4_000_000_000 });
+  const before = new BulkClient({ host: '127.0.0.1', port: source.port }).changes({ since: 4_000_000_000 });
   for await (const _ of before);
   const since = (before.totals.next ?? 0) + 1;
   // Times of changes have a resolution of one second.

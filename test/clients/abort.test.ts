@@ -50,7 +50,7 @@ class Links extends ReferencesCalls {
 t.test('an abort between two items ends every iteration of the clients', async (t) => {
   const servers = await openServers(t);
   const gatherdClient = async () => {
-    const client = await GatherdClient.connect(servers.gatherd);
+    const client = await new GatherdClient(servers.gatherd).connect();
     t.teardown(() => client.close());
     return client;
   };
@@ -58,11 +58,11 @@ t.test('an abort between two items ends every iteration of the clients', async (
     'BrokerClient.query': async (signal) => new BrokerClient(servers.broker).query('gopher', { signal }),
     'BrokerClient.message': async (signal) =>
       new BrokerClient(servers.broker).message('#USER #END gopher', { signal }),
-    'BulkClient.transfer': async (signal) => new BulkClient(servers.broker).transfer({ signal }),
-    'BulkClient.transfer, interface 2': async (signal) =>
-      new BulkClient(servers.broker).transfer({ signal, interface: 2, compress: true }),
-    'BulkClient.transfer.batches': async (signal) =>
-      new BulkClient(servers.broker).transfer({ signal }).batches(),
+    'BulkClient.changes': async (signal) => new BulkClient(servers.broker).changes({ signal }),
+    'BulkClient.changes, interface 2': async (signal) =>
+      new BulkClient(servers.broker).changes({ signal, interface: 2, compress: true }),
+    'BulkClient.changes.batches': async (signal) =>
+      new BulkClient(servers.broker).changes({ signal }).batches(),
     'GatherdClient.changes': async (signal) => (await gatherdClient()).changes({ since: 0, signal }),
     'GatherdClient.stream': async (signal) => (await gatherdClient()).stream({ since: 0, signal }),
     collectChanges: async (signal) => collectChanges({ ...servers.gatherd, signal }),

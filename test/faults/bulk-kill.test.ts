@@ -96,8 +96,8 @@ function setDocuments(gatherd: ScriptedGatherd, round: number, base: number): st
 async function dump(port: number): Promise<{ readonly objects: string[]; readonly digest: string }> {
   const objects = new Map<string, string>();
   const client = new BulkClient({ host: '127.0.0.1', port });
-  for await (const { change, bytes } of client.transfer({ since: 0 })) {
-    if (change !== 'update') continue;
+  for await (const { kind, bytes } of client.changes({ since: 0 })) {
+    if (kind !== 'update') continue;
     const object = decodeSoif(bytes);
     objects.set(`${object.url} ${object.text('Update-Time')}`, Buffer.from(bytes).toString('latin1'));
   }

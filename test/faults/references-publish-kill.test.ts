@@ -90,7 +90,7 @@ t.test(`DESIGN 4, R-12: readers of killed loads see whole generations (seed ${SE
 
   // A server reads the generations; its client sends one request after another.
   const server = await serveFixture(t, { data });
-  await using client = await ReferencesClient.connect({ host: '127.0.0.1', port: server.address.port });
+  await using client = new ReferencesClient({ host: '127.0.0.1', port: server.address.port });
   let reading = true;
   let replies = 0;
   const reader = (async () => {

@@ -52,7 +52,7 @@ t.test('harvest run serves the links between documents and drops deleted ones', 
   };
 
   await withServer(args, async ({ port, web }) => {
-    await using client = await ReferencesClient.connect({ host: '127.0.0.1', port });
+    await using client = new ReferencesClient({ host: '127.0.0.1', port });
     t.same(await neighbors(client, '/c'), { to: ['/', '/a', '/b'], from: ['/'] });
     t.same(await neighbors(client, 'http://other.invalid/'), { to: ['/b'], from: [] });
     t.equal((await client.siteReferences({ url: `127.0.0.1:${site.port}` })).found, 1, 'R-32');
@@ -87,7 +87,7 @@ t.test('harvest run serves the links between documents and drops deleted ones', 
   site.pages.set('/a', page('Alpha', ['/'], 'Alpha has changed its mind about oats.'));
   site.pages.delete('/b');
   await withServer(args, async ({ port }) => {
-    await using client = await ReferencesClient.connect({ host: '127.0.0.1', port });
+    await using client = new ReferencesClient({ host: '127.0.0.1', port });
     t.same(
       await neighbors(client, '/c'),
       { to: ['/'], from: ['/'] },

@@ -65,7 +65,7 @@ t.test(
     const port = Number(/^ready refererd=127\.0\.0\.1:(\d+)$/.exec(line)?.[1]);
 
     const working = await Promise.all(
-      Array.from({ length: WORKING }, () => ReferencesClient.connect({ host: '127.0.0.1', port })),
+      Array.from({ length: WORKING }, () => new ReferencesClient({ host: '127.0.0.1', port }).connect()),
     );
     const sendRequests = async (): Promise<void> => {
       const replies = await Promise.all(
@@ -106,7 +106,7 @@ t.test(
     );
     t.ok(each < IDLE_BYTES, `an idle client costs ${Math.round(each)} bytes`);
 
-    const newcomer = await ReferencesClient.connect({ host: '127.0.0.1', port });
+    const newcomer = await new ReferencesClient({ host: '127.0.0.1', port }).connect();
     const { ids } = await newcomer.referers({ id: 10 });
     t.equal(Array.from(ids).join(), '11,20,12', 'R-64: a further client takes the place of an idle one');
     await newcomer.close();

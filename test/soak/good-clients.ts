@@ -22,7 +22,7 @@ export const GOOD_CLIENTS: Readonly<Record<string, ClientAction>> = {
     assert(count >= objects * SHARE, `${count} of ${objects} objects`);
   },
   'gatherd: plain stream, INFO and one object': async ({ gatherd }) => {
-    await using client = await GatherdClient.connect({ host: HOST, port: gatherd });
+    await using client = new GatherdClient({ host: HOST, port: gatherd });
     let url: string | undefined;
     for await (const { object } of client.changes({ since: 0, compression: false, sections: false }))
       url ??= object.url;
@@ -53,7 +53,7 @@ export const GOOD_CLIENTS: Readonly<Record<string, ClientAction>> = {
     const client = new BulkClient({ host: HOST, port: broker });
     let count = 0;
     const request = random() < 0.5 ? { since: 0 } : { since: 0, interface: 2 as const, compress: true };
-    for await (const _change of client.transfer(request)) count += 1;
+    for await (const _change of client.changes(request)) count += 1;
     assert(count >= objects * SHARE, `${count} of ${objects} objects`);
     assert((await client.digest(''))?.count !== undefined, 'a digest has a count');
   },
@@ -71,7 +71,7 @@ export const GOOD_CLIENTS: Readonly<Record<string, ClientAction>> = {
     assert.equal(response.status, 200, path);
   },
   'references: links and pages': async ({ references, site }, random) => {
-    await using client = await ReferencesClient.connect({ host: HOST, port: references });
+    await using client = new ReferencesClient({ host: HOST, port: references });
     let known = 0;
     for (let i = 0; i < 20; i++) {
       const url = `${site}${Math.floor(random() * 120)}.html`;

@@ -223,12 +223,12 @@ async function receive(
     onWarning: ({ rule, offset, message }) => tally.countMalformed(`${message} (${rule}, byte ${offset})`),
     now: context.now,
   });
-  const transfer = client.transfer({
+  const transfer = client.changes({
     flags,
     ...(query === '' ? {} : { query }),
     since,
     signal,
   });
-  for await (const { change, ...received } of transfer) await applier.receive({ kind: change, ...received });
+  for await (const change of transfer) await applier.receive(change);
   return transfer.totals.next;
 }

@@ -73,7 +73,7 @@ async function receive(point: CollectionPoint, since: UnixSeconds, applier: Appl
   }
   await applier.finish(undefined);
   if (tally.unknown.length > 0) {
-    await using client = await GatherdClient.connect({ ...connection, large: largeObjects(context) });
+    await using client = new GatherdClient({ ...connection, large: largeObjects(context) });
     tally.arrived.connections += 1;
     await fetchUnknown(client, tally, applier, signal);
     // The transfer is complete, even if the Gatherer closes the connection without a reply.

@@ -11,7 +11,7 @@ export interface CollectLimits extends ReceiveLimits {
   /** Time in which a peer must accept the connection, default 30 000. */
   readonly connectTimeoutMs?: number;
   /** Time for which a peer may send nothing, default 120 000 (GATHERD-12.3). */
-  readonly idleTimeoutMs?: number;
+  readonly timeoutMs?: number;
   /** Connections in a row that may fail without a new object, default 5. */
   readonly maxFailures?: number;
   /**
@@ -58,9 +58,9 @@ export function largeObjects({ spoolDirectory }: CollectContext): LargeObjects {
 /** Returns the timeouts of a connection to a collection point, and the limits on what the point may send. */
 export function connectionLimits({ limits }: CollectContext): ReceiveLimits & {
   readonly connectTimeoutMs: number;
-  readonly idleTimeoutMs: number;
+  readonly timeoutMs: number;
 } {
   // The numbers of batches and failures are not the connection's.
   const { batchObjects: _1, maxFailures: _2, retryPauseMs: _3, ...rest } = limits;
-  return { connectTimeoutMs: 30_000, idleTimeoutMs: 120_000, ...rest };
+  return { connectTimeoutMs: 30_000, timeoutMs: 120_000, ...rest };
 }

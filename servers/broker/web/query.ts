@@ -92,7 +92,7 @@ export async function queryBroker(
   signal: AbortSignal,
 ): Promise<QueryOutcome> {
   const { host, port, fingerprint, opaqueMode, maxResults, timeout } = target;
-  const idle = timeout === undefined ? {} : { idleTimeoutMs: timeout * 1000 };
+  const idle = timeout === undefined ? {} : { timeoutMs: timeout * 1000 };
   let entry: Disposable | undefined;
   const onOpen = (local: Endpoint) => {
     entry = target.register?.(local);

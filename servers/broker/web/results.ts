@@ -1,6 +1,5 @@
 // Extracts the shown part of each hit.
 import { type BrokerHit, parseMatchedLine } from '../../../protocols/broker/index.js';
-import { decodeText } from '../../../protocols/soif/index.js';
 import type { FacetCounts } from './facets.js';
 import type { QueryForm } from './form.js';
 
@@ -134,8 +133,8 @@ function shownLine(line: string): ShownLine {
 }
 
 function attributeText(hit: BrokerHit, name: string): string | undefined {
-  const value = hit.attributes.get(name);
-  return value === undefined ? undefined : cut(decodeText(value).replace(/\s+/g, ' ').trim(), MAX_ATTRIBUTE);
+  const value = hit.text(name);
+  return value === undefined ? undefined : cut(value.replace(/\s+/g, ' ').trim(), MAX_ATTRIBUTE);
 }
 
 function cut(value: string, most: number): string {

@@ -172,7 +172,7 @@ async function compareAnswers(
   redis: ServerProcess,
   reader: ReferencesReader,
 ): Promise<number> {
-  await using client = await ReferencesClient.connect({ host: '127.0.0.1', port: refererd.port });
+  await using client = new ReferencesClient({ host: '127.0.0.1', port: refererd.port });
   const keys = drawKeys(reader.keys('hubs'), 'zipf', COMPARED, SEED + 1);
   for (const id of keys) {
     const { ids } = await client.referers({ id, count: PAGE_RESULTS });

@@ -91,7 +91,7 @@ export class Kit implements AsyncDisposable {
   async documents(directory: string): Promise<string> {
     const lines: string[] = [];
     const client = new BulkClient(this.broker);
-    for await (const { object } of client.transfer({})) {
+    for await (const { object } of client.changes({})) {
       const text = (name: string) => object.text(name) ?? '';
       lines.push(
         JSON.stringify({

@@ -1,7 +1,7 @@
 // Tests clients/broker over real sockets, against a Broker whose every byte the test determines.
 import type { Socket } from 'node:net';
 import t from 'tap';
-import { BrokerClient, type BrokerClientOptions, type BrokerHit } from '../../../clients/broker/index.js';
+import { BrokerClient, type BrokerClientOptions, BrokerHit } from '../../../clients/broker/index.js';
 import { parseMessage } from '../../../protocols/broker/index.js';
 import {
   ConnectionError,
@@ -10,6 +10,7 @@ import {
   StateError,
   UsageError,
 } from '../../../protocols/errors.js';
+import { SoifObject } from '../../../protocols/soif/index.js';
 import { freePort } from '../../helpers/daemon.js';
 import { ManualClock, timerOf } from '../../helpers/manual-clock.js';
 import { tcpServer } from '../../helpers/tcp-server.js';
@@ -84,15 +85,47 @@ t.test('BRK-1.5, BRK-4.4, BRK-4.17: unknown, repeated and counted items, byte by
   const hits: BrokerHit[] = [];
   for await (const hit of results) hits.push(hit);
   t.same(hits, [
-    {
+    new BrokerHit({
       url: 'http://a.test/1',
       description: '130 - object end\n',
       matchedLines: ['Matched line: title# x'],
-      attributes: new Map([['title', Buffer.from('A B')]]),
-    },
+      attributes: [{ name: 'title', value: Buffer.from('A B') }],
+    }),
   ]);
   t.same([results.messages, results.errors], [['note'], ['ERROR: odd']]);
   t.throws(() => results[Symbol.asyncIterator](), StateError, 'results can be iterated once');
+});
+
+t.test('a hit has the methods of an object: bytes by get(), text by text()', async (t) => {
+  const value = Buffer.from([0x63, 0x61, 0x66, 0xe9]);
+  const reply = Buffer.concat([
+    Buffer.from('200 - Broker\n120 - http://a.test/1\n127 - Title 4\n'),
+    value,
+    Buffer.from('127 - file-size 4\n 42 127 - empty 0\n127 - title 5\ncaf\u00e9130 - object end\n'),
+  ]);
+  const broker = await fakeBroker(t, answer(reply));
+  const hits: BrokerHit[] = [];
+  for await (const hit of clientOf(broker).query('a')) hits.push(hit);
+  const object = SoifObject.of('FILE', 'http://a.test/1', [
+    ['Title', value],
+    ['file-size', ' 42 '],
+    ['empty', ''],
+    ['title', 'caf\u00e9'],
+  ]);
+  for (const source of [hits[0]!, object]) {
+    t.equal(source.text('TITLE'), 'caf\u00e9', 'SOIF-5.2: the last one counts');
+    t.same(Buffer.from(source.get('title') ?? []), Buffer.from('caf\u00e9'));
+    t.same(
+      [source.number('File-Size'), source.number('title'), source.number('absent')],
+      [42, undefined, undefined],
+    );
+    t.same([source.has('empty'), source.text('empty'), source.has('absent')], [true, '', false]);
+    t.same([source.text('absent'), source.get('absent')], [undefined, undefined]);
+    t.same(
+      source.attributes.map(({ name }) => name),
+      ['Title', 'file-size', 'empty', 'title'],
+    );
+  }
 });
 
 t.test('BRK-4.13: a fatal error comes after the objects before it', async (t) => {
@@ -126,7 +159,7 @@ t.test('incomplete replies, other servers and silence are errors after the compl
 
   const stall = await fakeBroker(t, (socket) => socket.write(OBJECT));
   const clock = new ManualClock();
-  const stalled = clientOf(stall, { idleTimeoutMs: 50, clock }).query('a')[Symbol.asyncIterator]();
+  const stalled = clientOf(stall, { timeoutMs: 50, clock }).query('a')[Symbol.asyncIterator]();
   t.match(await stalled.next(), { value: { url: 'http://a.test/1' } });
   const silence = stalled.next();
   await timerOf(clock, 50);

@@ -37,7 +37,7 @@ const clientOf = ({ host, port }: FakeBroker, options: Partial<BulkClientOptions
 async function received(transfer: BulkTransfer): Promise<{ lines: string[]; error: unknown }> {
   const lines: string[] = [];
   try {
-    for await (const { change, object, time } of transfer) lines.push(`${change} ${object.url} ${time}`);
+    for await (const { kind, object, time } of transfer) lines.push(`${kind} ${object.url} ${time}`);
     return { lines, error: undefined };
   } catch (error) {
     return { lines, error };
@@ -54,7 +54,7 @@ const encoder = new BulkReplyEncoder();
 
 t.test('BT-3, BT-5: a transfer yields and counts changes, and keeps the announced time', async (t) => {
   const broker = await answering(t, `000 - ${formatTransferText(900)}\n${TWO}`);
-  const transfer = clientOf(broker).transfer({ since: 0 });
+  const transfer = clientOf(broker).changes({ since: 0 });
   t.same(await received(transfer), { lines: LINES, error: undefined });
   t.same(broker.messages, ['#BULK #SINCE 0 #END #ALLB']);
   const { bytes, ...totals } = transfer.totals;
@@ -70,7 +70,7 @@ t.test('BT-3, BT-5: a transfer yields and counts changes, and keeps the announce
 });
 
 t.test('BT-5: without an announced time the next request starts a second before this one', async (t) => {
-  const transfer = clientOf(await answering(t, TWO), { now: () => 5000 }).transfer({ since: 4 });
+  const transfer = clientOf(await answering(t, TWO), { now: () => 5000 }).changes({ since: 4 });
   t.equal(transfer.totals.next, undefined);
   await received(transfer);
   t.equal(transfer.totals.next, 4999);
@@ -102,7 +102,7 @@ t.test('BT-10, BT-19: a refused or incomplete transfer has no next time', async 
     ],
   ];
   for (const [name, reply, count, isExpected] of cases) {
-    const transfer = clientOf(await answering(t, reply)).transfer({ since: 0 });
+    const transfer = clientOf(await answering(t, reply)).changes({ since: 0 });
     const { lines, error } = await received(transfer);
     t.ok(isExpected(error), `${name}: ${String(error)}`);
     t.equal(lines.length, count, `${name}: the changes before the error are delivered`);
@@ -122,7 +122,7 @@ t.test('BP-12, BP-16, BP-29: compressed groups of interface 2 after the shipped 
       encoder.trailer({ kind: 'count', count: 3 }),
     ]),
   );
-  const transfer = clientOf(broker).transfer({ since: 6, interface: 2, compress: true });
+  const transfer = clientOf(broker).changes({ since: 6, interface: 2, compress: true });
   t.same(await received(transfer), { lines: LINES, error: undefined });
   t.same(broker.messages, ['#BULK #SINCE 6 #interface 2 #compress #END #ALLB']);
   t.equal(transfer.totals.interface, 2);
@@ -134,11 +134,11 @@ t.test('BP-16: damaged or excessive compressed data is a ProtocolError', async (
     Buffer.concat([encoder.version('x'), encoder.compressedStart(), gzip, encoder.compressedEnd()]);
   const damaged = gzipSync(TWO.repeat(50));
   damaged.fill(0xff, 60, 90);
-  const bad = await received(clientOf(await answering(t, wrapped(damaged))).transfer({ since: 0 }));
+  const bad = await received(clientOf(await answering(t, wrapped(damaged))).changes({ since: 0 }));
   t.ok(bad.error instanceof ProtocolError && bad.error.rule === 'BP-16', String(bad.error));
   const big = gzipSync(TWO.repeat(3000));
   const limited = clientOf(await answering(t, wrapped(big)), { maxInflatedBytes: 100_000 });
-  const excess = await received(limited.transfer({ since: 0 }));
+  const excess = await received(limited.changes({ since: 0 }));
   t.ok(excess.error instanceof ProtocolError && excess.error.rule === 'BP-16', String(excess.error));
 });
 
@@ -157,7 +157,7 @@ t.test('backpressure: an endless transfer is read only as fast as the caller tak
     writeUntilFull();
   });
   let taken = 0;
-  for await (const { bytes } of clientOf(broker).transfer({ since: 0 })) {
+  for await (const { bytes } of clientOf(broker).changes({ since: 0 })) {
     taken += bytes.length;
     if (taken > 1_000_000) break;
   }
@@ -177,11 +177,11 @@ t.test('an idle time-out and an abort end the wait for a silent Broker', async (
   const silent = await fakeBroker(t, (socket) => {
     socket.write('@UPDATE {\n');
   });
-  const stalled = await received(clientOf(silent, { idleTimeoutMs: 50 }).transfer({ since: 0 }));
+  const stalled = await received(clientOf(silent, { timeoutMs: 50 }).changes({ since: 0 }));
   t.ok(stalled.error instanceof ConnectionError, String(stalled.error));
   const stop = new AbortController();
   const reason = new Error('enough');
-  const waiting = received(clientOf(silent).transfer({ since: 0, signal: stop.signal }));
+  const waiting = received(clientOf(silent).changes({ since: 0, signal: stop.signal }));
   setImmediate(() => stop.abort(reason));
   t.equal((await waiting).error, reason);
 });
@@ -371,13 +371,13 @@ t.test('SOIF-2.9: `harvest bulk` names an object that it cannot write', async (t
 });
 
 t.test('BP-12: messages to the user of both interfaces are kept', async (t) => {
-  const shipped = clientOf(await answering(t, `101 - hello\n000 - Ok\n${TWO}`)).transfer({ since: 0 });
+  const shipped = clientOf(await answering(t, `101 - hello\n000 - Ok\n${TWO}`)).changes({ since: 0 });
   await received(shipped);
   t.same(shipped.messages, ['hello']);
   const info = (text: string) => Buffer.from(encoder.info({ field: 'message', text })).toString('latin1');
   const head = Buffer.from(encoder.version('Broker')).toString('latin1');
   const reply = `${head}${info(formatTransferText(900))}${info('Unknown flag')}${TWO}`;
-  const proposed = clientOf(await answering(t, reply)).transfer({ since: 0, interface: 2 });
+  const proposed = clientOf(await answering(t, reply)).changes({ since: 0, interface: 2 });
   await received(proposed);
   t.same(proposed.messages, ['Unknown flag']);
   t.equal(proposed.totals.next, 900);

@@ -27,7 +27,7 @@ function gatherdClient(
     name,
     run: ({ port }, output) =>
       endOf(async () => {
-        await using client = await GatherdClient.connect({ host: '127.0.0.1', port });
+        await using client = new GatherdClient({ host: '127.0.0.1', port });
         await work(client, output);
         await client.quit();
       }),
@@ -55,7 +55,7 @@ export const OWN_BROKER_CLIENT: ClientUnderTest<QueryTask> = {
     const found = new BrokerClient({ host, port }).query(query, { attributes: ['author'], signal });
     const { status, diagnostics } = await endOf(async () => {
       for await (const hit of found) {
-        const attributes = [...hit.attributes.values()].map((value) => Buffer.from(value).toString());
+        const attributes = hit.attributes.map(({ value }) => Buffer.from(value).toString());
         await output(Buffer.from([hit.url, hit.description, ...attributes, ...hit.matchedLines].join('\n')));
       }
     });
@@ -71,7 +71,7 @@ export function ownBulkClient(version: 1 | 2): ClientUnderTest {
       const warnings: string[] = [];
       const client = new BulkClient({ host, port, onWarning: ({ message }) => warnings.push(message) });
       const { status, diagnostics } = await endOf(async () => {
-        for await (const { bytes } of client.transfer({ since: 0, interface: version, signal }))
+        for await (const { bytes } of client.changes({ since: 0, interface: version, signal }))
           await output(bytes);
       });
       return { status, diagnostics: [...warnings, diagnostics].join('\n') };

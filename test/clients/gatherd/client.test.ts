@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { deflateRawSync, gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import { GatherdClient, type GatherdClientConnectOptions } from '../../../clients/gatherd/index.js';
+import { GatherdClient, type GatherdClientOptions } from '../../../clients/gatherd/index.js';
 import {
   entry,
   fakeServer,
@@ -18,8 +18,8 @@ const B = entry('http://b.example/', 200, 'second\n499 - Sent 7 objects\n');
 const STREAM = updateStream(A.soif + B.soif);
 const INFO = '@GATHERER { -\nNumber-Of-Objects{1}:\t2\n}\n';
 
-const connect = (port: number, options: Partial<GatherdClientConnectOptions> = {}) =>
-  GatherdClient.connect({ host: '127.0.0.1', port, clientName: 'client.example.org', ...options });
+const connect = (port: number, options: Partial<GatherdClientOptions> = {}) =>
+  new GatherdClient({ host: '127.0.0.1', port, clientName: 'client.example.org', ...options }).connect();
 
 async function collect(client: GatherdClient, compression: boolean, since = 0): Promise<string[]> {
   const found: string[] = [];
@@ -218,7 +218,7 @@ t.test('damaged or excessive compressed data ends the session', async (t) => {
   const cases: readonly (readonly [
     name: string,
     data: Uint8Array,
-    options: Partial<GatherdClientConnectOptions>,
+    options: Partial<GatherdClientOptions>,
   ])[] = [
     ['wrong checksum', wrong, {}],
     ['not deflate', Buffer.concat([member.subarray(0, 10), Buffer.alloc(100, 0xff)]), {}],
@@ -274,7 +274,7 @@ t.test('connect rejects refusals, other servers, silence and endless greetings',
   const broker = await fakeServer(t, async (_, socket) => void socket.write('200 - Harvest Broker 1.5\n'));
   await t.rejects(connect(broker), { code: 'ERR_PEER', status: 200 });
   const silent = await fakeServer(t, async () => {});
-  await t.rejects(connect(silent, { idleTimeoutMs: 50 }), { code: 'ERR_CONNECTION', message: /for 50 ms/ });
+  await t.rejects(connect(silent, { timeoutMs: 50 }), { code: 'ERR_CONNECTION', message: /for 50 ms/ });
   const closing = await fakeServer(t, async (_, socket) => void socket.end());
   await t.rejects(connect(closing), { code: 'ERR_CONNECTION' });
   const endless = await fakeServer(t, async (_, socket) => void socket.write('x'.repeat(100_000)));
@@ -311,7 +311,7 @@ t.test('signals and time-outs end every wait', async (t) => {
   late.abort();
   await t.rejects(next, { message: 'enough' });
 
-  const idle = await connect(stalled, { idleTimeoutMs: 50 });
+  const idle = await connect(stalled, { timeoutMs: 50 });
   await t.rejects(collect(idle, false), { code: 'ERR_CONNECTION', message: /nothing received for 50 ms/ });
 });
 

@@ -68,7 +68,7 @@ t.test('P-23: concurrent calls get their own answers, at most maxInFlight at a t
     mostAtOnce = Math.max(mostAtOnce, [...received.matchAll(/HEADER_URI_ID/g)].length);
     echo(socket, received);
   });
-  await using client = await ReferencesClient.connect({
+  await using client = new ReferencesClient({
     host: '127.0.0.1',
     port: server.port,
     maxInFlight: 10,
@@ -88,7 +88,7 @@ t.test('S-39: after an aborted call the others get their answers', async (t) => 
   await using server = await ScriptedServer.start((socket, _chunk, input) => {
     if ((input.match(/\r\n\r\n/g) ?? []).length === 3) echo(socket, input);
   });
-  await using client = await ReferencesClient.connect({ host: '127.0.0.1', port: server.port });
+  await using client = new ReferencesClient({ host: '127.0.0.1', port: server.port });
   const abort = new AbortController();
   const first = client.references({ id: 1 });
   const second = client.references({ id: 2, signal: abort.signal });
@@ -104,7 +104,7 @@ t.test('P-19, S-42, S-39: not found is empty, other codes are errors', async (t)
   await using server = await ScriptedServer.start((socket, received) => {
     for (const _ of received.matchAll(/\r\n\r\n/g)) socket.write(`SSTP/1.0 ${answers.shift()}\r\n\r\n`);
   });
-  await using client = await ReferencesClient.connect({ host: '127.0.0.1', port: server.port });
+  await using client = new ReferencesClient({ host: '127.0.0.1', port: server.port });
   const calls = [1, 2, 3, 4, 5].map((id) => client.references({ id }));
   const settled = await Promise.allSettled(calls);
   t.match(settled, [
@@ -119,8 +119,8 @@ t.test('P-19, S-42, S-39: not found is empty, other codes are errors', async (t)
 });
 
 t.test('S-45: a server that is silent, disconnects early, or sends garbage is an error', async (t) => {
-  const connect = (port: number, replyTimeoutMs = 60_000) =>
-    ReferencesClient.connect({ host: '127.0.0.1', port, replyTimeoutMs });
+  const connect = (port: number, timeoutMs = 60_000) =>
+    new ReferencesClient({ host: '127.0.0.1', port, timeoutMs }).connect();
   await using silent = await ScriptedServer.start(() => {});
   await using first = await connect(silent.port, 50);
   await t.rejects(first.references({ id: 1 }), {
@@ -148,7 +148,7 @@ t.test('R-31: pages continue at start + returned if the server sends fewer than 
       `SSTP/1.0 083 X\r\nHEADER_NUMFOUND: 25\r\nHEADER_START_RESULTS: ${start}\r\nHEADER_NUMRESULTS: ${ids.length}\r\n${ids.map((id) => `HEADER_URI_ID: ${id}\r\n`).join('')}\r\n`,
     );
   });
-  await using client = await ReferencesClient.connect({ host: '127.0.0.1', port: server.port });
+  await using client = new ReferencesClient({ host: '127.0.0.1', port: server.port });
   const ids: number[] = [];
   for await (const id of client.ids('site-references', { url: 'a.example', pageSize: 10 })) ids.push(id);
   t.same(ids, all);
@@ -163,7 +163,7 @@ const DESCRIPTION =
 
 t.test('P-22: both spellings of request 008 are sent as code 008', async (t) => {
   await using server = await ScriptedServer.start((socket) => socket.write(DESCRIPTION));
-  await using client = await ReferencesClient.connect({ host: '127.0.0.1', port: server.port });
+  await using client = new ReferencesClient({ host: '127.0.0.1', port: server.port });
   const url = 'http://a.example:81/';
   for (const symbol of ['REQ_GET_URLBYNAME', 'REQ_GET_URL_BYNAME'])
     t.equal((await client.request(symbol, [['HEADER_URL', url]])).code, 8);
@@ -199,7 +199,7 @@ t.test('P-21, S-52, S-53, S-54: the lists of a dispatcher succeed or fail indepe
       port,
       user: 'namefromadmin',
       password: 'abrakadabra',
-      replyTimeoutMs: 100,
+      timeoutMs: 100,
     });
   await using server = await ScriptedServer.start((socket, _chunk, input) => {
     if (!input.endsWith('\r\n\r\n')) return;

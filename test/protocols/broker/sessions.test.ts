@@ -6,6 +6,7 @@ import t from 'tap';
 import {
   BrokerClientSession,
   type BrokerClientSessionOptions,
+  BrokerHit,
   BrokerServerSession,
   type BrokerServerSessionOptions,
   type ClientEvent,
@@ -153,24 +154,24 @@ t.test('BRK-1.5, BRK-4.3, BRK-4.11, BRK-4.17: the objects of a reply with many k
     { kind: 'message', text: 'hello' },
     {
       kind: 'hit',
-      hit: {
+      hit: new BrokerHit({
         url: 'http://a.test/1',
         objectUrl: 'http://b.test/OBJ1',
         homePage: 'http://b.test/',
         description: '130 - object end\n111 - not an erro',
         matchedLines: [],
-        attributes: new Map([['title', Buffer.from('T1')]]),
-      },
+        attributes: [{ name: 'title', value: Buffer.from('T1') }],
+      }),
     },
     { kind: 'error', text: 'ERROR: glimpse: slow' },
     {
       kind: 'hit',
-      hit: {
+      hit: new BrokerHit({
         url: 'http://a.test/2',
         homePage: 'http://b.test/',
         matchedLines: ['Matched line: title# a', 'Matched line: title# b'],
-        attributes: new Map(),
-      },
+        attributes: [],
+      }),
     },
   ];
   t.same(receive([reply]), expected);
@@ -178,7 +179,10 @@ t.test('BRK-1.5, BRK-4.3, BRK-4.11, BRK-4.17: the objects of a reply with many k
 });
 
 t.test('BRK-4.12, BRK-4.13: a reply ends complete, with an error, or cut off', async (t) => {
-  const hit: ClientEvent = { kind: 'hit', hit: { url: 'u', matchedLines: [], attributes: new Map() } };
+  const hit: ClientEvent = {
+    kind: 'hit',
+    hit: new BrokerHit({ url: 'u', matchedLines: [], attributes: [] }),
+  };
   const cases: readonly (readonly [string, Outcome])[] = [
     ['200 - Broker\n', []],
     ['101 - No objects matched your query.\n', [{ kind: 'message', text: 'No objects matched your query.' }]],

@@ -48,7 +48,7 @@ const CLEAR: Answers = {
 t.test('GATHERD-1.2: the default port of a Gatherer is 8500', async (t) => {
   t.equal(GATHERD_PORT, 8500);
   // A loopback address without a listener, so that the error names the port.
-  await t.rejects(GatherdClient.connect({ host: '127.0.77.1' }), {
+  await t.rejects(new GatherdClient({ host: '127.0.77.1' }).connect(), {
     code: 'ERR_CONNECTION',
     message: /127\.0\.77\.1:8500/,
   });
@@ -201,7 +201,7 @@ t.test('GATHERD-12.3: silence ends a request after the idle time-out, close() at
     ...NORMAL,
     'SEND-UPDATE': Buffer.concat([Buffer.from('400 - x\n'), member.subarray(0, 40)]),
   });
-  const impatient = await connect(port, { idleTimeoutMs: 50 });
+  const impatient = await connect(port, { timeoutMs: 50 });
   await t.rejects(collect(impatient, true), {
     code: 'ERR_CONNECTION',
     message: /nothing received for 50 ms/,

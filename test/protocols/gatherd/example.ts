@@ -1,5 +1,5 @@
 // Two objects, and a client of the kit that collects them, for the tests of the rules of gatherd.md.
-import { GatherdClient, type GatherdClientConnectOptions } from '../../../clients/gatherd/index.js';
+import { GatherdClient, type GatherdClientOptions } from '../../../clients/gatherd/index.js';
 import { entry, latin1, updateStream } from '../../servers/gatherd/helpers.js';
 
 export const A = entry('http://a.example/', 100, 'first');
@@ -7,8 +7,8 @@ export const B = entry('http://b.example/B%7e', 200, 'second');
 export const ALL = updateStream(A.soif + B.soif);
 export const GREETING = '000 - HELLO 1.8 gatherer.example.org\n';
 
-export const connect = (port: number, options: Partial<GatherdClientConnectOptions> = {}) =>
-  GatherdClient.connect({ host: '127.0.0.1', port, clientName: 'client.example.org', ...options });
+export const connect = (port: number, options: Partial<GatherdClientOptions> = {}) =>
+  new GatherdClient({ host: '127.0.0.1', port, clientName: 'client.example.org', ...options }).connect();
 
 export async function collect(client: GatherdClient, compression = false): Promise<string[]> {
   const found: string[] = [];

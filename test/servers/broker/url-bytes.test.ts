@@ -117,7 +117,7 @@ t.test('GATHERD-5.1, BRK-1.10, BT-16: any bytes of a URL pass gatherd, Brokers a
           hits.push(hit.url);
         t.same(hits.sort(), sorted, 'clients/broker');
         const received: string[] = [];
-        for await (const { object } of new BulkClient({ host: '127.0.0.1', port }).transfer({
+        for await (const { object } of new BulkClient({ host: '127.0.0.1', port }).changes({
           interface: 2,
         }))
           received.push(object.url);
@@ -125,7 +125,7 @@ t.test('GATHERD-5.1, BRK-1.10, BT-16: any bytes of a URL pass gatherd, Brokers a
         const attribute = await exchange(peer, '#USER #attribute url #END #ALLB\r\n');
         for (const url of urls) t.ok(attribute.includes(`127 - url ${url.length}\n${url}\n`), 'BRK-2.18');
       }
-      await using client = await GatherdClient.connect({
+      await using client = new GatherdClient({
         host: '127.0.0.1',
         port: gatherer.server.address.port,
       });

@@ -1,6 +1,7 @@
 // How `harvest query` prints a match.
 import t from 'tap';
 import { TermFinder } from '../../../clients/broker/query-terms.js';
+import { BrokerHit } from '../../../protocols/broker/index.js';
 import { matchAsText } from '../../../servers/cli/broker/actions/match-output.js';
 
 t.test('BRK-2.20: the words of a passage are marked as the text spells them', (t) => {
@@ -11,7 +12,7 @@ t.test('BRK-2.20: the words of a passage are marked as the text spells them', (t
   };
   const matching = { ignoreCase: true, matchWord: true, ignoreAccents: true, contentOnly: true } as const;
   const shown = (passage: string, ...terms: string[]) => {
-    const hit = { url: 'http://a/', attributes: new Map(), matchedLines: [] };
+    const hit = new BrokerHit({ url: 'http://a/', attributes: [], matchedLines: [] });
     const match = { hit, passage, lines: undefined };
     return Buffer.from(matchAsText(match, 1, style, TermFinder.of(terms, matching)))
       .toString()

@@ -102,7 +102,7 @@ t.test('GATHERD-6.3, 6.11: compressed sections are one gzip member', async (t) =
 
 t.test('GATHERD-4.4, 4.9: GatherdClient returns changes of three kinds', async (t) => {
   const port = await serveChanges(t);
-  await using client = await GatherdClient.connect({ host: '127.0.0.1', port });
+  await using client = new GatherdClient({ host: '127.0.0.1', port });
   const changes: string[] = [];
   for await (const { kind, object } of client.changes({ since: 150 })) changes.push(`${kind} ${object.url}`);
   t.same(changes, [

@@ -179,7 +179,9 @@ t.test('GATHERD-12.4: a hundred concurrent clients receive complete copies', asy
   const { port, server } = await startGatherd(t, entries);
   const expected = updateStream(entries.map(({ soif }) => soif).join(''));
   const clients = await Promise.all(
-    Array.from({ length: 100 }, () => GatherdClient.connect({ host: '127.0.0.1', port, clientName: 'c' })),
+    Array.from({ length: 100 }, () =>
+      new GatherdClient({ host: '127.0.0.1', port, clientName: 'c' }).connect(),
+    ),
   );
   t.equal(server.connections, 100);
   const copies = await Promise.all(
@@ -285,7 +287,7 @@ t.test('GATHERD-3.11: after a database failure the connection closes without an 
       throw new StorageError('table damaged');
     });
     const { port, log, server } = await startGatherd(t, [], { source });
-    const client = await GatherdClient.connect({ host: '127.0.0.1', port });
+    const client = await new GatherdClient({ host: '127.0.0.1', port }).connect();
     const readAll = async () => {
       for await (const _ of client.changes({ since: 0, compression }));
     };

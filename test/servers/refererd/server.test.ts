@@ -380,7 +380,7 @@ t.test('R-31: a client that reads page by page begins again when data change in 
   const data = await temporaryDirectory(t);
   await publishFixture(data, [], pairs(0));
   const { address, memory } = await serveFixture(t, { data });
-  await using client = await ReferencesClient.connect(address);
+  await using client = new ReferencesClient(address);
   const publish = async (generation: number) => {
     await publishFixture(data, [], pairs(generation * 100));
     while (!memory.text.includes(`generation ${generation}:`))

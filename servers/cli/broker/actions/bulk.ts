@@ -1,6 +1,6 @@
 import { createWriteStream } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { BulkClient, type BulkReceived, type BulkTransfer } from '../../../../clients/bulk/index.js';
+import { type BulkChange, BulkClient, type BulkTransfer } from '../../../../clients/bulk/index.js';
 import { jsonLine } from '../../../../clients/soif-tools/json-lines.js';
 import { jsonPieces } from '../../../../clients/soif-tools/large-objects.js';
 import { CHANGE_KINDS, type ChangeKind, groupClose, groupOpen } from '../../../../protocols/bulk/index.js';
@@ -45,7 +45,7 @@ export async function bulk({ host, port }: PeerAddress, options: BulkOptions): P
     error instanceof PeerError || (file?.errored ?? null) !== null ? EXIT.failure : EXIT.connection;
   const limit = { seconds: options.timeout, late: 'the transfer is not complete' };
   const work = async (signal: AbortSignal | undefined): Promise<number> => {
-    const transfer = client.transfer({
+    const transfer = client.changes({
       since: options.since,
       query: options.query,
       flags: options.flags,
@@ -80,12 +80,12 @@ async function write(
     let pieces: Uint8Array[] = [];
     const flush = () => output.write(Buffer.concat(pieces.splice(0)));
     for (const received of batch) {
-      const { object, change, large, outline } = received;
+      const { object, kind, large, outline } = received;
       if (options.json && large !== undefined && outline !== undefined) {
         if (!(await flush())) return false;
-        if (!(await output.writeFrom(jsonPieces({ source: large, outline }, change)))) return false;
+        if (!(await output.writeFrom(jsonPieces({ source: large, outline }, kind)))) return false;
         pieces = [Buffer.from('\n')];
-      } else if (options.json) pieces.push(Buffer.from(`${jsonLine(object, change)}\n`));
+      } else if (options.json) pieces.push(Buffer.from(`${jsonLine(object, kind)}\n`));
       else {
         for (const piece of groups.object(received)) {
           if (piece instanceof Uint8Array) pieces.push(piece);
@@ -130,16 +130,16 @@ class GroupWriter {
     this.#onLeftOut = onLeftOut;
   }
 
-  object({ change, object, bytes, exact, large, outline }: BulkReceived): SoifBytes[] {
+  object({ kind, object, bytes, exact, large, outline }: BulkChange): SoifBytes[] {
     const problem = urlProblem(object.urlBytes, object.type);
     if (problem !== undefined) {
-      this.#onLeftOut(`${change}: ${problem} (SOIF-2.9)`);
+      this.#onLeftOut(`${kind}: ${problem} (SOIF-2.9)`);
       return [];
     }
     // An object with a tolerated fault is written in the exact layout (SOIF-3.1).
     if (large !== undefined && outline !== undefined)
-      return [...this.#enter(change), exact ? large : rewriteLarge(large, outline)];
-    return [...this.#enter(change), exact ? bytes : encodeSoif(object)];
+      return [...this.#enter(kind), exact ? large : rewriteLarge(large, outline)];
+    return [...this.#enter(kind), exact ? bytes : encodeSoif(object)];
   }
 
   /** Returns the end of the open group, and the groups after it. */

@@ -61,7 +61,7 @@ export function matchAsText(
   const text = printable(passage ?? hit.description ?? '').trim();
   if (text !== '' && text !== title)
     lines.push(`   ${terms === undefined ? text : marked(text, terms, style)}`);
-  for (const [name, value] of hit.attributes) {
+  for (const { name, value } of hit.attributes) {
     if (isTitle(name)) continue;
     lines.push(`   ${printable(name)}: ${printable(decodeText(value)).trim()}`);
   }
@@ -83,9 +83,8 @@ function marked(text: string, terms: TermFinder, { word }: TextStyle): string {
   return shown + text.slice(last);
 }
 
-function titleOf({ attributes }: BrokerHit): string {
-  for (const [name, value] of attributes) if (isTitle(name)) return printable(decodeText(value)).trim();
-  return '';
+function titleOf(hit: BrokerHit): string {
+  return printable(hit.text('title') ?? '').trim();
 }
 
 function isTitle(name: string): boolean {
@@ -98,7 +97,7 @@ function isTitle(name: string): boolean {
  */
 export function matchAsJson({ hit, passage, lines }: ShownMatch): string {
   const attributes = Object.fromEntries(
-    Array.from(hit.attributes, ([name, value]) => [name, decodeText(value)] as const),
+    Array.from(hit.attributes, ({ name, value }) => [name, decodeText(value)] as const),
   );
   const { url, objectUrl, homePage, description } = hit;
   const match = {

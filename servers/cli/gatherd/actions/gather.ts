@@ -27,7 +27,7 @@ export async function gather(
     throw new UsageError(`gather: a port must be at most ${MAX_PORT}`);
   const output = new StandardOutput({ raw: options.raw });
   try {
-    await using client = await GatherdClient.connect({
+    await using client = new GatherdClient({
       host: peer.host,
       port,
       onWarning: ({ rule, offset, message }) => complain('gather', `${message} (${rule}, offset ${offset})`),

@@ -58,11 +58,11 @@ export async function run(
   try {
     const printed = triesUrls ? await printUrls({ host, port }, what, options) : undefined;
     if (printed !== undefined) return printed;
-    await using client = await ReferencesClient.connect({
+    await using client = new ReferencesClient({
       host,
       port,
       connectTimeoutMs: timeoutMs,
-      replyTimeoutMs: timeoutMs,
+      timeoutMs,
     });
     if (isDescription) return await describe(client, what, options);
     const status = await printPages(pages(client, query, options), options);

@@ -12,7 +12,7 @@ t.test('BP-29: our client reads the interface of 1995 from our broker, raw and c
   const peer = await startPeer(t);
   await applyChanges(peer, update('a', NOW - 5), update('b', NOW - 5));
   for (const compress of [false, true]) {
-    const transfer = clientOf(peer).transfer({ since: 0, interface: 2, compress });
+    const transfer = clientOf(peer).changes({ since: 0, interface: 2, compress });
     const urls: string[] = [];
     for await (const { object } of transfer) urls.push(object.url);
     t.same(urls, [urlOf('a'), urlOf('b')]);
