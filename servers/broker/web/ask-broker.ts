@@ -5,8 +5,8 @@ import type { FacetCounts } from './facets.js';
 import type { ForgivenResult, ForgivingQuery } from './forgiving.js';
 import { type QueryForm, toRequest } from './form.js';
 import { narrowQuery } from './narrow.js';
-import { isFull, type Paging, QUICK_OBJECTS, windowsOf } from './paging.js';
-import { type QueryOutcome, type QueryTarget, queryBroker, readQuery } from './query.js';
+import { isFull, type Paging, windowsOf } from './paging.js';
+import { type QueryTarget, queryBroker, readQuery } from './query.js';
 import { type Results, SHOWN_ATTRIBUTES, type ShownHit } from './results.js';
 
 /** If fewer objects than this have all words, those that have some of them follow. */
@@ -78,30 +78,12 @@ async function ask(
   const stop = new AbortController();
   const counting = context.count(whole.query, AbortSignal.any([signal, stop.signal]));
   try {
-    const outcome = await find(context, whole.query, limit, signal);
+    const outcome = await queryBroker(form, whole.query, target, limit, signal);
     if (outcome.kind === 'refused') return { kind: 'refused', text: outcome.message, message };
     return { results: outcome.results, counts: await counting, message, query };
   } finally {
     stop.abort();
   }
-}
-
-/** Finds objects in an order that does not depend on their number, so that no object is on two pages. */
-async function find(
-  { form, target }: AskContext,
-  query: Query,
-  limit: number,
-  signal: AbortSignal,
-): Promise<QueryOutcome> {
-  if (limit <= QUICK_OBJECTS || form.sort !== 'by-rank')
-    return queryBroker(form, query, target, limit, signal);
-  const first = await queryBroker(form, query, target, QUICK_OBJECTS, signal);
-  if (first.kind === 'refused' || !first.results.truncated || first.results.failure !== undefined)
-    return first;
-  const all = await queryBroker(form, query, target, limit, signal);
-  if (all.kind === 'refused') return first;
-  const hits = joinedHits(first.results.hits, all.results.hits).slice(0, limit);
-  return { ...all, results: { ...all.results, hits } };
 }
 
 /**

@@ -6,12 +6,9 @@ import type { FoldedHosts, ResultPage, Results, ShownHit } from './results.js';
 
 /** Objects on one page of results. */
 const PAGE_OBJECTS = 20;
-/**
- * Objects that are requested for the first pages. One more is sent, and the embedded engine orders up to a
- * hundred objects by a quicker rule.
- */
+/** Objects that are requested for the first pages, and for those after them. */
 const FIRST_OBJECTS = 50;
-export const QUICK_OBJECTS = 99;
+const MORE_OBJECTS = 200;
 
 /** How a result is divided. */
 export interface Paging {
@@ -36,13 +33,13 @@ export function pagingOf(form: QueryForm, maxResults: number, hasPager: boolean)
 }
 
 /**
- * Numbers of objects to request until a page is full, the least first. Every page has the same order, which must
- * not depend on the page: orders by date and by matched lines need the whole result.
+ * Numbers of objects to request until a page is full, the least first. Every page has the same order: those by
+ * date and by matched lines need the whole result.
  */
 export function windowsOf({ page, sort }: QueryForm, { pageObjects, most }: Paging): readonly number[] {
   if (sort !== 'by-rank') return [most];
   const needed = page * pageObjects;
-  return [FIRST_OBJECTS, QUICK_OBJECTS, most].filter((size, i) => i === 2 || (size >= needed && size < most));
+  return [FIRST_OBJECTS, MORE_OBJECTS, most].filter((size, i) => i === 2 || (size >= needed && size < most));
 }
 
 /** Whether a result has the objects of the requested page, or there are no more. */

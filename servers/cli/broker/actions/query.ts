@@ -64,11 +64,6 @@ interface ReadQuery {
 
 /** Matched lines of each match that are requested for its passage. */
 const PASSAGE_LINES = 200;
-/**
- * The embedded engine orders up to so many matches by a quicker rule. Pages that reach beyond begin with the
- * matches in this order, so that no match is on two pages.
- */
-const QUICK_MATCHES = 100;
 
 /** The action of `harvest query`. */
 export async function query(broker: PeerAddress, words: string[], options: QueryOptions): Promise<number> {
@@ -183,17 +178,8 @@ class QueryRun {
   async *#matches(query: QueryInput): AsyncGenerator<BrokerHit, void> {
     const { max, page } = this.#options;
     const end = max === 0 ? undefined : page * max + 1;
-    const known = new Set<string>();
     let skip = (page - 1) * max;
-    if (page > 1 && max < QUICK_MATCHES && end !== undefined && end > QUICK_MATCHES) {
-      for await (const hit of this.#ask(query, QUICK_MATCHES)) {
-        known.add(hit.objectUrl ?? hit.url);
-        if (skip-- <= 0) yield hit;
-      }
-    }
-    for await (const hit of this.#ask(query, end)) {
-      if (!known.has(hit.objectUrl ?? hit.url) && skip-- <= 0) yield hit;
-    }
+    for await (const hit of this.#ask(query, end)) if (skip-- <= 0) yield hit;
   }
 
   #ask(query: QueryInput, maxFiles: number | undefined): BrokerResults {

@@ -192,7 +192,7 @@ export class RelevanceStatements {
         ? this.#page.get(match, after, limit)
         : this.#pageOfWanted.get(match, after, wanted.json, limit)
     ) as readonly [string | null, number, number | null];
-    return { rows: packed === null ? [] : packed.split(';').map(readRow), count, last: last ?? 0 };
+    return { rows: readRows(packed ?? '', count), count, last: last ?? 0 };
   }
 
   async #rows(match: string, slice: TimeSlice, wanted: WantedObjects | undefined): Promise<Row[]> {
@@ -256,21 +256,32 @@ function filterOf(includes: (name: string, weight: number) => boolean): string {
   return `{${names.join(' ')}}`;
 }
 
-function readRow(row: string): Row {
-  const [oid, short, body, lengths] = row.split(',');
-  return {
-    oid: Number(oid),
-    short: Number(short),
-    body: Number(body),
-    columnLengths: readVarints(lengths ?? ''),
-  };
+/** Reads rows `oid,short,body,lengths` with `;` between them. */
+function readRows(packed: string, count: number): Row[] {
+  const rows: Row[] = new Array(count);
+  let start = 0;
+  for (let i = 0; i < count; i++) {
+    const short = packed.indexOf(',', start) + 1;
+    const body = packed.indexOf(',', short) + 1;
+    const lengths = packed.indexOf(',', body) + 1;
+    const next = packed.indexOf(';', lengths);
+    const end = next < 0 ? packed.length : next;
+    rows[i] = {
+      oid: Number(packed.slice(start, short - 1)),
+      short: Number(packed.slice(short, body - 1)),
+      body: Number(packed.slice(body, lengths - 1)),
+      columnLengths: readVarints(packed, lengths, end),
+    };
+    start = end + 1;
+  }
+  return rows;
 }
 
 /** SQLite's integers of variable length, here at most four bytes, from hexadecimal digits. */
-function readVarints(hex: string): number[] {
+function readVarints(hex: string, start = 0, end = hex.length): number[] {
   const numbers: number[] = [];
   let value = 0;
-  for (let i = 0; i < hex.length; i += 2) {
+  for (let i = start; i < end; i += 2) {
     const byte = digit(hex.charCodeAt(i)) * 16 + digit(hex.charCodeAt(i + 1));
     value = value * 128 + (byte & 0x7f);
     if (byte < 0x80) {

@@ -6,7 +6,13 @@ import type { TimeSlice } from '../../scheduling/time-slice.js';
 import type { LinkTextReader } from '../index/link-texts.js';
 import type { FormFinder } from '../words/form-finder.js';
 import { LAST_COLUMNS, RANKED_COLUMNS } from './relevance-statements.js';
-import { eachEntry, type PartWeights, type WantedOids, type WordList, type WordLists } from './word-lists.js';
+import {
+  eachCommon,
+  type PartWeights,
+  type WantedOids,
+  type WordList,
+  type WordLists,
+} from './word-lists.js';
 
 /** A word of a query. */
 export interface QueryWord {
@@ -79,9 +85,6 @@ const MAX_PHRASES = 16;
 /** The best objects so far whose links are counted. */
 const MAX_LINKED = 100;
 
-/** Objects to score, up to which the others that have a word are passed over. */
-const MAX_WANTED = 2_000;
-
 /** A word of the query with its forms. */
 interface WordGroup {
   readonly word: QueryWord;
@@ -91,20 +94,21 @@ interface WordGroup {
   readonly columns: string;
   /** Number of objects with the word or one of its forms. */
   readonly objects: number;
-  /**
-   * Those of them that are scored, and the weight of all occurrences, with the lengths already taken into
-   * account.
-   */
-  readonly frequencies: ReadonlyMap<number, number>;
-  /** The words of the title of those that have it there; undefined if not all of them are known. */
-  readonly titles: ReadonlyMap<number, number> | undefined;
+  /** Of each object that is scored: the weight of all occurrences, with the lengths already taken into account. */
+  readonly frequencies: Float64Array;
+  /** The words of its title if it has one of them there, else 0; undefined if not all of these objects are known. */
+  readonly titles: Uint16Array | undefined;
   readonly idf: number;
 }
 
 /** What the lists of a word and its forms say. */
 type Found = Pick<WordGroup, 'objects' | 'frequencies' | 'titles'>;
 
-const NOTHING: Found = { objects: 0, frequencies: new Map(), titles: new Map() };
+/** The objects to score, and their scores so far. */
+interface Scored {
+  readonly wanted: WantedOids;
+  readonly scores: Float64Array;
+}
 
 /** Scores objects. */
 export class Relevance {
@@ -126,49 +130,41 @@ export class Relevance {
   }
 
   /**
-   * Returns the scores of objects that have the words, higher is better. Undefined if all words are too
-   * frequent to be worth it.
+   * Returns the scores of objects, in their order; higher is better, 0 if an object has none of the words.
+   * Undefined if all words are too frequent to be worth it.
    *
    * @param words in the order of the query
-   * @param oids the objects that are to be scored; others may be, too
+   * @param oids ascending
    */
   async scores(
     words: readonly QueryWord[],
     oids: Uint32Array,
     slice: TimeSlice,
-  ): Promise<Map<number, number> | undefined> {
-    const wanted = oids.length <= MAX_WANTED ? { oids, json: `[${oids.join()}]` } : undefined;
+  ): Promise<Float64Array | undefined> {
+    const wanted = wantedOids(oids);
     const groups = await this.#groups(words, wanted, slice);
     const counted = worthCounting(groups);
     if (counted.length === 0) return undefined;
     const { k1 } = this.#model;
-    const scores = new Map<number, number>();
-    const isWanted = wanted && new Set(oids);
-    const add = (oid: number, score: number) => {
-      if (isWanted?.has(oid) !== false) scores.set(oid, (scores.get(oid) ?? 0) + score);
-    };
-    for (const { frequencies, idf } of counted)
-      for (const [oid, frequency] of frequencies) add(oid, (idf * frequency * (k1 + 1)) / (frequency + k1));
+    const scores = new Float64Array(oids.length);
+    for (const { frequencies, idf } of counted) {
+      for (let i = 0; i < frequencies.length; i++) {
+        const frequency = frequencies[i]!;
+        if (frequency > 0) scores[i]! += (idf * frequency * (k1 + 1)) / (frequency + k1);
+      }
+    }
     await slice.yield();
-    for (const [left, right] of neighbors(groups)) await this.#addPair(left, right, wanted, add, slice);
-    for (const [left, right] of neighbors(counted)) await this.#addNear(left, right, add, slice);
+    const scored = { wanted, scores };
+    for (const [left, right] of neighbors(groups)) await this.#addPair(left, right, scored, slice);
+    for (const [left, right] of neighbors(counted)) await this.#addNear(left, right, scored, slice);
     // The words that do not count stand between those that do.
     const between = groups.length - counted.length + Math.ceil(groups.length / 3);
-    await this.#addTitles(counted, between, add, slice);
-    await this.#addLinks(groups, counted, scores, slice);
+    await this.#addTitles(counted, between, scored, slice);
+    await this.#addLinks(groups, counted, scored, slice);
     return scores;
   }
 
-  /** The best objects with a single word, if that is known without reading the index. */
-  bestOf(word: string, most: number): Uint32Array | undefined {
-    return this.#lists.best(word, RANKED_COLUMNS, most);
-  }
-
-  async #groups(
-    words: readonly QueryWord[],
-    wanted: WantedOids | undefined,
-    slice: TimeSlice,
-  ): Promise<WordGroup[]> {
+  async #groups(words: readonly QueryWord[], wanted: WantedOids, slice: TimeSlice): Promise<WordGroup[]> {
     const { objects } = this.#lists.totals;
     const groups: WordGroup[] = [];
     const budget = { occurrences: MAX_OCCURRENCES };
@@ -179,13 +175,12 @@ export class Relevance {
       if (known?.word.column === word.column && known?.forms.includes(word.text)) continue;
       if (groups.some(({ word: { text, column } }) => text === word.text && column === word.column)) continue;
       const { forms, isStopWord } = await this.#finder.read(word.text, slice);
-      const filters = word.column === undefined ? [RANKED_COLUMNS, LAST_COLUMNS] : [word.column];
-      let columns = filters[0]!;
-      let found = NOTHING;
-      for (columns of filters) {
-        const readings = [word.text, `${PART}${word.text}`, ...forms];
+      const readings = [word.text, `${PART}${word.text}`, ...forms];
+      let columns = word.column ?? RANKED_COLUMNS;
+      let found = await this.#frequencies(readings, columns, budget, wanted, slice);
+      if (found.objects === 0 && word.column === undefined) {
+        columns = LAST_COLUMNS;
         found = await this.#frequencies(readings, columns, budget, wanted, slice);
-        if (found.objects > 0) break;
       }
       groups.push({ word, forms, isStopWord, columns, ...found, idf: idfOf(found.objects, objects) });
     }
@@ -197,11 +192,11 @@ export class Relevance {
     forms: readonly string[],
     columns: string,
     budget: { occurrences: number },
-    wanted: WantedOids | undefined,
+    wanted: WantedOids,
     slice: TimeSlice,
   ): Promise<Found> {
-    const frequencies = new Map<number, number>();
-    const titles = new Map<number, number>();
+    const frequencies = new Float64Array(wanted.oids.length);
+    const titles = new Uint16Array(wanted.oids.length);
     let hasTitles = true;
     const lists: WordList[] = [];
     for (const [i, form] of forms.entries()) {
@@ -212,11 +207,10 @@ export class Relevance {
       budget.occurrences -= list.objects;
       lists.push(list);
       const weight = i === 0 ? 1 : this.#model.form;
-      eachEntry(list, wanted, (index, oid) => {
-        const frequency = weight * list.frequencies[index]!;
-        if (frequency > 0) frequencies.set(oid, (frequencies.get(oid) ?? 0) + frequency);
+      eachCommon(list.oids, wanted.oids, (index, object) => {
+        frequencies[object]! += weight * list.frequencies[index]!;
         const titleWords = list.titleWords[index]!;
-        if (titleWords > 0 && i <= MAX_PHRASE_FORMS) titles.set(oid, titleWords);
+        if (titleWords > 0 && i <= MAX_PHRASE_FORMS) titles[object] = titleWords;
       });
     }
     const objects = await this.#lists.countAny(lists, columns, MAX_OCCURRENCES, slice);
@@ -227,8 +221,7 @@ export class Relevance {
   async #addPair(
     left: WordGroup,
     right: WordGroup,
-    wanted: WantedOids | undefined,
-    add: (oid: number, score: number) => void,
+    { wanted, scores }: Scored,
     slice: TimeSlice,
   ): Promise<void> {
     const { columns } = left;
@@ -237,9 +230,9 @@ export class Relevance {
     const phrase = `${left.word.text} ${right.word.text}`;
     const list = await this.#lists.read(phrase, columns, Number.POSITIVE_INFINITY, undefined, slice);
     if (list === undefined) return;
-    eachEntry(list, wanted, (index, oid) => {
+    eachCommon(list.oids, wanted.oids, (index, object) => {
       const frequency = list.frequencies[index]!;
-      if (frequency > 0) add(oid, (pair * (left.idf + right.idf) * frequency) / (frequency + pairK));
+      if (frequency > 0) scores[object]! += (pair * (left.idf + right.idf) * frequency) / (frequency + pairK);
     });
     await slice.yield();
   }
@@ -248,7 +241,7 @@ export class Relevance {
   async #addNear(
     left: WordGroup,
     right: WordGroup,
-    add: (oid: number, score: number) => void,
+    { wanted, scores }: Scored,
     slice: TimeSlice,
   ): Promise<void> {
     const { near, nearWords } = this.#model;
@@ -259,7 +252,9 @@ export class Relevance {
     for (const columns of column === undefined ? NEAR_COLUMNS : [column]) {
       const match = `${columns} : (${pairs.join(' OR ')})`;
       const { oids } = this.#lists.matching(match, -1);
-      for (const oid of oids) add(oid, near * (left.idf + right.idf));
+      eachCommon(oids, wanted.oids, (_, object) => {
+        scores[object]! += near * (left.idf + right.idf);
+      });
       await slice.yield();
     }
   }
@@ -271,19 +266,20 @@ export class Relevance {
   async #addTitles(
     groups: readonly WordGroup[],
     between: number,
-    add: (oid: number, score: number) => void,
+    { wanted, scores }: Scored,
     slice: TimeSlice,
   ): Promise<void> {
     const { titlePhrase, partialTitle } = this.#model;
     if (groups.some(({ word: { column } }) => column !== undefined && column !== 'title')) return;
     const idf = sumOfIdf(groups);
-    const addTitle = (oid: number, titleWords: number): void => {
+    const addTitle = (object: number, titleWords: number): void => {
       const share = Math.min(1, groups.length / Math.max(1, titleWords));
-      add(oid, titlePhrase * idf * (partialTitle + (1 - partialTitle) * share));
+      scores[object]! += titlePhrase * idf * (partialTitle + (1 - partialTitle) * share);
     };
     const [only] = groups;
     if (groups.length === 1 && only?.titles !== undefined) {
-      for (const [oid, titleWords] of only.titles) addTitle(oid, titleWords);
+      for (const [object, titleWords] of only.titles.entries())
+        if (titleWords > 0) addTitle(object, titleWords);
       return;
     }
     const parts = groups.map(({ word: { text } }) => `${PART}${text}`);
@@ -294,8 +290,8 @@ export class Relevance {
     const match = `title : (${near.join(' OR ')})`;
     const { oids, titleWords } = this.#lists.matching(match, MAX_OBJECTS + 1);
     if (oids.length > MAX_OBJECTS) return;
-    oids.forEach((oid, i) => {
-      addTitle(oid, titleWords[i]!);
+    eachCommon(oids, wanted.oids, (index, object) => {
+      addTitle(object, titleWords[index]!);
     });
     await slice.yield();
   }
@@ -304,7 +300,7 @@ export class Relevance {
   async #addLinks(
     groups: readonly WordGroup[],
     counted: readonly WordGroup[],
-    scores: Map<number, number>,
+    { wanted, scores }: Scored,
     slice: TimeSlice,
   ): Promise<void> {
     if (groups.some(({ word: { column } }) => column !== undefined)) return;
@@ -313,12 +309,13 @@ export class Relevance {
     );
     const known = [...texts].filter((text) => this.#links.isKnown(text));
     if (known.length === 0) return;
-    const best = bestOf(scores, MAX_LINKED);
+    const best = bestIndices(scores, MAX_LINKED);
     await slice.yield();
     const weight = this.#model.linkText * sumOfIdf(counted);
-    for (const [oid, score] of best) {
+    for (const object of best) {
+      const oid = wanted.oids[object]!;
       const count = known.reduce((sum, text) => sum + this.#links.count(text, oid), 0);
-      if (count > 0) scores.set(oid, score + weight * Math.log1p(count));
+      if (count > 0) scores[object]! += weight * Math.log1p(count);
     }
     await slice.yield();
   }
@@ -339,18 +336,28 @@ function sumOfIdf(groups: readonly WordGroup[]): number {
 }
 
 /**
- * The entries with the highest scores, in any order. A sorted list of all entries would take many times longer.
+ * The indices of the highest scores, in any order, of equal ones the first. To sort all of them would take many
+ * times longer.
  */
-function bestOf(
-  scores: ReadonlyMap<number, number>,
-  most: number,
-): (readonly [oid: number, score: number])[] {
-  const ascending = Float64Array.from(scores.values()).sort();
-  const least = ascending[Math.max(0, ascending.length - most)] ?? 0;
-  const entries = [...scores];
-  const better = entries.filter(([, score]) => score > least);
-  const equal = entries.filter(([, score]) => score === least);
-  return [...better, ...equal.slice(0, most - better.length)];
+export function bestIndices(scores: Float64Array, most: number): Uint32Array {
+  if (scores.length <= most) return Uint32Array.from(scores.keys());
+  const least = scores.slice().sort()[scores.length - most]!;
+  const best = new Uint32Array(most);
+  let count = 0;
+  for (let i = 0; i < scores.length; i++) if (scores[i]! > least) best[count++] = i;
+  for (let i = 0; count < most; i++) if (scores[i] === least) best[count++] = i;
+  return best;
+}
+
+function wantedOids(oids: Uint32Array): WantedOids {
+  let json: string | undefined;
+  return {
+    oids,
+    get json() {
+      json ??= `[${oids.join()}]`;
+      return json;
+    },
+  };
 }
 
 /** The words that some object has; those that say nothing count only if there are no others. */

@@ -1,6 +1,7 @@
 // The objects that have a word or phrase, with how much it counts in each. Those of words that are asked for
 // again are kept.
 import { sortedIndexOf } from '../../../../protocols/binary-search.js';
+import { OidSet } from '../../../broker/oid-set.js';
 import type { TimeSlice } from '../../scheduling/time-slice.js';
 import { IndexCache, type IndexVersion } from '../index/index-cache.js';
 import type { Postings } from '../index/postings.js';
@@ -51,10 +52,10 @@ const CACHE_BYTES = 16 << 20;
 const MATCHES_BYTES = 4 << 20;
 /** Bytes of an object in a list. */
 const ENTRY_BYTES = 4 + 8 + 2;
-/** Objects of a list that is united with others without reading the index. */
-const MAX_UNITED = 1000;
 /** Words that were asked for once; numbers of objects. */
 const ASKED_BYTES = 1 << 20;
+/** Wanted objects from which the whole list of a word is read: most of its objects are wanted. */
+const MANY_WANTED = 2_000;
 /** Wanted objects up to which a word is read without counting its objects first, since it may have few. */
 const FEW_WANTED = 50;
 const TITLE = PARTS.indexOf('title');
@@ -67,7 +68,6 @@ export class WordLists {
   readonly #weights: PartWeights;
   readonly #lists: IndexCache<WordList>;
   readonly #matches: IndexCache<MatchList>;
-  readonly #best = new WeakMap<WordList, { readonly most: number; readonly oids: Uint32Array }>();
   readonly #counts: IndexCache<{ readonly count: number }>;
   /**
    * Words whose wanted objects alone were read: the whole list is worth its time when they are asked for again.
@@ -119,10 +119,13 @@ export class WordLists {
       if (found !== undefined)
         return this.#keep(key, this.#listOf(phrase, found, found.length, totals), epoch);
     }
-    const isCounted = wanted !== undefined || Number.isFinite(most);
-    const objects = isCounted ? await this.#postings.countOf(`${columns} : "${phrase}"`, most + 1, slice) : 0;
+    const isWhole =
+      wanted === undefined || wanted.oids.length > MANY_WANTED || this.#asked.get(key) !== undefined;
+    const match = `${columns} : "${phrase}"`;
+    const mayBeMore = totals.objects > most;
+    const objects = isWhole && !mayBeMore ? 0 : await this.#postings.countOf(match, most + 1, slice);
     if (objects > most) return undefined;
-    if (wanted === undefined || wanted.oids.length >= objects / 2 || this.#asked.get(key) !== undefined) {
+    if (isWhole || wanted.oids.length >= objects / 2) {
       const found = await this.#statements.occurrences(phrase, columns, slice);
       return this.#keep(key, this.#listOf(phrase, found, found.length, totals), epoch);
     }
@@ -130,19 +133,6 @@ export class WordLists {
     const some = { json: wanted.json, of: objects };
     const found = await this.#statements.occurrences(phrase, columns, slice, some);
     return this.#listOf(phrase, found, objects, totals);
-  }
-
-  /** The objects of a word or phrase in which it counts most, the best first, if its whole list is known. */
-  best(phrase: string, columns: string, most: number): Uint32Array | undefined {
-    const list = this.#lists.get(`${columns}:${phrase}`);
-    if (list === undefined) return undefined;
-    const known = this.#best.get(list);
-    if (known !== undefined && known.most === most) return known.oids;
-    const { oids, frequencies } = list;
-    const order = Uint32Array.from(oids.keys()).sort((a, b) => frequencies[b]! - frequencies[a]! || a - b);
-    const best = order.subarray(0, most).map((i) => oids[i]!);
-    this.#best.set(list, { most, oids: best });
-    return best;
   }
 
   /**
@@ -158,8 +148,7 @@ export class WordLists {
     const [only] = lists;
     if (only === undefined) return 0;
     if (lists.length === 1) return only.objects;
-    const isShort = lists.every(({ objects, oids }) => oids.length === objects && objects <= MAX_UNITED);
-    if (isShort) return new Set(lists.flatMap(({ oids }) => [...oids])).size;
+    if (lists.every(({ objects, oids }) => oids.length === objects)) return countUnion(lists);
     const match = `${columns} : (${lists.map(({ phrase }) => `"${phrase}"`).join(' OR ')})`;
     const known = this.#counts.get(match);
     if (known !== undefined) return known.count;
@@ -218,18 +207,32 @@ export class WordLists {
   }
 }
 
-/** Calls back for the entries of a list, or for those of wanted objects, in the order of OIDs. */
-export function eachEntry(
-  { oids }: WordList,
-  wanted: WantedOids | undefined,
-  entry: (index: number, oid: number) => void,
+function countUnion(lists: readonly WordList[]): number {
+  const union = new OidSet();
+  for (const { oids } of lists) for (const oid of oids) union.add(oid);
+  return union.size;
+}
+
+/** List of OIDs that is so many times as long as another: each OID of the other is searched in it. */
+const MUCH_LONGER = 16;
+
+/** Calls back for each OID that both ascending lists have, with its index in either. */
+export function eachCommon(
+  left: Uint32Array,
+  right: Uint32Array,
+  found: (leftIndex: number, rightIndex: number) => void,
 ): void {
-  if (wanted === undefined || wanted.oids.length > oids.length) {
-    for (let i = 0; i < oids.length; i++) entry(i, oids[i]!);
+  if (left.length > MUCH_LONGER * right.length) {
+    for (let j = 0; j < right.length; j++) {
+      const i = sortedIndexOf(left, right[j]!);
+      if (i >= 0) found(i, j);
+    }
     return;
   }
-  for (const oid of wanted.oids) {
-    const i = sortedIndexOf(oids, oid);
-    if (i >= 0) entry(i, oid);
+  for (let i = 0, j = 0; i < left.length && j < right.length; ) {
+    const difference = left[i]! - right[j]!;
+    if (difference === 0) found(i, j);
+    if (difference <= 0) i++;
+    if (difference >= 0) j++;
   }
 }

@@ -5,9 +5,10 @@ import type { TimeSlice } from '../../scheduling/time-slice.js';
 import { columnOf } from '../index/index-file.js';
 import { byScore, type Postings, type Scored } from '../index/postings.js';
 import type { Spellings } from '../index/spellings.js';
-import type { QueryWord, Relevance } from '../ranking/relevance.js';
+import { bestIndices, type QueryWord, type Relevance } from '../ranking/relevance.js';
 import type { CandidateFinder } from './candidates.js';
 import { indexExpression } from './index-expression.js';
+import type { MatchingObjects } from './matching-objects.js';
 
 /** Candidates of a query, in the order in which they are matched. */
 export interface CandidateRun extends Ranked {
@@ -20,6 +21,7 @@ export interface CandidateRun extends Ranked {
 /** The inputs of {@link candidateRuns}. */
 export interface OrderContext extends RankingContext {
   readonly matcher: Matcher;
+  readonly matching: MatchingObjects;
   readonly finder: CandidateFinder;
   readonly spellings: Spellings;
   /** Number of hits requested, or infinity: a few are found without ordering all candidates. */
@@ -30,15 +32,13 @@ export interface OrderContext extends RankingContext {
 
 /** Maximum number of requested hits for which a separate first run pays off. */
 const MAX_FIRST = 1_000;
-/** Objects that are scored by their relevance if a few hits are wanted of more. */
-const MAX_RELEVANCE = 300;
+/** Hits that are put in order first: to sort all of many would take longer than to find the best. */
+const FIRST_SORTED = 300;
 /** Number of phrases in a query up to which long posting lists are scored. */
 const FEW_PHRASES = 3;
-/** Minimum number of candidates of a first run whose objects have to be read. */
-const MIN_FIRST_RUN = 64;
 
 function unranked(oids: Uint32Array): Ranked {
-  return { oids, scores: new Map() };
+  return { oids, scores: undefined };
 }
 
 /** Whether the whole posting lists of the phrases, which each statement that scores reads, are short enough. */
@@ -63,63 +63,37 @@ async function isScorable(
 /**
  * The candidates of a query; those that yield the first hits at the lowest cost are first: the best few that
  * the index finds alone, or those that the vocabulary is certain of. If they are not enough, all others follow.
- * No object occurs twice.
+ * No object occurs twice. The order does not depend on the number of requested hits.
  */
 export async function* candidateRuns(context: OrderContext): AsyncGenerator<CandidateRun, void> {
-  const { matcher, postings, finder, spellings, maxRanked, slice, wantedHits, isOrdered } = context;
+  const { matcher, postings, matching, finder, spellings, maxRanked, slice, wantedHits, isOrdered } = context;
+  const { plan, positive } = matcher;
   const yielded = new OidSet();
-  const others = (order: Ranked): Ranked =>
-    yielded.isEmpty ? order : { ...order, oids: order.oids.filter((oid) => !yielded.has(oid)) };
   const first = (order: Ranked, isCertain: CandidateRun['isCertain']): CandidateRun => {
     for (const oid of order.oids) yielded.add(oid);
     return { ...order, isCertain, last: false };
   };
-  const inOrder = async (found: OidSet): Promise<Ranked> =>
-    isOrdered ? rank(found, matcher.positive, context) : unranked(found.toArray());
-  const expression = indexExpression(matcher.plan, spellings);
+  const expression = indexExpression(plan, spellings);
   if (expression !== undefined && (await isScorable(expression.phrases, postings, slice))) {
     const { match, exact } = expression;
     const isCertain = () => exact;
-    const few = await postings.first(match, MAX_RELEVANCE + 1, slice);
-    const isShort = few.length <= MAX_RELEVANCE;
-    const total = isShort ? few.length : await postings.countOf(match, maxRanked + 1, slice);
-    if (total <= maxRanked) {
-      if (isOrdered && !isShort && wantedHits <= MAX_RELEVANCE / 3) {
-        // What FTS5 finds best, in the order of the relevance: the others are far below, and to score them
-        // would take most of the time.
-        const [, word] = /^"([^" ]+)"$/.exec(match) ?? [];
-        const known = word === undefined ? undefined : context.relevance.bestOf(word, MAX_RELEVANCE);
-        const best =
-          known === undefined
-            ? toRanked(await postings.top(match, MAX_RELEVANCE, total, slice))
-            : unranked(known);
-        const ranked = await rankByRelevance(best.oids, matcher.positive, context);
-        yield first(ranked ?? best, isCertain);
-        const { oids } = await rankAll(match, postings, slice);
-        yield { ...others({ oids, scores: new Map() }), isCertain, last: true };
-        return;
-      }
-      const all = isShort ? few : await postings.matching(match, slice);
-      const ranked = isOrdered ? await rankByRelevance(all, matcher.positive, context) : unranked(all);
-      if (ranked !== undefined) {
-        yield { ...ranked, isCertain, last: true };
-        return;
-      }
-      const wanted = exact ? wantedHits : Math.max(MIN_FIRST_RUN, 2 * wantedHits);
-      if (wanted < total && wanted <= MAX_FIRST)
-        yield first(toRanked(await postings.top(match, wanted, total, slice)), isCertain);
-      yield { ...others(await rankAll(match, postings, slice)), isCertain, last: true };
+    const all = await matching.of(match, maxRanked, slice);
+    if (all !== undefined) {
+      const scored = isOrdered ? await scoreByRelevance(all, positive, context) : unranked(all);
+      if (scored !== undefined) yield* inOrder(scored, isCertain);
+      else yield { ...(await rankAll(match, postings, slice)), isCertain, last: true };
       return;
     }
     if (exact && wantedHits <= MAX_FIRST)
       yield first(unranked(await postings.first(match, wantedHits, slice)), isCertain);
-  } else if (matcher.plan.kind === 'leaf' && wantedHits <= MAX_FIRST) {
-    const certain = await finder.findCertain(matcher.plan.leaf, slice);
-    if (!certain.isEmpty) yield first(await inOrder(certain), () => true);
+  } else if (plan.kind === 'leaf' && (isOrdered || wantedHits <= MAX_FIRST)) {
+    const certain = await finder.findCertain(plan.leaf, slice);
+    const order = isOrdered ? await rank(certain, positive, context) : unranked(certain.toArray());
+    if (!certain.isEmpty) yield first(order, () => true);
   }
-  const { certain, possible } = await finder.find(matcher.plan, slice);
-  const order = await inOrder(possible ?? (await postings.all(slice)));
-  yield { ...others(order), isCertain: (oid) => certain.has(oid), last: true };
+  const { certain, possible = await postings.all(slice) } = await finder.find(plan, slice);
+  const order = isOrdered ? await rank(possible, positive, context) : unranked(possible.toArray());
+  yield { ...without(order, yielded), isCertain: (oid) => certain.has(oid), last: true };
 }
 
 /** Maximum number of words of a query that are used for ranking. */
@@ -136,21 +110,25 @@ const MAX_SCORED_POSTINGS = 100_000;
 /** Candidates in the order in which they are matched. */
 interface Ranked {
   readonly oids: Uint32Array;
-  /** Higher is better. */
-  readonly scores: ReadonlyMap<number, number>;
+  /** That of each candidate, higher is better; undefined if they have none. */
+  readonly scores: Float64Array | undefined;
 }
 
-/** Every object that matches an expression of the index, best first. */
+/** The candidates that are not in a set. */
+function without({ oids, scores }: Ranked, set: OidSet): Ranked {
+  if (set.isEmpty) return { oids, scores };
+  return { oids: oids.filter((oid) => !set.has(oid)), scores: scores?.filter((_, i) => !set.has(oids[i]!)) };
+}
+
+/** Every object that matches an expression of the index, by FTS5's bm25, best first. */
 async function rankAll(match: string, postings: Postings, slice: TimeSlice): Promise<Ranked> {
   const found: Scored[] = [];
   for await (const scored of postings.ranked(match, slice)) found.push(scored);
-  return toRanked(found.sort(byScore));
-}
-
-/** Converts scored objects, which are already sorted. */
-function toRanked(found: readonly Scored[]): Ranked {
-  const scores = new Map(found.map(({ oid, score }) => [oid, score]));
-  return { oids: Uint32Array.from(scores.keys()), scores };
+  found.sort(byScore);
+  return {
+    oids: Uint32Array.from(found, ({ oid }) => oid),
+    scores: Float64Array.from(found, ({ score }) => score),
+  };
 }
 
 /** What orders candidates. */
@@ -169,21 +147,49 @@ interface RankingContext {
  */
 async function rank(candidates: OidSet, positive: readonly Leaf[], context: RankingContext): Promise<Ranked> {
   const oids = candidates.toArray();
-  if (oids.length < 2 || oids.length > context.maxRanked) return { oids, scores: new Map() };
-  return (await rankByRelevance(oids, positive, context)) ?? rankByFrequency(candidates, positive, context);
+  if (oids.length < 2 || oids.length > context.maxRanked) return unranked(oids);
+  const scored = await scoreByRelevance(oids, positive, context);
+  if (scored === undefined) return rankByFrequency(candidates, positive, context);
+  return sorted(scored, Uint32Array.from(oids.keys()));
 }
 
-/** Orders objects by their {@link Relevance}; undefined if all words of the query are too frequent for it. */
-async function rankByRelevance(
+/**
+ * Scores objects by their {@link Relevance}, and leaves them in the order of their OIDs; undefined if all words
+ * of the query are too frequent for it.
+ */
+async function scoreByRelevance(
   oids: Uint32Array,
   positive: readonly Leaf[],
   { relevance, slice }: Pick<RankingContext, 'relevance' | 'slice'>,
 ): Promise<Ranked | undefined> {
-  if (oids.length < 2) return { oids, scores: new Map() };
+  if (oids.length < 2) return unranked(oids);
   const scores = await relevance.scores(queryWords(positive), oids, slice);
-  if (scores === undefined) return undefined;
-  const found = Array.from(oids, (oid) => ({ oid, score: scores.get(oid) ?? 0 }));
-  return toRanked(found.sort(byScore));
+  return scores && { oids, scores };
+}
+
+/** Candidates, the best first, in two runs if they are many: the second is sorted only if it is needed. */
+function* inOrder(all: Ranked, isCertain: CandidateRun['isCertain']): Generator<CandidateRun, void> {
+  const { oids, scores } = all;
+  if (scores === undefined) {
+    yield { ...all, isCertain, last: true };
+    return;
+  }
+  const best = bestIndices(scores, FIRST_SORTED);
+  yield { ...sorted(all, best), isCertain, last: best.length === oids.length };
+  if (best.length === oids.length) return;
+  const isBest = new Uint8Array(oids.length);
+  for (const i of best) isBest[i] = 1;
+  const rest = Uint32Array.from(oids.keys()).filter((i) => isBest[i] === 0);
+  yield { ...sorted(all, rest), isCertain, last: true };
+}
+
+/** Some of the candidates, the best first; equal ones in the order of their OIDs. */
+function sorted({ oids, scores }: Ranked, indices: Uint32Array): Ranked {
+  if (scores !== undefined) indices.sort((a, b) => scores[b]! - scores[a]! || a - b);
+  return {
+    oids: indices.map((i) => oids[i]!),
+    scores: scores && Float64Array.from(indices, (i) => scores[i]!),
+  };
 }
 
 async function rankByFrequency(
@@ -206,14 +212,18 @@ async function rankByFrequency(
     if (total > MAX_SCORED_POSTINGS) break;
     matches.push(match);
   }
-  if (matches.length === 0) return { oids, scores: new Map() };
+  if (matches.length === 0) return unranked(oids);
   const found: Scored[] = [];
   for await (const scored of postings.ranked(matches.join(' OR '), slice)) {
     if (candidates.has(scored.oid)) found.push(scored);
   }
-  const { oids: first, scores } = toRanked(found.sort(byScore));
-  const rest = oids.filter((oid) => !scores.has(oid));
-  return { oids: Uint32Array.from([...first, ...rest]), scores };
+  const scored = new Set(found.map(({ oid }) => oid));
+  const rest = Array.from(oids, (oid) => ({ oid, score: 0 })).filter(({ oid }) => !scored.has(oid));
+  const all = [...found.sort(byScore), ...rest];
+  return {
+    oids: Uint32Array.from(all, ({ oid }) => oid),
+    scores: Float64Array.from(all, ({ score }) => score),
+  };
 }
 
 /** The words of a query in their order, each with the column that it is restricted to. */

@@ -26,6 +26,7 @@ import { FormFinder } from '../words/form-finder.js';
 import { Vocabulary } from '../words/vocabulary.js';
 import { listWords } from '../words/word-list.js';
 import { CandidateFinder, type CandidateLimits } from './candidates.js';
+import { MatchingObjects } from './matching-objects.js';
 import { type ReadLimits, ReadMemory } from './read-memory.js';
 import { type CandidateRun, candidateRuns } from './search-order.js';
 
@@ -58,6 +59,7 @@ export class SearchEngine {
   readonly #queryLimits: QueryLimits;
   readonly #limits: SearchLimits;
   readonly #postings: Postings;
+  readonly #matching: MatchingObjects;
   readonly #vocabulary: Vocabulary;
   readonly #spellings: Spellings;
   readonly #finder: CandidateFinder;
@@ -84,6 +86,7 @@ export class SearchEngine {
     const statements = new RelevanceStatements(db);
     const version = new IndexVersion(db);
     this.#version = version;
+    this.#matching = new MatchingObjects(this.#postings, version);
     const lists = new WordLists(this.#postings, statements, version, RELEVANCE_MODEL.parts);
     this.#forms = new FormFinder(
       this.#postings,
@@ -103,6 +106,7 @@ export class SearchEngine {
       queryLimits: this.#queryLimits,
       limits: this.#limits,
       postings: this.#postings,
+      matching: this.#matching,
       finder: this.#finder,
       spellings: this.#spellings,
       relevance: this.#relevance,
@@ -140,6 +144,7 @@ interface SearchParts {
   readonly queryLimits: QueryLimits;
   readonly limits: SearchLimits;
   readonly postings: Postings;
+  readonly matching: MatchingObjects;
   readonly finder: CandidateFinder;
   readonly spellings: Spellings;
   readonly relevance: Relevance;
@@ -233,6 +238,7 @@ export class Search {
     const runs = candidateRuns({
       matcher,
       postings: this.#parts.postings,
+      matching: this.#parts.matching,
       finder: this.#parts.finder,
       spellings: this.#parts.spellings,
       relevance: this.#parts.relevance,
@@ -258,7 +264,7 @@ export class Search {
     results: () => number,
   ): AsyncGenerator<{ hit: Hit; last: boolean }> {
     const hit = (i: number, lines: Hit['lines']): { hit: Hit; last: boolean } => {
-      const score = scores.get(oids[i]!);
+      const score = scores?.[i];
       const last = i === oids.length - 1;
       return { hit: score === undefined ? { oid: oids[i]!, lines } : { oid: oids[i]!, lines, score }, last };
     };
