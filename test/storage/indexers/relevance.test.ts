@@ -262,6 +262,19 @@ t.test('forms: words with the same stem in the languages of the documents', (t) 
     ['en', 'index', 'indexes'],
     ['en', 'replication', 'replicated'],
     ['en', 'library', 'libraries'],
+    ['en', 'status', 'statuses'],
+    ['en', 'statuses', 'status'],
+    ['en', 'alias', 'aliases'],
+    ['en', 'aliases', 'alias'],
+    ['en', 'alias', 'aliased'],
+    ['en', 'focused', 'focus'],
+    ['en', 'virus', 'viruses'],
+    ['en', 'bus', 'buses'],
+    ['en', 'buses', 'bus'],
+    ['en', 'lens', 'lenses'],
+    ['en', 'menu', 'menus'],
+    ['en', 'menus', 'menu'],
+    ['en', 'process', 'processes'],
     ['ru', 'документ', 'документами'],
     ['ru', 'поиска', 'поиск'],
     ['de', 'datenbank', 'datenbanken'],
@@ -278,6 +291,9 @@ t.test('forms: words with the same stem in the languages of the documents', (t) 
   t.notOk(isForm('en', 'index', 'index'), 'a word is no form of itself');
   t.notOk(isForm('ru', 'index', 'indexes'), 'another language');
   t.notOk(isForm('en', 'index', 'indicate'));
+  t.notOk(isForm('en', 'us', 'uses'));
+  t.notOk(isForm('en', 'news', 'newest'));
+  t.notOk(isForm('en', 'lens', 'lend'));
   t.same(new WordForms('an', ['en']).beginnings, [], 'too short');
   t.same(new WordForms('index', ['xx']).beginnings, [], 'an unknown language');
   t.ok(isStopWord('the', ['en']));

@@ -77,6 +77,23 @@ function stemmerOf({ name }: Language): (word: string) => string {
   return (require(`@orama/stemmers/${name}`) as { stemmer: (word: string) => string }).stemmer;
 }
 
+/** Words of English that may be singular although they end in `s`, which its stemmer takes for a plural: `status`. */
+const ENDS_IN_S = /[^s]s$/;
+/** Plurals of which the stemmer leaves the `e`: `buses`. */
+const PLURAL_OF_US = /uses$/;
+
+/** Returns a function that gives the stems of a word: of `status`, `statu` and `status`. Forms share one of them. */
+function stemsIn(language: Language): (word: string) => readonly string[] {
+  const stem = stemmerOf(language);
+  const isEnglish = language.name === 'english';
+  return (word) => {
+    const stems = [stem(word)];
+    if (isEnglish && ENDS_IN_S.test(word)) stems.push(word);
+    if (isEnglish && PLURAL_OF_US.test(word)) stems.push(word.slice(0, -2));
+    return stems.filter(({ length }) => length >= MIN_BEGINNING);
+  };
+}
+
 function stopWordsOf(code: string): ReadonlySet<string> {
   const language = LANGUAGES[code];
   let words = STOP_WORDS.get(code);
@@ -98,7 +115,10 @@ export function isStopWord(word: string, languages: readonly string[]): boolean 
 /** Finds the other forms of one word. */
 export class WordForms {
   readonly #word: string;
-  readonly #stems: readonly { readonly stem: string; readonly of: (word: string) => string }[];
+  readonly #languages: readonly {
+    readonly stems: readonly string[];
+    readonly of: (word: string) => readonly string[];
+  }[];
   readonly #letters: string;
 
   /**
@@ -110,29 +130,29 @@ export class WordForms {
     this.#letters = lettersOf(word);
     const known = languages.flatMap((code) => LANGUAGES[code] ?? []);
     const isLong = Array.from(word).length >= MIN_WORD;
-    this.#stems = known
+    this.#languages = known
       .filter(({ letters }) => isLong && letters.test(word))
-      .map(stemmerOf)
-      .map((stem) => ({ stem: stem(word), of: stem }))
-      .filter(({ stem }) => stem.length >= MIN_BEGINNING);
+      .map(stemsIn)
+      .map((of) => ({ stems: of(word), of }));
   }
 
   /** Beginnings of words; each form with the same stem has one of them. */
   get beginnings(): readonly string[] {
     const beginnings = new Set<string>();
-    for (const { stem } of this.#stems) {
+    for (const stem of this.#languages.flatMap(({ stems }) => stems)) {
       const shared = commonBeginning(stem, this.#word);
       const length = Math.max(MIN_BEGINNING, Math.min(shared.length, stem.length - CHANGING_LETTERS));
       if (shared.length >= MIN_BEGINNING) beginnings.add(shared.slice(0, length));
     }
-    return [...beginnings];
+    const all = [...beginnings];
+    return all.filter((one) => !all.some((other) => other !== one && one.startsWith(other)));
   }
 
   /** Whether another word is a form of this word. */
   includes(other: string): boolean {
     if (other === this.#word) return false;
     return (
-      this.#stems.some(({ stem, of }) => of(other) === stem) ||
+      this.#languages.some(({ stems, of }) => of(other).some((stem) => stems.includes(stem))) ||
       (other.length >= MIN_WORD && lettersOf(other) === this.#letters)
     );
   }
