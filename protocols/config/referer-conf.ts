@@ -9,7 +9,7 @@ import { type Assignment, VariableTable } from './variables.js';
 const timeout = integer(1, 86_400);
 const fromZero = integer(0, INT_MAX);
 
-/** The parameters of references-server.md 9.2, with their recorded defaults, or those of this kit. */
+/** The parameters of R-63, with their recorded defaults, or those of this kit. */
 const schema = z.object({
   rootdir: text
     .default('/usr/local/turtle')
@@ -78,7 +78,7 @@ const BOUND_AT_START: readonly (keyof RefererConfig)[] = [
   'group',
 ];
 
-/** Section 11, contradictions 2 and 3: two parameters have two spellings. */
+/** Section R11: two parameters have two spellings. */
 const OTHER_SPELLINGS: ReadonlyMap<string, string> = new Map([
   ['sendmessage', 'sendmessages'],
   ['urlsdb', 'urldb'],

@@ -3,7 +3,7 @@ import { HEADERS } from './registry.js';
 /** A header to send or as received; received names are in capitals (S-31). */
 export type SstpHeader = readonly [name: string, value: string];
 
-/** The abstract message (sstp.md section 4): the only form that the layers above the codec see (S-22). */
+/** The abstract message (section S4 of the specification): the only form that the layers above the codec see (S-22). */
 export interface SstpMessage {
   /** 0..999 */
   readonly code: number;

@@ -1,5 +1,5 @@
 /*
- * The registry of SSTP (sstp.md section 5, S-23): every number and every wire name of the protocol, and nothing
+ * The registry of SSTP (section S5 of the specification, S-23): every number and every wire name of the protocol, and nothing
  * else. A better source changes this file only.
  */
 
@@ -24,7 +24,7 @@ export interface CodeEntry {
   readonly closes?: true;
 }
 
-/** Section 5, the codes. 004, 005 and 009 are not in the published list and are not used (S-7). */
+/** Section S5, the codes. 004, 005 and 009 are not in the published list and are not used (S-7). */
 export const CODES = {
   getUrlInfo: { number: 1, symbol: 'REQ_GET_URLINFO', status: 'EXACT' },
   putHostNotFound: { number: 2, symbol: 'REQ_PUT_HOST_NOTFOUND', status: 'EXACT' },
@@ -76,7 +76,7 @@ export interface HeaderEntry {
   readonly repeatable?: true;
 }
 
-/** Section 5, the headers. */
+/** Section S5, the headers. */
 export const HEADERS = {
   uriId: { name: 'HEADER_URI_ID', status: 'NAME', type: 'u32', repeatable: true },
   url: { name: 'HEADER_URL', status: 'NAME', type: 'string' },

@@ -7,7 +7,7 @@ import { CODES, codeEntry, HEADERS, MAX_U32, START_RESULTS_BASE } from './regist
 /** The four link requests: of a document, and of a site. */
 export type LinkKind = 'references' | 'referers' | 'site-references' | 'site-referers';
 
-/** A link request (R-20, sections 3.2 and 3.3), read and checked. */
+/** A link request (R-20), read and checked. */
 export interface LinkRequest {
   readonly kind: LinkKind;
   /**
@@ -147,7 +147,7 @@ export interface LinkRequestFields {
   readonly generation?: number | undefined;
 }
 
-/** Builds the message of a link request, its headers in the order of sstp.md 10.1. */
+/** Builds the message of a link request, its headers in the order of the first example of S6. */
 export function linkRequestMessage(fields: LinkRequestFields): Omit<SstpMessage, 'body'> {
   const { kind, id, url, start, count, generation } = fields;
   const headers: SstpHeader[] = [];

@@ -11,15 +11,15 @@ import { fetchCommonConfiguration } from '../../clients/references/index.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { RawClient, serveFixture } from '../servers/refererd/helpers.js';
 
-/** Request and reply of sstp.md 10.1 to 10.4, as {@link textOf} renders them. */
+/** Request and reply of the examples in S6 and S10, as {@link textOf} renders them. */
 const EXAMPLES: readonly (readonly [string, readonly string[], readonly string[]])[] = [
   [
-    'sstp.md 10.1: one result of a document',
+    'S6: one result of a document',
     ['081 REQ_GET_REFERENCES', 'URI_ID: 10', 'NUMRESULTS: 1', 'START_RESULTS: 1'],
     ['081 REQ_GET_REFERENCES', 'NUMFOUND: 3', 'START_RESULTS: 1', 'NUMRESULTS: 1', 'URI_ID: 20'],
   ],
   [
-    'sstp.md 10.2: the links to a site',
+    'S10: the links to a site',
     ['084 REQ_GET_SITEREFERERS', 'URL: http://a.example/x'],
     [
       '084 REQ_GET_SITEREFERERS',
@@ -31,12 +31,12 @@ const EXAMPLES: readonly (readonly [string, readonly string[], readonly string[]
     ],
   ],
   [
-    'sstp.md 10.3: an unknown document',
+    'S10: an unknown document',
     ['082 REQ_GET_REFERERS', 'URL: http://nowhere.example/'],
     ['404 REQ_PUT_NOT_FOUND', 'NUMFOUND: 0'],
   ],
   [
-    'sstp.md 10.4: the description of a resource',
+    'S10: the description of a resource',
     ['008 REQ_GET_URL_BYNAME', 'URL: http://a.example:81/'],
     [
       '008 REQ_GET_URL_BYNAME',
@@ -159,7 +159,7 @@ class Recording {
 }
 
 t.test('SSTP on the wire', { skip: reasonToSkip() }, async (t) => {
-  await t.test('S-27 to S-40: requests and replies are the examples of sstp.md 10', async (t) => {
+  await t.test('S-27 to S-40: requests and replies are the examples of S6 and S10', async (t) => {
     const { address } = await serveFixture(t);
     const recording = await Recording.start(t, address.port);
     for (const [, request] of EXAMPLES) {
@@ -183,7 +183,7 @@ t.test('SSTP on the wire', { skip: reasonToSkip() }, async (t) => {
     t.equal(seen.replies, replies, 'S-39: pipelined requests on one connection have the same replies');
   });
 
-  await t.test('S-50 to S-52: the request for the allowed hosts is that of sstp.md 10.5', async (t) => {
+  await t.test('S-50 to S-52: the request for the allowed hosts is that of S-52', async (t) => {
     const dispatcher = createServer((socket) => {
       socket.once('data', (request) => {
         socket.end(request.toString('latin1') === ALLOW_REQUEST ? ALLOW_REPLY : REFUSAL, 'latin1');
@@ -208,13 +208,13 @@ t.test('SSTP on the wire', { skip: reasonToSkip() }, async (t) => {
     const seen = [recording.conversation(port, 0), recording.conversation(port, 1)];
     const allow = seen.find(({ requests }) => requests.includes(' 017 '));
     const users = seen.find(({ requests }) => requests.includes(' 016 '));
-    t.equal(allow?.requests, ALLOW_REQUEST, 'sstp.md 10.5, request');
-    t.equal(allow?.replies, ALLOW_REPLY, 'sstp.md 10.5, reply');
+    t.equal(allow?.requests, ALLOW_REQUEST, 'S-52, request');
+    t.equal(allow?.replies, ALLOW_REPLY, 'S-52, reply');
     t.equal(
       users?.requests,
       ALLOW_REQUEST.replace('017 REQ_GET_ALLOW', '016 REQ_GET_PW'),
-      'sstp.md 10.5, request for the users',
+      'S-52, request for the users',
     );
-    t.equal(users?.replies, REFUSAL, 'sstp.md 10.5, refusal');
+    t.equal(users?.replies, REFUSAL, 'S-52, refusal');
   });
 });

@@ -1,4 +1,4 @@
-// Cases about connections to a References Server (SSTP sections 7 and 8).
+// Cases about connections to a References Server (sections S7 and S8).
 import { ConnectionError } from '../../../protocols/errors.js';
 import { checkMatches, checkNone, Mismatch, must } from '../case.js';
 import { printable } from '../printable.js';
@@ -8,7 +8,7 @@ const PIPELINED = 1000;
 /** Time in which a server that speaks first would have done so. */
 const SILENCE_MS = 700;
 
-/** Connections: sections 7 and 8. */
+/** Connections: sections S7 and S8. */
 export const connectionCases: readonly SstpCase[] = [
   must('connection/silent', 'S-45 S-17 P-14', 'seed; project choice')
     .title('a client that sends nothing receives nothing')

@@ -81,7 +81,7 @@ export const PLAIN = 'SSTP/1.0 081 REQ_GET_REFERENCES\r\nHEADER_URI_ID: 10\r\nHE
 
 /** Facts that the cases of a run share. */
 export interface SharedFacts extends ServerFacts {
-  /** Whether the server serves the fixture of references-server.md 13; undefined: not known yet. */
+  /** Whether the server serves the fixture of section R13; undefined: not known yet. */
   fixture: boolean | undefined;
 }
 

@@ -1,4 +1,4 @@
-// Cases about the five requests, for a server that serves the fixture of references-server.md 13.
+// Cases about the five requests, for a server that serves the fixture of section R13.
 import { check, checkEqual, must, type Procedure, should } from '../case.js';
 import {
   checkCode,
@@ -10,7 +10,7 @@ import {
   valuesOf,
 } from './context.js';
 
-/** A request and the reply of a server that serves the fixture: references-server.md 13 and C-01. */
+/** A request and the reply of a server that serves the fixture: section R13, and C-01. */
 type Row = readonly [
   name: string,
   code: '081' | '082' | '083' | '084',
@@ -61,7 +61,7 @@ const DESCRIPTION: readonly (readonly [string, string])[] = [
   ['HEADER_URI_LEN', '1200'],
 ];
 
-/** The five requests on the fixture of references-server.md 13. */
+/** The five requests on the fixture of section R13. */
 export const fixtureCases: readonly SstpCase[] = [
   ...ROWS.map(([name, code, headers, expected, rules]) => {
     const identifier = headers.replaceAll('HEADER_', '').trim().replaceAll('\r\n', ', ');

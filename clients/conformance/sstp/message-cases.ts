@@ -1,4 +1,4 @@
-// Cases about the form of messages (SSTP sections 6 and 7).
+// Cases about the form of messages (sections S6 and S7).
 import { ConnectionError } from '../../../protocols/errors.js';
 import { check, Mismatch, must, type Procedure, should } from '../case.js';
 import { printable } from '../printable.js';
@@ -90,7 +90,7 @@ const REFUSED: readonly (readonly [name: string, what: string, rules: string, re
   ['garbage', 'a first line of no protocol', 'S-47 P-16', 'hello\r\n'],
 ];
 
-/** The form of messages: sections 6 and 7. */
+/** The form of messages: sections S6 and S7. */
 export const messageCases: readonly SstpCase[] = [
   must('reply/form', 'S-28 S-30 S-31 S-34', 'project choice')
     .title(

@@ -9,7 +9,7 @@ import {
 import { ConfigError } from '../../../protocols/errors.js';
 
 /**
- * references-server.md 9.2: name, default (recorded or of this kit), value of the sample. Files are joined to
+ * The table of R-63: name, default (recorded or of this kit), value of the sample. Files are joined to
  * `rootdir`.
  */
 const TABLE: readonly (readonly [keyof RefererConfig, string | number | undefined, string])[] = [

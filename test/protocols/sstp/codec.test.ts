@@ -93,7 +93,7 @@ t.test('S-28: the examples of section 10 are encoded and decoded byte for byte',
   }
 });
 
-t.test('R-25: the replies of sstp.md 10.1 to 10.5 are written byte for byte', async (t) => {
+t.test('R-25: the replies of S6, S10 and S-52 are written byte for byte', async (t) => {
   const writer = new ReplyWriter();
   const output = () => Buffer.from(writer.take()).toString('latin1');
   writer.writeLinks(81, 3, 1, Uint32Array.of(11, 20, 12), 1, 2);

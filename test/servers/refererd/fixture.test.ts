@@ -1,4 +1,4 @@
-// The requests and replies of references-server.md section 13, over TCP.
+// The requests and replies of section R13, over TCP.
 import t from 'tap';
 import { exchange, serveFixture } from './helpers.js';
 
@@ -29,7 +29,7 @@ function linkReply(code: string, found: number, start: number, ids: readonly num
 const NOT_FOUND = 'SSTP/1.0 404 REQ_PUT_NOT_FOUND\r\nHEADER_NUMFOUND: 0\r\n\r\n';
 const BAD = 'SSTP/1.0 400 BAD REQUEST\r\n\r\n';
 
-/** The cases of references-server.md section 13, and two more. */
+/** The cases of section R13, and two more. */
 const CASES: readonly (readonly [name: string, request: string, reply: string])[] = [
   ['F-01', request('081', 'URI_ID: 10'), linkReply('081', 3, 0, [11, 20, 12])],
   ['F-02', request('082', 'URI_ID: 10'), linkReply('082', 3, 0, [11, 20, 12])],

@@ -1,4 +1,4 @@
-// Helpers for tests of refererd: a server over the fixture of references-server.md section 13, a raw client,
+// Helpers for tests of refererd: a server over the fixture of section R13, a raw client,
 // HTTP by hand.
 import { writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
