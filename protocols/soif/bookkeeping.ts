@@ -1,4 +1,4 @@
-// The bookkeeping attributes of an object: their names, its identity and its times (SOIF-3.4, SOIF-6).
+// The bookkeeping attributes of an object: their names, its identity and its times (SOIF-3.4, SOIF-6.2, SOIF-6.6).
 import { DEFAULT_REFRESH_RATE, DEFAULT_TIME_TO_LIVE, type UnixSeconds } from '../time.js';
 import { isAttributeName, isTemplateType } from './names.js';
 import type { SoifObject } from './object.js';

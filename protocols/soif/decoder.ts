@@ -109,7 +109,7 @@ export abstract class ItemDecoder<Item> {
 }
 
 /**
- * Reads a stream of SOIF objects that arrives in chunks of any size (SOIF-1.3, SOIF-4).
+ * Reads a stream of SOIF objects that arrives in chunks of any size (SOIF-1.3, SOIF-4.4).
  *
  * `lenient` (default) never throws a ProtocolError: a malformed object gives a warning with its rule and
  * offset, and a second one (SOIF-4.5) with the number of bytes skipped when the next plausible start is found.

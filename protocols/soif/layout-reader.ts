@@ -1,4 +1,4 @@
-// The slow path: reads one object in any layout that SOIF-4 allows.
+// The slow path: reads one object in any layout that SOIF-4.4 allows.
 import { COLON, CR, HT, isBlank, isSpace, LF, SP } from '../ascii.js';
 import { StateError } from '../errors.js';
 import type { Progress, State } from './attempt.js';

@@ -1,4 +1,4 @@
-// Reads update streams, whose objects are in sections (SOIF-8).
+// Reads update streams, whose objects are in sections (SOIF-8.9).
 import type { SoifWarning } from './attempt.js';
 import { ItemDecoder } from './decoder.js';
 import type { SoifOutline } from './kept-attributes.js';

@@ -92,7 +92,7 @@ const KEPT: WireObject = wireObject('http://gatherer.example.org/kept', []);
 const GONE: WireObject = emptyObject('http://gatherer.example.org/gone');
 const BOTH = inSection('update', [FIRST, SECOND]);
 
-/** SOIF-8: the wrappers around the objects. */
+/** SOIF-8.8: the wrappers around the objects. */
 export const SECTION_CASES: readonly ClientCase[] = [
   must('sections/one-line', 'SOIF-8.9 SOIF-8.7', SECTIONS)
     .title('reads wrappers that open and close on one line')

@@ -15,7 +15,7 @@ import { checkSameStream, type StreamObject } from './stream-check.js';
 import type { Survey } from './survey.js';
 import { readUpdate, receiveUpdate } from './transfer.js';
 
-/** SEND-UPDATE in clear: sections 3.7, 4, and SOIF-8. */
+/** SEND-UPDATE in clear: sections 3.7, 4, and SOIF-8.8. */
 export const updateCases: readonly GatherdCase[] = [
   must('update/everything', 'GATHERD-3.1 GATHERD-4.1', 'beckett; roads; gatherd NOTES')
     .title('SEND-UPDATE 0 is answered 400, the objects, 499')

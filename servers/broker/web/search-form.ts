@@ -106,7 +106,7 @@ function selectedAttribute(yes: boolean): Html | '' {
   return yes ? html` selected` : '';
 }
 
-/** Attributes that the form suggests; the user may type any other (SOIF-6). */
+/** Attributes that the form suggests; the user may type any other (SOIF-10.1). */
 const ATTRIBUTES = ['title', 'author', 'keywords', 'description', 'abstract', 'full-text', 'type', 'url'];
 
 /**

@@ -151,16 +151,19 @@ const DEFECTS: readonly (readonly [name: string, bad: string, fail: readonly str
     ],
   ];
 
-t.test('SOIF-2 to SOIF-7: a defect in one object fails one rule, bare and in a gatherd stream', async (t) => {
-  for (const [name, bad, fail, violation] of DEFECTS) {
-    for (const size of [1, 1 << 16]) {
-      const bare = await verdicts(GOOD + bad + OTHER, undefined, size);
-      t.same(bare.fail, fail, `${name}, pieces of ${size}`);
-      t.match(bare.received, violation, name);
-      t.same((await verdicts(wrapped(GOOD + bad + OTHER), undefined, size)).fail, fail, `${name}, wrapped`);
+t.test(
+  'SOIF-2.2 to SOIF-7.4: a defect in one object fails one rule, bare and in a gatherd stream',
+  async (t) => {
+    for (const [name, bad, fail, violation] of DEFECTS) {
+      for (const size of [1, 1 << 16]) {
+        const bare = await verdicts(GOOD + bad + OTHER, undefined, size);
+        t.same(bare.fail, fail, `${name}, pieces of ${size}`);
+        t.match(bare.received, violation, name);
+        t.same((await verdicts(wrapped(GOOD + bad + OTHER), undefined, size)).fail, fail, `${name}, wrapped`);
+      }
     }
-  }
-});
+  },
+);
 
 t.test('SOIF-4.5: an object that a tolerant reader loses is a separate failure', async (t) => {
   const lost: readonly (readonly [name: string, stream: string, fail: readonly string[]])[] = [

@@ -56,7 +56,7 @@ const WELL_FORMED: {
   },
 ];
 
-t.test('SOIF-2: well-formed objects are read in any pieces, and written', async (t) => {
+t.test('SOIF-2.2: well-formed objects are read in any pieces, and written', async (t) => {
   for (const { name, wire, object, shown } of WELL_FORMED) {
     t.test(name, async (t) => {
       const input = bytes(wire);

@@ -187,7 +187,7 @@ const STREAMS: {
   },
 ];
 
-t.test('SOIF-8: streams are read whole and byte by byte', async (t) => {
+t.test('SOIF-8.9: streams are read whole and byte by byte', async (t) => {
   for (const { name, wire, endLine = false, lenient, strict = lenient } of STREAMS) {
     t.test(name, async (t) => {
       t.strictSame(sectionLines([bytes(wire)], { endLine }), lenient, 'lenient');
