@@ -14,7 +14,7 @@ export type RecordGatherer =
   | { readonly name: Uint8Array; readonly host: Uint8Array; readonly version: Uint8Array }
   | { readonly id: number };
 
-/** One record of a Registry (REG-50 and the tables of section 3.2). Texts are bytes as received (REG-4). */
+/** One record of a Registry (REG-56, in version 2 REG-50). Texts are bytes as received (REG-4). */
 export interface RegistryRecord {
   readonly oid: number;
   readonly url: Uint8Array;
@@ -170,7 +170,7 @@ type Texts6 = [...Texts3, ...Texts3];
 type Numbers5 = [number, number, number, number, number];
 type Numbers6 = [...Numbers5, number];
 
-/** The mandatory fields that are empty (REG-39 and the table of section 3.2). */
+/** The mandatory fields that are empty (REG-39, REG-56). */
 export function emptyFields(record: RegistryRecord): string[] {
   const { url, gatherer } = record;
   const fields: Readonly<Record<string, number>> =

@@ -13,7 +13,7 @@ import type { Window } from './window.js';
 const MAX_SIZE_BYTES = 32;
 
 /**
- * Reads one object step by step, from memory that grows: the rules of SOIF-4 and the table of SOIF-4.4 for both
+ * Reads one object step by step, from memory that grows: the rules of SOIF-4.3 and the table of SOIF-4.4 for both
  * modes. It can stop before any byte and continues later without reading a byte twice. All positions are
  * offsets in the stream, so the window may move.
  */

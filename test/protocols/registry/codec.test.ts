@@ -48,7 +48,7 @@ function plain(items: readonly RegistryItem[]): unknown {
   );
 }
 
-t.test('REG-2, REG-3, REG-12, 3.3: the example is encoded and decoded byte for byte', async (t) => {
+t.test('REG-2, REG-3, REG-12, REG-56: the example is encoded and decoded byte for byte', async (t) => {
   t.same(Buffer.from(encodeRegistryRecord(EXAMPLE_RECORD, 1, DEFAULT_FORMAT)), EXAMPLE);
   t.same(decodeRecordData(EXAMPLE.subarray(12), 1), EXAMPLE_RECORD);
 });

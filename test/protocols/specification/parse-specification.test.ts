@@ -18,7 +18,7 @@ const DOCUMENT = `# Knots
 
 ## 1. Lines
 
-#### <a id="SOIF-1.1"></a>SOIF-1.1
+#### <a id="SAMPLE-1.1"></a>SAMPLE-1.1
 
 *MUST · client: knots.c · choice: shorter*
 
@@ -32,7 +32,7 @@ line = *CHAR LF
 
 ## 2. Rest
 
-#### <a id="SOIF-2.10a"></a>SOIF-2.10a
+#### <a id="SAMPLE-2.10a"></a>SAMPLE-2.10a
 
 *NOTE · seed: knots.c*
 
@@ -47,8 +47,8 @@ t.test('rules have level, evidence, section and text', async (t) => {
   t.same(
     rules.map(({ id, level, section, line }) => [id, level, section, line]),
     [
-      ['SOIF-1.1', 'MUST', '1. Lines', 11],
-      ['SOIF-2.10a', 'NOTE', '2. Rest', 25],
+      ['SAMPLE-1.1', 'MUST', '1. Lines', 11],
+      ['SAMPLE-2.10a', 'NOTE', '2. Rest', 25],
     ],
   );
   const [first, last] = rules;
@@ -69,7 +69,7 @@ t.test('rules have level, evidence, section and text', async (t) => {
 
 const head = DOCUMENT.slice(0, DOCUMENT.indexOf('## 1.'));
 const rule = (meta: string, text = 'Text.') =>
-  `${head}## 1. A\n\n#### <a id="SOIF-1"></a>SOIF-1\n\n${meta}\n\n${text}\n`;
+  `${head}## 1. A\n\n#### <a id="SAMPLE-1"></a>SAMPLE-1\n\n${meta}\n\n${text}\n`;
 
 for (const [name, document, message] of [
   ['a rule without level', rule('A text.'), /must be \*LEVEL/],
@@ -83,7 +83,7 @@ for (const [name, document, message] of [
     rule('*MUST · seed: x*') + rule('*MUST · seed: x*').slice(head.length),
     /twice/,
   ],
-  ['words beside the number', rule('*MUST · seed: x*').replace('>SOIF-1\n', '>SOIF-1 x\n'), /number alone/],
+  ['words beside the number', rule('*MUST · seed: x*').replace('>SAMPLE-1\n', '>SAMPLE-1 x\n'), /number alone/],
   ['an anchor that is no number', `${head}#### <a id="x"></a>x\n`, /not that of a rule/],
   ['a block without end', `${head}\`\`\`abnf\na = b\n`, /has no end/],
   ['no sources', '# A\n', /no table/],
