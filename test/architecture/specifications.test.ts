@@ -52,7 +52,10 @@ t.test('every cited rule exists', async (t) => {
   if (prefixes.length === 0) return;
   const ids = new Set(documents.flatMap(({ rules }) => rules.map(({ id }) => id)));
   // Not the beginning of a pattern such as /SOIF-4\.4/.
-  const citation = new RegExp(`(?<![\\w-])(?:${prefixes.join('|')})-\\d+(?:\\.\\d+)*[a-z]?(?![\\w\\\\-])`, 'g');
+  const citation = new RegExp(
+    `(?<![\\w-])(?:${prefixes.join('|')})-\\d+(?:\\.\\d+)*[a-z]?(?![\\w\\\\-])`,
+    'g',
+  );
   const missing: string[] = [];
   for (const file of citingFiles())
     for (const [id] of textOf(file).matchAll(citation)) if (!ids.has(id)) missing.push(`${file}: ${id}`);

@@ -83,7 +83,11 @@ for (const [name, document, message] of [
     rule('*MUST · seed: x*') + rule('*MUST · seed: x*').slice(head.length),
     /twice/,
   ],
-  ['words beside the number', rule('*MUST · seed: x*').replace('>SAMPLE-1\n', '>SAMPLE-1 x\n'), /number alone/],
+  [
+    'words beside the number',
+    rule('*MUST · seed: x*').replace('>SAMPLE-1\n', '>SAMPLE-1 x\n'),
+    /number alone/,
+  ],
   ['an anchor that is no number', `${head}#### <a id="x"></a>x\n`, /not that of a rule/],
   ['a block without end', `${head}\`\`\`abnf\na = b\n`, /has no end/],
   ['no sources', '# A\n', /no table/],
