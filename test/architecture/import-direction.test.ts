@@ -37,6 +37,7 @@ const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
   'protocols/sstp': ['protocols', 'protocols/urls'],
   // Collection.conf contains queries and flags of the Broker's protocol (BRK-7.6).
   'protocols/config': ['protocols', 'protocols/broker', 'protocols/patterns', 'protocols/urls'],
+  'protocols/fixture': ['protocols', 'protocols/soif'],
   'protocols/gatherd': ['protocols', 'protocols/soif'],
   'protocols/broker': ['protocols', 'protocols/soif'],
   'protocols/bulk': ['protocols', 'protocols/broker', 'protocols/gatherd', 'protocols/soif'],

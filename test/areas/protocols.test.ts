@@ -9,6 +9,7 @@ import '../protocols/config/referer-conf.test.js';
 import '../protocols/budget.test.js';
 import '../protocols/close-stack.test.js';
 import '../protocols/fair-queue.test.js';
+import '../protocols/fixture/fixture.test.js';
 import '../protocols/mutex.test.js';
 import '../servers/crawler/decide.test.js';
 import '../protocols/patterns/patterns.test.js';

@@ -1,5 +1,6 @@
 // Mutants of how a gatherd reads commands: the proxy hands other lines to the own gatherd than the client has
 // sent.
+import { ENTRIES } from '../clients/conformance/gatherd-reference.js';
 import type { GatherdChange } from './gatherd-link.js';
 import { about, alone, type Mutant, readings, whole } from './mutant.js';
 
@@ -7,6 +8,20 @@ type GatherdMutant = Mutant<GatherdChange>;
 
 /** A command that no gatherd knows. */
 const UNKNOWN = 'FROB';
+
+/** How a gatherd may take a URL for another one. */
+const RESEMBLING: Readonly<Record<string, (url: string, asked: string) => boolean>> = {
+  'takes a prefix for a URL': (url, asked) => url.startsWith(asked),
+  'takes a prefix in other capitals for a URL': (url, asked) =>
+    url.toLowerCase().startsWith(asked.toLowerCase()),
+  'finds a URL that begins what is asked': (url, asked) => asked.startsWith(url),
+  'finds a URL that is part of what is asked': (url, asked) => asked.includes(url),
+  'takes a part for a URL': (url, asked) => url.includes(asked),
+  'takes the end for a URL': (url, asked) => url.endsWith(asked),
+  'compares URLs without case': (url, asked) => url.toLowerCase() === asked.toLowerCase(),
+  'compares the first sixteen letters': (url, asked) => url.slice(0, 16) === asked.slice(0, 16),
+  'ignores the last slash': (url, asked) => url.replace(/\/$/, '') === asked.replace(/\/$/, ''),
+};
 
 /** A gatherd that reads lines that match as others. */
 function misreading(
@@ -96,6 +111,24 @@ export const GATHERD_COMMAND_MUTANTS: readonly GatherdMutant[] = [
     'older objects are sent too': [/^(SEND-UPDATE) 3000$/, '$1 2000'],
     'times are compared after a margin': [/^(SEND-UPDATE) 3000$/, '$1 3999'],
   }),
+  ...[8, 16, 24, 31, 32].map(
+    (bits): GatherdMutant => ({
+      name: `time stamps are cut to ${bits} bits`,
+      rule: 'GATHERD-4.1',
+      change: {
+        command: (line, end) =>
+          line.replace(
+            /^(SEND-UPDATE) (\d{10,})$/,
+            (_, verb, time) => `${verb} ${Number(time) % 2 ** bits}`,
+          ) + end,
+      },
+      fails: ['update/large-timestamp'],
+    }),
+  ),
+  ...misreadings('GATHERD-4.1', ['update/large-timestamp'], {
+    'time stamps of eleven digits are everything': [/^(SEND-UPDATE) \d{11,}$/, '$1 0'],
+    'time stamps above 2^32 are negative': [/^(SEND-UPDATE) [4-9]\d{9}$/, '$1 0'],
+  }),
   ...[
     ['nothing', /^(SEND-UPDATE)$/],
     ['a word', /^(SEND-UPDATE) yesterday$/],
@@ -116,6 +149,20 @@ export const GATHERD_COMMAND_MUTANTS: readonly GatherdMutant[] = [
   ...misreadings('GATHERD-5.1', ['object/known'], {
     'SEND-OBJECT finds only the first object': [/^(SEND-OBJECT) (?!http:\/\/a\.).*$/, '$1 x'],
   }),
+  ...Object.entries(RESEMBLING).map(
+    ([name, matches]): GatherdMutant => ({
+      name: `SEND-OBJECT ${name}`,
+      rule: 'GATHERD-5.1',
+      change: {
+        command: (line, end) => {
+          const asked = /^SEND-OBJECT (\S+)$/i.exec(line)?.[1] ?? '';
+          const found = ENTRIES.find(({ url }) => asked !== '' && matches(url, asked));
+          return (found === undefined ? line : `SEND-OBJECT ${found.url}`) + end;
+        },
+      },
+      fails: ['object/exact-url'],
+    }),
+  ),
   ...misreadings('GATHERD-3.9', ['object/no-argument'], {
     'SEND-OBJECT without an argument finds something': [/^SEND-OBJECT$/, 'SEND-OBJECT http://a.example.org/'],
   }),

@@ -4,7 +4,7 @@ import type { Dialogue, GatherdChange, Part } from './gatherd-link.js';
 import { about, type Mutant, whole } from './mutant.js';
 import { OBJECT_DEFECTS } from './object-defects.js';
 import type { Sent } from './proxy.js';
-import { attributeNamed, mapObjects, objectsIn, sectionsOf, soifOf } from './soif-text.js';
+import { attributeNamed, mapObjects, mapValues, objectsIn, sectionsOf, soifOf } from './soif-text.js';
 
 type GatherdMutant = Mutant<GatherdChange>;
 type Edit = (text: string, dialogue: Dialogue) => string | Sent;
@@ -215,6 +215,12 @@ const CONTENTS: readonly GatherdMutant[] = [
   ),
 ];
 
+/** Changes the list of the description, and its size. */
+const attributesOf = (edit: (names: readonly string[]) => readonly string[]) => (text: string) =>
+  mapValues(text, (value, name) =>
+    name === 'Attributes' ? `${edit(value.trim().split('\n')).join('\n')}\n` : value,
+  );
+
 const INFOS: readonly GatherdMutant[] = [
   ...[
     'Gatherer-Host',
@@ -232,7 +238,7 @@ const INFOS: readonly GatherdMutant[] = [
     ...partMutants('GATHERD-8.4', ['info/contents'], isInfo, {
       [`the description has no ${name}`]: without(name),
     }),
-    ...partMutants('GATHERD-8.1', ['info/contents'], isInfo, {
+    ...partMutants('GATHERD-8.1', ['info/true'], isInfo, {
       [`${name} of the description is wrong by one`]: (text) =>
         text.replace(attributeNamed(name), (line) =>
           line.replace(/\d(?=\n)/, (digit) => String((Number(digit) + 1) % 10)),
@@ -241,6 +247,16 @@ const INFOS: readonly GatherdMutant[] = [
   ]),
   ...partMutants('GATHERD-8.4', ['info/contents'], isInfo, {
     'the description has no Attributes': without('Attributes'),
+  }),
+  ...partMutants('GATHERD-8.1', ['info/attributes'], isInfo, {
+    'the first of the Attributes is missing': attributesOf((names) => names.slice(1)),
+    'the last of the Attributes is missing': attributesOf((names) => names.slice(0, -1)),
+    'Body is missing in the Attributes': attributesOf((names) => names.filter((name) => name !== 'Body')),
+    'the Attributes have a name too many': attributesOf((names) => [...names, 'Abstract']),
+    'one of the Attributes comes twice': attributesOf((names) => [...names, names[0] ?? '']),
+    'the Attributes are cut to eight letters': attributesOf((names) => names.map((name) => name.slice(0, 8))),
+    'the Attributes have no hyphens': attributesOf((names) => names.map((name) => name.replaceAll('-', '_'))),
+    'the Attributes are those of the description': attributesOf(() => ['Gatherer-Host', 'Gatherer-Port']),
   }),
   ...partMutants('GATHERD-8.3', ['info/description'], isInfo, {
     'the description is a FILE': (text) => text.replace('@GATHERER', '@FILE'),

@@ -2,7 +2,7 @@
 import { constants, deflateRawSync, gzipSync } from 'node:zlib';
 import type { GatherdChange, Part } from './gatherd-link.js';
 import { allowed, type Variant } from './mutant.js';
-import { mapObjects } from './soif-text.js';
+import { mapObjects, mapValues } from './soif-text.js';
 
 type GatherdVariant = Variant<GatherdChange>;
 
@@ -95,9 +95,14 @@ export const GATHERD_VARIANTS: readonly GatherdVariant[] = [
     ),
   }),
   ...allowed<GatherdChange>('GATHERD-4.6', {
-    'objects have more attributes': perObject((object) =>
-      object.replace('\n', '\nTime-to-Live{7}:\t2419200\n'),
-    ),
+    'objects have more attributes': {
+      part: ({ kind, text }) => {
+        if (kind === 'info')
+          return mapValues(text, (value, name) => (name === 'Attributes' ? `${value}Time-to-Live\n` : value));
+        if (kind === 'line') return text;
+        return mapObjects(text, (object) => object.replace('\n', '\nTime-to-Live{7}:\t2419200\n'));
+      },
+    },
   }),
   ...allowed<GatherdChange>('GATHERD-8.3', {
     'the description has more attributes': {

@@ -10,6 +10,7 @@ import { runProxied } from './run-proxied.js';
 
 export const GATHERD: MutatedSuite<GatherdChange> = {
   suite: 'gatherd',
+  covers: /^(?!fixture\/)/,
   slow: /^endurance\/(?:sessions|does-not-read)$/,
   first: ['update/everything'],
   mutants: [...GATHERD_LINE_MUTANTS, ...GATHERD_DATA_MUTANTS, ...GATHERD_COMMAND_MUTANTS],

@@ -47,6 +47,10 @@ export type Runner<Change> = (change: Change | undefined, request: RunRequest) =
 export interface MutatedSuite<Change> {
   /** The name of the suite. */
   readonly suite: string;
+  /** Of a suite that is tried in parts, with another peer each: the name of the part. */
+  readonly part?: string;
+  /** The cases that this part is about; it tries no others. Default: all. */
+  readonly covers?: RegExp;
   /**
    * Cases that wait or transfer much: they run with the correct peer, and with the mutants that they must
    * detect.

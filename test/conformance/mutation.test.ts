@@ -9,6 +9,7 @@ import { BULK } from './bulk.js';
 import { BULK_CLIENT } from './bulk-client.js';
 import { GATHERD } from './gatherd.js';
 import { GATHERD_CLIENT } from './gatherd-client.js';
+import { GATHERD_FIXTURE } from './gatherd-fixture.js';
 import type { MutatedSuite } from './mutant.js';
 import { type Outcome, tryMutants } from './run-mutants.js';
 import { SOIF } from './soif.js';
@@ -23,17 +24,21 @@ const outcomes: Outcome[] = [];
 t.setTimeout(0);
 
 function addTrial<Change>(mutated: MutatedSuite<Change>): void {
-  const { suite } = mutated;
-  if (only !== '' && only !== suite) return;
-  t.test(`${suite}: every mutant fails the cases about it, and every variant passes`, async (t) => {
-    const outcome = await tryMutants(t, mutated, choice);
-    outcomes.push(outcome);
-    t.same(outcome.unnoticed, [], 'a case notices every mutant');
-    if (pattern === '') t.same(outcome.uncovered, [], 'a mutant fails every case that is a MUST');
-  });
+  const { suite, part } = mutated;
+  if (only !== '' && only !== suite && only !== `${suite}-${part}`) return;
+  t.test(
+    `${suite}${part === undefined ? '' : `, ${part}`}: every mutant fails the cases about it, and every variant passes`,
+    async (t) => {
+      const outcome = await tryMutants(t, mutated, choice);
+      outcomes.push(outcome);
+      t.same(outcome.unnoticed, [], 'a case notices every mutant');
+      if (pattern === '') t.same(outcome.uncovered, [], 'a mutant fails every case that is a MUST');
+    },
+  );
 }
 
 addTrial(GATHERD);
+addTrial(GATHERD_FIXTURE);
 addTrial(BROKER);
 addTrial(BULK);
 addTrial(SSTP);
@@ -43,16 +48,16 @@ addTrial(BROKER_CLIENT);
 addTrial(BULK_CLIENT);
 
 function row(cells: readonly (string | number)[]): string {
-  return cells.map((cell, at) => (at === 0 ? String(cell).padEnd(16) : String(cell).padStart(10))).join('');
+  return cells.map((cell, at) => (at === 0 ? String(cell).padEnd(20) : String(cell).padStart(10))).join('');
 }
 
 t.test('every suite has mutants; the table', async (t) => {
   t.comment(row(['suite', 'cases', 'mutants', 'tried', 'unnoticed', 'variants', 'MUST left']));
-  for (const { suite, cases, mutants, tried, unnoticed, variants, uncovered } of outcomes) {
-    t.comment(row([suite, cases, mutants, tried, unnoticed.length, variants, uncovered.length]));
+  for (const { name, cases, mutants, tried, unnoticed, variants, uncovered } of outcomes) {
+    t.comment(row([name, cases, mutants, tried, unnoticed.length, variants, uncovered.length]));
   }
   if (only !== '') return;
-  t.same(outcomes.map(({ suite }) => suite).sort(), await suiteNames());
+  t.same([...new Set(outcomes.map(({ suite }) => suite))].sort(), await suiteNames());
   const total = (of: (outcome: Outcome) => number) => outcomes.reduce((sum, one) => sum + of(one), 0);
   t.ok(total(({ mutants }) => mutants) >= 1_000, 'at least a thousand mutants');
   t.ok(total(({ variants }) => variants) >= 100, 'at least a hundred variants');

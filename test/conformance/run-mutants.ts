@@ -13,9 +13,11 @@ const RECORD_MS = 10_000;
 /** Runs at a time; a run mostly waits. */
 const TOGETHER = 6;
 
-/** What the mutants of a suite showed. */
+/** What the mutants of a suite, or of a part of it, showed. */
 export interface Outcome {
   readonly suite: string;
+  /** With the name of the part. */
+  readonly name: string;
   readonly cases: number;
   readonly mutants: number;
   readonly variants: number;
@@ -43,8 +45,9 @@ export async function tryMutants<Change>(
   mutated: MutatedSuite<Change>,
   { pattern, records, cheapest }: Choice,
 ): Promise<Outcome> {
-  const { suite, mutants, variants, slow } = mutated;
-  const { cases } = await loadSuite(suite);
+  const { part, covers = /^/, mutants, variants, slow } = mutated;
+  const suite = part === undefined ? mutated.suite : `${mutated.suite}-${part}`;
+  const cases = (await loadSuite(mutated.suite)).cases.filter(({ id }) => covers.test(id));
   const ids = cases.map(({ id }) => id);
   checkNames(t, mutated, ids);
   const run = await mutated.start(t);
@@ -89,7 +92,8 @@ export async function tryMutants<Change>(
   if (records) await writeExpected(suite, { ...(pattern === '' ? {} : expected), ...observed });
   const failing = new Set(Object.values(observed).flat());
   return {
-    suite,
+    suite: mutated.suite,
+    name: suite,
     cases: cases.length,
     mutants: mutants.length,
     variants: variants.length,

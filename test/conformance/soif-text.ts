@@ -49,6 +49,39 @@ export function mapObjects(stream: string, edit: (object: string, index: number)
   return out;
 }
 
+/**
+ * Returns an object with changed values, and their sizes. @param edit returns the value, or undefined to leave
+ * out the attribute
+ */
+export function mapValues(object: string, edit: (value: string, name: string) => string | undefined): string {
+  const attributes = attributesIn(object).map(([name, value]) => [name, edit(value, name)] as const);
+  return withAttributes(object, attributes);
+}
+
+/** Returns an object with other attributes; those without a value are left out. */
+export function withAttributes(
+  object: string,
+  attributes: readonly (readonly [name: string, value: string | undefined])[],
+): string {
+  const lines = attributes.map(([name, value]) =>
+    value === undefined ? '' : `${name}{${value.length}}:\t${value}\n`,
+  );
+  return `${object.slice(0, object.indexOf('\n') + 1)}${lines.join('')}}\n`;
+}
+
+/** Returns the names and values of an object. */
+export function attributesIn(object: string): (readonly [name: string, value: string])[] {
+  const found: (readonly [string, string])[] = [];
+  for (let at = object.indexOf('\n') + 1; object[at] !== '}'; ) {
+    const open = object.indexOf('{', at);
+    const close = object.indexOf('}', open);
+    const end = close + 3 + Number(object.slice(open + 1, close));
+    found.push([object.slice(at, open), object.slice(close + 3, end)]);
+    at = end + 1;
+  }
+  return found;
+}
+
 function endOfOne(stream: string, start: number): number {
   let at = stream.indexOf('\n', start) + 1;
   while (stream[at] !== '}') {

@@ -63,6 +63,13 @@ export const objectCases: readonly GatherdCase[] = [
       if (percent === undefined) throw new NotApplicable('no URL of the database has a percent sign');
       await checkSameBytes(await context.session(), percent);
     }),
+  must('object/exact-url', 'GATHERD-5.1', 'inferred: the identifier of an object is its URL, exact bytes')
+    .title('SEND-OBJECT of a URL that resembles another sends no object of another URL')
+    .does(surveyedWith, 1, async ({ samples }, context) => {
+      for (const { url } of readable(samples)) {
+        for (const asked of resembling(url)) await checkNotAnother(await context.session(), asked);
+      }
+    }),
   should('object/unknown', 'GATHERD-3.8', 'project choice')
     .title('an unknown object is answered 399 without 300, and the session continues')
     .does(
@@ -127,19 +134,45 @@ export const objectCases: readonly GatherdCase[] = [
     }),
   should('info/contents', 'GATHERD-8.1 GATHERD-8.4', 'seed manual; names: project choice')
     .title('INFO reports the number of objects, their times and their attributes')
-    .does(surveyed, async ({ transfer, oldest, newest }, context) => {
+    .does(surveyed, async ({ transfer }, context) => {
       const { object } = await receiveInfo(await context.session());
       checkHasAttributes(object, transfer.objects === 0 ? ['Number-Of-Objects'] : CONTENTS);
-      for (const [name, value] of [
+    }),
+  must('info/true', 'GATHERD-8.1', 'seed manual')
+    .title('the number of objects and the times that INFO reports are those of the update')
+    .does(surveyed, async ({ transfer, oldest, newest }, context) => {
+      const { object } = await receiveInfo(await context.session());
+      const facts = [
         ['Number-Of-Objects', transfer.objects],
         ['Oldest-Update-Time', oldest],
         ['Newest-Update-Time', newest],
-      ] as const) {
-        check(value === undefined || object.number(name) === value, `${name} is not what the update shows`, {
+      ] as const;
+      const reported = facts.filter(([name, value]) => value !== undefined && object.has(name));
+      if (reported.length === 0) throw new NotApplicable('INFO has none of these attributes');
+      for (const [name, value] of reported) {
+        check(object.number(name) === value, `${name} is not what the update shows`, {
           expected: String(value),
           received: printable(object.text(name) ?? 'none'),
         });
       }
+    }),
+  must('info/attributes', 'GATHERD-8.1', 'seed manual')
+    .title('the attributes that INFO lists are those of the objects: none is missing, none is invented')
+    .does(surveyedWith, 1, async ({ names }, context) => {
+      const { object } = await receiveInfo(await context.session());
+      const text = object.text('Attributes');
+      if (text === undefined) throw new NotApplicable('INFO has no list of attributes');
+      if (names === undefined) throw new NotApplicable('the objects have too many attributes to compare');
+      const listed = text
+        .toLowerCase()
+        .split(/\s+/)
+        .filter((name) => name !== '');
+      const missing = [...names].filter((name) => !listed.includes(name));
+      const invented = listed.filter((name, at) => !names.has(name) || listed.indexOf(name) !== at);
+      check(missing.length + invented.length === 0, 'another list than the update shows', {
+        expected: missing.length > 0 ? `also ${printable(missing.join(', '))}` : `${names.size} attributes`,
+        received: printable(invented.length > 0 ? `also ${invented.join(', ')}` : listed.join(', ')),
+      });
     }),
 ];
 
@@ -163,6 +196,26 @@ export async function receiveObject(
   while ((await wire.peek()) === 0x7d) await wire.line();
   const end = await wire.expect(399, `SEND-OBJECT ${url}, after the object`);
   return { ...object, lines: [start, end] };
+}
+
+/** Returns URLs that differ from this one by a part at an end, or by the case of letters. */
+function resembling(url: string): readonly string[] {
+  const turned = (text: string) =>
+    text.replace(/[a-z]/gi, (one) => (one < 'a' ? one.toLowerCase() : one.toUpperCase()));
+  const path = url.replace(/^[^:]*:\/\/[^/]*/, '');
+  const host = url.slice(0, url.length - path.length);
+  const others = [url.slice(0, -1), `${url}x`, host + turned(path), turned(host) + path, url.slice(1)];
+  return others.filter((other) => other !== url && /^\S+$/.test(other));
+}
+
+/** Checks that SEND-OBJECT sends the object of this URL, if it sends one. @throws Mismatch */
+async function checkNotAnother(wire: Wire, url: string): Promise<void> {
+  await wire.send(`SEND-OBJECT ${url}\n`);
+  const { code } = await wire.status();
+  if (code !== 300) return;
+  const { object } = await readObject(wire);
+  const received = Buffer.from(object.urlBytes).toString('latin1');
+  checkEqual(received, url, 'the object of another URL', printable);
 }
 
 async function checkSameBytes(wire: Wire, sample: Sample): Promise<void> {

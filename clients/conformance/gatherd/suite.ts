@@ -9,6 +9,7 @@ import { changesCases } from './changes-cases.js';
 import { compressionCases } from './compression-cases.js';
 import { type GatherdCase, GatherdContext, type SharedFacts } from './context.js';
 import { dialogueCases } from './dialogue-cases.js';
+import { fixtureCases } from './fixture-cases.js';
 import { objectCases } from './object-cases.js';
 import { enduranceCases, sessionCases } from './session-cases.js';
 import { updateCases } from './update-cases.js';
@@ -19,6 +20,7 @@ const CASES: readonly GatherdCase[] = [
   ...objectCases,
   ...compressionCases,
   ...changesCases,
+  ...fixtureCases,
   ...sessionCases,
   ...enduranceCases,
 ];
@@ -30,7 +32,10 @@ export const suite: Suite = {
   usage: 'HOST[:PORT]',
   cases: CASES,
   async prepare(args, options) {
-    const shared: SharedFacts = { ...factsOf(targetOf(args, GATHERD_PORT), options), survey: undefined };
+    const shared: SharedFacts = {
+      ...factsOf(targetOf(args, GATHERD_PORT), options),
+      survey: undefined,
+    };
     return prepareServer('gatherd', CASES, GatherdContext, shared, options, assertServed);
   },
 };

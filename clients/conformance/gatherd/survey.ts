@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { REQUIRED_NAMES } from '../../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
+import { FixtureCollector, type FixtureCopies } from '../fixture.js';
 import type { StreamObject } from './stream-check.js';
 import type { Transfer } from './transfer.js';
 
@@ -28,11 +29,16 @@ export interface Survey {
   readonly samples: readonly Sample[];
   /** An object whose URL has a percent sign. */
   readonly percent: Sample | undefined;
+  /** The names of all attributes, in small letters; undefined if there are too many. */
+  readonly names: ReadonlySet<string> | undefined;
+  /** The objects of the fixture. */
+  readonly fixture: FixtureCopies;
   /** The first object without an attribute that Brokers require (SOIF-6.5), and the attribute. */
   readonly incomplete: string | undefined;
 }
 
 const MAX_TIMES = 10_000;
+const MAX_NAMES = 10_000;
 const MAX_SAMPLES = 3;
 /** Longest URL that fits into a command line (GATHERD-2.4). */
 const MAX_SAMPLE_URL = 8000;
@@ -41,6 +47,8 @@ const MAX_SAMPLE_URL = 8000;
 export class Surveyor {
   readonly #times = new Map<UnixSeconds, number>();
   readonly #samples: Sample[] = [];
+  readonly #names = new Set<string>();
+  readonly #fixture = new FixtureCollector();
   readonly #survey: { -readonly [Fact in keyof Omit<Survey, 'transfer'>]: Survey[Fact] } = {
     untimed: 0,
     oldest: undefined,
@@ -49,6 +57,8 @@ export class Surveyor {
     times: this.#times,
     samples: this.#samples,
     percent: undefined,
+    names: this.#names,
+    fixture: this.#fixture.copies,
     incomplete: undefined,
   };
 
@@ -57,6 +67,12 @@ export class Surveyor {
     const { object } = item;
     const time = object.number('Update-Time');
     this.#count(time);
+    this.#fixture.add(item);
+    for (const { name, value } of object) if (value.length > 0) this.#names.add(name.toLowerCase());
+    if (this.#names.size > MAX_NAMES) {
+      survey.names = undefined;
+      this.#names.clear();
+    }
     const lacking = REQUIRED_NAMES.filter((name) => (object.text(name) ?? '') === '');
     if (lacking.length > 0) survey.incomplete ??= `${object.url} has no ${lacking.join(', ')}`;
     const url = Buffer.from(object.urlBytes).toString('latin1');

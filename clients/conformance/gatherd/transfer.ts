@@ -49,16 +49,15 @@ export async function readUpdate(
 }
 
 /** Requests an update in a session with compression and reads it. @throws Mismatch */
-export async function receiveCompressed(wire: Wire, since: number): Promise<CompressedTransfer> {
+export async function receiveCompressed(
+  wire: Wire,
+  since: number,
+  onObject?: (object: StreamObject) => void,
+): Promise<CompressedTransfer> {
   const command = `SEND-UPDATE ${since}`;
   await wire.send(`${command}\n`);
-  return readCompressedUpdate(wire, command);
-}
-
-/** Reads a compressed update that was requested. */
-async function readCompressedUpdate(wire: Wire, command: string): Promise<CompressedTransfer> {
   const start = await wire.expect(400, command);
-  const check = new StreamCheck();
+  const check = new StreamCheck(onObject);
   const decoder = new SectionDecoder();
   const { members, gap, end } = await readCompressed(wire, (bytes) => {
     check.bytes(bytes);

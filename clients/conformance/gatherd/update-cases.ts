@@ -115,6 +115,20 @@ export const updateCases: readonly GatherdCase[] = [
         received: `${objects} objects`,
       });
     }),
+  must('update/large-timestamp', 'GATHERD-4.1 GATHERD-4.2', 'gatherd NOTES; inferred')
+    .title('a time stamp larger than 32 bits selects nothing: it is not cut to fewer bits')
+    .does(surveyedTimes, async ({ oldest = 0, newest, untimed }, context) => {
+      for (const bits of [32, 33, 40]) {
+        // Cut to 32 bits or fewer, it is the time of the oldest object.
+        const since = 2 ** bits + oldest;
+        if (since <= newest) continue;
+        const { objects } = await receiveUpdate(await context.session(), since);
+        check(objects <= untimed, `objects since ${since}`, {
+          expected: `${untimed} objects`,
+          received: `${objects} objects`,
+        });
+      }
+    }),
   must('update/nothing-new', 'GATHERD-4.5', 'inferred')
     .title('an update without objects is three empty sections')
     .does(surveyed, async ({ untimed }, context) => {

@@ -12,6 +12,9 @@ fails a SHOULD makes its peers compensate. A case that cannot be decided with th
 with the reason. The report is TAP 14; a failed case includes the dialogue. SUITE is a kind of peer,
 PARAMETERs are its parameters: see --list.
 
+A server that has loaded the objects of --fixture, unchanged, is tested more closely: the kit knows
+each byte of their values, and which of them a query finds. The cases fixture/* notice them.
+
 Examples:
   harvest conformance --list                                  the suites and their parameters
   harvest conformance gatherd --list                          the cases of the suite gatherd
@@ -19,6 +22,7 @@ Examples:
   harvest conformance gatherd localhost --only 'compression/*' --only GATHERD-4.3
   harvest conformance gatherd-client -- gather {host} {port}  test a client that fetches everything
   harvest conformance bulk localhost:8501                     test a Broker's bulk transfers
+  harvest conformance --fixture fixture.soif                  objects for a server to load
   harvest conformance soif All-Templates.gz                   test a stream
 
 Exit status: 0 no MUST failed (with --strict: no SHOULD either); 1 one failed; 2 usage; 3 no server
@@ -34,6 +38,10 @@ function conformance(): Command {
       .argument('[parameter...]', 'parameters of the suite, e.g. HOST:PORT')
       // Unknown options may belong to the suite.
       .allowUnknownOption()
+      .option(
+        '--fixture <file>',
+        'write the objects of the fixture as SOIF (- is standard output), list them, and test nothing',
+      )
       .option('--list', 'list the suites, or the cases of SUITE, and test nothing', false)
       .option(
         '--only <pattern>',

@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import {
   type CaseResult,
@@ -12,12 +13,14 @@ import {
   tap,
 } from '../../../../clients/conformance/index.js';
 import { ConnectionError, UsageError } from '../../../../protocols/errors.js';
+import { encodeFixture, FIXTURE } from '../../../../protocols/fixture/index.js';
 import { StopSignal } from '../../../host/stop-signal.js';
 import { complain, complainOrThrow, EXIT } from '../../output/exit.js';
 import { printResult, StandardOutput } from '../../output/standard-output.js';
 import { colorReport } from './color-report.js';
 
 interface ConformanceOptions {
+  readonly fixture?: string;
   readonly json: boolean;
   readonly junit: boolean;
   readonly list: boolean;
@@ -34,6 +37,7 @@ export async function conformance(
   command: Command,
 ): Promise<number> {
   const [name, ...parameters] = operandsOf(command.args, process.argv);
+  if (options.fixture !== undefined) return await writeFixture(options.fixture, options);
   if (options.list) return await list(name, options);
   if (name === undefined) throw new UsageError('SUITE is required; --list shows the suites');
   return await run(await loadSuite(name), parameters, options);
@@ -49,6 +53,19 @@ function operandsOf(operands: readonly string[], argv: readonly string[]): strin
   const after = argv.slice(separator + 1);
   const before = operands.slice(0, operands.length - after.length);
   return [...before.filter((operand) => operand !== '--'), '--', ...after];
+}
+
+/** Writes the objects of the fixture, and says what each of them is for. */
+async function writeFixture(file: string, options: ConformanceOptions): Promise<number> {
+  if (file === '-') {
+    await new StandardOutput({ raw: true }).write(Buffer.from(encodeFixture()));
+    return EXIT.ok;
+  }
+  await writeFile(file, encodeFixture());
+  const described = FIXTURE.map(({ url, purpose, updateTime }) => ({ url, purpose, updateTime }));
+  const lines = described.map(({ url, purpose }) => `${url}\n    ${purpose}\n`);
+  await printResult(options, described, lines.join(''));
+  return EXIT.ok;
 }
 
 /** Runs the cases of a suite and prints the report. */
