@@ -5,8 +5,7 @@ import type { StreamObject } from './gatherd/stream-check.js';
 import { printable } from './printable.js';
 
 /** Why a case about the fixture is skipped. */
-export const NOT_LOADED =
-  'the server does not have the objects of the fixture (harvest conformance --fixture FILE)';
+const NOT_LOADED = 'the server does not have the objects of the fixture (harvest conformance --fixture FILE)';
 
 const BY_URL: ReadonlyMap<string, FixtureObject> = new Map(FIXTURE.map((object) => [object.url, object]));
 
@@ -54,7 +53,7 @@ export function isChangedUrl(url: string): boolean {
 }
 
 /** Returns the URLs of the fixture among others. */
-export function fixtureUrlsOf(urls: Iterable<string>): ReadonlySet<string> {
+function fixtureUrlsOf(urls: Iterable<string>): ReadonlySet<string> {
   return new Set([...urls].filter(isFixtureUrl));
 }
 
@@ -67,11 +66,6 @@ export function fixtureObjects(path: string): readonly FixtureObject[] {
 export const VALUE_CASES = FIXTURE.filter(({ url }) => /\/values\/(?!near-)/.test(url)).map(
   ({ url, purpose }) => ({ name: url.slice(url.lastIndexOf('/') + 1), url, purpose }),
 );
-
-/** Returns the values of an attribute of the fixture, as Latin-1; undefined without it or with an empty one. */
-export function valueIn({ attributes }: FixtureObject, name: string): string | undefined {
-  return attributes.find(([one]) => one.toLowerCase() === name.toLowerCase())?.[1] || undefined;
-}
 
 /**
  * Checks that an object has the values of the fixture: each of them once, byte for byte. Names may be in other
@@ -96,7 +90,7 @@ export function checkValues(
 }
 
 /** Checks that bytes are those of a text, which is Latin-1. @throws Mismatch that shows where they differ */
-export function checkBytes(expected: string, received: Uint8Array, what: string): void {
+function checkBytes(expected: string, received: Uint8Array, what: string): void {
   const wanted = Buffer.from(expected, 'latin1');
   if (Buffer.compare(wanted, received) === 0) return;
   let at = 0;
