@@ -12,8 +12,29 @@ import {
   type ResultItem,
 } from '../../protocols/broker/index.js';
 import { ConnectionError, PeerError, StateError } from '../../protocols/errors.js';
+import {
+  ABORT_OPTIONS,
+  checkArgument,
+  checkOptions,
+  limit,
+  milliseconds,
+  oneOf,
+  optional,
+  PEER_OPTIONS,
+  record,
+  type Shape,
+  secret,
+  textOrBytes,
+} from '../connection/arguments.js';
 import { type AbortOptions, exchange, type PeerOptions } from '../connection/index.js';
-import { type OpaqueMode, type QueryInput, type QueryRequest, queryMessage } from './request.js';
+import { checkCommand } from './arguments.js';
+import {
+  type OpaqueMode,
+  QUERY_OPTIONS,
+  type QueryInput,
+  type QueryRequest,
+  queryMessage,
+} from './request.js';
 
 /** What every client of a Broker takes for its connections. */
 export interface BrokerPeerOptions extends Omit<PeerOptions, 'signal'> {
@@ -30,6 +51,22 @@ export interface BrokerClientOptions extends BrokerPeerOptions {
   /** Limits on what the Broker may send. */
   readonly limits?: BrokerClientSessionOptions;
 }
+
+const { signal: _signal, ...PEER } = PEER_OPTIONS;
+
+export const BROKER_PEER_OPTIONS: Shape<BrokerPeerOptions> = { ...PEER, timeoutMs: optional(milliseconds) };
+
+const LIMITS: Shape<BrokerClientSessionOptions> = {
+  maxLineBytes: optional(limit),
+  maxValueBytes: optional(limit),
+  maxHitBytes: optional(limit),
+};
+
+const BROKER_CLIENT_OPTIONS: Shape<BrokerClientOptions> = {
+  ...BROKER_PEER_OPTIONS,
+  opaqueMode: optional(oneOf('suppress', 'show')),
+  limits: optional(record(LIMITS)),
+};
 
 /** BRK-1.2 */
 export const DEFAULT_BROKER_PORT = 8501;
@@ -53,7 +90,9 @@ export class BrokerClient {
   readonly port: number;
   readonly #options: BrokerClientOptions;
 
+  /** @throws UsageError for options that it does not know or take */
   constructor(options: BrokerClientOptions) {
+    checkOptions('BrokerClient', options, BROKER_CLIENT_OPTIONS);
     this.host = options.host;
     this.port = options.port ?? DEFAULT_BROKER_PORT;
     this.#options = options;
@@ -67,6 +106,7 @@ export class BrokerClient {
    * @throws UsageError if the query is empty or does not close its quotes, or a number is out of range
    */
   query(query: QueryInput, options: QueryRequest & AbortOptions = {}): BrokerResults {
+    checkOptions('query', options, QUERY_OPTIONS);
     const session = new BrokerClientSession(this.#options.limits);
     const request = session.request(queryMessage(query, options, this.#options.opaqueMode ?? 'suppress'));
     const chunks = this.#exchange(request, options.signal, options.lifetime);
@@ -83,6 +123,9 @@ export class BrokerClient {
     options: AbortOptions = {},
   ): Promise<readonly string[]> {
     const session = new BrokerClientSession(this.#options.limits);
+    checkArgument('the password', password, secret);
+    checkCommand(command);
+    checkOptions('admin', options, ABORT_OPTIONS);
     const request = session.request(formatMessage({ kind: 'admin', password, command }));
     const results = new Results(session, this.#exchange(request, options.signal), options.signal);
     for await (const _hit of results) {
@@ -96,6 +139,8 @@ export class BrokerClient {
    * @throws UsageError if `line` is not one message line
    */
   message(line: string | Uint8Array, options: AbortOptions = {}): AsyncIterable<ResultItem> {
+    checkLine(line);
+    checkOptions('message', options, ABORT_OPTIONS);
     return readItems(
       this.#exchange(frameMessage(line), options.signal),
       new ResultDecoder(this.#options.limits),
@@ -109,6 +154,8 @@ export class BrokerClient {
    * @throws UsageError if `line` is not one message line
    */
   raw(line: string | Uint8Array, options: AbortOptions = {}): AsyncIterable<Uint8Array> {
+    checkLine(line);
+    checkOptions('raw', options, ABORT_OPTIONS);
     return this.#exchange(frameMessage(line), options.signal);
   }
 
@@ -120,6 +167,10 @@ export class BrokerClient {
       signal,
     });
   }
+}
+
+function checkLine(line: string | Uint8Array): void {
+  checkArgument('the message line', line, textOrBytes);
 }
 
 async function* readItems(

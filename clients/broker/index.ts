@@ -8,4 +8,10 @@ export {
   DEFAULT_BROKER_PORT,
 } from './client.js';
 export * from './query-builder.js';
-export * from './request.js';
+export {
+  type OpaqueMode,
+  type QueryInput,
+  type QueryRequest,
+  queryMessage,
+  requestFlags,
+} from './request.js';

@@ -9,6 +9,7 @@ import {
   type SelectOperator,
 } from '../../protocols/broker/index.js';
 import { ProtocolError, UsageError } from '../../protocols/errors.js';
+import { type Check, checkArgument, text as isText } from '../connection/arguments.js';
 import { type OpaqueMode, type QueryRequest, queryMessage } from './request.js';
 
 type Blank = ' ' | '\t' | '\n' | '\r';
@@ -60,22 +61,23 @@ export class QueryExpression extends BuiltQuery {
 
   constructor(expression: Expression) {
     super();
+    checkArgument('the expression', expression, isTree);
     this.query = expression;
   }
 
   /** Objects that match both. */
   and(other: QueryExpression): QueryExpression {
-    return new QueryExpression(chain('and', this.query, other.query));
+    return new QueryExpression(chain('and', this.query, treeOf(other)));
   }
 
   /** Objects that match either. */
   or(other: QueryExpression): QueryExpression {
-    return new QueryExpression(chain('or', this.query, other.query));
+    return new QueryExpression(chain('or', this.query, treeOf(other)));
   }
 
   /** BRK-2.13: objects that match this and not the other. */
   except(other: QueryExpression): QueryExpression {
-    return new QueryExpression({ kind: 'except', left: this.query, right: other.query });
+    return new QueryExpression({ kind: 'except', left: this.query, right: treeOf(other) });
   }
 
   /** Objects that do not match. */
@@ -89,7 +91,7 @@ export class AttributeCondition {
   readonly #attribute: string;
 
   constructor(attribute: string) {
-    this.#attribute = attribute;
+    this.#attribute = checkName(attribute);
   }
 
   /** BRK-2.14: the text occurs in the value. Its characters are literal. */
@@ -152,28 +154,47 @@ export const q = {
   pattern: (pattern: string): QueryExpression => term(escapeEqualsSign(checkPattern(pattern))),
 
   /** BRK-2.14: a condition on one attribute; `url` is one (BRK-2.18). */
-  attribute: (name: string): AttributeCondition => new AttributeCondition(checkName(name)),
+  attribute: (name: string): AttributeCondition => new AttributeCondition(name),
 
   /** Negates. */
-  not: (expression: QueryExpression): QueryExpression => expression.not(),
+  not: (expression: QueryExpression): QueryExpression =>
+    new QueryExpression({ kind: 'not', operand: treeOf(expression) }),
 
   /** Objects that match all of them. */
   every: (first: QueryExpression, ...others: readonly QueryExpression[]): QueryExpression =>
-    others.reduce((left, right) => left.and(right), first),
+    others.reduce((left, right) => left.and(right), checked(first)),
 
   /** Objects that match any of them. */
   some: (first: QueryExpression, ...others: readonly QueryExpression[]): QueryExpression =>
-    others.reduce((left, right) => left.or(right), first),
+    others.reduce((left, right) => left.or(right), checked(first)),
 
   /**
    * A query that a user typed; check `instanceof QueryExpression` before combining it.
    * @throws ProtocolError with the offset of the first error
    */
   parse: (text: string): QueryExpression | EveryObject => {
+    checkArgument('the query', text, isText);
     const query = parseQuery(text);
     return query.kind === 'all' ? new EveryObject() : new QueryExpression(query);
   },
 } as const;
+
+const isTree: Check = (value, name) =>
+  typeof value === 'object' && value !== null && 'kind' in value ? undefined : `${name} must be a tree`;
+
+const isExpression: Check = (value, name) =>
+  value instanceof QueryExpression
+    ? undefined
+    : `${name} must be an expression of q, and q.all() cannot be combined with others`;
+
+function checked(expression: QueryExpression): QueryExpression {
+  checkArgument('the query to combine', expression, isExpression);
+  return expression;
+}
+
+function treeOf(expression: QueryExpression): Expression {
+  return checked(expression).query;
+}
 
 function term(text: string): QueryExpression {
   return new QueryExpression({ kind: 'term', text, quoted: quoteId(text) !== text, offset: 0 });
@@ -206,6 +227,7 @@ function escapeBackslash(text: string): string {
 }
 
 function checkText(text: string): string {
+  checkArgument('the text', text, isText);
   if (text.trim() === '') throw new UsageError('a blank text cannot be searched for');
   if (/\p{Surrogate}/u.test(text)) throw new UsageError('the text contains a lone surrogate');
   return text;
@@ -228,7 +250,7 @@ function checkName(name: string): string {
 
 function comparable(value: number | string): string {
   if (typeof value === 'string') return escapeBackslash(checkText(value));
-  const digits = String(value);
+  const digits = typeof value === 'number' ? String(value) : typeof value;
   if (!/^-?\d+(?:\.\d+)?$/.test(digits)) throw new UsageError(`not a decimal number: ${digits}`);
   return digits;
 }

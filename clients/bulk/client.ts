@@ -5,11 +5,36 @@ import {
   type DigestReport,
   decodeDigest,
   encodeBulkRequest,
+  isDigestPrefix,
 } from '../../protocols/bulk/index.js';
-import { PeerError, ProtocolError } from '../../protocols/errors.js';
+import { PeerError, ProtocolError, UsageError } from '../../protocols/errors.js';
 import { decodeSoif } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import { type BrokerPeerOptions, DEFAULT_BROKER_PORT, exchangeWithBroker } from '../broker/client.js';
+import {
+  BROKER_PEER_OPTIONS,
+  type BrokerPeerOptions,
+  DEFAULT_BROKER_PORT,
+  exchangeWithBroker,
+} from '../broker/client.js';
+import {
+  ABORT_OPTIONS,
+  type Check,
+  callback,
+  checkArgument,
+  checkOptions,
+  flag,
+  having,
+  LARGE_OBJECTS,
+  limit,
+  oneOf,
+  optional,
+  RECEIVE_LIMITS,
+  record,
+  type Shape,
+  SOIF_OPTIONS,
+  text,
+  whole,
+} from '../connection/arguments.js';
 import {
   type AbortOptions,
   LargeLog,
@@ -19,7 +44,7 @@ import {
   type ReceiveLimits,
 } from '../connection/index.js';
 import { monotonicClock } from '../connection/monotonic-clock.js';
-import type { InflateLimits } from '../gatherd/inflater.js';
+import { INFLATE_LIMITS, type InflateLimits } from '../gatherd/inflater.js';
 import { type BulkWarning, readReply } from './reply.js';
 import { BulkTransfer } from './transfer.js';
 
@@ -39,6 +64,41 @@ export interface BulkClientOptions extends ReceiveLimits, InflateLimits, BrokerP
 
 export interface BulkTransferRequest extends Omit<BulkRequest, 'digest'>, AbortOptions {}
 
+const BULK_CLIENT_OPTIONS: Shape<BulkClientOptions> = {
+  ...BROKER_PEER_OPTIONS,
+  ...RECEIVE_LIMITS,
+  ...INFLATE_LIMITS,
+  limits: optional(
+    record<BulkReplyDecoderOptions>({
+      soif: optional(record(SOIF_OPTIONS)),
+      tokens: optional(having()),
+      maxLineBytes: optional(limit),
+      maxLines: optional(limit),
+      maxStringBytes: optional(limit),
+      maxDataBytes: optional(limit),
+      maxListedBytes: optional(limit),
+      maxExtensions: optional(limit),
+    }),
+  ),
+  large: optional(record(LARGE_OBJECTS)),
+  onWarning: optional(callback),
+  now: optional(callback),
+};
+
+const TRANSFER_REQUEST: Shape<BulkTransferRequest> = {
+  ...ABORT_OPTIONS,
+  since: optional(whole(0)),
+  flags: optional(text),
+  query: optional(text),
+  interface: optional(oneOf(1, 2)),
+  compress: optional(flag),
+};
+
+const isPrefix: Check = (value, name) =>
+  typeof value === 'string' && isDigestPrefix(value)
+    ? undefined
+    : `${name} must be a string of 0 to 16 lower-case hex digits`;
+
 /** BP-23: the error number of a Broker that does not support a request. */
 const UNSUPPORTED = 2;
 
@@ -52,7 +112,9 @@ export class BulkClient {
   readonly #options: BulkClientOptions;
   #bytes = 0;
 
+  /** @throws UsageError for options that it does not know or take */
   constructor(options: BulkClientOptions) {
+    checkOptions('BulkClient', options, BULK_CLIENT_OPTIONS);
     this.host = options.host;
     this.port = options.port ?? DEFAULT_BROKER_PORT;
     this.#options = options;
@@ -68,6 +130,9 @@ export class BulkClient {
    * @throws UsageError if the request cannot be encoded
    */
   changes(request: BulkTransferRequest): BulkTransfer {
+    checkOptions('changes', request, TRANSFER_REQUEST);
+    if (request.compress === true && request.interface !== 2)
+      throw new UsageError('compress needs interface 2');
     const { signal, ...fields } = request;
     const message = encodeBulkRequest(fields);
     const log = new LargeLog(this.#options.large);
@@ -85,6 +150,8 @@ export class BulkClient {
    * @throws ConnectionError, PeerError, ProtocolError; UsageError for a wrong prefix
    */
   async digest(prefix: string, options: AbortOptions = {}): Promise<DigestReport | undefined> {
+    checkArgument('the prefix', prefix, isPrefix);
+    checkOptions('digest', options, ABORT_OPTIONS);
     const message = encodeBulkRequest({ interface: 2, digest: prefix });
     let isInterface2 = false;
     for await (const events of this.#request(message, options.signal)) {

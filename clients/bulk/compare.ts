@@ -13,8 +13,16 @@ import {
 } from '../../protocols/bulk/index.js';
 import { ConnectionError, KitError } from '../../protocols/errors.js';
 import { identityOf } from '../../protocols/soif/index.js';
+import {
+  ABORT_OPTIONS,
+  type Check,
+  checkArgument,
+  checkOptions,
+  optional,
+  whole,
+} from '../connection/arguments.js';
 import type { AbortOptions } from '../connection/index.js';
-import type { BulkClient } from './client.js';
+import { BulkClient } from './client.js';
 
 export interface CompareOptions extends AbortOptions {
   /** Differences to list, both sides together. Default 1000. The comparison stops when they are found. */
@@ -38,18 +46,24 @@ export interface BrokerDifference {
 
 const DEFAULT_MAX_DIFFERENCES = 1000;
 
+const isClient: Check = (value, name) =>
+  value instanceof BulkClient ? undefined : `${name} must be a BulkClient`;
+
 /**
  * Compares two Brokers. Brokers of this kit report digests; the comparison goes from the whole down into the
  * prefixes that differ, which costs a few kilobytes per difference. If one Broker does not know digests, both
  * are read completely, with 8 bytes of memory per object. Changes during the comparison may appear as
  * differences.
- * @throws ConnectionError, PeerError, ProtocolError; the signal's reason
+ * @throws ConnectionError, PeerError, ProtocolError; the signal's reason; UsageError for wrong arguments
  */
 export async function compareBrokers(
   a: BulkClient,
   b: BulkClient,
   options: CompareOptions = {},
 ): Promise<BrokerDifference> {
+  checkArgument('the first Broker', a, isClient);
+  checkArgument('the second Broker', b, isClient);
+  checkOptions('compareBrokers', options, { ...ABORT_OPTIONS, maxDifferences: optional(whole(0)) });
   const before = a.bytesReceived + b.bytesReceived;
   const { maxDifferences = DEFAULT_MAX_DIFFERENCES, ...requestOptions } = options;
   const found = new Differences(maxDifferences);

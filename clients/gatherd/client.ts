@@ -17,6 +17,23 @@ import type {
 } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import {
+  ABORT_OPTIONS,
+  callback,
+  checkArgument,
+  checkOptions,
+  filledText,
+  flag,
+  having,
+  LARGE_OBJECTS,
+  milliseconds,
+  optional,
+  PEER_OPTIONS,
+  record,
+  type Shape,
+  SOIF_OPTIONS,
+  whole,
+} from '../connection/arguments.js';
+import {
   type AbortOptions,
   Connection,
   LargeLog,
@@ -25,7 +42,7 @@ import {
   type PeerOptions,
   type ReceiveBudget,
 } from '../connection/index.js';
-import { type InflateLimits, TransferReader } from './inflater.js';
+import { INFLATE_LIMITS, type InflateLimits, TransferReader } from './inflater.js';
 
 const NOTHING = new Uint8Array(0);
 
@@ -53,6 +70,18 @@ export interface GatherdClientOptions extends PeerOptions, InflateLimits {
   readonly onWarning?: (warning: GatherdWarning) => void;
 }
 
+/** What {@link GatherdClientOptions} may be. */
+export const GATHERD_CLIENT_OPTIONS: Shape<GatherdClientOptions> = {
+  ...PEER_OPTIONS,
+  ...INFLATE_LIMITS,
+  clientName: optional(filledText),
+  timeoutMs: optional(milliseconds),
+  soif: optional(record(SOIF_OPTIONS)),
+  large: optional(record(LARGE_OBJECTS)),
+  budget: optional(having('receive', 'count')),
+  onWarning: optional(callback),
+};
+
 /** Malformed data in an update; the objects around it are delivered. */
 export interface GatherdWarning {
   /** The rule that the data breaks. */
@@ -70,6 +99,13 @@ export interface UpdateRequest extends AbortOptions {
   /** Sends `SET changes` (GATHERD-6.11). Default true. Once the server agrees, it stays on for the session. */
   readonly sections?: boolean;
 }
+
+const UPDATE_REQUEST: Shape<UpdateRequest> = {
+  ...ABORT_OPTIONS,
+  since: whole(0),
+  compression: optional(flag),
+  sections: optional(flag),
+};
 
 export interface GatherdChange {
   readonly kind: SectionName;
@@ -103,7 +139,9 @@ export class GatherdClient implements AsyncDisposable {
   #largeLog!: LargeLog;
   #reader!: TransferReader<GatherdClientEvent>;
 
+  /** @throws UsageError for options that it does not know or take */
   constructor(options: GatherdClientOptions) {
+    checkOptions('GatherdClient', options, GATHERD_CLIENT_OPTIONS);
     this.host = options.host;
     this.port = options.port ?? GATHERD_PORT;
     this.#options = options;
@@ -117,6 +155,7 @@ export class GatherdClient implements AsyncDisposable {
    * reason.
    */
   async connect(options: AbortOptions = {}): Promise<this> {
+    checkOptions('connect', options, ABORT_OPTIONS);
     await this.#runExclusive(() => this.#connected(options.signal));
     return this;
   }
@@ -137,8 +176,20 @@ export class GatherdClient implements AsyncDisposable {
   /**
    * The changed objects. The iteration throws ConnectionError if the transfer is incomplete (GATHERD-3.11,
    * 6.5); the changes before the error are valid.
+   * @throws UsageError for a wrong request
    */
-  async *changes(request: UpdateRequest): AsyncGenerator<GatherdChange, void, undefined> {
+  changes(request: UpdateRequest): AsyncGenerator<GatherdChange, void, undefined> {
+    checkOptions('changes', request, UPDATE_REQUEST);
+    return this.#changes(request);
+  }
+
+  /** The wrapped stream as received, decompressed. Throws like {@link changes}. */
+  stream(request: UpdateRequest): AsyncGenerator<Uint8Array, void, undefined> {
+    checkOptions('stream', request, UPDATE_REQUEST);
+    return this.#stream(request);
+  }
+
+  async *#changes(request: UpdateRequest): AsyncGenerator<GatherdChange, void, undefined> {
     for await (const events of this.#update(request, 'items')) {
       for (const event of events) {
         if (event.kind !== 'item') continue;
@@ -152,8 +203,7 @@ export class GatherdClient implements AsyncDisposable {
     request.signal?.throwIfAborted();
   }
 
-  /** The wrapped stream as received, decompressed. Throws like {@link changes}. */
-  async *stream(request: UpdateRequest): AsyncGenerator<Uint8Array, void, undefined> {
+  async *#stream(request: UpdateRequest): AsyncGenerator<Uint8Array, void, undefined> {
     for await (const events of this.#update(request, 'bytes')) {
       for (const event of events) {
         if (event.kind !== 'data') continue;
@@ -165,7 +215,9 @@ export class GatherdClient implements AsyncDisposable {
   }
 
   /** One object by its identifier, the URL (GATHERD-5.1); undefined if the server does not have it. */
-  object(oid: string, options: AbortOptions = {}): Promise<SoifObject | undefined> {
+  async object(oid: string, options: AbortOptions = {}): Promise<SoifObject | undefined> {
+    checkArgument('the identifier', oid, filledText);
+    checkOptions('object', options, ABORT_OPTIONS);
     return this.#requestObject(() => this.#session.sendObject(oid), options.signal);
   }
 
@@ -175,11 +227,15 @@ export class GatherdClient implements AsyncDisposable {
    *
    * @returns whether the server has it
    */
-  receiveObject(
+  async receiveObject(
     oid: string,
     receive: (change: GatherdChange) => Promise<void>,
-    { signal }: AbortOptions = {},
+    options: AbortOptions = {},
   ): Promise<boolean> {
+    checkArgument('the identifier', oid, filledText);
+    checkArgument('the receiver', receive, callback);
+    checkOptions('receiveObject', options, ABORT_OPTIONS);
+    const { signal } = options;
     return this.#runExclusive(async () => {
       let found = false;
       await using _reader = this.#begin(this.#options.large);
@@ -198,12 +254,14 @@ export class GatherdClient implements AsyncDisposable {
   }
 
   /** The description of the database (GATHERD-8); undefined if the server sends none. */
-  info(options: AbortOptions = {}): Promise<SoifObject | undefined> {
+  async info(options: AbortOptions = {}): Promise<SoifObject | undefined> {
+    checkOptions('info', options, ABORT_OPTIONS);
     return this.#requestObject(() => this.#session.info(), options.signal);
   }
 
   /** Sends QUIT, waits for the answer and closes. */
   async quit(options: AbortOptions = {}): Promise<void> {
+    checkOptions('quit', options, ABORT_OPTIONS);
     // GATHERD-6.5: a server may close after a gzip member; then QUIT has no receiver.
     if (this.#session.state === 'closed' || this.#connection === undefined) return this.close();
     await this.#runExclusive(() => this.#request(this.#session.quit(), 'bye', options.signal));

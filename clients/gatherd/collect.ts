@@ -2,9 +2,20 @@
 import { pauseFor } from '../../protocols/clock.js';
 import { ConnectionError, StateError } from '../../protocols/errors.js';
 import type { UnixSeconds } from '../../protocols/time.js';
+import {
+  callback,
+  checkOptions,
+  flag,
+  milliseconds,
+  optional,
+  RECEIVE_LIMITS,
+  type Shape,
+  whole,
+} from '../connection/arguments.js';
 import { ReceiveBudget, type ReceiveLimits } from '../connection/index.js';
 import { monotonicClock } from '../connection/monotonic-clock.js';
 import {
+  GATHERD_CLIENT_OPTIONS,
   type GatherdChange,
   GatherdClient,
   type GatherdClientOptions,
@@ -51,6 +62,30 @@ export interface CollectOptions
   readonly signal?: AbortSignal | undefined;
 }
 
+const { budget: _, ...CONNECTION_OPTIONS } = GATHERD_CLIENT_OPTIONS;
+
+const COLLECT_OPTIONS: Shape<CollectOptions> = {
+  ...CONNECTION_OPTIONS,
+  ...RECEIVE_LIMITS,
+  compression: optional(flag),
+  sections: optional(flag),
+  since: optional(whole(0)),
+  maxFailures: optional(whole(0)),
+  maxConnections: optional(whole(0)),
+  pauseMs: optional(milliseconds),
+  maxPauseMs: optional(milliseconds),
+  maxMemoryBytes: optional(whole(0)),
+  trustOrder: optional(flag),
+  maxAheadSeconds: optional(whole(0)),
+  onRetry: optional(callback),
+};
+
+/** The options that are those of each connection. */
+function connectionOptions(options: CollectOptions): GatherdClientOptions {
+  const known = Object.entries(options).filter(([name]) => name in CONNECTION_OPTIONS);
+  return Object.fromEntries(known) as unknown as GatherdClientOptions;
+}
+
 /** A transfer broke and will be resumed. */
 export interface CollectRetry {
   readonly error: ConnectionError;
@@ -94,6 +129,7 @@ export function collectChanges(options: CollectOptions): Collection {
 /** A collection. Iterate over it, once; {@link totals} follows the iteration. */
 export class Collection implements AsyncIterable<GatherdChange> {
   readonly #options: CollectOptions;
+  readonly #connection: GatherdClientOptions;
   readonly #since: UnixSeconds;
   readonly #resume: ResumeState;
   #started = false;
@@ -105,23 +141,12 @@ export class Collection implements AsyncIterable<GatherdChange> {
   #accepted = false;
   #newest: UnixSeconds = 0;
 
-  /** @throws RangeError for an option out of its range. */
+  /** @throws UsageError for options that it does not know or take */
   constructor(options: CollectOptions) {
-    const { since = 0, maxMemoryBytes = 64 << 20, maxFailures = 5, maxConnections = 100 } = options;
-    const { pauseMs = 1000, maxPauseMs = 60_000, maxAheadSeconds = 86_400 } = options;
-    const counts = {
-      since,
-      maxMemoryBytes,
-      maxFailures,
-      maxConnections,
-      pauseMs,
-      maxPauseMs,
-      maxAheadSeconds,
-    };
-    for (const [name, value] of Object.entries(counts)) {
-      if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`${name} cannot be ${value}`);
-    }
+    checkOptions('collectChanges', options, COLLECT_OPTIONS);
+    const { since = 0, maxMemoryBytes = 64 << 20 } = options;
     this.#options = options;
+    this.#connection = connectionOptions(options);
     this.#since = since;
     this.#resume = new ResumeState(since, maxMemoryBytes);
   }
@@ -186,7 +211,7 @@ export class Collection implements AsyncIterable<GatherdChange> {
       maxAheadSeconds = 86_400,
     } = this.#options;
     const resume = this.#resume;
-    await using client = new GatherdClient({ ...this.#options, budget });
+    await using client = new GatherdClient({ ...this.#connection, budget });
     await client.connect();
     resume.reconnected();
     const request = {

@@ -2,6 +2,7 @@
 import { crc32, createInflateRaw, type InflateRaw } from 'node:zlib';
 import { ProtocolError } from '../../protocols/errors.js';
 import type { SectionItem } from '../../protocols/soif/index.js';
+import { limit, optional, type Shape } from '../connection/arguments.js';
 import type { LargeLog, ReceiveBudget } from '../connection/index.js';
 
 /** Limits against decompression bombs. */
@@ -14,6 +15,11 @@ export interface InflateLimits {
    */
   readonly maxInflateRatio?: number;
 }
+
+export const INFLATE_LIMITS: Shape<InflateLimits> = {
+  maxInflatedBytes: optional(limit),
+  maxInflateRatio: optional(limit),
+};
 
 /** The ratio is not checked before this many inflated bytes: short updates may be very repetitive. */
 const RATIO_FROM_BYTES = 16 << 20;

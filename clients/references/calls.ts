@@ -15,6 +15,19 @@ import {
   type SstpMessage,
   type UrlDescription,
 } from '../../protocols/sstp/index.js';
+import {
+  ABORT_OPTIONS,
+  type Check,
+  callback,
+  checkArgument,
+  checkOptions,
+  filledText,
+  listOf,
+  oneOf,
+  optional,
+  type Shape,
+  whole,
+} from '../connection/arguments.js';
 import type { AbortOptions } from '../connection/index.js';
 
 /** A document (in the site calls a server), and the requested part of the result. */
@@ -45,6 +58,33 @@ export interface PagesQuery extends Omit<LinkQuery, 'count' | 'generation'> {
   readonly onRestart?: () => void;
 }
 
+const number = optional(whole(0, MAX_U32));
+
+const LINK_QUERY: Shape<LinkQuery> = {
+  ...ABORT_OPTIONS,
+  id: number,
+  url: optional(filledText),
+  start: number,
+  count: number,
+  generation: number,
+};
+
+const PAGES_QUERY: Shape<PagesQuery> = {
+  ...ABORT_OPTIONS,
+  id: number,
+  url: optional(filledText),
+  start: number,
+  pageSize: optional(whole(1, MAX_U32)),
+  onRestart: optional(callback),
+};
+
+const LINK_KIND = oneOf('references', 'referers', 'site-references', 'site-referers' satisfies LinkKind);
+
+const isHeader: Check = (value, name) =>
+  Array.isArray(value) && value.length === 2 && value.every((part) => typeof part === 'string')
+    ? undefined
+    : `${name} must be a name and a value, both strings`;
+
 const DEFAULT_PAGE_SIZE = 1000;
 
 /** Times that a result begins again before the reading fails. */
@@ -53,8 +93,8 @@ const MAX_RESTARTS = 10;
 /**
  * The requests of a References Server (R-20), over one connection or a pool. Every call rejects with PeerError
  * if the server refuses (its `status` is the code, S-42), ConnectionError if it cannot be reached, breaks the
- * connection or is silent for too long, ProtocolError if it does not speak SSTP, TypeError or RangeError for
- * wrong arguments, or the signal's reason.
+ * connection or is silent for too long, ProtocolError if it does not speak SSTP, UsageError for wrong
+ * arguments, or the signal's reason.
  */
 export abstract class ReferencesCalls implements AsyncDisposable {
   /** Sends one request without a body; resolves with its reply, whatever its code. */
@@ -87,12 +127,11 @@ export abstract class ReferencesCalls implements AsyncDisposable {
 
   /** One page of links. An empty result is not an error, in whichever form the server sends it (S-41). */
   async links(kind: LinkKind, query: LinkQuery): Promise<LinkReply> {
+    checkArgument('the kind of links', kind, LINK_KIND);
+    checkOptions('links', query, LINK_QUERY);
     const { id, url, start, count, generation, signal } = query;
-    if (id === undefined && url === undefined) throw new TypeError('R-21: a query needs an ID or a URL');
-    for (const number of [id, start, count, generation]) {
-      if (number !== undefined && !(Number.isInteger(number) && number >= 0 && number <= MAX_U32))
-        throw new RangeError(`S-34: not a number from 0 to ${MAX_U32}: ${number}`);
-    }
+    if (id === undefined && url === undefined)
+      throw new UsageError('links: a query needs an id or a url (R-21)');
     const message = linkRequestMessage({
       kind,
       id,
@@ -105,7 +144,10 @@ export abstract class ReferencesCalls implements AsyncDisposable {
   }
 
   /** The description of a document; undefined if the server does not know the URL (R-34). */
-  async urlByName(url: string, { signal }: AbortOptions = {}): Promise<UrlDescription | undefined> {
+  async urlByName(url: string, options: AbortOptions = {}): Promise<UrlDescription | undefined> {
+    checkArgument('the URL', url, filledText);
+    checkOptions('urlByName', options, ABORT_OPTIONS);
+    const { signal } = options;
     const headers: SstpHeader[] = [[HEADERS.url.name, url]];
     return parseUrlDescription(await this.exchange({ code: CODES.urlByName.number, headers }, signal));
   }
@@ -117,8 +159,12 @@ export abstract class ReferencesCalls implements AsyncDisposable {
   async request(
     symbol: string,
     headers: readonly SstpHeader[],
-    { signal }: AbortOptions = {},
+    options: AbortOptions = {},
   ): Promise<SstpMessage> {
+    checkArgument('the name of the code', symbol, filledText);
+    checkArgument('the headers', headers, listOf(isHeader));
+    checkOptions('request', options, ABORT_OPTIONS);
+    const { signal } = options;
     const entry = codeBySymbol(symbol);
     if (entry === undefined) throw new UsageError(`no SSTP code is named ${symbol}`);
     return this.exchange({ code: entry.number, headers }, signal);
@@ -129,9 +175,14 @@ export abstract class ReferencesCalls implements AsyncDisposable {
    * than requested (R-31). Yields at least one page, which has the total. All pages are of the same data (see
    * {@link PagesQuery.onRestart}).
    */
-  async *pages(kind: LinkKind, query: PagesQuery): AsyncGenerator<LinkReply, void, undefined> {
+  pages(kind: LinkKind, query: PagesQuery): AsyncGenerator<LinkReply, void, undefined> {
+    checkArgument('the kind of links', kind, LINK_KIND);
+    checkOptions('pages', query, PAGES_QUERY);
+    return this.#pages(kind, query);
+  }
+
+  async *#pages(kind: LinkKind, query: PagesQuery): AsyncGenerator<LinkReply, void, undefined> {
     const { pageSize = DEFAULT_PAGE_SIZE, start: first = 0, onRestart, ...rest } = query;
-    if (pageSize < 1) throw new RangeError('a page has at least one ID');
     let generation: number | undefined;
     let restarts = 0;
     for (let start = first; ; ) {
@@ -178,11 +229,18 @@ export abstract class ReferencesCalls implements AsyncDisposable {
    * The IDs of the whole result, in the server's order. Rejects with ConnectionError if the data change
    * meanwhile.
    */
-  async *ids(kind: LinkKind, query: PagesQuery): AsyncGenerator<number, void, undefined> {
-    for await (const page of this.pages(kind, query)) {
+  ids(kind: LinkKind, query: PagesQuery): AsyncGenerator<number, void, undefined> {
+    return this.#ids(this.pages(kind, query), query.signal);
+  }
+
+  async *#ids(
+    pages: AsyncIterable<LinkReply>,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<number, void, undefined> {
+    for await (const page of pages) {
       for (const id of page.ids) {
         // The rest of a page that was received before an abort is not delivered.
-        query.signal?.throwIfAborted();
+        signal?.throwIfAborted();
         yield id;
       }
     }

@@ -9,6 +9,18 @@ import {
   type SstpDecoderOptions,
   type SstpMessage,
 } from '../../protocols/sstp/index.js';
+import {
+  ABORT_OPTIONS,
+  checkOptions,
+  flag,
+  limit,
+  milliseconds,
+  optional,
+  PEER_OPTIONS,
+  record,
+  type Shape,
+  whole,
+} from '../connection/arguments.js';
 import { type AbortOptions, asError, Connection, type PeerOptions } from '../connection/index.js';
 import { monotonicClock } from '../connection/monotonic-clock.js';
 import { ReferencesCalls } from './calls.js';
@@ -21,6 +33,23 @@ export interface ReferencesClientOptions extends PeerOptions {
   /** Limits on the server's replies. */
   readonly limits?: SstpDecoderOptions;
 }
+
+/** What {@link ReferencesClientOptions} may be. */
+export const REFERENCES_CLIENT_OPTIONS: Shape<ReferencesClientOptions> = {
+  ...PEER_OPTIONS,
+  timeoutMs: optional(milliseconds),
+  maxInFlight: optional(whole(1)),
+  limits: optional(
+    record<SstpDecoderOptions>({
+      maxStartLineBytes: optional(limit),
+      maxHeaderLineBytes: optional(limit),
+      maxHeaderBytes: optional(limit),
+      maxHeaderLines: optional(limit),
+      maxBodyBytes: optional(limit),
+      fast: optional(flag),
+    }),
+  ),
+};
 
 interface Call {
   readonly message: Omit<SstpMessage, 'body'>;
@@ -53,8 +82,10 @@ export class ReferencesClient extends ReferencesCalls {
   #writing = false;
   #failure: Error | undefined;
 
+  /** @throws UsageError for options that it does not know or take */
   constructor(options: ReferencesClientOptions) {
     super();
+    checkOptions('ReferencesClient', options, REFERENCES_CLIENT_OPTIONS);
     this.host = options.host;
     this.port = options.port ?? DEFAULT_REFERENCES_PORT;
     this.#options = options;
@@ -64,7 +95,6 @@ export class ReferencesClient extends ReferencesCalls {
       this.#fail(new ConnectionError(`${this.#name}: nothing received for ${this.#timeoutMs} ms`));
     });
     this.#maxInFlight = options.maxInFlight ?? DEFAULT_MAX_IN_FLIGHT;
-    if (this.#maxInFlight < 1) throw new RangeError('maxInFlight must be at least 1');
     this.#stopConnecting = new LinkedAbort(options.signal);
   }
 
@@ -72,8 +102,9 @@ export class ReferencesClient extends ReferencesCalls {
    * Connects; the first call does so too. Rejects with ConnectionError, or the reason of a signal; the signal of
    * this call gives up its wait only.
    */
-  async connect({ signal }: AbortOptions = {}): Promise<this> {
-    await untilAborted(() => this.#connect(), signal);
+  async connect(options: AbortOptions = {}): Promise<this> {
+    checkOptions('connect', options, ABORT_OPTIONS);
+    await untilAborted(() => this.#connect(), options.signal);
     return this;
   }
 

@@ -1,6 +1,7 @@
 // Fetches the common configuration lists from a dispatcher (S-50 to S-54).
 import { ConnectionError, KitError, ProtocolError } from '../../protocols/errors.js';
 import { CODES, DEFAULT_DISPATCHER_PORT, HEADERS, replyError } from '../../protocols/sstp/index.js';
+import { checkOptions, milliseconds, optional, PEER_OPTIONS, secret, text } from '../connection/arguments.js';
 import type { PeerOptions } from '../connection/index.js';
 import { monotonicClock } from '../connection/monotonic-clock.js';
 import { ReferencesClient } from './client.js';
@@ -32,11 +33,17 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 /**
  * Fetches the lists from a dispatcher (S-50 to S-54). Each has its own connection, because a refusal closes the
  * connection and the lists are independent. An empty list is valid (S-54). Rejects only with the signal's
- * reason: a failure is in the result.
+ * reason and with UsageError for wrong options: a failure is in the result.
  */
 export async function fetchCommonConfiguration(
   options: CommonConfigurationOptions,
 ): Promise<CommonConfiguration> {
+  checkOptions('fetchCommonConfiguration', options, {
+    ...PEER_OPTIONS,
+    user: text,
+    password: secret,
+    timeoutMs: optional(milliseconds),
+  });
   const [allow, users] = await Promise.all([
     fetchList(CODES.getAllow.number, options),
     fetchList(CODES.getPasswords.number, options),

@@ -1,6 +1,17 @@
 // Reads the URLs of links from the web pages of a references server.
 import { z } from 'zod';
 import { ConnectionError, KitError, PeerError } from '../../protocols/errors.js';
+import {
+  ABORT_OPTIONS,
+  checkOptions,
+  filledText,
+  MAX_PORT,
+  milliseconds,
+  oneOf,
+  optional,
+  type Shape,
+  whole,
+} from '../connection/arguments.js';
 import { asConnectionError } from '../connection/network-errors.js';
 
 /** The four lists of a document or a site. */
@@ -18,6 +29,16 @@ export interface LinkedUrlsOptions {
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
+
+const LINKED_URLS_OPTIONS: Shape<LinkedUrlsOptions> = {
+  host: filledText,
+  port: whole(1, MAX_PORT),
+  what: filledText,
+  list: oneOf('to', 'from', 'site-to', 'site-from' satisfies LinkListName),
+  start: optional(whole(0)),
+  timeoutMs: optional(milliseconds),
+  ...ABORT_OPTIONS,
+};
 
 /** One page of a list. */
 export interface LinkedUrls {
@@ -44,13 +65,19 @@ const pageSchema = z.object({
  * of this project also answers HTTP on its port. A document or site that it does not know has no pages.
  *
  * @throws ConnectionError if the server cannot be reached; PeerError if it does not answer as this project's
- *   server does
+ *   server does; UsageError for wrong options
  */
-export async function* linkedUrls(options: LinkedUrlsOptions): AsyncGenerator<LinkedUrls, void, undefined> {
+export function linkedUrls(options: LinkedUrlsOptions): AsyncGenerator<LinkedUrls, void, undefined> {
+  checkOptions('linkedUrls', options, LINKED_URLS_OPTIONS);
+  return pagesOf(options);
+}
+
+async function* pagesOf(options: LinkedUrlsOptions): AsyncGenerator<LinkedUrls, void, undefined> {
   for (let start = options.start ?? 0; ; ) {
     const page = await fetchPage(options, start);
     if (page === undefined) return;
     yield page;
+    options.signal?.throwIfAborted();
     start += page.results.length;
     if (page.results.length === 0 || start >= page.found) return;
   }

@@ -1,8 +1,9 @@
 // Several connections to one References Server.
 import { ConnectionError } from '../../protocols/errors.js';
 import type { SstpMessage } from '../../protocols/sstp/index.js';
+import { checkOptions, optional, whole } from '../connection/arguments.js';
 import { ReferencesCalls } from './calls.js';
-import { ReferencesClient, type ReferencesClientOptions } from './client.js';
+import { REFERENCES_CLIENT_OPTIONS, ReferencesClient, type ReferencesClientOptions } from './client.js';
 
 export interface ReferencesPoolOptions extends Omit<ReferencesClientOptions, 'signal'> {
   /** Maximum number of connections. Default 4. */
@@ -10,6 +11,7 @@ export interface ReferencesPoolOptions extends Omit<ReferencesClientOptions, 'si
 }
 
 const DEFAULT_CONNECTIONS = 4;
+const { signal: _signal, ...CLIENT_OPTIONS } = REFERENCES_CLIENT_OPTIONS;
 
 /**
  * Connections to one References Server. A connection is opened when it is needed, and a broken one is replaced
@@ -23,12 +25,11 @@ export class ReferencesPool extends ReferencesCalls {
   readonly #calls: number[];
   readonly #stop = new AbortController();
 
-  /** @throws RangeError for a number of connections below 1 */
+  /** @throws UsageError for options that it does not know or take */
   constructor(options: ReferencesPoolOptions) {
     super();
+    checkOptions('ReferencesPool', options, { ...CLIENT_OPTIONS, connections: optional(whole(1)) });
     const { connections = DEFAULT_CONNECTIONS } = options;
-    if (!Number.isInteger(connections) || connections < 1)
-      throw new RangeError('a pool has at least one connection');
     this.#options = options;
     this.#slots = Array.from({ length: connections });
     this.#clients = Array.from({ length: connections });

@@ -8,6 +8,7 @@ import '../protocols/broker/results.test.js';
 import '../protocols/broker/rules.test.js';
 import '../protocols/broker/sessions.test.js';
 import '../clients/abort.test.js';
+import '../clients/arguments.test.js';
 import '../protocols/bulk/codec-flags.test.js';
 import '../protocols/bulk/digests.test.js';
 import '../protocols/bulk/interface-1.test.js';

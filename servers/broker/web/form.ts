@@ -221,8 +221,11 @@ export function withOwnFlags(form: QueryForm): QueryForm {
  * @param maxObjects number of objects that is shown
  */
 export function toRequest(form: QueryForm, maxObjects: number, attributes: readonly string[]): QueryRequest {
+  const { ignoreCase, ignoreAccents, contentOnly, matchWord, errors, matchedLines } = form;
+  const { maxResults, maxLines, lifetime } = form;
   return {
-    ...form,
+    ...{ ignoreCase, ignoreAccents, contentOnly, matchWord, errors, matchedLines },
+    ...{ maxResults, maxLines, lifetime },
     desc: form.descriptions,
     maxFiles: maxObjects + 1,
     attributes,

@@ -8,6 +8,7 @@ import {
   ReferencesClient,
   ReferencesPool,
 } from '../../../clients/references/index.js';
+import { UsageError } from '../../../protocols/errors.js';
 import { cli } from '../../helpers/cli.js';
 
 /** A server that calls a script for each chunk that a connection receives. */
@@ -136,7 +137,7 @@ t.test('S-45: a server that is silent, disconnects early, or sends garbage is an
   const { port } = nonsense;
   await nonsense[Symbol.asyncDispose]().catch(() => {});
   await t.rejects(connect(port), { code: 'ERR_CONNECTION', message: /refused/ });
-  await t.rejects(second.links('references', {}), TypeError);
+  await t.rejects(second.links('references', {}), UsageError);
 });
 
 t.test('R-31: pages continue at start + returned if the server sends fewer than requested', async (t) => {

@@ -22,6 +22,7 @@ import {
   locateQueryFault,
   parseQuery,
   type Query,
+  REQUEST_FLAGS,
 } from '../../../../protocols/broker/index.js';
 import { ProtocolError, UsageError } from '../../../../protocols/errors.js';
 import type { PeerAddress } from '../../options/option-values.js';
@@ -223,8 +224,9 @@ function ownFlags({ exact }: QueryOptions): Pick<QueryRequest, 'contentOnly' | '
 const IGNORED_OWN_FLAG = /#index "?(?:accents"? "?insensitive|scope"? "?content)/;
 
 function requestOf(options: QueryOptions): QueryRequest {
+  const known = Object.entries(options).filter(([name]) => REQUEST_FLAGS.some((flag) => flag === name));
   return {
-    ...options,
+    ...Object.fromEntries(known),
     ...ownFlags(options),
     matchedLines: options.lines !== false,
     ignoreCase: options.caseSensitive !== true,
