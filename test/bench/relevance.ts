@@ -1,19 +1,28 @@
 // Benchmark `relevance`: how often the search page, and a plain query over the wire, have the page one looks
 // for among the first results, beside Xapian and SQLite FTS5 over the same documents.
-//   npm run bench -- relevance [--corpus NAME]... [--opensearch DIR] [--worst]
-// Corpora are packages of Debian: postgresql-doc-15, python3.11-doc, git-doc, and sqlite3-doc, on which no
-// constant is chosen. Those that are not installed are left out, like Xapian without python3-xapian, and
-// OpenSearch without DIR, the directory of its jar files. See test/bench/relevance/README.md for the judgments.
+//   npm run bench -- relevance [--corpus NAME]... [--unpacked DIR] [--opensearch DIR] [--worst]
+// Corpora are packages of Debian: postgresql-doc-15, python3.11-doc, git-doc, and sqlite3-doc, openjdk-17-doc,
+// apache2-doc, on which no constant is chosen. Those that are neither installed nor unpacked into DIR (apt-get
+// download, dpkg -x) are left out, like Xapian without python3-xapian, and OpenSearch without DIR, the directory
+// of its jar files. See test/bench/relevance/README.md for the judgments.
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { print, writeResult } from './harness.js';
-import { foldCopies, type Judged, type Measures, measure, readJudgments } from './relevance/judgments.js';
+import {
+  bestRanks,
+  foldCopies,
+  type Judged,
+  type Measures,
+  measure,
+  ranksOf,
+  readJudgments,
+} from './relevance/judgments.js';
 import { Kit } from './relevance/kit.js';
-import { OpenSearch } from './relevance/opensearch.js';
-import { askPeer, PEERS } from './relevance/peers.js';
+import { OPENSEARCH_SHIPPED, OpenSearch } from './relevance/opensearch.js';
+import { askPeer, PEERS, shippedLabel } from './relevance/peers.js';
 
 /** A corpus: where its pages are, and whether the constants of the ranking may be chosen by its queries. */
 interface Corpus {
@@ -27,7 +36,17 @@ const CORPORA: readonly Corpus[] = [
   { name: 'python', root: '/usr/share/doc/python3.11/html' },
   { name: 'git', root: '/usr/share/doc/git-doc' },
   { name: 'sqlite', root: '/usr/share/doc/sqlite3', isHeldOut: true },
+  {
+    name: 'java',
+    root: '/usr/share/doc/openjdk-17-jre-headless/api/java.base/java',
+    isHeldOut: true,
+  },
+  { name: 'apache', root: '/usr/share/doc/apache2-doc/manual/en', isHeldOut: true },
 ];
+const PAGE = 'kit, search page';
+const OPENSEARCH = 'OpenSearch';
+/** The ratio to the best of the others that the search page is to have. */
+const GOAL = 1.1;
 /** Results of a query that are looked at. */
 const MAX_RESULTS = 50;
 
@@ -38,6 +57,7 @@ export async function run(args: string[]): Promise<void> {
     options: {
       corpus: { type: 'string', multiple: true },
       opensearch: { type: 'string' },
+      unpacked: { type: 'string' },
       worst: { type: 'boolean', default: false },
     },
   });
@@ -45,8 +65,13 @@ export async function run(args: string[]): Promise<void> {
   const results: Record<string, Record<string, Measures>> = {};
   for (const corpus of CORPORA) {
     if (values.corpus?.includes(corpus.name) === false) continue;
-    if (!existsSync(corpus.root)) print(`skipped: ${corpus.name}: no ${corpus.root}`);
-    else results[corpus.name] = await compare(corpus, values);
+    const roots = [
+      corpus.root,
+      ...(values.unpacked === undefined ? [] : [join(values.unpacked, corpus.root)]),
+    ];
+    const root = roots.find((path) => existsSync(path));
+    if (root === undefined) print(`skipped: ${corpus.name}: no ${corpus.root}`);
+    else results[corpus.name] = await compare({ ...corpus, root }, values);
   }
   await writeResult('relevance', { corpora: results });
 }
@@ -57,17 +82,17 @@ async function compare(
 ): Promise<Record<string, Measures>> {
   const judged = await readJudgments(name);
   const directory = await mkdtemp(join(tmpdir(), 'relevance-'));
-  const measures: Record<string, Measures> = {};
+  const ranks = new Map<string, readonly number[]>();
   try {
     await using kit = await Kit.start(root, directory);
     print(`${name}${isHeldOut ? ' (held out)' : ''}: ${judged.length} queries, ${kit.objects} pages`);
     const report = (label: string, results: readonly (readonly string[])[]): void => {
       const found = results.map(foldCopies);
-      measures[label] = measure(judged, found);
-      printRow(label, measures[label]);
+      ranks.set(label, ranksOf(judged, found));
+      printRow(label, measure(ranksOf(judged, found)));
       if (options.worst) printWorst(judged, found);
     };
-    report('kit, search page', await askAll(judged, (query) => kit.page(query, MAX_RESULTS)));
+    report(PAGE, await askAll(judged, (query) => kit.page(query, MAX_RESULTS)));
     report('kit, all words', await askAll(judged, (query) => kit.wire(query, MAX_RESULTS)));
     const documents = await kit.documents(directory);
     for (const peer of PEERS) {
@@ -78,15 +103,43 @@ async function compare(
     if (options.opensearch !== undefined) {
       await using opensearch = await OpenSearch.start(options.opensearch, directory);
       await opensearch.load(documents);
-      report('OpenSearch', await opensearch.search(judged, MAX_RESULTS));
+      report(OPENSEARCH, await opensearch.search(judged, MAX_RESULTS));
+      const shipped = await opensearch.search(judged, MAX_RESULTS, OPENSEARCH_SHIPPED);
+      report(shippedLabel(OPENSEARCH), shipped);
     }
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
-  const others = Object.entries(measures).filter(([label]) => !label.startsWith('kit,'));
-  const best = Math.max(0, ...others.map(([, { meanReciprocalRank }]) => meanReciprocalRank));
-  const ours = measures['kit, search page']?.meanReciprocalRank ?? 0;
-  if (best > 0) print(`  ratio of the search page to the best of the others: ${(ours / best).toFixed(3)}`);
+  return summarize(judged, ranks);
+}
+
+/**
+ * Compares the search page with the best of the others, as they are tuned and as they are shipped, and with an
+ * oracle: an order that gives each query the best rank that any of the searchers gives it.
+ */
+function summarize(
+  judged: readonly Judged[],
+  ranks: ReadonlyMap<string, readonly number[]>,
+): Record<string, Measures> {
+  const measures = Object.fromEntries(Array.from(ranks, ([label, all]) => [label, measure(all)]));
+  const ours = measures[PAGE]?.meanReciprocalRank ?? 0;
+  for (const isShipped of [false, true]) {
+    const labels = [...ranks.keys()].filter(
+      (label) => !label.startsWith('kit,') && label.endsWith(shippedLabel('')) === isShipped,
+    );
+    const best = Math.max(0, ...labels.map((label) => measures[label]!.meanReciprocalRank));
+    const kind = isShipped ? 'as shipped' : 'tuned';
+    if (best > 0)
+      print(
+        `  ratio to the best of the others, ${kind}: ${(ours / best).toFixed(3)}; ${GOAL} takes an MRR of ${(GOAL * best).toFixed(3)}`,
+      );
+  }
+  const oracle = bestRanks([...ranks.values()]);
+  measures.oracle = measure(oracle);
+  printRow('oracle', measures.oracle);
+  for (const [i, { query, pages }] of judged.entries())
+    if (oracle[i] === 0 || oracle[i]! > 3)
+      print(`    no searcher: ${query}: ${pages[0]} (${oracle[i] || '-'})`);
   return measures;
 }
 

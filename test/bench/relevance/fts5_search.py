@@ -1,4 +1,7 @@
-"""Searches documents with SQLite FTS5: porter stems, bm25 with weights for title, headings and description, any of the words."""
+"""Searches documents with SQLite FTS5: porter stems, bm25 with weights for title, headings and description, any of the words.
+
+With the argument `shipped` all weights are 1, as FTS5 has them.
+"""
 
 import json
 import re
@@ -6,6 +9,7 @@ import sqlite3
 import sys
 
 documents, limit = sys.argv[1], int(sys.argv[2])
+RANK = "bm25(pages)" if sys.argv[3:] == ["shipped"] else "bm25(pages, 0, 10, 3, 3, 1)"
 database = sqlite3.connect(":memory:")
 try:
     database.execute(
@@ -21,6 +25,6 @@ for line in sys.stdin:
     words = re.findall(r"\w+", line)
     match = " OR ".join(f'"{word}"' for word in words)
     rows = database.execute(
-        "SELECT page FROM pages WHERE pages MATCH ? ORDER BY bm25(pages, 0, 10, 3, 3, 1) LIMIT ?", (match, limit)
+        f"SELECT page FROM pages WHERE pages MATCH ? ORDER BY {RANK} LIMIT ?", (match, limit)
     )
     print(json.dumps([page for (page,) in rows]))

@@ -42,9 +42,25 @@ export function foldCopies(pages: readonly string[]): string[] {
   return [...new Set(pages.map((page) => page.replace(/^_sources\//, '').replace(/(?:\.rst)?\.txt$/, '')))];
 }
 
-/** @param found the pages of each query's results in their order */
-export function measure(judged: readonly Judged[], found: readonly (readonly string[])[]): Measures {
-  const ranks = judged.map(({ pages }, i) => (found[i] ?? []).findIndex((page) => pages.includes(page)) + 1);
+/**
+ * The rank of the first right page of each query, from 1; 0 without one.
+ *
+ * @param found the pages of each query's results in their order
+ */
+export function ranksOf(judged: readonly Judged[], found: readonly (readonly string[])[]): number[] {
+  return judged.map(({ pages }, i) => (found[i] ?? []).findIndex((page) => pages.includes(page)) + 1);
+}
+
+/** The best rank that any of several searchers gives each query; 0 if none has a right page. */
+export function bestRanks(all: readonly (readonly number[])[]): number[] {
+  const [first = []] = all;
+  return first
+    .map((_, i) => Math.min(...all.map((ranks) => ranks[i] || Number.POSITIVE_INFINITY)))
+    .map((rank) => (Number.isFinite(rank) ? rank : 0));
+}
+
+/** Measures the ranks of {@link ranksOf}. */
+export function measure(ranks: readonly number[]): Measures {
   const mean = (value: (rank: number) => number) =>
     ranks.reduce((sum, rank) => sum + value(rank), 0) / Math.max(1, ranks.length);
   return {

@@ -27,6 +27,9 @@ const OPENSEARCH_QUERY = {
   fields: ['title^5', 'headings^2', 'description^2', 'body^1'],
 };
 
+/** `multi_match` with nothing chosen but the fields. */
+export const OPENSEARCH_SHIPPED = { fields: ['title', 'headings', 'description', 'body'] };
+
 const bulkReply = z.object({ errors: z.literal(false) });
 const searchReply = z.object({
   hits: z.object({ hits: z.array(z.object({ _source: z.object({ page: z.string() }) })) }),
