@@ -113,7 +113,7 @@ function description(): string {
     'Number-Of-Objects': String(ENTRIES.length),
     'Oldest-Update-Time': String(Math.min(...times)),
     'Newest-Update-Time': String(Math.max(...times)),
-    Attributes: 'Body',
+    Attributes: 'Body\nGatherer-Host\nGatherer-Name\nGatherer-Version\nUpdate-Time\n',
   };
   const lines = Object.entries(values).map(([name, value]) => `${name}{${value.length}}:\t${value}\n`);
   return `@GATHERER { -\n${lines.join('')}}\n`;
