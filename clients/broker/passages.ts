@@ -1,6 +1,7 @@
 // Chooses the passages of a text that show best why a query found it.
 
 import { type BrokerHit, parseMatchedLine } from '../../protocols/broker/index.js';
+import { sortLines } from './link-lines.js';
 import type { TermFinder } from './query-terms.js';
 
 /** A part of the text, and whether text before and after it is left out. */
@@ -145,8 +146,46 @@ export const TEXTS: readonly (readonly string[])[] = [
   ['abstract', 'description'],
 ];
 
+/** What is known of the text of a document. */
+export interface PassageText {
+  /** The lines of each group of {@link TEXTS}, see {@link textLines}. */
+  readonly groups: readonly (readonly string[])[];
+  /** Whether the lines are the whole text; if not, they are lines that matched. */
+  readonly isWhole: boolean;
+  /** Whether there is a description to show in place of links. */
+  readonly hasDescription: boolean;
+}
+
+/**
+ * The passages of the group that shows the query best; undefined if no word of it occurs. Lines that the pages
+ * beside a document repeat are no passages. Lines of links are passages only if nothing else has a word of the
+ * query; rows of links not even then if there is a description.
+ *
+ * @param repeated reads the lines that the pages beside the document repeat; called only if a line has a word
+ */
+export async function passagesOfText(
+  { groups, isWhole, hasDescription }: PassageText,
+  terms: TermFinder,
+  repeated: () => Promise<ReadonlySet<string>>,
+): Promise<Passages | undefined> {
+  if (!groups.some((lines) => lines.some((line) => terms.isIn(line)))) return undefined;
+  const others = await repeated();
+  const sorted = groups.map((lines) =>
+    sortLines(
+      lines.filter((line) => !others.has(line)),
+      isWhole,
+    ),
+  );
+  const best = (kind: 'text' | 'withLabels' | 'all') =>
+    bestPassages(
+      sorted.map((group) => group[kind].join(isWhole ? ' ' : ' … ')),
+      terms,
+    );
+  return best('text') ?? best('withLabels') ?? (hasDescription ? undefined : best('all'));
+}
+
 /** The passages of the text that shows the query best; undefined if no word of it occurs. */
-export function bestPassages(texts: readonly string[], terms: TermFinder): Passages | undefined {
+function bestPassages(texts: readonly string[], terms: TermFinder): Passages | undefined {
   let best: Passages | undefined;
   for (const text of texts) {
     const passages = findPassages(text, terms);
@@ -158,23 +197,33 @@ export function bestPassages(texts: readonly string[], terms: TermFinder): Passa
 /**
  * The passage of a match, from its matched lines and its description; undefined if no word of the query occurs in
  * them.
+ *
+ * @param repeated reads the lines that the pages beside the document repeat
  */
-export function passageOfHit(
-  { matchedLines, description }: BrokerHit,
+export async function passageOfHit(
+  { matchedLines, description = '' }: BrokerHit,
   terms: TermFinder,
-): string | undefined {
+  repeated: () => Promise<ReadonlySet<string>>,
+): Promise<string | undefined> {
   const lines = matchedLines.map(parseMatchedLine);
-  const texts = TEXTS.map((names) =>
-    lines
-      .filter((line) => line !== undefined && names.includes(line.attribute.toLowerCase()))
-      // Lines that do not follow each other in the text.
-      .map((line) => oneLine(line?.text ?? ''))
-      .join(' … '),
+  const groups = TEXTS.map((names) =>
+    lines.flatMap((line) =>
+      line !== undefined && names.includes(line.attribute.toLowerCase()) ? textLines(line.text) : [],
+    ),
   );
-  const best = bestPassages([...texts, oneLine(description ?? '')], terms);
+  const text = {
+    groups: [...groups, textLines(description)],
+    isWhole: false,
+    hasDescription: description !== '',
+  };
+  const best = await passagesOfText(text, terms, repeated);
   return best && passageText(best.passages).replace(/(?:… ?){2,}/g, '… ');
 }
 
-function oneLine(text: string): string {
-  return text.replace(/[^\S\ufeff]+/g, ' ').trim();
+/** The lines of a text, with single blanks. A zero-width no-break space is no blank. */
+export function textLines(text: string): string[] {
+  return text
+    .split('\n')
+    .map((line) => line.replace(/[^\S\ufeff]+/g, ' ').replace(/^ | $/g, ''))
+    .filter((line) => line !== '');
 }

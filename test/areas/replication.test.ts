@@ -2,6 +2,7 @@
 // tests.
 import '../clients/broker/client.test.js';
 import '../clients/broker/forgiving.test.js';
+import '../clients/broker/link-lines.test.js';
 import '../clients/broker/query-terms.test.js';
 import '../protocols/broker/messages.test.js';
 import '../protocols/broker/results.test.js';

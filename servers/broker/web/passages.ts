@@ -1,10 +1,10 @@
 // Finds the passages of stored objects.
-import { bestPassages, type Passages, TEXTS } from '../../../clients/broker/passages.js';
+import { type Passages, passagesOfText, TEXTS, textLines } from '../../../clients/broker/passages.js';
 import type { TermFinder } from '../../../clients/broker/query-terms.js';
+import { RepeatedLines } from '../../../clients/broker/repeated-lines.js';
 import { decodeText } from '../../../protocols/soif/index.js';
 import type { StoredParts } from '../../../storage/index.js';
 import { shownObject } from './object-reply.js';
-import { RepeatedLines } from './repeated-lines.js';
 import type { ShownHit } from './results.js';
 
 /** Characters of each group that are searched. */
@@ -26,8 +26,7 @@ export interface PassageSource {
 }
 
 /**
- * Returns the passages of each hit in which a word of the query occurs. Lines that most pages of its host have
- * are no passages.
+ * Returns the passages of each hit in which a word of the query occurs, see {@link passagesOfText}.
  *
  * @param terms the words of the query
  */
@@ -49,32 +48,16 @@ export async function passagesOf(
     if (signal.aborted || performance.now() > end) break;
     const stored = await openObject(hit.objectUrl);
     if (stored === undefined) continue;
-    const texts = await linesOf(stored);
-    const left = await withoutRepeated(texts, terms, () => repeated.of(hit.url));
-    const best = bestPassages(
-      left.map((lines) => lines.join(' ')),
-      terms,
-    );
+    const groups = await linesOf(stored);
+    const hasDescription = hit.description !== undefined && hit.description.trim() !== '';
+    const text = { groups, isWhole: true, hasDescription };
+    const best = await passagesOfText(text, terms, () => repeated.of(hit.url));
     if (best !== undefined) found.set(hit, best);
   }
   return found;
 }
 
-/**
- * The lines of each group without those that most pages of the host have. Other pages are read only if a line
- * has a word of the query.
- */
-async function withoutRepeated(
-  texts: readonly (readonly string[])[],
-  terms: TermFinder,
-  read: () => Promise<ReadonlySet<string>>,
-): Promise<readonly (readonly string[])[]> {
-  if (!texts.some((lines) => lines.some((line) => terms.isIn(line)))) return texts;
-  const repeated = await read();
-  return repeated.size === 0 ? texts : texts.map((lines) => lines.filter((line) => !repeated.has(line)));
-}
-
-/** The lines of each group, with single blanks. A zero-width no-break space is no blank. */
+/** The lines of each group. */
 async function linesOf(stored: Uint8Array | StoredParts): Promise<string[][]> {
   const { attributes } = await shownObject(stored);
   return TEXTS.map((names) => {
@@ -83,9 +66,6 @@ async function linesOf(stored: Uint8Array | StoredParts): Promise<string[][]> {
       if (text.length >= MAX_TEXT || !names.includes(name.toLowerCase())) continue;
       text += `${decodeText(value.subarray(0, MAX_TEXT - text.length))}\n`;
     }
-    return text
-      .split('\n')
-      .map((line) => line.replace(/[^\S\ufeff]+/g, ' ').replace(/^ | $/g, ''))
-      .filter((line) => line !== '');
+    return textLines(text);
   });
 }

@@ -1,5 +1,6 @@
 // The routes of the web pages, and the pages themselves.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { OTHERS } from '../../../clients/broker/repeated-lines.js';
 import { textOfUrl } from '../../../protocols/soif/index.js';
 import type { StoredParts } from '../../../storage/index.js';
 import { addressGroup } from '../../host/index.js';
@@ -20,7 +21,6 @@ import { renderHome } from './home-page.js';
 import { renderBrokerPage, type SiteLinks } from './layout.js';
 import { renderObject } from './object-page.js';
 import { sendObject, shownObject } from './object-reply.js';
-import { OTHERS } from './repeated-lines.js';
 import { Results } from './result-reply.js';
 import type { PageReply, RouteContext } from './route-context.js';
 import { renderAdvancedForm } from './search-form.js';

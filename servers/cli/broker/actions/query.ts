@@ -1,3 +1,4 @@
+import { besideAtBroker } from '../../../../clients/broker/beside.js';
 import {
   conjunctsOf,
   type ForgivingText,
@@ -16,6 +17,7 @@ import {
 } from '../../../../clients/broker/index.js';
 import { passageOfHit } from '../../../../clients/broker/passages.js';
 import { literalTerms, TermFinder } from '../../../../clients/broker/query-terms.js';
+import { RepeatedLines } from '../../../../clients/broker/repeated-lines.js';
 import {
   type BrokerHit,
   type Expression,
@@ -25,6 +27,7 @@ import {
   REQUEST_FLAGS,
 } from '../../../../protocols/broker/index.js';
 import { ProtocolError, UsageError } from '../../../../protocols/errors.js';
+import { textOfUrl } from '../../../../protocols/soif/index.js';
 import type { PeerAddress } from '../../options/option-values.js';
 import { complain, EXIT, untilTimeout } from '../../output/exit.js';
 import { printable } from '../../output/printable.js';
@@ -134,6 +137,7 @@ class QueryRun {
   readonly #options: QueryOptions;
   readonly #signal: AbortSignal | undefined;
   readonly #terms: TermFinder | undefined;
+  readonly #repeated: RepeatedLines;
   readonly #replies: BrokerResults[] = [];
 
   constructor(client: BrokerClient, query: Query, options: QueryOptions, signal: AbortSignal | undefined) {
@@ -146,6 +150,7 @@ class QueryRun {
       matchWord: words,
       ...ownFlags(options),
     });
+    this.#repeated = new RepeatedLines(besideAtBroker(client, signal));
   }
 
   /** Returns whether there was a match. Its messages are printed then; else they are in {@link notes}. */
@@ -161,7 +166,7 @@ class QueryRun {
       if (hasMore) break;
       if (count === 0 && this.before !== undefined) complain('query', this.before);
       count++;
-      if (!(await output.write(this.#format(hit, skipped + count)))) return true;
+      if (!(await output.write(await this.#format(hit, skipped + count)))) return true;
     }
     this.notes = this.#replies
       .flatMap(({ messages, errors }) => [...messages, ...errors].map(printable))
@@ -193,8 +198,9 @@ class QueryRun {
     return results;
   }
 
-  #format(hit: BrokerHit, number: number): string | Uint8Array {
-    const passage = this.#terms === undefined ? undefined : passageOfHit(hit, this.#terms);
+  async #format(hit: BrokerHit, number: number): Promise<string | Uint8Array> {
+    const repeated = () => this.#repeated.of(textOfUrl(hit.url));
+    const passage = this.#terms && (await passageOfHit(hit, this.#terms, repeated));
     const { lines, note } = pageOfLines(hit.matchedLines, this.#options);
     const match = { hit, passage, lines };
     if (this.#options.json) return matchAsJson(match);

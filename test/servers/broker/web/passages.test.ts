@@ -2,9 +2,13 @@
 import { load } from 'cheerio';
 import fc from 'fast-check';
 import t from 'tap';
-import { findPassages } from '../../../../clients/broker/passages.js';
+import { besideAtBroker } from '../../../../clients/broker/beside.js';
+import { BrokerClient } from '../../../../clients/broker/index.js';
+import { findPassages, passageOfHit } from '../../../../clients/broker/passages.js';
 import { TermFinder } from '../../../../clients/broker/query-terms.js';
+import { RepeatedLines } from '../../../../clients/broker/repeated-lines.js';
 import { parseQuery } from '../../../../protocols/broker/index.js';
+import { decodeText, textOfUrl } from '../../../../protocols/soif/index.js';
 import { describeQuery } from '../../../../servers/broker/web/query-words.js';
 import { html } from '../../../../servers/web/html.js';
 import { assertProperty } from '../../../helpers/property.js';
@@ -106,6 +110,58 @@ t.test('BRK-2.20: a line that pages repeat is no passage, however the query spel
     new Set(['The description', 'Un t\u00e9l\u00e9chargement, des t\u00e9l\u00e9chargements.']),
   );
   t.equal(shown.length, 9);
+});
+
+t.test('BRK-2.20: page, JSON and a client of the protocol choose the same passages', async (t) => {
+  const chain = 'Prev Up Chapter 9 Gopher Home Next';
+  const page = (i: number, more: Readonly<Record<string, string>>) => ({
+    url: `http://a.example.org/manual_(1)/${i}.html`,
+    Title: `Page ${i}`,
+    ...more,
+  });
+  const menu = 'Tunnels of every gopher are drawn';
+  const { get, server } = await openWebsite(t, {
+    documents: documents(
+      ...Array.from({ length: 9 }, (_, i) =>
+        page(i, { Body: `${menu}\nWais, Archie.`, Description: 'Menus' }),
+      ),
+      page(20, { Body: `${chain}\n${menu}\nHere is a gopher in a sentence.`, Description: 'Both' }),
+      page(21, { Body: `${chain}\n${menu}\nNothing.`, Description: 'Links only' }),
+      page(22, { Body: `${chain}\n${menu}\nNothing.` }),
+      page(23, { Body: `${chain}\n${menu}\nGopher Holes Of Minnesota\nNothing.`, Description: 'A heading' }),
+    ),
+  });
+  const expected: Readonly<Record<string, RegExp>> = {
+    'Page 20': /^(?:… )?Here is a gopher in a sentence\.$/,
+    'Page 21': /^Links only$/,
+    'Page 22': /^Prev Up Chapter 9 Gopher Home Next/,
+    'Page 23': /^Gopher Holes Of Minnesota/,
+  };
+  const check = (from: string, title: string, passage: string) =>
+    t.match(passage.replace(/\s+/g, ' ').trim(), expected[title] ?? /^Menus$/, `${from}: ${title}`);
+  const { $ } = await get(`${QUERY}?query=gopher`);
+  t.equal($('.results > li').length, 13);
+  for (const li of $('.results > li').get())
+    check('page', $(li).find('h2').text(), $(li).find('.description').text());
+  const json = JSON.parse((await get(`${QUERY}?query=gopher&format=json`)).body);
+  t.equal(json.objects.length, 13);
+  for (const { title, passage } of json.objects) check('JSON', title, passage);
+
+  const client = new BrokerClient({ host: '127.0.0.1', port: server.address.port });
+  const flags = { ignoreCase: true, matchWord: true, contentOnly: true, ignoreAccents: true } as const;
+  const terms = TermFinder.of(['gopher'], flags)!;
+  const repeated = new RepeatedLines(besideAtBroker(client, undefined));
+  let count = 0;
+  for await (const hit of client.query('gopher', { ...flags, attributes: ['Title'] })) {
+    const passage = await passageOfHit(hit, terms, () => repeated.of(textOfUrl(hit.url)));
+    check(
+      'client',
+      decodeText(hit.attributes.get('Title') ?? new Uint8Array()),
+      passage ?? hit.description ?? '',
+    );
+    count++;
+  }
+  t.equal(count, 13);
 });
 
 t.test('lines that most pages of a host have are no passages', async (t) => {

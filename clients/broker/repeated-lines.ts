@@ -14,7 +14,7 @@ const MAX_DIRECTORIES = 6;
  */
 export type ReadBeside = (url: string, length: number) => Promise<readonly (readonly string[])[]>;
 
-/** Tells the lines that the pages of one directory of a host repeat, for the results of one page. */
+/** Tells the lines that the pages of one directory of a host repeat, for the results of one query. */
 export class RepeatedLines {
   readonly #read: ReadBeside;
   readonly #directories = new Map<string, Promise<ReadonlySet<string>>>();
