@@ -2,7 +2,7 @@
 import { hostname } from 'node:os';
 import { UsageError } from '../../protocols/errors.js';
 import { unescapeBytes } from '../../protocols/urls/index.js';
-import { type LocalFile, readLocal } from './local-files.js';
+import { type LocalFile, type LocalReach, OUT_OF_REACH, readLocal } from './local-files.js';
 import {
   type Answer,
   DEFAULT_MAX_BYTES,
@@ -16,17 +16,19 @@ import {
 export interface FileFetcherOptions {
   /** Directories that `file:` URLs may reach, symbolic links followed; default `['/']`. */
   readonly fileRoots?: readonly string[] | undefined;
+  /** Whether hidden files below these directories are left out; default false. */
+  readonly withoutHidden?: boolean | undefined;
   /** Names of this machine other than `localhost` (G-87); default the system's host name. */
   readonly hostNames?: readonly string[] | undefined;
 }
 
 /** `file:` URLs of this machine: regular files and directories (G-87). */
 export class FileFetcher implements Fetcher {
-  readonly #roots: readonly string[];
+  readonly #reach: LocalReach;
   readonly #hostNames: ReadonlySet<string>;
 
   constructor(options: FileFetcherOptions = {}) {
-    this.#roots = options.fileRoots ?? ['/'];
+    this.#reach = { roots: options.fileRoots ?? ['/'], withoutHidden: options.withoutHidden };
     this.#hostNames = ownHosts(options.hostNames);
   }
 
@@ -37,7 +39,7 @@ export class FileFetcher implements Fetcher {
     const file =
       path === undefined
         ? { kind: 'missing' as const }
-        : await readLocal(path, this.#roots, {
+        : await readLocal(path, this.#reach, {
             maxBytes: request.maxBytes ?? DEFAULT_MAX_BYTES,
             unlessNewerThan: request.headers?.lastModified,
             signal: request.signal,
@@ -83,6 +85,11 @@ export function fileResult(url: string, file: LocalFile, beginTime: number): Fet
   return resultOf(url, beginTime, { local: true, ...answerOf(file) });
 }
 
+/** Whether a local file was not read because it is not among those that the configuration names. */
+export function isOutOfReach({ local, headers }: Pick<FetchResult, 'local' | 'headers'>): boolean {
+  return local === true && OUT_OF_REACH.has(headers['file-refusal'] ?? '');
+}
+
 function answerOf(file: LocalFile): Answer {
   if (file.kind === 'missing') return { status: 404 };
   if (file.kind === 'forbidden') return { status: 403, headers: { 'file-refusal': file.reason } };
@@ -90,7 +97,8 @@ function answerOf(file: LocalFile): Answer {
   if (file.kind === 'unchanged') return { status: 304, lastModified };
   const { truncated } = file;
   if (file.kind === 'file') return { status: 200, lastModified, body: file.body, truncated };
-  return { status: 200, lastModified, contentType: DIRECTORY_TYPE, entries: file.entries, truncated };
+  const { entries, hiddenEntries } = file;
+  return { status: 200, lastModified, contentType: DIRECTORY_TYPE, entries, hiddenEntries, truncated };
 }
 
 function pathPart(url: string): string {

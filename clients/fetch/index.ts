@@ -9,7 +9,7 @@ export {
   publishDebug,
 } from './debug-channel.js';
 export { entryUrl } from './entry-names.js';
-export { FileFetcher, type FileFetcherOptions, localPathOf } from './file-fetcher.js';
+export { FileFetcher, type FileFetcherOptions, isOutOfReach, localPathOf } from './file-fetcher.js';
 export { fetchFollowing, MAX_REDIRECTS } from './follow.js';
 export { FtpFetcher, type FtpFetcherOptions } from './ftp-fetcher.js';
 export { FtpProxyFetcher, type FtpProxyOptions } from './ftp-proxy-fetcher.js';

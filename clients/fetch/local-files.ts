@@ -17,6 +17,8 @@ export type UnopenedFile =
       readonly stats: Stats;
       readonly entries: string[];
       readonly truncated: boolean;
+      /** Hidden entries that are left out. */
+      readonly hiddenEntries: number;
     }
   | { readonly kind: 'missing' }
   | {
@@ -24,6 +26,14 @@ export type UnopenedFile =
       /** Why, as words of a log. */
       readonly reason: string;
     };
+
+/** Which files may be read. */
+export interface LocalReach {
+  /** Directories, and single files; symbolic links to elsewhere are not followed. */
+  readonly roots: readonly string[];
+  /** Whether hidden names and backups of editors below a root are left out; the root itself may be hidden. */
+  readonly withoutHidden?: boolean | undefined;
+}
 
 export interface ReadLimits {
   readonly maxBytes: number;
@@ -39,24 +49,23 @@ const READ_ENTRIES = 1000;
 const READ_BYTES = 1024 * 1024;
 
 const OUTSIDE = 'outside of the directories that the configuration names';
+const HIDDEN = 'hidden, which the configuration leaves out';
+/** Why a file is not one of those that a configuration asks for. */
+export const OUT_OF_REACH: ReadonlySet<string> = new Set([OUTSIDE, HIDDEN]);
 const NO_FILE = 'neither a file nor a directory';
 
 /**
- * Reads the regular file or lists the directory at `path`. With symbolic links resolved it must be below one of
- * the roots. Anything else (devices, pipes, sockets) is forbidden.
+ * Reads the regular file or lists the directory at `path`. With symbolic links resolved it must be within reach. Anything else (devices, pipes, sockets) is forbidden.
  * @param path bytes, because file names need not be UTF-8
  * @throws ConnectionError for failures of the disk
  */
-export async function readLocal(
-  path: Buffer,
-  roots: readonly string[],
-  limits: ReadLimits,
-): Promise<LocalFile> {
+export async function readLocal(path: Buffer, reach: LocalReach, limits: ReadLimits): Promise<LocalFile> {
   try {
     const real = await realpath(path, { encoding: 'buffer' });
-    if (!(await isBelowAny(real, roots))) return { kind: 'forbidden', reason: OUTSIDE };
+    const reason = await whyOutOfReach(real, reach);
+    if (reason !== undefined) return { kind: 'forbidden', reason };
     const stats = await lstat(real);
-    if (stats.isDirectory()) return await listDirectory(path, real, stats, roots, limits.signal);
+    if (stats.isDirectory()) return await listDirectory(path, real, stats, reach, limits.signal);
     if (!stats.isFile()) return { kind: 'forbidden', reason: NO_FILE };
     return await readRegular(real, limits);
   } catch (error) {
@@ -74,12 +83,13 @@ export type OpenedFile =
  * closes it.
  * @throws ConnectionError for failures of the disk
  */
-export async function openLocal(path: Buffer, roots: readonly string[]): Promise<OpenedFile> {
+export async function openLocal(path: Buffer, reach: LocalReach): Promise<OpenedFile> {
   try {
     const real = await realpath(path, { encoding: 'buffer' });
-    if (!(await isBelowAny(real, roots))) return { kind: 'forbidden', reason: OUTSIDE };
+    const reason = await whyOutOfReach(real, reach);
+    if (reason !== undefined) return { kind: 'forbidden', reason };
     const stats = await lstat(real);
-    if (stats.isDirectory()) return await listDirectory(path, real, stats, roots, undefined);
+    if (stats.isDirectory()) return await listDirectory(path, real, stats, reach, undefined);
     const file = await openRegular(real);
     return file === undefined
       ? { kind: 'forbidden', reason: NO_FILE }
@@ -111,7 +121,8 @@ export async function readMapped(
     if (!stats.isFile()) return notMapped(`is ${describeKind(stats)}, not a regular file (G-75 b)`);
     if ((stats.mode & 0o111) !== 0) return notMapped('has execute bits set (G-75 c)');
     const real = await realpath(path, { encoding: 'buffer' });
-    if (!(await isBelowAny(real, [root]))) return notMapped(`is outside of ${root} (G-76)`);
+    if ((await whyOutOfReach(real, { roots: [root] })) !== undefined)
+      return notMapped(`is outside of ${root} (G-76)`);
     return await readRegular(real, limits);
   } catch (error) {
     limits.signal?.throwIfAborted();
@@ -181,10 +192,11 @@ async function listDirectory(
   path: Buffer,
   real: Buffer,
   stats: Stats,
-  roots: readonly string[],
+  reach: LocalReach,
   signal: AbortSignal | undefined,
 ): Promise<UnopenedFile> {
   const entries: string[] = [];
+  let hiddenEntries = 0;
   let truncated = false;
   let ancestors: readonly Buffer[] | undefined;
   // A character stands for a byte here; readdir would hold all names, and replace those that are not UTF-8.
@@ -192,15 +204,20 @@ async function listDirectory(
     signal?.throwIfAborted();
     truncated = entries.length === MAX_ENTRIES;
     if (truncated) break;
+    if (reach.withoutHidden === true && isHidden(entry.name)) {
+      hiddenEntries++;
+      continue;
+    }
     const name = entryOfBytes(Buffer.from(entry.name, 'latin1'));
     if (entry.isSymbolicLink()) ancestors ??= await realAncestors(path);
     const kind = entry.isSymbolicLink()
-      ? await kindOfTarget(real, name, roots, ancestors ?? [])
+      ? await kindOfTarget(real, name, reach, ancestors ?? [])
       : kindOf(entry);
-    if (kind !== undefined) entries.push(kind === 'directory' ? `${name}/` : name);
+    if (kind === 'hidden') hiddenEntries++;
+    else if (kind !== undefined) entries.push(kind === 'directory' ? `${name}/` : name);
   }
   entries.sort((a, b) => (a < b ? -1 : 1));
-  return { kind: 'directory', stats, entries, truncated };
+  return { kind: 'directory', stats, entries, truncated, hiddenEntries };
 }
 
 function kindOf(entry: Dirent | Stats): 'file' | 'directory' | undefined {
@@ -221,21 +238,21 @@ async function realAncestors(path: Buffer): Promise<readonly Buffer[]> {
 }
 
 /**
- * The kind of a link's target, if the target is below a root. A link to a directory that the path leads through
+ * The kind of a link's target, if the target may be read. A link to a directory that the path leads through
  * is left out, because it would make the listing endless.
  */
 async function kindOfTarget(
   directory: Buffer,
   name: string,
-  roots: readonly string[],
+  reach: LocalReach,
   ancestors: readonly Buffer[],
-) {
+): Promise<'file' | 'directory' | 'hidden' | undefined> {
   try {
     const path = Buffer.concat([directory, Buffer.from('/'), entryBytes(name)]);
     const real = await realpath(path, { encoding: 'buffer' });
-    if (!(await isBelowAny(real, roots)) || ancestors.some((ancestor) => ancestor.equals(real))) {
-      return undefined;
-    }
+    const reason = await whyOutOfReach(real, reach);
+    if (reason === HIDDEN) return 'hidden';
+    if (reason !== undefined || ancestors.some((ancestor) => ancestor.equals(real))) return undefined;
     return kindOf(await lstat(real));
   } catch (error) {
     if (isSystemError(error)) return undefined; // a dangling link
@@ -243,12 +260,30 @@ async function kindOfTarget(
   }
 }
 
-async function isBelowAny(real: Buffer, roots: readonly string[]): Promise<boolean> {
+/** Why a path without symbolic links may not be read; undefined if it may, below one of the roots. */
+async function whyOutOfReach(
+  real: Buffer,
+  { roots, withoutHidden }: LocalReach,
+): Promise<string | undefined> {
+  let reason: string = OUTSIDE;
   for (const root of roots) {
     const realRoot = await realpath(root, { encoding: 'buffer' }).catch(() => undefined);
-    if (realRoot !== undefined && isBelow(real, realRoot)) return true;
+    if (realRoot === undefined || !isBelow(real, realRoot)) continue;
+    if (withoutHidden !== true) return undefined;
+    const names = real.toString('latin1', realRoot.length).split('/');
+    if (!names.some(isHidden)) return undefined;
+    reason = HIDDEN;
   }
-  return false;
+  return reason;
+}
+
+/** Names of hidden files, and of the copies that editors make. @param name with a character for each byte */
+function isHidden(name: string): boolean {
+  return (
+    name.startsWith('.') ||
+    name.endsWith('~') ||
+    (name.length > 2 && name.startsWith('#') && name.endsWith('#'))
+  );
 }
 
 function isBelow(path: Buffer, root: Buffer): boolean {

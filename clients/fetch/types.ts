@@ -137,6 +137,8 @@ export interface FetchResult {
   readonly cached?: boolean;
   /** Names in a directory, sorted; those of directories end in `/`. Only with {@link DIRECTORY_TYPE}. */
   readonly entries?: readonly string[] | undefined;
+  /** Hidden entries of a local directory that are left out. */
+  readonly hiddenEntries?: number | undefined;
   /** Canonical URLs in a Gopher menu, a newsgroup or a list of groups. */
   readonly links?: readonly string[] | undefined;
   /** Milliseconds since 1970. */

@@ -219,6 +219,11 @@ const schema = z.object({
     shown: '$ftp_proxy, $FTP_PROXY',
     description: 'host:port of the HTTP proxy through which FTP documents are fetched (G-84)',
   }),
+  hiddenFiles: yesNo.default(true).meta({
+    title: 'Hidden-Files',
+    description:
+      'gather hidden files of this machine (.name), and copies of editors (name~); no: only if a RootNode or LeafNode names them, or a directory that they are in',
+  }),
   httpFrom: variable('HTTP-From', 'mail address sent with requests (G-65)', text.optional()),
   httpImmediateDelete: yesNo.default(false).meta({
     title: 'HTTP-Immediate-Delete',

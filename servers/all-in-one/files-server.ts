@@ -125,7 +125,7 @@ async function sendLocal(
   if ((method !== 'GET' && method !== 'HEAD') || !isServed(`${ORIGIN}${urlPath}`, roots))
     return sendMissing(reply);
   const path = localPathOf(`${ORIGIN}${urlPath}`);
-  const found = path && (await openLocal(path, roots.map(directoryOf)));
+  const found = path && (await openLocal(path, { roots: roots.map(directoryOf), withoutHidden: true }));
   if (found === undefined || found.kind === 'missing' || found.kind === 'forbidden')
     return sendMissing(reply);
   if (found.kind === 'directory') {

@@ -28,6 +28,8 @@ export interface RootLimitOptions {
   readonly hosts?: number;
   /** Seconds after which a document is due again (G-100), if no configuration file says so. Default: a week. */
   readonly refreshRate?: number | undefined;
+  /** Whether hidden files below the roots are left out, if no configuration file says so. Default: false. */
+  readonly withoutHidden?: boolean | undefined;
 }
 
 /** Time-To-Live in rounds, if the rounds are long. */
@@ -86,9 +88,10 @@ export function configFromRoots(roots: readonly string[], limits: RootLimitOptio
  * The variables without a configuration file. Users of manuals search for the names and examples in CODE, and
  * want each page once.
  */
-function ownConfiguration({ refreshRate }: RootLimitOptions): string {
-  const name =
+function ownConfiguration({ refreshRate, withoutHidden }: RootLimitOptions): string {
+  const variables =
     'Gatherer-Name: Harvest Kit Gatherer\nEssence-Options: --code --link-text --navigation\nIndex-Duplicates: no\n';
+  const name = withoutHidden === true ? `${variables}Hidden-Files: no\n` : variables;
   if (refreshRate === undefined) return name;
   // An object must live until a round has failed two or three times.
   const timeToLive = Math.max(DEFAULT_TIME_TO_LIVE, TIME_TO_LIVE_ROUNDS * refreshRate);

@@ -12,4 +12,6 @@ export interface Scope {
   candidate(uri: CrawlUri, link: OutLink): Candidate | undefined;
   /** Counts links that are not decided about, because the document has too many (G-173). */
   dropped?(uri: CrawlUri, count: number): void;
+  /** Counts hidden entries of a local directory that were left out. */
+  leftOut?(uri: CrawlUri, count: number): void;
 }

@@ -243,6 +243,7 @@ export class Gatherer implements AsyncDisposable {
         ftpProxy: config.ftpProxy ?? ftpProxyOf(process.env, onProblem),
         ftpAuth: logins.ftpAuth,
         fileRoots: fileRoots(config),
+        withoutHidden: !config.hiddenFiles,
         connectTimeoutMs: Math.min(options.connectTimeoutMs ?? 30_000, readTimeoutOf(options)),
         maxTransferMs: options.maxTransferMs,
         minBytesPerSecond: options.minBytesPerSecond,

@@ -5,6 +5,7 @@ import '../servers/gatherer/crawl.test.js';
 import '../servers/gatherer/crawl-mapper.test.js';
 import '../servers/gatherer/enumeration.test.js';
 import '../servers/gatherer/search-order.test.js';
+import '../servers/gatherer/hidden-files.test.js';
 import '../servers/gatherer/index-duplicates.test.js';
 import '../servers/gatherer/listings.test.js';
 import '../servers/gatherer/loopback-delay.test.js';

@@ -136,6 +136,7 @@ Top-Directory:\t\t${directory}
 Lib-Directory:\t\tlib
 Essence-Options:\t--code --link-text --navigation
 Index-Duplicates:\tno
+Hidden-Files:\t\tno
 ${from}${debug ? 'Debug-Options:\t\t-D62,1\n' : ''}
 # One RootNode a line: all documents that links reach from it, within its limits. URL= is the maximum number of URLs,
 # Host= of hosts (1), Depth= of steps (0: no limit), Delay= the seconds between requests.

@@ -7,6 +7,7 @@ export function reportText(report: CycleReport): string {
   const roots = gathered.roots
     .filter(({ refused }) => refused['url-max'] !== undefined)
     .map(({ url, urls }) => `  ${url}: stopped at ${urls} URLs; --urls raises the limit\n`);
+  roots.push(...hiddenLines(gathered.roots));
   if (isUnchanged(report)) return [unchangedText(report), ...roots].join('');
   return [
     `${gatheredText(gathered)}\n`,
@@ -17,6 +18,14 @@ export function reportText(report: CycleReport): string {
       ? ''
       : `Published ${references.links} links between ${references.documents} documents of ${references.servers} ${references.servers === 1 ? 'server' : 'servers'}.\n`,
   ].join('');
+}
+
+/** How many hidden entries of directories were left out. */
+function hiddenLines(roots: CycleReport['gathered']['roots']): string[] {
+  const count = roots.reduce((sum, { refused }) => sum + (refused.hidden ?? 0), 0);
+  if (count === 0) return [];
+  const noun = count === 1 ? 'hidden file or directory was' : 'hidden files and directories were';
+  return [`  ${count} ${noun} left out; --hidden includes them\n`];
 }
 
 /** Whether a round over gathered documents found none that is new, different or gone. */

@@ -36,8 +36,9 @@ configuration file sets it. A round that fails does not end the servers.
 
 The search page is open while documents are gathered, and finds those that are gathered.
 
-The files of a directory are served on this machine, so that results open in a browser; hidden files
-are not.
+The files of a directory are served on this machine, so that results open in a browser. Hidden files
+and directories (.git, .env), and copies that editors make (name~), are neither gathered nor served;
+--hidden gathers them. A hidden directory that is itself a ROOT is gathered.
 
 All data is stored below --data. A second run on the same directory continues: it finishes an
 interrupted run, skips documents that are not yet due (Refresh-Rate), and requests the others
@@ -109,6 +110,7 @@ function run(commands: readonly CommandEntry[]): Command {
       'maximum number of URLs of each ROOT (default: 250; this machine 10000; directories 100000)',
       countOption,
     )
+    .option('--hidden', 'also gather hidden files of a directory and copies of editors', false)
     .option('--hosts <number>', 'maximum number of hosts of each ROOT (default: 1)', countOption)
     .option(
       '--connections <number>',

@@ -5,6 +5,7 @@ import {
   type FetchRequest,
   type FetchResult,
   hideWords,
+  isOutOfReach,
 } from '../../../clients/fetch/index.js';
 import { ConnectionError, messageOf, RefusedError, UsageError } from '../../../protocols/errors.js';
 import { hostOf } from '../../../protocols/urls/index.js';
@@ -209,7 +210,7 @@ export class ResponseClassifier implements Processor {
       return 'post';
     }
     if (fetched.status < 200 || fetched.status > 299) {
-      uri.disposition = 'failed';
+      uri.disposition = isOutOfReach(fetched) ? 'rejected' : 'failed';
       uri.reason = this.#describeRefusal(uri, fetched);
       return 'post';
     }

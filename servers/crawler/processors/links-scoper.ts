@@ -25,6 +25,8 @@ export class LinksScoper implements Processor {
     const { frontier, scope } = this.#options;
     // CRAWL-11.7: links are followed from successes.
     if (!uri.succeeded || uri.disposition === 'retry') return 'proceed';
+    const { hiddenEntries = 0 } = uri.fetched ?? {};
+    if (hiddenEntries > 0) scope.leftOut?.(uri, hiddenEntries);
     // G-172: the links of a listed document are not followed, but what it shows is a part of it.
     const { embeds } = uri.settings;
     const { isLeaf, root } = uri.entry.uri;

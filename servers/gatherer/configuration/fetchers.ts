@@ -137,5 +137,8 @@ export async function removeDiskCache(
 export function fileRoots({ rootNodes, leafNodes }: GathererConfig): string[] {
   const urls = [...rootNodes, ...leafNodes].map(({ url }) => url).filter((url) => url.startsWith('file:'));
   // The host is not checked here: the fetcher refuses files of other machines (G-87).
-  return urls.map((url) => fileURLToPath(new URL('.', url.replace(/^file:\/\/[^/]*/, 'file://'))));
+  const local = urls.map((url) => url.replace(/^file:\/\/[^/]*/, 'file://'));
+  // A file that the configuration names may be hidden. No file has an escaped slash in its name.
+  const files = local.filter((url) => !/%2f/i.test(url));
+  return [...local.map((url) => new URL('.', url)), ...files].map((url) => fileURLToPath(url));
 }

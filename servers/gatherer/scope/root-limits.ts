@@ -21,6 +21,8 @@ export type Refusal =
   | 'pattern'
   /** Too many links in one document (G-173). */
   | 'outlinks'
+  /** Hidden files and directories of this machine. */
+  | 'hidden'
   /** A part of the path repeats itself (G-173). */
   | 'repeated-path'
   /** A private address, linked from a public host (G-174). */

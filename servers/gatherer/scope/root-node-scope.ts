@@ -102,6 +102,10 @@ export class RootNodeScope implements Scope {
     this.#roots[uri.entry.uri.root]?.countRefusal('outlinks', count);
   }
 
+  leftOut(uri: CrawlUri, count: number): void {
+    this.#roots[uri.entry.uri.root]?.countRefusal('hidden', count);
+  }
+
   #networkOf(uri: CrawlUri, url: string): number | undefined {
     return this.#reach === undefined ? NETWORK.unknown : this.#reach.ofLink(uri, url);
   }

@@ -155,6 +155,7 @@ const REFUSALS: Readonly<Record<Refusal, string>> = {
   pattern:
     'that differ from others only in their numbers: raise maxUrisPerPattern in the crawl order, 0 is no limit',
   outlinks: 'beyond the maximum of one document: raise maxOutlinks in the crawl order',
+  hidden: 'to hidden files and directories: Hidden-Files: yes includes them',
   speculative: 'guesses that follow other guesses',
   'repeated-path':
     'with a path that repeats itself: raise maxPathRepetitions in the crawl order, 0 is no limit',

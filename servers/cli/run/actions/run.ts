@@ -45,6 +45,7 @@ export interface RunOptions
   readonly every?: number;
   readonly connections: number;
   readonly force: boolean;
+  readonly hidden: boolean;
   readonly jsonLog: boolean;
   readonly lowDisk?: number;
 }
@@ -57,7 +58,8 @@ export async function run(
 ): Promise<number> {
   await using documents = roots.length === 0 ? await serveOwnDocuments(options, commands) : undefined;
   const { every } = options;
-  const limits = { ...options, refreshRate: every === undefined ? undefined : Math.ceil(every) };
+  const refreshRate = every === undefined ? undefined : Math.ceil(every);
+  const limits = { ...options, refreshRate, withoutHidden: !options.hidden };
   const { config, warnings, directories } =
     documents === undefined
       ? configFromRoots(roots, limits)
