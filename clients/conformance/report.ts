@@ -65,7 +65,7 @@ function formatLabel({ id, title, level, rules }: CaseResult): string {
  */
 export async function* tap(results: Results, options: ReportOptions): Report {
   const tally = new Tally();
-  yield `TAP version 14\n# harvest conformance ${escapeTap(options.suite)} ${escapeTap(options.target)}\n`;
+  yield `TAP version 14\n# harvest conformance ${oneLine(options.suite)} ${oneLine(options.target)}\n`;
   for await (const result of results) {
     tally.add(result);
     const ok = result.verdict === 'fail' ? 'not ok' : 'ok';
@@ -82,9 +82,13 @@ function formatDirective(
   return verdict === 'fail' && level === 'SHOULD' && !strict ? ' # TODO a SHOULD' : '';
 }
 
-/** TAP 14: a description has no line ends, and `#` and `\` are escaped. */
+/** TAP 14: `#` and `\` are escaped in descriptions and reasons; a comment is taken as it is. */
 function escapeTap(text: string): string {
-  return text.replace(/[\r\n]+/g, ' ').replace(/[\\#]/g, '\\$&');
+  return oneLine(text).replace(/[\\#]/g, '\\$&');
+}
+
+function oneLine(text: string): string {
+  return text.replace(/[\r\n]+/g, ' ');
 }
 
 /** The YAML block. JSON strings are YAML strings, so no text can end the block. A pass has no transcript. */

@@ -2,6 +2,7 @@
 // `harvest conformance`.
 import { readFile } from 'node:fs/promises';
 import t from 'tap';
+import type * as ParserModule from 'tap-parser';
 import {
   type BoundCase,
   type CaseResult,
@@ -26,6 +27,9 @@ import { cli } from '../../helpers/cli.js';
 import { referenceServer } from './gatherd-reference.js';
 import { runCases } from './run-cases.js';
 import { simpleGatherd } from './simple-gatherd.js';
+
+/** A dependency of tap. */
+const TAP_PARSER = 'tap-parser';
 
 function bound(id: string, run: BoundCase['run'], more: Partial<BoundCase> = {}): BoundCase {
   return { id, title: 'does it', rules: ['TEST-1'], source: 'test', level: 'MUST', run, ...more };
@@ -285,6 +289,30 @@ ok 4 - a/skip: cannot be seen (MUST T-5) # SKIP needs \#2 objects
 `;
   t.equal(await text(tap(SAMPLE, ABOUT)), expected);
   t.equal(await text(tap(SAMPLE, { ...ABOUT, strict: true })), expected.replace(' # TODO a SHOULD', ''));
+});
+
+t.test('report: a TAP parser reads what was written, `#` and backslashes included', async (t) => {
+  const odd = String.raw`say "\#" and \n, # not a directive # SKIP at all \\`;
+  const results = SAMPLE.map((result) => ({ ...result, title: odd, message: odd, expected: odd }));
+  const report = await text(tap(results, { suite: 'command', target: odd }));
+  const names: string[] = [];
+  const reasons: unknown[] = [];
+  const comments: string[] = [];
+  const { Parser } = (await import(TAP_PARSER)) as typeof ParserModule;
+  const parser = new Parser();
+  parser.on('assert', ({ name, skip, diag }) => {
+    names.push(name);
+    if (typeof skip === 'string') reasons.push(skip);
+    else if (diag?.message !== undefined) reasons.push(diag.message, diag.expected);
+  });
+  parser.on('comment', (comment: string) => comments.push(comment));
+  parser.end(report);
+  t.same(
+    names,
+    results.map(({ id, level, rules }) => `${id}: ${odd} (${level} ${rules.join(', ')})`),
+  );
+  t.same([...new Set(reasons)], [odd]);
+  t.equal(comments[0], `# harvest conformance command ${odd}\n`);
 });
 
 t.test('report: one JSON document', async (t) => {
