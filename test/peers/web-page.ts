@@ -20,7 +20,7 @@ import {
 } from '../helpers/browser.js';
 import { document, NOW, openBroker, ScriptedGatherd, serveBroker } from '../servers/broker/helpers.js';
 
-const SUBJECTS = ['gopher', 'veronica', 'archie', 'wais', 'mosaic', 'usenet', 'whois', 'finger'];
+const SUBJECTS = ['gopher', 'veronica', 'archie', 'wais', 'mosaic', 'usenet', 'café', 'finger'];
 
 const cleanups: (() => unknown)[] = [];
 const t = { teardown: (handler: () => unknown) => void cleanups.unshift(handler) };
@@ -34,7 +34,8 @@ try {
   t.teardown(() => browser.close());
   const viewport = { width: 1100, height: 900 };
   await useWithKeyboard(await browser.newContext({ viewport }), url);
-  await completeWords(await browser.newContext({ viewport }), url);
+  for (const width of [1280, 390])
+    await completeWords(await browser.newContext({ viewport: { width, height: 900 } }), url, width);
   await wander(await browser.newContext({ viewport }), url);
   await wander(await browser.newContext({ viewport: { width: 360, height: 740 } }), url);
   await administer(await browser.newContext({ viewport }), url);
@@ -62,7 +63,7 @@ async function startSite(): Promise<string> {
     return {
       updateTime,
       text: document(
-        `http://www.example.org/internet/${subject}/${i}.html`,
+        `http://www.example.org/internet/${encodeURIComponent(subject)}/${i}.html`,
         {
           Title: `Notes on ${subject}, part ${Math.floor(i / SUBJECTS.length) + 1}`,
           Type: i % 3 === 0 ? 'PostScript' : 'HTML',
@@ -155,13 +156,16 @@ async function useWithKeyboard(context: BrowserContext, url: string): Promise<vo
   );
 }
 
-/** Takes words that the page offers while the user types, and reads what a forgiving query found. */
-async function completeWords(context: BrowserContext, url: string): Promise<void> {
+/** Chooses among what the page offers while the user types, with the keyboard and the mouse, and reads what a forgiving query found. */
+async function completeWords(context: BrowserContext, url: string, width: number): Promise<void> {
   const page = await context.newPage();
   await page.goto(url);
   await page.locator('[name=query]:focus').waitFor();
-  const offers = (text: string) =>
-    page.locator(`#completions option[value="${text}"]`).waitFor({ state: 'attached' });
+  const query = page.locator('#query');
+  const option = (text: string) => page.locator('[role=option]', { hasText: new RegExp(`^${text}$`) });
+  const offers = (text: string) => option(text).waitFor();
+  const attribute = (name: string) => query.getAttribute(name);
+  const list = page.locator('[role=listbox]');
   await page.keyboard.type('vero');
   await offers('Notes on veronica part 1'.replace(' part', ', part'));
   await offers('veronica');
@@ -169,9 +173,51 @@ async function completeWords(context: BrowserContext, url: string): Promise<void
   await offers('veronica wais');
   await page.keyboard.type('i');
   await offers('veronica wais');
-  // Only the text is known to a script: the browser shows the list itself.
-  assert.equal(await page.locator('#query').inputValue(), 'veronica wai');
-  await page.locator('#query').fill('services veronica');
+  assert.equal(await query.inputValue(), 'veronica wai');
+
+  // The first option is marked, the field has its text, and Escape brings back what was typed.
+  await query.fill('');
+  await list.waitFor({ state: 'hidden' });
+  assert.equal(await attribute('role'), 'combobox');
+  assert.equal(await attribute('aria-expanded'), 'false');
+  await page.keyboard.type('cafe');
+  await offers('Notes on café, part 1');
+  assert.equal(await attribute('aria-expanded'), 'true');
+  assert.equal(await attribute('aria-controls'), await list.getAttribute('id'));
+  await page.keyboard.press('ArrowDown');
+  const marked = page.locator('[role=option][aria-selected=true]');
+  assert.equal(await attribute('aria-activedescendant'), await marked.getAttribute('id'));
+  assert.equal(await query.inputValue(), await marked.textContent());
+  assert.equal(await describeFocus(page), 'INPUT query', 'the field keeps the focus');
+  await page.keyboard.press('ArrowUp');
+  assert.equal(await query.inputValue(), 'cafe');
+  assert.equal(await attribute('aria-activedescendant'), null);
+  await page.keyboard.press('ArrowUp');
+  assert.equal(await page.locator('[role=option]').last().getAttribute('aria-selected'), 'true');
+  await saveScreenshot(page, { path: join(directory, `completions-${width}.png`) });
+  await page.keyboard.press('Escape');
+  await list.waitFor({ state: 'hidden' });
+  assert.equal(await query.inputValue(), 'cafe');
+  await page.keyboard.press('ArrowDown');
+  await list.waitFor();
+  await page.keyboard.press('Tab');
+  await list.waitFor({ state: 'hidden' });
+
+  // Words of a title in another order; Enter searches for the marked text.
+  await query.fill('part veron');
+  await offers('Notes on veronica, part 1');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('.results');
+  assert.match(await query.inputValue(), /^Notes on veronica, part \d$/);
+  await page.goBack();
+  await query.fill('cafe');
+  await option('Notes on café, part 1').click();
+  await page.waitForSelector('.results');
+  assert.equal(await query.inputValue(), 'Notes on café, part 1');
+
+  await page.goto(url);
+  await query.fill('services veronica');
   await page.keyboard.press('Enter');
   await page.waitForSelector('.results');
   const reading = (await page.locator('p.reading').first().textContent()) ?? '';

@@ -30,10 +30,11 @@ export function renderSearchForm(
   return html`<form class="search" role="search" method="get" action="${site.action}">
 <div class="line">
 <label for="query">Search for</label>
-<input type="search" id="query" name="query" value="${form.query}" autocomplete="off" autocapitalize="none" spellcheck="false" enterkeyhint="search" list="completions" maxlength="8192"${
+<div class="completions" id="completions" data-source="${site.suggestions}">
+<input type="search" id="query" name="query" value="${form.query}" autocomplete="off" autocapitalize="none" spellcheck="false" enterkeyhint="search" maxlength="8192"${
     autofocus ? html` autofocus` : ''
   }${errorId === undefined ? '' : html`${isWrong ? html` aria-invalid="true"` : ''} aria-describedby="${errorId}"`}>
-<datalist id="completions" data-source="${site.suggestions}"></datalist>
+</div>
 <button type="submit">Search</button>
 </div>
 <details${hasUnusualSettings(form) ? html` open` : ''}>

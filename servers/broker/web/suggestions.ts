@@ -68,6 +68,7 @@ export class Suggestions {
     const { store, indexer } = this.#parts;
     const hits = indexer.query(expression, {
       ignoreCase: true,
+      ignoreAccents: true,
       matchWord: true,
       errors: 0,
       wantLines: false,

@@ -29,34 +29,145 @@ document.addEventListener('keydown', (event) => {
   }
 });
 
-// Completes the last word of the query as the user types.
+// Completes the query as the user types: a combobox with a list (WAI-ARIA 1.2). Without this script it is a field.
 const completions = document.getElementById('completions');
 if (query instanceof HTMLInputElement && completions !== null) {
+  const list = document.createElement('ul');
+  list.id = 'completions-list';
+  list.hidden = true;
+  list.setAttribute('role', 'listbox');
+  list.setAttribute('aria-label', 'Suggestions');
+  const status = document.createElement('p');
+  status.className = 'aside';
+  status.setAttribute('role', 'status');
+  completions.append(list, status);
+  query.setAttribute('role', 'combobox');
+  query.setAttribute('aria-autocomplete', 'list');
+  query.setAttribute('aria-haspopup', 'listbox');
+  query.setAttribute('aria-controls', list.id);
+  query.setAttribute('aria-expanded', 'false');
+
+  /** What the user typed, which Escape and the ends of the list bring back. */
+  let typed = query.value;
+  let chosen = -1;
   let asked;
   let timer;
+
+  const hide = () => {
+    list.hidden = true;
+    choose(-1);
+    query.setAttribute('aria-expanded', 'false');
+    status.textContent = '';
+  };
+
+  /** Marks an option; -1 marks none. */
+  const choose = (index) => {
+    chosen = index;
+    for (const [i, option] of [...list.children].entries())
+      option.setAttribute('aria-selected', String(i === index));
+    const option = list.children[index];
+    if (option === undefined) query.removeAttribute('aria-activedescendant');
+    else {
+      query.setAttribute('aria-activedescendant', option.id);
+      option.scrollIntoView({ block: 'nearest' });
+    }
+  };
+
   const show = (texts) => {
-    completions.replaceChildren(
-      ...texts.map((text) => {
-        const option = document.createElement('option');
-        option.value = text;
+    list.replaceChildren(
+      ...texts.map((text, i) => {
+        const option = document.createElement('li');
+        option.id = `completion-${i}`;
+        option.setAttribute('role', 'option');
+        option.textContent = text;
         return option;
       }),
     );
+    list.hidden = texts.length === 0;
+    choose(-1);
+    query.setAttribute('aria-expanded', String(!list.hidden));
+    status.textContent = list.hidden
+      ? ''
+      : `${texts.length} ${texts.length === 1 ? 'suggestion' : 'suggestions'}`;
   };
+
   const ask = async () => {
-    asked?.abort();
-    asked = new AbortController();
-    const source = `${completions.dataset.source}?${new URLSearchParams({ query: query.value })}`;
+    const request = new AbortController();
+    asked = request;
+    const source = `${completions.dataset.source}?${new URLSearchParams({ query: typed })}`;
     try {
-      const reply = await fetch(source, { signal: asked.signal });
-      if (reply.ok) show((await reply.json())[1]);
+      const reply = await fetch(source, { signal: request.signal });
+      const texts = reply.ok ? (await reply.json())[1] : [];
+      // An answer may come after the user has gone on.
+      if (!request.signal.aborted && document.activeElement === query) show(texts);
     } catch {
       // The user has typed on, or the server is away: the search works without.
     }
   };
-  query.addEventListener('input', () => {
+
+  /** Forgets a question that is not answered yet, so that no list appears later. */
+  const cancel = () => {
     clearTimeout(timer);
-    timer = setTimeout(ask, 120);
+    asked?.abort();
+  };
+
+  query.addEventListener('input', () => {
+    typed = query.value;
+    cancel();
+    if (typed.trim() === '') hide();
+    else timer = setTimeout(ask, 120);
+  });
+
+  query.addEventListener('keydown', (event) => {
+    // Keys of an input method choose among its own candidates.
+    if (event.isComposing || event.ctrlKey || event.metaKey) return;
+    const { key } = event;
+    if (key === 'ArrowDown' || key === 'ArrowUp') {
+      if (event.altKey) {
+        event.preventDefault();
+        if (key === 'ArrowUp') hide();
+        else if (list.children.length > 0) show([...list.children].map((option) => option.textContent));
+        return;
+      }
+      if (list.hidden) {
+        if (key === 'ArrowDown' && query.value.trim() !== '') {
+          event.preventDefault();
+          cancel();
+          void ask();
+        }
+        return;
+      }
+      event.preventDefault();
+      const count = list.children.length;
+      // The field itself is one place of the circle.
+      choose(((chosen + 1 + (key === 'ArrowDown' ? 1 : count)) % (count + 1)) - 1);
+      query.value = list.children[chosen]?.textContent ?? typed;
+    } else if (key === 'Escape' && !list.hidden) {
+      event.preventDefault();
+      query.value = typed;
+      cancel();
+      hide();
+    } else if (key === 'Enter' || key === 'Tab') {
+      // Enter sends the form with the marked text, which the field has already.
+      cancel();
+      hide();
+    }
+  });
+
+  query.addEventListener('blur', () => {
+    cancel();
+    hide();
+  });
+
+  // The field keeps the focus while the mouse is used.
+  list.addEventListener('mousedown', (event) => event.preventDefault());
+  list.addEventListener('click', (event) => {
+    const option = event.target.closest('[role=option]');
+    if (option === null) return;
+    query.value = option.textContent;
+    cancel();
+    hide();
+    query.form?.requestSubmit();
   });
 }
 

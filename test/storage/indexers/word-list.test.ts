@@ -45,13 +45,16 @@ async function wordsFor(
 t.test('completions: the most frequent words first', async (t) => {
   await using fixture = await EmbeddedFixture.open();
   await fixture.put(
-    { Title: 'Replication', Body: 'replicas of a replica, Реплика' },
+    { Title: 'Replication', Body: 'replicas of a replica, Реплика, Café, Écologie' },
     { Title: 'replication slots', Body: 'a word' },
     { Title: 'replicas', Body: 'replication' },
   );
   t.same(await wordsFor(fixture, 'completions', 'REPL'), ['replication 3', 'replicas 2', 'replica 1']);
   t.same(await wordsFor(fixture, 'completions', 'repl', 1), ['replication 3']);
   t.same(await wordsFor(fixture, 'completions', 'реп'), ['реплика 1']);
+  t.same(await wordsFor(fixture, 'completions', 'caf'), ['café 1'], 'whatever their accents');
+  t.same(await wordsFor(fixture, 'completions', 'cafe'), ['café 1']);
+  t.same(await wordsFor(fixture, 'completions', 'ecol'), ['écologie 1']);
   t.same(await wordsFor(fixture, 'completions', 'r'), [], 'one letter is no beginning');
   t.same(await wordsFor(fixture, 'completions', 'zz'), []);
 });

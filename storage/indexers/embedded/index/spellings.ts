@@ -69,15 +69,22 @@ function* foreignWords(text: string): Generator<string> {
 export class Spellings {
   readonly #of;
   readonly #containing;
+  readonly #from;
 
   constructor(db: IndexDatabase) {
     this.#of = db.prepare('SELECT word FROM spelling WHERE letters = ? LIMIT ?').pluck();
+    this.#from = db.prepare('SELECT word FROM spelling WHERE letters >= ? AND letters < ? LIMIT ?').pluck();
     this.#containing = db.prepare('SELECT word FROM spelling WHERE instr(letters, ?) > 0 LIMIT ?').pluck();
   }
 
   /** The letters themselves, then the other words that have them, at most `limit` in all. */
   of(letters: string, limit: number): string[] {
     return [letters, ...(this.#of.all(letters, limit - 1) as string[])];
+  }
+
+  /** The words whose letters begin with these, and that are more than their letters; at most `limit`. */
+  startingWith(letters: string, limit: number): string[] {
+    return this.#from.all(letters, `${letters}\u{10ffff}`, limit) as string[];
   }
 
   /** The words that have a part with these letters, and are more than their letters; at most `limit`. */

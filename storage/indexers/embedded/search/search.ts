@@ -123,7 +123,12 @@ export class SearchEngine {
     await slice.begin();
     try {
       this.#version.look();
-      const sources = { vocabulary: this.#vocabulary, postings: this.#postings, forms: this.#forms };
+      const sources = {
+        vocabulary: this.#vocabulary,
+        postings: this.#postings,
+        forms: this.#forms,
+        spellings: this.#spellings,
+      };
       return await listWords(request, sources, slice);
     } finally {
       slice.end();

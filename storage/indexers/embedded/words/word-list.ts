@@ -1,9 +1,11 @@
 // Lists words of the index: completions of a beginning, and words that are spelled almost alike.
+import { lettersOf } from '../../../../protocols/broker/index.js';
 import { editDistance } from '../../../../protocols/edit-distance.js';
 import type { IndexedWord, WordRequest } from '../../contract.js';
 import { fold, wordsOf } from '../../query/words.js';
 import { QueryStopped, type TimeSlice } from '../../scheduling/time-slice.js';
 import type { Postings } from '../index/postings.js';
+import type { Spellings } from '../index/spellings.js';
 import type { FormFinder } from './form-finder.js';
 import type { Vocabulary, WordPosition } from './vocabulary.js';
 
@@ -32,6 +34,7 @@ export interface WordSources {
   readonly vocabulary: Vocabulary;
   readonly postings: Postings;
   readonly forms: Pick<FormFinder, 'read'>;
+  readonly spellings: Pick<Spellings, 'startingWith'>;
 }
 
 /** Lists the words of a request, the best first; those found until its time is over. */
@@ -46,7 +49,7 @@ export async function listWords(
   try {
     const candidates =
       kind === 'completions'
-        ? await completions(word, sources.vocabulary, slice)
+        ? await completions(word, sources, slice)
         : await neighbors(word, sources.vocabulary, slice);
     for (const candidate of candidates.slice(0, MAX_COUNTED)) {
       const objects = await sources.postings.countOf(`"${candidate.word}"`, MAX_OBJECTS, slice);
@@ -84,11 +87,19 @@ async function listForms(
   }
 }
 
-/** Short words first: they are the more frequent ones, and time may end the counting. */
-async function completions(word: string, vocabulary: Vocabulary, slice: TimeSlice): Promise<Candidate[]> {
+/**
+ * The words that begin with these letters, whatever their accents. Short words first: they are the more frequent ones, and
+ * time may end the counting.
+ */
+async function completions(
+  word: string,
+  { vocabulary, spellings }: WordSources,
+  slice: TimeSlice,
+): Promise<Candidate[]> {
   if (Array.from(word).length < MIN_BEGINNING) return [];
   const found = await vocabulary.find(word, 'start', MAX_TERMS, slice);
-  return [...(found?.terms ?? [])]
+  const others = spellings.startingWith(lettersOf(word), MAX_TERMS);
+  return [...new Set([...(found?.terms ?? []), ...others])]
     .sort((a, b) => a.length - b.length)
     .map((term) => ({ word: term, distance: 0 }));
 }

@@ -369,8 +369,8 @@ t.test('suggestions complete the last word, and browsers find them by OpenSearch
   t.same(await suggestions('gopher '), ['gopher ', []]);
   t.same(await suggestions(`${'a '.repeat(200)}go`), [`${'a '.repeat(200)}go`, []]);
   const { $ } = await get(`${QUERY}?query=gopher&${FIELDS}`);
-  t.equal($('#query').attr('list'), 'completions');
-  t.equal($('datalist#completions').attr('data-source'), '/Harvest/suggestions');
+  t.equal($('#query').attr('role'), undefined, 'without a script it is a field');
+  t.equal($('#completions').attr('data-source'), '/Harvest/suggestions');
   const link = $('link[rel=search]');
   t.equal(link.attr('type'), 'application/opensearchdescription+xml');
   const { headers, body } = await get(link.attr('href') ?? '');
