@@ -34,7 +34,7 @@ export function besideAtBroker(client: BrokerClient, signal: AbortSignal | undef
       for await (const hit of hits) {
         const found = textOfUrl(hit.url);
         if (found === url || !found.startsWith(start)) continue;
-        const values = [...hit.attributes.values()].map((value) => decodeText(value));
+        const values = hit.attributes.map(({ value }) => decodeText(value));
         others.push(values.flatMap(textLines));
         bytes += values.reduce((sum, { length }) => sum + length, 0);
         if (bytes >= MAX_BYTES || others.length === OTHERS) break;

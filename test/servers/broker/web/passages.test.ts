@@ -156,7 +156,7 @@ t.test('BRK-2.20: page, JSON and a client of the protocol choose the same passag
     const passage = await passageOfHit(hit, terms, () => repeated.of(textOfUrl(hit.url)));
     check(
       'client',
-      decodeText(hit.attributes.get('Title') ?? new Uint8Array()),
+      decodeText(hit.attributes[0]?.value ?? new Uint8Array()),
       passage ?? hit.description ?? '',
     );
     count++;
