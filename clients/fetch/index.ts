@@ -18,7 +18,7 @@ export { hideWords } from './hidden-text.js';
 export type { HttpConnectorOptions } from './http-connector.js';
 export { HttpFetcher, type HttpFetcherOptions } from './http-fetcher.js';
 export type { HttpLogin } from './http-logins.js';
-export { type OpenedFile, openLocal, type UnopenedFile } from './local-files.js';
+export { type LocalReach, type OpenedFile, openLocal, type UnopenedFile } from './local-files.js';
 export { LocalMapper, type LocalMapping } from './local-mapping.js';
 export * from './news-fetcher.js';
 export { fetcherOf, type OwnFetcher, type OwnRequest, type OwnResult } from './own-fetcher.js';
