@@ -2,7 +2,6 @@
 // `harvest conformance`.
 import { readFile } from 'node:fs/promises';
 import t from 'tap';
-import type * as ParserModule from 'tap-parser';
 import {
   type BoundCase,
   type CaseResult,
@@ -30,6 +29,20 @@ import { simpleGatherd } from './simple-gatherd.js';
 
 /** A dependency of tap. */
 const TAP_PARSER = 'tap-parser';
+
+interface ParserModule {
+  readonly Parser: new () => {
+    on(event: 'assert', listener: (result: ParsedResult) => void): void;
+    on(event: 'comment', listener: (comment: string) => void): void;
+    end(text: string): void;
+  };
+}
+
+interface ParsedResult {
+  readonly name: string;
+  readonly skip: boolean | string;
+  readonly diag?: { readonly message?: string; readonly expected?: string } | null;
+}
 
 function bound(id: string, run: BoundCase['run'], more: Partial<BoundCase> = {}): BoundCase {
   return { id, title: 'does it', rules: ['TEST-1'], source: 'test', level: 'MUST', run, ...more };
@@ -298,7 +311,7 @@ t.test('report: a TAP parser reads what was written, `#` and backslashes include
   const names: string[] = [];
   const reasons: unknown[] = [];
   const comments: string[] = [];
-  const { Parser } = (await import(TAP_PARSER)) as typeof ParserModule;
+  const { Parser } = (await import(TAP_PARSER)) as ParserModule;
   const parser = new Parser();
   parser.on('assert', ({ name, skip, diag }) => {
     names.push(name);
