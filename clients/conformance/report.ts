@@ -10,8 +10,11 @@ export class Tally {
   failedMust = 0;
   /** Failures of cases that are a SHOULD. */
   failedShould = 0;
+  /** Failures that rest on a choice of this project. */
+  failedChoice = 0;
 
-  add({ verdict, level }: CaseResult): void {
+  add({ verdict, level, basis }: CaseResult): void {
+    if (verdict === 'fail' && basis === 'choice') this.failedChoice++;
     if (verdict === 'pass') this.pass++;
     else if (verdict === 'skip') this.skip++;
     else if (level === 'MUST') this.failedMust++;
@@ -55,8 +58,10 @@ function formatTurn({ direction, text }: TranscriptEntry): string {
   return `${{ sent: '>', received: '<', note: '#' }[direction]} ${text}`;
 }
 
-function formatLabel({ id, title, level, rules }: CaseResult): string {
-  return `${id}: ${title} (${level} ${rules.join(', ')})`;
+/** Names a case; says so when its verdict rests on a choice of this project. */
+function formatLabel({ id, title, level, rules, basis }: CaseResult): string {
+  const choice = basis === 'choice' ? ', a choice of this project' : '';
+  return `${id}: ${title} (${level} ${rules.join(', ')}${choice})`;
 }
 
 /**
@@ -71,7 +76,14 @@ export async function* tap(results: Results, options: ReportOptions): Report {
     const ok = result.verdict === 'fail' ? 'not ok' : 'ok';
     yield `${ok} ${tally.total} - ${escapeTap(formatLabel(result))}${formatDirective(result, options)}\n${formatDiagnostics(result)}`;
   }
-  yield `1..${tally.total}\n# ${tally}\n`;
+  yield `1..${tally.total}\n# ${tally}\n${aboutChoices(tally)}`;
+}
+
+/** Says how many failures no source of the protocol would call so. */
+function aboutChoices({ failedChoice }: Tally): string {
+  if (failedChoice === 0) return '';
+  const cases = failedChoice === 1 ? '1 failure rests' : `${failedChoice} failures rest`;
+  return `# ${cases} on choices of this project, where the record is silent; --basis recorded leaves such cases out\n`;
 }
 
 function formatDirective(
@@ -93,22 +105,35 @@ function oneLine(text: string): string {
 
 /** The YAML block. JSON strings are YAML strings, so no text can end the block. A pass has no transcript. */
 function formatDiagnostics(result: CaseResult): string {
-  const { message, expected, received, source, milliseconds, verdict, transcript } = result;
+  const {
+    message,
+    expected,
+    received,
+    statements = [],
+    source,
+    basis,
+    milliseconds,
+    verdict,
+    transcript,
+  } = result;
   const lines: string[] = [];
   const add = (name: string, value: string | undefined) => {
     if (value !== undefined) lines.push(`  ${name}: ${JSON.stringify(value)}\n`);
+  };
+  const addList = (name: string, values: readonly string[]) => {
+    if (values.length === 0) return;
+    lines.push(`  ${name}:\n`, ...values.map((value) => `    - ${JSON.stringify(value)}\n`));
   };
   if (verdict === 'fail') {
     add('message', message);
     add('expected', expected);
     add('received', received);
+    addList('rules', statements);
   }
   add('source', source);
+  add('basis', basis);
   lines.push(`  milliseconds: ${milliseconds}\n`);
-  if (verdict === 'fail' && transcript.length > 0) {
-    lines.push('  transcript:\n');
-    for (const entry of transcript) lines.push(`    - ${JSON.stringify(formatTurn(entry))}\n`);
-  }
+  if (verdict === 'fail') addList('transcript', transcript.map(formatTurn));
   return `  ---\n${lines.join('')}  ...\n`;
 }
 
@@ -120,12 +145,13 @@ export async function* json(results: Results, { suite, target, strict = false }:
     yield `${tally.total === 0 ? '' : ','}\n${JSON.stringify(result)}`;
     tally.add(result);
   }
-  const { total, pass, failedMust, failedShould, skip } = tally;
+  const { total, pass, failedMust, failedShould, failedChoice, skip } = tally;
   const totals = {
     total,
     pass,
     failedMust,
     failedShould,
+    failedChoice,
     skip,
     conforms: tally.decided && tally.failures(strict) === 0,
   };
@@ -155,20 +181,20 @@ export async function* junit(results: Results, options: ReportOptions): Report {
 }
 
 function formatTestcase(result: CaseResult, strict: boolean): string {
-  const { suite, milliseconds, transcript, source } = result;
+  const { suite, milliseconds, transcript, source, basis } = result;
   const attributes = `classname="${escapeXml(suite)}" name="${escapeXml(formatLabel(result))}" time="${formatSeconds(milliseconds)}"`;
-  const output = [`source: ${source}`, ...transcript.map(formatTurn)].join('\n');
+  const output = [`source: ${source}`, `basis: ${basis}`, ...transcript.map(formatTurn)].join('\n');
   return `<testcase ${attributes}>\n${formatVerdict(result, strict)}<system-out>${escapeXml(output)}</system-out>\n</testcase>\n`;
 }
 
 function formatVerdict(result: CaseResult, strict: boolean): string {
-  const { verdict, level, message = '', expected, received } = result;
+  const { verdict, level, message = '', expected, received, statements = [] } = result;
   if (verdict === 'pass') return '';
   if (verdict === 'skip') return `<skipped message="${escapeXml(message)}"/>\n`;
   // JUnit has no failure that does not count.
   if (level === 'SHOULD' && !strict)
     return `<skipped message="${escapeXml(`SHOULD, failed: ${message}`)}"/>\n`;
-  const details = [`expected: ${expected ?? '-'}`, `received: ${received ?? '-'}`].join('\n');
+  const details = [`expected: ${expected ?? '-'}`, `received: ${received ?? '-'}`, ...statements].join('\n');
   return `<failure type="${level}" message="${escapeXml(message)}">${escapeXml(details)}</failure>\n`;
 }
 

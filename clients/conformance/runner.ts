@@ -2,7 +2,10 @@
 import { setMaxListeners } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import { ConnectionError, KitError, UsageError } from '../../protocols/errors.js';
+import { BASES, type Basis } from '../../protocols/specification/index.js';
 import { type CaseDescription, Mismatch, NotApplicable } from './case.js';
+import { statementsOf } from './rule-book.js';
+import { basisOfSource, nameSource } from './sources.js';
 import { Transcript, type TranscriptEntry } from './transcript.js';
 
 /** Default time limit of a case. */
@@ -11,11 +14,15 @@ export const CASE_TIMEOUT_MS = 10_000;
 /** The result of one case. */
 export interface CaseResult extends Omit<CaseDescription, 'timeoutMs'> {
   readonly suite: string;
+  /** What the verdict rests on. */
+  readonly basis: Basis;
   readonly verdict: 'pass' | 'fail' | 'skip';
   /** Why it failed or was skipped. */
   readonly message?: string;
   readonly expected?: string;
   readonly received?: string;
+  /** Of a failed case: what its rules say, `GATHERD-3.7: A sentence.` */
+  readonly statements?: readonly string[];
   readonly transcript: readonly TranscriptEntry[];
   readonly milliseconds: number;
 }
@@ -68,6 +75,8 @@ export interface Suite {
 export interface RunOptions {
   /** Only cases whose id or one of whose rules matches one of these ({@link matchesPattern}). */
   readonly only?: readonly string[];
+  /** Cases whose verdict rests on less are skipped, e.g. on a choice of this project. Default `choice`: none. */
+  readonly basis?: Basis;
   /** Milliseconds for one case. Default {@link CASE_TIMEOUT_MS}. */
   readonly timeoutMs?: number;
   /** Stops the run, also inside a case; the iteration throws its reason. */
@@ -85,12 +94,19 @@ export async function* runSuite(
   prepared: PreparedSuite,
   options: RunOptions = {},
 ): AsyncGenerator<CaseResult, void, undefined> {
-  const { only = [], timeoutMs = CASE_TIMEOUT_MS, signal } = options;
+  const { only = [], basis = 'choice', timeoutMs = CASE_TIMEOUT_MS, signal } = options;
   const silence = new SilenceDetector();
   for (const bound of selectCases(prepared.cases, only)) {
     signal?.throwIfAborted();
-    if (silence.reason !== undefined) {
-      yield skippedResult(prepared.suite, bound, silence.reason);
+    const reason = silence.reason ?? reasonOfBasis(basisOfSource(bound.source), basis);
+    if (reason !== undefined) {
+      yield {
+        ...describeCase(prepared.suite, bound),
+        verdict: 'skip',
+        message: reason,
+        transcript: [],
+        milliseconds: 0,
+      };
       continue;
     }
     const transcript = new Transcript();
@@ -120,20 +136,23 @@ class SilenceDetector {
   }
 }
 
-function skippedResult(suite: string, bound: BoundCase, message: string): CaseResult {
-  const { id, title, rules, source, level } = bound;
-  return {
-    suite,
-    id,
-    title,
-    rules,
-    source,
-    level,
-    verdict: 'skip',
-    message,
-    transcript: [],
-    milliseconds: 0,
-  };
+/** Returns why a case that rests on `given` is not judged; undefined if that is enough. */
+function reasonOfBasis(given: Basis, required: Basis): string | undefined {
+  if (BASES.indexOf(given) <= BASES.indexOf(required)) return undefined;
+  return `its verdict would rest on ${BASIS_NAMES[given]}`;
+}
+
+/** What a verdict rests on, in a sentence. */
+export const BASIS_NAMES: Readonly<Record<Basis, string>> = {
+  seed: 'a seed document',
+  manual: 'a manual or note of the original system',
+  client: 'a deployed client of the time',
+  inferred: 'a conclusion, not on a record',
+  choice: 'a choice of this project',
+};
+
+function describeCase(suite: string, { id, title, rules, source, level }: CaseDescription) {
+  return { suite, id, title, rules, source: nameSource(source), basis: basisOfSource(source), level };
 }
 
 /** Returns the cases that match one of the patterns; all if there are no patterns. */
@@ -171,11 +190,12 @@ async function runCase(
   timeoutMs: number,
   signal: AbortSignal | undefined,
 ): Promise<CaseResult> {
-  const { id, title, rules, source, level } = bound;
   const started = performance.now();
   const outcome = await runWithTimeout(bound, transcript, Math.max(timeoutMs, bound.timeoutMs ?? 0), signal);
   const milliseconds = Math.round(performance.now() - started);
-  return { suite, id, title, rules, source, level, ...outcome, transcript: transcript.entries, milliseconds };
+  const described = { ...describeCase(suite, bound), ...outcome };
+  const result = { ...described, transcript: transcript.entries, milliseconds };
+  return outcome.verdict === 'fail' ? { ...result, statements: await statementsOf(bound.rules) } : result;
 }
 
 type Outcome = Pick<CaseResult, 'verdict' | 'message' | 'expected' | 'received'>;

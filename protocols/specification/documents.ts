@@ -16,9 +16,6 @@ export const SPECIFICATIONS: readonly DocumentEntry[] = [
   { folder: 'protocols/bulk', prefixes: ['BT', 'BP'] },
   { folder: 'protocols/registry', prefixes: ['REG'] },
   { folder: 'protocols/sstp', prefixes: ['S', 'P', 'R', 'F', 'C'] },
-  { folder: 'protocols/config', prefixes: ['G'] },
-  { folder: 'servers/essence', prefixes: ['E'] },
-  { folder: 'servers/crawler', prefixes: ['CRAWL'] },
 ];
 
 /** Returns the document that holds rules of this prefix; undefined for an unknown prefix. */

@@ -1,4 +1,5 @@
 // Specification documents as data.
+export { citationsIn } from './citations.js';
 export { type DocumentEntry, documentOf, SPECIFICATIONS } from './documents.js';
 export { parseSpecification } from './parse-specification.js';
 export {

@@ -139,6 +139,7 @@ const GROUPED: Readonly<Record<keyof typeof GROUPS, readonly Omit<CommandEntry, 
   ],
   testing: [
     row('conformance', TESTING, 'test a server, a client or SOIF against the specification'),
+    row('spec', TESTING, 'print rules of the specifications'),
     row('url', URLS, 'print canonical form, SURT, fingerprint and queue of a URI'),
     row('robots', URLS, 'test URLs against a robots.txt'),
     row('enum', GATHERER, 'print the URLs of a RootNode', ...ENUMERATORS),
@@ -170,6 +171,9 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   check: 'doctor',
   verify: 'store',
   manual: 'man',
+  rule: 'spec',
+  rules: 'spec',
+  specification: 'spec',
 };
 
 /**

@@ -1,26 +1,17 @@
 // The specification documents keep their format, and a rule number that is cited anywhere exists.
-import { existsSync, readdirSync } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
-import { parseSpecification, SPECIFICATIONS } from '../../protocols/specification/index.js';
+import { allRules } from '../../clients/conformance/index.js';
+import { citationsIn, parseSpecification, SPECIFICATIONS } from '../../protocols/specification/index.js';
+import { citingFiles, coverageOf, isChecked } from '../rules/rule-coverage.js';
+import { UNCHECKED } from '../rules/unchecked-rules.js';
 import { ROOT, textOf } from './sources.js';
 
-const documents = SPECIFICATIONS.filter(({ folder }) =>
-  existsSync(join(ROOT, folder, 'specification.md')),
-).map(({ folder, prefixes }) => {
+const documents = SPECIFICATIONS.map(({ folder, prefixes }) => {
   const file = `${folder}/specification.md`;
   return { file, prefixes, ...parseSpecification(textOf(file)) };
 });
-
-/** Sources and pages that may cite rules. */
-function citingFiles(): string[] {
-  const found: string[] = ['README.md'];
-  for (const folder of ['protocols', 'storage', 'clients', 'servers', 'test', 'docs', 'examples'])
-    for (const entry of readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true }))
-      if (entry.isFile() && /\.(?:ts|md|json|py|go)$/.test(entry.name))
-        found.push(relative(ROOT, join(entry.parentPath, entry.name)).split(sep).join('/'));
-  return found;
-}
 
 for (const { file, prefixes, problems, rules, sources } of documents) {
   t.test(file, async (t) => {
@@ -47,17 +38,49 @@ for (const { file, prefixes, problems, rules, sources } of documents) {
   });
 }
 
-t.test('every cited rule exists', async (t) => {
-  const prefixes = documents.flatMap((document) => document.prefixes);
-  if (prefixes.length === 0) return;
-  const ids = new Set(documents.flatMap(({ rules }) => rules.map(({ id }) => id)));
-  // Not the beginning of a pattern such as /SOIF-4\.4/.
-  const citation = new RegExp(
-    `(?<![\\w-])(?:${prefixes.join('|')})-\\d+(?:\\.\\d+)*[a-z]?(?![\\w\\\\-])`,
-    'g',
+/** The sections that contain a rule: SOIF-4 of SOIF-4.1. */
+function sectionsOf(id: string): string[] {
+  const parts = id.split('.');
+  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('.'));
+}
+
+/** Pages that may cite rules, beside the sources. */
+function pages(): string[] {
+  const inDocs = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'));
+  return ['README.md', ...inDocs.map((name) => `docs/${name}`)];
+}
+
+t.test('every cited rule or section exists', async (t) => {
+  const ids = documents.flatMap(({ rules }) => rules.map(({ id }) => id));
+  const known = new Set(ids);
+  for (const id of ids) for (const section of sectionsOf(id)) known.add(section);
+  const missing = [...citingFiles(), ...pages()].flatMap((file) =>
+    citationsIn(textOf(file))
+      .filter((id) => !known.has(id))
+      .map((id) => `${file}: ${id}`),
   );
-  const missing: string[] = [];
-  for (const file of citingFiles())
-    for (const [id] of textOf(file).matchAll(citation)) if (!ids.has(id)) missing.push(`${file}: ${id}`);
   t.same([...new Set(missing)], []);
+});
+
+t.test('every MUST has a test, a case or a vector, or a written reason', async (t) => {
+  const rules = await allRules();
+  const coverages = await coverageOf(rules);
+  // A rule that introduces a section is checked with the rules of the section.
+  const sections = new Set(rules.flatMap(({ id }) => sectionsOf(id)));
+  const unchecked = rules
+    .filter(({ id }) => !sections.has(id))
+    .filter(({ id, level }) => {
+      const coverage = coverages.get(id);
+      return level === 'MUST' && coverage !== undefined && !isChecked(coverage);
+    })
+    .map(({ id }) => id);
+  t.same(
+    unchecked.filter((id) => UNCHECKED[id] === undefined),
+    [],
+  );
+  t.same(
+    Object.keys(UNCHECKED).filter((id) => !unchecked.includes(id)),
+    [],
+    'every reason is needed',
+  );
 });

@@ -19,6 +19,7 @@ import '../protocols/robots/policies.test.js';
 import '../protocols/robots/robots.test.js';
 import '../protocols/soif/url-lines.test.js';
 import '../protocols/specification/parse-specification.test.js';
+import '../protocols/vectors/vectors.test.js';
 import '../protocols/urls/canonical.test.js';
 import '../protocols/urls/crawl-uris.test.js';
 import '../protocols/urls/fingerprint.test.js';

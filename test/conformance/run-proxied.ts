@@ -35,5 +35,6 @@ export async function runProxied(
 /** The result of a mutant that the suite refuses to test: the only failure, under an id of its own. */
 function refused(suite: string, message: string): CaseResult {
   const described = { id: REFUSED, title: 'the suite can test the server', rules: [], source: '' };
-  return { suite, ...described, level: 'MUST', verdict: 'fail', message, transcript: [], milliseconds: 0 };
+  const result = { suite, ...described, level: 'MUST', basis: 'inferred', verdict: 'fail' } as const;
+  return { ...result, message, transcript: [], milliseconds: 0 };
 }

@@ -70,6 +70,8 @@ clients/conformance/broker-server  gate     6 exact    clients/conformance/broke
 clients/conformance/bulk-client    gate     6 exact    clients/conformance/bulk-client clients/bulk
 clients/conformance/bulk-server    gate     4 exact    clients/conformance/bulk servers/broker
 clients/conformance/core           core    10 exact    clients/conformance
+clients/conformance/html-report    gate     3 exact    clients/conformance
+clients/conformance/rule-book      gate     3 exact    clients/conformance protocols/specification
 clients/conformance/gatherd-client gate     8 exact    clients/conformance/gatherd-client clients/gatherd
 clients/conformance/gatherd-server gate     3 exact    clients/conformance/gatherd servers/gatherd
 clients/conformance/soif           gate     5 exact    clients/conformance/soif protocols/soif

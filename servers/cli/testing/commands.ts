@@ -1,9 +1,10 @@
 import { Command, Option } from 'commander';
+import { BASES, RULE_LEVELS } from '../../../protocols/specification/index.js';
 import { lazyAction } from '../lazy-action.js';
 import { repeatedOption, secondsOption } from '../options/option-values.js';
 
 /** The commands of this file by name. */
-export const DEFINITIONS = { conformance, doctor };
+export const DEFINITIONS = { conformance, spec, doctor };
 
 const CONFORMANCE_HELP = `
 Tests a server, a client or data against the rules of a specification. Each case names its rules,
@@ -24,6 +25,16 @@ Examples:
   harvest conformance bulk localhost:8501                     test a Broker's bulk transfers
   harvest conformance --fixture fixture.soif                  objects for a server to load
   harvest conformance soif All-Templates.gz                   test a stream
+  harvest conformance sstp localhost:3324 --basis seed        only what the seed documents say
+  harvest conformance gatherd localhost --html report.html --name 'my gatherd 1.2'
+
+What a case rests on: seed, a document that this project restores; manual, another document of the
+original systems; client, a program of the time; inferred, a conclusion; choice, a choice of this
+project where the record is silent. --basis recorded means seed, manual or client. A failure that
+rests on a choice says so. \`harvest spec RULE\` prints a rule.
+
+The page of --html compares implementations: each run with another --name adds a column, each suite
+has a table. It needs no other file and no script.
 
 Exit status: 0 no MUST failed (with --strict: no SHOULD either); 1 one failed; 2 usage; 3 no server
 answers at this address.
@@ -55,12 +66,46 @@ function conformance(): Command {
         secondsOption,
         10,
       )
+      .addOption(
+        new Option('--basis <basis>', 'judge only cases that rest on this, or on more: see below')
+          .choices([...BASES, 'recorded'])
+          .default('choice'),
+      )
       .option('--strict', 'treat a failed SHOULD like a failed MUST', false)
       .addOption(new Option('--json', 'one JSON document instead of TAP').default(false).conflicts('junit'))
       .option('--junit', 'JUnit XML instead of TAP', false)
+      .option('--html <file>', 'also write a page to publish, or add a column to the page there')
+      .option('--name <name>', 'heading of the column of --html (default: the target)')
       .addHelpText('after', CONFORMANCE_HELP)
       .action(lazyAction(async () => (await import('./actions/conformance.js')).conformance))
   );
+}
+
+const SPEC_HELP = `
+Prints rules of the specifications: the text, the level (MUST, SHOULD, MAY; EXT is an extension of
+this project, NOTE binds no implementation), what the rule rests on, and the cases of \`harvest
+conformance\` that judge it. A section (SOIF-2) or a prefix (SOIF) stands for all of its rules.
+
+Examples:
+  harvest spec GATHERD-4.3                    a rule
+  harvest spec BRK-2 --list                   the rules about the query language, a sentence each
+  harvest spec S --level MUST --basis choice --list
+                                              what SSTP requires that no source records
+  harvest spec --list --json > rules.jsonl    all rules, an object each
+
+Exit status: 0 done; 1 no rule matches the options; 2 usage, and an unknown rule.
+`;
+
+/** `harvest spec [RULE...]`: rules of the specifications. */
+function spec(): Command {
+  return new Command('spec')
+    .argument('[rule...]', 'number, section or prefix of rules, e.g. SOIF-2.3, SOIF-2 or SOIF')
+    .option('--list', 'a line and a sentence for each rule', false)
+    .addOption(new Option('--level <level>', 'only rules of this level').choices(RULE_LEVELS))
+    .addOption(new Option('--basis <basis>', 'only rules that rest on this, at least in part').choices(BASES))
+    .option('--json', 'one JSON object per rule', false)
+    .addHelpText('after', SPEC_HELP)
+    .action(lazyAction(async () => (await import('./actions/spec.js')).printRules));
 }
 
 const DOCTOR_HELP = `

@@ -20,8 +20,10 @@ import {
   Transcript,
   tap,
 } from '../../../clients/conformance/index.js';
+import { basisOfSource } from '../../../clients/conformance/sources.js';
 import { targetOf, targetText } from '../../../clients/conformance/wire.js';
 import { ConnectionError, UsageError } from '../../../protocols/errors.js';
+import type { Basis } from '../../../protocols/specification/index.js';
 import { cli } from '../../helpers/cli.js';
 import { referenceServer } from './gatherd-reference.js';
 import { runCases } from './run-cases.js';
@@ -45,7 +47,7 @@ interface ParsedResult {
 }
 
 function bound(id: string, run: BoundCase['run'], more: Partial<BoundCase> = {}): BoundCase {
-  return { id, title: 'does it', rules: ['TEST-1'], source: 'test', level: 'MUST', run, ...more };
+  return { id, title: 'does it', rules: ['TEST-1'], source: 'S', level: 'MUST', run, ...more };
 }
 
 function suiteOf(cases: readonly BoundCase[]): PreparedSuite {
@@ -152,6 +154,40 @@ t.test('an abort ends the case and the run', async (t) => {
   });
 });
 
+t.test('--basis skips cases that rest on less, with the reason', async (t) => {
+  const ok = async () => {};
+  const cases = [
+    bound('a/seed', ok, { source: 'S; M1.4' }),
+    bound('a/client', ok, { source: 'RC (gateway)' }),
+    bound('a/inferred', ok, { source: 'inferred: S' }),
+    bound('a/choice', ok, { source: 'S; project choice' }),
+  ];
+  const judged = async (basis?: Basis) =>
+    (await results(cases, basis === undefined ? {} : { basis }))
+      .filter(({ verdict }) => verdict === 'pass')
+      .map(({ id }) => id);
+  t.same(await judged(), ['a/seed', 'a/client', 'a/inferred', 'a/choice']);
+  t.same(await judged('inferred'), ['a/seed', 'a/client', 'a/inferred']);
+  t.same(await judged('client'), ['a/seed', 'a/client']);
+  t.same(await judged('seed'), ['a/seed']);
+  const [, , , skipped] = await results(cases, { basis: 'seed' });
+  t.match(skipped, { verdict: 'skip', message: 'its verdict would rest on a choice of this project' });
+});
+
+t.test('the source of every case is known', async (t) => {
+  for (const name of await suiteNames())
+    for (const { id, source } of (await loadSuite(name)).cases)
+      t.doesNotThrow(() => basisOfSource(source), `${name} ${id}: ${source}`);
+});
+
+t.test('a failed case says what its rules say', async (t) => {
+  const [failed] = await results([
+    bound('a/fail', () => Promise.reject(new ConnectionError('no')), { rules: ['GATHERD-1.1', 'TEST-1'] }),
+  ]);
+  t.match(failed?.statements, [/^GATHERD-1\.1: \S.*\.$/]);
+  t.equal(failed?.statements?.length, 1);
+});
+
 t.test('--only selects whole ids and rules in any case, with * for any text', async (t) => {
   const ok = async () => {};
   const cases = [
@@ -215,7 +251,8 @@ const SAMPLE: readonly CaseResult[] = [
     id: 'a/pass',
     title: 'is # 1',
     rules: ['T-1', 'T-2'],
-    source: 'x; y',
+    source: 'broker notes; beckett',
+    basis: 'seed',
     level: 'MUST',
     verdict: 'pass',
     transcript: [{ direction: 'sent', text: 'HELLO\\n' }],
@@ -226,12 +263,14 @@ const SAMPLE: readonly CaseResult[] = [
     id: 'a/must',
     title: 'is <2> & "3"',
     rules: ['T-3'],
-    source: 'x',
+    source: 'beckett',
+    basis: 'client',
     level: 'MUST',
     verdict: 'fail',
     message: 'it is\nnot\u0001',
     expected: '499 - ...',
     received: 'a: "b"',
+    statements: ['T-3: A "server" is.'],
     transcript: [
       { direction: 'sent', text: 'HELLO\\n' },
       { direction: 'received', text: '...' },
@@ -244,10 +283,12 @@ const SAMPLE: readonly CaseResult[] = [
     id: 'a/should',
     title: 'would be nice',
     rules: ['T-4'],
-    source: 'x',
+    source: 'project choice',
+    basis: 'choice',
     level: 'SHOULD',
     verdict: 'fail',
     message: 'is not',
+    statements: [],
     transcript: [],
     milliseconds: 2,
   },
@@ -256,7 +297,8 @@ const SAMPLE: readonly CaseResult[] = [
     id: 'a/skip',
     title: 'cannot be seen',
     rules: ['T-5'],
-    source: 'x',
+    source: 'beckett',
+    basis: 'client',
     level: 'MUST',
     verdict: 'skip',
     message: 'needs #2 objects',
@@ -271,7 +313,8 @@ t.test('report: TAP 14; a SHOULD that failed is a TODO unless strict', async (t)
 # harvest conformance sample localhost:1
 ok 1 - a/pass: is \# 1 (MUST T-1, T-2)
   ---
-  source: "x; y"
+  source: "broker notes; beckett"
+  basis: "seed"
   milliseconds: 1
   ...
 not ok 2 - a/must: is <2> & "3" (MUST T-3)
@@ -279,26 +322,32 @@ not ok 2 - a/must: is <2> & "3" (MUST T-3)
   message: "it is\nnot\u0001"
   expected: "499 - ..."
   received: "a: \"b\""
-  source: "x"
+  rules:
+    - "T-3: A \"server\" is."
+  source: "beckett"
+  basis: "client"
   milliseconds: 1500
   transcript:
     - "> HELLO\\n"
     - "< ..."
     - "# closed"
   ...
-not ok 3 - a/should: would be nice (SHOULD T-4) # TODO a SHOULD
+not ok 3 - a/should: would be nice (SHOULD T-4, a choice of this project) # TODO a SHOULD
   ---
   message: "is not"
-  source: "x"
+  source: "project choice"
+  basis: "choice"
   milliseconds: 2
   ...
 ok 4 - a/skip: cannot be seen (MUST T-5) # SKIP needs \#2 objects
   ---
-  source: "x"
+  source: "beckett"
+  basis: "client"
   milliseconds: 0
   ...
 1..4
 # 4 cases: 1 passed, 1 MUST failed, 1 SHOULD failed, 1 skipped
+# 1 failure rests on choices of this project, where the record is silent; --basis recorded leaves such cases out
 `;
   t.equal(await text(tap(SAMPLE, ABOUT)), expected);
   t.equal(await text(tap(SAMPLE, { ...ABOUT, strict: true })), expected.replace(' # TODO a SHOULD', ''));
@@ -330,7 +379,15 @@ t.test('report: a TAP parser reads what was written, `#` and backslashes include
 
 t.test('report: one JSON document', async (t) => {
   const report: unknown = JSON.parse(await text(json(SAMPLE, ABOUT)));
-  const totals = { total: 4, pass: 1, failedMust: 1, failedShould: 1, skip: 1, conforms: false };
+  const totals = {
+    total: 4,
+    pass: 1,
+    failedMust: 1,
+    failedShould: 1,
+    failedChoice: 1,
+    skip: 1,
+    conforms: false,
+  };
   t.same(report, { ...ABOUT, results: SAMPLE, totals });
   const empty: unknown = JSON.parse(await text(json([], ABOUT)));
   t.match(empty, { results: [], totals: { total: 0, conforms: false } });
@@ -341,25 +398,30 @@ t.test('report: JUnit, escaped; characters that XML forbids are replaced', async
 <testsuites name="harvest conformance" tests="4" failures="1" errors="0" skipped="2" time="1.503">
 <testsuite name="sample localhost:1" tests="4" failures="1" errors="0" skipped="2" time="1.503">
 <testcase classname="sample" name="a/pass: is # 1 (MUST T-1, T-2)" time="0.001">
-<system-out>source: x; y
+<system-out>source: broker notes; beckett
+basis: seed
 &gt; HELLO\\n</system-out>
 </testcase>
 <testcase classname="sample" name="a/must: is &lt;2&gt; &amp; &quot;3&quot; (MUST T-3)" time="1.500">
 <failure type="MUST" message="it is
 not?">expected: 499 - ...
-received: a: &quot;b&quot;</failure>
-<system-out>source: x
+received: a: &quot;b&quot;
+T-3: A &quot;server&quot; is.</failure>
+<system-out>source: beckett
+basis: client
 &gt; HELLO\\n
 &lt; ...
 # closed</system-out>
 </testcase>
-<testcase classname="sample" name="a/should: would be nice (SHOULD T-4)" time="0.002">
+<testcase classname="sample" name="a/should: would be nice (SHOULD T-4, a choice of this project)" time="0.002">
 <skipped message="SHOULD, failed: is not"/>
-<system-out>source: x</system-out>
+<system-out>source: project choice
+basis: choice</system-out>
 </testcase>
 <testcase classname="sample" name="a/skip: cannot be seen (MUST T-5)" time="0.000">
 <skipped message="needs #2 objects"/>
-<system-out>source: x</system-out>
+<system-out>source: beckett
+basis: client</system-out>
 </testcase>
 </testsuite>
 </testsuites>

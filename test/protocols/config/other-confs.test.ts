@@ -52,9 +52,11 @@ t.test('BRK-7.3: an empty broker.conf gives these defaults', async (t) => {
   });
 });
 
-t.test('BRK-7.2: lines of every form are read; the file overrides the defaults of the caller', async (t) => {
-  const { config, warnings } = parseBrokerConf(
-    `# comment
+t.test(
+  'BRK-7.1, 7.2: lines of every form are read; the file overrides the defaults of the caller',
+  async (t) => {
+    const { config, warnings } = parseBrokerConf(
+      `# comment
 Broker-Port	9001
 broker-host: b.example
 HTTP-Port 8080
@@ -66,37 +68,38 @@ Color blue
 Max-Results 5
 Max-Results 6
 `,
-    'broker.conf',
-    { brokerDirectory: '/b', brokerPort: 1, maxQueries: 3, brokerName: 'n' },
-  );
-  t.match(config, {
-    brokerPort: 9001,
-    brokerHost: 'b.example',
-    httpHost: 'b.example',
-    homePage: 'http://b.example:8080/Harvest/brokers/n/',
-    adminPassword: 'a b:c',
-    collectionTime: 16200,
-    glimpseServerHost: false,
-    opaqueMode: 'show',
-    maxResults: 6,
-    maxQueries: 3,
-    logFile: '/b/admin/LOG',
-  });
-  t.same(
-    warnings.map((warning) => [warning.line, warning.variable]),
-    [
-      [9, 'Color'],
-      [11, 'Max-Results'],
-    ],
-  );
-  t.throws(() => parseBrokerConf('Broker-Port x', 'f'), {
-    code: 'ERR_CONFIG',
-    message: /^f:1: Broker-Port: /,
-  });
-  t.throws(() => parseBrokerConf('=', 'f'), { code: 'ERR_CONFIG' });
-  t.throws(() => parseBrokerConf('Collection-Time 25:00', 'f'), { code: 'ERR_CONFIG' });
-  for (const variable of BROKER_VARIABLES.describe()) t.ok(variable.description !== '', variable.name);
-});
+      'broker.conf',
+      { brokerDirectory: '/b', brokerPort: 1, maxQueries: 3, brokerName: 'n' },
+    );
+    t.match(config, {
+      brokerPort: 9001,
+      brokerHost: 'b.example',
+      httpHost: 'b.example',
+      homePage: 'http://b.example:8080/Harvest/brokers/n/',
+      adminPassword: 'a b:c',
+      collectionTime: 16200,
+      glimpseServerHost: false,
+      opaqueMode: 'show',
+      maxResults: 6,
+      maxQueries: 3,
+      logFile: '/b/admin/LOG',
+    });
+    t.same(
+      warnings.map((warning) => [warning.line, warning.variable]),
+      [
+        [9, 'Color'],
+        [11, 'Max-Results'],
+      ],
+    );
+    t.throws(() => parseBrokerConf('Broker-Port x', 'f'), {
+      code: 'ERR_CONFIG',
+      message: /^f:1: Broker-Port: /,
+    });
+    t.throws(() => parseBrokerConf('=', 'f'), { code: 'ERR_CONFIG' });
+    t.throws(() => parseBrokerConf('Collection-Time 25:00', 'f'), { code: 'ERR_CONFIG' });
+    for (const variable of BROKER_VARIABLES.describe()) t.ok(variable.description !== '', variable.name);
+  },
+);
 
 t.test('BRK-7.4 to 7.8: Collection.conf is read, and malformed lines are warnings', async (t) => {
   const { points, warnings } = parseCollectionConf(

@@ -119,7 +119,7 @@ t.test('GATHERD-1.6: a client uses only the numbers, not the texts', async (t) =
   await client.quit();
 });
 
-t.test('GATHERD-1.7: a client ignores unknown lines', async (t) => {
+t.test('GATHERD-1.7, 3.13: a client ignores unknown lines', async (t) => {
   const chatter = 'Welcome\n\n123 - what?\n  400 - indented\n4000 - long\n';
   const { port } = await tableServer(
     t,

@@ -2,6 +2,7 @@
 import t from 'tap';
 import {
   basisOf,
+  citationsIn,
   documentOf,
   parseSpecification,
   restsOnChoice,
@@ -103,4 +104,16 @@ for (const [name, document, message] of [
 t.test('a prefix leads to its document', async (t) => {
   t.equal(documentOf('BP-3')?.folder, 'protocols/bulk');
   t.equal(documentOf('RFC-1'), undefined);
+});
+
+t.test('citations name single rules, lists and ranges', async (t) => {
+  t.same(citationsIn('SOIF-2.2, 7.1 and BRK-7.4 to 7.6'), [
+    'SOIF-2.2',
+    'SOIF-7.1',
+    'BRK-7.4',
+    'BRK-7.5',
+    'BRK-7.6',
+  ]);
+  t.same(citationsIn('R-24 to R-26, C-01; BRK-7.4, 8'), ['R-24', 'R-25', 'R-26', 'C-01', 'BRK-7.4']);
+  t.same(citationsIn('UTF-8, ISO-8859-1, P-256-GCM, /SOIF-4\\.4/, XS-1'), []);
 });

@@ -1,11 +1,15 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import {
+  addRun,
   type CaseResult,
+  htmlReport,
   json,
   junit,
   loadSuite,
+  type ReportedRun,
   runSuite,
+  runsOf,
   type Suite,
   selectCases,
   suiteNames,
@@ -14,6 +18,9 @@ import {
 } from '../../../../clients/conformance/index.js';
 import { ConnectionError, UsageError } from '../../../../protocols/errors.js';
 import { encodeFixture, FIXTURE } from '../../../../protocols/fixture/index.js';
+import type { Basis } from '../../../../protocols/specification/index.js';
+import { ifPresent } from '../../../../storage/files/exists.js';
+import { replaceFile } from '../../../../storage/files/replace-file.js';
 import { StopSignal } from '../../../host/stop-signal.js';
 import { complain, complainOrThrow, EXIT } from '../../output/exit.js';
 import { printResult, StandardOutput } from '../../output/standard-output.js';
@@ -27,6 +34,9 @@ interface ConformanceOptions {
   readonly only: readonly string[];
   readonly timeout: number;
   readonly strict: boolean;
+  readonly basis: Basis | 'recorded';
+  readonly html?: string;
+  readonly name?: string;
 }
 
 /** The action of `harvest conformance`. */
@@ -75,6 +85,8 @@ async function run(
   options: ConformanceOptions,
 ): Promise<number> {
   const { only, strict } = options;
+  // A deployed client is the weakest of the records.
+  const basis = options.basis === 'recorded' ? 'client' : options.basis;
   const timeoutMs = Math.ceil(options.timeout * 1000);
   if (timeoutMs === 0) throw new UsageError('--timeout: must be more than 0 seconds');
   if (selectCases(suite.cases, only).length === 0) {
@@ -83,9 +95,12 @@ async function run(
   using stop = new StopSignal({ limit: { program: 'harvest conformance' } });
   const { signal } = stop;
   const tally = new Tally();
+  const kept: CaseResult[] = [];
+  // A page that cannot be read is reported before the run, not after it.
+  const page = options.html === undefined ? undefined : await openPage(options.html);
   try {
     await using prepared = await suite.prepare(parameters, { timeoutMs, signal });
-    const results = countResults(runSuite(prepared, { only, timeoutMs, signal }), tally);
+    const results = countResults(runSuite(prepared, { only, basis, timeoutMs, signal }), tally, kept);
     const about = { suite: suite.name, target: prepared.target, strict };
     const reporter = reporterOf(options);
     const isColored = reporter === tap && process.stdout.isTTY && process.stdout.hasColors();
@@ -94,6 +109,9 @@ async function run(
     for await (const piece of reporter(results, about)) {
       if (!(await output.write(isColored ? colorReport(piece) : piece))) break;
     }
+    const { target } = prepared;
+    const date = new Date().toISOString().slice(0, 10);
+    await page?.add({ suite: suite.name, name: options.name ?? target, target, date, results: kept });
   } catch (error) {
     if (signal.aborted) return EXIT.interrupted;
     if (!(error instanceof ConnectionError)) throw error;
@@ -108,13 +126,32 @@ function reporterOf(options: ConformanceOptions): typeof tap {
   return options.junit ? junit : tap;
 }
 
-/** Adds each result to the tally and passes it on. */
+/** A page of {@link htmlReport} in a file. */
+interface ReportPage {
+  /** Adds a run and writes the page. */
+  add(run: ReportedRun): Promise<void>;
+}
+
+/** Opens the page of `--html`. @throws UsageError if the file is something else */
+async function openPage(file: string): Promise<ReportPage> {
+  const text = await ifPresent(readFile(file, 'utf8'));
+  const runs = text === undefined || text === '' ? [] : runsOf(text);
+  if (runs === undefined) throw new UsageError(`--html: ${file} exists and is not a report of this command`);
+  return {
+    add: (run) =>
+      replaceFile(file, (temporary) => writeFile(temporary, htmlReport(addRun(runs, run))), { force: true }),
+  };
+}
+
+/** Adds each result to the tally and the list, and passes it on. */
 async function* countResults(
   results: AsyncIterable<CaseResult>,
   tally: Tally,
+  kept: CaseResult[],
 ): AsyncGenerator<CaseResult, void, undefined> {
   for await (const result of results) {
     tally.add(result);
+    kept.push(result);
     yield result;
   }
 }
