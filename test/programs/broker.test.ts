@@ -237,7 +237,7 @@ t.test('BRK-6.7 dumpregistry -count', async (t) => {
   t.match(counted, { code: 0, stdout: 'Records: 2\nValid: 2\nDeleted: 0\n' });
 });
 
-t.test('BRK-6.1 --detach and #shutdown: broker.out, and a clean end', async (t) => {
+t.test('BRK-6.1, REG-51: --detach and #shutdown: broker.out, and a clean end', async (t) => {
   const { directory, file } = await createBrokerDirectory(t);
   const started = await cli('broker', '--detach', '-nocol', file);
   const [, address = '', pid = ''] = /^ready broker=(\S+) pid=(\d+)\n$/.exec(started.stdout) ?? [];

@@ -257,7 +257,7 @@ t.test('C-25, R-5, R-19: dumps that the configuration names are loaded, again af
   t.equal(await exchange(t, home.port, ASK), ANSWER.replace('ID: 10', 'ID: 11'));
 });
 
-t.test('R-52, R-54, C-06, C-07: the dispatcher and its replacement', async (t) => {
+t.test('R-52, R-54, C-06, C-07, S-11, S-12: the dispatcher and its replacement', async (t) => {
   const home = await createHome(t);
   let answer: (code: string) => string | undefined = () => undefined;
   const requests: string[] = [];

@@ -244,7 +244,7 @@ t.test('REG-37: an export that was interrupted leaves nothing, and is run again'
   t.match(await exportRegistry(store, join(data, 'store'), to), { objects: 102, unreferenced: 0 });
 });
 
-t.test('REG-32: the commands registry and dumpregistry', async (t) => {
+t.test('REG-1, REG-17 to REG-20, REG-32, REG-41: the commands registry and dumpregistry', async (t) => {
   const { root, data } = await createBroker(t);
   writeFileSync(join(data, 'admin', 'broker.conf'), 'Broker-Port 8501\n');
   writeFileSync(join(data, 'admin', 'LAST-COLLECTION'), 'h 8501 5 800000000\n');

@@ -138,7 +138,7 @@ export const objectCases: readonly GatherdCase[] = [
       const { object } = await receiveInfo(await context.session());
       checkHasAttributes(object, transfer.objects === 0 ? ['Number-Of-Objects'] : CONTENTS);
     }),
-  must('info/true', 'GATHERD-8.1', 'seed manual')
+  must('info/true', 'GATHERD-8.1 GATHERD-8.5', 'seed manual')
     .title('the number of objects and the times that INFO reports are those of the update')
     .does(surveyed, async ({ transfer, oldest, newest }, context) => {
       const { object } = await receiveInfo(await context.session());

@@ -371,7 +371,10 @@ t.test('report: a TAP parser reads what was written, `#` and backslashes include
   parser.end(report);
   t.same(
     names,
-    results.map(({ id, level, rules }) => `${id}: ${odd} (${level} ${rules.join(', ')})`),
+    results.map(({ id, level, rules, basis }) => {
+      const choice = basis === 'choice' ? ', a choice of this project' : '';
+      return `${id}: ${odd} (${level} ${rules.join(', ')}${choice})`;
+    }),
   );
   t.same([...new Set(reasons)], [odd]);
   t.equal(comments[0], `# harvest conformance command ${odd}\n`);
@@ -504,7 +507,7 @@ t.test('`harvest conformance --list` lists suites and cases', async (t) => {
   const cases = await cli('conformance', '--list', '--json', 'gatherd', '--only', 'GATHERD-4.3');
   t.same(
     (JSON.parse(cases.stdout) as { id: string }[]).map(({ id }) => id),
-    ['update/boundary', 'update/only-newer'],
+    ['update/boundary', 'update/only-newer', 'fixture/since'],
   );
 });
 

@@ -15,7 +15,7 @@ import {
 import { assertProperty } from '../../helpers/property.js';
 import { brokenRule, bytes, decodeAll, decodeOne, pieces } from './decoding.js';
 
-t.test('P-01: the published codes, by number and name, and on the wire', async (t) => {
+t.test('P-01, S-7, S-24: the published codes, by number and name, and on the wire', async (t) => {
   const published: readonly [string, string][] = [
     ['001', 'REQ_GET_URLINFO'],
     ['002', 'REQ_PUT_HOST_NOTFOUND'],
@@ -51,7 +51,7 @@ t.test('P-22: both spellings of request 008 are one code', async (t) => {
   t.equal(codeBySymbol('REQ_GET_URL_BYNAME')?.number, 8);
 });
 
-t.test('S-28: the examples of section 10 are encoded and decoded byte for byte', async (t) => {
+t.test('S-28, S-43: the examples of section 10 are encoded and decoded byte for byte', async (t) => {
   const examples: readonly [string, number, readonly SstpHeader[], string?][] = [
     [
       'SSTP/1.0 081 REQ_GET_REFERENCES\r\nHEADER_URI_ID: 10\r\nHEADER_NUMRESULTS: 1\r\nHEADER_START_RESULTS: 1\r\n\r\n',
@@ -93,7 +93,7 @@ t.test('S-28: the examples of section 10 are encoded and decoded byte for byte',
   }
 });
 
-t.test('R-25: the replies of S6, S10 and S-52 are written byte for byte', async (t) => {
+t.test('R-25, S-9, S-24: the replies of S6, S10 and S-52 are written byte for byte', async (t) => {
   const writer = new ReplyWriter();
   const output = () => Buffer.from(writer.take()).toString('latin1');
   writer.writeLinks(81, 3, 1, Uint32Array.of(11, 20, 12), 1, 2);

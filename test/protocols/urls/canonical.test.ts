@@ -50,7 +50,7 @@ t.test('CRAWL-2.1: the length is limited before and after escaping', async (t) =
   t.throws(() => new UrlResolver('nothing'), TypeError);
 });
 
-t.test('G-81: user information can be removed', async (t) => {
+t.test('SOIF-12.5, G-81: user information can be removed', async (t) => {
   t.equal(withoutUserInfo('ftp://u:p@h.example/a@b'), 'ftp://h.example/a@b');
   t.equal(withoutUserInfo('http://h.example/a@b'), 'http://h.example/a@b');
 });

@@ -187,7 +187,7 @@ t.test('BRK-5.1: #add-object reads plain and gzip files, counts objects, skips f
   );
 });
 
-t.test('BRK-5.1, 5.7: log types are switched; logs are closed, opened and rotated', async (t) => {
+t.test('BRK-5.1, 5.7, REG-52: log types are switched; logs are closed, opened and rotated', async (t) => {
   const fixture = await openAdministered(t, 'Log-Types Query nonsense\n');
   const { admin, broker, directory, log, port } = fixture;
   t.ok(log.some((line) => line.includes('Log-Types: nonsense is not a type of event')));

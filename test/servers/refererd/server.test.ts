@@ -84,24 +84,27 @@ t.test('S-39: the server stops reading from a client that does not read; every r
   t.equal(service.statistics.counts.REQ_GET_REFERENCES, requests);
 });
 
-t.test('S-48, P-12, P-15, P-16: the first octets select the protocol, even one at a time', async (t) => {
-  const { address } = await serveFixture(t);
-  const client = await RawClient.connect(t, address.port);
-  for (const octet of REQUEST) {
-    client.send(octet);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  t.equal(await client.until('\r\n\r\n'), REPLY);
-  const browser = await RawClient.connect(t, address.port);
-  for (const octet of 'GET /nothing HTTP/1.0\r\n\r\n') {
-    browser.send(octet);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  t.match(await browser.rest(), /^HTTP\/1\.[01] 404 /);
-  for (const garbage of ['\0\0\0', 'HELLO me\r\n', 'SSTQ', 'GET /']) {
-    t.equal(await exchange(t, address.port, garbage), 'SSTP/1.0 400 BAD REQUEST\r\n\r\n', garbage);
-  }
-});
+t.test(
+  'S-15, S-16, S-48, P-12, P-15, P-16: the first octets select the protocol, even one at a time',
+  async (t) => {
+    const { address } = await serveFixture(t);
+    const client = await RawClient.connect(t, address.port);
+    for (const octet of REQUEST) {
+      client.send(octet);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    t.equal(await client.until('\r\n\r\n'), REPLY);
+    const browser = await RawClient.connect(t, address.port);
+    for (const octet of 'GET /nothing HTTP/1.0\r\n\r\n') {
+      browser.send(octet);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    t.match(await browser.rest(), /^HTTP\/1\.[01] 404 /);
+    for (const garbage of ['\0\0\0', 'HELLO me\r\n', 'SSTQ', 'GET /']) {
+      t.equal(await exchange(t, address.port, garbage), 'SSTP/1.0 400 BAD REQUEST\r\n\r\n', garbage);
+    }
+  },
+);
 
 t.test('S-39: the server closes after an error reply, even if the client is still sending', async (t) => {
   const { address, service } = await serveFixture(t);

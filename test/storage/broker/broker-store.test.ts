@@ -142,31 +142,34 @@ t.test('SOIF-6.5 rejects an object without Gatherer identity or Update-Time with
   t.equal(store.count, 1);
 });
 
-t.test('SOIF-6.6 same Gatherer, version, Update-Time, and URL or MD5: the same object', async (t) => {
-  const store = await openStore(t);
-  const md5 = { MD5: '0123456789abcdef0123456789abcdef' };
-  t.same(await store.apply([update('http://a.test/', 10, md5)]), { ...NO_CHANGES, added: 1 });
-  t.same(await store.apply([update('http://a.test/', 10, { ...md5, Title: 'x' })]), {
-    ...NO_CHANGES,
-    duplicates: 1,
-  });
-  const upper = { MD5: md5.MD5.toUpperCase() };
-  t.same(await store.apply([update('http://b.test/', 10, upper)]), { ...NO_CHANGES, duplicates: 1 });
-  t.same(await store.byUrl('http://b.test/'), []);
-  const others = [
-    update('http://c.test/', 11, md5),
-    update('http://d.test/', 10, { ...md5, 'Gatherer-Version': '1.1' }),
-    update('http://e.test/', 10, { ...md5, 'Gatherer-Host': 'h.test' }),
-    update('http://f.test/', 10, { MD5: 'fedcba9876543210fedcba9876543210' }),
-  ];
-  t.same(await store.apply(others), { ...NO_CHANGES, added: 4 });
+t.test(
+  'SOIF-6.6, REG-43, REG-44: same Gatherer, version, Update-Time, and URL or MD5: the same object',
+  async (t) => {
+    const store = await openStore(t);
+    const md5 = { MD5: '0123456789abcdef0123456789abcdef' };
+    t.same(await store.apply([update('http://a.test/', 10, md5)]), { ...NO_CHANGES, added: 1 });
+    t.same(await store.apply([update('http://a.test/', 10, { ...md5, Title: 'x' })]), {
+      ...NO_CHANGES,
+      duplicates: 1,
+    });
+    const upper = { MD5: md5.MD5.toUpperCase() };
+    t.same(await store.apply([update('http://b.test/', 10, upper)]), { ...NO_CHANGES, duplicates: 1 });
+    t.same(await store.byUrl('http://b.test/'), []);
+    const others = [
+      update('http://c.test/', 11, md5),
+      update('http://d.test/', 10, { ...md5, 'Gatherer-Version': '1.1' }),
+      update('http://e.test/', 10, { ...md5, 'Gatherer-Host': 'h.test' }),
+      update('http://f.test/', 10, { MD5: 'fedcba9876543210fedcba9876543210' }),
+    ];
+    t.same(await store.apply(others), { ...NO_CHANGES, added: 4 });
 
-  // The object with this content is deleted, so another URL may have the content.
-  await store.apply([change('delete', 'http://a.test/', {})]);
-  t.same(await store.apply([update('http://b.test/', 10, md5)]), { ...NO_CHANGES, added: 1 });
-});
+    // The object with this content is deleted, so another URL may have the content.
+    await store.apply([change('delete', 'http://a.test/', {})]);
+    t.same(await store.apply([update('http://b.test/', 10, md5)]), { ...NO_CHANGES, added: 1 });
+  },
+);
 
-t.test('SOIF-6.6 a duplicate by MD5 removes the previous object of its URL', async (t) => {
+t.test('SOIF-6.6, REG-47: a duplicate by MD5 removes the previous object of its URL', async (t) => {
   const store = await openStore(t);
   const md5 = { MD5: '0123456789abcdef0123456789abcdef' };
   await store.apply([update('http://a.test/', 20, md5), update('http://b.test/', 10)]);
