@@ -1,4 +1,4 @@
-// The documents of this package: its READMEs and further Markdown files.
+// The documents of this package: its READMEs, specifications and further Markdown files.
 import { createHash } from 'node:crypto';
 import type { Dirent } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
@@ -17,8 +17,11 @@ export interface OwnDocument {
   readonly modified: Date;
 }
 
-/** Folders of the package whose READMEs are documents. */
+/** Folders of the package whose READMEs and specifications are documents. */
 const FOLDERS = ['protocols', 'storage', 'clients', 'servers', 'examples'];
+
+/** The names of such documents. */
+const NAMES: readonly string[] = ['README.md', 'specification.md'];
 
 /** The folder all of whose Markdown files are documents. */
 const PAGES = 'docs';
@@ -43,8 +46,8 @@ export function packageFolder(): string {
 }
 
 /**
- * Reads the documents below a package's folder: Markdown files of the folder itself and of `docs`, and the READMEs of its source folders. Symbolic
- * links, hidden files and files above 1 MiB are passed over.
+ * Reads the documents below a package's folder: Markdown files of the folder itself and of `docs`, and the READMEs
+ * and specifications of its source folders. Symbolic links, hidden files and files above 1 MiB are passed over.
  */
 export async function readOwnDocuments(home = packageFolder()): Promise<OwnDocument[]> {
   const top = await readdir(home, { withFileTypes: true });
@@ -56,17 +59,17 @@ export async function readOwnDocuments(home = packageFolder()): Promise<OwnDocum
   for (const folder of FOLDERS.filter((name) =>
     top.some((entry) => entry.isDirectory() && entry.name === name),
   ))
-    await findReadmes(home, folder, names);
+    await findDocuments(home, folder, names);
   const documents = await Promise.all(names.sort().map((name) => readDocument(home, name)));
   return documents.filter((document) => document !== undefined);
 }
 
-async function findReadmes(home: string, folder: string, found: string[]): Promise<void> {
+async function findDocuments(home: string, folder: string, found: string[]): Promise<void> {
   for (const entry of await readdir(join(home, folder), { withFileTypes: true })) {
     const path = `${folder}/${entry.name}`;
-    if (entry.isFile() && entry.name === 'README.md') found.push(path);
+    if (entry.isFile() && NAMES.includes(entry.name)) found.push(path);
     if (entry.isDirectory() && entry.name !== 'node_modules' && !entry.name.startsWith('.'))
-      await findReadmes(home, path, found);
+      await findDocuments(home, path, found);
   }
 }
 

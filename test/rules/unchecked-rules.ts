@@ -3,5 +3,5 @@
 /** The reason by the number of the rule. */
 export const UNCHECKED: Readonly<Record<string, string>> = {
   'R-6': 'an absence: the server has no code that writes a database',
-  'C-27': 'a sum: each check of the protocol from P-02 to P-23 is tested by its own number',
+  'C-27': 'a sum of other checks, which are tested by their own numbers',
 };

@@ -14,8 +14,8 @@ import {
   withoutUserInfo,
 } from '../../../protocols/urls/index.js';
 import { assertProperty } from '../../helpers/property.js';
+import { readVectors } from '../../rules/vectors/vector-file.js';
 import { garbage } from '../garbage.js';
-import { readVectors } from '../vectors/vector-file.js';
 
 t.test('G-57, G-58, G-59: the resolver of a base gives the canonical forms of the vectors', async (t) => {
   const based = readVectors('protocols/urls/vectors/canonical-url.json').vectors.filter(
