@@ -6,29 +6,32 @@ import { cli } from '../helpers/cli.js';
 import { page, Site } from '../helpers/site.js';
 import { temporaryDirectory } from '../helpers/temporary-directory.js';
 
-t.test('E-81, E-85, 13.1 to 13.3: SGML.sum prints attributes by a table; messages if asked', async (t) => {
-  const directory = await temporaryDirectory(t);
-  const file = join(directory, 'page.html');
-  await writeFile(
-    file,
-    '<TITLE>My Home Page</TITLE><META NAME="author" CONTENT="Joe T. Slacker"><CODE>no</CODE><A HREF="http://harvest.cs.colorado.edu/">x</A>',
-  );
-  const plain = await cli('sgml-sum', 'HTML', file);
-  t.equal(plain.code, 0, plain.stderr);
-  for (const line of [
-    'title{13}:\tMy Home Page\n',
-    'author{15}:\tJoe T. Slacker\n',
-    'url-references{32}:\thttp://harvest.cs.colorado.edu/\n',
-  ])
-    t.match(plain.stdout, line);
-  const table = join(directory, 'my.table');
-  await writeFile(table, '<TITLE>\tname\n');
-  t.equal((await cli('sgml-sum', '-t', table, 'HTML', file)).stdout, 'name{13}:\tMy Home Page\n\n');
-  const foo = join(directory, 'my.foo');
-  await writeFile(foo, '<foo><head>Words</head></foo>');
-  await writeFile(join(directory, 'FOO.sum.tbl'), '<HEAD>\ttitle\n');
-  t.equal((await cli('sgml-sum', '--libdir', directory, 'FOO', foo)).stdout, 'title{6}:\tWords\n\n');
-});
+t.test(
+  'E-68, E-81, E-85, E-96, E-98: SGML.sum prints attributes by a table; messages if asked',
+  async (t) => {
+    const directory = await temporaryDirectory(t);
+    const file = join(directory, 'page.html');
+    await writeFile(
+      file,
+      '<TITLE>My Home Page</TITLE><META NAME="author" CONTENT="Joe T. Slacker"><CODE>no</CODE><A HREF="http://harvest.cs.colorado.edu/">x</A>',
+    );
+    const plain = await cli('sgml-sum', 'HTML', file);
+    t.equal(plain.code, 0, plain.stderr);
+    for (const line of [
+      'title{13}:\tMy Home Page\n',
+      'author{15}:\tJoe T. Slacker\n',
+      'url-references{32}:\thttp://harvest.cs.colorado.edu/\n',
+    ])
+      t.match(plain.stdout, line);
+    const table = join(directory, 'my.table');
+    await writeFile(table, '<TITLE>\tname\n');
+    t.equal((await cli('sgml-sum', '-t', table, 'HTML', file)).stdout, 'name{13}:\tMy Home Page\n\n');
+    const foo = join(directory, 'my.foo');
+    await writeFile(foo, '<foo><head>Words</head></foo>');
+    await writeFile(join(directory, 'FOO.sum.tbl'), '<HEAD>\ttitle\n');
+    t.equal((await cli('sgml-sum', '--libdir', directory, 'FOO', foo)).stdout, 'title{6}:\tWords\n\n');
+  },
+);
 
 t.test('E-48 to E-50, G-143: lsm2soif and its relatives print objects', async (t) => {
   const directory = await temporaryDirectory(t);

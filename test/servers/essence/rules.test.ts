@@ -134,7 +134,7 @@ t.test('E-129 the file of the manual is parsed', async (t) => {
   );
 });
 
-t.test('vector 10, E-131 to E-133: the rules of the manual are applied', async (t) => {
+t.test('vector 10, E-131 to E-133, E-136: the rules of the manual are applied', async (t) => {
   const options = await optionsWith(t, {
     'cleanup-html-text.pl': '#!/bin/sh\ntr -s " "',
     'extract-owner.sh': '#!/bin/sh\ncat >/dev/null; printf "Owner{3}:\\tann\\nPartial-Text{4}:\\tkept\\n"',

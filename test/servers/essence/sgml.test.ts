@@ -186,7 +186,7 @@ const FOO = {
   'sgmls-lib/FOO/FOO.sum.tbl': '<TI> title\n<P> body\n<P,ALIGN=left> left\n<B> keywords,parent\n',
 };
 
-t.test('E-86 four steps define a new type, with and without OpenSP', async (t) => {
+t.test('E-82, E-84, E-86 four steps define a new type, with and without OpenSP', async (t) => {
   const lib = await directoryWith(t, FOO);
   const { sgml } = await findTypePrograms([lib]);
   t.same(sgml, { FOO: { documentType: 'FOO' } });
