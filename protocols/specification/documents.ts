@@ -17,6 +17,7 @@ export const SPECIFICATIONS: readonly DocumentEntry[] = [
   { folder: 'protocols/registry', prefixes: ['REG'] },
   { folder: 'protocols/sstp', prefixes: ['S', 'P', 'R', 'F', 'C'] },
   { folder: 'servers/essence', prefixes: ['E'] },
+  { folder: 'servers/crawler', prefixes: ['CRAWL'] },
 ];
 
 /** Returns the document that holds rules of this prefix; undefined for an unknown prefix. */
