@@ -91,7 +91,7 @@ t.test('verify selects by name, by folder of the tests and by path of the projec
 
 t.test('the manifest has a row for each script, and no other', async (t) => {
   const root = dirname(fileURLToPath(import.meta.resolve('#package.json')));
-  const areaFolders = /^(?:architecture|protocols|servers|storage|clients(?!\/conformance)|run|fuzz)\//;
+  const areaFolders = /^(?:architecture|protocols|servers|storage|clients(?!\/conformance)|rules|run|fuzz)\//;
   const scripts = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
     .filter(
       (file) => (file.endsWith('.test.ts') && !areaFolders.test(file)) || /^peers\/[^/]+\.ts$/.test(file),

@@ -48,16 +48,19 @@ export async function collectPoint(point: CollectionPoint, context: CollectConte
 async function receive(point: CollectionPoint, since: UnixSeconds, applier: Applier): Promise<UnixSeconds> {
   const { context, tally } = applier;
   const { signal, limits } = context;
+  const { connectTimeoutMs, timeoutMs, ...receiveLimits } = connectionLimits(context);
   const connection = {
     host: point.host,
     fingerprint: point.fingerprint,
     port: point.port,
-    ...connectionLimits(context),
+    connectTimeoutMs,
+    timeoutMs,
     onWarning: (warning: { readonly message: string }) => tally.countMalformed(warning.message),
     signal,
   };
   const collection = collectChanges({
     ...connection,
+    ...receiveLimits,
     large: largeObjects(context),
     since,
     compression: collectionMode(point.type).compressed,

@@ -170,7 +170,7 @@ t.test('lines that most pages of a host have are no passages', async (t) => {
       url: `http://${host}/manual/${i}.html`,
       Title: `${host} ${i}`,
       Description: 'The description',
-      Body: `Downloads Gopher Support\n${i === 3 ? 'All about gopher holes and tools.' : 'Nothing here.'}\nCopyright Gopher Inc`,
+      Body: `Downloads of gopher software, with support.\n${i === 3 ? 'All about gopher holes and tools.' : 'Nothing here.'}\nCopyright Gopher Inc`,
     }));
   const { get } = await openWebsite(t, {
     documents: documents(
@@ -192,7 +192,7 @@ t.test('lines that most pages of a host have are no passages', async (t) => {
       .get();
   t.same(shown('large.example.org 3'), ['All about gopher holes and tools.']);
   t.same(shown('large.example.org 4'), ['The description'], 'without another passage, the description');
-  t.match(shown('small.example.org 2')[0], /Downloads Gopher Support/, 'a small site loses nothing');
+  t.match(shown('small.example.org 2')[0], /Downloads of gopher software/, 'a small site loses nothing');
   t.same(
     [...new Set(shown('wide.example.org 2'))],
     ['The description'],
