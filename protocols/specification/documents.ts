@@ -16,6 +16,7 @@ export const SPECIFICATIONS: readonly DocumentEntry[] = [
   { folder: 'protocols/bulk', prefixes: ['BT', 'BP'] },
   { folder: 'protocols/registry', prefixes: ['REG'] },
   { folder: 'protocols/sstp', prefixes: ['S', 'P', 'R', 'F', 'C'] },
+  { folder: 'protocols/config', prefixes: ['G'] },
   { folder: 'servers/essence', prefixes: ['E'] },
   { folder: 'servers/crawler', prefixes: ['CRAWL'] },
 ];
