@@ -109,7 +109,7 @@ const ORIGINAL: readonly (readonly [row: string, wire: string, verdicts: string]
   ],
 ];
 
-t.test('SOIF-4.4, SOIF-4.9 cksoif gives the verdicts of the C library', async (t) => {
+t.test('SOIF-4.4, SOIF-4.9, G-128 cksoif gives the verdicts of the C library', async (t) => {
   for (const [row, wire, expected] of ORIGINAL) {
     const whole = bytes(wire);
     for (const chunks of [[whole], singleBytes(whole)])
@@ -459,7 +459,7 @@ t.test('the tools as processes', async (t) => {
     t.match(await cli('soif', 'nonsense'), { code: 2 });
   });
 
-  t.test('SOIF-4.9 cksoif: the original lines, exit status 0', async (t) => {
+  t.test('SOIF-4.9, G-131 cksoif: the original lines, exit status 0', async (t) => {
     const { code, stdout } = await cliWithInput('@FILE { u\r\n}\r\n@FILE { v\nA{1}: y\n}\n', 'cksoif');
     t.equal(code, 0);
     t.equal(

@@ -26,6 +26,8 @@ function kindOf(file: string): Kind | undefined {
   if (file.startsWith('test/conformance/')) return 'mutants';
   // The reasons for rules without a test are no test.
   if (file.startsWith('test/')) return file === 'test/rules/unchecked-rules.ts' ? undefined : 'tests';
+  // Suites of contracts are tests that the package exports.
+  if (/^(?:servers|storage)\/.*\bconformance\b/.test(file)) return 'tests';
   // The cases are counted one by one.
   return file.startsWith('clients/conformance/') || file.startsWith('examples/') ? undefined : 'code';
 }

@@ -116,7 +116,7 @@ t.test('G-28, G-55: a line of the lists that cannot be used is named and passed 
   );
 });
 
-t.test('G-17: the sample is accepted unchanged, with the defaults of table 2.1', async (t) => {
+t.test('G-13, G-15, G-17: the sample is accepted unchanged, with the defaults of table 2.1', async (t) => {
   const { config, warnings } = parseGathererConf(SAMPLE, 'sample.cf', {}, { gathererHost: 'h.example' });
   t.same(warnings, []);
   t.match(config, {

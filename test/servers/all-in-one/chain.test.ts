@@ -72,7 +72,7 @@ t.test('harvest run --once gathers, publishes, collects and prints one JSON line
   t.notOk(site.paths.includes('/private/x.html'), 'G-62: robots.txt is obeyed');
   t.notOk(site.paths.includes('/logo.png'), 'E-28: an image is not fetched');
   t.equal(new Set(site.paths).size, site.paths.length, 'G-68: nothing is fetched twice');
-  t.equal(site.maxConcurrent, 1, 'CRAWL-5.6.4: one connection per host');
+  t.equal(site.maxConcurrent, 1, 'CRAWL-1.9, 5.6.4: one connection per host');
   t.match(site.requests[0]?.headers['user-agent'] ?? '', /^Harvest\//, 'G-65: the user agent is Harvest');
   t.equal(site.requests[0]?.path, '/robots.txt', 'CRAWL-12.4: robots.txt comes first');
 
