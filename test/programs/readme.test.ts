@@ -62,6 +62,6 @@ t.test('the examples run as they stand, with the ports of the servers', async (t
   t.notMatch(readme, /^file:\S+\/rye\.html/m);
   const library = await runExample(t, 'docs/library.md', 'ts', ports);
   t.match(library, /^\S+ file:\S+\/wheat\.html Wheat$/m);
-  t.match(library, /^file:\S+\/wheat\.html$/m, 'wheat and not rye');
+  t.match(library, /^file:\S+\/wheat\.html Wheat$/m, 'wheat and not rye, with its title');
   t.match(library, /^file:\S+\/rye\.html$/m, 'wheat, and rye in the title');
 });
