@@ -1,5 +1,6 @@
 // Context and limits that both collectors share.
 import type { LargeObjects, ReceiveLimits } from '../../../clients/connection/index.js';
+import { defined } from '../../../protocols/defined.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
 import { SpoolFile } from '../../../storage/files/spool-file.js';
 import type { ApplyObserver, BrokerStore } from '../../../storage/index.js';
@@ -60,7 +61,9 @@ export function connectionLimits({ limits }: CollectContext): ReceiveLimits & {
   readonly connectTimeoutMs: number;
   readonly timeoutMs: number;
 } {
-  // The numbers of batches and failures are not the connection's.
-  const { batchObjects: _1, maxFailures: _2, retryPauseMs: _3, ...rest } = limits;
-  return { connectTimeoutMs: 30_000, timeoutMs: 120_000, ...rest };
+  // By name: the limits of a Broker have more members, which a client refuses.
+  const { connectTimeoutMs = 30_000, timeoutMs = 120_000 } = limits;
+  const { maxReceivedBytes, maxDurationMs, minBytesPerSecond, minRateGraceMs } = limits;
+  const received = defined({ maxReceivedBytes, maxDurationMs, minBytesPerSecond, minRateGraceMs });
+  return { connectTimeoutMs, timeoutMs, ...received };
 }
