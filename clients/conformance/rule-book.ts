@@ -58,7 +58,7 @@ export async function statementsOf(ids: readonly string[]): Promise<string[]> {
 
 /**
  * Returns the rules of a number or section (`SOIF-2` for SOIF-2.1, SOIF-2.2, ...), ignoring case.
- * @throws UsageError if there are none
+ * @throws UsageError if no rule has the name
  */
 export async function rulesNamed(name: string): Promise<BookedRule[]> {
   const wanted = name.toUpperCase();

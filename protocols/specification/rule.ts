@@ -85,9 +85,17 @@ export function sentenceOf({ text }: Pick<Rule, 'text'>): string {
 
 /** Removes the Markdown of a paragraph: emphasis, code marks, links. */
 function plainText(markdown: string): string {
+  // Every second part is code, which has no emphasis.
   return markdown
-    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .replace(/\*\*|`|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])/g, '')
+    .split('`')
+    .map((part, index) => (index % 2 === 1 ? part : withoutEmphasis(part)))
+    .join('')
     .replace(/\s+/g, ' ')
     .trim();
+}
+
+function withoutEmphasis(markdown: string): string {
+  return markdown
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/\*\*|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])/g, '');
 }

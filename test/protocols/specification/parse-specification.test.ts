@@ -23,7 +23,7 @@ const DOCUMENT = `# Knots
 
 *MUST · client: knots.c · choice: shorter*
 
-A \`line\` ends in **LF**, e.g. \`a\`. *Two* follow
+A \`line\` ends in **LF**, e.g. \`a*\`. *Two* follow
 [elsewhere](#x).
 
 \`\`\`abnf
@@ -62,7 +62,7 @@ t.test('rules have level, evidence, section and text', async (t) => {
   t.ok(restsOnChoice(first));
   t.equal(basisOf(last), 'seed');
   t.notOk(restsOnChoice(last));
-  t.equal(sentenceOf(first), 'A line ends in LF, e.g. a.');
+  t.equal(sentenceOf(first), 'A line ends in LF, e.g. a*.');
   t.equal(sentenceOf(last), 'Last one');
   t.match(first.text, /# comment of the shell/);
   t.same(grammar, [{ text: 'line = *CHAR LF\n# comment of the shell, not a heading\n', line: 19 }]);
