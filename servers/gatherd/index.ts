@@ -12,6 +12,7 @@ export {
 export { monitoredGatherd } from './figures.js';
 export { type GatherdFileNames, type GatherdFiles, gatherdFiles } from './files.js';
 export { encodeInfo, type GathererIdentity } from './info.js';
+export { MemoryDatabase, type MemoryDatabaseOptions } from './memory-database.js';
 export { GatherdServer, type GatherdServerOptions } from './server.js';
 export { GatherdService, type GatherdServiceOptions } from './service.js';
 export { type GatherdCounts, type GatherdTransfer, type SessionContext, serveGatherd } from './session.js';

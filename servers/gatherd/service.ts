@@ -3,6 +3,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { hostname as systemHostname } from 'node:os';
 import { monotonicClock } from '../../clients/connection/monotonic-clock.js';
 import type { Clock } from '../../protocols/clock.js';
+import { UsageError } from '../../protocols/errors.js';
 import {
   GATHERD_VERSION,
   type GatherdServerOptions as GatherdSessionOptions,
@@ -30,9 +31,10 @@ export interface GatherdServiceOptions extends Omit<GatherdSessionOptions, 'host
   /** Our full host name for the greeting (GATHERD-3.5). Default: the system's. */
   readonly hostname?: string | undefined;
   /**
-   * Directory in which the Gatherer publishes (DESIGN 4). Before the first generation the database is empty.
+   * Directory in which the Gatherer publishes (DESIGN 4). Before the first generation the database is empty. Either this
+   * or `source`.
    */
-  readonly generationsDirectory: string;
+  readonly generationsDirectory?: string | undefined;
   readonly log: Logger;
   /** The Gatherer in INFO. Default: that of the newest object, and our port. */
   readonly identity?: GathererIdentity;
@@ -40,8 +42,8 @@ export interface GatherdServiceOptions extends Omit<GatherdSessionOptions, 'host
   readonly accessFile?: string;
   /** Milliseconds without a complete command. Default 120 000 (GATHERD-12.3). */
   readonly idleTimeoutMs?: number | undefined;
-  /** Replaces the generations directory. */
-  readonly source?: SnapshotSource;
+  /** Replaces the generations directory, e.g. a {@link MemoryDatabase}. */
+  readonly source?: SnapshotSource | undefined;
   /**
    * Debugging messages of section 69 (GATHERD-12.5): level 1 each transfer, level 5 also each session, level 9
    * also the beginning of each chunk received and sent.
@@ -54,6 +56,14 @@ export interface GatherdServiceOptions extends Omit<GatherdSessionOptions, 'host
 /** Section 69 is SOIF processing; no section is assigned to gatherd (GATHERD-12.5). */
 const SECTION = 69;
 const TRANSFERS = 'harvest:gatherd:transfer';
+
+/** @throws UsageError if the options name no database */
+function sourceOf({ source, generationsDirectory }: GatherdServiceOptions): SnapshotSource {
+  if (source !== undefined) return source;
+  if (generationsDirectory === undefined)
+    throw new UsageError('gatherd needs a database: `generationsDirectory` or `source`');
+  return new Generations(generationsDirectory);
+}
 
 /** Serves a Gatherer's database to any number of connections. */
 export class GatherdService implements AsyncDisposable {
@@ -70,7 +80,7 @@ export class GatherdService implements AsyncDisposable {
     this.#options = options;
     this.#hostname = options.hostname ?? systemHostname();
     this.#version = version;
-    this.database = new CurrentSnapshot(options.source ?? new Generations(options.generationsDirectory), log);
+    this.database = new CurrentSnapshot(sourceOf(options), log);
     this.#context = {
       session: { ...options, hostname: this.#hostname, version },
       database: this.database,

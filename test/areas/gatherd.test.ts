@@ -2,6 +2,7 @@
 import '../servers/gatherd/access.test.js';
 import '../servers/gatherd/changes.test.js';
 import '../servers/gatherd/chunk-cache.test.js';
+import '../servers/gatherd/memory-database.test.js';
 import '../clients/connection/connection.test.js';
 import '../clients/connection/network-errors.test.js';
 import '../clients/gatherd/client.test.js';

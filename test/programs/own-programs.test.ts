@@ -74,6 +74,15 @@ t.test('own-socket: a server listens where its owner wants', async (t) => {
   t.equal(await program.stop(), 0, 'a signal ends it');
 });
 
+t.test('own-objects: the objects of a program, collected as from any Gatherer', async (t) => {
+  const port = await freePort();
+  await using program = await start('own-objects.mjs', [String(port)]);
+  const { stdout } = await cli('gather', '127.0.0.1', String(port));
+  t.match(stdout, /@BOOK \{ http:\/\/books\.example\.org\/emma\n/);
+  t.match(stdout, /Gatherer-Name\{10\}:\tmy catalog\n/);
+  t.equal(await program.stop(), 0, 'a signal ends it');
+});
+
 t.test('own-application: the pages of a Broker below a prefix, behind hooks of an application', async (t) => {
   const gathered = await gather(t);
   const { url } = gathered;
