@@ -1,12 +1,14 @@
 // Parses filter files, which allow and deny URLs and hosts (G-42 to G-48).
 import { channel } from 'node:diagnostics_channel';
 import { ConfigError, ProtocolError } from '../errors.js';
-import { compilePattern, type Pattern } from '../patterns/index.js';
+import { compileUrlPattern, type Pattern } from '../patterns/index.js';
+import { unescapeUnreserved } from '../urls/index.js';
 import { readLines } from './values.js';
 
 /**
- * A filter file (G-42 to G-48). The subject of a URL filter is the canonical path with its query (G-44, G-48);
- * the subjects of a host filter are `name:port` and `address:port` (G-45).
+ * A filter file (G-42 to G-48). The subject of a URL filter is the canonical path with its query (G-44), in
+ * which `~`, `%7e` and `%7E` are the same (G-48); the subjects of a host filter are `name:port` and
+ * `address:port` (G-45).
  */
 export interface UrlFilter {
   /**
@@ -20,6 +22,7 @@ export interface UrlFilter {
 /** A decision of a filter file, for debugging (G-150, section 44). */
 export interface FilterEvent {
   readonly file: string;
+  /** As the filter sees them: without escapes of unreserved characters (G-48). */
   readonly subjects: readonly string[];
   readonly allowed: boolean;
   /** The line that decided; absent when no line matched. */
@@ -41,14 +44,16 @@ export interface FilterRule {
 export const ALLOW_ALL: UrlFilter = { allows: () => true, rules: [] };
 
 /**
- * Parses a filter file: `Allow regex` and `Deny regex`, comments and blank lines.
+ * Parses a filter file for URLs: `Allow regex` and `Deny regex`, comments and blank lines.
  * @throws ConfigError with the line of the first bad rule
  */
 export function parseFilter(text: string, file: string): UrlFilter {
-  return new Filter(
-    file,
-    readLines(text).map(({ text, line }) => readRule(text, file, line)),
-  );
+  return new Filter(text, file, false);
+}
+
+/** Parses a filter file for hosts, whose names have no case (G-45). @throws ConfigError as {@link parseFilter} */
+export function parseHostFilter(text: string, file: string): UrlFilter {
+  return new Filter(text, file, true);
 }
 
 interface CompiledRule extends FilterRule {
@@ -57,26 +62,26 @@ interface CompiledRule extends FilterRule {
 
 class Filter implements UrlFilter {
   readonly #file: string;
+  readonly rules: readonly CompiledRule[];
 
-  constructor(
-    file: string,
-    readonly rules: readonly CompiledRule[],
-  ) {
+  constructor(text: string, file: string, ignoreCase: boolean) {
     this.#file = file;
+    this.rules = readLines(text).map(({ text, line }) => readRule(text, file, line, ignoreCase));
   }
 
   allows(...subjects: string[]): boolean {
     const rule = this.rules.find(({ pattern }) => subjects.some((subject) => pattern.test(subject)));
     const allowed = rule?.allow ?? true;
     if (filterChannel.hasSubscribers) {
-      const event: FilterEvent = { file: this.#file, subjects, allowed, rule };
+      const seen = subjects.map(unescapeUnreserved);
+      const event: FilterEvent = { file: this.#file, subjects: seen, allowed, rule };
       filterChannel.publish(event);
     }
     return allowed;
   }
 }
 
-function readRule(text: string, file: string, line: number): CompiledRule {
+function readRule(text: string, file: string, line: number, ignoreCase: boolean): CompiledRule {
   const match = /^\s*(allow|deny)[ \t]+(.+)$/is.exec(text);
   if (match === null) throw new ConfigError(file, line, '', 'a line must be `Allow regex` or `Deny regex`');
   const expression = match[2]!.trim();
@@ -85,7 +90,7 @@ function readRule(text: string, file: string, line: number): CompiledRule {
       allow: match[1]!.toLowerCase() === 'allow',
       expression,
       line,
-      pattern: compilePattern(expression),
+      pattern: compileUrlPattern(expression, { ignoreCase }),
     };
   } catch (error) {
     if (error instanceof ProtocolError)

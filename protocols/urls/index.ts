@@ -17,3 +17,4 @@ export * from './queue-assignment.js';
 export * from './seen-string.js';
 export * from './server-name.js';
 export * from './surt.js';
+export { unescapeUnreserved } from './unreserved.js';

@@ -27,6 +27,7 @@ import {
   parseQuickRules,
   parseTypeList,
   parseTypeRules,
+  parseUrlRules,
   type QuickRule,
   type TypeRules,
   typeName,
@@ -191,7 +192,7 @@ export function compileEssence(options: EssenceOptions, sources: EssenceSources)
   const context: EssenceContext = {
     settings,
     rules: {
-      byUrl: parse('byurl.cf', parseTypeRules),
+      byUrl: parse('byurl.cf', parseUrlRules),
       byName: parse('byname.cf', (text, file) => parseTypeRules(text, file, NAME_RULES)),
       byContent: parse('bycontent.cf', (text, file) => parseTypeRules(text, file, CONTENT_RULES)),
       magic: parse('magic', parseMagic),

@@ -46,7 +46,7 @@ export {
   typeByUrl,
 } from './recognition/recognize.js';
 export type { QuickRule, RuleLine, RuleOrigin, TypeRules } from './recognition/type-rules.js';
-export { parseTypeList, parseTypeRules } from './recognition/type-rules.js';
+export { parseTypeList, parseTypeRules, parseUrlRules } from './recognition/type-rules.js';
 export type { Command, Condition, Instruction, PostRule, PostRules, Test } from './rules/model.js';
 export { ownPrograms } from './rules/parse.js';
 export type { SelectorRule, SelectorRules } from './selectors/rules.js';

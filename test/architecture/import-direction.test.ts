@@ -25,7 +25,8 @@ const LOWER_TOP_FOLDERS: Readonly<Record<string, readonly string[]>> = {
 const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
   // The files directly in protocols/ are shared by all components: errors, times, buffers, locks.
   protocols: [],
-  'protocols/patterns': ['protocols'],
+  // Expressions for URLs see one spelling of unreserved characters (G-48).
+  'protocols/patterns': ['protocols', 'protocols/urls'],
   'protocols/urls': ['protocols'],
   'protocols/specification': [],
   'protocols/soif': ['protocols'],

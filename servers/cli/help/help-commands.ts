@@ -125,7 +125,7 @@ Your own types or summarizers are ignored
 
 URLs differ from those in the configuration
     URLs are made canonical: harvest url canonical --gatherer URL shows the result. A tilde becomes
-    %7e. Queries (cgi-bin) are on the stop list.
+    %7e; filters, byurl.cf and rules match both spellings. Queries (cgi-bin) are on the stop list.
 
 Data is not updated
     A Gatherer runs only when it is started: harvest schedule FILE prints lines for cron. Documents

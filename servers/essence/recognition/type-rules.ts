@@ -2,10 +2,13 @@ import { ConfigError, ProtocolError } from '../../../protocols/errors.js';
 import {
   compileNode,
   compilePattern,
+  type EreNode,
   listSpellings,
   type Pattern,
   parseEre,
+  parseUrlEre,
 } from '../../../protocols/patterns/index.js';
+import { unescapeUnreserved } from '../../../protocols/urls/index.js';
 
 /** E-13: spellings of one type in the sources; the first one is written. */
 const SPELLINGS: ReadonlyMap<string, string> = new Map([
@@ -51,13 +54,13 @@ export class TypeRules {
   /** Maximum number of dots in an expanded suffix. */
   readonly #dots: number;
 
-  constructor(lines: readonly RuleLine[], file = '') {
+  constructor(lines: readonly RuleLine[], file = '', parse: (expression: string) => EreNode = parseEre) {
     const rules: Rule[] = [];
     const whole = new Map<string, number>();
     const endings = new Map<string, number>();
     let dots = 0;
     lines.forEach(({ expression }, rank) => {
-      const node = parseEre(expression);
+      const node = parse(expression);
       const spelling = listSpellings(node);
       if (spelling?.match === 'whole') {
         for (const name of spelling.strings) if (!whole.has(name)) whole.set(name, rank);
@@ -98,6 +101,13 @@ export class TypeRules {
   }
 }
 
+/** The rules of byurl.cf. */
+class UrlRules extends TypeRules {
+  override find(subject: string): RuleOrigin | undefined {
+    return super.find(unescapeUnreserved(subject));
+  }
+}
+
 /**
  * Yields the lines of a file without comments and empty ones, with their numbers. `#` begins a comment only at
  * the start of a line, because patterns contain it.
@@ -120,6 +130,18 @@ export function* significantLines(
  * @throws ConfigError for a line without an expression or with an invalid one
  */
 export function parseTypeRules(text: string, file: string, builtIn: readonly RuleLine[] = []): TypeRules {
+  return new TypeRules(readRules(text, file, builtIn), file);
+}
+
+/**
+ * Parses byurl.cf, whose expressions see unreserved characters without escapes, as those of filters do (E-10,
+ * G-48). @throws ConfigError as {@link parseTypeRules}
+ */
+export function parseUrlRules(text: string, file: string): TypeRules {
+  return new UrlRules(readRules(text, file, []), file, parseUrlEre);
+}
+
+function readRules(text: string, file: string, builtIn: readonly RuleLine[]): RuleLine[] {
   const significant = [...significantLines(text)];
   const named = new Set(significant.map(({ content }) => typeName(content.replace(/\s.*$/s, ''))));
   const lines: RuleLine[] = [];
@@ -133,7 +155,7 @@ export function parseTypeRules(text: string, file: string, builtIn: readonly Rul
     compileExpression(found[2]!, file, line, found[1]!);
     lines.push({ type: typeName(found[1]!), expression: found[2]!, line });
   }
-  return new TypeRules(lines, file);
+  return lines;
 }
 
 /** Parses a list of type names, one per line (E-19, E-22). An empty list is legal (E-24). */
@@ -177,9 +199,10 @@ export function compileExpression(
   file: string,
   line: number,
   variable = expression,
+  compile: (expression: string) => Pattern = compilePattern,
 ): Pattern {
   try {
-    return compilePattern(expression);
+    return compile(expression);
   } catch (error) {
     if (error instanceof ProtocolError)
       throw new ConfigError(file, line, variable, `the expression ${error.message}`);

@@ -15,7 +15,7 @@ import { latin } from '../bytes.js';
 import type { ProgramSettings } from '../external/limits.js';
 import { ScratchDirectory } from '../external/programs.js';
 import { runProgram } from '../external/run.js';
-import { type Command, conditionHolds, type Instruction, type PostRules } from './model.js';
+import { type Command, conditionHolds, type Instruction, isUrl, type PostRules } from './model.js';
 
 /** Settings of applying rules. */
 export interface PostRulesOptions {
@@ -104,14 +104,13 @@ class PostRun {
 
   /** E-128 (2): the program reads the value and writes the new one. Does nothing for a missing attribute. */
   async #filter(attribute: string, command: Command, line: number): Promise<void> {
-    const isUrl = attribute.toLowerCase() === 'url';
-    const value = isUrl ? this.object.urlBytes : this.object.get(attribute);
+    const value = isUrl(attribute) ? this.object.urlBytes : this.object.get(attribute);
     if (value === undefined) return;
     const output = await this.#run(command, value, line);
     if (output === undefined) return;
     // E-133
     const result = value.at(-1) !== 0x0a && output.at(-1) === 0x0a ? output.subarray(0, -1) : output;
-    if (!isUrl) {
+    if (!isUrl(attribute)) {
       this.object = this.object.with([[this.#spelling(attribute), result]]);
       return;
     }

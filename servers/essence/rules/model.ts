@@ -1,5 +1,6 @@
 import type { Pattern } from '../../../protocols/patterns/index.js';
 import { type SoifObject, textOfUrl } from '../../../protocols/soif/index.js';
+import { unescapeUnreserved } from '../../../protocols/urls/index.js';
 
 /** A test of one attribute (E-123). */
 export interface Test {
@@ -8,7 +9,10 @@ export interface Test {
   readonly attribute: string;
   /** `!=` and `!~`. */
   readonly negated: boolean;
-  /** The exact value, or a pattern that must match a part of it. */
+  /**
+   * The exact value, or a pattern that must match a part of it. For `url` without escapes of unreserved
+   * characters.
+   */
   readonly data: string | Pattern;
 }
 
@@ -67,10 +71,15 @@ export function conditionHolds(condition: Condition, object: SoifObject, type?: 
   }
 }
 
-/** E-126: names of attributes ignore case; `url` is the object's URL. */
+/** Whether a condition is about the object's URL (E-126): names of attributes ignore case. */
+export function isUrl(attribute: string): boolean {
+  return attribute.toLowerCase() === 'url';
+}
+
+/** E-126: names of attributes ignore case; `url` is the object's URL, without escapes of unreserved characters. */
 function attributeText(object: SoifObject, attribute: string, type: string | undefined): string | undefined {
+  if (isUrl(attribute)) return unescapeUnreserved(textOfUrl(object.url));
   const name = attribute.toLowerCase();
-  if (name === 'url') return textOfUrl(object.url);
   if (name === 'type' && type !== undefined) return type;
   return object.text(name);
 }

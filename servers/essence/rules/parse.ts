@@ -1,9 +1,18 @@
 import { isAbsolute, join } from 'node:path';
 import { ConfigError, ProtocolError } from '../../../protocols/errors.js';
-import { compilePattern } from '../../../protocols/patterns/index.js';
+import { compilePattern, compileUrlPattern } from '../../../protocols/patterns/index.js';
+import { unescapeUnreserved } from '../../../protocols/urls/index.js';
 import type { ProgramSettings } from '../external/limits.js';
 import { isFile } from '../files.js';
-import type { Command, Condition, Instruction, PostRule, PostRules, Test } from './model.js';
+import {
+  type Command,
+  type Condition,
+  type Instruction,
+  isUrl,
+  type PostRule,
+  type PostRules,
+  type Test,
+} from './model.js';
 
 /** Maximum nesting of parentheses in a condition. */
 const MAX_DEPTH = 100;
@@ -139,7 +148,8 @@ function readTest(reader: LineReader): Test {
   const negated = operator.startsWith('!');
   if (operator.endsWith('=')) {
     if (delimiter !== "'") reader.fail(`${operator} takes a string in single quotes (E-123)`);
-    return { kind: 'test', attribute, negated, data: reader.quoted("'") };
+    const data = reader.quoted("'");
+    return { kind: 'test', attribute, negated, data: isUrl(attribute) ? unescapeUnreserved(data) : data };
   }
   // E-123: an example of the manual quotes the expression with single quotes.
   if (delimiter !== '/' && delimiter !== "'") {
@@ -148,7 +158,8 @@ function readTest(reader: LineReader): Test {
   const start = reader.column;
   const expression = reader.quoted(delimiter);
   try {
-    return { kind: 'test', attribute, negated, data: compilePattern(expression) };
+    const compile = isUrl(attribute) ? compileUrlPattern : compilePattern;
+    return { kind: 'test', attribute, negated, data: compile(expression) };
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
     return reader.fail(`the expression ${error.message}`, start);
@@ -173,7 +184,7 @@ function readInstruction(reader: LineReader): Instruction {
     reader.fail(`${sign} takes one attribute; several are filtered by ! (E-128)`, column);
   }
   // E-130
-  if (sign !== '|' && attributes.some((name) => name.toLowerCase() === 'url')) {
+  if (sign !== '|' && attributes.some(isUrl)) {
     reader.fail('the URL can only be rewritten by | and a program (E-130)', 0);
   }
   if (sign === '=') {

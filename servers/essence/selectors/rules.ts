@@ -1,5 +1,5 @@
 import { ConfigError } from '../../../protocols/errors.js';
-import type { Pattern } from '../../../protocols/patterns/index.js';
+import { compileUrlPattern, type Pattern } from '../../../protocols/patterns/index.js';
 import { compileExpression, significantLines } from '../recognition/type-rules.js';
 
 /** A line of selectors.cf. */
@@ -66,7 +66,7 @@ function parseRule(content: string, file: string, line: number): SelectorRule {
     throw new ConfigError(file, line, name, 'not an attribute name (E-69)');
   const withAttribute = ATTRIBUTE_OF.exec(written);
   return {
-    pages: compileExpression(pages, file, line),
+    pages: compileExpression(pages, file, line, pages, compileUrlPattern),
     attribute,
     replaces: name.startsWith('!'),
     selector: withAttribute?.[1] ?? written,

@@ -5,6 +5,7 @@ import {
   filePaths,
   type GathererConfig,
   parseFilter,
+  parseHostFilter,
   type RootNode,
   type UrlFilter,
 } from '../../../protocols/config/index.js';
@@ -16,7 +17,8 @@ import type { RootRules } from '../scope/root-limits.js';
 export class FilterFiles {
   readonly #config: GathererConfig;
   /** By name as in the configuration; undefined for a missing file. */
-  readonly #files = new Map<string, Promise<UrlFilter | undefined>>();
+  readonly #urlFilters = new Map<string, Promise<UrlFilter | undefined>>();
+  readonly #hostFilters = new Map<string, Promise<UrlFilter | undefined>>();
 
   constructor(config: GathererConfig) {
     this.#config = config;
@@ -28,18 +30,26 @@ export class FilterFiles {
     return {
       root,
       // G-31: without a URL filter the default one applies.
-      urlFilter: await this.#filter(urlFilter ?? DEFAULT_FILTER, root),
-      hostFilter: hostFilter === undefined ? undefined : await this.#filter(hostFilter, root),
+      urlFilter: await this.#filter(urlFilter ?? DEFAULT_FILTER, root, this.#urlFilters, parseFilter),
+      hostFilter:
+        hostFilter === undefined
+          ? undefined
+          : await this.#filter(hostFilter, root, this.#hostFilters, parseHostFilter),
     };
   }
 
-  async #filter(name: string, root: RootNode): Promise<UrlFilter | undefined> {
+  async #filter(
+    name: string,
+    root: RootNode,
+    files: Map<string, Promise<UrlFilter | undefined>>,
+    parse: typeof parseFilter,
+  ): Promise<UrlFilter | undefined> {
     // G-31: turns filtering off.
     if (name === '/dev/null') return undefined;
-    let file = this.#files.get(name);
+    let file = files.get(name);
     if (file === undefined) {
-      file = readFilter(name, this.#config);
-      this.#files.set(name, file);
+      file = readFilter(name, this.#config, parse);
+      files.set(name, file);
     }
     const filter = await file;
     if (filter !== undefined) return filter;
@@ -56,7 +66,11 @@ export class FilterFiles {
 const DEFAULT_FILTER = 'URL-filter-default';
 
 /** G-20: searches for a relative name in Lib-Directory, Top-Directory, and the current directory. */
-async function readFilter(name: string, config: GathererConfig): Promise<UrlFilter | undefined> {
+async function readFilter(
+  name: string,
+  config: GathererConfig,
+  parse: typeof parseFilter,
+): Promise<UrlFilter | undefined> {
   const inLib = config.libDirectory === undefined ? [] : filePaths(config, `${config.libDirectory}/${name}`);
   const others =
     name === DEFAULT_FILTER
@@ -65,7 +79,7 @@ async function readFilter(name: string, config: GathererConfig): Promise<UrlFilt
   const candidates = isAbsolute(name) ? [name] : [...inLib, ...others];
   for (const file of candidates) {
     const text = await readFile(file, 'utf8').catch(() => undefined);
-    if (text !== undefined) return parseFilter(text, file);
+    if (text !== undefined) return parse(text, file);
   }
   return undefined;
 }

@@ -11,6 +11,7 @@ import {
   STRIP_EXTRA_SLASHES,
   STRIP_WWW,
   UrlResolver,
+  unescapeUnreserved,
   withoutUserInfo,
 } from '../../../protocols/urls/index.js';
 import { assertProperty } from '../../helpers/property.js';
@@ -188,4 +189,16 @@ t.test('property: the fast path of the resolver returns the result of the URL st
     ),
     { numRuns: 5000 },
   );
+});
+
+t.test('G-48: unescapeUnreserved undoes the escapes of letters, digits and -._~ only', async (t) => {
+  for (let code = 0; code < 256; code++) {
+    const character = String.fromCharCode(code);
+    const digits = code.toString(16).padStart(2, '0');
+    for (const encoded of [`%${digits}`, `%${digits.toUpperCase()}`]) {
+      const expected = /[A-Za-z0-9\-._~]/.test(character) ? character : encoded;
+      if (unescapeUnreserved(`/${encoded}a`) !== `/${expected}a`) t.fail(encoded);
+    }
+  }
+  t.equal(unescapeUnreserved('/%257e/%zz%7'), '/%257e/%zz%7', 'no escape arises from another');
 });

@@ -5,6 +5,7 @@ import {
   createEssenceContext,
   isRejected,
   parseTypeRules,
+  parseUrlRules,
   type RecognitionStep,
   recognize,
 } from '../../../servers/essence/index.js';
@@ -14,10 +15,24 @@ import { latin1, tar } from './unnest-fixtures.js';
 
 const { rules } = contextOf();
 
+t.test('E-10 byurl.cf sees unreserved characters without escapes', async (t) => {
+  const typeOf = (line: string, url: string) =>
+    recognize(inputOf(url, ''), { ...rules, byUrl: parseUrlRules(`Home ${line}\n`, 'byurl.cf') }).type;
+  for (const line of [
+    '^http:.*/~ann/$',
+    '^http:.*/%7eann/$',
+    '^http:.*/%7Eann/$',
+    '/~(ann|bob)/$',
+    '^.*[.]~ann/$',
+  ])
+    t.equal(typeOf(line, `http://a.test/${line.includes('[.]') ? '.' : ''}%7eann/`), 'Home', line);
+  t.equal(typeOf('^http://a.test/~$', 'http://a.test/%7e'), 'Home', 'a whole URL');
+});
+
 t.test('E-6, E-15 each step of recognition names the line that decides', async (t) => {
   const customRules = {
     ...rules,
-    byUrl: parseTypeRules('# own\nHomeHTML ^http:.*/home$\n', 'lib/byurl.cf'),
+    byUrl: parseUrlRules('# own\nHomeHTML ^http:.*/home$\n', 'lib/byurl.cf'),
     byName: parseTypeRules('\n\nTeX \\.tex$\nC \\.c$\n', 'lib/byname.cf'),
     byContent: parseTypeRules('Text text\n', 'lib/bycontent.cf'),
   };

@@ -86,6 +86,18 @@ t.test('E-124, E-126, E-127 conditions: precedence, spelling, default attributes
   t.equal(holds('city ~ /(a+)+b/', page(undefined, [['city', 'a'.repeat(50_000)]])), false, 'linear time');
 });
 
+t.test('E-126 conditions on the URL see unreserved characters without escapes', async (t) => {
+  const object = page('http://a.test/%7eann/a-b.html');
+  for (const path of ['/~ann/', '/%7eann/', '/%7Eann/', '/%61nn|/~a']) {
+    t.equal(holds(`URL ~ '^http://a.test${path}'`, object), true, `~ ${path}`);
+    t.equal(holds(`url !~ '^http://a.test${path}'`, object), false, `!~ ${path}`);
+  }
+  t.equal(holds("url == 'http://a.test/~ann/a%2Db.html'", object), true);
+  t.equal(holds("url != 'http://a.test/~ann/a-b.html'", object), false);
+  t.equal(holds("note == '~'", page(undefined, [['note', '%7e']])), false, 'other attributes are texts');
+  t.equal(holds('note ~ /~/', page(undefined, [['note', '%7e']])), false);
+});
+
 t.test('E-122 to E-135 errors name file, line and column', async (t) => {
   const cases: [text: string, position: string][] = [
     ["type == 'a'\n        delete()", '2: column 1'],

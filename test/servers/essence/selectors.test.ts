@@ -44,6 +44,13 @@ t.test('pages of other URLs are summarized as without rules', async (t) => {
   t.notOk(mayReadInThread(html, 1000, contextWith(RULES), 'http://shop.test/item/1.html'), 'E-45: memory');
 });
 
+t.test('E-10 rules for pages see unreserved characters without escapes', async (t) => {
+  for (const written of ['~ann', '%7eann', '%7Eann']) {
+    const rules = parseSelectorRules(`^http://shop\\.test/${written}/ Price span.price`, 'lib/selectors.cf');
+    t.ok(rules.has('http://shop.test/%7eann/1.html'), written);
+  }
+});
+
 t.test('G-21 errors of the file name its line and the rule', async (t) => {
   for (const [text, message] of [
     ['^a Price', /lib\/selectors\.cf:1: \^a Price: an expression for URLs, an attribute and a selector/],

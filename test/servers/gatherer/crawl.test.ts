@@ -1,6 +1,11 @@
 // The limits of RootNodes, and runs of the Gatherer over a site on loopback. Times are in Unix seconds.
 import t, { type Test } from 'tap';
-import { parseFilter, parseGathererConf, type RootNode } from '../../../protocols/config/index.js';
+import {
+  parseFilter,
+  parseGathererConf,
+  parseHostFilter,
+  type RootNode,
+} from '../../../protocols/config/index.js';
 import { decodeSoif } from '../../../protocols/soif/index.js';
 import { HostAddresses } from '../../../servers/crawler/index.js';
 import {
@@ -30,7 +35,7 @@ t.test('G-27 to G-45: the limits of a RootNode refuse URLs and hosts', async (t)
       {
         root: rootNode(line),
         urlFilter: filters.url === undefined ? undefined : parseFilter(filters.url, 'f'),
-        hostFilter: filters.host === undefined ? undefined : parseFilter(filters.host, 'f'),
+        hostFilter: filters.host === undefined ? undefined : parseHostFilter(filters.host, 'f'),
       },
       addresses,
     );
@@ -67,6 +72,9 @@ t.test('G-27 to G-45: the limits of a RootNode refuse URLs and hosts', async (t)
   const filtered = limits('http://127.0.0.1:8080/', { url: 'Deny /gatherers/\nAllow .\n' });
   t.equal(filtered.refusal(urlAt('/gatherers/x'), 1), 'url-filter', 'G-44: the filter denies the path');
   t.equal(filtered.refusal(urlAt('/x'), 1), undefined, 'G-44: the filter allows the path');
+  const home = limits('http://127.0.0.1:8080/', { url: 'Allow ^/~hardy/.*[?]q=a$\nDeny .\n' });
+  t.equal(home.refusal(urlAt('/%7ehardy/x?q=a'), 1), undefined, 'G-48: the path, its query, a tilde');
+  t.equal(home.refusal(urlAt('/%7ehardy/x'), 1), 'url-filter', 'G-48: the query is missing');
 
   const hosts = limits('http://127.0.0.1:8080/ Host=1');
   hosts.countUrl(urlAt('/'));
@@ -100,7 +108,7 @@ t.test('G-45: the host filter of the manual: the first line that matches name or
     {
       root: rootNode('http://www.colorado.edu/ Host=99'),
       urlFilter: undefined,
-      hostFilter: parseFilter(text, 'f'),
+      hostFilter: parseHostFilter(text, 'f'),
     },
     addresses,
   );
