@@ -190,5 +190,5 @@ export class BulkTransfer implements AsyncIterable<BulkChange> {
 /** Messages that are kept; a Broker that sends more is at fault. */
 const MAX_MESSAGES = 100;
 
-/** Status codes for no transfer or a failed one (BT-10, BT-11). */
-const REFUSALS: ReadonlySet<number> = new Set([400, 499, 111]);
+/** Status codes for no transfer or a failed one (BT-10). */
+const REFUSALS: ReadonlySet<number> = new Set([400, 111]);

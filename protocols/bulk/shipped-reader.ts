@@ -15,8 +15,11 @@ import { type BulkEvent, CHANGE_KINDS, type ChangeKind } from './events.js';
 import type { Groups } from './groups.js';
 import { bulkError, type Input, type Reading, TruncatedError } from './input.js';
 
-/** Status codes of a bulk answer (BT-10, BT-11). `end` and `endError` are only read, never sent. */
-export const BULK_STATUS = { success: 0, error: 400, end: 99, endError: 499 } as const;
+/** Status codes of a bulk answer (BT-10). */
+export const BULK_STATUS = { success: 0, error: 400 } as const;
+
+/** BT-11: codes that end the stream; they are only read, never sent. */
+const END_CODES: ReadonlySet<number> = new Set([99, 499]);
 
 /** BT-10: `000 - <text>`, sent before the first byte of SOIF. */
 export function encodeBulkSuccess(text: string): Uint8Array {
@@ -193,8 +196,8 @@ export class ShippedReader {
     this.#emit({ kind: 'status', code, text });
     if (code === BULK_STATUS.success) this.#hasTransferTime ||= parseTransferTime(text) !== undefined;
     // A Broker without bulk transfer refuses any message with 111.
-    if (code === BULK_STATUS.error || code === BULK_STATUS.endError || code === FATAL) this.#failure ??= text;
-    this.#stopped = code === BULK_STATUS.end || code === BULK_STATUS.endError;
+    if (code === BULK_STATUS.error || code === FATAL) this.#failure ??= text;
+    this.#stopped = END_CODES.has(code);
   }
 
   /**

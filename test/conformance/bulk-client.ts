@@ -19,6 +19,9 @@ import { about, type MutatedSuite } from './mutant.js';
 
 const proposed = (...names: readonly string[]) => names.map((name) => `proposed/${name}`);
 
+/** A transfer of no objects. */
+const NO_OBJECTS = '@DELETE {\n}\n\n@REFRESH {\n}\n\n@UPDATE {\n}\n';
+
 const SHIPPED: readonly ClientMutant[] = [
   changing('shows nothing', 'BT-14', { output: () => '' }, ['session/plain']),
   ...about('BT-21', ['session/plain'], changing, {
@@ -87,10 +90,20 @@ const SHIPPED: readonly ClientMutant[] = [
     'lines/success-behind',
   ]),
   stopsAt('000 between groups', 'BT-10', /000 - half/, ['lines/success-between']),
-  reading('reads on after 099', 'BT-11', (text) => text.replace(/^099 - end\n/m, ''), ['lines/end']),
-  reading('reads on after 499', 'BT-11', (text) => text.replace(/^499 - end\n/m, ''), ['lines/end-error']),
+  ...['099', '499'].flatMap((code) => [
+    ...about('BT-11', [`lines/end-${code}`], reading, {
+      [`reads on after ${code}`]: (text) => text.replace(`\n${code} - Sent`, '\n000 - Sent'),
+      [`takes ${code} for a failure`]: (text) =>
+        text.includes(`\n${code} - Sent 2 objects\n@UPDATE`) ? '400 - ERROR: no\n' : text,
+      [`drops a transfer that ends with ${code}`]: (text) =>
+        text.includes(`\n${code} - Sent 2 objects\n@UPDATE`) ? NO_OBJECTS : text,
+    }),
+  ]),
+  ...about('BT-11', ['lines/end-in-group'], reading, {
+    'takes 499 for the end of an open group': (text) => text.replace(/(?<=\n)499 - .*\n$/, '}\n'),
+  }),
   ...about('BT-10', ['error/status', 'error/shown'], reading, {
-    'ignores 400': (text) => text.replace(/^400 - .*\n/, '@DELETE {\n}\n\n@REFRESH {\n}\n\n@UPDATE {\n}\n'),
+    'ignores 400': (text) => text.replace(/^400 - .*\n/, NO_OBJECTS),
   }),
   stopsAt('gzip', 'BT-13', /\x1f\x8b/, ['gzip/tolerated']),
   ...about('BT-19', ['cut/keeps-objects'], reading, {

@@ -105,20 +105,16 @@ export const shippedCases: readonly BulkClientCase[] = [
   must('lines/success-between', 'BT-10', 'RC')
     .title('skips a line 000 between groups')
     .does(reads, `${group('DELETE')}000 - half of it\n${group('UPDATE', TWO)}`, TWO_TEXTS),
-  should('lines/end', 'BT-11', 'RC; project choice')
-    .title('reads a line 099 as the end')
-    .does(replies, {
-      behavior: { reply: `${PLAIN}099 - end\n@UPDATE {\n${full('trap')}}\n` },
-      shownTexts: TWO_TEXTS,
-      hiddenTexts: ['trap'],
-    }),
-  should('lines/end-error', 'BT-11', 'RC; project choice')
-    .title('reads a line 499 as the end and shows the objects before it')
-    .does(replies, {
-      behavior: { reply: `${PLAIN}499 - end\n@UPDATE {\n${full('trap')}}\n` },
-      shownTexts: TWO_TEXTS,
-      hiddenTexts: ['trap'],
-    }),
+  ...(['099', '499'] as const).map((code) =>
+    should(`lines/end-${code}`, 'BT-11', 'RC; project choice')
+      .title(`reads a line ${code} as the end of a transfer, which is complete`)
+      .does(reads, `${PLAIN}${code} - Sent 2 objects\n@UPDATE {\n${full('trap')}}\n`, TWO_TEXTS, {
+        hiddenTexts: ['trap'],
+      }),
+  ),
+  should('lines/end-in-group', 'BT-11 BT-19', 'RC; project choice')
+    .title('reports a failure when a line 499 comes within a group')
+    .does(fails, `${SUCCESS}${updates(TWO).slice(0, -2)}499 - Sent 2 objects\n`),
   should('error/status', 'BT-10', 'S')
     .title('reports a failure after a line 400')
     .does(fails, '400 - ERROR: pelican\n'),

@@ -82,7 +82,17 @@ t.test('BT-10: an error comes instead of data; BT-11: 099 and 499 end the stream
     'incomplete: ERROR: busy',
   ]);
   t.same(eventLines(`${GROUPS}099 - done\ngarbage @UPDATE {`), [...CHANGES, 'status 99 done', 'complete']);
-  t.same(eventLines(`${GROUPS}499 - failed\n`), [...CHANGES, 'status 499 failed', 'incomplete: failed']);
+  t.same(eventLines(`${GROUPS}499 - Sent 2 objects\n@UPDATE {`), [
+    ...CHANGES,
+    'status 499 Sent 2 objects',
+    'complete',
+  ]);
+  t.same(eventLines('200 - Broker\n499 - no\n').at(-1), 'incomplete: the reply ends before the data');
+  t.same(
+    eventLines('@UPDATE {\n499 - no\n').at(-1),
+    'incomplete: the reply ends inside the group UPDATE',
+    'BT-19: neither line closes a group',
+  );
 });
 
 t.test('BT-10: status lines between objects are skipped, and the group stays open', async (t) => {
