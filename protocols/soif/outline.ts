@@ -4,7 +4,7 @@ import { NO_SINK } from './decoder.js';
 import { selectWritten } from './encoder.js';
 import type { OutlineAttribute, SoifOutline } from './kept-attributes.js';
 import { cleanName } from './names.js';
-import { DEFAULT_TYPE, type SoifValue, withChanges } from './object.js';
+import { DEFAULT_TYPE, type SoifObject, type SoifValue, withChanges } from './object.js';
 import { decoderLimits } from './options.js';
 import { StreamReader } from './stream-reader.js';
 import { encodeText } from './text.js';
@@ -56,6 +56,13 @@ class SplicedSource implements ByteSource {
 /** A range of a source. */
 export function rangeOf(source: ByteSource, start: number, end: number): ByteSource {
   return new SplicedSource(source, [{ start, end }]);
+}
+
+/** Whether an object has a value of no bytes, which an emitter leaves out (SOIF-3.2). */
+export function hasEmptyValue(object: SoifObject | SoifOutline): boolean {
+  if ('head' in object) return object.attributes.some(({ start, end }) => start === end);
+  for (let i = 0; i < object.size; i++) if (object.valueLengthAt(i) === 0) return true;
+  return false;
 }
 
 /**

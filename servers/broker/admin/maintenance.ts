@@ -1,9 +1,9 @@
 // Cleaning, deleting, adding by hand and compressing the Registry.
 import { resolve } from 'node:path';
-import { exactBytes, readInput, readObjects } from '../../../clients/soif-tools/index.js';
+import { exactBytes, readInput, readObjects, type StreamObject } from '../../../clients/soif-tools/index.js';
 import { DEFAULT_FLAGS, indexFlags, type Query } from '../../../protocols/broker/index.js';
 import { isDiskFull, messageOf, UsageError } from '../../../protocols/errors.js';
-import { decodeSoif, textOfUrl } from '../../../protocols/soif/index.js';
+import { decodeSoif, hasEmptyValue, textOfUrl } from '../../../protocols/soif/index.js';
 import { SpoolFile } from '../../../storage/files/spool-file.js';
 import {
   type ApplyCounts,
@@ -218,7 +218,7 @@ export class Maintenance {
         };
         const large = { open: () => SpoolFile.open(directory) };
         for await (const item of readObjects(input, { onWarning, large })) {
-          const bytes = exactBytes(item, onWarning);
+          const bytes = exactBytes(withoutEmpty(item), onWarning);
           if (bytes === undefined) continue;
           objects += 1;
           if (!(bytes instanceof Uint8Array)) {
@@ -287,6 +287,13 @@ export class Maintenance {
     await keeper.follow();
     return removed;
   }
+}
+
+/** SOIF-3.2, BT-16: the stored bytes are those that are sent, so values of no bytes are not stored. */
+function withoutEmpty(item: StreamObject): StreamObject {
+  const { large, object } = item;
+  const isEmitted = item.exact && !hasEmptyValue(large?.outline ?? object);
+  return { ...item, exact: isEmitted };
 }
 
 /** Whether `other` is newer than `entry`, or has the same time and was added later. */

@@ -3,6 +3,7 @@ import { isDiskFull, messageOf, StorageError } from '../../../protocols/errors.j
 import {
   type ByteSource,
   encodeSoif,
+  hasEmptyValue,
   identityOf,
   isExpired,
   readOutline,
@@ -22,7 +23,7 @@ export interface ReceivedChange {
   readonly kind: CollectedChange['kind'];
   readonly object: SoifObject;
   readonly bytes: Uint8Array;
-  /** Whether `bytes` is exactly the encoded object, so that it need not be encoded again. */
+  /** Whether the object came in the layout of SOIF-2.2, so that it need not be encoded again. */
   readonly exact: boolean;
   /** A large object, instead of `bytes`; valid until {@link Applier.receive} resolves. */
   readonly large?: ByteSource;
@@ -60,7 +61,9 @@ export class Applier {
     const { kind, object, bytes, exact, large } = change;
     this.tally.countReceived();
     if (!this.#isWritable(kind, object)) return;
-    const stored = exact ? (large ?? bytes) : await bytesToStore(change);
+    // Nearly every object is stored as it came, without another turn of the event loop.
+    const stored =
+      exact && large === undefined && !hasEmptyValue(object) ? bytes : await bytesToStore(change);
     const expired =
       kind === 'update' && isExpired(object, this.context.now()) && identityOf(object) !== undefined;
     // BRK-7.14: the next cleaning would delete an expired object. The object that it replaces is outdated in
@@ -171,10 +174,11 @@ export class Applier {
 
 /**
  * SOIF-3.1: an object that only a lenient reader understands is stored in a form that every reader understands.
+ * SOIF-3.2: so is one with values of no bytes, because the stored bytes are those that are sent (BT-16).
  */
 async function bytesToStore({ object, bytes, exact, large }: ReceivedChange): Promise<SoifBytes> {
-  if (exact) return large ?? bytes;
-  return large === undefined ? encodeSoif(object) : await rewritten(large);
+  if (large === undefined) return exact && !hasEmptyValue(object) ? bytes : encodeSoif(object);
+  return exact && !hasEmptyValue(await readOutline(large)) ? large : await rewritten(large);
 }
 
 /** A large object in the layout of SOIF-2.2, with changed values. */

@@ -187,6 +187,16 @@ t.test('BRK-5.1: #add-object reads plain and gzip files, counts objects, skips f
   );
 });
 
+t.test('BT-16, SOIF-3.2: #add-object leaves out values of no bytes', async (t) => {
+  const { admin, directory, port } = await openAdministered(t);
+  const text = document('http://empty.example/', { Keywords: '', Title: 'handmade' });
+  const large = document('http://large.example/', { Keywords: '', Body: 'x'.repeat(1_100_000) });
+  await writeFile(join(directory, 'empty.soif'), text + large);
+  t.match(await admin('#add-object empty.soif'), /^101 - Objects: 2 added/);
+  const reply = await exchange(port, '#BULK #SINCE 0 #END #ALLB\n');
+  t.ok(reply.includes((text + large).replaceAll('Keywords{0}:\t\n', '')));
+});
+
 t.test('BRK-5.1, 5.7, REG-52: log types are switched; logs are closed, opened and rotated', async (t) => {
   const fixture = await openAdministered(t, 'Log-Types Query nonsense\n');
   const { admin, broker, directory, log, port } = fixture;

@@ -19,7 +19,7 @@ import {
   update,
   urlOf,
 } from '../bulk/brokers.js';
-import { document, NOW, soif, type Teardown } from '../helpers.js';
+import { document, exchange, NOW, soif, type Teardown } from '../helpers.js';
 
 /** A minimal broker that sends a scripted reply and records the requests. */
 class ScriptedBroker {
@@ -90,6 +90,22 @@ t.test('BT-3, BT-6: each type sends its own request; 5 and 7 go on from the last
     await peer.broker.collections.run();
     t.same(remote.messages.splice(0), [first, second], `type ${type}`);
   }
+});
+
+t.test('BT-16, SOIF-3.2: values of no bytes that a peer sends are not relayed', async (t) => {
+  const { remote, peer } = await collecting(t, 4);
+  const long = 'x'.repeat(1_100_000);
+  const documents = [
+    document(urlOf('a'), { Keywords: '', Title: 'small', Author: '' }, NOW - 9),
+    document(urlOf('b'), { Title: 'large', Keywords: '', Body: long }, NOW - 8),
+  ];
+  remote.reply = bulkStream({ updated: documents.join('') });
+  await peer.broker.collections.run();
+  const reply = await exchange(peer.server.address.port, '#BULK #SINCE 0 #END #ALLB\r\n');
+  t.equal(
+    reply.slice(reply.indexOf('@UPDATE')),
+    `@UPDATE {\n${documents.join('').replace(/(?:Keywords|Author)\{0\}:\t\n/g, '')}}\n`,
+  );
 });
 
 t.test('BT-5: a broker that announces no time gets SINCE: the second before our last request', async (t) => {
