@@ -1,10 +1,11 @@
 import { AT } from '../ascii.js';
 import { ConnectionError, PeerError, ProtocolError, StateError, UsageError } from '../errors.js';
 import { decodeText } from '../soif/index.js';
+import { StateMachine } from '../state-machine.js';
 import { commandLine } from './commands.js';
 import { GZIP_MAGIC, GzipHeaderReader, GzipTrailerReader } from './gzip.js';
 import { LineCollector } from './line-collector.js';
-import { CLIENT_STATES, type ClientState, type ClientStep, nextState } from './states.js';
+import { CLIENT_STATES, type ClientState } from './states.js';
 import {
   BEFORE_ANSWER,
   type GatherdClientEvent,
@@ -29,7 +30,7 @@ export class GatherdClientSession {
   readonly #lines: LineCollector;
   readonly #maxIgnoredBytes: number;
   readonly #pending: Pending[] = ['greeting'];
-  #state: ClientState = 'lines';
+  readonly #machine = new StateMachine(CLIENT_STATES, 'lines');
   #atLineStart = true;
   #ignoredBytes = 0;
   #offset = 0;
@@ -57,7 +58,7 @@ export class GatherdClientSession {
   }
 
   get state(): ClientState {
-    return this.#state;
+    return this.#machine.state;
   }
 
   /** Whether the server has accepted `SET compression`. */
@@ -71,7 +72,7 @@ export class GatherdClientSession {
    */
   get transferComplete(): boolean {
     // An update in 'lines' has all its members.
-    return this.#state === 'gzip-next' || (this.#state === 'lines' && this.#update !== undefined);
+    return this.state === 'gzip-next' || (this.state === 'lines' && this.#update !== undefined);
   }
 
   /** `HELLO` with the client's own full host name (GATHERD-2.6). */
@@ -136,7 +137,7 @@ export class GatherdClientSession {
   /** Takes output of the inflate stream. */
   inflated(bytes: Uint8Array): GatherdClientEvent[] {
     if (this.#failure !== undefined) throw this.#failure;
-    if (this.#state !== 'gzip-data') throw new StateError('no compressed data is expected');
+    if (this.state !== 'gzip-data') throw new StateError('no compressed data is expected');
     return this.#guarded((events) => events.push(...this.#updateReader().pushInflated(bytes)));
   }
 
@@ -148,7 +149,7 @@ export class GatherdClientSession {
    */
   inflateEnd(rest: Uint8Array, crc: number, size: number): GatherdClientEvent[] {
     if (this.#failure !== undefined) throw this.#failure;
-    this.#step('data');
+    this.#machine.step('data');
     this.#inflated = { crc, size };
     return this.#guarded((events) => this.#consume(rest, events));
   }
@@ -158,15 +159,15 @@ export class GatherdClientSession {
    * line (GATHERD-3.11) or a complete gzip member (GATHERD-6.5).
    */
   end(): GatherdClientEvent[] {
-    if (this.#state === 'closed' && this.#failure === undefined) return [];
+    if (this.state === 'closed' && this.#failure === undefined) return [];
     return this.#guarded((events) => {
       if (this.transferComplete) this.#endUpdate('', events);
-      if (this.#state === 'sections') {
+      if (this.state === 'sections') {
         events.push(...this.#updateReader().end());
         if (this.#updateReader().ended) this.#handleEndLine(events);
       }
       const [oldest] = this.#pending;
-      this.#step('close');
+      this.#machine.step('close');
       if (oldest === 'quit') events.push({ kind: 'bye' });
       else if (oldest !== undefined) {
         throw new ConnectionError(`the server closed the connection ${BEFORE_ANSWER[oldest]}`);
@@ -183,7 +184,7 @@ export class GatherdClientSession {
   }
 
   #send(pending: Pending, line: Uint8Array): Uint8Array {
-    if (this.#state === 'closed') throw new StateError('the session is over');
+    if (this.state === 'closed') throw new StateError('the session is over');
     if (this.#pending.includes('quit')) throw new StateError('nothing can follow QUIT');
     if (this.#pending.includes(pending)) throw new StateError(`${pending} is still unanswered`);
     this.#pending.push(pending);
@@ -196,20 +197,16 @@ export class GatherdClientSession {
     try {
       work(events);
     } catch (error) {
-      this.#state = 'closed';
+      if (this.state !== 'closed') this.#machine.step('fail');
       this.#failure = error;
       if (events.length === 0) throw error;
     }
     return events;
   }
 
-  #step(step: ClientStep): void {
-    this.#state = nextState(CLIENT_STATES, this.#state, step);
-  }
-
   #consume(chunk: Uint8Array, events: GatherdClientEvent[]): void {
     let rest = chunk;
-    while (rest.length > 0 && this.#state !== 'closed') {
+    while (rest.length > 0 && this.state !== 'closed') {
       const before = rest.length;
       rest = this.#read(rest, events);
       this.#offset += before - rest.length;
@@ -218,7 +215,7 @@ export class GatherdClientSession {
 
   /** Reads the first element of the chunk, depending on the state, and returns the rest. */
   #read(chunk: Uint8Array, events: GatherdClientEvent[]): Uint8Array {
-    switch (this.#state) {
+    switch (this.state) {
       case 'lines':
         return this.#readLine(chunk, events);
       case 'object':
@@ -228,15 +225,16 @@ export class GatherdClientSession {
           events.push(event);
           if (event.kind === 'item' && event.item.kind === 'rewind') this.#offset -= event.item.back;
         }
+        this.#machine.step('items');
         if (!this.#updateReader().ended) return NOTHING;
         const { rest } = this.#updateReader();
-        this.#step('end');
+        this.#machine.step('end');
         this.#handleEndLine(events);
         return rest;
       }
       case 'gzip-header': {
         const rest = this.#header.push(chunk);
-        if (this.#header.done) this.#step('header');
+        if (this.#header.done) this.#machine.step('header');
         return rest;
       }
       case 'gzip-data':
@@ -246,14 +244,14 @@ export class GatherdClientSession {
         const rest = this.#trailer.push(chunk);
         if (this.#trailer.done) {
           this.#trailer.check(this.#inflated.crc, this.#inflated.size);
-          this.#step('trailer');
+          this.#machine.step('trailer');
         }
         return rest;
       }
       case 'gzip-next':
         // GATHERD-6.6: another member may follow; no status line begins with its first byte.
         if (chunk[0] === GZIP_MAGIC) this.#beginMember();
-        else this.#step('end');
+        else this.#machine.step('end');
         return chunk;
       case 'closed':
         return NOTHING;
@@ -263,7 +261,7 @@ export class GatherdClientSession {
   #readLine(chunk: Uint8Array, events: GatherdClientEvent[]): Uint8Array {
     const [oldest] = this.#pending;
     if (this.#atLineStart && chunk[0] === AT && (oldest === 'object' || oldest === 'info')) {
-      this.#step('object');
+      this.#machine.step('object');
       const { largeBytes, ...held } = this.#options.soif ?? {};
       const large = this.#objectDelivery === 'items' && largeBytes !== undefined ? { largeBytes } : {};
       this.#object = new ObjectReader(oldest, oldest === 'object' ? { ...held, ...large } : held);
@@ -275,7 +273,10 @@ export class GatherdClientSession {
     this.#atLineStart = line !== 'incomplete';
     if (line === 'incomplete') return rest;
     const status = parseStatusLine(decodeText(line));
-    if (status !== undefined && this.#answer(status, events)) {
+    const answered = status !== undefined && this.#answer(status, events);
+    // Otherwise the line has led to another state.
+    if (this.state === 'lines') this.#machine.step('line');
+    if (answered) {
       this.#ignoredBytes = 0;
       return rest;
     }
@@ -331,7 +332,7 @@ export class GatherdClientSession {
       case 'quit':
         if (code !== CODE.bye) return false;
         this.#pending.shift();
-        this.#step('close');
+        this.#machine.step('bye');
         events.push({ kind: 'bye' });
         return true;
     }
@@ -373,7 +374,7 @@ export class GatherdClientSession {
     if (code === CODE.updateStart) {
       this.#update = new UpdateReader(this.#delivery, this.#compressed, this.#options.soif);
       if (this.#compressed) this.#beginMember();
-      else this.#step('update');
+      else this.#machine.step('update');
       return true;
     }
     if (code === CODE.updateEnd || code >= CODE.error) {
@@ -385,7 +386,7 @@ export class GatherdClientSession {
   #beginMember(): void {
     this.#header = new GzipHeaderReader();
     this.#trailer = new GzipTrailerReader();
-    this.#step('gzip');
+    this.#machine.step('gzip');
   }
 
   /** GATHERD-3.7: an uncompressed update has found its end line. */
@@ -408,7 +409,7 @@ export class GatherdClientSession {
 
   #endObject(to: 'object' | 'info', events: GatherdClientEvent[]): true {
     this.#pending.shift();
-    if (this.#state === 'object') this.#step('end');
+    if (this.state === 'object') this.#machine.step('end');
     this.#infoAnswered ||= to === 'info' && this.#found;
     this.#object = undefined;
     events.push({ kind: 'object-end', to, found: this.#found });

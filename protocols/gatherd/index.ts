@@ -20,7 +20,7 @@ export {
   MAX_GZIP_HEADER_BYTES,
 } from './gzip.js';
 export * from './server-session.js';
-export * from './states.js';
+export type { ClientState, ServerState } from './states.js';
 export type {
   GatherdClientEvent,
   GatherdClientOptions,

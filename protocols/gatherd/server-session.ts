@@ -1,6 +1,7 @@
 // The server's end of a session: client bytes in, effects out.
 import { StateError, UsageError } from '../errors.js';
 import { urlOfBytes } from '../soif/index.js';
+import { StateMachine } from '../state-machine.js';
 import {
   type AgreedSettings,
   type CommandOf,
@@ -12,7 +13,7 @@ import {
   replyTo,
 } from './commands.js';
 import { LineCollector } from './line-collector.js';
-import { nextState, SERVER_STATES, type ServerState, type ServerStep } from './states.js';
+import { SERVER_STATES, type ServerState } from './states.js';
 import { GATHERD_CODES as CODE, encodeStatusLine, GATHERD_VERSION, MAX_LINE_BYTES } from './vocabulary.js';
 
 export interface GatherdServerOptions {
@@ -55,7 +56,7 @@ export class GatherdServerSession {
   readonly #options: GatherdServerOptions;
   readonly #lines: LineCollector;
   readonly #maxDropped: number;
-  #state: ServerState = 'new';
+  readonly #machine = new StateMachine(SERVER_STATES, 'new');
   readonly #settings: AgreedSettings;
   #unread: Uint8Array = NOTHING;
   #inputEnded = false;
@@ -77,31 +78,34 @@ export class GatherdServerSession {
   }
 
   get state(): ServerState {
-    return this.#state;
+    return this.#machine.state;
   }
 
   /** False while a data command runs and when the session is over. */
   get acceptsInput(): boolean {
-    return this.#state === 'ready' && !this.#inputEnded;
+    return this.state === 'ready' && !this.#inputEnded;
   }
 
   /** The connection is accepted: sends the greeting (GATHERD-1.1, 3.1). */
   start(): GatherdServerEffect[] {
-    this.#step('greet');
+    this.#machine.step('greet');
     const { version = GATHERD_VERSION, hostname } = this.#options;
     return [sendStatus(CODE.greeting, `HELLO ${version} ${hostname}`)];
   }
 
   /** The peer is refused: sends one line and no greeting (GATHERD-3.10). */
   refuse(): GatherdServerEffect[] {
-    this.#step('refuse');
+    this.#machine.step('refuse');
     return [sendStatus(CODE.bye, 'Access denied'), { kind: 'close' }];
   }
 
   /** Takes bytes of the client; ignored after the end. @throws StateError unless {@link acceptsInput} */
   push(chunk: Uint8Array): GatherdServerEffect[] {
-    if (this.#state === 'closed') return [];
-    if (!this.acceptsInput) throw new StateError(`input is not allowed in state "${this.#state}"`);
+    if (this.state === 'closed') {
+      this.#machine.step('ignore');
+      return [];
+    }
+    if (!this.acceptsInput) throw new StateError(`input is not allowed in state "${this.state}"`);
     this.#unread = chunk;
     return this.#run();
   }
@@ -109,6 +113,7 @@ export class GatherdServerSession {
   /** The client has ended its side. It may still read: the commands received are executed first. */
   end(): GatherdServerEffect[] {
     this.#inputEnded = true;
+    if (this.state === 'sending') this.#machine.step('end');
     return this.#run();
   }
 
@@ -119,35 +124,33 @@ export class GatherdServerSession {
    */
   dataDone<K extends keyof DataResults>(kind: K, result: DataResults[K]): GatherdServerEffect[] {
     const running = this.#running;
-    if (this.#state === 'sending' && running?.kind !== kind) throw new StateError(`no ${kind} was requested`);
-    this.#step('sent');
+    if (this.state === 'sending' && running?.kind !== kind) throw new StateError(`no ${kind} was requested`);
+    this.#machine.step('sent');
     const end = endOf(kind, running as CommandOf<K>, result, this.#settings);
     return [...end.map((bytes) => ({ kind: 'send', bytes }) as const), ...this.#run()];
   }
 
   /** The data could not be delivered: closes without an end line (GATHERD-3.11). */
   fail(): GatherdServerEffect[] {
-    this.#step('fail');
+    this.#machine.step(this.state === 'closed' ? 'ignore' : 'fail');
     this.#unread = NOTHING;
     return [{ kind: 'close' }];
-  }
-
-  #step(step: ServerStep): void {
-    this.#state = nextState(SERVER_STATES, this.#state, step);
   }
 
   /** Executes commands while there are whole lines and no command waits for data. */
   #run(): GatherdServerEffect[] {
     const effects: GatherdServerEffect[] = [];
-    while (this.#state === 'ready' && this.#unread.length > 0) {
+    while (this.state === 'ready' && this.#unread.length > 0) {
       const { line, rest } = this.#lines.take(this.#unread);
       this.#unread = rest;
-      if (line === 'too-long') effects.push(sendStatus(CODE.error, 'Bad argument: line too long'));
-      else if (line !== 'incomplete') this.#execute(parseCommand(urlOfBytes(line)), effects);
-      if (this.#lines.dropped > this.#maxDropped) this.#close(effects);
+      if (line === 'too-long') {
+        this.#machine.step('answer');
+        effects.push(sendStatus(CODE.error, 'Bad argument: line too long'));
+      } else if (line !== 'incomplete') this.#execute(parseCommand(urlOfBytes(line)), effects);
+      if (this.#lines.dropped > this.#maxDropped) this.#close('limit', effects);
     }
     // A last line without its end is not a command: `SEND-UPDATE 12` may be the start of a longer number.
-    if (this.#state === 'ready' && this.#inputEnded) this.#close(effects);
+    if (this.state === 'ready' && this.#inputEnded) this.#close('end', effects);
     return effects;
   }
 
@@ -157,18 +160,17 @@ export class GatherdServerSession {
     const { bytes, data, closes } = replyTo(command, this.#settings);
     if (bytes !== undefined) effects.push({ kind: 'send', bytes });
     if (data !== undefined) {
-      this.#step('send');
+      this.#machine.step(data.kind);
       this.#running = command;
       effects.push(data);
-    }
-    if (closes) {
+    } else if (closes) {
       this.#unread = NOTHING;
-      this.#close(effects);
-    }
+      this.#close(command.kind === 'quit' ? 'quit' : 'http', effects);
+    } else this.#machine.step('answer');
   }
 
-  #close(effects: GatherdServerEffect[]): void {
-    this.#step('quit');
+  #close(step: 'quit' | 'http' | 'limit' | 'end', effects: GatherdServerEffect[]): void {
+    this.#machine.step(step);
     effects.push({ kind: 'close' });
   }
 }

@@ -9,6 +9,7 @@ import '../architecture/file-calls.test.js';
 import '../architecture/import-cycles.test.js';
 import '../architecture/import-direction.test.js';
 import '../architecture/limits.test.js';
+import '../architecture/state-tables.test.js';
 import '../servers/all-in-one/chain.test.js';
 import '../servers/all-in-one/documents-server.test.js';
 import '../servers/all-in-one/files-server.test.js';

@@ -2,6 +2,7 @@
 import { crc32, gzipSync, inflateRawSync } from 'node:zlib';
 import {
   type GatherdClientEvent,
+  type GatherdClientOptions,
   GatherdClientSession,
   type GatherdServerEffect,
   GatherdServerSession,
@@ -81,10 +82,14 @@ export const GREETING = '000 - HELLO 1.8 gatherer.example.org\n';
 
 /** A client session that reads given bytes, inflates in memory, and logs its events. */
 export class ClientRig {
-  readonly session = new GatherdClientSession();
+  readonly session: GatherdClientSession;
   readonly log: string[] = [];
   data = '';
   #member: Buffer[] = [];
+
+  constructor(options: GatherdClientOptions = {}) {
+    this.session = new GatherdClientSession(options);
+  }
 
   feed(input: Uint8Array, size = Math.max(input.length, 1)): this {
     for (let offset = 0; offset < input.length; offset += size)

@@ -1,9 +1,8 @@
-// Tests both gatherd engines together, on garbage and on stored inputs, and their state tables in the README.
+// Tests both gatherd engines together, on garbage and on stored inputs.
 import { readdir, readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import t from 'tap';
 import { KitError } from '../../../protocols/errors.js';
-import { CLIENT_STATES, SERVER_STATES } from '../../../protocols/gatherd/index.js';
 import { assertProperty } from '../../helpers/property.js';
 import {
   bytes,
@@ -198,21 +197,5 @@ t.test('corpus: stored inputs give the same in any chunks and throw only KitErro
       }
     }
     t.ok(outcomes.size <= 1, `${file}: chunk boundaries have no effect`);
-  }
-});
-
-t.test('the state tables in the README are those of the code', async (t) => {
-  const file = new URL('protocols/gatherd/README.md', import.meta.resolve('#package.json'));
-  const readme = (await readFile(file, 'utf8')).replace(/ +/g, ' ');
-  const row = (state: string, steps: Readonly<Record<string, string>>, hidden: string) =>
-    `| ${state} | ${Object.entries(steps)
-      .filter(([step]) => step !== hidden)
-      .map(([step, next]) => `${step} -> ${next}`)
-      .join(', ')} |`;
-  for (const [state, steps] of Object.entries(SERVER_STATES)) {
-    if (state !== 'closed') t.ok(readme.includes(row(state, steps, '')), row(state, steps, ''));
-  }
-  for (const [state, steps] of Object.entries(CLIENT_STATES)) {
-    if (state !== 'closed') t.ok(readme.includes(row(state, steps, 'close')), row(state, steps, 'close'));
   }
 });

@@ -1,0 +1,114 @@
+// The tables of states in the specifications, made from the tables on which the code runs.
+import { CLIENT_STATES, SERVER_STATES } from '../../protocols/gatherd/states.js';
+import type { StateTable, Transition } from '../../protocols/state-machine.js';
+
+/** The table of each block `<!-- states:NAME -->`, by the document. */
+const TABLES: Readonly<Record<string, Readonly<Record<string, StateTable<string, string>>>>> = {
+  'protocols/gatherd/specification.md': { server: SERVER_STATES, client: CLIENT_STATES },
+};
+
+/** Blocks of which no table of the code exists, with the reason. */
+export const WRITTEN_BY_HAND: Readonly<Record<string, string>> = {
+  'soif-stream': 'to come',
+  'soif-object': 'to come',
+  'broker-server': 'to come',
+  'broker-client': 'to come',
+  'broker-result-decoder': 'to come',
+  shipped: 'to come',
+  proposed: 'to come',
+  registry: 'to come',
+  'registry-record': 'to come',
+  'sstp-server': 'to come',
+  'sstp-client': 'to come',
+  queue: 'to come',
+};
+
+const BLOCK = /^<!-- states:([\w-]+) -->\n((?:.*\n)*?)<!-- \/states -->$/gm;
+
+/** The names of the blocks of a document. */
+export function blocksOf(markdown: string): string[] {
+  return [...markdown.matchAll(BLOCK)].map(([, name = '']) => name);
+}
+
+/** The documents that have tables of the code. */
+export function documentsWithTables(): string[] {
+  return Object.keys(TABLES);
+}
+
+/** The names of the tables that belong into a document. */
+export function tablesOf(document: string): string[] {
+  return Object.keys(TABLES[document] ?? {});
+}
+
+/** The document with the tables of the code in its blocks. */
+export function withTables(document: string, markdown: string): string {
+  return markdown.replace(BLOCK, (block, name: string) => {
+    const table = TABLES[document]?.[name];
+    return table === undefined ? block : `<!-- states:${name} -->\n${renderTable(table)}<!-- /states -->`;
+  });
+}
+
+interface Row {
+  readonly states: string[];
+  readonly inputs: string[];
+  readonly output: string;
+  /** Undefined: the state itself, of each of several states. */
+  next: string | undefined;
+}
+
+/**
+ * A table as Markdown. Inputs that are codes share a row if they have the same effect in a state, and states do
+ * if they have the same row; one that all states have comes last.
+ */
+export function renderTable(table: StateTable<string, string>): string {
+  const rows: Row[] = [];
+  for (const [state, row] of Object.entries(table))
+    for (const one of rowsOf(state, row)) {
+      const same = rows.find((other) => mayShare(other, one));
+      if (same === undefined) rows.push(one);
+      else {
+        if (same.next !== one.next) same.next = undefined;
+        same.states.push(state);
+      }
+    }
+  const open = Object.values(table).filter((row) => Object.keys(row).length > 0).length;
+  const isAny = ({ states }: Row) => states.length === open && open > 1;
+  const ordered = [...rows.filter((row) => !isAny(row)), ...rows.filter(isAny)];
+  const hasOutput = rows.some(({ output }) => output !== '');
+  const cells = ordered.map((row) => [
+    isAny(row) ? 'any' : row.states.join(', '),
+    row.inputs.join(', '),
+    ...(hasOutput ? [row.output] : []),
+    row.next ?? 'the same',
+  ]);
+  const head = ['state', 'input', ...(hasOutput ? ['output'] : []), 'next state'];
+  return [head, head.map(() => '---'), ...cells].map(line).join('');
+}
+
+function line(cells: readonly string[]): string {
+  return `|${cells.map((cell) => (cell === '' ? ' |' : ` ${cell} |`)).join('')}\n`;
+}
+
+const CODE = /^`[^`]*`$/;
+
+/** The rows of one state. */
+function rowsOf(state: string, transitions: Readonly<Partial<Record<string, Transition<string>>>>): Row[] {
+  const rows: Row[] = [];
+  for (const { input, output, next } of Object.values(transitions).filter((one) => one !== undefined)) {
+    const same = rows.find(
+      (row) =>
+        row.output === output && row.next === next && [input, ...row.inputs].every((one) => CODE.test(one)),
+    );
+    if (same === undefined) rows.push({ states: [state], inputs: [input], output, next });
+    else same.inputs.push(input);
+  }
+  return rows;
+}
+
+/** Whether a row of another state can name the state of `one`, too. */
+function mayShare(row: Row, one: Row): boolean {
+  if (row.output !== one.output || row.inputs.join() !== one.inputs.join()) return false;
+  if (row.next === one.next) return true;
+  const stays = row.next === undefined || (row.states.length === 1 && row.states[0] === row.next);
+  return stays && one.states[0] === one.next;
+}
