@@ -15,8 +15,6 @@ export type RobotsOutcome =
   | 'parse'
   /** Everything is allowed. */
   | 'allow-all'
-  /** RFC 9309 2.3.1.4: everything is forbidden until the file is available. */
-  | 'deny-all'
   /** The rules are unknown; try again. */
   | 'retry'
   /** The rules are unknown, and the tries are used up: the site's URIs end with status -61. */
@@ -32,7 +30,7 @@ export interface RobotsFetchRules {
    * everything is allowed.
    */
   readonly unreachable?: 'unavailable' | 'allow-all';
-  /** CRAWL-13.9: treat 3xx and 5xx as RFC 9309 does. Default false: all is allowed (CRAWL-13.3.11). */
+  /** CRAWL-13.3.11: redirects are followed; 429 and 5xx are failures. Default false: all is allowed. */
   readonly rfc9309?: boolean;
   /** RFC 9309 2.3.1.2: how many redirects are followed. Default 5. */
   readonly redirects?: number;
@@ -51,7 +49,8 @@ export function robotsOutcome(
   tries = 1,
   redirects = 0,
 ): RobotsOutcome {
-  if (answer.kind === 'status') return statusOutcome(answer.status, rules, redirects);
+  if (answer.kind === 'status' && !isRefusal(answer.status, rules))
+    return statusOutcome(answer.status, rules, redirects);
   // Two failures count as a missing file, which allows everything.
   if (rules.ignore === true || (answer.kind === 'empty' && rules.rfc9309 !== true)) return 'allow-all';
   if (tries < (rules.tries ?? 3)) return 'retry';
@@ -61,8 +60,13 @@ export function robotsOutcome(
 function statusOutcome(status: number, rules: RobotsFetchRules, redirects: number): RobotsOutcome {
   if (status >= 200 && status <= 299) return 'parse';
   if (rules.rfc9309 !== true) return 'allow-all';
-  if (status >= 300 && status <= 399) return redirects < (rules.redirects ?? 5) ? 'follow' : 'allow-all';
-  return status >= 500 ? 'deny-all' : 'allow-all';
+  const isRedirect = status >= 300 && status <= 399;
+  return isRedirect && redirects < (rules.redirects ?? 5) ? 'follow' : 'allow-all';
+}
+
+/** CRAWL-13.3.11: with RFC 9309, whether the server refuses to say its rules now. */
+function isRefusal(status: number, { rfc9309 = false }: RobotsFetchRules): boolean {
+  return rfc9309 && (status === 429 || status >= 500);
 }
 
 /** CRAWL-13.3.13: seconds for which rules are valid; 0 means no limit. */

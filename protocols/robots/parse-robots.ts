@@ -1,6 +1,6 @@
 // Parses robots.txt (CRAWL-13.1, RFC 9309).
 import { PathPattern } from './pattern.js';
-import { productName, type RobotsGroup, type RobotsRule, RobotsTxt } from './robots-txt.js';
+import { type RobotsGroup, type RobotsRule, RobotsTxt, standardName } from './robots-txt.js';
 
 /** CRAWL-13.1.7: characters of a robots.txt that are read; RFC 9309 requires at least 500 KiB. */
 export const MAX_ROBOTS_LENGTH = 512_000;
@@ -19,13 +19,17 @@ const MAX_CRAWL_DELAY = 86_400;
  */
 export function parseRobots(text: string, options: RobotsOptions = {}): RobotsTxt {
   const { body, truncated } = truncate(text.replace(/^\ufeff/, ''), options.maxLength ?? MAX_ROBOTS_LENGTH);
-  const reader = new GroupReader();
-  let lineNumber = 0;
-  for (const line of body.split(/\r\n|\r|\n/)) {
-    lineNumber += 1;
-    reader.readLine(line, lineNumber);
-  }
-  return new RobotsTxt(reader.groups, truncated);
+  const lines = body.split(/\r\n|\r|\n/);
+  const strict = readGroups(lines, false);
+  // Nearly every file reads the same both ways, and a crawl holds many files.
+  const standard = strict.differsFromStandard ? readGroups(lines, true).groups : strict.groups;
+  return new RobotsTxt(strict.groups, truncated, standard);
+}
+
+function readGroups(lines: readonly string[], standard: boolean): GroupReader {
+  const reader = new GroupReader(standard);
+  for (const [index, line] of lines.entries()) reader.readLine(line, index + 1);
+  return reader;
 }
 
 function truncate(text: string, maxLength: number): { body: string; truncated: boolean } {
@@ -41,13 +45,21 @@ interface OpenGroup extends RobotsGroup {
   crawlDelay: number | undefined;
 }
 
+/** Reads the groups of a file as Heritrix does, or as the policy rfc9309 does (CRAWL-13.1.6). */
 class GroupReader {
   readonly groups: OpenGroup[] = [];
+  readonly #standard: boolean;
   /** CRAWL-13.1.3: consecutive User-agent lines are one group until the first rule. */
   #collectingAgents = false;
+  /** Whether a reader of the other kind may find other groups. */
+  differsFromStandard = false;
+
+  constructor(standard: boolean) {
+    this.#standard = standard;
+  }
 
   readLine(line: string, lineNumber: number): void {
-    const field = splitField(line);
+    const field = this.#splitField(line);
     if (field === undefined) return;
     const { name, value } = field;
     if (name === 'user-agent') {
@@ -71,7 +83,11 @@ class GroupReader {
       // CRAWL-13.1.6, CRAWL-21: a line without a number is ignored and does not close the list of agents.
       const seconds = Number(/^[\d.]+/.exec(value)?.[0] ?? Number.NaN);
       if (Number.isNaN(seconds)) return;
-      this.#collectingAgents = false;
+      // RFC 9309 2.2.4: records other than rules do not end a list of agents.
+      if (!this.#standard && this.#collectingAgents) {
+        this.#collectingAgents = false;
+        this.differsFromStandard = true;
+      }
       if (seconds <= MAX_CRAWL_DELAY) group.crawlDelay = Math.max(seconds, group.crawlDelay ?? 0);
     }
     // CRAWL-13.1.2: any other line (Sitemap, Host ...) is ignored and does not close the list of agents.
@@ -87,17 +103,53 @@ class GroupReader {
     const name = value.toLowerCase();
     const [word = ''] = name.split(/\s/, 1);
     // A line without a name begins a group too, so that its rules do not belong to the previous group.
-    group.agents.push(word === '*' ? '*' : productName(word));
+    group.agents.push(word === '*' ? '*' : standardName(word));
     group.names.push(word === '*' ? '*' : name);
+  }
+
+  /** CRAWL-13.1.1: removes comments and HTML tags; the rest is `name : value`. */
+  #splitField(line: string): Field | undefined {
+    const hash = line.indexOf('#');
+    const withoutComment = hash < 0 ? line : line.slice(0, hash);
+    const text = withoutComment.includes('<') ? withoutComment.replace(/<[^<>]*>/g, '') : withoutComment;
+    const colon = text.indexOf(':');
+    const field = colon < 0 ? fieldWithoutColon(text) : fieldOf(text.slice(0, colon), text.slice(colon + 1));
+    if (field === undefined) return undefined;
+    const usual = USUAL_SPELLING.get(field.name);
+    if (colon >= 0 && usual === undefined) return field;
+    // CRAWL-13.1.6: only the policy rfc9309 reads such a line.
+    this.differsFromStandard = true;
+    return this.#standard ? { ...field, name: usual ?? field.name } : undefined;
   }
 }
 
-/** CRAWL-13.1.1: removes comments and HTML tags; the rest is `name : value`. */
-function splitField(line: string): { name: string; value: string } | undefined {
-  const hash = line.indexOf('#');
-  const withoutComment = hash < 0 ? line : line.slice(0, hash);
-  const text = withoutComment.includes('<') ? withoutComment.replace(/<[^<>]*>/g, '') : withoutComment;
-  const colon = text.indexOf(':');
-  if (colon < 0) return undefined;
-  return { name: text.slice(0, colon).trim().toLowerCase(), value: text.slice(colon + 1).trim() };
+interface Field {
+  /** In lower case. */
+  readonly name: string;
+  readonly value: string;
 }
+
+function fieldOf(name: string, value: string): Field {
+  return { name: name.trim().toLowerCase(), value: value.trim() };
+}
+
+/** A directive whose colon is missing: two words. */
+function fieldWithoutColon(text: string): Field | undefined {
+  const [name = '', value = '', ...more] = text.trim().split(/\s+/);
+  const field = fieldOf(name, value);
+  const isDirective = DIRECTIVES.has(field.name) || USUAL_SPELLING.has(field.name);
+  return isDirective && value !== '' && more.length === 0 ? field : undefined;
+}
+
+const DIRECTIVES: ReadonlySet<string> = new Set(['user-agent', 'allow', 'disallow']);
+
+/** CRAWL-13.1.6: the names that are written wrongly most often, by the wrong spelling. */
+const USUAL_SPELLING: ReadonlyMap<string, string> = new Map([
+  ['useragent', 'user-agent'],
+  ['user agent', 'user-agent'],
+  ['dissallow', 'disallow'],
+  ['dissalow', 'disallow'],
+  ['disalow', 'disallow'],
+  ['diasllow', 'disallow'],
+  ['disallaw', 'disallow'],
+]);

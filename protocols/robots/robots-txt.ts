@@ -14,7 +14,7 @@ export interface RobotsRule {
 
 /** The rules for some agents (the lines between two `User-agent` blocks). */
 export interface RobotsGroup {
-  /** Product tokens in lower case; `*` means all agents. */
+  /** CRAWL-13.1.6: product tokens of RFC 9309 in lower case; `*` means all agents. */
   readonly agents: readonly string[];
   /** CRAWL-13.1.4: the names in the file, in lower case. */
   readonly names: readonly string[];
@@ -48,6 +48,8 @@ export class RobotsTxt {
   );
 
   readonly #groups: readonly RobotsGroup[];
+  /** CRAWL-13.1.6: the groups as the policy rfc9309 reads them. */
+  readonly #standardGroups: readonly RobotsGroup[];
   /** Absent until it is used: a crawl holds many files. */
   #views: LRUCache<string, AgentView> | undefined;
   #names: readonly string[] | undefined;
@@ -56,8 +58,10 @@ export class RobotsTxt {
     groups: readonly RobotsGroup[],
     /** Whether the file was longer than the limit, so that its end was not read. */
     readonly truncated: boolean,
+    standardGroups = groups,
   ) {
     this.#groups = groups;
+    this.#standardGroups = standardGroups;
   }
 
   /**
@@ -93,7 +97,9 @@ export class RobotsTxt {
   }
 
   #viewOf(userAgent: string): AgentView {
-    return this.#cached(`agent ${userAgent}`, () => chosenGroups(this.#groups, productTokens(userAgent)));
+    return this.#cached(`agent ${userAgent}`, () =>
+      chosenGroups(this.#standardGroups, productTokens(userAgent)),
+    );
   }
 
   #viewOfName(name: string): AgentView {
@@ -133,7 +139,9 @@ const MAX_VIEWS = 16;
  * those for `*`.
  */
 function chosenGroups(groups: readonly RobotsGroup[], tokens: readonly string[]): readonly RobotsGroup[] {
-  const named = groups.filter((group) => group.agents.some((agent) => tokens.includes(agent)));
+  const names = new Set(tokens.map(standardName));
+  names.delete('');
+  const named = groups.filter((group) => group.agents.some((agent) => names.has(agent)));
   return named.length > 0 ? named : groups.filter((group) => group.agents.includes('*'));
 }
 
@@ -173,4 +181,9 @@ const MAX_AGENT_LENGTH = 4096;
 export function productName(word: string): string {
   const slash = word.indexOf('/');
   return slash < 0 ? word : word.slice(0, slash);
+}
+
+/** CRAWL-13.1.6: the product token at the beginning of a name; it has letters, `_` and `-` only. */
+export function standardName(word: string): string {
+  return /^[a-z_-]*/i.exec(word)![0];
 }

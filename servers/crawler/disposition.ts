@@ -25,9 +25,11 @@ export function disposition(uri: CrawlUri, servers: ServerCache): Finish {
   if (uri.disposition === 'retry') {
     const waitsForRobots = uri.status === FETCH_STATUS.deferred;
     const unreachableDelayMs = unreachableDelay(uri, servers);
+    const requestedMs = Math.min(uri.retryAfterMs, settings.respectRetryAfterUpToSecs * 1000);
     if (waitsForRobots && (isDeferrable(uri) || (uri.firstPrerequisite && servers.robotsKnown(uri.url)))) {
-      // The next fetch of the queue is the document itself, or another attempt to get robots.txt.
-      return servers.robotsKnown(uri.url) || polite.delayMs >= unreachableDelayMs
+      // The next fetch of the queue is the document itself, or another attempt to get robots.txt, for which
+      // the server may have named a time (CRAWL-13.3.11).
+      return servers.robotsKnown(uri.url) || requestedMs > 0 || polite.delayMs >= unreachableDelayMs
         ? { outcome: 'retry', ...polite, free: true }
         : { outcome: 'retry', delayMs: unreachableDelayMs, reason: 'retry', free: true };
     }
@@ -41,7 +43,6 @@ export function disposition(uri: CrawlUri, servers: ServerCache): Finish {
       if (failed) uri.status = uri.unresolved ? FETCH_STATUS.unresolvedHost : FETCH_STATUS.robotsUnavailable;
       uri.reason = `deferred ${uri.entry.uri.attempts + 1} times for robots.txt${failed ? `: ${uri.reason}` : ', which expired each time'}`;
     } else if (mayRetry) {
-      const requestedMs = Math.min(uri.retryAfterMs, settings.respectRetryAfterUpToSecs * 1000);
       const waitMs =
         requestedMs > 0
           ? requestedMs

@@ -31,9 +31,4 @@ export const UNCHECKED: Readonly<Record<string, string>> = {
   'CRAWL-5.6.1': 'the order of steps, which have numbers of their own: CRAWL-4, CRAWL-5.4, CRAWL-9',
   'CRAWL-10.1.1': 'tested under CRAWL-10.1, with the converted scopes',
   'CRAWL-10.1.2': 'tested under CRAWL-10.1, with the converted scopes',
-  'CRAWL-13.1.1': 'tested under CRAWL-13.1',
-  'CRAWL-13.1.3': 'tested under CRAWL-13.1',
-  'CRAWL-13.2.8': 'tested under CRAWL-13.2, by comparison with a naive matcher',
-  'CRAWL-13.2.9': 'tested under CRAWL-13.2, by comparison with a naive matcher',
-  'CRAWL-13.3.11': 'tested under CRAWL-13.3',
 };

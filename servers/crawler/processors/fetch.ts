@@ -14,6 +14,7 @@ import type { Processor, ProcessResult } from '../chains.js';
 import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
 import { withLoginOf } from '../redaction.js';
 import { extraHeaders, proxyOf } from '../requests/request-settings.js';
+import { retryAfter } from '../requests/retry-after.js';
 import { fetchLeniently } from '../servers/fetch-leniently.js';
 import type { ServerCache } from '../servers/server-cache.js';
 import type { FetchLimits, ProcessorDescriptor } from './parts.js';
@@ -41,12 +42,6 @@ export function fetchRequest(uri: CrawlUri, limits: FetchLimits): FetchRequest {
     ...(uri.fetchAs === '' ? {} : { userAgent: uri.fetchAs }),
     ...(validated ? { headers: { etag: known.etag, lastModified: known.lastModificationTime } } : {}),
   };
-}
-
-/** Parses Retry-After, seconds or a date (RFC 9110 10.2.3), to milliseconds; 0 if it is not valid. */
-function retryAfter(value: string): number {
-  const seconds = /^\s*\d{1,9}\s*$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000;
-  return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds * 1000)) : 0;
 }
 
 type RequestLock = (
@@ -192,7 +187,7 @@ export class ResponseClassifier implements Processor {
       return 'post';
     }
     if (fetched.status === 429 || fetched.status === 503) {
-      uri.retryAfterMs = retryAfter(fetched.headers['retry-after'] ?? '');
+      uri.retryAfterMs = retryAfter(fetched.headers['retry-after']);
       uri.disposition = 'retry';
       uri.reason = this.#describeRefusal(uri, fetched);
       return 'post';

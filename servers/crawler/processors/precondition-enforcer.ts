@@ -44,6 +44,7 @@ export class PreconditionEnforcer implements Processor {
       }
       uri.fetchBegin = contact.begin;
       uri.contactEnd = contact.end;
+      uri.retryAfterMs = contact.retryAfterMs ?? 0;
       uri.reason = contact.reason;
       uri.firstPrerequisite = contact.first === true;
       uri.unresolved = contact.unresolved === true;

@@ -16,13 +16,14 @@ import {
   type RobotsAnswer,
   type RobotsFetchRules,
   type RobotsOutcome,
-  RobotsTxt,
+  type RobotsTxt,
   robotsOutcome,
 } from '../../../protocols/robots/index.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
 import { lruCache } from '../lru.js';
 import type { CrawlSettings } from '../order/settings.js';
 import { proxyOf } from '../requests/request-settings.js';
+import { retryAfter } from '../requests/retry-after.js';
 import { fetchLeniently } from './fetch-leniently.js';
 import { HostLocks } from './host-locks.js';
 import { politenessDelay } from './politeness.js';
@@ -42,6 +43,8 @@ export interface RobotsContact {
   readonly bytes: number;
   /** Status of the last response; 0 without a response. */
   readonly status: number;
+  /** CRAWL-13.3.11: Retry-After of a response after which another attempt is due, milliseconds. */
+  readonly retryAfterMs?: number;
   /** This process had no robots.txt of the server before, as after a restart. */
   readonly first?: boolean;
   /** The host name has no address (CRAWL-8.1: -6). */
@@ -211,8 +214,6 @@ export class RobotsFiles {
     let robots: RobotsState = { state: 'allow-all' };
     if (outcome === 'parse') {
       robots = { state: 'rules', rules: parseRobots(new TextDecoder().decode(body)) };
-    } else if (outcome === 'deny-all') {
-      robots = { state: 'rules', rules: RobotsTxt.DENY_ALL };
     } else if (outcome === 'unavailable') {
       // RFC 9309 2.4: an expired copy may be used while the file is unavailable.
       const old = this.#cache.peek(origin);
@@ -287,6 +288,10 @@ export class RobotsFiles {
       const outcome = robotsOutcome(interpretation.answer(status), interpretation.rules, tries, redirects);
       const reason = outcome === 'retry' || outcome === 'unavailable' ? `status ${status}` : '';
       const contact = { begin, end: this.#now(), bytes, status, reason };
+      if (outcome === 'retry') {
+        const retryAfterMs = retryAfter(result.headers['retry-after'], this.#now());
+        return { outcome, contact: { ...contact, ...(retryAfterMs > 0 ? { retryAfterMs } : {}) } };
+      }
       if (outcome !== 'follow') return { outcome, contact, body: result.body };
       if (result.location === undefined || !/^https?:/.test(result.location))
         return { outcome: 'allow-all', contact };
@@ -341,9 +346,11 @@ function rulesOf(settings: CrawlSettings, tries: number): ResponseRules {
   }
   return {
     rules: { ...common, rfc9309: true },
-    // G-63: a 5xx counts as a failed connection; with RFC 9309 it forbids everything.
-    answer: (status) =>
-      status >= 500 && settings.robotsPolicy !== 'rfc9309' ? { kind: 'failure' } : { kind: 'status', status },
+    // G-63: of the 4xx none is a failure; the policy rfc9309 alone treats 429 as one.
+    answer: (status) => ({
+      kind: 'status',
+      status: status === 429 && settings.robotsPolicy !== 'rfc9309' ? 403 : status,
+    }),
     failure: () => ({ kind: 'failure' }),
   };
 }

@@ -99,6 +99,44 @@ t.test('CRAWL-13.1.6: Crawl-delay follows the policy; a malformed one does not c
   t.equal(parseRobots('User-agent: a\nCrawl-delay: 1.2.3').crawlDelay('a'), undefined);
 });
 
+t.test(
+  'CRAWL-13.1.6: rfc9309 reads what RFC 9309 and its best-known parser read; the other policies do not',
+  async (t) => {
+    const denies = (text: string, path: string, policy: RobotsPolicyOptions['policy'] = 'rfc9309') =>
+      !new RobotsPolicy({ policy, userAgent: 'b/1.0' }).decide(parseRobots(text), path).allowed;
+    const delayed = 'User-agent: b\nCrawl-delay: 7\nUser-agent: c\nDisallow: /x';
+    t.ok(denies(delayed, '/x'), 'RFC 9309 2.2.4: Crawl-delay does not end the list of agents');
+    t.notOk(denies(delayed, '/x', 'classic'), 'CRAWL-13.1.3: the first rule ends it');
+    const delayOf = (agent: string) =>
+      new RobotsPolicy({ policy: 'rfc9309', userAgent: agent }).crawlDelay(parseRobots(delayed));
+    t.same([delayOf('b'), delayOf('c')], [7, 7], 'one group');
+    t.ok(denies('User-agent: b\nSitemap: /s\nUser-agent: c\nDisallow: /x', '/x'));
+    for (const line of ['Disallow /x', 'Dissallow: /x', 'disalow: /x', 'DISALLAW /x']) {
+      t.ok(denies(`User-agent: b\n${line}`, '/x/y'), line);
+      t.notOk(denies(`User-agent: b\n${line}`, '/x/y', 'classic'), `${line}, classic`);
+    }
+    const misspelled = 'User-agent: a\nDisallow: /a\nUseragent: b\nDisallow: /x';
+    t.ok(denies(misspelled, '/x'));
+    t.notOk(denies(misspelled, '/a'));
+    t.notOk(denies('User-agent: b\nDisallow or not /x', '/x'), 'a sentence is not a rule');
+    t.ok(denies('User-agent: B2 (all of them)\nDisallow: /x', '/x'), 'the name ends at the digit');
+    t.ok(denies('User-agent: b\nDisallow: /caf\u00e9', '/caf%C3%A9'), 'RFC 9309 2.2.2: octets above 7F');
+  },
+);
+
+t.test('CRAWL-13.3.11: which status gives rules, allows all, or holds the server', async (t) => {
+  const outcomes = (rules: Parameters<typeof robotsOutcome>[1], tries: number) =>
+    [200, 299, 300, 308, 403, 404, 429, 500, 503].map((status) =>
+      robotsOutcome({ kind: 'status', status }, rules, tries),
+    );
+  const parse = ['parse', 'parse'];
+  t.same(outcomes({}, 1), [...parse, ...Array.from({ length: 7 }, () => 'allow-all')]);
+  const standard = [...parse, 'follow', 'follow', 'allow-all', 'allow-all'];
+  t.same(outcomes({ rfc9309: true }, 1), [...standard, 'retry', 'retry', 'retry'], '429 and 5xx');
+  t.same(outcomes({ rfc9309: true }, 3), [...standard, 'unavailable', 'unavailable', 'unavailable']);
+  t.equal(robotsOutcome({ kind: 'status', status: 429 }, { rfc9309: true, ignore: true }), 'allow-all');
+});
+
 t.test('CRAWL-13.3: the outcome of a request for robots.txt', async (t) => {
   const status = (code: number) => robotsOutcome({ kind: 'status', status: code });
   t.same([200, 299, 301, 404, 500].map(status), ['parse', 'parse', 'allow-all', 'allow-all', 'allow-all']);
@@ -111,7 +149,6 @@ t.test('CRAWL-13.3: the outcome of a request for robots.txt', async (t) => {
   t.equal(robotsOutcome(failure, { ignore: true }), 'allow-all');
   t.equal(robotsOutcome({ kind: 'empty' }), 'allow-all');
   const standard = { rfc9309: true };
-  t.equal(robotsOutcome({ kind: 'status', status: 503 }, standard), 'deny-all');
   t.equal(robotsOutcome({ kind: 'status', status: 403 }, standard), 'allow-all');
   t.equal(robotsOutcome({ kind: 'status', status: 302 }, standard, 1, 4), 'follow');
   t.equal(robotsOutcome({ kind: 'status', status: 302 }, standard, 1, 5), 'allow-all');

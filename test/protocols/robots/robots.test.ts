@@ -37,6 +37,41 @@ Disallow: /two`;
   t.equal(robots.allowed('Someone', '/two').allowed, false);
 });
 
+t.test(
+  'CRAWL-13.1.1: lines are trimmed; empty lines, comments and HTML tags are no part of them',
+  async (t) => {
+    const robots = parseRobots(
+      '# all\n\n  User-agent: * # everyone\n\t\n<b>Disallow: /x</b> # not /y\n#Disallow: /z\n',
+    );
+    const allowed = (path: string) => robots.allowed(AGENT, path);
+    t.same(robots.names, ['*']);
+    t.match(allowed('/x'), { allowed: false, lineNumber: 5 });
+    t.ok(allowed('/y').allowed);
+    t.ok(allowed('/z').allowed);
+  },
+);
+
+t.test('CRAWL-13.1.3: consecutive User-agent lines are one group, up to its first rule', async (t) => {
+  const robots = parseRobots(
+    'User-agent: a\nUser-agent: b\nHost: x\nUser-agent: c\nDisallow: /1\nUser-agent: d\nDisallow: /2',
+  );
+  const forbidden = (name: string) =>
+    ['/1', '/2'].filter((path) => !robots.allowedByName(name, path).allowed);
+  t.same(['a', 'b', 'c'].map(forbidden), [['/1'], ['/1'], ['/1']]);
+  t.same(forbidden('d'), ['/2']);
+});
+
+t.test('CRAWL-13.2.8: path and query are compared in escaped form, with regard to case', async (t) => {
+  const denied = (rule: string, path: string) =>
+    !parseRobots(`User-agent: *\nDisallow: ${rule}`).allowed(AGENT, path).allowed;
+  t.ok(denied('/a?id=', '/a?id=7'), 'the query counts');
+  t.notOk(denied('/a?id=', '/a/?id=7'));
+  t.ok(denied('/a%20b', '/a%20b/c'));
+  t.ok(denied('/caf\u00e9', '/caf%C3%A9'), 'a path that is not escaped is escaped first');
+  t.notOk(denied('/Private', '/private'));
+  t.ok(denied('/%7ejoe', '/~joe'), 'CRAWL-13.7: one escape has one meaning');
+});
+
 t.test('CRAWL-13.1, 13.7: malformed files are read', async (t) => {
   const denied = (text: string) => !parseRobots(text).allowed(AGENT, '/x').allowed;
   t.ok(denied('\ufeffUser-agent: *\nDisallow: /x'), 'byte-order mark');
@@ -96,7 +131,7 @@ function naiveMatch(pattern: string, path: string): boolean {
   return path !== '' && path[0] === pattern[0] && naiveMatch(pattern.slice(1), path.slice(1));
 }
 
-t.test('CRAWL-13.2: the longest match agrees with a naive matcher (property)', async () => {
+t.test('CRAWL-13.2.9: the longest match agrees with a naive matcher (property)', async () => {
   const piece = fc
     .array(fc.constantFrom('a', 'b', '/', '*'), { maxLength: 6 })
     .map((parts) => `/${parts.join('')}`);

@@ -126,6 +126,34 @@ t.test('CRAWL-8.3 a robots.txt that expires before the URI returns does not defe
   t.match(events, [{ status: -50, disposition: 'failed', reason: /expired/ }]);
 });
 
+t.test(
+  'CRAWL-13.3.11 under rfc9309 a robots.txt with 429 holds the server until Retry-After, else for the pause',
+  async (t) => {
+    for (const [header, retryDelaySeconds] of [
+      [{ 'retry-after': '1' }, 900],
+      [{}, 1],
+    ] as const) {
+      const visits: Visit[] = [];
+      const origin = await serve(t, 'http', visits, ({ url }, response) => {
+        if (url === '/robots.txt' && visits.length === 1) response.writeHead(429, header).end();
+        else response.end('User-agent: *\nDisallow: /private');
+      });
+      const events = await crawl(t, [`${origin}/page`, `${origin}/private`], {
+        ...{ robotsPolicy: 'rfc9309', retryDelaySeconds, minDelayMs: 0, delayFactor: 0 },
+      });
+      t.same(
+        visits.map(({ url }) => url),
+        ['http:/robots.txt', 'http:/robots.txt', 'http:/page'],
+      );
+      t.ok(visits[1]!.at - visits[0]!.at >= 990, 'no request meanwhile');
+      t.same(
+        events.map(({ status }) => status),
+        [200, -9998],
+      );
+    }
+  },
+);
+
 t.test('CRAWL-20.3, G-38 the pause holds after a killed worker', async (t) => {
   const visits: Visit[] = [];
   const origin = await serve(t, 'http', visits, (request, response) => {

@@ -94,7 +94,6 @@ t.test('CRAWL-13.3 the settings decide what responses and failures mean', async 
     return [tries, { allowed: verdict.allowed, unavailable: verdict.unavailable }];
   };
   const allowed = { allowed: true, unavailable: false };
-  const forbidden = { allowed: false, unavailable: false };
   const unavailable = { allowed: false, unavailable: true };
   const reset = new ConnectionError('reset', {
     cause: Object.assign(new Error('x'), { code: 'ECONNRESET' }),
@@ -108,8 +107,11 @@ t.test('CRAWL-13.3 the settings decide what responses and failures mean', async 
   t.same(await verdictOf(new ConnectionError('no'), original), [3, unavailable], 'item 12');
   t.same(await verdictOf({ status: 500 }, { robotsUnreachable: 'allow' }), [3, allowed], 'item 12, 3.x');
   t.same(await verdictOf(new ConnectionError('no'), { robotsPolicy: 'ignore' }), [1, allowed], 'item 12, 14');
-  t.same(await verdictOf({ status: 500 }, { robotsPolicy: 'rfc9309' }), [1, forbidden], 'CRAWL-13.9');
-  t.same(await verdictOf({ status: 500 }, { robotsPolicy: 'rfc9309', ...original }), [1, forbidden]);
+  const standard = { robotsPolicy: 'rfc9309' } as const;
+  t.same(await verdictOf({ status: 500 }, standard), [3, unavailable], 'CRAWL-13.9');
+  t.same(await verdictOf({ status: 500 }, { ...standard, ...original }), [3, unavailable]);
+  t.same(await verdictOf({ status: 429 }, standard), [3, unavailable], 'item 11, rfc9309');
+  t.same(await verdictOf({ status: 429 }, {}), [1, allowed], 'G-63: every other 4xx allows everything');
 });
 
 t.test('CRAWL-13.4 the policies decide between the groups of robots.txt', async (t) => {
