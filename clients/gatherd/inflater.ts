@@ -48,7 +48,7 @@ export class InflateBudget {
   }
 
   #excess(problem: string): ProtocolError {
-    const details = { protocol: 'gatherd', rule: 'GATHERD-6.6', offset: this.#consumed } as const;
+    const details = { protocol: 'gatherd', rule: 'GATHERD-6.5', offset: this.#consumed } as const;
     return new ProtocolError(`the compressed update ${problem}`, details);
   }
 }
@@ -133,7 +133,7 @@ export class MemberInflater {
   #damaged(cause: Error): ProtocolError {
     return new ProtocolError(`the compressed update is damaged: ${cause.message}`, {
       protocol: 'gatherd',
-      rule: 'GATHERD-6.6',
+      rule: 'GATHERD-6.5',
       offset: this.#written,
       cause,
     });

@@ -1,22 +1,28 @@
 // Answers the vectors with harvest-kit: a line of JSON in, a line of JSON out (run.py says which).
-import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
-import { GatherdClient } from 'harvest-kit/clients/gatherd';
 import { parseMessage, ResultDecoder } from 'harvest-kit/protocols/broker';
-import { KitError } from 'harvest-kit/protocols/errors';
+import { parseFilter } from 'harvest-kit/protocols/config';
+import { KitError, ProtocolError } from 'harvest-kit/protocols/errors';
+import { decodeRecordData, isRegistryVersion, RegistryDecoder } from 'harvest-kit/protocols/registry';
 import { parseRobots, RobotsPolicy } from 'harvest-kit/protocols/robots';
 import { SoifDecoder } from 'harvest-kit/protocols/soif';
 import { SstpDecoder } from 'harvest-kit/protocols/sstp';
 import { canonicalUrl } from 'harvest-kit/protocols/urls';
+import { receiveUpdate } from './kit-clients.mjs';
+import { objectOf, textOf } from './kit-json.mjs';
 
 /** What the kit makes of an input, by the kind of the vector; undefined and errors reject it. */
-export const ANSWERS = {
+const ANSWERS = {
   'soif-stream': (input) => {
     const decoder = new SoifDecoder();
     const items = [...decoder.push(input), ...decoder.end()];
     return items.filter(({ kind }) => kind === 'object').map(({ object }) => objectOf(object));
   },
-  'compressed-update': receiveUpdate,
+  'clear-update': (input) => receiveUpdate(input),
+  'compressed-update': async (input) => {
+    const changes = await receiveUpdate(input, { compressed: true });
+    return changes.filter(({ group }) => group === 'update').map(({ group, ...object }) => object);
+  },
   'broker-message': (input) => {
     const { kind, query } = parseMessage(input);
     return query === undefined ? { kind } : { kind, query: shapeOf(query) };
@@ -25,6 +31,25 @@ export const ANSWERS = {
     const decoder = new ResultDecoder();
     const items = [...decoder.push(input), ...decoder.end()];
     return items.map(({ value, ...item }) => (value === undefined ? item : { ...item, ...textOf(value) }));
+  },
+  'registry-file': (input, { reading = 'a' }) => {
+    const decoder = new RegistryDecoder({ reading });
+    const items = [...decoder.push(input), ...decoder.end()];
+    const damage = items.find(({ kind, rule }) => kind === 'damage' && rule !== 'REG-29');
+    if (damage !== undefined) throw registryError(damage);
+    const [{ version, records, deleted, valid }] = items;
+    if (!isRegistryVersion(version))
+      throw registryError({ rule: 'REG-9', offset: 4, message: `the version is ${version}` });
+    const found = items.filter(({ kind }) => kind === 'record');
+    return {
+      version,
+      counts: [records, deleted, valid],
+      records: found.map((record) => recordOf(record, version)),
+    };
+  },
+  'filter-file': (input, { path, name, address }) => {
+    const filter = parseFilter(input.toString(), 'filter');
+    return path === undefined ? filter.allows(name, address) : filter.allows(path);
   },
   'sstp-request': (input) => {
     const decoder = new SstpDecoder('request');
@@ -44,16 +69,6 @@ export const ANSWERS = {
   },
 };
 
-/** Text if the bytes are UTF-8, else base64. */
-function textOf(bytes) {
-  const text = Buffer.from(bytes).toString();
-  return Buffer.from(text).equals(Buffer.from(bytes)) ? { text } : { base64: Buffer.from(bytes).toString('base64') };
-}
-
-function objectOf({ type, url, attributes }) {
-  return { type, url, attributes: attributes.map(({ name, value }) => ({ name, ...textOf(value) })) };
-}
-
 /** A query as nested lists. */
 function shapeOf(query) {
   switch (query.kind) {
@@ -70,30 +85,24 @@ function shapeOf(query) {
   }
 }
 
-/** Lets the client of gatherd read a compressed update from a server that sends these bytes and closes. */
-async function receiveUpdate(input) {
-  const server = createServer(async (socket) => {
-    socket.on('error', () => {});
-    socket.write('000 - HELLO 1.8 gatherd.example\n');
-    for await (const line of createInterface({ input: socket })) {
-      if (line.startsWith('HELLO')) socket.write('100 - HELLO\n');
-      else if (line === 'SET compression') socket.write('500 - Compression enabled\n');
-      else if (line.startsWith('SET ')) socket.write('900 - Bad argument\n');
-      else if (line.startsWith('SEND-UPDATE')) {
-        socket.write('400 - Sending all objects since 0\n');
-        socket.end(input);
-      }
-    }
-  });
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  try {
-    const objects = [];
-    const client = new GatherdClient({ host: '127.0.0.1', port: server.address().port });
-    for await (const { object } of client.changes({ since: 0 })) objects.push(objectOf(object));
-    return objects;
-  } finally {
-    server.close();
-  }
+function registryError({ message, rule, offset }) {
+  return new ProtocolError(message, { protocol: 'registry', rule, offset });
+}
+
+/** A record of a Registry; its header of 12 bytes stands before its data. */
+function recordOf({ state, data, offset }, version) {
+  if (state === 'unknown') return { state };
+  const { gatherer, rest, ...record } = decodeRecordData(data, version, offset + 12);
+  const latin = (bytes) => Buffer.from(bytes).toString('latin1');
+  return {
+    state,
+    ...record,
+    url: latin(record.url),
+    md5: latin(record.md5),
+    description: latin(record.description),
+    gatherer: gatherer.id ?? [gatherer.name, gatherer.host, gatherer.version].map(latin),
+    ...(rest.length > 0 && { rest: latin(rest) }),
+  };
 }
 
 async function answer({ kind, input, parameters }) {
@@ -103,7 +112,7 @@ async function answer({ kind, input, parameters }) {
     return output === undefined ? { verdict: 'reject' } : { verdict: 'accept', output };
   } catch (error) {
     if (!(error instanceof KitError)) throw error;
-    return { verdict: 'reject' };
+    return { verdict: 'reject', rule: error.rule, offset: error.offset };
   }
 }
 

@@ -41,7 +41,7 @@ def main(arguments):
     lines = "".join(request(*vector) for vector in vectors)
     output = subprocess.run(command, input=lines, stdout=subprocess.PIPE, encoding="utf-8", check=True).stdout
     passed = failed = skipped = 0
-    for (name, vector), line in zip(vectors, output.splitlines(), strict=True):
+    for (name, vector), line in zip(vectors, output.rstrip("\n").split("\n"), strict=True):
         answer = json.loads(line)
         found = None if answer["verdict"] == "skip" else problem(vector, answer)
         skipped += answer["verdict"] == "skip"

@@ -162,10 +162,8 @@ export class GatherdClientSession {
     if (this.state === 'closed' && this.#failure === undefined) return [];
     return this.#guarded((events) => {
       if (this.transferComplete) this.#endUpdate('', events);
-      if (this.state === 'sections') {
-        events.push(...this.#updateReader().end());
-        if (this.#updateReader().ended) this.#handleEndLine(events);
-      }
+      // GATHERD-3.11: an end line that only the close ends, or that a cut value has, completes nothing.
+      if (this.state === 'sections') events.push(...this.#updateReader().end());
       const [oldest] = this.#pending;
       this.#machine.step('close');
       if (oldest === 'quit') events.push({ kind: 'bye' });

@@ -187,7 +187,7 @@ export function crc32(bytes: Uint8Array): number {
 }
 
 function gzipError(message: string, offset: number): ProtocolError {
-  return new ProtocolError(message, { protocol: 'gatherd', rule: 'GATHERD-6.6', offset });
+  return new ProtocolError(message, { protocol: 'gatherd', rule: 'GATHERD-6.5', offset });
 }
 
 /**

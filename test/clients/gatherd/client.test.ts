@@ -232,7 +232,7 @@ t.test('damaged or excessive compressed data ends the session', async (t) => {
       await serverWith(t, { update: send('400 - x\n', data, '499 - x\n') }),
       options,
     );
-    await t.rejects(collect(client, true), { code: 'ERR_PROTOCOL', rule: 'GATHERD-6.6' }, name);
+    await t.rejects(collect(client, true), { code: 'ERR_PROTOCOL', rule: 'GATHERD-6.5' }, name);
     await t.rejects(client.info(), { code: /ERR_CONNECTION|ERR_STATE/ }, 'the session is over');
   }
 });

@@ -275,7 +275,7 @@ t.test('a damaged member is not retried; an absent server is', async (t) => {
     }
   });
   const { error } = await collect(damaged, { compression: true });
-  t.match(error, { code: 'ERR_PROTOCOL', rule: 'GATHERD-6.6' });
+  t.match(error, { code: 'ERR_PROTOCOL', rule: 'GATHERD-6.5' });
   t.equal(connections, 1);
 
   const { server, port } = await startGatherd(t);

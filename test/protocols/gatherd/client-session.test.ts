@@ -248,6 +248,9 @@ t.test('client: a refusal is a PeerError', async (t) => {
   }
 });
 
+/** The size says that the last lines belong to the value. */
+const FORGED = '@UPDATE {\n@FILE { u\nbody{99}:\tx\n}\n}\n499 - Sent 1 objects\n';
+
 t.test('client: an early close is a ConnectionError', async (t) => {
   const cut = (whole: string) => whole.slice(0, -5);
   const cases: readonly (readonly [name: string, send: Send, server: string])[] = [
@@ -256,6 +259,9 @@ t.test('client: an early close is a ConnectionError', async (t) => {
     ['no 400', update, HELLO],
     ['GATHERD-3.11: no end line', update, `${HELLO}400 - x\n${STREAM}`],
     ['inside an object', update, `${HELLO}400 - x\n${STREAM.slice(0, 80)}`],
+    ['GATHERD-3.11: inside the number', update, `${HELLO}400 - x\n${STREAM}49`],
+    ['GATHERD-3.11: inside the end line', update, `${HELLO}400 - x\n${STREAM}499 - Sent 1 obj`],
+    ['GATHERD-3.11: inside a value with a line like the end line', update, `${HELLO}400 - x\n${FORGED}`],
     ['GATHERD-6.5: gzip header', compressedUpdate, `${HELLO}500 - x\n400 - x\n${MEMBER.slice(0, 5)}`],
     ['GATHERD-6.5: deflate data', compressedUpdate, `${HELLO}500 - x\n400 - x\n${MEMBER.slice(0, 50)}`],
     ['GATHERD-6.5: gzip trailer', compressedUpdate, `${HELLO}500 - x\n400 - x\n${cut(MEMBER)}`],
@@ -285,9 +291,9 @@ t.test('client: a protocol violation is a ProtocolError', async (t) => {
     ['endless line', update, 'x'.repeat(9000), 'GATHERD-1.6'],
     ['endless chatter', update, `${GREETING}${'bla\n'.repeat(300_000)}`, 'GATHERD-1.7'],
     ['greeting without HELLO', update, '000 - hi\n', 'GATHERD-3.1'],
-    ['not gzip', compressedUpdate, `${HELLO}500 - x\n400 - x\n${STREAM}`, 'GATHERD-6.6'],
-    ['wrong checksum', compressedUpdate, `${HELLO}500 - x\n400 - x\n${flip(MEMBER, -8)}`, 'GATHERD-6.6'],
-    ['wrong length', compressedUpdate, `${HELLO}500 - x\n400 - x\n${flip(MEMBER, -4)}`, 'GATHERD-6.6'],
+    ['not gzip', compressedUpdate, `${HELLO}500 - x\n400 - x\n${STREAM}`, 'GATHERD-6.5'],
+    ['wrong checksum', compressedUpdate, `${HELLO}500 - x\n400 - x\n${flip(MEMBER, -8)}`, 'GATHERD-6.5'],
+    ['wrong length', compressedUpdate, `${HELLO}500 - x\n400 - x\n${flip(MEMBER, -4)}`, 'GATHERD-6.5'],
   ];
   for (const [name, send, server, rule] of cases) {
     const rig = new ClientRig();
