@@ -1,10 +1,12 @@
 // The client's end of a connection to a Broker: one message out, the objects and lines of its reply in.
 import { ProtocolError, StateError } from '../errors.js';
 import { decodeText, type SoifAttribute, textOfUrl } from '../soif/index.js';
+import { StateMachine } from '../state-machine.js';
 import { frameMessage } from './framing.js';
 import { BrokerHit, type BrokerHitFields } from './hit.js';
 import { ResultDecoder, type ResultDecoderOptions } from './result-decoder.js';
 import type { ResultItem } from './results.js';
+import { CLIENT_STATES } from './states.js';
 
 /**
  * An event of a reply: an object, a `101` message, a `103` error. A `fatal` (`111`) is the last event
@@ -26,6 +28,10 @@ type OpenHit = { -readonly [K in keyof BrokerHitFields]: BrokerHitFields[K] } & 
   readonly attributes: SoifAttribute[];
 };
 
+function openHit(url: string, homePage: string | undefined): OpenHit {
+  return { url, matchedLines: [], attributes: [], ...(homePage === undefined ? {} : { homePage }) };
+}
+
 /**
  * The client's end of one connection: send {@link request}, push the reply, then call {@link end}. Version
  * lines are ignored anywhere (BRK-1.5), and so are unknown items (BRK-4.17).
@@ -33,15 +39,15 @@ type OpenHit = { -readonly [K in keyof BrokerHitFields]: BrokerHitFields[K] } & 
 export class BrokerClientSession {
   readonly #decoder: ResultDecoder;
   readonly #maxHitBytes: number;
-  #hit: OpenHit | undefined;
+  readonly #machine = new StateMachine(CLIENT_STATES, 'connected');
+  /** The object in state `in object`. */
+  #hit = openHit('', undefined);
   #hitBytes = 0;
   #homePage: string | undefined;
   #requested = false;
   #bytes = 0;
-  #items = 0;
-  #fatal = false;
   #truncated = false;
-  #failure: ProtocolError | undefined;
+  #failure: unknown;
 
   constructor(options: BrokerClientSessionOptions = {}) {
     this.#decoder = new ResultDecoder(options);
@@ -64,11 +70,10 @@ export class BrokerClientSession {
    * @throws ProtocolError when the peer is not a Broker or the reply exceeds a limit
    */
   push(chunk: Uint8Array): ClientEvent[] {
-    if (this.#failure !== undefined) throw this.#failure;
-    // A fatal item ends the reply, wherever the chunks end: what follows is not read, nor is it an error.
-    if (this.#fatal) return [];
-    this.#bytes += chunk.length;
-    return this.#take(this.#decoder.push(chunk));
+    return this.#take(() => {
+      this.#bytes += chunk.length;
+      return this.#decoder.push(chunk);
+    });
   }
 
   /**
@@ -77,15 +82,15 @@ export class BrokerClientSession {
    * BRK-1.3 when the reply has no item of a Broker
    */
   end(): ClientEvent[] {
-    if (this.#failure !== undefined) throw this.#failure;
-    if (this.#fatal) return [];
-    const events = this.#take(this.#decoder.end());
-    if (events.length > 0 || this.#fatal) return events;
-    if (this.#hit !== undefined) {
+    const events = this.#take(() => this.#decoder.end());
+    const { state } = this.#machine;
+    if (events.length > 0 || state === 'closed') return events;
+    this.#machine.step('end');
+    if (state === 'in object') {
       this.#truncated = true;
       throw this.#fail('BRK-4.3', `the reply ends inside the object ${textOfUrl(this.#hit.url)}`);
     }
-    if (this.#items === 0) {
+    if (state === 'connected') {
       throw this.#fail(
         'BRK-1.3',
         this.#bytes === 0 ? 'the peer sent no reply' : 'the reply has no line of a Broker',
@@ -99,61 +104,78 @@ export class BrokerClientSession {
     return this.#truncated || this.#decoder.truncated;
   }
 
-  #take(items: readonly ResultItem[]): ClientEvent[] {
+  get #closed(): boolean {
+    return this.#machine.state === 'closed';
+  }
+
+  #take(decode: () => readonly ResultItem[]): ClientEvent[] {
+    if (this.#failure !== undefined) throw this.#failure;
     const events: ClientEvent[] = [];
-    for (const item of items) {
-      if (this.#fatal || this.#failure !== undefined) break;
+    // A fatal item ends the reply, wherever the chunks end: what follows is not read, nor is it an error.
+    if (this.#closed) return events;
+    for (const item of this.#decode(decode)) {
       this.#takeItem(item, events);
-      this.#items++;
+      if (this.#closed) break;
     }
     if (this.#failure !== undefined && events.length === 0) throw this.#failure;
     return events;
   }
 
+  #decode(decode: () => readonly ResultItem[]): readonly ResultItem[] {
+    try {
+      return decode();
+    } catch (error) {
+      this.#machine.step('fail');
+      this.#failure = error;
+      throw error;
+    }
+  }
+
   #takeItem(item: ResultItem, events: ClientEvent[]): void {
+    const { state } = this.#machine;
+    if (state === 'connected' && item.kind === 'unknown' && item.code === 0 && /^HELLO/i.test(item.text)) {
+      this.#machine.step('hello');
+      this.#fail('BRK-1.4', `the peer is a Gatherer, not a Broker: ${item.text.slice(0, 80)}`);
+      return;
+    }
+    this.#machine.step(item.kind);
     switch (item.kind) {
       case 'message':
       case 'error':
-        events.push(item);
-        return;
       case 'fatal':
-        this.#fatal = true;
         events.push(item);
         return;
       case 'match':
         // A record begins at 120; one without its 130 is dropped, as deployed clients do (BRK-4.3).
-        this.#hit = { url: item.url, matchedLines: [], attributes: [] };
+        this.#hit = openHit(item.url, this.#homePage);
         this.#hitBytes = item.url.length;
-        if (this.#homePage !== undefined) this.#hit.homePage = this.#homePage;
         return;
       case 'home-page':
         this.#homePage = item.url; // BRK-4.11: it may precede the objects.
-        if (this.#hit !== undefined) this.#hit.homePage = item.url;
-        return;
-      case 'object-url':
-        if (this.#hit !== undefined) this.#hit.objectUrl = item.url;
-        return;
-      case 'object-end':
-        if (this.#hit !== undefined) events.push({ kind: 'hit', hit: new BrokerHit(this.#hit) });
-        this.#hit = undefined;
-        return;
+        break;
       case 'unknown':
-        if (this.#items === 0 && item.code === 0 && /^HELLO/i.test(item.text)) {
-          this.#fail('BRK-1.4', `the peer is a Gatherer, not a Broker: ${item.text.slice(0, 80)}`);
-        }
-        return;
       case 'version':
         return;
-      default:
-        if (this.#hit !== undefined) this.#takeDetail(this.#hit, item);
     }
+    if (state === 'in object') this.#takePart(item, events);
   }
 
-  #takeDetail(
-    hit: OpenHit,
-    item: Extract<ResultItem, { kind: 'opaque' | 'description' | 'attribute' }>,
+  /** Takes an item of the object. */
+  #takePart(
+    item: Exclude<ResultItem, { kind: 'message' | 'error' | 'fatal' | 'match' | 'unknown' | 'version' }>,
+    events: ClientEvent[],
   ): void {
+    const hit = this.#hit;
     switch (item.kind) {
+      case 'home-page':
+        hit.homePage = item.url;
+        break;
+      case 'object-url':
+        hit.objectUrl = item.url;
+        break;
+      case 'object-end':
+        events.push({ kind: 'hit', hit: new BrokerHit(hit) });
+        return;
       case 'opaque':
         hit.matchedLines.push(item.text);
         this.#hitBytes += item.text.length;
@@ -168,12 +190,14 @@ export class BrokerClientSession {
         break;
     }
     if (this.#hitBytes > this.#maxHitBytes) {
+      this.#machine.step('fail');
       this.#fail('BRK-4.3', `the object ${textOfUrl(hit.url)} is larger than ${this.#maxHitBytes} bytes`);
     }
   }
 
   #fail(rule: string, message: string): ProtocolError {
-    this.#failure = new ProtocolError(message, { protocol: 'broker', rule, offset: this.#bytes });
-    return this.#failure;
+    const failure = new ProtocolError(message, { protocol: 'broker', rule, offset: this.#bytes });
+    this.#failure = failure;
+    return failure;
   }
 }

@@ -38,3 +38,4 @@ export * from './query-source.js';
 export * from './result-decoder.js';
 export * from './results.js';
 export * from './server-session.js';
+export type { BrokerServerState } from './states.js';

@@ -1,9 +1,11 @@
 // Reads the reply to a query (BRK-4) from chunks of any size.
 import { CR, LF, trimSpace } from '../ascii.js';
 import { ByteBuffer } from '../byte-buffer.js';
-import { ProtocolError } from '../errors.js';
+import { ProtocolError, StateError } from '../errors.js';
 import { decodeText, urlOfBytes } from '../soif/index.js';
+import { StateMachine } from '../state-machine.js';
 import { RESULT_CODE, type ResultItem } from './results.js';
+import { DECODER_STATES } from './states.js';
 
 export interface ResultDecoderOptions {
   /** Longest line in bytes. A matched line may be a whole paragraph. Default 1 MiB. */
@@ -17,21 +19,6 @@ export const DEFAULT_MAX_VALUE_BYTES = 1 << 24;
 
 const CR_BYTES = Uint8Array.of(CR);
 
-type State =
-  | { readonly kind: 'line' }
-  /** Inside the bytes of a `124` (name undefined) or `127`. */
-  | {
-      readonly kind: 'value';
-      readonly name: string | undefined;
-      readonly size: number;
-      readonly offset: number;
-    }
-  /** After the bytes: one LF or CR LF may follow (BRK-4.4). */
-  | { readonly kind: 'after-value'; readonly carriageReturn: boolean };
-
-const LINE: State = { kind: 'line' };
-const AFTER_VALUE: State = { kind: 'after-value', carriageReturn: false };
-
 /**
  * Reads a reply (BRK-4) in pieces of any size. Skips lines that are not items; returns unknown codes as
  * `unknown` (BRK-4.17). Holds at most one line or one value in memory.
@@ -40,7 +27,11 @@ export class ResultDecoder {
   readonly #maxLineBytes: number;
   readonly #maxValueBytes: number;
   readonly #buffer = new ByteBuffer();
-  #state: State = LINE;
+  readonly #machine = new StateMachine(DECODER_STATES, 'line');
+  /** In state `value`: a `124` has no name. */
+  #name: string | undefined;
+  #size = 0;
+  #valueOffset = 0;
   /** Bytes consumed before the current chunk. */
   #offset = 0;
   #failure: ProtocolError | undefined;
@@ -59,10 +50,11 @@ export class ResultDecoder {
   /**
    * Returns the items that `chunk` completes. Items before an error are returned first; the next call throws
    * it, and so does every call after that.
-   * @throws ProtocolError BRK-4.1 for a line, BRK-4.4 for a value beyond its limit
+   * @throws ProtocolError BRK-4.1 for a line, BRK-4.4 for a value beyond its limit; StateError after {@link end}
    */
   push(chunk: Uint8Array): ResultItem[] {
     if (this.#failure !== undefined) throw this.#failure;
+    if (this.#machine.state === 'closed') throw new StateError('push after end');
     const items: ResultItem[] = [];
     let position = 0;
     while (position < chunk.length && this.#failure === undefined) {
@@ -79,15 +71,17 @@ export class ResultDecoder {
   end(): ResultItem[] {
     if (this.#failure !== undefined) throw this.#failure;
     const items: ResultItem[] = [];
-    if (this.#state.kind === 'line' && this.#buffer.length > 0) {
+    if (this.#machine.state === 'line' && this.#buffer.length > 0) {
       const offset = this.#offset - this.#buffer.length;
       this.#readLine(this.#buffer.take(), offset, items);
     }
-    const state = this.#state;
-    if (state.kind === 'value') {
+    const { state } = this.#machine;
+    if (state === 'closed') return this.#result(items);
+    this.#machine.step('end');
+    if (state === 'value') {
       const got = this.#buffer.length;
       this.#truncated = true;
-      this.#fail('BRK-4.4', state.offset, `the reply ends after ${got} of ${state.size} counted bytes`);
+      this.#fail('BRK-4.4', this.#valueOffset, `the reply ends after ${got} of ${this.#size} counted bytes`);
     }
     return this.#result(items);
   }
@@ -98,32 +92,34 @@ export class ResultDecoder {
   }
 
   #step(chunk: Uint8Array, position: number, items: ResultItem[]): number {
-    const state = this.#state;
-    switch (state.kind) {
+    switch (this.#machine.state) {
       case 'line':
         return this.#stepLine(chunk, position, items);
       case 'value': {
-        const end = Math.min(chunk.length, position + state.size - this.#buffer.length);
+        const end = Math.min(chunk.length, position + this.#size - this.#buffer.length);
         this.#buffer.append(chunk.subarray(position, end));
-        if (this.#buffer.length === state.size) this.#finishValue(state.name, items);
+        if (this.#buffer.length < this.#size) this.#machine.step('bytes');
+        else this.#finishValue('last', items);
         return end;
       }
-      case 'after-value': {
-        const byte = chunk[position];
-        if (byte === LF) {
-          this.#state = LINE;
+      case 'after value':
+        if (chunk[position] === LF || chunk[position] === CR) {
+          this.#machine.step(chunk[position] === LF ? 'lf' : 'cr');
           return position + 1;
         }
-        if (state.carriageReturn) {
-          // A CR without its LF begins the next line.
-          this.#buffer.append(CR_BYTES);
-        } else if (byte === CR) {
-          this.#state = { kind: 'after-value', carriageReturn: true };
-          return position + 1;
-        }
-        this.#state = LINE;
+        this.#machine.step('other');
         return position;
-      }
+      case 'after CR':
+        if (chunk[position] === LF) {
+          this.#machine.step('lf');
+          return position + 1;
+        }
+        // A CR without its LF begins the next line.
+        this.#buffer.append(CR_BYTES);
+        this.#machine.step('other');
+        return position;
+      case 'closed':
+        return chunk.length;
     }
   }
 
@@ -132,6 +128,7 @@ export class ResultDecoder {
     const end = newline < 0 ? chunk.length : newline;
     const offset = this.#offset + position - this.#buffer.length;
     if (this.#buffer.length + end - position > this.#maxLineBytes) {
+      this.#machine.step('limit');
       this.#fail('BRK-4.1', offset, `a line is longer than ${this.#maxLineBytes} bytes`);
       return end;
     }
@@ -149,35 +146,38 @@ export class ResultDecoder {
     const bytes = line.at(-1) === CR ? line.subarray(0, -1) : line;
     const text = decodeText(bytes);
     const match = /^(\d{3}) -(?: ([\s\S]*))?$/.exec(text);
-    if (match === null) return; // BRK-4.17
-    const code = Number(match[1]);
-    const payload = match[2] ?? '';
+    const code = Number(match?.[1]);
+    const payload = match?.[2] ?? '';
     if (code === 124 || code === 127) {
       const head = /^(?:([\s\S]*) )?(\d+)\s*$/.exec(payload);
       // BRK-4.6: a 127 has a name before its count, a 124 does not.
       if (head !== null && (head[1] === undefined) === (code === 124)) {
         this.#beginValue(head[1], Number(head[2]), offset, items);
-      } else {
-        items.push({ kind: 'unknown', code, text: payload });
+        return;
       }
-      return;
-    }
-    items.push(plainItem(code, payload, bytes));
+      items.push({ kind: 'unknown', code, text: payload });
+    } else if (match !== null) items.push(plainItem(code, payload, bytes)); // BRK-4.17: other lines are skipped
+    this.#machine.step('line');
   }
 
   #beginValue(name: string | undefined, size: number, offset: number, items: ResultItem[]): void {
     if (size > this.#maxValueBytes) {
+      this.#machine.step('limit');
       this.#fail('BRK-4.4', offset, `a value of ${size} bytes is larger than ${this.#maxValueBytes}`);
       return;
     }
-    this.#state = { kind: 'value', name, size, offset };
-    if (size === 0) this.#finishValue(name, items);
+    this.#name = name;
+    this.#size = size;
+    this.#valueOffset = offset;
+    if (size === 0) this.#finishValue('empty', items);
+    else this.#machine.step('count');
   }
 
-  #finishValue(name: string | undefined, items: ResultItem[]): void {
+  #finishValue(step: 'empty' | 'last', items: ResultItem[]): void {
+    this.#machine.step(step);
     const value = this.#buffer.take();
+    const name = this.#name;
     items.push(name === undefined ? { kind: 'description', value } : { kind: 'attribute', name, value });
-    this.#state = AFTER_VALUE;
   }
 
   #fail(rule: string, offset: number, message: string): void {

@@ -141,9 +141,21 @@ export interface SessionOptions extends BrokerServerOptions {
  * connections that fail.
  */
 export async function serveConnection(connection: HostConnection, options: SessionOptions): Promise<void> {
-  const session = new BrokerServerSession();
   const { debug } = options.broker;
   debug(78, 9, () => `${connection.peer.address}: connected`);
+  const session = new BrokerServerSession();
+  try {
+    await serveSession(connection, session, options);
+  } finally {
+    session.close();
+  }
+}
+
+async function serveSession(
+  connection: HostConnection,
+  session: BrokerServerSession,
+  options: SessionOptions,
+): Promise<void> {
   // BRK-1.3: the Broker speaks first.
   await connection.write(session.greeting());
   const event = await readMessage(connection, session, options);

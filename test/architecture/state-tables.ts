@@ -1,19 +1,22 @@
 // The tables of states in the specifications, made from the tables on which the code runs.
-import { CLIENT_STATES, SERVER_STATES } from '../../protocols/gatherd/states.js';
+import * as broker from '../../protocols/broker/states.js';
+import * as gatherd from '../../protocols/gatherd/states.js';
 import type { StateTable, Transition } from '../../protocols/state-machine.js';
 
 /** The table of each block `<!-- states:NAME -->`, by the document. */
 const TABLES: Readonly<Record<string, Readonly<Record<string, StateTable<string, string>>>>> = {
-  'protocols/gatherd/specification.md': { server: SERVER_STATES, client: CLIENT_STATES },
+  'protocols/gatherd/specification.md': { server: gatherd.SERVER_STATES, client: gatherd.CLIENT_STATES },
+  'protocols/broker/specification.md': {
+    'broker-server': broker.SERVER_STATES,
+    'broker-client': broker.CLIENT_STATES,
+    'broker-result-decoder': broker.DECODER_STATES,
+  },
 };
 
 /** Blocks of which no table of the code exists, with the reason. */
 export const WRITTEN_BY_HAND: Readonly<Record<string, string>> = {
   'soif-stream': 'to come',
   'soif-object': 'to come',
-  'broker-server': 'to come',
-  'broker-client': 'to come',
-  'broker-result-decoder': 'to come',
   shipped: 'to come',
   proposed: 'to come',
   registry: 'to come',
@@ -58,18 +61,17 @@ interface Row {
 
 /**
  * A table as Markdown. Inputs that are codes share a row if they have the same effect in a state, and states do
- * if they have the same row; one that all states have comes last.
+ * if they have the same row, which stands with the last of them; one that all states have comes last.
  */
 export function renderTable(table: StateTable<string, string>): string {
   const rows: Row[] = [];
   for (const [state, row] of Object.entries(table))
     for (const one of rowsOf(state, row)) {
-      const same = rows.find((other) => mayShare(other, one));
-      if (same === undefined) rows.push(one);
-      else {
-        if (same.next !== one.next) same.next = undefined;
-        same.states.push(state);
-      }
+      const at = rows.findIndex((other) => mayShare(other, one));
+      const [shared = one] = at < 0 ? [] : rows.splice(at, 1);
+      if (shared !== one) shared.states.push(state);
+      if (shared.next !== one.next) shared.next = undefined;
+      rows.push(shared);
     }
   const open = Object.values(table).filter((row) => Object.keys(row).length > 0).length;
   const isAny = ({ states }: Row) => states.length === open && open > 1;

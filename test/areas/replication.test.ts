@@ -8,6 +8,7 @@ import '../protocols/broker/messages.test.js';
 import '../protocols/broker/results.test.js';
 import '../protocols/broker/rules.test.js';
 import '../protocols/broker/sessions.test.js';
+import '../protocols/broker/states.test.js';
 import '../clients/abort.test.js';
 import '../clients/arguments.test.js';
 import '../protocols/bulk/codec-flags.test.js';

@@ -8,8 +8,11 @@ import { assertProperty } from './property.js';
 export interface MachineTest<State extends string, Input> {
   readonly table: StateTable<State, string>;
   readonly start: State;
-  /** Feeds a session of its own; returns its last state. A transition that the table lacks throws a StateError. */
-  readonly run: (inputs: readonly Input[]) => State;
+  /**
+   * Feeds a session of its own; returns its last state, if it shows that. A transition that the table lacks
+   * throws a StateError.
+   */
+  readonly run: (inputs: readonly Input[]) => State | undefined;
   /** Walks that together reach every row of the table. */
   readonly walks: readonly (readonly Input[])[];
   /** Random inputs; each walk is a list of them. */
@@ -36,7 +39,9 @@ export function checkMachine<State extends string, Input>(t: Test, machine: Mach
       if (state !== at) return `"${event}" in ${state}, where the table leads to ${at}`;
       at = next;
     }
-    return last === at ? undefined : `the session is in ${last}, where the table leads to ${at}`;
+    return last === undefined || last === at
+      ? undefined
+      : `the session is in ${last}, where the table leads to ${at}`;
   };
   try {
     t.same(

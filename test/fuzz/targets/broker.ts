@@ -108,6 +108,7 @@ export const brokerServer: FuzzTarget = {
     const options = randomOf(input).once(2) ? {} : { maxMessageBytes: 40 };
     sameInPieces(input, (pieces) => {
       const session = new BrokerServerSession(options);
+      session.greeting();
       const events = pieces.flatMap((piece) => session.push(piece));
       events.push(...session.end(), ...session.timeout());
       assert(events.length <= 1, 'a session has at most one event');

@@ -27,6 +27,7 @@ function serve(
   options?: BrokerServerSessionOptions,
 ): string[] {
   const session = new BrokerServerSession(options);
+  session.greeting();
   const events: ServerEvent[] = pieces.flatMap((piece) => session.push(piece));
   if (close) events.push(...session.end());
   return events.map((event) =>
@@ -87,6 +88,7 @@ t.test('BRK-1.8 c: a message is limited in length', async (t) => {
 
 t.test('BRK-1.8: an idle session ends with an error', async (t) => {
   const session = new BrokerServerSession();
+  session.greeting();
   session.push(bytes('#USER #END "a\r\n'));
   t.same(session.timeout(), [
     {
@@ -256,6 +258,7 @@ t.test('corpus: recorded messages frame, and parse or fail as their file name sa
   for (const name of readdirSync(folder).filter((file) => file.endsWith('.message'))) {
     const input = readFileSync(folder + name);
     const session = new BrokerServerSession();
+    session.greeting();
     const events = singleBytes(input).flatMap((piece) => session.push(piece));
     const [event] = events;
     if (event?.kind !== 'message') {
