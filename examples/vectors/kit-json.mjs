@@ -9,3 +9,8 @@ export function textOf(bytes) {
 export function objectOf({ type, url, attributes }) {
   return { type, url, attributes: attributes.map(({ name, value }) => ({ name, ...textOf(value) })) };
 }
+
+/** A text with a character for each byte. */
+export function latin(bytes) {
+  return Buffer.from(bytes).toString('latin1');
+}

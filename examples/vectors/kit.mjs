@@ -8,8 +8,9 @@ import { parseRobots, RobotsPolicy } from 'harvest-kit/protocols/robots';
 import { SoifDecoder } from 'harvest-kit/protocols/soif';
 import { SstpDecoder } from 'harvest-kit/protocols/sstp';
 import { canonicalUrl } from 'harvest-kit/protocols/urls';
+import { readInterface2, readShipped } from './kit-bulk.mjs';
 import { receiveUpdate } from './kit-clients.mjs';
-import { objectOf, textOf } from './kit-json.mjs';
+import { latin, objectOf, textOf } from './kit-json.mjs';
 
 /** What the kit makes of an input, by the kind of the vector; undefined and errors reject it. */
 const ANSWERS = {
@@ -32,6 +33,8 @@ const ANSWERS = {
     const items = [...decoder.push(input), ...decoder.end()];
     return items.map(({ value, ...item }) => (value === undefined ? item : { ...item, ...textOf(value) }));
   },
+  'bulk-shipped': readShipped,
+  'bulk-interface-2': readInterface2,
   'registry-file': (input, { reading = 'a' }) => {
     const decoder = new RegistryDecoder({ reading });
     const items = [...decoder.push(input), ...decoder.end()];
@@ -93,7 +96,6 @@ function registryError({ message, rule, offset }) {
 function recordOf({ state, data, offset }, version) {
   if (state === 'unknown') return { state };
   const { gatherer, rest, ...record } = decodeRecordData(data, version, offset + 12);
-  const latin = (bytes) => Buffer.from(bytes).toString('latin1');
   return {
     state,
     ...record,

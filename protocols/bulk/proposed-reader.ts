@@ -1,6 +1,13 @@
 // Reads a bulk reply in the interface proposed in 1995 (Part B), production by production.
 import { AT, isSpace } from '../ascii.js';
-import { decodeText, SectionDecoder, type SoifDecoderOptions, urlOfBytes } from '../soif/index.js';
+import { ProtocolError } from '../errors.js';
+import {
+  decodeText,
+  SectionDecoder,
+  type SectionItem,
+  type SoifDecoderOptions,
+  urlOfBytes,
+} from '../soif/index.js';
 import { CompressedGroups } from './compressed.js';
 import { INFO_TOKENS, INTERFACE_MAJOR, MAGIC_NUMBER } from './encoder.js';
 import type { BulkEvent, BulkExtension, BulkInfo, BulkListedObject } from './events.js';
@@ -30,6 +37,8 @@ export class ProposedReader {
   readonly #limits: ProposedLimits;
   readonly #emit: (event: BulkEvent) => void;
   #listed = 0;
+  /** Where the token began that was read last. */
+  #tokenOffset = 0;
   /** Bytes that the current Object may still have. */
   #budget = 0;
   /** The gzip member being read; the caller feeds it. */
@@ -103,7 +112,7 @@ export class ProposedReader {
    * (BP-5). The groups end at the first byte between them that does not open a group.
    */
   *#readGroups(): Reading<void> {
-    const decoder = new SectionDecoder({ ...this.#limits.soif, mode: 'strict', anyUrlByte: true });
+    const decoder = new SectionDecoder(this.#strict());
     const base = this.#input.offset;
     let between = false;
     for (;;) {
@@ -111,7 +120,9 @@ export class ProposedReader {
       const bytes = this.#input.takeAll();
       const start = this.#input.offset - bytes.length - base;
       between &&= bytes.every(isSpace);
-      for (const item of decoder.push(bytes)) {
+      for (const item of this.#decode(decoder, bytes, base)) {
+        if ((item.kind === 'object' || item.kind === 'large') && this.#groups.open === undefined)
+          throw bulkError('BP-15', base + item.offset, 'an object outside of groups');
         this.#groups.take(item, base);
         between = false;
         if (item.kind !== 'section' || item.open) continue;
@@ -123,12 +134,28 @@ export class ProposedReader {
         return;
       }
       // A strict decoder returns the objects before a defect and throws with the next call.
-      if (decoder.failed) decoder.push(NOTHING);
+      if (decoder.failed) this.#decode(decoder, NOTHING, base);
       if (this.#input.final) {
         if (between) return;
         throw new TruncatedError('the reply ends inside a group');
       }
       yield;
+    }
+  }
+
+  /** BP-15: the layout of SOIF-2.2 without exception, but for the bytes of URLs. */
+  #strict(): SoifDecoderOptions {
+    return { ...this.#limits.soif, mode: 'strict', anyUrlByte: true };
+  }
+
+  /** Decodes objects. @throws ProtocolError SOIF-*, with the offset in the reply */
+  #decode(decoder: SectionDecoder, bytes: Uint8Array, base: number): SectionItem[] {
+    try {
+      return decoder.push(bytes);
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error;
+      const { problem, protocol, rule, offset } = error;
+      throw new ProtocolError(problem, { protocol, rule, offset: base + offset });
     }
   }
 
@@ -147,7 +174,7 @@ export class ProposedReader {
 
   /** BP-16; returns the token after the marker. */
   *#readCompressedGroups(): Reading<TokenName | 'end'> {
-    const compressed = new CompressedGroups(this.#input, this.#groups, this.#limits.soif, this.#emit);
+    const compressed = new CompressedGroups(this.#input, this.#groups, this.#strict(), this.#emit);
     this.compressed = compressed;
     yield* compressed.read();
     this.compressed = undefined;
@@ -182,8 +209,8 @@ export class ProposedReader {
     yield* this.#expect('object', 'BP-17');
     const object = urlOfBytes(yield* this.#readStringBytes('an Object'));
     for (let count = 0; ; count++) {
-      const { offset } = this.#input;
       const token = yield* this.#readToken();
+      const offset = this.#tokenOffset;
       if (token === 'object-end') return { ...rest, resource, object, opaque, attributes, extensions };
       if (count === this.#limits.maxExtensions) {
         throw bulkError('BP-17', offset, `an Object has more than ${count} extensions`);
@@ -215,7 +242,7 @@ export class ProposedReader {
     token: TokenName | 'group' | 'end',
     body: 'groups' | 'objects' | 'nothing',
   ): Reading<string | undefined> {
-    const { offset } = this.#input;
+    const offset = this.#tokenOffset;
     this.#budget = this.#limits.maxListedBytes;
     let failure = this.#groups.open === undefined ? undefined : 'the compressed groups end inside a group';
     switch (token) {
@@ -260,13 +287,15 @@ export class ProposedReader {
   }
 
   /**
-   * Takes the next token with its separator; `end` when the reply ends before it. @throws ProtocolError BP-28
+   * Takes the next token with its separator; `end` when the reply ends before it. @throws ProtocolError BP-28, or
+   * the rule that says which token it must be
    */
-  *#readToken(): Reading<TokenName | 'end'> {
+  *#readToken(rule = 'BP-28'): Reading<TokenName | 'end'> {
+    this.#tokenOffset = this.#input.offset;
     for (;;) {
       const found = this.#matchToken();
       if (found === 'none') {
-        throw bulkError('BP-28', this.#input.offset, 'an unknown code, so its length is unknown');
+        throw bulkError(rule, this.#tokenOffset, 'an unknown code, so its length is unknown');
       }
       if (found !== 'more') {
         this.#input.skip(this.#table.tokens[found].length);
@@ -294,9 +323,8 @@ export class ProposedReader {
   }
 
   *#expect(expected: TokenName, rule: string): Reading<void> {
-    const { offset } = this.#input;
-    const token = yield* this.#readToken();
-    if (token !== expected) throw this.#misplaced(token, rule, offset, `instead of ${expected}`);
+    const token = yield* this.#readToken(rule);
+    if (token !== expected) throw this.#misplaced(token, rule, this.#tokenOffset, `instead of ${expected}`);
   }
 
   #misplaced(token: TokenName | 'group' | 'end', rule: string, offset: number, where: string): Error {

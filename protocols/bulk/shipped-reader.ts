@@ -232,10 +232,10 @@ export class ShippedReader {
     for (const item of decoder.end()) {
       // BT-19: a lenient decoder accepts half an object.
       if ((item.kind === 'object' || item.kind === 'large') && this.#groups.warnings > warnings) continue;
-      this.#groups.take(item, base);
       if (item.kind === 'end-line') this.#takeStatus(item.code, item.text, base + item.offset);
+      // The close ends a line without an LF as well.
+      else if (item.kind !== 'warning' || item.rule !== END_LINE_RULE) this.#groups.take(item, base);
     }
-    if (this.#stopped) return;
     if (open !== undefined && this.#groups.open !== undefined) {
       throw new TruncatedError(`the reply ends inside the group ${open.toUpperCase()}`);
     }
@@ -268,6 +268,9 @@ export class ShippedReader {
     return undefined;
   }
 }
+
+/** The rule of a warning about an end line. */
+const END_LINE_RULE = 'GATHERD-3.7';
 
 const VERSION = 200;
 const VERSION_CODE = '200';
