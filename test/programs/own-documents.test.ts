@@ -2,7 +2,53 @@
 import t from 'tap';
 import { ANY_PORTS, CliProcess, cli } from '../helpers/cli.js';
 import { freePort } from '../helpers/daemon.js';
+import { temporaryDirectory } from '../helpers/temporary-directory.js';
 import { words } from '../helpers/words.js';
+
+/** The URLs of the objects that a gatherd serves, by the ready line of a run. */
+async function servedUrls(output: string): Promise<string[]> {
+  const [, host = '', port = ''] = /gatherd=(\S+):(\d+)/.exec(output) ?? [];
+  const { stdout } = await cli('gather', host, port);
+  return [...stdout.matchAll(/^@FILE \{ (http:\/\/127\S+)$/gm)].map(([, url = '']) => url);
+}
+
+t.test(
+  'the documents of an earlier run at another port are deleted, not kept beside those of today',
+  async (t) => {
+    const data = await temporaryDirectory(t);
+    const [first, second, gatherd] = [await freePort(), await freePort(), await freePort()];
+    // A collection point is a port: at another one a Broker would not ask for changes.
+    const ports = [...ANY_PORTS, '--gatherd-port', String(gatherd)];
+    const counts: number[] = [];
+    for (const port of [first, second]) {
+      const run = new CliProcess(words`run --data ${data} ${ports} --documents-port ${port}`);
+      t.teardown(() => run.child.kill('SIGKILL'));
+      await run.output(/references --to .*\n/);
+      const urls = await servedUrls(run.stdout);
+      t.same(
+        urls.filter((url) => !url.startsWith(`http://127.0.0.1:${port}/`)),
+        [],
+      );
+      counts.push(urls.length);
+      const [, broker = ''] = /broker=(\S+)/.exec(run.stdout) ?? [];
+      const { stdout } = await cli('query', '--json', broker, 'gatherd');
+      t.match(stdout, `:${port}/`);
+      if (port === second) t.notMatch(stdout, `:${first}/`, 'the Broker has learned of it');
+      run.child.kill('SIGTERM');
+      await run.finished;
+    }
+    t.equal(counts[1], counts[0]);
+
+    // Other roots in the same directory: the documents are served no longer.
+    const site = t.testdir({ 'wheat.html': '<title>Wheat</title>Wheat needs sun.' });
+    const other = new CliProcess(words`run ${site} --data ${data} ${ports}`);
+    t.teardown(() => other.child.kill('SIGKILL'));
+    await other.output(/gather \S+ \d+ \| less\n/);
+    t.same(await servedUrls(other.stdout), []);
+    other.child.kill('SIGTERM');
+    await other.finished;
+  },
+);
 
 t.test('a run without a ROOT gathers the documents it serves; the commands it prints work', async (t) => {
   const documentsPort = await freePort();

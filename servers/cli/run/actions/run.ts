@@ -3,6 +3,7 @@ import type { PublishedReferences } from '../../../../storage/references/builder
 import { AllInOne, type CycleReport, type LogName } from '../../../all-in-one/all-in-one.js';
 import { DocumentsServer } from '../../../all-in-one/documents-server.js';
 import { FilesServer } from '../../../all-in-one/files-server.js';
+import { forgetMovedDocuments } from '../../../all-in-one/forget-moved.js';
 import { readOwnDocuments } from '../../../all-in-one/own-documents.js';
 import { configFromRoots, type RootLimitOptions } from '../../../all-in-one/roots.js';
 import { findTrials, type Trials } from '../../../all-in-one/trials.js';
@@ -102,6 +103,7 @@ export async function run(
     },
     log: (name) => logger(name, options),
   });
+  await forgetMovedDocuments(kit.gatherer, documents?.url);
   const { certificate } = kit;
   if (certificate !== undefined) stop.on('SIGHUP', () => certificate.reloadLogged());
   waitingFor = () => [phaseName, ...kit.activities];
