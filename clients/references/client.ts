@@ -228,7 +228,8 @@ export class ReferencesClient extends ReferencesCalls {
       // Not `for await`: the generator would cost a tenth of the time of a call.
       for (let chunk = await connection.read(); chunk !== undefined; chunk = await connection.read())
         this.#receive(chunk);
-      this.#fail(new ConnectionError(`${this.#name}: the server closed the connection`));
+      const when = this.#session.end() ? '' : ' before its reply';
+      this.#fail(new ConnectionError(`${this.#name}: the server closed the connection${when}`));
     } catch (error) {
       this.#fail(asError(error));
     }

@@ -1,9 +1,11 @@
 // The client's end of an SSTP connection.
 import { type PeerError, ProtocolError, StateError } from '../errors.js';
+import { StateMachine } from '../state-machine.js';
 import { formatHead, SstpDecoder, type SstpDecoderOptions } from './codec.js';
 import type { SstpMessage } from './message.js';
 import { codeEntry } from './registry.js';
 import { replyError } from './replies.js';
+import { CLIENT_STATES, type SstpClientState } from './states.js';
 
 /** A reply and the code of the request that it answers. */
 export interface SstpReply {
@@ -20,11 +22,17 @@ export class SstpClientSession {
   /** Codes of requests that are not answered; those before `#answered` are. */
   #codes: number[] = [];
   #answered = 0;
+  readonly #machine = new StateMachine(CLIENT_STATES, 'idle');
   #text = '';
+  #failure: unknown;
   #refusal: PeerError | undefined;
 
   constructor(options: SstpDecoderOptions = {}) {
     this.#decoder = new SstpDecoder('reply', options);
+  }
+
+  get state(): SstpClientState {
+    return this.#machine.state;
   }
 
   /** Requests without a reply. */
@@ -42,11 +50,13 @@ export class SstpClientSession {
 
   /**
    * Adds a request without a body (S-37, S-52) to the next {@link take}. @throws as `formatHead`; StateError
-   * when the server is closing
+   * when the connection is closed, or the server is closing it
    */
   request(message: Omit<SstpMessage, 'body'>): void {
     if (this.#refusal !== undefined) throw new StateError('S-39: the server is closing this connection');
-    this.#text += formatHead(message);
+    const head = formatHead(message);
+    this.#machine.step('call');
+    this.#text += head;
     this.#codes.push(message.code);
   }
 
@@ -58,32 +68,55 @@ export class SstpClientSession {
   }
 
   /**
-   * Returns the complete replies. Octets after a reply that closes the connection are ignored.
+   * Returns the complete replies. Octets after a reply that closes the connection are ignored. After an error
+   * every call throws it again.
    * @throws ProtocolError as the decoder, or rule S-39: a reply without a request
    */
   push(chunk: Uint8Array): SstpReply[] {
+    if (this.#failure !== undefined) throw this.#failure;
     const replies: SstpReply[] = [];
-    for (let at = 0; at < chunk.length && this.#refusal === undefined; ) {
-      at = this.#decoder.read(chunk, at);
+    if (this.state === 'closed') this.#machine.step('more');
+    for (let at = 0; at < chunk.length && this.#isOpen; ) {
+      try {
+        at = this.#decoder.read(chunk, at);
+      } catch (error) {
+        this.#machine.step('malformed');
+        this.#failure = error;
+        throw error;
+      }
       const message = this.#decoder.takeMessage();
       if (message !== undefined) this.#acceptReply(message, replies);
     }
     return replies;
   }
 
-  /** Whether the peer may close now: no request is pending, and no reply is incomplete. */
-  get complete(): boolean {
-    return this.pending === 0 && this.#decoder.idle;
+  /** The peer closed. Returns whether it may: no request is pending, and no reply is incomplete. */
+  end(): boolean {
+    const complete = this.pending === 0 && this.#decoder.idle;
+    if (this.#isOpen) this.#machine.step('end');
+    return complete;
+  }
+
+  get #isOpen(): boolean {
+    return this.state !== 'closed';
   }
 
   #acceptReply(message: SstpMessage, replies: SstpReply[]): void {
-    if (codeEntry(message.code)?.closes === true) this.#refusal = replyError(message.code);
+    const isRefusal = codeEntry(message.code)?.closes === true;
+    if (isRefusal) this.#refusal = replyError(message.code);
     const requestCode = this.#codes[this.#answered];
     if (requestCode === undefined) {
       // R-64: a server that is full says so before the first request.
-      if (this.#refusal !== undefined) return;
-      throw new ProtocolError('a reply without a request', { protocol: 'sstp', rule: 'S-39', offset: 0 });
+      this.#machine.step(isRefusal ? 'refused' : 'unexpected');
+      if (isRefusal) return;
+      this.#failure = new ProtocolError('a reply without a request', {
+        protocol: 'sstp',
+        rule: 'S-39',
+        offset: 0,
+      });
+      throw this.#failure;
     }
+    this.#machine.step(isRefusal ? 'refused' : this.pending === 1 ? 'last' : 'reply');
     replies.push({ requestCode, message });
     this.#answered++;
     if (this.#answered > 1024 && this.#answered * 2 > this.#codes.length) {

@@ -1,6 +1,7 @@
 export { SstpClientSession, type SstpReply } from './client-session.js';
 export { encodeSstp, formatStartLine, SstpDecoder, type SstpDecoderOptions } from './codec.js';
 export * from './message.js';
+export * from './protocol-choice.js';
 export {
   CODES,
   type CodeEntry,
@@ -20,3 +21,4 @@ export * from './replies.js';
 export { ReplyBuffers, ReplyWriter } from './reply-writer.js';
 export * from './requests.js';
 export * from './server-session.js';
+export type { ChoiceState, SstpClientState, SstpServerState } from './states.js';

@@ -1,12 +1,13 @@
-// The server's end of an SSTP connection: the choice of the protocol, requests, replies.
-import { asciiBytes, LF, SP } from '../ascii.js';
+// The server's end of an SSTP connection: requests, replies.
 import { ProtocolError } from '../errors.js';
+import { StateMachine } from '../state-machine.js';
 import { SstpDecoder } from './codec.js';
 import { FastRequestParser, fitsFastRequests } from './fast-request.js';
 import { REQUEST_LIMITS, type SstpLimits } from './message.js';
-import { CODES, VERSION_PREFIX } from './registry.js';
+import { CODES } from './registry.js';
 import { type ReplyBuffers, ReplyWriter } from './reply-writer.js';
 import { parseRequest, type SstpRequest } from './requests.js';
+import { SERVER_STATES, type SstpServerState } from './states.js';
 
 /** A malformed request. The session has answered it, and it is the last one (S-39). */
 export interface MalformedRequest {
@@ -27,8 +28,7 @@ export type ServerRequest = SstpRequest | MalformedRequest;
 export class SstpServerSession {
   readonly replies: ReplyWriter;
   readonly #decoder: RequestDecoder;
-  #closing = false;
-  #ended = false;
+  readonly #machine = new StateMachine(SERVER_STATES, 'reading');
 
   /** @param buffers memory for replies; sessions may share it */
   constructor(options: RequestDecoderOptions = {}, buffers?: ReplyBuffers) {
@@ -36,9 +36,15 @@ export class SstpServerSession {
     this.#decoder = new RequestDecoder(options);
   }
 
+  get state(): SstpServerState {
+    // The owner writes replies, too.
+    if (this.replies.closes && this.#machine.state !== 'closing') this.#machine.step('refused');
+    return this.#machine.state;
+  }
+
   /** Whether there are no more requests: close when the replies are sent. */
   get closing(): boolean {
-    return this.#closing || this.replies.closes;
+    return this.state === 'closing';
   }
 
   /** Whether no part of a request is held: the next octet begins one (S-45). */
@@ -47,7 +53,8 @@ export class SstpServerSession {
   }
 
   push(chunk: Uint8Array): void {
-    if (!this.closing && !this.#ended) this.#decoder.push(chunk);
+    if (this.state === 'reading') this.#decoder.push(chunk);
+    else this.#machine.step('more');
   }
 
   /**
@@ -58,12 +65,17 @@ export class SstpServerSession {
     if (this.closing) return undefined;
     try {
       const request = this.#decoder.next();
-      if (request?.kind === 'unserved') this.replies.writeError(CODES.notImplemented.number);
-      if (request === undefined && this.#ended) this.#closing = true;
+      if (request === undefined) this.#machine.step('none');
+      else if (request.kind === 'unserved') {
+        this.#machine.step('unserved');
+        this.replies.writeError(CODES.notImplemented.number);
+      } else this.#machine.step('served');
       return request;
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
-      const { number: code } = error.rule === 'S-46' ? CODES.versionNotSupported : CODES.badRequest;
+      const isVersion = error.rule === 'S-46';
+      this.#machine.step(isVersion ? 'version' : 'malformed');
+      const { number: code } = isVersion ? CODES.versionNotSupported : CODES.badRequest;
       this.replies.writeError(code);
       return { kind: 'malformed', code, error };
     }
@@ -74,43 +86,8 @@ export class SstpServerSession {
    * session is {@link closing}. An incomplete request gets no reply.
    */
   end(): void {
-    this.#ended = true;
+    if (this.state === 'reading') this.#machine.step('end');
   }
-}
-
-/** S-47: for `neither`, the server sends `SSTP/1.0 400 BAD REQUEST` and closes. */
-export type ProtocolChoice = 'sstp' | 'http' | 'neither' | 'undecided';
-
-/** Octets of the longest first line that can be a request line of HTTP. */
-export const MAX_CHOICE_BYTES = 8192;
-
-const PREFIX = asciiBytes(VERSION_PREFIX);
-const REQUEST_LINE = /^[!#$%&'*+.^`|~\w-]+ [^ ]+ HTTP\/\d\.\d$/;
-const LONGEST_METHOD = 32;
-
-/**
- * Chooses a protocol by the first octets of a connection (S-47, S-48): `undecided` while too few have arrived.
- * @param octets all octets so far; the caller passes them on to the chosen protocol
- */
-export function chooseProtocol(octets: Uint8Array): ProtocolChoice {
-  const compared = Math.min(octets.length, PREFIX.length);
-  let same = 0;
-  while (same < compared && octets[same] === PREFIX[same]) same++;
-  if (same === PREFIX.length) return 'sstp';
-  if (same === octets.length) return 'undecided';
-  const lf = octets.indexOf(LF);
-  const end = lf < 0 ? octets.length : lf;
-  const line = Buffer.from(octets.buffer, octets.byteOffset, Math.min(end, MAX_CHOICE_BYTES)).toString(
-    'latin1',
-  );
-  if (lf >= 0 && lf <= MAX_CHOICE_BYTES)
-    return REQUEST_LINE.test(line.replace(/\r$/, '')) ? 'http' : 'neither';
-  // No line yet. Garbage may never have one, so decide now if this cannot become a method and a target.
-  const blank = octets.indexOf(SP);
-  const method = line.slice(0, blank < 0 ? line.length : blank);
-  if (!/^[!#$%&'*+.^`|~\w-]+$/.test(method) || method.length > LONGEST_METHOD) return 'neither';
-  if (/[\0-\x1f\x7f]/.test(line.replace(/\r$/, ''))) return 'neither';
-  return octets.length > MAX_CHOICE_BYTES ? 'neither' : 'undecided';
 }
 
 export interface RequestDecoderOptions extends Partial<SstpLimits> {

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { type Clock, IdleTimer } from '../../protocols/clock.js';
 import {
   CODES,
-  chooseProtocol,
+  ProtocolChooser,
   type ReplyBuffers,
   ReplyWriter,
   SstpServerSession,
@@ -101,8 +101,8 @@ export class RefererConnection {
   readonly #log: RefererLog;
   readonly #exchange: ExchangeLog | undefined;
   #phase: Phase = 'choosing';
-  /** Octets that arrived before the protocol was chosen, or before the peer was admitted. */
-  #first: Buffer | undefined;
+  /** Until the protocol is chosen and the peer admitted. */
+  readonly #chooser = new ProtocolChooser();
   #session: SstpServerSession | undefined;
   #sending = false;
   /**
@@ -114,7 +114,6 @@ export class RefererConnection {
   #leaveTurn: (() => void) | undefined;
   /** Whether the last chunk was so long that the system probably holds more. */
   #hurried = false;
-  #deciding = false;
   #ended = false;
   #stopping = false;
   #answered = 0;
@@ -188,8 +187,9 @@ export class RefererConnection {
       else this.#yield();
       return;
     }
-    this.#first = this.#first === undefined ? chunk : Buffer.concat([this.#first, chunk]);
-    if (!this.#deciding) this.#choose();
+    const isChoosing = this.#chooser.state === 'choosing';
+    this.#chooser.push(chunk);
+    if (isChoosing) this.#choose();
   };
 
   /** Reads on after a pause: the system may hold megabytes that are discarded. */
@@ -201,14 +201,15 @@ export class RefererConnection {
 
   readonly #onEnd = (): void => {
     this.#ended = true;
-    if (this.#deciding || this.#phase === 'handed-over') return;
-    if (this.#phase === 'lingering' || (this.#session === undefined && this.#first === undefined)) {
+    if (this.#phase === 'handed-over') return;
+    if (this.#phase === 'lingering') {
       this.#socket.end();
       return;
     }
-    // S-47: input that is undecided at its end is neither protocol.
     if (this.#session === undefined) {
-      this.#refuse(CODES.badRequest.number);
+      const isChoosing = this.#chooser.state === 'choosing';
+      this.#chooser.end();
+      if (isChoosing) this.#choose();
       return;
     }
     this.#session.end();
@@ -230,55 +231,56 @@ export class RefererConnection {
     this.#context.closed(this);
   };
 
-  /** S-47, S-48: chooses the protocol. S-44: once it is known, decides whether the host is allowed. */
+  /** S-47, S-48: once the protocol is chosen, S-44 decides whether the host is allowed. */
   #choose(): void {
-    const choice = chooseProtocol(this.#first ?? Buffer.alloc(0));
-    if (choice === 'undecided') return;
-    if (choice === 'neither') {
-      this.#refuse(CODES.badRequest.number);
+    const { state, refusal } = this.#chooser;
+    if (state === 'choosing') return;
+    if (state === 'closed') {
+      this.#socket.end();
+      return;
+    }
+    if (refusal !== undefined) {
+      this.#refuse(refusal);
       return;
     }
     const decided = this.#context.service.lists.allowed.decide(this.address);
     if (typeof decided === 'boolean') {
-      this.#begin(choice, decided);
+      this.#begin(decided);
       return;
     }
-    this.#deciding = true;
     this.#socket.pause();
     void decided.then((allowed) => {
-      this.#deciding = false;
       if (this.#socket.destroyed) return;
       this.#socket.resume();
-      this.#begin(choice, allowed);
+      this.#begin(allowed);
     });
   }
 
-  #begin(choice: 'sstp' | 'http', allowed: boolean): void {
+  #begin(allowed: boolean): void {
     if (!allowed) {
       this.#context.service.statistics.counts.forbidden += 1;
       this.#log.write(LEVEL.warning, 'is not allowed');
     }
-    const first = this.#first ?? Buffer.alloc(0);
-    if (choice === 'http') {
-      this.#handOver(first, allowed);
+    this.#chooser.admit(allowed);
+    const { state, refusal } = this.#chooser;
+    if (state === 'handed over') {
+      this.#handOver(this.#chooser.take(), allowed);
       return;
     }
     // the HTTP server has its own answer to a host that is not allowed.
-    if (!allowed) {
-      this.#refuse(CODES.forbidden.number);
+    if (refusal !== undefined) {
+      this.#refuse(refusal);
       return;
     }
     this.#phase = 'sstp';
-    this.#first = undefined;
     this.#session = new SstpServerSession({}, this.#context.buffers);
-    this.#session.push(first);
+    this.#session.push(this.#chooser.take());
     if (this.#ended) this.#session.end();
     this.#pump();
   }
 
-  #handOver(first: Buffer, allowed: boolean): void {
+  #handOver(first: Uint8Array, allowed: boolean): void {
     this.#phase = 'handed-over';
-    this.#first = undefined;
     const socket = this.#socket;
     socket.off('data', this.#onData);
     socket.off('end', this.#onEnd);

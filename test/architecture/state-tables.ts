@@ -1,6 +1,7 @@
 // The tables of states in the specifications, made from the tables on which the code runs.
 import * as broker from '../../protocols/broker/states.js';
 import * as gatherd from '../../protocols/gatherd/states.js';
+import * as sstp from '../../protocols/sstp/states.js';
 import type { StateTable, Transition } from '../../protocols/state-machine.js';
 
 /** The table of each block `<!-- states:NAME -->`, by the document. */
@@ -10,6 +11,11 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, StateTable<string,
     'broker-server': broker.SERVER_STATES,
     'broker-client': broker.CLIENT_STATES,
     'broker-result-decoder': broker.DECODER_STATES,
+  },
+  'protocols/sstp/specification.md': {
+    'sstp-choice': sstp.CHOICE_STATES,
+    'sstp-server': sstp.SERVER_STATES,
+    'sstp-client': sstp.CLIENT_STATES,
   },
 };
 
@@ -21,8 +27,6 @@ export const WRITTEN_BY_HAND: Readonly<Record<string, string>> = {
   proposed: 'to come',
   registry: 'to come',
   'registry-record': 'to come',
-  'sstp-server': 'to come',
-  'sstp-client': 'to come',
   queue: 'to come',
 };
 

@@ -39,3 +39,4 @@ import '../protocols/sstp/codec.test.js';
 import '../protocols/sstp/fast-path.test.js';
 import '../protocols/sstp/requests.test.js';
 import '../protocols/sstp/sessions.test.js';
+import '../protocols/sstp/states.test.js';

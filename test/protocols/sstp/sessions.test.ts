@@ -119,10 +119,19 @@ t.test('S-39: the client pairs replies with requests, and reports the end of the
     { requestCode: 81, message: { code: 81 } },
     { requestCode: 8, message: { code: 404 } },
   ]);
-  t.notOk(session.complete);
   t.match(session.push(bytes('/1.0 400 X\r\n\r\ngarbage')), [{ requestCode: 82, message: { code: 400 } }]);
   t.equal(session.refusal?.status, 400);
   t.throws(() => session.request({ code: 81, headers: [] }), { code: 'ERR_STATE' });
+  for (const [reply, complete] of [
+    ['', false],
+    ['SSTP/1.0 404 X\r\n\r\n', true],
+    ['SSTP/1.0 404 X\r\n\r\nSSTP', false],
+  ] as const) {
+    const closed = new SstpClientSession();
+    closed.request({ code: 81, headers: [] });
+    closed.push(bytes(reply));
+    t.equal(closed.end(), complete, `closed after "${reply}"`);
+  }
 });
 
 t.test('S-39, R-64: a reply without a request is an error, a refusal is not', async (t) => {
