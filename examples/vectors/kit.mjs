@@ -8,9 +8,13 @@ import { parseRobots, RobotsPolicy } from 'harvest-kit/protocols/robots';
 import { SoifDecoder } from 'harvest-kit/protocols/soif';
 import { SstpDecoder } from 'harvest-kit/protocols/sstp';
 import { canonicalUrl } from 'harvest-kit/protocols/urls';
+import { openFixtureBroker } from './kit-broker.mjs';
 import { readInterface2, readShipped } from './kit-bulk.mjs';
 import { receiveUpdate } from './kit-clients.mjs';
 import { latin, objectOf, textOf } from './kit-json.mjs';
+
+/** Opened for the first query. */
+let broker;
 
 /** What the kit makes of an input, by the kind of the vector; undefined and errors reject it. */
 const ANSWERS = {
@@ -32,6 +36,10 @@ const ANSWERS = {
     const decoder = new ResultDecoder();
     const items = [...decoder.push(input), ...decoder.end()];
     return items.map(({ value, ...item }) => (value === undefined ? item : { ...item, ...textOf(value) }));
+  },
+  'fixture-query': async (input) => {
+    broker ??= await openFixtureBroker();
+    return await broker.find(input);
   },
   'bulk-shipped': readShipped,
   'bulk-interface-2': readInterface2,
@@ -120,3 +128,4 @@ async function answer({ kind, input, parameters }) {
 
 for await (const line of createInterface({ input: process.stdin }))
   process.stdout.write(`${JSON.stringify(await answer(JSON.parse(line)))}\n`);
+await broker?.close();

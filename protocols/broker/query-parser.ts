@@ -97,7 +97,8 @@ function parseExpression(tokens: TokenReader, limits: QueryLimits, ranges: Range
       open(token.offset, notAt, level.tag);
       continue;
     }
-    const id = takeId(tokens);
+    const follows = level.operands.length > 0 || notAt !== undefined;
+    const id = takeId(tokens, follows ? 'BRK-2.3' : outer.length > 0 ? 'BRK-2.4' : 'BRK-2.9');
     const operator = takeSelectOperator(tokens);
     if (operator === 'contains' && tokens.peek().kind === '(') {
       open(id.offset, notAt, id.text);
@@ -178,7 +179,7 @@ function parseClause(
   tag: string | undefined,
 ): Expression {
   if (operator !== undefined) {
-    const value = takeId(tokens);
+    const value = takeId(tokens, operator === 'contains' ? 'BRK-2.14' : 'BRK-2.17');
     return { kind: 'select', attribute: id.text, operator, value: value.text, offset: id.offset };
   }
   if (id.kind === 'string') {
@@ -214,7 +215,8 @@ function takeSelectOperator(tokens: TokenReader): SelectOperator | undefined {
   return undefined;
 }
 
-function takeId(tokens: TokenReader): IdToken {
+/** @param ruleAtEnd the rule that a message breaks which ends here */
+function takeId(tokens: TokenReader, ruleAtEnd: string): IdToken {
   const token = tokens.next();
   if (token.kind === 'string') {
     if (token.text === '') throw malformed('BRK-2.5', token.offset, 'an empty string cannot be searched for');
@@ -231,7 +233,7 @@ function takeId(tokens: TokenReader): IdToken {
   }
   const hint = token.kind === ':' ? ' (a value that contains a colon is quoted)' : '';
   throw malformed(
-    RULE_BY_TOKEN_KIND[token.kind],
+    token.kind === 'end' ? ruleAtEnd : RULE_BY_TOKEN_KIND[token.kind],
     token.offset,
     `a term expected, found ${describeToken(token)}${hint}`,
   );
@@ -242,7 +244,6 @@ const RULE_BY_TOKEN_KIND = {
   ':': 'BRK-2.8',
   '(': 'BRK-2.4',
   ')': 'BRK-2.4',
-  end: 'BRK-2.9',
 } as const;
 
 const OPERATOR_WORDS = new Set([

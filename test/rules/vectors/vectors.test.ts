@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { z } from 'zod';
 import { ROOT } from '../../architecture/sources.js';
+import { SCANS, scan } from './fixture-scan.js';
 import { bytesOfVector, VECTOR_FILE, type Vector, vectorFiles } from './vector-file.js';
 
 const files = vectorFiles();
@@ -45,7 +46,7 @@ function required(vector: Vector, given: Answer | undefined): Answer {
 }
 
 t.test('files of vectors have the form of the schema, and names of their own', async (t) => {
-  t.ok(files.length >= 12, `${files.length} files`);
+  t.ok(files.length >= 13, `${files.length} files`);
   for (const { file, kind, vectors } of files) {
     t.equal(basename(file), `${kind}.json`);
     t.equal(new Set(vectors.map(({ name }) => name)).size, vectors.length, `${file}: names`);
@@ -57,6 +58,14 @@ t.test('files of vectors have the form of the schema, and names of their own', a
 t.test('the JSON schema is that of the code', async (t) => {
   const schema = z.toJSONSchema(VECTOR_FILE, { io: 'input' });
   t.same(JSON.parse(readFileSync(join(ROOT, 'protocols/vectors.schema.json'), 'utf8')), schema);
+});
+
+t.test('queries find what a plain scan of the fixture finds', async (t) => {
+  const queries = files.filter(({ kind }) => kind === 'fixture-query').flatMap(({ vectors }) => vectors);
+  const found = queries.flatMap((vector) => (vector.verdict === 'invalid' ? [] : [vector]));
+  t.same(found.map(({ name }) => name).sort(), Object.keys(SCANS).sort());
+  for (const { name, rules, output } of found)
+    t.same(output, scan(SCANS[name] ?? (() => false)), `${rules.join(', ')}: ${name}`);
 });
 
 t.test('the kit answers every vector as it says', async (t) => {
