@@ -36,8 +36,8 @@ export function addressGroup(address: string): string {
 
 /**
  * Whether a group of {@link addressGroup} is this machine, where proxies and other programs of the operator
- * run.
+ * run. A name such as `127.0.0.1.example` is not.
  */
 export function isLoopbackGroup(group: string): boolean {
-  return group.startsWith('127.') || group === IPV6_LOOPBACK;
+  return (group.startsWith('127.') && IPV4.test(group)) || group === IPV6_LOOPBACK;
 }

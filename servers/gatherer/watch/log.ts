@@ -1,11 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import { type FetchNote, fetchNoteChannel } from '../../../clients/fetch/index.js';
-import type { GathererConfig } from '../../../protocols/config/index.js';
+import type { GathererConfig, LeafNode } from '../../../protocols/config/index.js';
 import { messageOf } from '../../../protocols/errors.js';
-import { withoutUserInfo } from '../../../protocols/urls/index.js';
+import { hostOf, withoutBrackets, withoutUserInfo } from '../../../protocols/urls/index.js';
 import { redactLogins } from '../../../protocols/visible-text.js';
 import { type CrawlEvent, crawlChannel, type DocumentEvent, documentChannel } from '../../crawler/events.js';
 import { redactEvent } from '../../crawler/redaction.js';
+import { addressGroup, isLoopbackGroup } from '../../host/address-group.js';
 import type { Logger } from '../../host/index.js';
 import type { GatherReport, RootReport } from '../gatherer.js';
 import type { Refusal } from '../scope/root-limits.js';
@@ -114,11 +115,17 @@ function loginRemedy(url: string, notes: readonly FetchNote[]): string {
 export async function logRun(
   log: Logger,
   errors: Logger,
-  { rootNodes, leafNodes, gathererName }: Pick<GathererConfig, 'rootNodes' | 'leafNodes' | 'gathererName'>,
+  config: Pick<GathererConfig, 'rootNodes' | 'leafNodes' | 'gathererName' | 'httpFrom'>,
   run: () => Promise<GatherReport>,
 ): Promise<GatherReport> {
+  const { rootNodes, leafNodes, gathererName } = config;
   const nodes = `${counted(rootNodes.length, 'RootNode')}, ${counted(leafNodes.length, 'LeafNode')}`;
   log.info(`begin: ${gathererName}: ${nodes}`);
+  // G-65: login@host of this machine often reaches no one, so it is not sent unless the operator says so.
+  if (config.httpFrom === undefined && [...rootNodes, ...leafNodes].some(isOnOtherMachine))
+    log.info(
+      'requests have no From: sites cannot tell whose crawl this is; add your mail address to the configuration: HTTP-From: name@host',
+    );
   let report: GatherReport;
   try {
     report = await run();
@@ -130,6 +137,13 @@ export async function logRun(
   for (const root of report.roots) log.info(rootLine(root));
   log.info(endLine(report));
   return report;
+}
+
+/** Whether a node's documents may be on an HTTP server of another machine. */
+function isOnOtherMachine({ url, program }: LeafNode): boolean {
+  if (program !== undefined) return true;
+  const host = /^https?:/.test(url) ? withoutBrackets(hostOf(url)) : 'localhost';
+  return host !== 'localhost' && !isLoopbackGroup(addressGroup(host));
 }
 
 function endLine({ counts, bytes, seconds, end, resumed }: GatherReport): string {

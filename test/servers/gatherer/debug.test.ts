@@ -285,6 +285,37 @@ t.test('G-148: both logs report a run that ends early', async (t) => {
   t.same(errors.lines, ['the run ended early: no space left']);
 });
 
+t.test('G-65: the log says at the start of a run that its requests have no From', async (t) => {
+  const linesFor = async (text: string): Promise<readonly string[]> => {
+    const log = memoryLog();
+    const { config } = parseGathererConf(`Gatherer-Name: Test\n${text}`, 'test.cf', {});
+    const end = async (): Promise<never> => {
+      throw new Error('end');
+    };
+    await t.rejects(logRun(log.log, memoryLog().log, config, end), { message: 'end' });
+    return log.lines.filter((line) => line.includes('From'));
+  };
+  const sentence =
+    'requests have no From: sites cannot tell whose crawl this is; add your mail address to the configuration: HTTP-From: name@host';
+  for (const nodes of [
+    rootNodes('http://a.example/'),
+    leafNodes('https://a.example/x'),
+    rootNodes('http://127.0.0.1.example/'),
+    rootNodes('|generate-urls'),
+  ])
+    t.same(await linesFor(nodes), [sentence], nodes);
+  for (const nodes of [
+    `HTTP-From: me@a.example\n${rootNodes('http://a.example/')}`,
+    rootNodes('ftp://a.example/'),
+    rootNodes('file:///var/www/'),
+    rootNodes('http://localhost:8000/'),
+    rootNodes('http://127.0.0.1/'),
+    leafNodes('http://[::1]:8000/'),
+    '',
+  ])
+    t.same(await linesFor(nodes), [], nodes);
+});
+
 t.test('G-148, G-173: the log names a remedy for links that differ only in their numbers', async (t) => {
   const log = memoryLog();
   const { config } = parseGathererConf('Gatherer-Name: Test\n', 'test.cf', {});

@@ -134,7 +134,7 @@ async function gatherOnce(file: string, options: GathererCliOptions): Promise<nu
     phase = 'the documents in progress';
     if (!options.export) {
       progress?.showPhase('gather');
-      gathered = await logRun(log, errors, config, () => gatherer.run(stop));
+      gathered = await logRun(log, errors, gatherer.config, () => gatherer.run(stop));
       if ((await phases?.confirm(gatheredText(gathered), 'publish')) === false) return EXIT.ok;
     }
     phase = 'the publication';
