@@ -1,6 +1,7 @@
 // One process for summarizing: starting one for each file takes longer than its tests.
 import '../servers/essence/any-bytes.test.js';
 import '../servers/essence/charset.test.js';
+import '../servers/essence/charset/chance.test.js';
 import '../servers/essence/charset/containers.test.js';
 import '../servers/essence/charset/guess.test.js';
 import '../servers/essence/charset/marks.test.js';

@@ -57,10 +57,13 @@ export interface GuessHints {
   readonly likely?: readonly string[] | undefined;
 }
 
-/** A guess, and the number of bytes by which it was made. */
+/** A guess, and what it was made by. */
 export interface Guess {
   readonly label: string;
+  /** Bytes of the words, with a line end after each. */
   readonly evidence: number;
+  /** Bits of these words in the likeliest language and character set. */
+  readonly cost: number;
 }
 
 /**
@@ -69,7 +72,7 @@ export interface Guess {
  * of four that are frequent. Linear, within a window.
  */
 export function guessCharset(bytes: Uint8Array, hints: GuessHints = {}): Guess {
-  if (isDamagedUtf8(bytes)) return { label: 'utf-8', evidence: 0 };
+  if (isDamagedUtf8(bytes)) return { label: 'utf-8', evidence: 0, cost: 0 };
   const runs = highRuns(bytes);
   const pairs = countPairs(runs);
   let best = 'windows-1252';
@@ -90,7 +93,7 @@ export function guessCharset(bytes: Uint8Array, hints: GuessHints = {}): Guess {
   }
   for (const [language, label] of MULTI_BYTE)
     compare(label, 0, (limit) => characterCost(runs, label, language, limit));
-  return { label: best, evidence: runs.length };
+  return { label: best, evidence: runs.length, cost: least };
 }
 
 /** Whether a text is UTF-8 with a few bytes that are not: it was cut, or another text was put into it. */

@@ -31,13 +31,39 @@ export function isBinary(bytes: Uint8Array): boolean {
   let high = 0;
   for (let i = 0; i < length; i++) {
     const byte = bytes[i]!;
-    if (byte === 0) return wideCharset(bytes) === undefined;
-    // Escape belongs to ISO-2022 text; tab to carriage return is layout.
-    if (byte < 0x20 && (byte < 0x08 || byte > 0x0d) && byte !== 0x1b) control++;
+    if (byte === 0) return !isWideText(bytes);
+    if (isControl(byte)) control++;
     else if (byte >= 0x80) high++;
   }
   const share = high > length * MIXED_SHARE ? MAX_CONTROL_SHARE_OF_MIXED : MAX_CONTROL_SHARE;
-  return control > length * share && wideCharset(bytes) === undefined;
+  return control > length * share && !isWideText(bytes);
+}
+
+/** Escape belongs to ISO-2022 text; backspace to carriage return is layout. */
+export function isControl(byte: number): boolean {
+  return byte === 0x7f || (byte < 0x20 && (byte < 0x08 || byte > 0x0d) && byte !== 0x1b);
+}
+
+/** Units after a mark that need a space, if not all are usual: other formats begin like a mark, too. */
+const MARKED_UNITS = 16;
+
+/** Whether bytes are a text in units of two or four bytes. */
+export function isWideText(bytes: Uint8Array): boolean {
+  const charset = wideCharset(bytes);
+  if (charset === undefined) return false;
+  const width = charset.startsWith('utf-32') ? 4 : 2;
+  const view = viewOf(bytes.subarray(0, WINDOW_BYTES));
+  const units = Math.floor(view.byteLength / width);
+  const littleEndian = charset.endsWith('le');
+  let spaces = 0;
+  let usual = 0;
+  for (let i = 0; i < units; i++) {
+    const point = width === 4 ? view.getUint32(4 * i, littleEndian) : view.getUint16(2 * i, littleEndian);
+    if (point === 0) return false;
+    if (isSpace(point)) spaces++;
+    if (isUsual(point)) usual++;
+  }
+  return units > 1 && (spaces > 0 || units < MARKED_UNITS || usual >= units * MIN_USUAL);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { bufferOf, latin } from '../bytes.js';
+import { isChance } from '../charset/chance.js';
 import { decodeAs } from '../charset/decoders.js';
 import { isBinary, wideCharset } from '../charset/marks.js';
 import type { Signature } from './document-type.js';
@@ -36,7 +37,7 @@ export function describeContent(bytes: Uint8Array): string {
   if (head.startsWith('\x7fELF')) return head.charCodeAt(16) === 1 ? 'ELF relocatable' : 'ELF executable';
   // Archives of V7 have no signature; the checksum of their first header identifies them.
   if (isTarHead(bytes.subarray(0, WINDOW_BYTES))) return 'tar archive';
-  if (isBinary(bytes)) return 'data';
+  if (isBinary(bytes) || isChance(bytes)) return 'data';
   const wide = wideCharset(bytes);
   const text =
     wide === undefined

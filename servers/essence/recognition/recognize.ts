@@ -1,3 +1,4 @@
+import { isChance } from '../charset/chance.js';
 import { isBinary } from '../charset/marks.js';
 import type { SelectionRules } from '../context.js';
 import { fileNameOf } from '../document.js';
@@ -130,6 +131,9 @@ function byContent(description: string, rules: SelectionRules, steps: Recognitio
   return undefined;
 }
 
+/** Bits by which a name says that a document is text. */
+const NAMED_TEXT = 20;
+
 /** Corrects a type by name that the bytes contradict. */
 function refine(
   type: string | undefined,
@@ -145,7 +149,7 @@ function refine(
   };
   const form = TYPES.get(type)?.form;
   if (form === 'text') {
-    if (isBinary(bytes)) return overrule(`${type} is text, the bytes are not`);
+    if (isBinary(bytes) || isChance(bytes, NAMED_TEXT)) return overrule(`${type} is text, the bytes are not`);
     // `/faq` and `/wiki/Hello.c` are pages if both the MIME type and the content are HTML.
     if (type !== 'HTML' && mime === 'HTML' && content().startsWith('HTML')) {
       return overrule('the server and the bytes say it is a page', 'HTML');
@@ -167,5 +171,5 @@ function refine(
 
 /** Whether there are bytes, and they are text without the signature of a format. */
 function isText(bytes: Uint8Array): boolean {
-  return bytes.length > 0 && !isBinary(bytes);
+  return bytes.length > 0 && !isBinary(bytes) && !isChance(bytes);
 }
