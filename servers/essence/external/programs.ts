@@ -2,18 +2,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ProtocolError } from '../../../protocols/errors.js';
-import {
-  decodeAttributes,
-  decodeText,
-  type SoifAttribute,
-  SoifDecoder,
-  type SoifObject,
-} from '../../../protocols/soif/index.js';
+import { decodeText, type SoifAttribute, type SoifObject } from '../../../protocols/soif/index.js';
 import { createDirectory } from '../../../storage/files/make-directory.js';
 import { bufferOf } from '../bytes.js';
 import type { Summary } from '../document.js';
 import type { ProgramSettings } from './limits.js';
 import { runProgram } from './run.js';
+import { decodeList, decodeObjects } from './soif-output.js';
 
 /** The input document of a program. */
 export interface ProgramDocument {
@@ -74,17 +69,9 @@ export async function explodeByProgram(
     settings,
   );
   report(document, program, result.failure, result.stderr);
-  const decoder = new SoifDecoder();
-  const objects: SoifObject[] = [];
-  for (const item of [...decoder.push(result.output), ...decoder.end()]) {
-    if (item.kind === 'object') {
-      if (objects.length < maxObjects) objects.push(item.object);
-    } else {
-      document.warn(`${program}: ${item.message}`);
-    }
-  }
-  if (objects.length === maxObjects) document.warn(`${program}: no more than ${maxObjects} objects (E-45)`);
-  return objects;
+  const objects = decodeObjects(result.output, (message) => document.warn(`${program}: ${message}`));
+  if (objects.length >= maxObjects) document.warn(`${program}: no more than ${maxObjects} objects (E-45)`);
+  return objects.slice(0, maxObjects);
 }
 
 function report(
@@ -103,7 +90,7 @@ function report(
  */
 function readAttributeList(output: Uint8Array, warn: (message: string) => void): readonly SoifAttribute[] {
   try {
-    return decodeAttributes(output);
+    return decodeList(output, warn);
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
     warn(`its output is not a list of SOIF attributes: ${error.message}`);

@@ -1,7 +1,6 @@
 import { isAbsolute, join } from 'node:path';
 import { ProtocolError } from '../../../protocols/errors.js';
 import {
-  decodeAttributes,
   decodeSoif,
   encodeSoif,
   isAttributeName,
@@ -11,10 +10,10 @@ import {
   textOfUrl,
   urlOfBytes,
 } from '../../../protocols/soif/index.js';
-import { latin } from '../bytes.js';
 import type { ProgramSettings } from '../external/limits.js';
 import { ScratchDirectory } from '../external/programs.js';
 import { runProgram } from '../external/run.js';
+import { decodeObjectOrList } from '../external/soif-output.js';
 import { type Command, conditionHolds, type Instruction, isUrl, type PostRules } from './model.js';
 
 /** Settings of applying rules. */
@@ -138,7 +137,7 @@ class PostRun {
     if (output === undefined) return;
     let reply: readonly SoifAttribute[];
     try {
-      reply = decodeReply(output);
+      reply = decodeObjectOrList(output, (message) => this.#warn(line, `${command[0]}: ${message}`));
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
       this.#warn(line, `${command[0]} wrote no SOIF: ${error.message}; nothing is changed (E-133)`);
@@ -183,12 +182,4 @@ class PostRun {
   #warn(line: number, problem: string): void {
     this.warnings.push(`${this.#file}:${line}: ${problem}`);
   }
-}
-
-/** Decodes a complete object or bare attribute lines (E-132). @throws ProtocolError if it is neither */
-function decodeReply(output: Uint8Array): readonly SoifAttribute[] {
-  if (/^\s*@/.test(latin(output, 0, 200))) {
-    return decodeSoif(output).attributes;
-  }
-  return decodeAttributes(output);
 }

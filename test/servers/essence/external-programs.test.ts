@@ -89,6 +89,31 @@ t.test('E-70 a failed program yields its complete attributes, and a warning with
   t.match(doc.warnings.at(-1), /missing failed: there is no such program/);
 });
 
+t.test('E-70 wrong sizes in the output of a program are read and logged with their offset', async (t) => {
+  const programs = await programsIn(t, {
+    sizes: '#!/bin/sh\nprintf "Title{3}:\\tabcdef\\nBody{2}:\\txy\\n"',
+    objects:
+      '#!/bin/sh\nprintf "@FILE { http://a/\\nT{1}:\\tab\\n}\\n@FILE { http://b/\\nT{9}:\\tab\\n}\\n@FILE { http://c/\\n}\\n"',
+  });
+  const doc = document('x');
+  const program = (name: string) => join(programs.directory, name);
+  t.same((await summarizeByProgram(doc, program('sizes'), programs)).attributes, [['Title', 'abc']]);
+  t.same(doc.warnings.splice(0), [
+    `${program('sizes')}: its output: the value of 3 bytes does not end at a line's end (SOIF-4.4, offset 13)`,
+    `${program('sizes')}: "def\\nBody" is not an attribute name (E-69)`,
+  ]);
+  const objects = await explodeByProgram(doc, program('objects'), programs);
+  t.same(
+    objects.map(({ url }) => url),
+    ['http://a/', 'http://c/'],
+  );
+  t.match(doc.warnings, [
+    `${program('objects')}: its output: the value of 1 bytes does not end at a line's end (SOIF-4.4, offset 25)`,
+    /objects: its output: text without a size before the closing brace \(SOIF-4.3, offset 25\)$/,
+    /objects: its output: not a value size \(SOIF-4.4, offset 65\)$/,
+  ]);
+});
+
 t.test('E-70 the time limit kills the whole process group', async (t) => {
   const programs = await programsIn(
     t,

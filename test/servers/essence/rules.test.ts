@@ -205,6 +205,44 @@ t.test('E-132 several attributes are passed as one object; those not returned ar
   t.same(attributesOf(same.object), attributesOf(page()), 'returned input changes nothing');
 });
 
+t.test('E-132, E-133 wrong sizes in the output of a program are read and logged', async (t) => {
+  const options = await optionsWith(t, {
+    object: '#!/bin/sh\nprintf "@FILE { http://ignored/\\nCity{3}:\\tBoulder\\nState{2}:\\tCO\\n}\\n"',
+    list: '#!/bin/sh\nprintf "City{3}:\\tBoulder\\nState{2}:\\tCO\\n"',
+    open: '#!/bin/sh\nprintf "@FILE { http://ignored/\\nState{2}:\\tCO\\n"',
+    second: '#!/bin/sh\nprintf "@FILE { http://a/\\nState{2}:\\tCO\\n}\\n@FILE { http://b/\\n}\\n"',
+    right: '#!/bin/sh\nprintf "State{2}:\\tCO\\n"',
+  });
+  const apply = async (program: string) => {
+    const { object, warnings } = await applyPostRules(
+      page(),
+      parsePostRules(`type == 'HTML'\n\tcity,state ! ${program}`, 'r'),
+      options,
+    );
+    return { city: object?.text('city'), state: object?.text('state'), warnings };
+  };
+  const sizeAt = (offset: number): string =>
+    `the value of 3 bytes does not end at a line's end (SOIF-4.4, offset ${offset})`;
+  const name = '"lder\\nState" is not an attribute name (E-69)';
+  t.same(await apply('object'), {
+    city: 'Bou',
+    state: undefined,
+    warnings: [`r:2: object: its output: ${sizeAt(36)}`, `r:2: object: ${name}`],
+  });
+  t.same(await apply('list'), {
+    city: 'Bou',
+    state: undefined,
+    warnings: [`r:2: list: its output: ${sizeAt(12)}`, `r:2: list: ${name}`],
+  });
+  t.same(await apply('open'), {
+    city: undefined,
+    state: 'CO',
+    warnings: ['r:2: open: its output: the input ends before the closing brace (SOIF-4.4, offset 37)'],
+  });
+  t.match((await apply('second')).warnings, [/^r:2: second wrote no SOIF: .*second object/]);
+  t.same((await apply('right')).warnings, []);
+});
+
 t.test('E-130, E-134 the URL is rewritten by a pipe', async (t) => {
   const options = await optionsWith(t, {
     'fix-url.pl': "#!/bin/sh\nsed 's,file://localhost/web/htdocs/,http://www.my.domain/,'",
