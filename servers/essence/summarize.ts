@@ -56,7 +56,6 @@ export async function summarizeDocument(
   const parts = await unpackComponents(input, type, document, context);
   if (parts !== undefined && isExploder(type)) {
     if (document.unfinished !== undefined) document.warn(unfinishedText(type, document.unfinished));
-    if (parts.exploded.length === 0) document.warn(`there is no object in this ${type} document (E-46)`);
     return rejected([], { exploded: parts.exploded });
   }
   const summary = withName(await ownSummary(document, type, parts, context), document, type, parts);

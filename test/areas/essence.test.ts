@@ -5,6 +5,7 @@ import '../servers/essence/charset/chance.test.js';
 import '../servers/essence/charset/containers.test.js';
 import '../servers/essence/charset/guess.test.js';
 import '../servers/essence/charset/marks.test.js';
+import '../servers/essence/explode.test.js';
 import '../servers/essence/fixtures.test.js';
 import '../servers/essence/html-reader.test.js';
 import '../servers/essence/html.test.js';

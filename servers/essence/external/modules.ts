@@ -94,7 +94,9 @@ export async function* explodeByModule(document: SourceDocument, file: string): 
       document.warn(`${file} returned no objects that can be iterated (E-70)`);
       return;
     }
+    let count = 0;
     for await (const object of found) {
+      count++;
       const url: unknown = property(object, 'url');
       const template: unknown = property(object, 'template');
       if (typeof url !== 'string') document.warn(`${file} returned an object without "url": it is left out`);
@@ -103,6 +105,7 @@ export async function* explodeByModule(document: SourceDocument, file: string): 
         yield { url, attributes, ...(typeof template === 'string' ? { template } : {}) };
       }
     }
+    if (count === 0) document.warn(`${file} returned no object (E-46)`);
   } catch (error) {
     document.warn(`${file} failed: ${messageOf(error)} (E-70)`);
   }

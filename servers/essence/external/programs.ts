@@ -70,6 +70,8 @@ export async function explodeByProgram(
   );
   report(document, program, result.failure, result.stderr);
   const objects = decodeObjects(result.output, (message) => document.warn(`${program}: ${message}`));
+  if (objects.length === 0 && result.failure === undefined)
+    document.warn(`${program} wrote no object (E-46)`);
   if (objects.length >= maxObjects) document.warn(`${program}: no more than ${maxObjects} objects (E-45)`);
   return objects.slice(0, maxObjects);
 }

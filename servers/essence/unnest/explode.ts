@@ -34,6 +34,7 @@ export async function explode(
 ): Promise<ExplodedObject[]> {
   const limit = context.settings.unnest.maxComponents;
   const found: SoifObject[] = [];
+  let unusable = 0;
   for await (const object of objectsIn(input, type, document, context)) {
     if (found.length === limit) {
       document.warn(`only the first ${limit} objects are used (E-45)`);
@@ -42,7 +43,10 @@ export async function explode(
     if (document.isOutOfTime()) break;
     const problem = urlProblem(object.urlBytes, object.type);
     if (problem === undefined) found.push(object);
-    else document.warn(`${problem} (SOIF-2.9): the object is left out`);
+    else {
+      unusable++;
+      document.warn(`${problem} (SOIF-2.9): the object is left out`);
+    }
   }
   const exploded: ExplodedObject[] = [];
   for (const object of found) {
@@ -50,7 +54,27 @@ export async function explode(
     const result = await applyRules(complete, document, context);
     if (result !== undefined) exploded.push({ url: result.url, soif: encodeSoif(result) });
   }
+  if (exploded.length === 0) {
+    const reason = whyNone(type, found.length, unusable, context);
+    if (reason !== undefined) document.warn(reason);
+  }
   return exploded;
+}
+
+/** Why a document has no objects; undefined if a program says it. */
+function whyNone(
+  type: string,
+  deleted: number,
+  unusable: number,
+  context: EssenceContext,
+): string | undefined {
+  if (deleted > 0) {
+    const objects = deleted === 1 ? 'the only object' : `all ${deleted} objects`;
+    return `post-summarizing rules delete ${objects} of this ${type} document (E-128)`;
+  }
+  if (unusable > 0) return `no object of this ${type} document has a usable URL (SOIF-2.9)`;
+  const isByProgram = unnesterOf(type, context) !== undefined;
+  return isByProgram ? undefined : `there is no object in this ${type} document (E-46)`;
 }
 
 /**

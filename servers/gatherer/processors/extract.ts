@@ -63,7 +63,8 @@ export class ExtractProcessor implements Processor {
     const { exploded = [] } = uri.essence;
     uri.disposition = uri.essence.rejected && exploded.length === 0 ? 'rejected' : 'summarized';
     if (uri.disposition === 'rejected')
-      uri.reason = uri.essence.warnings[0] ?? `type ${uri.essence.type} is not indexed`;
+      // The last one: those before it say what was wrong on the way.
+      uri.reason = uri.essence.warnings.at(-1) ?? `type ${uri.essence.type} is not indexed`;
     if (uri.essence.malformedLinks !== undefined) reportMalformed(uri, uri.essence.malformedLinks);
     uri.droppedLinks = uri.essence.droppedLinks ?? 0;
     uri.outLinks = withLoginOf(uri.url, [
