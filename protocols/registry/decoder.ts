@@ -10,7 +10,7 @@ import {
   registryFormat,
   stateOf,
 } from './format.js';
-import { decodeRecordHeader, decodeRegistryHeader, formatHex, type RegistryHeader } from './header.js';
+import { decodeRecordHeader, decodeRegistryHeader, formatMagic, type RegistryHeader } from './header.js';
 
 /** Options of {@link RegistryDecoder}. */
 export interface RegistryDecoderOptions extends Partial<RegistryFormat> {
@@ -116,7 +116,7 @@ export class RegistryDecoder {
       const start = bytes.subarray(at, at + FILE_HEADER_BYTES);
       const magic = decodeRecordHeader(start).size;
       if (magic !== this.#format.fileMagic) {
-        const message = `not a Registry: it begins with ${formatHex(magic)}, not ${formatHex(this.#format.fileMagic)}`;
+        const message = `not a Registry: it begins with ${formatMagic(magic)}, not ${formatMagic(this.#format.fileMagic)}`;
         return this.#stop(items, 'REG-8', message);
       }
       items.push({ kind: 'header', ...decodeRegistryHeader(start, this.#format) });
@@ -125,7 +125,8 @@ export class RegistryDecoder {
     }
     const { size, magic, flag } = decodeRecordHeader(bytes, at);
     if (magic !== this.#format.recordMagic) {
-      return this.#stop(items, 'REG-15', `a record's magic number is ${formatHex(magic)}`);
+      const message = `a record's magic number is ${formatMagic(magic)}, not ${formatMagic(this.#format.recordMagic)}`;
+      return this.#stop(items, 'REG-15', message);
     }
     const dataBytes = dataBytesOf(size, this.#format.reading);
     if (dataBytes < 0) {

@@ -44,7 +44,7 @@ export function decodeRegistryHeader(bytes: Uint8Array, format: RegistryFormat):
   }
   const view = viewOf(bytes);
   if (view.getUint32(0) !== format.fileMagic) {
-    const message = `not a Registry: it begins with ${formatHex(view.getUint32(0))}, not ${formatHex(format.fileMagic)}`;
+    const message = `not a Registry: it begins with ${formatMagic(view.getUint32(0))}, not ${formatMagic(format.fileMagic)}`;
     throw new ProtocolError(message, { protocol: 'registry', rule: 'REG-8', offset: 0 });
   }
   return {
@@ -92,7 +92,9 @@ export function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** Formats a magic number in hexadecimal. */
-export function formatHex(number: number): string {
-  return `0x${number.toString(16).padStart(8, '0')}`;
+/** Formats a magic number in hexadecimal, and as text if its bytes are printable. */
+export function formatMagic(number: number): string {
+  const text = String.fromCharCode(number >>> 24, (number >>> 16) & 255, (number >>> 8) & 255, number & 255);
+  const hexadecimal = `0x${number.toString(16).padStart(8, '0')}`;
+  return /^[!-~]{4}$/.test(text) ? `${hexadecimal} (${JSON.stringify(text)})` : hexadecimal;
 }

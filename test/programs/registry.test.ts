@@ -293,3 +293,65 @@ t.test('REG-1, REG-17 to REG-20, REG-32, REG-41: the commands registry and dumpr
   t.match(await cli('registry', 'import', '--from', root, '--data', none), { code: 1, stdout: '' });
   t.notOk(existsSync(none), 'a failed import leaves no directory');
 });
+
+t.test(
+  'REG-8, REG-15: a Registry with other magic numbers is read when they are given, as the messages say',
+  async (t) => {
+    const root = temporaryDirectory(t);
+    const directory = await root;
+    const path = join(directory, 'Registry');
+    const bytes = handFile([EXAMPLE]);
+    const [whole, records] = [Buffer.from(bytes), Buffer.from(bytes)];
+    whole.writeUInt32BE(0xcafe0001, 0);
+    whole.writeUInt32BE(0x52454344, 24);
+    records.writeUInt32BE(0x11223344, 24);
+    const remedy =
+      'if another broker wrote it, give its numbers: --magic 0xcafe0001 --record-magic 0x52454344';
+
+    writeFileSync(path, whole);
+    const [dumped, counted, given, checked] = await Promise.all([
+      cli('dumpregistry', path),
+      cli('dumpregistry', '-count', path),
+      cli('dumpregistry', '--magic', '0xcafe0001', '--record-magic', '0x52454344', path),
+      cli('registry', 'check', path),
+    ]);
+    const sentence = `dumpregistry: ${path}: not a Registry: it begins with 0xcafe0001, not 0x48425247 ("HBRG"); ${remedy} (REG-8)\n`;
+    t.match(dumped, { code: 1, stdout: '', stderr: sentence });
+    t.match(counted, { code: 1, stdout: '', stderr: sentence });
+    t.match(given, { code: 0, stderr: '', stdout: /^OID: / });
+    t.match(checked, { code: 1, stderr: `registry check: ${path}: ${remedy}\n` });
+
+    writeFileSync(path, records);
+    const other = await cli('dumpregistry', path);
+    t.match(other.stderr, /a record's magic number is 0x11223344, not 0x48425252 \("HBRR"\)/);
+    t.match(other.stderr, /if another broker wrote it, give its numbers: --record-magic 0x11223344/);
+
+    const middle = handFile([handRecord(1), handRecord(2), handRecord(3)]);
+    middle.writeUInt32BE(9, 20 + handRecord(1).length + 4);
+    writeFileSync(path, middle);
+    const damaged = await cli('dumpregistry', path);
+    t.match(damaged, { code: 1, stdout: /^OID: / });
+    t.match(
+      damaged.stderr,
+      /; `harvest registry check` lists what is damaged, `harvest registry repair` mends it/,
+    );
+
+    const original = writeOriginal(join(path, '..', 'original'), whole, {});
+    const imported = await cli('registry', 'import', '--from', original, '--data', join(path, '..', 'data'));
+    t.match(imported, {
+      code: 1,
+      stderr: /^registry import: .*Registry: not a Registry: .*--record-magic 0x52454344/,
+    });
+
+    writeFileSync(path, 'GDBM and more than twenty bytes');
+    t.match((await cli('dumpregistry', path)).stderr, /begins with 0x4744424d \("GDBM"\)/);
+    const version = Buffer.from(bytes);
+    version.writeUInt32BE(9, 4);
+    writeFileSync(path, version);
+    t.match(await cli('dumpregistry', path), {
+      code: 1,
+      stdout: '',
+      stderr: `dumpregistry: ${path}: records of version 9 are not known (REG-9)\n`,
+    });
+  },
+);

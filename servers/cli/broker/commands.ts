@@ -139,11 +139,17 @@ function brokerRestart(): Command {
     .action(lazyAction(async () => (await import('./actions/broker-admin.js')).restartBroker));
 }
 
+const FORMAT_HELP = `
+The magic numbers and flags of the original are not documented. Use --magic, --record-magic, --valid
+and --deleted for a Registry with other values. What a size field counts is detected; --reading sets
+it: a = the data, b = the whole record, c = the bytes after the size.`;
+
 const DUMP_HELP = `
 The directory (default: the current one) is that of a stopped broker: of this kit, or an original
 one with admin/Registry. A Registry file can be given too. Each object is a block of lines that
 begins with \`OID:\` and ends with a blank line. The OIDs are those of \`harvest broker admin HOST
 rem-object-oid\`.
+${FORMAT_HELP}
 
 Examples:
   dumpregistry /var/harvest/brokers/mybroker
@@ -155,12 +161,13 @@ Exit status: 0 printed; 1 there is no Registry, it is in use, or it is damaged; 
 
 /** `dumpregistry [-count] [BrokerDirectory]` (BRK-6.7, REG-32). */
 function dumpregistry(): Command {
-  return new Command('dumpregistry')
-    .argument('[directory]', "the broker's directory", '.')
-    .option('--count', 'print only the numbers of records (-count)', false)
-    .option('--json', 'print JSON lines', false)
-    .addHelpText('after', DUMP_HELP)
-    .action(lazyAction(async () => (await import('./actions/dumpregistry.js')).dump));
+  return withFormat(
+    new Command('dumpregistry')
+      .argument('[directory]', "the broker's directory", '.')
+      .option('--count', 'print only the numbers of records (-count)', false)
+      .option('--json', 'print JSON lines', false)
+      .addHelpText('after', DUMP_HELP),
+  ).action(lazyAction(async () => (await import('./actions/dumpregistry.js')).dump));
 }
 
 const STATISTICS_HELP = `
@@ -194,11 +201,6 @@ Examples:
 
 Exit status: 0 done; 1 failure, or problems that check finds remain; 2 usage; 130 interrupted.
 `;
-
-const FORMAT_HELP = `
-The magic numbers and flags of the original are not documented. Use --magic, --record-magic, --valid
-and --deleted for a Registry with other values. What a size field counts is detected; --reading sets
-it: a = the data, b = the whole record, c = the bytes after the size.`;
 
 /** `harvest registry export|import|check|repair` (REG-1 to REG-50). */
 function registry(): Command {

@@ -1,5 +1,9 @@
 import { join, resolve } from 'node:path';
-import type { GathererIds, RegistryRecord } from '../../../../protocols/registry/index.js';
+import {
+  type GathererIds,
+  isRegistryVersion,
+  type RegistryRecord,
+} from '../../../../protocols/registry/index.js';
 import { decodeText, urlFields, urlOfBytes } from '../../../../protocols/soif/index.js';
 import { BrokerStore } from '../../../../storage/broker/broker-store.js';
 import { locateBroker } from '../../../../storage/original-registry/broker-directory.js';
@@ -9,9 +13,11 @@ import type { RegistryEntry } from '../../../../storage/records/records.js';
 import { complain, EXIT } from '../../output/exit.js';
 import { printable, printableUrl } from '../../output/printable.js';
 import { StandardOutput } from '../../output/standard-output.js';
+import { type FormatOptions, formatOf } from '../registry-format.js';
+import { withRemedy } from '../registry-remedy.js';
 import { refuseRunning } from '../stopped-broker.js';
 
-interface DumpOptions {
+interface DumpOptions extends FormatOptions {
   readonly count: boolean;
   readonly json: boolean;
 }
@@ -25,7 +31,11 @@ export async function dump(directory: string, options: DumpOptions): Promise<num
   if (located.directory !== undefined) await refuseRunning(located.directory);
   return located.kind === 'store'
     ? dumpStore(located.directory, options)
-    : dumpFile(located.registry, located.directory, options);
+    : withRemedy(
+        located.registry,
+        () => dumpFile(located.registry, located.directory, options),
+        'dumpregistry: ',
+      );
 }
 
 async function dumpStore(directory: string, { count, json }: DumpOptions): Promise<number> {
@@ -48,12 +58,18 @@ async function dumpStore(directory: string, { count, json }: DumpOptions): Promi
 async function dumpFile(
   path: string,
   directory: string | undefined,
-  { count, json }: DumpOptions,
+  { count, json, ...options }: DumpOptions,
 ): Promise<number> {
-  await using registry = await RegistryFile.open(path);
+  await using registry = await RegistryFile.open(path, formatOf(options));
   const output = new StandardOutput();
   for (const { rule, offset, message } of registry.problems) {
-    complain('dumpregistry', `${path}: offset ${offset}: ${message} (${rule})`);
+    // The error that ends the program says it.
+    if (registry.damage?.offset !== offset)
+      complain('dumpregistry', `${path}: offset ${offset}: ${message} (${rule})`);
+  }
+  if (!isRegistryVersion(registry.version)) {
+    complain('dumpregistry', `${path}: records of version ${registry.version} are not known (REG-9)`);
+    if (!count) return EXIT.failure;
   }
   if (count) {
     const { records, valid, deleted } = registry.counts;

@@ -1,13 +1,8 @@
 import { join, resolve } from 'node:path';
-import { defined } from '../../../../protocols/defined.js';
 import { StorageError } from '../../../../protocols/errors.js';
-import type {
-  RegistryFormat,
-  RegistryReading,
-  RegistryVersion,
-} from '../../../../protocols/registry/index.js';
+import { FILE_HEADER_BYTES, type RegistryVersion } from '../../../../protocols/registry/index.js';
 import { BrokerStore } from '../../../../storage/broker/broker-store.js';
-import { locateBroker } from '../../../../storage/original-registry/broker-directory.js';
+import { locateBroker, registryPath } from '../../../../storage/original-registry/broker-directory.js';
 import { checkRegistry } from '../../../../storage/original-registry/check.js';
 import { copyAdminFiles, exportRegistry } from '../../../../storage/original-registry/export-registry.js';
 import { importRegistry } from '../../../../storage/original-registry/import-registry.js';
@@ -15,15 +10,9 @@ import { repairRegistry } from '../../../../storage/original-registry/repair.js'
 import type { RegistryProblem } from '../../../../storage/original-registry/scan.js';
 import { complain, EXIT } from '../../output/exit.js';
 import { runTool, type Tool } from '../../output/run-tool.js';
+import { type FormatOptions, formatOf } from '../registry-format.js';
+import { registryRemedy, withRemedy } from '../registry-remedy.js';
 import { refuseRunning } from '../stopped-broker.js';
-
-interface FormatOptions {
-  readonly reading?: RegistryReading;
-  readonly magic?: number;
-  readonly recordMagic?: number;
-  readonly valid?: number;
-  readonly deleted?: number;
-}
 
 /** The action of `harvest registry export`. */
 export async function runExport(
@@ -51,7 +40,9 @@ export async function runImport(
     await refuseRunning(from);
     await refuseRunning(data);
     const settings = { ...tool, ...formatOf(options) };
-    const counts = await importRegistry(from, join(data, 'store'), settings);
+    const counts = await withRemedy(registryPath(from), () =>
+      importRegistry(from, join(data, 'store'), settings),
+    );
     const copied = (await copyAdminFiles(from, data)).length;
     return { ...counts, filesCopied: copied };
   });
@@ -62,7 +53,11 @@ export async function runCheck(path: string, options: FormatOptions & { json: bo
   let problems = 0;
   const status = await runTool('registry check', options, async (tool) => {
     const { registry, directory } = await locateOriginal(path);
-    const { version, counts, ...rest } = await checkRegistry(registry, scanOptions(tool, options), directory);
+    const { version, counts, ...rest } = await checkRegistry(
+      registry,
+      scanOptions(tool, options, registry),
+      directory,
+    );
     problems = rest.problems;
     const shown = options.json ? version : String(version);
     return { version: shown, ...rest, ...counts };
@@ -80,7 +75,7 @@ export async function runRepair(
   const status = await runTool('registry repair', options, async (tool) => {
     const { registry, directory } = await locateOriginal(path);
     if (directory !== undefined) await refuseRunning(directory);
-    const settings = { ...scanOptions(tool, options), onWarning: tool.onWarning, dryRun };
+    const settings = { ...scanOptions(tool, options, registry), onWarning: tool.onWarning, dryRun };
     const { version, counts, kept, ...rest } = await repairRegistry(registry, settings, directory);
     remaining = rest.remaining;
     const old = kept === undefined ? {} : { old: kept };
@@ -93,13 +88,17 @@ export async function runRepair(
 }
 
 /** Options and callbacks of check and repair. */
-function scanOptions(tool: Tool, options: FormatOptions & { readonly json: boolean }) {
+function scanOptions(tool: Tool, options: FormatOptions & { readonly json: boolean }, path: string) {
   return {
     ...formatOf(options),
     signal: tool.signal,
     onRecord: () => tool.onObject?.(),
     onProblem: async (problem: RegistryProblem) => {
       await tool.output.write(options.json ? `${JSON.stringify(problem)}\n` : problemLine(problem));
+      const { rule, offset } = problem;
+      if (rule !== 'REG-8' && (rule !== 'REG-15' || offset !== FILE_HEADER_BYTES)) return;
+      const remedy = await registryRemedy(path, problem);
+      if (remedy !== undefined) tool.onWarning?.(`${path}: ${remedy}`);
     },
   };
 }
@@ -125,8 +124,4 @@ async function locateOriginal(
   if (located.kind === 'registry') return located;
   const registry = join(located.directory, 'admin', 'Registry');
   throw new StorageError(`${path} is a broker of this kit; give ${registry} itself if it was exported there`);
-}
-
-function formatOf({ reading, magic, recordMagic, valid, deleted }: FormatOptions): Partial<RegistryFormat> {
-  return defined({ reading, fileMagic: magic, recordMagic, validFlag: valid, deletedFlag: deleted });
 }
