@@ -52,6 +52,11 @@ const MEDIA = lazy(async () => (await import('../summarizers/media/audio.js')).s
 const OFFICE = lazy(async () => (await import('../summarizers/office/office.js')).summarizeOffice);
 const SHELL_SCRIPT = lazy(async () => (await import('../summarizers/source-code.js')).summarizeShellScript);
 
+/** Fields of a message (RFC 5322), with their further lines, up to the one that follows in a pattern. */
+const HEADER = String.raw`(?:(?:[!-9;-~]{1,80}:|[ \t]).*\r?\n){0,200}?`;
+/** Fields of which a mail has one besides From. */
+const MAIL_FIELD = '(?:To|Cc|Subject|Date|Message-I[dD]|Reply-To|In-Reply-To)';
+
 /** MIME types with the same beginning. */
 const mimesOf = (start: string, ends: string): string =>
   words(ends)
@@ -410,12 +415,18 @@ const ROWS: Readonly<Record<string, DocumentType>> = {
   },
   Mail: {
     mime: 'message/rfc822',
-    beginnings: [[/^(?:From \S+ .{10,}|Return-Path: |Received: )/, 'mail text']],
+    beginnings: [
+      [/^(?:From \S+ .{10,}|Return-Path: |Received: )/, 'mail text'],
+      [new RegExp(`^(?!Path: |${HEADER}Newsgroups:)(?=${HEADER}From:)${HEADER}${MAIL_FIELD}:`), 'mail text'],
+    ],
     summarize: lazy(async () => (await import('../summarizers/mail.js')).summarizeMail),
   },
   News: {
     mime: 'message/news',
-    beginnings: [[/^Path: [^\n!]*![^\n]*\n/, 'news text']],
+    beginnings: [
+      [/^Path: [^\n!]*![^\n]*\n/, 'news text'],
+      [new RegExp(`^(?=${HEADER}From:)${HEADER}Newsgroups:`), 'news text'],
+    ],
     summarize: lazy(async () => (await import('../summarizers/mail.js')).summarizeNews),
   },
   Patch: {

@@ -194,6 +194,44 @@ t.test('E-16 the content determines the type if nothing else does', async (t) =>
   t.equal((await summarize('ftp://a.test/x.txt', 'a\0\0b')).type, 'Data', 'bytes that are not text');
 });
 
+t.test('E-16, E-17 mail and news are recognized by their header fields, whatever comes first', async (t) => {
+  const typeOf = async (body: string, name = 'x'): Promise<string> =>
+    (await summarize(`ftp://a.test/${name}`, body)).type;
+  const plain = 'From: Ann <ann@a.test>\nTo: bob@b.test\nSubject: Hello\n\nDear Bob\n';
+  const mails = [
+    plain,
+    plain.replaceAll('\n', '\r\n'),
+    `X-Mozilla-Status: 0001\n${plain}`,
+    `MIME-Version: 1.0\nContent-Type: text/plain;\n\tcharset=utf-8\n${plain}`,
+    'Date: Mon, 1 Jan 1996 00:00:00 GMT\nFrom: ann@a.test\n\nx\n',
+    'Message-Id: <1@a.test>\nDelivered-To: bob\nFrom: ann@a.test\n\nx\n',
+    'From ann@a.test Mon Jan  1 00:00:00 1996\nSubject: x\n\ny\n',
+    `Received: from a.test\n\tby b.test\nNewsgroups: comp.test\n${plain}`,
+  ];
+  for (const body of mails) {
+    for (const name of ['x', '17', 'mail.mail', 'in.mbox', 'x.eml'])
+      t.equal(await typeOf(body, name), 'Mail', JSON.stringify([name, body.slice(0, 60)]));
+  }
+  for (const body of [
+    `Path: news.a.test!not-for-mail\n${plain}`,
+    `Path: not-for-mail\nNewsgroups: comp.test\n${plain}`,
+    'From: ann@a.test\nNewsgroups: comp.test\nSubject: x\n\ny\n',
+    'Xref: a.test comp.test:1\nSubject: x\nNewsgroups: comp.test\nFrom: ann@a.test\n\ny\n',
+  ])
+    t.equal(await typeOf(body), 'News', JSON.stringify(body.slice(0, 60)));
+  for (const body of [
+    'From: the beginning of a story\n\nSubject: none\n',
+    'Note: a text\nSubject: x\n',
+    'A line\nFrom: ann@a.test\nSubject: x\n',
+    'from: a\nto: b\nsubject: keys of a configuration\n',
+    'Newsgroups: are discussed here\n',
+    `${'a: b\n'.repeat(2000)}`,
+  ])
+    t.equal(await typeOf(body), 'Text', JSON.stringify(body.slice(0, 60)));
+  const summary = contentOf(await summarize('ftp://a.test/mail.mail', plain));
+  t.match(summary, { Author: /Ann <ann@a[.]test>/, Title: /Hello/, To: /bob@b[.]test/ });
+});
+
 t.test('table 3.1: LaTeX is recognized by its commands anywhere before the body', async (t) => {
   const license = '% A line of a license that nobody reads.\n'.repeat(400);
   const files = '\\begin{filecontents}{a.bib}\n@book{a, title={b}}\n\\end{filecontents}\n';
