@@ -39,6 +39,9 @@ export class UrlCache {
   }
 }
 
+/** Up to five redirects in a row, so that two URIs that redirect to each other are not fetched forever. */
+const FEW_REDIRECTS = /(?<!R)R{1,5}$/;
+
 /** CRAWL-5.1.1: larger URI precedences are clipped. */
 const MAX_URI_PRECEDENCE = 127;
 
@@ -74,7 +77,7 @@ export class CandidateIntake {
     candidates.forEach((candidate, i) => {
       const known = isNew[i] !== 1;
       const seenUrl = seenIn(enumerations[i]!, candidate.url);
-      if (known && !candidate.forceFetch) this.#options.knownUrls.add(seenUrl);
+      if (known && !candidate.forceFetch && !this.#isOwnTarget(candidate, prepared[i]!)) this.#options.knownUrls.add(seenUrl);
       else if (candidate.admit?.() === false) {
         if (!known) refused.push(seenKeys[i]!);
       } else {
@@ -108,6 +111,15 @@ export class CandidateIntake {
 
   queuesOf(entries: readonly QueueEntry[]): WorkQueue[] {
     return entries.map(({ classKey }) => this.#options.memory.queues.get(classKey)!);
+  }
+
+  /**
+   * CRAWL-2.7: whether the URI is the target of a redirect and counts as the same as the URI that redirects, as
+   * `site.test/x` and `www.site.test/x` may: then its document has not been fetched.
+   */
+  #isOwnTarget({ url, via, pathFromSeed }: Candidate, { seenKey }: Prepared): boolean {
+    if (!FEW_REDIRECTS.test(pathFromSeed) || url === via) return false;
+    return this.#options.prepare({ url: via, via: '', pathFromSeed: '' }).seenKey === seenKey;
   }
 
   #enqueue(candidate: Candidate, prepared: Prepared, batch: GathererBatch): QueueEntry {
