@@ -190,7 +190,7 @@ export class CrawlUri {
     return this.entry.uri.sourceTag;
   }
 
-  /** CRAWL-8.2, 11.7: links are followed from successes only. */
+  /** CRAWL-8.2. */
   get succeeded(): boolean {
     return this.status > 0;
   }

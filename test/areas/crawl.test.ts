@@ -1,5 +1,6 @@
 // One process for the crawl engine: starting one for each file takes longer than its tests.
 import '../servers/crawler/addresses.test.js';
+import '../servers/crawler/chains.test.js';
 import '../servers/crawler/console-commands.test.js';
 import '../servers/crawler/console.test.js';
 import '../servers/crawler/console-openapi.test.js';

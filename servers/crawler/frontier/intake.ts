@@ -77,7 +77,8 @@ export class CandidateIntake {
     candidates.forEach((candidate, i) => {
       const known = isNew[i] !== 1;
       const seenUrl = seenIn(enumerations[i]!, candidate.url);
-      if (known && !candidate.forceFetch && !this.#isOwnTarget(candidate, prepared[i]!)) this.#options.knownUrls.add(seenUrl);
+      if (known && !candidate.forceFetch && !this.#isOwnTarget(candidate, prepared[i]!))
+        this.#options.knownUrls.add(seenUrl);
       else if (candidate.admit?.() === false) {
         if (!known) refused.push(seenKeys[i]!);
       } else {

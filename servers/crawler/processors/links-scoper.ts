@@ -23,8 +23,8 @@ export class LinksScoper implements Processor {
 
   async process(uri: CrawlUri): Promise<ProcessResult> {
     const { frontier, scope } = this.#options;
-    // CRAWL-11.7: links are followed from successes.
-    if (!uri.succeeded || uri.disposition === 'retry') return 'proceed';
+    // CRAWL-11.7: an error page, or a processor of the operator's, may have links too.
+    if (uri.status < 200 || uri.status > 399 || uri.disposition === 'retry') return 'proceed';
     const { hiddenEntries = 0 } = uri.fetched ?? {};
     if (hiddenEntries > 0) scope.leftOut?.(uri, hiddenEntries);
     // G-172: the links of a listed document are not followed, but what it shows is a part of it.

@@ -3,6 +3,7 @@ import { DIRECTORY_TYPE, type FetchResult } from '../../../clients/fetch/index.j
 import { messageOf } from '../../../protocols/errors.js';
 import { withoutUserInfo } from '../../../protocols/urls/index.js';
 import { announce } from '../events.js';
+import { time14 } from '../logs/line-fields.js';
 import { sha1Base32 } from './digest.js';
 import { type NewWarcRecord, newRecordId, warcDate, warcFields } from './new-record.js';
 import type { WarcFiles } from './warc-files.js';
@@ -117,8 +118,8 @@ export function payloadDigestOf(fetched: FetchResult): string {
 }
 
 /**
- * Returns the record of a look-up (WARC 1.1, 6.4.4): the addresses of a host in the form of a zone file (RFC
- * 4027).
+ * Returns the record of a look-up (CRAWL-12.6): the time, then the addresses of a host in the form of a zone
+ * file (RFC 4027).
  */
 export function dnsRecord(host: string, addresses: readonly string[], date: number): NewWarcRecord {
   const lines = addresses.map(
@@ -130,7 +131,7 @@ export function dnsRecord(host: string, addresses: readonly string[], date: numb
     date,
     contentType: 'text/dns',
     fields: [['WARC-Target-URI', `dns:${host}`]],
-    block: [Buffer.from(lines.join(''), 'latin1')],
+    block: [Buffer.from(`${time14(date)}\n${lines.join('')}`, 'latin1')],
   };
 }
 

@@ -102,6 +102,16 @@ t.test('ARC 1.1: a file begins with its description; documents follow, others do
   }
 });
 
+t.test('CRAWL-12.6 the record of a look-up: text/dns, the time in 14 digits, then the records', (t) => {
+  const { type, contentType, fields, block } = dnsRecord('a.test', ['192.0.2.1', '2001:db8::1'], BEGIN);
+  t.same([type, contentType, fields], ['resource', 'text/dns', [['WARC-Target-URI', 'dns:a.test']]]);
+  t.equal(
+    Buffer.concat(block).toString(),
+    '20261121215004\na.test.\tIN\tA\t192.0.2.1\na.test.\tIN\tAAAA\t2001:db8::1\n',
+  );
+  t.end();
+});
+
 t.test('any document is read back, its index says where it is', async (t) => {
   const directory = await temporaryDirectory(t);
   const body = fc.uint8Array({ maxLength: 400 }).map((bytes) => Buffer.from(bytes).toString('latin1'));

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { FetchResult } from '../../../clients/fetch/index.js';
-import { CrawlUri } from '../../../servers/crawler/crawl-uri.js';
+import type { CrawlUri } from '../../../servers/crawler/crawl-uri.js';
 import type { QueueTraffic } from '../../../servers/crawler/frontier/contract.js';
 import { type CrawlSettingsInput, crawlSettingsSchema } from '../../../servers/crawler/order/settings.js';
 import { ChangeEvaluator, ContentDigest } from '../../../servers/crawler/processors/content-digest.js';
@@ -23,74 +23,13 @@ import { WarcWriter } from '../../../servers/crawler/processors/warc-writer.js';
 import { PatternBudget, uriPattern } from '../../../servers/crawler/traps.js';
 import type { NewWarcRecord } from '../../../servers/crawler/warc/new-record.js';
 import type { WarcPosition } from '../../../servers/crawler/warc/warc-files.js';
-import { gathererFormats } from '../../../storage/gatherer/tables.js';
-import { GathererBatch, type QueuedUri } from '../../../storage/index.js';
 import { assertProperty } from '../../helpers/property.js';
+import { BEGIN, crawlUri, fetchedUri } from './uri-scene.js';
 
-const NO_SEAL = {
-  seal: (text: string) => text,
-  open: (text: string) => text,
-  sealUri: (uri: QueuedUri) => uri,
-  openUri: (uri: QueuedUri) => uri,
-};
 const DEFAULTS = crawlSettingsSchema.parse({});
 
-/** 2026-11-21T21:50:04.123Z, in milliseconds. */
-const BEGIN = Date.UTC(2026, 10, 21, 21, 50, 4, 123);
 /** The digest of `hello\n`. */
 const HELLO = 'sha1:6VZNHFX25EQGMKDRJ6ZM4AHXF2KPEJMP';
-
-/** Returns a URI in its state before the fetch. */
-function crawlUri(url = 'http://example.org/a', settings: CrawlSettingsInput = {}): CrawlUri {
-  const uri = {
-    url,
-    via: 'http://example.org/',
-    pathFromSeed: 'L',
-    root: 0,
-    depth: 1,
-    attempts: 0,
-    network: 0,
-    forceFetch: false,
-    isLeaf: false,
-    cost: 1,
-    sourceTag: '',
-  };
-  const entry = { classKey: 'example.org', directive: 3, precedence: 1, ordinal: 1, uri };
-  return new CrawlUri(
-    entry,
-    new GathererBatch(async () => {}, gathererFormats(NO_SEAL)),
-    new AbortController().signal,
-    crawlSettingsSchema.parse(settings),
-  );
-}
-
-/** Returns a URI in its state after the fetch. */
-function fetchedUri(
-  body: string,
-  extra: Partial<FetchResult> = {},
-  url?: string,
-  settings?: CrawlSettingsInput,
-): CrawlUri {
-  const uri = crawlUri(url, settings);
-  uri.fetched = {
-    url: uri.url,
-    status: 200,
-    headers: {},
-    contentType: 'text/html',
-    lastModified: 0,
-    etag: '',
-    body: Buffer.from(body),
-    truncated: false,
-    local: false,
-    beginTime: BEGIN,
-    endTime: BEGIN + 42,
-    ...extra,
-  };
-  uri.status = uri.fetched.status;
-  uri.size = uri.fetched.body.length;
-  uri.disposition = 'summarized';
-  return uri;
-}
 
 /** Keeps fetch histories in memory. */
 class MemoryHistory implements HistoryStore {
@@ -170,6 +109,27 @@ t.test('CRAWL-18.7: stripping a long text in pieces changes only the matches', a
   const text = Buffer.from('a'.repeat(1 << 20));
   t.match(new ContentDigest({ maxStripMs: 0 }).digest(text, quadratic, 'text/plain'), /^sha1:[A-Z2-7]{32}$/);
 });
+
+t.test(
+  'CRAWL-18.1: the digest of a page is kept under its URI, and compared when the URI is fetched again',
+  async (t) => {
+    const history = new FetchHistory(new MemoryHistory());
+    const digest = new ContentDigest();
+    const fetch = async (body: string, path: string): Promise<readonly string[]> => {
+      const uri = fetchedUri(body, {}, `http://example.org${path}`);
+      await history.loader.process(uri);
+      digest.process(uri);
+      history.process(uri);
+      await history.keeper.process(uri);
+      return uri.annotations;
+    };
+    t.same(await fetch('one\n', '/a'), [], 'nothing to compare with');
+    t.same(await fetch('one\n', '/b'), [], 'the page is the same, its URI is not');
+    t.same(await fetch('one\n', '/a'), ['duplicate:digest']);
+    t.same(await fetch('two\n', '/a'), [], 'the page has changed');
+    t.same(await fetch('two\n', '/a'), ['duplicate:digest'], 'the new digest took its place');
+  },
+);
 
 t.test('CRAWL-18.2, 18.3: the history provides conditional headers and annotations', async (t) => {
   const store = new MemoryHistory();

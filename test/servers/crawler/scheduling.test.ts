@@ -38,33 +38,43 @@ async function scene(t: Test, settings: CrawlSettingsInput = {}) {
   };
 }
 
-t.test('CRAWL-2.7 the target of a redirect is fetched though it counts as the same URI; so is a forced one', async (t) => {
-  const s = await scene(t, { seenRules: ['StripWWWN'] });
-  const via = 'http://site.test/page';
-  const target = 'http://www.site.test/page';
-  t.equal(await s.add(via), 1);
-  t.equal(await s.add(target, { via, pathFromSeed: 'L' }), 0, 'a link to it is known');
-  t.equal(await s.add(target, { via, pathFromSeed: 'R' }), 1, 'the page was not fetched yet');
-  t.equal(await s.add(via, { via: target, pathFromSeed: 'RRRRRR' }), 0, 'a loop of redirects ends');
-  t.equal(await s.add('http://other.test/page', { via, pathFromSeed: 'R' }), 1);
-  t.equal(await s.add('http://other.test/page', { via, pathFromSeed: 'R' }), 0, 'another URI is fetched once');
-  t.equal(await s.add('http://other.test/page', { forceFetch: true }), 1, 'an operator repeats a visit');
-});
+t.test(
+  'CRAWL-2.7 the target of a redirect is fetched though it counts as the same URI; so is a forced one',
+  async (t) => {
+    const s = await scene(t, { seenRules: ['StripWWWN'] });
+    const via = 'http://site.test/page';
+    const target = 'http://www.site.test/page';
+    t.equal(await s.add(via), 1);
+    t.equal(await s.add(target, { via, pathFromSeed: 'L' }), 0, 'a link to it is known');
+    t.equal(await s.add(target, { via, pathFromSeed: 'R' }), 1, 'the page was not fetched yet');
+    t.equal(await s.add(via, { via: target, pathFromSeed: 'RRRRRR' }), 0, 'a loop of redirects ends');
+    t.equal(await s.add('http://other.test/page', { via, pathFromSeed: 'R' }), 1);
+    t.equal(
+      await s.add('http://other.test/page', { via, pathFromSeed: 'R' }),
+      0,
+      'another URI is fetched once',
+    );
+    t.equal(await s.add('http://other.test/page', { forceFetch: true }), 1, 'an operator repeats a visit');
+  },
+);
 
-t.test('CRAWL-2.8 ordinals count from 1 in the order of arrival; a URI keeps its ordinal when it is retried', async (t) => {
-  const s = await scene(t);
-  for (const url of ['http://a.test/1', 'http://b.test/1', 'http://a.test/2']) await s.add(url);
-  await s.add('http://a.test/1');
-  const [first, second] = [await s.take(), await s.take()];
-  t.same([first.uri.url, first.ordinal], ['http://a.test/1', 1]);
-  t.same([second.uri.url, second.ordinal], ['http://b.test/1', 2]);
-  await s.finish(first, { outcome: 'retry' });
-  const again = await s.take();
-  t.same([again.uri.url, again.ordinal], ['http://a.test/1', 1]);
-  await s.finish(again);
-  const third = await s.take();
-  t.same([third.uri.url, third.ordinal], ['http://a.test/2', 3], 'a known URI uses no ordinal');
-});
+t.test(
+  'CRAWL-2.8 ordinals count from 1 in the order of arrival; a URI keeps its ordinal when it is retried',
+  async (t) => {
+    const s = await scene(t);
+    for (const url of ['http://a.test/1', 'http://b.test/1', 'http://a.test/2']) await s.add(url);
+    await s.add('http://a.test/1');
+    const [first, second] = [await s.take(), await s.take()];
+    t.same([first.uri.url, first.ordinal], ['http://a.test/1', 1]);
+    t.same([second.uri.url, second.ordinal], ['http://b.test/1', 2]);
+    await s.finish(first, { outcome: 'retry' });
+    const again = await s.take();
+    t.same([again.uri.url, again.ordinal], ['http://a.test/1', 1]);
+    await s.finish(again);
+    const third = await s.take();
+    t.same([third.uri.url, third.ordinal], ['http://a.test/2', 3], 'a known URI uses no ordinal');
+  },
+);
 
 t.test('CRAWL-4.9 a crawl is over only when no URI is queued, in process, announced or waits', async (t) => {
   const s = await scene(t);
@@ -84,14 +94,18 @@ t.test('CRAWL-4.9 a crawl is over only when no URI is queued, in process, announ
   t.ok(s.frontier.empty);
 });
 
-t.test('CRAWL-4.10 discovered is the count of the seen filter: it falls with no URI that is fetched', async (t) => {
-  const s = await scene(t);
-  for (const url of ['http://a.test/1', 'http://a.test/1', 'http://a.test/2', 'http://b.test/']) await s.add(url);
-  await s.frontier.note(['http://c.test/']);
-  t.equal(s.frontier.counts.discovered, 4);
-  await s.finish(await s.take());
-  t.same([s.frontier.counts.discovered, s.frontier.counts.queued], [4, 2]);
-});
+t.test(
+  'CRAWL-4.10 discovered is the count of the seen filter: it falls with no URI that is fetched',
+  async (t) => {
+    const s = await scene(t);
+    for (const url of ['http://a.test/1', 'http://a.test/1', 'http://a.test/2', 'http://b.test/'])
+      await s.add(url);
+    await s.frontier.note(['http://c.test/']);
+    t.equal(s.frontier.counts.discovered, 4);
+    await s.finish(await s.take());
+    t.same([s.frontier.counts.discovered, s.frontier.counts.queued], [4, 2]);
+  },
+);
 
 t.test('CRAWL-5.2.2 the head that a worker has stays the head, whatever is inserted meanwhile', async (t) => {
   const s = await scene(t);
@@ -109,15 +123,18 @@ t.test('CRAWL-5.2.2 the head that a worker has stays the head, whatever is inser
   t.equal(await s.next(), 'http://a.test/urgent', 'a returned URI keeps its key, which is smaller here');
 });
 
-t.test('CRAWL-5.3.1 a worker gets the first URI of a ready queue or of one whose wake time has come', async (t) => {
-  const s = await scene(t);
-  for (const url of ['http://a.test/1', 'http://a.test/2', 'http://b.test/1']) await s.add(url);
-  await s.finish(await s.take(), { delayMs: 3000 });
-  t.equal(await s.next(), 'http://b.test/1', 'the queue that is ready');
-  t.equal(await s.next(), undefined);
-  s.clock.advance(3000);
-  t.equal(await s.next(), 'http://a.test/2', 'the first URI left its queue after its fetch');
-});
+t.test(
+  'CRAWL-5.3.1 a worker gets the first URI of a ready queue or of one whose wake time has come',
+  async (t) => {
+    const s = await scene(t);
+    for (const url of ['http://a.test/1', 'http://a.test/2', 'http://b.test/1']) await s.add(url);
+    await s.finish(await s.take(), { delayMs: 3000 });
+    t.equal(await s.next(), 'http://b.test/1', 'the queue that is ready');
+    t.equal(await s.next(), undefined);
+    s.clock.advance(3000);
+    t.equal(await s.next(), 'http://a.test/2', 'the first URI left its queue after its fetch');
+  },
+);
 
 t.test('CRAWL-5.6.1 schedule: canonical string, filter, key, queue', async (t) => {
   const s = await scene(t, { seenRules: ['Lowercase'], costPolicy: 'wag', uriPrecedence: 'cost' });
