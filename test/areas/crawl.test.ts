@@ -13,6 +13,7 @@ import '../servers/crawler/order-identity.test.js';
 import '../servers/crawler/order-xml.test.js';
 import '../servers/crawler/politeness.test.js';
 import '../servers/crawler/processors.test.js';
+import '../servers/crawler/registries.test.js';
 import '../servers/crawler/reports.test.js';
 import '../servers/crawler/scheduling.test.js';
 import '../servers/crawler/servers.test.js';

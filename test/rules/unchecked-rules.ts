@@ -28,6 +28,4 @@ export const UNCHECKED: Readonly<Record<string, string>> = {
   'CRAWL-3.5': 'a step of the computation whose results CRAWL-3.10 lists, all of which are tested',
   'CRAWL-3.6': 'a step of the computation whose results CRAWL-3.10 lists, all of which are tested',
   'CRAWL-3.7': 'a step of the computation whose results CRAWL-3.10 lists, all of which are tested',
-  'CRAWL-10.1.1': 'tested under CRAWL-10.1, with the converted scopes',
-  'CRAWL-10.1.2': 'tested under CRAWL-10.1, with the converted scopes',
 };

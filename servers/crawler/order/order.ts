@@ -65,26 +65,26 @@ export const actionsSchema = z.strictObject({
 
 /** The console (CRAWL-22). */
 export const consoleSchema = z.strictObject({
-  host: withNote(z.string().default('127.0.0.1'), 'CRAWL-22', 'Address on which the console listens'),
-  port: withNote(z.int().min(0).max(65_535), 'CRAWL-22', 'Port of the console; 0: any free port'),
+  host: withNote(z.string().default('127.0.0.1'), 'CRAWL-22.16', 'Address on which the console listens'),
+  port: withNote(z.int().min(0).max(65_535), 'CRAWL-22.16', 'Port of the console; 0: any free port'),
   hostNames: withNote(
     z.array(z.string()).default([]),
-    'CRAWL-22',
+    'CRAWL-22.16',
     'Names by which browsers may reach the console, besides localhost and IP addresses',
   ),
   passwordEnvironment: withNote(
     z.string().default('HARVEST_CONSOLE_PASSWORD'),
-    'CRAWL-22',
+    'CRAWL-22.16',
     'Name of the environment variable that holds the password',
   ),
   certificate: withNote(
     z.string().default(''),
-    'CRAWL-22',
+    'CRAWL-22.16',
     "PEM file with the console's certificate and those of its authorities, which makes it speak HTTPS; a renewed file is used within a minute; relative to the crawl's own directory",
   ),
   key: withNote(
     z.string().default(''),
-    'CRAWL-22',
+    'CRAWL-22.16',
     "PEM file with the certificate's private key; relative to the crawl's own directory",
   ),
 });
@@ -97,7 +97,7 @@ export const crawlOrderSchema = z.strictObject({
   name: withNote(z.string().default('crawl'), 'CRAWL-19.2', 'Name of the crawl'),
   profile: withNote(
     z.enum(['gather', 'archive']).default('gather'),
-    'CRAWL-11.2',
+    'CRAWL-22.6',
     'archive: images, styles and scripts are fetched as well, wherever they are (settings.embeds any), cookies are kept, URLs stay as pages write them, requests name the page of the link (settings.urlForm, cookies, sendReferer); what the order gives precedes',
   ),
   seeds: withNote(
@@ -177,7 +177,7 @@ export const crawlOrderSchema = z.strictObject({
   }),
   lowDiskMiB: withNote(
     count.default(512),
-    'CRAWL-20.4',
+    'CRAWL-20.4, 22.10',
     'The crawl pauses while less disk space is free, says so, and resumes by itself; 0: never',
     { unit: 'MiB' },
   ),
@@ -192,7 +192,7 @@ export const crawlOrderSchema = z.strictObject({
   ),
   stuckSeconds: withNote(
     count.default(1200),
-    'CRAWL-20.3',
+    'CRAWL-20.3, 22.10',
     'A worker that is busy with one URI for longer than this is killed (-7000); 0: never',
     { unit: 's' },
   ),

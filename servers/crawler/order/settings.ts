@@ -57,7 +57,7 @@ export const crawlSettingsSchema = z.strictObject({
   ),
   respectRetryAfterUpToSecs: withNote(
     seconds.default(300),
-    'CRAWL-22',
+    'CRAWL-22.4',
     'Longest Retry-After of a 429 or 503 that is obeyed; a longer one is cut to this',
     { unit: 's' },
   ),
@@ -82,37 +82,37 @@ export const crawlSettingsSchema = z.strictObject({
   ),
   unansweredRetryDelaySeconds: withNote(
     z.number().min(-1).default(-1),
-    'CRAWL-8.3, 22',
+    'CRAWL-8.3, 22.4',
     'Instead of retryDelaySeconds, for a server that has not answered in this crawl and cannot be reached; -1: no other wait',
     { unit: 's' },
   ),
   lostMaxRetries: withNote(
     count.default(5),
-    'CRAWL-8.3, 22',
+    'CRAWL-8.3, 22.4',
     'Maximum number of attempts to fetch a URI whose connection is lost (-3)',
     { unit: 'attempts' },
   ),
   lostRetryDelaySeconds: withNote(
     seconds.default(300),
-    'CRAWL-8.3, 22',
+    'CRAWL-8.3, 22.4',
     'Wait before a URI is tried again after its connection was lost; its queue continues meanwhile',
     { unit: 's' },
   ),
   busyMaxRetries: withNote(
     count.default(5),
-    'CRAWL-8.3, 22',
+    'CRAWL-8.3, 22.4',
     'Maximum number of attempts to fetch a URI that is answered with 429 or 503',
     { unit: 'attempts' },
   ),
   busyRetryDelaySeconds: withNote(
     seconds.default(60),
-    'CRAWL-8.3, 22',
+    'CRAWL-8.3, 22.4',
     'Wait before a URI is tried again after a 429 or 503 without Retry-After; its queue continues meanwhile',
     { unit: 's' },
   ),
   serverFailures: withNote(
     z.int().min(1).default(3),
-    'CRAWL-8.5, 22',
+    'CRAWL-8.5, 22.4',
     'Number of lost connections, 429 and 503 in a row after which a server fails as a whole: its queue waits with the URI',
     { unit: 'attempts' },
   ),
@@ -140,7 +140,7 @@ export const crawlSettingsSchema = z.strictObject({
   ),
   queueLabels: withNote(
     z.int().min(-1).default(2),
-    'CRAWL-9.4',
+    'CRAWL-9.4, 22.17',
     'With queueAssignment limits or host-limits: the labels of a host that name its queue, the last ones; -1: all',
     { unit: 'labels' },
   ),
@@ -151,12 +151,12 @@ export const crawlSettingsSchema = z.strictObject({
   ),
   uriPrecedence: withNote(
     z.enum(['cost', 'base', 'hops', 'depth-first']).default('cost'),
-    'CRAWL-9.11, G-30',
+    'CRAWL-9.11, 22.17, G-30',
     'What determines the order of the URIs within a queue; depth-first: the links of a document come before the other URIs, up to 126 hops from the seed',
   ),
   queuePrecedence: withNote(
     z.enum(['base', 'success-counts', 'highest-uri']).default('base'),
-    'CRAWL-9.11',
+    'CRAWL-9.11, 22.17',
     'What determines the order of the queues: base: all have the same; success-counts: those with many successes come later; highest-uri: those whose next URI has a larger precedence (uriPrecedence) come later',
   ),
   preferenceEmbedHops: withNote(
@@ -196,13 +196,13 @@ export const crawlSettingsSchema = z.strictObject({
   ),
   maxUrisPerPattern: withNote(
     count.default(0),
-    'CRAWL-22, G-173',
+    'CRAWL-22.5, G-173',
     'Maximum number of URIs of a host that differ only in their digits; 0: no limit',
     { unit: 'URIs' },
   ),
   maxPathRepetitions: withNote(
     count.default(2),
-    'CRAWL-10.2.2, G-173',
+    'CRAWL-10.2.2, 22.5, G-173',
     'Without scope rules, a link is not followed in which a segment of the path, or a group of them, is followed by so many copies of itself; 0: no limit',
     { unit: 'copies' },
   ),
@@ -214,14 +214,14 @@ export const crawlSettingsSchema = z.strictObject({
   ),
   maxRedirects: withNote(
     count.default(5),
-    'G-173',
+    'CRAWL-22.5, G-173',
     'Maximum number of redirects in a row that are followed; 0: no limit. An answer that exceeds it fails',
     { unit: 'redirects' },
   ),
 
   embeds: withNote(
     z.enum(['frames', 'root', 'any']).default('frames'),
-    'CRAWL-11.2, 10.2.3',
+    'CRAWL-10.2.3, 22.6',
     'frames: only the links and frames of pages are followed; root: also images, style sheets, scripts and all other references, within the limits of the RootNode; any: what a document embeds is fetched from any host, beyond those limits',
   ),
   maxTransHops: withNote(
@@ -238,12 +238,12 @@ export const crawlSettingsSchema = z.strictObject({
   ),
   urlForm: withNote(
     z.enum(['canonical', 'clean']).default('canonical'),
-    'CRAWL-2.1',
+    'CRAWL-2.1, 22.6',
     'With embeds, the form of the URLs that are found: canonical: as summaries name documents, e.g. %7e for a tilde; clean: as pages write them, only cleaned, as archives want. Also applies to the seeds of the order',
   ),
   lenientHttp: withNote(
     z.boolean().default(true),
-    'CRAWL-22',
+    'CRAWL-22.11',
     'A response that breaks the rules of HTTP is requested again, after the usual pause, and read as browsers read it (annotation lenientHttp); false: it counts as a lost connection',
   ),
 
@@ -251,7 +251,7 @@ export const crawlSettingsSchema = z.strictObject({
 
   cookies: withNote(
     z.boolean().default(false),
-    'CRAWL-11.8, 22',
+    'CRAWL-11.8, 22.15',
     'Cookies that servers set are kept and sent back',
   ),
   sendReferer: withNote(
@@ -262,17 +262,17 @@ export const crawlSettingsSchema = z.strictObject({
   ),
   requestHeaders: withNote(
     z.record(z.string(), z.string()).default({}),
-    'CRAWL-22',
+    'CRAWL-22.15',
     'Further headers of requests, e.g. {"Accept-Language": "ru"}; those of a sheet take the place of all others',
   ),
   proxy: withNote(
     z.string().default(''),
-    'G-84, CRAWL-22',
+    'G-84, CRAWL-22.15',
     "Proxy of HTTP requests: http://HOST:PORT, socks5://HOST:PORT or socks4://HOST:PORT; direct: none; empty: the Gatherer's HTTP-Proxy",
   ),
   proxyLoginEnvironment: withNote(
     z.string().default(''),
-    'CRAWL-22',
+    'CRAWL-22.15',
     'Name of the environment variable that holds USER:PASSWORD of the proxy; empty: it needs no login',
   ),
 
@@ -283,7 +283,7 @@ export const crawlSettingsSchema = z.strictObject({
   ),
   robotsAnswers: withNote(
     z.enum(['strict', 'original']).default('strict'),
-    'G-63, CRAWL-13.3 item 11',
+    'G-63, CRAWL-13.3.15',
     'strict: redirects of robots.txt are followed, and a 5xx is a failure; original: both allow everything',
   ),
   customRobots: withNote(
@@ -306,7 +306,7 @@ export const crawlSettingsSchema = z.strictObject({
   ),
   robotsUnreachable: withNote(
     z.enum(['forbid', 'allow']).default('forbid'),
-    'CRAWL-13.3 item 12, 21',
+    'CRAWL-13.3.12, 21',
     'Whether a site is fetched after three failures to get its robots.txt',
   ),
   calculateRobotsOnly: withNote(
@@ -317,7 +317,7 @@ export const crawlSettingsSchema = z.strictObject({
   ),
   robotsValiditySeconds: withNote(
     seconds.default(86_400),
-    'CRAWL-13.3 item 13',
+    'CRAWL-13.3.13',
     'Time after which a robots.txt is fetched again; 0: never',
     { unit: 's', original: 'robot-validity-duration-seconds' },
   ),

@@ -10,7 +10,7 @@ export const warcSchema = z.strictObject({
   ),
   format: withNote(
     z.enum(['warc', 'arc']).default('warc'),
-    'CRAWL-11.2',
+    'CRAWL-11.2, 22.13',
     'WARC 1.1, or the older ARC 1.1, which has documents only: no requests, revisits, metadata',
   ),
   maxFileBytes: withNote(
@@ -21,7 +21,7 @@ export const warcSchema = z.strictObject({
   ),
   poolMaxActive: withNote(
     z.int().min(1).max(100).default(1),
-    'CRAWL-18.6',
+    'CRAWL-22.13',
     'Files that are written at the same time',
     { unit: 'files', original: 'pool-max-active' },
   ),
@@ -30,17 +30,17 @@ export const warcSchema = z.strictObject({
   }),
   compression: withNote(
     z.enum(['gzip', 'zstd']).default('gzip'),
-    'CRAWL-18.6',
+    'CRAWL-22.13',
     'With compress: each record is a gzip member, or a Zstandard frame, which needs Node.js 22.15 or later and which few programs read',
   ),
   index: withNote(
     z.boolean().default(true),
-    'CRAWL-18.6',
+    'CRAWL-22.13',
     'Each finished file gets an index for replay programs, FILE.cdxj',
   ),
   transferCoding: withNote(
     z.enum(['removed', 'kept']).default('removed'),
-    'CRAWL-18.6',
+    'CRAWL-22.13',
     'removed: bodies are written without the framing of chunks, and Transfer-Encoding is renamed to x-orig-transfer-encoding; kept: with it, as they went over the wire, which not all programs read',
   ),
   skipIdenticalDigests: withNote(

@@ -116,7 +116,7 @@ export const BROWSER: ProcessorDescriptor = {
   name: 'Browser',
   chain: 'extract',
   text: 'with fetcher browser: loads pages in Chromium, for what their scripts make',
-  rule: 'CRAWL-11.2',
+  rule: 'CRAWL-22.12',
   after: ['ChangeEvaluator'],
   settings: [
     'fetcher',

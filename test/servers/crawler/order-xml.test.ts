@@ -85,7 +85,7 @@ t.test('CRAWL-10.1 the classic scopes are converted to rules', async (t) => {
   );
 });
 
-t.test('CRAWL-10.1 a converted scope accepts and rejects as the classic one', async (t) => {
+t.test('CRAWL-10.1.1, 10.1.2, 10.1.3 a converted scope accepts and rejects as the classic one', async (t) => {
   const seeds = ['http://www2.example.com/a/b/index.html'];
   const accepts = (scope: string, uri: string, hops = 'L', inner = NO_MEDIA): boolean =>
     decideSequence(scopeOf(scope, inner), { seeds }).accepts({ uri, hops, via: 'http://www.example.com/' });
