@@ -27,7 +27,7 @@ export function encodeSoif(object: SoifObject, options: SoifEncoderOptions = {})
   const { url } = object;
   if (url !== '' || options.dialect !== 'starts') assertWritableUrl(object.urlBytes, type);
   const lines: Line[] = [];
-  const names = writtenNames(object);
+  const names = writtenNamesOf(object);
   for (let i = 0; i < object.size; i++) {
     const name = object.nameAt(i);
     lines.push(makeLine(names?.get(name.toLowerCase()) ?? name, object.valueAt(i)));
@@ -50,23 +50,17 @@ export function encodeAttributes(pairs: Iterable<readonly [name: string, value: 
 }
 
 /**
- * Returns the names to write instead of those that an emitter must not write (SOIF-2.8), by the folded name;
+ * Returns the names to write instead of those that an emitter must not write (SOIF-2.8, SOIF-3.8), by the folded name;
  * undefined if all are legal.
  */
-function writtenNames(object: SoifObject): Map<string, string> | undefined {
-  let odd: string[] | undefined;
-  for (let i = 0; i < object.size; i++) {
-    const name = object.nameAt(i);
-    if (isAttributeName(name)) continue;
-    odd ??= [];
-    odd.push(name);
-  }
-  if (odd === undefined) return undefined;
+export function writtenNames(all: readonly string[]): ReadonlyMap<string, string> | undefined {
+  const odd: string[] = [];
   const used = new Set<string>();
-  for (let i = 0; i < object.size; i++) {
-    const name = object.nameAt(i);
+  for (const name of all) {
     if (isAttributeName(name)) used.add(name.toLowerCase());
+    else odd.push(name);
   }
+  if (odd.length === 0) return undefined;
   const names = new Map<string, string>();
   for (const name of odd) {
     if (names.has(name.toLowerCase())) continue;
@@ -78,6 +72,14 @@ function writtenNames(object: SoifObject): Map<string, string> | undefined {
     names.set(name.toLowerCase(), written);
   }
   return names;
+}
+
+/** {@link writtenNames} of an object; most objects have legal names only, so that nothing is collected for them. */
+function writtenNamesOf(object: SoifObject): ReadonlyMap<string, string> | undefined {
+  for (let i = 0; i < object.size; i++)
+    if (!isAttributeName(object.nameAt(i)))
+      return writtenNames(Array.from({ length: object.size }, (_, at) => object.nameAt(at)));
+  return undefined;
 }
 
 /** One attribute: `name{size}:` HT, the value, LF. */

@@ -1,9 +1,8 @@
 // Objects whose bytes are not in memory: reads where their attributes are, and writes them with changes.
 import { ProtocolError } from '../errors.js';
 import { NO_SINK } from './decoder.js';
-import { selectWritten } from './encoder.js';
+import { selectWritten, writtenNames } from './encoder.js';
 import type { OutlineAttribute, SoifOutline } from './kept-attributes.js';
-import { cleanName } from './names.js';
 import { DEFAULT_TYPE, type SoifObject, type SoifValue, withChanges } from './object.js';
 import { decoderLimits } from './options.js';
 import { StreamReader } from './stream-reader.js';
@@ -176,7 +175,12 @@ export function rewriteLarge(
   const encoded = changes.map(([name, value]): Pair => [name, encodeText(value)]);
   // Only a change brings the values of a name together, as `with` does.
   const changed = changes.length === 0 ? pairs : withChanges(pairs, encoded);
-  const lines = changed.map(([name, value]) => ({ name: cleanName(name), size: lengthOf(value), value }));
+  const names = writtenNames(changed.map(([name]) => name));
+  const lines = changed.map(([name, value]) => ({
+    name: names?.get(name.toLowerCase()) ?? name,
+    size: lengthOf(value),
+    value,
+  }));
   const { head } = outline;
   const type = head.type === '' ? DEFAULT_TYPE : head.type.replace(/[^A-Za-z0-9-]/g, '-');
   assertWritableUrl(head.urlBytes, type);
