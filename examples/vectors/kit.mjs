@@ -7,7 +7,7 @@ import { decodeRecordData, isRegistryVersion, RegistryDecoder } from 'harvest-ki
 import { parseRobots, RobotsPolicy } from 'harvest-kit/protocols/robots';
 import { SoifDecoder } from 'harvest-kit/protocols/soif';
 import { SstpDecoder } from 'harvest-kit/protocols/sstp';
-import { canonicalUrl } from 'harvest-kit/protocols/urls';
+import { canonicalDocumentUrl, canonicalUrl } from 'harvest-kit/protocols/urls';
 import { openFixtureBroker } from './kit-broker.mjs';
 import { readInterface2, readShipped } from './kit-bulk.mjs';
 import { receiveUpdate } from './kit-clients.mjs';
@@ -73,6 +73,7 @@ const ANSWERS = {
     }
     return messages;
   },
+  'document-url': (input) => canonicalDocumentUrl(input.toString()),
   'canonical-url': (input, { base }) => canonicalUrl(input.toString(), base),
   'robots-txt': (input, { agent, path }) => {
     const policy = new RobotsPolicy({ policy: 'rfc9309', userAgent: agent });

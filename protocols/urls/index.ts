@@ -11,7 +11,7 @@ export * from './clean-uri.js';
 export { ConsistentHash, crawlerOf } from './consistent-hash.js';
 export * from './fingerprint.js';
 export * from './hops.js';
-export { authorityOf, hostOf, withoutBrackets } from './parse-url.js';
+export { authorityOf, hostOf, queryOf, withoutBrackets } from './parse-url.js';
 export * from './precedence.js';
 export * from './queue-assignment.js';
 export * from './seen-string.js';

@@ -41,7 +41,7 @@ export function parseHierarchical(
   const port = url.port !== '' ? url.port : (parseAs('http')?.port ?? '');
   const usual = DEFAULT_PORTS.get(scheme) ?? String(addedPort(scheme) ?? '');
   const shownPort = port === '' || port === usual ? '' : `:${port}`;
-  return `${scheme}://${userInfo(url)}${hostWithoutOuterDots(url)}${shownPort}${url.pathname}${url.search}`;
+  return `${scheme}://${userInfo(url)}${hostWithoutOuterDots(url)}${shownPort}${url.pathname}${queryOf(url)}`;
 }
 
 /** `news:group` and `news:message-id` (G-55, G-70): no host, an opaque name. */
@@ -64,13 +64,13 @@ function formatStandard(url: URL | undefined): string | undefined {
   // A relative reference gets its scheme from the base.
   if (url.protocol === 'file:') {
     // G-87: the manual names files of this machine so, and rules are written for it (E-130).
-    if (url.host === '') return `file://localhost${url.pathname}${url.search}`;
+    if (url.host === '') return `file://localhost${url.pathname}${queryOf(url)}`;
     return isUsableHost(url) ? url.href : undefined;
   }
   if (!isUsableHost(url)) return undefined;
   if (!url.hostname.startsWith('.') && !url.hostname.endsWith('.')) return url.href;
   const port = url.port === '' ? '' : `:${url.port}`;
-  return `${url.protocol}//${userInfo(url)}${hostWithoutOuterDots(url)}${port}${url.pathname}${url.search}`;
+  return `${url.protocol}//${userInfo(url)}${hostWithoutOuterDots(url)}${port}${url.pathname}${queryOf(url)}`;
 }
 
 /** CRAWL-2.1: only letters, digits and `- _ .`, no empty label inside; IPv6 addresses in brackets. */
@@ -81,6 +81,13 @@ function isUsableHost(url: URL): boolean {
 /** CRAWL-2.1: one leading and one trailing dot of the host are dropped. */
 function hostWithoutOuterDots(url: URL): string {
   return url.hostname.replace(/^\.|\.$/g, '');
+}
+
+/** SOIF-12.3, R-41: the query with its `?`, which {@link URL.search} omits if the query is empty. */
+export function queryOf(url: URL): string {
+  if (url.search !== '') return url.search;
+  const [withoutFragment = ''] = url.href.split('#', 1);
+  return withoutFragment.endsWith('?') ? '?' : '';
 }
 
 function userInfo(url: URL): string {

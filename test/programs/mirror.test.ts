@@ -47,6 +47,7 @@ t.test('G-8 file names are escaped, bounded and never outside the directory', (t
     ['http://a.example.org/', 'a.example.org/index.html'],
     ['http://a.example.org:8080/b/', 'a.example.org+8080/b/index.html'],
     ['http://me:pw@a.example.org/b/c.html?x=1&y=/2', 'a.example.org/b/c.html%3Fx=1%26y=%2F2'],
+    ['http://a.example.org/b?', 'a.example.org/b%3F'],
     ['http://a.example.org/a//b', 'a.example.org/a/%2F/b'],
     ['http://a.example.org/..%2f..%2fetc/passwd', 'a.example.org/..%2f..%2fetc/passwd'],
     ['http://a.example.org/.../x', 'a.example.org/%2E%2E%2E/x'],

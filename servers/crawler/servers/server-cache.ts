@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Fetcher } from '../../../clients/fetch/index.js';
 import { StorageError } from '../../../protocols/errors.js';
 import { parseRobots, RobotsPolicy, RobotsTxt } from '../../../protocols/robots/index.js';
+import { queryOf } from '../../../protocols/urls/index.js';
 import type { HostReport } from '../control.js';
 import type { RecordedEvent } from '../events.js';
 import { lruCache } from '../lru.js';
@@ -197,8 +198,8 @@ export class ServerCache {
     }
     // CRAWL-13.4 custom: the operator's text applies, whatever robots.txt says.
     const rules = robots.state === 'rules' ? robots.rules : RobotsTxt.ALLOW_ALL;
-    const { pathname, search } = new URL(url);
-    const decision = this.#policyOf(settings).decide(rules, pathname + search);
+    const asked = new URL(url);
+    const decision = this.#policyOf(settings).decide(rules, asked.pathname + queryOf(asked));
     const agent = decision.fetchAs;
     if (decision.allowed) return { allowed: true, unavailable: false, reason: '', fetchAs: agent };
     const line =

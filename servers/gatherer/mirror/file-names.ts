@@ -1,5 +1,6 @@
 // Names the files of a mirror by the URLs of its documents.
 import { createHash } from 'node:crypto';
+import { queryOf } from '../../../protocols/urls/index.js';
 
 /** Maximum number of bytes of a path component; file systems allow 255, and a suffix may be added. */
 const MAX_COMPONENT = 200;
@@ -34,7 +35,7 @@ export function namePartsOf(url: string): readonly NamePart[] {
   const hostDirectory = hostDirectoryOf(parsed);
   const segments = parsed.pathname.replace(/^\//, '').split('/');
   const last = segments.pop() ?? '';
-  const name = `${last === '' ? 'index.html' : last}${parsed.search}`;
+  const name = `${last === '' ? 'index.html' : last}${queryOf(parsed)}`;
   const root = {
     name: escapeName(hostDirectory.replaceAll(':', '+')).replace(/^\./, '%2E'),
     owner: hostDirectory,

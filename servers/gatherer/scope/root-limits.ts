@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { RootNode, UrlFilter } from '../../../protocols/config/index.js';
-import { type AccessMethod, accessMethod } from '../../../protocols/urls/index.js';
+import { type AccessMethod, accessMethod, queryOf } from '../../../protocols/urls/index.js';
 import type { GathererBatch, GathererStore } from '../../../storage/index.js';
 
 /** Why a link does not become a LeafNode of its RootNode; shown in the log (G-148). */
@@ -132,7 +132,7 @@ export class RootLimits {
     if (!isFollowed(root, accessMethod(url.href))) return 'access';
     // G-44, G-48: the filter is applied to the path with its query.
     const isFiltered = root.urlFilter !== undefined || !isEmbedded;
-    if (isFiltered && urlFilter?.allows(url.pathname + url.search) === false) return 'url-filter';
+    if (isFiltered && urlFilter?.allows(url.pathname + queryOf(url)) === false) return 'url-filter';
     return undefined;
   }
 

@@ -127,6 +127,9 @@ t.test('CRAWL-13.4 the policies decide between the groups of robots.txt', async 
   const customRobots = 'User-agent: *\nDisallow: /b\nCrawl-delay: 3';
   t.same(await verdictOf({ robotsPolicy: 'custom', customRobots }, '/b'), [false, 'Harvest/1.9']);
   t.same(await verdictOf({ robotsPolicy: 'custom', customRobots }, '/a'), [true, 'Harvest/1.9']);
+  const queries = { robotsPolicy: 'custom', customRobots: 'User-agent: *\nDisallow: /*?' } as const;
+  t.same(await verdictOf(queries, '/a?'), [false, 'Harvest/1.9'], 'an empty query has its ?');
+  t.same(await verdictOf(queries, '/a'), [true, 'Harvest/1.9']);
   t.same(await verdictOf({ robotsPolicy: 'most-favored' }, '/b'), [true, 'Harvest/1.9']);
   t.same(
     await verdictOf({ robotsPolicy: 'most-favored', masquerade: true }, '/b'),

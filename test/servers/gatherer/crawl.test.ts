@@ -76,6 +76,9 @@ t.test('G-27 to G-45: the limits of a RootNode refuse URLs and hosts', async (t)
   t.equal(home.refusal(urlAt('/%7ehardy/x?q=a'), 1), undefined, 'G-48: the path, its query, a tilde');
   t.equal(home.refusal(urlAt('/%7ehardy/x'), 1), 'url-filter', 'G-48: the query is missing');
 
+  const queries = limits('http://127.0.0.1:8080/', { url: 'Deny [?]\n' });
+  t.equal(queries.refusal(urlAt('/x?'), 1), 'url-filter', 'G-48: an empty query has its ?');
+
   const hosts = limits('http://127.0.0.1:8080/ Host=1');
   hosts.countUrl(urlAt('/'));
   t.equal(hosts.hostRefusal(urlAt('/x', '127.0.0.2:8080'), 1), 'host-max', 'G-33: Host=1 is exceeded');
