@@ -1,5 +1,5 @@
 // The beginning of a connection: the choice between SSTP and HTTP.
-import { asciiBytes, LF, SP } from '../ascii.js';
+import { asciiBytes, LF } from '../ascii.js';
 import { StateMachine } from '../state-machine.js';
 import { CODES, VERSION_PREFIX } from './registry.js';
 import { CHOICE_STATES, type ChoiceState } from './states.js';
@@ -11,8 +11,9 @@ export type ProtocolChoice = 'sstp' | 'http' | 'neither' | 'undecided';
 export const MAX_CHOICE_BYTES = 8192;
 
 const PREFIX = asciiBytes(VERSION_PREFIX);
-const REQUEST_LINE = /^[!#$%&'*+.^`|~\w-]+ [^ ]+ HTTP\/\d\.\d$/;
-const LONGEST_METHOD = 32;
+/** S-47: the beginnings of a request line: a method of at most 32 octets, a blank, no control octets. */
+const REQUEST_START = /^[!#$%&'*+.^`|~\w-]{1,32}(?: [^\0-\x1f\x7f]*)?$/;
+const REQUEST_LINE = /^\S+ [^ ]+ HTTP\/\d\.\d$/;
 
 /**
  * Chooses a protocol by the first octets of a connection (S-47, S-48): `undecided` while too few have arrived.
@@ -26,16 +27,11 @@ export function chooseProtocol(octets: Uint8Array): ProtocolChoice {
   if (same === octets.length) return 'undecided';
   const lf = octets.indexOf(LF);
   const end = lf < 0 ? octets.length : lf;
-  const line = Buffer.from(octets.buffer, octets.byteOffset, Math.min(end, MAX_CHOICE_BYTES)).toString(
-    'latin1',
-  );
-  if (lf >= 0 && lf <= MAX_CHOICE_BYTES)
-    return REQUEST_LINE.test(line.replace(/\r$/, '')) ? 'http' : 'neither';
-  // No line yet. Garbage may never have one, so decide now if this cannot become a method and a target.
-  const blank = octets.indexOf(SP);
-  const method = line.slice(0, blank < 0 ? line.length : blank);
-  if (!/^[!#$%&'*+.^`|~\w-]+$/.test(method) || method.length > LONGEST_METHOD) return 'neither';
-  if (/[\0-\x1f\x7f]/.test(line.replace(/\r$/, ''))) return 'neither';
+  const length = Math.min(end, MAX_CHOICE_BYTES);
+  const line = Buffer.from(octets.buffer, octets.byteOffset, length).toString('latin1').replace(/\r$/, '');
+  // Garbage may never have an LF, so decide now if this cannot become a method and a target.
+  if (!REQUEST_START.test(line)) return 'neither';
+  if (lf >= 0 && lf <= MAX_CHOICE_BYTES) return REQUEST_LINE.test(line) ? 'http' : 'neither';
   return octets.length > MAX_CHOICE_BYTES ? 'neither' : 'undecided';
 }
 

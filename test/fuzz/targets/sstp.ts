@@ -111,6 +111,10 @@ export const sstpSessions: FuzzTarget = {
       client.request({ code: 81, headers: [] });
       client.push(input);
     });
-    chooseProtocol(input);
+    const choice = chooseProtocol(input);
+    for (let length = Math.min(input.length, 64); length >= 0; length--) {
+      const early = chooseProtocol(input.subarray(0, length));
+      assert(early === 'undecided' || early === choice, 'S-48: the choice does not depend on segments');
+    }
   },
 };
