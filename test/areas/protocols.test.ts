@@ -19,6 +19,7 @@ import '../protocols/robots/policies.test.js';
 import '../protocols/robots/robots.test.js';
 import '../protocols/soif/url-lines.test.js';
 import '../protocols/specification/parse-specification.test.js';
+import '../rules/case-levels.test.js';
 import '../rules/vectors/vectors.test.js';
 import '../rules/grammar/grammar.test.js';
 import '../protocols/urls/canonical.test.js';

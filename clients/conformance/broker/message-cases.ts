@@ -147,7 +147,7 @@ export const enduranceCases: readonly BrokerCase[] = [
       });
       for (const reply of answered) checkSameUrls(word.urls, urlsOf(reply), survey, word.text);
     }),
-  must('endurance/silent-client', 'BRK-1.8', 'project choice')
+  must('endurance/silent-client', 'BRK-1.6 BRK-1.8', 'project choice')
     .title('clients that connect and send nothing, or half a message, do not delay other clients')
     .run(async (context) => {
       await context.session(false);

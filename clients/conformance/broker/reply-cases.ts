@@ -25,7 +25,7 @@ export const replyCases: readonly BrokerCase[] = [
   must('reply/form', 'BRK-4.1', 'S')
     .title('every line is three digits, space, hyphen, space, text')
     .does(noProblem, 'form', 'every line is three digits, space, hyphen, space, text'),
-  must('reply/lf-only', 'BRK-1.9', 'inferred: S')
+  must('reply/lf-only', 'BRK-4.1 BRK-1.9', 'inferred: S')
     .title('lines end in LF only')
     .does(noProblem, 'cr', 'lines end in LF only'),
   must('reply/counts', 'BRK-4.1 BRK-4.6', 'S; RC')

@@ -44,7 +44,7 @@ export const shippedCases: readonly BulkClientCase[] = [
   must('groups/all-empty', 'BT-15 BT-17', 'M1.2')
     .title('accepts three empty groups as a complete transfer')
     .does(reads, SUCCESS + updates(''), [], { hiddenTexts: ['otter'] }),
-  must('groups/one-line', 'BT-17', 'M1.2')
+  must('groups/one-line', 'BT-15 BT-17', 'M1.2')
     .title('reads empty groups on one line')
     .does(reads, `${SUCCESS}@DELETE { }\n@REFRESH { }\n@UPDATE {\n${TWO}}\n`, TWO_TEXTS),
   must('groups/any-case', 'BT-18', 'G')

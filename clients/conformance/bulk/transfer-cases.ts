@@ -51,7 +51,7 @@ export const transferCases: readonly BulkCase[] = [
     .does(surveyed, ({ transfer: { sections } }) =>
       checkEqual(sections.join(', ') || 'none', 'delete, refresh, update', 'other groups'),
     ),
-  must('groups/line-start', 'BT-17', 'RC')
+  must('groups/line-start', 'BT-15 BT-17', 'RC')
     .title('each group header begins a line: deployed clients see it nowhere else')
     .does(surveyed, ({ transfer: { withinLine } }) =>
       checkNone(withinLine, 'a group header within a line', 'LF, then the header'),

@@ -156,7 +156,7 @@ export const objectCases: readonly GatherdCase[] = [
         });
       }
     }),
-  must('info/attributes', 'GATHERD-8.1', 'seed manual')
+  must('info/attributes', 'GATHERD-8.5 GATHERD-8.1', 'seed manual')
     .title('the attributes that INFO lists are those of the objects: none is missing, none is invented')
     .does(surveyedWith, 1, async ({ names }, context) => {
       const { object } = await receiveInfo(await context.session());
