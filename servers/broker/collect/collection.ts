@@ -217,6 +217,7 @@ async function receive(
   const { flags = '', query = '' } = point.filter ?? {};
   const client = new BulkClient({
     host: point.host,
+    fingerprint: point.fingerprint,
     port: point.port,
     ...connectionLimits(context),
     large: largeObjects(context),

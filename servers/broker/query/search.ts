@@ -76,7 +76,7 @@ export async function* search(
   // BRK-3.5: an unknown #index flag gets a notice, and the query is answered.
   if (flags.unknown.length > 0) yield flags.unknown.map(REPLY.unknownFlag);
 
-  const run = new SearchRun(flags, parts, request, performance.now() + lifetime * 1000);
+  const run = new SearchRun(query.kind, flags, parts, request, performance.now() + lifetime * 1000);
   try {
     const pages = query.kind === 'all' ? run.everything() : run.matching(query, lifetime * 1000);
     for await (const page of pages) yield page;
@@ -121,6 +121,7 @@ class SearchRun {
   readonly #attributes: readonly string[];
 
   constructor(
+    kind: Query['kind'],
     readonly flags: QueryFlags,
     parts: SearchParts,
     readonly request: RequestContext,
@@ -134,9 +135,9 @@ class SearchRun {
     // BRK-3.2: whether this query requests its matched lines.
     this.#wantLines = flags.opaque === (opaqueMode === 'show');
     this.#attributes = distinctNames(flags.attributes);
-    // Without matched lines a result is an object, and `maxresult` counts objects ("at most that many
-    // results").
-    const results = this.#wantLines ? undefined : flags.maxResults;
+    // BRK-8.11: without matched lines, which `#allb` never has, a result is an object, and `maxresult` counts
+    // objects ("at most that many results").
+    const results = this.#wantLines && kind !== 'all' ? undefined : flags.maxResults;
     this.#maxObjects = Math.min(limit(maxResults), limit(flags.maxFiles), limit(results));
   }
 

@@ -73,6 +73,11 @@ t.test('BRK-4: replies, byte for byte', async (t) => {
       '#USER #index maxfiles 2 #END #allb\n',
       `${GOPHER}${END}${WAIS}${END}`,
     ],
+    [
+      'BRK-8.11: an object without matched lines counts as one for maxresult',
+      '#USER #index maxresult 2 #END #allb\n',
+      `${GOPHER}${END}${WAIS}${END}`,
+    ],
     ['BRK-2.13: except', '#USER #opaque #END gopher except WAIS\n', `${GOPHER}${END}`],
     ['BRK-4.12, 4.18: nothing matched', '#USER #END veronica\n', '101 - No objects matched your query.\n'],
     [

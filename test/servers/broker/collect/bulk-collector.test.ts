@@ -1,11 +1,16 @@
 // The collecting side of a bulk transfer: requests, resumption, the changes of a stream. Rules:
 // bulk-transfer.md (BT).
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { createServer } from 'node:tls';
 import t from 'tap';
 import type { CollectionPoint } from '../../../../protocols/config/index.js';
 import { pointKey } from '../../../../servers/broker/index.js';
 import { tcpServer } from '../../../helpers/tcp-server.js';
+import { TLS_CERTIFICATE, TLS_KEY } from '../../../helpers/tls.js';
 import {
   applyChanges,
   Clock,
@@ -56,6 +61,26 @@ async function collecting(t: Teardown, type: CollectionPoint['type'], conf = '')
   peer.points.push(remote.point(type));
   return { remote, peer };
 }
+
+t.test('a point with a fingerprint is collected from the holder of that certificate alone', async (t) => {
+  const sockets = createServer({ key: TLS_KEY, cert: TLS_CERTIFICATE }, (socket) => {
+    socket.write('200 - HARVEST Broker 1.0\n');
+    socket.once('data', () => socket.end(bulkStream({})));
+  });
+  await once(sockets.listen(0, '127.0.0.1'), 'listening');
+  t.teardown(() => sockets.close());
+  const { port } = sockets.address() as AddressInfo;
+  const { fingerprint256 } = new X509Certificate(TLS_CERTIFICATE);
+  for (const [fingerprint, complete] of [
+    [fingerprint256, true],
+    [fingerprint256.replace(/^../, (first) => (first === '00' ? '01' : '00')), false],
+  ] as const) {
+    const peer = await startPeer(t, new Clock());
+    peer.points.push({ host: 'tls://127.0.0.1', fingerprint, port, type: 6, line: 1 });
+    const { points } = await peer.broker.collections.run();
+    t.equal(points[0]?.error === undefined, complete, points[0]?.error ?? 'collected');
+  }
+});
 
 /** Returns the stream of a bulk transfer, after its status line. */
 function bulkStream(
