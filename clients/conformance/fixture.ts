@@ -90,7 +90,7 @@ export function checkValues(
 }
 
 /** Checks that bytes are those of a text, which is Latin-1. @throws Mismatch that shows where they differ */
-function checkBytes(expected: string, received: Uint8Array, what: string): void {
+export function checkBytes(expected: string, received: Uint8Array, what: string): void {
   const wanted = Buffer.from(expected, 'latin1');
   if (Buffer.compare(wanted, received) === 0) return;
   let at = 0;

@@ -6,7 +6,8 @@ import { printable } from '../printable.js';
 import { ServerContext, type ServerFacts, withSurvey } from '../server-context.js';
 import type { Wire } from '../wire.js';
 import { checkNotRefused, checkRefused, checkSameUrls, type OnRefusal, urlsOf } from './checks.js';
-import { formatReply, type Reply, type ReplyLimits, readReply } from './reply.js';
+import type { FixtureData, FixtureValues } from './fixture-data.js';
+import { formatReply, type Reply, type ReplyLimits, readReply, textsOf } from './reply.js';
 import { intersect, minus, pickOverlapping, SURVEY_MS, type Survey, union } from './survey.js';
 import { takeSurvey } from './take-survey.js';
 
@@ -24,6 +25,7 @@ export interface SharedFacts extends ServerFacts {
   readonly password: string | undefined;
   /** The survey, or why it failed. */
   survey: Survey | Mismatch | undefined;
+  readonly fixture: FixtureData;
 }
 
 /** Context of a case. Its connections are closed when it ends. */
@@ -49,12 +51,26 @@ export class BrokerContext extends ServerContext<SharedFacts> {
 
   /**
    * Sends an administrative message with the password of the run, which the report does not show.
-   * @throws NotApplicable without a password
+   * @throws NotApplicable without a password, and while the Broker makes the address wait (BRK-5.2)
    */
   async command(command: string, keyword = '#password'): Promise<Reply> {
+    const reply = await this.administer(this.requirePassword(), command, keyword);
+    const wait = textsOf(reply, 111).find((text) => /\bwait\b/i.test(text));
+    if (wait !== undefined)
+      throw new NotApplicable(`wrong passwords make this address wait: ${printable(wait)}`);
+    return reply;
+  }
+
+  /** Returns the password of the run. @throws NotApplicable without one */
+  requirePassword(): string {
     const { password } = this.shared;
     if (password === undefined) throw new NotApplicable('no password is given (--password-file)');
-    this.transcript.note(`sent with the password: #ADMIN ${keyword} ... ${command}`);
+    return password;
+  }
+
+  /** Sends an administrative message with a password that the report does not show. */
+  async administer(password: string, command: string, keyword = '#password'): Promise<Reply> {
+    this.transcript.note(`sent with a password: #ADMIN ${keyword} ... ${command}`);
     const wire = await this.session(false);
     const id = `"${password.replaceAll('"', '\\"')}"`;
     await wire.send(Buffer.from(`#ADMIN ${keyword} ${id} ${command}\r\n`));
@@ -102,6 +118,16 @@ export class BrokerContext extends ServerContext<SharedFacts> {
     const survey = await this.#surveyed();
     if (survey instanceof Mismatch) throw survey;
     return survey;
+  }
+
+  /** Returns the objects of the fixture, as {@link FixtureData.found}. */
+  fixture(): Promise<Reply> {
+    return this.shared.fixture.found((message, limits) => this.ask(message, limits));
+  }
+
+  /** Returns what the Broker sends of the fixture, as {@link FixtureData.values}. */
+  fixtureValues(): Promise<FixtureValues> {
+    return this.shared.fixture.values((message, limits) => this.ask(message, limits));
   }
 
   async #surveyed(): Promise<Survey | Mismatch> {

@@ -9,6 +9,11 @@ import { targetOf } from '../wire.js';
 import { adminCases } from './admin-cases.js';
 import { attributeCases } from './attribute-cases.js';
 import { assertBroker, type BrokerCase, BrokerContext, type SharedFacts } from './context.js';
+import { FixtureData } from './fixture-data.js';
+import { fixtureMatchingCases } from './fixture-matching.js';
+import { fixtureQueryCases } from './fixture-queries.js';
+import { fixtureTagCases } from './fixture-tags.js';
+import { fixtureValueCases } from './fixture-values.js';
 import { flagCases } from './flag-cases.js';
 import { grammarCases } from './grammar-cases.js';
 import { enduranceCases, messageCases } from './message-cases.js';
@@ -22,11 +27,15 @@ const CASES: readonly BrokerCase[] = [
   ...grammarCases,
   ...flagCases,
   ...replyCases,
+  ...fixtureQueryCases,
+  ...fixtureTagCases,
+  ...fixtureMatchingCases,
+  ...fixtureValueCases,
   ...adminCases,
   ...enduranceCases,
 ];
 
-/** Checks a Broker from outside, on its own data, which should not change during the run. */
+/** Checks a Broker from outside, on its own data and on the fixture, which should not change during the run. */
 export const suite: Suite = {
   name: 'broker',
   title: 'a Broker: messages, queries, flags, replies, administration, endurance',
@@ -36,7 +45,7 @@ export const suite: Suite = {
     const { address, passwordFile } = parseArguments(args);
     const facts = factsOf(targetOf(address, DEFAULT_BROKER_PORT), options);
     const password = passwordFile === undefined ? undefined : await readPassword(passwordFile);
-    const shared: SharedFacts = { ...facts, password, survey: undefined };
+    const shared: SharedFacts = { ...facts, password, survey: undefined, fixture: new FixtureData() };
     return prepareServer('broker', CASES, BrokerContext, shared, options, assertBroker);
   },
 };

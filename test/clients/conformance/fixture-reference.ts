@@ -1,11 +1,13 @@
-// Our own gatherd with the conformance fixture loaded.
+// Our own servers with the conformance fixture loaded.
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { encodeFixtureObject, FIXTURE } from '../../../protocols/fixture/index.js';
+import { decodeSoif } from '../../../protocols/soif/index.js';
 import { GatherdServer } from '../../../servers/gatherd/index.js';
 import { createLoggerOn } from '../../../servers/host/index.js';
 import { GathererStore } from '../../../storage/index.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
+import { openBroker, serveBroker } from '../../servers/broker/helpers.js';
 
 /** Starts our own gatherd with the fixture. */
 export async function fixtureGatherd(t: Test): Promise<number> {
@@ -29,4 +31,17 @@ export async function fixtureGatherd(t: Test): Promise<number> {
   });
   t.teardown(() => server.close({ graceMs: 0 }));
   return server.address.port;
+}
+
+/** Starts our own Broker with the fixture. @param conf more lines of its `broker.conf` */
+export async function fixtureBroker(t: Test, conf = ''): Promise<number> {
+  const made = await openBroker(t, { conf });
+  await made.broker.store.apply(
+    FIXTURE.map((object) => {
+      const bytes = Buffer.from(encodeFixtureObject(object));
+      return { kind: 'update', object: decodeSoif(bytes), bytes } as const;
+    }),
+  );
+  await made.broker.keeper.settle();
+  return (await serveBroker(t, made)).address.port;
 }

@@ -1,0 +1,92 @@
+// What the cases about the fixture share: cases that need it, queries that find exactly some of its objects.
+import { FIXTURE } from '../../../protocols/fixture/index.js';
+import { check, checkNone, NotApplicable, type Procedure, within } from '../case.js';
+import { checkFixtureUrls, isFixtureUrl } from '../fixture.js';
+import { printable } from '../printable.js';
+import { checkNotRefused, type OnRefusal } from './checks.js';
+import type { BrokerContext } from './context.js';
+import type { FixtureValues } from './fixture-data.js';
+import type { Reply } from './reply.js';
+import { SURVEY_MS } from './survey.js';
+
+/** Flags with which parts of words match, in any case, and no lines are sent. */
+export const PART_FLAGS = '#opaque #index case insensitive';
+
+/** The same with case. */
+export const SENSITIVE_FLAGS = '#opaque #index case sensitive';
+
+/** Runs with the fixture only; skips the case for a Broker without it. */
+export function loaded(
+  run: (context: BrokerContext, found: Reply) => void | Promise<void>,
+): Procedure<BrokerContext> {
+  return within(SURVEY_MS, async (context: BrokerContext) => run(context, await context.fixture()));
+}
+
+/** Looks at the values of the fixture; skips the case for a Broker without it. */
+export function valued(
+  verify: (values: FixtureValues, context: BrokerContext) => void | Promise<void>,
+): Procedure<BrokerContext> {
+  return within(SURVEY_MS, async (context: BrokerContext) => verify(await context.fixtureValues(), context));
+}
+
+/** As {@link valued}; skips the case for a Broker that does not know `#attribute`, too. */
+export function attributed(
+  verify: (values: FixtureValues, context: BrokerContext) => void | Promise<void>,
+): Procedure<BrokerContext> {
+  return valued(async (values, context) => {
+    if (!values.attributes) throw new NotApplicable('the broker does not know #attribute (late)');
+    await verify(values, context);
+  });
+}
+
+/** Returns the URL of the object with this last part of its path. @throws TypeError if the fixture has none */
+export function urlNamed(name: string): string {
+  const found = FIXTURE.find(({ url }) => url.endsWith(`/${name}`));
+  if (found === undefined) throw new TypeError(`the fixture has no ${name}`);
+  return found.url;
+}
+
+/** A query, the last parts of the URLs that it must find, and flags, if others than those of its case. */
+export type Expectation = readonly [query: string, names: string, flags?: string];
+
+/**
+ * Checks that queries find exactly these objects of the fixture, each once.
+ * @param onRefusal what a refusal of a query means
+ */
+export function findsExactly(
+  flags: string,
+  onRefusal: OnRefusal,
+  ...expectations: readonly Expectation[]
+): Procedure<BrokerContext> {
+  return loaded(async (context) => {
+    for (const [query, names, own = flags] of expectations) {
+      const urls = names.split(' ').filter((name) => name !== '');
+      await checkFinds(context, `${own} #END ${query}`, urls.map(urlNamed), onRefusal);
+    }
+  });
+}
+
+/** Sends a user message and checks that it finds these objects of the fixture, each once. @throws Mismatch */
+export async function checkFinds(
+  context: BrokerContext,
+  message: string,
+  urls: readonly string[],
+  onRefusal: OnRefusal,
+): Promise<void> {
+  const reply = await context.ask(`#USER ${message}`);
+  checkNotRefused(reply, message, onRefusal);
+  const found = reply.objects.map(({ url }) => url);
+  checkFixtureUrls(urls, found, message);
+  checkOnce(found, message);
+}
+
+/** Checks that no object of the fixture comes twice. @throws Mismatch */
+export function checkOnce(urls: readonly string[], what: string): void {
+  const twice = urls.find((url, at) => isFixtureUrl(url) && urls.indexOf(url) !== at);
+  checkNone(twice, `an object comes twice: ${printable(what)}`, 'each URL once', printable);
+}
+
+/** Checks that a count is this one. @throws Mismatch */
+export function checkCount(received: number, expected: number, what: string): void {
+  check(received === expected, what, { expected: String(expected), received: String(received) });
+}
