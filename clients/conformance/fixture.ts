@@ -113,14 +113,17 @@ export function checkFixtureUrls(expected: Iterable<string>, received: Iterable<
   });
 }
 
-/** Checks each copy of an object that must have been sent. @throws Mismatch */
-export function checkObject(object: FixtureObject, copies: FixtureCopies): void {
+/**
+ * Checks each copy of an object that must have been sent.
+ * @param only the names to look at; default: all @throws Mismatch
+ */
+export function checkObject(object: FixtureObject, copies: FixtureCopies, only?: readonly string[]): void {
   const found = copies.get(object.url);
   check(found !== undefined, `not sent: ${printable(object.url)}`, {
     expected: 'the object',
     received: `${copies.size} others`,
   });
-  for (const values of found) checkValues(object, values);
+  for (const values of found) checkValues(object, values, only);
 }
 
 /** @throws NotApplicable if the server has no object of the fixture */

@@ -42,6 +42,11 @@ const ADMIN: readonly BrokerMutant[] = [
     'no password is needed': [/^#ADMIN #do-stats/, '#ADMIN #password "open sesame" #do-stats'],
     'a missing password is an empty one': [/#password #do-stats/, '#password "open sesame" #do-stats'],
   }),
+  ...misreadings('BRK-5.2', ['admin/similar-password'], {
+    'the beginning of the password is enough': [/#password "open sesam"/, '#password "open sesame"'],
+    'the case of the password does not count': [/#password "OPEN SESAME"/, '#password "open sesame"'],
+    'what follows the password does not count': [/#password "open sesamex"/, '#password "open sesame"'],
+  }),
   refusing('the right password is refused', 'BRK-5.2', /open sesame/, ['admin/stats', 'admin/flush-log']),
   refusing('#do-stats is not known', 'BRK-5.1', /open sesame" #do-stats/, ['admin/stats']),
   refusing('#flush-log is not known', 'BRK-5.1', /open sesame" #flush-log/, ['admin/flush-log']),

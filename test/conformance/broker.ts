@@ -15,6 +15,7 @@ const PASSWORD = 'open sesame';
 
 export const BROKER: MutatedSuite<BrokerChange> = {
   suite: 'broker',
+  covers: /^(?!fixture\/)/,
   slow: /^(?:message\/(?:too-long|bytewise|long)|endurance\/.*)$/,
   first: ['query/all'],
   mutants: [...BROKER_REPLY_MUTANTS, ...BROKER_MESSAGE_MUTANTS],

@@ -5,6 +5,7 @@ import t from 'tap';
 import { suiteNames } from '../../clients/conformance/index.js';
 import { BROKER } from './broker.js';
 import { BROKER_CLIENT } from './broker-client.js';
+import { BROKER_FIXTURE } from './broker-fixture.js';
 import { BULK } from './bulk.js';
 import { BULK_CLIENT } from './bulk-client.js';
 import { GATHERD } from './gatherd.js';
@@ -40,6 +41,7 @@ function addTrial<Change>(mutated: MutatedSuite<Change>): void {
 addTrial(GATHERD);
 addTrial(GATHERD_FIXTURE);
 addTrial(BROKER);
+addTrial(BROKER_FIXTURE);
 addTrial(BULK);
 addTrial(SSTP);
 addTrial(SOIF);

@@ -1,7 +1,7 @@
 // What the cases about the fixture share: cases that need it, queries that find exactly some of its objects.
 import { FIXTURE } from '../../../protocols/fixture/index.js';
 import { check, checkNone, NotApplicable, type Procedure, within } from '../case.js';
-import { checkFixtureUrls, isFixtureUrl } from '../fixture.js';
+import { checkFixtureUrls, isFixtureUrl, type ReceivedValue } from '../fixture.js';
 import { printable } from '../printable.js';
 import { checkNotRefused, type OnRefusal } from './checks.js';
 import type { BrokerContext } from './context.js';
@@ -39,6 +39,29 @@ export function attributed(
   });
 }
 
+/** The first Update-Time of the fixture. */
+const FIRST_TIME = Math.min(...FIXTURE.map(({ updateTime }) => updateTime));
+
+/**
+ * As {@link attributed}; skips the case for a Broker that has replaced the Update-Times, too: they are ahead of its
+ * clock, and a collector then stores the time of arrival (GATHERD-13.10).
+ */
+export function timed(
+  verify: (context: BrokerContext, values: FixtureValues) => void | Promise<void>,
+): Procedure<BrokerContext> {
+  return attributed(async (values, context) => {
+    const times = [...values.copies.values()].flat(2).filter(({ name }) => name === 'Update-Time');
+    const isReplaced = ({ value }: ReceivedValue) => {
+      const text = Buffer.from(value).toString('latin1');
+      return /^\d+$/.test(text) && Number(text) < FIRST_TIME;
+    };
+    if (times.length > 0 && times.every(isReplaced)) {
+      throw new NotApplicable('the broker has replaced the Update-Times, which are ahead of its clock');
+    }
+    await verify(context, values);
+  });
+}
+
 /** Returns the URL of the object with this last part of its path. @throws TypeError if the fixture has none */
 export function urlNamed(name: string): string {
   const found = FIXTURE.find(({ url }) => url.endsWith(`/${name}`));
@@ -51,19 +74,33 @@ export type Expectation = readonly [query: string, names: string, flags?: string
 
 /**
  * Checks that queries find exactly these objects of the fixture, each once.
- * @param onRefusal what a refusal of a query means
+ * @param onRefusal what a refusal of a query means; `skip-first`: an engine that supports the first query supports
+ * the others, too
  */
 export function findsExactly(
   flags: string,
-  onRefusal: OnRefusal,
+  onRefusal: OnRefusal | 'skip-first',
   ...expectations: readonly Expectation[]
 ): Procedure<BrokerContext> {
-  return loaded(async (context) => {
-    for (const [query, names, own = flags] of expectations) {
-      const urls = names.split(' ').filter((name) => name !== '');
-      await checkFinds(context, `${own} #END ${query}`, urls.map(urlNamed), onRefusal);
-    }
-  });
+  return loaded((context) => checkAll(context, flags, onRefusal, expectations));
+}
+
+/** As {@link findsExactly}, for queries about Update-Times; skips the case like {@link timed}. */
+export function findsTimes(flags: string, ...expectations: readonly Expectation[]): Procedure<BrokerContext> {
+  return timed((context) => checkAll(context, flags, 'skip', expectations));
+}
+
+async function checkAll(
+  context: BrokerContext,
+  flags: string,
+  onRefusal: OnRefusal | 'skip-first',
+  expectations: readonly Expectation[],
+): Promise<void> {
+  for (const [at, [query, names, own = flags]] of expectations.entries()) {
+    const urls = names.split(' ').filter((name) => name !== '');
+    const refusal = onRefusal === 'skip-first' ? (at === 0 ? 'skip' : 'fail') : onRefusal;
+    await checkFinds(context, `${own} #END ${query}`, urls.map(urlNamed), refusal);
+  }
 }
 
 /** Sends a user message and checks that it finds these objects of the fixture, each once. @throws Mismatch */

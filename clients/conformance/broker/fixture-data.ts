@@ -11,7 +11,7 @@ const QUERY = '#opaque #index case insensitive #index matchword #END fixture';
 const MAX_OBJECTS = 5_000;
 
 /** All names of attributes, in the order in which they are requested. */
-const NAMES: readonly string[] = [
+export const ATTRIBUTE_NAMES: readonly string[] = [
   ...new Set(FIXTURE.flatMap(({ attributes }) => attributes.map(([name]) => name))),
 ];
 
@@ -54,7 +54,7 @@ async function find(ask: Ask): Promise<Reply> {
 }
 
 async function readValues(ask: Ask): Promise<FixtureValues> {
-  const attributes = NAMES.map((name) => `#attribute ${name}`).join(' ');
+  const attributes = ATTRIBUTE_NAMES.map((name) => `#attribute ${name}`).join(' ');
   const late = await ask(`#USER #desc ${attributes} ${QUERY}`);
   // A classic Broker does not know `#attribute` and refuses the message.
   const isRefused = textsOf(late, 111).length > 0 && late.objects.length === 0;

@@ -1,8 +1,20 @@
 // Cases for a Broker that has loaded the fixture: exactly what matches, by flags, patterns and bytes.
 import { FIXTURE } from '../../../protocols/fixture/index.js';
 import { must, type Procedure, should } from '../case.js';
+import { checkFixtureUrls } from '../fixture.js';
+import { checkNotRefused } from './checks.js';
 import { type BrokerCase, type BrokerContext, PLAIN_FLAGS } from './context.js';
-import { checkFinds, findsExactly, loaded, PART_FLAGS, SENSITIVE_FLAGS } from './fixture-checks.js';
+import {
+  checkCount,
+  checkFinds,
+  findsExactly,
+  loaded,
+  PART_FLAGS,
+  SENSITIVE_FLAGS,
+  timed,
+  urlNamed,
+} from './fixture-checks.js';
+import { textsOf } from './reply.js';
 
 const HAZEL = 'word-1 word-2 word-3 word-4 word-5';
 const EBONY = 'case-1 case-2 case-3';
@@ -31,6 +43,20 @@ export const fixtureMatchingCases: readonly BrokerCase[] = [
       ['Fxebony', 'case-3', SENSITIVE_FLAGS],
       ['FxEbOnY', '', SENSITIVE_FLAGS],
     ),
+  should('fixture/insenstive', 'BRK-3.1 BRK-3.6', 'S; project choice')
+    .title(
+      'the spelling of the developer notes is the same flag: it overrides an earlier one without a notice',
+    )
+    .does(loaded, async (context) => {
+      const ask = (spelling: string) =>
+        context.ask(`#USER ${SENSITIVE_FLAGS} #index case ${spelling} #END fxEbony`);
+      const notices = textsOf(await ask('insensitive'), 101).length;
+      const reply = await ask('insenstive');
+      checkNotRefused(reply, '#index case insenstive');
+      const urls = reply.objects.map(({ url }) => url);
+      checkFixtureUrls(EBONY.split(' ').map(urlNamed), urls, '#index case insenstive');
+      checkCount(textsOf(reply, 101).length, notices, 'notices about #index case insenstive');
+    }),
   must('fixture/matchword', 'BRK-2.20', 'S; M1.4')
     .title('matchword: no letter before or after the word')
     .does(
@@ -162,7 +188,7 @@ export const fixtureMatchingCases: readonly BrokerCase[] = [
 
 /** Queries the fixture since each of these times. */
 function laterThan(times: readonly number[]): Procedure<BrokerContext> {
-  return loaded(async (context) => {
+  return timed(async (context) => {
     for (const time of times) {
       const later = FIXTURE.filter(({ updateTime }) => updateTime > time).map(({ url }) => url);
       await checkFinds(context, `${PLAIN_FLAGS} #since ${time} #END fixture`, later, 'skip');

@@ -3,7 +3,14 @@ import { FIXTURE } from '../../../protocols/fixture/index.js';
 import { must, should } from '../case.js';
 import { fixtureObjects } from '../fixture.js';
 import type { BrokerCase } from './context.js';
-import { checkFinds, findsExactly, loaded, PART_FLAGS, SENSITIVE_FLAGS } from './fixture-checks.js';
+import {
+  checkFinds,
+  findsExactly,
+  findsTimes,
+  loaded,
+  PART_FLAGS,
+  SENSITIVE_FLAGS,
+} from './fixture-checks.js';
 
 const EBONY = 'case-1 case-2 case-3';
 
@@ -16,6 +23,7 @@ export const fixtureTagCases: readonly BrokerCase[] = [
       PART_FLAGS,
       'skip',
       ['title : fxamber', 'group-1 group-2'],
+      ['title : fxbasalt', 'group-1 group-3'],
       ['description : fxamber', 'group-3 group-4'],
       ['title:fxbasalt and description:fxamber', 'group-3'],
       ['title : "fxamber fxbasalt"', 'group-1'],
@@ -28,19 +36,22 @@ export const fixtureTagCases: readonly BrokerCase[] = [
     .does(
       findsExactly,
       PART_FLAGS,
-      'skip',
+      'skip-first',
+      ['title : fxamber and title : fxbasalt', 'group-1'],
       ['title : (fxamber and fxbasalt)', 'group-1'],
       ['Title: (fxbasalt AND fxamber) OR fxdamask', 'group-1 group-2 group-4'],
       ['title : (fxamber or fxcobalt)', 'group-1 group-2 group-4'],
       ['title : (fxebony or fxcobalt)', `${EBONY} group-4`],
       ['description:(fxamber and (fxbasalt or fxcobalt))', 'group-3 group-4'],
+      ['description:(fxamber and (fxdamask or fxebony))', ''],
     ),
   must('fixture/tag-group-not', 'BRK-2.14 BRK-2.13', 'DB; project choice')
     .title('a tag before a group holds for its negated terms, too, and not for those with a tag of their own')
     .does(
       findsExactly,
       PART_FLAGS,
-      'skip',
+      'skip-first',
+      ['title : fxamber and not title : fxbasalt', 'group-2'],
       ['title : (fxamber and not fxbasalt)', 'group-2'],
       ['title : (fxbasalt and not fxamber)', 'group-3'],
       ['title : (fxbasalt and description : fxcobalt)', 'group-1 group-3'],
@@ -128,6 +139,12 @@ export const fixtureTagCases: readonly BrokerCase[] = [
       ['fixture-size less-than 9', ''],
       ['fixture-size greater-than 100', ''],
       ['Fixture-Size less-than 10.5', 'size-1 size-2'],
+    ),
+  should('fixture/less-than-times', 'BRK-2.17', 'M1.2; project choice')
+    .title('less-than and greater-than compare numbers above 2^31 and 2^32')
+    .does(
+      findsTimes,
+      '#opaque',
       ['update-time less-than 2147483648', '2147483646 2147483647'],
       ['update-time greater-than 4294967296', '4294967297'],
     ),

@@ -1,17 +1,21 @@
 // Cases for a Broker that has loaded the fixture: the bytes that it sends, and how many objects and lines.
 import { FIXTURE, type FixtureObject } from '../../../protocols/fixture/index.js';
 import { check, checkEqual, must, NotApplicable, type Procedure, should } from '../case.js';
-import { checkBytes, checkObject, isFixtureUrl, VALUE_CASES } from '../fixture.js';
+import { checkBytes, checkFixtureUrls, checkObject, isFixtureUrl, VALUE_CASES } from '../fixture.js';
 import { printable } from '../printable.js';
-import { checkNotRefused } from './checks.js';
+import { checkNotRefused, urlsOf } from './checks.js';
 import { type BrokerCase, type BrokerContext, PLAIN_FLAGS } from './context.js';
-import { attributed, checkCount, checkOnce, loaded, urlNamed, valued } from './fixture-checks.js';
+import { attributed, checkCount, checkOnce, loaded, timed, urlNamed, valued } from './fixture-checks.js';
+import { ATTRIBUTE_NAMES } from './fixture-data.js';
 import { type FoundObject, type Reply, textsOf } from './reply.js';
 
 const BYTES = 'RC; inferred; project choice: nothing is changed on the way';
 
 /** Flags with which lines are sent, for either meaning of `#opaque` (BRK-3.2). */
 const LINE_FLAGS = ['', '#opaque'] as const;
+
+/** The names of all attributes but Update-Time, which a Broker may have replaced (GATHERD-13.10). */
+const LASTING_NAMES = ATTRIBUTE_NAMES.filter((name) => name !== 'Update-Time');
 
 /** Lines of objects that match a query: the last part of the URL, and the lines after `Matched line: `. */
 const LINES: readonly (readonly [query: string, lines: Readonly<Record<string, readonly string[]>>])[] = [
@@ -72,6 +76,11 @@ export const fixtureValueCases: readonly BrokerCase[] = [
   must('fixture/values', 'BRK-4.6 BRK-4.4', BYTES)
     .title('127 has the bytes of the values of all other objects')
     .does(sameValues, ({ url }) => !url.includes('/values/')),
+  must('fixture/times', 'BRK-4.6 BRK-4.4', BYTES)
+    .title('127 has Update-Times around 2^31 and 2^32 unchanged, if the Broker has kept them')
+    .does(timed, (_, { copies }) => {
+      for (const object of FIXTURE) checkObject(object, copies, ['Update-Time']);
+    }),
   must('fixture/descriptions', 'BRK-4.5 BRK-4.4', `S; ${BYTES}`)
     .title('124 has the bytes of the description, once for each object that has one')
     .does(valued, ({ reply }) => {
@@ -128,6 +137,7 @@ export const fixtureValueCases: readonly BrokerCase[] = [
           received: printable(`${code} - ${texts.join(' | ')}`),
         });
       }
+      checkFixtureUrls([...urlsOf(known)].filter(isFixtureUrl), urlsOf(reply), '#attribute zzyzx-plugh');
       for (const found of reply.objects.filter(({ url }) => isFixtureUrl(url))) {
         const has = found.url === urlNamed('lines') ? 'keywords title' : 'title';
         checkEqual(namesOf(found).join(' '), has, `other attributes: ${printable(found.url)}`, printable);
@@ -197,7 +207,7 @@ export const fixtureValueCases: readonly BrokerCase[] = [
 /** Compares the values of `127` of some objects with the fixture. */
 function sameValues(selects: (object: FixtureObject) => boolean): Procedure<BrokerContext> {
   return attributed(({ copies }) => {
-    for (const object of FIXTURE.filter(selects)) checkObject(object, copies);
+    for (const object of FIXTURE.filter(selects)) checkObject(object, copies, LASTING_NAMES);
   });
 }
 

@@ -72,9 +72,13 @@ export async function referenceBroker(t: Test, pages: readonly Page[] = PAGES): 
   return (await serveBroker(t, made)).address.port;
 }
 
-/** Runs the Broker suite against a port of loopback, with the password. */
-export async function runBrokerCases(t: Test, port: number): Promise<CaseResult[]> {
+/** Runs the Broker suite against a port of loopback, with the password. @param only patterns; default: all */
+export async function runBrokerCases(
+  t: Test,
+  port: number,
+  only: readonly string[] = [],
+): Promise<CaseResult[]> {
   const file = join(await temporaryDirectory(t), 'password');
   await writeFile(file, `${PASSWORD}\n`);
-  return await runCases('broker', [`127.0.0.1:${port}`, '--password-file', file]);
+  return await runCases('broker', [`127.0.0.1:${port}`, '--password-file', file], only);
 }

@@ -1,13 +1,13 @@
 // Our own servers with the conformance fixture loaded.
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { encodeFixtureObject, FIXTURE } from '../../../protocols/fixture/index.js';
-import { decodeSoif } from '../../../protocols/soif/index.js';
+import { encodeFixture, encodeFixtureObject, FIXTURE } from '../../../protocols/fixture/index.js';
 import { GatherdServer } from '../../../servers/gatherd/index.js';
 import { createLoggerOn } from '../../../servers/host/index.js';
 import { GathererStore } from '../../../storage/index.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
-import { openBroker, serveBroker } from '../../servers/broker/helpers.js';
+import { type BrokerFixture, openBroker, serveBroker } from '../../servers/broker/helpers.js';
 
 /** Starts our own gatherd with the fixture. */
 export async function fixtureGatherd(t: Test): Promise<number> {
@@ -33,15 +33,25 @@ export async function fixtureGatherd(t: Test): Promise<number> {
   return server.address.port;
 }
 
-/** Starts our own Broker with the fixture. @param conf more lines of its `broker.conf` */
-export async function fixtureBroker(t: Test, conf = ''): Promise<number> {
-  const made = await openBroker(t, { conf });
-  await made.broker.store.apply(
-    FIXTURE.map((object) => {
-      const bytes = Buffer.from(encodeFixtureObject(object));
-      return { kind: 'update', object: decodeSoif(bytes), bytes } as const;
-    }),
-  );
+/** Starts our own Broker, into which the command `#add-object` has loaded the fixture. */
+export async function fixtureBroker(t: Test): Promise<number> {
+  const made = await openBroker(t);
+  const file = join(made.directory, 'fixture.soif');
+  await writeFile(file, encodeFixture());
+  const { rejected, reasons } = await made.broker.maintenance.addFiles([file]);
+  if (rejected > 0) throw new Error(reasons.join('\n'));
+  return await serveSettled(t, made);
+}
+
+/** Starts our own Broker that has collected the fixture from {@link fixtureGatherd}. */
+export async function collectedFixtureBroker(t: Test): Promise<number> {
+  const point = { host: '127.0.0.1', port: await fixtureGatherd(t), type: 3, line: 1 } as const;
+  const made = await openBroker(t, { points: [point] });
+  await made.broker.collections.run();
+  return await serveSettled(t, made);
+}
+
+async function serveSettled(t: Test, made: BrokerFixture): Promise<number> {
   await made.broker.keeper.settle();
   return (await serveBroker(t, made)).address.port;
 }
