@@ -5,7 +5,7 @@ import type { CompressedGroups } from './compressed.js';
 import { MAX_DATA_BYTES, MAX_STRING_BYTES } from './encoder.js';
 import type { BulkEvent } from './events.js';
 import { Groups } from './groups.js';
-import { Input, type Reading, TruncatedError } from './input.js';
+import { Input, type Reading } from './input.js';
 import { ProposedReader } from './proposed-reader.js';
 import { ShippedReader } from './shipped-reader.js';
 import { DEFAULT_TOKENS, type TokenBytes, type TokenTable, tokenBytes } from './tokens.js';
@@ -47,7 +47,7 @@ export class BulkReplyDecoder {
   readonly #groups: Groups;
   readonly #emit: (event: BulkEvent) => void;
   readonly #reading: Reading<void>;
-  #reader: { readonly compressed: CompressedGroups | undefined } | undefined;
+  #reader: { readonly compressed: CompressedGroups | undefined; fail(): void } | undefined;
   #events: BulkEvent[] = [];
   #failure: unknown;
   #done = false;
@@ -121,6 +121,7 @@ export class BulkReplyDecoder {
         work();
       } catch (error) {
         if (error instanceof StateError) throw error;
+        this.#reader?.fail();
         this.#failure = error;
       }
     }
@@ -137,13 +138,7 @@ export class BulkReplyDecoder {
   }
 
   *#readToEnd(): Reading<void> {
-    let reason: string | undefined;
-    try {
-      ({ reason } = yield* this.#readReply());
-    } catch (error) {
-      if (!(error instanceof TruncatedError)) throw error;
-      reason = error.message;
-    }
+    const { reason } = yield* this.#readReply();
     this.#emit(
       reason === undefined ? { kind: 'end', complete: true } : { kind: 'end', complete: false, reason },
     );

@@ -1,12 +1,15 @@
 // Counts what a bulk reply holds.
 import type { SectionItem } from '../soif/index.js';
+import { StateMachine } from '../state-machine.js';
 import type { BulkEvent, ChangeKind } from './events.js';
+import { GROUP_STATES } from './states.js';
 
 /** Counts the groups and objects of a reply, and emits an event for each object and warning. */
 export class Groups {
   readonly #emit: (event: BulkEvent) => void;
-  /** The open group. */
-  open: ChangeKind | undefined;
+  readonly #machine = new StateMachine(GROUP_STATES, 'before');
+  /** The group that was opened last. */
+  #group: ChangeKind = 'update';
   readonly closed = new Set<ChangeKind>();
   /** Objects of all groups. */
   objects = 0;
@@ -19,7 +22,12 @@ export class Groups {
 
   /** Whether a body has begun. */
   get begun(): boolean {
-    return this.objects > 0 || this.open !== undefined || this.closed.size > 0;
+    return this.#machine.state !== 'before';
+  }
+
+  /** The open group. */
+  get open(): ChangeKind | undefined {
+    return this.#machine.state === 'group' ? this.#group : undefined;
   }
 
   /** Takes an item of a SectionDecoder whose stream began `base` bytes after the start of the reply. */
@@ -27,11 +35,13 @@ export class Groups {
     switch (item.kind) {
       case 'object': {
         const { section: change, object, bytes, exact } = item;
+        this.#machine.step('object');
         this.objects++;
         this.#emit({ kind: 'change', change, object, bytes, exact, offset: base + item.offset });
         break;
       }
       case 'large':
+        this.#machine.step('object');
         this.objects++;
         this.#emit({ kind: 'large', item: { ...item, offset: base + item.offset } });
         break;
@@ -40,11 +50,9 @@ export class Groups {
         this.#emit({ kind: 'large', item: { ...item, offset: base + item.offset } });
         break;
       case 'section':
-        if (item.open) this.open = item.section;
-        else {
-          this.open = undefined;
-          this.closed.add(item.section);
-        }
+        this.#machine.step(item.open ? 'open' : 'close');
+        if (item.open) this.#group = item.section;
+        else this.closed.add(item.section);
         break;
       case 'warning':
         this.warnings++;

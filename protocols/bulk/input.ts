@@ -8,7 +8,7 @@ import { ProtocolError } from '../errors.js';
  */
 export type Reading<T> = Generator<undefined, T, undefined>;
 
-/** The reply ended early. Caught by the decoder: an incomplete transfer is an event, not an error (BT-19). */
+/** The reply ended early. Caught by the reader: an incomplete transfer is an event, not an error (BT-19). */
 export class TruncatedError extends Error {
   readonly code = 'ERR_BULK_TRUNCATED';
 }

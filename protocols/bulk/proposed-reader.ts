@@ -8,11 +8,13 @@ import {
   type SoifDecoderOptions,
   urlOfBytes,
 } from '../soif/index.js';
+import { StateMachine } from '../state-machine.js';
 import { CompressedGroups } from './compressed.js';
 import { INFO_TOKENS, INTERFACE_MAJOR, MAGIC_NUMBER } from './encoder.js';
 import type { BulkEvent, BulkExtension, BulkInfo, BulkListedObject } from './events.js';
 import type { Groups } from './groups.js';
 import { bulkError, type Input, type Reading, TruncatedError } from './input.js';
+import { PROPOSED_STATES } from './states.js';
 import { TOKEN_NAMES, type TokenBytes, type TokenName } from './tokens.js';
 
 export interface ProposedLimits {
@@ -36,7 +38,12 @@ export class ProposedReader {
   readonly #table: TokenBytes;
   readonly #limits: ProposedLimits;
   readonly #emit: (event: BulkEvent) => void;
+  readonly #machine = new StateMachine(PROPOSED_STATES, 'version');
+  /** Why the transfer is incomplete. */
+  #reason: string | undefined;
   #listed = 0;
+  /** Whether the Object that is read next begins with a warning. */
+  #hasWarning = false;
   /** Where the token began that was read last. */
   #tokenOffset = 0;
   /** Bytes that the current Object may still have. */
@@ -58,25 +65,47 @@ export class ProposedReader {
     this.#emit = emit;
   }
 
-  /** Reads the whole reply; `reason` says why it is incomplete. @throws ProtocolError; TruncatedError */
+  /** Reads the whole reply; `reason` says why it is incomplete. @throws ProtocolError */
   *read(): Reading<{ readonly reason: string | undefined }> {
-    yield* this.#readVersion();
-    let token = yield* this.#readHeader();
-    let body: 'groups' | 'objects' | 'nothing' = 'nothing';
-    if (token === 'group') {
-      body = 'groups';
-      yield* this.#readGroups();
-      token = yield* this.#readToken();
-    } else if (token === 'start-marker') {
-      body = 'groups';
-      token = yield* this.#readCompressedGroups();
-    } else if (token === 'warning' || token === 'resource') {
-      body = 'objects';
-      token = yield* this.#readObjects(token);
+    try {
+      for (;;) {
+        switch (this.#machine.state) {
+          case 'version':
+            yield* this.#readVersion();
+            break;
+          case 'header':
+            yield* this.#readHeader();
+            break;
+          case 'groups':
+            yield* this.#readGroups();
+            break;
+          case 'member':
+            yield* this.#readCompressedGroups();
+            break;
+          case 'after groups':
+            yield* this.#readTrailer(yield* this.#readToken());
+            break;
+          case 'list':
+            yield* this.#readList();
+            break;
+          case 'trailer':
+            yield* this.#expectEnd();
+            break;
+          default:
+            this.#machine.step(this.#reason === undefined ? 'complete' : 'incomplete');
+            return { reason: this.#reason };
+        }
+      }
+    } catch (error) {
+      if (!(error instanceof TruncatedError)) throw error;
+      this.#machine.step('cut');
+      return { reason: error.message };
     }
-    const reason = yield* this.#readTrailer(token, body);
-    yield* this.#expectEnd();
-    return { reason };
+  }
+
+  /** The reading has thrown. */
+  fail(): void {
+    this.#machine.step('fail');
   }
 
   /** BP-11 */
@@ -88,23 +117,28 @@ export class ProposedReader {
     const minor = yield* this.#readNumber('Version');
     const text = yield* this.#readString('Version');
     if (major > INTERFACE_MAJOR) throw bulkError('BP-11', offset, `interface version ${major}.${minor}`);
+    this.#machine.step('version');
     this.#emit({ kind: 'version', text, interface: 2, major, minor });
   }
 
-  /** BP-12; returns the kind of the Body that follows (BP-14). */
-  *#readHeader(): Reading<TokenName | 'group' | 'end'> {
-    for (;;) {
-      this.#budget = this.#limits.maxListedBytes;
-      yield* this.#input.fill(1);
-      if (this.#input.peek(0) === AT) return 'group';
-      const token = yield* this.#readToken();
-      const field = INFO_FIELDS.get(token);
-      if (token === 'user-ext') {
-        this.#emit({ kind: 'info', info: { field: 'extension', ...(yield* this.#readExtension()) } });
-      } else if (field !== undefined) {
-        this.#emit({ kind: 'info', info: { field, text: yield* this.#readString('the Header') } });
-      } else return token;
+  /** BP-12, BP-14: reads a field, or finds the Body. */
+  *#readHeader(): Reading<void> {
+    this.#budget = this.#limits.maxListedBytes;
+    yield* this.#input.fill(1);
+    if (this.#input.peek(0) === AT) {
+      this.#machine.step('groups');
+      return;
     }
+    const token = yield* this.#readToken();
+    const field = INFO_FIELDS.get(token);
+    if (token === 'user-ext') {
+      this.#emit({ kind: 'info', info: { field: 'extension', ...(yield* this.#readExtension()) } });
+      this.#machine.step('field');
+    } else if (field !== undefined) {
+      this.#emit({ kind: 'info', info: { field, text: yield* this.#readString('the Header') } });
+      this.#machine.step('field');
+    } else if (token === 'start-marker') this.#machine.step('gzip');
+    else yield* this.#readListed(token);
   }
 
   /**
@@ -116,7 +150,10 @@ export class ProposedReader {
     const base = this.#input.offset;
     let between = false;
     for (;;) {
-      if (between && this.#endsGroups()) return;
+      if (between && this.#endsGroups()) {
+        this.#machine.step('other');
+        return;
+      }
       const bytes = this.#input.takeAll();
       const start = this.#input.offset - bytes.length - base;
       between &&= bytes.every(isSpace);
@@ -131,14 +168,17 @@ export class ProposedReader {
         between = next === bytes.length;
         if (between || bytes[next] === AT) continue;
         this.#input.giveBack(bytes.subarray(next));
+        this.#machine.step('other');
         return;
       }
       // A strict decoder returns the objects before a defect and throws with the next call.
       if (decoder.failed) this.#decode(decoder, NOTHING, base);
       if (this.#input.final) {
-        if (between) return;
-        throw new TruncatedError('the reply ends inside a group');
+        if (!between) throw new TruncatedError('the reply ends inside a group');
+        this.#machine.step('end');
+        return;
       }
+      this.#machine.step('data');
       yield;
     }
   }
@@ -172,36 +212,42 @@ export class ProposedReader {
     return true;
   }
 
-  /** BP-16; returns the token after the marker. */
-  *#readCompressedGroups(): Reading<TokenName | 'end'> {
+  /** BP-16 */
+  *#readCompressedGroups(): Reading<void> {
     const compressed = new CompressedGroups(this.#input, this.#groups, this.#strict(), this.#emit);
     this.compressed = compressed;
     yield* compressed.read();
     this.compressed = undefined;
     yield* this.#expect('end-marker', 'BP-16');
-    return yield* this.#readToken();
+    if (this.#groups.open !== undefined) this.#reason = 'the compressed groups end inside a group';
+    this.#machine.step('member');
   }
 
-  /** An ObjectList; returns the token after it. */
-  *#readObjects(first: 'warning' | 'resource'): Reading<TokenName | 'end'> {
-    let token: TokenName | 'end' = first;
-    while (token === 'warning' || token === 'resource') {
-      const object: BulkListedObject = yield* this.#readObject(token);
-      this.#listed++;
-      this.#emit({ kind: 'object', object });
-      token = yield* this.#readToken();
-    }
-    return token;
+  /** Reads an Object of the ObjectList, and the token after it. */
+  *#readList(): Reading<void> {
+    const object = yield* this.#readObject();
+    this.#listed++;
+    this.#machine.step('object');
+    this.#emit({ kind: 'object', object });
+    yield* this.#readListed(yield* this.#readToken());
+  }
+
+  /** An Object begins, or the Trailer. */
+  *#readListed(token: TokenName | 'end'): Reading<void> {
+    if (token === 'warning' || token === 'resource') {
+      this.#hasWarning = token === 'warning';
+      this.#machine.step('list');
+    } else yield* this.#readTrailer(token);
   }
 
   /** BP-17 to BP-20 */
-  *#readObject(first: 'warning' | 'resource'): Reading<BulkListedObject> {
+  *#readObject(): Reading<BulkListedObject> {
     this.#budget = this.#limits.maxListedBytes;
     const opaque: Uint8Array[] = [];
     const attributes: { name: string; value: Uint8Array }[] = [];
     const extensions: BulkExtension[] = [];
     let rest: Pick<BulkListedObject, 'warning' | 'description'> = {};
-    if (first === 'warning') {
+    if (this.#hasWarning) {
       rest = { warning: yield* this.#readNumbered('a warning') };
       yield* this.#expect('resource', 'BP-17');
     }
@@ -237,35 +283,44 @@ export class ProposedReader {
     }
   }
 
-  /** BP-21; returns the reason why the transfer is incomplete. */
-  *#readTrailer(
-    token: TokenName | 'group' | 'end',
-    body: 'groups' | 'objects' | 'nothing',
-  ): Reading<string | undefined> {
+  /** BP-21 */
+  *#readTrailer(token: TokenName | 'end'): Reading<void> {
     const offset = this.#tokenOffset;
+    const { state } = this.#machine;
     this.#budget = this.#limits.maxListedBytes;
-    let failure = this.#groups.open === undefined ? undefined : 'the compressed groups end inside a group';
     switch (token) {
       case 'object-count': {
         const count = yield* this.#readNumber('the Trailer');
         const got = this.#groups.objects + this.#listed;
+        this.#machine.step(token);
         this.#emit({ kind: 'trailer', trailer: { kind: 'count', count } });
-        if (got === count) return failure;
-        this.#emit({ kind: 'warning', rule: 'BP-22', offset, message: `${got} objects instead of ${count}` });
-        return failure;
+        if (got !== count)
+          this.#emit({
+            kind: 'warning',
+            rule: 'BP-22',
+            offset,
+            message: `${got} objects instead of ${count}`,
+          });
+        break;
       }
       case 'error': {
         const error = yield* this.#readNumbered('the Trailer');
+        this.#machine.step(token);
         this.#emit({ kind: 'trailer', trailer: { kind: 'error', ...error } });
-        return `error ${error.number}: ${error.text}`;
+        this.#reason = `error ${error.number}: ${error.text}`;
+        break;
       }
-      case 'stats':
-        this.#emit({ kind: 'trailer', trailer: { kind: 'stats', data: yield* this.#readData() } });
-        return failure;
+      case 'stats': {
+        const data = yield* this.#readData();
+        this.#machine.step(token);
+        this.#emit({ kind: 'trailer', trailer: { kind: 'stats', data } });
+        break;
+      }
       case 'end':
+        this.#machine.step(token);
         // BP-21: without a count a list may be incomplete; groups are closed, so they are not.
-        if (body !== 'groups') failure ??= 'the reply ends without a Trailer';
-        return failure;
+        if (state !== 'after groups') this.#reason ??= 'the reply ends without a Trailer';
+        break;
       default:
         throw this.#misplaced(token, 'BP-21', offset, 'where the Trailer should be');
     }
@@ -281,9 +336,10 @@ export class ProposedReader {
         warned = true;
       }
       this.#input.takeAll();
-      if (this.#input.final) return;
+      if (this.#input.final) break;
       yield;
     }
+    this.#machine.step('end');
   }
 
   /**
@@ -327,7 +383,7 @@ export class ProposedReader {
     if (token !== expected) throw this.#misplaced(token, rule, this.#tokenOffset, `instead of ${expected}`);
   }
 
-  #misplaced(token: TokenName | 'group' | 'end', rule: string, offset: number, where: string): Error {
+  #misplaced(token: TokenName | 'end', rule: string, offset: number, where: string): Error {
     if (token === 'end') return new TruncatedError('the reply ends inside an item');
     return bulkError(rule, offset, `${token} occurs ${where}`);
   }

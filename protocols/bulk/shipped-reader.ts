@@ -7,13 +7,16 @@ import {
   SECTION_CLOSE,
   SECTION_OPEN,
   SectionDecoder,
+  type SectionItem,
   type SoifDecoderOptions,
 } from '../soif/index.js';
+import { StateMachine } from '../state-machine.js';
 import type { UnixSeconds } from '../time.js';
 import { CompressedGroups } from './compressed.js';
 import { type BulkEvent, CHANGE_KINDS, type ChangeKind } from './events.js';
 import type { Groups } from './groups.js';
 import { bulkError, type Input, type Reading, TruncatedError } from './input.js';
+import { SHIPPED_STATES } from './states.js';
 
 /** Status codes of a bulk answer (BT-10). */
 export const BULK_STATUS = { success: 0, error: 400 } as const;
@@ -86,13 +89,15 @@ export class ShippedReader {
   readonly #limits: ShippedLimits;
   readonly #emit: (event: BulkEvent) => void;
   #lines = 0;
-  #versionSeen = false;
+  readonly #machine = new StateMachine(SHIPPED_STATES, 'greeting');
   /** The server's text about the failure of the transfer. */
   #failure: string | undefined;
+  /** Whether the group was open when its decoder began. */
+  #reopened = false;
+  /** Where the reply was cut off. */
+  #cut: string | undefined;
   /** Whether the success line has a time: the server is then this kit and sends all groups (BT-15). */
   #hasTransferTime = false;
-  /** Whether a line ended the stream (BT-11). */
-  #stopped = false;
   /** The gzip member being read; the caller feeds it. */
   compressed: CompressedGroups | undefined;
 
@@ -113,39 +118,66 @@ export class ShippedReader {
   /**
    * Reads the whole reply; returns `proposed` when the other interface begins after the Broker's first line
    * (BP-29).
-   * @throws ProtocolError BT-9 when the peer is not a Broker; for a limit and damaged compression;
-   *   TruncatedError
+   * @throws ProtocolError BT-9 when the peer is not a Broker; for a limit and damaged compression
    */
   *read(): Reading<ShippedEnd | 'proposed'> {
-    const body = yield* this.#readPreamble();
-    if (body === 'proposed') return body;
-    if (body === 'gzip') yield* this.#readCompressed();
-    else if (body === 'groups') yield* this.#readGroups();
-    return { reason: this.#reasonIncomplete() };
+    try {
+      for (;;) {
+        switch (this.#machine.state) {
+          case 'greeting':
+          case 'lines':
+            yield* this.#readBeforeData();
+            break;
+          case 'groups':
+            yield* this.#readGroups();
+            break;
+          case 'member':
+            yield* this.#readCompressed();
+            break;
+          case 'after member':
+            yield* this.#skipRest();
+            break;
+          case 'interface 2':
+            return 'proposed';
+          default: {
+            const reason = this.#reasonIncomplete();
+            this.#machine.step(reason === undefined ? 'complete' : 'incomplete');
+            return { reason };
+          }
+        }
+      }
+    } catch (error) {
+      if (!(error instanceof TruncatedError)) throw error;
+      this.#machine.step('cut');
+      return { reason: error.message };
+    }
   }
 
-  /** BT-9, BT-10: reads the lines before the data; returns the kind of the data. */
-  *#readPreamble(): Reading<'gzip' | 'groups' | 'proposed' | 'nothing'> {
-    for (;;) {
-      this.#input.skipSpace();
-      const first = this.#input.peek(0);
-      if (first === undefined) {
-        if (!(yield* this.#input.fill(1))) return 'nothing';
-      } else if (yield* this.#isProposed()) {
-        return 'proposed';
-      } else if (first >= ZERO && first <= NINE) {
-        if (!this.#versionSeen) yield* this.#expectGreeting();
-        const { offset } = this.#input;
-        const what = 'a line before the data';
-        const line = yield* this.#input.readLine(this.#limits.maxLineBytes, 'BT-10', what, true);
-        this.#takeLine(decodeText(line).trimEnd(), offset);
-        if (this.#stopped) return 'nothing';
-      } else if (first === GZIP_MAGIC[0] && (yield* this.#input.fill(2))) {
-        // BT-13: tolerated, though no server should do it.
-        return this.#input.peek(1) === GZIP_MAGIC[1] ? 'gzip' : 'groups';
-      } else if (first === AT || this.#versionSeen) return 'groups';
-      else throw this.#notBrokerError();
-    }
+  /** The reading has thrown. */
+  fail(): void {
+    this.#machine.step('fail');
+  }
+
+  /** BT-9, BT-10: reads a line before the data, or finds the data. */
+  *#readBeforeData(): Reading<void> {
+    const inGreeting = this.#machine.state === 'greeting';
+    this.#input.skipSpace();
+    const first = this.#input.peek(0);
+    if (first === undefined) {
+      if (!(yield* this.#input.fill(1))) this.#machine.step('end');
+    } else if (yield* this.#isProposed()) {
+      this.#machine.step('proposed');
+    } else if (first >= ZERO && first <= NINE) {
+      if (inGreeting) yield* this.#expectGreeting();
+      const { offset } = this.#input;
+      const what = 'a line before the data';
+      const line = yield* this.#input.readLine(this.#limits.maxLineBytes, 'BT-10', what, true);
+      this.#takeLine(decodeText(line).trimEnd(), offset);
+    } else if (first === GZIP_MAGIC[0] && (yield* this.#input.fill(2))) {
+      // BT-13: tolerated, though no server should do it.
+      this.#machine.step(this.#input.peek(1) === GZIP_MAGIC[1] ? 'gzip' : 'groups');
+    } else if (first === AT || !inGreeting) this.#machine.step('groups');
+    else throw this.#notBrokerError();
   }
 
   /**
@@ -171,6 +203,7 @@ export class ShippedReader {
     const match = /^(\d{3}) -(?: (.*))?$/s.exec(line);
     if (match === null) {
       this.#countLine(offset);
+      this.#machine.step('line');
       this.#emit({
         kind: 'warning',
         rule: 'BT-9',
@@ -188,16 +221,17 @@ export class ShippedReader {
 
   #takeStatus(code: number, text: string, offset: number): void {
     this.#countLine(offset);
-    if (code === VERSION && !this.#versionSeen) {
-      this.#versionSeen = true;
+    if (this.#machine.state === 'greeting') {
+      // Every line that does not begin with 200 was refused.
+      this.#machine.step('version');
       this.#emit({ kind: 'version', text, interface: 1, major: 1, minor: 0 });
       return;
     }
+    const step = statusStep(code);
+    this.#machine.step(step);
     this.#emit({ kind: 'status', code, text });
     if (code === BULK_STATUS.success) this.#hasTransferTime ||= parseTransferTime(text) !== undefined;
-    // A Broker without bulk transfer refuses any message with 111.
-    if (code === BULK_STATUS.error || code === FATAL) this.#failure ??= text;
-    this.#stopped = END_CODES.has(code);
+    if (step === 'refusal') this.#failure ??= text;
   }
 
   /**
@@ -210,21 +244,31 @@ export class ShippedReader {
       const bytes = this.#input.takeAll();
       const items = decoder.push(bytes);
       for (const item of items) {
+        if (this.#isReopening(item)) continue;
         this.#groups.take(item, base);
         if (item.kind === 'end-line') this.#takeStatus(item.code, item.text, base + item.offset);
         if (item.kind === 'rewind') this.#input.rewind(item.back);
       }
-      if (this.#stopped) return;
+      if (this.#machine.state === 'ended') return;
       if (decoder.ended) {
         this.#input.giveBack(decoder.rest);
         base = this.#input.offset;
         decoder = new SectionDecoder({ ...this.#limits.soif, endLine: true });
+        this.#reopened = this.#groups.open !== undefined;
         if (this.#groups.open !== undefined) base -= reopen(decoder, this.#groups.open);
       } else if (this.#input.final) {
         this.#finish(decoder, base);
         return;
-      } else yield;
+      } else {
+        this.#machine.step('data');
+        yield;
+      }
     }
+  }
+
+  /** Whether an item of a decoder is the header of the group that {@link reopen} has opened. */
+  #isReopening(item: SectionItem): boolean {
+    return this.#reopened && item.kind === 'section' && item.open && item.offset === 0;
   }
 
   #finish(decoder: SectionDecoder, base: number): void {
@@ -232,14 +276,15 @@ export class ShippedReader {
     for (const item of decoder.end()) {
       // BT-19: a lenient decoder accepts half an object.
       if ((item.kind === 'object' || item.kind === 'large') && this.#groups.warnings > warnings) continue;
+      if (this.#isReopening(item)) continue;
       if (item.kind === 'end-line') this.#takeStatus(item.code, item.text, base + item.offset);
       // The close ends a line without an LF as well.
       else if (item.kind !== 'warning' || item.rule !== END_LINE_RULE) this.#groups.take(item, base);
     }
     if (open !== undefined && this.#groups.open !== undefined) {
-      throw new TruncatedError(`the reply ends inside the group ${open.toUpperCase()}`);
-    }
-    if (this.#groups.warnings > warnings) throw new TruncatedError('the reply ends inside an object');
+      this.#cut = `the reply ends inside the group ${open.toUpperCase()}`;
+    } else if (this.#groups.warnings > warnings) this.#cut = 'the reply ends inside an object';
+    if (this.#machine.state !== 'ended') this.#machine.step('end');
   }
 
   *#readCompressed(): Reading<void> {
@@ -247,6 +292,11 @@ export class ShippedReader {
     this.compressed = compressed;
     yield* compressed.read();
     this.compressed = undefined;
+    this.#machine.step('member');
+  }
+
+  /** Skips what follows the compressed groups. */
+  *#skipRest(): Reading<void> {
     let offset: number | undefined;
     for (;;) {
       const bytes = this.#input.takeAll();
@@ -254,6 +304,7 @@ export class ShippedReader {
       if (this.#input.final) break;
       yield;
     }
+    this.#machine.step('end');
     if (offset === undefined) return;
     this.#emit({ kind: 'warning', rule: 'BT-13', offset, message: 'data after the compressed groups' });
   }
@@ -261,7 +312,8 @@ export class ShippedReader {
   /** BT-19: the reason why the transfer is incomplete. */
   #reasonIncomplete(): string | undefined {
     const { open, closed, begun } = this.#groups;
-    if (this.#failure !== undefined) return this.#failure;
+    const reason = this.#cut ?? this.#failure;
+    if (reason !== undefined) return reason;
     if (open !== undefined) return `the reply ends inside the group ${open.toUpperCase()}`;
     if (!begun) return 'the reply ends before the data';
     if (this.#hasTransferTime && closed.size < GROUP_COUNT) return 'the reply ends between the groups';
@@ -272,10 +324,15 @@ export class ShippedReader {
 /** The rule of a warning about an end line. */
 const END_LINE_RULE = 'GATHERD-3.7';
 
-const VERSION = 200;
 const VERSION_CODE = '200';
 const FATAL = 111;
 const GROUP_COUNT = 3;
+
+function statusStep(code: number): 'status' | 'refusal' | 'stop' {
+  if (END_CODES.has(code)) return 'stop';
+  // A Broker without bulk transfer refuses any message with 111.
+  return code === BULK_STATUS.error || code === FATAL ? 'refusal' : 'status';
+}
 
 /** Opens a group in a new decoder; returns the number of bytes that this took. */
 function reopen(decoder: SectionDecoder, open: ChangeKind): number {

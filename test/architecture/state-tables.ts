@@ -1,5 +1,6 @@
 // The tables of states in the specifications, made from the tables on which the code runs.
 import * as broker from '../../protocols/broker/states.js';
+import * as bulk from '../../protocols/bulk/states.js';
 import * as gatherd from '../../protocols/gatherd/states.js';
 import * as sstp from '../../protocols/sstp/states.js';
 import type { StateTable, Transition } from '../../protocols/state-machine.js';
@@ -12,6 +13,11 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, StateTable<string,
     'broker-client': broker.CLIENT_STATES,
     'broker-result-decoder': broker.DECODER_STATES,
   },
+  'protocols/bulk/specification.md': {
+    groups: bulk.GROUP_STATES,
+    shipped: bulk.SHIPPED_STATES,
+    proposed: bulk.PROPOSED_STATES,
+  },
   'protocols/sstp/specification.md': {
     'sstp-choice': sstp.CHOICE_STATES,
     'sstp-server': sstp.SERVER_STATES,
@@ -23,8 +29,6 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, StateTable<string,
 export const WRITTEN_BY_HAND: Readonly<Record<string, string>> = {
   'soif-stream': 'to come',
   'soif-object': 'to come',
-  shipped: 'to come',
-  proposed: 'to come',
   registry: 'to come',
   'registry-record': 'to come',
   queue: 'to come',

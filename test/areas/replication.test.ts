@@ -16,3 +16,4 @@ import '../protocols/bulk/digests.test.js';
 import '../protocols/bulk/interface-1.test.js';
 import '../protocols/bulk/interface-2.test.js';
 import '../protocols/bulk/properties.test.js';
+import '../protocols/bulk/states.test.js';
