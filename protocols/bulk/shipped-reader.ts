@@ -7,7 +7,6 @@ import {
   SECTION_CLOSE,
   SECTION_OPEN,
   SectionDecoder,
-  type SectionItem,
   type SoifDecoderOptions,
 } from '../soif/index.js';
 import { StateMachine } from '../state-machine.js';
@@ -92,8 +91,6 @@ export class ShippedReader {
   readonly #machine = new StateMachine(SHIPPED_STATES, 'greeting');
   /** The server's text about the failure of the transfer. */
   #failure: string | undefined;
-  /** Whether the group was open when its decoder began. */
-  #reopened = false;
   /** Where the reply was cut off. */
   #cut: string | undefined;
   /** Whether the success line has a time: the server is then this kit and sends all groups (BT-15). */
@@ -128,6 +125,7 @@ export class ShippedReader {
           case 'lines':
             yield* this.#readBeforeData();
             break;
+          case 'ungreeted groups':
           case 'groups':
             yield* this.#readGroups();
             break;
@@ -221,8 +219,8 @@ export class ShippedReader {
 
   #takeStatus(code: number, text: string, offset: number): void {
     this.#countLine(offset);
-    if (this.#machine.state === 'greeting') {
-      // Every line that does not begin with 200 was refused.
+    const { state } = this.#machine;
+    if (code === VERSION && (state === 'greeting' || state === 'ungreeted groups')) {
       this.#machine.step('version');
       this.#emit({ kind: 'version', text, interface: 1, major: 1, minor: 0 });
       return;
@@ -244,7 +242,6 @@ export class ShippedReader {
       const bytes = this.#input.takeAll();
       const items = decoder.push(bytes);
       for (const item of items) {
-        if (this.#isReopening(item)) continue;
         this.#groups.take(item, base);
         if (item.kind === 'end-line') this.#takeStatus(item.code, item.text, base + item.offset);
         if (item.kind === 'rewind') this.#input.rewind(item.back);
@@ -254,7 +251,6 @@ export class ShippedReader {
         this.#input.giveBack(decoder.rest);
         base = this.#input.offset;
         decoder = new SectionDecoder({ ...this.#limits.soif, endLine: true });
-        this.#reopened = this.#groups.open !== undefined;
         if (this.#groups.open !== undefined) base -= reopen(decoder, this.#groups.open);
       } else if (this.#input.final) {
         this.#finish(decoder, base);
@@ -266,17 +262,11 @@ export class ShippedReader {
     }
   }
 
-  /** Whether an item of a decoder is the header of the group that {@link reopen} has opened. */
-  #isReopening(item: SectionItem): boolean {
-    return this.#reopened && item.kind === 'section' && item.open && item.offset === 0;
-  }
-
   #finish(decoder: SectionDecoder, base: number): void {
     const { open, warnings } = this.#groups;
     for (const item of decoder.end()) {
       // BT-19: a lenient decoder accepts half an object.
       if ((item.kind === 'object' || item.kind === 'large') && this.#groups.warnings > warnings) continue;
-      if (this.#isReopening(item)) continue;
       if (item.kind === 'end-line') this.#takeStatus(item.code, item.text, base + item.offset);
       // The close ends a line without an LF as well.
       else if (item.kind !== 'warning' || item.rule !== END_LINE_RULE) this.#groups.take(item, base);
@@ -324,6 +314,7 @@ export class ShippedReader {
 /** The rule of a warning about an end line. */
 const END_LINE_RULE = 'GATHERD-3.7';
 
+const VERSION = 200;
 const VERSION_CODE = '200';
 const FATAL = 111;
 const GROUP_COUNT = 3;

@@ -11,12 +11,17 @@ const OUTSIDE = to('between', 'an object (BT-18)', 'the object, as one of `@UPDA
 export const GROUP_STATES: StateTable<GroupState, GroupStep> = {
   before: { open: OPEN, object: OUTSIDE },
   between: { open: OPEN, object: OUTSIDE },
-  group: { object: to('group', 'an object', 'the object'), close: to('between', '`}`') },
+  group: {
+    object: to('group', 'an object', 'the object'),
+    open: to('group', 'a header, once a status line was read in the group (BT-10)'),
+    close: to('between', '`}`'),
+  },
 };
 
 type ShippedState =
   | 'greeting'
   | 'lines'
+  | 'ungreeted groups'
   | 'groups'
   | 'member'
   | 'after member'
@@ -65,12 +70,21 @@ const BEFORE_DATA = {
   fail: FAIL,
 } as const;
 
+/** The data, between status lines. */
+const groups = <State extends ShippedState>(state: State) =>
+  ({
+    data: to(state, 'groups and objects', 'the objects'),
+    ...status(state),
+    end: END,
+    fail: FAIL,
+  }) as const;
+
 /** The shipped format (part A). */
 export const SHIPPED_STATES: StateTable<ShippedState, ShippedStep> = {
   greeting: {
     version: to('lines', '`200 - ` text', 'the version'),
     line: to('greeting', 'another line that begins with `200`', 'a warning'),
-    groups: to('groups', '`@`'),
+    groups: to('ungreeted groups', '`@`'),
     ...BEFORE_DATA,
   },
   lines: {
@@ -79,12 +93,11 @@ export const SHIPPED_STATES: StateTable<ShippedState, ShippedStep> = {
     groups: to('groups', '`@`, or another byte that is not a digit'),
     ...BEFORE_DATA,
   },
-  groups: {
-    data: to('groups', 'groups and objects', 'the objects'),
-    ...status('groups'),
-    end: END,
-    fail: FAIL,
+  'ungreeted groups': {
+    version: to('groups', '`200 - ` text', 'the version'),
+    ...groups('ungreeted groups'),
   },
+  groups: groups('groups'),
   member: {
     member: to('after member', 'a gzip member of groups', 'the objects'),
     cut: CUT,
