@@ -19,9 +19,14 @@ export interface FilesServerOptions {
   readonly port: number;
   /** The directories, as canonical `file:` URLs that end in a slash. */
   readonly roots: readonly string[];
+  /** Whether hidden files and directories are served. Default: false. */
+  readonly hidden?: boolean;
   /** Receives the requests that failed. */
   readonly log: Pick<Logger, 'error'>;
 }
+
+/** What is served. */
+type Served = Required<Pick<FilesServerOptions, 'roots' | 'hidden'>>;
 
 const ORIGIN = 'file://localhost';
 const STYLE = '/.style.css';
@@ -42,26 +47,28 @@ const FILE_POLICY = [
 ].join('; ');
 
 /**
- * An HTTP server for the files below some directories. A file has the path that it has on this machine. Hidden
- * files, what symbolic links lead to elsewhere, and anything that is neither a file nor a directory is not
- * served.
+ * An HTTP server for the files below some directories. A file has the path that it has on this machine. What
+ * symbolic links lead to elsewhere, anything that is neither a file nor a directory, and, unless it is asked for,
+ * what is hidden, is not served.
  */
 export class FilesServer implements AsyncDisposable {
   readonly #app: FastifyInstance;
   readonly #address: Address;
-  readonly #roots: readonly string[];
+  readonly #served: Served;
 
-  private constructor(app: FastifyInstance, address: Address, roots: readonly string[]) {
+  private constructor(app: FastifyInstance, address: Address, served: Served) {
     this.#app = app;
     this.#address = address;
-    this.#roots = roots;
+    this.#served = served;
   }
 
   /** @throws ConnectionError when the host has no free port */
-  static async listen({ host, port, roots, log }: FilesServerOptions): Promise<FilesServer> {
+  static async listen(options: FilesServerOptions): Promise<FilesServer> {
+    const { host, port, roots, hidden = false, log } = options;
+    const served = { roots, hidden };
     const open = async (port: number): Promise<FilesServer> => {
-      const app = await createFilesApplication(roots, log);
-      return new FilesServer(app, await listenOn(app, { host, port }, 'documents'), roots);
+      const app = await createFilesApplication(served, log);
+      return new FilesServer(app, await listenOn(app, { host, port }, 'documents'), served);
     };
     try {
       return await open(port);
@@ -78,7 +85,7 @@ export class FilesServer implements AsyncDisposable {
 
   /** The address at which the file of a `file:` URL can be opened; undefined if it is not served. */
   addressOf(url: string): string | undefined {
-    if (!isServed(url, this.#roots)) return undefined;
+    if (!isServed(url, this.#served)) return undefined;
     return `${this.url}${url.slice(`${ORIGIN}/`.length).replace(/[?#].*$/s, '')}`;
   }
 
@@ -91,10 +98,7 @@ export class FilesServer implements AsyncDisposable {
   }
 }
 
-function createFilesApplication(
-  roots: readonly string[],
-  log: FilesServerOptions['log'],
-): Promise<FastifyInstance> {
+function createFilesApplication(served: Served, log: FilesServerOptions['log']): Promise<FastifyInstance> {
   return createApplication({
     headers: securityHeaders({
       referrer: 'no-referrer',
@@ -104,11 +108,11 @@ function createFilesApplication(
     bodies: 'none',
     connections: CONNECTIONS,
     hostNames: () => ({ names: [] }),
-    notFound: (request, reply) => sendLocal(request, reply, roots),
+    notFound: (request, reply) => sendLocal(request, reply, served),
     failed: ({ error, reply, status }) => sendPage(reply, status, missingPage(messageOf(error))),
     logFailure: (error) => log.error(`documents: ${messageOf(error)}`),
     routes: (app) => {
-      const list = roots.map((root) => root.slice(ORIGIN.length));
+      const list = served.roots.map((root) => root.slice(ORIGIN.length));
       app.get('/', (_request, reply) => sendPage(reply, 200, listPage(NAME, list)));
     },
   });
@@ -118,19 +122,20 @@ function createFilesApplication(
 async function sendLocal(
   request: FastifyRequest,
   reply: FastifyReply,
-  roots: readonly string[],
+  served: Served,
 ): Promise<FastifyReply> {
+  const { roots, hidden } = served;
   const { method, url } = request;
   const urlPath = url.replace(/\?.*$/s, '');
-  if ((method !== 'GET' && method !== 'HEAD') || !isServed(`${ORIGIN}${urlPath}`, roots))
+  if ((method !== 'GET' && method !== 'HEAD') || !isServed(`${ORIGIN}${urlPath}`, served))
     return sendMissing(reply);
   const path = localPathOf(`${ORIGIN}${urlPath}`);
-  const found = path && (await openLocal(path, { roots: roots.map(directoryOf), withoutHidden: true }));
+  const found = path && (await openLocal(path, { roots: roots.map(directoryOf), withoutHidden: !hidden }));
   if (found === undefined || found.kind === 'missing' || found.kind === 'forbidden')
     return sendMissing(reply);
   if (found.kind === 'directory') {
     if (!urlPath.endsWith('/')) return reply.redirect(`${urlPath}/`, 301);
-    const shown = found.entries.filter((name) => !name.startsWith('.'));
+    const shown = found.entries.filter((name) => hidden || !name.startsWith('.'));
     return sendPage(
       reply,
       200,
@@ -171,10 +176,15 @@ async function headOf(file: FileHandle): Promise<Uint8Array> {
   return buffer.subarray(0, bytesRead);
 }
 
-/** Whether a `file:` URL is below a root, and no name below it is hidden, which includes `..` and escaped dots. */
-function isServed(url: string, roots: readonly string[]): boolean {
+const HIDDEN = /\/(?:\.|%2e)/i;
+const UP = /\/(?:\.|%2e){1,2}(?:\/|$)/i;
+
+/** Whether a `file:` URL is below a root, and no name below it is `..`, however its dots are escaped, or hidden. */
+function isServed(url: string, { roots, hidden }: Served): boolean {
   const root = roots.find((root) => `${url}/`.startsWith(root));
-  return root !== undefined && !/\/(?:\.|%2e)/i.test(`/${url.slice(root.length)}`);
+  if (root === undefined) return false;
+  const below = `/${url.slice(root.length).replace(/[?#].*$/s, '')}`;
+  return !(hidden ? UP : HIDDEN).test(below);
 }
 
 function sendMissing(reply: FastifyReply): FastifyReply {

@@ -37,8 +37,8 @@ configuration file sets it. A round that fails does not end the servers.
 The search page is open while documents are gathered, and finds those that are gathered.
 
 The files of a directory are served on this machine, so that results open in a browser. Hidden files
-and directories (.git, .env), and copies that editors make (name~), are neither gathered nor served;
---hidden gathers them. A hidden directory that is itself a ROOT is gathered.
+and directories (.git, .env), and copies that editors make (name~), are neither gathered nor served
+without --hidden. A hidden directory that is itself a ROOT is gathered.
 
 All data is stored below --data. A second run on the same directory continues: it finishes an
 interrupted run, skips documents that are not yet due (Refresh-Rate), and requests the others

@@ -161,6 +161,36 @@ t.test(
   },
 );
 
+t.test('what is hidden is served if it is gathered; parents are not', async (t) => {
+  const directory = t.testdir({
+    secret: 'secret',
+    open: { '.ssh': { id: 'mine' }, '.env': 'mine', 'a~': 'mine' },
+  });
+  const open = join(directory, 'open');
+  const server = await FilesServer.listen({
+    host: '127.0.0.1',
+    port: 0,
+    roots: [urlOf(`${open}/`)],
+    hidden: true,
+    log: { error: (line: string) => t.fail(line) },
+  });
+  t.teardown(() => server.close());
+  const base = new URL(urlOf(`${open}/`)).pathname;
+  for (const path of ['.env', '%2Eenv', '.ssh/id', 'a~', ''])
+    t.equal(await rawStatus(server, base + path), '200', path);
+  t.match(await (await fetch(new URL(base, server.url))).text(), '.env');
+  for (const path of [
+    '../secret',
+    '%2e%2e/secret',
+    '.%2E/secret',
+    '.ssh/../../secret',
+    '.ssh/..%2f..%2fsecret',
+    '..',
+  ])
+    t.equal(await rawStatus(server, base + path), '404', path);
+  t.equal(server.addressOf(urlOf(join(open, '.env'))), `${server.url}${base.slice(1)}.env`);
+});
+
 t.test('another port is taken if the one that was asked for is in use', async (t) => {
   const directory = t.testdir({ 'a.txt': 'a' });
   const first = await start(t, directory);

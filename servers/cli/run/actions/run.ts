@@ -197,10 +197,10 @@ async function serveOwnDocuments(
 
 /** Serves the files of directories on this machine alone, whatever the other servers do. */
 async function serveFiles(options: RunOptions, roots: readonly string[]): Promise<FilesServer | undefined> {
-  const { once, host, documentsPort: port } = options;
+  const { once, host, documentsPort: port, hidden } = options;
   const isLoopback = host === 'localhost' || isLoopbackGroup(addressGroup(host));
   if (once || roots.length === 0 || !isLoopback) return undefined;
-  return await FilesServer.listen({ host, port, roots, log: logger('web', options) });
+  return await FilesServer.listen({ host, port, roots, hidden, log: logger('web', options) });
 }
 
 /** The addresses, for programs, and commands that have an answer, for readers. */
