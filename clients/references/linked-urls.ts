@@ -60,12 +60,20 @@ const pageSchema = z.object({
   results: z.array(z.object({ id: z.number().int(), url: z.string().nullable() })),
 });
 
+/** The page of a document or site that the server does not know; other servers have a 404 for `/` itself. */
+const unknownSchema = z.object({
+  query: z.string(),
+  found: z.literal(0),
+  results: z.array(z.unknown()).length(0),
+});
+
 /**
- * Reads the linked documents with their URLs, page by page. SSTP has requests for IDs only; a references server
- * of this project also answers HTTP on its port. A document or site that it does not know has no pages.
+ * Reads the linked documents with their URLs, page by page (R-77). SSTP has requests for IDs only; a references
+ * server of this project also answers HTTP on its port. A document or site that it does not know has no pages.
  *
- * @throws ConnectionError if the server cannot be reached; PeerError if it does not answer as this project's
- *   server does; UsageError for wrong options
+ * @throws ConnectionError if the server cannot be reached; PeerError, with the status of HTTP, if it does not
+ *   answer as this project's server does, so that its 404 says nothing about the document (R-46); UsageError
+ *   for wrong options
  */
 export function linkedUrls(options: LinkedUrlsOptions): AsyncGenerator<LinkedUrls, void, undefined> {
   checkOptions('linkedUrls', options, LINKED_URLS_OPTIONS);
@@ -94,18 +102,20 @@ async function fetchPage(
   const timeout = AbortSignal.timeout(timeoutMs);
   const { request } = await import('undici');
   let status: number;
+  let type: string;
   let text: string;
   try {
     const reply = await request(`${scheme}://${name}:${port}/?${parameters}`, {
       signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
     });
     status = reply.statusCode;
+    type = mediaType(reply.headers['content-type']);
     const chunks: Buffer[] = [];
     let bytes = 0;
     for await (const chunk of reply.body as AsyncIterable<Buffer>) {
       bytes += chunk.length;
       if (bytes > MAX_PAGE_BYTES)
-        throw new PeerError(`the page is longer than ${MAX_PAGE_BYTES} bytes`, status);
+        throw new PeerError(`${name}:${port}: GET / has more than ${MAX_PAGE_BYTES} bytes`, status);
       chunks.push(chunk);
     }
     text = Buffer.concat(chunks).toString();
@@ -116,14 +126,21 @@ async function fetchPage(
       throw new ConnectionError(`${name}:${port}: no answer within ${timeoutMs} ms`, { cause });
     throw asConnectionError(`${name}:${port}`, cause);
   }
-  if (status === 404) return undefined;
-  const parsed = pageSchema.safeParse(parseJson(text));
+  const page = parseJson(text);
+  if (status === 404 && unknownSchema.safeParse(page).success) return undefined;
+  const parsed = pageSchema.safeParse(page);
   if (status !== 200 || !parsed.success || parsed.data.view !== list)
     throw new PeerError(
-      `${name}:${port} does not give the URLs of links over HTTP (status ${status})`,
+      `${name}:${port}: GET / is answered ${status}${type}, not with URLs of documents`,
       status,
     );
   return parsed.data;
+}
+
+/** The type in the header, in parentheses; empty if it is not a well-formed one. */
+function mediaType(header: string | string[] | undefined): string {
+  const type = /^[\w.+-]{1,64}\/[\w.+-]{1,64}(?=$|[;\s])/.exec(String(header))?.[0];
+  return type === undefined ? '' : ` (${type.toLowerCase()})`;
 }
 
 function parseJson(text: string): unknown {

@@ -12,7 +12,7 @@ of a server. Links inside a site do not count; a.example:80 and a.example:81 are
 
 The answer is the URLs of documents, one per line, in the order of the server; their number goes to
 standard error. The protocol itself knows only their IDs: the URLs are read over HTTP from the same
-port. A server that does not answer HTTP, as those of others, gives IDs, and so do --ids and --json.
+port. A server without such pages, as those of others, gives IDs, and so do --ids and --json.
 Without --count the first 1000 URLs are printed; a server limits the IDs of one answer, usually to
 10000. --all prints all of them.
 

@@ -5,6 +5,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import t from 'tap';
 import {
   fetchCommonConfiguration,
+  linkedUrls,
   ReferencesClient,
   ReferencesPool,
 } from '../../../clients/references/index.js';
@@ -251,8 +252,7 @@ t.test('S-41: `harvest references` lists links page by page and describes docume
   t.match(await cli('references', '--start', '1', address, '10'), {
     code: 0,
     stdout: '20\n82\n',
-    stderr:
-      'references: 3 found, 2 shown\nreferences: this server does not give the URLs of documents: these are their IDs\n',
+    stderr: /^references: 3 found, 2 shown\nreferences: IDs, not URLs, which are read over HTTP: [^\n]+\n$/,
   });
   t.match(await cli('references', '--urls', address, '10'), { code: 3, stdout: '' }, 'URLs or nothing');
   t.match(await cli('references', '--site-from', '--json', '--count', '2', address, 'a.example'), {
@@ -274,4 +274,53 @@ t.test('S-41: `harvest references` lists links page by page and describes docume
       stdout: '',
       stderr: /^references: [^\n]*connection refused: [^\n]*\n$/,
     });
+});
+
+/** Answers of servers that give no URLs of links at `GET /`, and what the message says of each. */
+const OTHER_PAGES: readonly (readonly [answer: string, found: RegExp])[] = [
+  ['404 Not Found\r\nContent-Type: text/html\r\n\r\n<h1>not here</h1>', /404 \(text\/html\), not with/],
+  ['404 Not Found\r\n\r\n', /404, not with/],
+  [
+    '404 Not Found\r\nContent-Type: application/json\r\n\r\n{"error":"no page"}',
+    /404 \(application\/json\), not with/,
+  ],
+  ['404 Not Found\r\nContent-Type: application/json\r\n\r\n{"found":0,"results":[]}', /404/],
+  ['301 Moved\r\nLocation: /stat\r\n\r\n', /301, not with/],
+  ['401 Unauthorized\r\nWWW-Authenticate: Basic\r\n\r\n', /401, not with/],
+  ['405 Method Not Allowed\r\n\r\n', /405, not with/],
+  ['500 Internal Server Error\r\n\r\n', /500, not with/],
+  ['200 OK\r\nContent-Type: Text/HTML; charset=utf-8\r\n\r\n<p>hello', /200 \(text\/html\), not with/],
+  ['200 OK\r\nContent-Type: a b\r\n\r\n', /200, not with/],
+  [
+    '200 OK\r\nContent-Type: application/json\r\n\r\n{"found":1,"results":[1]}',
+    /200 \(application\/json\), not with/,
+  ],
+];
+
+t.test('R-46: a 404 of another server for `/` is no word about a document: SSTP decides', async (t) => {
+  let page: string | undefined;
+  await using server = await ScriptedServer.start((socket, _chunk, input) => {
+    if (!input.endsWith('\r\n\r\n')) return;
+    if (!input.startsWith('GET')) return echo(socket, input);
+    if (page === undefined) socket.resetAndDestroy();
+    else socket.end(page === '' ? '' : `HTTP/1.1 ${page}`, 'latin1');
+  });
+  const where = { host: '127.0.0.1', port: server.port };
+  const address = `127.0.0.1:${server.port}`;
+  const read = () => linkedUrls({ ...where, what: '7', list: 'from' }).next();
+  for (const [answer, message] of OTHER_PAGES) {
+    page = answer;
+    await t.rejects(read(), { code: 'ERR_PEER', message }, answer);
+  }
+  for (page of ['', undefined]) await t.rejects(read(), { code: 'ERR_CONNECTION' });
+  page = '404 Not Found\r\n\r\n{"query":"7","found":0,"results":[]}';
+  t.match(await read(), { done: true }, "the kit's own 404: no such document");
+  t.match(await cli('references', '--from', address, '7'), { code: 1, stderr: 'references: not known\n' });
+  page = OTHER_PAGES[0]?.[0];
+  t.match(await cli('references', '--from', address, '7'), {
+    code: 0,
+    stdout: '7\n',
+    stderr: `references: 1 found, 1 shown\nreferences: IDs, not URLs, which are read over HTTP: ${address}: GET / is answered 404 (text/html), not with URLs of documents\n`,
+  });
+  t.match(await cli('references', '--from', '--urls', address, '7'), { code: 3, stdout: '' });
 });

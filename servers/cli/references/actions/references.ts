@@ -57,7 +57,7 @@ export async function run(
   const triesUrls = isKind && (urls || !(ids || json || count === 0 || isDescription));
   try {
     const printed = triesUrls ? await printUrls({ host, port }, what, options) : undefined;
-    if (printed !== undefined) return printed;
+    if (typeof printed === 'number') return printed;
     await using client = new ReferencesClient({
       host,
       port,
@@ -66,8 +66,8 @@ export async function run(
     });
     if (isDescription) return await describe(client, what, options);
     const status = await printPages(pages(client, query, options), options);
-    if (triesUrls && status === EXIT.ok)
-      complain('references', 'this server does not give the URLs of documents: these are their IDs');
+    if (printed !== undefined && status === EXIT.ok)
+      complain('references', `IDs, not URLs, which are read over HTTP: ${printed.message}`);
     return status;
   } catch (error) {
     const status = complainOrThrow('references', error, EXIT.connection);
@@ -154,13 +154,13 @@ async function printPages(replies: AsyncIterable<LinkReply>, { json }: Reference
 /**
  * Prints the URLs of the linked documents: all of them, or those that --start and --count select.
  *
- * @returns the exit status; undefined if the server does not know URLs and --urls does not require them
+ * @returns the exit status; why the server gives no URLs, unless --urls requires them
  */
 async function printUrls(
   { host, port }: PeerAddress,
   what: string,
   options: ReferencesOptions,
-): Promise<number | undefined> {
+): Promise<number | Error> {
   const { start = 0, count, all, json, urls, timeout } = options;
   const output = new StandardOutput();
   const limit = all ? Number.POSITIVE_INFINITY : (count ?? DEFAULT_URLS);
@@ -188,14 +188,14 @@ async function printUrls(
     }
   } catch (error) {
     if (urls || found !== undefined || !isOtherServer(error)) throw error;
-    return undefined;
+    return error;
   }
   complain('references', found === undefined ? 'not known' : `${found} found, ${shown} shown`);
   return (found ?? 0) > 0 ? EXIT.ok : EXIT.failure;
 }
 
-/** Whether a server was reached that does not answer HTTP as this kit's does. */
-function isOtherServer(error: unknown): boolean {
+/** Whether a server was reached that has no pages of links as those of this kit. */
+function isOtherServer(error: unknown): error is Error {
   return error instanceof PeerError || (error instanceof ConnectionError && !failedBeforeConnection(error));
 }
 
