@@ -40,6 +40,17 @@ export function escapeJsonControls(json: string): string {
   );
 }
 
+/** Characters of {@link excerpt}. */
+export const MAX_EXCERPT = 200;
+
+/**
+ * The part of a peer's text that a message repeats: a peer must not choose how long a line of a reply or a log
+ * is.
+ */
+export function excerpt(text: string): string {
+  return text.length > MAX_EXCERPT ? `${text.slice(0, MAX_EXCERPT)}...` : text;
+}
+
 /** A scheme and a login of an authority; a login is at most as long as a URL. */
 const LOGIN = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^/?#\s"<>]{1,2083}@/gi;
 

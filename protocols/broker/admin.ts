@@ -1,5 +1,6 @@
 // The administrative commands of a Broker (BRK-5): parsing, formatting, and the table for forms and help texts.
 import { UsageError } from '../errors.js';
+import { excerpt } from '../visible-text.js';
 import { ADMIN_COMMANDS, type AdminCommand, isPlainKeyword } from './admin-commands.js';
 import { describeToken, MAX_NUMBER, malformed, parseDecimal, TokenReader } from './lexer.js';
 import { parseQueryTokens, type QueryLimits, quoteId, quoteString } from './query-parser.js';
@@ -85,7 +86,8 @@ function takeList(tokens: TokenReader, keyword: string): { text: string; offset:
 
 function parseOid(word: { text: string; offset: number }): number {
   const oid = parseDecimal(word.text, MAX_NUMBER);
-  if (oid === undefined || oid === 0) throw malformed('BRK-5.5', word.offset, `"${word.text}" is not an OID`);
+  if (oid === undefined || oid === 0)
+    throw malformed('BRK-5.5', word.offset, `"${excerpt(word.text)}" is not an OID`);
   return oid;
 }
 

@@ -2,7 +2,7 @@
 import { threeDigits } from '../ascii.js';
 import type { ProtocolError } from '../errors.js';
 import { bytesOfUrl } from '../soif/index.js';
-import { escapeControls, replaceTextControls } from '../visible-text.js';
+import { escapeControls, excerpt, replaceTextControls } from '../visible-text.js';
 
 /**
  * One item of a reply (BRK-4.1). Text is decoded (UTF-8, else windows-1252); a URL has one character a byte,
@@ -148,8 +148,16 @@ export function errorItem(sentence: string): ResultItem {
   return { kind: 'error', text: errorText(visible(sentence)) };
 }
 
+/** Characters of a sentence; of a longer one the beginning and the end are sent. */
+const MAX_SENTENCE = 1000;
+const END_OF_SENTENCE = 200;
+
 function visible(sentence: string): string {
-  return replaceTextControls(sentence, escapeControls);
+  const whole =
+    sentence.length > MAX_SENTENCE
+      ? `${sentence.slice(0, MAX_SENTENCE - END_OF_SENTENCE)}...${sentence.slice(-END_OF_SENTENCE)}`
+      : sentence;
+  return replaceTextControls(whole, escapeControls);
 }
 
 /** BRK-4.18: replies with a fixed text. */
@@ -177,7 +185,7 @@ export const REPLY = {
     ),
   unknownFlag: (flag: string): ResultItem & { readonly kind: 'message' | 'error' } => ({
     kind: 'message',
-    text: `Unknown flag #index ${flag} ignored.`,
+    text: `Unknown flag #index ${excerpt(flag)} ignored.`,
   }),
   invalidPassword: (): ResultItem => fatalItem('Invalid password'),
   /** Too many wrong passwords came from this address. */

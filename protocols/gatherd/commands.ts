@@ -4,6 +4,7 @@ import { trimBlanks } from '../ascii.js';
 import { UsageError } from '../errors.js';
 import { isHttpLine } from '../http-line.js';
 import { textOfUrl } from '../soif/index.js';
+import { excerpt } from '../visible-text.js';
 import { GATHERD_CODES as CODE, encodeLine, encodeStatusLine, encodeStatusLines } from './vocabulary.js';
 
 /** A form of a command: in HELP, and in the README. */
@@ -36,7 +37,7 @@ const SETTINGS = {
     title: 'Line end after compressed data',
     meaning: 'send a line end between compressed data and its end line',
     answer: '`500`; from now on one LF stands between compressed data and its `499` (ours)',
-    rules: '6.3',
+    rules: '6.12',
   },
 } as const;
 export type SessionSetting = keyof typeof SETTINGS;
@@ -135,8 +136,8 @@ const ROWS: CommandRows = {
       },
     ],
     parse: (name) => ({ kind: 'hello', name }), // may be empty, GATHERD-2.6
-    log: ({ name }) => `HELLO ${textOfUrl(name)}`,
-    reply: ({ name }) => status(CODE.hello, `HELLO ${name}`),
+    log: ({ name }) => `HELLO ${excerpt(textOfUrl(name))}`,
+    reply: ({ name }) => status(CODE.hello, `HELLO ${excerpt(name)}`),
   },
   help: {
     forms: [
@@ -176,13 +177,13 @@ const ROWS: CommandRows = {
       },
     ],
     parse: (oid, verb) => (oid === '' ? { kind: 'bad-argument', text: verb } : { kind: 'object', oid }),
-    log: ({ oid }) => `SEND-OBJECT ${textOfUrl(oid)}`,
+    log: ({ oid }) => `SEND-OBJECT ${excerpt(textOfUrl(oid))}`,
     reply: ({ oid }) => ({ data: { kind: 'object', oid } }),
     end(object, { oid }) {
       // GATHERD-3.8: 399 in any case, so that a client can wait for it.
-      if (object === undefined) return [encodeStatusLine(CODE.objectEnd, `No such object ${oid}`)];
+      if (object === undefined) return [encodeStatusLine(CODE.objectEnd, `No such object ${excerpt(oid)}`)];
       return [
-        encodeStatusLine(CODE.objectStart, `Sending object ${oid}`),
+        encodeStatusLine(CODE.objectStart, `Sending object ${excerpt(oid)}`),
         object,
         encodeStatusLine(CODE.objectEnd, 'Sent object'),
       ];
@@ -248,24 +249,23 @@ const ROWS: CommandRows = {
   },
   'bad-argument': {
     forms: [],
-    log: ({ text }) => `bad argument: ${text}`,
+    log: ({ text }) => `bad argument: ${excerpt(text)}`,
     reply: ({ text }) => status(CODE.error, `Bad argument: ${excerpt(text)}`),
   },
   unknown: {
     forms: [],
-    log: ({ verb }) => `unknown command: ${verb}`,
+    log: ({ verb }) => `unknown command: ${excerpt(verb)}`,
     reply: ({ verb }) => status(CODE.error, `Unknown command: ${excerpt(verb)}`),
   },
   http: {
     forms: [],
-    log: ({ verb }) => `HTTP request, closed: ${verb}`,
-    // GATHERD-3.9: the session of a client continues; the rest of a browser's request must not be read as
-    // commands.
+    log: ({ verb }) => `HTTP request, closed: ${excerpt(verb)}`,
+    // GATHERD-3.12: the rest of a browser's request must not be read as commands.
     reply: () => ({ ...status(CODE.error, 'Unknown command: this is not an HTTP server'), closes: true }),
   },
 };
 
-/** The forms of all commands, in the order of `HELP` (GATHERD-2.1, 2.2, 6.3, 6.11). */
+/** The forms of all commands, in the order of `HELP` (GATHERD-2.1, 2.2, 6.11, 6.12). */
 export const GATHERD_COMMANDS: readonly CommandForm[] = Object.values(ROWS).flatMap(({ forms }) => forms);
 
 /**
@@ -349,9 +349,4 @@ function isSetting(text: string): text is SessionSetting {
 
 function status(code: number, text: string): { readonly bytes: Uint8Array } {
   return { bytes: encodeStatusLine(code, text) };
-}
-
-/** The beginning of a client's text, for an error line. */
-function excerpt(text: string): string {
-  return text.length > 80 ? `${text.slice(0, 80)}...` : text;
 }

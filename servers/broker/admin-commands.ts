@@ -92,7 +92,9 @@ export async function* executeAdmin(
       yield { kind: 'message', text };
     }
   } catch (error) {
-    if (!(error instanceof KitError)) throw error;
+    // A file that the command names cannot be used.
+    const ofSystem = error instanceof Error && 'syscall' in error;
+    if (!(error instanceof KitError || ofSystem)) throw error;
     broker.events.write('Admin-Return', `#${command.kind}: ${error.message}`);
     yield fatalItem(error.message);
   }

@@ -4,7 +4,7 @@ import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { StateError, StorageError, UsageError } from '../../../protocols/errors.js';
 import { textOfUrl } from '../../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
-import { replaceControls } from '../../../protocols/visible-text.js';
+import { excerpt, replaceControls } from '../../../protocols/visible-text.js';
 import type { ApplyObserver } from '../../../storage/index.js';
 import { type Debug, LogFile } from '../../host/index.js';
 
@@ -105,7 +105,9 @@ export class EventLog implements Disposable {
   switch(name: string, on: boolean): readonly LogType[] {
     const types = logTypesByName(name);
     if (types === undefined) {
-      throw new UsageError(`${printable(name)} is not a log type; there are ${LOG_TYPES.join(', ')} and All`);
+      throw new UsageError(
+        `${printable(excerpt(name))} is not a log type; there are ${LOG_TYPES.join(', ')} and All`,
+      );
     }
     for (const type of types) {
       if (on) this.#types.add(type);

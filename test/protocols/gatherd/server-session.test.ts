@@ -1,6 +1,6 @@
 // Tests the gatherd engine of the server with commands in pieces of any size.
 import t from 'tap';
-import { GatherdServerSession } from '../../../protocols/gatherd/index.js';
+import { GatherdClientSession, GatherdServerSession } from '../../../protocols/gatherd/index.js';
 import { bytes, GREETING, INFO, ONE, ServerRig, STREAM } from './rigs.js';
 
 /** The client's input, and the server's output after its greeting. */
@@ -129,11 +129,35 @@ t.test('GATHERD-1.8: pipelined commands wait while data is being sent', async (t
   t.same(session.push(bytes('HELLO c\n')), []);
 });
 
+t.test('GATHERD-3.4: a line repeats at most 200 bytes of what the client sent', async (t) => {
+  const word = `http://x.example/${'x'.repeat(8150)}`;
+  const part = `${word.slice(0, 200)}...`;
+  for (const [command, reply] of [
+    [`HELLO ${word}`, `100 - HELLO ${part}`],
+    [`SEND-OBJECT ${word}`, `399 - No such object ${part}`],
+    [`SET ${word}`, `900 - Bad argument: ${part}`],
+    [word, `900 - Unknown command: ${part}`],
+    [`SEND-UPDATE ${word}`, '499 - Bad timestamp'],
+    [`SEND-OBJECT ${'o'.repeat(200)}`, `399 - No such object ${'o'.repeat(200)}`],
+  ] as const) {
+    const { output } = new ServerRig().start().feed(bytes(`${command}\n`));
+    t.equal(output, `${GREETING}${reply}\n`);
+    // GATHERD-1.6: our own client reads it.
+    const client = new GatherdClientSession();
+    client.push(bytes(output));
+  }
+  const session = new GatherdServerSession({ hostname: 'h' });
+  session.start();
+  session.push(bytes(`SEND-OBJECT ${word}\n`));
+  const [start] = session.dataDone('object', bytes(ONE));
+  t.match(start, { kind: 'send', bytes: bytes(`300 - Sending object ${part}\n`) });
+});
+
 t.test('GATHERD-2.4: the longest line, a longer one, and an endless one', async (t) => {
   const name = 'n'.repeat(8192 - 6);
   for (const end of ['\n', '\r\n']) {
     const whole = new ServerRig().start().feed(bytes(`HELLO ${name}${end}HELLO b\n`), 1000);
-    t.equal(whole.output, `${GREETING}100 - HELLO ${name}\n100 - HELLO b\n`);
+    t.equal(whole.output, `${GREETING}100 - HELLO ${name.slice(0, 200)}...\n100 - HELLO b\n`);
     const longer = new ServerRig().start().feed(bytes(`HELLO ${name}x${end}HELLO b\n`), 1000);
     t.equal(longer.output, `${GREETING}900 - Bad argument: line too long\n100 - HELLO b\n`);
   }
