@@ -41,7 +41,7 @@ export function escapeJsonControls(json: string): string {
 }
 
 /** Characters of {@link excerpt}. */
-export const MAX_EXCERPT = 200;
+const MAX_EXCERPT = 200;
 
 /**
  * The part of a peer's text that a message repeats: a peer must not choose how long a line of a reply or a log

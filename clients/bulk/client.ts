@@ -202,7 +202,7 @@ export class BulkClient {
 function readReport(data: Uint8Array, prefix: string): DigestReport {
   const report = decodeDigest(decodeSoif(data));
   if (report.prefix === prefix) return report;
-  const details = { protocol: 'bulk', rule: 'BP-24', offset: 0 } as const;
+  const details = { protocol: 'bulk', rule: 'BP-31', offset: 0 } as const;
   throw new ProtocolError(
     `requested the digest of "${prefix}", received that of "${report.prefix}"`,
     details,

@@ -200,7 +200,7 @@ const interfaceFlag: Flag<1 | 2 | undefined> = {
 const compressFlag: Flag<true | undefined> = {
   keyword: '#compress',
   argument: '',
-  rule: 'BP-16',
+  rule: 'BP-30',
   text: 'an extension of this kit to `#BULK` with `#interface 2`: compressed groups',
   initial: () => undefined,
   parse: () => true,
@@ -211,14 +211,14 @@ const compressFlag: Flag<true | undefined> = {
 const digestFlag: Flag<string | undefined> = {
   keyword: '#digest',
   argument: 'PREFIX',
-  rule: 'BP-24',
+  rule: 'BP-31',
   text: 'an extension of this kit to `#BULK` with `#interface 2`: a digest of what the prefix selects, `-` for everything',
   initial: () => undefined,
   parse({ tokens }) {
-    const token = tokens.takeId('a prefix after #digest', 'BP-24');
+    const token = tokens.takeId('a prefix after #digest', 'BP-31');
     if (/^(?:-|[\da-f]{1,16})$/.test(token.text)) return token.text === EMPTY_PREFIX ? '' : token.text;
     const range = '#digest takes 1 to 16 hex digits or "-"';
-    throw malformed('BP-24', token.offset, `${range}, not ${describeToken(token)}`);
+    throw malformed('BP-31', token.offset, `${range}, not ${describeToken(token)}`);
   },
   format: (value) => (value === undefined ? [] : [`#digest ${value === '' ? EMPTY_PREFIX : value}`]),
 };

@@ -15,7 +15,7 @@ import { isDigestPrefix, MAX_PREFIX } from './request.js';
 
 /**
  * Digests of sets of objects: two Brokers find their differences without sending what they have in common. An
- * extension of this kit to Part B, carried by STATS ("asked for by other means": BP-21, BP-24):
+ * extension of this kit to Part B (BP-31), carried by STATS ("asked for by other means": BP-21, BP-24):
  *
  *     #BULK #interface 2 #digest PREFIX #END #ALLB
  *
@@ -142,7 +142,7 @@ export function encodeDigest(report: DigestReport): Uint8Array {
   return encodeSoif(SoifObject.of('DIGEST', prefix === '' ? NO_PREFIX : prefix, attributes));
 }
 
-/** Decodes the object of STATS. @throws ProtocolError BP-24 when it is not a report */
+/** Decodes the object of STATS. @throws ProtocolError BP-31 when it is not a report */
 export function decodeDigest(object: SoifObject): DigestReport {
   const prefix = object.url === NO_PREFIX ? '' : object.url;
   const count = object.number('Count');
@@ -190,7 +190,7 @@ function readIdentities(text: string, prefix: string, count: number): DigestIden
 function malformed(problem: string): ProtocolError {
   return new ProtocolError(`the digest cannot be read: ${problem}`, {
     protocol: 'bulk',
-    rule: 'BP-24',
+    rule: 'BP-31',
     offset: 0,
   });
 }

@@ -16,7 +16,7 @@ export interface BulkRequest {
   /** 2 requests the interface of 1995 (BP-29). Default 1: the flag is not sent. */
   readonly interface?: 1 | 2;
   /**
-   * Only with interface 2: requests a CompressedBulkTransfer (BP-16) by `#compress`, an extension of this kit.
+   * Only with interface 2: requests a CompressedBulkTransfer by `#compress` (BP-30), an extension of this kit.
    */
   readonly compress?: boolean;
   /**

@@ -1,4 +1,4 @@
-// The flags that Part B and this kit add to the Broker's messages (BP-29; BP-16, BP-24).
+// The flags that Part B and this kit add to the Broker's messages (BP-29 to BP-31).
 import t from 'tap';
 import { formatMessage, parseMessage } from '../../../protocols/broker/index.js';
 import { encodeBulkRequest } from '../../../protocols/bulk/index.js';
@@ -20,7 +20,7 @@ t.test('BP-29: #interface 2 is read, and #interface 1, the shipped one, cancels 
   }
 });
 
-t.test('BP-16, BP-24: #compress and #digest are written and read back', async (t) => {
+t.test('BP-30, BP-31: #compress and #digest are written and read back', async (t) => {
   const line = '#BULK #SINCE 5 #interface 2 #compress #digest 0af #END #ALLB';
   const { interface: version, compress, digest, since } = flagsOf(line);
   t.same({ version, compress, digest, since }, { version: 2, compress: true, digest: '0af', since: 5 });

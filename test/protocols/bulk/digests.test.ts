@@ -1,4 +1,4 @@
-// Tests the digests of identities and of sets, and their objects (BP-24, REG-42).
+// Tests the digests of identities and of sets, and their objects (BP-31, REG-42).
 import { createHash } from 'node:crypto';
 import t from 'tap';
 import {
@@ -20,7 +20,7 @@ const identity = {
   updateTime: 7,
 };
 
-t.test('REG-42, BP-24: the digest of an identity and of a set', async (t) => {
+t.test('REG-42, BP-31: the digest of an identity and of a set', async (t) => {
   const hashed = '\0\0\0\x01g\0\0\0\x01h\0\0\0\x011\0\0\0\x017\0\0\0\x0ehttp://a.test/\0\0\0\0';
   const expected = sha256(latin1(hashed)).subarray(0, 16);
   t.equal(hexOf(digestOfIdentity(identity, sha256)), hexOf(expected));
@@ -33,7 +33,7 @@ t.test('REG-42, BP-24: the digest of an identity and of a set', async (t) => {
   t.same([set.hex, set.count], [hexOf(expected), 1]);
 });
 
-t.test('BP-24: the object of a digest is encoded byte for byte; other objects are refused', async (t) => {
+t.test('BP-31: the object of a digest is encoded byte for byte; other objects are refused', async (t) => {
   const digest = 'ab'.repeat(16);
   const leaf = {
     prefix: 'a',
@@ -58,7 +58,7 @@ t.test('BP-24: the object of a digest is encoded byte for byte; other objects ar
   t.same(decodeDigest(decodeSoif(encodeDigest({ prefix: '', count: 0, digest: zero }))).identities, []);
   const bad = (...[type, url, more]: [string, string, [string, string][]]): void => {
     const object = SoifObject.of(type, url, [['Count', '1'], ['Digest', digest], ...more]);
-    t.throws(() => decodeDigest(object), /BP-24/, `${type} ${url} ${JSON.stringify(more)}`);
+    t.throws(() => decodeDigest(object), /BP-31/, `${type} ${url} ${JSON.stringify(more)}`);
   };
   bad('FILE', '-', []);
   bad('DIGEST', 'X', []);

@@ -20,7 +20,7 @@ t.test('BP-29: our client reads the interface of 1995 from our broker, raw and c
   }
 });
 
-t.test('BP-24: two brokers are compared by digests', async (t) => {
+t.test('BP-31: two brokers are compared by digests', async (t) => {
   const clock = new Clock();
   const a = await startPeer(t, clock);
   const b = await startPeer(t, clock);
@@ -34,7 +34,7 @@ t.test('BP-24: two brokers are compared by digests', async (t) => {
   t.equal((await compareBrokers(clientOf(a), clientOf(a))).equal, true);
 });
 
-t.test('REG-48, BP-24: no digest includes expired objects, be they deleted yet or not', async (t) => {
+t.test('REG-48, BP-31: no digest includes expired objects, be they deleted yet or not', async (t) => {
   const clock = new Clock();
   const [a, b] = [await startPeer(t, clock), await startPeer(t, clock)];
   const brief = document(urlOf('brief'), { Title: 'x' }, NOW).replace('{7}:\t2419200', '{2}:\t50');

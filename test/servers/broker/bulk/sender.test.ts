@@ -510,7 +510,7 @@ t.test('BP-18, BP-21: notices after a long list are the warning of its last obje
   t.end();
 });
 
-t.test('BP-24: digests follow the store, and a leaf names its objects', async (t) => {
+t.test('BP-31: digests follow the store, and a leaf names its objects', async (t) => {
   const peer = await startPeer(t);
   const requestDigest = (prefix: string) =>
     sendLatin1(peer, `#BULK #interface 2 #digest ${prefix} #END #ALLB\r\n`);
