@@ -3,8 +3,13 @@ import { setTimeout } from 'node:timers/promises';
 import { check, checkEqual, checkNone, must, type Procedure, should } from '../case.js';
 import { printable } from '../printable.js';
 import { type BulkCase, type BulkContext, EVERYTHING, surveyed } from './context.js';
-import { checkSameCount } from './selection-cases.js';
-import { formatTransfer, readTransfer, requireTransfer, type Transfer } from './transfer.js';
+import {
+  checkSameUpdates,
+  formatTransfer,
+  readTransfer,
+  requireTransfer,
+  type Transfer,
+} from './transfer.js';
 
 /** The form of a request, and requests that are refused: section A1, BT-10. */
 export const messageCases: readonly BulkCase[] = [
@@ -22,7 +27,7 @@ export const messageCases: readonly BulkCase[] = [
     .does(surveyed, async ({ transfer }, context) => {
       const wire = await context.session();
       await wire.sendSlowly(`${EVERYTHING}\r\n`);
-      checkSameCount(transfer, requireTransfer(await readTransfer(wire), EVERYTHING));
+      checkSameUpdates(transfer, requireTransfer(await readTransfer(wire), EVERYTHING));
     }),
   must('error/line-form', 'BT-10 BRK-4.1 BRK-1.9', 'S')
     .title('the line of a refusal has the form of other lines and ends in LF only')
@@ -37,6 +42,9 @@ export const messageCases: readonly BulkCase[] = [
   should('error/since', 'BT-10', 'S; project choice')
     .title('a malformed time is refused with a line 400 - ERROR: text, and the connection is closed')
     .does(refused, '#BULK #SINCE soon #END #ALLB'),
+  should('error/since-too-large', 'BT-10 BT-4 BRK-3', 'project choice')
+    .title('a time above 4294967295 is refused with a line 400 - ERROR: text, and the connection is closed')
+    .does(refused, '#BULK #SINCE 4294967306 #END #ALLB'),
   should('error/no-end', 'BT-10', 'S; project choice')
     .title('a message without #END is refused with a line 400 - ERROR: text, and the connection is closed')
     .does(refused, '#BULK #SINCE 0 #ALLB'),
@@ -65,7 +73,7 @@ export const enduranceCases: readonly BulkCase[] = [
       const wire = await context.session();
       await wire.send(`${EVERYTHING}\r\n`);
       await setTimeout(PAUSE_MS, undefined, { signal: context.signal });
-      checkSameCount(transfer, requireTransfer(await readTransfer(wire), EVERYTHING));
+      checkSameUpdates(transfer, requireTransfer(await readTransfer(wire), EVERYTHING));
     }),
   should('endurance/together', 'BT-1 BT-3', 'project choice')
     .title(`${TOGETHER} concurrent clients get everything`)
@@ -77,7 +85,7 @@ export const enduranceCases: readonly BulkCase[] = [
           return readTransfer(wire);
         }),
       );
-      for (const one of transfers) checkSameCount(transfer, requireTransfer(one, EVERYTHING));
+      for (const one of transfers) checkSameUpdates(transfer, requireTransfer(one, EVERYTHING));
     }),
   must('endurance/does-not-read', 'BT-12', 'project choice')
     .title('a client that requests everything and does not read, or leaves, does not delay others')
@@ -87,7 +95,7 @@ export const enduranceCases: readonly BulkCase[] = [
       await leaving.send(`${EVERYTHING}\r\n`);
       leaving.reset();
       await context.session(false);
-      checkSameCount(transfer, requireTransfer(await context.ask(EVERYTHING), EVERYTHING));
+      checkSameUpdates(transfer, requireTransfer(await context.ask(EVERYTHING), EVERYTHING));
     }),
 ];
 
@@ -95,7 +103,7 @@ export const enduranceCases: readonly BulkCase[] = [
 function everything(bytes: string): Procedure<BulkContext> {
   return surveyed(async ({ transfer }, context) => {
     const answer = requireTransfer(await context.exchange(bytes), bytes.trim());
-    checkSameCount(transfer, answer);
+    checkSameUpdates(transfer, answer);
     const ends = ({ endLine, sections }: Transfer) => `${sections.join(', ')}; ${endLine?.code ?? 'closed'}`;
     checkEqual(ends(answer), ends(transfer), 'more or less than one answer');
   });

@@ -6,7 +6,7 @@ import { checkEqual, Mismatch } from '../case.js';
 import { readMember } from '../gatherd/gzip-frame.js';
 import { printable } from '../printable.js';
 import type { Wire } from '../wire.js';
-import { GroupCheck, type Transfer } from './transfer.js';
+import { GroupCheck, type GroupFacts, type OnObject } from './transfer.js';
 
 /** BP-8: codes of the items that a Separator follows, and its bytes. */
 const FORMS = {
@@ -34,21 +34,25 @@ const LITERALS = ['130 - object end\n', '150 - gzip begin\n', '151 - gzip end\n'
 const GROUPS = 0;
 
 /** One item of a reply. */
-interface ProposedItem {
+export interface ProposedItem {
   readonly code: number;
   /** A string or a name, without its LF, as Latin-1. */
   readonly text: string;
   readonly number?: number;
+  /** The bytes of Data. */
+  readonly value?: Buffer;
 }
 
 /** A whole reply in the interface of 1995. */
 export interface ProposedReply {
   readonly major: number;
   readonly minor: number;
+  /** The string of the Version. */
+  readonly name: string;
   /** BP-12, 17 to 24; the markers of BP-16 as 150 and 151. */
   readonly items: readonly ProposedItem[];
   /** Facts about the groups; undefined if the reply has no groups. */
-  readonly groups: Omit<Transfer, 'lines' | 'compressed'> | undefined;
+  readonly groups: GroupFacts | undefined;
 }
 
 const AT = 0x40;
@@ -59,28 +63,50 @@ const MAX_ITEMS = 1_000_000;
 const MAGIC = 0x329fa1d2;
 const SEPARATOR = ' - ';
 
-/** Whether a Version of this interface follows (BP-29): `200 - ` and a byte 00. Consumes nothing. */
+/** Bytes by which the two interfaces differ: a code, a separator, and one byte more (BP-29). */
+const HEAD_BYTES = 7;
+/** Codes that begin a reply of this interface without its Version: those that no shipped reply begins with. */
+const WITHOUT_VERSION = /^(?:126|14[0-5]|150) - /;
+
+/**
+ * Decides by the first bytes after the greeting whether the reply is in this interface, by the table of BP-29;
+ * false for the shipped format and for a refusal. Consumes nothing.
+ * @throws Mismatch for bytes that are neither, such as a Version in another byte order
+ */
 export async function isProposed(wire: Wire): Promise<boolean> {
-  const head = await wire.take(7);
+  const head = await wire.take(HEAD_BYTES);
   wire.unread(head);
-  return head.length === 7 && head.toString('latin1').startsWith('200 - ') && head[6] === 0;
+  const text = head.toString('latin1');
+  const next = head[HEAD_BYTES - 1] ?? 0;
+  if (text.startsWith('200 - ') && head.length === HEAD_BYTES && next === 0) return true;
+  const isText = next >= 0x20;
+  const isShipped =
+    text.startsWith('@') ||
+    /^(?:000|400|120) - /.test(text) ||
+    (isText && /^(?:200|101|103|111) - /.test(text));
+  if (isShipped) return false;
+  const problem = WITHOUT_VERSION.test(text) || /^(?:101|103|111) - /.test(text) ? 'no Version' : 'no reply';
+  throw new Mismatch(`${problem} of either interface (BP-29, BP-11)`, {
+    expected: '200 - and the number 1: \\x00\\x00\\x00\\x01',
+    received: printable(head) || 'end of the connection',
+  });
 }
 
 /**
  * Reads a reply from its Version (BP-11) to the end of the connection.
  * @throws Mismatch where it is malformed (BP-26 to BP-28)
  */
-export async function readProposed(wire: Wire): Promise<ProposedReply> {
+export async function readProposed(wire: Wire, onObject?: OnObject): Promise<ProposedReply> {
   await readLiteral(wire, '200 - ', 'BP-11');
   const major = await readNumber(wire);
   const minor = await readNumber(wire);
-  await readString(wire);
+  const name = await readString(wire);
   const items: ProposedItem[] = [];
   let groups: ProposedReply['groups'];
   for (let next = await wire.peek(); next !== undefined; next = await wire.peek()) {
     if (items.length > MAX_ITEMS) throw new ConnectionError(`more than ${MAX_ITEMS} items`);
     if (next === AT && groups === undefined) {
-      groups = await readRawGroups(wire);
+      groups = await readRawGroups(wire, onObject);
       items.push({ code: GROUPS, text: '' });
       continue;
     }
@@ -89,10 +115,10 @@ export async function readProposed(wire: Wire): Promise<ProposedReply> {
     if (whole !== undefined) {
       await readLiteral(wire, whole.slice(3), 'BP-10');
       items.push({ code: Number(code), text: '' });
-      if (code === '150' && groups === undefined) groups = await readCompressedGroups(wire);
+      if (code === '150' && groups === undefined) groups = await readCompressedGroups(wire, onObject);
     } else items.push(await readItem(wire, code));
   }
-  return { major, minor, items, groups };
+  return { major, minor, name, items, groups };
 }
 
 async function readItem(wire: Wire, code: string): Promise<ProposedItem> {
@@ -118,10 +144,10 @@ async function readItem(wire: Wire, code: string): Promise<ProposedItem> {
       // BP-13: the separator follows the LF of the name.
       const text = await readString(wire);
       await readLiteral(wire, SEPARATOR, 'BP-13');
-      return { code: Number(code), text, number: await readData(wire) };
+      return { code: Number(code), text, value: await readData(wire) };
     }
     case 'data':
-      return { code: Number(code), text: '', number: await readData(wire) };
+      return { code: Number(code), text: '', value: await readData(wire) };
   }
 }
 
@@ -130,9 +156,9 @@ function isKnown(code: string): code is keyof typeof FORMS {
 }
 
 /** BP-15: reads groups until the bytes after one do not open another. */
-async function readRawGroups(wire: Wire): Promise<ProposedReply['groups']> {
+async function readRawGroups(wire: Wire, onObject?: OnObject): Promise<GroupFacts> {
   const ends = new SectionDecoder({ mode: 'strict' });
-  const check = new GroupCheck();
+  const check = new GroupCheck(onObject);
   let between = false;
   let at = 0;
   for (let bytes = await wire.read(); bytes !== undefined; bytes = await wire.read()) {
@@ -185,15 +211,16 @@ function decodeStrictly<T>(step: () => T): T {
 }
 
 /** BP-16: reads one gzip member, which contains its own end. */
-async function readCompressedGroups(wire: Wire): Promise<ProposedReply['groups']> {
-  const check = new GroupCheck();
-  const { crc, trailerCrc } = await readMember(wire, (bytes) => check.push(bytes));
+async function readCompressedGroups(wire: Wire, onObject?: OnObject): Promise<GroupFacts> {
+  const check = new GroupCheck(onObject);
+  const { crc, trailerCrc, size, trailerSize } = await readMember(wire, (bytes) => check.push(bytes));
   checkEqual(crc, trailerCrc, 'the check sum of the member is wrong');
+  checkEqual(size, trailerSize, 'the length in the trailer of the member is wrong');
   return check.facts();
 }
 
-/** BP-4: reads Data and returns its length. */
-async function readData(wire: Wire): Promise<number> {
+/** BP-4: reads Data and returns its bytes. */
+async function readData(wire: Wire): Promise<Buffer> {
   const hex = (magic: number) => magic.toString(16).padStart(8, '0');
   checkEqual(await readNumber(wire), MAGIC, 'a wrong magic number (BP-3)', hex);
   const length = await readNumber(wire);
@@ -203,8 +230,7 @@ async function readData(wire: Wire): Promise<number> {
       received: `${length} bytes`,
     });
   }
-  await readExactly(wire, length);
-  return length;
+  return readExactly(wire, length);
 }
 
 /** BP-1: reads a number. */

@@ -4,8 +4,10 @@ import type { Suite } from '../runner.js';
 import { factsOf, prepareServer } from '../server-context.js';
 import { targetOf } from '../wire.js';
 import { type BulkCase, BulkContext, type SharedFacts } from './context.js';
+import { fixtureCases } from './fixture-cases.js';
 import { enduranceCases, messageCases } from './message-cases.js';
 import { proposedCases } from './proposed-cases.js';
+import { proposedListCases } from './proposed-list-cases.js';
 import { selectionCases } from './selection-cases.js';
 import { transferCases } from './transfer-cases.js';
 
@@ -15,6 +17,8 @@ const CASES: readonly BulkCase[] = [
   ...messageCases,
   ...enduranceCases,
   ...proposedCases,
+  ...proposedListCases,
+  ...fixtureCases,
 ];
 
 /** Checks the bulk transfers of a Broker from outside. Its data should not change during the run. */
@@ -27,6 +31,7 @@ export const suite: Suite = {
     const shared: SharedFacts = {
       ...factsOf(targetOf(args, DEFAULT_BROKER_PORT), options),
       survey: undefined,
+      proposed: undefined,
     };
     return prepareServer('bulk', CASES, BulkContext, shared, options, assertBroker);
   },

@@ -1,6 +1,7 @@
 import { check, checkEqual, checkMatches, checkNone, must, NotApplicable, should } from '../case.js';
 import { printable } from '../printable.js';
-import { type BulkCase, lackingOf, surveyed } from './context.js';
+import { type BulkCase, surveyed } from './context.js';
+import { lackingOf } from './survey.js';
 import { formatTransfer, requireTransfer } from './transfer.js';
 
 /** The form of a transfer: sections A2 and A3. */

@@ -1,6 +1,7 @@
 // Reads the reply to `#BULK`: its status lines, and facts about its groups and objects.
+import { createHash } from 'node:crypto';
 import { SectionDecoder } from '../../../protocols/soif/index.js';
-import { Mismatch, NotApplicable } from '../case.js';
+import { checkEqual, Mismatch, NotApplicable, objectCount } from '../case.js';
 import { GroupLayout, StreamCheck, type StreamFacts, type StreamObject } from '../gatherd/stream-check.js';
 import { printable } from '../printable.js';
 import type { Wire } from '../wire.js';
@@ -26,7 +27,12 @@ export interface Transfer extends Omit<StreamFacts, 'misplaced' | 'disorder'> {
   readonly withinLine: string | undefined;
   /** Whether the data begins like gzip (BT-13). */
   readonly compressed: boolean;
+  /** Identifies the objects of `@UPDATE`, byte for byte, in any order. */
+  readonly contents: string;
 }
+
+/** The facts about groups, of whichever interface. */
+export type GroupFacts = Omit<Transfer, 'lines' | 'compressed'>;
 
 export type OnObject = (object: StreamObject) => void;
 
@@ -68,9 +74,14 @@ export class GroupCheck {
   readonly #decoder = new SectionDecoder({ endLine: true });
   readonly #layout = new GroupLayout({ separator: '\n', checksObjects: true });
   #endLine: StatusLine | undefined;
+  /** The sum of the digests of the updates. */
+  #sum = 0n;
 
-  constructor(onObject?: OnObject) {
-    this.#stream = new StreamCheck(onObject);
+  constructor(onObject: OnObject = () => {}) {
+    this.#stream = new StreamCheck((item) => {
+      if (item.section === 'update') this.#sum += digestOf(item).readBigUInt64BE(0);
+      onObject(item);
+    });
   }
 
   push(bytes: Uint8Array): void {
@@ -79,12 +90,13 @@ export class GroupCheck {
     if (!this.#decoder.ended) this.#take(this.#decoder.push(bytes));
   }
 
-  facts(): Omit<Transfer, 'lines' | 'compressed'> {
+  facts(): GroupFacts {
     if (!this.#decoder.ended) this.#take(this.#decoder.end());
     this.#layout.end();
     const { misplaced, withinLine } = this.#layout;
     const { disorder: _, ...facts } = this.#stream.facts();
-    return { ...facts, misplaced, withinLine, endLine: this.#endLine };
+    const contents = BigInt.asUintN(64, this.#sum).toString(16);
+    return { ...facts, misplaced, withinLine, endLine: this.#endLine, contents };
   }
 
   #take(items: ReturnType<SectionDecoder['push']>): void {
@@ -94,17 +106,35 @@ export class GroupCheck {
   }
 }
 
+/** Returns the SHA-256 of an object as received. */
+export function digestOf({ bytes }: StreamObject): Buffer {
+  return createHash('sha256').update(bytes).digest();
+}
+
+/** Checks that groups have the same updates as the transfer of everything, byte for byte. @throws Mismatch */
+export function checkSameUpdates(all: GroupFacts, received: GroupFacts): void {
+  const message = 'other objects than with #SINCE 0';
+  checkEqual(updatesOf(received), updatesOf(all), message, objectCount);
+  const show = (contents: string) => `${updatesOf(all)} objects, digest ${contents}`;
+  checkEqual(received.contents, all.contents, 'objects of other bytes than with #SINCE 0', show);
+}
+
+/** Whether the reply is a refusal (BT-10). */
+export function isRefused({ lines }: Transfer): boolean {
+  return lines.some(({ code }) => code === 400 || code === 111);
+}
+
 /** Checks that a reply is a transfer and returns it. @throws Mismatch or NotApplicable if it is a refusal */
 export function requireTransfer(
   transfer: Transfer,
   what: string,
   onRefusal: 'fail' | 'skip' = 'fail',
 ): Transfer {
-  const refusal = transfer.lines.find(({ code }) => code === 400 || code === 111);
+  const refused = isRefused(transfer);
   const { compressed, sections, objects } = transfer;
-  if (refusal === undefined && !compressed && sections.length + objects > 0) return transfer;
+  if (!refused && !compressed && sections.length + objects > 0) return transfer;
   const received = compressed ? 'compressed data (BT-13)' : formatTransfer(transfer);
-  if (refusal !== undefined && onRefusal === 'skip') {
+  if (refused && onRefusal === 'skip') {
     throw new NotApplicable(`the broker does not support this: ${received}`);
   }
   throw new Mismatch(`no transfer for ${printable(what)}`, {
@@ -121,6 +151,6 @@ export function formatTransfer({ lines, bytes, objects }: Transfer): string {
 }
 
 /** Returns the number of updates. Objects outside of any group count as updates (BT-20). */
-export function updatesOf({ bySection }: Pick<Transfer, 'bySection'>): number {
+export function updatesOf({ bySection }: Pick<GroupFacts, 'bySection'>): number {
   return bySection.update + bySection.bare;
 }

@@ -1,5 +1,8 @@
-// Our own Broker with reference data for bulk transfers.
+// Our own Brokers with reference data for bulk transfers.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Test } from 'tap';
+import { encodeFixture } from '../../../protocols/fixture/index.js';
 import {
   applyChanges,
   Clock,
@@ -30,4 +33,12 @@ export async function bulkReference(t: Test): Promise<number> {
   );
   clock.advance();
   return made.server.address.port;
+}
+
+/** Our own Broker with the fixture, loaded as an administrator does it. */
+export async function bulkFixtureReference(t: Test): Promise<number> {
+  const { broker, directory, server } = await startPeer(t);
+  await writeFile(join(directory, 'fixture.soif'), encodeFixture());
+  await broker.maintenance.addFiles(['fixture.soif']);
+  return server.address.port;
 }

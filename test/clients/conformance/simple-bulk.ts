@@ -4,21 +4,13 @@ import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import type { Test } from 'tap';
 import { tcpServer } from '../../helpers/tcp-server.js';
+import { parse, type Request, type Searches, selects } from './simple-bulk-request.js';
 
-/** An object of the simple Broker. */
-interface Item {
+/** An object of the simple Broker. Texts are Latin-1: each character is a byte. */
+export interface Item {
   readonly url: string;
-  readonly title: string;
-  readonly time: number;
-}
-
-/** A parsed message. */
-interface Request {
-  readonly kind: 'bulk' | 'user';
-  readonly since: number;
-  readonly proposed: boolean;
-  readonly compress: boolean;
-  readonly query: string;
+  readonly updateTime: number;
+  readonly attributes: readonly (readonly [name: string, value: string])[];
 }
 
 /** What tests change of the Broker. */
@@ -28,6 +20,13 @@ interface BulkBehavior {
   readonly knowsProposed?: boolean;
   /** Sends one byte of an answer per segment. */
   readonly bytewise?: boolean;
+  /**
+   * Its objects. Default: four; one more is deleted and one is refreshed, which only a request with a time
+   * shows.
+   */
+  readonly items?: readonly Item[];
+  /** What a query is compared with; `nothing`: it is ignored. Default: titles, descriptions and keywords. */
+  readonly searches?: Searches;
 }
 
 /** A number as four bytes, in Latin-1 like all texts here. */
@@ -38,92 +37,121 @@ const uint32 = (value: number) => {
 };
 
 /** A SOIF object with these attributes. */
-function soifText(url: string, attributes: readonly (readonly [string, string])[]): string {
-  const lines = attributes.map(([name, value]) => `${name}{${value.length}}:\t${value}\n`);
+function soifText({ url, attributes }: Pick<Item, 'url' | 'attributes'>): string {
+  const lines = attributes
+    .filter(([, value]) => value !== '')
+    .map(([name, value]) => `${name}{${value.length}}:\t${value}\n`);
   return `@FILE { ${url}\n${lines.join('')}}\n`;
 }
 
-function bookkeepingOf({ time }: Item): [string, string][] {
-  return [
-    ['Update-Time', String(time)],
-    ['Time-to-Live', '2000000000'],
-    ['Gatherer-Name', 'Example'],
-    ['Gatherer-Host', 'gatherer.example.org'],
-    ['Gatherer-Version', '1.8'],
-  ];
-}
-
-const MESSAGE =
-  /^#(bulk|user)((?: +#since \d+| +#desc| +#opaque| +#interface 2| +#compress| +#index \S+(?: insensitive)?)*) +#end +(\S.*)$/i;
-
-/** Returns undefined for a message to refuse. */
-function parse(message: string): Request | undefined {
-  const match = MESSAGE.exec(message);
-  const [, kind = '', flags = '', query = ''] = match ?? [];
-  if (match === null || query.includes('(')) return undefined;
+function itemOf(name: string, updateTime: number, title?: string, description = ''): Item {
   return {
-    kind: kind.toLowerCase() === 'bulk' ? 'bulk' : 'user',
-    since: Number(/#since (\d+)/i.exec(flags)?.[1] ?? 0),
-    proposed: /#interface 2/i.test(flags),
-    compress: /#compress/i.test(flags),
-    query: query.toLowerCase(),
+    url: `http://${name}.example.org/`,
+    updateTime,
+    attributes: [
+      ...(title === undefined ? [] : [['Title', title] as const]),
+      ['Description', description],
+      ['Update-Time', String(updateTime)],
+      ['Time-to-Live', '2000000000'],
+      ['Gatherer-Name', 'Example'],
+      ['Gatherer-Host', 'gatherer.example.org'],
+      ['Gatherer-Version', '1.8'],
+    ],
   };
 }
+
+/** The objects of the simple Broker. */
+export const REFERENCE_ITEMS: readonly Item[] = [
+  itemOf('a', 2000, 'river with harbor', 'a port'),
+  itemOf('b', 3000, 'river and castles', 'a valley'),
+  itemOf('c', 4000, 'harbor'),
+  itemOf('d', 5000, 'mountains'),
+];
+const DELETED = itemOf('gone', 6000);
+const REFRESHED = itemOf('old', 7000);
 
 const REFUSAL = '400 - ERROR: Malformed message\n';
 const VERSION = `200 - ${uint32(1)}${uint32(0)}Simple\n`;
 const HEADER = '126 - http://broker.example.org/\n101 - welcome\n';
 const count = (objects: number) => `144 - ${uint32(objects)}`;
+const data = (value: string) => `\x32\x9f\xa1\xd2${uint32(value.length)}${value}`;
 
-function compressed(data: string): string {
-  return `150 - gzip begin\n${gzipSync(Buffer.from(data, 'latin1')).toString('latin1')}151 - gzip end\n`;
+function compressed(groups: string): string {
+  return `150 - gzip begin\n${gzipSync(Buffer.from(groups, 'latin1')).toString('latin1')}151 - gzip end\n`;
 }
 
-function listed({ url, title }: Item): string {
-  return `120 - ${url}\n125 - http://broker.example.org/1\n124 - \x32\x9f\xa1\xd2${uint32(title.length)}${title}130 - object end\n`;
+const textIn = ({ attributes }: Item, wanted: string) =>
+  attributes.find(([name, value]) => name.toLowerCase() === wanted.toLowerCase() && value !== '')?.[1];
+
+/** An object of a user query: its parts, each after its code, as both interfaces have them. */
+function partsOf(
+  item: Item,
+  { describes, attributes }: Request,
+): readonly (readonly [string, string, string])[] {
+  const description = textIn(item, 'Description');
+  return [
+    ...(describes && description !== undefined ? [['124', '', description] as const] : []),
+    ...attributes.flatMap((name) => {
+      const value = textIn(item, name);
+      return value === undefined ? [] : [['127', name, value] as const];
+    }),
+    ...(describes ? [] : [['122', '', `Matched line: ${/^.*/.exec(textIn(item, 'Title') ?? '')}`] as const]),
+  ];
 }
 
-/**
- * The items of the simple Broker. One more is deleted and one is refreshed, which only a request with a time
- * shows.
- */
-const ITEMS: readonly Item[] = [
-  { url: 'http://a.example.org/', title: 'river with harbor', time: 2000 },
-  { url: 'http://b.example.org/', title: 'river and castles', time: 3000 },
-  { url: 'http://c.example.org/', title: 'harbor', time: 4000 },
-  { url: 'http://d.example.org/', title: 'mountains', time: 5000 },
-];
-const DELETED: Item = { url: 'http://gone.example.org/', title: '', time: 6000 };
-const REFRESHED: Item = { url: 'http://old.example.org/', title: 'legends', time: 7000 };
+function listed(item: Item, request: Request): string {
+  const parts = partsOf(item, request).map(
+    ([code, name, value]) => `${code} - ${name === '' ? '' : `${name}\n - `}${data(value)}`,
+  );
+  return `120 - ${item.url}\n125 - http://broker.example.org/1\n${parts.join('')}130 - object end\n`;
+}
+
+function shown(item: Item, request: Request): string {
+  const parts = partsOf(item, request).map(([code, name, value]) =>
+    code === '122'
+      ? `122 - ${value}\n`
+      : `${code} - ${name === '' ? '' : `${name} `}${value.length}\n${value}\n`,
+  );
+  return `120 - ${item.url}\n125 - http://broker.example.org/1\n${parts.join('')}130 - object end\n`;
+}
 
 /** The whole reply after the greeting, in Latin-1. */
-function replyTo(message: string, knowsProposed: boolean): string {
-  const request = parse(message);
-  if (request === undefined) return REFUSAL;
-  const { kind, since, query } = request;
-  const isProposed = request.proposed && knowsProposed;
+function replyTo(message: string, behavior: BulkBehavior): string {
+  const { knowsProposed = true, items = REFERENCE_ITEMS, searches = 'texts' } = behavior;
+  const request = parse(message, knowsProposed);
+  if (request === undefined) {
+    const wantsProposed = knowsProposed && /#interface 2/i.test(message);
+    return wantsProposed ? `${VERSION}111 - ${uint32(1)}malformed\n` : REFUSAL;
+  }
+  const { kind, since, query, proposed } = request;
   if (query.includes('regexp'))
-    return isProposed ? `${VERSION}111 - ${uint32(2)}no regular expressions\n` : REFUSAL;
-  const matches = ({ title }: Item) => query === '#allb' || new RegExp(`\\b${query}\\b`, 'i').test(title);
-  const found = ITEMS.filter((item) => item.time > since && matches(item));
-  if (kind === 'user')
-    return knowsProposed ? VERSION + HEADER + found.map(listed).join('') + count(found.length) : REFUSAL;
-  const [data, number] = dataOf(found, since);
-  if (!isProposed) return `000 - Bulk transfer follows\n${data}`;
-  return VERSION + HEADER + (request.compress ? compressed(data) : data) + count(number);
+    return proposed ? `${VERSION}111 - ${uint32(2)}no regular expressions\n` : REFUSAL;
+  const limit = request.limit === 0 ? items.length : request.limit;
+  const found = items
+    .filter((item) => item.updateTime > since && selects(request, item, searches))
+    .slice(0, limit);
+  if (kind === 'user') {
+    if (!proposed) return found.map((item) => shown(item, request)).join('');
+    return VERSION + HEADER + found.map((item) => listed(item, request)).join('') + count(found.length);
+  }
+  const [groups, number] = groupsOf(found, since, items === REFERENCE_ITEMS);
+  if (!proposed) return `000 - Bulk transfer follows\n${groups}`;
+  return VERSION + HEADER + (request.compress ? compressed(groups) : groups) + count(number);
 }
 
-function dataOf(found: readonly Item[], since: number): [data: string, objects: number] {
-  const hasChanges = since > 0 && since < DELETED.time;
-  const bookkeeping = (item: Item) => (hasChanges ? soifText(item.url, bookkeepingOf(item)) : '');
-  const updated = found.map((item) => soifText(item.url, [['Title', item.title], ...bookkeepingOf(item)]));
+function groupsOf(
+  found: readonly Item[],
+  since: number,
+  forgets: boolean,
+): [groups: string, objects: number] {
+  const hasChanges = forgets && since > 0 && since < DELETED.updateTime;
   const groups = [
-    ['DELETE', bookkeeping(DELETED)],
-    ['REFRESH', bookkeeping(REFRESHED)],
-    ['UPDATE', updated.join('')],
+    ['DELETE', hasChanges ? soifText(DELETED) : ''],
+    ['REFRESH', hasChanges ? soifText(REFRESHED) : ''],
+    ['UPDATE', found.map(soifText).join('')],
   ];
-  const data = groups.map(([word, objects]) => `@${word} {\n${objects}}\n`).join('\n');
-  return [data, found.length + (hasChanges ? 2 : 0)];
+  const text = groups.map(([word, objects]) => `@${word} {\n${objects}}\n`).join('\n');
+  return [text, found.length + (hasChanges ? 2 : 0)];
 }
 
 /** Listens on a free port of loopback until the test ends. */
@@ -132,7 +160,7 @@ export function simpleBulk(t: Test, behavior: BulkBehavior = {}): Promise<number
 }
 
 function serve(socket: Socket, behavior: BulkBehavior): void {
-  const { greeting = '200 - Simple Broker 1\n', knowsProposed = true, bytewise = false } = behavior;
+  const { greeting = '200 - Simple Broker 1\n', bytewise = false } = behavior;
   let input = '';
   let isAnswered = false;
   socket.write(greeting);
@@ -142,7 +170,7 @@ function serve(socket: Socket, behavior: BulkBehavior): void {
     const end = input.indexOf('\n');
     if (isAnswered || end < 0) return;
     isAnswered = true;
-    const bytes = Buffer.from(replyTo(input.slice(0, end).trim(), knowsProposed), 'latin1');
+    const bytes = Buffer.from(replyTo(input.slice(0, end).trim(), behavior), 'latin1');
     const size = bytewise ? 1 : bytes.length;
     for (let offset = 0; offset < bytes.length && socket.writable; offset += size) {
       socket.write(bytes.subarray(offset, offset + size));
