@@ -2,32 +2,20 @@
 // messages.
 import { gzipSync } from 'node:zlib';
 import type { BrokerChange } from './broker-link.js';
+import {
+  type BulkMutant,
+  dataMutant,
+  isTransfer,
+  MALFORMED,
+  misreading,
+  replyMutant,
+  without,
+} from './bulk-builders.js';
+import { BULK_SELECTION_MUTANTS } from './bulk-selection.js';
 import { FORM_DEFECTS, NUMBER_DEFECTS, withCode } from './lines.js';
-import { about, alone, type Mutant, readings, whole } from './mutant.js';
+import { about, alone, whole } from './mutant.js';
 import { OBJECT_DEFECTS } from './object-defects.js';
-import { attributeNamed, mapObjects, objectsIn, sectionsOf, withoutLast } from './soif-text.js';
-
-type BulkMutant = Mutant<BrokerChange>;
-
-const MALFORMED = '#BULK nonsense\r\n';
-/** Whether the reply is a transfer in the shipped format. */
-const isTransfer = (reply: string) => reply.startsWith('000 - ');
-const isSince = (message: string) => /#since [1-9]/i.test(message);
-
-/** Changes the data of transfers after their `000` line. */
-function dataMutant(
-  name: string,
-  rule: string,
-  edit: (data: string, message: string) => string,
-  fails: readonly string[],
-): BulkMutant {
-  const reply = (text: string, message: string) => {
-    if (!isTransfer(text)) return text;
-    const start = text.indexOf('\n') + 1;
-    return text.slice(0, start) + edit(text.slice(start), message);
-  };
-  return { name, rule, change: { reply }, fails };
-}
+import { mapObjects, objectsIn, sectionsOf } from './soif-text.js';
 
 function lineMutants(
   name: string,
@@ -62,35 +50,6 @@ function lineMutants(
       })),
   ];
 }
-
-function replyMutant(
-  name: string,
-  rule: string,
-  reply: BrokerChange['reply'],
-  fails: readonly string[],
-  only?: readonly string[],
-): BulkMutant {
-  const mutant: BulkMutant = { name, rule, change: reply === undefined ? {} : { reply }, fails };
-  return only === undefined ? mutant : { ...mutant, only };
-}
-
-function misreading(
-  name: string,
-  rule: string,
-  pattern: RegExp,
-  replacement: string,
-  fails: readonly string[],
-  only?: readonly string[],
-): BulkMutant {
-  const mutant: BulkMutant = {
-    name,
-    rule,
-    change: { message: (text) => text.replace(pattern, replacement) },
-    fails,
-  };
-  return only === undefined ? mutant : { ...mutant, only };
-}
-const misreadings = readings(misreading);
 
 const REFUSALS = ['error/since', 'error/no-end', 'error/no-query', 'error/flag', 'error/query'];
 const refusal = (edit: (line: string) => string) => (reply: string) =>
@@ -214,7 +173,6 @@ const GROUPS: readonly BulkMutant[] = [
 
 const inFirst = (edit: (object: string) => string) => (data: string) =>
   mapObjects(data, (object, i) => (i === 0 ? edit(object) : object));
-const without = (name: string) => (object: string) => object.replace(attributeNamed(name), '');
 const inGroup = (at: number, edit: (object: string) => string) => (data: string) =>
   sectionsOf(data)
     .map((section, i) => (i === at ? mapObjects(section, edit) : section))
@@ -241,43 +199,6 @@ const OBJECTS: readonly BulkMutant[] = [
   }),
   ...about('BT-25', ['objects/once'], dataMutant, {
     'an object is sent twice': inFirst((object) => object + object),
-  }),
-];
-
-const SELECTION: readonly BulkMutant[] = [
-  misreading('#SINCE is ignored', 'BT-4', /#SINCE [1-9]\d*/i, '#SINCE 0', ['since/future']),
-  misreading('#SINCE is read in milliseconds', 'BT-4', /#SINCE ([1-9]\d*)/i, '#SINCE $1000', [
-    'since/newer-is-sent',
-  ]),
-  ...misreadings('BT-6', ['since/absent'], {
-    'without #SINCE nothing is sent': [/#BULK #END/, '#BULK #SINCE 4102444800 #END'],
-    'without #SINCE a message is malformed': [/^#BULK #END.*\r\n/, MALFORMED],
-  }),
-  ...about('BT-5', ['since/newer-is-sent'], dataMutant, {
-    'an object that changed after the time is left out': (data, message) => {
-      if (!isSince(message)) return data;
-      return withoutLast(data);
-    },
-  }),
-  misreading('#desc is not known', 'BT-8', /#desc/, '#frob', ['flags/no-effect']),
-  misreading('#opaque is not known', 'BT-8', /#opaque/, '#frob', ['flags/no-effect']),
-  ...about('BT-8', ['flags/no-effect'], dataMutant, {
-    '#desc leaves out objects': (data, message) => (/#desc/.test(message) ? withoutLast(data) : data),
-  }),
-  misreading('a query is ignored', 'BT-6', /#END [a-z].*\r\n/, '#END #ALLB\r\n', [
-    'query/matches',
-    'query/nothing',
-  ]),
-  misreading('a query finds nothing', 'BT-6', /#END [a-z].*\r\n/, '#END zzyzxqqv\r\n', ['query/matches']),
-  ...about('BT-6', ['query/matches'], dataMutant, {
-    'a query sends objects without their content': (data, message) =>
-      /#END [a-z]/.test(message) ? mapObjects(data, without('Title')) : data,
-    'a query leaves out an object that matches': (data, message) =>
-      /#END [a-z]/.test(message) ? withoutLast(data) : data,
-  }),
-  ...about('BT-6', ['query/nothing'], replyMutant, {
-    'a query that matches nothing is refused': (reply, message) =>
-      /zzyzxqqv/.test(message) ? '400 - ERROR: nothing\n' : reply,
   }),
 ];
 
@@ -361,7 +282,7 @@ export const BULK_MUTANTS: readonly BulkMutant[] = [
   ...LINES,
   ...GROUPS,
   ...OBJECTS,
-  ...SELECTION,
+  ...BULK_SELECTION_MUTANTS,
   ...MESSAGES,
   ...ENDURANCE,
 ];

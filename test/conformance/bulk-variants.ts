@@ -1,20 +1,14 @@
 // Brokers whose bulk transfers differ from the kit's own in what the rules leave free.
 import type { BrokerChange } from './broker-link.js';
+import { inReply } from './bulk-replies.js';
 import { allowed, type Variant } from './mutant.js';
-import { mapObjects } from './soif-text.js';
 
 type BulkVariant = Variant<BrokerChange>;
 
 const data = (name: string, rule: string, edit: (object: string) => string): BulkVariant => ({
   name,
   rule,
-  change: {
-    reply: (reply) => {
-      if (!reply.startsWith('000 - ')) return reply;
-      const start = reply.indexOf('\n') + 1;
-      return reply.slice(0, start) + mapObjects(reply.slice(start), edit);
-    },
-  },
+  change: { reply: (reply) => inReply(reply, (objects) => objects.map(edit)) },
 });
 
 export const BULK_VARIANTS: readonly BulkVariant[] = [

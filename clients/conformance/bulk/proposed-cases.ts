@@ -3,10 +3,10 @@ import { PLAIN_FLAGS } from '../broker/context.js';
 import { check, checkEqual, checkNone, must, NotApplicable, type Procedure, should } from '../case.js';
 import { printable } from '../printable.js';
 import { type BulkCase, type BulkContext, surveyed } from './context.js';
-import { codesOf, PROPOSED_EVERYTHING, proposed, readReply } from './proposed-context.js';
+import { codesOf, PROPOSED_EVERYTHING, proposed, readReply, readShipped } from './proposed-context.js';
 import type { ProposedReply } from './proposed-reader.js';
 import { requireWord } from './selection-cases.js';
-import { checkSameUpdates, type GroupFacts, updatesOf } from './transfer.js';
+import { checkSameUpdates, type GroupFacts, requireTransfer, updatesOf } from './transfer.js';
 
 /** BP-12 */
 const INFO_FIELDS = [126, 140, 141, 101, 142];
@@ -14,6 +14,8 @@ const INFO_FIELDS = [126, 140, 141, 101, 142];
 const TRAILERS = [144, 111, 145];
 const COUNT = 144;
 const ERROR = 111;
+/** BT-15 */
+const ORDER = 'delete, refresh, update';
 /** BP-23: the number of a malformed message, and the largest number that has a meaning. */
 const MALFORMED = 1;
 const ASSIGNED = 6;
@@ -63,7 +65,9 @@ export const proposedCases: readonly BulkCase[] = [
   must('proposed/layout', 'BP-15 BT-17', 'S; RC; project choice')
     .title('the groups are written byte by byte as in the shipped format')
     .does(everything, ({ groups }) => {
-      const misplaced = groups?.misplaced ?? groups?.withinLine;
+      const order = groups?.sections.join(', ');
+      const others = order === ORDER ? undefined : `groups in the order ${order}`;
+      const misplaced = groups?.misplaced ?? groups?.withinLine ?? others;
       checkNone(misplaced, 'another layout', '@DELETE {\\n}\\n\\n@REFRESH {\\n}\\n\\n@UPDATE {\\n...}\\n');
     }),
   must('proposed/count', 'BP-21 BP-22 BP-1', 'S; project choice')
@@ -85,7 +89,7 @@ export const proposedCases: readonly BulkCase[] = [
       const message = (flags: string) => `#BULK #SINCE 0 ${flags} ${PLAIN_FLAGS} #END ${requireWord(survey)}`;
       const { groups, items } = await readReply(context, message('#interface 2'));
       if (items.some(({ code }) => code === ERROR)) throw new NotApplicable('the broker refuses the query');
-      const shipped = await context.ask(message('#interface 1'));
+      const shipped = await readShipped(context, message('#interface 1'));
       checkSameGroups(groups, shipped);
       checkCount(items, groups?.objects ?? 0);
     }),
@@ -93,7 +97,8 @@ export const proposedCases: readonly BulkCase[] = [
     .title('#interface 1 requests the shipped format')
     .does(surveyed, async ({ transfer }, context) => {
       await readReply(context, PROPOSED_EVERYTHING);
-      checkSameUpdates(transfer, await context.ask('#BULK #SINCE 0 #interface 1 #END #ALLB'));
+      const answer = await readShipped(context, '#BULK #SINCE 0 #interface 1 #END #ALLB');
+      checkSameUpdates(transfer, requireTransfer(answer, '#interface 1'));
     }),
   must('proposed/compressed', 'BP-16 BP-10', 'S; inferred')
     .title('a compressed Body is one gzip member between its markers, with the same objects')

@@ -28,6 +28,7 @@ import {
 const FUTURE = [0x8000_000a, 4_102_444_800, 0xffff_ffff];
 /** Times above 4294967295, which are 0 and 10 modulo 2^32 and 2^64. */
 const TOO_LARGE = ['4294967296', '4294967306', '18446744073709551626'];
+const OTHER_BYTES = 'an object with other bytes than in the transfer of everything';
 /** A word that no object has. */
 const UNKNOWN_WORD = 'zzyzxqqv';
 
@@ -49,21 +50,25 @@ export const selectionCases: readonly BulkCase[] = [
     .title(
       'every object with an Update-Time after the time is sent, because a collector would lose it otherwise',
     )
-    .does(surveyed, async ({ times }, context) => {
+    .does(surveyed, async (survey, context) => {
+      const { times } = survey;
       const sorted = [...times.values()].sort((a, b) => a - b);
       const since = sorted[sorted.length >> 1];
       if (since === undefined || since === 0)
         throw new NotApplicable('the broker has no objects with a time');
       const expected = new Set([...times].filter(([, time]) => time > since).map(([url]) => url));
       if (expected.size === 0) throw new NotApplicable('all objects are of one time');
+      const other = new First();
       await requestTransfer(context, `#BULK #SINCE ${since} #END #ALLB`, (item) => {
         if (item.section !== 'delete') expected.delete(urlOf(item));
+        if (isChanged(item, survey)) other.add(item);
       });
       const [missing] = expected;
       check(missing === undefined, `${expected.size} objects newer than ${since} are not sent`, {
         expected: printable(missing ?? ''),
         received: 'others',
       });
+      other.check(OTHER_BYTES, 'whole objects, unchanged');
     }),
   should('since/absent', 'BT-6', 'inferred: M1.4, RC')
     .title('without #SINCE everything is sent')
@@ -89,7 +94,7 @@ export const selectionCases: readonly BulkCase[] = [
           if (item.section !== 'update') return;
           missing.delete(urlOf(item));
           if (!textOf(item).toLowerCase().includes(word)) without.add(item);
-          if (survey.complete && !survey.known.has(digestOf(item).toString('hex'))) other.add(item);
+          if (isChanged(item, survey)) other.add(item);
         },
         'skip',
       );
@@ -99,10 +104,7 @@ export const selectionCases: readonly BulkCase[] = [
         received: `${updatesOf(answer)} other objects`,
       });
       without.check(`an object that does not match ${word}`, 'objects that have the word');
-      other.check(
-        'an object with other bytes than in the transfer of everything',
-        'whole objects, unchanged',
-      );
+      other.check(OTHER_BYTES, 'whole objects, unchanged');
     }),
   must('query/case', 'BT-8 BRK-3.1', 'M1.4; S')
     .title('#index case sensitive selects the objects that have the word in these letters')
@@ -149,6 +151,11 @@ function limited(flag: string): Procedure<BulkContext> {
     const answer = await requestTransfer(context, message, undefined, 'skip');
     checkEqual(updatesOf(answer), 1, `another number with ${flag} 1`, objectCount);
   });
+}
+
+/** Whether an update is not one of the transfer of everything, byte for byte. */
+function isChanged(item: StreamObject, { known, complete }: Survey): boolean {
+  return complete && item.section === 'update' && !known.has(digestOf(item).toString('hex'));
 }
 
 /** The first object that breaks a rule. */

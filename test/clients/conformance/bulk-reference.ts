@@ -24,7 +24,10 @@ export async function bulkReference(t: Test): Promise<number> {
   await applyChanges(made, refresh('old', NOW + 50), deletion('gone', NOW + 60));
   await applyChanges(
     made,
-    update(1, NOW + 70, 'river with harbor'),
+    change(
+      'update',
+      document(urlOf(1), { Title: 'river with harbor', Description: 'a port at a river' }, NOW + 70),
+    ),
     update(2, NOW + 80, 'river and castles'),
     change(
       'update',
