@@ -1,6 +1,6 @@
 // The groups in the replies of the kit's own Broker, of both interfaces, so that a mutant can change them.
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { objectsIn } from './soif-text.js';
+import { objectsIn, sectionsOf } from './soif-text.js';
 
 /** Whether a message requests interface 2. */
 export const isProposed = (message: string) => /#interface 2/.test(message);
@@ -12,13 +12,14 @@ export const START = '150 - gzip begin\n';
 export const END = '151 - gzip end\n';
 const UPDATE = '@UPDATE {\n';
 
-/** Changes the objects of the last group. */
-export function updates(data: string, edit: Edit): string {
-  const at = data.lastIndexOf(UPDATE, data.indexOf('@FILE')) + UPDATE.length;
-  const end = data.lastIndexOf('}\n');
-  return at < UPDATE.length || end <= at
-    ? data
-    : data.slice(0, at) + edit(objectsIn(data.slice(at, end))).join('') + data.slice(end);
+/** Changes the updates in the groups of a reply, which end with its last brace. */
+export function updates(reply: string, edit: Edit): string {
+  const at = reply.indexOf('@DELETE {\n');
+  if (at < 0) return reply;
+  const sections = sectionsOf(reply.slice(at)).map((section) =>
+    section.startsWith(UPDATE) ? `${UPDATE}${edit(objectsIn(section)).join('')}}\n` : section,
+  );
+  return reply.slice(0, at) + sections.join('');
 }
 
 /** Changes the groups of a reply in interface 2. */

@@ -68,7 +68,7 @@ programs/urlget                    gate     7 exact    clients/fetch servers/cli
 clients/conformance/broker-client  gate     4 exact    clients/conformance/broker-client clients/broker
 clients/conformance/broker-server  gate     6 exact    clients/conformance/broker servers/broker
 clients/conformance/bulk-client    gate     6 exact    clients/conformance/bulk-client clients/bulk
-clients/conformance/bulk-server    gate     4 exact    clients/conformance/bulk servers/broker
+clients/conformance/bulk-server    gate     6 exact    clients/conformance/bulk servers/broker
 clients/conformance/core           core    10 exact    clients/conformance
 clients/conformance/html-report    gate     3 exact    clients/conformance
 clients/conformance/rule-book      gate     3 exact    clients/conformance protocols/specification
@@ -76,7 +76,7 @@ clients/conformance/gatherd-client gate     8 exact    clients/conformance/gathe
 clients/conformance/gatherd-server gate     3 exact    clients/conformance/gatherd servers/gatherd
 clients/conformance/soif           gate     5 exact    clients/conformance/soif protocols/soif
 clients/conformance/sstp           gate     2 exact    clients/conformance/sstp servers/refererd protocols/sstp
-conformance/mutation               gate    32 seeded   clients/conformance test/conformance
+conformance/mutation               gate    36 seeded   clients/conformance test/conformance
 faults/backup-running              gate    24 seeded   storage/backup
 faults/broker-crash                gate     8 seeded   servers/broker storage/broker
 faults/bulk-chain                  gate     8 seeded   servers/broker clients/bulk
