@@ -1,6 +1,7 @@
 // Reads a Registry file from chunks of any size.
 import { ByteBuffer } from '../byte-buffer.js';
 import { StateError } from '../errors.js';
+import { StateMachine } from '../state-machine.js';
 import {
   dataBytesOf,
   FILE_HEADER_BYTES,
@@ -11,6 +12,7 @@ import {
   stateOf,
 } from './format.js';
 import { decodeRecordHeader, decodeRegistryHeader, formatMagic, type RegistryHeader } from './header.js';
+import { DECODER_STATES } from './states.js';
 
 /** Options of {@link RegistryDecoder}. */
 export interface RegistryDecoderOptions extends Partial<RegistryFormat> {
@@ -57,10 +59,11 @@ export class RegistryDecoder {
   readonly #held = new ByteBuffer();
   /** Offset in the file of the first byte that is not decoded. */
   #offset = 0;
-  /** Bytes that the next step needs. */
-  #needed = FILE_HEADER_BYTES;
-  #stopped = false;
-  #ended = false;
+  readonly #machine;
+  /** Bytes that the next step needs, from the start of the header. */
+  #needed: number;
+  /** In state `data`: the flag of the record. */
+  #flag = 0;
 
   /** @throws UsageError for a constant out of its range; RangeError for a limit out of its range */
   constructor(options: RegistryDecoderOptions = {}) {
@@ -70,12 +73,14 @@ export class RegistryDecoder {
       throw new RangeError(`maxRecordBytes must be a positive whole number, not ${this.#maxRecordBytes}`);
     }
     this.#offset = options.start ?? 0;
-    if (this.#offset > 0) this.#needed = RECORD_HEADER_BYTES;
+    this.#machine = new StateMachine(DECODER_STATES, this.#offset > 0 ? 'record header' : 'file header');
+    this.#needed = this.#offset > 0 ? RECORD_HEADER_BYTES : FILE_HEADER_BYTES;
   }
 
   /** Returns the items that this chunk completes. @throws StateError after {@link end} */
   push(chunk: Uint8Array): RegistryItem[] {
-    if (this.#ended) throw new StateError('push after end');
+    if (this.#machine.state === 'ended') throw new StateError('push after end');
+    if (this.#stopped) this.#machine.step('more');
     if (this.#stopped || chunk.length === 0) return [];
     let bytes = chunk;
     if (this.#held.length > 0 || chunk.length < this.#needed) {
@@ -96,64 +101,80 @@ export class RegistryDecoder {
 
   /** No more input: returns the damage of a truncated file (REG-29), or nothing. */
   end(): RegistryItem[] {
-    if (this.#ended) throw new StateError('end after end');
-    this.#ended = true;
-    if (this.#stopped || (this.#held.length === 0 && this.#offset > 0)) return [];
-    if (this.#offset === 0) {
-      const message = `the Registry's header has ${this.#held.length} of ${FILE_HEADER_BYTES} bytes`;
-      return [{ kind: 'damage', rule: 'REG-5', offset: this.#held.length, message, cut: true }];
+    const { state } = this.#machine;
+    if (state === 'ended') throw new StateError('end after end');
+    const held = this.#held.length;
+    if (state === 'stopped' || (state === 'record header' && held === 0)) {
+      this.#machine.step('end');
+      return [];
     }
-    const message = `the last record is cut off after ${this.#held.length} bytes`;
+    this.#machine.step('cut');
+    if (state === 'file header') {
+      const message = `the Registry's header has ${held} of ${FILE_HEADER_BYTES} bytes`;
+      return [{ kind: 'damage', rule: 'REG-5', offset: held, message, cut: true }];
+    }
+    const message = `the last record is cut off after ${held} bytes`;
     return [{ kind: 'damage', rule: 'REG-29', offset: this.#offset, message, cut: true }];
   }
 
-  /**
-   * Decodes the header or a record at `at`, where {@link #needed} bytes are available; returns the bytes
-   * consumed.
-   */
-  #step(bytes: Uint8Array, at: number, items: RegistryItem[]): number {
-    if (this.#offset === 0) {
-      const start = bytes.subarray(at, at + FILE_HEADER_BYTES);
-      const magic = decodeRecordHeader(start).size;
-      if (magic !== this.#format.fileMagic) {
-        const message = `not a Registry: it begins with ${formatMagic(magic)}, not ${formatMagic(this.#format.fileMagic)}`;
-        return this.#stop(items, 'REG-8', message);
-      }
-      items.push({ kind: 'header', ...decodeRegistryHeader(start, this.#format) });
-      this.#needed = RECORD_HEADER_BYTES;
-      return FILE_HEADER_BYTES;
-    }
-    const { size, magic, flag } = decodeRecordHeader(bytes, at);
-    if (magic !== this.#format.recordMagic) {
-      const message = `a record's magic number is ${formatMagic(magic)}, not ${formatMagic(this.#format.recordMagic)}`;
-      return this.#stop(items, 'REG-15', message);
-    }
-    const dataBytes = dataBytesOf(size, this.#format.reading);
-    if (dataBytes < 0) {
-      return this.#stop(
-        items,
-        'REG-11',
-        `no record has size ${size} under reading (${this.#format.reading})`,
-      );
-    }
-    if (dataBytes > this.#maxRecordBytes) {
-      const message = `a record of ${dataBytes} bytes is longer than the limit of ${this.#maxRecordBytes}`;
-      return this.#stop(items, 'REG-11', message);
-    }
-    const length = RECORD_HEADER_BYTES + dataBytes;
-    if (bytes.length - at < length) {
-      this.#needed = length;
-      return 0;
-    }
-    const data = bytes.subarray(at + RECORD_HEADER_BYTES, at + length);
-    items.push({ kind: 'record', offset: this.#offset, flag, state: stateOf(flag, this.#format), data });
-    this.#needed = RECORD_HEADER_BYTES;
-    return length;
+  get #stopped(): boolean {
+    return this.#machine.state === 'stopped';
   }
 
-  #stop(items: RegistryItem[], rule: string, message: string): number {
-    this.#stopped = true;
+  /** Decodes at `at`, where {@link #needed} bytes are available; returns the bytes consumed. */
+  #step(bytes: Uint8Array, at: number, items: RegistryItem[]): number {
+    switch (this.#machine.state) {
+      case 'file header':
+        return this.#readFileHeader(bytes.subarray(at, at + FILE_HEADER_BYTES), items);
+      case 'record header':
+        this.#readRecordHeader(bytes, at, items);
+        return 0;
+      default: {
+        const length = this.#needed;
+        const flag = this.#flag;
+        const data = bytes.subarray(at + RECORD_HEADER_BYTES, at + length);
+        this.#machine.step('record');
+        items.push({ kind: 'record', offset: this.#offset, flag, state: stateOf(flag, this.#format), data });
+        this.#needed = RECORD_HEADER_BYTES;
+        return length;
+      }
+    }
+  }
+
+  #readFileHeader(start: Uint8Array, items: RegistryItem[]): number {
+    const magic = decodeRecordHeader(start).size;
+    if (magic !== this.#format.fileMagic) {
+      const message = `not a Registry: it begins with ${formatMagic(magic)}, not ${formatMagic(this.#format.fileMagic)}`;
+      this.#stop('foreign', items, 'REG-8', message);
+      return 0;
+    }
+    this.#machine.step('header');
+    items.push({ kind: 'header', ...decodeRegistryHeader(start, this.#format) });
+    this.#needed = RECORD_HEADER_BYTES;
+    return FILE_HEADER_BYTES;
+  }
+
+  #readRecordHeader(bytes: Uint8Array, at: number, items: RegistryItem[]): void {
+    const { size, magic, flag } = decodeRecordHeader(bytes, at);
+    const dataBytes = dataBytesOf(size, this.#format.reading);
+    if (magic !== this.#format.recordMagic) {
+      const message = `a record's magic number is ${formatMagic(magic)}, not ${formatMagic(this.#format.recordMagic)}`;
+      this.#stop('magic', items, 'REG-15', message);
+    } else if (dataBytes < 0) {
+      const message = `no record has size ${size} under reading (${this.#format.reading})`;
+      this.#stop('size', items, 'REG-11', message);
+    } else if (dataBytes > this.#maxRecordBytes) {
+      const message = `a record of ${dataBytes} bytes is longer than the limit of ${this.#maxRecordBytes}`;
+      this.#stop('size', items, 'REG-11', message);
+    } else {
+      this.#machine.step('head');
+      this.#flag = flag;
+      this.#needed = RECORD_HEADER_BYTES + dataBytes;
+    }
+  }
+
+  #stop(step: 'foreign' | 'magic' | 'size', items: RegistryItem[], rule: string, message: string): void {
+    this.#machine.step(step);
     items.push({ kind: 'damage', rule, offset: this.#offset, message, cut: false });
-    return 0;
   }
 }

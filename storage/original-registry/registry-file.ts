@@ -16,7 +16,9 @@ import {
   type RegistryRecord,
   type RegistryVersion,
   registryFormat,
+  stateOf,
 } from '../../protocols/registry/index.js';
+import { countTransitions, RECORD_STATES } from '../../protocols/registry/states.js';
 import { replaceFile } from '../files/replace-file.js';
 import { FileWindow, type OpenRandomFile, openRandomFile, type RandomFile } from './random-access-file.js';
 import { searchRecord } from './salvage.js';
@@ -285,24 +287,18 @@ export class RegistryFile implements AsyncDisposable {
     }
     if (this.#options.sync === true) await this.#file.sync();
     this.#end = end;
-    const { valid, deleted } = this.#counts;
-    this.#counts = {
-      records: this.#counts.records + records.length,
-      deleted,
-      valid: valid + records.length,
-    };
+    this.#counts = countTransitions(this.#counts, RECORD_STATES.absent.append, records.length);
     for (const { oid } of records) this.#highestOid = Math.max(this.#highestOid, oid);
     await this.#writeHeader();
     return offsets;
   }
 
   async #markRecord(offset: number): Promise<boolean> {
-    if ((await this.#readFlag(offset)) !== this.#format.validFlag) return false;
+    if (stateOf(await this.#readFlag(offset), this.#format) !== 'valid') return false;
     const flag = new Uint8Array(4);
     new DataView(flag.buffer).setUint32(0, this.#format.deletedFlag);
     await this.#file.write(flag, offset + RECORD_HEADER_BYTES - 4);
-    const { records, deleted, valid } = this.#counts;
-    this.#counts = { records, deleted: deleted + 1, valid: valid - 1 };
+    this.#counts = countTransitions(this.#counts, RECORD_STATES.valid.delete, 1);
     return true;
   }
 
@@ -396,5 +392,6 @@ function protocolError({ rule, offset, message }: Pick<RegistryDamage, 'rule' | 
 async function* undeletedRecords(
   records: AsyncIterable<RawRecord>,
 ): AsyncGenerator<RawRecord, void, undefined> {
-  for await (const record of records) if (record.state !== 'deleted') yield record;
+  for await (const record of records)
+    if (RECORD_STATES[record.state].compress.next !== 'absent') yield record;
 }

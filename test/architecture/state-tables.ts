@@ -2,6 +2,7 @@
 import * as broker from '../../protocols/broker/states.js';
 import * as bulk from '../../protocols/bulk/states.js';
 import * as gatherd from '../../protocols/gatherd/states.js';
+import * as registry from '../../protocols/registry/states.js';
 import * as sstp from '../../protocols/sstp/states.js';
 import type { StateTable, Transition } from '../../protocols/state-machine.js';
 
@@ -18,6 +19,10 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, StateTable<string,
     shipped: bulk.SHIPPED_STATES,
     proposed: bulk.PROPOSED_STATES,
   },
+  'protocols/registry/specification.md': {
+    registry: registry.DECODER_STATES,
+    'registry-record': registry.RECORD_STATES,
+  },
   'protocols/sstp/specification.md': {
     'sstp-choice': sstp.CHOICE_STATES,
     'sstp-server': sstp.SERVER_STATES,
@@ -29,8 +34,6 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, StateTable<string,
 export const WRITTEN_BY_HAND: Readonly<Record<string, string>> = {
   'soif-stream': 'to come',
   'soif-object': 'to come',
-  registry: 'to come',
-  'registry-record': 'to come',
   queue: 'to come',
 };
 

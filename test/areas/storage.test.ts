@@ -16,6 +16,7 @@ import '../storage/databases/database-file.test.js';
 import '../storage/databases/maintenance.test.js';
 import '../storage/databases/sources.test.js';
 import '../protocols/registry/codec.test.js';
+import '../protocols/registry/states.test.js';
 import '../clients/references/client.test.js';
 import '../storage/references/berkeley-db.test.js';
 import '../storage/references/storage.test.js';

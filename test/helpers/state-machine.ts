@@ -29,7 +29,7 @@ export function checkMachine<State extends string, Input>(t: Test, machine: Mach
   const { table, start, run, walks, input, maxLength = 12 } = machine;
   const seen: { readonly state: string; readonly event: string; readonly next: string }[] = [];
   const reached = new Set<string>();
-  const restore = watch(table, (state, event, next) => seen.push({ state, event, next }));
+  const restore = watchTable(table, (state, event, next) => seen.push({ state, event, next }));
   const fault = (inputs: readonly Input[]): string | undefined => {
     seen.length = 0;
     const last = run(inputs);
@@ -48,11 +48,8 @@ export function checkMachine<State extends string, Input>(t: Test, machine: Mach
       walks.map(fault).filter((one) => one !== undefined),
       [],
     );
-    const rows = Object.entries<object>(table).flatMap(([state, row]) =>
-      Object.keys(row).map((event) => `${state}: ${event}`),
-    );
     t.same(
-      rows.filter((row) => !reached.has(row)),
+      rowsOf(table).filter((row) => !reached.has(row)),
       [],
       'every row is reached',
     );
@@ -68,8 +65,15 @@ export function checkMachine<State extends string, Input>(t: Test, machine: Mach
   }
 }
 
+/** The rows of a table as `STATE: EVENT`. */
+export function rowsOf(table: StateTable<string, string>): string[] {
+  return Object.entries(table).flatMap(([state, row]) =>
+    Object.keys(row).map((event) => `${state}: ${event}`),
+  );
+}
+
 /** Reports every lookup of a transition. @returns the function that ends it */
-function watch<State extends string>(
+export function watchTable<State extends string>(
   table: StateTable<State, string>,
   report: (state: string, event: string, next: string) => void,
 ): () => void {

@@ -6,9 +6,11 @@ import fc from 'fast-check';
 import t from 'tap';
 import { ProtocolError, StateError, StorageError } from '../../../protocols/errors.js';
 import type { RegistryReading } from '../../../protocols/registry/index.js';
+import { RECORD_STATES } from '../../../protocols/registry/states.js';
 import {
   checkRegistry,
   isCompressionDue,
+  type LocatedRecord,
   type OpenRandomFile,
   openRandomFile,
   RegistryFile,
@@ -16,6 +18,7 @@ import {
   repairRegistry,
 } from '../../../storage/original-registry/index.js';
 import { assertProperty } from '../../helpers/property.js';
+import { rowsOf, watchTable } from '../../helpers/state-machine.js';
 import { temporaryDirectory } from '../../helpers/temporary-directory.js';
 import { handFile, handRecord, recordOf } from './helpers.js';
 
@@ -27,6 +30,12 @@ async function oidsOf(path: string, state = 'valid'): Promise<number[]> {
   const oids: number[] = [];
   for await (const entry of registry.records()) if (entry.state === state) oids.push(entry.record?.oid ?? 0);
   return oids;
+}
+
+async function located(registry: RegistryFile): Promise<LocatedRecord[]> {
+  const found: LocatedRecord[] = [];
+  for await (const entry of registry.records()) found.push(entry);
+  return found;
 }
 
 /** Checks a file; returns the summary, the problems, and their rules. */
@@ -263,6 +272,58 @@ t.test('REG-15: repair keeps every readable record', async (t) => {
     t.match(await repairRegistry(path), { problems: 0, kept: undefined }, `${name}: no problems remain`);
   }
   t.ok(existsSync(`${path}.damaged.1`));
+});
+
+t.test('REG-14, REG-23 to REG-26: records and counts change as the table says (property)', async (t) => {
+  const path = join(await temporaryDirectory(t), 'Registry');
+  const reached = new Set<string>();
+  t.teardown(watchTable(RECORD_STATES, (state, event) => reached.add(`${state}: ${event}`)));
+  const step = fc.record({
+    kind: fc.constantFrom('append', 'delete', 'change', 'compress'),
+    index: fc.nat(5),
+  });
+  const all = ['append', 'delete', 'change', 'compress'].map((kind) => ({ kind, index: 0 }));
+  await assertProperty(
+    fc.asyncProperty(fc.array(step, { maxLength: 8 }), async (steps) => {
+      // The third record has an unknown flag.
+      writeFileSync(path, handFile([1, 2, 3].map((oid) => handRecord(oid, { flag: oid === 3 ? 9 : 1 }))));
+      const states = new Map<number, 'valid' | 'deleted' | 'unknown'>([
+        [1, 'valid'],
+        [2, 'valid'],
+        [3, 'unknown'],
+      ]);
+      await using registry = await RegistryFile.open(path, { writable: true });
+      for (const { kind, index } of steps) {
+        const oid = registry.nextOid;
+        const found = await located(registry);
+        const old = found[index % found.length];
+        if (kind === 'append') await registry.append([recordOf(oid)]);
+        else if (kind === 'compress') await registry.compress();
+        else if (old !== undefined && kind === 'delete') await registry.markDeleted(old.offset);
+        else if (old !== undefined) await registry.change(old.offset, recordOf(oid));
+        const appends = kind === 'append' || (kind === 'change' && old !== undefined);
+        const oldOid = old?.record?.oid ?? 0;
+        if (kind === 'delete' || kind === 'change')
+          if (states.get(oldOid) === 'valid') states.set(oldOid, 'deleted');
+        if (appends) states.set(oid, 'valid');
+        if (kind === 'compress')
+          for (const [one, state] of states) if (state === 'deleted') states.delete(one);
+      }
+      const expected = [...states].map(([oid, state]) => `${oid} ${state}`);
+      const text = (await located(registry)).map(({ record, state }) => `${record?.oid} ${state}`);
+      const count = (wanted: string) => [...states.values()].filter((state) => state === wanted).length;
+      const counts = { records: states.size, deleted: count('deleted'), valid: count('valid') };
+      if (text.join() !== expected.join()) throw new Error(`${text.join()} instead of ${expected.join()}`);
+      if (JSON.stringify(registry.counts) !== JSON.stringify(counts))
+        throw new Error(`${JSON.stringify(registry.counts)} instead of ${JSON.stringify(counts)}`);
+    }),
+    { numRuns: 60, examples: [[all]] },
+  );
+  t.same(
+    rowsOf(RECORD_STATES).filter((row) => !reached.has(row)),
+    [],
+    'every row is reached',
+  );
 });
 
 t.test('REG-13, REG-14: repair keeps the reading and unknown flags', async (t) => {
