@@ -13,6 +13,24 @@ const OPERATORS: readonly BrokerMutant[] = [
     'a word is cut to eight letters': [/#index matchword #END (fx\w{6})\w+\r/, '#END $1\r'],
     'a word that has no object finds all': [/#END fxlazuli\r/, '#END #allb\r'],
   }),
+  ...misreadings('BRK-2.20', ['fixture/bookkeeping'], {
+    'words are not searched in names of Gatherers': [/#END gatherer\r/, '#END title : gatherer\r'],
+    'phrases are not searched in names of Gatherers': [
+      /#END "conformance fixture"/,
+      '#END title : "conformance fixture"',
+    ],
+    'a phrase with a word of the URL is searched there only': [
+      /#END "conformance fixture"/,
+      '#END url : "conformance fixture"',
+    ],
+  }),
+  ...misreadings('BRK-2.20', ['fixture/long-value'], {
+    'values are searched to 16 KiB': [/#END w(?:3|7|11)000\r/, '#END zzyzxplugh\r'],
+    'values are searched to 32 KiB': [/#END w(?:7|11)000\r/, '#END zzyzxplugh\r'],
+    'values are searched to 64 KiB': [/#END w11000\r/, '#END zzyzxplugh\r'],
+    'lines are searched to 8 KiB': [/#END "w1600 w1601"/, '#END zzyzxplugh'],
+    'a phrase crosses lines of a long value': [/#END "w7000 w7001"/, '#END w7000 and w7001'],
+  }),
   ...misreadings('BRK-2.21', ['fixture/and'], {
     'and means or, with the fixture': [/#END (\w+) and (\w+)\r/, '#END $1 or $2\r'],
     'and wants both words in one attribute': [
@@ -220,6 +238,8 @@ const TAGS: readonly BrokerMutant[] = [
     'url compares whole URLs': [/url : "/, 'url exact "'],
     'url knows URLs with a slash only': [/url : "(?=fixture:)/, 'url : "/'],
     'url does not know the host': [/url : "fixture"/, 'url : "/fixture"'],
+    'url is cut at a question mark': [/url : "\/p\?a=1"/, 'url : "/p"'],
+    'a question mark is a pattern of URLs': [/url : "\/p\?a=1"/, 'url : "/p.a"'],
     'url is cut to 24 bytes': [/times\/4294967296/, 'times/'],
   }),
   ...misreadings('BRK-2.17', ['fixture/exact'], {
@@ -266,6 +286,8 @@ const TAGS: readonly BrokerMutant[] = [
       /#END fixture-size less-than (\w+)\r/,
       '#END fixture-size less-than $1 or fxamber\r',
     ],
+    'texts are not compared': [/title greater-than witch/, 'zzyzxplugh'],
+    'texts are compared without case': [/title greater-than witch/, 'title greater-than "Witch"'],
     'comparison looks at names in small letters': [/Fixture-Size/, 'zzyzx'],
   }),
   ...misreadings('BRK-2.17', ['fixture/less-than-times'], {
@@ -328,4 +350,20 @@ const PHRASES: readonly BrokerMutant[] = [
   }),
 ];
 
-export const FIXTURE_QUERY_MUTANTS: readonly BrokerMutant[] = [...OPERATORS, ...TAGS, ...PHRASES];
+const WORDS: readonly BrokerMutant[] = [
+  ...misreadings('BRK-2.20', ['fixture/phrase-hyphen'], {
+    'a hyphen of a query is sought as it is': [/near-duplicate/, '"zzyzxplugh"'],
+    'a hyphen of an object is not a blank': [/#END "size 1"/, '#END zzyzxplugh'],
+    'words with a hyphen are joined by and': [/#END fxmarks-100/, '#END fxmarks or fxnul'],
+    'a hyphen of a query separates words': [/#END near-duplicate/, '#END near and duplicate or fxnear'],
+  }),
+  ...misreadings('BRK-2.6', ['fixture/quoted-operator'], {
+    'a quoted and is left out': [/"and" and fxjasper/, 'fxjasper'],
+    'a quoted and finds everything': [/except "and"/, 'except fxjasper'],
+    'a quoted and finds nothing': [/"and"/g, 'zzyzxplugh'],
+    'a quoted not finds everything': [/and "not"/, ''],
+  }),
+  refusing('a quoted and is an operator', 'BRK-2.6', /"and" and fxjasper/, ['fixture/quoted-operator']),
+];
+
+export const FIXTURE_QUERY_MUTANTS: readonly BrokerMutant[] = [...OPERATORS, ...TAGS, ...PHRASES, ...WORDS];

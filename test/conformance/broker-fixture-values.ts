@@ -1,62 +1,30 @@
-// Mutants of a Broker with the fixture: values, descriptions, matched lines, URLs, objects.
+// Mutants of a Broker with the fixture: values and descriptions.
 import { FIXTURE } from '../../protocols/fixture/index.js';
 import type { BrokerMutant } from './broker-builders.js';
-import { type Item, objectsOf } from './broker-link.js';
-import { CONFUSIONS, VALUE_DEFECTS } from './value-defects.js';
+import { type Counted, itemMutant, objectMutant, valueMutant, written } from './broker-fixture-builders.js';
+import type { Item } from './broker-link.js';
+import { VALUE_DEFECTS } from './value-defects.js';
 
 const CHARACTERS = (value: string) => Buffer.from(value, 'latin1').toString('utf8').length;
 
-/** The parts of a `127` or `124`: what stands before the count, and the counted bytes. */
-interface Counted {
-  readonly head: string;
-  readonly value: string;
-}
-
-function readCounted(text: string): Counted | undefined {
-  const end = text.indexOf('\n');
-  const head = /^(.* )\d+$/.exec(text.slice(0, end))?.[1];
-  return head === undefined ? undefined : { head, value: text.slice(end + 1, -1) };
-}
-
-const written = ({ head, value }: Counted, count = value.length) => `${head}${count}\n${value}\n`;
-
-/** A mutant that changes the values of items with this code; undefined: the item is lost. */
-function valueMutant(
-  code: '124' | '127',
-  name: string,
-  edit: (counted: Counted, item: Item, before: readonly Item[]) => string | undefined,
-  fails: readonly string[],
-): BrokerMutant {
-  return {
-    name,
-    rule: code === '124' ? 'BRK-4.5' : 'BRK-4.6',
-    change: {
-      item: (item, at, items) => {
-        const counted = item.code === code ? readCounted(item.text) : undefined;
-        return counted === undefined ? item.text : (edit(counted, item, items.slice(0, at)) ?? '');
-      },
-    },
-    fails,
-  };
-}
-
-const DESCRIPTIONS = FIXTURE.flatMap(({ attributes }) =>
-  attributes.flatMap(([name, value]) => (name === 'Description' ? [value] : [])),
-);
+/** The values that a Broker sends: it may leave out those of no bytes (SOIF-3.2), and the kit's own does. */
+const SENT = FIXTURE.flatMap(({ attributes }) => attributes.filter(([, value]) => value !== ''));
+const isIn = (values: typeof SENT, edit: (value: string) => string | undefined) =>
+  values.some(([, value]) => edit(value) !== value);
 
 const VALUES: readonly BrokerMutant[] = VALUE_DEFECTS.flatMap(({ name, edit, seenIn }) => {
   const change = (counted: Counted) => {
     const value = edit(counted.value);
     return value === undefined ? undefined : written({ ...counted, value });
   };
-  const values = valueMutant(
-    '127',
-    `values ${name}`,
-    change,
-    seenIn.map((one) => `fixture/value-${one}`),
-  );
-  if (DESCRIPTIONS.every((value) => edit(value) === value)) return [values];
-  return [values, valueMutant('124', `descriptions ${name}`, change, ['fixture/descriptions'])];
+  const fails = seenIn.map((one) => `fixture/value-${one}`);
+  const descriptions = SENT.filter(([attribute]) => attribute === 'Description');
+  return [
+    ...(isIn(SENT, edit) ? [valueMutant('127', `values ${name}`, change, fails)] : []),
+    ...(isIn(descriptions, edit)
+      ? [valueMutant('124', `descriptions ${name}`, change, ['fixture/descriptions'])]
+      : []),
+  ];
 });
 
 const urlOf = (before: readonly Item[]) =>
@@ -100,6 +68,41 @@ const COUNTS: readonly BrokerMutant[] = [
       ),
     ];
   }),
+  ...(['124', '127'] as const).flatMap((code) => {
+    const what = code === '124' ? 'a description' : 'a value';
+    return [
+      valueMutant(
+        code,
+        `${what} that ends in a line end has no other after it`,
+        (one) => (one.value.endsWith('\n') ? written(one).slice(0, -1) : written(one)),
+        ['fixture/layout'],
+      ),
+      valueMutant(
+        code,
+        `${what} of one byte has no line end after it`,
+        (one) => (one.value.length === 1 ? written(one).slice(0, -1) : written(one)),
+        ['fixture/layout'],
+      ),
+      valueMutant(
+        code,
+        `${what} of several lines has an empty line after it`,
+        (one) => (one.value.includes('\n') ? `${written(one)}\n` : written(one)),
+        ['fixture/layout'],
+      ),
+      valueMutant(
+        code,
+        `${what} with CR LF has CR LF after it`,
+        (one) => (one.value.includes('\r\n') ? `${written(one).slice(0, -1)}\r\n` : written(one)),
+        ['fixture/layout'],
+      ),
+      valueMutant(
+        code,
+        `${what} with a NUL has no line end after it`,
+        (one) => (one.value.includes('\0') ? written(one).slice(0, -1) : written(one)),
+        ['fixture/layout'],
+      ),
+    ];
+  }),
   valueMutant('124', 'a description comes twice, with the fixture', (one) => written(one) + written(one), [
     'fixture/descriptions',
   ]),
@@ -119,47 +122,6 @@ const COUNTS: readonly BrokerMutant[] = [
     ['fixture/descriptions'],
   ),
 ];
-
-/** A mutant that changes each item with this code in replies to messages that match. */
-function itemMutant(
-  name: string,
-  rule: string,
-  code: string,
-  edit: (text: string, before: readonly Item[], message: string) => string,
-  fails: readonly string[],
-): BrokerMutant {
-  return {
-    name,
-    rule,
-    change: {
-      item: (item, at, items, message) =>
-        item.code === code ? edit(item.text, items.slice(0, at), message) : item.text,
-    },
-    fails,
-  };
-}
-
-/** A mutant that changes the objects of replies to messages that match; the other items stay. */
-function objectMutant(
-  name: string,
-  rule: string,
-  edit: (objects: readonly string[], message: string) => readonly string[],
-  fails: readonly string[],
-): BrokerMutant {
-  return {
-    name,
-    rule,
-    change: {
-      reply: (reply, message) => {
-        const groups = objectsOf(reply);
-        const isObject = (group: string) => group.startsWith('120 - ');
-        const objects = groups.filter(isObject);
-        return [...groups.filter((group) => !isObject(group)), ...edit(objects, message)].join('');
-      },
-    },
-    fails,
-  };
-}
 
 const attribute = (name: string) => new RegExp(`^127 - ${name} `, 'i');
 const isAbout = (text: string, name: string) => attribute(name).test(text);
@@ -404,172 +366,4 @@ function ordered(object: string, rank: (name: string) => number): string {
   return object.slice(0, first.index) + sorted.join('') + object.slice(first.index + size);
 }
 
-const line = (edit: (text: string) => string) => (item: string) =>
-  item.replace(/^(122 - Matched line: )(.*)\n$/s, (_, head, text) => `${head}${edit(text)}\n`);
-
-const LINES: readonly BrokerMutant[] = [
-  ...(
-    [
-      ['are trimmed', (text) => text.replace(/[ \t]+$/, '')],
-      ['have one blank for white space', (text) => text.replace(/[ \t]+/g, ' ')],
-      ['have no size', (text) => text.replace(/# [^{}\s]+\{\d+\}:\t/, '# ')],
-      ['have a blank for the tab after the size', (text) => text.replace('}:\t', '}: ')],
-      ['have a size too large by one', (text) => text.replace(/\{(\d+)\}/, (_, n) => `{${Number(n) + 1}}`)],
-      [
-        'have the size of the line',
-        (text) => text.replace(/\{\d+\}:\t(.*)/, (_, rest) => `{${rest.length}}:\t${rest}`),
-      ],
-      ['have names in small letters', (text) => text.replace(/^[^#]+/, (name) => name.toLowerCase())],
-      ['name another attribute', (text) => text.replace(/^Title#/, 'Description#')],
-      ['are in small letters', (text) => text.toLowerCase()],
-      ['have question marks for bytes above 127', (text) => text.replace(/[\x80-\xff]/g, '?')],
-      ['lose bytes above 127', (text) => text.replace(/[\x80-\xff]/g, '')],
-      ['are written as UTF-8', (text) => Buffer.from(text, 'utf8').toString('latin1')],
-      [
-        'are read as UTF-8',
-        (text) => Buffer.from(Buffer.from(text, 'latin1').toString('utf8')).toString('latin1'),
-      ],
-      ['are cut to 20 bytes', (text) => text.slice(0, 20)],
-      ['have marks around the word', (text) => text.replace('fxiris', '<b>fxiris</b>')],
-      ['have no type of the object', (text) => text.replace('@FILE { ', '')],
-    ] as readonly (readonly [string, (text: string) => string])[]
-  ).map(([name, edit]) =>
-    itemMutant(`matched lines ${name}`, 'BRK-4.8', '122', line(edit), ['fixture/matched-lines']),
-  ),
-  itemMutant('matched lines come twice', 'BRK-4.8', '122', (text) => text + text, ['fixture/matched-lines']),
-  itemMutant(
-    'matched lines are those of titles',
-    'BRK-4.8',
-    '122',
-    (text) => (/: Title#/.test(text) ? text : ''),
-    ['fixture/matched-lines'],
-  ),
-  itemMutant(
-    'one matched line of each object is sent',
-    'BRK-4.8',
-    '122',
-    (text, before) => (before.at(-1)?.code === '122' ? '' : text),
-    ['fixture/matched-lines', 'fixture/maxlines'],
-  ),
-  itemMutant(
-    'matched lines lack the second of two that are the same',
-    'BRK-4.8',
-    '122',
-    (text, before) =>
-      before.slice(-4).some((one) => one.text.replace(/\w+\{\d+\}:\t/, '') === text)
-        ? ''
-        : text.replace(/Description# fxiris\n/, 'Description# fxiris \n'),
-    ['fixture/matched-lines'],
-  ),
-  objectMutant(
-    'matched lines come in reversed order',
-    'BRK-4.8',
-    (objects) =>
-      objects.map((object) => {
-        const lines = object.match(/^122 - .*\n/gm) ?? [];
-        return lines.length < 2 ? object : object.replace(lines.join(''), () => lines.toReversed().join(''));
-      }),
-    ['fixture/matched-lines'],
-  ),
-  objectMutant(
-    'lines of negated terms are sent',
-    'BRK-4.8',
-    (objects, message) =>
-      /and not fxcobalt/.test(message) && !message.includes('#opaque')
-        ? objects.map((object) =>
-            object.replace('130 - ', '122 - Matched line: Title# Title{7}:\tfxamber\n130 - '),
-          )
-        : objects,
-    ['fixture/matched-lines'],
-  ),
-];
-
-/** An object is lost by all queries, or by the dump alone. */
-const lost = (name: string, isLost: (object: string, at: number, all: readonly string[]) => boolean) => [
-  objectMutant(
-    `queries lack ${name}`,
-    'BRK-2.18',
-    (objects, message) =>
-      /#END fixture\r/.test(message)
-        ? objects.filter((object, at, all) => !isLost(object, at, all))
-        : objects,
-    ['fixture/objects'],
-  ),
-  objectMutant(
-    `the dump lacks ${name}`,
-    'BRK-2.11',
-    (objects, message) =>
-      /#allb/.test(message) ? objects.filter((object, at, all) => !isLost(object, at, all)) : objects,
-    ['fixture/dump'],
-  ),
-];
-const urlIn = (object: string) => /^120 - (.*)\n/.exec(object)?.[1] ?? '';
-const withUrl = (object: string, url: string) => object.replace(/^120 - .*\n/, () => `120 - ${url}\n`);
-
-const OBJECTS: readonly BrokerMutant[] = [
-  ...lost('the first object', (_, at) => at === 0),
-  ...lost('the last object', (_, at, all) => at === all.length - 1),
-  ...lost('objects that are not of the Web', (object) => !/^https?:/.test(urlIn(object))),
-  ...lost('objects with a query', (object) => urlIn(object).includes('?')),
-  ...lost('objects with a fragment', (object) => urlIn(object).includes('#')),
-  ...lost('objects with a port', (object) => urlIn(object).includes(':80/')),
-  ...lost('objects without a host', (object) => urlIn(object).startsWith('urn:')),
-  ...lost('objects later than 2^32', (object) => /times\/429496729[67]/.test(urlIn(object))),
-  ...Object.entries(CONFUSIONS).flatMap(([how, nameOf]) => [
-    ...lost(
-      `objects whose URLs are those of others ${how}`,
-      (object, at, all) => all.findIndex((one) => nameOf(urlIn(one)) === nameOf(urlIn(object))) < at,
-    ),
-    objectMutant(
-      `replies have URLs ${how}`,
-      'BRK-1.10',
-      (objects) => objects.map((object) => withUrl(object, nameOf(urlIn(object)))),
-      ['fixture/objects'],
-    ),
-  ]),
-  objectMutant(
-    'replies have host names in capitals',
-    'BRK-1.10',
-    (objects) =>
-      objects.map((object) =>
-        withUrl(object, urlIn(object).replace('//fixture.example/p', '//FIXTURE.EXAMPLE/p')),
-      ),
-    ['fixture/objects', 'fixture/urls'],
-  ),
-  objectMutant(
-    'replies have URLs that end in a slash',
-    'BRK-1.10',
-    (objects) => objects.map((object) => withUrl(object, urlIn(object).replace(/(?<=\/p)$/, '/index.html'))),
-    ['fixture/objects', 'fixture/urls'],
-  ),
-  objectMutant('each object comes twice', 'BRK-4.10', (objects) => [...objects, ...objects], [
-    'fixture/objects',
-    'fixture/word',
-  ]),
-  objectMutant(
-    'the first object comes twice',
-    'BRK-4.10',
-    (objects) => [...objects.slice(0, 1), ...objects],
-    ['fixture/objects', 'fixture/and'],
-  ),
-  objectMutant(
-    'an object that two words find comes twice',
-    'BRK-4.10',
-    (objects, message) => (/ or /.test(message) ? [...objects, ...objects.slice(-1)] : objects),
-    ['fixture/or'],
-  ),
-  objectMutant(
-    'the dump has an object twice',
-    'BRK-2.11',
-    (objects, message) => (/#allb/.test(message) ? [...objects, ...objects.slice(-1)] : objects),
-    ['fixture/dump'],
-  ),
-];
-
-export const FIXTURE_VALUE_MUTANTS: readonly BrokerMutant[] = [
-  ...VALUES,
-  ...COUNTS,
-  ...ATTRIBUTES,
-  ...LINES,
-  ...OBJECTS,
-];
+export const FIXTURE_VALUE_MUTANTS: readonly BrokerMutant[] = [...VALUES, ...COUNTS, ...ATTRIBUTES];

@@ -1,6 +1,7 @@
 // The mutants of the kit's own Broker with the fixture, behind a proxy.
 import { fixtureBroker } from '../clients/conformance/fixture-reference.js';
 import { FIXTURE_MATCHING_MUTANTS } from './broker-fixture-matching.js';
+import { FIXTURE_OBJECT_MUTANTS } from './broker-fixture-objects.js';
 import { FIXTURE_QUERY_MUTANTS } from './broker-fixture-queries.js';
 import { FIXTURE_VALUE_MUTANTS } from './broker-fixture-values.js';
 import { type BrokerChange, brokerLink } from './broker-link.js';
@@ -13,7 +14,12 @@ export const BROKER_FIXTURE: MutatedSuite<BrokerChange> = {
   covers: /^fixture\//,
   slow: /^$/,
   first: ['fixture/objects'],
-  mutants: [...FIXTURE_QUERY_MUTANTS, ...FIXTURE_MATCHING_MUTANTS, ...FIXTURE_VALUE_MUTANTS],
+  mutants: [
+    ...FIXTURE_QUERY_MUTANTS,
+    ...FIXTURE_MATCHING_MUTANTS,
+    ...FIXTURE_VALUE_MUTANTS,
+    ...FIXTURE_OBJECT_MUTANTS,
+  ],
   variants: [],
   async start(t) {
     const port = await fixtureBroker(t);

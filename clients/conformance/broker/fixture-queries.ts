@@ -4,7 +4,7 @@ import { checkNone, must, NotApplicable, should } from '../case.js';
 import { checkFixtureUrls, isChangedUrl } from '../fixture.js';
 import { printable } from '../printable.js';
 import { type BrokerCase, PLAIN_FLAGS } from './context.js';
-import { checkOnce, findsExactly, loaded, PART_FLAGS } from './fixture-checks.js';
+import { checkFinds, checkOnce, findsExactly, loaded, PART_FLAGS } from './fixture-checks.js';
 
 const ALL = FIXTURE.map(({ url }) => url);
 const GROUP = 'group-1 group-2 group-3 group-4';
@@ -45,6 +45,26 @@ export const fixtureQueryCases: readonly BrokerCase[] = [
       ['fxmarigold', 'error-0'],
       ['fxlazuli', ''],
       ['fxmarigoxx', ''],
+    ),
+  must('fixture/bookkeeping', 'BRK-2.20', 'inferred: G')
+    .title('a word or a phrase without a tag searches bookkeeping attributes, too')
+    .does(loaded, async (context) => {
+      await checkFinds(context, `${PLAIN_FLAGS} #END gatherer`, ALL, 'fail');
+      await checkFinds(context, `${PLAIN_FLAGS} #END "conformance fixture"`, ALL, 'skip');
+    }),
+  should('fixture/long-value', 'BRK-2.20', 'M1.4; QH')
+    .title(
+      'words are found at the begin, in the middle and at the end of values of 70 000 bytes, and in long lines',
+    )
+    .does(
+      findsExactly,
+      PLAIN_FLAGS,
+      'skip',
+      ['w3000', 'long'],
+      ['w7000', 'long'],
+      ['w11000', 'long'],
+      ['"w1600 w1601"', 'long'],
+      ['"w7000 w7001"', ''],
     ),
   must('fixture/and', 'BRK-2.21', 'M1.2; M1.4')
     .title('and: both words, in one attribute or in two')
@@ -188,5 +208,25 @@ export const fixtureQueryCases: readonly BrokerCase[] = [
       ['"near  duplicate"', NEAR],
       ['"near duplicat"', `${NEAR} near-6`],
       ['"fxblanks of a title"', 'blanks'],
+    ),
+  should('fixture/phrase-hyphen', 'BRK-2.20', 'project choice')
+    .title('a hyphen between two words equals a blank, in a query and in an object')
+    .does(
+      findsExactly,
+      PART_FLAGS,
+      'skip',
+      ['near-duplicate', NEAR],
+      ['"size 1"', 'size-1'],
+      ['fxmarks-100', 'marks'],
+    ),
+  should('fixture/quoted-operator', 'BRK-2.6', 'project choice')
+    .title('an operator word or a keyword in quotes is a word')
+    .does(
+      findsExactly,
+      PLAIN_FLAGS,
+      'skip',
+      ['"and" and fxjasper', 'phrase-3'],
+      ['fxjasper except "and"', 'phrase-1 phrase-2 phrase-4'],
+      ['fxjasper and "not"', ''],
     ),
 ];

@@ -99,7 +99,7 @@ export const fixtureTagCases: readonly BrokerCase[] = [
     .does(loaded, async (context) => {
       const having = (part: string) =>
         FIXTURE.map((object) => object.url).filter((url) => url.toLowerCase().includes(part));
-      for (const part of ['/times/', 'times/4294967296', '/values/near', 'fixture:p', 'fixture']) {
+      for (const part of ['/times/', 'times/4294967296', '/values/near', 'fixture:p', '/p?a=1', 'fixture']) {
         await checkFinds(context, `${PART_FLAGS} #END url : "${part}"`, having(part), 'skip');
       }
       await checkFinds(context, `${PART_FLAGS} #END url : fxamber`, [], 'skip');
@@ -139,6 +139,7 @@ export const fixtureTagCases: readonly BrokerCase[] = [
       ['fixture-size less-than 9', ''],
       ['fixture-size greater-than 100', ''],
       ['Fixture-Size less-than 10.5', 'size-1 size-2'],
+      ['title greater-than witch', 'word-3 word-4 soif'],
     ),
   should('fixture/less-than-times', 'BRK-2.17', 'M1.2; project choice')
     .title('less-than and greater-than compare numbers above 2^31 and 2^32')

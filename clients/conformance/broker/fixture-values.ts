@@ -1,6 +1,6 @@
 // Cases for a Broker that has loaded the fixture: the bytes that it sends, and how many objects and lines.
 import { FIXTURE, type FixtureObject } from '../../../protocols/fixture/index.js';
-import { check, checkEqual, must, NotApplicable, type Procedure, should } from '../case.js';
+import { check, checkEqual, checkNone, must, NotApplicable, type Procedure, should } from '../case.js';
 import { checkBytes, checkFixtureUrls, checkObject, isFixtureUrl, VALUE_CASES } from '../fixture.js';
 import { printable } from '../printable.js';
 import { checkNotRefused, urlsOf } from './checks.js';
@@ -65,6 +65,18 @@ const LINES: readonly (readonly [query: string, lines: Readonly<Record<string, r
 
 /** What a Broker sends of the fixture. All cases are skipped without it. */
 export const fixtureValueCases: readonly BrokerCase[] = [
+  must('fixture/layout', 'BRK-4.1 BRK-4.4', 'S; RC')
+    .title('items keep their form, whatever the counted bytes before them are')
+    .does(valued, ({ reply }) => {
+      const [problem] = reply.problems;
+      checkNone(problem, 'the layout of the reply is broken', 'NNN - text', ({ text }) => text);
+      for (const { url, ended } of reply.objects) {
+        check(ended, `an object has no end: ${printable(url)}`, {
+          expected: '130 - object end',
+          received: 'none',
+        });
+      }
+    }),
   ...VALUE_CASES.map(({ name, url, purpose }) =>
     must(`fixture/value-${name}`, 'BRK-4.6 BRK-4.4', BYTES)
       .title(`127 has the bytes of the value: ${purpose}`)
