@@ -20,6 +20,7 @@ import '../servers/essence/outlinks.test.js';
 import '../servers/essence/page-metadata.test.js';
 import '../servers/essence/programs.test.js';
 import '../servers/essence/recognize.test.js';
+import '../servers/essence/registries.test.js';
 import '../servers/essence/selectors.test.js';
 import '../servers/essence/sgml.test.js';
 import '../servers/essence/summarizers-pdf.test.js';

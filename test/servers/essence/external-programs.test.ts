@@ -369,3 +369,32 @@ t.test('E-61 programs of the machine summarize only types that Essence does not 
   );
   t.equal((await summarize('a.lsm', 'Begin3\nTitle = X\nEnd\n')).exploded?.length, 1);
 });
+
+t.test('E-71 a program or a table of the user takes the place of a built-in summarizer', async (t) => {
+  const programs = await programsIn(t, { 'Text.sum': "#!/bin/sh\nprintf 'Title{4}:\\tmine\\n'\n" });
+  const lib = await temporaryDirectory(t);
+  await writeFile(join(lib, 'DocBook.sum.tbl'), '<PARA>\tSubject\n');
+  const identity = {
+    gathererName: 'T',
+    gathererHost: 'h',
+    gathererVersion: '1',
+    refreshRate: 1,
+    timeToLive: 1,
+  };
+  const summaryBy = async (options: object, url: string, body: string): Promise<string> => {
+    const context = await createEssenceContext({ ...identity, keywords: false, ...options });
+    const input = { url, body: Buffer.from(body), lastModificationTime: 0, updateTime: 1 };
+    const { soif } = await summarizeDocument(input, context);
+    return Buffer.from(soif ?? []).toString();
+  };
+  const text = ['http://a.test/x.txt', 'Only text\n'] as const;
+  t.match(await summaryBy({}, ...text), /Partial-Text\{10\}:\tOnly text\n/);
+  const own = await summaryBy({ programs }, ...text);
+  t.match(own, /Title\{5\}:\tmine\n/);
+  t.notMatch(own, /Partial-Text/);
+  const book = ['http://a.test/x.docbook', '<article><title>T</title><para>p</para></article>'] as const;
+  t.match(await summaryBy({}, ...book), /Title\{2\}:\tT\n/);
+  const byTable = await summaryBy({ libDirectory: lib }, ...book);
+  t.match(byTable, /Subject\{2\}:\tp\n/);
+  t.notMatch(byTable, /Title\{2\}/);
+});

@@ -8,7 +8,7 @@ const paragraph = (subject: string) =>
   `${subject} was opened in the presence of many guests, who had come from all parts of the country to see how it works and to ` +
   'hear what its builders have to say about the years of its construction.';
 
-t.test('the length of the main text is limited', (t) => {
+t.test('E-148 the length of the main text is limited', (t) => {
   const two = `<p>${paragraph('One')}</p><p>${paragraph('Two')}</p>`;
   t.equal(mainText(two, paragraph('One').length + 10), paragraph('One'));
   t.end();

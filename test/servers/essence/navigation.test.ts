@@ -17,7 +17,7 @@ async function contentOfPage(html: string, options: Partial<EssenceOptions> = {}
 const lines = (value: string | undefined): string[] =>
   (value ?? '').split('\n').filter((line) => line !== '');
 
-t.test('navigation is no text, no keyword, no heading and no description', async (t) => {
+t.test('E-148 navigation is no text, no keyword, no heading and no description', async (t) => {
   const menu = '<ul><li><a href="a.html">Downloads</a><li><a href="b.html">Mailing lists</a></ul>';
   for (const navigation of [
     `<nav>${menu}</nav>`,
@@ -96,7 +96,7 @@ t.test(
   },
 );
 
-t.test('links of navigation have no Link-Text, unless the text links there as well', async (t) => {
+t.test('E-148 links of navigation have no Link-Text, unless the text links there as well', async (t) => {
   const menu = '<a href="a.html">Downloads</a> <a href="b.html">Mailing lists</a>';
   for (const navigation of [`<nav>${menu}</nav>`, `<div class="mainmenu">${menu}</div>`])
     for (const html of [

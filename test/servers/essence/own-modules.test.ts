@@ -28,7 +28,7 @@ const attributesOf = (soif: Uint8Array | undefined): Record<string, string> =>
     ]),
   );
 
-t.test('E-60, E-61 a module summarizes: attributes, description, links, messages', async (t) => {
+t.test('E-60, E-61, E-149 a module summarizes: attributes, description, links, messages', async (t) => {
   const pool = await poolOf(
     t,
     {

@@ -35,24 +35,31 @@ t.test('E-140 the pool returns the same results as the calling thread', async (t
   }
 });
 
-t.test('E-77 a page of a few letters is read in the character set of the server’s other pages', async (t) => {
-  await using pool = await EssencePool.create({ ...IDENTITY, workers: 1 });
-  const summarize = async (url: string, text: string, charset: string) => {
-    const output = await pool.summarize(inputOf(url, encodeEightBit(`<title>${text}</title>`, charset)));
-    return { title: attributesOf(output.soif ?? new Uint8Array()).title?.trim(), charset: output.charset };
-  };
-  const long = 'Сборщик обходит серверы, читает документы и составляет их описания. '.repeat(4).trim();
-  const short = { title: 'Дв', charset: undefined };
-  t.not((await summarize('http://a.test/1.html', 'Дв', 'ibm866')).title, 'Дв', 'two letters are not enough');
-  t.same(await summarize('http://a.test/2.html', long, 'ibm866'), { title: long, charset: 'ibm866' });
-  t.same(await summarize('http://a.test/3.html', 'Дв', 'ibm866'), short, 'the same server');
-  t.not((await summarize('http://b.test/', 'Дв', 'ibm866')).title, 'Дв', 'another server');
-  t.same(
-    await summarize('http://a.test/4.html', long, 'koi8-r'),
-    { title: long, charset: 'koi8-r' },
-    'a clear text is read in its own character set',
-  );
-});
+t.test(
+  'E-77, E-151 a page of a few letters is read in the character set of the server’s other pages',
+  async (t) => {
+    await using pool = await EssencePool.create({ ...IDENTITY, workers: 1 });
+    const summarize = async (url: string, text: string, charset: string) => {
+      const output = await pool.summarize(inputOf(url, encodeEightBit(`<title>${text}</title>`, charset)));
+      return { title: attributesOf(output.soif ?? new Uint8Array()).title?.trim(), charset: output.charset };
+    };
+    const long = 'Сборщик обходит серверы, читает документы и составляет их описания. '.repeat(4).trim();
+    const short = { title: 'Дв', charset: undefined };
+    t.not(
+      (await summarize('http://a.test/1.html', 'Дв', 'ibm866')).title,
+      'Дв',
+      'two letters are not enough',
+    );
+    t.same(await summarize('http://a.test/2.html', long, 'ibm866'), { title: long, charset: 'ibm866' });
+    t.same(await summarize('http://a.test/3.html', 'Дв', 'ibm866'), short, 'the same server');
+    t.not((await summarize('http://b.test/', 'Дв', 'ibm866')).title, 'Дв', 'another server');
+    t.same(
+      await summarize('http://a.test/4.html', long, 'koi8-r'),
+      { title: long, charset: 'koi8-r' },
+      'a clear text is read in its own character set',
+    );
+  },
+);
 
 t.test('E-77 the pool remembers the character sets of a bounded number of servers', async (t) => {
   const charsets = new OriginCharsets(2);

@@ -36,7 +36,7 @@ const RULES = [
   '^http://shop\\.test/  !body  p.absent',
 ].join('\n');
 
-t.test('pages of other URLs are summarized as without rules', async (t) => {
+t.test('E-146 pages of other URLs are summarized as without rules', async (t) => {
   const other = 'http://other.test/item/1.html';
   t.same((await summarizeWith(RULES, PAGE, other)).content, (await summarizeWith('', PAGE, other)).content);
   const html = { type: 'HTML', isHtml: true };

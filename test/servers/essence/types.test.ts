@@ -274,25 +274,28 @@ t.test('G-21 a customized file replaces the shipped one, and the other files are
   await t.rejects(createEssenceContext({ ...IDENTITY, stoplist: 'none.cf' }), { code: 'ERR_CONFIG' });
 });
 
-t.test('a line * of a rule file stands for the rules of all types that the file does not name', async (t) => {
-  const libDirectory = t.testdir({
-    'byname.cf': 'Script \\.py$\nGo \\.golang$\n*\n',
-    'bycontent.cf': 'Text text\n',
-  });
-  const { rules } = await createEssenceContext({ ...IDENTITY, libDirectory });
-  const typeOf = (name: string) => typeByUrl(`ftp://a.test/${name}`, rules);
-  t.same(['a.py', 'a.pyi', 'a.go', 'a.golang', 'a.rs', 'a.html'].map(typeOf), [
-    'Script',
-    'Python',
-    undefined,
-    'Go',
-    'Rust',
-    undefined,
-  ]);
-  t.same(rules.byName.find('a.rs'), { type: 'Rust', file: join(libDirectory, 'byname.cf'), line: 3 });
-  t.equal(
-    rules.byContent.match('Jupyter notebook text'),
-    'Text',
-    'a file without the line has its own rules',
-  );
-});
+t.test(
+  'E-29 a line * of a rule file stands for the rules of all types that the file does not name',
+  async (t) => {
+    const libDirectory = t.testdir({
+      'byname.cf': 'Script \\.py$\nGo \\.golang$\n*\n',
+      'bycontent.cf': 'Text text\n',
+    });
+    const { rules } = await createEssenceContext({ ...IDENTITY, libDirectory });
+    const typeOf = (name: string) => typeByUrl(`ftp://a.test/${name}`, rules);
+    t.same(['a.py', 'a.pyi', 'a.go', 'a.golang', 'a.rs', 'a.html'].map(typeOf), [
+      'Script',
+      'Python',
+      undefined,
+      'Go',
+      'Rust',
+      undefined,
+    ]);
+    t.same(rules.byName.find('a.rs'), { type: 'Rust', file: join(libDirectory, 'byname.cf'), line: 3 });
+    t.equal(
+      rules.byContent.match('Jupyter notebook text'),
+      'Text',
+      'a file without the line has its own rules',
+    );
+  },
+);
