@@ -16,4 +16,5 @@ export {
   type Specification,
   type SpecificationProblem,
   sentenceOf,
+  withoutLinks,
 } from './rule.js';

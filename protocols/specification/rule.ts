@@ -94,8 +94,16 @@ function plainText(markdown: string): string {
     .trim();
 }
 
-function withoutEmphasis(markdown: string): string {
+const LINK = /\[([^\]]*)\]\([^)]*\)|\[([A-Z]+-\d[\d.]*[a-z]?)\]/g;
+
+/** Replaces links by their texts: `[SOIF](../soif/specification.md)`, and `[SOIF-2.3]` with its target elsewhere. */
+export function withoutLinks(markdown: string): string {
   return markdown
-    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .replace(/\*\*|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])/g, '');
+    .split('`')
+    .map((part, index) => (index % 2 === 1 ? part : part.replace(LINK, '$1$2')))
+    .join('`');
+}
+
+function withoutEmphasis(markdown: string): string {
+  return markdown.replace(LINK, '$1$2').replace(/\*\*|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])/g, '');
 }

@@ -1,7 +1,9 @@
-// README.md stays short, the pages of docs/ name what the sources have, and no link of a document leads nowhere.
+// README.md stays short, the pages of docs/ name what the sources have, no link of a document leads nowhere, and
+// specifications link to each other.
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import t from 'tap';
+import { citationsIn, SPECIFICATIONS } from '../../protocols/specification/index.js';
 import { COMMANDS } from '../../servers/cli/commands.js';
 import { pageName } from '../../servers/cli/help/man-page.js';
 import { EXIT_STATUSES } from '../../servers/cli/output/exit.js';
@@ -9,7 +11,7 @@ import { ROOT, textOf } from './sources.js';
 
 const MAX_README_LINES = 120;
 
-/** Markdown files of the root and of `docs`, and all READMEs. */
+/** Markdown files of the root and of `docs`, all READMEs and specifications. */
 function documents(): string[] {
   const found = ['.', 'docs'].flatMap((folder) =>
     readdirSync(join(ROOT, folder))
@@ -18,22 +20,28 @@ function documents(): string[] {
   );
   for (const folder of ['protocols', 'storage', 'clients', 'servers', 'test', 'examples'])
     for (const entry of readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true }))
-      if (entry.isFile() && entry.name === 'README.md')
+      if (entry.isFile() && (entry.name === 'README.md' || entry.name === 'specification.md'))
         found.push(relative(ROOT, join(entry.parentPath, entry.name)));
   return found;
 }
 
-/** The anchors of a page's headings, as GitHub makes them. */
+/** The anchors of a page: those of its headings, as GitHub makes them, and those of the rules. */
 function anchorsOf(markdown: string): Set<string> {
   const headings = [...withoutCode(markdown).matchAll(/^#{1,6} +(.*?) *$/gm)].map(([, text = '']) => text);
-  return new Set(
-    headings.map((text) =>
-      text
-        .toLowerCase()
-        .replace(/[^\p{L}\p{N}\s_-]/gu, '')
-        .replaceAll(' ', '-'),
-    ),
+  const made = headings.map((text) =>
+    text
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
   );
+  const given = [...markdown.matchAll(/<a id="([^"]+)">/g)].map(([, id = '']) => id);
+  return new Set([...made, ...given]);
+}
+
+/** The targets of the links of a page: `[text](target)` and `[label]: target`. */
+function targetsOf(markdown: string): string[] {
+  const links = withoutCode(markdown).matchAll(/\]\(([^)\s]+)\)|^\[[^\]]+\]: (\S+)$/gm);
+  return [...links].map(([, inline, listed = '']) => inline ?? listed);
 }
 
 function withoutCode(markdown: string): string {
@@ -53,7 +61,7 @@ t.test(`README.md has at most ${MAX_README_LINES} lines`, async (t) => {
 t.test('every relative link leads to a file, and to a heading of it', async (t) => {
   const dead: string[] = [];
   for (const file of documents()) {
-    for (const [, target = ''] of withoutCode(textOf(file)).matchAll(/\]\(([^)\s]+)\)/g)) {
+    for (const target of targetsOf(textOf(file))) {
       if (/^[a-z]+:/.test(target)) continue;
       const [path = '', anchor] = target.split('#');
       const linked = path === '' ? file : join(dirname(file), path);
@@ -64,6 +72,36 @@ t.test('every relative link leads to a file, and to a heading of it', async (t) 
   }
   t.same(dead, []);
 });
+
+/** Where no link is: code, tables of states, the line of the sources of a rule. */
+const NO_LINKS = /^```.*?^```|^<!-- states:.*?^<!-- \/states -->|^\*[A-Z]+ · [^\n]*$|`[^`]*`/gms;
+
+for (const { folder, prefixes } of SPECIFICATIONS) {
+  const file = `${folder}/specification.md`;
+  t.test(`${file} links to the rules of other documents, and to their specifications`, async (t) => {
+    const text = textOf(file).replace(NO_LINKS, '');
+    const definition = /^\[([^\]]+)\]: .*$/gm;
+    const running = text.replace(definition, '');
+    const defined = new Set([...text.matchAll(definition)].map(([, label]) => label));
+    const used = new Set([...running.matchAll(/\[([A-Z]+-\d[\w.]*)\]/g)].map(([, label]) => label));
+    t.same([...used].sort(), [...defined].sort(), 'every rule in brackets has its target at the end');
+    t.same(
+      citationsIn(running.replace(/\[[^\]]*\](?:\([^)]*\))?/g, '')).filter(
+        (id) => !prefixes.includes(id.slice(0, id.indexOf('-'))),
+      ),
+      [],
+      'every rule of another document is in brackets',
+    );
+    const folders = targetsOf(text)
+      .filter((target) => target.endsWith('/README.md'))
+      .map((target) => dirname(join(folder, target)));
+    t.same(
+      folders.filter((one) => SPECIFICATIONS.some((other) => other.folder === one)),
+      [],
+      'a specification, not its README, is linked',
+    );
+  });
+}
 
 t.test('docs/README.md links to every page of docs', async (t) => {
   const index = textOf('docs/README.md');

@@ -7,6 +7,7 @@ import {
   parseSpecification,
   restsOnChoice,
   sentenceOf,
+  withoutLinks,
 } from '../../../protocols/specification/index.js';
 
 const DOCUMENT = `# Knots
@@ -116,4 +117,14 @@ t.test('citations name single rules, lists and ranges', async (t) => {
   ]);
   t.same(citationsIn('R-24 to R-26, C-01; BRK-7.4, 8'), ['R-24', 'R-25', 'R-26', 'C-01', 'BRK-7.4']);
   t.same(citationsIn('UTF-8, ISO-8859-1, P-256-GCM, /SOIF-4\\.4/, XS-1'), []);
+});
+
+t.test('links become their texts, but not in code', async (t) => {
+  const text =
+    'As [SOIF](../soif/README.md) says ([SOIF-2.3] to [SOIF-2.5]), `[BT-1]` and\n```abnf\nx = "[](y)"\n```\n[x].';
+  t.equal(
+    withoutLinks(text),
+    'As SOIF says (SOIF-2.3 to SOIF-2.5), `[BT-1]` and\n```abnf\nx = "[](y)"\n```\n[x].',
+  );
+  t.equal(sentenceOf({ text }), 'As SOIF says (SOIF-2.3 to SOIF-2.5), [BT-1] and abnf x = "[](y)" [x].');
 });

@@ -12,6 +12,7 @@ import {
   basisOf,
   type RuleLevel,
   sentenceOf,
+  withoutLinks,
 } from '../../../../protocols/specification/index.js';
 import { EXIT } from '../../output/exit.js';
 import { OUTPUT_BUFFER_BYTES, StandardOutput } from '../../output/standard-output.js';
@@ -74,7 +75,7 @@ function pageOf(rule: BookedRule, cases: readonly CitingCase[]): string {
   const sources = evidence.map(({ basis, source }) => `  ${BASIS_NAMES[basis]}: ${source}\n`);
   const judged = cases.map((one) => `  ${one.suite} ${one.id}: ${one.title} (${one.level})\n`);
   return [
-    `${id} ${level}\n\n${text}\n\nRests on:\n${sources.join('')}`,
+    `${id} ${level}\n\n${withoutLinks(text)}\n\nRests on:\n${sources.join('')}`,
     judged.length === 0 ? '' : `\nCases of harvest conformance:\n${judged.join('')}`,
     `\n${document}, line ${line}: ${section}\n`,
   ].join('');
