@@ -82,7 +82,7 @@ class Filter implements UrlFilter {
 }
 
 function readRule(text: string, file: string, line: number, ignoreCase: boolean): CompiledRule {
-  const match = /^\s*(allow|deny)[ \t]+(.+)$/is.exec(text);
+  const match = /^\s*(allow|deny)\s+(.+)$/is.exec(text);
   if (match === null) throw new ConfigError(file, line, '', 'a line must be `Allow regex` or `Deny regex`');
   const expression = match[2]!.trim();
   try {

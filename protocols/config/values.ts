@@ -34,9 +34,9 @@ export function readLines(text: string, options: { readonly continuation?: boole
   return lines.filter((line) => line.text !== '');
 }
 
-/** Splits a line into its words, which blanks and tabs separate. */
+/** Splits a line into its words, which white space separates (in ASCII: HT, VT, FF, CR, SP). */
 export function wordsOf(text: string): string[] {
-  return text.split(/[ \t]+/).filter((word) => word !== '');
+  return text.split(/[\t\v\f\r ]+/).filter((word) => word !== '');
 }
 
 /*

@@ -28,9 +28,13 @@ export class GathererIds {
     const ids = new GathererIds();
     let offset = 0;
     for (const line of text.split('\n').slice(0, -1)) {
-      const [id = '', name, host, version, ...more] = line.replace(/\r$/, '').split('\t');
+      const [id = '', name, host, version, ...more] = line.split('\t');
       const isMalformed =
-        !/^[1-9]\d{0,9}$/.test(id) || Number(id) > U32_MAX || version === undefined || more.length > 0;
+        !/^[1-9]\d{0,9}$/.test(id) ||
+        Number(id) > U32_MAX ||
+        version === undefined ||
+        more.length > 0 ||
+        line.includes('\r');
       if (isMalformed || ids.#byId.has(Number(id))) {
         const message = 'a line of Gatherer-Ids is not a unique id, name, host and version';
         throw new ProtocolError(message, { protocol: 'registry', rule: 'REG-50', offset });

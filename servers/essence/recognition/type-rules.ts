@@ -150,7 +150,7 @@ function readRules(text: string, file: string, builtIn: readonly RuleLine[]): Ru
       for (const rule of builtIn) if (!named.has(rule.type)) lines.push({ ...rule, line });
       continue;
     }
-    const found = /^(\S+)\s+(.+)$/.exec(content);
+    const found = /^(\S+)\s+(.+)$/s.exec(content);
     if (found === null) throw new ConfigError(file, line, content, 'a regular expression is missing (E-7)');
     compileExpression(found[2]!, file, line, found[1]!);
     lines.push({ type: typeName(found[1]!), expression: found[2]!, line });
@@ -179,7 +179,7 @@ export interface QuickRule {
 export function parseQuickRules(text: string, file: string): ReadonlyMap<string, readonly QuickRule[]> {
   const rules = new Map<string, QuickRule[]>();
   for (const { line, content } of significantLines(text)) {
-    const found = /^(\S+)\s+(\S+)\s+(.+)$/.exec(content);
+    const found = /^(\S+)\s+(\S+)\s+(.+)$/s.exec(content);
     if (found === null)
       throw new ConfigError(file, line, content, 'type, attribute and expression are expected (E-64)');
     const [, type, attribute, expression] = found;

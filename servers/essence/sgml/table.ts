@@ -58,7 +58,7 @@ interface MutableMapping {
 }
 
 const LINE =
-  /^<\s*([A-Za-z][A-Za-z0-9._-]*|\*)\s*(?:,\s*([A-Za-z][\w.:-]*?)\s*=\s*("[^"]*"|'[^']*'|[^:>]*?)\s*)?(?::\s*([A-Za-z][\w.-]*)\s*)?>\s+(\S.*)$/;
+  /^<\s*([A-Za-z][A-Za-z0-9._-]*|\*)\s*(?:,\s*([A-Za-z][\w.:-]*?)\s*=\s*("[^"]*"|'[^']*'|[^:>]*?)\s*)?(?::\s*([A-Za-z][\w.-]*)\s*)?>\s+(\S.*)$/s;
 
 /**
  * Parses a table (E-88, E-89), which has the same language for HTML, XML and SGML. Lines of one tag add up.
@@ -92,8 +92,15 @@ export function parseExtractionTable(text: string, file: string): ExtractionTabl
     for (const target of targets) {
       if (!/^[$?]?[A-Za-z0-9._-]+$/.test(target))
         throw new ConfigError(file, index + 1, target, 'not an attribute name (E-69)');
-      if (target.startsWith('?') && found[4] === undefined)
-        throw new ConfigError(file, index + 1, target, '?NAME is for the value of an attribute, <TAG:ATT>');
+      if (/^[$?]/.test(target) && found[4] === undefined) {
+        const sign = target.slice(0, 1);
+        throw new ConfigError(
+          file,
+          index + 1,
+          target,
+          `${sign}NAME is for the value of an attribute, <TAG:ATT>`,
+        );
+      }
     }
     if (found[4] !== undefined) addValues(mapping, found[4].toLowerCase(), when, targets, index);
     else addContent(mapping, when, targets);

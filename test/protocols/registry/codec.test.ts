@@ -175,7 +175,14 @@ t.test('REG-50: records of version 2 and Gatherer-Ids are encoded byte for byte'
   t.equal(ids.idOf({ name: 'New', host: 'h', version: '' }), 8);
   t.equal(ids.format(), `${text}8\tNew\th\t\n`, 'lines are only appended');
   t.throws(() => ids.idOf({ name: 'a\tb', host: 'h', version: '1' }), ProtocolError);
-  for (const bad of ['0\ta\tb\tc\n', '1\ta\tb\n', '1\ta\tb\tc\td\n', `${text}7\ta\tb\tc\n`, 'x\n']) {
+  for (const bad of [
+    '0\ta\tb\tc\n',
+    '1\ta\tb\n',
+    '1\ta\tb\tc\td\n',
+    `${text}7\ta\tb\tc\n`,
+    'x\n',
+    '1\ta\tb\tc\r\n',
+  ]) {
     t.throws(() => GathererIds.parse(bad), { name: 'ProtocolError', rule: 'REG-50' }, JSON.stringify(bad));
   }
 });

@@ -53,9 +53,12 @@ t.test('E-45 JSON-LD without end: cycles, depth, size and other languages cost l
   );
 });
 
-t.test('E-88, E-145 ?NAME is for values of attributes only', async (t) => {
+t.test('E-88, E-145 ?NAME and $NAME are for values of attributes only', async (t) => {
   t.throws(() => parseExtractionTable('<A:HREF> x\n<B>\t?y', 'X.sum.tbl'), ConfigError);
   t.throws(() => parseExtractionTable('<B>\t?y', 'X.sum.tbl'), {
     message: /X\.sum\.tbl:1: \?y: \?NAME is for the value/,
+  });
+  t.throws(() => parseExtractionTable('<B>\t$y', 'X.sum.tbl'), {
+    message: /X\.sum\.tbl:1: \$y: \$NAME is for the value/,
   });
 });
