@@ -16,6 +16,7 @@ import type { MutatedSuite } from './mutant.js';
 import { type Outcome, tryMutants } from './run-mutants.js';
 import { SOIF } from './soif.js';
 import { SSTP } from './sstp.js';
+import { SSTP_CLIENT } from './sstp-client.js';
 
 const [, , only = '', pattern = ''] = process.argv;
 const cheapest = process.env.HARVEST_TIER === 'gate';
@@ -50,6 +51,7 @@ addTrial(SOIF);
 addTrial(GATHERD_CLIENT);
 addTrial(BROKER_CLIENT);
 addTrial(BULK_CLIENT);
+addTrial(SSTP_CLIENT);
 
 function row(cells: readonly (string | number)[]): string {
   return cells.map((cell, at) => (at === 0 ? String(cell).padEnd(20) : String(cell).padStart(10))).join('');

@@ -4,7 +4,9 @@ import { BulkClient } from '../../../clients/bulk/index.js';
 import type { QueryTask } from '../../../clients/conformance/broker-client/suite.js';
 import type { ClientUnderTest } from '../../../clients/conformance/command-client.js';
 import type { ClientsUnderTest } from '../../../clients/conformance/gatherd-client/suite.js';
+import type { LinkTask } from '../../../clients/conformance/sstp-client/suite.js';
 import { GatherdClient } from '../../../clients/gatherd/index.js';
+import { ReferencesClient } from '../../../clients/references/index.js';
 import { KitError } from '../../../protocols/errors.js';
 import { encodeSoif } from '../../../protocols/soif/index.js';
 
@@ -78,3 +80,23 @@ export function ownBulkClient(version: 1 | 2): ClientUnderTest {
     },
   };
 }
+
+/** Exit statuses of a client of a references server, as those of `harvest references`. */
+export const NOTHING_FOUND = 1;
+export const NOT_ANSWERED = 3;
+
+/** Our client of the References Server. It prints the IDs of all pages, each on a line. */
+export const OWN_REFERENCES_CLIENT: ClientUnderTest<LinkTask> = {
+  name: 'own',
+  async run({ host, port, url }, output, signal) {
+    const ids: number[] = [];
+    const { status, diagnostics } = await endOf(async () => {
+      await using client = new ReferencesClient({ host, port, signal });
+      const onRestart = () => void ids.splice(0);
+      for await (const page of client.pages('referers', { url, onRestart })) ids.push(...page.ids);
+    });
+    if (status !== 0) return { status: NOT_ANSWERED, diagnostics };
+    await output(Buffer.from(ids.map((id) => `${id}\n`).join('')));
+    return { status: ids.length === 0 ? NOTHING_FOUND : 0, diagnostics };
+  },
+};
