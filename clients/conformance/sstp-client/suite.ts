@@ -32,4 +32,13 @@ export const suite: Suite = {
     return prepareSstpClient(await CommandClient.of<LinkTask>(command, ['host', 'port', 'url']));
   },
 };
-export type { Behavior, Bench, LinkTask, SstpClientCase, SstpClientContext } from './bench.js';
+export type {
+  Behavior,
+  Bench,
+  LinkTask,
+  SentRequest,
+  SstpClientCase,
+  SstpClientContext,
+  SstpRun,
+} from './bench.js';
+export type { LinkRequest } from './replies.js';
