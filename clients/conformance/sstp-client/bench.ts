@@ -25,7 +25,7 @@ export interface LinkTask extends Address {
 }
 
 /** The URL of a {@link LinkTask}. */
-export const ASKED_URL = 'http://walrus.example.org/a%20b?c=d';
+const ASKED_URL = 'http://walrus.example.org/a%20b?c=d';
 
 /** How the scripted server answers. */
 export interface Behavior {

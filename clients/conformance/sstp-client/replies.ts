@@ -21,7 +21,7 @@ const SYMBOLS: Readonly<Record<string, string>> = {
 export const IDS: readonly number[] = [900007, 1000003, 4294967295, 700001, 800009];
 
 /** The start line with which a request is answered. */
-export function startLine({ code }: LinkRequest): string {
+function startLine({ code }: LinkRequest): string {
   return `SSTP/1.0 ${code} ${SYMBOLS[code] ?? ''}`;
 }
 

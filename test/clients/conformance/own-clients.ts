@@ -83,7 +83,7 @@ export function ownBulkClient(version: 1 | 2): ClientUnderTest {
 
 /** Exit statuses of a client of a references server, as those of `harvest references`. */
 export const NOTHING_FOUND = 1;
-export const NOT_ANSWERED = 3;
+const NOT_ANSWERED = 3;
 
 /** Our client of the References Server. It prints the IDs of all pages, each on a line. */
 export const OWN_REFERENCES_CLIENT: ClientUnderTest<LinkTask> = {
