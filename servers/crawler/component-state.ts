@@ -18,6 +18,8 @@ export const componentStateSchema = z.object({
   servers: z.unknown().optional(),
   /** Result of `CrawlStatistics.toJSON`. */
   statistics: z.unknown().optional(),
+  /** Result of `TotalBandwidth.snapshot`. */
+  bandwidth: z.unknown().optional(),
 });
 export type ComponentState = Readonly<z.infer<typeof componentStateSchema>>;
 

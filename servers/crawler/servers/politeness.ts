@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import { StorageError } from '../../../protocols/errors.js';
 import type { CrawlSettings } from '../order/settings.js';
 import type { WaitReason } from '../states.js';
 
@@ -112,6 +114,11 @@ class LongestWait {
   }
 }
 
+const bandwidthSchema = z.strictObject({ limitKBs: z.number().min(0), bytes: z.number().min(0) });
+
+/** {@link TotalBandwidth.snapshot}. */
+type BandwidthSnapshot = z.output<typeof bandwidthSchema>;
+
 /**
  * The bandwidth of the whole crawl (CRAWL-7.6): every worker waits before it takes a URI. All of them wait
  * until the same time, so the limit is kept on average only.
@@ -135,6 +142,22 @@ export class TotalBandwidth {
     if (limit === this.#limit) return;
     this.#limit = limit;
     this.#bytes = 0;
+  }
+
+  /** CRAWL-17.2.2: the limit, and the bytes since the last URI was given out; plain JSON. */
+  snapshot(): BandwidthSnapshot {
+    return { limitKBs: this.#limit, bytes: this.#bytes };
+  }
+
+  /**
+   * Continues from a {@link snapshot}; one with another limit begins anew.
+   * @throws StorageError when it is not a snapshot
+   */
+  restore(snapshot: unknown): void {
+    const result = bandwidthSchema.safeParse(snapshot);
+    if (!result.success)
+      throw new StorageError(`the bandwidth of a checkpoint is damaged: ${z.prettifyError(result.error)}`);
+    if (result.data.limitKBs === this.#limit) this.#bytes += result.data.bytes;
   }
 
   /** Adds received bytes. */

@@ -22,17 +22,18 @@ export interface RunCheckpointsOptions {
   };
   /** The directory of the crawl's files. */
   readonly directory: string;
-  readonly network: Pick<RunNetwork, 'servers'>;
+  readonly network: Pick<RunNetwork, 'servers' | 'bandwidth'>;
   readonly frontier: Frontier;
   readonly records: CrawlRecords;
   readonly resources: CloseStack;
 }
 
-/** The figures of servers, statistics and frontier, which are not in the store. */
+/** The figures of servers, statistics, bandwidth and frontier, which are not in the store. */
 function componentsOf({ network, records, frontier }: RunCheckpointsOptions) {
   return {
     servers: network.servers.snapshot(),
     statistics: records.statistics.toJSON(),
+    bandwidth: network.bandwidth.snapshot(),
     frontier: frontier.counts,
   };
 }

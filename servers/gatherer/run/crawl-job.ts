@@ -162,9 +162,10 @@ export async function openCrawlJob(
   const { store, order, config, ordered } = options;
   const directory = crawlDirectoryOf(options.directory);
   const network = new RunNetwork(options, nodes);
-  const { userAgent, servers } = network;
+  const { userAgent, servers, bandwidth } = network;
   const seen = resources.adopt(await openSeen(options, resumed), (filter) => filter.close());
-  const records = await openCrawlRecords({ store, directory, order, ordered, resumed, servers }, resources);
+  const figures = { store, directory, order, ordered, resumed, servers, bandwidth };
+  const records = await openCrawlRecords(figures, resources);
   const opening = { options, nodes, state, resumed, directory, network, records, resources };
   if (resumed && seen.count === 0) warnOfEmptyFilter(order.seen, records.statistics);
   const archive = await openArchive(order, config, userAgent, resources);

@@ -20,6 +20,7 @@ import {
   savedFigures,
 } from '../../crawler/logs/stored-events.js';
 import type { CrawlOrderConfig } from '../../crawler/order/order.js';
+import type { TotalBandwidth } from '../../crawler/servers/politeness.js';
 import type { ServerCache } from '../../crawler/servers/server-cache.js';
 
 export interface CrawlRecordsOptions {
@@ -34,6 +35,7 @@ export interface CrawlRecordsOptions {
   /** Whether the run continues an interrupted one, and its figures. */
   readonly resumed: boolean;
   readonly servers: ServerCache;
+  readonly bandwidth: TotalBandwidth;
 }
 
 export interface CrawlRecords {
@@ -100,6 +102,7 @@ async function restoreFigures({
   directory,
   resumed,
   servers,
+  bandwidth,
 }: CrawlRecordsOptions): Promise<CrawlStatistics> {
   const sources = [
     () => takeComponents(directory),
@@ -115,6 +118,7 @@ async function restoreFigures({
       const saved = await read();
       if (!resumed || saved === undefined) continue;
       if (saved.servers !== undefined) servers.restore(saved.servers);
+      if (saved.bandwidth !== undefined) bandwidth.restore(saved.bandwidth);
       if (saved.statistics !== undefined) statistics = CrawlStatistics.restore(saved.statistics);
     } catch (error) {
       // Figures only: the crawl is complete without them.

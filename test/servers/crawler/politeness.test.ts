@@ -140,3 +140,22 @@ t.test('CRAWL-7.6 the bandwidth of the whole crawl is limited', async (t) => {
   t.equal(free.wait(5), 0);
   t.equal(free.wait(5), 0);
 });
+
+t.test(
+  'CRAWL-17.2.2 a crawl that continues keeps the bytes after its last URI, if the limit is the same',
+  async (t) => {
+    const before = new TotalBandwidth(100);
+    before.wait(1000);
+    before.addBytes(102_400);
+    const saved = JSON.parse(JSON.stringify(before.snapshot()));
+    const after = new TotalBandwidth(100);
+    after.restore(saved);
+    after.wait(5000);
+    t.equal(after.wait(5000), 1000, 'they delay the URI after the next one');
+    const other = new TotalBandwidth(50);
+    other.restore(saved);
+    other.wait(5000);
+    t.equal(other.wait(5000), 0, 'CRAWL-7.6: another limit begins without bytes');
+    t.throws(() => other.restore({ bytes: -1 }), /bandwidth of a checkpoint is damaged/);
+  },
+);
