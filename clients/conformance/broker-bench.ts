@@ -30,6 +30,8 @@ export interface BrokerBehavior<Reply> {
   /** Default {@link GREETING}. */
   readonly greeting?: string;
   readonly delivery?: Delivery;
+  /** Sends nothing and closes at once, whether the client sends first or waits for the greeting (BRK-1.3). */
+  readonly closesAtOnce?: boolean;
   /** Resets the connection instead of closing it. */
   readonly reset?: boolean;
   /** Waits a moment before the reply, to see whether the client closes its side. */
@@ -97,6 +99,10 @@ export abstract class BrokerBench<
     let closedEarly = false;
     const script: Script = async (peer) => {
       const { delivery = 'whole', greeting = GREETING } = behavior;
+      if (behavior.closesAtOnce === true) {
+        peer.end();
+        return;
+      }
       await peer.send(bytes(greeting), delivery);
       const line = await peer.line();
       if (line !== undefined) {

@@ -157,8 +157,8 @@ export const replyCases: readonly ClientCase[] = [
     .title('reports a failure when the connection breaks')
     .does(fails, { reply: () => head('heron'), reset: true }),
   should('cut/nothing', 'BRK-1.3', 'project choice')
-    .title('reports a failure when the Broker closes without a reply')
-    .does(fails, { greeting: '', reply: () => '' }),
+    .title('reports a failure when the Broker closes without a greeting')
+    .does(fails, { closesAtOnce: true, reply: () => '' }),
   should('refused/gatherer', 'BRK-1.4', 'project choice')
     .title('reports a failure when the peer is a Gatherer')
     .does(fails, {

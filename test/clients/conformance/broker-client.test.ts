@@ -12,6 +12,7 @@ import type { ClientUnderTest } from '../../../clients/conformance/command-clien
 import type { CaseResult } from '../../../clients/conformance/index.js';
 import { changedClient } from '../../conformance/client-run.js';
 import { PROGRAM } from '../../helpers/cli.js';
+import { Wire } from './historic-clients/wire.js';
 import { OWN_BROKER_CLIENT } from './own-clients.js';
 import { programPasses, resultsOf } from './run-cases.js';
 
@@ -72,4 +73,39 @@ t.test('BRK-1.7: wrong arguments reject; a failure has the rules and the transcr
     all.map(({ id, verdict }) => `${id} ${verdict}`),
     ['session/plain fail', 'sent/one fail', 'sent/form skip', 'desc/lf skip'],
   );
+});
+
+/** A client that reads the greeting before it sends, as the centroid extractor does. It shows the whole reply. */
+const GREETED: ClientUnderTest<QueryTask> = {
+  name: 'greeted',
+  async run({ host, port, query }, output, signal) {
+    const wire = await Wire.open(host, port);
+    signal.addEventListener('abort', () => wire.close());
+    const greeting = await wire.readLine();
+    const isBroker = greeting?.startsWith('200 - ') === true;
+    let reply = '';
+    if (isBroker) {
+      wire.send(`#USER #desc #END ${query}\r\n`);
+      for (let chunk = await wire.readChunk(); chunk !== undefined; chunk = await wire.readChunk())
+        reply += chunk.toString('latin1');
+    }
+    wire.close();
+    await output(Buffer.from(reply, 'latin1'));
+    return { status: isBroker && reply !== '' ? 0 : 1, diagnostics: '' };
+  },
+};
+
+t.test('BRK-1.3: a client that waits for the greeting gets a verdict where none comes', async (t) => {
+  const only = ['session/plain', 'version/*', 'cut/nothing', 'refused/gatherer'];
+  t.same(
+    (await results(GREETED, only)).map(({ id, verdict, message }) => `${id} ${message ?? verdict}`),
+    only
+      .flatMap((id) => (id === 'version/*' ? ['version/repeated', 'version/other-text'] : [id]))
+      .map((id) => `${id} pass`),
+  );
+  const [fooled] = await results(
+    { ...GREETED, run: async (...run) => ({ ...(await GREETED.run(...run)), status: 0 }) },
+    ['cut/nothing'],
+  );
+  t.match(fooled, { verdict: 'fail', rules: ['BRK-1.3'] });
 });
