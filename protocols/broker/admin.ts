@@ -3,7 +3,7 @@ import { UsageError } from '../errors.js';
 import { excerpt } from '../visible-text.js';
 import { ADMIN_COMMANDS, type AdminCommand, isPlainKeyword } from './admin-commands.js';
 import { describeToken, MAX_NUMBER, malformed, parseDecimal, TokenReader } from './lexer.js';
-import { parseQueryTokens, type QueryLimits, quoteId, quoteString } from './query-parser.js';
+import { exactId, parseQueryTokens, type QueryLimits, quoteString } from './query-parser.js';
 
 /**
  * Parses `#password ID COMMAND` (BRK-5.1). A message without a password gets an empty one, which the server
@@ -104,16 +104,18 @@ export function formatAdminCommand(
     case 'rem-object-oid':
       return `#rem-object-oid ${quoteString(command.oids.join(' '))}`;
     case 'rem-object-path':
-      return `#rem-object-path ${quoteId(command.path)}`;
+      return `#rem-object-path ${exactId('the name', command.path)}`;
     case 'rem-object-query':
       return `#rem-object-query ${formatQuery(command.query)}`;
     case 'add-log':
     case 'rem-log':
-      return `#${command.kind} ${quoteId(command.event)}`;
+      return `#${command.kind} ${exactId('the type of events', command.event)}`;
     case 'open-log':
-      return command.file === undefined ? '#open-log' : `#open-log ${quoteId(command.file)}`;
+      return command.file === undefined
+        ? '#open-log'
+        : `#open-log ${exactId('the name of the log', command.file)}`;
     case 'set':
-      return `#set ${quoteId(command.name)} ${quoteId(command.value)}`;
+      return `#set ${exactId('the variable', command.name)} ${exactId('the value', command.value)}`;
     default:
       return `#${command.kind}`;
   }

@@ -2,7 +2,7 @@
 // engines and documentation read.
 import { ProtocolError, UsageError } from '../errors.js';
 import { describeToken, MAX_NUMBER, malformed, parseDecimal, type Token, TokenReader } from './lexer.js';
-import { quoteId } from './query-parser.js';
+import { exactId, quoteId } from './query-parser.js';
 
 /**
  * A flag whose value is a `T`; `undefined` is the value of an absent flag, which has no property in
@@ -178,7 +178,7 @@ const attributeFlag: Flag<string[]> = {
     before.push(tokens.takeId('an attribute name', 'BRK-3.6').text);
     return before;
   },
-  format: (names) => names.map((name) => `#attribute ${quoteId(name)}`),
+  format: (names) => names.map((name) => `#attribute ${exactId('the name of an attribute', name)}`),
 };
 
 /** BP-29: 1 is the shipped interface, the default. */
@@ -380,7 +380,7 @@ export function checkFlags(text: string): void {
 /**
  * Formats the flags of a message, separated by blanks, without `#END`. For `#USER` the case flag is always
  * written; for `#BULK` only if it is not the default (BRK-3.7).
- * @throws UsageError when an entry of `unknown` is not one or two IDs
+ * @throws UsageError when an entry of `unknown` is not one or two IDs, or no ID stands for the name of an attribute
  */
 export function formatFlags(flags: QueryFlags, kind: 'user' | 'bulk'): string {
   const values: Readonly<Record<string, unknown>> = flags;

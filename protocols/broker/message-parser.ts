@@ -5,7 +5,14 @@ import type { AdminCommand } from './admin-commands.js';
 import { formatFlags, parseFlags, type QueryFlags } from './flags.js';
 import { describeToken, MAX_NUMBER, malformed, parseDecimal, TokenReader } from './lexer.js';
 import type { Expression, Query } from './message-content.js';
-import { parseQueryTokens, type QueryLimits, quoteId, quoteString, splitStructured } from './query-parser.js';
+import {
+  exactId,
+  parseQueryTokens,
+  type QueryLimits,
+  quoteId,
+  quoteString,
+  splitStructured,
+} from './query-parser.js';
 
 /** One message a Broker understands (BRK-2). */
 export type BrokerMessage =
@@ -124,11 +131,11 @@ function formatTerm(term: Extract<Expression, { kind: 'term' }>): string {
 
 /**
  * Formats a message as one line of text, without the line end. @throws UsageError as `formatFlags` and
- * `formatQuery`
+ * `formatQuery`, and for a password or parameter that no ID stands for (BRK-2.7)
  */
 export function formatMessage(message: BrokerMessage): string {
   if (message.kind === 'admin') {
-    return `#ADMIN #password ${quoteId(message.password)} ${formatAdminCommand(message.command, formatQuery)}`;
+    return `#ADMIN #password ${exactId('the password', message.password)} ${formatAdminCommand(message.command, formatQuery)}`;
   }
   return formatQueryMessage(message.kind, message.flags, formatQuery(message.query));
 }

@@ -1,5 +1,6 @@
 // Parses the query of a message into a tree (BRK-2.11 to 2.17).
-import { describeToken, type IdToken, malformed, type Token, type TokenReader } from './lexer.js';
+import { UsageError } from '../errors.js';
+import { describeToken, type IdToken, malformed, type Token, TokenReader } from './lexer.js';
 import type { Expression, Query, SelectOperator } from './message-content.js';
 
 /** Limits of one query. They make recursion over the tree safe. */
@@ -274,6 +275,20 @@ function isBareWord(text: string): boolean {
 /** Writes an ID: bare if possible, otherwise in double quotes. */
 export function quoteId(text: string): string {
   return isBareWord(text) ? text : quoteString(text);
+}
+
+/**
+ * Writes an ID that a server compares byte by byte: a password, the name of an attribute, a parameter.
+ * @throws UsageError for a text that no ID stands for (BRK-2.7); the message does not repeat it
+ */
+export function exactId(what: string, text: string): string {
+  const written = quoteId(text);
+  if (written === text) return written;
+  const read = new TokenReader(new TextEncoder().encode(written)).next();
+  if ('text' in read && read.text === text) return written;
+  throw new UsageError(
+    `${what} cannot be written in a message: a backslash is before a double quote or the end (BRK-2.7)`,
+  );
 }
 
 /**

@@ -149,7 +149,7 @@ export class ResultDecoder {
     const code = Number(match?.[1]);
     const payload = match?.[2] ?? '';
     if (code === 124 || code === 127) {
-      const head = /^(?:([\s\S]*) )?(\d+)\s*$/.exec(payload);
+      const head = /^(?:(\S[\s\S]*) )?(\d+)\s*$/.exec(payload);
       // BRK-4.6: a 127 has a name before its count, a 124 does not.
       if (head !== null && (head[1] === undefined) === (code === 124)) {
         this.#beginValue(head[1], Number(head[2]), offset, items);
@@ -201,8 +201,11 @@ function plainItem(code: number, text: string, line: Uint8Array): ResultItem {
   switch (kind) {
     case 'match':
     case 'object-url':
-    case 'home-page':
-      return { kind, url: urlOfLine(line) };
+    case 'home-page': {
+      const url = urlOfLine(line);
+      // BRK-4.17: a line that cannot be parsed.
+      return url === '' ? { kind: 'unknown', code, text } : { kind, url };
+    }
     case 'object-end':
       return { kind };
     case undefined:

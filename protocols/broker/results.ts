@@ -210,11 +210,15 @@ export function formatMatchedLine(line: MatchedLineText, attributeBytes: number)
   return `Matched line: ${line.attribute}# ${head}${line.text}`;
 }
 
+/** A name has no white space, so that the first `# ` ends it, also if the name has a `#`. */
+const MATCHED_LINE = /^(?:Matched line: ([^\s{}]+?)|([\w<>-]+))# (?:(?:\1|\2)\{\d+\}:(\t))?(.*)$/s;
+
 /**
- * Parses a `122` text of the form of BRK-4.8, with or without its `Matched line: `; undefined for other forms.
+ * Parses a `122` text of the form of BRK-4.8; undefined for other forms. Also accepts the form without its
+ * `Matched line: `, if the name has no other characters than letters, digits, `_`, `<`, `>` and `-`.
  */
 export function parseMatchedLine(opaque: string): MatchedLineText | undefined {
-  const match = /^(?:Matched line: )?([\w<>-]+)# (?:\1\{\d+\}:(\t))?(.*)$/s.exec(opaque);
+  const match = MATCHED_LINE.exec(opaque);
   if (match === null) return undefined;
-  return { attribute: match[1]!, text: match[3]!, first: match[2] !== undefined };
+  return { attribute: match[1] ?? match[2]!, text: match[4]!, first: match[3] !== undefined };
 }

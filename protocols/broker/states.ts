@@ -69,6 +69,7 @@ export const CLIENT_STATES: StateTable<ClientState, ClientStep> = {
   connected: {
     hello: to('closed', '`000 - HELLO`', 'failure: a Gatherer'),
     ...BETWEEN,
+    unknown: to('connected', 'another code'),
     end: to('closed', 'close', 'failure: not a Broker'),
   },
   'between objects': { ...BETWEEN, end: to('closed', 'close', 'the end of the reply') },

@@ -330,6 +330,21 @@ t.test('formatMessage writes what the deployed clients write', async (t) => {
   t.throws(() => formatMessage(injecting), UsageError);
 });
 
+t.test('BRK-2.7: an ID that is compared byte by byte is written exactly, or not at all', async (t) => {
+  const command = { kind: 'flush-log' } as const;
+  for (const password of ['', 'a', 'a\\', 'a b', 'a"b', 'a \\b', '\\\\ "', 'é ü', 'and', '#x'])
+    t.match(parseMessage(Buffer.from(formatMessage({ kind: 'admin', password, command }))), { password });
+  const user = (attribute: string): BrokerMessage => ({
+    kind: 'user',
+    flags: { ...DEFAULT_FLAGS, attributes: [attribute] },
+    query: { kind: 'all' },
+  });
+  for (const text of ['a b\\', 'a\\"b', '"\\', 'a(\\\\\\', '\ud800 x']) {
+    t.throws(() => formatMessage({ kind: 'admin', password: text, command }), UsageError, text);
+    t.throws(() => formatMessage(user(text)), UsageError, text);
+  }
+});
+
 // Texts that a parser can produce: a backslash is always followed by a character.
 const idText = fc.oneof(
   fc.string({ minLength: 1, maxLength: 12 }).map((text) => text.replaceAll('\\', '\\\\')),

@@ -176,8 +176,41 @@ t.test('BRK-4.8: matched lines are formatted and parsed', async (t) => {
     text: 'more',
     first: false,
   });
+  for (const attribute of ['dc.title', 'og:title', 'C#', 'été'])
+    t.same(
+      parseMatchedLine(formatMatchedLine({ attribute, text: 'a# b', first: true }, 4)),
+      { attribute, text: 'a# b', first: true },
+      'BRK-4.8: the first "# " ends the name',
+    );
   t.equal(parseMatchedLine('Score: 3, Rank: 1'), undefined, 'BRK-4.9');
+  t.equal(parseMatchedLine('see http://a/# b'), undefined, 'another form');
 });
+
+t.test(
+  'BRK-4.17: a line without its URL, name or readable count is skipped, and nothing is counted',
+  async (t) => {
+    const unreadable = [
+      ...[
+        '120 - ',
+        '120 -',
+        '125 -  ',
+        '126 - ',
+        '127 - 5',
+        '127 -  5',
+        '127 - t',
+        '127 - t five',
+        '127 - t -5',
+      ],
+      ...['124 - ', '124 -', '124 - +5', '124 - 5 5', '124 -  5', '124 - 0x5', '124 - 5.0', '124 - \u0665'],
+    ];
+    for (const line of unreadable) {
+      const items = new ResultDecoder().push(Buffer.from(`${line}\n101 - next\n`));
+      t.match(items, [{ kind: 'unknown' }, { kind: 'message', text: 'next' }], line);
+    }
+    const [, item] = new ResultDecoder().push(bytes('101 - x\n124 - 0000000000000000000000003  \r\nabc\n'));
+    t.same(item, { kind: 'description', value: bytes('abc') }, 'leading zeros, and blanks after the count');
+  },
+);
 
 const lineText = fc
   .oneof(fc.string({ maxLength: 20 }), fc.string({ maxLength: 10, unit: 'binary' }))
@@ -201,7 +234,8 @@ const item: fc.Arbitrary<ResultItem> = fc.oneof(
     url: fc.uint8Array({ maxLength: 20 }).map((url) =>
       Buffer.from(url)
         .toString('latin1')
-        .replace(/[\t-\r ]/g, ''),
+        .replace(/[\t-\r ]/g, '')
+        .padStart(1, 'u'),
     ),
   }),
   fc.record({ kind: fc.constant('description' as const), value: counted }),

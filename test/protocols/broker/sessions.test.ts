@@ -215,6 +215,46 @@ t.test('BRK-4.12, BRK-4.13: a reply ends complete, with an error, or cut off', a
   ]);
 });
 
+t.test(
+  'BRK-1.4, BRK-4.12: one line of a Broker makes a reply; the greeting alone is an empty one',
+  async (t) => {
+    const stranger: Outcome = [{ failed: 'BRK-1.3', truncated: false }];
+    const cases: readonly (readonly [string, Outcome])[] = [
+      ['200 - \n', []],
+      ['111 - ERROR: busy\n', [{ kind: 'fatal', text: 'ERROR: busy' }]],
+      ['noise\n200 - Broker\n', []],
+      ['220 - a server of mail\n', stranger],
+      ['220 - x\n145 - y\n124 - many\nnoise\n', stranger],
+      ['145 - y\n000 - HELLO x\n', [{ failed: 'BRK-1.4', truncated: false }]],
+    ];
+    for (const [reply, expected] of cases) t.same(receive([bytes(reply)]), expected, JSON.stringify(reply));
+  },
+);
+
+t.test('BRK-4.2, BRK-4.3, BRK-4.11: what counts of an object', async (t) => {
+  const lines = [
+    ...['200 - Broker', '126 - http://b/1', '120 - http://a/1', '124 - 1', 'x', '124 - 1', 'y'],
+    ...['125 - http://s/1', '125 - http://s/2', '127 - t 1', 'v', '127 - T 1', 'w', '130 - any text'],
+    ...[
+      '120 - http://a/2',
+      '126 - http://b/2',
+      '126 - http://b/3',
+      '130 -',
+      '120 - http://a/3',
+      '130 - object end',
+    ],
+  ];
+  const hits = receive([bytes(`${lines.join('\n')}\n126 - http://b/4\n`)]).map((event) =>
+    'hit' in event ? event.hit : event,
+  );
+  t.match(hits, [
+    { url: 'http://a/1', homePage: 'http://b/1', objectUrl: 'http://s/2', description: 'y' },
+    { url: 'http://a/2', homePage: 'http://b/3' },
+    { url: 'http://a/3', homePage: 'http://b/3' },
+  ]);
+  t.equal(hits[0] instanceof BrokerHit && hits[0].text('t'), 'w', 'the last 127 of a name');
+});
+
 t.test('BRK-4.12: what follows a fatal item is ignored, wherever the reply is cut', async (t) => {
   const reply = bytes(`200 - HARVEST Broker 1.0\n111 - z\n${'x'.repeat(90)}\n`);
   for (const pieces of [[reply], singleBytes(reply)]) {
