@@ -279,7 +279,7 @@ function compileRegexp(
   try {
     regexp = RE2JS.compile(source, ignoreCase ? RE2JS.CASE_INSENSITIVE : 0);
   } catch (cause) {
-    throw unsupported(`the regular expression ${source}: ${messageOf(cause)}`);
+    throw badRegexp(source, cause);
   }
   if (regexp.programSize() > limits.maxRegexpProgram) throw tooLarge(limits);
   const texts = required
@@ -312,6 +312,15 @@ function compileRegexp(
       longLine,
     },
   };
+}
+
+/** BRK-2.19: the words by which a client recognizes a malformed message stand in no other refusal. */
+function badRegexp(source: string, cause: unknown): PeerError {
+  const reason = messageOf(cause)
+    .replace(/^error parsing regexp: /, '')
+    .replaceAll('syntax', 'construct');
+  const text = `the regular expression ${source}: ${reason}`;
+  return unsupported(/malformed|syntax/i.test(text) ? 'this regular expression' : text);
 }
 
 /** An expression that needs more states drops them, or is matched without. By itself it would keep 8 MiB. */

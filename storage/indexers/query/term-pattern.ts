@@ -22,7 +22,7 @@ type Token =
  * Parses a search word as Glimpse does: `.` matches one character, `#` any run of characters, `[...]` a class,
  * `^` and `$` the ends of the line; `|`, `*` and `( )` are operators; a backslash escapes the next character.
  * `^` and `$` are literal except at the ends of an alternative, so that `US$ 100` can be found. A word that is
- * not a well-formed pattern, such as `f(x`, is literal.
+ * not a well-formed pattern, such as `f(x` and `f()`, is literal.
  */
 export function parseTerm(term: string): TermPattern {
   const tokens = tokenize(term);
@@ -119,17 +119,19 @@ function isBlank(token: Token | undefined): boolean {
   return token?.kind === 'literal' && token.text === ' ';
 }
 
+/** Whether parentheses match, every `*` has its character or group, and no alternative and group is empty. */
 function isWellFormed(tokens: readonly Token[]): boolean {
   let depth = 0;
   let before: Token['kind'] | undefined;
   for (const { kind } of tokens) {
+    const isEmpty = before === undefined || before === 'open' || before === 'or';
+    if (kind === 'star' && (isEmpty || before === 'star' || before === 'start')) return false;
+    if ((kind === 'or' || kind === 'close') && isEmpty) return false;
     if (kind === 'open') depth++;
     else if (kind === 'close' && --depth < 0) return false;
-    else if (kind === 'star' && (before === undefined || /^(?:star|open|or|start)$/.test(before)))
-      return false;
     before = kind;
   }
-  return depth === 0;
+  return depth === 0 && before !== 'or';
 }
 
 function sourceOf(token: Token): string {

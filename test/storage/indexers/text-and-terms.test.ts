@@ -223,6 +223,14 @@ t.test('BRK-2.22 a term is a literal or a pattern', async (t) => {
   t.same(parseTerm('ab.cd*e#f'), { kind: 'pattern', source: 'ab.cd*e.*f', required: ['ab', 'c', 'e', 'f'] });
   t.same(parseTerm('^a[]x-z]$'), { kind: 'pattern', source: '^a[\\]x-z]$', required: ['a'] });
   t.same(parseTerm('a|b'), { kind: 'pattern', source: 'a|b', required: [] });
+  // Without it such a term would find every object, and a function could not be searched for.
+  for (const text of ['main()', '()', 'a|', '|a', '|', 'a||b', '(a|)', '(|a)', 'a**', '^*a', '[z-a]', '[]'])
+    t.same(parseTerm(text), { kind: 'literal', text }, 'not well-formed: it means its characters');
+  t.same(
+    parseTerm('\\*f(\\)|'),
+    { kind: 'literal', text: '*f()|' },
+    'also then a backslash takes the next literally',
+  );
   assertProperty(
     fc.property(fc.string({ unit: fc.constantFrom(...'ab.#[]^$|*()\\- 😀') }), (term) => {
       const pattern = parseTerm(term);

@@ -187,7 +187,12 @@ t.test('BRK-2.19, BRK-3.5, BRK-4.13, BRK-4.14, BRK-4.18: a refusal says ERROR an
     ['#USER #END (apple', /^111 - ERROR: Malformed message: .*BRK-2\.4/],
     [`#USER #END ${'('.repeat(2000)}`, /^111 - ERROR: Malformed message: .*BRK-2\.24/],
     [`#USER #END ${'x '.repeat(2000)}`, /^111 - ERROR: Malformed message: .*BRK-2\.24/],
-    ['#USER #END title regexp "("', /^111 - ERROR: .*does not support/],
+    [
+      '#USER #END title regexp "("',
+      /^111 - ERROR: embedded does not support the regular expression \(: [^(]+ \)$/,
+    ],
+    ['#USER #END title regexp "(?=a)"', /^111 - ERROR: embedded does not support (?!.*syntax)/],
+    ['#USER #END title regexp "(malformed"', /^111 - ERROR: embedded does not support (?!.*malformed)/],
     ['#WHAT #END apple', /^111 - ERROR: Malformed message: .*BRK-2\.1/],
     ['SEND-UPDATE 0', /^111 - ERROR: Malformed message: .*BRK-2\.1/],
   ];
