@@ -158,7 +158,7 @@ export const fixtureMatchingCases: readonly BrokerCase[] = [
       ['"\\"fxmarks"', ''],
       ['"\\"quoted\\"" and fxmarks', 'marks'],
     ),
-  must('fixture/bytes', 'BRK-1.10', 'RC; project choice')
+  must('fixture/bytes', 'BRK-2.20 BRK-1.10', 'RC; project choice')
     .title('words with bytes above 127 find what has the same bytes')
     .does(
       findsExactly,
