@@ -7,6 +7,7 @@ import '../servers/gatherer/order-logins.test.js';
 import '../servers/gatherer/embeds.test.js';
 import '../servers/gatherer/crawl-choices.test.js';
 import '../servers/gatherer/debug.test.js';
+import '../servers/gatherer/disk-cache.test.js';
 import '../servers/gatherer/hostile-servers.test.js';
 import '../servers/gatherer/link-limits.test.js';
 import '../servers/gatherer/logins.test.js';

@@ -9,7 +9,6 @@ export const UNCHECKED: Readonly<Record<string, string>> = {
   'G-6': 'an absence: a Gatherer has no timetable of its own',
   'G-7': 'a sum of G-100 to G-108',
   'G-10': 'advice to the operator; both ways are those of G-71 and GATHERD-4',
-  'G-92': 'the value of Keep-Cache is read in a test of G-14; that the cache goes after a run is not tested',
   'G-118': 'the program is tested by the rules of its protocol, GATHERD-4 and GATHERD-6',
   'G-119': 'tested as GATHERD-8.1',
   'G-120': 'tested as GATHERD-8.1',
