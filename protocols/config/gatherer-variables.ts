@@ -117,12 +117,12 @@ const schema = z.object({
     .meta({ title: 'Errorlog-File', syntax: 'file', description: 'file for errors' }),
   essenceOptions: parsed(parseEssenceOptions)
     .default({})
-    .meta({ title: 'Essence-Options', syntax: 'options', description: 'extra options for essence (E-116)' }),
+    .meta({ title: 'Essence-Options', syntax: 'options', description: 'extra options for essence' }),
   fetchers: z.array(fetcherModule).default([]).meta({
     title: 'Fetcher',
     syntax: 'scheme module [port]',
     many: true,
-    description: 'module of one’s own that fetches the URLs of a scheme, with its default port',
+    description: 'module of one’s own that fetches the URLs of a scheme, with its default port (G-177)',
   }),
   ftpAuth: z.array(ftpAuth).default([]).meta({
     title: 'FTP-Auth',
@@ -206,44 +206,43 @@ const schema = z.object({
       many: true,
       syntax: 'files',
       description:
-        'files of manual data merged into the database; the first that names an attribute wins (G-141, G-142)',
+        'files of manual data merged into the database; the first that names an attribute wins (G-186)',
     }),
   crawlOrder: text.optional().meta({
     title: 'Crawl-Order',
     syntax: 'file',
-    description: 'order of the crawl engine: settings, sheets, scope (CRAWL-19.2)',
+    description: 'order of the crawl engine: settings, sheets, scope (G-176)',
   }),
-  // G-84: the original has none, and needs a Gatherer behind the firewall.
   ftpProxy: hostAndPort.optional().meta({
     title: 'FTP-Proxy',
     shown: '$ftp_proxy, $FTP_PROXY',
-    description: 'host:port of the HTTP proxy through which FTP documents are fetched (G-84)',
+    description: 'host:port of the HTTP proxy through which FTP documents are fetched (G-178)',
   }),
   hiddenFiles: yesNo.default(true).meta({
     title: 'Hidden-Files',
     description:
-      'gather hidden files of this machine (.name), and copies of editors (name~); no: only if a RootNode or LeafNode names them, or a directory that they are in',
+      'gather hidden files of this machine (.name), and copies of editors (name~); no: only if a RootNode or LeafNode names them, or a directory that they are in (G-179)',
   }),
-  httpFrom: variable('HTTP-From', 'mail address sent with requests (G-65)', text.optional()),
+  httpFrom: variable('HTTP-From', 'mail address sent with requests (G-180)', text.optional()),
   httpImmediateDelete: yesNo.default(false).meta({
     title: 'HTTP-Immediate-Delete',
     description:
-      'objects of documents that no longer exist (404, 410, missing files) are deleted at once, instead of when they expire (G-108)',
+      'objects of documents that no longer exist (404, 410, missing files) are deleted at once, instead of when they expire (G-181)',
   }),
-  httpUserAgent: variable('HTTP-User-Agent', 'User-Agent of requests (G-65)', text.optional()),
+  httpUserAgent: variable('HTTP-User-Agent', 'User-Agent of requests (G-180)', text.optional()),
   indexDuplicates: yesNo.default(true).meta({
     title: 'Index-Duplicates',
     description:
-      'summarize the page of a directory under each of its URLs, e.g. / and /index.html; no: with equal content only under the first that a run reaches',
+      'summarize the page of a directory under each of its URLs, e.g. / and /index.html; no: with equal content only under the first that a run reaches (G-182)',
   }),
   maxRetrievalSize: integer(1, 2_147_483_647)
     .default(DEFAULT_MAX_RETRIEVAL_SIZE)
-    .meta({ title: 'Max-Retrieval-Size', description: 'bytes of one document (G-86)' }),
-  references: variable('References', 'publish who links to whom, for refererd (R-2)', yesNo.default(true)),
+    .meta({ title: 'Max-Retrieval-Size', description: 'bytes of one document (G-183)' }),
+  references: variable('References', 'publish who links to whom, for refererd (G-184)', yesNo.default(true)),
   secretsFile: text.optional().meta({
     title: 'Secrets-File',
     syntax: 'file',
-    description: 'file with HTTP-Basic-Auth and FTP-Auth lines (G-25)',
+    description: 'file with HTTP-Basic-Auth and FTP-Auth lines (G-185)',
   }),
 });
 

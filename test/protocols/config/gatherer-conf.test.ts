@@ -15,6 +15,7 @@ import {
   variablesText,
 } from '../../../protocols/config/index.js';
 import { ConfigError } from '../../../protocols/errors.js';
+import { parseSpecification } from '../../../protocols/specification/index.js';
 import { assertProperty } from '../../helpers/property.js';
 import { garbage } from '../garbage.js';
 
@@ -371,7 +372,12 @@ t.test('G-141, CRAWL-19.2: Annotations and Crawl-Order name files', async (t) =>
   t.equal(parse(HEAD).config.crawlOrder, undefined);
 });
 
-t.test('GATHERER_VARIABLES describes every variable, and the README has that table', async (t) => {
+const specification = readFileSync(
+  new URL('protocols/config/specification.md', import.meta.resolve('#package.json')),
+  'utf8',
+);
+
+t.test('GATHERER_VARIABLES describes every variable, and the specification has that table', async (t) => {
   const rows = GATHERER_VARIABLES.describe();
   for (const { name, syntax, description } of rows) {
     t.not(syntax, '', name);
@@ -386,8 +392,16 @@ t.test('GATHERER_VARIABLES describes every variable, and the README has that tab
   const text = variablesText(rows);
   t.match(text, /^Access-Delay: seconds, decimals allowed\n {2}seconds between .*\n {2}default: 1\n/);
   t.match(text, /\nFTP-Auth: host\[:port\] user password \(may be repeated\)\n/);
-  const readme = new URL('protocols/config/README.md', import.meta.resolve('#package.json'));
-  t.ok(readFileSync(readme, 'utf8').includes(variablesMarkdown(rows)), variablesMarkdown(rows));
+  t.ok(specification.includes(variablesMarkdown(rows)), variablesMarkdown(rows));
+  const { rules } = parseSpecification(specification);
+  const text18 = rules.find(({ id }) => id === 'G-18')?.text ?? '';
+  for (const { name, description } of rows) {
+    if (text18.includes(`\`${name}\``)) continue;
+    const id = /\((G-\d+)\)$/.exec(description)?.[1];
+    const rule = rules.find((one) => one.id === id);
+    t.match(rule, { level: 'EXT' }, `${name} has a rule of its own`);
+    t.ok(rule?.text.includes(`\`${name}:`) || rule?.text.includes(`\`${name}\``), `${id} names ${name}`);
+  }
 });
 
 t.test('G-14, G-19, G-20, G-71, G-82, G-83: variables of every syntax are read', async (t) => {
