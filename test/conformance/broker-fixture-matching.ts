@@ -38,7 +38,6 @@ const FLAGS: readonly BrokerMutant[] = [
     'a parenthesis is a letter of a word': [HAZEL, '#index matchword #END fxhazel except alone\r'],
     'matchword wants the whole value': [HAZEL, '#END title exact fxhazel\r'],
     'matchword wants the word at the begin of the value': [HAZEL, '#END title : "^fxhazel"\r'],
-    'matchword does not hold for tags': [/#index matchword (#END title : fxhazel\r)/, '$1'],
     'matchword finds nothing in longer words': [/#END fxhazelnut\r/, '#END zzyzxplugh\r'],
     'matchword finds the begin of a word that is longer': [/#END witchfxhazel\r/, '#END witchfxhazel#\r'],
     'matchword is ignored for words that are a part of a longer one': [
@@ -60,6 +59,8 @@ const FLAGS: readonly BrokerMutant[] = [
       'insensitive #END fxhazel except fxhazelnut\r',
     ],
     'words do not match within': [/#END chfxhaz\r/, '#END zzyzxplugh\r'],
+    'words of a phrase are whole words': [/(#END "(?:fxjasper|near) \w+")/, '#index matchword $1'],
+    'the last word of a phrase is whole': [/#END "near duplicat"/, '#END title exact "near duplicat"'],
     'words after a tag match as a whole only': [
       /#END title : hazelnut/,
       '#index matchword #END title : hazelnut',

@@ -223,6 +223,13 @@ const TAGS: readonly BrokerMutant[] = [
     'tags respect case if values do': [/tITLE : /, 'zzyzx : '],
     'values after a tag ignore case': [/case sensitive (#END tITLE)/, 'case insensitive $1'],
   }),
+  ...misreadings('BRK-2.14', ['fixture/tag-flags'], {
+    'matchword does not hold for tags': [/#index matchword (#END title : fxhazel\r)/, '$1'],
+    'whole words after a tag find nothing': [/matchword #END title : fxhazel/, 'matchword #END zzyzxplugh'],
+    'case counts after a tag': [/#END title : FXHAZEL/, '#index case sensitive #END title : FXHAZEL'],
+    'case sensitive does not hold for tags': [/case sensitive #END title/, 'case insensitive #END title'],
+    'bytes above 127 after a tag are not found': [/title : \xe9t\xe9/, 'title : ?t?'],
+  }),
   ...misreadings('BRK-2.15', ['fixture/tag-equals'], {
     'a quoted "tag=value" is a phrase': [/"(title|description)=/, '"$1\\='],
     'a quoted "tag=value" looks at everything': [/"(?:title|description)=/, '"'],
@@ -233,11 +240,21 @@ const TAGS: readonly BrokerMutant[] = [
   }),
   ...misreadings('BRK-2.18', ['fixture/url'], {
     'url searches everything': [/url : (?=\w)/, ''],
+    'url compares whole URLs': [/url : (\w+)\r/, 'url exact "$1"\r'],
+    'url does not know schemes': [/url : (?:urn|https)\r/, 'zzyzxplugh\r'],
+    'url does not know the host': [/url : fixture\r/, 'url : "/fixture"\r'],
+    'url knows the words of a path by its first': [/url : near\r/, 'zzyzxplugh\r'],
+    'url knows words of ten digits as numbers of 32 bits': [/url : 4294967296\r/, 'url : 0\r'],
+    'url finds parts of words in spite of matchword': [
+      /#index matchword (#END url : https)/,
+      '$1 or url : ftp',
+    ],
+  }),
+  ...misreadings('BRK-2.18', ['fixture/url-parts'], {
     'url looks at the begin of URLs': [/url : "\//, 'url : "^/'],
     'url looks at the end of URLs': [/url : "(\/\w+\/)"/, 'url : "$1$"'],
-    'url compares whole URLs': [/url : "/, 'url exact "'],
     'url knows URLs with a slash only': [/url : "(?=fixture:)/, 'url : "/'],
-    'url does not know the host': [/url : "fixture"/, 'url : "/fixture"'],
+    'url finds whole words only': [/url : "ixtur"/, 'zzyzxplugh'],
     'url is cut at a question mark': [/url : "\/p\?a=1"/, 'url : "/p"'],
     'a question mark is a pattern of URLs': [/url : "\/p\?a=1"/, 'url : "/p.a"'],
     'url is cut to 24 bytes': [/times\/4294967296/, 'times/'],
@@ -322,10 +339,6 @@ const PHRASES: readonly BrokerMutant[] = [
     'a phrase may have a word within': [/#END "(fxjasper) (fxlapis)"\r/, '#END "$1 $2" or "$1 and $2"\r'],
     'a phrase finds titles only': [/#END "(fxamber fxbasalt)"/, '#END title : "$1"'],
     'the last word of a phrase is the begin of a word': [/#index matchword (#END "fx\w+ fx\w+"\r)/, '$1'],
-    'words of a phrase are whole words': [
-      /#opaque #index case insensitive #END "fxj/,
-      '#opaque #index matchword #END "fxj',
-    ],
     'and in a phrase is an operator': [/"(fxjasper) and (fxlapis)"/, '$1 and $2'],
     'and in a phrase is left out': [/"(fxjasper) and (fxlapis)"/, '"$1 $2"'],
   }),
@@ -345,7 +358,7 @@ const PHRASES: readonly BrokerMutant[] = [
     'a blank of a phrase is one blank': [/#END "near duplicate"/, '#END title regexp "near duplicate"'],
     'blanks of a phrase may be absent': [/"fxblanks of a title"/, 'zzyzxplugh'],
     'a tab is not a blank': [/"fxblanks of a title"/, '"fxblanks of" and "a title" and "fxblanks a"'],
-    'the last word of a phrase is a whole word': [/#END "near duplicat"/, '#END title exact "near duplicat"'],
+    'the last word of a phrase is the begin of another': [/#index matchword (#END "near duplicat"\r)/, '$1'],
     'a phrase is compared with whole values': [/#END "near duplicate"/, '#END title exact "near duplicate"'],
   }),
 ];

@@ -4,6 +4,7 @@ import { FIXTURE_MATCHING_MUTANTS } from './broker-fixture-matching.js';
 import { FIXTURE_OBJECT_MUTANTS } from './broker-fixture-objects.js';
 import { FIXTURE_QUERY_MUTANTS } from './broker-fixture-queries.js';
 import { FIXTURE_VALUE_MUTANTS } from './broker-fixture-values.js';
+import { BROKER_FIXTURE_VARIANTS } from './broker-fixture-variants.js';
 import { type BrokerChange, brokerLink } from './broker-link.js';
 import type { MutatedSuite } from './mutant.js';
 import { runProxied } from './run-proxied.js';
@@ -20,7 +21,7 @@ export const BROKER_FIXTURE: MutatedSuite<BrokerChange> = {
     ...FIXTURE_VALUE_MUTANTS,
     ...FIXTURE_OBJECT_MUTANTS,
   ],
-  variants: [],
+  variants: BROKER_FIXTURE_VARIANTS,
   async start(t) {
     const port = await fixtureBroker(t);
     return (change = {}, request) => runProxied('broker', port, () => brokerLink(change), request);

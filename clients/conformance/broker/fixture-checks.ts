@@ -96,11 +96,35 @@ async function checkAll(
   onRefusal: OnRefusal | 'skip-first',
   expectations: readonly Expectation[],
 ): Promise<void> {
-  for (const [at, [query, names, own = flags]] of expectations.entries()) {
+  const verify = async ([query, names, own = flags]: Expectation, refusal: OnRefusal) => {
     const urls = names.split(' ').filter((name) => name !== '');
-    const refusal = onRefusal === 'skip-first' ? (at === 0 ? 'skip' : 'fail') : onRefusal;
     await checkFinds(context, `${own} #END ${query}`, urls.map(urlNamed), refusal);
+  };
+  if (onRefusal !== 'skip-first') {
+    await checkEach(expectations, (one) => verify(one, onRefusal));
+    return;
   }
+  for (const [at, one] of expectations.entries()) await verify(one, at === 0 ? 'skip' : 'fail');
+}
+
+/**
+ * Checks all items, also after one that the Broker does not support, which skips the case if none fails.
+ * @throws Mismatch or NotApplicable
+ */
+export async function checkEach<Item>(
+  items: readonly Item[],
+  verify: (item: Item) => Promise<void>,
+): Promise<void> {
+  let undecided: NotApplicable | undefined;
+  for (const item of items) {
+    try {
+      await verify(item);
+    } catch (error) {
+      if (!(error instanceof NotApplicable)) throw error;
+      undecided ??= error;
+    }
+  }
+  if (undecided !== undefined) throw undecided;
 }
 
 /** Sends a user message and checks that it finds these objects of the fixture, each once. @throws Mismatch */

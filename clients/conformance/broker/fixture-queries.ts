@@ -182,7 +182,6 @@ export const fixtureQueryCases: readonly BrokerCase[] = [
       ['"fxjasper fxlapis"', 'phrase-1'],
       ['"fxlapis fxjasper"', 'phrase-2'],
       ['"fxjasper and fxlapis"', 'phrase-3'],
-      ['"fxjasper fxlapis"', 'phrase-1 phrase-4', PART_FLAGS],
       ['"fxbasalt fxamber"', ''],
     ),
   must('fixture/phrase-lines', 'BRK-2.20 BRK-2.5', 'QH; inferred: G')
@@ -202,11 +201,11 @@ export const fixtureQueryCases: readonly BrokerCase[] = [
     .title('runs of white space in a phrase and in a line are equal')
     .does(
       findsExactly,
-      PART_FLAGS,
+      PLAIN_FLAGS,
       'skip',
       ['"near duplicate"', NEAR],
       ['"near  duplicate"', NEAR],
-      ['"near duplicat"', `${NEAR} near-6`],
+      ['"near duplicat"', 'near-6'],
       ['"fxblanks of a title"', 'blanks'],
     ),
   should('fixture/phrase-hyphen', 'BRK-2.20', 'project choice')

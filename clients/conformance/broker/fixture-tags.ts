@@ -2,7 +2,7 @@
 import { FIXTURE } from '../../../protocols/fixture/index.js';
 import { must, should } from '../case.js';
 import { fixtureObjects } from '../fixture.js';
-import type { BrokerCase } from './context.js';
+import { type BrokerCase, PLAIN_FLAGS } from './context.js';
 import {
   checkFinds,
   findsExactly,
@@ -13,6 +13,11 @@ import {
 } from './fixture-checks.js';
 
 const EBONY = 'case-1 case-2 case-3';
+
+/** Returns the URLs that match a pattern in any case. */
+function having(pattern: string): readonly string[] {
+  return FIXTURE.map(({ url }) => url).filter((url) => new RegExp(pattern, 'i').test(url));
+}
 
 /** What queries about one attribute find in the fixture. All cases are skipped without it. */
 export const fixtureTagCases: readonly BrokerCase[] = [
@@ -83,6 +88,18 @@ export const fixtureTagCases: readonly BrokerCase[] = [
       ['MIXED-CASE : capitals', 'names'],
       ['tITLE : fxebony', 'case-1', SENSITIVE_FLAGS],
     ),
+  must('fixture/tag-flags', 'BRK-2.14 BRK-2.20 BRK-1.10', 'M1.4; QH')
+    .title('flags hold for values after a tag, which may have bytes above 127')
+    .does(
+      findsExactly,
+      PLAIN_FLAGS,
+      'skip',
+      ['title : fxhazel', 'word-1 word-5'],
+      ['title : hazel', ''],
+      ['title : FXHAZEL', 'word-1 word-5'],
+      ['title : FXHAZEL', '', SENSITIVE_FLAGS],
+      ['title : \xe9t\xe9', 'latin-1'],
+    ),
   must('fixture/tag-equals', 'BRK-2.15', 'RC; G')
     .title('a quoted "tag=value" looks at that attribute only')
     .does(
@@ -95,14 +112,20 @@ export const fixtureTagCases: readonly BrokerCase[] = [
       ['"description=fxamber" and fxdamask', 'group-4'],
     ),
   must('fixture/url', 'BRK-2.18 BRK-2.14', 'RC; DB; M1.4')
-    .title('url : value looks at the URL only')
+    .title('url : word looks at the URL only')
     .does(loaded, async (context) => {
-      const having = (part: string) =>
-        FIXTURE.map((object) => object.url).filter((url) => url.toLowerCase().includes(part));
-      for (const part of ['/times/', 'times/4294967296', '/values/near', 'fixture:p', '/p?a=1', 'fixture']) {
-        await checkFinds(context, `${PART_FLAGS} #END url : "${part}"`, having(part), 'skip');
+      for (const word of ['times', '4294967296', 'near', 'urn', 'https', 'fixture']) {
+        await checkFinds(context, `${PLAIN_FLAGS} #END url : ${word}`, having(`\\b${word}\\b`), 'skip');
       }
-      await checkFinds(context, `${PART_FLAGS} #END url : fxamber`, [], 'skip');
+      await checkFinds(context, `${PLAIN_FLAGS} #END url : fxamber`, [], 'skip');
+    }),
+  should('fixture/url-parts', 'BRK-2.18 BRK-2.14 BRK-2.20', 'RC; DB; M1.4 (Glimpse)')
+    .title('url : "..." finds a part of the URL, whatever its characters are')
+    .does(loaded, async (context) => {
+      for (const part of ['/times/', 'times/4294967296', '/values/near', 'fixture:p', '/p?a=1', 'ixtur']) {
+        const pattern = part.replace('?', '\\?');
+        await checkFinds(context, `${PART_FLAGS} #END url : "${part}"`, having(pattern), 'skip');
+      }
     }),
   should('fixture/exact', 'BRK-2.17', 'M1.2; project choice')
     .title('exact compares the whole value; one line end at its end does not count')

@@ -5,7 +5,16 @@ import { checkBytes, checkFixtureUrls, checkObject, isFixtureUrl, VALUE_CASES } 
 import { printable } from '../printable.js';
 import { checkNotRefused, urlsOf } from './checks.js';
 import { type BrokerCase, type BrokerContext, PLAIN_FLAGS } from './context.js';
-import { attributed, checkCount, checkOnce, loaded, timed, urlNamed, valued } from './fixture-checks.js';
+import {
+  attributed,
+  checkCount,
+  checkEach,
+  checkOnce,
+  loaded,
+  timed,
+  urlNamed,
+  valued,
+} from './fixture-checks.js';
 import { ATTRIBUTE_NAMES } from './fixture-data.js';
 import { type FoundObject, type Reply, textsOf } from './reply.js';
 
@@ -158,7 +167,7 @@ export const fixtureValueCases: readonly BrokerCase[] = [
   should('fixture/matched-lines', 'BRK-4.8 BRK-4.7 BRK-1.10', 'M1.4; G; project choice')
     .title('matched lines are those that match a term that is not negated, each once, unchanged')
     .does(loaded, async (context) => {
-      for (const [query, expected] of LINES) {
+      await checkEach(LINES, async ([query, expected]) => {
         const reply = await withLines(context, `#index case insensitive #END ${query}`);
         for (const [name, lines] of Object.entries(expected)) {
           const found = reply.objects.find(({ url }) => url === urlNamed(name));
@@ -172,7 +181,7 @@ export const fixtureValueCases: readonly BrokerCase[] = [
             show,
           );
         }
-      }
+      });
     }),
   must('fixture/maxfiles', 'BRK-8.11', 'RC')
     .title('maxfiles is the number of objects, if more match')

@@ -33,9 +33,12 @@ export async function fixtureGatherd(t: Test): Promise<number> {
   return server.address.port;
 }
 
-/** Starts our own Broker, into which the command `#add-object` has loaded the fixture. */
-export async function fixtureBroker(t: Test): Promise<number> {
-  const made = await openBroker(t);
+/**
+ * Starts our own Broker, into which the command `#add-object` has loaded the fixture.
+ * @param conf more lines of its `broker.conf`
+ */
+export async function fixtureBroker(t: Test, conf = ''): Promise<number> {
+  const made = await openBroker(t, { conf });
   const file = join(made.directory, 'fixture.soif');
   await writeFile(file, encodeFixture());
   const { rejected, reasons } = await made.broker.maintenance.addFiles([file]);
