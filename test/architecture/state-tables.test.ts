@@ -2,7 +2,7 @@
 import t from 'tap';
 import { SPECIFICATIONS } from '../../protocols/specification/index.js';
 import { to } from '../../protocols/state-machine.js';
-import { textOf } from './sources.js';
+import { sourcesOf, textOf } from './sources.js';
 import { blocksOf, renderTable, tablesOf, WRITTEN_BY_HAND, withTables } from './state-tables.js';
 
 for (const { folder } of SPECIFICATIONS) {
@@ -19,6 +19,17 @@ for (const { folder } of SPECIFICATIONS) {
     t.equal(text, withTables(document, text));
   });
 }
+
+t.test('every transition of a queue (CRAWL-5.4) is named by a test of frontiers, and no other', async (t) => {
+  const block = /<!-- states:queue -->(.*?)<!-- \/states -->/s.exec(
+    textOf('servers/crawler/specification.md'),
+  );
+  const rows = [...(block?.[1] ?? '').matchAll(/^\| (T\d+) \|/gm)].map(([, name]) => name);
+  const tests = sourcesOf('servers/crawler/frontier/conformance').map(textOf).join('\n');
+  const code = tests.replace(/^\s*(?:\/\/|\/?\*).*$/gm, '');
+  const named = new Set([...code.matchAll(/\bT\d+\b/g)].map(([name]) => name));
+  t.same([...named].sort(), [...rows].sort());
+});
 
 t.test('a table as Markdown: rows that differ in their state only are one row', async (t) => {
   const table = {

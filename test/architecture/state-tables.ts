@@ -3,11 +3,17 @@ import * as broker from '../../protocols/broker/states.js';
 import * as bulk from '../../protocols/bulk/states.js';
 import * as gatherd from '../../protocols/gatherd/states.js';
 import * as registry from '../../protocols/registry/states.js';
+import * as soif from '../../protocols/soif/states.js';
 import * as sstp from '../../protocols/sstp/states.js';
 import type { StateTable, Transition } from '../../protocols/state-machine.js';
+import { OBJECT_STATES } from '../protocols/soif/object-states.js';
 
 /** The table of each block `<!-- states:NAME -->`, by the document. */
 const TABLES: Readonly<Record<string, Readonly<Record<string, StateTable<string, string>>>>> = {
+  'protocols/soif/specification.md': {
+    'soif-stream': soif.STREAM_STATES,
+    'soif-object': OBJECT_STATES,
+  },
   'protocols/gatherd/specification.md': { server: gatherd.SERVER_STATES, client: gatherd.CLIENT_STATES },
   'protocols/broker/specification.md': {
     'broker-server': broker.SERVER_STATES,
@@ -32,9 +38,8 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, StateTable<string,
 
 /** Blocks of which no table of the code exists, with the reason. */
 export const WRITTEN_BY_HAND: Readonly<Record<string, string>> = {
-  'soif-stream': 'to come',
-  'soif-object': 'to come',
-  queue: 'to come',
+  queue:
+    'the transitions of Heritrix (CRAWL-5.4); frontier/life-cycle.ts and its conformance tests name each',
 };
 
 const BLOCK = /^<!-- states:([\w-]+) -->\n((?:.*\n)*?)<!-- \/states -->$/gm;

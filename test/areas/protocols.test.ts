@@ -36,6 +36,7 @@ import '../protocols/soif/outline.test.js';
 import '../protocols/soif/properties.test.js';
 import '../protocols/soif/rules.test.js';
 import '../protocols/soif/sections.test.js';
+import '../protocols/soif/states.test.js';
 import '../protocols/sstp/codec.test.js';
 import '../protocols/sstp/fast-path.test.js';
 import '../protocols/sstp/requests.test.js';
