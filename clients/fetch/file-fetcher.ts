@@ -96,7 +96,11 @@ function answerOf(file: LocalFile): Answer {
   const lastModified = Math.max(0, Math.floor(file.stats.mtimeMs / 1000));
   if (file.kind === 'unchanged') return { status: 304, lastModified };
   const { truncated } = file;
-  if (file.kind === 'file') return { status: 200, lastModified, body: file.body, truncated };
+  if (file.kind === 'file') {
+    const { uid: ownerId, birthtimeMs } = file.stats;
+    const creationTime = Math.max(0, Math.floor(birthtimeMs / 1000));
+    return { status: 200, lastModified, body: file.body, truncated, ownerId, creationTime };
+  }
   const { entries, hiddenEntries } = file;
   return { status: 200, lastModified, contentType: DIRECTORY_TYPE, entries, hiddenEntries, truncated };
 }

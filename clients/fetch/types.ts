@@ -133,6 +133,10 @@ export interface FetchResult {
   readonly location?: string | undefined;
   /** Read from this machine's files, by a `file:` URL or a Local-Mapping (G-71). */
   readonly local: boolean;
+  /** Number of the user who owns a local file (E-76). */
+  readonly ownerId?: number | undefined;
+  /** When a local file was created (E-76); 0 if unknown. */
+  readonly creationTime?: UnixSeconds | undefined;
   /** Answered from the disk cache (G-98); the times are those of the cache lookup. */
   readonly cached?: boolean;
   /** Names in a directory, sorted; those of directories end in `/`. Only with {@link DIRECTORY_TYPE}. */

@@ -1,3 +1,4 @@
+import type { UnixSeconds } from '../../protocols/time.js';
 import { decodeText } from './charset/decode.js';
 import type { EssenceInput, EssenceSettings, OutlinkRequest } from './model.js';
 import type { ExtractionTable } from './sgml/table.js';
@@ -105,6 +106,21 @@ export class SourceDocument {
     this.ignoreRobots = input.ignoreRobots ?? false;
     this.outlinks = input.outlinks;
     this.contentType = input.contentType;
+  }
+
+  /** Target of the symbolic link, if the link itself is summarized (E-14). */
+  get linkTarget(): string | undefined {
+    return this.#input.linkTarget;
+  }
+
+  /** E-76: the owner of the file; undefined if unknown. */
+  get owner(): string | undefined {
+    return this.#input.owner;
+  }
+
+  /** E-76: when the file was created, seconds since 1970; 0 if unknown. */
+  get creationTime(): UnixSeconds {
+    return this.#input.creationTime ?? 0;
   }
 
   get text(): string {

@@ -5,7 +5,7 @@ import { wordSet } from './word-tables.js';
  * already.
  */
 const EXCLUDED_ATTRIBUTES = wordSet(
-  'full-text body head partial-text main-text navigation url-references link-text canonical-url images keywords ' +
+  'full-text body head partial-text main-text navigation url-references link-text canonical-url images owner keywords ' +
     // They do not describe the document's subject.
     'language date creation-date duration identifier message-id contents',
 );

@@ -162,6 +162,10 @@ export interface EssenceInput {
   readonly likelyCharset?: string;
   /** Target of a local symbolic link, if the link itself is summarized (E-14). */
   readonly linkTarget?: string | undefined;
+  /** E-76: name of the owner of a local file. Default unknown. */
+  readonly owner?: string | undefined;
+  /** E-76: when a local file was created; default 0, unknown. */
+  readonly creationTime?: UnixSeconds | undefined;
   /** CRAWL-13.6: whether META elements for robots have no effect. Default false (G-63). */
   readonly ignoreRobots?: boolean;
   /** CRAWL-11.2: extracts all references, not only the links of pages (G-60). Default: only those. */

@@ -9,7 +9,7 @@ import { outlinksOf } from './outlinks/outlinks.js';
 import type { QuickRule } from './recognition/type-rules.js';
 import { TYPES } from './recognition/types.js';
 import { summarizeSgml } from './sgml/summarize.js';
-import { summarizeFullText, summarizeUnrecognized } from './summarizers/text.js';
+import { summarizeFile, summarizeFullText, summarizeUnrecognized } from './summarizers/text.js';
 
 /** A summary, with the links and META robots of pages. */
 export interface FullSummary extends Summary {
@@ -128,7 +128,7 @@ function ownSummary(
     document.keep({ text: document.text.slice(0, KEPT_TEXT) });
   }
   if (isWhole === true && context.settings.fullText) return summarizeFullText(document);
-  return summarize?.(document, context) ?? summarizeUnrecognized(document);
+  return summarize?.(document, context) ?? summarizeFile(document);
 }
 
 /** E-80, E-86: SGML, XML, and the user's types that have a table or a script that only calls SGML.sum. */

@@ -30,3 +30,4 @@ import '../servers/essence/texinfo.test.js';
 import '../servers/essence/types.test.js';
 import '../servers/essence/unread-archives.test.js';
 import '../servers/essence/xml-documents.test.js';
+import '../servers/host/user-names.test.js';

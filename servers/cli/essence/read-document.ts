@@ -11,6 +11,7 @@ import { canonicalUrl, withoutUserInfo } from '../../../protocols/urls/index.js'
 import type { SelectionRules } from '../../essence/context.js';
 import type { EssenceInput } from '../../essence/model.js';
 import { isRejected, typeByUrl } from '../../essence/recognition/recognize.js';
+import { userName } from '../../host/user-names.js';
 
 /** Limits of reading. */
 export interface ReadOptions {
@@ -119,6 +120,8 @@ async function readFileDocument(
         url,
         body,
         lastModificationTime: Math.max(0, Math.floor(stats.mtimeMs / 1000)),
+        owner: await userName(stats.uid),
+        creationTime: Math.max(0, Math.floor(stats.birthtimeMs / 1000)),
         updateTime,
         linkTarget: target,
       },

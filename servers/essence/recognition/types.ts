@@ -499,7 +499,7 @@ const ROWS: Readonly<Record<string, DocumentType>> = {
   Data: { mime: 'application/json' },
   Unrecognized: {
     inThread: true,
-    summarize: lazy(async () => (await import('../summarizers/text.js')).summarizeUnrecognized),
+    summarize: lazy(async () => (await import('../summarizers/text.js')).summarizeFile),
   },
 };
 

@@ -1,6 +1,6 @@
 import type { SourceDocument, SummarizerContext, Summary } from '../document.js';
 import { oneLine, present, summarizeExtracted, summarizeFields } from './extracted.js';
-import { summarizeUnrecognized, withLineFeeds } from './text.js';
+import { summarizeFile, summarizeUnrecognized, withLineFeeds } from './text.js';
 
 /** WaisSource: the fields of the `(:source ...)` form (6.2). */
 export function summarizeWaisSource(document: SourceDocument): Summary {
@@ -101,11 +101,11 @@ function unescapeMif(text: string): string {
     .replace(/\\(.)/g, '$1');
 }
 
-/** SymbolicLink: its name and its target (6.2). */
+/** SymbolicLink: its name, owner, creation, and its target (E-79). */
 export function summarizeSymbolicLink(document: SourceDocument): Summary {
-  const target = oneLine(document.text.slice(0, 4096));
+  const target = oneLine((document.linkTarget ?? document.text).slice(0, 4096));
   return {
-    attributes: [...summarizeUnrecognized(document).attributes, ...present([['References', target]])],
+    attributes: [...summarizeFile(document).attributes, ...present([['References', target]])],
     text: '',
   };
 }

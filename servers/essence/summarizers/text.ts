@@ -25,7 +25,17 @@ export function summarizeFullText(document: SourceDocument): Summary {
   };
 }
 
-/** Only the name is known (E-14); owner and dates need an access method that provides them (E-76). */
+/** A document that is not read: its name, and its owner and creation if the access method tells them (E-14, E-76). */
+export function summarizeFile(document: SourceDocument): Summary {
+  const { owner, creationTime } = document;
+  const attributes = [...summarizeUnrecognized(document).attributes];
+  if (owner !== undefined) attributes.push(['Owner', owner]);
+  if (creationTime > 0)
+    attributes.push(['Creation-Date', new Date(creationTime * 1000).toISOString().replace('.000', '')]);
+  return { attributes };
+}
+
+/** The name of a document of which nothing else could be read. */
 export function summarizeUnrecognized(document: { readonly url: string }): Summary {
   return { attributes: [['Title', fileNameOf(document.url)]] };
 }

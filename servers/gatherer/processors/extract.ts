@@ -7,6 +7,7 @@ import { type UriErrorEvent, uriErrorChannel } from '../../crawler/events.js';
 import { withLoginOf } from '../../crawler/redaction.js';
 import { headerOutlinks } from '../../essence/outlinks/outlinks.js';
 import type { EssencePool } from '../../essence/pool/pool.js';
+import { userName } from '../../host/user-names.js';
 import { hasSameRules, type RulesDigest } from '../configuration/rules-digest.js';
 
 export interface ExtractOptions {
@@ -52,6 +53,8 @@ export class ExtractProcessor implements Processor {
         contentType: fetched.contentType,
         charset,
         lastModificationTime: fetched.lastModified,
+        owner: fetched.ownerId === undefined ? undefined : await userName(fetched.ownerId),
+        creationTime: fetched.creationTime,
         updateTime: uri.updateTime,
         ...(ignoresPageRobots(uri) ? { ignoreRobots: true } : {}),
         ...(uri.settings.embeds === 'frames'

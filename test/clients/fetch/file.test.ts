@@ -83,6 +83,18 @@ t.test('G-87: file URLs below the roots are read and listed; anything outside is
   }
 });
 
+t.test('E-76: the result for a local file says who owns it, and when it was created', async (t) => {
+  const directory = t.testdir({ 'a.txt': 'a' });
+  await using fetcher = fetcherWith({ fileRoots: [directory] });
+  const { ownerId, creationTime } = await fetcher.fetch({
+    url: `file://localhost${directory}/a.txt`,
+    ...LIMITS,
+  });
+  const { uid, birthtimeMs } = statSync(`${directory}/a.txt`);
+  t.equal(ownerId, uid);
+  t.equal(creationTime, Math.floor(birthtimeMs / 1000));
+});
+
 t.test('G-71 to G-79: Local-Mapping reads plain files; the server gives the rest', async (t) => {
   const root = t.testdir({
     html: { 'Home.html': 'home', 'run.cgi': '#!', '%7e.html': 'tilde', sub: { x: 'sub' } },

@@ -23,7 +23,7 @@ import { settingRows } from './setting-rows.js';
 
 const document = textOf('servers/crawler/specification.md');
 
-/** The rows of the table under a heading, without its head. */
+/** The rows of the table under a heading, without its head and the brackets of links. */
 function rowsUnder(heading: string): string[][] {
   const start = document.indexOf(`${heading}\n`);
   const end = document.indexOf('\n#', start + heading.length);
@@ -31,6 +31,7 @@ function rowsUnder(heading: string): string[][] {
   const rows = lines.filter((line) => line.startsWith('| ')).slice(2);
   return rows.map((row) =>
     row
+      .replace(/\[([A-Z]+-[\d.]+)\]/g, '$1')
       .slice(1, -1)
       .split('|')
       .map((cell) => cell.trim()),

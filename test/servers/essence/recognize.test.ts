@@ -155,6 +155,25 @@ t.test('E-6 a symbolic link has the type of its name, else SymbolicLink', async 
   t.equal(typeOf('link.txt'), 'Text');
 });
 
+t.test(
+  'E-14, E-76 of a file that is not read there is its name, and what the system says: owner and creation',
+  async (t) => {
+    const facts = { owner: 'ada', creationTime: 1_000_000_000 };
+    const known = { Owner: 'ada\n', 'Creation-Date': '2001-09-09T01:46:40Z\n' };
+    const contents = async (name: string, body: string, changes: object): Promise<object> =>
+      contentOf(await summarize(`file://localhost/${name}`, body, {}, changes));
+    t.same(await contents('thesis', '', facts), { Title: 'thesis\n', ...known });
+    t.same(await contents('thesis', '', {}), { Title: 'thesis\n' }, 'nothing is guessed');
+    const link = await contents('link', '', { ...facts, linkTarget: 'there' });
+    t.match(link, { Title: 'link\n', ...known, References: 'there\n' });
+    t.notMatch(
+      await contents('x.txt', 'text\n', facts),
+      { Owner: 'ada\n' },
+      'a summary of its text says more',
+    );
+  },
+);
+
 t.test('E-26 the shipped stop list does not contain the new types', async (t) => {
   for (const type of ['DebianPackage', 'CpioArchive', 'SourceDistribution', 'LSM'])
     t.notOk(isRejected(type, rules));

@@ -10,7 +10,7 @@ import { FIXTURES } from './read-fixture.js';
 
 const document = textOf('servers/essence/specification.md');
 
-/** The rows of the table under a heading, without its head. */
+/** The rows of the table under a heading, without its head and the brackets of links. */
 function rowsUnder(heading: string): string[][] {
   const start = document.indexOf(`${heading}\n`);
   const end = document.indexOf('\n#', start + heading.length);
