@@ -105,6 +105,8 @@ export abstract class HeaderReader extends Attempt {
           return this.fail('SOIF-4.4', this.position, 'the URL is missing or begins with "}"');
         if (strict && (byte !== LF || this.position > this.mark))
           return this.fail('SOIF-9.4', this.position, 'white space after "{"');
+        if (strict && this.mark > this.typeEnd + 1)
+          return this.fail('SOIF-9.4', this.typeEnd, 'white space before "{"');
         this.url = { start: this.position, end: this.position };
         this.exact = false;
         if (byte === LF) this.position++;

@@ -23,7 +23,7 @@ areas/gatherer                     core    23 exact    servers/gatherer clients/
 areas/gatherer-long                gate    90 exact    servers/gatherer clients/fetch test/servers/gatherer
 areas/indexers                     core    10 exact    storage/indexers
 areas/indexers-long                gate    78 exact    storage/indexers test/storage/indexers
-areas/protocols                    core    22 exact    protocols
+areas/protocols                    core    30 exact    protocols
 areas/refererd                     core    13 exact    servers/refererd
 areas/replication                  core     7 exact    servers/broker clients/bulk
 areas/replication-long             gate    48 exact    servers/broker clients/bulk test/servers/broker test/clients/bulk

@@ -347,6 +347,15 @@ t.test('SOIF-9.4: STARTS objects without URL, with the dialect option only', asy
     Buffer.from(wire.subarray(0, 35)).toString(),
   );
   t.throws(() => encodeSoif(object), ProtocolError);
+  for (const blank of [' ', '\t', '\r']) {
+    const loose = bytes(`@SQuery${blank}{\n}\n`);
+    t.equal(decodeSoif(loose, { dialect: 'starts' }).type, 'SQuery');
+    t.throws(() => decodeSoif(loose, { dialect: 'starts', mode: 'strict' }), {
+      name: 'ProtocolError',
+      rule: 'SOIF-9.4',
+      offset: 7,
+    });
+  }
 });
 
 t.test('SOIF-5.8, 9.3: the rdm dialect joins numbered values, the default does not', async (t) => {

@@ -1,17 +1,27 @@
 // Rules of the grammars beside the codecs that read their sentences.
 
-import { frameMessage, parseMessage } from '../../../protocols/broker/index.js';
+import {
+  frameMessage,
+  parseMatchedLine,
+  parseMessage,
+  ResultDecoder,
+} from '../../../protocols/broker/index.js';
 import { BulkReplyDecoder } from '../../../protocols/bulk/index.js';
-import { parseFilter, parseGatherdConf, parseGathererConf } from '../../../protocols/config/index.js';
-import { ConfigError, ProtocolError, UsageError } from '../../../protocols/errors.js';
-import { parseCommand, parseStatusLine } from '../../../protocols/gatherd/index.js';
+import {
+  parseFilter,
+  parseGatherdConf,
+  parseGathererConf,
+  parseRefererConf,
+} from '../../../protocols/config/index.js';
+import { ConfigError, PeerError, ProtocolError, UsageError } from '../../../protocols/errors.js';
+import { GatherdClientSession, parseCommand, parseStatusLine } from '../../../protocols/gatherd/index.js';
 import {
   decodeRecordData,
   GathererIds,
   isRegistryVersion,
   RegistryDecoder,
 } from '../../../protocols/registry/index.js';
-import { SectionDecoder, SoifDecoder } from '../../../protocols/soif/index.js';
+import { decodeAnnotations, SectionDecoder, SoifDecoder } from '../../../protocols/soif/index.js';
 import { chooseProtocol, SstpDecoder } from '../../../protocols/sstp/index.js';
 import {
   parseQuickRules,
@@ -46,7 +56,8 @@ function ruleOf(call: () => unknown): string | undefined {
     return undefined;
   } catch (error) {
     if (error instanceof ProtocolError) return error.rule;
-    if (error instanceof UsageError || error instanceof ConfigError) return error.message;
+    if (error instanceof UsageError || error instanceof ConfigError || error instanceof PeerError)
+      return error.message;
     throw error;
   }
 }
@@ -104,6 +115,64 @@ export const PAIRS: readonly Pair[] = [
     beyond: 'any',
     seeds: () => bodies('protocols/bulk/vectors/bulk-shipped.json'),
     refusal: (sentence) => refusalOfDecoder(new SectionDecoder({ mode: 'strict' }), sentence),
+  },
+  {
+    folder: 'protocols/soif',
+    rule: 'annotation-file',
+    beyond: ['SOIF-5.2', 'SOIF-2.9'],
+    refusal: (sentence) => ruleOf(() => decodeAnnotations(sentence, { mode: 'strict' })),
+  },
+  {
+    folder: 'protocols/soif',
+    rule: 'starts-object',
+    beyond: 'any',
+    seeds: () => [Buffer.from('@REQUEST{\nversion{3}:\t1.0\nbody{2}:\t}\n\n}\n')],
+    refusal: (sentence) => refusalOfDecoder(new SoifDecoder({ mode: 'strict', dialect: 'starts' }), sentence),
+  },
+  {
+    folder: 'protocols/gatherd',
+    rule: 'update-reply',
+    beyond: 'any',
+    isLoose: true,
+    seeds: () =>
+      valid('protocols/gatherd/vectors/clear-update.json')().filter(
+        (bytes) => !Buffer.from(bytes).includes('999 - Bye'),
+      ),
+    refusal: refusalOfUpdate,
+  },
+  {
+    folder: 'protocols/broker',
+    rule: 'reply',
+    beyond: 'any',
+    isLoose: true,
+    seeds: () => [
+      Buffer.from(
+        '200 - HARVEST Broker 1.0\n101 - a\n120 - http://a.test/\n122 - Matched line: t# x\n124 - 6\none\ntwo\n' +
+          '127 - t 1\nx\n125 - http://b.test/OBJ1\n126 - u\n130 - object end\n103 - b\n111 - ERROR: c\n',
+      ),
+    ],
+    refusal: (sentence) =>
+      ruleOf(() => {
+        const decoder = new ResultDecoder();
+        decoder.push(sentence);
+        decoder.end();
+      }),
+  },
+  {
+    folder: 'protocols/broker',
+    rule: 'matched-line',
+    isLoose: true,
+    refusal: (sentence) =>
+      parseMatchedLine(Buffer.from(sentence).toString()) === undefined ? 'another form' : undefined,
+  },
+  {
+    folder: 'protocols/sstp',
+    rule: 'conf-file',
+    refusal: named((text) => {
+      const { warnings } = parseRefererConf(text, 'referer.cf', { progname: 'refererd' });
+      const [first] = warnings.filter(({ problem }) => problem.startsWith('skipped'));
+      if (first !== undefined) throw first;
+    }),
   },
   {
     folder: 'protocols/bulk',
@@ -335,4 +404,17 @@ function refusalOfSstp(side: 'request' | 'reply', sentence: Uint8Array): string 
     }
   });
   return rule ?? (messages === 1 && !isOpen ? undefined : 'not one message');
+}
+
+/** Whether a client takes the sentence for a whole update. */
+function refusalOfUpdate(sentence: Uint8Array): string | undefined {
+  const session = new GatherdClientSession();
+  session.push(Buffer.from('000 - HELLO 1.8 h\n'));
+  session.sendUpdate(0);
+  let isEnded = false;
+  const rule = ruleOf(() => {
+    for (const { kind } of session.push(sentence)) isEnded ||= kind === 'update-end';
+    if (session.failure !== undefined) throw session.failure;
+  });
+  return rule ?? (isEnded ? undefined : 'incomplete');
 }
