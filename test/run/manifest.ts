@@ -76,12 +76,8 @@ clients/conformance/gatherd-client gate     8 exact    clients/conformance/gathe
 clients/conformance/gatherd-server gate     3 exact    clients/conformance/gatherd servers/gatherd
 clients/conformance/soif           gate     5 exact    clients/conformance/soif protocols/soif
 clients/conformance/sstp           gate     2 exact    clients/conformance/sstp servers/refererd protocols/sstp
-<<<<<<< HEAD
 clients/conformance/sstp-client    gate     4 exact    clients/conformance/sstp-client clients/references
-conformance/mutation               gate    36 seeded   clients/conformance test/conformance
-=======
 conformance/mutation               gate    44 seeded   clients/conformance test/conformance
->>>>>>> aea3c8a9 (conformance: the fixture cases of Brokers ask for whole words, so that engines without parts of words are decided; Glimpse and Swish pass; variants)
 faults/backup-running              gate    24 seeded   storage/backup
 faults/broker-crash                gate     8 seeded   servers/broker storage/broker
 faults/bulk-chain                  gate     8 seeded   servers/broker clients/bulk
