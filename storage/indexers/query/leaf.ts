@@ -317,7 +317,7 @@ function compileRegexp(
 /** BRK-2.19: the words by which a client recognizes a malformed message stand in no other refusal. */
 function badRegexp(source: string, cause: unknown): PeerError {
   const reason = messageOf(cause)
-    .replace(/^error parsing regexp: /, '')
+    .replace(/^error parsing regexp: |: `.*`$/gs, '')
     .replaceAll('syntax', 'construct');
   const text = `the regular expression ${source}: ${reason}`;
   return unsupported(/malformed|syntax/i.test(text) ? 'this regular expression' : text);
