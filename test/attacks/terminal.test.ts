@@ -1,8 +1,9 @@
 // Documents and servers whose text contains control sequences of terminals; and errors that hide other errors.
 // Commands run on a real pseudo-terminal, by script(1).
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
@@ -71,68 +72,109 @@ function withoutStyle(bytes: Buffer): Buffer {
   return Buffer.from(bytes.toString('latin1').replace(/\x1b\[(?:1|22|32|39)m/g, ''), 'latin1');
 }
 
-t.test('no command obeys control characters; pipes get the exact bytes', NEEDS_SCRIPT, async (t) => {
-  const gatherd = await ScriptedGatherd.listen();
-  t.teardown(() => gatherd.close());
-  gatherd.documents = [
-    {
-      updateTime: NOW - 1000,
-      text: document(URL, { Title: `wheat ${EVIL}`, 'URL-References': `http://h.example/${EVIL}` }),
-    },
-  ];
-  const fixture = await openBroker(t, { points: [gatherd.point(0)] });
-  await fixture.broker.collections.run();
-  const server = await serveBroker(t, fixture);
-  const broker = `127.0.0.1:${server.address.port}`;
-  await using site = await Site.start({ '/x.txt': EVIL });
-  const directory = await temporaryDirectory(t);
-  const file = join(directory, 'objects.soif');
-  writeFileSync(
-    file,
-    `${gatherd.documents[0]!.text}@FILE { http://h.example/${EVIL}\nTitle{5}:\tx\u009bA\n}\n`,
-  );
-  const evilServer = createServer((socket) => {
-    socket.on('error', () => {});
-    socket.end(`111 - ${EVIL}\n`);
-  });
-  const evilPort = await freePort();
-  evilServer.listen(evilPort, '127.0.0.1');
-  t.teardown(() => evilServer.close());
+t.test(
+  'BRK-4.21, S-56: no command obeys control characters; pipes get the exact bytes',
+  NEEDS_SCRIPT,
+  async (t) => {
+    const gatherd = await ScriptedGatherd.listen();
+    t.teardown(() => gatherd.close());
+    gatherd.documents = [
+      {
+        updateTime: NOW - 1000,
+        text: document(URL, { Title: `wheat ${EVIL}`, 'URL-References': `http://h.example/${EVIL}` }),
+      },
+    ];
+    const fixture = await openBroker(t, { points: [gatherd.point(0)] });
+    await fixture.broker.collections.run();
+    const server = await serveBroker(t, fixture);
+    const broker = `127.0.0.1:${server.address.port}`;
+    await using site = await Site.start({ '/x.txt': EVIL });
+    const directory = await temporaryDirectory(t);
+    const file = join(directory, 'objects.soif');
+    writeFileSync(
+      file,
+      `${gatherd.documents[0]!.text}@FILE { http://h.example/${EVIL}\nTitle{5}:\tx\u009bA\n}\n`,
+    );
+    const evilServer = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.end(`111 - ${EVIL}\n`);
+    });
+    const evilPort = await freePort();
+    evilServer.listen(evilPort, '127.0.0.1');
+    t.teardown(() => evilServer.close());
 
-  const commands: (readonly [args: readonly string[], raw: boolean])[] = [
-    [['bulk', broker], true],
-    [['soif', 'cat', file], true],
-    [['soif', 'cat', '--json', file], true],
-    [['soif', 'convert', '--to', 'jsonl', file], true],
-    [['print-attr', 'Title', file], true],
-    [['print-template', '--no-print-time', file], true],
-    [['brkclient', '127.0.0.1', String(server.address.port), '#USER #desc #END wheat'], true],
-    [['urlget', '--no-cache', `${site.url}/x.txt`], true],
-    [['query', broker, 'wheat'], false],
-    [['brkclient', '127.0.0.1', String(evilPort), '#USER #END x'], true],
-    [['query', `127.0.0.1:${evilPort}`, 'x'], false],
-    [['gather', '127.0.0.1', String(evilPort)], false],
-  ];
-  for (const [args, hasRaw] of commands) {
-    const name = args.join(' ').replace(directory, '').slice(0, 60);
-    const shown = await onTerminal(args);
-    t.ok(shown.bytes.length > 0, `${name}: something is shown`);
-    t.ok(
-      isHarmless(withoutStyle(shown.bytes)),
-      `${name}: ${JSON.stringify(shown.bytes.toString('utf8')).slice(0, 200)}`,
-    );
-    if (!hasRaw) continue;
-    t.match(shown.bytes.toString('utf8'), /\^\[|\\u001b|<U\+/, `${name}: it is visible`);
-    const piped = await toPipe(args);
-    t.ok(
-      piped.bytes.includes(args.includes('--json') || args.includes('jsonl') ? '\u009b' : '\x1b'),
-      `${name}: a pipe gets it unchanged`,
-    );
-    if (!['print-attr', 'urlget'].includes(args[0]!)) continue;
-    const raw = await onTerminal([...args, '--raw']);
-    t.ok(raw.bytes.includes(EVIL.slice(0, 20)), `${name}: --raw shows it unchanged`);
-  }
-});
+    // SSTP has no control octets of ASCII in a value (S-36); the page over HTTP is JSON.
+    const values = EVIL.replace(/[\0-\x1f\x7f]/g, '');
+    const page = JSON.stringify({
+      view: 'to',
+      found: 1,
+      start: 0,
+      results: [{ id: 1, url: `http://h/${EVIL}` }],
+    });
+    const references = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', (request) =>
+        socket.end(
+          request.toString('latin1').startsWith('GET')
+            ? `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n${page}`
+            : [
+                ...[
+                  'SSTP/1.0 008 X',
+                  'HEADER_URI_ID: 1',
+                  'HEADER_SERVER_ID: 1',
+                  `HEADER_SERVER_PROTOCOL: x${values}`,
+                ],
+                ...[`HEADER_SERVER_NAME: x${values}`, 'HEADER_SERVER_PORT: 80', `HEADER_URI: /${values}`],
+                ...['HEADER_URI_TIME: 0', 'HEADER_URL_CHECKTIME: 0', 'HEADER_URI_LEN: 0', '', ''],
+              ].join('\r\n'),
+        ),
+      );
+    });
+    references.listen(0, '127.0.0.1');
+    await once(references, 'listening');
+    t.teardown(() => references.close());
+    const { port: referencesPort } = references.address() as AddressInfo;
+    const sstp = `127.0.0.1:${referencesPort}`;
+
+    const commands: (readonly [args: readonly string[], raw: boolean])[] = [
+      [['references', sstp, 'http://h/'], false],
+      [['references', '--urls', '--json', sstp, 'http://h/'], false],
+      [['references', '--describe', sstp, 'http://h/'], false],
+      [['references', '--describe', '--json', sstp, 'http://h/'], false],
+      [['bulk', broker], true],
+      [['soif', 'cat', file], true],
+      [['soif', 'cat', '--json', file], true],
+      [['soif', 'convert', '--to', 'jsonl', file], true],
+      [['print-attr', 'Title', file], true],
+      [['print-template', '--no-print-time', file], true],
+      [['brkclient', '127.0.0.1', String(server.address.port), '#USER #desc #END wheat'], true],
+      [['urlget', '--no-cache', `${site.url}/x.txt`], true],
+      [['query', broker, 'wheat'], false],
+      [['brkclient', '127.0.0.1', String(evilPort), '#USER #END x'], true],
+      [['query', `127.0.0.1:${evilPort}`, 'x'], false],
+      [['gather', '127.0.0.1', String(evilPort)], false],
+    ];
+    for (const [args, hasRaw] of commands) {
+      const name = args.join(' ').replace(directory, '').slice(0, 60);
+      const shown = await onTerminal(args);
+      t.ok(shown.bytes.length > 0, `${name}: something is shown`);
+      t.ok(
+        isHarmless(withoutStyle(shown.bytes)),
+        `${name}: ${JSON.stringify(shown.bytes.toString('utf8')).slice(0, 200)}`,
+      );
+      if (!hasRaw) continue;
+      t.match(shown.bytes.toString('utf8'), /\^\[|\\u001b|<U\+/, `${name}: it is visible`);
+      const piped = await toPipe(args);
+      t.ok(
+        piped.bytes.includes(args.includes('--json') || args.includes('jsonl') ? '\u009b' : '\x1b'),
+        `${name}: a pipe gets it unchanged`,
+      );
+      if (!['print-attr', 'urlget'].includes(args[0]!)) continue;
+      const raw = await onTerminal([...args, '--raw']);
+      t.ok(raw.bytes.includes(EVIL.slice(0, 20)), `${name}: --raw shows it unchanged`);
+    }
+  },
+);
 
 t.test('names and words neither control a terminal nor begin a line', NEEDS_SCRIPT, async (t) => {
   const directory = await temporaryDirectory(t);
