@@ -60,6 +60,7 @@ const LIMITS: Shape<BrokerClientSessionOptions> = {
   maxLineBytes: optional(limit),
   maxValueBytes: optional(limit),
   maxHitBytes: optional(limit),
+  maxNoticeBytes: optional(limit),
 };
 
 const BROKER_CLIENT_OPTIONS: Shape<BrokerClientOptions> = {

@@ -19,9 +19,15 @@ export type ClientEvent =
 export interface BrokerClientSessionOptions extends ResultDecoderOptions {
   /** Maximum number of bytes of one object's lines and values together. Default 32 MiB. */
   readonly maxHitBytes?: number;
+  /** Maximum number of bytes of the lines `101` and `103` of a reply together. Default 16 MiB. */
+  readonly maxNoticeBytes?: number;
 }
 
 export const DEFAULT_MAX_HIT_BYTES = 1 << 25;
+const DEFAULT_MAX_NOTICE_BYTES = 1 << 24;
+
+/** Bytes of a line besides its text: the code, ` - `, and the LF. */
+const LINE_BYTES = 7;
 
 type OpenHit = { -readonly [K in keyof BrokerHitFields]: BrokerHitFields[K] } & {
   readonly matchedLines: string[];
@@ -39,10 +45,12 @@ function openHit(url: string, homePage: string | undefined): OpenHit {
 export class BrokerClientSession {
   readonly #decoder: ResultDecoder;
   readonly #maxHitBytes: number;
+  readonly #maxNoticeBytes: number;
   readonly #machine = new StateMachine(CLIENT_STATES, 'connected');
   /** The object in state `in object`. */
   #hit = openHit('', undefined);
   #hitBytes = 0;
+  #noticeBytes = 0;
   #homePage: string | undefined;
   #requested = false;
   #bytes = 0;
@@ -52,6 +60,7 @@ export class BrokerClientSession {
   constructor(options: BrokerClientSessionOptions = {}) {
     this.#decoder = new ResultDecoder(options);
     this.#maxHitBytes = options.maxHitBytes ?? DEFAULT_MAX_HIT_BYTES;
+    this.#maxNoticeBytes = options.maxNoticeBytes ?? DEFAULT_MAX_NOTICE_BYTES;
   }
 
   /**
@@ -142,6 +151,11 @@ export class BrokerClientSession {
     switch (item.kind) {
       case 'message':
       case 'error':
+        this.#noticeBytes += LINE_BYTES + item.text.length;
+        if (this.#noticeBytes > this.#maxNoticeBytes)
+          this.#exceed(`the messages are larger than ${this.#maxNoticeBytes} bytes`);
+        else events.push(item);
+        return;
       case 'fatal':
         events.push(item);
         return;
@@ -166,6 +180,7 @@ export class BrokerClientSession {
     events: ClientEvent[],
   ): void {
     const hit = this.#hit;
+    this.#hitBytes += LINE_BYTES;
     switch (item.kind) {
       case 'home-page':
         hit.homePage = item.url;
@@ -186,13 +201,16 @@ export class BrokerClientSession {
         break;
       case 'attribute':
         hit.attributes.push({ name: item.name, value: item.value });
-        this.#hitBytes += item.value.length;
+        this.#hitBytes += item.name.length + item.value.length;
         break;
     }
-    if (this.#hitBytes > this.#maxHitBytes) {
-      this.#machine.step('fail');
-      this.#fail('BRK-4.3', `the object ${textOfUrl(hit.url)} is larger than ${this.#maxHitBytes} bytes`);
-    }
+    if (this.#hitBytes > this.#maxHitBytes)
+      this.#exceed(`the object ${textOfUrl(hit.url)} is larger than ${this.#maxHitBytes} bytes`);
+  }
+
+  #exceed(message: string): void {
+    this.#machine.step('fail');
+    this.#fail('BRK-4.20', message);
   }
 
   #fail(rule: string, message: string): ProtocolError {

@@ -50,7 +50,7 @@ export class ResultDecoder {
   /**
    * Returns the items that `chunk` completes. Items before an error are returned first; the next call throws
    * it, and so does every call after that.
-   * @throws ProtocolError BRK-4.1 for a line, BRK-4.4 for a value beyond its limit; StateError after {@link end}
+   * @throws ProtocolError BRK-4.20 for a line or a value beyond its limit; StateError after {@link end}
    */
   push(chunk: Uint8Array): ResultItem[] {
     if (this.#failure !== undefined) throw this.#failure;
@@ -129,7 +129,7 @@ export class ResultDecoder {
     const offset = this.#offset + position - this.#buffer.length;
     if (this.#buffer.length + end - position > this.#maxLineBytes) {
       this.#machine.step('limit');
-      this.#fail('BRK-4.1', offset, `a line is longer than ${this.#maxLineBytes} bytes`);
+      this.#fail('BRK-4.20', offset, `a line is longer than ${this.#maxLineBytes} bytes`);
       return end;
     }
     let line = chunk.subarray(position, end);
@@ -163,7 +163,7 @@ export class ResultDecoder {
   #beginValue(name: string | undefined, size: number, offset: number, items: ResultItem[]): void {
     if (size > this.#maxValueBytes) {
       this.#machine.step('limit');
-      this.#fail('BRK-4.4', offset, `a value of ${size} bytes is larger than ${this.#maxValueBytes}`);
+      this.#fail('BRK-4.20', offset, `a value of ${size} bytes is larger than ${this.#maxValueBytes}`);
       return;
     }
     this.#name = name;

@@ -45,7 +45,7 @@ type ClientStep = ResultItem['kind'] | 'hello' | 'end' | 'fail';
 
 const OWN = 'belongs to the object';
 const FATAL = to('closed', '`111`', 'failure with its text');
-const FAIL = to('closed', 'a line or value beyond a limit, or a value that ends early', 'failure');
+const FAIL = to('closed', 'more than a limit (BRK-4.20), or a value that ends early', 'failure');
 
 /** Items between objects, which the first item of a reply may be, too. */
 const BETWEEN = {

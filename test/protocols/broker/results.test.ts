@@ -150,22 +150,25 @@ t.test('BRK-1.9, BRK-4.17: lines that a tolerant reader ignores', async (t) => {
   }
 });
 
-t.test('exceeded limits and incomplete replies are ProtocolErrors, after their items', async (t) => {
-  const before: ResultItem = { kind: 'message', text: 'a' };
-  const cases: readonly (readonly [string, string])[] = [
-    ['101 - a\n124 - 5\nabc', 'BRK-4.4'],
-    ['101 - a\n124 - 5', 'BRK-4.4'],
-    ['101 - a\n127 - t 21\n', 'BRK-4.4'],
-    [`101 - a\n124 - ${'9'.repeat(400)}\n`, 'BRK-4.4'],
-    [`101 - a\n122 - ${'x'.repeat(500)}\n101 - b\n`, 'BRK-4.1'],
-    [`101 - a\n122 - ${'x'.repeat(500)}`, 'BRK-4.1'],
-  ];
-  for (const [text, rule] of cases) {
-    const limits = { maxLineBytes: 450, maxValueBytes: 20 };
-    t.same(read([value(text)], limits), [before, { failed: rule }], text.slice(0, 30));
-    t.same(read(singleBytes(value(text)), limits), [before, { failed: rule }], 'byte by byte');
-  }
-});
+t.test(
+  'BRK-4.20: exceeded limits and incomplete replies are ProtocolErrors, after their items',
+  async (t) => {
+    const before: ResultItem = { kind: 'message', text: 'a' };
+    const cases: readonly (readonly [string, string])[] = [
+      ['101 - a\n124 - 5\nabc', 'BRK-4.4'],
+      ['101 - a\n124 - 5', 'BRK-4.4'],
+      ['101 - a\n127 - t 21\n', 'BRK-4.20'],
+      [`101 - a\n124 - ${'9'.repeat(400)}\n`, 'BRK-4.20'],
+      [`101 - a\n122 - ${'x'.repeat(500)}\n101 - b\n`, 'BRK-4.20'],
+      [`101 - a\n122 - ${'x'.repeat(500)}`, 'BRK-4.20'],
+    ];
+    for (const [text, rule] of cases) {
+      const limits = { maxLineBytes: 450, maxValueBytes: 20 };
+      t.same(read([value(text)], limits), [before, { failed: rule }], text.slice(0, 30));
+      t.same(read(singleBytes(value(text)), limits), [before, { failed: rule }], 'byte by byte');
+    }
+  },
+);
 
 t.test('BRK-4.8: matched lines are formatted and parsed', async (t) => {
   const first = formatMatchedLine({ attribute: 'title', text: 'A page', first: true }, 12);

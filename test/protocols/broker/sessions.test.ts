@@ -210,9 +210,46 @@ t.test('BRK-4.12, BRK-4.13: a reply ends complete, with an error, or cut off', a
     t.same(receive([bytes(reply)]), expected, JSON.stringify(reply));
     t.same(receive(singleBytes(bytes(reply))), expected, 'byte by byte');
   }
-  t.same(receive([bytes(`120 - u\n${'122 - xxxxx\n'.repeat(9)}130 - object end\n`)], { maxHitBytes: 40 }), [
-    { failed: 'BRK-4.3', truncated: false },
-  ]);
+});
+
+t.test('BRK-4.20: a client bounds what a server makes it store', async (t) => {
+  const failure: Outcome = [{ failed: 'BRK-4.20', truncated: false }];
+  const parts = ['122 - xxxxx\n', '122 - \n', '127 - name 0\n\n', '127 - n 4\nabcd\n', '124 - 4\nabcd\n'];
+  for (const part of parts)
+    t.same(
+      receive([bytes(`120 - u\n${part.repeat(20)}130 - object end\n`)], { maxHitBytes: 60 }),
+      failure,
+      part,
+    );
+  for (const line of ['101 - hello\n', '103 - \n'])
+    t.same(receive([bytes(line.repeat(20))], { maxNoticeBytes: 60 }).at(-1), failure[0], line);
+  const few: BrokerClientSessionOptions = { maxHitBytes: 60, maxNoticeBytes: 60 };
+  const object = '120 - u\n122 - x\n130 - object end\n';
+  t.equal(receive([bytes(object.repeat(100))], few).length, 100, 'each object by itself');
+  t.equal(
+    receive([bytes(`200 - x\n145 - y\nz\n`.repeat(100))], few).length,
+    0,
+    'what is ignored is not stored',
+  );
+  // The limits of this kit.
+  const line = Buffer.alloc(2 ** 20 + 7, 'x');
+  line.write('200 - ');
+  t.same(receive([line]), failure, 'a line of more than 1 MiB');
+  t.same(receive([line.subarray(0, 2 ** 20)]), []);
+  t.same(receive([bytes(`120 - u\n124 - ${2 ** 24 + 1}\n`)]), failure, 'a value of more than 16 MiB');
+  const value = Buffer.alloc(2 ** 23 + 2, '\n');
+  const large = [
+    bytes('120 - u\n'),
+    ...Array(4)
+      .fill([bytes(`127 - t ${2 ** 23}\n`), value.subarray(1)])
+      .flat(),
+  ];
+  t.same(receive(large), failure, 'an object of more than 32 MiB');
+  t.same(
+    receive([bytes(`101 - ${'x'.repeat(2 ** 20 - 6)}\n`.repeat(17))]).at(-1),
+    failure[0],
+    'notices of 16 MiB',
+  );
 });
 
 t.test(
