@@ -176,6 +176,24 @@ t.test('incomplete replies, other servers and silence are errors after the compl
   t.ok(limited.error instanceof ProtocolError);
 });
 
+t.test('BRK-1.12: a client waits longer than the lifetime that it requested, and no longer', async (t) => {
+  const stall = await fakeBroker(t, (socket) => socket.write('200 - Broker\n'));
+  for (const [lifetime, limit] of [
+    [undefined, 120_000],
+    [30, 120_000],
+    [200, 210_000],
+  ] as const) {
+    const clock = new ManualClock();
+    const next = clientOf(stall, { clock }).query('a', { lifetime })[Symbol.asyncIterator]().next();
+    await timerOf(clock, limit);
+    clock.advance(limit);
+    await t.rejects(next, {
+      code: 'ERR_CONNECTION',
+      message: new RegExp(`nothing received for ${limit} ms`),
+    });
+  }
+});
+
 t.test('the error about an unreachable Broker names it and suggests its usual port', async (t) => {
   const port = await freePort();
   const { error } = await collect(clientOf({ port }).query('a'));

@@ -143,6 +143,14 @@ t.test('BRK-4.18: a malformed query has a range and a message', async (t) => {
   t.equal(fault('a'), undefined);
 });
 
+t.test('BRK-1.9: a query is sent as typed, its line ends as blanks', async (t) => {
+  for (const [typed, sent] of [
+    [String.raw`(a "b\ c" \"d) or é`, String.raw`(a "b\ c" \"d) or é`],
+    ['a\nb "c\r\nd"\n', 'a b "c d" '],
+  ] as const)
+    t.equal(queryMessage(typed, {}, 'suppress').split('#END ')[1], sent);
+});
+
 t.test('the query builder writes the query of its calls', async (t) => {
   const title = q.attribute('title');
   const cases: readonly (readonly [QueryExpression | EveryObject, string])[] = [

@@ -43,6 +43,30 @@ t.test('BRK-4.8 a long line is cut', async (t) => {
   ]);
 });
 
+t.test('BRK-2.17 exact and regexp compare in the one spelling, blanks and hyphens as they are', async (t) => {
+  await using fixture = await EmbeddedFixture.open();
+  await fixture.put({ Name: 'cafe\u0301 l\u2019eau a\u2010b  c' });
+  const finds = async (query: string) => (await fixture.search(query)).length === 1;
+  t.ok(await finds(`name exact "caf\u00e9 l'eau a-b  c"`));
+  t.notOk(await finds(`name exact "caf\u00e9 l'eau a b  c"`), 'a hyphen is no blank');
+  t.notOk(await finds(`name exact "caf\u00e9 l'eau a-b c"`), 'a run of blanks is not one blank');
+  t.ok(await finds(`name regexp "^caf\u00e9 l'eau a-b  c$"`));
+  t.notOk(await finds('name regexp "a b"'));
+  t.notOk(await finds('name regexp "b c"'));
+});
+
+t.test('BRK-4.8 a term is negated below an odd number of not and right sides of except', async (t) => {
+  await using fixture = await EmbeddedFixture.open();
+  await fixture.put({ One: 'aa', Two: 'bb', Three: 'cc' });
+  const lines = async (query: string) =>
+    (await fixture.search(query))[0]?.lines.map(({ attribute }) => attribute).join(' ');
+  t.equal(await lines('aa except (zz except bb)'), 'One Two');
+  t.equal(await lines('not (not aa)'), 'One');
+  t.equal(await lines('not (zz except cc)'), 'Three');
+  t.equal(await lines('not (zz or not bb)'), 'Two');
+  t.equal(await lines('not zz'), '');
+});
+
 t.test('a hit in the title has a higher score', async (t) => {
   await using fixture = await EmbeddedFixture.open();
   await fixture.put(
