@@ -24,10 +24,13 @@ export function to<State extends string>(next: State, input: string, output = ''
 export class StateMachine<State extends string, Event extends string> {
   readonly #table: StateTable<State, Event>;
   #state: State;
+  /** That of the state: most transitions stay in it. */
+  #row: StateTable<State, Event>[State];
 
   constructor(table: StateTable<State, Event>, start: State) {
     this.#table = table;
     this.#state = start;
+    this.#row = table[start];
   }
 
   get state(): State {
@@ -36,9 +39,12 @@ export class StateMachine<State extends string, Event extends string> {
 
   /** Goes to the next state. @throws StateError when the table does not allow the event in this state */
   step(event: Event): void {
-    const transition = this.#table[this.#state][event];
+    const transition = this.#row[event];
     if (transition === undefined)
       throw new StateError(`"${event}" is not possible in state "${this.#state}"`);
-    this.#state = transition.next;
+    const { next } = transition;
+    if (next === this.#state) return;
+    this.#state = next;
+    this.#row = this.#table[next];
   }
 }
