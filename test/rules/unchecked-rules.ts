@@ -18,13 +18,5 @@ export const UNCHECKED: Readonly<Record<string, string>> = {
   'G-129': 'tested as SOIF-2.11',
   'E-1': 'a sum of the steps, which are tested by their own numbers',
   'E-3': 'an order, which the rules of its steps imply: E-25, E-28, E-136',
-  'E-78': 'three steps, which are tested by their own numbers: E-6, E-61',
   'E-112': 'the identity of objects is tested as SOIF-6.6',
-  'CRAWL-3.1': 'a step of the computation whose results CRAWL-3.10 lists, all of which are tested',
-  'CRAWL-3.2': 'a step of the computation whose results CRAWL-3.10 lists, all of which are tested',
-  'CRAWL-3.3': 'a step of the computation whose results CRAWL-3.10 lists, all of which are tested',
-  'CRAWL-3.4': 'a step of the computation whose results CRAWL-3.10 lists, all of which are tested',
-  'CRAWL-3.5': 'a step of the computation whose results CRAWL-3.10 lists, all of which are tested',
-  'CRAWL-3.6': 'a step of the computation whose results CRAWL-3.10 lists, all of which are tested',
-  'CRAWL-3.7': 'a step of the computation whose results CRAWL-3.10 lists, all of which are tested',
 };

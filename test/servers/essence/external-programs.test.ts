@@ -370,6 +370,27 @@ t.test('E-61 programs of the machine summarize only types that Essence does not 
   t.equal((await summarize('a.lsm', 'Begin3\nTitle = X\nEnd\n')).exploded?.length, 1);
 });
 
+t.test('E-78 a type that is named, recognized by its name, and has a program is summarized', async (t) => {
+  const programs = await programsIn(t, { 'Recipe.sum': '#!/bin/sh\nhead -1 "$1" | wrapit Title\n' });
+  const lib = await temporaryDirectory(t);
+  await writeFile(join(lib, 'byname.cf'), 'Recipe ^.*\\.recipe$\n*\n');
+  const identity = {
+    gathererName: 'T',
+    gathererHost: 'h',
+    gathererVersion: '1',
+    refreshRate: 1,
+    timeToLive: 1,
+  };
+  const context = await createEssenceContext({ ...identity, keywords: false, programs, libDirectory: lib });
+  const input = { url: 'http://a.test/soup.recipe', body: Buffer.from('Soup\nWater\n') };
+  const { type, soif } = await summarizeDocument(
+    { ...input, lastModificationTime: 0, updateTime: 1 },
+    context,
+  );
+  t.equal(type, 'Recipe');
+  t.match(Buffer.from(soif ?? []).toString(), /Title\{5\}:\tSoup\n\n/);
+});
+
 t.test('E-71 a program or a table of the user takes the place of a built-in summarizer', async (t) => {
   const programs = await programsIn(t, { 'Text.sum': "#!/bin/sh\nprintf 'Title{4}:\\tmine\\n'\n" });
   const lib = await temporaryDirectory(t);
