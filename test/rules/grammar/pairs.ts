@@ -8,6 +8,7 @@ import {
 } from '../../../protocols/broker/index.js';
 import { BulkReplyDecoder } from '../../../protocols/bulk/index.js';
 import {
+  parseEnumeratedNode,
   parseFilter,
   parseGatherdConf,
   parseGathererConf,
@@ -271,6 +272,23 @@ export const PAIRS: readonly Pair[] = [
         'given twice': /is given twice/,
         'too large': /must be/,
       },
+    ),
+  },
+  {
+    folder: 'protocols/config',
+    rule: 'enumerated-node',
+    seeds: () =>
+      [
+        'http://a.example/ 250 /dev/null 1 /dev/null HTTP|FTP 1 2 /bin/false\n',
+        ' ftp://a.example/x\t007 f 20 g news 0.5 0 again \n',
+      ].map((line) => Buffer.from(line)),
+    beyond: ['G-55', 'too large'],
+    refusal: named(
+      (text) => {
+        if (!/^[^\n]*\n$/.test(text)) throw new UsageError('not one line');
+        parseEnumeratedNode(text.slice(0, -1), { file: 'program', line: 1 });
+      },
+      { 'G-55': /is not a URL/, 'too large': /must be a whole number|must be .* to/ },
     ),
   },
   {
