@@ -63,6 +63,8 @@ export interface Suite {
   readonly title: string;
   /** Its own arguments on the command line, e.g. `HOST[:PORT]`. */
   readonly usage: string;
+  /** What a command under test must do, and what its options mean: lines of at most 96 characters. */
+  readonly requirements?: readonly string[];
   /** All cases, for a list without a peer. */
   readonly cases: readonly CaseDescription[];
   /**

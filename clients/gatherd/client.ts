@@ -264,7 +264,12 @@ export class GatherdClient implements AsyncDisposable {
     checkOptions('quit', options, ABORT_OPTIONS);
     // GATHERD-6.5: a server may close after a gzip member; then QUIT has no receiver.
     if (this.#session.state === 'closed' || this.#connection === undefined) return this.close();
-    await this.#runExclusive(() => this.#request(this.#session.quit(), 'bye', options.signal));
+    try {
+      await this.#runExclusive(() => this.#request(this.#session.quit(), 'bye', options.signal));
+    } catch (error) {
+      // GATHERD-7.3: everything has arrived, so a connection that ends now is the server's answer.
+      if (!this.#opened.lost) throw error;
+    }
     await this.close();
   }
 

@@ -16,7 +16,13 @@ import {
   type UpdateDelivery,
   UpdateReader,
 } from './update-reader.js';
-import { GATHERD_CODES as CODE, MAX_LINE_BYTES, parseStatusLine, type StatusLine } from './vocabulary.js';
+import {
+  GATHERD_CODES as CODE,
+  isSetAnswer,
+  MAX_LINE_BYTES,
+  parseStatusLine,
+  type StatusLine,
+} from './vocabulary.js';
 
 const NOTHING = new Uint8Array(0);
 
@@ -161,7 +167,7 @@ export class GatherdClientSession {
   end(): GatherdClientEvent[] {
     if (this.state === 'closed' && this.#failure === undefined) return [];
     return this.#guarded((events) => {
-      if (this.transferComplete) this.#endUpdate('', events);
+      if (this.transferComplete) this.#endMembers(events);
       // GATHERD-3.11: an end line that only the close ends, or that a cut value has, completes nothing.
       if (this.state === 'sections') events.push(...this.#updateReader().end());
       const [oldest] = this.#pending;
@@ -354,19 +360,18 @@ export class GatherdClientSession {
 
   #answerSet(oldest: 'compression' | 'changes', status: StatusLine, events: GatherdClientEvent[]): boolean {
     const { code } = status;
-    // Late lines of an INFO before this command (GATHERD-3.6).
-    if (code >= CODE.info && code <= CODE.infoEnd) return false;
+    const isUpdate = code === CODE.updateStart || code === CODE.updateEnd;
+    if (!isUpdate && !isSetAnswer(code)) return false;
     if (code === CODE.set && oldest === 'compression') this.#compressed = true;
     this.#pushReply(oldest, code === CODE.set, events);
     // A server may ignore an unknown SET: then this line answers the command after it.
-    const skipped = (code === CODE.updateStart || code === CODE.updateEnd) && this.#pending[0] === 'update';
-    return skipped ? this.#answer(status, events) : true;
+    return isUpdate && this.#pending[0] === 'update' ? this.#answer(status, events) : true;
   }
 
   #answerUpdate({ code, text }: StatusLine, events: GatherdClientEvent[]): boolean {
     if (this.#update !== undefined) {
-      if (code !== CODE.updateEnd && code !== CODE.bulkEnd) return false;
-      this.#endUpdate(text, events); // GATHERD-6.3: the line after the member
+      this.#checkEndLine(code, text); // GATHERD-6.3: the line after the member
+      this.#endUpdate(text, events);
       return true;
     }
     if (code === CODE.updateStart) {
@@ -390,11 +395,29 @@ export class GatherdClientSession {
   /** GATHERD-3.7: an uncompressed update has found its end line. */
   #handleEndLine(events: GatherdClientEvent[]): void {
     const { code, text } = this.#updateReader().endLine;
-    // GATHERD-3.3: a Broker sends 099.
-    if (code !== CODE.updateEnd && code !== CODE.bulkEnd) {
-      throw new PeerError(`the server aborted the update: ${text}`, code);
-    }
+    this.#checkEndLine(code, text);
     this.#endUpdate(text, events);
+  }
+
+  /** GATHERD-3.7, 6.5: another number in place of the end line says that the server gave up. */
+  #checkEndLine(code: number, text: string): void {
+    // GATHERD-3.3: a Broker sends 099.
+    if (code === CODE.updateEnd || code === CODE.bulkEnd) return;
+    throw new PeerError(`the server aborted the update: ${text}`, code);
+  }
+
+  /**
+   * GATHERD-6.5: the server has closed after a whole member. A gzip program whose input breaks off writes a right
+   * trailer, too, so the stream itself must be whole.
+   */
+  #endMembers(events: GatherdClientEvent[]): void {
+    const reader = this.#updateReader();
+    events.push(...reader.end());
+    if (reader.isCut) {
+      this.#machine.step('close');
+      throw new ConnectionError(`the server closed the connection ${BEFORE_ANSWER.update}`);
+    }
+    this.#endUpdate('', events);
   }
 
   #endUpdate(text: string, events: GatherdClientEvent[]): void {

@@ -25,6 +25,8 @@ export class UpdateReader {
   /** Bytes that may become the end line, so they are not delivered yet: less than a line. */
   #held: Uint8Array = NOTHING;
   #heldAtLineStart = true;
+  #finished = false;
+  #isCut = false;
 
   constructor(delivery: UpdateDelivery, compressed: boolean, soif: SoifDecoderOptions = {}) {
     this.#delivery = delivery;
@@ -45,6 +47,11 @@ export class UpdateReader {
     return this.#endLine;
   }
 
+  /** After {@link end}: whether the data ended within an object or a group (GATHERD-6.5). */
+  get isCut(): boolean {
+    return this.#isCut;
+  }
+
   /** Bytes after the end line. */
   get rest(): Uint8Array {
     return this.#decoder.rest;
@@ -57,13 +64,19 @@ export class UpdateReader {
 
   /** Takes decompressed bytes of a compressed update. */
   pushInflated(bytes: Uint8Array): UpdateEvent[] {
-    if (this.#delivery === 'bytes') return bytes.length === 0 ? [] : [{ kind: 'data', bytes }];
-    return this.#collectItems(this.#decoder.push(bytes));
+    const items = this.#collectItems(this.#decoder.push(bytes));
+    if (this.#delivery === 'items') return items;
+    return bytes.length === 0 ? [] : [{ kind: 'data', bytes }];
   }
 
-  /** No more data: returns the last items. */
+  /** No more data: returns the last items; nothing when called again. */
   end(): UpdateEvent[] {
-    return this.#readPlain(NOTHING, this.#decoder.end());
+    if (this.#finished) return [];
+    this.#finished = true;
+    const items = this.#decoder.end();
+    // Whole objects and closed groups leave nothing to warn of.
+    this.#isCut = items.some(({ kind }) => kind === 'warning');
+    return this.#readPlain(NOTHING, items);
   }
 
   #readPlain(chunk: Uint8Array, items: readonly SectionItem[]): UpdateEvent[] {

@@ -20,6 +20,11 @@ export const GATHERD_CODES = {
   bye: 999,
 } as const;
 
+/** GATHERD-3.13: whether a number answers `SET`: one of its hundred, or a refusal. */
+export function isSetAnswer(code: number): boolean {
+  return (code >= GATHERD_CODES.set && code < GATHERD_CODES.info) || code >= GATHERD_CODES.error;
+}
+
 /** GATHERD-1.2: default port of a Gatherer. */
 export const GATHERD_PORT = 8500;
 /** GATHERD-3.5: the default version in the greeting. */

@@ -19,7 +19,7 @@ import { about, type MutatedSuite, whole } from './mutant.js';
 const SLOW = /^(?:delivery\/.*|.*\/huge|refused\/no-connection|session\/closes)$/;
 /** The cases in which the client must report a failure. */
 const FAILED_TRANSFERS = CLIENT_CASES.map(({ id }) => id).filter((id) =>
-  /^(?:incomplete|refused)\/|^gzip\/(?:bad-|cut-|not-)/.test(id),
+  /^(?:incomplete|refused)\/|^gzip\/(?:bad-|cut-|gives-up|not-)|^info\/(?:none|refused)$/.test(id),
 );
 const isMember = (text: string) => text.includes('\x1f\x8b\x08');
 /**
@@ -224,6 +224,11 @@ const COMPRESSED: readonly ClientMutant[] = [
     ['compression/refused'],
     ['session/plain', 'compression/refused'],
   ),
+  ...about('GATHERD-3.13', ['compression/unknown-codes'], changing, {
+    'takes an unknown number for the answer to SET': {
+      received: (text) => text.replace(/^123 - [\s\S]*\n500 - /m, '900 - '),
+    },
+  }),
   givesUp('599 after SET compression', 'GATHERD-6.9', /^599/m, ['compression/other-answer']),
   givesUp('900 with the text of 500', 'GATHERD-1.6', /^900 - 500/m, ['compression/refused-with-text']),
   ...about('GATHERD-1.6', ['compression/refused-with-text'], changing, {
@@ -257,6 +262,21 @@ const COMPRESSED: readonly ClientMutant[] = [
     'gzip/bad-crc-end-line',
     'gzip/bad-length',
   ]),
+  ...about('GATHERD-6.5', ['gzip/gives-up'], changing, {
+    'reads any number after a member as its end': {
+      received: (text) => (isMember(text) ? text.replace(/900 - Disk error\n$/, '499 - x\n') : text),
+    },
+  }),
+  ...about('GATHERD-3.7', ['incomplete/gives-up'], changing, {
+    'reads any number after objects as their end': {
+      received: (text) => (isMember(text) ? text : text.replace(/^900 - Disk error\n/m, '499 - x\n')),
+    },
+  }),
+  ...about('GATHERD-6.5', ['gzip/cut-stream'], changing, {
+    'does not need a whole stream in a whole member': {
+      received: (text) => (isMember(text) && !/\d99 - .*\n$/.test(text) ? `${text}499 - x\n` : text),
+    },
+  }),
   ...about('GATHERD-6.5', ['gzip/close-for-end-line'], changing, {
     'needs 499 after a member': {
       received: (text) => (isMember(text) && !/\d99 - .*\n$/.test(text) ? text.slice(0, -1) : text),
@@ -275,6 +295,14 @@ const INFO: readonly ClientMutant[] = [
   givesUp('600 after the description', 'GATHERD-3.6', /^@GATHERER[\s\S]*\}\n600 - /, ['info/600-after']),
   givesUp('600 before the description', 'GATHERD-3.6', /^600 - INFO[\s\S]*\}\n$/, ['info/600-before']),
   givesUp('699', 'GATHERD-3.6', /699 - End/, ['info/699']),
+  ...about('GATHERD-3.6', ['info/none'], changing, {
+    'does not know 699': { received: (text) => text.replace(/^699 - No .*\n/m, '') },
+  }),
+  ...about('GATHERD-3.13', ['info/refused'], changing, {
+    'waits for a description after 900': {
+      received: (text) => text.replace(/^900 - Unknown command: INFO\n/m, ''),
+    },
+  }),
   givesUp('a description without 600', 'GATHERD-3.6', /^@GATHERER[\s\S]*\}\n$/, [
     'info/no-number',
     'info/close',

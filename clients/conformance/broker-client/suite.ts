@@ -19,6 +19,12 @@ export const suite: Suite = {
   name: 'broker-client',
   title: 'a client that queries a Broker: what it sends, understands and shows',
   usage: '-- COMMAND [ARG...]  ({host}, {port} and {query} are replaced, or appended)',
+  requirements: [
+    'COMMAND sends the query and must write what it receives to standard output, in any format: every',
+    'text of a reply is one plain word. The kinds of text that it writes of the ordinary reply (URLs,',
+    'descriptions, matched lines, attributes) must be complete in all others; cases about a kind that it',
+    'does not write are skipped. Exit status 0 means that the reply was complete.',
+  ],
   cases: CLIENT_CASES,
   async prepare(args) {
     const command = commandOf('broker-client', args);

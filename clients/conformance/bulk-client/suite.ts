@@ -19,6 +19,11 @@ export const suite: Suite = {
   name: 'bulk-client',
   title: 'a client that collects from a Broker: #BULK, what it tolerates and shows of the reply',
   usage: '-- COMMAND [ARG...]  ({host} and {port} are replaced, or appended)',
+  requirements: [
+    'COMMAND requests everything and must write what it receives to standard output, in any format. The',
+    'kinds of text that it writes of the ordinary transfer (URLs of updated, refreshed and deleted',
+    'objects, a value) must be complete in all others. Exit status 0 means that the transfer was complete.',
+  ],
   cases: BULK_CLIENT_CASES,
   async prepare(args) {
     return prepareBulkClient(await CommandClient.of(commandOf('bulk-client', args)));

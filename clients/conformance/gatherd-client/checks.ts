@@ -1,5 +1,5 @@
 // Checks of a run that several cases share: complete, or reported as failed.
-import { type ConformanceCase, check, NotApplicable, type Procedure } from '../case.js';
+import { type ConformanceCase, check, must, NotApplicable, type Procedure } from '../case.js';
 import { checkExited } from '../client-context.js';
 import type { ClientEnd } from '../command-client.js';
 import { printable } from '../printable.js';
@@ -105,6 +105,14 @@ async function observeCompressed(
 }
 
 export type ClientCase = ConformanceCase<ClientContext>;
+
+/**
+ * Describes a MUST about what the client receives, which its output shows; so a failure may also be one of the
+ * output (GATHERD-11.4).
+ */
+export function mustReceive(id: string, rules: string, source: string): ReturnType<typeof must> {
+  return must(id, `${rules} GATHERD-11.4`, source);
+}
 
 /** Looks at the ordinary session, which is run once for all cases. */
 export function ordinary(

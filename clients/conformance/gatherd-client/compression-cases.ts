@@ -1,5 +1,5 @@
 // Cases about compressed transfers (GATHERD section 6).
-import { check, must, NotApplicable, type Procedure, should } from '../case.js';
+import { check, NotApplicable, type Procedure, should } from '../case.js';
 import type { ClientContext } from './bench.js';
 import {
   brokenMember,
@@ -7,6 +7,7 @@ import {
   checkComplete,
   completeMember,
   linesOf,
+  mustReceive,
   requestedCompression,
   WITHOUT_COMPRESSION,
 } from './checks.js';
@@ -44,13 +45,18 @@ function continuesAfter(answer: string): Procedure<ClientContext> {
 
 /** GATHERD-6.1, 6.2, 6.9: agreeing on compression. */
 const AGREEMENT_CASES: readonly ClientCase[] = [
-  must('compression/refused', 'GATHERD-6.9', 'project choice')
+  mustReceive('compression/refused', 'GATHERD-6.9', 'project choice')
     .title('continues in clear after 900')
     .does(continuesAfter, '900 - Compression not available'),
-  must('compression/other-answer', 'GATHERD-6.9', 'project choice')
-    .title('continues in clear after any number but 500')
+  mustReceive('compression/other-answer', 'GATHERD-6.9 GATHERD-3.13', 'project choice')
+    .title('continues in clear after another number of the hundred of SET')
     .does(continuesAfter, '599 - gzip is not installed here'),
-  must('compression/refused-with-text', 'GATHERD-1.6 GATHERD-6.9', 'project choice')
+  mustReceive('compression/unknown-codes', 'GATHERD-3.13 GATHERD-1.7', 'beckett; project choice')
+    .title('skips unknown numbers before the answer to SET, and reads compressed data after 500')
+    .does(completeMember, compressed(gzipMember(PLAIN.stream, dynamic)), PLAIN, {
+      compression: ['123 - built in 1996', '350 - one moment', '500 - Compression enabled'],
+    }),
+  mustReceive('compression/refused-with-text', 'GATHERD-1.6 GATHERD-6.9', 'project choice')
     .title('continues in clear after 900, although its text says that compression is enabled')
     .does(continuesAfter, '900 - 500 - Compression enabled'),
 ];
@@ -81,38 +87,40 @@ const HALVES = [
 
 /** GATHERD-6.3, 6.5, 6.6: the compressed data. */
 const MEMBER_CASES: readonly ClientCase[] = [
-  must('gzip/dynamic', 'GATHERD-6.3 GATHERD-6.6', RFC)
+  mustReceive('gzip/dynamic', 'GATHERD-6.3 GATHERD-6.6', RFC)
     .title('reads blocks with dynamic codes, and 499 directly after the trailer')
     .does(plainMember, dynamic),
-  must('gzip/fixed', 'GATHERD-6.3', RFC).title('reads blocks with fixed codes').does(plainMember, fixed),
-  must('gzip/stored', 'GATHERD-6.3', RFC)
+  mustReceive('gzip/fixed', 'GATHERD-6.3', RFC)
+    .title('reads blocks with fixed codes')
+    .does(plainMember, fixed),
+  mustReceive('gzip/stored', 'GATHERD-6.3', RFC)
     .title('reads stored blocks, more than one of them')
     .does(completeMember, compressed(gzipMember(LONG.stream, stored)), LONG),
-  must('gzip/empty-blocks', 'GATHERD-6.3', RFC)
+  mustReceive('gzip/empty-blocks', 'GATHERD-6.3', RFC)
     .title('reads empty blocks before, between and after the others')
     .does(plainMember, flushed),
-  must('gzip/end-line-in-member', 'GATHERD-6.6 GATHERD-3.7', 'inferred')
+  mustReceive('gzip/end-line-in-member', 'GATHERD-6.6 GATHERD-3.7', 'inferred')
     .title('finds the end of the member by decoding, not by a line "499 - " in its bytes')
     .does(completeMember, compressed(gzipMember(FORGED.stream, stored)), FORGED),
-  must('gzip/values', 'SOIF-1.2 GATHERD-6.3', RFC)
+  mustReceive('gzip/values', 'SOIF-1.2 GATHERD-6.3', RFC)
     .title('keeps every byte of compressed values')
     .does(completeMember, compressed(gzipMember(BINARY.stream, fixed)), BINARY),
-  must('gzip/header-name', 'GATHERD-6.3', RFC)
+  mustReceive('gzip/header-name', 'GATHERD-6.3', RFC)
     .title('reads a header with a file name, as gzip writes it')
     .does(plainMember, dynamic, { name: NAME }),
-  must('gzip/header-extra', 'GATHERD-6.3 GATHERD-6.6', RFC)
+  mustReceive('gzip/header-extra', 'GATHERD-6.3 GATHERD-6.6', RFC)
     .title('reads a header with an extra field that looks like an end line')
     .does(plainMember, dynamic, { extra: EXTRA }),
-  must('gzip/header-comment', 'GATHERD-6.3', RFC)
+  mustReceive('gzip/header-comment', 'GATHERD-6.3', RFC)
     .title('reads a header with a comment')
     .does(plainMember, dynamic, { comment: 'made by mkcompressed' }),
-  must('gzip/header-crc', 'GATHERD-6.3', RFC)
+  mustReceive('gzip/header-crc', 'GATHERD-6.3', RFC)
     .title('reads a header with its own checksum')
     .does(plainMember, dynamic, { headerCrc: true }),
-  must('gzip/header-all', 'GATHERD-6.3', RFC)
+  mustReceive('gzip/header-all', 'GATHERD-6.3', RFC)
     .title('reads a header with every optional field')
     .does(plainMember, dynamic, { extra: EXTRA, name: NAME, comment: '499 - x\n', headerCrc: true }),
-  must('gzip/members', 'GATHERD-6.6', 'project choice; RFC 1952')
+  mustReceive('gzip/members', 'GATHERD-6.6', 'project choice; RFC 1952')
     .title('reads concatenated members, divided within an object')
     .does(
       completeMember,
@@ -122,21 +130,21 @@ const MEMBER_CASES: readonly ClientCase[] = [
         gzipMember(PLAIN.stream.subarray(MIDDLE), stored, { name: NAME }),
       ),
     ),
-  must('gzip/line-end', 'GATHERD-6.3', 'beckett; project choice')
+  mustReceive('gzip/line-end', 'GATHERD-6.3', 'beckett; project choice')
     .title(
       'accepts one LF between the trailer and 499, for clients that look for a line that begins with 499',
     )
     .does(completeMember, separated('\n')),
-  must('gzip/line-ends', 'GATHERD-6.3', 'beckett; project choice')
+  mustReceive('gzip/line-ends', 'GATHERD-6.3', 'beckett; project choice')
     .title('accepts several line ends between the trailer and 499')
     .does(completeMember, separated('\r\n\n')),
-  must('gzip/members-line-end', 'GATHERD-6.3 GATHERD-6.6', 'beckett; project choice; RFC 1952')
+  mustReceive('gzip/members-line-end', 'GATHERD-6.3 GATHERD-6.6', 'beckett; project choice; RFC 1952')
     .title('accepts a line end between concatenated members and 499')
     .does(completeMember, [START, ...HALVES, '\n', END]),
-  must('gzip/end-099', 'GATHERD-3.3', 'roads')
+  mustReceive('gzip/end-099', 'GATHERD-3.3', 'roads')
     .title('reads 099 as the end of compressed data, like 499')
     .does(completeMember, [START, gzipMember(PLAIN.stream, dynamic), '099 - end of data\n']),
-  must('gzip/other-texts', 'GATHERD-1.6 GATHERD-3.4', 'project choice')
+  mustReceive('gzip/other-texts', 'GATHERD-1.6 GATHERD-3.4', 'project choice')
     .title('decides by the numbers of 500, 400 and 499, never by their texts')
     .does(
       completeMember,
@@ -148,15 +156,15 @@ const MEMBER_CASES: readonly ClientCase[] = [
       PLAIN,
       { compression: ['500 - 900 - Compression not available'] },
     ),
-  must('gzip/empty-texts', 'GATHERD-1.6 GATHERD-3.4', 'project choice')
+  mustReceive('gzip/empty-texts', 'GATHERD-1.6 GATHERD-3.4', 'project choice')
     .title('reads 500, 400 and 499 with other short texts')
     .does(completeMember, ['400 - x\n', gzipMember(PLAIN.stream, dynamic), '499 - x\n'], PLAIN, {
       compression: ['500 - x'],
     }),
-  must('gzip/empty-update', 'GATHERD-4.5 GATHERD-6.3', 'inferred; beckett')
+  mustReceive('gzip/empty-update', 'GATHERD-4.5 GATHERD-6.3', 'inferred; beckett')
     .title('reads a compressed update without objects')
     .does(completeMember, compressed(gzipMember(updates().stream, dynamic)), updates()),
-  must('gzip/huge', 'GATHERD-6.3', RFC)
+  mustReceive('gzip/huge', 'GATHERD-6.3', RFC)
     .title('reads a compressed value of 10 MiB')
     .within(60_000)
     .run((context) => {
@@ -164,7 +172,7 @@ const MEMBER_CASES: readonly ClientCase[] = [
       const huge = updates(wireObject('http://gatherer.example.org/huge', [['Full-Text', value]]));
       return completeMember(compressed(gzipMember(huge.stream, dynamic)), huge)(context);
     }),
-  must('gzip/close-for-end-line', 'GATHERD-6.5', 'project choice')
+  mustReceive('gzip/close-for-end-line', 'GATHERD-6.5', 'project choice')
     .title('accepts a valid trailer as the end when the server closes instead of sending 499')
     .does(completeMember, [START, gzipMember(PLAIN.stream, dynamic), 'close']),
 ];
@@ -182,6 +190,14 @@ const DAMAGED: readonly (readonly [name: string, when: string, ...update: Step[]
   ['cut-trailer', 'the server closes within the trailer', START, WHOLE.subarray(0, -3), 'close'],
   ['cut-data', 'the server closes within the compressed data', START, HALF, 'close'],
   ['cut-header', 'the server closes within the header', START, WHOLE.subarray(0, 5), 'close'],
+  [
+    'cut-stream',
+    'a whole member ends within an object and the server closes',
+    START,
+    gzipMember(PLAIN.stream.subarray(0, MIDDLE), dynamic),
+    'close',
+  ],
+  ['gives-up', 'the server gives up after a whole member', START, WHOLE, '900 - Disk error\n'],
   ['not-gzip', 'data arrive in clear although compression was agreed', ...inClear(PLAIN), 'close'],
 ];
 

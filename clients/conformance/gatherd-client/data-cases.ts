@@ -1,7 +1,7 @@
 // Cases about values, sections and incomplete transfers (SOIF sections 1 and 8, GATHERD-3.11).
-import { must, should } from '../case.js';
+import { should } from '../case.js';
 import { bytes } from '../printable.js';
-import { broken, type ClientCase, complete } from './checks.js';
+import { broken, type ClientCase, complete, mustReceive } from './checks.js';
 import type { Step } from './dialogue.js';
 import {
   type Content,
@@ -46,16 +46,16 @@ const VALUES = 'manual 1.4; template.h; template.c*';
 
 /** SOIF-1.2: the bytes of a value. */
 export const VALUE_CASES: readonly ClientCase[] = [
-  must('value/end-line', 'GATHERD-3.7 SOIF-1.2', VALUES)
+  mustReceive('value/end-line', 'GATHERD-3.7 SOIF-1.2', VALUES)
     .title('reads a line "499 - " inside a value as data')
     .does(complete, around(['Body', FORGED_END])),
-  must('value/end-line-099', 'GATHERD-3.7 SOIF-1.2', VALUES)
+  mustReceive('value/end-line-099', 'GATHERD-3.7 SOIF-1.2', VALUES)
     .title('reads a line "099 - " inside a value as data')
     .does(complete, around(['Body', 'a page about brokers\n099 - done\nand more\n'])),
-  must('value/closing-brace', 'SOIF-1.2 GATHERD-3.7', VALUES)
+  mustReceive('value/closing-brace', 'SOIF-1.2 GATHERD-3.7', VALUES)
     .title('reads lines "}" inside a value as data')
     .does(complete, around(['Body', 'void main() {\n}\n}\n}\n499 - x\n'], ['Title', 'C\n'])),
-  must('value/wrapper', 'SOIF-1.2 GATHERD-3.7', VALUES)
+  mustReceive('value/wrapper', 'SOIF-1.2 GATHERD-3.7', VALUES)
     .title('reads "@UPDATE {" and "@FILE {" inside a value as data')
     .does(
       complete,
@@ -64,22 +64,22 @@ export const VALUE_CASES: readonly ClientCase[] = [
         '}\n}\n@DELETE {\n@FILE { http://forged.example.org/\nTitle{1}:\tx\n}\n}\n@UPDATE {\n',
       ]),
     ),
-  must('value/binary', 'SOIF-1.2 GATHERD-3.7', VALUES)
+  mustReceive('value/binary', 'SOIF-1.2 GATHERD-3.7', VALUES)
     .title('keeps every byte of a value, including NUL and 0x80 to 0xff')
     .does(complete, around(['Data', ALL_BYTES])),
-  must('value/no-final-newline', 'SOIF-1.2 GATHERD-3.7', VALUES)
+  mustReceive('value/no-final-newline', 'SOIF-1.2 GATHERD-3.7', VALUES)
     .title('keeps a value unchanged that does not end in a line end')
     .does(complete, around(['Body', 'one\ntwo'])),
-  must('value/only-newlines', 'SOIF-2.4 SOIF-1.2', VALUES)
+  mustReceive('value/only-newlines', 'SOIF-2.4 SOIF-1.2', VALUES)
     .title('keeps the line ends at the end of a value, and those at its beginning')
     .does(complete, around(['Body', '\n\n'], ['Title', '\nx\n\n'])),
-  must('value/cr-lf', 'SOIF-1.2 SOIF-2.4', VALUES)
+  mustReceive('value/cr-lf', 'SOIF-1.2 SOIF-2.4', VALUES)
     .title('keeps CR LF inside a value')
     .does(complete, around(['Body', 'one\r\ntwo\r\n'])),
-  must('value/empty', 'SOIF-3.2 SOIF-4.4', VALUES)
+  mustReceive('value/empty', 'SOIF-3.2 SOIF-4.4', VALUES)
     .title('reads an attribute with an empty value')
     .does(complete, around(['Abstract', ''], ['Title', 'has an empty neighbor\n'])),
-  must('value/huge', 'SOIF-1.2 GATHERD-3.7', VALUES)
+  mustReceive('value/huge', 'SOIF-1.2 GATHERD-3.7', VALUES)
     .title('reads a value of 10 MiB')
     .within(60_000)
     .run((context) => complete(around(['Full-Text', largeValue(10 << 20)]))(context)),
@@ -94,19 +94,19 @@ const BOTH = inSection('update', [FIRST, SECOND]);
 
 /** SOIF-8.8: the wrappers around the objects. */
 export const SECTION_CASES: readonly ClientCase[] = [
-  must('sections/one-line', 'SOIF-8.9 SOIF-8.7', SECTIONS)
+  mustReceive('sections/one-line', 'SOIF-8.9 SOIF-8.7', SECTIONS)
     .title('reads wrappers that open and close on one line')
     .does(complete, streamOf(['@DELETE { }\n@REFRESH { }\n@UPDATE {\n', ...BOTH, '}\n'])),
-  must('sections/run-together', 'SOIF-8.9 SOIF-8.7', SECTIONS)
+  mustReceive('sections/run-together', 'SOIF-8.9 SOIF-8.7', SECTIONS)
     .title('reads wrappers that are all on one line with the first object')
     .does(complete, streamOf(['@DELETE { } @REFRESH { } @UPDATE { ', ...BOTH, '}\n'])),
-  must('sections/small-letters', 'SOIF-8.9 SOIF-2.11', SECTIONS)
+  mustReceive('sections/small-letters', 'SOIF-8.9 SOIF-2.11', SECTIONS)
     .title('reads the keywords of the wrappers in lower case')
     .does(complete, streamOf(['@delete {\n}\n@refresh {\n}\n@update {\n', ...BOTH, '}\n'])),
-  must('sections/other-order', 'SOIF-8.9 SOIF-8.2', SECTIONS)
+  mustReceive('sections/other-order', 'SOIF-8.9 SOIF-8.2', SECTIONS)
     .title('reads the sections in another order')
     .does(complete, streamOf(['@UPDATE {\n', ...BOTH, '}\n@DELETE {\n}\n@REFRESH {\n}\n'])),
-  must('sections/repeated', 'SOIF-8.9 SOIF-8.2', SECTIONS)
+  mustReceive('sections/repeated', 'SOIF-8.9 SOIF-8.2', SECTIONS)
     .title('reads sections that occur several times')
     .does(
       complete,
@@ -118,13 +118,13 @@ export const SECTION_CASES: readonly ClientCase[] = [
         '}\n@UPDATE {\n}\n',
       ]),
     ),
-  must('sections/absent', 'SOIF-8.9', SECTIONS)
+  mustReceive('sections/absent', 'SOIF-8.9', SECTIONS)
     .title('reads objects without any wrapper as updates')
     .does(complete, streamOf(BOTH)),
-  must('sections/non-empty', 'SOIF-8.9 SOIF-8.4 GATHERD-4.4', SECTIONS)
+  mustReceive('sections/non-empty', 'SOIF-8.9 SOIF-8.4 GATHERD-4.4', SECTIONS)
     .title('reads @DELETE and @REFRESH sections with objects')
     .does(complete, sections({ delete: [GONE], refresh: [KEPT], update: [FIRST, SECOND] })),
-  must('sections/type-update', 'SOIF-8.10', SECTIONS)
+  mustReceive('sections/type-update', 'SOIF-8.10', SECTIONS)
     .title('reads objects whose type is the keyword of a wrapper')
     .does(
       complete,
@@ -134,7 +134,7 @@ export const SECTION_CASES: readonly ClientCase[] = [
         LAST,
       ),
     ),
-  must('sections/empty', 'GATHERD-4.5', SECTIONS)
+  mustReceive('sections/empty', 'GATHERD-4.5', SECTIONS)
     .title('reads an update without objects')
     .does(complete, updates()),
 ];
@@ -170,8 +170,13 @@ const INCOMPLETE: readonly (readonly [name: string, when: string, ...update: Ste
 ];
 
 /** GATHERD-3.11: a client must not accept an incomplete transfer as complete. */
-export const INCOMPLETE_CASES: readonly ClientCase[] = INCOMPLETE.map(([name, when, ...update]) =>
-  should(`incomplete/${name}`, 'GATHERD-3.11 GATHERD-11.4', 'project choice')
-    .title(`fails when ${when}`)
-    .does(broken, ...update),
-);
+export const INCOMPLETE_CASES: readonly ClientCase[] = [
+  ...INCOMPLETE.map(([name, when, ...update]) =>
+    should(`incomplete/${name}`, 'GATHERD-3.11 GATHERD-11.4', 'project choice')
+      .title(`fails when ${when}`)
+      .does(broken, ...update),
+  ),
+  should('incomplete/gives-up', 'GATHERD-3.7 GATHERD-11.4', 'project choice')
+    .title('fails when the server gives up between two objects')
+    .does(broken, START, FIRST_ONLY, '900 - Disk error\n'),
+];

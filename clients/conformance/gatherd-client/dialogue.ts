@@ -3,7 +3,7 @@
 import { bytes } from '../printable.js';
 import type { ClientLine, Script, ServerSide } from '../scripted-server.js';
 import type { Delivery } from '../transcript.js';
-import { type Content, PLAIN } from './objects.js';
+import { type Content, DESCRIPTION, PLAIN } from './objects.js';
 
 /** One step of a server's answer: bytes, text, or `close` and `reset`, which end the connection. */
 export type Step = Buffer | string | 'close' | 'reset';
@@ -22,7 +22,7 @@ export interface Behavior {
   readonly changes?: readonly string[];
   /** The whole answer to `SEND-UPDATE`, status lines included. */
   readonly update?: (compressed: boolean) => readonly Step[];
-  /** The whole answer to `INFO`. */
+  /** The whole answer to `INFO`. Default: the description, as a session for an update may request it, too. */
   readonly info?: readonly Step[];
   /** Answer to `QUIT`; after the last line the server closes. */
   readonly quit?: readonly string[];
@@ -77,7 +77,8 @@ export function dialogue(behavior: Behavior): Script {
             return;
           break;
         case 'INFO':
-          if (await playSteps(peer, behavior, behavior.info ?? ['600 - no description\n'])) return;
+          if (await playSteps(peer, behavior, behavior.info ?? [DESCRIPTION.bytes, '600 - End of INFO\n']))
+            return;
           break;
         case 'SEND-OBJECT':
           await sendLines(['399 - No such object']);

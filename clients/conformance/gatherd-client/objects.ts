@@ -105,3 +105,21 @@ export const SECOND = wireObject('ftp://gatherer.example.org/pub/%7eann/second.t
   ['Keywords', 'harvest\ngatherer\nbroker\n'],
 ]);
 export const PLAIN = updates(FIRST, SECOND);
+
+/** The type of a Gatherer's description (GATHERD-8.3). */
+const DESCRIPTION_TYPE = 'GATHERER';
+
+/** The description that the server sends for INFO (GATHERD-8). */
+export const DESCRIPTION = wireObject(
+  '-',
+  [
+    ['Number-Of-Objects', '2'],
+    ['Attributes', 'title\ndescription\n600 - no end\n'],
+  ],
+  DESCRIPTION_TYPE,
+);
+
+/** Whether an object is a description. */
+export function isDescription({ type, url }: { readonly type: string; readonly url: string }): boolean {
+  return type === DESCRIPTION_TYPE && url === '-';
+}

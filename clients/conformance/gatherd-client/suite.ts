@@ -36,6 +36,14 @@ export const suite: Suite = {
   title: 'a client that collects from gatherd: what it sends, understands and writes out',
   usage:
     '[--no-output] [--info COMMANDLINE] -- COMMAND [ARG...]  ({host} and {port} are replaced, or appended)',
+  requirements: [
+    'COMMAND fetches everything. It must write the objects that it receives to standard output as SOIF,',
+    'with or without the groups @DELETE, @REFRESH and @UPDATE, and end with exit status 0 only if the',
+    'transfer was complete (GATHERD-11.4).',
+    '--no-output: the output is not judged, only the dialogue and the exit status are.',
+    '--info: a command line that fetches the description (INFO) and writes that object in the same way;',
+    'without it the cases info/* are skipped.',
+  ],
   cases: CLIENT_CASES,
   async prepare(args) {
     const { command, info, checksOutput } = parseArguments(args);

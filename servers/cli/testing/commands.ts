@@ -13,6 +13,9 @@ fails a SHOULD makes its peers compensate. A case that cannot be decided with th
 with the reason. The report is TAP 14; a failed case includes the dialogue. SUITE is a kind of peer,
 PARAMETERs are its parameters: see --list.
 
+The suites about clients run COMMAND against servers that play a script, and judge what it sends,
+what it writes to standard output, and its exit status: --list says what each suite requires.
+
 A gatherd or a Broker that has loaded the objects of --fixture, unchanged, is tested more closely:
 the kit knows each byte of their values, and which of them a query finds. The cases fixture/* notice
 them. A Broker loads them by collecting from a gatherd that has them, or by #add-object.

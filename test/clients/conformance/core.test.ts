@@ -504,6 +504,14 @@ t.test('`harvest conformance --list` lists suites and cases', async (t) => {
   const suites = await cli('conformance', '--list');
   t.equal(suites.code, 0);
   t.match(suites.stdout, /^gatherd HOST\[:PORT\]$/m);
+  for (const suite of ['gatherd-client', 'broker-client', 'bulk-client']) {
+    const { stdout } = await cli('conformance', suite, '--list');
+    t.match(
+      stdout.split('\n\n')[0],
+      /COMMAND .*\bwrite .*standard output/s,
+      `${suite}: what a command must write`,
+    );
+  }
   const cases = await cli('conformance', '--list', '--json', 'gatherd', '--only', 'GATHERD-4.3');
   t.same(
     (JSON.parse(cases.stdout) as { id: string }[]).map(({ id }) => id),

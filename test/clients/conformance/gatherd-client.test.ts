@@ -11,6 +11,8 @@ import {
   suite,
 } from '../../../clients/conformance/gatherd-client/suite.js';
 import type { CaseResult } from '../../../clients/conformance/index.js';
+import { GatherdClient } from '../../../clients/gatherd/index.js';
+import { encodeSoif } from '../../../protocols/soif/index.js';
 import { type ClientChange, changedClient } from '../../conformance/client-run.js';
 import { PROGRAM } from '../../helpers/cli.js';
 import { beckettClient, roadsClient } from './historic-clients/historic-clients.js';
@@ -90,6 +92,27 @@ t.test('GATHERD-2 to GATHERD-6, GATHERD-11.4: our own client passes every case',
   t.equal(all.length, CLIENT_CASES.length);
 });
 
+t.test('GATHERD-3.6: a client may request the description in the session of an update', async (t) => {
+  for (const shows of [false, true]) {
+    const curious = client(`INFO, ${shows ? 'shown' : 'not shown'}`, async (port, output) => {
+      await using gatherd = new GatherdClient({ host: '127.0.0.1', port });
+      const info = await gatherd.info();
+      if (shows && info !== undefined) await output(encodeSoif(info));
+      for await (const piece of gatherd.stream({ since: 0 })) await output(piece);
+      await gatherd.quit();
+      return 0;
+    });
+    const all = await results(
+      { client: curious },
+      { only: ['session/*', 'lines/*', 'gzip/members', 'sections/absent'] },
+    );
+    t.same(
+      all.filter(({ verdict }) => verdict !== 'pass').map(({ id, message }) => `${id}: ${message}`),
+      [],
+    );
+  }
+});
+
 t.test('GATHERD-11.4: `harvest gather` passes a case of every kind as a program', async (t) => {
   const only = [
     'session/plain',
@@ -132,7 +155,7 @@ t.test('GATHERD-3.11: a client that hangs fails the case', async (t) => {
 });
 
 t.test('GATHERD-7.3: the ROADS client fails the cases about its known defects', async (t) => {
-  const roads = client('roads', (port, output) => roadsClient(port, output));
+  const roads = client('roads', roadsClient);
   const all = await checkFails(t, { client: roads }, QUICK, [
     'sections/run-together',
     'sections/type-update',
@@ -158,9 +181,12 @@ t.test('GATHERD-7.2: the sample client fails the cases about its known defects',
     'lines/end-099',
     'value/end-line',
     'value/closing-brace',
+    'incomplete/gives-up',
     'refused/access-denied',
     'refused/bad-timestamp',
     'info/close',
+    'info/none',
+    'info/refused',
   ]);
   // GATHERD-6.6: it searches for a line that begins with 499.
   const compressed = ['gzip/dynamic', 'gzip/cut-header', 'refused/no-greeting'];
@@ -236,7 +262,7 @@ t.test('GATHERD-1.6: a failure has the rules, the received line and the transcri
   t.match(result, {
     verdict: 'fail',
     level: 'MUST',
-    rules: ['GATHERD-2.3', 'GATHERD-2.1', 'GATHERD-2.2'],
+    rules: ['GATHERD-1', 'GATHERD-2.1', 'GATHERD-2.2', 'GATHERD-2.3'],
     received: /^hello \S+$/,
   });
   const transcript = result?.transcript.map(({ direction, text }) => `${direction} ${text}`) ?? [];

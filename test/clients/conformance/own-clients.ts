@@ -7,7 +7,7 @@ import type { ClientsUnderTest } from '../../../clients/conformance/gatherd-clie
 import type { LinkTask } from '../../../clients/conformance/sstp-client/suite.js';
 import { GatherdClient } from '../../../clients/gatherd/index.js';
 import { ReferencesClient } from '../../../clients/references/index.js';
-import { KitError } from '../../../protocols/errors.js';
+import { KitError, PeerError } from '../../../protocols/errors.js';
 import { encodeSoif } from '../../../protocols/soif/index.js';
 
 /** Resolves with an exit status and the message of an error, as a program would end. */
@@ -46,7 +46,8 @@ export const OWN_GATHERD_CLIENTS: Required<Pick<ClientsUnderTest, 'client' | 'in
   client: OWN_GATHERD_CLIENT,
   infoClient: gatherdClient('own info', async (client, output) => {
     const info = await client.info();
-    if (info !== undefined) await output(encodeSoif(info));
+    if (info === undefined) throw new PeerError('the server has no description', 699);
+    await output(encodeSoif(info));
   }),
 };
 

@@ -187,6 +187,26 @@ t.test('GATHERD-6.5: a reset after a complete member loses nothing, one inside i
   await t.rejects(all(), { code: 'ERR_CONNECTION' });
 });
 
+t.test('GATHERD-7.3: a server may close before it gets QUIT, when everything has arrived', async (t) => {
+  let close = () => {};
+  const closed = new Promise<void>((resolve) => {
+    close = resolve;
+  });
+  const port = await fakeServer(t, async (line, socket) => {
+    socket.on('close', close);
+    socket.write(GREETING);
+    for (let command = await line(); command !== undefined; command = await line()) {
+      if (command.startsWith('HELLO')) socket.write('100 - x\n');
+      else if (command.startsWith('SET')) socket.write('900 - x\n');
+      else return void socket.end(`400 - x\n${ALL}499 - x\n`, 'latin1');
+    }
+  });
+  const client = await connect(port);
+  t.same(await collect(client, true), BOTH);
+  await closed;
+  await client.quit();
+});
+
 t.test('GATHERD-7.4: a client can read only the description of a Gatherer', async (t) => {
   const { port, received } = await tableServer(t, NORMAL);
   const client = await connect(port);

@@ -25,6 +25,9 @@ import {
   update,
 } from './rigs.js';
 
+/** A stream that breaks off within a value. */
+const CUT = STREAM.slice(0, -12);
+
 /**
  * The requests of the client, the bytes of the server, and the events of the client; `eof` closes the
  * connection.
@@ -55,6 +58,34 @@ const RECEIVED: readonly (readonly [
     update,
     `what?\n${GREETING}\n12 - x\n100 - HELLO\n450 - wait\nxyz\n400 - x\n${STREAM}499 - x\n`,
     [...GREETED, ...OBJECTS],
+    false,
+  ],
+  [
+    'GATHERD-1.7: lines before the greeting',
+    update,
+    `Welcome\n\n220 ready\n${HELLO}400 - x\n${STREAM}499 - x\n`,
+    [...GREETED, ...OBJECTS],
+    false,
+  ],
+  [
+    'GATHERD-1.7, 3.13: unknown numbers before the answer to SET',
+    compressedUpdate,
+    `${HELLO}123 - x\n250 - x\n399 - x\n650 - x\n750 - x\n500 - x\n400 - x\n${MEMBER}499 - x\n`,
+    [...GREETED, 'compression true', ...OBJECTS],
+    false,
+  ],
+  [
+    'GATHERD-3.7: the end line closes a group that is open',
+    update,
+    `${HELLO}400 - x\n@UPDATE {\n${ONE}499 - x\n`,
+    [...GREETED, OBJECTS[0] ?? '', 'warning GATHERD-3.7', 'update-end'],
+    false,
+  ],
+  [
+    'GATHERD-3.11: a malformed object loses itself only',
+    update,
+    `${HELLO}400 - x\n@UPDATE {\n@FILE { http://x.example/\nTitle{x}:\ty\n}\n${ONE}}\n499 - x\n`,
+    [...GREETED, 'warning SOIF-4.4', 'warning SOIF-4.5', OBJECTS[0] ?? '', 'update-end'],
     false,
   ],
   [
@@ -93,6 +124,21 @@ const RECEIVED: readonly (readonly [
     true,
   ],
   [
+    'GATHERD-6.5: 499 after a member that ends within an object, which is lost',
+    compressedUpdate,
+    `${HELLO}500 - x\n400 - x\n${text(gzipSync(bytes(CUT)))}499 - x\n`,
+    [
+      ...GREETED,
+      'compression true',
+      OBJECTS[0] ?? '',
+      'warning SOIF-4.4',
+      'warning SOIF-4.5',
+      'warning SOIF-8.9',
+      'update-end',
+    ],
+    false,
+  ],
+  [
     'GATHERD-6.6: two members',
     compressedUpdate,
     `${HELLO}500 - x\n400 - x\n${text(gzipSync(bytes(STREAM.slice(0, 70))))}${text(gzipSync(bytes(STREAM.slice(70))))}499 - x\n`,
@@ -103,6 +149,13 @@ const RECEIVED: readonly (readonly [
     'GATHERD-6.9: compression declined',
     compressedUpdate,
     `${HELLO}900 - Compression not available\n400 - x\n${STREAM}499 - x\n`,
+    [...GREETED, 'compression false', ...OBJECTS],
+    false,
+  ],
+  [
+    'GATHERD-3.13, 6.9: another number of the hundred of SET declines',
+    compressedUpdate,
+    `${HELLO}599 - no gzip here\n400 - x\n${STREAM}499 - x\n`,
     [...GREETED, 'compression false', ...OBJECTS],
     false,
   ],
@@ -154,6 +207,20 @@ const RECEIVED: readonly (readonly [
     `${HELLO}${INFO}`,
     [...GREETED, 'object -', 'info-end true'],
     true,
+  ],
+  [
+    'GATHERD-3.6: INFO: no description',
+    infoAndQuit,
+    `${HELLO}699 - x\n999 - x\n`,
+    [...GREETED, 'info-end false', 'bye'],
+    false,
+  ],
+  [
+    'GATHERD-3.13: INFO: a malformed description is no description',
+    infoAndQuit,
+    `${HELLO}@GATHERER { -\nTitle{x}:\ty\n}\n600 - x\n999 - x\n`,
+    [...GREETED, 'info-end false', 'bye'],
+    false,
   ],
   [
     'INFO unknown to the server',
@@ -237,6 +304,13 @@ t.test('client: a refusal is a PeerError', async (t) => {
     ['GATHERD-3.9: bad time stamp', update, `${HELLO}499 - Bad timestamp\n`, 499],
     ['SEND-UPDATE not understood', update, `${HELLO}900 - Unknown command\n`, 900],
     ['aborted by the server', update, `${HELLO}400 - x\n@DELETE {\n}\n900 - disk error\n`, 900],
+    [
+      'GATHERD-6.5: aborted after a member',
+      compressedUpdate,
+      `${HELLO}500 - x\n400 - x\n${MEMBER}900 - x\n`,
+      900,
+    ],
+    ['GATHERD-6.5: another number', compressedUpdate, `${HELLO}500 - x\n400 - x\n${MEMBER}\n450 - x\n`, 450],
     ['SEND-OBJECT not understood', object, `${HELLO}900 - Unknown command\n`, 900],
     ['GATHERD-3.1: session ended', update, `${HELLO}999 - Bye\n`, 999],
   ];
@@ -265,6 +339,24 @@ t.test('client: an early close is a ConnectionError', async (t) => {
     ['GATHERD-6.5: gzip header', compressedUpdate, `${HELLO}500 - x\n400 - x\n${MEMBER.slice(0, 5)}`],
     ['GATHERD-6.5: deflate data', compressedUpdate, `${HELLO}500 - x\n400 - x\n${MEMBER.slice(0, 50)}`],
     ['GATHERD-6.5: gzip trailer', compressedUpdate, `${HELLO}500 - x\n400 - x\n${cut(MEMBER)}`],
+    [
+      'GATHERD-6.5: a member that ends within an object',
+      compressedUpdate,
+      `${HELLO}500 - x\n400 - x\n${text(gzipSync(bytes(CUT)))}`,
+    ],
+    [
+      'GATHERD-6.5: a member that ends within a group',
+      compressedUpdate,
+      `${HELLO}500 - x\n400 - x\n${text(gzipSync(bytes(STREAM.slice(0, -2))))}`,
+    ],
+    [
+      'GATHERD-6.5: the same as bytes',
+      (session) => {
+        session.setCompression();
+        session.sendUpdate(0, 'bytes');
+      },
+      `${GREETING}500 - x\n400 - x\n${text(gzipSync(bytes(CUT)))}`,
+    ],
     ['object', object, `${HELLO}300 - x\n${cut(ONE)}`],
     ['GATHERD-3.8: no 399', object, `${HELLO}300 - x\n${ONE}`],
     ['description', info, `${HELLO}600 - x\n`],

@@ -159,22 +159,27 @@ async function* countResults(
 async function list(name: string | undefined, options: ConformanceOptions): Promise<number> {
   if (name === undefined) {
     const suites = await Promise.all((await suiteNames()).map(loadSuite));
-    const described = suites.map(({ name, title, usage, cases }) => ({
+    const described = suites.map(({ name, title, usage, requirements, cases }) => ({
       name,
       title,
       usage,
+      ...(requirements === undefined ? {} : { requirements: requirements.join(' ') }),
       cases: cases.length,
     }));
-    const lines = described.map((suite) => `${suite.name} ${suite.usage}\n    ${suite.title}\n`);
-    await printResult(options, described, lines.join(''));
+    await printResult(options, described, suites.map(describeSuite).join(''));
     return EXIT.ok;
   }
-  const cases = selectCases((await loadSuite(name)).cases, options.only);
+  const suite = await loadSuite(name);
+  const cases = selectCases(suite.cases, options.only);
   const described = cases.map(({ id, title, rules, source, level }) => ({ id, title, rules, source, level }));
   const lines = described.map(
     ({ id, title, rules, source, level }) =>
       `${id}  ${level}  ${rules.join(', ')}\n    ${title} [${source}]\n`,
   );
-  await printResult(options, described, lines.join(''));
+  await printResult(options, described, [`${describeSuite(suite)}\n`, ...lines].join(''));
   return EXIT.ok;
+}
+
+function describeSuite({ name, usage, title, requirements = [] }: Suite): string {
+  return [`${name} ${usage}`, ...[title, ...requirements].map((line) => `    ${line}`), ''].join('\n');
 }

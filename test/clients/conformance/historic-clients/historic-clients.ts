@@ -9,9 +9,10 @@ type Write = (piece: Uint8Array) => void | Promise<void>;
  * The ROADS client: no HELLO, no compression, CR LF. It ends at a line that begins with 099 or 499, does not
  * wait for the answer to QUIT, and never reports a failure.
  */
-export async function roadsClient(port: number, write: Write): Promise<number> {
+export async function roadsClient(port: number, write: Write, signal?: AbortSignal): Promise<number> {
   const wire = await Wire.open('127.0.0.1', port).catch(() => undefined);
   if (wire === undefined) return 1;
+  signal?.addEventListener('abort', () => wire.close());
   if (!/^000 - HELLO/.test((await wire.readLine()) ?? '')) return 1;
   wire.send('SEND-UPDATE 0\r\n');
   let record: string[] | undefined;
