@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { ROBOTS_POLICIES } from '../../../protocols/robots/index.js';
 import { parseSpecification } from '../../../protocols/specification/index.js';
-import { QUEUE_POLICIES } from '../../../protocols/urls/index.js';
+import { cleanUri, impliedSurtPrefix, QUEUE_POLICIES, surt } from '../../../protocols/urls/index.js';
 import { FETCH_STATUS } from '../../../servers/crawler/crawl-uri.js';
 import { outcomeOf } from '../../../servers/crawler/dispositions.js';
 import { formatJournalLine } from '../../../servers/crawler/journal/journal-line.js';
@@ -149,4 +149,22 @@ t.test('CRAWL-16.3 the columns end where the rule says', async (t) => {
     t.ok(PROGRESS_LEGEND.slice(0, Number(end)).endsWith(name), name);
   }
   t.equal(rows.length, 12);
+});
+
+/** The lines of the samples of a rule: what is given, and the result, with two or more blanks between them. */
+function samplesOf(rule: string): string[][] {
+  const [, block = ''] =
+    /```text\n([^`]*)```/.exec(document.slice(document.indexOf(`<a id="${rule}"></a>`))) ?? [];
+  return block
+    .trim()
+    .split('\n')
+    .map((line) => line.split(/ {2,}/));
+}
+
+t.test('CRAWL-2.1, 15.1, 15.2 the samples of the rules are results', async (t) => {
+  const base = 'http://example.com/a/b/x';
+  for (const [given = '', result] of samplesOf('CRAWL-2.1')) t.equal(cleanUri(given, base), result, given);
+  for (const [given = '', result] of samplesOf('CRAWL-15.1')) t.equal(surt(given), result, given);
+  for (const [given = '', result] of samplesOf('CRAWL-15.2'))
+    t.equal(impliedSurtPrefix(given), result, given);
 });
