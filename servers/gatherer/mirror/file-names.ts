@@ -1,6 +1,6 @@
 // Names the files of a mirror by the URLs of its documents.
 import { createHash } from 'node:crypto';
-import { queryOf } from '../../../protocols/urls/index.js';
+import { queryOf } from '../../../protocols/urls/parse-url.js';
 
 /** Maximum number of bytes of a path component; file systems allow 255, and a suffix may be added. */
 const MAX_COMPONENT = 200;
