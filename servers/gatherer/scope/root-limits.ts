@@ -244,10 +244,14 @@ export async function readProgress(
   return { urls, hosts, names, rows };
 }
 
-/** G-36: Access limits the links of an HTTP RootNode; other RootNodes always follow their own method. */
+/**
+ * G-36: Access limits the links of an HTTP RootNode; other RootNodes always follow their own method, and those of
+ * Gopher no other (G-37).
+ */
 function isFollowed({ url, access }: RootNode, method: AccessMethod): boolean {
-  if (access.includes(method)) return true;
   const rootMethod = accessMethod(url);
+  if (rootMethod === 'gopher') return method === 'gopher';
+  if (access.includes(method)) return true;
   return rootMethod !== 'http' && rootMethod !== 'https' && rootMethod === method;
 }
 

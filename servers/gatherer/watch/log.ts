@@ -162,7 +162,8 @@ const REFUSALS: Readonly<Record<Refusal, string>> = {
   'url-max': 'over the number of URLs: raise URL= in the RootNode',
   'host-max': 'to more hosts than allowed: raise Host= in the RootNode',
   depth: 'too deep: raise Depth= in the RootNode, 0 is no limit',
-  access: 'of other access methods: name them in Access= of the RootNode',
+  access:
+    'of other access methods: name them in Access= of the RootNode (a Gopher RootNode follows Gopher only)',
   'url-filter': 'forbidden by the URL filter',
   'host-filter': 'forbidden by the host filter',
   scope: "out of scope by the order's rules",

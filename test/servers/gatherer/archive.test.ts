@@ -74,7 +74,10 @@ t.test('WARC 1.1, 6.2 to 6.6: documents, redirects, failures, robots.txt, addres
     'resource dns:localhost',
     ...[...paths, '/robots.txt'].map((path) => `response ${path}`),
   ]);
-  t.match(records.find(({ url }) => url === 'dns:localhost')?.text, /^\d{14}\nlocalhost\.\tIN\tA(?:AAA)?\t\S+\n/);
+  t.match(
+    records.find(({ url }) => url === 'dns:localhost')?.text,
+    /^\d{14}\nlocalhost\.\tIN\tA(?:AAA)?\t\S+\n/,
+  );
   t.match(
     records.find(({ type, url }) => type === 'response' && url === `${base}/robots.txt`)?.text,
     /Disallow: \/private/,

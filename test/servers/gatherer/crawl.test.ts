@@ -64,6 +64,13 @@ t.test('G-27 to G-45: the limits of a RootNode refuse URLs and hosts', async (t)
   t.equal(local.refusal(new URL('file:///var/www/a.html'), 1), undefined, 'G-36: Access= is for HTTP');
   t.equal(local.refusal(new URL('ftp://127.0.0.1/x'), 1), 'access', 'G-36: a file RootNode allows no FTP');
 
+  for (const words of ['', ' Access=HTTP|FTP']) {
+    const menu = limits(`gopher://127.0.0.1/ Host=9${words}`);
+    t.equal(menu.refusal(new URL('gopher://127.0.0.1/0/a'), 1), undefined, 'G-37: a menu is followed');
+    for (const other of ['http://127.0.0.1/x', 'ftp://127.0.0.1/x'])
+      t.equal(menu.refusal(new URL(other), 1), 'access', `G-37: no other method is, ${words}`);
+  }
+
   for (const root of ['file:///var/www/', 'file://localhost/var/www/', 'news:comp.infosystems']) {
     t.equal(limits(root).hostRefusal(urlAt('/'), 1), 'host-max', `G-27: ${root} stays on its server`);
     t.equal(limits(`${root} Host=2`).hostRefusal(urlAt('/'), 1), undefined, 'G-33: Host=2 allows one more');
