@@ -152,3 +152,41 @@ t.test('E-72, E-79, E-150 the attributes of the registry are those that document
     }
   }
 });
+
+t.test('E-79, E-150 the documents of a type get the attributes that the rule names for it', async (t) => {
+  const byType = new Map<string, string>();
+  const add = (types = '', attributes = ''): void => {
+    for (const type of types.replaceAll('\\*', '').toLowerCase().split(', '))
+      byType.set(type, `${byType.get(type) ?? ''}, ${attributes}`);
+  };
+  for (const [types, , attributes] of rowsUnder('#### <a id="E-79"></a>E-79')) add(types, attributes);
+  for (const [types, attributes] of rowsUnder('#### <a id="E-150"></a>E-150')) add(types, attributes);
+  let compared = 0;
+  for (const [type, attributes] of byType) {
+    if (/as the table says|E-58|none:/.test(attributes)) continue;
+    const allowed = new Set(
+      attributes
+        .replace(/`[^`]*`|\w+:/g, '')
+        .split(/[,;]\s*/)
+        .map((name) => name.trim()),
+    );
+    for (const file of await readdir(join(FIXTURES, type)).catch(() => [])) {
+      if (!file.endsWith('.json')) continue;
+      const { expected, files, options } = JSON.parse(await readFile(join(FIXTURES, type, file), 'utf8')) as {
+        expected?: { attributes?: Record<string, unknown> };
+        files?: unknown;
+        options?: unknown;
+      };
+      // Files and options of a user add attributes.
+      if (files !== undefined || options !== undefined) continue;
+      const found = Object.keys(expected?.attributes ?? {});
+      compared += found.length;
+      t.same(
+        found.filter((name) => !allowed.has(name) && !name.startsWith('Embed<')),
+        [],
+        `${type}/${file}`,
+      );
+    }
+  }
+  t.ok(compared > 300, `${compared} attributes`);
+});
