@@ -208,7 +208,7 @@ export function defaultHomePage(httpHost: string, httpPort: number, brokerName: 
 
 /** BRK-7.2. */
 function readAssignment(text: string, file: string, line: number): Assignment {
-  const match = /^([A-Za-z][\w-]*)(?:[ \t]*:[ \t]*|[ \t]+|$)(.*)$/s.exec(text);
+  const match = /^([A-Za-z][\w-]*)(?:\s*:|\s+|$)(.*)$/s.exec(text);
   if (match === null)
     throw new ConfigError(file, line, '', 'a line must be a variable at its start, then its value');
   return { name: match[1]!, value: match[2]!.trim(), line };

@@ -107,6 +107,9 @@ export function parseEnumeratedNode(text: string, location: NodeLocation): RootN
   if (fields.length !== 9)
     throw errorAt(location, 'Enumeration', `nine fields are needed, not ${fields.length}`);
   if (url.startsWith('|')) throw errorAt(location, 'Enumeration', 'a URL is needed, not a program');
+  // A comma would begin the name of a filter.
+  for (const maximum of [urlMax, hostMax])
+    locateErrors(location, 'Enumeration', () => parseInteger(maximum ?? '', 1, INT_MAX));
   const modifiers = [
     `URL=${urlMax},${urlFilter}`,
     `Host=${hostMax},${hostFilter}`,

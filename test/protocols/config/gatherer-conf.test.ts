@@ -259,6 +259,11 @@ t.test('G-50: the nine fields of an enumeration program are read', async (t) => 
   );
   t.equal(parseEnumeratedNode('http://h.example/ 1 a 1 b HTTP 1 1 prog', location).enumeration, 'prog');
   t.throws(() => parseEnumeratedNode('http://h.example/ 10', location), { code: 'ERR_CONFIG' });
+  for (const limits of ['1,0 a 1 b', '1 a 1,0 b'])
+    t.throws(() => parseEnumeratedNode(`http://h.example/ ${limits} HTTP 1 1 prog`, location), {
+      code: 'ERR_CONFIG',
+      message: /must be a whole number/,
+    });
   t.throws(() => parseRootNode('', location, { delay: 1 }), { code: 'ERR_CONFIG' });
 });
 

@@ -8,6 +8,8 @@ import {
 } from '../../../protocols/broker/index.js';
 import { BulkReplyDecoder } from '../../../protocols/bulk/index.js';
 import {
+  parseBrokerConf,
+  parseCollectionConf,
   parseEnumeratedNode,
   parseFilter,
   parseGatherdConf,
@@ -289,6 +291,24 @@ export const PAIRS: readonly Pair[] = [
         parseEnumeratedNode(text.slice(0, -1), { file: 'program', line: 1 });
       },
       { 'G-55': /is not a URL/, 'too large': /must be a whole number|must be .* to/ },
+    ),
+  },
+  {
+    folder: 'protocols/broker',
+    rule: 'broker-conf',
+    refusal: named((text) => parseBrokerConf(text, '/b/admin/broker.conf')),
+  },
+  {
+    folder: 'protocols/broker',
+    rule: 'collection-conf',
+    beyond: ['port', 'BRK-7.6'],
+    refusal: named(
+      (text) => {
+        const { warnings } = parseCollectionConf(text, 'Collection.conf');
+        const [first] = warnings.filter(({ problem }) => problem.startsWith('skipped'));
+        if (first !== undefined) throw first;
+      },
+      { port: /from 1 to 65535/, 'BRK-7.6': /--FLAGS|--QUERY/ },
     ),
   },
   {
