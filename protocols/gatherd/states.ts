@@ -32,7 +32,7 @@ export const SERVER_STATES: StateTable<ServerState, ServerStep> = {
     object: to('sending', '`SEND-OBJECT` with an identifier'),
     info: to('sending', '`INFO`'),
     quit: to('closed', '`QUIT`', '`999`'),
-    http: to('closed', 'a line of HTTP (GATHERD-3.12)', '`900`'),
+    http: to('closed', 'a line of HTTP (GATHERD-3.12, optional)', '`900`'),
     limit: to('closed', 'more bytes of one line than the server drops (GATHERD-2.4)'),
     end: to('closed', 'the end of the input'),
     fail: to('closed', 'the connection breaks'),

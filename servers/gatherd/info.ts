@@ -48,14 +48,15 @@ export function encodeInfo(
 }
 
 /**
- * GATHERD-8.4: returns name, host and version for INFO. Without a configured name they are those of the stored
- * objects.
+ * GATHERD-8.3: returns name, host and version for INFO. Without a configured name they are those of the newest
+ * object; if it has none, the host is also the name.
  */
 function resolveGatherer(
   identity: GathererIdentity,
   info: SnapshotInfo | undefined,
 ): Pick<GathererIdentity, 'name' | 'host' | 'version'> {
   const found = info?.gatherer;
-  if (identity.name !== '' || found === undefined) return identity;
+  if (identity.name !== '') return identity;
+  if (found === undefined) return { ...identity, name: identity.host };
   return { name: found.gathererName, host: found.gathererHost, version: found.gathererVersion };
 }

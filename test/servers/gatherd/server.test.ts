@@ -92,7 +92,7 @@ t.test('GATHERD-3.4, 3.6, 3.8, 5: SEND-OBJECT and INFO', async (t) => {
   t.match(description, /\nUpdate-Time\{10\}:\t\d{10}\n/);
 });
 
-t.test('GATHERD-8.4: a daemon without a configured identity uses that of the newest object', async (t) => {
+t.test('GATHERD-8.3: a daemon without a configured identity uses that of the newest object', async (t) => {
   const gathered = (url: string, time: number, name: string) => ({
     url,
     updateTime: time,
@@ -107,6 +107,7 @@ t.test('GATHERD-8.4: a daemon without a configured identity uses that of the new
   const empty = await exchange(t, (await startGatherd(t, [])).port, 'INFO\nQUIT\n');
   t.match(empty, 'Last-Modification-Time{1}:\t0\n', 'SOIF-6.2: without objects the time is 0');
   t.match(empty, 'Number-Of-Objects{1}:\t0\n');
+  t.match(empty, 'Gatherer-Name{20}:\tgatherer.example.org\nGatherer-Host{20}:\tgatherer.example.org\n');
 });
 
 t.test('GATHERD-6.3: one LF after the member, for clients that say so or by an option only', async (t) => {
@@ -228,12 +229,31 @@ t.test('GATHERD-12.3: a client that sends no complete command in time is disconn
   const { port, log } = await startGatherd(t, [A], { idleTimeoutMs: 150 });
   const silent = new RawClient(t, port);
   const dripping = new RawClient(t, port);
-  const drip = setInterval(() => dripping.send('x'), 20);
-  await Promise.all([silent.closed, dripping.closed]);
+  const blank = new RawClient(t, port);
+  const tooLong = new RawClient(t, port);
+  const drip = setInterval(() => {
+    dripping.send('x');
+    blank.send(' \r\n');
+    tooLong.send(`${'x'.repeat(8193)}\n`);
+  }, 20);
+  await Promise.all([silent, dripping, blank, tooLong].map(({ closed }) => closed));
   clearInterval(drip);
+  t.equal(blank.received, GREETING, 'an ignored line completes no command');
+  t.match(tooLong.received, `${GREETING}900 - Bad argument: line too long\n`, 'one that is too long neither');
   t.equal(silent.received, GREETING);
   t.equal(dripping.received, GREETING);
   await waitForLog(log, /no command in time/);
+});
+
+t.test('GATHERD-3.4: input that the server does not read does not destroy the answer to QUIT', async (t) => {
+  const { port } = await startGatherd(t, [A]);
+  const client = new RawClient(t, port);
+  const errors: unknown[] = [];
+  client.socket.on('error', (error) => errors.push(error));
+  client.socket.write(Buffer.concat([Buffer.from('QUIT\n'), Buffer.alloc(512 * 1024, 'x')]));
+  await client.closed;
+  t.equal(client.received, `${GREETING}999 - Bye\n`);
+  t.same(errors, [], 'no reset');
 });
 
 t.test('GATHERD-2.4: an endless line is refused and the connection closed', async (t) => {
