@@ -41,7 +41,7 @@ export function parseHierarchical(
   const port = url.port !== '' ? url.port : (parseAs('http')?.port ?? '');
   const usual = DEFAULT_PORTS.get(scheme) ?? String(addedPort(scheme) ?? '');
   const shownPort = port === '' || port === usual ? '' : `:${port}`;
-  return `${scheme}://${userInfo(url)}${hostWithoutOuterDots(url)}${shownPort}${url.pathname}${queryOf(url)}`;
+  return `${scheme}://${userInfo(url)}${hostWithoutOuterDots(url)}${shownPort}${pathOf(url)}${queryOf(url)}`;
 }
 
 /** `news:group` and `news:message-id` (G-55, G-70): no host, an opaque name. */
@@ -61,16 +61,17 @@ function parse(reference: string, base: string | undefined): URL | undefined {
 
 function formatStandard(url: URL | undefined): string | undefined {
   if (url === undefined) return undefined;
+  const path = pathOf(url);
   // A relative reference gets its scheme from the base.
-  if (url.protocol === 'file:') {
-    // G-87: the manual names files of this machine so, and rules are written for it (E-130).
-    if (url.host === '') return `file://localhost${url.pathname}${queryOf(url)}`;
-    return isUsableHost(url) ? url.href : undefined;
-  }
+  const isFile = url.protocol === 'file:';
+  // G-87: the manual names files of this machine so, and rules are written for it (E-130).
+  if (isFile && url.host === '') return `file://localhost${path}${queryOf(url)}`;
   if (!isUsableHost(url)) return undefined;
-  if (!url.hostname.startsWith('.') && !url.hostname.endsWith('.')) return url.href;
+  const hasOuterDots = url.hostname.startsWith('.') || url.hostname.endsWith('.');
+  if (path === url.pathname && (isFile || !hasOuterDots)) return url.href;
   const port = url.port === '' ? '' : `:${url.port}`;
-  return `${url.protocol}//${userInfo(url)}${hostWithoutOuterDots(url)}${port}${url.pathname}${queryOf(url)}`;
+  const host = isFile ? url.hostname : hostWithoutOuterDots(url);
+  return `${url.protocol}//${userInfo(url)}${host}${port}${path}${queryOf(url)}`;
 }
 
 /** CRAWL-2.1: only letters, digits and `- _ .`, no empty label inside; IPv6 addresses in brackets. */
@@ -81,6 +82,11 @@ function isUsableHost(url: URL): boolean {
 /** CRAWL-2.1: one leading and one trailing dot of the host are dropped. */
 function hostWithoutOuterDots(url: URL): string {
   return url.hostname.replace(/^\.|\.$/g, '');
+}
+
+/** SOIF-12.3, R-41: the path. Parsers of the URL standard escape `^` in it since 2024, that of Node 20 does not. */
+export function pathOf(url: URL): string {
+  return url.pathname.replaceAll('^', '%5E');
 }
 
 /** SOIF-12.3, R-41: the query with its `?`, which {@link URL.search} omits if the query is empty. */

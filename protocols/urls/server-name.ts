@@ -1,7 +1,7 @@
 // The names of servers and documents in the link databases (R-38 to R-42).
 import { ProtocolError } from '../errors.js';
 import { addedPort } from './access-method.js';
-import { queryOf } from './parse-url.js';
+import { pathOf, queryOf } from './parse-url.js';
 
 /** The identity of a server in the link databases (R-38): `site.name:80` and `site.name:81` are two. */
 export interface ServerName {
@@ -41,10 +41,10 @@ const ESCAPED_DOT = /%2e/i;
 export function canonicalDocumentUrl(text: string): string {
   if (PLAIN_URL.test(text) && !ESCAPED_DOT.test(text)) return text;
   const url = parse(text);
-  const { protocol, port, pathname } = url;
+  const { protocol, port } = url;
   const shownPort = port === '' || Number(port) === defaultPort(protocol) ? '' : `:${port}`;
   // A scheme unknown to the parser may have an empty path (R-41: `/`).
-  const path = pathname === '' ? '/' : pathname;
+  const path = pathOf(url) || '/';
   return `${protocol}//${normalizedHost(url)}${shownPort}${path}${queryOf(url)}`;
 }
 
