@@ -13,6 +13,7 @@ import {
   parseUrlDescription,
   type SstpHeader,
   type SstpMessage,
+  sentUrl,
   type UrlDescription,
 } from '../../protocols/sstp/index.js';
 import {
@@ -140,7 +141,14 @@ export abstract class ReferencesCalls implements AsyncDisposable {
       count,
       generation,
     });
-    return parseLinkReply(await this.exchange(message, signal), codeOfKind(kind));
+    const reply = parseLinkReply(await this.exchange(message, signal), codeOfKind(kind));
+    if (count !== undefined && reply.ids.length > count)
+      throw new ProtocolError(`${reply.ids.length} IDs where ${count} were requested`, {
+        protocol: 'sstp',
+        rule: 'R-31',
+        offset: 0,
+      });
+    return reply;
   }
 
   /** The description of a document; undefined if the server does not know the URL (R-34). */
@@ -148,7 +156,7 @@ export abstract class ReferencesCalls implements AsyncDisposable {
     checkArgument('the URL', url, filledText);
     checkOptions('urlByName', options, ABORT_OPTIONS);
     const { signal } = options;
-    const headers: SstpHeader[] = [[HEADERS.url.name, url]];
+    const headers: SstpHeader[] = [[HEADERS.url.name, sentUrl(url)]];
     return parseUrlDescription(await this.exchange({ code: CODES.urlByName.number, headers }, signal));
   }
 
@@ -196,12 +204,6 @@ export abstract class ReferencesCalls implements AsyncDisposable {
         start = first;
         continue;
       }
-      if (page.ids.length > pageSize)
-        throw new ProtocolError(`${page.ids.length} IDs where ${pageSize} were requested`, {
-          protocol: 'sstp',
-          rule: 'R-31',
-          offset: 0,
-        });
       yield page;
       query.signal?.throwIfAborted();
       start += page.ids.length;

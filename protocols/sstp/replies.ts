@@ -56,6 +56,7 @@ export function parseLinkReply(message: SstpMessage, requestCode: number): LinkR
   if (returned !== undefined && returned !== ids.length)
     throw sstpError('R-24', `${HEADERS.numResults.name} is ${returned} where ${ids.length} IDs are given`);
   if (ids.length > found) throw sstpError('R-24', 'more IDs than were found');
+  if (ids.includes(0)) throw sstpError('R-24', `${HEADERS.uriId.name} is 0, which is no ID`);
   const start = number(HEADERS.startResults.name) ?? START_RESULTS_BASE;
   const generation = number(HEADERS.generation.name);
   return { found, start: Math.max(0, start - START_RESULTS_BASE), ids, known: true, generation };

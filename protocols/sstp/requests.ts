@@ -134,7 +134,7 @@ export interface LinkRequestFields {
   readonly kind: LinkKind;
   /** Has priority over {@link url} (R-22). */
   readonly id?: number | undefined;
-  /** A document's URL; in a site request any URL of the site, or `HOST[:PORT]` (R-40). Sent unchanged. */
+  /** A document's URL; in a site request any URL of the site, or `HOST[:PORT]` (R-40). Sent by {@link sentUrl}. */
   readonly url?: string | undefined;
   /** Position of the first requested result. Default 0. */
   readonly start?: number | undefined;
@@ -147,13 +147,24 @@ export interface LinkRequestFields {
   readonly generation?: number | undefined;
 }
 
+/**
+ * Writes a URL in visible ASCII (S-36), of which a server makes the same canonical form (R-41): blanks and controls
+ * at the ends, tabs and line ends go; what else is not visible ASCII is percent-encoded. The rest is unchanged.
+ */
+export function sentUrl(url: string): string {
+  return url
+    .replace(/^[\0- ]+|[\0- ]+$|[\t\r\n]/g, '')
+    .replace(/\p{Surrogate}/gu, '\ufffd')
+    .replace(/[\0- \x7f]|[^\0-\x7f]+/g, encodeURIComponent);
+}
+
 /** Builds the message of a link request, its headers in the order of the first example of S6. */
 export function linkRequestMessage(fields: LinkRequestFields): Omit<SstpMessage, 'body'> {
   const { kind, id, url, start, count, generation } = fields;
   const headers: SstpHeader[] = [];
   const idHeader = isSiteKind(kind) ? HEADERS.serverId.name : HEADERS.uriId.name;
   if (id !== undefined) headers.push([idHeader, String(id)]);
-  else if (url !== undefined) headers.push([HEADERS.url.name, url]);
+  else if (url !== undefined) headers.push([HEADERS.url.name, sentUrl(url)]);
   if (count !== undefined) headers.push([HEADERS.numResults.name, String(count)]);
   if (start !== undefined)
     headers.push([HEADERS.startResults.name, String(Math.min(MAX_U32, start + START_RESULTS_BASE))]);

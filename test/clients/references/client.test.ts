@@ -141,6 +141,25 @@ t.test('S-45: a server that is silent, disconnects early, or sends garbage is an
   await t.rejects(second.links('references', {}), UsageError);
 });
 
+t.test('R-31: more IDs than were requested are an error, also one where only the total was', async (t) => {
+  await using server = await ScriptedServer.start((socket) => {
+    socket.write('SSTP/1.0 082 X\r\nHEADER_NUMFOUND: 9\r\nHEADER_URI_ID: 4\r\nHEADER_URI_ID: 5\r\n\r\n');
+  });
+  await using client = new ReferencesClient({ host: '127.0.0.1', port: server.port });
+  for (const count of [0, 1])
+    await t.rejects(client.referers({ id: 1, count }), { code: 'ERR_PROTOCOL', rule: 'R-31' });
+  for (const count of [2, 3, undefined]) t.equal((await client.referers({ id: 1, count })).ids.length, 2);
+});
+
+t.test('S-36: a URL is sent in visible ASCII', async (t) => {
+  await using server = await ScriptedServer.start((socket) =>
+    socket.write('SSTP/1.0 404 X\r\nHEADER_NUMFOUND: 0\r\n\r\n'),
+  );
+  await using client = new ReferencesClient({ host: '127.0.0.1', port: server.port });
+  await client.urlByName('http://\u00e4.example/a b');
+  t.match(server.received, /HEADER_URL: http:\/\/%C3%A4\.example\/a%20b\r\n/);
+});
+
 t.test('R-31: pages continue at start + returned if the server sends fewer than requested', async (t) => {
   const all = Array.from({ length: 25 }, (_, i) => 100 + i);
   await using server = await ScriptedServer.start((socket, received) => {

@@ -238,6 +238,33 @@ t.test('P-19, P-20, S-42: replies to a link request are parsed', async (t) => {
   t.equal(parseUrlDescription(decodeOne('reply', notFound)), undefined);
 });
 
+t.test('R-24, S-35, S-42: what a client accepts in a reply, and refuses', async (t) => {
+  const reply = (...headers: readonly string[]) =>
+    parseLinkReply(decodeOne('reply', ['SSTP/1.0 081 X', ...headers, '', ''].join('\r\n')), 81);
+  const found = 'HEADER_NUMFOUND: 3';
+  const idsOf = (...headers: readonly string[]) => [...reply(found, ...headers).ids];
+  t.same(idsOf('HEADER_URI_ID: 5'), [5], 'HEADER_NUMRESULTS is missing');
+  t.same(idsOf('HEADER_START_RESULTS: 3', 'HEADER_NUMRESULTS: 1', 'HEADER_URI_ID: 5'), [5], 'counted from 1');
+  t.match(reply(found, 'HEADER_START_RESULTS: 9', 'HEADER_NUMRESULTS: 0'), { found: 3, start: 9 });
+  for (const wrong of [
+    ['HEADER_URI_ID: 0'],
+    ['HEADER_URI_ID: 7', 'HEADER_URI_ID: 000', 'X: y', 'HEADER_URI_ID: 8'],
+  ])
+    t.equal(
+      brokenRule(() => idsOf(...wrong)),
+      'R-24',
+      `${wrong}: 0 is no ID`,
+    );
+  t.equal(
+    brokenRule(() => reply('HEADER_NUMFOUND: 0', 'HEADER_URI_ID: 7')),
+    'R-24',
+  );
+  const error = 'SSTP/1.0 501 X\r\nHEADER_CONTENT_LENGTH: 3\r\n\r\nabc';
+  const [first, second] = new SstpDecoder('reply').push(bytes(`${error}SSTP/1.0 404 X\r\n\r\n`));
+  t.throws(() => parseLinkReply(first!, 81), { code: 'ERR_PEER', status: 501 }, 'its body is dropped');
+  t.match(parseLinkReply(second!, 81), { found: 0, known: false });
+});
+
 t.test('S-28: encoding an impossible message throws a RangeError or TypeError', async (t) => {
   const message = (code: number, headers: readonly SstpHeader[]) => ({ code, headers, body: NO_BODY });
   for (const code of [1000, -1]) t.throws(() => encodeSstp(message(code, [])), RangeError);

@@ -1,6 +1,6 @@
 // Tests which requests are accepted, and the rule of each refusal.
 import t from 'tap';
-import { CODES, parseRequest } from '../../../protocols/sstp/index.js';
+import { CODES, linkRequestMessage, parseRequest, requestedName } from '../../../protocols/sstp/index.js';
 import { brokenRule, bytes, decodeOne, requestsIn, ruleOfRequest } from './decoding.js';
 
 t.test('P-03, P-04, P-05, P-06: phrase, case, bare LF and unknown headers have no effect', async (t) => {
@@ -44,6 +44,51 @@ t.test('P-05, P-10, S-28, S-36, S-46: a malformed message is refused with its ru
     t.equal(ruleOfRequest(`${start}\r\n\r\n`), 'S-28', start);
   for (const start of ['SSTP/2.0 081 X', 'SSTP/0.9 081 X', 'SSTP/10.0 whatever'])
     t.equal(ruleOfRequest(`${start}\r\n`), 'S-46', start);
+});
+
+t.test('S-28, S-46: what is a version, and which is served', async (t) => {
+  for (const version of ['1.0', '01.0', '1.00', '001.7', '1.99999999999999999999'])
+    t.match(requestsIn(`SSTP/${version} 081\r\nHEADER_URI_ID: 1\r\n\r\n`), [{ id: 1 }], version);
+  const long = `2.0 ${'x'.repeat(300)}`;
+  const cases: readonly (readonly [version: string, rule: string])[] = [
+    ...['2', '1', '1.', '.0', '2.0x', '2.0\t081', '1.0.0 081', '-1.0 081', '2.0\x01'].map(
+      (text) => [text, 'S-28'] as const,
+    ),
+    ...['2.0', '02.0 X', '0.1 081', '99999999999999999999.0'].map((text) => [text, 'S-46'] as const),
+    [long, 'S-38'],
+  ];
+  for (const [version, rule] of cases) t.equal(ruleOfRequest(`SSTP/${version}\r\n`), rule, version);
+});
+
+t.test('S-33, S-36: octets and names are checked in every header, known or not', async (t) => {
+  const head = 'SSTP/1.0 081 X\r\nHEADER_URI_ID: 1\r\n';
+  for (const [line, rule] of [
+    ['HEADER_NUMFOUND: a\x07', 'S-36'],
+    ['X_A: a\x7f', 'S-36'],
+    ['X_A: a\rb', 'S-30'],
+    ['X-A: 1', 'S-32'],
+    ['X A: 1', 'S-32'],
+    ['HEADER_CONTENT_LENGTH: 0\r\nHEADER_CONTENT_LENGTH: 0', 'S-33'],
+  ] as const)
+    t.equal(ruleOfRequest(`${head}${line}\r\n\r\n`), rule, line);
+  t.match(requestsIn(`${head}HEADER_NUMFOUND: -1\r\nHEADER_NUMFOUND: x\t\xff\r\n\r\n`), [{ id: 1 }]);
+});
+
+t.test('S-36, R-41: a client writes a URL in visible ASCII, whatever its user typed', async (t) => {
+  const sent = (url: string) => linkRequestMessage({ kind: 'references', url }).headers[0]?.[1];
+  for (const url of ['http://a.example/%7e?q#f', 'a.example:81', '::::', 'HTTP://A/..'])
+    t.equal(sent(url), url, 'ASCII is unchanged');
+  for (const url of [
+    'http://ä.example/ä b?é=\u{1f600}',
+    ' http://a.example/\ta\ud800 ',
+    '\x01http://a.example/\x02\n\x7f?\x03 ',
+    'бюро.example',
+  ]) {
+    const ascii = sent(url) ?? '';
+    t.match(ascii, /^[\x21-\x7e]+$/, url);
+    const kind = url.includes('://') ? 'references' : 'site-references';
+    t.equal(requestedName(kind, ascii), requestedName(kind, url), 'the server reads the same URL');
+  }
 });
 
 t.test('P-07, P-08, P-09: repeated values, numbers out of range and ID 0 are refused', async (t) => {

@@ -170,7 +170,9 @@ export const WRITERS: readonly Writer[] = [
       const kinds = ['references', 'referers', 'site-references', 'site-referers'] as const;
       const message = linkRequestMessage({
         kind: kinds[random.below(4)] ?? 'references',
-        ...(random.once(2) ? { id: random.below(2 ** 32) } : { url: `http://a.test/${random.below(99)}` }),
+        ...(random.once(2)
+          ? { id: random.below(2 ** 32) }
+          : { url: `http://ä.test/${random.below(99)} \tö` }),
         ...(random.once(2) && { start: random.below(2 ** 32) }),
         ...(random.once(2) && { count: random.below(2 ** 32) }),
         ...(random.once(2) && { generation: random.below(2 ** 32) }),
