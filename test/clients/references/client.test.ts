@@ -120,7 +120,7 @@ t.test('P-19, S-42, S-39: not found is empty, other codes are errors', async (t)
   await t.rejects(client.references({ id: 1 }), { code: 'ERR_PEER' });
 });
 
-t.test('S-45: a server that is silent, disconnects early, or sends garbage is an error', async (t) => {
+t.test('S-57, S-45: a server that is silent, disconnects early, or sends garbage is an error', async (t) => {
   const connect = (port: number, timeoutMs = 60_000) =>
     new ReferencesClient({ host: '127.0.0.1', port, timeoutMs }).connect();
   await using silent = await ScriptedServer.start(() => {});
