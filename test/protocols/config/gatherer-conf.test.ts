@@ -535,3 +535,21 @@ t.test('property: any garbage is read or throws a ConfigError', async () => {
     { numRuns: 600 },
   );
 });
+
+t.test('G-28 to G-36: the words of a RootNode in the specification are those of the parser', async (t) => {
+  const table = specification.slice(specification.indexOf('### Words of a RootNode'));
+  const words = [...table.slice(0, table.indexOf('\n## ')).matchAll(/`([A-Za-z]+)=`/g)].map(
+    ([, word = '']) => word,
+  );
+  const problemOf = (word: string): string => {
+    try {
+      parseRootNode(`http://a.example/ ${word}=?`, { file: 'x.cf', line: 1 }, { delay: 1 });
+      return '';
+    } catch (error) {
+      return error instanceof ConfigError ? error.problem : String(error);
+    }
+  };
+  t.same(words, ['URL', 'Host', 'Site', 'Access', 'Delay', 'Depth', 'Enumeration', 'Search']);
+  for (const word of words) t.not(problemOf(word), 'is not a keyword of a RootNode', word);
+  t.equal(problemOf('Color'), 'is not a keyword of a RootNode');
+});
