@@ -22,6 +22,7 @@ import '../protocols/specification/parse-specification.test.js';
 import '../rules/case-levels.test.js';
 import '../rules/vectors/vectors.test.js';
 import '../rules/grammar/grammar.test.js';
+import '../rules/grammar/verdicts.test.js';
 import '../protocols/urls/canonical.test.js';
 import '../protocols/urls/crawl-uris.test.js';
 import '../protocols/urls/fingerprint.test.js';
