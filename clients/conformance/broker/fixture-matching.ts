@@ -69,7 +69,7 @@ export const fixtureMatchingCases: readonly BrokerCase[] = [
       ['hazel', ''],
       ['fxhaze', ''],
     ),
-  should('fixture/parts', 'BRK-2.20', 'M1.4 (Glimpse)')
+  must('fixture/parts', 'BRK-2.20', 'M1.4 (Glimpse)')
     .title('without matchword a word is found at the begin, at the end and within others')
     .does(
       findsExactly,

@@ -195,7 +195,7 @@ export const fixtureValueCases: readonly BrokerCase[] = [
         checkLimited(reply, limit === 0 ? 4 : Math.min(4, limit), `maxfiles ${limit}`);
       }
     }),
-  should('fixture/maxresult', 'BRK-8.11', 'S; inferred: G')
+  must('fixture/maxresult', 'BRK-8.11', 'S; inferred: G')
     .title('maxresult is the number of matched lines of the whole reply; without lines it is that of objects')
     .does(loaded, async (context) => {
       for (const flags of LINE_FLAGS) {

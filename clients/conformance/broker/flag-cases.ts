@@ -52,7 +52,7 @@ export const flagCases: readonly BrokerCase[] = [
       const { part } = partOfWord(survey);
       await context.checkFinds(part, new Set(), 'skip');
     }),
-  should('flags/parts', 'BRK-2.20', 'M1.4 (Glimpse)')
+  must('flags/parts', 'BRK-2.20', 'M1.4 (Glimpse)')
     .title('without matchword parts of words match')
     .does(surveyed, async (survey, context) => {
       const { word, part } = partOfWord(survey);
@@ -109,7 +109,7 @@ export const flagCases: readonly BrokerCase[] = [
         });
       }
     }),
-  should('flags/maxresult-lines', 'BRK-8.11', 'inferred: G')
+  must('flags/maxresult-lines', 'BRK-8.11', 'inferred: G')
     .title('maxresult counts the matched lines of the whole reply')
     .does(surveyed, async (survey, context) => {
       const { text } = commonWord(survey);
@@ -132,7 +132,7 @@ export const flagCases: readonly BrokerCase[] = [
         received: formatReply(reply),
       });
     }),
-  should('flags/no-limit', 'BRK-8.11', 'G')
+  must('flags/no-limit', 'BRK-8.11', 'G')
     .title('the limit 0 is no limit')
     .does(surveyed, async (survey, context) => {
       const word = commonWord(survey);

@@ -75,7 +75,7 @@ export const messageCases: readonly BrokerCase[] = [
       const query = `"zzyzx\nplugh" or ${word.text}`;
       await context.checkFinds(query, word.urls, 'fail');
     }),
-  should('message/one', 'BRK-1.6', 'inferred: RC')
+  must('message/one', 'BRK-1.6', 'inferred: RC')
     .title('a connection carries one message: a second one is not answered')
     .does(surveyed, async (survey, context) => {
       const { line, word } = knownQuery(survey);

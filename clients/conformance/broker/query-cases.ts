@@ -1,4 +1,4 @@
-import { check, Mismatch, must, NotApplicable, should } from '../case.js';
+import { check, Mismatch, must, NotApplicable } from '../case.js';
 import { printable } from '../printable.js';
 import { checkIncludes, checkNotRefused, checkSameUrls } from './checks.js';
 import { type BrokerCase, finds, PLAIN_FLAGS, surveyed } from './context.js';
@@ -107,7 +107,7 @@ export const queryCases: readonly BrokerCase[] = [
       const query = `(${a.text} and ${b.text}) or ${c.text}`;
       await context.checkFinds(query, union(intersect(a.urls, b.urls), c.urls), 'fail');
     }),
-  should('query/except-groups-right', 'BRK-2.12 BRK-2.13', 'inferred')
+  must('query/except-groups-right', 'BRK-2.12 BRK-2.13', 'inferred')
     .title('except groups to the right like the others: a except b or c is a except (b or c)')
     .does(surveyed, async (survey, context) => {
       const [a, b, c] = pickTriple(survey);

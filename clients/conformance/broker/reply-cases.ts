@@ -159,7 +159,7 @@ export const replyCases: readonly BrokerCase[] = [
         });
       }
     }),
-  should('reply/once', 'BRK-4.10', 'inferred: M1.4')
+  must('reply/once', 'BRK-4.10', 'inferred: M1.4')
     .title('no object comes twice in a reply')
     .does(wholeReply, (reply) => {
       const urls = textsOf(reply, 125);

@@ -42,7 +42,7 @@ export const sentCases: readonly BulkClientCase[] = [
         });
       }
     }),
-  should('sent/line-end', 'BT-3', 'RC')
+  must('sent/line-end', 'BT-3', 'RC')
     .title('ends the message with CR LF')
     .does(ordinary, (run) => checkCrLf(linesOf(run))),
   should('refused/no-connection', 'BT-19', 'project choice')

@@ -1,6 +1,6 @@
 // Cases for a Broker that has loaded the fixture, so that every byte of its objects is known.
 import { FIXTURE, type FixtureObject } from '../../../protocols/fixture/index.js';
-import { checkNone, must, NotApplicable, type Procedure, should } from '../case.js';
+import { checkNone, must, NotApplicable, type Procedure } from '../case.js';
 import {
   checkFixtureUrls,
   checkObject,
@@ -119,7 +119,7 @@ export const fixtureCases: readonly BulkCase[] = [
   must('fixture/index-maxresult', 'BT-8 BRK-8.11', 'S; M1.4')
     .title('#index maxresult is the number of objects that a query selects')
     .does(limits, 'maxresult'),
-  should('fixture/index-maxfiles', 'BT-8 BRK-8.11', 'RC')
+  must('fixture/index-maxfiles', 'BT-8 BRK-8.11', 'RC')
     .title('#index maxfiles is the number of objects that a query selects')
     .does(limits, 'maxfiles'),
   must('fixture/interface-2', 'BP-15 BT-16 BT-23', `S; ${BYTES}`)

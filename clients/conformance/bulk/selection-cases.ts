@@ -1,15 +1,6 @@
 // Cases about the objects that a transfer selects: `#SINCE` and queries.
 import { PLAIN_FLAGS } from '../broker/context.js';
-import {
-  check,
-  checkEqual,
-  checkNone,
-  must,
-  NotApplicable,
-  objectCount,
-  type Procedure,
-  should,
-} from '../case.js';
+import { check, checkEqual, checkNone, must, NotApplicable, objectCount, type Procedure } from '../case.js';
 import type { StreamObject } from '../gatherd/stream-check.js';
 import { printable } from '../printable.js';
 import { type BulkCase, type BulkContext, EVERYTHING, surveyed, TRANSFER_MS } from './context.js';
@@ -70,12 +61,12 @@ export const selectionCases: readonly BulkCase[] = [
       });
       other.check(OTHER_BYTES, 'whole objects, unchanged');
     }),
-  should('since/absent', 'BT-6', 'inferred: M1.4, RC')
+  must('since/absent', 'BT-6', 'inferred: M1.4, RC')
     .title('without #SINCE everything is sent')
     .does(surveyed, async ({ transfer }, context) => {
       checkSameUpdates(transfer, await requestTransfer(context, '#BULK #END #ALLB'));
     }),
-  should('flags/no-effect', 'BT-8', 'inferred')
+  must('flags/no-effect', 'BT-8', 'inferred')
     .title('#desc and #opaque are accepted and have no effect')
     .does(surveyed, async ({ transfer }, context) => {
       checkSameUpdates(transfer, await requestTransfer(context, '#BULK #SINCE 0 #desc #opaque #END #ALLB'));
@@ -127,10 +118,10 @@ export const selectionCases: readonly BulkCase[] = [
   must('query/limit', 'BT-8 BRK-8.11', 'S; M1.4')
     .title('#index maxresult selects as many of the matching objects')
     .does(limited, 'maxresult'),
-  should('query/maxfiles', 'BT-8 BRK-8.11', 'RC')
+  must('query/maxfiles', 'BT-8 BRK-8.11', 'RC')
     .title('#index maxfiles selects as many of the matching objects')
     .does(limited, 'maxfiles'),
-  should('query/nothing', 'BT-6 BT-15', 'inferred: M1.4')
+  must('query/nothing', 'BT-6 BT-15', 'inferred: M1.4')
     .title('a query that matches nothing is a transfer without updates and not an error')
     .does(surveyed, async ({ word }, context) => {
       const message = `#BULK #SINCE 0 ${PLAIN_FLAGS} #END `;

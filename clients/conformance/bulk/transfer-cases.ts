@@ -75,7 +75,7 @@ export const transferCases: readonly BulkCase[] = [
     .does(surveyed, ({ transfer: { malformed } }) =>
       checkNone(malformed, 'malformed data', 'objects as SOIF-2.2 writes them'),
     ),
-  should('objects/no-empty', 'BT-16', 'G')
+  must('objects/no-empty', 'BT-16', 'G')
     .title('empty attributes are not written')
     .does(surveyed, ({ empty }) => checkNone(empty, 'an attribute of no bytes', 'none')),
   must('objects/mandatory', 'BT-24 BT-21 BT-23', 'S')

@@ -1,16 +1,7 @@
 // Cases about `SET changes`, our extension (GATHERD-6.11).
 import { BOOKKEEPING_NAMES } from '../../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
-import {
-  check,
-  checkEqual,
-  checkNone,
-  must,
-  NotApplicable,
-  type Procedure,
-  should,
-  within,
-} from '../case.js';
+import { check, checkEqual, checkNone, must, NotApplicable, type Procedure, within } from '../case.js';
 import { printable } from '../printable.js';
 import type { Wire } from '../wire.js';
 import { type GatherdCase, type GatherdContext, surveyed, surveyedWith, TRANSFER_MS } from './context.js';
@@ -26,7 +17,7 @@ const KNOWN = new Set([...BOOKKEEPING_NAMES, 'Gatherer-Port'].map((name) => name
 
 /** SET changes, an extension: section 6.11. All cases are skipped for a server without it. */
 export const changesCases: readonly GatherdCase[] = [
-  should('changes/everything-complete', 'GATHERD-4.4 GATHERD-4.9 GATHERD-6.11', 'project choice')
+  must('changes/everything-complete', 'GATHERD-4.4 GATHERD-4.9 GATHERD-6.11', 'project choice')
     .title('since 0 everything comes complete in @UPDATE')
     .does(surveyed, async ({ transfer }, context) => {
       const wire = await changesSession(context);
@@ -41,20 +32,20 @@ export const changesCases: readonly GatherdCase[] = [
     .does(sinceOldest, async (since, context) => {
       checkSectionOrder((await receiveUpdate(await changesSession(context), since)).sections);
     }),
-  should('changes/sections', 'GATHERD-6.11 SOIF-8.8', 'project choice')
+  must('changes/sections', 'GATHERD-6.11 SOIF-8.8', 'project choice')
     .title('the sections are written as SOIF-8.8 writes them')
     .does(sinceOldest, async (since, context) => {
       const { misplaced, malformed } = await receiveUpdate(await changesSession(context), since);
       const problem = malformed ?? misplaced;
       checkNone(problem, 'another layout', '@DELETE {\\n...}\\n@REFRESH {\\n...}\\n@UPDATE {\\n...}\\n');
     }),
-  should('changes/refreshed', 'GATHERD-4.4 SOIF-8.4', 'project choice')
+  must('changes/refreshed', 'GATHERD-6.11 GATHERD-4.4 SOIF-8.4', 'project choice')
     .title('a refreshed object has its URL and bookkeeping attributes only')
     .does(withoutContent, 'refresh'),
-  should('changes/deleted', 'GATHERD-4.9 SOIF-8.4', 'project choice')
+  must('changes/deleted', 'GATHERD-4.9 SOIF-8.4', 'project choice')
     .title('a deleted object has no content')
     .does(withoutContent, 'delete'),
-  should('changes/nothing-lost', 'GATHERD-4.4 GATHERD-6.11', 'project choice')
+  must('changes/nothing-lost', 'GATHERD-4.4 GATHERD-6.11', 'project choice')
     .title('refreshed and updated objects together are those that come without SET changes')
     .does(surveyedWith, 1, async ({ newest }, context) => {
       // Only a recent time stamp shows objects whose content is older than their Update-Time.
@@ -67,7 +58,7 @@ export const changesCases: readonly GatherdCase[] = [
         });
       }
     }),
-  should('changes/compressed', 'GATHERD-6.1 GATHERD-6.11', 'project choice')
+  must('changes/compressed', 'GATHERD-6.1 GATHERD-6.11', 'project choice')
     .title('SET changes and SET compression work together')
     .does(sinceOldest, async (since, context) => {
       const clear = await receiveUpdate(await changesSession(context), since);

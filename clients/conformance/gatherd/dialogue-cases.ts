@@ -99,7 +99,7 @@ export const dialogueCases: readonly GatherdCase[] = [
   should('hello/empty', 'GATHERD-2.6', 'project choice')
     .title('HELLO without a name is accepted')
     .does(answers, ['HELLO', 100, 'HELLO without a name']),
-  should('help/listed', 'GATHERD-2.1 GATHERD-3.2', 'gatherd NOTES; inferred')
+  must('help/listed', 'GATHERD-2.1 GATHERD-3.2', 'gatherd NOTES; inferred')
     .title('HELP is answered by 200 lines that name the commands of 1995')
     .does(inSession, async (wire) => {
       await wire.send('HELP\nHELLO collector.example.org\n');
@@ -118,7 +118,7 @@ export const dialogueCases: readonly GatherdCase[] = [
         });
       }
     }),
-  should('errors/unknown-command', 'GATHERD-3.9', 'project choice')
+  must('errors/unknown-command', 'GATHERD-3.9', 'project choice')
     .title('an unknown command is answered 900')
     .does(answers, ['FETCH everything', 900, 'an unknown command']),
   must('errors/session-goes-on', 'GATHERD-3.9', 'project choice')

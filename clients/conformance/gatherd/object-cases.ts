@@ -77,7 +77,7 @@ export const objectCases: readonly GatherdCase[] = [
       [`SEND-OBJECT ${NO_SUCH_OBJECT}`, 399, 'SEND-OBJECT of an unknown object'],
       ['HELLO collector.example.org', 100, 'HELLO after it'],
     ),
-  should('object/no-argument', 'GATHERD-3.9', 'project choice')
+  must('object/no-argument', 'GATHERD-3.9', 'project choice')
     .title('SEND-OBJECT without an argument is answered 900')
     .does(answers, ['SEND-OBJECT', 900, 'SEND-OBJECT without an argument']),
   must('info/object', 'GATHERD-2.2 GATHERD-8.2', 'beckett; manual 1.4')

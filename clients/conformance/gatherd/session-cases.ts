@@ -95,7 +95,7 @@ export const enduranceCases: readonly GatherdCase[] = [
       await wire.close();
       await checkStillServes(context);
     }),
-  should('endurance/half-close', 'GATHERD-1.8 GATHERD-7.1', 'inferred: gatherd NOTES')
+  must('endurance/half-close', 'GATHERD-1.8 GATHERD-7.1', 'inferred: gatherd NOTES')
     .title('a client that closes its own direction after its commands gets all answers')
     .does(surveyed, async ({ transfer }, context) => {
       const wire = await context.session();

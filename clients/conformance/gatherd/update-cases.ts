@@ -51,7 +51,7 @@ export const updateCases: readonly GatherdCase[] = [
   must('update/section-order', 'GATHERD-4.4 SOIF-8.1', 'manual 1.2')
     .title('the sections come once each, in the order delete, refresh, update')
     .does(surveyed, ({ transfer }) => checkSectionOrder(transfer.sections)),
-  should('update/layout', 'SOIF-8.8', 'project choice')
+  must('update/layout', 'SOIF-8.8', 'project choice')
     .title('the wrappers are written as SOIF-8.8 writes them, which every known client can read')
     .does(surveyed, ({ transfer: { misplaced } }) => {
       checkNone(misplaced, 'another layout', '@DELETE {\\n}\\n@REFRESH {\\n}\\n@UPDATE {\\n...}\\n');
@@ -155,7 +155,7 @@ export const updateCases: readonly GatherdCase[] = [
       await wire.send('SEND-UPDATE yesterday\n');
       checkLineForm(await wire.line());
     }),
-  should('update/bad-timestamp', 'GATHERD-3.9', 'project choice')
+  must('update/bad-timestamp', 'GATHERD-3.9', 'project choice')
     .title('a bad time stamp is answered 499 without data, since clients wait for 499')
     .does(inSession, async (wire) => {
       for (const argument of ['', ' yesterday', ' -1', ' 1e3', ' 0x10']) {

@@ -26,6 +26,11 @@ export const suite: Suite = {
   title:
     'a client of a references server: its requests, what it reads and refuses; prints the IDs of who links to a URL',
   usage: '-- COMMAND [ARG...]  ({host}, {port} and {url} are replaced, or appended)',
+  requirements: [
+    'COMMAND asks who links to the URL and must write the IDs that it receives to standard output, in',
+    'their order and in any format: each number of six digits or more counts as an ID. Exit status 0',
+    'means that there was a result; a failure has another one.',
+  ],
   cases: SSTP_CLIENT_CASES,
   async prepare(args) {
     const command = commandOf('sstp-client', args);

@@ -504,7 +504,7 @@ t.test('`harvest conformance --list` lists suites and cases', async (t) => {
   const suites = await cli('conformance', '--list');
   t.equal(suites.code, 0);
   t.match(suites.stdout, /^gatherd HOST\[:PORT\]$/m);
-  for (const suite of ['gatherd-client', 'broker-client', 'bulk-client']) {
+  for (const suite of ['gatherd-client', 'broker-client', 'bulk-client', 'sstp-client']) {
     const { stdout } = await cli('conformance', suite, '--list');
     t.match(
       stdout.split('\n\n')[0],
