@@ -20,10 +20,12 @@ export const suite: Suite = {
   title: 'a client that queries a Broker: what it sends, understands and shows',
   usage: '-- COMMAND [ARG...]  ({host}, {port} and {query} are replaced, or appended)',
   requirements: [
-    'COMMAND sends the query and must write what it receives to standard output, in any format: every',
-    'text of a reply is one plain word. The kinds of text that it writes of the ordinary reply (URLs,',
-    'descriptions, matched lines, attributes) must be complete in all others; cases about a kind that it',
-    'does not write are skipped. Exit status 0 means that the reply was complete.',
+    'COMMAND sends the query as it is given and writes what it receives to standard output, in any',
+    'format: every text of a reply is one plain word. The kinds of text that it writes of the ordinary',
+    'reply (URLs, descriptions, matched lines, attributes) must be complete in all others; cases about a',
+    'kind that it does not write are skipped. So it should request descriptions (#desc) and one attribute',
+    '(#attribute NAME, of any name: the first one that it requests is sent). Exit status 0 means that the',
+    'reply was complete.',
   ],
   cases: CLIENT_CASES,
   async prepare(args) {

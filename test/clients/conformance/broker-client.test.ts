@@ -76,7 +76,7 @@ t.test('BRK-1.7: wrong arguments reject; a failure has the rules and the transcr
 });
 
 /** A client that reads the greeting before it sends, as the centroid extractor does. It shows the whole reply. */
-const GREETED: ClientUnderTest<QueryTask> = {
+const greeted = (flags: string): ClientUnderTest<QueryTask> => ({
   name: 'greeted',
   async run({ host, port, query }, output, signal) {
     const wire = await Wire.open(host, port);
@@ -85,7 +85,7 @@ const GREETED: ClientUnderTest<QueryTask> = {
     const isBroker = greeting?.startsWith('200 - ') === true;
     let reply = '';
     if (isBroker) {
-      wire.send(`#USER #desc #END ${query}\r\n`);
+      wire.send(`#USER ${flags}#END ${query}\r\n`);
       for (let chunk = await wire.readChunk(); chunk !== undefined; chunk = await wire.readChunk())
         reply += chunk.toString('latin1');
     }
@@ -93,7 +93,8 @@ const GREETED: ClientUnderTest<QueryTask> = {
     await output(Buffer.from(reply, 'latin1'));
     return { status: isBroker && reply !== '' ? 0 : 1, diagnostics: '' };
   },
-};
+});
+const GREETED = greeted('');
 
 t.test('BRK-1.3: a client that waits for the greeting gets a verdict where none comes', async (t) => {
   const only = ['session/plain', 'version/*', 'cut/nothing', 'refused/gatherer'];
@@ -109,3 +110,21 @@ t.test('BRK-1.3: a client that waits for the greeting gets a verdict where none 
   );
   t.match(fooled, { verdict: 'fail', rules: ['BRK-1.3'] });
 });
+
+t.test(
+  'BRK-4.6: an attribute of any name that the client requests is sent; without one its cases are skipped',
+  async (t) => {
+    const verdicts = async (flags: string) =>
+      new Set(
+        (await results(greeted(flags), ['attribute/*', 'desc/*'])).map(
+          ({ id, verdict }) => `${id.split('/')[0]} ${verdict}`,
+        ),
+      );
+    t.same(await verdicts('#desc #attribute title '), new Set(['desc pass', 'attribute pass']));
+    t.same(
+      await verdicts('#attribute "X-Any Name" #attribute title '),
+      new Set(['desc skip', 'attribute pass']),
+    );
+    t.same(await verdicts('#desc '), new Set(['desc pass', 'attribute skip']));
+  },
+);
