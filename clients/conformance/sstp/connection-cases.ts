@@ -1,10 +1,12 @@
 // Cases about connections to a References Server (sections S7 and S8).
 import { ConnectionError } from '../../../protocols/errors.js';
-import { checkMatches, checkNone, Mismatch, must } from '../case.js';
+import { check, checkMatches, checkNone, Mismatch, must } from '../case.js';
 import { printable } from '../printable.js';
 import { checkServed, formatReply, PLAIN, readReply, type SstpCase } from './context.js';
 
 const PIPELINED = 1000;
+/** First lines of HTTP: methods and targets that a server may not know. */
+const HTTP = ['GET /nowhere HTTP/1.1', 'get / HTTP/1.0', 'SSTPX /stat HTTP/1.0', 'M-SEARCH * HTTP/1.1'];
 /** Time in which a server that speaks first would have done so. */
 const SILENCE_MS = 700;
 
@@ -77,6 +79,32 @@ export const connectionCases: readonly SstpCase[] = [
       const line = await wire.line();
       checkMatches(line, /^HTTP\/1\.[01] \d{3}(?: |\r?$)/, 'not an answer of HTTP', 'HTTP/1.0 401 ...');
       while ((await wire.read()) !== undefined);
+    }),
+  must('connection/http-answer', 'S-49 S-47', 'project choice')
+    .title(
+      'every first line of HTTP gets one HTTP answer with Connection: close, and the connection is closed',
+    )
+    .run(async (context) => {
+      for (const start of HTTP) {
+        const wire = await context.connect();
+        await wire.send(`${start}\r\nHost: localhost\r\n\r\n`);
+        const lines: string[] = [];
+        for (let line = await wire.line(); line.replace(/\r$/, '') !== ''; line = await wire.line())
+          lines.push(line);
+        const [status = ''] = lines;
+        checkMatches(
+          status,
+          /^HTTP\/1\.[01] \d{3}(?: |\r?$)/,
+          `not an answer of HTTP: ${start}`,
+          'HTTP/1.0 404 ...',
+        );
+        const closes = lines.some((line) => /^connection:[ \t]*close[ \t]*\r?$/i.test(line));
+        check(closes, `no Connection: close: ${start}`, {
+          expected: 'Connection: close',
+          received: printable(lines.join('\n'), 300),
+        });
+        while ((await wire.read()) !== undefined);
+      }
     }),
   must('connection/leaves', 'S-39 S-45', 'project choice')
     .title('clients that leave in the middle, or do not read, do not delay others')

@@ -7,8 +7,16 @@ import { connectionCases } from './connection-cases.js';
 import { type SharedFacts, type SstpCase, SstpContext } from './context.js';
 import { fixtureCases } from './fixture-cases.js';
 import { messageCases } from './message-cases.js';
+import { persistenceCases } from './persistence-cases.js';
+import { refusalCases } from './refusal-cases.js';
 
-const CASES: readonly SstpCase[] = [...messageCases, ...connectionCases, ...fixtureCases];
+const CASES: readonly SstpCase[] = [
+  ...messageCases,
+  ...refusalCases,
+  ...connectionCases,
+  ...persistenceCases,
+  ...fixtureCases,
+];
 
 /** Checks a References Server over SSTP, and by the fixture if it serves that. */
 export const suite: Suite = {

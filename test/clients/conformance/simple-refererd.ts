@@ -74,6 +74,8 @@ function serve(socket: Socket, behavior: RefererdBehavior): void {
     answer(socket, session, behavior);
   });
   socket.on('end', () => {
+    // S-47: the end comes before the choice.
+    if (start !== undefined && start.length > 0) socket.write('SSTP/1.0 400 BAD REQUEST\r\n\r\n');
     session.end();
     answer(socket, session, behavior);
   });

@@ -2,6 +2,7 @@
 // detects.
 import t from 'tap';
 import { loadSuite } from '../../../clients/conformance/index.js';
+import { serveFixture } from '../../servers/refererd/helpers.js';
 import { runCases } from './run-cases.js';
 import { simpleRefererd } from './simple-refererd.js';
 
@@ -9,6 +10,13 @@ const suite = await loadSuite('sstp');
 const ids = suite.cases.map(({ id }) => id);
 t.test('a correct References Server passes every case, and no case is skipped', async (t) => {
   const results = await runCases('sstp', [`127.0.0.1:${await simpleRefererd(t)}`]);
+  for (const { id, verdict, message } of results) t.equal(verdict, 'pass', `${id}: ${message ?? 'passed'}`);
+  t.equal(results.length, ids.length);
+});
+
+t.test('C-27: our own References Server passes every case', async (t) => {
+  const { port } = (await serveFixture(t)).address;
+  const results = await runCases('sstp', [`127.0.0.1:${port}`]);
   for (const { id, verdict, message } of results) t.equal(verdict, 'pass', `${id}: ${message ?? 'passed'}`);
   t.equal(results.length, ids.length);
 });
