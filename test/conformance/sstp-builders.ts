@@ -53,3 +53,16 @@ export const misreading = (
   fails,
 });
 export const misreadings = readings(misreading);
+
+/** A server that reads every request so. */
+export function lenient(
+  name: string,
+  rule: string,
+  request: (text: string) => string,
+  ...fails: readonly string[]
+): SstpMutant {
+  return { name, rule, change: { request }, fails: fails.map((id) => `refuse/${id}`) };
+}
+/** Reads what matches otherwise. */
+export const reading = (pattern: RegExp, replacement: string) => (text: string) =>
+  text.replace(pattern, replacement);

@@ -26,18 +26,28 @@ export function sstpLink(change: SstpChange): Link {
   let output = '';
   let isHttp = false;
   const requests: string[] = [];
+  /** Octets of a body that have not come yet. */
+  let body = 0;
+  const takeBody = (): string => {
+    const taken = input.slice(0, body);
+    body -= taken.length;
+    input = input.slice(taken.length);
+    return taken;
+  };
   return {
     staysOpen: change.staysOpen === true,
     greeting: change.greeting,
     fromClient(chunk, ended) {
       input += change.chunk?.(chunk) ?? chunk;
-      let out = '';
+      let out = takeBody();
       for (let end = END.exec(input); end !== null; end = END.exec(input)) {
         const length = end.index + end[0].length;
         const request = input.slice(0, length);
         requests.push(request);
         out += change.request?.(request) ?? request;
         input = input.slice(length);
+        body = Number(/^HEADER_CONTENT_LENGTH: *(\d+)\r?$/im.exec(request)?.[1] ?? 0);
+        out += takeBody();
       }
       // A request that never ends is answered too.
       const rest = ended || input.length > 200 || /^(?!SSTP)[\s\S]{4}|\r[^\n]/.test(input) ? input : '';

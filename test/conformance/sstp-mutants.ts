@@ -1,9 +1,13 @@
 // Mutants of a References Server: the form of its replies, their codes, its connections.
 import { about, alone, whole } from './mutant.js';
 import { KINDS, replyMutant, type SstpMutant } from './sstp-builders.js';
+import { SSTP_DATA_MUTANTS } from './sstp-data.js';
+import { SSTP_LENIENT_MUTANTS } from './sstp-lenient.js';
 import type { SstpChange } from './sstp-link.js';
 import { SSTP_LINK_MUTANTS } from './sstp-links.js';
+import { SSTP_PERSISTENCE_MUTANTS } from './sstp-persistence.js';
 import { SSTP_REQUEST_MUTANTS } from './sstp-requests.js';
+import { SSTP_VALUE_MUTANTS } from './sstp-values.js';
 
 const isError = (reply: string) => /^SSTP\/1\.0 [45](?!04)/.test(reply);
 const startLine = (edit: (line: string) => string) => (reply: string) => reply.replace(/^.*\r\n/, edit);
@@ -210,6 +214,10 @@ export const SSTP_MUTANTS: readonly SstpMutant[] = [
   ...FORMS,
   ...CODES,
   ...SSTP_REQUEST_MUTANTS,
+  ...SSTP_LENIENT_MUTANTS,
+  ...SSTP_VALUE_MUTANTS,
   ...SSTP_LINK_MUTANTS,
+  ...SSTP_DATA_MUTANTS,
   ...CONNECTIONS,
+  ...SSTP_PERSISTENCE_MUTANTS,
 ];

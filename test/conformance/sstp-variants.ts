@@ -1,5 +1,6 @@
 // References Servers that differ from the kit's own in what the rules leave free.
 import type { Variant } from './mutant.js';
+import { KINDS } from './sstp-builders.js';
 import type { SstpChange } from './sstp-link.js';
 
 const inReply = (name: string, rule: string, edit: (reply: string) => string): Variant<SstpChange> => ({
@@ -8,15 +9,24 @@ const inReply = (name: string, rule: string, edit: (reply: string) => string): V
   change: { reply: edit },
 });
 
+const KINDS_BY_REQUEST = Object.entries(KINDS).map(
+  ([code, kind]) => [new RegExp(`^SSTP/1\\.\\d+ ${code}`), code, kind] as const,
+);
+
 export const SSTP_VARIANTS: readonly Variant<SstpChange>[] = [
-  inReply('a total of 0 is answered with the code of the request', 'S-41', (reply) =>
-    reply
-      .replace('404 REQ_PUT_NOT_FOUND', '081 REQ_GET_REFERENCES')
-      .replace(
-        'NUMFOUND: 0\r\n\r\n',
-        'NUMFOUND: 0\r\nHEADER_START_RESULTS: 0\r\nHEADER_NUMRESULTS: 0\r\n\r\n',
-      ),
-  ),
+  {
+    name: 'a total of 0 is answered with the code of the request',
+    rule: 'S-41',
+    change: {
+      reply: (reply, request) => {
+        const [, code, kind] = KINDS_BY_REQUEST.find(([pattern]) => pattern.test(request)) ?? [];
+        if (code === undefined || !reply.startsWith('SSTP/1.0 404')) return reply;
+        const start = /START_RESULTS: 0*(\d+)/.exec(request)?.[1] ?? '0';
+        return `SSTP/1.0 ${code} REQ_GET_${kind}\r\nHEADER_NUMFOUND: 0\r\nHEADER_START_RESULTS: ${start}\r\nHEADER_NUMRESULTS: 0\r\n\r\n`;
+      },
+    },
+    skips: ['fixture/total-of-404'],
+  },
   inReply('an empty total is answered 404', 'S-41', (reply) =>
     /NUMFOUND: 0\r/.test(reply) ? 'SSTP/1.0 404 REQ_PUT_NOT_FOUND\r\nHEADER_NUMFOUND: 0\r\n\r\n' : reply,
   ),

@@ -8,7 +8,7 @@ import { SSTP_VARIANTS } from './sstp-variants.js';
 
 export const SSTP: MutatedSuite<SstpChange> = {
   suite: 'sstp',
-  slow: /^connection\/(?:silent|one-at-a-time|pipelined|leaves)$/,
+  slow: /^(?:connection\/(?:silent|one-at-a-time|pipelined|leaves)|persistence\/refusal-arrives)$/,
   first: [],
   mutants: SSTP_MUTANTS,
   variants: SSTP_VARIANTS,

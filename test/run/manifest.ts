@@ -75,7 +75,7 @@ clients/conformance/rule-book      gate     3 exact    clients/conformance proto
 clients/conformance/gatherd-client gate     8 exact    clients/conformance/gatherd-client clients/gatherd
 clients/conformance/gatherd-server gate     3 exact    clients/conformance/gatherd servers/gatherd
 clients/conformance/soif           gate     5 exact    clients/conformance/soif protocols/soif
-clients/conformance/sstp           gate     2 exact    clients/conformance/sstp servers/refererd protocols/sstp
+clients/conformance/sstp           gate     4 exact    clients/conformance/sstp servers/refererd protocols/sstp
 clients/conformance/sstp-client    gate     4 exact    clients/conformance/sstp-client clients/references
 conformance/mutation               gate    44 seeded   clients/conformance test/conformance
 faults/backup-running              gate    24 seeded   storage/backup

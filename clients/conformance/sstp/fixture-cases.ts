@@ -121,7 +121,7 @@ export const fixtureCases: readonly SstpCase[] = [
 ];
 
 /** Skips the case for a server that does not serve the fixture. */
-function onFixture(run: (context: SstpContext) => Promise<void>): Procedure<SstpContext> {
+export function onFixture(run: (context: SstpContext) => Promise<void>): Procedure<SstpContext> {
   return async (context) => {
     await context.requireFixture();
     await run(context);

@@ -14,6 +14,8 @@ import {
 } from './context.js';
 
 const UNKNOWN_URL = 'HEADER_URL: http://no-such-host.invalid/\r\n';
+/** A document of the fixture. */
+const DESCRIBED = 'HEADER_URL: http://a.example:81/\r\n';
 const UNSERVED = 'SSTP/1.0 006 X\r\n';
 const REFUSED = 'SSTP/1.0 081 X\r\n\r\n';
 const OTHER_VERSION = PLAIN.replace('1.0', '2.0');
@@ -45,6 +47,7 @@ const KEPT: readonly (readonly [
     `SSTP/1.0 084 X\r\n${UNKNOWN_URL}\r\n`,
     [404, 84],
   ],
+  ['description', 'a description', 'S-39 R-33', `SSTP/1.0 008 X\r\n${DESCRIBED}\r\n`, [8, 404]],
   [
     'description-not-found',
     '008 of a URL that it does not know',
@@ -88,11 +91,15 @@ const MIXED: readonly string[] = [
   `${UNSERVED}\r\n`,
   'SSTP/1.0 083 X\r\nHEADER_SERVER_ID: 1\r\nHEADER_NUMRESULTS: 1\r\n\r\n',
   withBody(BODY),
-  `SSTP/1.0 008 X\r\n${UNKNOWN_URL}\r\n`,
+  `SSTP/1.0 008 X\r\n${DESCRIBED}\r\n`,
   PLAIN.replace('081', '082'),
   'SSTP/1.0 084 X\r\nHEADER_SERVER_ID: 1\r\n\r\n',
-  'SSTP/1.0 008 X\r\nHEADER_URL: http://a.example:81/\r\n\r\n',
+  `SSTP/1.0 008 X\r\n${UNKNOWN_URL}\r\n`,
 ];
+
+/** A request with header lines of every kind. */
+const SPLIT =
+  'SSTP/1.0 082 REQ_GET_REFERERS\r\nX_NOTE: a\r\nHEADER_URI_ID: 10\r\nHEADER_NUMRESULTS: 2\r\n\r\n';
 
 /** What follows a reply on a connection. */
 export const persistenceCases: readonly SstpCase[] = [
@@ -157,18 +164,17 @@ export const persistenceCases: readonly SstpCase[] = [
       await wire.expectEnd('the replies');
     }),
   must('persistence/split', 'S-48 S-39', 'project choice')
-    .title('requests that are cut anywhere between two segments are understood')
+    .title('a request that comes in two segments, cut anywhere near the end of a line, is understood')
     .run(async (context) => {
-      const all = MIXED.slice(0, 3).join('');
-      const alone: Reply[] = [];
-      for (const request of MIXED.slice(0, 3)) alone.push(await context.ask(request, false));
-      for (const at of cutsOf(all)) {
+      const alone = await context.ask(SPLIT, false);
+      for (const at of cutsOf(SPLIT)) {
         const wire = await context.connect(false);
-        await wire.send(all.slice(0, at));
-        // The first replies may come before the rest is sent.
-        const rest = wire.send(all.slice(at));
-        await checkReplies(wire, alone);
-        await rest;
+        // The reply to the first request shows that the begin of the second one has arrived, too.
+        await wire.send(PLAIN + SPLIT.slice(0, at));
+        checkServed(await readReply(wire), 81, 'the request before a half one');
+        await wire.send(SPLIT.slice(at) + PLAIN);
+        await checkReplies(wire, [alone]);
+        checkServed(await readReply(wire), 81, 'the request after it');
         await wire.close();
       }
     }),

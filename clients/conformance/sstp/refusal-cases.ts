@@ -111,7 +111,7 @@ const START_LINES: readonly Row[] = [
   ['blank-first', 'a blank before the version', 'S-28 S-47', startLine(' SSTP/1.0 081 X')],
   ['empty-line-first', 'an empty line before the request', 'S-28 S-47', `\r\n${PLAIN}`],
   ['http-without-version', 'a line of HTTP without a version', 'S-47', 'GET /stat\r\n\r\n'],
-  ['nul-first', 'a NUL as the first octet', 'S-47', '\0\r\n'],
+  ['nul-first', 'a NUL as the first octet', 'S-47', `\0${PLAIN}`],
 ];
 
 const number = (value: string) => withHeaders(`HEADER_URI_ID: ${value}\r\n`);

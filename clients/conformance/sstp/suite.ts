@@ -6,6 +6,7 @@ import { targetOf } from '../wire.js';
 import { connectionCases } from './connection-cases.js';
 import { type SharedFacts, type SstpCase, SstpContext } from './context.js';
 import { fixtureCases } from './fixture-cases.js';
+import { fixtureDataCases } from './fixture-data-cases.js';
 import { messageCases } from './message-cases.js';
 import { persistenceCases } from './persistence-cases.js';
 import { refusalCases } from './refusal-cases.js';
@@ -16,6 +17,7 @@ const CASES: readonly SstpCase[] = [
   ...connectionCases,
   ...persistenceCases,
   ...fixtureCases,
+  ...fixtureDataCases,
 ];
 
 /** Checks a References Server over SSTP, and by the fixture if it serves that. */

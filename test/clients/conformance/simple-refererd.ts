@@ -19,13 +19,15 @@ interface RefererdBehavior {
   readonly describes?: boolean;
 }
 
-const NAMES: Readonly<Record<string, number>> = {
-  'http://a.example/': 10,
-  'http://b.example/': 20,
-  'a.example:80': 1,
-  'a.example:81': 2,
-  'b.example:80': 3,
+/** The documents of R13: ID, server, time, time of check, length. */
+const DOCUMENTS: Readonly<Record<string, readonly [number, number, number, number, number]>> = {
+  'http://a.example/': [10, 1, 1_000_000_100, 1_000_001_000, 1_000],
+  'http://a.example/x': [11, 1, 1_000_000_110, 1_000_001_100, 1_100],
+  'http://a.example:81/': [12, 2, 1_000_000_120, 1_000_001_200, 1_200],
+  'http://b.example/': [20, 3, 1_000_000_200, 1_000_002_000, 2_000],
+  'http://b.example/lonely': [21, 3, 1_000_000_210, 1_000_002_100, 2_100],
 };
+const SERVERS: Readonly<Record<string, number>> = { 'a.example:80': 1, 'a.example:81': 2, 'b.example:80': 3 };
 const REFERENCES: Readonly<Record<number, readonly number[]>> = {
   10: [11, 20, 12],
   11: [10, 20],
@@ -47,7 +49,7 @@ const SITE_REFERERS: Readonly<Record<number, readonly number[]>> = { ...SITES, 2
 const HTTP_REPLY = 'HTTP/1.0 401 Unauthorized\r\nConnection: close\r\n\r\n';
 
 function links({ kind, id, name }: LinkRequest): readonly number[] | undefined {
-  const key = id === 0 ? (NAMES[name] ?? 0) : id;
+  const key = id === 0 ? (SERVERS[name] ?? DOCUMENTS[name]?.[0] ?? 0) : id;
   if (isSiteKind(kind)) return (kind === 'site-references' ? SITE_REFERENCES : SITE_REFERERS)[key];
   return (kind === 'references' ? REFERENCES : REFERERS)[key];
 }
@@ -105,19 +107,19 @@ function answer(
 }
 
 function describe(url: string, replies: ReplyWriter): void {
-  if (url !== 'http://a.example:81/') {
-    replies.writeNotFound();
-    return;
-  }
+  const document = DOCUMENTS[url];
+  if (document === undefined) return void replies.writeNotFound();
+  const [id, serverId, time, checkTime, length] = document;
+  const { hostname: host, port, pathname: uri } = new URL(url);
   replies.writeDescription({
-    id: 12,
-    serverId: 2,
+    id,
+    serverId,
     protocol: 'http',
-    host: 'a.example',
-    port: 81,
-    uri: '/',
-    time: 1000000120,
-    checkTime: 1000001200,
-    length: 1200,
+    host,
+    port: Number(port || 80),
+    uri,
+    time,
+    checkTime,
+    length,
   });
 }

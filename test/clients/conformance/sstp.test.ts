@@ -14,7 +14,7 @@ t.test('a correct References Server passes every case, and no case is skipped', 
   t.equal(results.length, ids.length);
 });
 
-t.test('C-27: our own References Server passes every case', async (t) => {
+t.test('C-01: our own References Server passes every case', async (t) => {
   const { port } = (await serveFixture(t)).address;
   const results = await runCases('sstp', [`127.0.0.1:${port}`]);
   for (const { id, verdict, message } of results) t.equal(verdict, 'pass', `${id}: ${message ?? 'passed'}`);
@@ -24,7 +24,7 @@ t.test('C-27: our own References Server passes every case', async (t) => {
 t.test('R-26, R-27: a server that answers a total of 0 instead of 404 passes too', async (t) => {
   const port = await simpleRefererd(t, { links: (correct) => correct ?? [] });
   for (const { id, verdict, message } of await runCases('sstp', [`127.0.0.1:${port}`]))
-    t.equal(verdict, 'pass', `${id}: ${message ?? ''}`);
+    t.equal(verdict, id === 'fixture/total-of-404' ? 'skip' : 'pass', `${id}: ${message ?? ''}`);
 });
 
 t.test('C-01: the cases on the fixture are skipped if the server does not serve it', async (t) => {
