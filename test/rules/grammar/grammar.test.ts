@@ -6,8 +6,9 @@ import { parseSpecification, SPECIFICATIONS } from '../../../protocols/specifica
 import { textOf } from '../../architecture/sources.js';
 import { Random } from '../../helpers/random.js';
 import { byTier, SEED } from '../../helpers/seed.js';
+import { CONFIGURATION_PAIRS } from './configuration-pairs.js';
 import { Grammar, mutate } from './grammar.js';
-import { PAIRS } from './pairs.js';
+import { PROTOCOL_PAIRS } from './protocol-pairs.js';
 import { WRITERS } from './writers.js';
 
 const grammars = new Map(
@@ -32,7 +33,10 @@ for (const [folder, blocks] of grammars)
     t.doesNotThrow(() => new Grammar(blocks));
   });
 
-for (const { folder, rule, refusal, seeds, beyond = [], isLoose = false, isCompared } of PAIRS)
+for (const { folder, rule, refusal, seeds, beyond = [], isLoose = false, isCompared } of [
+  ...PROTOCOL_PAIRS,
+  ...CONFIGURATION_PAIRS,
+])
   t.test(`${folder}: ${rule} and the codec judge alike`, async (t) => {
     const grammar = new Grammar(grammars.get(folder) ?? []);
     const random = new Random(SEED);

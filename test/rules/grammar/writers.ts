@@ -1,6 +1,11 @@
 // Rules of the grammars beside the code that writes their sentences.
 import { encodeResult, type ResultItem } from '../../../protocols/broker/index.js';
-import { encodeBulkError, encodeBulkRequest, encodeBulkSuccess } from '../../../protocols/bulk/index.js';
+import {
+  BulkReplyEncoder,
+  encodeBulkError,
+  encodeBulkRequest,
+  encodeBulkSuccess,
+} from '../../../protocols/bulk/index.js';
 import { encodeStatusLine, GatherdClientSession } from '../../../protocols/gatherd/index.js';
 import {
   DEFAULT_FORMAT,
@@ -123,6 +128,40 @@ export const WRITERS: readonly Writer[] = [
     folder: 'protocols/bulk',
     rule: 'bulk-refusal',
     write: (random) => encodeBulkError(text(random)),
+  },
+  {
+    folder: 'protocols/bulk',
+    rule: 'broker-return',
+    write: (random) => {
+      const encoder = new BulkReplyEncoder();
+      const data = () => Buffer.from(latin(random), 'latin1');
+      const url = () => latin(random).replace(/[\r\n]/g, '');
+      const fields = ['broker-url', 'indexer', 'collect', 'message'] as const;
+      const listed = () =>
+        encoder.object({
+          ...(random.once(2) && { warning: { number: random.below(2 ** 32), text: text(random) } }),
+          resource: url(),
+          object: url(),
+          ...(random.once(2) && { description: data() }),
+          opaque: times(random, 2, data),
+          attributes: times(random, 2, () => ({ name: text(random), value: data() })),
+          extensions: times(random, 2, () => ({ type: text(random), data: data() })),
+        });
+      const trailers = [
+        encoder.trailer({ kind: 'count', count: random.below(2 ** 32) }),
+        encoder.trailer({ kind: 'error', number: random.below(7), text: text(random) }),
+        encoder.trailer({ kind: 'stats', data: data() }),
+      ];
+      return Buffer.concat([
+        encoder.version(text(random)),
+        ...times(random, 3, () =>
+          encoder.info({ field: fields[random.below(4)] ?? 'message', text: text(random) }),
+        ),
+        encoder.info({ field: 'extension', type: text(random), data: data() }),
+        ...times(random, 2, listed),
+        trailers[random.below(3)] ?? NO_BODY,
+      ]);
+    },
   },
   {
     folder: 'protocols/registry',

@@ -1,5 +1,4 @@
-// Rules of the grammars beside the codecs that read their sentences.
-
+// The grammars of the protocols beside their codecs.
 import {
   frameMessage,
   parseMatchedLine,
@@ -7,16 +6,7 @@ import {
   ResultDecoder,
 } from '../../../protocols/broker/index.js';
 import { BulkReplyDecoder } from '../../../protocols/bulk/index.js';
-import {
-  parseBrokerConf,
-  parseCollectionConf,
-  parseEnumeratedNode,
-  parseFilter,
-  parseGatherdConf,
-  parseGathererConf,
-  parseRefererConf,
-} from '../../../protocols/config/index.js';
-import { ConfigError, PeerError, ProtocolError, UsageError } from '../../../protocols/errors.js';
+import { ProtocolError, UsageError } from '../../../protocols/errors.js';
 import { GatherdClientSession, parseCommand, parseStatusLine } from '../../../protocols/gatherd/index.js';
 import {
   decodeRecordData,
@@ -26,64 +16,13 @@ import {
 } from '../../../protocols/registry/index.js';
 import { decodeAnnotations, SectionDecoder, SoifDecoder } from '../../../protocols/soif/index.js';
 import { chooseProtocol, SstpDecoder } from '../../../protocols/sstp/index.js';
-import {
-  parseQuickRules,
-  parseTypeList,
-  parseTypeRules,
-} from '../../../servers/essence/recognition/type-rules.js';
-import { parsePostRules } from '../../../servers/essence/rules/parse.js';
-import { parseExtractionTable } from '../../../servers/essence/sgml/table.js';
-import { bytesOfVector, readVectors } from '../vectors/vector-file.js';
-
-/** A rule of a grammar beside the codec that reads its sentences. */
-export interface Pair {
-  readonly folder: string;
-  readonly rule: string;
-  /** The rule by which the codec refuses a sentence, or another name of the reason; undefined if it accepts. */
-  readonly refusal: (sentence: Uint8Array) => string | undefined;
-  /** Sentences to mutate, where counts make those of the grammar useless. */
-  readonly seeds?: () => readonly Uint8Array[];
-  /** Refusals of what the grammar derives, all of them if counts or the longest tokens decide. The document says beside the grammar that it
-   * cannot express them. */
-  readonly beyond?: readonly string[] | 'any';
-  /** Sentences that are compared; the document says what happens before the grammar reads a file. */
-  readonly isCompared?: (sentence: string) => boolean;
-  /** The document says which looser forms a reader accepts as well. */
-  readonly isLoose?: true;
-}
-
-/** The rule of the error of a call. */
-function ruleOf(call: () => unknown): string | undefined {
-  try {
-    call();
-    return undefined;
-  } catch (error) {
-    if (error instanceof ProtocolError) return error.rule;
-    if (error instanceof UsageError || error instanceof ConfigError || error instanceof PeerError)
-      return error.message;
-    throw error;
-  }
-}
-
-/** As {@link ruleOf}, with a name for each of the messages of a configuration file. */
-const named =
-  (read: (text: string) => unknown, names: Readonly<Record<string, RegExp>> = {}) =>
-  (sentence: Uint8Array): string | undefined => {
-    const message = ruleOf(() => read(Buffer.from(sentence).toString()));
-    const found = Object.keys(names).find((name) => names[name]?.test(message ?? ''));
-    return message === undefined ? undefined : (found ?? message);
-  };
+import { type Pair, ruleOf, valid } from './pair.js';
 
 const GREETING = Buffer.from('200 - HARVEST Broker 1.0\n');
 
-const EXPRESSION = { 'E-9': /the expression|E-9/ };
+const OBJECT = '@FILE { u\nTitle{3}:\ta\nb\nBody{1}:\t}\n}\n';
 
-const valid = (file: string) => () =>
-  readVectors(file)
-    .vectors.filter(({ verdict }) => verdict === 'valid')
-    .map(bytesOfVector);
-
-export const PAIRS: readonly Pair[] = [
+export const PROTOCOL_PAIRS: readonly Pair[] = [
   {
     folder: 'protocols/broker',
     rule: 'message',
@@ -141,7 +80,33 @@ export const PAIRS: readonly Pair[] = [
       valid('protocols/gatherd/vectors/clear-update.json')().filter(
         (bytes) => !Buffer.from(bytes).includes('999 - Bye'),
       ),
-    refusal: refusalOfUpdate,
+    refusal: (sentence) => refusalOfReply(sentence, (session) => session.sendUpdate(0)),
+  },
+  {
+    folder: 'protocols/gatherd',
+    rule: 'object-reply',
+    beyond: 'any',
+    isLoose: true,
+    seeds: () => [Buffer.from(`300 - Sending object u\n${OBJECT}399 - Sent object\n`)],
+    refusal: (sentence) => refusalOfReply(sentence, (session) => session.sendObject('u')),
+  },
+  {
+    folder: 'protocols/gatherd',
+    rule: 'info-reply',
+    beyond: 'any',
+    isLoose: true,
+    seeds: () => [Buffer.from(`${OBJECT}600 - End of INFO\n`), Buffer.from(`600 - INFO\n${OBJECT}`)],
+    refusal: (sentence) => refusalOfReply(sentence, (session) => session.info()),
+  },
+  {
+    folder: 'protocols/gatherd',
+    rule: 'greeting',
+    isLoose: true,
+    refusal: (sentence) =>
+      ruleOf(() => {
+        const [event] = new GatherdClientSession().push(sentence);
+        if (event?.kind !== 'greeting' || event.hostname === '') throw new UsageError('no greeting');
+      }),
   },
   {
     folder: 'protocols/broker',
@@ -167,15 +132,6 @@ export const PAIRS: readonly Pair[] = [
     isLoose: true,
     refusal: (sentence) =>
       parseMatchedLine(Buffer.from(sentence).toString()) === undefined ? 'another form' : undefined,
-  },
-  {
-    folder: 'protocols/sstp',
-    rule: 'conf-file',
-    refusal: named((text) => {
-      const { warnings } = parseRefererConf(text, 'referer.cf', { progname: 'refererd' });
-      const [first] = warnings.filter(({ problem }) => problem.startsWith('skipped'));
-      if (first !== undefined) throw first;
-    }),
   },
   {
     folder: 'protocols/bulk',
@@ -250,107 +206,6 @@ export const PAIRS: readonly Pair[] = [
       lineOf(Buffer.from(sentence).toString('latin1')) !== undefined && chooseProtocol(sentence) === 'http'
         ? undefined
         : 'not http',
-  },
-  {
-    folder: 'protocols/config',
-    rule: 'filter-file',
-    beyond: ['G-43'],
-    refusal: named((text) => parseFilter(text, 'filter'), { 'G-43': /the expression/ }),
-  },
-  {
-    folder: 'protocols/config',
-    rule: 'gatherer-conf',
-    beyond: ['G-53', 'G-55', 'given twice', 'too large'],
-    isCompared: (sentence) => /\n$/.test(sentence) && !/\\\s*\n/.test(sentence),
-    refusal: named(
-      (text) => {
-        const { warnings } = parseGathererConf(`Gatherer-Name: x\n${text}`, 'gatherer.cf');
-        const [first] = warnings.filter(({ problem }) => problem !== 'unknown variable');
-        if (first !== undefined) throw first;
-      },
-      {
-        'G-53': /is not a keyword|only modifiers|a program must follow|needs a/,
-        'G-55': /is not a URL/,
-        'given twice': /is given twice/,
-        'too large': /must be/,
-      },
-    ),
-  },
-  {
-    folder: 'protocols/config',
-    rule: 'enumerated-node',
-    seeds: () =>
-      [
-        'http://a.example/ 250 /dev/null 1 /dev/null HTTP|FTP 1 2 /bin/false\n',
-        ' ftp://a.example/x\t007 f 20 g news 0.5 0 again \n',
-      ].map((line) => Buffer.from(line)),
-    beyond: ['G-55', 'too large'],
-    refusal: named(
-      (text) => {
-        if (!/^[^\n]*\n$/.test(text)) throw new UsageError('not one line');
-        parseEnumeratedNode(text.slice(0, -1), { file: 'program', line: 1 });
-      },
-      { 'G-55': /is not a URL/, 'too large': /must be a whole number|must be .* to/ },
-    ),
-  },
-  {
-    folder: 'protocols/broker',
-    rule: 'broker-conf',
-    refusal: named((text) => parseBrokerConf(text, '/b/admin/broker.conf')),
-  },
-  {
-    folder: 'protocols/broker',
-    rule: 'collection-conf',
-    beyond: ['port', 'BRK-7.6'],
-    refusal: named(
-      (text) => {
-        const { warnings } = parseCollectionConf(text, 'Collection.conf');
-        const [first] = warnings.filter(({ problem }) => problem.startsWith('skipped'));
-        if (first !== undefined) throw first;
-      },
-      { port: /from 1 to 65535/, 'BRK-7.6': /--FLAGS|--QUERY/ },
-    ),
-  },
-  {
-    folder: 'protocols/gatherd',
-    rule: 'gatherd-cf',
-    refusal: named((text) => {
-      const [first] = parseGatherdConf(text, 'gatherd.cf').warnings.filter(
-        ({ problem }) => !problem.includes('no peer matches'),
-      );
-      if (first !== undefined) throw first;
-    }),
-  },
-  {
-    folder: 'servers/essence',
-    rule: 'type-rules',
-    beyond: ['E-9'],
-    refusal: named((text) => parseTypeRules(text, 'byname.cf'), EXPRESSION),
-  },
-  {
-    folder: 'servers/essence',
-    rule: 'stoplist-cf',
-    refusal: named((text) => parseTypeList(text, 'stoplist.cf')),
-  },
-  {
-    folder: 'servers/essence',
-    rule: 'quick-sum-cf',
-    beyond: ['E-9'],
-    refusal: named((text) => parseQuickRules(text, 'quick-sum.cf'), EXPRESSION),
-  },
-  {
-    folder: 'servers/essence',
-    rule: 'extraction-table',
-    refusal: named((text) => parseExtractionTable(text, 'HTML.sum')),
-  },
-  {
-    folder: 'servers/essence',
-    rule: 'rules-file',
-    beyond: ['E-9', 'E-128'],
-    refusal: named((text) => parsePostRules(text, 'rules'), {
-      'E-9': /: the expression/,
-      'E-128': /a program is expected/,
-    }),
   },
 ];
 
@@ -444,14 +299,17 @@ function refusalOfSstp(side: 'request' | 'reply', sentence: Uint8Array): string 
   return rule ?? (messages === 1 && !isOpen ? undefined : 'not one message');
 }
 
-/** Whether a client takes the sentence for a whole update. */
-function refusalOfUpdate(sentence: Uint8Array): string | undefined {
+/** Whether a client takes the sentence for a whole reply to a command. */
+function refusalOfReply(
+  sentence: Uint8Array,
+  send: (session: GatherdClientSession) => unknown,
+): string | undefined {
   const session = new GatherdClientSession();
   session.push(Buffer.from('000 - HELLO 1.8 h\n'));
-  session.sendUpdate(0);
+  send(session);
   let isEnded = false;
   const rule = ruleOf(() => {
-    for (const { kind } of session.push(sentence)) isEnded ||= kind === 'update-end';
+    for (const { kind } of session.push(sentence)) isEnded ||= kind === 'update-end' || kind === 'object-end';
     if (session.failure !== undefined) throw session.failure;
   });
   return rule ?? (isEnded ? undefined : 'incomplete');
