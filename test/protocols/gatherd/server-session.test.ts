@@ -51,6 +51,27 @@ const DIALOGUES: readonly (readonly [name: string, client: string, server: strin
     false,
   ],
   [
+    'GATHERD-4.1: the largest timestamp, and sixteen digits',
+    'SEND-UPDATE 9007199254740992\nSEND-UPDATE 00000000000000001\nSEND-UPDATE 9007199254740991\nSEND-UPDATE 0000000000000001\n',
+    '499 - Bad timestamp\n'.repeat(2) +
+      [9_007_199_254_740_991, 1]
+        .map((since) => `400 - Sending all objects since ${since}\n${STREAM}499 - Sent 2 objects\n`)
+        .join(''),
+    false,
+  ],
+  [
+    'GATHERD-2.4, 3.4: blanks count; the answer names the verb as the client spells it',
+    `${' '.repeat(8193)}\n${' '.repeat(8192)}\nset\nSend-Object\n`,
+    '900 - Bad argument: line too long\n900 - Bad argument: set\n900 - Bad argument: Send-Object\n',
+    false,
+  ],
+  [
+    'GATHERD-1: the last CR before the LF belongs to the line end, others to the argument',
+    'HELLO a\r\r\n',
+    '100 - HELLO a \n',
+    false,
+  ],
+  [
     'GATHERD-3.9, 6.10: unknown commands and arguments',
     'FROB x\nSET\nSET speed\nSEND-OBJECT\nHELLO a\n',
     '900 - Unknown command: FROB\n900 - Bad argument: SET\n900 - Bad argument: speed\n900 - Bad argument: SEND-OBJECT\n100 - HELLO a\n',

@@ -55,25 +55,28 @@ t.test('SOIF-7.4: text is UTF-8, else windows-1252', async (t) => {
   t.equal(text(object.get('t') ?? bytes('')), '\xe9', 'bytes stay unchanged');
 });
 
-t.test('SOIF-6.1: numbers are unsigned decimal; blanks and newlines around them are ignored', async (t) => {
-  for (const [value, number] of [
-    ['0', 0],
-    ['812694072\n', 812_694_072],
-    [' \t42 ', 42],
-    ['007', 7],
-    ['9007199254740991', Number.MAX_SAFE_INTEGER],
-    ['9007199254740992', undefined],
-    ['', undefined],
-    ['-1', undefined],
-    ['+1', undefined],
-    ['1.5', undefined],
-    ['1 2', undefined],
-    ['0x1', undefined],
-  ] as const) {
-    t.equal(SoifObject.of('FILE', 'u', [['N', value]]).number('n'), number, JSON.stringify(value));
-  }
-  t.equal(fileOf().number('n'), undefined);
-});
+t.test(
+  'SOIF-6.1, 6.10: numbers are unsigned decimal; blanks and newlines around them are ignored',
+  async (t) => {
+    for (const [value, number] of [
+      ['0', 0],
+      ['812694072\n', 812_694_072],
+      [' \t42 ', 42],
+      ['007', 7],
+      ['9007199254740991', Number.MAX_SAFE_INTEGER],
+      ['9007199254740992', undefined],
+      ['', undefined],
+      ['-1', undefined],
+      ['+1', undefined],
+      ['1.5', undefined],
+      ['1 2', undefined],
+      ['0x1', undefined],
+    ] as const) {
+      t.equal(SoifObject.of('FILE', 'u', [['N', value]]).number('n'), number, JSON.stringify(value));
+    }
+    t.equal(fileOf().number('n'), undefined);
+  },
+);
 
 t.test('SOIF-2.8, 2.9: types, names and URLs that must not be written are ProtocolErrors', async (t) => {
   for (const name of ['', 'a b', 'a{', 'dc:title', 'é', 'a\n']) {
