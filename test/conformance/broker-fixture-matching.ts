@@ -45,6 +45,27 @@ const FLAGS: readonly BrokerMutant[] = [
       '$1',
     ],
   }),
+  ...misreadings('BRK-2.20', ['fixture/word-letters'], {
+    'letters beyond ASCII are no letters of words': [
+      /#index matchword (#END (?:Gr|\xc3\x9fe|\xe4\xba\xac)\r)/,
+      '$1',
+    ],
+    'a letter beyond ASCII after a word is not one of it': [/#index matchword (#END Gr\r)/, '$1'],
+    'a letter beyond ASCII before a word is not one of it': [/#index matchword (#END \xc3\x9fe\r)/, '$1'],
+    'letters are those of Latin-1': [/#index matchword (#END \xe4\xba\xac\r)/, '$1'],
+    'in Latin-1 letters beyond ASCII are no letters of words': [
+      /#index matchword #END Gr\r/,
+      '#END Gr except fxutf\r',
+    ],
+    'whole words have no letters beyond ASCII': [
+      /matchword #END Gr\xc3\xb6\xc3\x9fe\r/,
+      'matchword #END zzyzxplugh\r',
+    ],
+    'whole words have no letters beyond Latin-1': [
+      /matchword #END \xe6\x9d\xb1\xe4\xba\xac\r/,
+      'matchword #END zzyzxplugh\r',
+    ],
+  }),
   ...misreadings('BRK-2.20', ['fixture/parts'], {
     'words match as a whole only': [
       /insensitive (#END (?:fxhazel|hazelnut|chfxhaz)\r)/,
@@ -90,6 +111,15 @@ const FLAGS: readonly BrokerMutant[] = [
     'insertions are one error at most': [/error 2 (#END fxmarixxgold)/, 'error 1 $1'],
     'deletions are one error at most': [/error 2 (#END fxmargld)/, 'error 1 $1'],
   }),
+  ...misreadings('BRK-2.23', ['fixture/error-length'], {
+    'errors are not limited by the length of the term': [/#END (?:~~?|\xe6\x9d\xb1)\r/, '#END #allb\r'],
+    'a term of one character may have an error': [/error 1 #END ~\r/, 'error 1 #END #allb\r'],
+    'many errors are not limited by the length': [/error 8 #END ~\r/, 'error 8 #END #allb\r'],
+    'as many errors as the term has characters are allowed': [/#END ~~\r/, '#END #allb\r'],
+    'the length of a term is that of its bytes': [/#END \xe6\x9d\xb1\r/, '#END #allb\r'],
+    'a term of one character finds nothing with errors': [/#END ~\r/, '#END zzyzxplugh\r'],
+    'a term shorter than its errors finds nothing': [/error 8 #END ~~\r/, 'error 8 #END zzyzxplugh\r'],
+  }),
   ...misreadings('BRK-2.23', ['fixture/error-flags'], {
     'spelling errors do not hold for operators': [/#index error 1 (#END \w+ and)/, '$1'],
     'spelling errors do not hold for tags': [/#index error 1 (#END title)/, '$1'],
@@ -113,6 +143,29 @@ const CHARACTERS: readonly BrokerMutant[] = [
     'the first of alternatives counts': [/"fxmarigold\|fxdamask"/, 'fxmarigold'],
     'a range of a class is its ends': [/\[a-h\]/, '[ah]'],
   }),
+  ...misreadings('BRK-2.22', ['fixture/malformed-patterns'], {
+    'patterns that are not well-formed find nothing': [/#END "(?:[([$].*|.*[)\]|])"\r/, '#END zzyzxplugh\r'],
+    'a parenthesis without its end is left out': [/"\((y)"/, '$1'],
+    'an end of a group without its begin finds nothing': [/"y\)"/, 'zzyzxplugh'],
+    'an end of a class without its begin finds nothing': [/"z\]"/, 'zzyzxplugh'],
+    'an open class finds nothing': [/"\[z"/, 'zzyzxplugh'],
+    'an asterisk at the begin is left out': [/"\*fxmarigold"/, 'fxmarigold'],
+    'an empty alternative matches': [/"fxmarigold\|"/, '#allb'],
+    'an empty alternative is left out': [/"fxmarigold\|"/, 'fxmarigold'],
+    'an empty group matches nothing between letters': [/"fxmari\(\)gold"/, 'fxmarigold'],
+    'a range may be turned around': [/\[h-a\]/, '[a-h]'],
+    'backslashes of a malformed pattern are characters': [/"\\\$\\\(x"/, 'zzyzxplugh'],
+    'a malformed pattern is a malformed message': [/^.*"\(y".*$/s, 'nonsense\r\n'],
+  }),
+  {
+    name: 'a malformed pattern is not supported, but patterns are',
+    rule: 'BRK-2.22',
+    change: {
+      reply: (reply, message) =>
+        /#END "(?:\(y|\[z)"/.test(message) ? '111 - ERROR: the engine does not support this\n' : reply,
+    },
+    fails: ['fixture/malformed-patterns'],
+  },
   ...misreadings('BRK-2.7', ['fixture/literal'], {
     'a backslash before a pattern character is ignored': [/\\([.|[\]])/g, '$1'],
     'a backslash before a dot is ignored': [/\\\./, '.'],

@@ -1,5 +1,5 @@
 // Mutants of a Broker with the fixture: matched lines, URLs, objects.
-import type { BrokerMutant } from './broker-builders.js';
+import { type BrokerMutant, misreadings } from './broker-builders.js';
 import { itemMutant, objectMutant } from './broker-fixture-builders.js';
 import { CONFUSIONS } from './value-defects.js';
 
@@ -69,6 +69,30 @@ const LINES: readonly BrokerMutant[] = [
         return lines.length < 2 ? object : object.replace(lines.join(''), () => lines.toReversed().join(''));
       }),
     ['fixture/matched-lines'],
+  ),
+  ...misreadings('BRK-4.8', ['fixture/matched-lines'], {
+    'lines of terms after not in a group are sent': [
+      /#END fxamber and not (\(fxbasalt and fxcobalt\))/,
+      '#END (fxamber or fxbasalt) and fxamber and not $1',
+    ],
+    'lines of terms after except are sent': [
+      /#END fxamber except (\(fxbasalt and fxcobalt\))/,
+      '#END (fxamber or fxbasalt) and fxamber and not $1',
+    ],
+  }),
+  ...(
+    [
+      ['not twice', /not \(fxlazuli or not fxdamask\)/],
+      ['except within not', /not \(fxbasalt except fxdamask\)/],
+    ] as const
+  ).map(([how, query]) =>
+    objectMutant(
+      `lines of terms after ${how} are not sent`,
+      'BRK-4.8',
+      (objects, message) =>
+        query.test(message) ? objects.map((one) => one.replace(/^122 - .*fxdamask\n/gm, '')) : objects,
+      ['fixture/matched-lines'],
+    ),
   ),
   objectMutant(
     'lines of negated terms are sent',

@@ -69,6 +69,19 @@ export const fixtureMatchingCases: readonly BrokerCase[] = [
       ['hazel', ''],
       ['fxhaze', ''],
     ),
+  must('fixture/word-letters', 'BRK-2.20', 'M1.4; project choice')
+    .title('matchword: a letter beyond ASCII beside the word is a letter, in UTF-8 and in Latin-1')
+    .does(
+      findsExactly,
+      PLAIN_FLAGS,
+      'skip',
+      ['Gr\xc3\xb6\xc3\x9fe', 'utf-8 latin-1'],
+      ['Gr', ''],
+      ['\xc3\x9fe', ''],
+      ['\xe4\xba\xac', ''],
+      ['\xe6\x9d\xb1\xe4\xba\xac', 'utf-8'],
+      ['fxutf', 'utf-8'],
+    ),
   must('fixture/parts', 'BRK-2.20', 'M1.4 (Glimpse)')
     .title('without matchword a word is found at the begin, at the end and within others')
     .does(
@@ -112,6 +125,19 @@ export const fixtureMatchingCases: readonly BrokerCase[] = [
       ['fxmarixxgold', 'error-0', errors(2)],
       ['fxmargld', 'error-0', errors(2)],
     ),
+  must('fixture/error-length', 'BRK-2.23', 'project choice')
+    .title(
+      'a term has at least one character that is no error, so that a term of one character has no errors',
+    )
+    .does(
+      findsExactly,
+      errors(1),
+      'skip',
+      ['~', 'marks every-byte ~p'],
+      ['~', 'marks every-byte ~p', errors(8)],
+      ['\xe6\x9d\xb1', 'utf-8'],
+      ['~~', 'marks every-byte ~p', errors(8)],
+    ),
   must('fixture/error-flags', 'BRK-2.23', 'S; M1.4 (Glimpse)')
     .title('spelling errors combine with operators, tags and phrases')
     .does(
@@ -137,6 +163,25 @@ export const fixtureMatchingCases: readonly BrokerCase[] = [
       ['"^fxlapis"', 'phrase-2'],
       ['"hazel$"', 'word-3 word-5'],
       ['"fxmarigold|fxdamask"', 'error-0 group-2 group-4'],
+    ),
+  should('fixture/malformed-patterns', 'BRK-2.22', 'project choice')
+    .title('a term that is not a well-formed pattern means its characters, without a refusal')
+    .does(
+      findsExactly,
+      PART_FLAGS,
+      'skip-first',
+      ['"fxmari[a-h]old"', 'error-0'],
+      ['"(y"', 'marks'],
+      ['"$(x"', 'marks'],
+      ['"\\$\\(x"', 'marks'],
+      ['"y)"', 'marks'],
+      ['"[z"', 'marks'],
+      ['"z]"', 'marks'],
+      ['"a|"', 'marks'],
+      ['"*fxmarigold"', ''],
+      ['"fxmari()gold"', ''],
+      ['"fxmari[h-a]old"', ''],
+      ['"fxmarigold|"', ''],
     ),
   should('fixture/literal', 'BRK-2.22 BRK-2.7', 'RC; G; project choice')
     .title('a backslash takes the next character literally')

@@ -60,6 +60,21 @@ const LINES: readonly (readonly [query: string, lines: Readonly<Record<string, r
   ],
   ['fxdamask and (fxcobalt or fxmarigold)', { 'group-4': ['Title# Title{17}:\tfxcobalt fxdamask'] }],
   ['fxdamask and not fxcobalt', { 'group-2': ['Description# Description{17}:\tfxbasalt fxdamask'] }],
+  ['fxamber and not (fxbasalt and fxcobalt)', { 'group-2': ['Title# Title{7}:\tfxamber'] }],
+  ['fxamber except (fxbasalt and fxcobalt)', { 'group-2': ['Title# Title{7}:\tfxamber'] }],
+  [
+    'fxamber and not (fxlazuli or not fxdamask)',
+    {
+      'group-2': ['Title# Title{7}:\tfxamber', 'Description# Description{17}:\tfxbasalt fxdamask'],
+      'group-4': ['Title# Title{17}:\tfxcobalt fxdamask', 'Description# Description{16}:\tfxamber fxbasalt'],
+    },
+  ],
+  [
+    'fxamber and not (fxbasalt except fxdamask)',
+    {
+      'group-4': ['Title# Title{17}:\tfxcobalt fxdamask', 'Description# Description{16}:\tfxamber fxbasalt'],
+    },
+  ],
   ['fxlatin', { 'latin-1': ['Title# Title{20}:\tGr\xf6\xdfe \xe9t\xe9 \xa0\xff fxlatin'] }],
   [
     'fxnear and not "near duplicate" and "near duplicat"',
