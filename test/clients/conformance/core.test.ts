@@ -508,7 +508,7 @@ t.test('`harvest conformance --list` lists suites and cases', async (t) => {
     const { stdout } = await cli('conformance', suite, '--list');
     t.match(
       stdout.split('\n\n')[0],
-      /COMMAND .*\bwrite .*standard output/s,
+      /COMMAND .*\bwrites? .*standard output/s,
       `${suite}: what a command must write`,
     );
   }
