@@ -22,8 +22,8 @@ export interface BrokerChange {
   readonly weakness?: Weakness;
 }
 
-/** A message that is longer than this is passed on in pieces. */
-const MAX_MESSAGE = 60_000;
+/** A message that is longer than this is passed on in pieces: what a Broker must understand, with its CR. */
+const MAX_MESSAGE = 65_537;
 
 /** Returns the items of a reply. */
 function itemsOf(reply: string): Item[] {

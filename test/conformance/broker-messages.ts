@@ -15,6 +15,10 @@ const MESSAGES: readonly BrokerMutant[] = [
     },
   }),
   refusing('long messages are malformed', 'BRK-1.8', / {5000}/, ['message/long']),
+  misreading('a message may have any length', 'BRK-1.8', /^(?=[\s\S]{65538})#USER {5000,}/, '#USER ', [
+    'message/longest',
+  ]),
+  refusing('a message has 65535 bytes', 'BRK-1.8', /^#USER {5000}(?=[\s\S]{60530})/, ['message/longest']),
   refusing('a message needs a line end', 'BRK-1.8', /[^\n]$/, ['message/end-of-input']),
   misreading('an LF ends a message even in quotes', 'BRK-1.8', /("[^"]*)\n[^"]*"[\s\S]*$/, '$1\r\n', [
     'message/lf-in-quotes',
@@ -104,6 +108,21 @@ const ENDURANCE: readonly BrokerMutant[] = [
   ...about('BRK-1.8', ['endurance/silent-client'], alone<BrokerChange>, {
     'one client is served at a time': { weakness: { blockedBy: () => true } },
     'half a message blocks the others': { weakness: { blockedBy: (sent) => /^#USER(?!.*\n)/.test(sent) } },
+  }),
+  ...about('BRK-2.24', ['endurance/deep'], alone<BrokerChange>, {
+    'nested groups end the connection': {
+      reply: (reply, message) => (/\(\({1000}/.test(message) ? '' : reply),
+    },
+    'nested negations end the connection': {
+      reply: (reply, message) => (/(?:not \(){1000}/.test(message) ? '' : reply),
+    },
+    'thousands of terms end the connection': {
+      reply: (reply, message) => (/(?:zzyzx or ){1000}/.test(message) ? '' : reply),
+    },
+    'nested groups stop the Broker': { weakness: { diesAt: (sent) => /\){1000}/.test(sent) } },
+    'thousands of terms stop the Broker': {
+      weakness: { diesAt: (sent) => /(?:zzyzx or ){1000}/.test(sent) },
+    },
   }),
   ...about('BRK-1.5', ['endurance/does-not-read'], alone<BrokerChange>, {
     'a client that does not read stops the Broker': {

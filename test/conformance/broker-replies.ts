@@ -156,9 +156,15 @@ const OBJECTS: readonly BrokerMutant[] = [
     'descriptions are sent unasked': (reply, message) =>
       /#desc/i.test(message) ? reply : reply.replaceAll('130 -', '124 - 1\nx\n130 -'),
   }),
-  ...about('BRK-3.2', ['flags/opaque', 'flags/opaque-suppresses'], replyMutant, {
+  ...about('BRK-3.2', ['flags/opaque', 'flags/opaque-mode'], replyMutant, {
     'matched lines are sent in spite of #opaque': (reply, message) =>
       /#opaque/.test(message) ? reply.replaceAll('130 -', '122 - Matched line: title# x\n130 -') : reply,
+  }),
+  ...about('BRK-3.2', ['flags/opaque-mode'], replyMutant, {
+    'matched lines of some queries are sent in spite of #opaque': (reply, message) =>
+      /#opaque #index case insensitive #index matchword #END [a-l]/.test(message)
+        ? reply.replaceAll('130 -', '122 - Matched line: title# x\n130 -')
+        : reply,
   }),
   ...about('BRK-4.3', ['reply/order'], replyMutant, {
     'the home page comes after the object': (reply) =>

@@ -58,6 +58,15 @@ export const BROKER_VARIANTS: readonly BrokerVariant[] = [
     'reply/matched-line',
   ]),
   {
+    name: '#opaque shows matched lines, without the fixture',
+    rule: 'BRK-3.2',
+    change: {
+      message: (text) =>
+        /#opaque/i.test(text) ? text.replace(/#opaque ?/i, '') : text.replace(/^#user/i, '#USER #opaque'),
+    },
+    skips: ['reply/matched-line'],
+  },
+  {
     name: 'spelling errors are not supported',
     rule: 'BRK-2.19',
     change: {

@@ -16,7 +16,7 @@ const PASSWORD = 'open sesame';
 export const BROKER: MutatedSuite<BrokerChange> = {
   suite: 'broker',
   covers: /^(?!fixture\/)/,
-  slow: /^(?:message\/(?:too-long|bytewise|long)|endurance\/.*)$/,
+  slow: /^(?:message\/(?:too-long|bytewise|long|longest)|endurance\/.*)$/,
   first: ['query/all'],
   mutants: [...BROKER_REPLY_MUTANTS, ...BROKER_MESSAGE_MUTANTS],
   variants: BROKER_VARIANTS,

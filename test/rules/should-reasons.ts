@@ -7,7 +7,7 @@ export const SHOULD_REASONS: readonly (readonly [
 ])[] = [
   [
     'the rule says SHOULD of what the case judges, or leaves it to a setting',
-    { broker: ['flags/opaque-suppresses'], gatherd: ['info/order'], soif: ['url-encoding'] },
+    { broker: ['flags/opaque-mode'], gatherd: ['info/order'], soif: ['url-encoding'] },
   ],
   [
     'judges the exit status, by which not every client reports',

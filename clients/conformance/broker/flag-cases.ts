@@ -1,9 +1,14 @@
 import { check, checkEqual, must, NotApplicable, type Procedure, should } from '../case.js';
 import { printable } from '../printable.js';
-import { checkHas, checkHasNo, checkIncludes, checkNotRefused, checkSameUrls, urlsOf } from './checks.js';
+import { checkHas, checkIncludes, checkNotRefused, checkRefused, checkSameUrls, urlsOf } from './checks.js';
 import { type BrokerCase, type BrokerContext, PLAIN_FLAGS, refused, surveyed } from './context.js';
 import { formatReply, type Reply, textsOf } from './reply.js';
 import { pickWord, SURVEY_MS, type Survey, type Word } from './survey.js';
+
+/** Words that are queried with and without `#opaque`. */
+const MAX_OPAQUE = 5;
+/** BRK-3.6: `#attribute` flags of a message. */
+const MAX_ATTRIBUTES = 256;
 
 /** Flags: section 3. */
 export const flagCases: readonly BrokerCase[] = [
@@ -80,19 +85,26 @@ export const flagCases: readonly BrokerCase[] = [
       const [without, given] = [
         await context.ask(`#USER ${flags} #END ${text}`),
         await context.ask(`#USER #opaque ${flags} #END ${text}`),
-      ].map((reply) => textsOf(reply, 122).length);
+      ].map(linesOf);
       if (without === 0 && given === 0) throw new NotApplicable('the engine sends no matched lines');
       check(without === 0 || given === 0, 'matched lines are sent both with and without #opaque', {
         expected: '122 items with it or without it',
         received: `${without} without, ${given} with`,
       });
     }),
-  should('flags/opaque-suppresses', 'BRK-3.2', 'S, against M1.4')
-    .title('#opaque means: no matched lines')
-    .does(surveyed, async (survey, context) => {
-      const { text } = pickWord(survey);
-      const reply = await context.ask(`#USER ${PLAIN_FLAGS} #END ${text}`);
-      checkHasNo(reply, 122, 'matched lines are sent with #opaque');
+  should('flags/opaque-mode', 'BRK-3.2', 'S; M1.4')
+    .title('#opaque means the same in each query: no matched lines, or matched lines')
+    .does(surveyed, async ({ words }, context) => {
+      const sent = { without: 0, given: 0 };
+      const flags = '#index case insensitive #index matchword';
+      for (const { text } of words.slice(0, MAX_OPAQUE)) {
+        sent.without += linesOf(await context.ask(`#USER ${flags} #END ${text}`));
+        sent.given += linesOf(await context.ask(`#USER #opaque ${flags} #END ${text}`));
+      }
+      check(sent.without === 0 || sent.given === 0, 'matched lines are sent both with and without #opaque', {
+        expected: '122 items always with it, or always without it',
+        received: `${sent.without} without, ${sent.given} with`,
+      });
     }),
   must('flags/maxresult', 'BRK-8.11', 'S')
     .title('maxresult limits the results')
@@ -196,7 +208,33 @@ export const flagCases: readonly BrokerCase[] = [
     .title('an #index flag without its value is malformed')
     .within(SURVEY_MS)
     .does(refused, '#USER #index #END zzyzx', '#USER #index error #END zzyzx'),
+  should('flags/numbers', 'BRK-3.6', 'project choice')
+    .title('a number has 1 to 10 digits and is at most 4294967295; another one is malformed')
+    .run(async (context) => {
+      const message = (number: string) => `#USER #opaque #index maxresult ${number} #END zzyzx`;
+      for (const number of ['0000000001', '4294967295'])
+        checkNotRefused(await context.ask(message(number)), number);
+      for (const number of ['00000000001', '4294967296', '99999999999', '-1', '1x'])
+        checkRefused(await context.ask(message(number)), message(number));
+    }),
+  should('flags/attribute-limit', 'BRK-3.6', 'project choice')
+    .title(`a message has at most ${MAX_ATTRIBUTES} #attribute flags; one more is malformed`)
+    .does(surveyed, async ({ attributes }, context) => {
+      if (!attributes) throw new NotApplicable('the broker does not know #attribute (late)');
+      const message = (count: number) => {
+        const flags = Array.from({ length: count }, (_, at) => `#attribute zzyzx-${at}`);
+        return `#USER #opaque ${flags.join(' ')} #END zzyzx`;
+      };
+      checkNotRefused(await context.ask(message(MAX_ATTRIBUTES)), `${MAX_ATTRIBUTES} #attribute flags`);
+      const more = message(MAX_ATTRIBUTES + 1);
+      checkRefused(await context.ask(more), more);
+    }),
 ];
+
+/** Returns the number of matched lines of a reply. */
+function linesOf(reply: Reply): number {
+  return textsOf(reply, 122).length;
+}
 
 /** Queries a word in alternating case, which finds the same objects as the word, or nothing. */
 function oddCaseFinds(findsAll: boolean, setting: string): Procedure<BrokerContext> {

@@ -53,6 +53,14 @@ export const messageCases: readonly BrokerCase[] = [
     .does(sameAnswer, (line, context) =>
       context.exchange(`${line.replace(' ', ' '.repeat(LONGEST - line.length - 100))}\r\n`),
     ),
+  should('message/longest', 'BRK-1.8', 'project choice')
+    .title('a message of 65536 bytes without its CR LF is understood, and a longer one is refused')
+    .does(surveyed, async (survey, context) => {
+      const { line, word } = knownQuery(survey);
+      const message = (length: number) => line.replace(' ', ' '.repeat(length - line.length + 1));
+      checkSameUrls(word.urls, urlsOf(await context.ask(message(LONGEST))), survey, word.text);
+      checkRefused(await context.ask(message(LONGEST + 1)), `a message of ${LONGEST + 1} bytes`);
+    }),
   must('message/bytewise', 'BRK-1.7 BRK-1.8', 'RC')
     .title('a message may come one byte at a time')
     .does(sameAnswer, async (line, context) => {
@@ -124,6 +132,8 @@ export const messageCases: readonly BrokerCase[] = [
     }),
 ];
 
+/** Nested parentheses of a query that is still shorter than a message may be. */
+const DEEP = 10_000;
 /** Number of concurrent clients. */
 const TOGETHER = 30;
 
@@ -164,6 +174,19 @@ export const enduranceCases: readonly BrokerCase[] = [
       }
       (await context.connect(false)).reset();
       checkNotRefused(await context.ask('#USER #opaque #END zzyzx'), 'zzyzx');
+    }),
+  should('endurance/deep', 'BRK-2.24', 'project choice')
+    .title('a query of many parentheses or terms is answered or refused, and the Broker goes on')
+    .run(async (context) => {
+      const nested = (open: string) => `${open.repeat(DEEP)}zzyzx${')'.repeat(DEEP)}`;
+      for (const query of [nested('('), nested('not ('), `${'zzyzx or '.repeat(DEEP / 2)}zzyzx`]) {
+        const reply = await context.ask(`#USER #opaque #END ${query}`);
+        check(reply.items.length > 0, 'a large query is not answered', {
+          expected: 'a reply, or 111',
+          received: 'the end of the connection',
+        });
+        checkNotRefused(await context.ask('#USER #opaque #END zzyzx'), 'zzyzx');
+      }
     }),
   must('endurance/does-not-read', 'BRK-1.5', 'project choice')
     .title('a client that requests everything and does not read does not delay other clients')

@@ -21,15 +21,21 @@ type Found = ReadonlySet<Page>;
 const text = ({ url, title, description }: Page) => `${url}\n${title}\n${description}`;
 const counted = (head: string, value: string) => `${head}${value.length}\n${value}\n`;
 
+/** BRK-1.8: bytes of a message. */
+const LONGEST = 65_536;
+/** BRK-2.24: nested terms, and terms side by side, of which each is one call. */
+const DEEPEST = 500;
+
 /** Returns the offset at which the message ends, -1 if it is too long, or undefined if it is incomplete. */
 function messageEnd(input: string): number | undefined {
   let isQuoted = false;
   for (let i = 0; i < input.length; i++) {
     if (isQuoted && input[i] === '\\') i++;
     else if (input[i] === '"') isQuoted = !isQuoted;
-    else if (input[i] === '\n' && !isQuoted && input.slice(0, i).trim() !== '') return i;
+    else if (input[i] === '\n' && !isQuoted && input.slice(0, i).trim() !== '')
+      return input.slice(0, i).replace(/\r$/, '').length > LONGEST ? -1 : i;
   }
-  return input.length > 65_536 ? -1 : undefined;
+  return input.length > LONGEST + 1 ? -1 : undefined;
 }
 
 const COMBINE = {
@@ -133,6 +139,7 @@ class MessageEvaluator {
   readonly #words: string[] = [];
   readonly #all: Found;
   #position = 0;
+  #depth = 0;
   readonly #flags: Flags = {
     ...{ desc: false, opaque: false, ignoreCase: true, matchWord: false },
     ...{ maxFiles: 1e9, maxLines: 1e9, attributes: [], notices: [] },
@@ -188,7 +195,7 @@ class MessageEvaluator {
       if (token === '#end') return;
       if (token === '#desc') flags.desc = true;
       else if (token === '#opaque') flags.opaque = true;
-      else if (token === '#attribute') flags.attributes.push(this.#next());
+      else if (token === '#attribute' && flags.attributes.length < 256) flags.attributes.push(this.#next());
       else if (token === '#since') this.#since(Number(this.#next()));
       else if (token === '#index') this.#indexFlag();
       else throw new MalformedError(`no flag: ${token}`);
@@ -207,12 +214,16 @@ class MessageEvaluator {
       return;
     }
     const hasValue = !this.#peek().startsWith('#');
-    if (setFlag(this.#flags, name, hasValue ? this.#next() : '')) {
+    const value = hasValue ? this.#next() : '';
+    const isNumber = /^\d{1,10}$/.test(value) && Number(value) < 2 ** 32;
+    if (/^max/.test(name) && hasValue && !isNumber) throw new MalformedError('no number');
+    if (setFlag(this.#flags, name, value)) {
       if (!hasValue) throw new MalformedError('no value');
     } else this.#flags.notices.push(`101 - ignored: ${name}\n`);
   }
 
   #expression(): Found {
+    if (++this.#depth > DEEPEST) throw new MalformedError('too many terms');
     const left = this.#primary();
     const word = this.#peek().toLowerCase();
     if (word === '' || word === ')') return left;
