@@ -154,6 +154,9 @@ export class SstpDecoder {
       this.#headerBytes += lf + 1 - start;
       if (this.#headerLines > this.#limits.maxHeaderLines)
         this.#fail('S-38', `more than ${this.#limits.maxHeaderLines} header lines`);
+      // The limit of the line leaves its end out, which counts here.
+      if (this.#headerBytes > this.#limits.maxHeaderBytes)
+        this.#fail('S-38', `header lines of more than ${this.#limits.maxHeaderBytes} octets`);
       this.#headers.push(this.#parseHeader(bytes, start, end));
     }
     if (this.#failure === undefined) this.#offset += lf + 1 - start;
@@ -253,7 +256,8 @@ export class SstpDecoder {
   }
 }
 
-const VERSION_TOKEN = new RegExp(String.raw`^${VERSION_PREFIX}(\d+)\.\d+(?= |$)`);
+/** S-46: whatever follows the version. */
+const VERSION_TOKEN = new RegExp(String.raw`^${VERSION_PREFIX}(\d+)\.\d+`);
 
 /** A header name (6.2). */
 const NAME = /^[A-Za-z0-9_]+$/;

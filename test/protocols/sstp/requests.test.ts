@@ -42,7 +42,11 @@ t.test('P-05, P-10, S-28, S-36, S-46: a malformed message is refused with its ru
     '|GET / HTTP/1.0|sstp/1.0 081|SSTP/1.0 81 X|SSTP/1.0  081|SSTP/1.0 0811|SSTP/1 081|' + 'SSTP/1.0 081X'
   ).split('|'))
     t.equal(ruleOfRequest(`${start}\r\n\r\n`), 'S-28', start);
-  for (const start of ['SSTP/2.0 081 X', 'SSTP/0.9 081 X', 'SSTP/10.0 whatever'])
+  for (const start of ['SSTP/1.0\t081 X', 'SSTP/1.0x', 'SSTP/2', 'SSTP/2.'])
+    t.equal(ruleOfRequest(`${start}\r\n\r\n`), 'S-28', start);
+  for (const start of 'SSTP/2.0 081 X|SSTP/0.9 081 X|SSTP/10.0 whatever|SSTP/2.0|SSTP/2.0\t081|SSTP/2.0x'.split(
+    '|',
+  ))
     t.equal(ruleOfRequest(`${start}\r\n`), 'S-46', start);
 });
 
@@ -150,6 +154,11 @@ t.test('P-11, S-37: the limits of S-38 hold, at the limit and beyond it', async 
   t.equal(long.length, 8192);
   t.equal(ruleOfRequest(`${head}${long.repeat(8)}\r\n`), undefined);
   t.equal(ruleOfRequest(`${head}${long.repeat(8)}X`), 'S-38');
+  for (const end of ['\r\n', '\n']) {
+    const line = (octets: number) => `X: ${'x'.repeat(octets - 3 - end.length)}${end}`;
+    t.equal(ruleOfRequest(`${head}${long.repeat(7)}${line(8192)}\r\n`), undefined, 'a block of 65536 octets');
+    t.equal(ruleOfRequest(`${head}${long.repeat(7)}${line(8193)}\r\n`), 'S-38', 'the end of a line counts');
+  }
   const url = (length: number) => `http://a.example/${'x'.repeat(length - 17)}`;
   t.match(requestsIn(`${head}HEADER_URL: ${url(4096)}\r\n\r\n`), [{ name: url(4096) }]);
   t.same(requestsIn(`${head}HEADER_URL: ${url(4097)}\r\n\r\n`), ['S-38']);
