@@ -58,7 +58,8 @@ export interface ConnectionContext {
   readonly clock: Clock;
   /** Memory for replies. */
   readonly buffers: ReplyBuffers;
-  serveHttp(socket: Socket, client: HttpClient): void;
+  /** @param first the octets that have been read */
+  serveHttp(socket: Socket, first: Uint8Array, client: HttpClient): void;
   closed(connection: RefererConnection): void;
 }
 
@@ -285,7 +286,6 @@ export class RefererConnection {
     socket.off('data', this.#onData);
     socket.off('end', this.#onEnd);
     socket.pause();
-    socket.unshift(first);
     const { counts } = this.#context.service.statistics;
     const received = socket.bytesRead;
     socket.once('close', () => {
@@ -297,7 +297,7 @@ export class RefererConnection {
       this.#slot.work();
       if (this.#cancelSendTimer === undefined) this.#expectProgress();
     };
-    this.#context.serveHttp(socket, { address: this.address, log: this.#log, allowed, requested });
+    this.#context.serveHttp(socket, first, { address: this.address, log: this.#log, allowed, requested });
   }
 
   /** Answers the requests that have arrived, as long as the peer accepts the answers. */

@@ -79,7 +79,7 @@ export class RefererServer implements AsyncDisposable {
       service,
       clock,
       buffers: new ReplyBuffers(),
-      serveHttp: (socket, client) => web.take(socket, client),
+      serveHttp: (socket, first, client) => web.take(socket, first, client),
       closed: (connection) => this.#closed(connection),
     };
   }

@@ -1,6 +1,8 @@
 // The HTTP side of a references server.
+import { METHODS as KNOWN_METHODS } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
+import { SP } from '../../../protocols/ascii.js';
 import { messageOf } from '../../../protocols/errors.js';
 import { createApplication } from '../../web/application.js';
 import type { Asset } from '../../web/assets.js';
@@ -14,6 +16,9 @@ import { addLinkPages } from './link-pages.js';
 
 /** other methods get 405. */
 const METHODS: readonly string[] = ['GET', 'HEAD', 'POST'];
+
+/** Stands for all methods that Node does not know. */
+const UNSERVED_METHOD = 'TRACE';
 
 const HEADERS = securityHeaders({
   images: true,
@@ -30,8 +35,8 @@ const ASSETS: readonly Asset[] = [
 
 /** Takes over connections of the port whose first octets are HTTP. */
 export interface HttpServer {
-  /** Serves a connection. The socket is paused, and its unread data begins with the request. */
-  take(socket: Socket, client: HttpClient): void;
+  /** Serves a connection whose socket is paused. @param first the octets that have been read: a whole line, or more */
+  take(socket: Socket, first: Uint8Array, client: HttpClient): void;
   close(): Promise<void>;
 }
 
@@ -78,11 +83,24 @@ export async function createHttpServer(service: RefererService): Promise<HttpSer
     },
   });
   return {
-    take(socket, client) {
+    take(socket, first, client) {
+      socket.unshift(withKnownMethod(first));
       clients.set(socket, client);
       app.server.emit('connection', socket);
       socket.resume();
     },
     close: () => app.close(),
   };
+}
+
+/**
+ * Returns the request with a method that Node's parser knows: it would answer others with 400 itself, where R-46
+ * demands 405, and 403 for a host that is not allowed.
+ */
+function withKnownMethod(request: Uint8Array): Uint8Array {
+  const end = request.indexOf(SP);
+  const method = Buffer.from(request.buffer, request.byteOffset, Math.max(0, end)).toString('latin1');
+  return KNOWN_METHODS.includes(method)
+    ? request
+    : Buffer.concat([Buffer.from(UNSERVED_METHOD), request.subarray(end)]);
 }

@@ -181,7 +181,8 @@ t.test('R-35, R-46, S-44, C-04: a host outside the list receives 403 in its prot
   for (const path of ['/', '/stat', '/nothing']) {
     t.equal((await requestHttp(t, address.port, `GET ${path} HTTP/1.1`)).status, 403, path);
   }
-  t.equal(service.statistics.counts.forbidden, 4);
+  t.equal((await requestHttp(t, address.port, 'FOO /stat HTTP/1.1')).status, 403, 'a method of no standard');
+  t.equal(service.statistics.counts.forbidden, 5);
   await writeTextFile(directory, 'allow', '127.0.0.*\n');
   await reload();
   t.equal(await exchange(t, address.port, REQUEST), REPLY);
@@ -220,7 +221,7 @@ t.test('R-42 to R-49, C-08, C-09: statistics need a password, count requests, ca
         `${method} ${path}`,
       );
     }
-    for (const method of ['PUT', 'DELETE', 'PROPFIND']) {
+    for (const method of ['PUT', 'DELETE', 'PROPFIND', 'FOO', 'get', '!#~', 'SSTP', 'X'.repeat(32)]) {
       t.equal(
         (await requestHttp(t, address.port, `${method} ${path} HTTP/1.1`, authorization)).status,
         405,
