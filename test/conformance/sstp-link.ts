@@ -25,6 +25,8 @@ export function sstpLink(change: SstpChange): Link {
   let input = '';
   let output = '';
   let isHttp = false;
+  /** Whether the first octets are not those of SSTP. */
+  let isOther = false;
   const requests: string[] = [];
   /** Octets of a body that have not come yet. */
   let body = 0;
@@ -49,6 +51,11 @@ export function sstpLink(change: SstpChange): Link {
         body = Number(/^HEADER_CONTENT_LENGTH: *(\d+)\r?$/im.exec(request)?.[1] ?? 0);
         out += takeBody();
       }
+      if (isOther) {
+        out += input;
+        input = '';
+      }
+      isOther ||= requests.length === 0 && /^(?!SSTP)[\s\S]{4}/.test(input);
       // A request that never ends is answered too.
       const rest = ended || input.length > 200 || /^(?!SSTP)[\s\S]{4}|\r[^\n]/.test(input) ? input : '';
       if (rest === '') return out;

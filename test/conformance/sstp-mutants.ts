@@ -5,6 +5,7 @@ import { SSTP_DATA_MUTANTS } from './sstp-data.js';
 import { SSTP_LENIENT_MUTANTS } from './sstp-lenient.js';
 import type { SstpChange } from './sstp-link.js';
 import { SSTP_LINK_MUTANTS } from './sstp-links.js';
+import { SSTP_PAGE_MUTANTS } from './sstp-pages.js';
 import { SSTP_PERSISTENCE_MUTANTS } from './sstp-persistence.js';
 import { SSTP_REQUEST_MUTANTS } from './sstp-requests.js';
 import { SSTP_VALUE_MUTANTS } from './sstp-values.js';
@@ -220,4 +221,5 @@ export const SSTP_MUTANTS: readonly SstpMutant[] = [
   ...SSTP_DATA_MUTANTS,
   ...CONNECTIONS,
   ...SSTP_PERSISTENCE_MUTANTS,
+  ...SSTP_PAGE_MUTANTS,
 ];

@@ -8,7 +8,8 @@ import { SSTP_VARIANTS } from './sstp-variants.js';
 
 export const SSTP: MutatedSuite<SstpChange> = {
   suite: 'sstp',
-  slow: /^(?:connection\/(?:silent|one-at-a-time|pipelined|leaves)|persistence\/refusal-arrives)$/,
+  // Pages and URLs open many connections each, and the server counts wrong passwords.
+  slow: /^(?:connection\/(?:silent|one-at-a-time|pipelined|leaves)|persistence\/refusal-arrives|pages\/.*|url\/.*)$/,
   first: [],
   mutants: SSTP_MUTANTS,
   variants: SSTP_VARIANTS,

@@ -1,8 +1,8 @@
 // Cases about connections to a References Server (sections S7 and S8).
 import { ConnectionError } from '../../../protocols/errors.js';
-import { check, checkMatches, checkNone, Mismatch, must } from '../case.js';
+import { check, checkNone, Mismatch, must } from '../case.js';
 import { printable } from '../printable.js';
-import { checkServed, formatReply, PLAIN, readReply, type SstpCase } from './context.js';
+import { checkServed, formatReply, PLAIN, readHttp, readReply, type SstpCase } from './context.js';
 
 const PIPELINED = 1000;
 /** First lines of HTTP: methods and targets that a server may not know. */
@@ -76,9 +76,7 @@ export const connectionCases: readonly SstpCase[] = [
     .run(async (context) => {
       const wire = await context.connect();
       await wire.send('GET /stat HTTP/1.0\r\n\r\n');
-      const line = await wire.line();
-      checkMatches(line, /^HTTP\/1\.[01] \d{3}(?: |\r?$)/, 'not an answer of HTTP', 'HTTP/1.0 401 ...');
-      while ((await wire.read()) !== undefined);
+      await readHttp(wire, 'GET /stat');
     }),
   must('connection/http-answer', 'S-49 S-47', 'project choice')
     .title(
@@ -88,22 +86,11 @@ export const connectionCases: readonly SstpCase[] = [
       for (const start of HTTP) {
         const wire = await context.connect();
         await wire.send(`${start}\r\nHost: localhost\r\n\r\n`);
-        const lines: string[] = [];
-        for (let line = await wire.line(); line.replace(/\r$/, '') !== ''; line = await wire.line())
-          lines.push(line);
-        const [status = ''] = lines;
-        checkMatches(
-          status,
-          /^HTTP\/1\.[01] \d{3}(?: |\r?$)/,
-          `not an answer of HTTP: ${start}`,
-          'HTTP/1.0 404 ...',
-        );
-        const closes = lines.some((line) => /^connection:[ \t]*close[ \t]*\r?$/i.test(line));
-        check(closes, `no Connection: close: ${start}`, {
+        const { head } = await readHttp(wire, start);
+        check(/^connection:[ \t]*close[ \t]*\r?$/im.test(head), `no Connection: close: ${start}`, {
           expected: 'Connection: close',
-          received: printable(lines.join('\n'), 300),
+          received: printable(head, 300),
         });
-        while ((await wire.read()) !== undefined);
       }
     }),
   must('connection/leaves', 'S-39 S-45', 'project choice')

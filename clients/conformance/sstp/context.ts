@@ -1,5 +1,5 @@
 // The context of the cases for a References Server.
-import { type ConformanceCase, check, Mismatch, NotApplicable } from '../case.js';
+import { type ConformanceCase, check, checkMatches, Mismatch, NotApplicable } from '../case.js';
 import { printable } from '../printable.js';
 import { ServerContext, type ServerFacts } from '../server-context.js';
 import type { Wire } from '../wire.js';
@@ -36,6 +36,31 @@ export async function readReply(wire: Wire): Promise<Reply> {
     return [line.slice(0, Math.max(0, colon)).toUpperCase(), line.slice(colon + 1).trim()] as const;
   });
   return { code: Number(/ (\d{3})/.exec(lines[0]!)![1]), lines, headers };
+}
+
+/** The head of an HTTP answer: the status line, and the headers as they came. */
+export interface HttpAnswer {
+  readonly status: number;
+  readonly head: string;
+}
+
+/** Reads an HTTP answer to the end of the connection. @param what names the request in messages @throws Mismatch */
+export async function readHttp(wire: Wire, what: string): Promise<HttpAnswer> {
+  const lines: string[] = [];
+  for (let line = await wire.line(); line.replace(/\r$/, '') !== ''; line = await wire.line()) {
+    // Checked immediately: bytes that are not HTTP may have no empty line.
+    if (lines.length === 0)
+      checkMatches(
+        line,
+        /^HTTP\/1\.[01] \d{3}(?: |\r?$)/,
+        `not an answer of HTTP: ${what}`,
+        'HTTP/1.0 404 ...',
+      );
+    lines.push(line);
+  }
+  while ((await wire.read()) !== undefined);
+  const head = lines.map((line) => `${line}\n`).join('');
+  return { status: Number(head.slice(9, 12)), head };
 }
 
 export function formatReply(reply: Reply): string {

@@ -73,8 +73,15 @@ const SITE_NAMES: Readonly<Record<number, readonly string[]>> = {
     'http://a.example/x?q#f',
     'a.example:80',
     'https://a.example:80/',
+    'foo://a.example:80',
   ],
-  2: ['a.example:81', 'A.EXAMPLE.:0081', 'http://a.example:81/', 'ftp://a.example:81/nothing'],
+  2: [
+    'a.example:81',
+    'A.EXAMPLE.:0081',
+    'http://a.example:81/',
+    'ftp://a.example:81/nothing',
+    'gopher://A.example:81/x#f',
+  ],
   3: ['b.example', 'b.example/nothing', 'http://b.example'],
 };
 const OTHER_SITES = [

@@ -237,10 +237,26 @@ export const messageCases: readonly SstpCase[] = [
   must('request/other-versions', 'S-46 S-39', 'project choice')
     .title('every other major version is answered 505, whatever follows it')
     .run(async (context) => {
-      for (const version of ['0.9', '3.0', '10.0', '11.7', '2.0 no request', '4294967297.0']) {
-        const request = version.includes(' ') ? `SSTP/${version}\r\n\r\n` : PLAIN.replace('1.0', version);
-        await context.checkRefused(request, `SSTP/${version}`, 505);
-      }
+      for (const version of ['0.9', '3.0', '10.0', '11.7', '4294967297.0'])
+        await context.checkRefused(PLAIN.replace('1.0', version), `SSTP/${version}`, 505);
+      for (const start of ['2.0', '2.0 no request', '2.0  081 X', '2.0\t081 X', '2.0 81', '2.0x'])
+        await context.checkRefused(`SSTP/${start}\r\n\r\n`, `SSTP/${printable(start)}`, 505);
+    }),
+  must('request/version-before-headers', 'S-46', 'project choice')
+    .title('another major version is answered 505, also if the headers are malformed')
+    .run(async (context) => {
+      for (const lines of [
+        'X NOTE: a',
+        'no colon',
+        'X: a\r\n folded',
+        `${ID}${ID}HEADER_URI_ID: x`,
+        'X: a\0b',
+      ])
+        await context.checkRefused(
+          `SSTP/2.0 081 X\r\n${lines}\r\n\r\n`,
+          `SSTP/2.0 and ${printable(lines)}`,
+          505,
+        );
     }),
   must('request/largest-id', 'S-34 P-08', 'project choice')
     .title('the ID 4294967295 is accepted')

@@ -211,6 +211,12 @@ const URLS: readonly Row[] = [
   ['description-user', '008 of a URL with user information', 'R-41', described('http://u:p@a.example:81/')],
 ];
 
+/** Header lines of so many octets, from 57345 to 65536. */
+const block = (octets: number) =>
+  [...Array<number>(7).fill(8_192), octets - 7 * 8_192]
+    .map((length) => `X: ${'x'.repeat(length - 5)}\r\n`)
+    .join('');
+
 /** Requests that pass a limit of S-38 by one. */
 const LIMITS: readonly Row[] = [
   ['start-of-257', 'a start line of 257 octets', 'S-38', `SSTP/1.0 081 ${'x'.repeat(244)}\r\n${ID}\r\n`],
@@ -221,6 +227,7 @@ const LIMITS: readonly Row[] = [
     'S-38',
     withHeaders(`${ID}${`X: ${'x'.repeat(1195)}\r\n`.repeat(55)}`),
   ],
+  ['block-of-65537', 'header lines of 65537 octets', 'S-38', beside(block(65_537 - ID.length))],
   [
     'long-url-of-site',
     'a URL of 4097 octets in a site request',

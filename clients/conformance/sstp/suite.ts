@@ -8,14 +8,18 @@ import { type SharedFacts, type SstpCase, SstpContext } from './context.js';
 import { fixtureCases } from './fixture-cases.js';
 import { fixtureDataCases } from './fixture-data-cases.js';
 import { messageCases } from './message-cases.js';
+import { pageCases } from './page-cases.js';
 import { persistenceCases } from './persistence-cases.js';
 import { refusalCases } from './refusal-cases.js';
+import { urlCases } from './url-cases.js';
 
 const CASES: readonly SstpCase[] = [
   ...messageCases,
   ...refusalCases,
   ...connectionCases,
   ...persistenceCases,
+  ...pageCases,
+  ...urlCases,
   ...fixtureCases,
   ...fixtureDataCases,
 ];

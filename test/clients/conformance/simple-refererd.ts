@@ -46,7 +46,14 @@ const SITES: Readonly<Record<number, readonly number[]>> = { 1: [20, 12], 2: [10
 const SITE_REFERENCES: Readonly<Record<number, readonly number[]>> = { ...SITES, 3: [10] };
 const SITE_REFERERS: Readonly<Record<number, readonly number[]>> = { ...SITES, 2: [10] };
 
-const HTTP_REPLY = 'HTTP/1.0 401 Unauthorized\r\nConnection: close\r\n\r\n';
+/** R-46: the method comes first, then the path, then the credentials, which are never right. */
+function answerHttp(line: string): string {
+  const [method = '', target = ''] = line.split(' ');
+  const head = (status: string, more = '') => `HTTP/1.0 ${status}\r\n${more}Connection: close\r\n\r\n`;
+  if (!/^(?:GET|HEAD|POST)$/.test(method)) return head('405 Method Not Allowed');
+  if (!/^\/(?:stat|clean|reload)(?:\?|$)/.test(target)) return head('404 Not Found');
+  return head('401 Unauthorized', 'WWW-Authenticate: Basic realm="refererd"\r\n');
+}
 
 function links({ kind, id, name }: LinkRequest): readonly number[] | undefined {
   const key = id === 0 ? (SERVERS[name] ?? DOCUMENTS[name]?.[0] ?? 0) : id;
@@ -68,7 +75,11 @@ function serve(socket: Socket, behavior: RefererdBehavior): void {
       start = Buffer.concat([start, chunk]);
       const choice = chooseProtocol(start);
       if (choice === 'undecided') return;
-      if (choice === 'http') return void socket.end(HTTP_REPLY);
+      if (choice === 'http') {
+        const request = start.toString('latin1');
+        if (/\n\r?\n/.test(request)) socket.end(answerHttp(request));
+        return;
+      }
       bytes = start;
       start = undefined;
     }
