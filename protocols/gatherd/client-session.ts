@@ -344,7 +344,7 @@ export class GatherdClientSession {
 
   #answerGreeting({ code, text }: StatusLine, events: GatherdClientEvent[]): boolean {
     if (code !== CODE.greeting) throw new PeerError(`not a gatherd: ${text}`, code);
-    const words = text.split(/\s+/);
+    const words = text.split(/[\t-\r ]+/);
     const [hello = '', version = '', hostname = ''] = words;
     if (hello.toUpperCase() !== 'HELLO') throw this.#protocolError('greeting without HELLO', 'GATHERD-3.1');
     this.#pending.shift();

@@ -33,8 +33,13 @@ export const PROTOCOL_PAIRS: readonly Pair[] = [
   {
     folder: 'protocols/gatherd',
     rule: 'client-line',
-    refusal: (sentence) =>
-      isCommandLine(Buffer.from(sentence).toString('latin1')) ? undefined : 'not a command',
+    beyond: ['the CR before LF'],
+    refusal: (sentence) => {
+      const text = Buffer.from(sentence).toString('latin1');
+      if (isCommandLine(text)) return undefined;
+      // The grammar may derive it as a part of the argument.
+      return isCommandLine(text.replace(/\r\n$/, 'x\n')) ? 'the CR before LF' : 'not a command';
+    },
   },
   {
     folder: 'protocols/gatherd',
@@ -196,7 +201,7 @@ export const PROTOCOL_PAIRS: readonly Pair[] = [
     folder: 'protocols/sstp',
     rule: 'sent-reply',
     isLoose: true,
-    beyond: ['S-28', 'not one message'],
+    beyond: 'any',
     refusal: (sentence) => refusalOfSstp('reply', sentence),
   },
   {
