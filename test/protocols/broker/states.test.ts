@@ -179,6 +179,8 @@ t.test('the reader of a reply runs on its table of states', async (t) => {
         (chunk) => decoder.push(chunk),
         () => decoder.end(),
       );
+      // It does not show its state.
+      return undefined;
     },
     walks: [
       ['124 - 2\n', 'a', 'b', '\n', '101 - x\n', 'end', 'end'],
