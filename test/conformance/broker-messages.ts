@@ -23,6 +23,14 @@ const MESSAGES: readonly BrokerMutant[] = [
   misreading('an LF ends a message even in quotes', 'BRK-1.8', /("[^"]*)\n[^"]*"[\s\S]*$/, '$1\r\n', [
     'message/lf-in-quotes',
   ]),
+  misreading(
+    'a message that does not end may be longer',
+    'BRK-1.8',
+    /^[^\n]{65538,}$/,
+    '',
+    ['message/too-long'],
+    ['message/too-long'],
+  ),
   ...about('BRK-1.6', ['message/one'], whole<BrokerChange>, {
     'every message of a connection is answered': {
       reply: (reply, _message, rest) => (rest === '' ? reply : reply + reply),
