@@ -256,8 +256,7 @@ export class SstpDecoder {
   }
 }
 
-/** S-46: whatever follows the version. */
-const VERSION_TOKEN = new RegExp(String.raw`^${VERSION_PREFIX}(\d+)\.\d+`);
+const VERSION_TOKEN = new RegExp(String.raw`^${VERSION_PREFIX}(\d+)\.\d+(?= |$)`);
 
 /** A header name (6.2). */
 const NAME = /^[A-Za-z0-9_]+$/;

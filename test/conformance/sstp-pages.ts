@@ -198,7 +198,6 @@ const URLS: readonly SstpMutant[] = [
 
 const MESSAGES: readonly SstpMutant[] = [
   ...misreadings('S-46', ['request/other-versions'], {
-    'another version ends at a blank': [/^SSTP\/2\.0(?=[\tx])/, 'SSTP/x'],
     'another version needs one blank': [/^SSTP\/2\.0 {2}/, 'SSTP/x'],
     'another version needs three digits': [/^SSTP\/2\.0 81\r/, 'SSTP/x'],
     'another version alone is malformed': [/^SSTP\/2\.0\r/, 'SSTP/x'],

@@ -239,7 +239,7 @@ export const messageCases: readonly SstpCase[] = [
     .run(async (context) => {
       for (const version of ['0.9', '3.0', '10.0', '11.7', '4294967297.0'])
         await context.checkRefused(PLAIN.replace('1.0', version), `SSTP/${version}`, 505);
-      for (const start of ['2.0', '2.0 no request', '2.0  081 X', '2.0\t081 X', '2.0 81', '2.0x'])
+      for (const start of ['2.0', '2.0 no request', '2.0  081 X', '2.0 81'])
         await context.checkRefused(`SSTP/${start}\r\n\r\n`, `SSTP/${printable(start)}`, 505);
     }),
   must('request/version-before-headers', 'S-46', 'project choice')

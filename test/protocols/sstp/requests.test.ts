@@ -44,9 +44,7 @@ t.test('P-05, P-10, S-28, S-36, S-46: a malformed message is refused with its ru
     t.equal(ruleOfRequest(`${start}\r\n\r\n`), 'S-28', start);
   for (const start of ['SSTP/1.0\t081 X', 'SSTP/1.0x', 'SSTP/2', 'SSTP/2.'])
     t.equal(ruleOfRequest(`${start}\r\n\r\n`), 'S-28', start);
-  for (const start of 'SSTP/2.0 081 X|SSTP/0.9 081 X|SSTP/10.0 whatever|SSTP/2.0|SSTP/2.0\t081|SSTP/2.0x'.split(
-    '|',
-  ))
+  for (const start of ['SSTP/2.0 081 X', 'SSTP/0.9 081 X', 'SSTP/10.0 whatever', 'SSTP/2.0'])
     t.equal(ruleOfRequest(`${start}\r\n`), 'S-46', start);
 });
 
