@@ -10,6 +10,10 @@ export const SHOULD_REASONS: readonly (readonly [
     { broker: ['flags/opaque-mode'], gatherd: ['info/order'], soif: ['url-encoding'] },
   ],
   [
+    'engines of the time, such as Swish and WAIS, know whole words only',
+    { broker: ['fixture/parts', 'fixture/url-parts', 'flags/parts'] },
+  ],
+  [
     'judges the exit status, by which not every client reports',
     {
       'broker-client': [

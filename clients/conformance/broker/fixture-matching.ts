@@ -82,7 +82,7 @@ export const fixtureMatchingCases: readonly BrokerCase[] = [
       ['\xe6\x9d\xb1\xe4\xba\xac', 'utf-8'],
       ['fxutf', 'utf-8'],
     ),
-  must('fixture/parts', 'BRK-2.20', 'M1.4 (Glimpse)')
+  should('fixture/parts', 'BRK-2.20', 'M1.4 (Glimpse)')
     .title('without matchword a word is found at the begin, at the end and within others')
     .does(
       findsExactly,

@@ -57,7 +57,7 @@ export const flagCases: readonly BrokerCase[] = [
       const { part } = partOfWord(survey);
       await context.checkFinds(part, new Set(), 'skip');
     }),
-  must('flags/parts', 'BRK-2.20', 'M1.4 (Glimpse)')
+  should('flags/parts', 'BRK-2.20', 'M1.4 (Glimpse)')
     .title('without matchword parts of words match')
     .does(surveyed, async (survey, context) => {
       const { word, part } = partOfWord(survey);
