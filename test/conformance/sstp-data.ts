@@ -133,7 +133,7 @@ const PARTS: readonly SstpMutant[] = [
     'a part has one result less': (start, count) => [start, count > 1 && count < 9 ? count - 1 : count],
     'a part has two results at most': (start, count) => [start, Math.min(2, count)],
     'a part ends at the number of results': (start, count) => [start, Math.max(0, count - start)],
-    'a number of results above the total is none': (start, count) => [start, count > 3 ? 0 : count],
+    'a number of results above the total counts as 0': (start, count) => [start, count > 3 ? 0 : count],
     'a number of results of 0 is 1 after the begin': (start, count) => [
       start,
       start > 0 && count === 0 ? 1 : count,
