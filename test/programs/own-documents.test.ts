@@ -69,7 +69,7 @@ t.test('a run without a ROOT gathers the documents it serves; the commands it pr
     t.equal(code, 0, `${name} ${rest}: ${stderr}`);
     t.ok(stdout.split('\n').length > 2, stdout);
     if (name === 'query')
-      t.equal(stdout.split('\n')[0]?.toLowerCase(), `1. ${args[1]}`, 'the page with this title');
+      t.match(stdout.split('\n')[0]?.toLowerCase(), args[1], 'a page with these words in its title');
     if (name === 'references') t.match(stdout, /^http:\S+\n/, 'URLs of documents');
     t.notMatch(stdout, `:${documentsPort}/test/`, 'what is for the developers of the kit alone is left out');
   }

@@ -49,11 +49,14 @@ function commandOf(script: Script): readonly string[] {
   return [process.execPath, file, ...(script.args ?? [])];
 }
 
+/** Numbers the directories of scripts: their names are cut, and may then be equal. */
+let homes = 0;
+
 /** Runs a script to its end. Its failure is an outcome; only a missing file rejects. */
 export async function runScript(script: Script, context: RunContext, attempt = 1): Promise<Outcome> {
   const slug = script.name.replaceAll('/', '-');
   const mark = `${slug}-${attempt}-${process.pid}`;
-  const home = join(context.directory, `${slug.slice(0, 24)}.${attempt}`);
+  const home = join(context.directory, `${slug.slice(0, 20)}.${++homes}`);
   const [work, temporary, timesFile] = [join(home, 'w'), join(home, 't'), join(home, 'times')];
   mkdirSync(work, { recursive: true });
   mkdirSync(temporary);

@@ -56,6 +56,18 @@ t.test('a script has the seed, and a directory for temporary files that is gone 
   t.notOk(existsSync(directory));
 });
 
+t.test('scripts whose names begin alike have directories of their own', async (t) => {
+  const context = await contextOf(t);
+  const names = ['clients/conformance/sstp', 'clients/conformance/sstp-client'];
+  const outcomes = await Promise.all(
+    names.map((name) => runScript(script(name, "console.log('ok 1')"), context)),
+  );
+  t.same(
+    outcomes.map(({ status }) => status),
+    ['passed', 'passed'],
+  );
+});
+
 t.test(
   'a process that outlives its script is named and ended',
   { skip: process.platform !== 'linux' },
