@@ -28,6 +28,12 @@ const REFUSED: Readonly<Record<string, readonly [text: string, status: number]>>
   'a header of 500 000 bytes': [`GET / HTTP/1.1\r\n${HOST}X: ${'x'.repeat(500_000)}\r\n\r\n`, 431],
 };
 
+/** R-46: the pages of refererd know two methods, and answer every other alike. */
+const NO_METHODS: Readonly<Record<string, readonly [text: string, status: number]>> = {
+  'an unknown method': [`FROB / HTTP/1.1\r\n${HOST}\r\n`, 405],
+  'the preface of HTTP/2': ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 405],
+};
+
 /** Not for the port of refererd, where such bytes are refused in SSTP. */
 const NOT_HTTP: Readonly<Record<string, readonly [text: string, status: number]>> = {
   'the greeting of TLS': ['\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400],
@@ -70,7 +76,7 @@ const SERVERS: Readonly<Record<string, (t: Test) => Promise<number>>> = {
 for (const [name, serve] of Object.entries(SERVERS)) {
   t.test(`${name}: a refusal has the security headers, and the connection is closed`, async (t) => {
     const port = await serve(t);
-    const shapes = { ...REFUSED, ...(name.includes('references') ? {} : NOT_HTTP) };
+    const shapes = { ...REFUSED, ...(name.includes('references') ? NO_METHODS : NOT_HTTP) };
     for (const [shape, [text, status]] of Object.entries(shapes)) {
       const received = await ask(await dial(t, port), text, /never/);
       t.match(received, new RegExp(`^HTTP/1\\.1 ${status} `), `${shape}: ${received.slice(0, 40)}`);
