@@ -96,7 +96,7 @@ export const BROKER_VARIANTS: readonly BrokerVariant[] = [
     name: '#attribute is not known',
     rule: 'BRK-4.6',
     change: { message: (text) => text.replace(/#attribute/g, '#zzyzx') },
-    skips: ['attribute/*', 'reply/desc-sent'],
+    skips: ['attribute/*', 'flags/attribute-limit', 'reply/desc-sent'],
   },
   ...allowed<BrokerChange>('BRK-5.4', {
     'the answer to a command is longer': {
