@@ -55,6 +55,7 @@ t.test('E-32, E-77 short texts stay Text in every character set', async (t) => {
   for (const [language, charsets, text] of TEXTS) {
     const words = text.split(' ');
     const parts = [text, ...words.slice(0, -2).map((_, i) => words.slice(i, i + 3).join(' '))];
+    const mistaken: string[] = [];
     for (const part of parts) {
       const wide = Buffer.from(part, 'utf16le');
       const encodings: [string, Buffer][] = [
@@ -66,9 +67,10 @@ t.test('E-32, E-77 short texts stay Text in every character set', async (t) => {
         ...charsets.split(' ').map((label): [string, Buffer] => [label, encodeEightBit(part, label)]),
       ];
       for (const [label, bytes] of encodings)
-        if (typeOf(bytes) !== 'Text') t.fail(`${language} ${label}: ${part}`);
+        if (typeOf(bytes) !== 'Text') mistaken.push(`${label}: ${part}`);
     }
-    t.pass(`${language}: ${parts.length} parts`);
+    t.ok(parts.length > 0, language);
+    t.same(mistaken, [], `${language}: every part is Text`);
   }
   for (const latin of [
     'Gr\xfc\xdfe',
