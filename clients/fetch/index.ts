@@ -33,5 +33,6 @@ export type { ProxyServer } from './proxy.js';
 export { parseProxy } from './proxy.js';
 export type { ReceiveLimits } from './receive-watch.js';
 export type { ServerLogin, TransferOptions } from './transfer.js';
+export { isWhole, type Truncation, truncationOf } from './truncation.js';
 export * from './types.js';
 export type { KeepWire, WireResponse } from './wire-tap.js';

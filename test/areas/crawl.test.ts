@@ -6,6 +6,7 @@ import '../servers/crawler/console.test.js';
 import '../servers/crawler/console-openapi.test.js';
 import '../servers/crawler/requests/cookie-jars.test.js';
 import '../servers/crawler/requests/request-headers.test.js';
+import '../servers/crawler/incomplete-bodies.test.js';
 import '../servers/crawler/journal-import.test.js';
 import '../servers/crawler/journal.test.js';
 import '../servers/crawler/logs.test.js';

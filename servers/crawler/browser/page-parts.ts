@@ -1,5 +1,5 @@
 // The requests of a page that a browser loads: decides about each and sends it as a URI of the crawl.
-import type { Fetcher, FetchResult } from '../../../clients/fetch/index.js';
+import { type Fetcher, type FetchResult, isWhole } from '../../../clients/fetch/index.js';
 import { resolveUrl } from '../../../protocols/urls/index.js';
 import { NETWORK, type QueuedUri } from '../../../storage/index.js';
 import type { Processor, ProcessResult } from '../chains.js';
@@ -128,7 +128,7 @@ export class PageParts {
     this.#record(part, begin, part.fetched === undefined ? undefined : { ...candidate, fetched: true });
     const { fetched } = part;
     if (fetched?.location !== undefined) return { part, location: fetched.location };
-    if (fetched === undefined || fetched.truncated || fetched.undecoded !== undefined) return undefined;
+    if (fetched === undefined || !isWhole(fetched) || fetched.undecoded !== undefined) return undefined;
     const response = responseOf(fetched);
     cache.add(part.url, response);
     return { response };

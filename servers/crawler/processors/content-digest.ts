@@ -1,4 +1,5 @@
 import type { RE2JS } from 're2js';
+import { isWhole } from '../../../clients/fetch/index.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import type { CrawlUri } from '../crawl-uri.js';
 import type { CrawlSettings } from '../order/settings.js';
@@ -40,6 +41,8 @@ export class ContentDigest implements Processor {
     const { fetched, settings } = uri;
     // A 304 has no body. The body of a local or listed document may be empty and then has no digest.
     if (fetched === undefined || fetched.body.length === 0) return 'proceed';
+    // CRAWL-18.9: what is not complete has no digest, so that nothing can equal it.
+    if (!isWhole(fetched)) return 'proceed';
     uri.digest = this.digest(fetched.body, settings, fetched.contentType, fetched.charset);
     return 'proceed';
   }

@@ -57,7 +57,7 @@ export interface LoginForm extends Pick<FormCredential, 'loginUrl' | 'method'> {
 export interface RevisitSource {
   /** Returns the capture that this one repeats; undefined if it is new. */
   revisitOf(uri: CrawlUri): Revisit | undefined;
-  /** Called after a record with the complete payload was written. */
+  /** Called after a record with the complete payload was written (CRAWL-18.9). */
   captured(uri: CrawlUri, position: WarcPosition, payloadDigest: string): void;
 }
 

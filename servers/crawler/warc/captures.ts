@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { DIRECTORY_TYPE, type FetchResult } from '../../../clients/fetch/index.js';
+import { DIRECTORY_TYPE, type FetchResult, isWhole, truncationOf } from '../../../clients/fetch/index.js';
 import { messageOf } from '../../../protocols/errors.js';
 import { withoutUserInfo } from '../../../protocols/urls/index.js';
 import { announce } from '../events.js';
@@ -57,13 +57,13 @@ const EMPTY_DIGEST = sha1Base32(new Uint8Array());
 /**
  * Returns the records of a fetch: a response (HTTP, WARC 1.1, 6.3), a resource (any other scheme, 6.4) or a
  * revisit (CRAWL-18.6), and the request if its bytes were kept. A revisit requires that the payload is the one
- * that was written; equal stripped digests (CRAWL-18.7) do not suffice.
+ * that was written: equal stripped digests (CRAWL-18.7) do not suffice, nor do equal beginnings (CRAWL-18.9).
  */
 export function captureRecords(fetched: FetchResult, revisit?: Revisit): CaptureRecords {
   const payloadDigest = payloadDigestOf(fetched);
   const id = newRecordId();
   const http = /^https?:/.test(fetched.url) && !fetched.local;
-  const original = http ? usableRevisit(revisit, payloadDigest) : undefined;
+  const original = http && isWhole(fetched) ? usableRevisit(revisit, payloadDigest) : undefined;
   const common: [string, string][] = [['WARC-Target-URI', withoutUserInfo(fetched.url)]];
   if (fetched.remoteAddress !== undefined) common.push(['WARC-IP-Address', fetched.remoteAddress]);
   const date = fetched.beginTime;
@@ -75,8 +75,8 @@ export function captureRecords(fetched: FetchResult, revisit?: Revisit): Capture
     records.push({ type: 'revisit', id, date, contentType: RESPONSE_TYPE, fields, block });
   } else {
     const fields: [string, string][] = [...common, ['WARC-Payload-Digest', payloadDigest]];
-    const { truncated } = fetched.wire ?? fetched;
-    if (truncated) fields.push(['WARC-Truncated', fetched.late === undefined ? 'length' : 'time']);
+    const truncation = truncationOf(fetched);
+    if (truncation !== undefined) fields.push(['WARC-Truncated', truncation]);
     records.push(
       http
         ? {

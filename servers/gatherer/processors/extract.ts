@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isWhole } from '../../../clients/fetch/index.js';
 import { parseXRobotsTag } from '../../../protocols/robots/index.js';
 import { MAX_URL_LENGTH, withoutUserInfo } from '../../../protocols/urls/index.js';
 import type { Processor, ProcessResult } from '../../crawler/chains.js';
@@ -38,7 +39,8 @@ export class ExtractProcessor implements Processor {
     const body = uri.rendered?.body ?? fetched.body;
     const charset = uri.rendered === undefined ? fetched.charset : 'utf-8';
     if (known !== undefined && known.updateTime > 0 && hasSameRules(known.rulesDigest, rulesDigest(known))) {
-      if (createHash('md5').update(body).digest('hex') === known.md5) {
+      // CRAWL-18.9: the beginning of a document may equal an earlier, shorter one.
+      if (isWhole(fetched) && createHash('md5').update(body).digest('hex') === known.md5) {
         uri.disposition = 'unchanged';
         uri.useKnownLinks(known);
         return 'proceed';

@@ -1,3 +1,4 @@
+import { isWhole } from '../../../clients/fetch/index.js';
 import { decodeSoif, encodeSoif, type SoifObject } from '../../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
 import type { GathererBatch } from '../../../storage/gatherer/batch.js';
@@ -95,8 +96,8 @@ export class WriterProcessor implements Processor {
     const kept = new Set(objects);
     for (const object of formerObjects)
       if (!kept.has(object)) uri.batch.deleteSummary(object, undefined, { deletedAt: now });
-    const { md5, type } = essence;
-    uri.batch.putDocument({ ...this.#document(uri, now, objects), updateTime, md5, type });
+    const { type } = essence;
+    uri.batch.putDocument({ ...this.#document(uri, now, objects), updateTime, md5: md5Of(uri), type });
   }
 
   #annotate({ own, others }: DocumentObjects, url: string, batch: GathererBatch): DocumentObjects {
@@ -214,7 +215,7 @@ export class WriterProcessor implements Processor {
     if (uri.document !== undefined) dropObjects(uri.document, uri.batch, now);
     uri.batch.putDocument({
       ...this.#document(uri, now),
-      md5: uri.essence?.md5 ?? '',
+      md5: md5Of(uri),
       type: uri.essence?.type ?? '',
     });
   }
@@ -230,14 +231,16 @@ export class WriterProcessor implements Processor {
   #document(uri: CrawlUri, now: UnixSeconds, objects: readonly string[] = []): DocumentRecord {
     const fetched = uri.fetched!;
     const url = uri.redactedUrl;
+    // CRAWL-18.9: a 304 must not confirm a document that is not complete.
+    const { lastModified, etag } = isWhole(fetched) ? fetched : { lastModified: 0, etag: '' };
     return {
       url,
       status: fetched.status,
       fetchTime: now,
       updateTime: 0,
       refreshRate: this.#options.refreshRate,
-      lastModificationTime: fetched.lastModified,
-      etag: fetched.etag,
+      lastModificationTime: lastModified,
+      etag,
       md5: '',
       type: '',
       size: uri.size,
@@ -250,10 +253,16 @@ export class WriterProcessor implements Processor {
 }
 
 /** MD5 of the document of an object; empty if the URI has none. */
-function digestOf({ disposition, essence, document }: CrawlUri): string {
-  if (disposition === 'summarized') return essence?.soif === undefined ? '' : essence.md5;
+function digestOf(uri: CrawlUri): string {
+  const { disposition, essence, document } = uri;
+  if (disposition === 'summarized') return essence?.soif === undefined ? '' : md5Of(uri);
   const isKnown = disposition === 'unchanged' || disposition === 'kept';
   return isKnown && document !== undefined && document.updateTime > 0 ? document.md5 : '';
+}
+
+/** MD5 of a document that was read now; empty if it is not complete (CRAWL-18.9). */
+function md5Of({ essence, fetched }: CrawlUri): string {
+  return essence === undefined || fetched === undefined || !isWhole(fetched) ? '' : essence.md5;
 }
 
 /** The annotation of the page of a directory under a second name. */

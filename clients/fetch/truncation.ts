@@ -1,0 +1,23 @@
+// Whether a result has the whole document, and what cut it.
+import type { FetchResult } from './types.js';
+
+/** What ended a body before its end; the values of WARC-Truncated (WARC 1.1). */
+export type Truncation = 'length' | 'time' | 'disconnect';
+
+/**
+ * Returns what cut the bytes that a server sent; undefined if they are complete, as far as that can be known.
+ * Those of the wire count, if they were kept: a complete body may be longer than the limit once it is decoded.
+ */
+export function truncationOf(result: FetchResult): Truncation | undefined {
+  if (result.late !== undefined) return 'time';
+  if (result.lenient?.problem !== undefined) return 'disconnect';
+  return (result.wire ?? result).truncated ? 'length' : undefined;
+}
+
+/**
+ * Returns whether the body is the whole document, decoded and as it was sent. Only then may its digest be
+ * compared with others, or stored for it: the beginnings of two documents can be equal.
+ */
+export function isWhole(result: FetchResult): boolean {
+  return !result.truncated && truncationOf(result) === undefined;
+}
