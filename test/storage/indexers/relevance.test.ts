@@ -65,6 +65,22 @@ t.test('other forms of a word count, but do not match: the answer stays exact', 
   t.same((await titlesFor(fixture, 'replicated')).sort(), ['Both', 'Other']);
 });
 
+t.test('two words that an object spells as one count as both, but do not match', async (t) => {
+  const body = `data ${FILLER} types ${FILLER}`;
+  await using fixture = await fixtureOf(
+    { Title: 'Apart', Body: body },
+    { Title: 'Datatypes', Body: `${body} ${FILLER} the datatype of a column` },
+    { Title: 'Only as one', Body: `${FILLER} datatype` },
+    ...Array.from({ length: 20 }, (_, i) => ({ Title: `Other ${i}`, Body: FILLER })),
+  );
+  t.same(await titlesFor(fixture, 'data and types'), ['Datatypes', 'Apart']);
+  t.same(
+    await titlesFor(fixture, 'types and data'),
+    ['Apart', 'Datatypes'],
+    'in the order of the query only',
+  );
+});
+
 t.test('words that say nothing do not decide the order', async (t) => {
   await using fixture = await fixtureOf(
     { Title: 'How to', Body: `how to do this and how to do that, the index of ${FILLER}` },

@@ -143,6 +143,7 @@ export class Relevance {
   ): Promise<Float64Array | undefined> {
     const wanted = wantedOids(oids);
     const groups = await this.#groups(words, wanted, slice);
+    for (const [left, right] of neighbors(groups)) await this.#addJoined(left, right, wanted, slice);
     const counted = worthCounting(groups);
     if (counted.length === 0) return undefined;
     const { k1 } = this.#model;
@@ -215,6 +216,21 @@ export class Relevance {
     }
     const objects = await this.#lists.countAny(lists, columns, MAX_OCCURRENCES, slice);
     return { objects, frequencies, titles: hasTitles ? titles : undefined };
+  }
+
+  /** Two words of the query that an object spells as one count as both: `data types`, `datatype`. */
+  async #addJoined(left: WordGroup, right: WordGroup, wanted: WantedOids, slice: TimeSlice): Promise<void> {
+    const { columns } = left;
+    if (left.isStopWord || right.isStopWord || columns !== right.columns) return;
+    for (const form of [right.word.text, ...right.forms.slice(0, MAX_PHRASE_FORMS)]) {
+      const list = await this.#lists.read(left.word.text + form, columns, MAX_OBJECTS, wanted, slice);
+      if (list === undefined) continue;
+      eachCommon(list.oids, wanted.oids, (index, object) => {
+        const frequency = list.frequencies[index]!;
+        left.frequencies[object]! += frequency;
+        right.frequencies[object]! += frequency;
+      });
+    }
   }
 
   /** Two words next to each other in an object, as in the query. */
