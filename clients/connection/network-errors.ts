@@ -85,29 +85,6 @@ export function failedBeforeConnection({ cause }: ConnectionError): boolean {
 /** Code of a response that ends in order before its announced end: Node's code of a stream that ends so. */
 export const EARLY_END = 'ERR_STREAM_PREMATURE_CLOSE';
 
-/** Codes of undici for a message that it refuses, beside the errors of its parser. */
-const REFUSED_CODES: ReadonlySet<string> = new Set([
-  'UND_ERR_HEADERS_OVERFLOW',
-  'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
-  // The announced length may be wrong; if the connection was cut, the second response is complete.
-  EARLY_END,
-]);
-
-/**
- * Whether undici received a response and refused it because it breaks the rules of HTTP. Not for a connection
- * that failed, was reset or took too long, or ended before the first byte.
- */
-export function isRefusedMessage({ cause }: ConnectionError): boolean {
-  const code = errorCode(cause) ?? '';
-  // Some versions of undici leave out the code of the parser's errors (`HPE_...`).
-  const isOfParser = code.startsWith('HPE_') || (cause instanceof Error && cause.name === 'HTTPParserError');
-  if (isOfParser || REFUSED_CODES.has(code)) return true;
-  // A 100 or 101 that was not requested.
-  return (
-    code === 'UND_ERR_SOCKET' && cause instanceof Error && /^bad (?:response|upgrade)$/.test(cause.message)
-  );
-}
-
 /** Whether the host name has no address, or the resolver did not answer. */
 export function isUnresolved({ cause }: ConnectionError): boolean {
   const code = errorCode(cause);
@@ -115,8 +92,8 @@ export function isUnresolved({ cause }: ConnectionError): boolean {
 }
 
 /** Whether the head of an HTTP answer is longer than the limit. */
-export function isHeaderTooLong({ cause, message }: ConnectionError): boolean {
-  return errorCode(cause) === 'UND_ERR_HEADERS_OVERFLOW' || /header is longer than \d+ bytes/.test(message);
+export function isHeaderTooLong({ message }: ConnectionError): boolean {
+  return /header is longer than \d+ bytes/.test(message);
 }
 
 function reasonOf(error: unknown): string {

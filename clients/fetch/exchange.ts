@@ -1,12 +1,16 @@
-// Receives one HTTP response from undici, up to a size.
-import { channel } from 'node:diagnostics_channel';
+// One request on a connection, and its response, as far as it can be understood.
 import type { IncomingHttpHeaders } from 'node:http';
-import { Socket } from 'node:net';
-import type { Dispatcher } from 'undici';
 import { type Clock, IdleTimer } from '../../protocols/clock.js';
-import { ConnectionError } from '../../protocols/errors.js';
-import { EARLY_END } from '../connection/index.js';
+import { ConnectionError, messageOf, ProtocolError } from '../../protocols/errors.js';
+import {
+  type HttpEvent,
+  type HttpHead,
+  type HttpResponseLimits,
+  HttpResponseReader,
+} from '../../protocols/http/index.js';
+import { asConnectionError, EARLY_END } from '../connection/index.js';
 import { BoundedBody } from './bounded-body.js';
+import type { ConnectionUser, HttpConnection } from './http-connection.js';
 import type { Received } from './receive-watch.js';
 import type { LenientReading } from './types.js';
 import { type KeepWire, type WireResponse, WireTap } from './wire-tap.js';
@@ -18,26 +22,26 @@ export interface RawResponse {
   readonly body: Uint8Array;
   readonly truncated: boolean;
   /** Codings that the transfer added to the body (RFC 9112 7), in the order of their application. */
-  readonly transferCodings?: readonly string[];
-  readonly lenient?: LenientReading;
+  readonly transferCodings: readonly string[];
+  /** Absent for a message by the rules. */
+  readonly lenient?: LenientReading | undefined;
   /** Why the rest of the body did not arrive in time. */
   readonly late?: string | undefined;
-  /** The bytes of the messages; present if they are kept and have a head. */
+  /** The bytes of the messages; present if they are kept. */
   readonly wire?: (WireResponse & { readonly request: Uint8Array }) | undefined;
 }
 
-/** Options of one exchange, for either reader of the response. */
+/** Options of one exchange. */
 export interface HttpExchangeOptions {
   /** Name of the server, for errors. */
   readonly host: string;
   readonly maxBytes: number;
-  /**
-   * Milliseconds until the head is complete, and then between two pieces of the body; of the lenient reader
-   * without a byte (G-85).
-   */
+  /** Milliseconds until the head is complete, and then between two pieces of the body (G-85). */
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly keepWire?: KeepWire | undefined;
+  /** Limits on what a response has besides its body. */
+  readonly limits?: HttpResponseLimits | undefined;
 }
 
 /**
@@ -47,169 +51,170 @@ export interface HttpExchangeOptions {
 const DRAIN_BYTES = 64 * 1024;
 
 /**
- * The exchange whose request is being written. undici calls `onRequestStart` and publishes the socket in the
- * same turn, one request after the other; nothing else says which socket a request uses.
+ * Sends one request on a connection and collects the response up to a size. The connection stays open only after
+ * a message by the rules, whose end is certain: what follows another one could be its rest.
  */
-let starting: HttpExchange | undefined;
-
-channel('undici:client:sendHeaders').subscribe((message) => {
-  const exchange = starting;
-  starting = undefined;
-  if (typeof message !== 'object' || message === null || !('socket' in message)) return;
-  if (!(message.socket instanceof Socket)) return;
-  const sent = 'headers' in message && typeof message.headers === 'string' ? message.headers : '';
-  exchange?.useSocket(message.socket, sent);
-});
-
-/** The taps of connections whose reads are observed; undefined between the requests that want one. */
-const taps = new WeakMap<Socket, { current: WireTap | undefined }>();
-
-/**
- * Gives a connection's bytes to a tap from now on. undici reads by `read` alone, so nothing else sees them on
- * their way.
- */
-function observe(socket: Socket, tap: WireTap | undefined): void {
-  const known = taps.get(socket);
-  if (known !== undefined) known.current = tap;
-  else if (tap !== undefined) {
-    const observed: { current: WireTap | undefined } = { current: tap };
-    taps.set(socket, observed);
-    const read = socket.read.bind(socket);
-    socket.read = (size?: number) => {
-      const chunk: unknown = read(size);
-      if (chunk instanceof Uint8Array) observed.current?.push(chunk);
-      return chunk;
-    };
-  }
-}
-
-/** Collects one HTTP response up to a size: a handler for undici, a promise for the caller. */
-export class HttpExchange implements Dispatcher.DispatchHandler {
+export class HttpExchange implements ConnectionUser {
   readonly response: Promise<RawResponse>;
-  readonly #maxBytes: number;
+  readonly #options: HttpExchangeOptions;
+  readonly #connection: HttpConnection;
+  readonly #bytesBefore: number;
+  readonly #reader: HttpResponseReader;
   readonly #body: BoundedBody;
-  #settle!: { resolve: (response: RawResponse) => void; reject: (error: unknown) => void };
-  #controller: Dispatcher.DispatchController | undefined;
-  #failure: Error | undefined;
-  #status = 0;
-  #headers: IncomingHttpHeaders = {};
-  #socket: Socket | undefined;
-  /** Bytes that earlier responses brought on the same connection. */
-  #bytesBefore = 0;
   readonly #tap: WireTap | undefined;
-  readonly #timeoutMs: number;
-  /** Instead of undici's own time-outs, which know no other clock. */
   readonly #idleTimer: IdleTimer;
-  /** Request line and header as they were sent. */
-  #sent = '';
+  readonly #sent: string;
+  #settle!: { resolve: (response: RawResponse) => void; reject: (error: unknown) => void };
+  #head: HttpHead | undefined;
+  #isOver = false;
+  #hasBytes = false;
 
-  constructor({ host, maxBytes, timeoutMs, clock, keepWire }: HttpExchangeOptions) {
-    this.#maxBytes = maxBytes;
-    this.#timeoutMs = timeoutMs;
-    this.#idleTimer = new IdleTimer(clock, () => {
-      const problem = this.#status === 0 ? 'did not answer in time' : 'stopped sending';
-      this.abort(new ConnectionError(`${host}: the server ${problem}`));
-    });
-    this.#body = new BoundedBody(maxBytes);
-    if (keepWire !== undefined) this.#tap = new WireTap(maxBytes, keepWire);
+  /** Sends the request. @param request its whole message, in Latin-1 */
+  constructor(connection: HttpConnection, request: string, options: HttpExchangeOptions) {
+    this.#options = options;
+    this.#connection = connection;
+    this.#bytesBefore = connection.bytesRead;
+    this.#sent = request;
+    this.#reader = new HttpResponseReader(options.limits);
+    this.#body = new BoundedBody(options.maxBytes);
+    this.#idleTimer = new IdleTimer(options.clock, () => this.#onIdle());
+    if (options.keepWire !== undefined) this.#tap = new WireTap(options.maxBytes, options.keepWire);
     this.response = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
     });
+    this.#idleTimer.start(options.timeoutMs);
+    connection.use(request, this);
   }
 
-  /** What arrived so far. TLS counts as far as it is decrypted. */
+  /** What arrived so far. The reader limits the header itself, so it counts as a part of the document. */
   get received(): Received {
-    const bytes = this.#socket === undefined ? 0 : this.#socket.bytesRead - this.#bytesBefore;
-    return { bytes, bodyBytes: this.#body.length };
+    const bytes = this.#connection.bytesRead - this.#bytesBefore;
+    return { bytes, bodyBytes: this.#body.length + this.#reader.headBytes };
   }
 
-  /**
-   * Counts, and if they are wanted keeps, the bytes of this connection from now on. @param sent request line
-   * and header, without the empty line
-   */
-  useSocket(socket: Socket, sent: string): void {
-    this.#socket = socket;
-    this.#sent = sent;
-    observe(socket, this.#tap);
-    this.#bytesBefore = socket.bytesRead;
-  }
-
-  /** Ends the exchange immediately, even while it is queued for a connection. */
+  /** Ends the exchange immediately. */
   abort(reason: Error): void {
-    this.#idleTimer.stop();
+    if (this.#isOver) return;
+    this.#end(false);
     this.#settle.reject(reason);
-    this.#failure ??= reason;
-    this.#controller?.abort(reason);
   }
 
   /** Ends the exchange with the part of the body that has arrived; {@link abort} if no head has arrived. */
   cut(reason: Error): void {
-    if (this.#status >= 200) this.#finish(reason.message);
-    this.abort(reason);
+    if (this.#head === undefined) this.abort(reason);
+    else this.#finish({ late: reason.message });
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    if (this.#failure !== undefined) {
-      controller.abort(this.#failure);
+  onData(chunk: Uint8Array): void {
+    this.#hasBytes = true;
+    // A head has one span of time, however it drips.
+    if (this.#head !== undefined) this.#idleTimer.touch();
+    this.#read(() => this.#reader.push(chunk), chunk.length);
+  }
+
+  onEnd(): void {
+    // A kept connection may end before it brings a response.
+    if (this.#hasBytes) this.#read(() => this.#reader.end(), 0);
+  }
+
+  onClose(error: Error | undefined): void {
+    if (this.#isOver) return;
+    if (this.#head !== undefined) this.#finish({ problem: 'the server broke the connection' });
+    else this.abort(asConnectionError(this.#options.host, error ?? earlyEnd('the server closed it')));
+  }
+
+  #onIdle(): void {
+    if (this.#head !== undefined) this.#finish({ problem: 'the server stopped sending' });
+    else this.abort(new ConnectionError(`${this.#options.host}: the server did not answer in time`));
+  }
+
+  #read(events: () => Iterable<HttpEvent>, size: number): void {
+    if (this.#isOver) return;
+    const before = this.#reader.bytesRead;
+    let end: (HttpEvent & { kind: 'end' }) | undefined;
+    try {
+      for (const event of events()) {
+        if (event.kind === 'end') end = event;
+        this.#take(event);
+        if (this.#isOver) return;
+      }
+    } catch (error) {
+      const { host } = this.#options;
+      this.abort(
+        error instanceof ProtocolError
+          ? new ConnectionError(`${host}: the answer is not HTTP: ${messageOf(error)}`, { cause: error })
+          : asConnectionError(host, error),
+      );
       return;
     }
-    starting = this;
-    this.#idleTimer.start(this.#timeoutMs);
+    if (end === undefined) return;
+    const hasMore = this.#reader.bytesRead - before < size;
+    this.#finish({ problem: end.problem, isReusable: !hasMore && this.#reader.keepsConnection });
   }
 
-  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    this.#idleTimer.touch();
-    this.#status = status;
-    this.#headers = headers;
+  #take(event: HttpEvent): void {
+    this.#tap?.take(event);
+    if (event.kind === 'head' && !event.isInterim) {
+      this.#head = event;
+      this.#idleTimer.touch();
+    } else if (event.kind === 'data') {
+      this.#body.push(event.raw);
+      if (!this.#body.truncated) return;
+      const above = this.#body.length - this.#options.maxBytes;
+      const rest = this.#reader.announcedRest - event.raw.length;
+      if (above + Math.max(0, rest) > DRAIN_BYTES) this.#finish({});
+    }
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
-    this.#idleTimer.touch();
-    this.#body.push(chunk);
-    if (!this.#body.truncated) return;
-    const { length } = this.#body;
-    const announced = Number(this.#headers['content-length'] ?? Number.NaN);
-    const rest = announced >= length ? announced - length : 0;
-    if (length - this.#maxBytes + rest <= DRAIN_BYTES) return;
-    this.#finish();
-    this.#failure = new Error('the body limit is reached');
-    controller.abort(this.#failure);
-  }
-
-  onResponseEnd(): void {
-    this.#idleTimer.stop();
-    this.#finish();
-  }
-
-  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    this.#idleTimer.stop();
-    // undici's error does not say whether a part of the response had arrived.
-    const isCut = this.received.bytes > 0 && error.message === 'other side closed';
-    // After #finish this has no effect: the promise is settled.
-    this.#settle.reject(isCut ? earlyEnd(error) : error);
-  }
-
-  #wire(): Pick<RawResponse, 'wire'> {
-    const response = this.#tap?.response();
-    if (response === undefined) return {};
-    return { wire: { ...response, request: Buffer.from(`${this.#sent}\r\n`, 'latin1') } };
-  }
-
-  #finish(late?: string): void {
+  #finish({
+    problem,
+    late,
+    isReusable = false,
+  }: {
+    readonly problem?: string | undefined;
+    readonly late?: string;
+    readonly isReusable?: boolean;
+  }): void {
+    if (this.#isOver) return;
+    this.#end(isReusable);
+    const { status, fields, raw, transferCodings } = this.#head!;
+    const wire = this.#tap?.response();
+    const { deviations } = this.#reader;
+    const isLenient = deviations.length > 0 || problem !== undefined;
     this.#settle.resolve({
-      status: this.#status,
-      headers: this.#headers,
+      status,
+      headers: headersOf(fields),
+      transferCodings,
       body: this.#body.bytes(),
       truncated: this.#body.truncated || late !== undefined,
       late,
-      ...this.#wire(),
+      wire: wire === undefined ? undefined : { ...wire, request: Buffer.from(this.#sent, 'latin1') },
+      ...(isLenient ? { lenient: { deviations, head: raw, problem } } : {}),
     });
+  }
+
+  #end(isReusable: boolean): void {
+    this.#isOver = true;
+    this.#idleTimer.stop();
+    this.#connection.release();
+    if (!isReusable) this.#connection.close();
   }
 }
 
-/** The server closed the connection in order, within the response. */
-function earlyEnd(cause: Error): Error {
-  const error = new Error('the server closed the connection within the response', { cause });
-  return Object.assign(error, { code: EARLY_END });
+/** An error of a message that ends too soon. */
+export function earlyEnd(problem: string): Error {
+  return Object.assign(new Error(problem), { code: EARLY_END });
+}
+
+/** Collects fields by name in lower case; the values of repeated ones are a list. */
+function headersOf(fields: HttpHead['fields']): IncomingHttpHeaders {
+  const values = new Map<string, string[]>();
+  for (const { name, value } of fields) {
+    const key = name.toLowerCase();
+    const known = values.get(key);
+    if (known === undefined) values.set(key, [value]);
+    else known.push(value);
+  }
+  // Not by assignment: a server may name a field __proto__.
+  return Object.fromEntries(Array.from(values, ([name, all]) => [name, all.length === 1 ? all[0]! : all]));
 }

@@ -1,4 +1,4 @@
-// Connects to web servers, directly or through a proxy, for undici and for the lenient reader alike.
+// Connects to web servers, directly or through a proxy.
 import type { Socket } from 'node:net';
 import { buildConnector } from 'undici';
 import { ConnectionError } from '../../protocols/errors.js';
@@ -20,9 +20,11 @@ const CONNECT_LIMITS: HttpResponseLimits = { maxHeadBytes: 64 * 1024, maxFields:
 
 /** Connects to web servers; the names of certificates are always checked. */
 export class HttpConnector {
-  readonly #options: HttpConnectorOptions;
+  readonly #timeoutMs: number;
   readonly #proxy: ProxyServer | undefined;
   readonly #onAddress: (origin: string, address: string) => void;
+  /** One for all connections: it keeps the sessions of TLS. */
+  readonly #connect: buildConnector.connector;
 
   /** @param onAddress called with the address of each direct connection */
   constructor(
@@ -30,23 +32,17 @@ export class HttpConnector {
     proxy: ProxyServer | undefined,
     onAddress: (origin: string, address: string) => void,
   ) {
-    this.#options = options;
     this.#proxy = proxy;
     this.#onAddress = onAddress;
-  }
-
-  /** The options of undici's connectors. */
-  get connectOptions() {
-    const { connectTimeoutMs = DEFAULT_CONNECT_MS, ca } = this.#options;
-    return { timeout: connectTimeoutMs, ca };
+    this.#timeoutMs = options.connectTimeoutMs ?? DEFAULT_CONNECT_MS;
+    this.#connect = buildConnector({ timeout: this.#timeoutMs, ca: options.ca });
   }
 
   /** Returns a function that connects directly. @param publicOnly see `FetchRequest.publicOnly` */
-  direct(publicOnly: boolean): buildConnector.connector {
-    const connect = buildConnector(this.connectOptions);
+  #direct(publicOnly: boolean): buildConnector.connector {
     return (options, callback) => {
       const connectTo = (hostname: string) =>
-        connect({ ...options, hostname }, (...result) => {
+        this.#connect({ ...options, hostname }, (...result) => {
           const [, socket] = result;
           const address = socket?.remoteAddress;
           if (address !== undefined) this.#onAddress(`${options.protocol}//${options.host}`, address);
@@ -64,18 +60,17 @@ export class HttpConnector {
    * Returns a function that connects through a SOCKS proxy. @param publicOnly refuses names that are private
    * here
    */
-  bySocks(proxy: ProxyServer, publicOnly: boolean): buildConnector.connector {
-    const connect = buildConnector(this.connectOptions);
+  #bySocks(proxy: ProxyServer, publicOnly: boolean): buildConnector.connector {
     const open = async ({ protocol, hostname, port }: buildConnector.Options): Promise<Socket> => {
       const host = withoutBrackets(hostname);
       if (publicOnly) await resolveHost(host, true, undefined);
       const target = { host, port: Number(port) || (protocol === 'https:' ? 443 : 80) };
-      return await openSocks(proxy, target, this.connectOptions.timeout);
+      return await openSocks(proxy, target, this.#timeoutMs);
     };
     return (options, callback) => {
       open(options).then(
         (httpSocket) => {
-          if (options.protocol === 'https:') connect({ ...options, httpSocket }, callback);
+          if (options.protocol === 'https:') this.#connect({ ...options, httpSocket }, callback);
           else callback(null, httpSocket);
         },
         (error: unknown) => callback(asError(error), null),
@@ -84,28 +79,27 @@ export class HttpConnector {
   }
 
   /**
-   * Opens a connection for a single request.
+   * Opens a connection.
    * @throws RefusedError if `publicOnly` forbids the address; the errors of the connection and of a proxy
    */
   async open(origin: string, publicOnly: boolean, signal: AbortSignal): Promise<Socket> {
     const proxy = this.#proxy;
     const { protocol, host, hostname, port } = new URL(origin);
     const target = { protocol, host, hostname: withoutBrackets(hostname), port };
-    if (proxy === undefined) return await connected(this.direct(publicOnly), target, signal);
-    if (proxy.kind !== 'http') return await connected(this.bySocks(proxy, publicOnly), target, signal);
+    if (proxy === undefined) return await connected(this.#direct(publicOnly), target, signal);
+    if (proxy.kind !== 'http') return await connected(this.#bySocks(proxy, publicOnly), target, signal);
     // The proxy resolves the name itself; an address that is private here is refused nevertheless.
     if (publicOnly) await resolveHost(withoutBrackets(hostname), true, signal);
-    const connect = buildConnector(this.connectOptions);
     const socket = await connected(
-      connect,
+      this.#connect,
       { protocol: 'http:', host: proxy.host, hostname: proxy.host, port: String(proxy.port) },
       signal,
     );
     if (protocol === 'http:') return socket;
     const headers = proxyHeaders(proxy);
     const tunnel = { target: port === '' ? `${host}:443` : host, headers };
-    await openTunnel(socket, tunnel, this.connectOptions.timeout, signal);
-    return await connected(connect, { ...target, httpSocket: socket }, signal);
+    await openTunnel(socket, tunnel, this.#timeoutMs, signal);
+    return await connected(this.#connect, { ...target, httpSocket: socket }, signal);
   }
 }
 

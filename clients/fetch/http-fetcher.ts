@@ -1,13 +1,12 @@
 // Fetches http and https URLs (G-80).
-import type { Dispatcher } from 'undici';
 import { ConnectionError, KitError, StateError, UsageError } from '../../protocols/errors.js';
 import type { HttpResponseLimits } from '../../protocols/http/index.js';
 import { resolveUrl } from '../../protocols/urls/index.js';
-import { asConnectionError, asError, isRefusedMessage } from '../connection/index.js';
+import { asConnectionError, asError } from '../connection/index.js';
 import { monotonicClock } from '../connection/monotonic-clock.js';
 import { publishDebug, publishNote } from './debug-channel.js';
 import { DEFAULT_MAX_RATIO, type DecodedBody, decodeBody } from './decode-body.js';
-import { HttpExchange, type HttpExchangeOptions, type RawResponse } from './exchange.js';
+import { earlyEnd, HttpExchange, type RawResponse } from './exchange.js';
 import {
   basicCredentials,
   basicRealm,
@@ -20,7 +19,6 @@ import {
 import type { HttpConnectorOptions } from './http-connector.js';
 import { credentialsOf, type HttpLogin, HttpLogins } from './http-logins.js';
 import { HttpRoute } from './http-route.js';
-import { LenientExchange } from './lenient-exchange.js';
 import { parseProxy } from './proxy.js';
 import { ReceiveWatch } from './receive-watch.js';
 import { DEFAULT_TRANSFER_MS } from './transfer.js';
@@ -44,31 +42,28 @@ export interface HttpFetcherOptions extends HttpConnectorOptions {
   readonly maxRatio?: number | undefined;
   /** Logins for the documents below their URLs, sent if the server requests their realm (G-82). */
   readonly httpBasicAuth?: readonly HttpLogin[] | undefined;
-  /**
-   * Whether a response that undici refuses is requested again and read leniently
-   * ({@link FetchRequest.httpReader}). Default true.
-   */
-  readonly lenientHttp?: boolean | undefined;
-  /** Limits of the lenient reader on what a response has besides its body. */
+  /** Limits on what a response has besides its body. */
   readonly responseLimits?: HttpResponseLimits | undefined;
 }
 
 /** {@link FetchRequest.proxy} of a request without one. */
 const DIRECT = 'direct';
 
-/** Who reads a response. */
-type HttpReader = NonNullable<FetchRequest['httpReader']>;
+/** Header values and paths go into a line of their own (RFC 9110 5.5). */
+const OUTSIDE_LINE = /[^\t\x20-\x7e\x80-\xff]/;
 
 /**
- * Fetches by HTTP/1.1 over undici (G-80): keep-alive, no cookies of its own, no redirects followed, conditional
- * requests, gzip, brotli and deflate decoded within limits.
+ * Fetches by HTTP/1.1 (G-80): keep-alive, no cookies of its own, no redirects followed, conditional requests,
+ * gzip, brotli and deflate decoded within limits. A response that breaks the rules is read as browsers read it,
+ * as long as it is complete.
  */
 export class HttpFetcher implements Fetcher {
   readonly #options: HttpFetcherOptions;
   /** By the proxy that requests name; created with the first one. */
   readonly #routes = new Map<string, HttpRoute>();
   readonly #logins: HttpLogins;
-  readonly #running = new Set<HttpExchange | LenientExchange>();
+  /** Ends the requests in progress, by their calls. */
+  readonly #running = new Set<(reason: Error) => void>();
   #closed = false;
 
   constructor(options: HttpFetcherOptions) {
@@ -78,36 +73,24 @@ export class HttpFetcher implements Fetcher {
   }
 
   async fetch(request: FetchRequest): Promise<FetchResult> {
-    const { httpReader } = request;
-    if (httpReader !== undefined) return await this.#fetch(request, httpReader);
-    try {
-      return await this.#fetch(request, 'strict');
-    } catch (error) {
-      const { lenientHttp = true } = this.#options;
-      if (!lenientHttp || !(error instanceof ConnectionError) || !isRefusedMessage(error)) throw error;
-      publishDebug(21, 1, () => `${request.url}: ${error.message}: requested again, to be read leniently`);
-      const result = await this.#fetch(request, 'lenient');
-      // A caller that wants what there is says so.
-      if (result.lenient?.problem !== undefined) throw error;
-      return result;
-    }
-  }
-
-  async #fetch(request: FetchRequest, reader: HttpReader): Promise<FetchResult> {
     if (this.#closed) throw new StateError('the fetcher is closed');
     const target = splitUrl(request.url);
     const beginTime = Date.now();
-    const raw = await this.#requestWithCredentials(target, request, reader);
+    const raw = await this.#requestWithCredentials(target, request);
     const headers = plainHeaders(raw.headers);
     publishDebug(21, 1, () => `GET ${request.url}: status ${raw.status}, ${raw.body.length} bytes`);
     const maxBytes = request.maxBytes ?? DEFAULT_MAX_BYTES;
     const maxRatio = this.#options.maxRatio ?? DEFAULT_MAX_RATIO;
-    const codings = [headers['content-encoding'] ?? '', ...(raw.transferCodings ?? [])].join(',');
-    const decoded = await decodeOrKeep(raw, codings, { maxBytes, maxRatio }, request);
+    const codings = [headers['content-encoding'] ?? '', ...raw.transferCodings].join(',');
     const location =
       raw.status >= 300 && raw.status < 400
         ? resolveUrl(textOfHeader(headers.location ?? ''), request.url, request.urlForm)
         : undefined;
+    const problem = raw.lenient?.problem;
+    // The body of a redirect is not the document.
+    if (problem !== undefined && location === undefined && request.keepIncomplete !== true)
+      throw incomplete(target.host, problem);
+    const decoded = await decodeOrKeep(raw, codings, { maxBytes, maxRatio }, request);
     const remoteAddress = this.#route(request).addresses.get(target.origin);
     return resultOf(request.url, beginTime, {
       status: raw.status,
@@ -132,8 +115,8 @@ export class HttpFetcher implements Fetcher {
 
   async close(): Promise<void> {
     this.#closed = true;
-    for (const exchange of this.#running) exchange.abort(new ConnectionError('the fetcher was closed'));
-    await Promise.all(Array.from(this.#routes.values(), (route) => route.close()));
+    for (const end of this.#running) end(new ConnectionError('the fetcher was closed'));
+    for (const route of this.#routes.values()) route.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -144,15 +127,11 @@ export class HttpFetcher implements Fetcher {
    * Repeats the request once if the server names a realm that the configuration has a login for, for this
    * document (G-82).
    */
-  async #requestWithCredentials(
-    target: Target,
-    request: FetchRequest,
-    reader: HttpReader,
-  ): Promise<RawResponse> {
+  async #requestWithCredentials(target: Target, request: FetchRequest): Promise<RawResponse> {
     const { url } = request;
     const known = target.credentials === undefined ? this.#logins.known(url) : undefined;
     const credentials = target.credentials ?? (known && credentialsOf(known));
-    const first = await this.#request(target, request, reader, credentials);
+    const first = await this.#request(target, request, credentials);
     if (first.status !== 401) return first;
     const challenge = first.headers['www-authenticate'];
     const realm = basicRealm(Array.isArray(challenge) ? challenge.join(', ') : challenge);
@@ -169,7 +148,7 @@ export class HttpFetcher implements Fetcher {
       noteLogin(typeof login === 'string' ? login : 'refused');
       return first;
     }
-    const second = await this.#request(target, request, reader, credentialsOf(login));
+    const second = await this.#request(target, request, credentialsOf(login));
     if (second.status === 401) noteLogin('refused');
     else this.#logins.accept(url, login);
     return second;
@@ -178,52 +157,57 @@ export class HttpFetcher implements Fetcher {
   async #request(
     target: Target,
     request: FetchRequest,
-    reader: HttpReader,
     credentials: string | undefined,
   ): Promise<RawResponse> {
-    const { signal, maxBytes = DEFAULT_MAX_BYTES, timeoutMs = DEFAULT_TIMEOUT_MS } = request;
-    const { clock = monotonicClock } = this.#options;
+    const { url, signal, publicOnly = false, keepWire } = request;
+    const { maxBytes = DEFAULT_MAX_BYTES, timeoutMs = DEFAULT_TIMEOUT_MS } = request;
+    const { clock = monotonicClock, responseLimits: limits } = this.#options;
     signal?.throwIfAborted();
-    const headers = this.#requestHeaders(request, target, credentials);
-    const { host } = target;
-    const options = { host, maxBytes, timeoutMs, clock, keepWire: request.keepWire };
-    const { exchange, start } =
-      reader === 'lenient'
-        ? this.#lenientExchange(target, request, headers, options)
-        : this.#strictExchange(
-            await this.#route(request).dispatcherFor(target.origin, request.publicOnly === true, signal),
-            target,
-            headers,
-            options,
-            request.post,
-          );
-    const onAbort = () => exchange.abort(asError(signal?.reason));
+    const { host, origin } = target;
+    const route = this.#route(request);
+    const message = this.#messageOf(request, target, route.proxyHeadersFor(origin), credentials);
+    let exchange: HttpExchange | undefined;
+    const stop = new AbortController();
+    const end = (reason: Error): void => {
+      stop.abort(reason);
+      exchange?.abort(reason);
+    };
+    const onAbort = () => end(asError(signal?.reason));
     const maxTransferMs = Math.min(
       request.maxTransferMs ?? Number.POSITIVE_INFINITY,
       this.#options.maxTransferMs ?? DEFAULT_TRANSFER_MS,
     );
     const cancelDeadline = clock.setTimer(() => {
       const late = new ConnectionError(`${host}: not done within ${maxTransferMs} ms`);
-      if (request.keepLate === true) exchange.cut(late);
-      else exchange.abort(late);
+      if (request.keepLate === true) exchange?.cut(late);
+      end(late);
     }, maxTransferMs);
     signal?.addEventListener('abort', onAbort, { once: true });
-    this.#running.add(exchange);
+    this.#running.add(end);
     using _watch = new ReceiveWatch(
       host,
       this.#options,
       { maxBytes, maxTransferMs },
-      () => exchange.received,
-      (reason) => exchange.abort(reason),
+      () => exchange?.received ?? { bytes: 0 },
+      end,
     );
     try {
-      publishDebug(21, 9, () => `${request.url}: sent ${formatHeaders(headers)}`);
-      start();
-      const response = await exchange.response;
+      const response = await route.use(origin, publicOnly, stop.signal, (connection) => {
+        publishDebug(21, 9, () => `${url}: sent ${formatHeaders(message.headers)}`);
+        exchange = new HttpExchange(connection, message.text, {
+          host,
+          maxBytes,
+          timeoutMs,
+          clock,
+          keepWire,
+          limits,
+        });
+        return exchange.response;
+      });
       publishDebug(
         21,
         9,
-        () => `${request.url}: ${response.status}, ${formatHeaders(plainHeaders(response.headers))}`,
+        () => `${url}: ${response.status}, ${formatHeaders(plainHeaders(response.headers))}`,
       );
       return response;
     } catch (error) {
@@ -232,50 +216,38 @@ export class HttpFetcher implements Fetcher {
     } finally {
       cancelDeadline();
       signal?.removeEventListener('abort', onAbort);
-      this.#running.delete(exchange);
+      this.#running.delete(end);
     }
   }
 
-  #strictExchange(
-    dispatcher: Dispatcher,
-    { origin, path }: Target,
-    headers: Record<string, string>,
-    options: HttpExchangeOptions,
-    post: string | undefined,
-  ) {
-    const exchange = new HttpExchange(options);
-    const timeouts = { headersTimeout: 0, bodyTimeout: 0 };
-    const start = () => {
-      const message =
-        post === undefined ? { method: 'GET' as const } : { method: 'POST' as const, body: post };
-      dispatcher.dispatch({ origin, path, ...message, headers, ...timeouts }, exchange);
-    };
-    return { exchange, start };
-  }
-
-  #lenientExchange(
-    { origin, path }: Target,
+  /**
+   * Returns the message of a request. @param proxyHeaders of a proxy that is requested by the full URL
+   * @throws UsageError for a header that is not a line
+   */
+  #messageOf(
     request: FetchRequest,
-    headers: Record<string, string>,
-    options: HttpExchangeOptions,
+    { origin, path, host }: Target,
+    proxyHeaders: Readonly<Record<string, string>> | undefined,
+    credentials: string | undefined,
   ) {
-    const exchange = new LenientExchange(options, this.#options.responseLimits);
-    const route = this.#route(request);
-    const proxyHeaders = route.proxyHeadersFor(origin);
-    const length = request.post === undefined ? {} : { 'content-length': String(request.post.length) };
-    const lines = Object.entries({ ...headers, ...proxyHeaders, ...length, connection: 'close' }).map(
-      ([name, value]) => `${name}: ${value}`,
-    );
-    const target = proxyHeaders === undefined ? path : origin + path;
-    const method = request.post === undefined ? 'GET' : 'POST';
-    const sent = [`${method} ${target} HTTP/1.1`, ...lines, '', request.post ?? ''].join('\r\n');
-    if (/[\0\r\n]/.test([path, ...lines].join(''))) throw new UsageError('a header has a line end');
-    const open = (signal: AbortSignal) => route.connector.open(origin, request.publicOnly === true, signal);
-    const start = () => {
-      // Its failures reject the response.
-      void exchange.start(open, sent);
+    const { post } = request;
+    const headers = {
+      host,
+      connection: 'keep-alive',
+      ...this.#requestHeaders(request, credentials),
+      ...proxyHeaders,
+      ...(post === undefined ? {} : { 'content-length': String(Buffer.byteLength(post, 'latin1')) }),
     };
-    return { exchange, start };
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+    lines.unshift(
+      `${post === undefined ? 'GET' : 'POST'} ${proxyHeaders === undefined ? path : origin + path} HTTP/1.1`,
+    );
+    const wrong = lines.find((line) => OUTSIDE_LINE.test(line));
+    if (wrong !== undefined) {
+      const name = /^[^:]*/.exec(wrong)![0];
+      throw new UsageError(`the header ${JSON.stringify(name)} has a character that HTTP does not allow`);
+    }
+    return { headers, text: [...lines, '', post ?? ''].join('\r\n') };
   }
 
   /**
@@ -293,13 +265,8 @@ export class HttpFetcher implements Fetcher {
     return route;
   }
 
-  #requestHeaders(
-    request: FetchRequest,
-    target: Target,
-    credentials: string | undefined,
-  ): Record<string, string> {
+  #requestHeaders(request: FetchRequest, credentials: string | undefined): Record<string, string> {
     const headers: Record<string, string> = {
-      host: target.host,
       'user-agent': request.userAgent ?? this.#options.userAgent,
       accept: '*/*',
       'accept-encoding': 'gzip, br, deflate',
@@ -314,6 +281,12 @@ export class HttpFetcher implements Fetcher {
     if (credentials !== undefined) headers.authorization = credentials;
     return headers;
   }
+}
+
+/** The error of a response that ended too soon. */
+function incomplete(host: string, problem: string): ConnectionError {
+  const known = /^the server /.test(problem) ? problem : `the server broke the connection: ${problem}`;
+  return new ConnectionError(`${host}: ${known}`, { cause: earlyEnd(problem) });
 }
 
 /** Decodes a body; one that cannot be decoded is kept as it was sent, if the request says so. */

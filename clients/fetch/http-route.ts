@@ -1,38 +1,28 @@
 // The way of HTTP requests to their servers: directly, or through one proxy.
 import { LRUCache } from 'lru-cache';
-import { Agent, type Dispatcher, Pool, ProxyAgent } from 'undici';
-import { authorityOf, withoutBrackets } from '../../protocols/urls/index.js';
+import { ConnectionPool } from './connection-pool.js';
+import { HttpConnection } from './http-connection.js';
 import { HttpConnector, type HttpConnectorOptions, proxyHeaders } from './http-connector.js';
-import { resolveHost } from './private-addresses.js';
 import type { ProxyServer } from './proxy.js';
-import { DEFAULT_CONNECTIONS, DEFAULT_KEEP_ALIVE_MS } from './transfer.js';
 
 /** The largest number of origins whose address is kept. */
 const MAX_ORIGINS = 10_000;
 
-/**
- * The connections of one route, which undici's requests share; the lenient reader opens one for each of its
- * requests.
- */
+/** The connections of one route, kept by server. */
 export class HttpRoute {
-  readonly #options: HttpConnectorOptions;
   readonly #proxy: ProxyServer | undefined;
-  /** Opens a connection for a single request. */
-  readonly connector: HttpConnector;
-  readonly #dispatcher: Dispatcher;
-  /** For requests with `publicOnly` (G-174); created with the first one. */
-  #publicDispatcher: Dispatcher | undefined;
+  readonly #connector: HttpConnector;
+  readonly #pool: ConnectionPool<HttpConnection>;
   /** The address of the last direct connection to a server, by origin. */
   readonly addresses = new LRUCache<string, string>({ max: MAX_ORIGINS });
 
   /** @param proxy undefined for direct connections */
   constructor(options: HttpConnectorOptions, proxy: ProxyServer | undefined) {
-    this.#options = options;
     this.#proxy = proxy;
-    this.connector = new HttpConnector(options, proxy, (origin, address) =>
+    this.#pool = new ConnectionPool(options);
+    this.#connector = new HttpConnector(options, proxy, (origin, address) =>
       this.addresses.set(origin, address),
     );
-    this.#dispatcher = proxy?.kind === 'http' ? this.#proxyAgent(proxy) : this.#agent(false);
   }
 
   /**
@@ -45,56 +35,23 @@ export class HttpRoute {
   }
 
   /**
-   * Returns undici's dispatcher. @param publicOnly see `FetchRequest.publicOnly` @throws RefusedError if it
-   * forbids the address
+   * Runs an exchange on a kept or a new connection, when the server has a free one. A kept one that the server
+   * has ended in the meantime is replaced.
+   * @param publicOnly see `FetchRequest.publicOnly`: such requests have connections of their own
+   * @throws RefusedError if `publicOnly` forbids the address; the signal's reason
    */
-  async dispatcherFor(
+  use<T>(
     origin: string,
     publicOnly: boolean,
-    signal: AbortSignal | undefined,
-  ): Promise<Dispatcher> {
-    if (!publicOnly) return this.#dispatcher;
-    if (this.#proxy?.kind === 'http') {
-      // The proxy resolves the name itself; an address that is private here is refused nevertheless.
-      await resolveHost(withoutBrackets(new URL(origin).hostname), true, signal);
-      return this.#dispatcher;
-    }
-    this.#publicDispatcher ??= this.#agent(true);
-    return this.#publicDispatcher;
+    signal: AbortSignal,
+    exchange: (connection: HttpConnection) => Promise<T>,
+  ): Promise<T> {
+    const open = async () => new HttpConnection(await this.#connector.open(origin, publicOnly, signal));
+    return this.#pool.use(publicOnly ? `public ${origin}` : origin, signal, open, exchange);
   }
 
-  /** Aborts the requests in progress and closes all connections. */
-  async close(): Promise<void> {
-    await Promise.all([this.#dispatcher.destroy(), this.#publicDispatcher?.destroy()]);
-  }
-
-  #agent(publicOnly: boolean): Dispatcher {
-    const connect =
-      this.#proxy === undefined
-        ? this.connector.direct(publicOnly)
-        : this.connector.bySocks(this.#proxy, publicOnly);
-    return new Agent({ ...this.#poolOptions(), connect });
-  }
-
-  /** Requests plain http by its full URL, which proxies of any age understand, and https by CONNECT (G-84). */
-  #proxyAgent(proxy: ProxyServer): Dispatcher {
-    const { host, port } = proxy;
-    const { 'proxy-authorization': token } = proxyHeaders(proxy);
-    return new ProxyAgent({
-      ...this.#poolOptions(),
-      uri: `http://${authorityOf(host, port)}`,
-      ...(token === undefined ? {} : { token }),
-      proxyTunnel: false,
-      requestTls: this.connector.connectOptions,
-      factory: (origin, options) => new Pool(origin, { ...options, ...this.#poolOptions() }),
-    });
-  }
-
-  #poolOptions() {
-    return {
-      connections: this.#options.maxConnectionsPerHost ?? DEFAULT_CONNECTIONS,
-      pipelining: 1,
-      keepAliveTimeout: this.#options.keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS,
-    };
+  /** Closes all connections. */
+  close(): void {
+    this.#pool.close();
   }
 }

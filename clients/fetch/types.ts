@@ -58,12 +58,10 @@ export interface FetchRequest {
    */
   readonly keepUndecoded?: boolean | undefined;
   /**
-   * Who reads an HTTP response. `strict`: undici alone; `lenient`: the reader of `protocols/http` alone, also a
-   * body that is not complete. Default: undici, and by a second request, at once, the lenient reader if undici
-   * refuses the message; a body that is not complete is an error. A caller that pauses between requests makes
-   * both requests itself (`isRefusedMessage`).
+   * Whether an HTTP body that ends too soon is returned as far as it arrived ({@link LenientReading.problem});
+   * else the retrieval fails. Default false.
    */
-  readonly httpReader?: 'strict' | 'lenient' | undefined;
+  readonly keepIncomplete?: boolean | undefined;
   /**
    * Refuses addresses of private networks and of this machine after the name is resolved (G-174). For requests
    * that follow a redirect from a public host. Default false.
@@ -71,7 +69,7 @@ export interface FetchRequest {
   readonly publicOnly?: boolean | undefined;
 }
 
-/** About a response that the lenient reader read. */
+/** About an HTTP response that breaks the rules, or is not complete. */
 export interface LenientReading {
   /** What the message does not do by the rules (`Deviation` of `protocols/http`). */
   readonly deviations: readonly string[];
@@ -118,7 +116,7 @@ export interface FetchResult {
    * Why the body could not be decoded; it is then as it was sent. Only with {@link FetchRequest.keepUndecoded}.
    */
   readonly undecoded?: string;
-  /** Present if the response was read leniently: the strict parser refused it. */
+  /** Present if the HTTP response breaks the rules, or is not complete. */
   readonly lenient?: LenientReading | undefined;
   /**
    * The HTTP messages as they went over the wire; only with {@link FetchRequest.keepWire}, and not from the

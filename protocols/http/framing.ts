@@ -1,5 +1,6 @@
 // Determines body length (RFC 9112 6.3), even from malformed headers, and whether there is a head.
 import { CR, isBlank, LF, trimBlanks } from '../ascii.js';
+import type { HttpHead } from './events.js';
 import type { Deviation, HttpField } from './head.js';
 
 /** Where a body ends. */
@@ -26,9 +27,8 @@ const CODINGS: ReadonlySet<string> = new Set(['gzip', 'x-gzip', 'deflate', 'br']
  *
  * Transfer-Encoding is stronger than Content-Length (rule 3). Of several Content-Lengths the largest is used,
  * and the end of the connection ends the body as well; one that is not a number, or above 2^53, is ignored, so
- * that the body ends with the connection (rule 8). RFC 9112 has such a message dropped (rule 5), because a
- * connection that is shared could deliver the rest as the next response: the reader is for connections with a
- * single request.
+ * that the body ends with the connection (rule 8). RFC 9112 has such a message dropped (rule 5), because the
+ * connection could deliver the rest as the next response: the caller closes it after a deviation.
  */
 export function bodyFraming(
   status: number,
@@ -71,6 +71,24 @@ function listOf(fields: readonly HttpField[], name: string): string[] {
   return fields
     .filter((field) => field.name.toLowerCase() === name)
     .flatMap(({ value }) => value.split(',').map(trimBlanks));
+}
+
+/**
+ * Whether the header lets the connection carry another response (RFC 9112 9.3). One that announces a body where
+ * none may be does not: some servers send it.
+ */
+export function isPersistent({
+  version,
+  status,
+  fields,
+}: Pick<HttpHead, 'version' | 'status' | 'fields'>): boolean {
+  const options = listOf(fields, 'connection').map((option) => option.toLowerCase());
+  if (options.includes('close')) return false;
+  if (version !== '1.1' && (version !== '1.0' || !options.includes('keep-alive'))) return false;
+  const isChunked = listOf(fields, 'transfer-encoding').length > 0;
+  if (version === '1.0' && isChunked) return false;
+  if (status !== 204 && status !== 304) return true;
+  return !isChunked && listOf(fields, 'content-length').every((length) => /^0*$/.test(length));
 }
 
 /** Blanks and line ends before a status line that are skipped. */

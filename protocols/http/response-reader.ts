@@ -5,7 +5,7 @@ import { ByteBuffer } from '../byte-buffer.js';
 import { type Complete, defined } from '../defined.js';
 import { ProtocolError } from '../errors.js';
 import type { HttpEvent, HttpHead } from './events.js';
-import { bodyFraming, type Framing, recognizeStart } from './framing.js';
+import { bodyFraming, type Framing, isPersistent, recognizeStart } from './framing.js';
 import { type Deviation, isEmptyLine, parseFields, parseStatusLine } from './head.js';
 
 /** Limits on what a response has besides its body. */
@@ -63,6 +63,7 @@ export class HttpResponseReader {
   #remaining = 0;
   #bodyBytes = 0;
   #isFirstChunk = true;
+  #persists = false;
   #offset = 0;
 
   constructor(limits: HttpResponseLimits = {}) {
@@ -80,6 +81,24 @@ export class HttpResponseReader {
     const { kind } = this.#framing;
     const isOpen = kind === 'close' || (kind === 'length' && !this.#framing.isCertain);
     return this.#state === 'data' && isOpen && this.#bodyBytes > 0;
+  }
+
+  /** Bytes of the message so far: those after its end are not part of it. */
+  get bytesRead(): number {
+    return this.#offset;
+  }
+
+  /** Bytes of the body that are still to come by its Content-Length; 0 without one. */
+  get announcedRest(): number {
+    return this.#state === 'data' && this.#framing.kind === 'length' ? this.#remaining : 0;
+  }
+
+  /**
+   * Whether the next response can follow on the connection (RFC 9112 9.3): both sides know for certain where this
+   * one has ended.
+   */
+  get keepsConnection(): boolean {
+    return this.#state === 'ended' && this.#persists && this.#deviations.size === 0;
   }
 
   /** Bytes of the heads and the trailers so far. */
@@ -238,6 +257,7 @@ export class HttpResponseReader {
       return;
     }
     const { framing, transferCodings } = bodyFraming(head.status, head.fields, this.#note);
+    this.#persists = framing.kind !== 'close' && isPersistent(head);
     yield { ...head, transferCodings };
     yield* this.#beginBody(framing);
   }

@@ -244,7 +244,7 @@ export const crawlSettingsSchema = z.strictObject({
   lenientHttp: withNote(
     z.boolean().default(true),
     'CRAWL-22.11',
-    'A response that breaks the rules of HTTP is requested again, after the usual pause, and read as browsers read it (annotation lenientHttp); false: it counts as a lost connection',
+    'A response that ends too soon is kept as far as it arrived (annotation incomplete); false: it counts as a lost connection. One that is complete is read in any case, as browsers read it (annotation lenientHttp)',
   ),
 
   ...browserSettings,

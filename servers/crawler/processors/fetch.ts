@@ -15,7 +15,6 @@ import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
 import { withLoginOf } from '../redaction.js';
 import { extraHeaders, proxyOf } from '../requests/request-settings.js';
 import { retryAfter } from '../requests/retry-after.js';
-import { fetchLeniently } from '../servers/fetch-leniently.js';
 import type { ServerCache } from '../servers/server-cache.js';
 import type { FetchLimits, ProcessorDescriptor } from './parts.js';
 
@@ -31,6 +30,7 @@ export function fetchRequest(uri: CrawlUri, limits: FetchLimits): FetchRequest {
     url: uri.url,
     keepUndecoded: true,
     keepLate: true,
+    keepIncomplete: uri.settings.lenientHttp,
     maxTransferMs: uri.settings.fetchSeconds * 1000,
     maxBytes,
     timeoutMs,
@@ -57,7 +57,7 @@ export class FetchProcessor implements Processor {
   readonly #fetcher: Fetcher;
   readonly #limits: FetchLimits;
   /** Counts failed contacts (CRAWL-12.2). */
-  readonly #servers: Pick<ServerCache, 'contact' | 'locks' | 'crawlDelay' | 'hostEmission'>;
+  readonly #servers: Pick<ServerCache, 'contact' | 'locks'>;
   /** Runs a request under the lock of its host. Default: as one of the host's own queues. */
   readonly #lock: RequestLock;
   readonly name = 'Fetch';
@@ -65,7 +65,7 @@ export class FetchProcessor implements Processor {
   constructor(
     fetcher: Fetcher,
     limits: FetchLimits,
-    servers: Pick<ServerCache, 'contact' | 'locks' | 'crawlDelay' | 'hostEmission'>,
+    servers: Pick<ServerCache, 'contact' | 'locks'>,
     lock: RequestLock = (host, signal, work) => servers.locks.shared(host, signal, work),
   ) {
     this.#fetcher = fetcher;
@@ -107,21 +107,10 @@ export class FetchProcessor implements Processor {
   }
 
   #request(uri: CrawlUri, request: FetchRequest): Promise<FetchResult> {
-    const { url, settings, signal } = uri;
+    const { url, signal } = uri;
     const host = hostOf(url);
     if (host === '') return this.#fetcher.fetch(request);
-    const { locks } = this.#servers;
-    return fetchLeniently(this.#fetcher, request, {
-      host,
-      locks,
-      settings,
-      signal,
-      contact: () => ({
-        crawlDelay: this.#servers.crawlDelay(url),
-        hostEmission: this.#servers.hostEmission(url),
-      }),
-      lock: (first) => this.#lock(host, signal, first),
-    });
+    return this.#lock(host, signal, () => this.#fetcher.fetch(request));
   }
 
   #handleFailure(uri: CrawlUri, error: unknown, begin: number): void {

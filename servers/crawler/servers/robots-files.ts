@@ -24,7 +24,6 @@ import { lruCache } from '../lru.js';
 import type { CrawlSettings } from '../order/settings.js';
 import { proxyOf } from '../requests/request-settings.js';
 import { retryAfter } from '../requests/retry-after.js';
-import { fetchLeniently } from './fetch-leniently.js';
 import { HostLocks } from './host-locks.js';
 import { politenessDelay } from './politeness.js';
 
@@ -254,20 +253,16 @@ export class RobotsFiles {
           publicOnly,
           ...proxyOf(settings),
           keepWire: this.#options.archive?.keepWire,
+          keepIncomplete: true,
         };
         // The first request belongs to a queue of the host; the host of a redirect does not expect one.
         const { hostname: host } = new URL(currentUrl);
         const firstDelayMs = delayMs;
-        result = await fetchLeniently(fetcher, request, {
-          host,
-          locks: this.#locks,
-          settings,
-          signal,
-          lock: (first) =>
-            redirects === 0
-              ? this.#locks.shared(host, signal, first)
-              : this.#locks.exclusive(host, firstDelayMs, signal, first),
-        });
+        const fetchFile = () => fetcher.fetch(request);
+        result =
+          redirects === 0
+            ? await this.#locks.shared(host, signal, fetchFile)
+            : await this.#locks.exclusive(host, firstDelayMs, signal, fetchFile);
         await this.#options.archive?.record(result);
         const problem = result.lenient?.problem;
         // A rule could be missing.

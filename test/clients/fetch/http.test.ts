@@ -1,6 +1,5 @@
 // Tests the HTTP fetcher against local servers: headers, codings, limits, time-outs, connections, logins,
 // proxy.
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
@@ -9,7 +8,7 @@ import t, { type Test } from 'tap';
 import { parseHttpDate, splitContentType } from '../../../clients/fetch/headers.js';
 import { createFetcher, type FetcherOptions } from '../../../clients/fetch/index.js';
 import { freePort } from '../../helpers/daemon.js';
-import { ManualClock, timerOf } from '../../helpers/manual-clock.js';
+import { inputRead, ManualClock, timerOf, until } from '../../helpers/manual-clock.js';
 
 const text = (bytes: Uint8Array) => Buffer.from(bytes).toString();
 const LIMITS = { maxBytes: 100_000, timeoutMs: 20_000 };
@@ -204,10 +203,13 @@ t.test('keep-alive: one connection per host by default, more by option', async (
 });
 
 t.test('G-85: silence and a body that exceeds the deadline are errors', async (t) => {
+  let hasStalled = false;
   const { base } = await serve(t, (request, response) => {
     if (request.url === '/silent') return;
     response.writeHead(200, { 'Content-Length': 10 });
-    response.write('half ');
+    response.write('half ', () => {
+      hasStalled = true;
+    });
   });
   const clock = new ManualClock();
   const fetcher = fetcherFor(t, { clock });
@@ -219,15 +221,9 @@ t.test('G-85: silence and a body that exceeds the deadline are errors', async (t
     code: 'ERR_CONNECTION',
     message: /did not answer in time/,
   });
-  const headReceived = new Promise<void>((resolve) => {
-    const onHead = () => {
-      unsubscribe('undici:request:headers', onHead);
-      resolve();
-    };
-    subscribe('undici:request:headers', onHead);
-  });
   const stalled = fetcher.fetch({ url: `${base}/stalls`, ...quick });
-  await headReceived;
+  await until(() => hasStalled);
+  await inputRead();
   clock.advance(50);
   await t.rejects(stalled, {
     code: 'ERR_CONNECTION',

@@ -1,8 +1,10 @@
-// The tap of a connection: however the bytes of a response arrive, an archive gets the same record (WARC 1.1,
+// The tap of an exchange: however the bytes of a response arrive, an archive gets the same record (WARC 1.1,
 // 6.3; RFC 9112, 7.1).
 import fc from 'fast-check';
 import t from 'tap';
 import { type KeepWire, type WireResponse, WireTap } from '../../../clients/fetch/wire-tap.js';
+import { ProtocolError } from '../../../protocols/errors.js';
+import { HttpResponseReader } from '../../../protocols/http/index.js';
 import { assertProperty } from '../../helpers/property.js';
 
 /** A response, and what must be kept of it. */
@@ -65,12 +67,18 @@ const cuts = fc.array(fc.nat({ max: 1000 }), { maxLength: 40 });
 /** Gives a tap the bytes in pieces that end at these offsets. */
 function tapped(bytes: Uint8Array, ends: readonly number[], maxBytes: number, kept: KeepWire) {
   const tap = new WireTap(maxBytes, kept);
+  const reader = new HttpResponseReader();
   let at = 0;
   for (const end of [...ends].sort((a, b) => a - b).concat(bytes.length)) {
     if (end < at || end > bytes.length) continue;
     // The buffer of a connection is used again.
     const piece = Uint8Array.from(bytes.subarray(at, end));
-    tap.push(piece);
+    try {
+      for (const event of reader.push(piece)) tap.take(event);
+    } catch (error) {
+      if (error instanceof ProtocolError) break;
+      throw error;
+    }
     at = end;
   }
   return tap.response();

@@ -208,7 +208,7 @@ export const HOST_ROWS: readonly HostRow[] = [
     pages: () => ({
       '/': (request) =>
         void request.socket.end(
-          'HTTP/1.1 200 OK\r\nno colon\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n<p>text</p>',
+          'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 100\r\n\r\n<p>text</p>',
         ),
     }),
   }),
