@@ -15,9 +15,17 @@ export function truncationOf(result: FetchResult): Truncation | undefined {
 }
 
 /**
- * Returns whether the body is the whole document, decoded and as it was sent. Only then may its digest be
- * compared with others, or stored for it: the beginnings of two documents can be equal.
+ * Returns whether `body` is the whole document. Only then may its digest be compared with others, or stored for
+ * it: the beginnings of two documents can be equal.
  */
 export function isWhole(result: FetchResult): boolean {
-  return !result.truncated && truncationOf(result) === undefined;
+  return !result.truncated && isPayloadWhole(result);
+}
+
+/**
+ * Returns whether the bytes that the server sent are the whole document: those of the wire, if they were kept,
+ * of which `body` may be a part.
+ */
+export function isPayloadWhole(result: FetchResult): boolean {
+  return truncationOf(result) === undefined;
 }

@@ -1,6 +1,7 @@
 // The interface that all fetchers share.
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { UrlForm } from '../../protocols/urls/index.js';
+import type { BodyBytes } from './stored-body.js';
 import type { KeepWire, WireResponse } from './wire-tap.js';
 
 /** One retrieval. */
@@ -84,7 +85,7 @@ export interface WireMessages extends WireResponse {
   /** Request line and header, to the empty line. */
   readonly request: Uint8Array;
   /** Without its transfer coding, with its content coding. */
-  readonly body: Uint8Array;
+  readonly body: BodyBytes;
   /** The body is longer, or its transfer coding is longer than what was kept of it. */
   readonly truncated: boolean;
 }

@@ -22,5 +22,6 @@ import '../servers/crawler/settings.test.js';
 import '../servers/crawler/archive-index.test.js';
 import '../servers/crawler/warc.test.js';
 import '../servers/crawler/warc-pool.test.js';
+import '../servers/crawler/warc-stored.test.js';
 import '../servers/crawler/warc-zstd.test.js';
 import '../servers/crawler/without-gatherer.test.js';

@@ -1,9 +1,10 @@
 import type { RE2JS } from 're2js';
-import { isWhole } from '../../../clients/fetch/index.js';
+import { isPayloadWhole, isWhole } from '../../../clients/fetch/index.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import type { CrawlUri } from '../crawl-uri.js';
 import type { CrawlSettings } from '../order/settings.js';
 import { cachedPatterns, compileRe2 } from '../patterns.js';
+import { payloadDigestOf } from '../warc/captures.js';
 import { sha1Base32 } from '../warc/digest.js';
 import { FETCH_HISTORY, type FetchHistory } from './fetch-history.js';
 import type { ProcessorDescriptor } from './parts.js';
@@ -42,7 +43,12 @@ export class ContentDigest implements Processor {
     // A 304 has no body. The body of a local or listed document may be empty and then has no digest.
     if (fetched === undefined || fetched.body.length === 0) return 'proceed';
     // CRAWL-18.9: what is not complete has no digest, so that nothing can equal it.
-    if (!isWhole(fetched)) return 'proceed';
+    if (!isPayloadWhole(fetched)) return 'proceed';
+    if (!isWhole(fetched)) {
+      // Only the beginning is in memory; an archive has the digest of the whole.
+      if (fetched.wire !== undefined) uri.digest = payloadDigestOf(fetched);
+      return 'proceed';
+    }
     uri.digest = this.digest(fetched.body, settings, fetched.contentType, fetched.charset);
     return 'proceed';
   }

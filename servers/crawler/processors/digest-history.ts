@@ -1,4 +1,4 @@
-import { isWhole } from '../../../clients/fetch/index.js';
+import { isPayloadWhole } from '../../../clients/fetch/index.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import type { CrawlUri } from '../crawl-uri.js';
 import { payloadDigestOf, type Revisit } from '../warc/captures.js';
@@ -49,7 +49,7 @@ export class DigestHistory implements Processor, RevisitSource {
   async process(uri: CrawlUri): Promise<ProcessResult> {
     if (uri.fetched === undefined || uri.size === 0 || this.#entries.has(uri)) return 'proceed';
     // CRAWL-18.9: the beginning of a document is neither looked up nor stored.
-    if (!isWhole(uri.fetched)) return 'proceed';
+    if (!isPayloadWhole(uri.fetched)) return 'proceed';
     const digest = payloadDigestOf(uri.fetched);
     const found = await this.#store.get(digest);
     this.#entries.set(uri, { digest, found });

@@ -1,4 +1,4 @@
-import { type FetchRequest, isWhole } from '../../../clients/fetch/index.js';
+import { type FetchRequest, isPayloadWhole } from '../../../clients/fetch/index.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
 import { surt } from '../../../protocols/urls/index.js';
 import type { GathererBatch, GathererStore } from '../../../storage/index.js';
@@ -93,7 +93,7 @@ export class FetchHistory implements Processor, RevisitSource {
   process(uri: CrawlUri): ProcessResult {
     const { fetched } = uri;
     // CRAWL-18.9: a body that is not complete leaves no history, and its ETag must not prevent the next fetch.
-    if (fetched === undefined || !uri.succeeded || !isWhole(fetched)) return 'proceed';
+    if (fetched === undefined || !uri.succeeded || !isPayloadWhole(fetched)) return 'proceed';
     const entry = this.#entry(uri);
     if (entry.current !== undefined) return 'proceed';
     const notModified = fetched.status === 304;

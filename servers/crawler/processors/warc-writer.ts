@@ -1,4 +1,4 @@
-import { type FetchResult, isWhole } from '../../../clients/fetch/index.js';
+import { type FetchResult, isPayloadWhole } from '../../../clients/fetch/index.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import type { CrawlUri } from '../crawl-uri.js';
 import {
@@ -102,7 +102,7 @@ export class WarcWriter implements Processor {
 
   #captured(uri: CrawlUri, { payloadDigest }: CaptureRecords, position: WarcPosition): void {
     // CRAWL-18.9: no later fetch may be a revisit of the beginning of a document.
-    if (uri.fetched === undefined || !isWhole(uri.fetched)) return;
+    if (uri.fetched === undefined || !isPayloadWhole(uri.fetched)) return;
     for (const source of this.#options.revisits ?? []) source.captured(uri, position, payloadDigest);
   }
 

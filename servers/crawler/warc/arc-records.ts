@@ -1,6 +1,7 @@
 // ARC 1.1, the format of archives before WARC: a line with five fields, then the bytes of the document. Only
 // documents have records.
 import { NO_TYPE } from './arc-reading.js';
+import { blockLength, type EncodedRecord } from './encode-record.js';
 import type { NewWarcRecord } from './new-record.js';
 
 const URL_RECORD_DEFINITION = 'URL IP-address Archive-date Content-type Archive-length';
@@ -20,7 +21,7 @@ export function arcFileRecord(
   name: string,
   date: number,
   values: Iterable<readonly [name: string, value: string]>,
-): Buffer {
+): EncodedRecord {
   const elements: string[] = [];
   const description: string[] = [];
   for (const [key, value] of values) {
@@ -40,14 +41,17 @@ export function arcFileRecord(
     '</arcmetadata>',
     '',
   ].join('\n');
-  return encode(`filedesc://${name}`, NO_ADDRESS, date, 'text/plain', [Buffer.from(content, 'utf8')]);
+  return encode(`filedesc://${name}`, NO_ADDRESS, date, 'text/plain', {
+    block: [Buffer.from(content, 'utf8')],
+  });
 }
 
 /**
  * Encodes the record of a document (URL-record-v1); undefined for records that the format does not have:
  * requests, metadata, revisits. The message of an HTTP server is kept with its head.
  */
-export function arcRecord({ type, date, contentType, fields, block }: NewWarcRecord): Buffer | undefined {
+export function arcRecord(record: NewWarcRecord): EncodedRecord | undefined {
+  const { type, date, contentType, fields, block } = record;
   if (type !== 'response' && type !== 'resource') return undefined;
   const field = (name: string): string | undefined => fields.find(([key]) => key === name)?.[1];
   const declared = type === 'response' ? declaredType(block[0]) : contentType;
@@ -56,7 +60,7 @@ export function arcRecord({ type, date, contentType, fields, block }: NewWarcRec
     field('WARC-IP-Address') ?? NO_ADDRESS,
     date,
     mediaType(declared),
-    block,
+    record,
   );
 }
 
@@ -65,13 +69,14 @@ function encode(
   address: string,
   date: number,
   type: string,
-  content: readonly Uint8Array[],
-): Buffer {
-  const length = content.reduce((sum, piece) => sum + piece.length, 0);
+  content: Pick<NewWarcRecord, 'block' | 'stored'>,
+): EncodedRecord {
+  const length = blockLength(content);
   const time = new Date(date).toISOString().replace(/\D/g, '').slice(0, 14);
   // A blank would be the end of the field.
   const line = `${url.replace(/\s/g, '%20')} ${address} ${time} ${type} ${length}\n`;
-  return Buffer.concat([Buffer.from(line, 'utf8'), ...content, Buffer.from('\n')]);
+  const { block, stored } = content;
+  return { begin: [Buffer.from(line, 'utf8'), ...block], stored, end: Buffer.from('\n') };
 }
 
 /** The Content-Type in the head of an HTTP message. */

@@ -1,10 +1,17 @@
 import { STATUS_CODES } from 'node:http';
-import { DIRECTORY_TYPE, type FetchResult, isWhole, truncationOf } from '../../../clients/fetch/index.js';
+import {
+  type BodyBytes,
+  DIRECTORY_TYPE,
+  type FetchResult,
+  isPayloadWhole,
+  isStored,
+  truncationOf,
+} from '../../../clients/fetch/index.js';
 import { messageOf } from '../../../protocols/errors.js';
 import { withoutUserInfo } from '../../../protocols/urls/index.js';
 import { announce } from '../events.js';
 import { time14 } from '../logs/line-fields.js';
-import { sha1Base32 } from './digest.js';
+import { base32Sha1, sha1Base32 } from './digest.js';
 import { type NewWarcRecord, newRecordId, warcDate, warcFields } from './new-record.js';
 import type { WarcFiles } from './warc-files.js';
 
@@ -49,6 +56,7 @@ export interface CaptureMetadata {
 }
 
 const REVISIT_PROFILE = 'http://netpreserve.org/warc/1.1/revisit/';
+const NO_HEAD = new Uint8Array();
 const RESPONSE_TYPE = 'application/http; msgtype=response';
 const REQUEST_TYPE = 'application/http; msgtype=request';
 /** Digest of the empty payload of a GET. */
@@ -63,7 +71,7 @@ export function captureRecords(fetched: FetchResult, revisit?: Revisit): Capture
   const payloadDigest = payloadDigestOf(fetched);
   const id = newRecordId();
   const http = /^https?:/.test(fetched.url) && !fetched.local;
-  const original = http && isWhole(fetched) ? usableRevisit(revisit, payloadDigest) : undefined;
+  const original = http && isPayloadWhole(fetched) ? usableRevisit(revisit, payloadDigest) : undefined;
   const common: [string, string][] = [['WARC-Target-URI', withoutUserInfo(fetched.url)]];
   if (fetched.remoteAddress !== undefined) common.push(['WARC-IP-Address', fetched.remoteAddress]);
   const date = fetched.beginTime;
@@ -85,20 +93,32 @@ export function captureRecords(fetched: FetchResult, revisit?: Revisit): Capture
             date,
             contentType: RESPONSE_TYPE,
             fields,
-            block: [responseHead(fetched), fetched.wire?.framed ?? payloadOf(fetched)],
+            ...blockOf(responseHead(fetched), fetched.wire?.framed ?? payloadOf(fetched)),
           }
-        : { type: 'resource', id, date, contentType: resourceType(fetched), fields, block: [fetched.body] },
+        : {
+            type: 'resource',
+            id,
+            date,
+            contentType: resourceType(fetched),
+            fields,
+            ...blockOf(NO_HEAD, payloadOf(fetched)),
+          },
     );
   }
   if (http && fetched.wire !== undefined) records.push(requestRecord(fetched.wire.request, common, date, id));
   return { records, id, kind: original?.kind ?? (http ? 'response' : 'resource'), payloadDigest };
 }
 
+/** Returns the content of a record: its head, then its body. */
+function blockOf(head: Uint8Array, body: BodyBytes): Pick<NewWarcRecord, 'block' | 'stored'> {
+  return isStored(body) ? { block: [head], stored: body } : { block: [head, body] };
+}
+
 /**
  * The payload of a capture (WARC 1.1, 2.2): the body with its content coding, without its transfer coding.
  * Decoded if its bytes were not kept.
  */
-function payloadOf({ wire, body }: FetchResult): Uint8Array {
+function payloadOf({ wire, body }: FetchResult): BodyBytes {
   return wire?.body ?? body;
 }
 
@@ -111,7 +131,8 @@ const payloadDigests = new WeakMap<FetchResult, string>();
 export function payloadDigestOf(fetched: FetchResult): string {
   let digest = payloadDigests.get(fetched);
   if (digest === undefined) {
-    digest = sha1Base32(payloadOf(fetched));
+    const payload = payloadOf(fetched);
+    digest = isStored(payload) ? base32Sha1(Buffer.from(payload.sha1)) : sha1Base32(payload);
     payloadDigests.set(fetched, digest);
   }
   return digest;

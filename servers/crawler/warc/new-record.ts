@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { StoredBody } from '../../../clients/fetch/index.js';
 
 /** The record types that a crawl writes (WARC 1.1, 6). */
 type WarcRecordType =
@@ -23,6 +24,8 @@ export interface NewWarcRecord {
   readonly fields: readonly (readonly [name: string, value: string])[];
   /** The content block in pieces; they must not change until the record is written. */
   readonly block: readonly Uint8Array[];
+  /** The end of the block if it is on disk, where it stays until the record is written. */
+  readonly stored?: StoredBody | undefined;
 }
 
 /** Returns a new WARC-Record-ID. */

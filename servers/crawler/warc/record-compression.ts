@@ -1,7 +1,10 @@
 // How the records of an archive are compressed: each by itself, so that a reader finds one by its offset.
+import type { Duplex } from 'node:stream';
 import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
-import { compressZstd } from './zstd-frames.js';
+import { createGzip, gzip } from 'node:zlib';
+import { asError } from '../../../clients/connection/index.js';
+import type { EncodedRecord } from './encode-record.js';
+import { compressZstd, createZstd } from './zstd-frames.js';
 
 /**
  * `none`, one gzip member for each record (WARC 1.1, Annex D), or one Zstandard frame (Zstandard Compression
@@ -39,8 +42,59 @@ export function compressionOf(name: string): Compression {
   return suffix === 'gz' ? 'gzip' : 'zstd';
 }
 
-/** Compresses an encoded record. */
-export async function compressRecord(bytes: Uint8Array, compression: Compression): Promise<Uint8Array> {
+/** Bytes of compressed output per write of a record that is on disk. */
+const CHUNK_BYTES = 256 * 1024;
+
+/**
+ * Compresses an encoded record: one that is in memory in one piece. Of one that is on disk only a few pieces
+ * are in memory at a time; the next one is read when the caller wants more.
+ * @throws the errors of reading what is on disk
+ */
+export async function* compressRecord(
+  { begin, stored, end }: EncodedRecord,
+  compression: Compression,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  if (stored === undefined) {
+    yield compressBytes(Buffer.concat([...begin, end]), compression);
+    return;
+  }
+  const pieces = async function* () {
+    yield* begin;
+    yield* stored.pieces();
+    yield end;
+  };
+  const length = [...begin, end].reduce((sum, piece) => sum + piece.length, stored.length);
+  if (compression === 'none') yield* pieces();
+  else {
+    const encoder =
+      compression === 'gzip' ? createGzip({ chunkSize: CHUNK_BYTES }) : createZstd(length, CHUNK_BYTES);
+    yield* transformed(pieces(), encoder);
+  }
+}
+
+/** Passes pieces through a stream, one after the other: each is used until the stream has accepted it. */
+async function* transformed(
+  pieces: AsyncIterable<Uint8Array>,
+  encoder: Duplex,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const write = async (): Promise<void> => {
+    for await (const piece of pieces)
+      await new Promise<void>((resolve, reject) => {
+        encoder.write(piece, (error) => (error ? reject(error) : resolve()));
+      });
+    encoder.end();
+  };
+  // The loop throws the error.
+  const written = write().catch((error: unknown) => encoder.destroy(asError(error)));
+  try {
+    for await (const piece of encoder) yield piece as Uint8Array;
+  } finally {
+    encoder.destroy();
+    await written;
+  }
+}
+
+async function compressBytes(bytes: Uint8Array, compression: Compression): Promise<Uint8Array> {
   switch (compression) {
     case 'none':
       return bytes;

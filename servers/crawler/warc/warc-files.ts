@@ -7,6 +7,7 @@ import { createDirectory } from '../../../storage/files/make-directory.js';
 import { openRegular } from '../../../storage/files/regular-file.js';
 import { arcFileRecord, arcRecord } from './arc-records.js';
 import { examineRecords } from './complete-records.js';
+import { type EncodedRecord, encodeRecord } from './encode-record.js';
 import { type NewWarcRecord, newRecordId, warcFields } from './new-record.js';
 import { OPEN_SUFFIX, OpenArchive } from './open-archive.js';
 import {
@@ -202,8 +203,8 @@ export class WarcFiles implements AsyncDisposable {
       try {
         const positions: WarcPosition[] = [];
         for (const record of records) {
-          const bytes = await this.#encode(file, record);
-          if (bytes !== undefined) positions.push(await this.#append(file, record.id, bytes));
+          const encoded = await this.#encode(file, record);
+          if (encoded !== undefined) positions.push(await this.#append(file, record.id, encoded));
         }
         if (file.size >= (this.#options.maxFileBytes ?? 1_000_000_000)) await this.#finish(place);
         return positions;
@@ -225,7 +226,7 @@ export class WarcFiles implements AsyncDisposable {
     const name = `${prefix}-${timestamp17(date)}-${serial}${this.#nameEnding}`;
     const file = await OpenArchive.create(directory, name, newRecordId());
     try {
-      await file.append(await this.#encodeInfo(file, date));
+      await this.#append(file, file.infoId, await this.#encodeInfo(file, date));
     } catch (error) {
       await file.undo(0);
       throw error;
@@ -234,7 +235,7 @@ export class WarcFiles implements AsyncDisposable {
   }
 
   /** Encodes the first record of a file. */
-  async #encodeInfo(file: OpenArchive, date: number): Promise<Uint8Array> {
+  async #encodeInfo(file: OpenArchive, date: number): Promise<EncodedRecord> {
     const { format, info = {}, host = hostname() } = this.#options;
     const { name, infoId } = file;
     const values = new Map([
@@ -243,7 +244,7 @@ export class WarcFiles implements AsyncDisposable {
       ['hostname', host],
       ...Object.entries(info),
     ]);
-    if (format === 'arc') return compressRecord(arcFileRecord(name, date, values), this.#compression);
+    if (format === 'arc') return arcFileRecord(name, date, values);
     const record: NewWarcRecord = {
       type: 'warcinfo',
       id: infoId,
@@ -252,24 +253,19 @@ export class WarcFiles implements AsyncDisposable {
       fields: [['WARC-Filename', name]],
       block: [warcFields([...values])],
     };
-    const { serializeRecord } = await import('./serialize-record.js');
-    return serializeRecord(record, this.#compression);
+    return await encodeRecord(record);
   }
 
   /** Encodes a record; returns undefined if the format does not have it. */
-  async #encode(file: OpenArchive, record: NewWarcRecord): Promise<Uint8Array | undefined> {
-    if (this.#options.format === 'arc') {
-      const bytes = arcRecord(record);
-      return bytes && compressRecord(bytes, this.#compression);
-    }
+  async #encode(file: OpenArchive, record: NewWarcRecord): Promise<EncodedRecord | undefined> {
+    if (this.#options.format === 'arc') return arcRecord(record);
     const fields: NewWarcRecord['fields'] = [...record.fields, ['WARC-Warcinfo-ID', file.infoId]];
-    const { serializeRecord } = await import('./serialize-record.js');
-    return serializeRecord({ ...record, fields }, this.#compression);
+    return await encodeRecord({ ...record, fields });
   }
 
-  async #append(file: OpenArchive, id: string, bytes: Uint8Array): Promise<WarcPosition> {
+  async #append(file: OpenArchive, id: string, record: EncodedRecord): Promise<WarcPosition> {
     const offset = file.size;
-    await file.append(bytes);
+    for await (const bytes of compressRecord(record, this.#compression)) await file.append(bytes);
     const recordId = this.#options.format === 'arc' ? `arc:${file.name}/${offset}` : id;
     return { file: file.name, offset, length: file.size - offset, recordId };
   }

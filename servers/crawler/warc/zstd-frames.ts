@@ -24,6 +24,11 @@ interface ZstdOfNode {
     options: { readonly pledgedSrcSize: number; readonly params: Readonly<Record<number, number>> },
     done: (error: Error | null, result: Buffer) => void,
   ) => void;
+  readonly createZstdCompress?: (options: {
+    readonly chunkSize: number;
+    readonly pledgedSrcSize: number;
+    readonly params: Readonly<Record<number, number>>;
+  }) => Duplex;
   readonly createZstdDecompress?: (options: { readonly params: Readonly<Record<number, number>> }) => Duplex;
 }
 const node = zlib as unknown as ZstdOfNode;
@@ -53,6 +58,17 @@ export function compressZstd(bytes: Uint8Array): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     zstdCompress(bytes, options, (error, result) => (error === null ? resolve(result) : reject(error)));
   });
+}
+
+/**
+ * Returns a stream that compresses as one frame with its content size and checksum.
+ * @param length bytes of the content
+ * @throws UsageError if this version of Node.js cannot
+ */
+export function createZstd(length: number, chunkSize: number): Duplex {
+  const { createZstdCompress } = node;
+  if (createZstdCompress === undefined) throw new UsageError(zstdProblem() ?? '');
+  return createZstdCompress({ chunkSize, pledgedSrcSize: length, params: { [CHECKSUM_FLAG]: 1 } });
 }
 
 /**

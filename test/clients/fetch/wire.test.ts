@@ -2,11 +2,11 @@
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import { createFetcher } from '../../../clients/fetch/index.js';
+import { type BodyBytes, createFetcher, isStored } from '../../../clients/fetch/index.js';
 import { scripted } from './scripted.js';
 
-const latin1 = (bytes: Uint8Array | undefined): string | undefined =>
-  bytes === undefined ? undefined : Buffer.from(bytes).toString('latin1');
+const latin1 = (bytes: BodyBytes | undefined): string | undefined =>
+  bytes === undefined || isStored(bytes) ? undefined : Buffer.from(bytes).toString('latin1');
 
 /** A server that answers each request with the next of these messages, and keeps its connections. */
 async function wireServer(t: Test, ...answers: readonly (string | Uint8Array)[]) {

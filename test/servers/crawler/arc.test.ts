@@ -312,6 +312,7 @@ t.test('WARC 1.1, 6.7: a revisit of a body in an ARC file names its URI and date
 });
 
 t.test('the description has no characters that XML cannot have', async (t) => {
-  const text = arcFileRecord('x', 0, [['order', '\u0000\ud800\u{1f600}\ufffe<&>']]).toString();
+  const { begin } = arcFileRecord('x', 0, [['order', '\u0000\ud800\u{1f600}\ufffe<&>']]);
+  const text = Buffer.concat(begin).toString();
   t.match(text, '<dc:description>order:   \u{1f600} &#60;&#38;&#62;</dc:description>');
 });
