@@ -1,5 +1,6 @@
 // Fetches a document and follows its redirects.
 import { ConnectionError, RefusedError } from '../../protocols/errors.js';
+import { userInfoOf, withoutUserInfo, withUserInfo } from '../../protocols/urls/index.js';
 import { publishDebug } from './debug-channel.js';
 import { isPrivateAddress } from './private-addresses.js';
 import type { Fetcher, FetchRequest, FetchResult } from './types.js';
@@ -34,6 +35,15 @@ export async function fetchFollowing(
     const isPublic = next.publicOnly === true || address === undefined || !isPrivateAddress(address);
     publishDebug(25, 1, () => `${next.url}: redirect to ${result.location}`);
     const { headers: _, ...rest } = request;
-    next = { ...rest, url: result.location, publicOnly: isPublic };
+    next = { ...rest, url: targetOf(next.url, result.location), publicOnly: isPublic };
   }
+}
+
+/**
+ * G-81: the login of the URL that was requested is sent to its own server only, and one that a redirect names is
+ * not sent at all.
+ */
+function targetOf(url: string, location: string): string {
+  const target = withoutUserInfo(location);
+  return new URL(url).origin === new URL(target).origin ? withUserInfo(target, userInfoOf(url)) : target;
 }

@@ -1,6 +1,7 @@
 // Fetches `ftp:` URLs.
 import type { FileInfo } from 'basic-ftp';
 import { ConnectionError } from '../../protocols/errors.js';
+import { withUserInfo } from '../../protocols/urls/index.js';
 import { BoundedBody } from './bounded-body.js';
 import { ConnectionPool } from './connection-pool.js';
 import { publishDebug } from './debug-channel.js';
@@ -28,6 +29,8 @@ export interface FtpFetcherOptions extends TransferOptions {
   readonly maxEntries?: number | undefined;
 }
 
+const ANONYMOUS = 'anonymous';
+
 /** Fetches `ftp:` URLs over kept logins (G-88): files, and directories as `entries`. */
 export class FtpFetcher implements Fetcher {
   readonly #options: FtpFetcherOptions;
@@ -39,7 +42,7 @@ export class FtpFetcher implements Fetcher {
   }
 
   async fetch(request: FetchRequest): Promise<FetchResult> {
-    const address = parseFtpUrl(request.url);
+    const address = parseFtpUrl(withUserInfo(request.url, request.login));
     const login = this.#loginFor(address);
     const beginTime = Date.now();
     const key = [address.host, address.port, login.user, login.password, idleTimeoutOf(request)].join(' ');
@@ -69,7 +72,11 @@ export class FtpFetcher implements Fetcher {
       const reply = answer.headers?.['ftp-reply'] ?? outcome;
       return `${host}:${port} as ${login.user}: ${path ?? 'no path'}: status ${answer.status}, ${reply}`;
     });
-    return resultOf(request.url, beginTime, answer);
+    return resultOf(
+      request.url,
+      beginTime,
+      login.user === ANONYMOUS ? answer : { ...answer, personal: true },
+    );
   }
 
   async close(): Promise<void> {
@@ -86,7 +93,7 @@ export class FtpFetcher implements Fetcher {
     const known = this.#options.ftpAuth?.find(
       ({ host, port }) => host.toLowerCase() === address.host && (port ?? FTP_PORT) === address.port,
     );
-    return known ?? { user: 'anonymous', password: anonymous };
+    return known ?? { user: ANONYMOUS, password: anonymous };
   }
 
   async #retrieve(connection: FtpConnection, address: FtpAddress, request: FetchRequest): Promise<Answer> {

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { ConnectionError, StateError } from '../../protocols/errors.js';
-import { withoutBrackets } from '../../protocols/urls/index.js';
+import { withoutBrackets, withoutUserInfo, withUserInfo } from '../../protocols/urls/index.js';
 import { asConnectionError } from '../connection/index.js';
 import { BoundedBody } from './bounded-body.js';
 import { parseFtpUrl } from './ftp-url.js';
@@ -46,7 +46,7 @@ export class FtpProxyFetcher implements Fetcher {
 
   async fetch(request: FetchRequest): Promise<FetchResult> {
     if (this.#closed) throw new StateError('the fetcher is closed');
-    const { host, user, password } = parseFtpUrl(request.url);
+    const { host, user, password } = parseFtpUrl(withUserInfo(request.url, request.login));
     // The proxy resolves the name itself; an address that is private here is refused nevertheless.
     if (request.publicOnly === true) await resolveHost(host, true, request.signal);
     request.signal?.throwIfAborted();
@@ -55,7 +55,7 @@ export class FtpProxyFetcher implements Fetcher {
     const known = request.headers?.lastModified;
     if (known) headers['if-modified-since'] = new Date(known * 1000).toUTCString();
     if (user !== undefined) headers.authorization = basicCredentials(user, password ?? '');
-    const path = request.url.replace(/^ftp:\/\/[^/@]*@/, 'ftp://');
+    const path = withoutUserInfo(request.url);
     const sent = httpRequest({ ...this.#proxy, agent: this.#agent, method: 'GET', path, headers });
     const idleTimeoutMs = idleTimeoutOf(request);
     sent.setTimeout(idleTimeoutMs, () => {

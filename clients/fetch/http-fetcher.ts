@@ -1,7 +1,7 @@
 // Fetches http and https URLs (G-80).
 import { ConnectionError, KitError, StateError, UsageError } from '../../protocols/errors.js';
 import type { HttpResponseLimits } from '../../protocols/http/index.js';
-import { resolveUrl } from '../../protocols/urls/index.js';
+import { resolveUrl, withoutUserInfo, withUserInfo } from '../../protocols/urls/index.js';
 import { asConnectionError, asError } from '../connection/index.js';
 import { monotonicClock } from '../connection/monotonic-clock.js';
 import { publishDebug, publishNote } from './debug-channel.js';
@@ -74,9 +74,9 @@ export class HttpFetcher implements Fetcher {
 
   async fetch(request: FetchRequest): Promise<FetchResult> {
     if (this.#closed) throw new StateError('the fetcher is closed');
-    const target = splitUrl(request.url);
+    const target = splitUrl(withUserInfo(request.url, request.login));
     const beginTime = Date.now();
-    const raw = await this.#requestWithCredentials(target, request);
+    const { response: raw, personal } = await this.#requestWithCredentials(target, request);
     const headers = plainHeaders(raw.headers);
     publishDebug(21, 1, () => `GET ${request.url}: status ${raw.status}, ${raw.body.length} bytes`);
     const maxBytes = request.maxBytes ?? DEFAULT_MAX_BYTES;
@@ -84,7 +84,7 @@ export class HttpFetcher implements Fetcher {
     const codings = [headers['content-encoding'] ?? '', ...raw.transferCodings].join(',');
     const location =
       raw.status >= 300 && raw.status < 400
-        ? resolveUrl(textOfHeader(headers.location ?? ''), request.url, request.urlForm)
+        ? resolveUrl(textOfHeader(headers.location ?? ''), withoutUserInfo(request.url), request.urlForm)
         : undefined;
     const problem = raw.lenient?.problem;
     // The body of a redirect is not the document.
@@ -107,6 +107,7 @@ export class HttpFetcher implements Fetcher {
           ? undefined
           : { ...raw.wire, body: raw.body, truncated: raw.truncated || raw.wire.truncated },
       late: raw.late,
+      ...(personal ? { personal } : {}),
       ...('undecoded' in decoded ? { undecoded: decoded.undecoded } : {}),
       ...(location === undefined || headers.location === undefined ? {} : { location }),
       remoteAddress,
@@ -127,31 +128,35 @@ export class HttpFetcher implements Fetcher {
    * Repeats the request once if the server names a realm that the configuration has a login for, for this
    * document (G-82).
    */
-  async #requestWithCredentials(target: Target, request: FetchRequest): Promise<RawResponse> {
+  async #requestWithCredentials(
+    target: Target,
+    request: FetchRequest,
+  ): Promise<{ readonly response: RawResponse; readonly personal: boolean }> {
     const { url } = request;
     const known = target.credentials === undefined ? this.#logins.known(url) : undefined;
     const credentials = target.credentials ?? (known && credentialsOf(known));
     const first = await this.#request(target, request, credentials);
-    if (first.status !== 401) return first;
+    const answer = { response: first, personal: credentials !== undefined };
+    if (first.status !== 401) return answer;
     const challenge = first.headers['www-authenticate'];
     const realm = basicRealm(Array.isArray(challenge) ? challenge.join(', ') : challenge);
     const noteLogin = (login: 'refused' | 'unknown' | 'elsewhere'): void =>
       publishNote({ kind: 'login', url, realm, login });
     if (target.credentials !== undefined) {
       noteLogin('refused');
-      return first;
+      return answer;
     }
     const login = this.#logins.forRealm(url, realm);
     const found = typeof login === 'string' ? `no match (${login})` : login.user;
     publishDebug(21, 5, () => `${url}: login for ${realm ?? 'no realm'}: ${found}`);
     if (typeof login === 'string' || login === known) {
       noteLogin(typeof login === 'string' ? login : 'refused');
-      return first;
+      return answer;
     }
     const second = await this.#request(target, request, credentialsOf(login));
     if (second.status === 401) noteLogin('refused');
     else this.#logins.accept(url, login);
-    return second;
+    return { response: second, personal: true };
   }
 
   async #request(
@@ -322,7 +327,7 @@ interface Target {
 }
 
 function splitUrl(url: string): Target {
-  const match = /^(https?:\/\/)(?:([^/?@]*)@)?([^/?]+)(.*)$/s.exec(url);
+  const match = /^(https?:\/\/)(?:([^/?]*)@)?([^/?]+)(.*)$/s.exec(url);
   if (match === null) throw new UsageError('not a canonical http URL');
   const [, scheme = '', userInfo, host = '', path = ''] = match;
   const [user = '', password = ''] = (userInfo ?? '').split(/:(.*)/s);

@@ -12,7 +12,7 @@ import {
   parseOverviewLine,
 } from '../../protocols/nntp/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import { withoutBrackets } from '../../protocols/urls/index.js';
+import { withoutBrackets, withUserInfo } from '../../protocols/urls/index.js';
 import { BoundedBody } from './bounded-body.js';
 import { ConnectionPool } from './connection-pool.js';
 import { NntpConnection, type NntpLogin, type NntpStatus } from './nntp-connection.js';
@@ -61,7 +61,7 @@ export class NewsFetcher implements Fetcher {
   }
 
   async fetch(request: FetchRequest): Promise<FetchResult> {
-    const address = parseNewsUrl(request.url);
+    const address = parseNewsUrl(withUserInfo(request.url, request.login));
     const { host, port } = this.#serverOf(address);
     const login = this.#loginFor(address, host, port);
     const beginTime = Date.now();
@@ -76,7 +76,11 @@ export class NewsFetcher implements Fetcher {
         try {
           const { remoteAddress } = connection;
           const answer = await this.#retrieve(connection, address, request);
-          return resultOf(request.url, beginTime, { remoteAddress, ...answer });
+          return resultOf(request.url, beginTime, {
+            remoteAddress,
+            ...answer,
+            ...(login === undefined ? {} : { personal: true }),
+          });
         } catch (error) {
           throw watch.causeOf(error);
         }

@@ -3,7 +3,7 @@
 import { ConnectionError, KitError, messageOf, UsageError } from '../../protocols/errors.js';
 import { LinkedAbort, untilAborted } from '../../protocols/linked-abort.js';
 import type { UnixSeconds } from '../../protocols/time.js';
-import { canonicalUrl } from '../../protocols/urls/index.js';
+import { canonicalUrl, withoutUserInfo, withUserInfo } from '../../protocols/urls/index.js';
 import {
   DEFAULT_MAX_BYTES,
   DEFAULT_TIMEOUT_MS,
@@ -16,7 +16,7 @@ import {
 
 /** A retrieval that a fetcher of one's own makes. */
 export interface OwnRequest {
-  /** A canonical URL. */
+  /** A canonical URL, with the login that the configuration has for it. */
   readonly url: string;
   /**
    * Validators of the last retrieval; if the document has not changed, status 304 says so and no body is needed
@@ -78,7 +78,7 @@ class WrappedFetcher implements Fetcher {
     this.#own = own;
   }
 
-  async fetch({ url, headers, maxBytes, timeoutMs, signal }: FetchRequest): Promise<FetchResult> {
+  async fetch({ url, login, headers, maxBytes, timeoutMs, signal }: FetchRequest): Promise<FetchResult> {
     const limit = maxBytes ?? DEFAULT_MAX_BYTES;
     using retrieval = new LinkedAbort(this.#closing.signal, signal);
     const milliseconds = timeoutMs ?? DEFAULT_TIMEOUT_MS;
@@ -88,7 +88,7 @@ class WrappedFetcher implements Fetcher {
     );
     const beginTime = Date.now();
     const request = {
-      url,
+      url: withUserInfo(url, login),
       etag: headers?.etag,
       lastModified: headers?.lastModified,
       maxBytes: limit,
@@ -123,7 +123,7 @@ function ownResult(url: string, made: OwnResult, limit: number, beginTime: numbe
   const { contentType, charset } = mediaType(made);
   const body =
     typeof made.body === 'string' ? new TextEncoder().encode(made.body) : (made.body ?? new Uint8Array());
-  const target = location === undefined ? undefined : canonicalUrl(location, url);
+  const target = location === undefined ? undefined : canonicalUrl(location, withoutUserInfo(url));
   return resultOf(url, beginTime, {
     status,
     headers,

@@ -9,6 +9,11 @@ export interface FetchRequest {
   /** A canonical URL. */
   readonly url: string;
   /**
+   * `user:password`, escaped as in URLs (G-81): sent without a challenge, in place of a login in {@link url}. The
+   * result has the URL without it, and is not cached.
+   */
+  readonly login?: string | undefined;
+  /**
    * Validators of the previous retrieval. They make the request conditional (G-106): an unchanged document
    * answers 304.
    */
@@ -128,8 +133,13 @@ export interface FetchResult {
   readonly truncated: boolean;
   /** Why the rest of a truncated body did not arrive in time; only with {@link FetchRequest.keepLate}. */
   readonly late?: string | undefined;
-  /** The canonical target URL of a redirect. Redirects are not followed: the frontier decides about them. */
+  /**
+   * The canonical target URL of a redirect, with a login only if the server wrote one. Redirects are not followed:
+   * the frontier decides about them.
+   */
   readonly location?: string | undefined;
+  /** The request had a login, so the answer may differ from that of others. */
+  readonly personal?: boolean | undefined;
   /** Read from this machine's files, by a `file:` URL or a Local-Mapping (G-71). */
   readonly local: boolean;
   /** Number of the user who owns a local file (E-76). */

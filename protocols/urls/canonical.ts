@@ -78,12 +78,30 @@ export class UrlResolver {
   }
 }
 
+const USER_INFO = /^([a-z][a-z0-9+.-]*:\/\/)([^/?#]*)@/;
+
 /**
- * Removes `user:password@` from a URL (G-81), so that it may be written into SOIF.
+ * Removes `user:password@` from a URL (G-81): the rest is the identity of the document.
  * @param url a canonical URL
  */
 export function withoutUserInfo(url: string): string {
-  return url.includes('@') ? url.replace(/^([a-z]+:\/\/)[^/?]*@/, '$1') : url;
+  return url.includes('@') ? url.replace(USER_INFO, '$1') : url;
+}
+
+/**
+ * Returns `user:password` of a canonical URL, escaped as in the URL; undefined if it has no login.
+ */
+export function userInfoOf(url: string): string | undefined {
+  return url.includes('@') ? USER_INFO.exec(url)?.[2] : undefined;
+}
+
+/**
+ * Returns a canonical URL with this login instead of its own.
+ * @param login `user:password`, escaped as in URLs; undefined returns the URL unchanged
+ */
+export function withUserInfo(url: string, login: string | undefined): string {
+  if (login === undefined) return url;
+  return withoutUserInfo(url).replace(/^[a-z][a-z0-9+.-]*:\/\//, (scheme) => `${scheme}${login}@`);
 }
 
 /*

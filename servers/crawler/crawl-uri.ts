@@ -1,5 +1,5 @@
 import type { FetchResult } from '../../clients/fetch/index.js';
-import { withoutUserInfo } from '../../protocols/urls/index.js';
+import { userInfoOf, withoutUserInfo } from '../../protocols/urls/index.js';
 import type { GathererBatch } from '../../storage/gatherer/batch.js';
 import type { QueueEntry } from '../../storage/gatherer/queues.js';
 import type { DocumentRecord } from '../../storage/records/records.js';
@@ -95,7 +95,9 @@ export class CrawlUri {
   essence: EssenceOutput | undefined;
   /** Update-Time of the object in `essence`, seconds since 1970. */
   updateTime = 0;
-  outLinks: readonly OutLink[] = [];
+  #outLinks: readonly OutLink[] = [];
+  /** Number of logins that were removed from links (G-81). */
+  plantedLogins = 0;
   /** Number of links that the extraction left out, because there were too many (G-173). */
   droppedLinks = 0;
   /** Retry-After of a 429 or 503, milliseconds. */
@@ -149,10 +151,33 @@ export class CrawlUri {
     readonly worker = 1,
   ) {}
 
-  /** Sets the links that were found when the document was last read. */
+  /** The links of the document. */
+  get outLinks(): readonly OutLink[] {
+    return this.#outLinks;
+  }
+
+  /**
+   * G-81: a login in a link is content, and only the configuration has logins. It is removed here, whatever found the
+   * link, so that the URL without it is the only name of a document.
+   */
+  set outLinks(links: readonly OutLink[]) {
+    this.#outLinks = links;
+    // What a processor of an operator's sets may be anything, and is checked later.
+    if (!Array.isArray(links)) return;
+    const isPlanted = (link: OutLink | null | undefined): boolean =>
+      typeof link?.url === 'string' && userInfoOf(link.url) !== undefined;
+    const planted = links.filter(isPlanted).length;
+    if (planted === 0) return;
+    this.plantedLogins += planted;
+    this.#outLinks = links.map((link) =>
+      isPlanted(link) ? { ...link, url: withoutUserInfo(link.url) } : link,
+    );
+  }
+
+  /** Sets the links that were found when the document was last read. Earlier versions stored logins with them. */
   useKnownLinks(document: DocumentRecord): void {
     this.outLinks = document.links.map(({ url, hop }) => ({
-      url,
+      url: withoutUserInfo(url),
       hop: hop === 'E' || hop === 'R' || hop === 'X' ? hop : 'L',
     }));
   }

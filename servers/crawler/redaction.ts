@@ -4,33 +4,9 @@ import type { QueueReport, WaitingReport } from './control.js';
 import type { RecordedEvent } from './events.js';
 
 /*
- * G-81: a URL may contain a login, which only its server may see. The crawl needs it in the queues, in the
- * lists of links of documents and in the recovery journal; those files are readable by their owner only.
- * Everything else has URLs without logins: objects and their keys, links between documents, logs, reports and
- * the console.
+ * G-81: the URLs of a crawl have no logins. Texts of servers and operators may quote one, and queues of earlier
+ * versions have them.
  */
-
-/**
- * Adds the login of a document's URL to its links to the same server (scheme, host and port), since the
- * document was processed without it. Other links, and links with a login of their own, are not changed.
- *
- * @param url canonical URL that was fetched
- */
-export function withLoginOf<L extends { readonly url: string }>(
-  url: string,
-  links: readonly L[],
-): readonly L[] {
-  const redacted = withoutUserInfo(url);
-  if (redacted === url) return links;
-  const server = /^[a-z]+:\/\/[^/?#]*/.exec(redacted)?.[0] ?? redacted;
-  const withLogin = url.slice(0, url.length - redacted.length + server.length);
-  return links.map((link) => {
-    const rest = link.url.startsWith(server) ? link.url.slice(server.length) : undefined;
-    return rest === '' || rest?.startsWith('/') || rest?.startsWith('?')
-      ? { ...link, url: withLogin + rest }
-      : link;
-  });
-}
 
 /** Removes logins from an event, so that it may be logged, counted and published. */
 export function redactEvent<E extends RecordedEvent>(event: E): E {

@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import { messageOf } from '../../../protocols/errors.js';
+import { userInfoOf } from '../../../protocols/urls/index.js';
 import { publishDebug, publishNote } from '../debug-channel.js';
 import { isPrivateAddress } from '../private-addresses.js';
 import { DEFAULT_MAX_BYTES, type Fetcher, type FetchRequest, type FetchResult } from '../types.js';
@@ -19,11 +21,11 @@ export class CachingFetcher implements Fetcher {
 
   async fetch(request: FetchRequest): Promise<FetchResult> {
     request.signal?.throwIfAborted();
-    // The response may be for this client only.
-    if (request.extraHeaders?.cookie !== undefined || request.post !== undefined)
-      return this.#inner.fetch(request);
+    if (isPersonal(request)) return this.#inner.fetch(request);
+    const key = keyOf(request);
     const mayUseCache = request.reload !== true;
-    const kept = mayUseCache ? await this.#attempt(() => this.#cache.get(request.url)) : undefined;
+    const found = mayUseCache ? await this.#attempt(() => this.#cache.get(key)) : undefined;
+    const kept = found && { ...found, url: request.url };
     if (kept !== undefined && (request.publicOnly !== true || isFromPublicAddress(kept))) {
       publishDebug(22, 1, () => `${request.url}: in the cache, ${kept.body.length} bytes`);
       publishNote({ kind: 'cached', url: request.url });
@@ -35,7 +37,7 @@ export class CachingFetcher implements Fetcher {
       () => `${request.url}: ${mayUseCache ? 'not in the cache' : 'the cache is bypassed'}`,
     );
     const result = await this.#inner.fetch(request);
-    await this.#attempt(() => this.#cache.put(result));
+    await this.#attempt(() => this.#cache.put({ ...result, url: key }));
     publishDebug(22, 5, () => `${request.url}: offered to the cache, status ${result.status}`);
     return result;
   }
@@ -56,6 +58,29 @@ export class CachingFetcher implements Fetcher {
       return undefined;
     }
   }
+}
+
+/** Whether the response may be for this client only. */
+function isPersonal({ url, login, extraHeaders, post }: FetchRequest): boolean {
+  return (
+    extraHeaders?.cookie !== undefined ||
+    post !== undefined ||
+    login !== undefined ||
+    userInfoOf(url) !== undefined
+  );
+}
+
+/** The URL, and a digest of whatever else may change the response. */
+function keyOf({ url, userAgent, extraHeaders = {}, proxy = '' }: FetchRequest): string {
+  const variant = Object.entries({
+    ...extraHeaders,
+    ...(userAgent && { 'user-agent': userAgent }),
+    ...(proxy && { proxy }),
+  });
+  if (variant.length === 0) return url;
+  const text = JSON.stringify(variant.sort(([a], [b]) => (a < b ? -1 : 1)));
+  // No URL has a space.
+  return `${url} ${createHash('sha256').update(text).digest('hex')}`;
 }
 
 /** G-174: a document whose address is not known may have come from a private one. */

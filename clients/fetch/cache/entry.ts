@@ -33,13 +33,14 @@ export interface CacheEntry {
   readonly fetched: number;
 }
 
-/** G-98: complete answers with status 2xx, not from this machine's files. */
+/** G-98: complete answers with status 2xx, not from this machine's files and not to a login. */
 export function isCacheable(result: FetchResult): boolean {
   return (
     result.status >= 200 &&
     result.status <= 299 &&
     !result.truncated &&
     !result.local &&
+    result.personal !== true &&
     result.undecoded === undefined &&
     result.lenient?.problem === undefined
   );

@@ -1,6 +1,6 @@
 // The requests of a page that a browser loads: decides about each and sends it as a URI of the crawl.
 import { type Fetcher, type FetchResult, isWhole } from '../../../clients/fetch/index.js';
-import { resolveUrl } from '../../../protocols/urls/index.js';
+import { resolveUrl, withoutUserInfo } from '../../../protocols/urls/index.js';
 import { NETWORK, type QueuedUri } from '../../../storage/index.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import { recordedEvent } from '../completions.js';
@@ -79,8 +79,10 @@ export class PageParts {
    */
   async fetch(request: PartRequest, signal: AbortSignal): Promise<PartResponse | undefined> {
     const { urlForm, maxRedirects, embeds } = this.#uri.settings;
-    const url = resolveUrl(request.url, undefined, urlForm);
-    if (url === undefined || !/^https?:/.test(url)) return undefined;
+    const named = resolveUrl(request.url, undefined, urlForm);
+    if (named === undefined || !/^https?:/.test(named)) return undefined;
+    // G-81: a login in content is not sent.
+    const url = withoutUserInfo(named);
     if (request.method !== 'GET' && request.method !== 'HEAD') return undefined;
     if (NEVER_FETCHED.has(request.type) || (embeds === 'frames' && SHOWN_ONLY.has(request.type)))
       return undefined;
@@ -93,7 +95,7 @@ export class PageParts {
         return request.method === 'HEAD' ? { ...step.response, body: new Uint8Array() } : step.response;
       if (redirects >= (maxRedirects || Number.POSITIVE_INFINITY)) return undefined;
       page = step.part;
-      link = { url: step.location, hop: 'R' };
+      link = { url: withoutUserInfo(step.location), hop: 'R' };
     }
   }
 

@@ -3,6 +3,7 @@ import { monotonicClock } from '../../../clients/connection/monotonic-clock.js';
 import { type Clock, pauseFor } from '../../../protocols/clock.js';
 import { LinkedAbort } from '../../../protocols/linked-abort.js';
 import { Mutex } from '../../../protocols/mutex.js';
+import { withoutUserInfo } from '../../../protocols/urls/index.js';
 import { Waiters } from '../../../protocols/waiters.js';
 import type { GathererBatch, GathererStore, QueueEntry } from '../../../storage/index.js';
 import type { SeenFilter } from '../../../storage/seen/index.js';
@@ -256,7 +257,9 @@ export class Frontier implements CrawlFrontier<GathererBatch> {
   async note(urls: readonly string[]): Promise<void> {
     const { store, seen, prepare } = this.#options;
     await this.#exclusive(async () => {
-      const keys = urls.map((url) => prepare({ url, via: '', pathFromSeed: '' }).seenKey);
+      const keys = urls.map(
+        (url) => prepare({ url: withoutUserInfo(url), via: '', pathFromSeed: '' }).seenKey,
+      );
       await seen.add(keys.flatMap((key) => this.#enumerations.all.map((name) => seenIn(name, key))));
       const batch = store.batch();
       const written = this.#seen.addChangesTo(batch);

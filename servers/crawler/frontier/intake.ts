@@ -1,3 +1,4 @@
+import { withoutUserInfo } from '../../../protocols/urls/index.js';
 import { type GathererBatch, NETWORK, type QueuedUri, type QueueEntry } from '../../../storage/index.js';
 import { type Candidate, type Enumerations, type Prepared, type PreparedOf, seenIn } from './contract.js';
 import type { FrontierWriter } from './frontier-writer.js';
@@ -66,8 +67,9 @@ export class CandidateIntake {
   }
 
   /** Adds the new candidates to the batch and to their queues. The caller holds the frontier's mutex. */
-  async enqueueNew(candidates: readonly Candidate[], batch: GathererBatch): Promise<QueueEntry[]> {
-    if (candidates.length === 0) return [];
+  async enqueueNew(found: readonly Candidate[], batch: GathererBatch): Promise<QueueEntry[]> {
+    if (found.length === 0) return [];
+    const candidates = found.map(withoutLogin);
     const prepared = candidates.map((candidate) => this.#options.prepare(candidate));
     const enumerations = candidates.map(({ root }) => this.#options.enumerations.of(root));
     const seenKeys = prepared.map(({ seenKey }, i) => seenIn(enumerations[i]!, seenKey));
@@ -165,4 +167,11 @@ export class CandidateIntake {
     const ordinal = this.#options.writer.counters.nextOrdinal++;
     return { classKey, directive, precedence: Math.min(precedence, MAX_URI_PRECEDENCE), ordinal, uri };
   }
+}
+
+/** G-81: the URL without a login is the identity of a document; logins are of the configuration. */
+function withoutLogin(candidate: Candidate): Candidate {
+  const { url, via } = candidate;
+  if (!url.includes('@') && !via.includes('@')) return candidate;
+  return { ...candidate, url: withoutUserInfo(url), via: withoutUserInfo(via) };
 }

@@ -8,11 +8,10 @@ import {
   isOutOfReach,
 } from '../../../clients/fetch/index.js';
 import { ConnectionError, messageOf, RefusedError, UsageError } from '../../../protocols/errors.js';
-import { hostOf } from '../../../protocols/urls/index.js';
+import { hostOf, withoutUserInfo } from '../../../protocols/urls/index.js';
 import { redactLogins } from '../../../protocols/visible-text.js';
 import type { Processor, ProcessResult } from '../chains.js';
 import { type CrawlUri, FETCH_STATUS } from '../crawl-uri.js';
-import { withLoginOf } from '../redaction.js';
 import { extraHeaders, proxyOf } from '../requests/request-settings.js';
 import { retryAfter } from '../requests/retry-after.js';
 import type { ServerCache } from '../servers/server-cache.js';
@@ -27,7 +26,8 @@ export function fetchRequest(uri: CrawlUri, limits: FetchLimits): FetchRequest {
   const known = uri.document;
   const validated = known !== undefined && known.updateTime > 0 && conditional(known);
   return {
-    url: uri.url,
+    url: withoutUserInfo(uri.url),
+    login: limits.loginFor?.(uri.url),
     keepUndecoded: true,
     keepLate: true,
     keepIncomplete: uri.settings.lenientHttp,
@@ -140,10 +140,10 @@ export class FetchProcessor implements Processor {
  * post-process chain.
  */
 export class ResponseClassifier implements Processor {
-  readonly #limits: Pick<FetchLimits, 'maxBytes' | 'logins'>;
+  readonly #limits: Pick<FetchLimits, 'maxBytes' | 'logins' | 'loginFor'>;
   readonly name = 'ResponseClassifier';
 
-  constructor(limits: Pick<FetchLimits, 'maxBytes' | 'logins'>) {
+  constructor(limits: Pick<FetchLimits, 'maxBytes' | 'logins' | 'loginFor'>) {
     this.#limits = limits;
   }
 
@@ -172,7 +172,7 @@ export class ResponseClassifier implements Processor {
         return 'post';
       }
       uri.disposition = 'redirected';
-      uri.outLinks = withLoginOf(uri.url, [{ url: fetched.location, hop: 'R' }]);
+      uri.outLinks = [{ url: fetched.location, hop: 'R' }];
       return 'post';
     }
     if (fetched.status === 429 || fetched.status === 503) {
@@ -219,20 +219,19 @@ export class ResponseClassifier implements Processor {
     if (refusal !== undefined) return refusal;
     const reply = headers['ftp-reply'] ?? headers['nntp-reply'] ?? headers['gopher-error'];
     if (reply === undefined) return `status ${status}`;
-    const { logins = [] } = this.#limits;
+    const { logins = [], loginFor } = this.#limits;
     const line = redactLogins(reply.replace(/[\0-\x1f\x7f]+/g, ' '));
-    return `status ${status} (${hideWords(line, [...logins, ...loginOf(uri.url)]).slice(0, MAX_REPLY)})`;
+    const secrets = [...logins, ...wordsOf(loginFor?.(uri.url))];
+    return `status ${status} (${hideWords(line, secrets).slice(0, MAX_REPLY)})`;
   }
 }
 
 /** Maximum number of characters of a server's reply to show. */
 const MAX_REPLY = 300;
 
-/** Returns the user name and password of a URL, escaped and unescaped (G-81). */
-function loginOf(url: string): string[] {
-  const userInfo = /^[a-z]+:\/\/([^/?#]*)@/.exec(url)?.[1];
-  if (userInfo === undefined) return [];
-  return userInfo.split(/:(.*)/s).flatMap((part) => [part, unescaped(part)]);
+/** Returns the user name and password of a login, escaped and unescaped (G-81). */
+function wordsOf(login: string | undefined): string[] {
+  return login === undefined ? [] : login.split(/:(.*)/s).flatMap((part) => [part, unescaped(part)]);
 }
 
 function unescaped(text: string): string {

@@ -25,6 +25,7 @@ export class LinksScoper implements Processor {
     const { frontier, scope } = this.#options;
     // CRAWL-11.7: an error page, or a processor of the operator's, may have links too.
     if (uri.status < 200 || uri.status > 399 || uri.disposition === 'retry') return 'proceed';
+    if (uri.plantedLogins > 0) scope.withoutLogin?.(uri, uri.plantedLogins);
     const { hiddenEntries = 0 } = uri.fetched ?? {};
     if (hiddenEntries > 0) scope.leftOut?.(uri, hiddenEntries);
     // G-172: the links of a listed document are not followed, but what it shows is a part of it.

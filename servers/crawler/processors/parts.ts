@@ -29,6 +29,8 @@ export interface FetchLimits {
    * Default: always.
    */
   readonly conditional?: (known: DocumentRecord) => boolean;
+  /** G-81: the login that the configuration's URLs have for a document ({@link FetchRequest.login}). */
+  readonly loginFor?: ((url: string) => string | undefined) | undefined;
   /** User names and passwords of the configuration, which are hidden in error texts (G-81). */
   readonly logins?: readonly string[];
   /** The cookies of the crawl; absent: none are kept. */

@@ -20,6 +20,7 @@ import {
   robotsOutcome,
 } from '../../../protocols/robots/index.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
+import { withoutUserInfo } from '../../../protocols/urls/index.js';
 import { lruCache } from '../lru.js';
 import type { CrawlSettings } from '../order/settings.js';
 import { proxyOf } from '../requests/request-settings.js';
@@ -68,6 +69,8 @@ export interface RobotsFilesOptions {
    * Maximum number of bytes of robots.txt files in the cache; evicted ones are fetched again. Default 64 MiB.
    */
   readonly maxBytes?: number | undefined;
+  /** G-81: the login that the configuration has for a URL. */
+  readonly loginFor?: ((url: string) => string | undefined) | undefined;
   /** Gets each answer; its `record` must not reject. */
   readonly archive?: RobotsArchive | undefined;
   /** Milliseconds since 1970; default: the clock. */
@@ -247,6 +250,7 @@ export class RobotsFiles {
         // CRAWL-13.1.7: a longer file is truncated.
         const request = {
           url: currentUrl,
+          login: this.#options.loginFor?.(currentUrl),
           maxBytes: MAX_ROBOTS_LENGTH,
           timeoutMs,
           signal,
@@ -290,7 +294,7 @@ export class RobotsFiles {
       if (outcome !== 'follow') return { outcome, contact, body: result.body };
       if (result.location === undefined || !/^https?:/.test(result.location))
         return { outcome: 'allow-all', contact };
-      currentUrl = result.location;
+      currentUrl = withoutUserInfo(result.location);
       // CRAWL-7.1: the next request is one more contact, possibly with the same host.
       delayMs = politenessDelay(settings, {
         begin: result.beginTime,

@@ -25,6 +25,8 @@ export interface ServerCacheOptions {
   readonly userAgent?: string;
   /** Timeout without a byte of an attempt to get robots.txt, milliseconds. */
   readonly timeoutMs: number;
+  /** G-81: the login that the configuration's URLs have for a URL. */
+  readonly loginFor?: (url: string) => string | undefined;
   /** Keeps the requests for robots.txt. */
   readonly archive?: RobotsArchive | undefined;
   /** Default: a new one. */
@@ -152,6 +154,7 @@ export class ServerCache {
       tries: ROBOTS_TRIES,
       maxServers,
       archive: options.archive,
+      loginFor: options.loginFor,
       maxBytes: options.maxRobotsBytes,
       ...clock,
     });

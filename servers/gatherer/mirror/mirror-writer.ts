@@ -7,7 +7,6 @@ import { StateError } from '../../../protocols/errors.js';
 import { createDirectory } from '../../../storage/files/make-directory.js';
 import type { Processor, ProcessResult } from '../../crawler/chains.js';
 import type { CrawlUri } from '../../crawler/crawl-uri.js';
-import { withLoginOf } from '../../crawler/redaction.js';
 import type { MirrorEntry, MirrorIndex } from './mirror-index.js';
 import { requisitesOf } from './requisites.js';
 
@@ -80,7 +79,7 @@ export class MirrorWriter implements Processor {
     const requisites = await this.#options.index.requisites(uri.redactedUrl);
     const known = new Set(uri.outLinks.map(({ url }) => url));
     const links = requisites.map((url) => ({ url, hop: 'E' as const }));
-    const added = withLoginOf(uri.url, links).filter(({ url }) => !known.has(url));
+    const added = links.filter(({ url }) => !known.has(url));
     if (added.length > 0) uri.outLinks = [...uri.outLinks, ...added];
   }
 

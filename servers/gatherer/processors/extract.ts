@@ -5,7 +5,6 @@ import { MAX_URL_LENGTH, withoutUserInfo } from '../../../protocols/urls/index.j
 import type { Processor, ProcessResult } from '../../crawler/chains.js';
 import type { CrawlUri, OutLink } from '../../crawler/crawl-uri.js';
 import { type UriErrorEvent, uriErrorChannel } from '../../crawler/events.js';
-import { withLoginOf } from '../../crawler/redaction.js';
 import { headerOutlinks } from '../../essence/outlinks/outlinks.js';
 import type { EssencePool } from '../../essence/pool/pool.js';
 import { userName } from '../../host/user-names.js';
@@ -72,11 +71,7 @@ export class ExtractProcessor implements Processor {
       uri.reason = uri.essence.warnings.at(-1) ?? `type ${uri.essence.type} is not indexed`;
     if (uri.essence.malformedLinks !== undefined) reportMalformed(uri, uri.essence.malformedLinks);
     uri.droppedLinks = uri.essence.droppedLinks ?? 0;
-    uri.outLinks = withLoginOf(uri.url, [
-      ...uri.essence.links,
-      ...headerLinks(uri),
-      ...(uri.rendered?.links ?? []),
-    ]);
+    uri.outLinks = [...uri.essence.links, ...headerLinks(uri), ...(uri.rendered?.links ?? [])];
     applyRobotsTag(uri, this.#options.robotsAgent);
     return 'proceed';
   }

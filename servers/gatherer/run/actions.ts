@@ -1,6 +1,6 @@
 // The crawl as the action directory sees it (CRAWL-17.1.4).
 import { isAbsolute, join } from 'node:path';
-import { resolveUrl } from '../../../protocols/urls/index.js';
+import { resolveUrl, withoutUserInfo } from '../../../protocols/urls/index.js';
 import { type GathererStore, NETWORK } from '../../../storage/index.js';
 import {
   type ActionCounts,
@@ -15,6 +15,7 @@ import type { Frontier } from '../../crawler/frontier/frontier.js';
 import type { JournalUri } from '../../crawler/journal/journal-line.js';
 import type { CrawlOrderConfig } from '../../crawler/order/order.js';
 import type { HostAddresses } from '../../crawler/servers/host-addresses.js';
+import type { UrlLogins } from '../configuration/url-logins.js';
 import type { NetworkReach } from '../scope/reach.js';
 import type { RootLimits } from '../scope/root-limits.js';
 import type { RootNodeScope } from '../scope/root-node-scope.js';
@@ -41,6 +42,7 @@ export interface CrawlActionsOptions {
   readonly roots: readonly RootLimits[];
   readonly addresses: HostAddresses;
   readonly scope: RootNodeScope;
+  readonly logins: UrlLogins;
   readonly reach: NetworkReach;
   /** Seeds that were added earlier; more are appended. */
   readonly added: string[];
@@ -76,10 +78,11 @@ class CrawlActions implements ActionSink {
   }
 
   async seeds(lines: readonly string[]): Promise<ActionCounts> {
-    const { order, nodes, scope, state, store, added } = this.#options;
+    const { order, nodes, scope, state, store, added, logins } = this.#options;
     const list = parseSeeds(lines.join('\n'));
     for (const { line } of list.ignored) announce(`a seed is not a URI: ${line}`);
-    const urls = list.seeds.flatMap((seed) => resolveUrl(seed, undefined, order.settings.urlForm) ?? []);
+    const named = list.seeds.flatMap((seed) => resolveUrl(seed, undefined, order.settings.urlForm) ?? []);
+    const urls = named.map(withoutUserInfo);
     const rules = scopeRules(order, nodes, [...added, ...urls]);
     scope.rules = rules;
     this.#scope.rules = rules;
@@ -91,9 +94,12 @@ class CrawlActions implements ActionSink {
       if (candidate === undefined) announce(`the seed ${uri.url} is below no RootNode, or out of scope`);
       else candidates.push(this.#asSeed(candidate));
     }
-    const accepted = candidates.map(({ url }) => url);
+    const accepted = new Set(candidates.map(({ url }) => url));
     const batch = store.batch();
-    if (accepted.length > 0) await state.addSeeds(accepted, batch);
+    const acceptedAsNamed = named.filter((url) => accepted.has(withoutUserInfo(url)));
+    if (accepted.size > 0) await state.addSeeds(acceptedAsNamed, batch);
+    // G-81: an operator names them, so their logins are configuration.
+    for (const url of acceptedAsNamed) logins.add(url);
     added.push(...accepted);
     return await this.#schedule(candidates, lines.length, batch);
   }

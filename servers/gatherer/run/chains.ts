@@ -106,7 +106,7 @@ export function gathererProcessors(
 export function fetchLimits(
   { maxRetrievalSize, httpIfModifiedSince, httpBasicAuth, ftpAuth }: GathererConfig,
   rulesDigest: RulesDigest,
-  others: Pick<FetchLimits, 'timeoutMs' | 'cookies' | 'keepWire' | 'mustBePublic'> & {
+  others: Pick<FetchLimits, 'timeoutMs' | 'cookies' | 'keepWire' | 'mustBePublic' | 'loginFor'> & {
     readonly forms: ProcessorParts['forms'];
   },
 ): FetchLimits {

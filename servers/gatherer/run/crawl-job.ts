@@ -178,7 +178,17 @@ export async function openCrawlJob(
   const scoped = await openScope(opening, frontier);
   const { roots, scope, added } = scoped;
   const actions = openActions({
-    ...{ store, order, nodes, state, directory, frontier, addresses: network.addresses, ...scoped },
+    ...{
+      store,
+      order,
+      nodes,
+      state,
+      directory,
+      frontier,
+      addresses: network.addresses,
+      logins: network.logins,
+      ...scoped,
+    },
     onQueued: () => {
       // CRAWL-6.1: pauseAtFinish.
       if (controller.snapshot().state === 'empty') controller.resume();
@@ -190,6 +200,7 @@ export async function openCrawlJob(
     limits: fetchLimits(config, options.rulesDigest, {
       timeoutMs: options.readTimeoutMs,
       forms: scoped.forms,
+      loginFor: (url) => network.logins.of(url),
       cookies: scoped.cookies,
       keepWire: archive.files && keepWireFor(order.warc),
       mustBePublic: (uri) => scoped.reach.mustBePublic(uri),
@@ -231,7 +242,7 @@ export async function openCrawlJob(
   const reports = {
     statistics: records.statistics,
     get seeds() {
-      return [...seedsOf(nodes), ...added].map(withoutUserInfo);
+      return [...seedsOf(nodes), ...added];
     },
   };
   const console = await openConsole(options, controller, directory, resources);
@@ -287,7 +298,9 @@ async function openScope(opening: Opening, frontier: Frontier) {
   const cookies = ordered ? await openCrawlCookies({ store, order, resumed }, resources) : undefined;
   if (!resumed) await scheduleSeeds(options, nodes, state, frontier, roots, minTimeToLive, reach);
   keepComponents({ ...opening, frontier });
-  const added = resumed ? await state.addedSeeds() : [];
+  const seeds = resumed ? await state.addedSeeds() : [];
+  for (const seed of seeds) network.logins.add(seed);
+  const added = seeds.map(withoutUserInfo);
   const scope = new RootNodeScope(roots, addresses, scopeRules(order, nodes, added), reach);
   return { roots, reach, minTimeToLive, forms, cookies, added, scope };
 }

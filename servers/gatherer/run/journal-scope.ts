@@ -1,6 +1,6 @@
 // URIs that come from a journal or from an operator, and not from a link: which RootNode they belong to, and
 // whether they are in scope.
-import { hopCount, shownHops } from '../../../protocols/urls/index.js';
+import { hopCount, shownHops, withoutUserInfo } from '../../../protocols/urls/index.js';
 import type { DecideSequence } from '../../crawler/decide/decision.js';
 import type { Candidate } from '../../crawler/frontier/contract.js';
 import type { JournalUri } from '../../crawler/journal/journal-line.js';
@@ -47,7 +47,8 @@ export class JournalScope {
   }
 
   /** Returns the candidate of a URI; undefined if it is out of scope. */
-  candidate(uri: JournalUri): Candidate | undefined {
+  candidate(named: JournalUri): Candidate | undefined {
+    const uri = withoutLogin(named);
     const { url, pathFromSeed, via } = uri;
     const { roots } = this.#options;
     if (!URL.canParse(url)) return undefined;
@@ -75,7 +76,8 @@ export class JournalScope {
    * that would accept it, else for the first one; without a RootNode it is a document whose links are not
    * followed.
    */
-  unchecked(uri: JournalUri): Candidate | undefined {
+  unchecked(named: JournalUri): Candidate | undefined {
+    const uri = withoutLogin(named);
     const { roots } = this.#options;
     if (!URL.canParse(uri.url)) return undefined;
     const depth = depthOf(uri.pathFromSeed);
@@ -97,6 +99,11 @@ export class JournalScope {
     const isSeed = hops === '';
     return this.rules?.accepts({ uri, hops, seed: isSeed, ...(isSeed ? {} : { via }) }) === false;
   }
+}
+
+/** G-81: journals of earlier versions, and other crawlers, name logins that pages had. */
+function withoutLogin(uri: JournalUri): JournalUri {
+  return { ...uri, url: withoutUserInfo(uri.url), via: withoutUserInfo(uri.via) };
 }
 
 function commonOf({ url, pathFromSeed, via }: JournalUri) {

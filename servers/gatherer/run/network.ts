@@ -10,6 +10,7 @@ import { ServerCache } from '../../crawler/servers/server-cache.js';
 import type { SideCaptures } from '../../crawler/warc/captures.js';
 import { addressGroup, isLoopbackGroup } from '../../host/address-group.js';
 import { GatherSettings } from '../configuration/gather-settings.js';
+import { configuredUrls, UrlLogins } from '../configuration/url-logins.js';
 import { keepWireFor } from './archive.js';
 import type { RunNodes } from './run-state.js';
 
@@ -33,6 +34,7 @@ export class RunNetwork {
   readonly preparer: FrontierPreparer;
   readonly servers: ServerCache;
   readonly bandwidth: TotalBandwidth;
+  readonly logins: UrlLogins;
   /**
    * Archives addresses and robots.txt. The WARC files are opened after the logs, which report their
    * damage.
@@ -41,6 +43,7 @@ export class RunNetwork {
 
   constructor({ config, order, ordered, fetcher, readTimeoutMs }: NetworkOptions, { roots }: RunNodes) {
     this.userAgent = config.httpUserAgent ?? USER_AGENT;
+    this.logins = new UrlLogins(configuredUrls(config));
     // A proxy may be anywhere, whatever the address of the host is.
     const isOwnMachine = (host: string): boolean =>
       config.httpProxy === undefined && isLoopback(this.addresses.addressesOf(host));
@@ -61,6 +64,7 @@ export class RunNetwork {
       robotsAgent: ROBOTS_AGENT,
       userAgent: this.userAgent,
       timeoutMs: readTimeoutMs,
+      loginFor: (url) => this.logins.of(url),
       addresses: this.addresses,
       archive:
         order.warc.directory === ''

@@ -1,8 +1,11 @@
 import { z } from 'zod';
 import type { GathererConfig, LeafNode, RootNode } from '../../../protocols/config/index.js';
+import { ConfigError } from '../../../protocols/errors.js';
 import type { UnixSeconds } from '../../../protocols/time.js';
+import { withoutUserInfo } from '../../../protocols/urls/index.js';
 import type { GathererBatch, GathererStore } from '../../../storage/index.js';
 import { digest } from '../configuration/rules-digest.js';
+import { configuredUrls, UrlLogins } from '../configuration/url-logins.js';
 import { isListed } from '../enumerate/listed.js';
 import {
   type EnumerationOptions,
@@ -12,7 +15,10 @@ import {
 } from '../enumerate/programs.js';
 import { sitemapUrls } from '../enumerate/sitemaps.js';
 
-/** The nodes of a run: the configuration's lists with their programs and generators expanded (G-50 to G-54). */
+/**
+ * The nodes of a run: the configuration's lists with their programs and generators expanded (G-50 to G-54), their
+ * URLs without logins ({@link UrlLogins}).
+ */
 export interface RunNodes {
   readonly roots: readonly RootNode[];
   readonly leaves: readonly LeafNode[];
@@ -26,9 +32,26 @@ export async function expandNodes(
   const enumeration = { ...options, programs: enumerationSettings(config, process.env) };
   const roots: RootNode[] = [];
   const leaves: LeafNode[] = [];
-  for await (const root of expandRootNodes(config.rootNodes, enumeration)) roots.push(root);
-  for await (const leaf of expandLeafNodes(config.leafNodes, enumeration)) leaves.push(leaf);
+  const logins = new UrlLogins(configuredUrls(config));
+  let planted = 0;
+  const plain = <N extends LeafNode>(node: N): N => {
+    if (logins.isForeign(node.url)) planted++;
+    return withoutLogin(node);
+  };
+  for await (const root of expandRootNodes(config.rootNodes, enumeration)) roots.push(plain(root));
+  for await (const leaf of expandLeafNodes(config.leafNodes, enumeration)) leaves.push(plain(leaf));
+  if (planted > 0) options.onProblem?.(new ConfigError(options.file, 0, '', plantedProblem(planted)));
   return { roots, leaves };
+}
+
+function withoutLogin<N extends LeafNode>(node: N): N {
+  return { ...node, url: withoutUserInfo(node.url) };
+}
+
+function plantedProblem(count: number): string {
+  const urls =
+    count === 1 ? 'one URL that a program printed has' : `${count} URLs that programs printed have`;
+  return `${urls} a login that the configuration does not name for it, which is not used: name the server with HTTP-Basic-Auth or FTP-Auth (G-81)`;
 }
 
 /** Returns the first URLs of a RootNode (G-172): its own, or those of its site's sitemaps. */
@@ -65,7 +88,10 @@ export class RunState {
     if ((await meta.get('run.state')) !== 'running' || (await meta.get('run.job')) !== this.#configDigest)
       return undefined;
     const nodes = await meta.get('run.nodes');
-    return typeof nodes === 'string' ? storedNodes.parse(JSON.parse(nodes)) : undefined;
+    if (typeof nodes !== 'string') return undefined;
+    // Earlier versions stored the logins.
+    const { roots, leaves } = storedNodes.parse(JSON.parse(nodes));
+    return { roots: roots.map(withoutLogin), leaves: leaves.map(withoutLogin) };
   }
 
   /** Marks the run as begun, in the batch that schedules its seeds. */
@@ -83,7 +109,7 @@ export class RunState {
     return Number((await this.#store.meta.get(BEGIN)) ?? now);
   }
 
-  /** The seeds that were added while the run went on. */
+  /** The seeds that were added while the run went on, with their logins. */
   async addedSeeds(): Promise<string[]> {
     const { meta } = this.#store;
     const rows = Number((await meta.get(ADDED_SEEDS)) ?? 0);

@@ -102,6 +102,11 @@ export class RootNodeScope implements Scope {
     this.#roots[uri.entry.uri.root]?.countRefusal('outlinks', count);
   }
 
+  withoutLogin(uri: CrawlUri, count: number): void {
+    this.#roots[uri.entry.uri.root]?.countRefusal('login', count);
+    publishDebug(40, 5, () => `${uri.url}: the logins of ${count} links are not used (G-81)`);
+  }
+
   leftOut(uri: CrawlUri, count: number): void {
     this.#roots[uri.entry.uri.root]?.countRefusal('hidden', count);
   }

@@ -170,6 +170,7 @@ const REFUSALS: Readonly<Record<Refusal, string>> = {
   pattern:
     'that differ from others only in their numbers: raise maxUrisPerPattern in the crawl order, 0 is no limit',
   outlinks: 'beyond the maximum of one document: raise maxOutlinks in the crawl order',
+  login: 'with a login, which only the configuration may name, followed without it (G-81)',
   hidden: 'to hidden files and directories: Hidden-Files: yes includes them',
   speculative: 'guesses that follow other guesses',
   'repeated-path':

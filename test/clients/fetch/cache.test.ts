@@ -240,11 +240,23 @@ t.test('G-91, G-98: a fetcher with a cache requests a page once, and again for r
   await fetcher.fetch({ url: `${base}/`, extraHeaders: { cookie: 'a=2' } });
   t.equal(requests(), 6, 'a response to a request with cookies may be for one client only');
   t.equal(textOf((await fetcher.fetch({ url: `${base}/` })).body), 'page 2', 'and is not kept');
+  const named = base.replace('://', '://joe:secret@');
+  await fetcher.fetch({ url: `${base}/`, login: 'joe:secret' });
+  await fetcher.fetch({ url: `${named}/` });
+  t.equal(requests(), 8, 'neither is an answer to a login');
+  const german = { url: `${base}/`, extraHeaders: { 'accept-language': 'de' } };
+  t.equal(textOf((await fetcher.fetch(german)).body), 'page 9', 'other headers may have another answer');
+  t.match(await fetcher.fetch(german), { cached: true, url: `${base}/`, body: Buffer.from('page 9') });
+  t.equal(textOf((await fetcher.fetch({ url: `${base}/` })).body), 'page 2');
+  t.equal(
+    entryFiles(cache.directory).filter((file) => /secret/.test(readFileSync(file, 'latin1'))).length,
+    0,
+  );
   await t.rejects(fetcher.fetch({ url: `${base}/`, publicOnly: true }), {
     code: 'ERR_REFUSED',
     message: /G-174/,
   });
   const thisFile = fileURLToPath(import.meta.url);
   t.match(await fetcher.fetch({ url: `file://${thisFile}` }), { local: true, status: 200 });
-  t.match(await cache.size(), { entries: 1 }, 'local files are not stored');
+  t.match(await cache.size(), { entries: 2 }, 'local files are not stored');
 });

@@ -6,7 +6,7 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from '
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { parseHttpDate, splitContentType } from '../../../clients/fetch/headers.js';
-import { createFetcher, type FetcherOptions } from '../../../clients/fetch/index.js';
+import { createFetcher, type FetcherOptions, fetchFollowing } from '../../../clients/fetch/index.js';
 import { freePort } from '../../helpers/daemon.js';
 import { inputRead, ManualClock, timerOf, until } from '../../helpers/manual-clock.js';
 
@@ -382,4 +382,28 @@ t.test('parseHttpDate reads the three formats of HTTP, splitContentType separate
   });
   t.same(splitContentType(undefined), {});
   t.same(splitContentType('rubbish'), {});
+});
+
+t.test('G-81: a redirect brings no login, and keeps that of its own server', async (t) => {
+  const sent: string[] = [];
+  const serveAs = async (name: string): Promise<string> => {
+    const { base } = await serve(t, (request, response) => {
+      sent.push(`${name}${request.url} ${request.headers.authorization ?? 'none'}`);
+      const location = targets.get(`${name}${request.url}`);
+      if (location === undefined) response.end();
+      else response.writeHead(302, { location }).end();
+    });
+    return base.slice('http://'.length);
+  };
+  const [a, b] = [await serveAs('a'), await serveAs('b')];
+  const targets = new Map([
+    ['a/1', '/2'],
+    ['a/2', `http://evil:planted@${a}/3`],
+    ['a/3', `http://evil:planted@${b}/4`],
+    ['b/4', `//a@b:c@${a}/`],
+  ]);
+  await using fetcher = createFetcher({ userAgent: 'x' });
+  await fetchFollowing(fetcher, { url: `http://joe:x@${a}/1` });
+  const login = `Basic ${Buffer.from('joe:x').toString('base64')}`;
+  t.strictSame(sent, [`a/1 ${login}`, `a/2 ${login}`, `a/3 ${login}`, 'b/4 none', 'a/ none']);
 });

@@ -5,7 +5,7 @@ import t from 'tap';
 import { redactLogins } from '../../../protocols/visible-text.js';
 import type { CrawlControl } from '../../../servers/crawler/index.js';
 import { crawlOrderSchema } from '../../../servers/crawler/order/order.js';
-import { withLoginOf } from '../../../servers/crawler/redaction.js';
+import { UrlLogins } from '../../../servers/gatherer/configuration/url-logins.js';
 import { Gatherer, logDocuments, logRun } from '../../../servers/gatherer/index.js';
 import { createLogger } from '../../../servers/host/index.js';
 import { ReferencesReader } from '../../../storage/references/index.js';
@@ -48,29 +48,33 @@ function textsBelow(directory: string): [string, string][] {
   return filesBelow(directory).map((file) => [file, readFileSync(file, 'latin1')]);
 }
 
-t.test('G-81: links to the same server get the login, others do not', (t) => {
-  const links = [
-    'http://h.example/a',
-    'http://h.example?q',
-    'http://h.example',
-    'http://h.example:81/a',
-    'https://h.example/a',
-    'http://h.example.org/a',
-    'http://ann:x@h.example/a',
-  ].map((url) => ({ url, hop: 'L' as const }));
-  t.same(
-    withLoginOf('http://joe:x@h.example/dir/page?a@b', links).map(({ url }) => url),
-    [
-      'http://joe:x@h.example/a',
-      'http://joe:x@h.example?q',
-      'http://joe:x@h.example',
-      'http://h.example:81/a',
-      'https://h.example/a',
-      'http://h.example.org/a',
-      'http://ann:x@h.example/a',
-    ],
-  );
-  t.equal(withLoginOf('http://h.example/a@b', links), links, 'links are unchanged without a login');
+t.test('G-81: the URL of a document decides about its login', (t) => {
+  const logins = new UrlLogins([
+    'http://joe:x@h.example/dir/page?a@b',
+    'http://h.example/open/',
+    'http://bob:y@h.example/dir/below/',
+    'http://ann:z@h.example/a.txt',
+    'http://h.example/a.txt',
+    'http://eve:w@h.example/a.txt',
+    'ftp://joe:x@h.example/',
+  ]);
+  const found = {
+    'http://h.example/dir/page?a@b': 'joe:x',
+    'http://h.example/dir/other': 'joe:x',
+    'http://h.example/dir/below/x': 'bob:y',
+    'http://h.example/open/x': undefined,
+    'http://h.example/a.txt': 'ann:z',
+    'http://h.example/b.txt': 'ann:z',
+    'http://eve:w@h.example/b.txt': 'ann:z',
+    'http://h.example:81/dir/page': undefined,
+    'https://h.example/dir/page': undefined,
+    'http://h.example.org/dir/page': undefined,
+    'ftp://h.example/pub': 'joe:x',
+  };
+  for (const [url, login] of Object.entries(found)) t.equal(logins.of(url), login, url);
+  t.equal(new UrlLogins(['http://joe:x@h.example/dir/']).of('http://h.example/else'), 'joe:x');
+  t.ok(logins.isForeign('http://eve:w@h.example/a.txt'));
+  t.notOk(logins.isForeign('http://ann:z@h.example/a.txt'));
   t.equal(
     redactLogins('see ftp://a:b@h/x, http://h/?to=u@v and mail a@b'),
     'see ftp://h/x, http://h/?to=u@v and mail a@b',
@@ -207,7 +211,7 @@ t.test('G-81: the same URL with and without a login is one object', async (t) =>
   const run = async (): Promise<void> => {
     const gathered = await gather(directory, { leaves }, { force: true, now: () => now++ });
     t.strictSame(urlsOf(gathered), urls, 'each URL has one object');
-    t.equal(gathered.report.counts.summarized + gathered.report.counts.unchanged, 4);
+    t.equal(gathered.report.counts.summarized + gathered.report.counts.unchanged, 2, 'and is fetched once');
   };
   await run();
   await run();
