@@ -9,8 +9,10 @@ import { DEFAULT_CONNECTIONS, DEFAULT_KEEP_ALIVE_MS, type TransferOptions } from
 export interface PooledConnection {
   /** Whether no operation is in progress and the connection is open. */
   readonly usable: boolean;
-  /** Whether the server ended it. */
+  /** Whether the server ended it, so that the operation can run again on another one. */
   readonly lost: boolean;
+  /** Milliseconds that the server keeps it at most when it is idle; undefined if that is not known. */
+  readonly keepMs?: number | undefined;
   close(): void;
 }
 
@@ -97,7 +99,8 @@ export class ConnectionPool<C extends PooledConnection> {
       connection.close();
       this.#deleteIfUnused(slot);
     };
-    const entry = { connection, cancelTimer: this.#clock.setTimer(onIdle, this.#idleMs, true) };
+    const idleMs = Math.min(this.#idleMs, connection.keepMs ?? this.#idleMs);
+    const entry = { connection, cancelTimer: this.#clock.setTimer(onIdle, idleMs, true) };
     slot.idle.push(entry);
   }
 

@@ -196,7 +196,8 @@ export class HttpExchange implements ConnectionUser {
   #end(isReusable: boolean): void {
     this.#isOver = true;
     this.#idleTimer.stop();
-    this.#connection.release();
+    const keepAlive = this.#head?.fields.find(({ name }) => name.toLowerCase() === 'keep-alive')?.value;
+    this.#connection.release(keepAlive);
     if (!isReusable) this.#connection.close();
   }
 }

@@ -2,6 +2,9 @@
 import type { Socket } from 'node:net';
 import type { PooledConnection } from './connection-pool.js';
 
+/** A connection is not used again shortly before the server ends it: the request could come too late. */
+const KEEP_MARGIN_MS = 1000;
+
 /** Who uses a connection for one exchange. */
 export interface ConnectionUser {
   /** @param chunk does not change after the call */
@@ -22,8 +25,6 @@ export class HttpConnection implements PooledConnection {
   #error: Error | undefined;
   /** Whether the server ended the connection. */
   #isEnded = false;
-  /** Whether the current exchange has got a byte. */
-  #hasBytes = false;
 
   constructor(socket: Socket) {
     this.#socket = socket;
@@ -32,7 +33,6 @@ export class HttpConnection implements PooledConnection {
       this.#error = error;
     });
     socket.on('data', (chunk: Uint8Array) => {
-      this.#hasBytes = true;
       if (this.#user === undefined) this.close();
       else this.#user.onData(chunk);
     });
@@ -49,13 +49,17 @@ export class HttpConnection implements PooledConnection {
   }
 
   get usable(): boolean {
-    return this.#user === undefined && !this.#isEnded && !this.#socket.destroyed;
+    const isKept = this.keepMs === undefined || this.keepMs > 0;
+    return this.#user === undefined && isKept && !this.#isEnded && !this.#socket.destroyed;
   }
 
-  /** Whether the server ended it before the response began: it had not seen the request. */
-  get lost(): boolean {
-    return this.#isEnded && !this.#hasBytes;
-  }
+  /**
+   * False: a server that ends the connection after a request may have seen it, and a crawl counts and spaces its
+   * requests.
+   */
+  readonly lost = false;
+
+  keepMs: number | undefined;
 
   close(): void {
     this.#socket.destroy();
@@ -64,14 +68,18 @@ export class HttpConnection implements PooledConnection {
   /** Sends a request; its response goes to `user` until {@link release}. @param request Latin-1 */
   use(request: string, user: ConnectionUser): void {
     this.#user = user;
-    this.#hasBytes = false;
     this.#socket.ref();
     this.#socket.write(request, 'latin1');
   }
 
-  /** The exchange is over. An idle connection does not keep the process running. */
-  release(): void {
+  /**
+   * The exchange is over. An idle connection does not keep the process running.
+   * @param keepAlive the response's header of this name: how long the server keeps the connection
+   */
+  release(keepAlive = ''): void {
     this.#user = undefined;
+    const seconds = /\btimeout=(\d{1,9})/i.exec(keepAlive)?.[1];
+    this.keepMs = seconds === undefined ? undefined : Number(seconds) * 1000 - KEEP_MARGIN_MS;
     this.#socket.unref();
   }
 }

@@ -35,8 +35,7 @@ export class HttpRoute {
   }
 
   /**
-   * Runs an exchange on a kept or a new connection, when the server has a free one. A kept one that the server
-   * has ended in the meantime is replaced.
+   * Runs an exchange on a kept or a new connection, when the server has a free one.
    * @param publicOnly see `FetchRequest.publicOnly`: such requests have connections of their own
    * @throws RefusedError if `publicOnly` forbids the address; the signal's reason
    */

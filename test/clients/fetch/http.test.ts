@@ -407,3 +407,29 @@ t.test('G-81: a redirect brings no login, and keeps that of its own server', asy
   const login = `Basic ${Buffer.from('joe:x').toString('base64')}`;
   t.strictSame(sent, [`a/1 ${login}`, `a/2 ${login}`, `a/3 ${login}`, 'b/4 none', 'a/ none']);
 });
+
+t.test(
+  'RFC 9112 9.3: a kept connection that the server ends is replaced, a request is never repeated',
+  async (t) => {
+    const clock = new ManualClock();
+    const { base, connections } = await serve(t, (request, response) => {
+      if (request.url === '/lost') request.socket.destroy();
+      else
+        response
+          .writeHead(200, { 'Keep-Alive': request.url === '/short' ? 'timeout=1' : 'timeout=5, max=9' })
+          .end('x');
+    });
+    const fetcher = fetcherFor(t, { clock });
+    const fetchAll = async (...paths: string[]) => {
+      for (const path of paths) await fetcher.fetch({ url: base + path, ...LIMITS });
+      return connections();
+    };
+    t.equal(await fetchAll('/a', '/b'), 1, 'kept');
+    clock.advance(4000);
+    t.equal(await fetchAll('/c'), 2, 'not in the last second that the server announces');
+    t.equal(await fetchAll('/short', '/d'), 3, 'not after an announcement of one second');
+    await t.rejects(fetcher.fetch({ url: `${base}/lost`, ...LIMITS }), /the server broke the connection/);
+    t.equal(connections(), 3, 'the request is not repeated');
+    t.equal(await fetchAll('/e'), 4);
+  },
+);
