@@ -1,15 +1,32 @@
 // Collects a body of unknown length up to a size.
 import { joinBytes } from './decode-body.js';
+import type { BodyBytes } from './stored-body.js';
 
 /** Smaller pieces are copied, because an object of its own would cost more than their bytes. */
 const COPIED_BYTES = 4096;
 const BLOCK_BYTES = 64 * 1024;
 
+/** Collects a body. */
+export interface BodyCollector {
+  /** Bytes received. */
+  readonly length: number;
+  /** More bytes were received than are kept. */
+  readonly truncated: boolean;
+  /** Whether the sender must pause. */
+  readonly isFull: boolean;
+  /** @param chunk may be kept and must not change after the call */
+  push(chunk: Uint8Array): void;
+  /** Returns the bytes that were kept. The caller closes what is on disk. @throws the errors of the disk */
+  finish(): Promise<BodyBytes>;
+  /** Forgets what was collected. */
+  drop(): Promise<void>;
+}
+
 /**
  * Collects a body up to a size; bytes above it are counted and dropped. Its memory is at most a small multiple
  * of the bytes kept, however small the pieces are and however large the buffers that they are cut from.
  */
-export class BoundedBody {
+export class BoundedBody implements BodyCollector {
   readonly #maxBytes: number;
   readonly #chunks: Uint8Array[] = [];
   /** The end of the last block of copied pieces that is still free. */
@@ -44,6 +61,14 @@ export class BoundedBody {
       this.#free = new Uint8Array(0);
     }
   }
+
+  readonly isFull = false;
+
+  async finish(): Promise<Uint8Array> {
+    return this.bytes();
+  }
+
+  async drop(): Promise<void> {}
 
   /** A copy of the bytes that were kept. */
   bytes(): Uint8Array {

@@ -1,5 +1,4 @@
 // Decodes the Content-Encoding of a body within limits.
-import { once } from 'node:events';
 import type { Transform } from 'node:stream';
 import {
   brotliDecompressSync,
@@ -13,6 +12,8 @@ import {
   inflateSync,
 } from 'node:zlib';
 import { ConnectionError, errorCode } from '../../protocols/errors.js';
+import { type BodyBytes, beginningOf, isStored } from './stored-body.js';
+import { transformed } from './transformed.js';
 
 export interface DecodeLimits {
   /** Bytes of decoded output. */
@@ -34,6 +35,7 @@ const MAX_CODINGS = 3;
 const DIRECT_BYTES = 1024 * 1024;
 
 export interface DecodedBody {
+  /** The encoded body itself if it has no coding. */
   readonly body: Uint8Array;
   /** The output was cut at a limit. */
   readonly truncated: boolean;
@@ -44,7 +46,7 @@ export interface DecodedBody {
  * @throws ConnectionError for an unknown coding or damaged data
  */
 export async function decodeBody(
-  body: Uint8Array,
+  body: BodyBytes,
   encoding: string | undefined,
   limits: DecodeLimits,
 ): Promise<DecodedBody> {
@@ -54,13 +56,16 @@ export async function decodeBody(
     .map((coding) => coding.trim())
     .filter((coding) => coding !== '' && coding !== 'identity');
   if (codings.length > MAX_CODINGS) throw new ConnectionError('the answer has too many content codings');
-  let decoded: DecodedBody = { body, truncated: false };
+  let decoded: BodyBytes = body;
+  let truncated = false;
   for (const coding of codings.reverse()) {
-    if (decoded.body.length === 0) break;
-    const next = await decodeOne(decoded.body, coding, limits);
-    decoded = { body: next.body, truncated: decoded.truncated || next.truncated };
+    if (decoded.length === 0) break;
+    const next: DecodedBody = await decodeOne(decoded, coding, limits);
+    decoded = next.body;
+    truncated ||= next.truncated;
   }
-  return decoded;
+  if (!isStored(decoded) && decoded.length <= limits.maxBytes) return { body: decoded, truncated };
+  return { body: await beginningOf(decoded, limits.maxBytes), truncated: decoded.length > limits.maxBytes };
 }
 
 interface Coding {
@@ -96,10 +101,10 @@ function codingOf(name: string, body: Uint8Array): Coding {
   throw new ConnectionError(`the answer has the unknown content coding ${JSON.stringify(name)}`);
 }
 
-async function decodeOne(body: Uint8Array, name: string, limits: DecodeLimits): Promise<DecodedBody> {
-  const coding = codingOf(name, body);
+async function decodeOne(body: BodyBytes, name: string, limits: DecodeLimits): Promise<DecodedBody> {
+  const coding = codingOf(name, isStored(body) ? await beginningOf(body, 1) : body);
   const limit = Math.min(limits.maxBytes, Math.max(RATIO_FREE_BYTES, body.length * limits.maxRatio));
-  if (body.length <= DIRECT_BYTES / 4) {
+  if (!isStored(body) && body.length <= DIRECT_BYTES / 4) {
     try {
       return { body: new Uint8Array(coding.direct(body, Math.min(limit, DIRECT_BYTES))), truncated: false };
     } catch (error) {
@@ -107,24 +112,23 @@ async function decodeOne(body: Uint8Array, name: string, limits: DecodeLimits): 
     }
   }
   try {
-    return await decodeUpTo(coding.stream(), body, limit);
+    return await decodeUpTo(coding.stream(), isStored(body) ? body.pieces() : [body], limit);
   } catch (error) {
     throw decodeError(name, error);
   }
 }
 
-async function decodeUpTo(stream: Transform, body: Uint8Array, limit: number): Promise<DecodedBody> {
+async function decodeUpTo(
+  stream: Transform,
+  pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  limit: number,
+): Promise<DecodedBody> {
   const chunks: Uint8Array[] = [];
   let length = 0;
-  stream.end(body);
-  for await (const chunk of stream) {
+  for await (const chunk of transformed(pieces, stream)) {
     chunks.push(chunk);
     length += chunk.length;
     if (length > limit) break;
-  }
-  if (!stream.closed) {
-    stream.destroy();
-    await once(stream, 'close');
   }
   return { body: joinBytes(chunks, Math.min(length, limit)), truncated: length > limit };
 }

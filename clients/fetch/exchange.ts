@@ -9,17 +9,19 @@ import {
   HttpResponseReader,
 } from '../../protocols/http/index.js';
 import { asConnectionError, EARLY_END } from '../connection/index.js';
-import { BoundedBody } from './bounded-body.js';
+import { type BodyCollector, BoundedBody } from './bounded-body.js';
 import type { ConnectionUser, HttpConnection } from './http-connection.js';
 import type { Received } from './receive-watch.js';
-import type { LenientReading } from './types.js';
-import { type KeepWire, type WireResponse, WireTap } from './wire-tap.js';
+import { SpooledBody } from './spooled-body.js';
+import { type BodyBytes, closeBodies } from './stored-body.js';
+import type { BodySpool, LenientReading } from './types.js';
+import { type KeepWire, MAX_FRAMING, type WireResponse, WireTap } from './wire-tap.js';
 
 export interface RawResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Still encoded. */
-  readonly body: Uint8Array;
+  /** Still encoded. The caller closes what is on disk. */
+  readonly body: BodyBytes;
   readonly truncated: boolean;
   /** Codings that the transfer added to the body (RFC 9112 7), in the order of their application. */
   readonly transferCodings: readonly string[];
@@ -40,6 +42,8 @@ export interface HttpExchangeOptions {
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly keepWire?: KeepWire | undefined;
+  /** For the body, with {@link keepWire}. */
+  readonly spool?: BodySpool | undefined;
   /** Limits on what a response has besides its body. */
   readonly limits?: HttpResponseLimits | undefined;
 }
@@ -60,13 +64,16 @@ export class HttpExchange implements ConnectionUser {
   readonly #connection: HttpConnection;
   readonly #bytesBefore: number;
   readonly #reader: HttpResponseReader;
-  readonly #body: BoundedBody;
+  /** Bytes of the body that are kept. */
+  readonly #maxBytes: number;
+  readonly #body: BodyCollector;
   readonly #tap: WireTap | undefined;
   readonly #idleTimer: IdleTimer;
   readonly #sent: string;
   #settle!: { resolve: (response: RawResponse) => void; reject: (error: unknown) => void };
   #head: HttpHead | undefined;
   #isOver = false;
+  #isPaused = false;
   #hasBytes = false;
 
   /** Sends the request. @param request its whole message, in Latin-1 */
@@ -76,9 +83,11 @@ export class HttpExchange implements ConnectionUser {
     this.#bytesBefore = connection.bytesRead;
     this.#sent = request;
     this.#reader = new HttpResponseReader(options.limits);
-    this.#body = new BoundedBody(options.maxBytes);
+    this.#maxBytes = (options.keepWire && options.spool)?.maxBytes ?? options.maxBytes;
+    this.#body = this.#collector(this.#maxBytes);
     this.#idleTimer = new IdleTimer(options.clock, () => this.#onIdle());
-    if (options.keepWire !== undefined) this.#tap = new WireTap(options.maxBytes, options.keepWire);
+    if (options.keepWire !== undefined)
+      this.#tap = new WireTap(options.keepWire, () => this.#collector(this.#maxBytes + MAX_FRAMING));
     this.response = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
     });
@@ -97,6 +106,7 @@ export class HttpExchange implements ConnectionUser {
     if (this.#isOver) return;
     this.#end(false);
     this.#settle.reject(reason);
+    void this.#drop();
   }
 
   /** Ends the exchange with the part of the body that has arrived; {@link abort} if no head has arrived. */
@@ -110,6 +120,11 @@ export class HttpExchange implements ConnectionUser {
     // A head has one span of time, however it drips.
     if (this.#head !== undefined) this.#idleTimer.touch();
     this.#read(() => this.#reader.push(chunk), chunk.length);
+    if (this.#isOver || this.#isPaused || !this.#isFull) return;
+    // The disk is slower than the server, whose silence is then no sign.
+    this.#isPaused = true;
+    this.#idleTimer.stop();
+    this.#connection.pause();
   }
 
   onEnd(): void {
@@ -160,7 +175,7 @@ export class HttpExchange implements ConnectionUser {
     } else if (event.kind === 'data') {
       this.#body.push(event.raw);
       if (!this.#body.truncated) return;
-      const above = this.#body.length - this.#options.maxBytes;
+      const above = this.#body.length - this.#maxBytes;
       const rest = this.#reader.announcedRest - event.raw.length;
       if (above + Math.max(0, rest) > DRAIN_BYTES) this.#finish({});
     }
@@ -178,28 +193,71 @@ export class HttpExchange implements ConnectionUser {
     if (this.#isOver) return;
     this.#end(isReusable);
     const { status, fields, raw, transferCodings } = this.#head!;
-    const wire = this.#tap?.response();
     const { deviations } = this.#reader;
     const isLenient = deviations.length > 0 || problem !== undefined;
-    this.#settle.resolve({
+    const response = {
       status,
       headers: headersOf(fields),
       transferCodings,
-      body: this.#body.bytes(),
       truncated: this.#body.truncated || late !== undefined,
       late,
-      wire: wire === undefined ? undefined : { ...wire, request: Buffer.from(this.#sent, 'latin1') },
       ...(isLenient ? { lenient: { deviations, head: raw, problem } } : {}),
+    };
+    void this.#resolve(response);
+  }
+
+  async #resolve(response: Omit<RawResponse, 'body' | 'wire'>): Promise<void> {
+    try {
+      const kept = await this.#tap?.response();
+      const body = await this.#body.finish();
+      const wire = kept && { ...kept, request: Buffer.from(this.#sent, 'latin1') };
+      this.#settle.resolve({ ...response, body, wire });
+    } catch (error) {
+      this.#settle.reject(error);
+      await this.#drop();
+    }
+  }
+
+  async #drop(): Promise<void> {
+    await this.#body.drop();
+    await this.#tap?.drop();
+  }
+
+  get #isFull(): boolean {
+    return this.#body.isFull || this.#tap?.isFull === true;
+  }
+
+  #collector(maxBytes: number): BodyCollector {
+    const { spool, keepWire } = this.#options;
+    if (spool === undefined || keepWire === undefined) return new BoundedBody(maxBytes);
+    return new SpooledBody({
+      maxBytes,
+      open: spool.open,
+      onRoom: () => this.#onRoom(),
+      onFailure: (error) => this.abort(error),
     });
+  }
+
+  #onRoom(): void {
+    if (!this.#isPaused || this.#isOver || this.#isFull) return;
+    this.#isPaused = false;
+    this.#idleTimer.start(this.#options.timeoutMs);
+    this.#connection.resume();
   }
 
   #end(isReusable: boolean): void {
     this.#isOver = true;
     this.#idleTimer.stop();
+    if (this.#isPaused) this.#connection.resume();
     const keepAlive = this.#head?.fields.find(({ name }) => name.toLowerCase() === 'keep-alive')?.value;
     this.#connection.release(keepAlive);
     if (!isReusable) this.#connection.close();
   }
+}
+
+/** Gives the disk space of a response back that is not used. */
+export async function closeResponse({ body, wire }: RawResponse): Promise<void> {
+  await closeBodies({ wire: wire && { ...wire, body } });
 }
 
 /** An error of a message that ends too soon. */

@@ -61,6 +61,15 @@ export class HttpConnection implements PooledConnection {
 
   keepMs: number | undefined;
 
+  /** Reads no more until {@link resume}. */
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
   close(): void {
     this.#socket.destroy();
   }

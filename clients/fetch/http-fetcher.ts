@@ -6,7 +6,7 @@ import { asConnectionError, asError } from '../connection/index.js';
 import { monotonicClock } from '../connection/monotonic-clock.js';
 import { publishDebug, publishNote } from './debug-channel.js';
 import { DEFAULT_MAX_RATIO, type DecodedBody, decodeBody } from './decode-body.js';
-import { earlyEnd, HttpExchange, type RawResponse } from './exchange.js';
+import { closeResponse, earlyEnd, HttpExchange, type RawResponse } from './exchange.js';
 import {
   basicCredentials,
   basicRealm,
@@ -21,6 +21,7 @@ import { credentialsOf, type HttpLogin, HttpLogins } from './http-logins.js';
 import { HttpRoute } from './http-route.js';
 import { parseProxy } from './proxy.js';
 import { ReceiveWatch } from './receive-watch.js';
+import { beginningOf } from './stored-body.js';
 import { DEFAULT_TRANSFER_MS } from './transfer.js';
 import {
   DEFAULT_MAX_BYTES,
@@ -77,6 +78,21 @@ export class HttpFetcher implements Fetcher {
     const target = splitUrl(withUserInfo(request.url, request.login));
     const beginTime = Date.now();
     const { response: raw, personal } = await this.#requestWithCredentials(target, request);
+    try {
+      return await this.#resultOf(request, target, beginTime, raw, personal);
+    } catch (error) {
+      await closeResponse(raw);
+      throw error;
+    }
+  }
+
+  async #resultOf(
+    request: FetchRequest,
+    target: Target,
+    beginTime: number,
+    raw: RawResponse,
+    personal: boolean,
+  ): Promise<FetchResult> {
     const headers = plainHeaders(raw.headers);
     publishDebug(21, 1, () => `GET ${request.url}: status ${raw.status}, ${raw.body.length} bytes`);
     const maxBytes = request.maxBytes ?? DEFAULT_MAX_BYTES;
@@ -99,7 +115,8 @@ export class HttpFetcher implements Fetcher {
       ...splitContentType(headers['content-type']),
       lastModified: parseHttpDate(headers['last-modified']),
       etag: headers.etag ?? '',
-      body: decoded.body,
+      // The buffer may be transferred, and an archive needs the other.
+      body: raw.wire !== undefined && decoded.body === raw.body ? decoded.body.slice() : decoded.body,
       truncated: raw.truncated || decoded.truncated,
       lenient: raw.lenient,
       wire:
@@ -153,6 +170,7 @@ export class HttpFetcher implements Fetcher {
       noteLogin(typeof login === 'string' ? login : 'refused');
       return answer;
     }
+    await closeResponse(first);
     const second = await this.#request(target, request, credentialsOf(login));
     if (second.status === 401) noteLogin('refused');
     else this.#logins.accept(url, login);
@@ -164,7 +182,7 @@ export class HttpFetcher implements Fetcher {
     request: FetchRequest,
     credentials: string | undefined,
   ): Promise<RawResponse> {
-    const { url, signal, publicOnly = false, keepWire } = request;
+    const { url, signal, publicOnly = false, keepWire, spool } = request;
     const { maxBytes = DEFAULT_MAX_BYTES, timeoutMs = DEFAULT_TIMEOUT_MS } = request;
     const { clock = monotonicClock, responseLimits: limits } = this.#options;
     signal?.throwIfAborted();
@@ -205,6 +223,7 @@ export class HttpFetcher implements Fetcher {
           timeoutMs,
           clock,
           keepWire,
+          spool,
           limits,
         });
         return exchange.response;
@@ -305,7 +324,8 @@ async function decodeOrKeep(
     return await decodeBody(body, encoding, limits);
   } catch (error) {
     if (!keepUndecoded || !(error instanceof ConnectionError)) throw error;
-    return { body, truncated, undecoded: error.message };
+    const kept = await beginningOf(body, limits.maxBytes);
+    return { body: kept, truncated: truncated || body.length > kept.length, undecoded: error.message };
   }
 }
 

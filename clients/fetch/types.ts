@@ -1,7 +1,7 @@
 // The interface that all fetchers share.
 import type { UnixSeconds } from '../../protocols/time.js';
 import type { UrlForm } from '../../protocols/urls/index.js';
-import type { BodyBytes } from './stored-body.js';
+import type { BodyBytes, BodyFile } from './stored-body.js';
 import type { KeepWire, WireResponse } from './wire-tap.js';
 
 /** One retrieval. */
@@ -52,6 +52,12 @@ export interface FetchRequest {
   readonly proxyLogin?: string | undefined;
   /** Whether an HTTP result has the bytes of the messages ({@link FetchResult.wire}). Default: it has none. */
   readonly keepWire?: KeepWire | undefined;
+  /**
+   * With {@link keepWire}: where a body goes that is too long for memory, and its own limit; `maxBytes` then is that of
+   * the result's `body` alone, which may be the beginning of it. The caller closes the result (`closeBodies`).
+   * Default: memory, and `maxBytes`.
+   */
+  readonly spool?: BodySpool | undefined;
   /** Of {@link FetchResult.location}. Default: canonical. */
   readonly urlForm?: UrlForm | undefined;
   /** Overrides the fetcher's own, in protocols that have one (CRAWL-13.5). */
@@ -73,6 +79,14 @@ export interface FetchRequest {
    * that follow a redirect from a public host. Default false.
    */
   readonly publicOnly?: boolean | undefined;
+}
+
+/** Takes bodies that are too long for memory. */
+export interface BodySpool {
+  /** Bytes of a body that are kept, as it was sent; Infinity: all. */
+  readonly maxBytes: number;
+  /** Opens a file for a body. @throws KitError if there is no room */
+  readonly open: () => Promise<BodyFile>;
 }
 
 /** About an HTTP response that breaks the rules, or is not complete. */

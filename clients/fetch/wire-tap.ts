@@ -1,6 +1,7 @@
 // The bytes of HTTP messages as they went over the wire, for archives (WARC 1.1, 6.3).
 import type { HttpEvent } from '../../protocols/http/index.js';
-import { BoundedBody } from './bounded-body.js';
+import type { BodyCollector } from './bounded-body.js';
+import type { BodyBytes } from './stored-body.js';
 
 /** What a request wants to keep of the messages: heads and bodies, or the framing of the body as well. */
 export type KeepWire = 'messages' | 'framing';
@@ -10,23 +11,28 @@ export interface WireResponse {
   /** Status line and header of the final response, to the empty line. Empty for HTTP/0.9. */
   readonly head: Uint8Array;
   /** The body with its transfer coding and trailers; absent if it has none, or it was not wanted. */
-  readonly framed?: Uint8Array;
+  readonly framed?: BodyBytes;
   /** The body with its transfer coding is longer than what was kept of it. */
   readonly truncated: boolean;
 }
 
 /** Bytes of framing that are kept above the limit of the body. */
-const MAX_FRAMING = 64 * 1024;
+export const MAX_FRAMING = 64 * 1024;
 
 /** Keeps what an archive needs of a response. */
 export class WireTap {
-  readonly #framed: BoundedBody | undefined;
+  readonly #collect: (() => BodyCollector) | undefined;
+  #framed: BodyCollector | undefined;
   #head: Uint8Array | undefined;
-  #hasFraming = false;
 
-  /** @param maxBytes of the body */
-  constructor(maxBytes: number, keep: KeepWire) {
-    if (keep === 'framing') this.#framed = new BoundedBody(maxBytes + MAX_FRAMING);
+  /** @param collect begins to keep a body with its framing; its limit is that of the body and {@link MAX_FRAMING} */
+  constructor(keep: KeepWire, collect: () => BodyCollector) {
+    if (keep === 'framing') this.#collect = collect;
+  }
+
+  /** Whether the sender must pause. */
+  get isFull(): boolean {
+    return this.#framed?.isFull === true;
   }
 
   /** Takes the next part of the response. */
@@ -35,16 +41,22 @@ export class WireTap {
       if (event.isInterim) return;
       this.#head = event.raw;
     } else if (event.kind !== 'end') {
-      this.#hasFraming ||= event.kind !== 'data';
+      // Framing comes before the first data.
+      if (event.kind !== 'data') this.#framed ??= this.#collect?.();
       this.#framed?.push(event.raw);
     }
   }
 
-  /** Returns what has arrived; undefined without a head. */
-  response(): WireResponse | undefined {
+  /** Returns what has arrived; undefined without a head. @throws the errors of the disk */
+  async response(): Promise<WireResponse | undefined> {
     if (this.#head === undefined) return undefined;
-    return this.#framed === undefined || !this.#hasFraming
-      ? { head: this.#head, truncated: false }
-      : { head: this.#head, framed: this.#framed.bytes(), truncated: this.#framed.truncated };
+    if (this.#framed === undefined) return { head: this.#head, truncated: false };
+    const framed = await this.#framed.finish();
+    return { head: this.#head, framed, truncated: this.#framed.truncated };
+  }
+
+  /** Forgets what was kept. */
+  async drop(): Promise<void> {
+    await this.#framed?.drop();
   }
 }

@@ -19,6 +19,7 @@ import '../clients/fetch/gopher.test.js';
 import '../clients/fetch/own-fetcher.test.js';
 import '../clients/fetch/http.test.js';
 import '../clients/fetch/proxy.test.js';
+import '../clients/fetch/spooled-body.test.js';
 import '../clients/fetch/wire.test.js';
 import '../clients/fetch/wire-tap.test.js';
 import '../clients/fetch/news.test.js';

@@ -1,8 +1,7 @@
 // How the records of an archive are compressed: each by itself, so that a reader finds one by its offset.
-import type { Duplex } from 'node:stream';
 import { promisify } from 'node:util';
 import { createGzip, gzip } from 'node:zlib';
-import { asError } from '../../../clients/connection/index.js';
+import { transformed } from '../../../clients/fetch/index.js';
 import type { EncodedRecord } from './encode-record.js';
 import { compressZstd, createZstd } from './zstd-frames.js';
 
@@ -69,28 +68,6 @@ export async function* compressRecord(
     const encoder =
       compression === 'gzip' ? createGzip({ chunkSize: CHUNK_BYTES }) : createZstd(length, CHUNK_BYTES);
     yield* transformed(pieces(), encoder);
-  }
-}
-
-/** Passes pieces through a stream, one after the other: each is used until the stream has accepted it. */
-async function* transformed(
-  pieces: AsyncIterable<Uint8Array>,
-  encoder: Duplex,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  const write = async (): Promise<void> => {
-    for await (const piece of pieces)
-      await new Promise<void>((resolve, reject) => {
-        encoder.write(piece, (error) => (error ? reject(error) : resolve()));
-      });
-    encoder.end();
-  };
-  // The loop throws the error.
-  const written = write().catch((error: unknown) => encoder.destroy(asError(error)));
-  try {
-    for await (const piece of encoder) yield piece as Uint8Array;
-  } finally {
-    encoder.destroy();
-    await written;
   }
 }
 
