@@ -1,5 +1,5 @@
 // Collects a body of unknown length up to a size.
-import { joinBytes } from './decode-body.js';
+import { joinBytes } from './join-bytes.js';
 import type { BodyBytes } from './stored-body.js';
 
 /** Smaller pieces are copied, because an object of its own would cost more than their bytes. */

@@ -12,6 +12,7 @@ import {
   inflateSync,
 } from 'node:zlib';
 import { ConnectionError, errorCode } from '../../protocols/errors.js';
+import { joinBytes } from './join-bytes.js';
 import { type BodyBytes, beginningOf, isStored } from './stored-body.js';
 import { transformed } from './transformed.js';
 
@@ -131,18 +132,6 @@ async function decodeUpTo(
     if (length > limit) break;
   }
   return { body: joinBytes(chunks, Math.min(length, limit)), truncated: length > limit };
-}
-
-/** Copies the first `length` bytes of the chunks into one array. */
-export function joinBytes(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    const piece = chunk.length <= length - at ? chunk : chunk.subarray(0, length - at);
-    bytes.set(piece, at);
-    at += piece.length;
-  }
-  return bytes;
 }
 
 function decodeError(coding: string, cause: unknown): ConnectionError {

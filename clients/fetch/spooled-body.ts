@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { asError } from '../connection/index.js';
 import { type BodyCollector, BoundedBody } from './bounded-body.js';
-import { joinBytes } from './decode-body.js';
+import { joinBytes } from './join-bytes.js';
 import type { BodyBytes, BodyFile } from './stored-body.js';
 
 /** Longer bodies go to a file. */

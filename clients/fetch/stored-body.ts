@@ -1,7 +1,5 @@
 // Bodies that are too large for memory: they are on disk, and read in pieces.
 
-import type { FetchResult } from './types.js';
-
 /** A file for one body, which its caller provides and which ends with it. */
 export interface BodyFile {
   /** @throws KitError if there is no room */
@@ -26,7 +24,11 @@ export interface StoredBody {
 export type BodyBytes = Uint8Array | StoredBody;
 
 /** Gives back the disk space of a result's bodies, if they have any; its `body` in memory stays. */
-export async function closeBodies({ wire }: Pick<FetchResult, 'wire'>): Promise<void> {
+export async function closeBodies({
+  wire,
+}: {
+  readonly wire?: { readonly body: BodyBytes; readonly framed?: BodyBytes | undefined } | undefined;
+}): Promise<void> {
   for (const bytes of [wire?.body, wire?.framed])
     if (bytes !== undefined && isStored(bytes)) await bytes.close();
 }
