@@ -5,6 +5,7 @@ import type { BrokerConfig, CollectionPoint } from '../../protocols/config/index
 import { textOfUrl } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { DiskReserve } from '../../storage/files/disk-reserve.js';
+import { ListedDirectory } from '../../storage/files/listed-directory.js';
 import { createDirectory } from '../../storage/files/make-directory.js';
 import { BrokerStore } from '../../storage/index.js';
 import {
@@ -61,6 +62,7 @@ export async function openParts(
   const directory = config.brokerDirectory;
   const storeDirectory = join(directory, 'store');
   await createDirectory(directory);
+  const files = opened.use(await ListedDirectory.open(directory, (sentence) => log.warn(sentence)));
   const events = opened.use(EventLog.open({ file: config.logFile, directory, types: config.logTypes, now }));
   for (const name of config.logTypes) {
     if (logTypesByName(name) === undefined) log.warn(`Log-Types: ${name} is not a type of event`);
@@ -117,6 +119,7 @@ export async function openParts(
       `the disk of ${directory} is full; the broker serves the stored objects, and stores no new ones`,
     );
   await reserve.hold();
+  await files.start();
   return { store, indexer, keeper, events, settings, timetable, log, debug, now, closing };
 }
 

@@ -8,6 +8,7 @@ import { hasExpired } from '../../protocols/soif/index.js';
 import type { UnixSeconds } from '../../protocols/time.js';
 import { withoutUserInfo } from '../../protocols/urls/index.js';
 import { PRODUCTION_FILE } from '../../storage/databases/file-kind.js';
+import { ListedDirectory } from '../../storage/files/listed-directory.js';
 import { createDirectory } from '../../storage/files/make-directory.js';
 import { GathererStore } from '../../storage/gatherer/store.js';
 import type { PublishedReferences } from '../../storage/references/index.js';
@@ -208,6 +209,9 @@ export class Gatherer implements AsyncDisposable {
     // G-81: queues and lists of links contain logins, so other users must not read them.
     await createDirectory(join(directory, 'working'), 0o700);
     await using resources = new CloseStack();
+    const files = resources.use(
+      await ListedDirectory.open(directory, (sentence) => onProblem(new StorageError(sentence))),
+    );
     const store = resources.use(await GathererStore.open(join(directory, 'working')));
     const schemes = ownSchemes(config, options.fetchers);
     const essenceOptions = {
@@ -255,6 +259,7 @@ export class Gatherer implements AsyncDisposable {
       }),
       (opened) => opened.close(),
     );
+    await files.start();
     return new Gatherer(
       options,
       config,

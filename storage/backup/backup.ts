@@ -6,6 +6,8 @@ import { basename, dirname, join, resolve } from 'node:path';
 import Database from 'libsql';
 import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
 import { SUMS_FILE } from '../files/checksums.js';
+import { LIST_FILE } from '../files/file-list.js';
+import { sealFiles } from '../files/listed-directory.js';
 import { makeDirectory } from '../files/make-directory.js';
 import { syncPath } from '../files/sync-path.js';
 import { copyLevel } from './copy-level.js';
@@ -62,7 +64,9 @@ export async function backUp(
   await rm(part, { recursive: true, force: true });
   const counts = { databases: 0, files: 0, bytes: 0 };
   try {
-    await copyTree(from, part, options, counts);
+    const listed: string[] = [];
+    await copyTree(from, part, options, counts, listed);
+    for (const directory of listed) await sealFiles(directory);
     await syncTree(part);
     await rename(part, to);
     await syncPath(dirname(to));
@@ -94,7 +98,14 @@ export async function restore(
 
 type Counts = { -readonly [K in keyof BackupReport]: BackupReport[K] };
 
-async function copyTree(from: string, to: string, options: BackupOptions, counts: Counts): Promise<void> {
+/** @param listed receives the copies of directories that have a list of their files */
+async function copyTree(
+  from: string,
+  to: string,
+  options: BackupOptions,
+  counts: Counts,
+  listed: string[],
+): Promise<void> {
   options.signal?.throwIfAborted();
   const entries = await readdir(from, { withFileTypes: true });
   options.onPath?.(from);
@@ -107,12 +118,15 @@ async function copyTree(from: string, to: string, options: BackupOptions, counts
   const { mode } = await stat(from);
   await mkdir(to, { mode: 0o700 });
   const isIndex = entries.some(({ name }) => SQLITE.test(name));
-  const wanted = entries.filter(({ name }) => !LEFT_OUT.test(name) && !(isIndex && name === SUMS_FILE));
+  const wanted = entries.filter(
+    ({ name }) => !LEFT_OUT.test(name) && !(isIndex && name === SUMS_FILE) && name !== LIST_FILE,
+  );
+  if (entries.some(({ name }) => name === LIST_FILE)) listed.push(to);
   wanted.sort((a, b) => Number(b.name === FIRST) - Number(a.name === FIRST));
   for (const entry of wanted) {
     const [path, copy] = [join(from, entry.name), join(to, entry.name)];
     try {
-      if (entry.isDirectory()) await copyTree(path, copy, options, counts);
+      if (entry.isDirectory()) await copyTree(path, copy, options, counts, listed);
       else if (entry.isFile()) await copyOne(path, copy, counts);
     } catch (error) {
       // A file or a former generation that was removed meanwhile is not missed.

@@ -3,7 +3,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
-import { verifySums } from '../files/checksums.js';
+import { SUMS_FILE, verifySums } from '../files/checksums.js';
+import { hasFileList, LIST_FILE, readFileList } from '../files/file-list.js';
+import { ADDED, compareFiles, filesOf } from '../files/list-files.js';
 import { readRegular } from '../files/regular-file.js';
 import { cloneDatabase } from '../generations/clone-database.js';
 import {
@@ -14,9 +16,11 @@ import {
   pointerAdvice,
 } from '../generations/directory.js';
 import { LoginSeal } from '../generations/login-seal.js';
+import { indexProblem } from '../indexers/index-directory.js';
 import { Level, type StoreKind } from '../level/level.js';
 import { requireClosed } from '../level/open-database.js';
 import { inspectDatabase } from '../level/verify/inspect.js';
+import { readSeal } from '../level/verify/seal.js';
 import { checkBrokerRows } from './broker-rows.js';
 import { type FoundStore, findStores, GENERATIONS } from './find-stores.js';
 import { checkGathererRows } from './gatherer-rows.js';
@@ -31,7 +35,7 @@ export interface CheckOptions {
 /** What was found in one directory. */
 export interface CheckedStore {
   readonly directory: string;
-  readonly kind: StoreKind | 'files' | 'database' | 'generations';
+  readonly kind: StoreKind | 'files' | 'database' | 'generations' | 'data directory';
   /** Bytes that were read. */
   readonly bytes: number;
   /** Objects or summaries; undefined if it has none, or they cannot be read. */
@@ -54,23 +58,58 @@ export async function* checkStores(
   directory: string,
   options: CheckOptions = {},
 ): AsyncGenerator<CheckedStore, void, undefined> {
+  const added = await addedFiles(directory);
+  if (added.length > 0)
+    yield { directory, kind: 'data directory', bytes: 0, problems: added, advice: LIST_ADVICE };
   for await (const store of findStores(directory)) {
     options.signal?.throwIfAborted();
+    if (store.listed) {
+      const { directory } = store;
+      const checked = await readable(directory, () => checkListedFiles(directory, options));
+      yield checked.problems.length > 0 ? { ...checked, advice: LIST_ADVICE } : checked;
+    }
+    if (!store.database && !store.sums && !store.generations && !store.indexes) continue;
     if (store.database && !store.published) await requireClosed(store.directory);
-    const checked = await readable(store, options);
+    const checked = await readable(store.directory, () => checkStore(store, options));
     yield checked.problems.length > 0 ? { ...checked, advice: adviceAbout(store) } : checked;
   }
 }
 
 /** A file that cannot be read is a problem of its store, not the end of the check. */
-async function readable(store: FoundStore, options: CheckOptions): Promise<CheckedStore> {
+async function readable(directory: string, check: () => Promise<CheckedStore>): Promise<CheckedStore> {
   try {
-    return await checkStore(store, options);
+    return await check();
   } catch (error) {
-    if (options.signal?.aborted) throw error;
-    if (!(error instanceof StorageError) && errorCode(error) === undefined) throw error;
-    return { directory: store.directory, kind: 'files', bytes: 0, problems: [messageOf(error)] };
+    if (!(error instanceof StorageError) && errorCode(error)?.startsWith('E') !== true) throw error;
+    return { directory, kind: 'files', bytes: 0, problems: [messageOf(error)] };
   }
+}
+
+const LIST_ADVICE =
+  'a file that you edited or added is right; for the others see the stores below; the next start says so too, and lists what is there then';
+
+/** The data of `harvest run` has a directory for each server, and nothing beside them. */
+async function addedFiles(directory: string): Promise<string[]> {
+  for (const part of ['gatherer', 'broker']) if (!(await hasFileList(join(directory, part)))) return [];
+  return (await filesOf(directory)).map((name) => `${name} ${ADDED}`);
+}
+
+/** Compares every file of a data directory with its list. */
+async function checkListedFiles(directory: string, options: CheckOptions): Promise<CheckedStore> {
+  const list = await readFileList(directory);
+  const found = { directory, kind: 'data directory' as const, bytes: 0 };
+  if (list === undefined) return { ...found, problems: [`${LIST_FILE} is missing`] };
+  if (typeof list === 'string') return { ...found, problems: [`${LIST_FILE} ${list}`] };
+  let bytes = 0;
+  const changed = await compareFiles(directory, list.files, {
+    state: list.state,
+    signal: options.signal,
+    onRead: (read) => {
+      bytes += read;
+      options.onProgress?.(directory, bytes, bytes);
+    },
+  });
+  return { ...found, bytes, problems: changed.map(({ name, problem }) => `${name} ${problem}`) };
 }
 
 function adviceAbout({ directory, database, published, generations }: FoundStore): string {
@@ -83,11 +122,20 @@ function adviceAbout({ directory, database, published, generations }: FoundStore
 }
 
 async function checkStore(store: FoundStore, options: CheckOptions): Promise<CheckedStore> {
-  const { directory, database, sums, generations } = store;
+  const { directory, database, sums, generations, published, indexes } = store;
   if (generations)
     return { directory, kind: 'generations', bytes: 0, problems: await checkPointer(directory) };
+  if (indexes) return { directory, kind: 'files', bytes: 0, problems: await checkIndexes(directory) };
   let bytes = 0;
   const problems: string[] = [];
+  // A generation of an earlier version may lack its sums, and is not sealed as a list of files is.
+  if (
+    published &&
+    database &&
+    !sums &&
+    (await readSeal(directory).catch(() => undefined))?.listed !== undefined
+  )
+    problems.push(`${SUMS_FILE} is missing`);
   const progress = (done: number, total: number) => options.onProgress?.(directory, done, total);
   if (sums) {
     const onRead = (read: number) => {
@@ -137,6 +185,7 @@ async function inClone<T extends Pick<CheckedStore, 'kind' | 'problems'>>(
   const clone = await mkdtemp(`${directory}.check-`);
   try {
     await cloneDatabase(directory, clone);
+    await LoginSeal.copy(directory, clone);
     const kind = await Level.kindOf(clone);
     if (kind === undefined) return { kind: 'database', problems: [] };
     await using level = await Level.open(clone, { kind, create: false });
@@ -171,4 +220,10 @@ async function checkPointer(directory: string): Promise<string[]> {
   return [
     `${POINTER_FILE} names generation ${named}, the newest one is ${newest === 0 ? 'missing' : newest}`,
   ];
+}
+
+/** Compares CURRENT and the state of the index in use. */
+async function checkIndexes(directory: string): Promise<string[]> {
+  const problem = await indexProblem(directory);
+  return problem === undefined ? [] : [problem];
 }

@@ -1,7 +1,10 @@
 // Finds everything below a directory that has checksums: databases, published generations, closed indexes.
+import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SUMS_FILE } from '../files/checksums.js';
+import { LIST_FILE } from '../files/file-list.js';
+import { readSeal } from '../level/verify/seal.js';
 
 /** A directory that can be checked. */
 export interface FoundStore {
@@ -14,6 +17,10 @@ export interface FoundStore {
   readonly published: boolean;
   /** Whether it holds published generations. */
   readonly generations: boolean;
+  /** Whether it is a data directory with a list of its files, or one that has lost it. */
+  readonly listed: boolean;
+  /** Whether it holds the numbered indexes of a Broker. */
+  readonly indexes: boolean;
 }
 
 /** Files that only a LevelDB has. CURRENT is not one of them: a directory of generations has one too. */
@@ -26,6 +33,18 @@ const SKIPPED = /^readers$|\.(?:tmp|old|withdrawn|new)$|\.(?:repaired|damaged|ch
 /** Directories of generations; that of an index has numbers, too. */
 export const GENERATIONS = /\/(?:generations|references)$/;
 const MAX_DEPTH = 6;
+/** The directories of stores whose directory has a list of files. */
+const STORES = ['working', 'store'];
+
+/** Whether the seal of a store says that its directory had a list. */
+async function wasListed(directory: string, entries: readonly Dirent[]): Promise<boolean> {
+  for (const name of STORES) {
+    if (!entries.some((entry) => entry.name === name && entry.isDirectory())) continue;
+    const seal = await readSeal(join(directory, name)).catch(() => undefined);
+    if (seal?.listed === true) return true;
+  }
+  return false;
+}
 
 export async function* findStores(directory: string, depth = 0): AsyncGenerator<FoundStore, void, undefined> {
   const entries = await readdir(directory, { withFileTypes: true });
@@ -38,7 +57,14 @@ export async function* findStores(directory: string, depth = 0): AsyncGenerator<
     GENERATIONS.test(directory) &&
     (entries.some(({ name }) => name === 'CURRENT') ||
       entries.some((entry) => entry.isDirectory() && GENERATION.test(entry.name)));
-  if (database || sums || generations) yield { directory, database, sums, published, generations };
+  const indexes =
+    !database &&
+    directory.endsWith('/index') &&
+    entries.some(({ name }) => name === 'CURRENT' || GENERATION.test(name));
+  const listed =
+    !database && (entries.some(({ name }) => name === LIST_FILE) || (await wasListed(directory, entries)));
+  if (database || sums || generations || listed || indexes)
+    yield { directory, database, sums, published, generations, listed, indexes };
   if (database || depth >= MAX_DEPTH) return;
   for (const entry of entries) {
     if (entry.isDirectory() && !SKIPPED.test(entry.name))

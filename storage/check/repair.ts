@@ -1,7 +1,9 @@
 // `harvest store repair`: saves what can be read of a damaged store into a new one beside it.
 import { lstat, mkdir, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { errorCode } from '../../protocols/errors.js';
 import { ifPresent } from '../files/exists.js';
+import { openFileList } from '../files/file-list.js';
 import { LoginSeal } from '../generations/login-seal.js';
 import { Level, type StoreKind } from '../level/level.js';
 import { requireClosed } from '../level/open-database.js';
@@ -91,6 +93,7 @@ async function repairOne(directory: string, suffix: string, options: RepairOptio
   }
   const common = { directory, rows, ...saved };
   if (options.replace !== true) return { ...common, outcome: 'repaired', repaired: target };
+  await openFileList(dirname(directory));
   await rename(directory, damaged);
   await rename(target, directory);
   return { ...common, outcome: 'replaced', damaged };

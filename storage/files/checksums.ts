@@ -1,11 +1,11 @@
 // The file SUMS: size and CRC-32 of the files of a directory that is complete, so that a damaged or missing
 // file is noticed.
-import { open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
 import { adviceFor } from './advice.js';
-import { fileIdentity, rememberVerified, wasVerified } from './file-identity.js';
+import { fileIdentity, rememberVerified, verifiedCrc, wasVerified } from './file-identity.js';
 import { openRegular, readRegular } from './regular-file.js';
 import { replaceContent } from './replace-file.js';
 
@@ -38,15 +38,26 @@ export interface VerifySumsOptions {
  * a full disk there are no sums rather than a part of them, which would look like damage.
  */
 export async function writeSums(directory: string, names: readonly string[]): Promise<void> {
-  const files: Record<string, { size: number; crc32: number }> = {};
-  for (const name of names) {
-    await using file = await open(join(directory, name), 'r');
-    const { size, crc } = await sumOf(file);
-    files[name] = { size, crc32: crc };
-    // Only just written: it need not be read again by this process.
-    rememberVerified(await fileIdentity(file));
-  }
-  await replaceContent(join(directory, SUMS_FILE), `${JSON.stringify({ files }, undefined, 1)}\n`);
+  const files: Record<string, FileSums[string]> = {};
+  for (const name of names) files[name] = await sumFile(join(directory, name));
+  const sums = { crc32: crcOfSums(files), files };
+  await replaceContent(join(directory, SUMS_FILE), `${JSON.stringify(sums, undefined, 1)}\n`);
+}
+
+/** Size and CRC-32 of a file that was only just written, or that this process has verified and does not read again. */
+export async function sumFile(path: string): Promise<FileSums[string]> {
+  await using file = await openRegular(path);
+  const identity = await fileIdentity(file);
+  const known = verifiedCrc(identity);
+  if (known !== undefined) return { size: (await file.stat()).size, crc32: known };
+  const { size, crc } = await sumOf(file);
+  rememberVerified(identity, crc);
+  return { size, crc32: crc };
+}
+
+/** CRC-32 of the sums themselves. */
+export function crcOfSums(files: FileSums): number {
+  return crc32(JSON.stringify(files));
 }
 
 /**
@@ -92,8 +103,9 @@ async function readSums(directory: string): Promise<{ readonly files: FileSums }
     return unreadable(join(directory, SUMS_FILE), SUMS_FILE, error);
   }
   try {
-    const { files } = JSON.parse(text) as { files?: unknown };
-    if (isFileSums(files)) return { files };
+    const { crc32: own, files } = JSON.parse(text) as { crc32?: unknown; files?: unknown };
+    // Earlier versions wrote no sum of the sums.
+    if (isFileSums(files) && (own === undefined || own === crcOfSums(files))) return { files };
   } catch {
     // Not JSON. As for JSON of another form, its files cannot be compared.
   }
@@ -112,7 +124,7 @@ async function compare(
     const { size, crc } = await sumOf(file, onRead);
     if (size !== expected.size) return `has ${size} bytes instead of ${expected.size}`;
     if (crc !== expected.crc32) return 'does not match its checksum';
-    rememberVerified(identity);
+    rememberVerified(identity, crc);
     return undefined;
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return 'is missing';
@@ -133,7 +145,7 @@ function unreadable(path: string, name: string, error: unknown): string {
   return `${name} cannot be read: ${messageOf(error)}`.trimStart();
 }
 
-async function sumOf(file: Awaited<ReturnType<typeof open>>, onRead?: (bytes: number) => void) {
+async function sumOf(file: FileHandle, onRead?: (bytes: number) => void) {
   const piece = Buffer.allocUnsafeSlow(PIECE_BYTES);
   let crc = 0;
   let size = 0;

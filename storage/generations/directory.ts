@@ -8,8 +8,9 @@
 //     readers/PID-.../        private clones of readers (generations.ts)
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
+import { openFileList } from '../files/file-list.js';
 import { makeDirectory } from '../files/make-directory.js';
 import { readHeadSync, readRegular } from '../files/regular-file.js';
 import { replaceContent } from '../files/replace-file.js';
@@ -125,6 +126,7 @@ async function withdraw(directory: string, number: number): Promise<void> {
  */
 export async function beginGeneration(directory: string): Promise<number> {
   await makeDirectory(directory);
+  await openFileList(dirname(directory));
   const number = await nextGeneration(directory);
   for (const name of await readdir(directory)) {
     if (/^\d+\.(?:tmp|old|withdrawn)$/.test(name))

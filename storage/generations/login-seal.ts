@@ -3,6 +3,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { errorCode, messageOf, StorageError } from '../../protocols/errors.js';
 import { adviceFor } from '../files/advice.js';
 import { readRegular } from '../files/regular-file.js';
@@ -13,6 +14,8 @@ import type { QueuedUri } from '../records/records.js';
 /** In the directory of the store, and nowhere else. */
 const KEY_FILE = 'LOGIN-KEY';
 const KEY_BYTES = 32;
+/** The key with its CRC-32; earlier versions wrote none. */
+const FILE_BYTES = KEY_BYTES + 4;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const CIPHER = 'aes-256-gcm';
@@ -62,7 +65,7 @@ export class LoginSeal {
     try {
       const key = randomBytes(KEY_BYTES);
       // A full disk may take a part of the key.
-      await replaceContent(path, key, 0o600);
+      await replaceContent(path, withSum(key), 0o600);
       await syncPath(directory);
       return new LoginSeal(key);
     } catch (cause) {
@@ -73,7 +76,8 @@ export class LoginSeal {
   /** Copies the key, if there is one, to a copy of the store. */
   static async copy(source: string, target: string): Promise<void> {
     const key = await readKey(join(source, KEY_FILE));
-    if (key !== undefined) await writeFile(join(target, KEY_FILE), key, { mode: 0o600, flush: true });
+    if (key !== undefined)
+      await writeFile(join(target, KEY_FILE), withSum(key), { mode: 0o600, flush: true });
   }
 
   /** Returns the error of the key of a store that is not open; undefined if it can be read or is absent. */
@@ -137,13 +141,19 @@ function mapUrls(uri: QueuedUri, map: (text: string) => string): QueuedUri {
     : { ...uri, url, via, sourceTag };
 }
 
+function withSum(key: Uint8Array): Buffer {
+  const sum = Buffer.alloc(4);
+  sum.writeUInt32BE(crc32(key));
+  return Buffer.concat([key, sum]);
+}
+
 async function readKey(path: string): Promise<Uint8Array | undefined> {
   try {
-    const key = await readRegular(path);
-    if (key.length === KEY_BYTES) return key;
-    // A crash while it was made: nothing can have been encrypted with it.
-    if (key.length === 0) return undefined;
-    throw new StorageError(`it has ${key.length} bytes, not ${KEY_BYTES}`);
+    const file = await readRegular(path);
+    const key = file.subarray(0, KEY_BYTES);
+    if (file.length === KEY_BYTES || file.equals(withSum(key))) return key;
+    if (file.length === FILE_BYTES) throw new StorageError('it does not match its checksum');
+    throw new StorageError(`it has ${file.length} bytes, not ${FILE_BYTES}`);
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw error;

@@ -9,7 +9,6 @@ import { SummaryStore } from '../summaries/summary-store.js';
 import { GATHERER_COUNTERS } from '../summaries/tables.js';
 import { cloneDatabase, IMMUTABLE, makeCloneDirectory } from './clone-database.js';
 import { beginGeneration, generationNumbers, placeGeneration, unpublishedPath } from './directory.js';
-import { COMPRESSED_FILE, INDEX_FILE } from './export/format.js';
 import { ReadyExport } from './export/ready-export.js';
 import type { GathererNames } from './export/survey.js';
 import { type WriteExportOptions, writeExport } from './export/write-export.js';
@@ -78,10 +77,10 @@ async function makeGeneration(
   const { summaries } = await GATHERER_COUNTERS.read(level);
   await writeExport(new SummaryStore(level, () => summaries), temporary, options);
   await level.close();
-  await writeSums(temporary, [INDEX_FILE, COMPRESSED_FILE]);
-  for (const name of await readdir(temporary)) {
-    if (!IMMUTABLE.test(name)) await syncPath(join(temporary, name));
-  }
+  // Of LevelDB's files that no reader needs, LOCK stays: the directory can be checked like a store.
+  const names = await readdir(temporary);
+  for (const name of names) if (!IMMUTABLE.test(name)) await syncPath(join(temporary, name));
+  await writeSums(temporary, names);
 }
 
 /**

@@ -1,11 +1,11 @@
 // Opens LevelDB and reports damage that LevelDB would silently repair: it replaces a database without CURRENT
 // by an empty one, deletes the tables that it does not know, and skips the damaged records of its log.
-import { readdir } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ClassicLevel, type DatabaseOptions } from 'classic-level';
 import { errorCode, isDiskFull, messageOf, StorageError } from '../../protocols/errors.js';
 import { adviceFor } from '../files/advice.js';
-import { exists } from '../files/exists.js';
+import { exists, statIfExists } from '../files/exists.js';
 import { lockHolder } from '../files/holder.js';
 import { cutLogs, type DatabaseProblem, inspectDatabase, inspectTables } from './verify/inspect.js';
 import { breakSeal, writeSeal } from './verify/seal.js';
@@ -134,10 +134,19 @@ async function probe(directory: string, multithreading: boolean): Promise<'open'
     await db.open();
   } catch (error) {
     if (isLocked(error)) throw inUse(directory, error);
+    await removeEmptyLogs(directory);
     return 'closed';
   }
   await db.close();
   return 'open';
+}
+
+/** Removes the text logs that an attempt to open a database left: they are not among its sealed files. */
+async function removeEmptyLogs(directory: string): Promise<void> {
+  for (const name of ['LOG', 'LOG.old']) {
+    const path = join(directory, name);
+    if ((await statIfExists(path))?.size === 0) await rm(path, { force: true });
+  }
 }
 
 /** @throws StorageError if any process has the database open */

@@ -4,9 +4,11 @@
 import type {} from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { errorCode, messageOf } from '../../../protocols/errors.js';
+import type { FileSums } from '../../files/checksums.js';
 import { ifPresent } from '../../files/exists.js';
-import { fileIdentity, rememberVerified, wasVerified } from '../../files/file-identity.js';
+import { fileIdentity, rememberVerified, verifiedCrc, wasVerified } from '../../files/file-identity.js';
 import { openRegular, readRegular } from '../../files/regular-file.js';
 import { readLog } from './log-file.js';
 import { forgetLengths, shortenedLogs } from './log-lengths.js';
@@ -51,6 +53,8 @@ const DATABASE_FILE = /^(?:CURRENT|MANIFEST-\d+|\d+\.(?:log|ldb|sst))$/;
 const BATCH_HEAD_BYTES = 12;
 const TABLE_FILE = /^(\d+)\.(?:ldb|sst)$/;
 const LOG_FILE = /^(\d+)\.log$/;
+const KEY_FILE = 'LOGIN-KEY';
+const NOT_AS_CLOSED = 'it is not as it was when the store was closed';
 /** All that a process leaves that was killed while it created a database: no row was written yet. */
 const UNFINISHED = 'MANIFEST-000001';
 
@@ -85,6 +89,8 @@ class Inspection implements DatabaseReport {
   readonly cuts = new Map<string, number>();
   readonly unread = new Map<string, number>();
   bytes = 0;
+  /** Of the last closing. */
+  #sealed: FileSums = {};
   readonly #directory: string;
   readonly #names: readonly string[];
   readonly #options: InspectOptions;
@@ -113,28 +119,44 @@ class Inspection implements DatabaseReport {
       return undefined;
     }
     const manifest = name.trimEnd();
-    if (!this.#names.includes(manifest)) {
-      this.add(manifest, 'it is missing');
-      return undefined;
-    }
-    const bytes = await this.#read(manifest);
     const seal = await readSeal(this.#directory).catch((error: unknown) => {
       this.#unreadable('SEAL', error);
       return undefined;
     });
+    if (!this.#names.includes(manifest)) {
+      const isOther = seal !== undefined && seal.manifest !== manifest && this.#names.includes(seal.manifest);
+      if (isOther) this.add('CURRENT', `it names ${manifest} instead of ${seal.manifest}`);
+      else this.add(manifest, 'it is missing');
+      return undefined;
+    }
+    const bytes = await this.#read(manifest);
     const state = readManifest(bytes);
     for (const problem of state.problems) this.add(manifest, problem);
     if (seal?.manifest !== manifest) return state;
+    this.#sealed = seal.files;
     for (const sealed of Object.keys(seal.files)) {
-      if (!this.#names.includes(sealed)) {
+      // They are read with the other tables.
+      if (TABLE_FILE.test(sealed)) continue;
+      if (sealed === KEY_FILE || this.#names.includes(sealed)) {
+        const content = sealed === KEY_FILE ? await this.#readKey() : await this.#read(sealed);
+        if (content !== undefined && !matchesSeal(seal, sealed, content)) this.add(sealed, NOT_AS_CLOSED);
+      } else {
         // A log before the MANIFEST's is one that LevelDB may delete at any time.
         const number = Number(LOG_FILE.exec(sealed)?.[1] ?? 0);
         if (number >= state.logNumber && number > 0) this.add(sealed, 'it is missing');
-      } else if (!matchesSeal(seal, sealed, await this.#read(sealed))) {
-        this.add(sealed, 'it is not as it was when the store was closed');
       }
     }
     return state;
+  }
+
+  /** The key to the logins of a Gatherer's store. */
+  async #readKey(): Promise<Buffer | undefined> {
+    const key = await ifPresent(readRegular(join(this.#directory, KEY_FILE))).catch((error: unknown) => {
+      this.#unreadable(KEY_FILE, error);
+      return undefined;
+    });
+    if (key === undefined) this.add(KEY_FILE, 'it is missing');
+    return key;
   }
 
   /** LevelDB skips damaged records of a log without an error, and does not miss a log that is gone. */
@@ -182,7 +204,11 @@ class Inspection implements DatabaseReport {
       else if (this.bytes + size > maxBytes) this.unread.set(name, size);
       else {
         try {
-          const problems = await checkTable(join(this.#directory, name), { size, always });
+          const problems = await checkTable(join(this.#directory, name), {
+            size,
+            always,
+            crc: this.#sealed[name]?.crc32,
+          });
           for (const problem of problems) this.add(name, problem);
         } catch (error) {
           this.#unreadable(name, error);
@@ -269,19 +295,25 @@ interface TableCheck {
   readonly size: number;
   /** Read it even if this process has verified it before. */
   readonly always?: boolean;
+  /** CRC-32 of the whole file, from the seal: the file of another database is sound in itself. */
+  readonly crc?: number | undefined;
 }
 
 /**
  * Compares a table with its expected size and its checksums. Returns sentences about damage. @throws system
  * errors, e.g. ENOENT
  */
-async function checkTable(path: string, { size, always = false }: TableCheck): Promise<string[]> {
+async function checkTable(path: string, { size, always = false, crc }: TableCheck): Promise<string[]> {
   await using file = await openRegular(path);
   const identity = await fileIdentity(file);
-  if (!always && wasVerified(identity)) return [];
+  const known = verifiedCrc(identity);
+  if (!always && (known === undefined ? wasVerified(identity) : known === (crc ?? known))) return [];
   const bytes = await file.readFile();
   if (bytes.length !== size) return [`it has ${bytes.length} bytes instead of ${size}`];
   const problems = verifyTable(bytes);
-  if (problems.length === 0) rememberVerified(identity);
-  return problems;
+  if (problems.length > 0) return problems;
+  const sum = crc32(bytes);
+  if (crc !== undefined && crc !== sum) return [NOT_AS_CLOSED];
+  rememberVerified(identity, sum);
+  return [];
 }

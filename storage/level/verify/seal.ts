@@ -2,10 +2,12 @@
 // that a power failure cut, which LevelDB may shorten, from a log that lost its end later, whose rows were
 // safe.
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { errorCode } from '../../../protocols/errors.js';
-import { type FileSums, isFileSums } from '../../files/checksums.js';
+import { StorageError } from '../../../protocols/errors.js';
+import { type FileSums, isFileSums, sumFile } from '../../files/checksums.js';
+import { ifPresent } from '../../files/exists.js';
+import { hasFileList, openFileList } from '../../files/file-list.js';
 import { readRegular } from '../../files/regular-file.js';
 import { replaceContent } from '../../files/replace-file.js';
 import { syncPath } from '../../files/sync-path.js';
@@ -20,22 +22,37 @@ export interface Seal {
    */
   readonly manifest: string;
   readonly files: FileSums;
+  /**
+   * Whether the directory that contains the database has a list of its files (files/file-list.ts); undefined in the
+   * seal of an earlier version.
+   */
+  readonly listed?: boolean | undefined;
 }
 
-/** Files that may grow, and that no other file describes. */
-const SEALED = /^(?:MANIFEST-\d+|\d+\.log)$/;
+/** The files of a database, and the key to its logins. Earlier versions sealed MANIFEST and logs only. */
+const SEALED = /^(?:CURRENT|MANIFEST-\d+|\d+\.(?:log|ldb|sst)|LOGIN-KEY)$/;
+const TABLE = /\.(?:ldb|sst)$/;
 
-/** The seal of a directory; undefined if there is no readable one. */
+/**
+ * The seal of a directory; undefined if there is none.
+ * @throws StorageError for a damaged one: it is written as a whole, so that no crash leaves a part of it
+ */
 export async function readSeal(directory: string): Promise<Seal | undefined> {
+  const text = (await ifPresent(readRegular(join(directory, SEAL_FILE))))?.toString('utf8');
+  if (text === undefined) return undefined;
+  const [line = '', sum] = text.split('\n');
   try {
-    const text = (await readRegular(join(directory, SEAL_FILE))).toString('utf8');
-    const { manifest, files } = (JSON.parse(text) ?? {}) as { manifest?: unknown; files?: unknown };
-    return typeof manifest === 'string' && isFileSums(files) ? { manifest, files } : undefined;
-  } catch (error) {
-    // A damaged seal seals nothing. The files that it named are then checked as after a crash.
-    if (error instanceof SyntaxError || errorCode(error) === 'ENOENT') return undefined;
-    throw error;
+    const { manifest, files, listed } = JSON.parse(line) as Partial<Seal>;
+    if (typeof manifest === 'string' && isFileSums(files) && (!sum || sum === sumOf(line)))
+      return { manifest, files, listed };
+  } catch {
+    // Not JSON.
   }
+  throw new StorageError('it does not match its checksum');
+}
+
+function sumOf(line: string): string {
+  return crc32(line).toString(16).padStart(8, '0');
 }
 
 /** Whether a file is what its seal says. */
@@ -51,19 +68,27 @@ export function matchesSeal(seal: Seal, name: string, bytes: Uint8Array): boolea
  * @param names the names in the directory
  */
 export async function writeSeal(directory: string, names: readonly string[]): Promise<void> {
-  const files: Record<string, { size: number; crc32: number }> = {};
+  const files: Record<string, FileSums[string]> = {};
   for (const name of names.filter((name) => SEALED.test(name))) {
     const path = join(directory, name);
-    await syncPath(path);
-    const bytes = await readRegular(path);
-    files[name] = { size: bytes.length, crc32: crc32(bytes) };
+    // LevelDB has flushed the tables.
+    if (!TABLE.test(name)) await syncPath(path);
+    files[name] = await sumFile(path);
   }
   const manifest = (await readRegular(join(directory, 'CURRENT'))).toString('latin1').trimEnd();
-  const seal: Seal = { manifest, files };
-  await replaceContent(join(directory, SEAL_FILE), `${JSON.stringify(seal)}\n`);
+  const seal: Seal = { manifest, files, listed: await hasFileList(dirname(directory)) };
+  const line = JSON.stringify(seal);
+  await replaceContent(join(directory, SEAL_FILE), `${line}\n${sumOf(line)}\n`);
   await forgetLengths(directory);
+  // Nothing reads the text logs of LevelDB.
+  for (const name of ['LOG', 'LOG.old']) await rm(join(directory, name), { force: true });
 }
 
+/** A copy that a check or a repair opens beside a store, which it does not change. */
+const COPY = /\.(?:check|probe|repaired)-[^/]*$/;
+
+/** Removes the seal of a database that is to be opened; the list of the directory around it is open from now on. */
 export async function breakSeal(directory: string): Promise<void> {
+  if (!COPY.test(directory)) await openFileList(dirname(directory));
   await rm(join(directory, SEAL_FILE), { force: true });
 }

@@ -1,7 +1,7 @@
 // The SQLite file of the embedded engine's index: its tables, its columns, and the checks when it is opened.
 
 import { rmSync, statfsSync } from 'node:fs';
-import { rm, stat } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import Database from 'libsql';
 import { errorCode, isDiskFull, messageOf, StorageError } from '../../../../protocols/errors.js';
@@ -9,6 +9,7 @@ import { decodeText, type SoifObject } from '../../../../protocols/soif/index.js
 import { SUMS_FILE, verifySums, writeSums } from '../../../files/checksums.js';
 import { exists } from '../../../files/exists.js';
 import { isUnopened, openFailure } from '../../../files/open-failure.js';
+import { STATE_FILE } from '../../index-directory.js';
 import { fileNameOf, isContent } from '../../query/scope.js';
 import { BREAK, PART, UNICODE_VERSION } from '../../query/words.js';
 import { ColumnText } from './column-text.js';
@@ -305,7 +306,11 @@ export async function sealIndex(file: string): Promise<void> {
   try {
     // A file that SQLite has not merged yet holds changes that the sums would not cover.
     if ((await sizeOf(`${file}-wal`)) > 0) return;
-    await writeSums(dirname(file), [basename(file)]);
+    const names = await readdir(dirname(file));
+    await writeSums(
+      dirname(file),
+      names.filter((name) => name === basename(file) || name === STATE_FILE),
+    );
   } catch {
     // The disk is full, or the index was removed.
   }
